@@ -1,0 +1,134 @@
+//! What can go wrong, and where.
+
+use core::fmt;
+
+/// Why a blob was refused, or a call could not be carried out.
+///
+/// Offsets count bytes from the start of the blob.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The blob ends before the field that starts at `offset`.
+    Truncated {
+        /// The field that could not be read.
+        field: &'static str,
+        /// Where it would start.
+        offset: usize,
+    },
+    /// The blob does not start with the four bytes `KOAN`.
+    NotKoan,
+    /// The blob is of a format version that this build does not know.
+    Version {
+        /// The version found.
+        found: u8,
+    },
+    /// The CRC-32 at the end of the blob does not match its bytes.
+    Checksum,
+    /// A field holds a value that the format does not allow.
+    Field {
+        /// The field.
+        field: &'static str,
+        /// Where it starts.
+        offset: usize,
+    },
+    /// A section that must be understood is unknown to this build.
+    RequiredSection {
+        /// Its tag.
+        tag: u8,
+        /// Where it starts.
+        offset: usize,
+    },
+    /// The model was trained with another generator (for example one built
+    /// with the `wyhash` feature `mum32bit`): it would mispredict.
+    Generator {
+        /// The check word of the blob.
+        expected: u16,
+        /// The check word of this build's generator for the blob's seed.
+        actual: u16,
+    },
+    /// A row, or an output slice, has the wrong length.
+    Length {
+        /// What was measured.
+        what: &'static str,
+        /// The length that is needed.
+        needed: usize,
+        /// The length that was given.
+        given: usize,
+    },
+    /// A lent buffer is too small.
+    Buffer {
+        /// Which one.
+        buffer: &'static str,
+        /// The length that is needed.
+        needed: usize,
+        /// The length that was given.
+        given: usize,
+    },
+    /// The call does not suit the model, such as `classify` on a regression.
+    Unsuited {
+        /// What the call needs.
+        needs: &'static str,
+    },
+    /// This build computes other numbers than the ones the model was made with.
+    SelfTest {
+        /// What differed: the golden digest or a golden row.
+        check: &'static str,
+        /// Which golden row differed (0 for the digest).
+        row: usize,
+    },
+}
+
+impl Error {
+    /// The error without its numbers, for places that cannot format (a failed
+    /// `const` evaluation, a log without formatting machinery).
+    #[must_use]
+    pub const fn message(&self) -> &'static str {
+        match self {
+            Self::Truncated { field, .. } | Self::Field { field, .. } => field,
+            Self::NotKoan => "not a koan blob: it does not start with the bytes KOAN",
+            Self::Version { .. } => "unknown format version",
+            Self::Checksum => "checksum mismatch: the blob is damaged",
+            Self::RequiredSection { .. } => "unknown required section",
+            Self::Generator { .. } => "the model was trained with another generator",
+            Self::Length { what, .. } => what,
+            Self::Buffer { buffer, .. } => buffer,
+            Self::Unsuited { needs } => needs,
+            Self::SelfTest { check, .. } => check,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Truncated { field, offset } => {
+                write!(f, "the blob ends before field `{field}` at offset {offset}")
+            }
+            Self::Version { found } => write!(f, "unknown format version {found}"),
+            Self::Field { field, offset } => {
+                write!(f, "field `{field}` at offset {offset} has a value that is not allowed")
+            }
+            Self::RequiredSection { tag, offset } => {
+                write!(f, "unknown required section {tag} at offset {offset}")
+            }
+            Self::Generator { expected, actual } => write!(
+                f,
+                "the model was trained with another generator (check word {expected:#06x}, \
+                 this build's {actual:#06x}): is the wyhash feature `mum32bit` on?"
+            ),
+            Self::Length { what, needed, given } => {
+                write!(f, "{what} has length {given}, the model needs {needed}")
+            }
+            Self::Buffer { buffer, needed, given } => {
+                write!(f, "buffer `{buffer}` has length {given}, the model needs {needed}")
+            }
+            Self::Unsuited { needs } => write!(f, "this call needs {needs}"),
+            Self::SelfTest { check, row } => {
+                write!(f, "self test failed: {check} {row} differs on this build")
+            }
+            Self::NotKoan | Self::Checksum => f.write_str(self.message()),
+        }
+    }
+}
+
+impl core::error::Error for Error {}

@@ -1,0 +1,112 @@
+//! Maxout: the maximum over a pool of projections, and which one it is.
+//!
+//! Units either have `pool` projections of their own, or draw `pool` of the
+//! `shared` projections that all units have in common (with replacement).
+
+use super::projection::{Dense, Hadamard};
+use super::{Runs, Sink};
+use crate::bank::{Bank, Law};
+use crate::generator::{Purpose, bank_stream};
+
+pub(super) fn generate(
+    bank: &Bank<'_>,
+    pool: usize,
+    shared: usize,
+    seed: u64,
+    q: &[i16],
+    wide: &mut [i32],
+    sink: &mut impl Sink,
+) {
+    let units = usize::from(bank.features);
+    let mut best = Maximum::new(bank, pool, sink);
+    if shared == 0 {
+        project(bank, seed, q, units * pool, wide, |_, z| best.push(z));
+        best.runs.flush();
+        return;
+    }
+    // The pool needs memory; the units then only look up.
+    let (_, needed) = bank.buffers(q.len() as u16);
+    let Some(wide) = wide.get_mut(..needed) else { return };
+    let hadamard = matches!(bank.law, Law::Hadamard);
+    if hadamard {
+        let projections = Hadamard::new(bank, seed, q.len());
+        let length = crate::format::hadamard_block(q.len() as u16);
+        for (number, block) in wide.chunks_exact_mut(length).enumerate() {
+            projections.transform(number, q, block, i32::from);
+        }
+    } else {
+        let projections = Dense::new(bank, seed, q.len());
+        for (k, place) in wide.iter_mut().take(shared).enumerate() {
+            *place = projections.project(k, q);
+        }
+    }
+    let choices = bank_stream(seed, bank.index, Purpose::Choices);
+    for choice in 0..units * pool {
+        let word = choices.draw(choice as u64 / 4) >> (16 * (choice % 4));
+        let index = (usize::from(word as u16) * shared) >> 16;
+        best.push(wide.get(index).copied().unwrap_or(0));
+    }
+    best.runs.flush();
+}
+
+/// Hands `count` projections over, in order.
+pub(super) fn project(
+    bank: &Bank<'_>,
+    seed: u64,
+    q: &[i16],
+    count: usize,
+    block: &mut [i32],
+    mut take: impl FnMut(usize, i32),
+) {
+    if matches!(bank.law, Law::Hadamard) {
+        let projections = Hadamard::new(bank, seed, q.len());
+        let length = crate::format::hadamard_block(q.len() as u16);
+        let Some(block) = block.get_mut(..length) else { return };
+        let (mut first, mut number) = (0, 0);
+        while first < count {
+            projections.transform(number, q, block, i32::from);
+            for (k, &z) in (first..count).zip(block.iter()) {
+                take(k, z);
+            }
+            first += length;
+            number += 1;
+        }
+    } else {
+        let projections = Dense::new(bank, seed, q.len());
+        for k in 0..count {
+            take(k, projections.project(k, q));
+        }
+    }
+}
+
+/// The running maximum of a unit; the lowest index wins a tie.
+struct Maximum<'s, 'b, S> {
+    runs: Runs<'s, S>,
+    bank: &'b Bank<'b>,
+    pool: usize,
+    unit: usize,
+    member: usize,
+    value: i32,
+    choice: usize,
+}
+
+impl<'s, 'b, S: Sink> Maximum<'s, 'b, S> {
+    fn new(bank: &'b Bank<'b>, pool: usize, sink: &'s mut S) -> Self {
+        Self { runs: Runs::new(sink), bank, pool, unit: 0, member: 0, value: i32::MIN, choice: 0 }
+    }
+
+    #[inline]
+    fn push(&mut self, z: i32) {
+        if self.member == 0 || z > self.value {
+            self.value = z;
+            self.choice = self.member;
+        }
+        self.member += 1;
+        if self.member == self.pool {
+            self.runs.push(self.bank.scale.apply_saturating(self.value));
+            self.runs.sink.code(self.unit, self.choice as u16);
+            self.unit += 1;
+            self.member = 0;
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! The integer generator from which every random draw of a model comes.
+//!
+//! It is wyrand (the [`wyhash`] crate's final version 3), used by *counter*:
+//! draw `i` of stream `s` is a pure function of `(seed, s, i)`. So a device can
+//! make feature 1,734 alone, in any order, without the 1,733 before it.
+//!
+//! The `wyhash` feature `mum32bit` changes the numbers, and cargo unifies
+//! features across a whole build. A blob therefore carries a [`check_word`],
+//! and [`Predictor::new`](crate::Predictor::new) refuses a model whose
+//! generator differs from the one that was linked.
+
+use rand_core::{RngCore, impls};
+use wyhash::final3::wyrng;
+
+/// wyrand's additive constant: the state advances by it on every draw.
+const WEYL: u64 = 0xa076_1d64_78bd_642f;
+
+/// Separates the streams of one seed: an odd constant (the golden ratio, 2^64/φ).
+const STREAM_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// One stream of draws of a seed.
+///
+/// Reading by counter with [`Stream::draw`] and reading in order through
+/// [`rand_core::RngCore`] give the same numbers.
+///
+/// ```
+/// use koan::generator::Stream;
+/// use rand_core::RngCore;
+///
+/// let mut in_order = Stream::new(42, 0);
+/// let by_counter = Stream::new(42, 0);
+/// for i in 0..100 {
+///     assert_eq!(in_order.next_u64(), by_counter.draw(i));
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stream {
+    base: u64,
+    position: u64,
+}
+
+impl Stream {
+    /// Stream number `stream` of `seed`.
+    #[must_use]
+    pub fn new(seed: u64, stream: u32) -> Self {
+        let mut state = seed.wrapping_add(STREAM_STEP.wrapping_mul(u64::from(stream) + 1));
+        Self { base: wyrng(&mut state), position: 0 }
+    }
+
+    /// Draw `index` of this stream: 64 uniform bits.
+    #[inline]
+    #[must_use]
+    pub fn draw(&self, index: u64) -> u64 {
+        let mut state = self.base.wrapping_add(WEYL.wrapping_mul(index));
+        wyrng(&mut state)
+    }
+}
+
+impl RngCore for Stream {
+    fn next_u32(&mut self) -> u32 {
+        self.next_u64() as u32
+    }
+
+    fn next_u64(&mut self) -> u64 {
+        let value = self.draw(self.position);
+        self.position = self.position.wrapping_add(1);
+        value
+    }
+
+    fn fill_bytes(&mut self, bytes: &mut [u8]) {
+        impls::fill_bytes_via_next(self, bytes);
+    }
+}
+
+/// Streams of one bank: what a draw is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Projection weights or signs, thresholds, grid pitches and shifts.
+    Weights = 0,
+    /// Phases of fourier features, biases of sigmoid features.
+    Offsets = 1,
+    /// Which input a stump looks at, which projections a maxout unit takes.
+    Choices = 2,
+}
+
+/// The stream for one purpose of bank number `bank`.
+pub(crate) fn bank_stream(seed: u64, bank: usize, purpose: Purpose) -> Stream {
+    Stream::new(seed, bank as u32 * 4 + purpose as u32)
+}
+
+/// The stream that draws the rows of the golden digest.
+pub(crate) fn golden_stream(seed: u64) -> Stream {
+    Stream::new(seed, u32::MAX - 1)
+}
+
+/// 16 bits that tell whether two builds draw the same numbers from `seed`.
+///
+/// A blob carries the word of the generator that it was trained with.
+#[must_use]
+pub fn check_word(seed: u64) -> u16 {
+    let stream = Stream::new(seed, u32::MAX);
+    let word = stream.draw(0) ^ stream.draw(1).rotate_left(32);
+    (word ^ (word >> 16) ^ (word >> 32) ^ (word >> 48)) as u16
+}
+
+/// Mixes `word` into `hash`: the hash of a bin's cell vector, four cells a call.
+#[inline]
+pub(crate) fn mix(hash: u64, word: u64) -> u64 {
+    let mut state = hash ^ word;
+    wyrng(&mut state)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_are_the_published_wyrand_sequence() {
+        // The stream's base as a plain wyrand state gives the same sequence.
+        let stream = Stream::new(7, 3);
+        let mut state = stream.base;
+        for i in 0..1000 {
+            assert_eq!(stream.draw(i), wyrng(&mut state));
+        }
+    }
+
+    #[test]
+    fn streams_and_seeds_differ() {
+        let mut seen = std::collections::HashSet::new();
+        for seed in 0..50 {
+            for stream in 0..50 {
+                for i in 0..4 {
+                    assert!(seen.insert(Stream::new(seed, stream).draw(i)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_of_draws_are_uniform() {
+        let stream = Stream::new(1, 0);
+        let mut counts = [0u32; 256];
+        for i in 0..32_768 {
+            for byte in stream.draw(i).to_le_bytes() {
+                counts[usize::from(byte)] += 1;
+            }
+        }
+        // chi-square with 255 degrees of freedom: mean 255, deviation 22.6.
+        let expected = 1024.0;
+        let chi: f64 = counts.iter().map(|&c| (f64::from(c) - expected).powi(2) / expected).sum();
+        assert!((chi - 255.0).abs() < 4.0 * 22.6, "chi-square {chi}");
+    }
+}

@@ -1,0 +1,51 @@
+//! Models that are checked when compiling.
+
+/// Includes a blob as a module: the build fails if the blob is bad, and the
+/// sizes of its buffers are constants.
+///
+/// The path is relative to the file that calls the macro, as for
+/// [`include_bytes!`]. The module holds `BLOB`, `MODEL`, the type `Buffers`
+/// and `predictor()`.
+///
+/// ```ignore
+/// koan::include_model!(pub mod digits = "digits.koan");
+///
+/// let mut predictor = digits::predictor()?;
+/// let class = predictor.classify(&image)?;
+/// ```
+#[macro_export]
+macro_rules! include_model {
+    ($(#[$attribute:meta])* $visibility:vis mod $name:ident = $path:expr) => {
+        $(#[$attribute])*
+        $visibility mod $name {
+            /// The bytes of the model.
+            pub static BLOB: &[u8] = ::core::include_bytes!($path);
+
+            /// The model, checked when compiling.
+            #[allow(long_running_const_eval)]
+            pub const MODEL: $crate::Model<'static> = match $crate::Model::parse(BLOB_BYTES) {
+                Ok(model) => model,
+                Err(error) => ::core::panic!("{}", error.message()),
+            };
+
+            const BLOB_BYTES: &[u8] = ::core::include_bytes!($path);
+            const SIZES: $crate::BufferSizes = MODEL.buffer_sizes();
+
+            /// The working memory of the model, its sizes known when compiling.
+            pub type Buffers = $crate::OwnedBuffers<
+                { SIZES.inputs },
+                { SIZES.block },
+                { SIZES.wide },
+                { SIZES.outputs },
+            >;
+
+            /// The model with working memory of its own.
+            ///
+            /// # Errors
+            /// Only when this build's generator is not the trainer's.
+            pub fn predictor() -> Result<$crate::Predictor<'static, Buffers>, $crate::Error> {
+                $crate::Predictor::new(MODEL, Buffers::new())
+            }
+        }
+    };
+}

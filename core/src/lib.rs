@@ -1,0 +1,65 @@
+//! Koan models: a seed and a few weights.
+//!
+//! The random part of a koan model (projections, thresholds, grids) is never
+//! stored. It is drawn from the model's seed by an integer generator, one
+//! feature at a time, and added to the scores with the feature's weight. So a
+//! model is hundreds of bytes to a few kilobytes, needs no heap and no float
+//! unit, and gives the same bits on every target.
+//!
+//! From the top to the bottom:
+//!
+//! - [`Predictor`] runs a model: scores, classes, values, probabilities,
+//!   features, codes, and a self test on the very device.
+//! - [`Model`] is the checked view over the bytes; [`include_model!`] makes one
+//!   when compiling, and fails the build on a bad blob.
+//! - [`Buffers`] is the memory that prediction works in, owned or lent.
+//! - [`Bank`] describes a run of features; the families make them.
+//! - [`numerics`] and [`generator`] are the integer arithmetic below.
+//!
+//! Nothing here allocates, panics on input, or uses `unsafe`. After
+//! [`Model::parse`] has accepted a blob, no call can panic, read out of bounds
+//! or loop for longer than the model's declared sizes. Everything between the
+//! input map and the scores is integer arithmetic.
+//!
+//! ```
+//! use koan::{Model, OwnedBuffers, Predictor};
+//!
+//! // A tiny model, made by `koan train`: class 0 or 1 from two numbers.
+//! # let blob = include_bytes!("../tests/tiny.koan");
+//! let model = Model::parse(blob)?;
+//! let mut predictor = Predictor::new(model, OwnedBuffers::<2, 8, 0, 1>::new())?;
+//! predictor.self_test()?; // this build computes what the trainer computed
+//! let class = predictor.classify(&[0.3f32, -1.2])?;
+//! assert_eq!(class, predictor.classify(&[0.3f32, -1.2])?);
+//! assert!(predictor.classify(&[0.3f32]).is_err()); // "row has length 1, the model needs 2"
+//! # Ok::<(), koan::Error>(())
+//! ```
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+mod bank;
+mod buffers;
+mod crc;
+mod error;
+mod families;
+pub mod format;
+pub mod generator;
+mod head;
+mod include;
+mod input;
+mod model;
+pub mod numerics;
+mod predictor;
+mod probability;
+
+pub use bank::{Bank, Family, Group, Groups, Law, Width, option};
+pub use buffers::{Buffers, OwnedBuffers, Workspace};
+pub use error::Error;
+pub use families::FEATURE_ONE;
+pub use input::{Input, InputMap};
+pub use model::{BufferSizes, Calibration, Model, Task};
+pub use predictor::{GOLDEN_DIGEST_ROWS, Predictor, class_of};

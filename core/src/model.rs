@@ -1,0 +1,273 @@
+//! The parsed model: a checked view over a blob, and what it says of itself.
+
+use crate::bank::Bank;
+use crate::format::{
+    Banks, TRAILER, byte_at, f32_at, field, section, slice_at, u16_at, u32_at, u64_at,
+};
+use crate::input::InputMap;
+
+/// What a model's outputs are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// No outputs: the model is a feature map (or a locality-sensitive code).
+    Features,
+    /// Real values.
+    Regression,
+    /// Class scores; a single output is the score of the second of two classes.
+    Classification,
+}
+
+impl Task {
+    /// The task's name, as reports have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Features => "features",
+            Self::Regression => "regression",
+            Self::Classification => "classification",
+        }
+    }
+}
+
+/// Lengths of the buffers that a model needs; constants for a `const` model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferSizes {
+    /// Quantised inputs, i16: one for each input.
+    pub inputs: usize,
+    /// Transform block of fourier features, i16.
+    pub block: usize,
+    /// Transform block or shared pool of maxout and sigmoid features, i32.
+    pub wide: usize,
+    /// Accumulators (i64) and scores (i32): one for each output.
+    pub outputs: usize,
+}
+
+impl BufferSizes {
+    /// Bytes of all buffers together.
+    #[must_use]
+    pub const fn bytes(&self) -> usize {
+        2 * self.inputs + 2 * self.block + 4 * self.wide + 12 * self.outputs
+    }
+}
+
+/// How scores become probabilities: the stored slope and intercept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Calibration {
+    /// Factor on the real-valued scores.
+    pub slope: f32,
+    /// Added afterwards; used by models with a single class score.
+    pub intercept: f32,
+}
+
+/// A checked model, reading its blob where it lies.
+///
+/// Made by [`Model::parse`]; run by a [`Predictor`](crate::Predictor).
+#[derive(Clone, Copy, Debug)]
+pub struct Model<'a> {
+    pub(crate) blob: &'a [u8],
+    pub(crate) inputs: u16,
+    pub(crate) outputs: u8,
+    pub(crate) task: Task,
+    pub(crate) map_per_input: bool,
+    pub(crate) limit: i16,
+    pub(crate) banks: u8,
+    pub(crate) features: u32,
+    pub(crate) codes: u32,
+    pub(crate) block: usize,
+    pub(crate) wide: usize,
+    pub(crate) banks_at: usize,
+    pub(crate) head_at: usize,
+    pub(crate) weights_at: usize,
+    pub(crate) sections_at: usize,
+}
+
+impl<'a> Model<'a> {
+    /// The blob that the model lies in.
+    #[must_use]
+    pub const fn blob(&self) -> &'a [u8] {
+        self.blob
+    }
+
+    /// Numbers in a row.
+    #[must_use]
+    pub const fn inputs(&self) -> usize {
+        self.inputs as usize
+    }
+
+    /// Scores for a row.
+    #[must_use]
+    pub const fn outputs(&self) -> usize {
+        self.outputs as usize
+    }
+
+    /// Features of all banks, K.
+    #[must_use]
+    pub const fn features(&self) -> usize {
+        self.features as usize
+    }
+
+    /// Entries that [`Predictor::codes`](crate::Predictor::codes) writes: one
+    /// for each maxout unit and each grid of bins.
+    #[must_use]
+    pub const fn codes(&self) -> usize {
+        self.codes as usize
+    }
+
+    /// What the outputs are.
+    #[must_use]
+    pub const fn task(&self) -> Task {
+        self.task
+    }
+
+    /// Classes that a classification distinguishes (two for one output), else 0.
+    #[must_use]
+    pub const fn classes(&self) -> usize {
+        match (self.task, self.outputs) {
+            (Task::Classification, 1) => 2,
+            (Task::Classification, outputs) => outputs as usize,
+            _ => 0,
+        }
+    }
+
+    /// The seed of every random draw.
+    #[must_use]
+    pub const fn seed(&self) -> u64 {
+        u64_at(self.blob, field::SEED)
+    }
+
+    /// The check word of the generator that the model was trained with.
+    #[must_use]
+    pub const fn check_word(&self) -> u16 {
+        u16_at(self.blob, field::CHECK_WORD)
+    }
+
+    /// The banks, in order.
+    #[must_use]
+    pub const fn banks(&self) -> Banks<'a> {
+        Banks { model: *self, at: self.banks_at, index: 0 }
+    }
+
+    /// The first bank; every model has one.
+    #[must_use]
+    pub fn first_bank(&self) -> Option<Bank<'a>> {
+        self.banks().next()
+    }
+
+    /// Whether each input has a map of its own.
+    #[must_use]
+    pub const fn map_per_input(&self) -> bool {
+        self.map_per_input
+    }
+
+    /// The map of input `index`.
+    #[must_use]
+    pub const fn input_map(&self, index: usize) -> InputMap {
+        let index = if self.map_per_input { index } else { 0 };
+        InputMap::read(self.blob, field::INPUT_MAP + index * InputMap::BYTES)
+    }
+
+    /// Quantised inputs saturate at this magnitude.
+    #[must_use]
+    pub const fn input_limit(&self) -> i16 {
+        self.limit
+    }
+
+    /// Lengths of the buffers that prediction needs.
+    #[must_use]
+    pub const fn buffer_sizes(&self) -> BufferSizes {
+        BufferSizes {
+            inputs: self.inputs as usize,
+            block: self.block,
+            wide: self.wide,
+            outputs: self.outputs as usize,
+        }
+    }
+
+    /// Real value of a score of 1: regression values are score × scale.
+    #[must_use]
+    pub const fn score_scale(&self) -> f32 {
+        if self.outputs == 0 { 1.0 } else { f32_at(self.blob, self.head_at) }
+    }
+
+    /// Binary places by which accumulators are divided.
+    pub(crate) const fn score_shift(&self) -> u32 {
+        byte_at(self.blob, self.head_at + 4) as u32
+    }
+
+    /// Bias of `output`, in units of the score.
+    #[must_use]
+    pub const fn bias(&self, output: usize) -> i32 {
+        u32_at(self.blob, self.head_at + 5 + 4 * output) as i32
+    }
+
+    /// The multiplier of a bank and an output: the step of its weights.
+    #[must_use]
+    pub const fn multiplier(&self, bank: usize, output: usize) -> u16 {
+        let outputs = self.outputs as usize;
+        if self.banks as usize * outputs == 1 {
+            return 1;
+        }
+        u16_at(self.blob, self.head_at + 5 + 4 * outputs + 2 * (bank * outputs + output))
+    }
+
+    /// The packed weights of all banks: bank by bank, output by output.
+    #[must_use]
+    pub const fn weight_bytes(&self) -> &'a [u8] {
+        slice_at(self.blob, self.weights_at, self.sections_at - self.weights_at)
+    }
+
+    /// The golden digest: what [`Predictor::self_test`](crate::Predictor::self_test)
+    /// must find.
+    #[must_use]
+    pub const fn golden_digest(&self) -> u32 {
+        u32_at(self.blob, self.blob.len().saturating_sub(TRAILER))
+    }
+
+    /// Name of class `index`, if the model carries names.
+    #[must_use]
+    pub fn class_name(&self, index: usize) -> Option<&'a str> {
+        let names = self.section(section::CLASS_NAMES);
+        if names.is_empty() {
+            return None;
+        }
+        let mut lines = names.split(|&byte| byte == b'\n');
+        core::str::from_utf8(lines.nth(index)?).ok()
+    }
+
+    /// The trainer's notes (JSON), empty if there are none.
+    #[must_use]
+    pub fn notes(&self) -> &'a str {
+        core::str::from_utf8(self.section(section::NOTES)).unwrap_or("")
+    }
+
+    /// The calibration of the probabilities, if the model carries one.
+    #[must_use]
+    pub const fn calibration(&self) -> Option<Calibration> {
+        let bytes = self.section(section::CALIBRATION);
+        if bytes.is_empty() {
+            return None;
+        }
+        Some(Calibration { slope: f32_at(bytes, 0), intercept: f32_at(bytes, 4) })
+    }
+
+    /// How many golden rows the model carries.
+    #[must_use]
+    pub const fn golden_rows(&self) -> usize {
+        self.section(section::GOLDEN_ROWS).len() / self.golden_row_bytes()
+    }
+
+    /// Input `input` of golden row `row`.
+    #[must_use]
+    pub const fn golden_input(&self, row: usize, input: usize) -> f32 {
+        let rows = self.section(section::GOLDEN_ROWS);
+        f32_at(rows, row * self.golden_row_bytes() + 4 * input)
+    }
+
+    /// Expected score `output` of golden row `row`.
+    #[must_use]
+    pub const fn golden_score(&self, row: usize, output: usize) -> i32 {
+        let rows = self.section(section::GOLDEN_ROWS);
+        let at = row * self.golden_row_bytes() + 4 * (self.inputs as usize + output);
+        u32_at(rows, at) as i32
+    }
+}

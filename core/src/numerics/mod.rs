@@ -1,0 +1,15 @@
+//! Integer arithmetic with stated error bounds.
+//!
+//! Everything after the input map is integers, so every target gives the same
+//! bits. Each function states its largest error against the real function, and
+//! a test checks that bound over all inputs, or densely where there are too many.
+
+mod fixed;
+mod log;
+mod quantiles;
+
+pub use fixed::{Scale, cos, fixed_point, logistic, mul_round};
+pub use log::{LOG_BITS, signed_log_f32, signed_log_i16};
+pub use quantiles::{
+    CAUCHY, CAUCHY_ONE, NORMAL, NORMAL_ONE, RECIPROCAL_GAMMA2, RECIPROCAL_ONE, uniform,
+};

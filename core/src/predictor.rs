@@ -1,0 +1,398 @@
+//! Running a model: rows in, integers out.
+
+use crate::buffers::{Buffers, Workspace};
+use crate::crc::Crc32;
+use crate::error::Error;
+use crate::families::{FEATURE_ONE, Sink, generate};
+use crate::generator::{check_word, golden_stream};
+use crate::head::{Head, finish};
+use crate::input::Input;
+use crate::model::{Model, Task};
+use crate::probability;
+
+/// How many rows the golden digest is taken over.
+pub const GOLDEN_DIGEST_ROWS: usize = 4;
+
+/// A model together with the memory that it runs in.
+///
+/// Rows are slices of `f32`, `i16` or `u8` with one number for each input; the
+/// same numbers give the same bits in every type. A row of another length is
+/// an [`Error::Length`] that says what is needed. In an `f32` row NaN counts
+/// as the input's offset and infinities saturate.
+#[derive(Clone, Debug)]
+pub struct Predictor<'m, B> {
+    model: Model<'m>,
+    buffers: B,
+}
+
+impl<'m, B: Buffers> Predictor<'m, B> {
+    /// Joins a model and its working memory.
+    ///
+    /// # Errors
+    /// [`Error::Buffer`] when a buffer is too small; [`Error::Generator`] when
+    /// this build's generator is not the one that the model was trained with.
+    pub fn new(model: Model<'m>, mut buffers: B) -> Result<Self, Error> {
+        buffers.workspace().fit(model.buffer_sizes())?;
+        let (expected, actual) = (model.check_word(), check_word(model.seed()));
+        if expected != actual {
+            return Err(Error::Generator { expected, actual });
+        }
+        Ok(Self { model, buffers })
+    }
+
+    /// The model.
+    pub const fn model(&self) -> &Model<'m> {
+        &self.model
+    }
+
+    fn workspace(&mut self) -> Result<Workspace<'_>, Error> {
+        self.buffers.workspace().fit(self.model.buffer_sizes())
+    }
+
+    /// The exact integer scores of a row, one for each output.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for a row of the wrong length; [`Error::Unsuited`] for
+    /// a model without outputs.
+    pub fn scores<I: Input>(&mut self, row: &[I]) -> Result<&[i32], Error> {
+        if self.model.outputs() == 0 {
+            return Err(Error::Unsuited { needs: "a model with outputs" });
+        }
+        let model = self.model;
+        let workspace = self.workspace()?;
+        quantise(&model, row, workspace.inputs)?;
+        Ok(score(&model, workspace))
+    }
+
+    /// The class of a row: the highest score (the lowest index wins a tie), or,
+    /// for a single output, 1 when the score is above zero.
+    ///
+    /// # Errors
+    /// As [`Predictor::scores`]; [`Error::Unsuited`] for a model that is no
+    /// classification.
+    pub fn classify<I: Input>(&mut self, row: &[I]) -> Result<usize, Error> {
+        if self.model.task() != Task::Classification {
+            return Err(Error::Unsuited { needs: "a classification model" });
+        }
+        Ok(class_of(self.scores(row)?))
+    }
+
+    /// The value of a regression model's first output, in the target's units.
+    ///
+    /// # Errors
+    /// As [`Predictor::scores`]; [`Error::Unsuited`] for a classification.
+    pub fn predict<I: Input>(&mut self, row: &[I]) -> Result<f32, Error> {
+        if self.model.task() != Task::Regression {
+            return Err(Error::Unsuited { needs: "a regression model" });
+        }
+        let scale = self.model.score_scale();
+        let scores = self.scores(row)?;
+        Ok(scores.first().map_or(0.0, |&score| score as f32 * scale))
+    }
+
+    /// Scores in real units (score × [`Model::score_scale`]), one for each
+    /// output, into `values`.
+    ///
+    /// # Errors
+    /// As [`Predictor::scores`]; [`Error::Length`] for `values`.
+    pub fn values<I: Input>(&mut self, row: &[I], values: &mut [f32]) -> Result<(), Error> {
+        length("values", self.model.outputs(), values.len())?;
+        let scale = self.model.score_scale();
+        for (value, &score) in values.iter_mut().zip(self.scores(row)?) {
+            *value = score as f32 * scale;
+        }
+        Ok(())
+    }
+
+    /// The probability of every class, into `probabilities` (one for each
+    /// class): softmax of the calibrated scores, or the logistic function of a
+    /// single one. The only calculation here that uses floats.
+    ///
+    /// # Errors
+    /// As [`Predictor::classify`]; [`Error::Length`] for `probabilities`.
+    pub fn probabilities<I: Input>(
+        &mut self,
+        row: &[I],
+        probabilities: &mut [f32],
+    ) -> Result<(), Error> {
+        if self.model.task() != Task::Classification {
+            return Err(Error::Unsuited { needs: "a classification model" });
+        }
+        length("probabilities", self.model.classes(), probabilities.len())?;
+        let model = self.model;
+        probability::of_scores(&model, self.scores(row)?, probabilities);
+        Ok(())
+    }
+
+    /// The feature vector of a row, Q15, one entry for each feature.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for the row or `features`.
+    pub fn features<I: Input>(&mut self, row: &[I], features: &mut [i16]) -> Result<(), Error> {
+        length("features", self.model.features(), features.len())?;
+        let model = self.model;
+        let workspace = self.workspace()?;
+        quantise(&model, row, workspace.inputs)?;
+        let mut rest = features;
+        for bank in model.banks() {
+            let Some((mine, others)) = rest.split_at_mut_checked(bank.columns() as usize) else {
+                break;
+            };
+            rest = others;
+            let mut copy = Copy { features: mine };
+            let (block, wide) = (&mut *workspace.block, &mut *workspace.wide);
+            generate(&bank, model.seed(), workspace.inputs, block, wide, &mut copy);
+        }
+        Ok(())
+    }
+
+    /// The locality-sensitive code of a row: for each maxout unit the index of
+    /// its maximum, for each grid of bins the slot of its cell.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for the row or `codes` ([`Model::codes`] entries).
+    pub fn codes<I: Input>(&mut self, row: &[I], codes: &mut [u16]) -> Result<(), Error> {
+        length("codes", self.model.codes(), codes.len())?;
+        let model = self.model;
+        let workspace = self.workspace()?;
+        quantise(&model, row, workspace.inputs)?;
+        let mut rest = codes;
+        for bank in model.banks() {
+            let Some((mine, others)) = rest.split_at_mut_checked(usize::from(bank.codes())) else {
+                break;
+            };
+            rest = others;
+            if bank.codes() == 0 {
+                continue;
+            }
+            let mut choices = Choices { codes: mine };
+            let (block, wide) = (&mut *workspace.block, &mut *workspace.wide);
+            generate(&bank, model.seed(), workspace.inputs, block, wide, &mut choices);
+        }
+        Ok(())
+    }
+
+    /// Scores of many rows: `rows` is n × inputs, `scores` n × outputs, both
+    /// row by row.
+    ///
+    /// # Errors
+    /// [`Error::Length`] when `rows` is no whole number of rows or `scores`
+    /// does not fit it.
+    pub fn scores_many<I: Input>(&mut self, rows: &[I], scores: &mut [i32]) -> Result<(), Error> {
+        let (inputs, outputs) = (self.model.inputs(), self.model.outputs());
+        let count = self.row_count(rows.len())?;
+        length("scores", count * outputs, scores.len())?;
+        if outputs == 0 {
+            return Err(Error::Unsuited { needs: "a model with outputs" });
+        }
+        for (row, out) in rows.chunks_exact(inputs).zip(scores.chunks_exact_mut(outputs)) {
+            out.copy_from_slice(self.scores(row)?);
+        }
+        Ok(())
+    }
+
+    /// Classes of many rows: `rows` is n × inputs row by row, `classes` n.
+    ///
+    /// # Errors
+    /// As [`Predictor::classify`] and [`Predictor::scores_many`].
+    pub fn classify_many<I: Input>(
+        &mut self,
+        rows: &[I],
+        classes: &mut [usize],
+    ) -> Result<(), Error> {
+        length("classes", self.row_count(rows.len())?, classes.len())?;
+        for (row, class) in rows.chunks_exact(self.model.inputs()).zip(classes) {
+            *class = self.classify(row)?;
+        }
+        Ok(())
+    }
+
+    /// How many rows `numbers` numbers are.
+    fn row_count(&self, numbers: usize) -> Result<usize, Error> {
+        let inputs = self.model.inputs();
+        if numbers.is_multiple_of(inputs) {
+            Ok(numbers / inputs)
+        } else {
+            let needed = numbers.div_ceil(inputs) * inputs;
+            Err(Error::Length { what: "rows", needed, given: numbers })
+        }
+    }
+
+    /// Proves on this very device that generator, features and head compute
+    /// what they did where the model was made: the scores of
+    /// [`GOLDEN_DIGEST_ROWS`] rows that the generator draws must have the
+    /// blob's digest, and golden rows, if the blob carries any, their exact
+    /// scores. Costs as much as that many predictions.
+    ///
+    /// # Errors
+    /// [`Error::SelfTest`] names what differed.
+    pub fn self_test(&mut self) -> Result<(), Error> {
+        if self.golden_digest()? != self.model.golden_digest() {
+            return Err(Error::SelfTest { check: "golden digest", row: 0 });
+        }
+        let model = self.model;
+        for number in 0..model.golden_rows() {
+            let workspace = self.workspace()?;
+            for (index, q) in workspace.inputs.iter_mut().enumerate() {
+                let value = model.golden_input(number, index);
+                *q = value.quantise(model.input_map(index), i32::from(model.limit));
+            }
+            let scores = score(&model, workspace);
+            let same = scores
+                .iter()
+                .enumerate()
+                .all(|(output, &score)| score == model.golden_score(number, output));
+            if !same {
+                return Err(Error::SelfTest { check: "golden row", row: number });
+            }
+        }
+        Ok(())
+    }
+
+    /// The golden digest that this build computes: CRC-32 of the scores (i32,
+    /// little-endian) of rows that are drawn from the seed; of the features
+    /// (i16) for a model without outputs.
+    ///
+    /// # Errors
+    /// [`Error::Buffer`], as [`Predictor::new`].
+    pub fn golden_digest(&mut self) -> Result<u32, Error> {
+        let model = self.model;
+        let stream = golden_stream(model.seed());
+        let mut crc = Crc32::new();
+        for number in 0..GOLDEN_DIGEST_ROWS {
+            let workspace = self.workspace()?;
+            let first = number * workspace.inputs.len();
+            for (index, q) in workspace.inputs.iter_mut().enumerate() {
+                // Rows of falling magnitude: saturated, typical and small inputs.
+                let index = first + index;
+                let word = stream.draw(index as u64 / 4) >> (16 * (index % 4));
+                *q = (word as i16 >> (2 * number)).clamp(-model.limit, model.limit);
+            }
+            if model.outputs() == 0 {
+                let mut digest = Digest { crc };
+                let (block, wide) = (&mut *workspace.block, &mut *workspace.wide);
+                for bank in model.banks() {
+                    generate(&bank, model.seed(), workspace.inputs, block, wide, &mut digest);
+                }
+                crc = digest.crc;
+            } else {
+                for &score in score(&model, workspace) {
+                    crc = bytes(crc, &score.to_le_bytes());
+                }
+            }
+        }
+        Ok(crc.finish())
+    }
+}
+
+fn length(what: &'static str, needed: usize, given: usize) -> Result<(), Error> {
+    if needed == given { Ok(()) } else { Err(Error::Length { what, needed, given }) }
+}
+
+/// The input map: the row's integers into the workspace.
+fn quantise<I: Input>(model: &Model<'_>, row: &[I], q: &mut [i16]) -> Result<(), Error> {
+    length("row", model.inputs(), row.len())?;
+    let limit = i32::from(model.limit);
+    let mut map = model.input_map(0);
+    for (index, (place, &value)) in q.iter_mut().zip(row).enumerate() {
+        if model.map_per_input && index > 0 {
+            map = model.input_map(index);
+        }
+        *place = value.quantise(map, limit);
+    }
+    Ok(())
+}
+
+/// Features and head on the quantised row in the workspace.
+fn score<'w>(model: &Model<'_>, workspace: Workspace<'w>) -> &'w [i32] {
+    workspace.sums.fill(0);
+    let mut weights = model.weight_bytes();
+    for bank in model.banks() {
+        let bytes = bank.row_bytes() * model.outputs();
+        let Some((mine, rest)) = weights.split_at_checked(bytes) else { break };
+        weights = rest;
+        let mut head = Head::new(model, bank, mine, workspace.sums);
+        let (block, wide) = (&mut *workspace.block, &mut *workspace.wide);
+        generate(&bank, model.seed(), workspace.inputs, block, wide, &mut head);
+    }
+    finish(model, workspace.sums, workspace.scores);
+    workspace.scores
+}
+
+/// The class that scores stand for: see [`Predictor::classify`].
+#[must_use]
+pub fn class_of(scores: &[i32]) -> usize {
+    if let &[score] = scores {
+        return usize::from(score > 0);
+    }
+    let mut best = (0, i32::MIN);
+    for (class, &score) in scores.iter().enumerate() {
+        if score > best.1 {
+            best = (class, score);
+        }
+    }
+    best.0
+}
+
+/// Writes features to a vector.
+struct Copy<'f> {
+    features: &'f mut [i16],
+}
+
+impl Sink for Copy<'_> {
+    fn run(&mut self, first: usize, run: &[i16]) {
+        if let Some(places) = self.features.get_mut(first..first + run.len()) {
+            places.copy_from_slice(run);
+        }
+    }
+
+    fn one_hot(&mut self, column: usize, slots: usize) {
+        let first = column & !(slots - 1);
+        if let Some(grid) = self.features.get_mut(first..first + slots) {
+            grid.fill(0);
+        }
+        if let Some(place) = self.features.get_mut(column) {
+            *place = FEATURE_ONE;
+        }
+    }
+}
+
+/// Writes codes to a vector.
+struct Choices<'c> {
+    codes: &'c mut [u16],
+}
+
+impl Sink for Choices<'_> {
+    fn run(&mut self, _first: usize, _run: &[i16]) {}
+    fn one_hot(&mut self, _column: usize, _slots: usize) {}
+
+    fn code(&mut self, index: usize, choice: u16) {
+        if let Some(place) = self.codes.get_mut(index) {
+            *place = choice;
+        }
+    }
+}
+
+/// Digests features: the values, or the column of a one-hot grid.
+struct Digest {
+    crc: Crc32,
+}
+
+impl Sink for Digest {
+    fn run(&mut self, _first: usize, run: &[i16]) {
+        for &phi in run {
+            self.crc = bytes(self.crc, &phi.to_le_bytes());
+        }
+    }
+
+    fn one_hot(&mut self, column: usize, _slots: usize) {
+        self.crc = bytes(self.crc, &(column as u32).to_le_bytes());
+    }
+}
+
+fn bytes(mut crc: Crc32, bytes: &[u8]) -> Crc32 {
+    for &byte in bytes {
+        crc = crc.byte(byte);
+    }
+    crc
+}

@@ -1,0 +1,40 @@
+//! Probabilities: a convenience in floats on top of the integer scores.
+
+use crate::model::Model;
+
+#[cfg(not(feature = "micromath"))]
+fn exp(x: f32) -> f32 {
+    libm::expf(x)
+}
+
+#[cfg(feature = "micromath")]
+fn exp(x: f32) -> f32 {
+    // micromath's series runs over beyond this; e^-87 is the smallest normal f32.
+    if x < -87.0 { 0.0 } else { micromath::F32Ext::exp(x) }
+}
+
+/// Fills `probabilities` (one for each class) from calibrated scores.
+pub(crate) fn of_scores(model: &Model<'_>, scores: &[i32], probabilities: &mut [f32]) {
+    let (slope, intercept) = match model.calibration() {
+        Some(calibration) => (calibration.slope, calibration.intercept),
+        None => (1.0, 0.0),
+    };
+    let scale = slope * model.score_scale();
+    if let (&[score], [first, second]) = (scores, &mut *probabilities) {
+        let z = score as f32 * scale + intercept;
+        // The exponent of the smaller side, so that nothing overflows.
+        let small = exp(-z.abs());
+        let (low, high) = (small / (1.0 + small), 1.0 / (1.0 + small));
+        (*first, *second) = if z > 0.0 { (low, high) } else { (high, low) };
+        return;
+    }
+    let highest = scores.iter().copied().max().unwrap_or(0);
+    let mut sum = 0.0;
+    for (probability, &score) in probabilities.iter_mut().zip(scores) {
+        *probability = exp((i64::from(score) - i64::from(highest)) as f32 * scale);
+        sum += *probability;
+    }
+    for probability in probabilities.iter_mut() {
+        *probability /= sum;
+    }
+}

@@ -1,0 +1,396 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use koan::Law;
+use koan_trainer::data::{Missing, ReadOptions, Task};
+use koan_trainer::normalise::Kind;
+use koan_trainer::plan::GroupPlan;
+use koan_trainer::{FamilyName, TrainOptions};
+
+/// Machine-learning models that are a seed and a few weights.
+#[derive(Debug, Parser)]
+#[command(name = "koan", version, about)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Train every family on handwritten digits and show what comes out
+    Demo(Demo),
+    /// Train a model on a table of data and write it to a file
+    Train(Box<Train>),
+    /// Judge a model on data with known targets
+    Eval(Eval),
+    /// Predict rows, one line out for each row in
+    Predict(Predict),
+    /// Show everything that is in a model
+    Inspect(Inspect),
+}
+
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// Where to write the best model
+    #[arg(short, long, default_value = "digits.koan")]
+    pub output: PathBuf,
+    /// Seed of the split and of the models
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// How data files are read.
+#[derive(Debug, Args)]
+pub struct Reading {
+    /// Whether the first line of a CSV file is a header [default: guessed]
+    #[arg(long, value_name = "yes|no", value_parser = yes_no)]
+    pub header: Option<bool>,
+    /// Byte between fields of a CSV file [default: guessed]
+    #[arg(long, value_parser = delimiter)]
+    pub delimiter: Option<u8>,
+    /// Labels of an idx images file [default: the file beside it]
+    #[arg(long, value_name = "FILE")]
+    pub labels: Option<PathBuf>,
+}
+
+impl Reading {
+    pub fn options(&self) -> ReadOptions {
+        ReadOptions {
+            header: self.header,
+            delimiter: self.delimiter,
+            labels: self.labels.clone(),
+            ..ReadOptions::default()
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Train {
+    /// Training data: CSV, TSV, svmlight or an idx images file, also gzipped
+    pub data: PathBuf,
+    /// Where to write the model
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Test data; without it, part of the training data is held out
+    #[arg(long, value_name = "FILE")]
+    pub test: Option<PathBuf>,
+    /// Rows to train on; the others are the test rows
+    #[arg(long, value_name = "ROWS", conflicts_with = "test")]
+    pub train_rows: Option<usize>,
+    /// Part of the rows to hold out for the test
+    #[arg(long, default_value_t = 0.2, conflicts_with_all = ["test", "train_rows"])]
+    pub test_fraction: f64,
+
+    /// Target column: its name, or its number from 1 [default: the last column]
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    pub target: Option<String>,
+    /// Whether the target is a class or a number [default: guessed]
+    #[arg(long, help_heading = "Data")]
+    pub task: Option<TaskName>,
+    /// Tell this class from all the others
+    #[arg(long, value_name = "CLASS", help_heading = "Data")]
+    pub positive: Option<String>,
+    /// What to do about missing values
+    #[arg(long, default_value = "refuse", help_heading = "Data")]
+    pub missing: MissingName,
+    /// Columns not to use, by name or number
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Data")]
+    pub drop: Vec<String>,
+    /// Number columns to take as text: one input for each value
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Data")]
+    pub text: Vec<String>,
+    /// Labels of an idx test file [default: the file beside it]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    pub test_labels: Option<PathBuf>,
+    #[command(flatten, next_help_heading = "Data")]
+    pub reading: Reading,
+
+    /// Families, one bank for each (several: a sum of kernels)
+    #[arg(long, default_value = "fourier", value_delimiter = ',', help_heading = "Model")]
+    pub family: Vec<FamilyArgument>,
+    /// Law of the random draws [default: by family and number of inputs]
+    #[arg(long, help_heading = "Model")]
+    pub projection: Option<LawArgument>,
+    /// Features of each bank; grids for bins [default: 512; 50 grids]
+    #[arg(short = 'k', long, value_name = "K", value_delimiter = ',', help_heading = "Model")]
+    pub features: Vec<u16>,
+    /// Bits of a weight
+    #[arg(short, long, default_value = "4", value_parser = ["2", "3", "4", "8", "16"],
+          help_heading = "Model")]
+    pub bits: String,
+    /// Seed of the model and of the split
+    #[arg(short, long, default_value_t = 1, help_heading = "Model")]
+    pub seed: u64,
+    /// Bandwidths relative to the spread of the data [default: searched]
+    #[arg(long, value_delimiter = ',', help_heading = "Model")]
+    pub bandwidth: Vec<f64>,
+    /// Ridge penalty, relative to a feature's variance; in rows for bins
+    /// [default: searched]
+    #[arg(long, help_heading = "Model")]
+    pub lambda: Option<f64>,
+    /// Input map [default: chosen on held-out rows]
+    #[arg(long, help_heading = "Model")]
+    pub map: Option<MapName>,
+    /// Learn a bandwidth for every input [default: where it helps]
+    #[arg(long, value_name = "yes|no", value_parser = yes_no, help_heading = "Model")]
+    pub relevance: Option<bool>,
+    /// Maxout: projections of a unit
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..),
+          help_heading = "Model")]
+    pub pool: u8,
+    /// Maxout: projections that all units share [default: each has its own]
+    #[arg(long, default_value_t = 0, hide_default_value = true, help_heading = "Model")]
+    pub shared_pool: u16,
+    /// Bin: cells of a grid are 2 to this power
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=12),
+          help_heading = "Model")]
+    pub slot_bits: u8,
+    /// Groups of inputs for a product of kernels, INPUTS:LAW[:BANDWIDTH],...
+    #[arg(long, value_delimiter = ',', value_parser = group, help_heading = "Model")]
+    pub groups: Vec<GroupPlan>,
+    /// Add the inputs themselves, a linear term
+    #[arg(long, help_heading = "Model")]
+    pub linear: bool,
+    /// Weights of the classes
+    #[arg(long, default_value = "equal-rows", help_heading = "Model")]
+    pub class_weights: ClassWeights,
+
+    /// Rows to put into the model with their exact scores, for self tests
+    #[arg(long, default_value_t = 0, help_heading = "Output")]
+    pub golden_rows: usize,
+    /// Leave the names of columns out of the model; match them by position
+    #[arg(long, help_heading = "Output")]
+    pub no_column_names: bool,
+    /// Print the report as one JSON object
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Eval {
+    /// The model
+    pub model: PathBuf,
+    /// Data with targets
+    pub data: PathBuf,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Print the result as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Predict {
+    /// The model
+    pub model: PathBuf,
+    /// Rows to predict; standard input if it is left out or `-`
+    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// What to write
+    #[arg(long, default_value = "csv")]
+    pub format: PredictFormat,
+    /// Write the probability of every class too
+    #[arg(long)]
+    pub probabilities: bool,
+    /// Write the exact integer scores too
+    #[arg(long)]
+    pub scores: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Inspect {
+    /// The model
+    pub model: PathBuf,
+    /// Print one JSON object
+    #[arg(long, conflicts_with = "hex")]
+    pub json: bool,
+    /// Print the bytes, field by field
+    #[arg(long)]
+    pub hex: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum TaskName {
+    Classification,
+    Regression,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum MissingName {
+    /// A missing value is an error
+    Refuse,
+    /// The column's median stands in; a missing text is none of the values
+    Impute,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ClassWeights {
+    /// Every row counts the same
+    EqualRows,
+    /// Every class counts the same
+    Balanced,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum PredictFormat {
+    Csv,
+    /// One JSON object a line
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum FamilyArgument {
+    /// cos(w·x + b): smooth kernels; the usual choice
+    Fourier,
+    /// sign(x − t): thresholds on single inputs
+    Stump,
+    /// cells of random grids: rough, local functions
+    Bin,
+    /// maxima of projections: piecewise linear functions
+    Maxout,
+    /// σ(w·x + b): random ridge functions
+    Sigmoid,
+    /// the inputs themselves
+    Linear,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum LawArgument {
+    /// dense normal weights (Gaussian kernel)
+    Gaussian,
+    /// dense Cauchy weights (Laplacian kernel)
+    Cauchy,
+    /// weights of ±1
+    Sign,
+    /// random signs and a fast transform
+    Hadamard,
+    /// stump thresholds from the normal law
+    Normal,
+    /// stump thresholds from the uniform law
+    Uniform,
+    /// grid pitches (Laplacian kernel)
+    Gamma2,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum MapName {
+    /// one offset and gain for all inputs
+    Shared,
+    /// each input its own offset and gain
+    PerInput,
+    /// as per-input, heavy-tailed inputs through their logarithm
+    PerInputLog,
+}
+
+impl FamilyArgument {
+    fn family(self) -> FamilyName {
+        match self {
+            Self::Fourier => FamilyName::Fourier,
+            Self::Stump => FamilyName::Stump,
+            Self::Bin => FamilyName::Bin,
+            Self::Maxout => FamilyName::Maxout,
+            Self::Sigmoid => FamilyName::Sigmoid,
+            Self::Linear => FamilyName::Linear,
+        }
+    }
+}
+
+impl LawArgument {
+    fn law(self) -> Law {
+        match self {
+            Self::Gaussian => Law::Gaussian,
+            Self::Cauchy => Law::Cauchy,
+            Self::Sign => Law::Sign,
+            Self::Hadamard => Law::Hadamard,
+            Self::Normal => Law::Normal,
+            Self::Uniform => Law::Uniform,
+            Self::Gamma2 => Law::Gamma2,
+        }
+    }
+}
+
+impl Train {
+    pub fn read_options(&self) -> ReadOptions {
+        ReadOptions {
+            target: self.target.clone(),
+            task: self.task.map(|task| match task {
+                TaskName::Classification => Task::Classification,
+                TaskName::Regression => Task::Regression,
+            }),
+            positive: self.positive.clone(),
+            missing: match self.missing {
+                MissingName::Refuse => Missing::Refuse,
+                MissingName::Impute => Missing::Impute,
+            },
+            drop: self.drop.clone(),
+            text: self.text.clone(),
+            ..self.reading.options()
+        }
+    }
+
+    pub fn train_options(&self) -> TrainOptions {
+        TrainOptions {
+            families: self.family.iter().map(|family| family.family()).collect(),
+            projection: self.projection.map(LawArgument::law),
+            features: self.features.clone(),
+            bits: self.bits.parse().unwrap_or(4),
+            seed: self.seed,
+            bandwidth: if self.bandwidth.is_empty() { None } else { Some(self.bandwidth.clone()) },
+            lambda: self.lambda,
+            map: self.map.map(|map| match map {
+                MapName::Shared => Kind::Shared,
+                MapName::PerInput => Kind::PerInput,
+                MapName::PerInputLog => Kind::PerInputLog,
+            }),
+            relevance: self.relevance,
+            pool: self.pool,
+            shared: self.shared_pool,
+            slot_bits: self.slot_bits,
+            groups: self.groups.clone(),
+            linear: self.linear,
+            balanced: matches!(self.class_weights, ClassWeights::Balanced),
+            golden_rows: self.golden_rows,
+            column_names: !self.no_column_names,
+        }
+    }
+}
+
+fn yes_no(text: &str) -> Result<bool, String> {
+    match text {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err("yes or no".into()),
+    }
+}
+
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text {
+        "tab" | "\\t" => Ok(b'\t'),
+        "space" => Ok(b' '),
+        _ => match text.as_bytes() {
+            &[byte] => Ok(byte),
+            _ => Err("one byte, `tab` or `space`".into()),
+        },
+    }
+}
+
+fn group(text: &str) -> Result<GroupPlan, String> {
+    let mut parts = text.split(':');
+    let inputs = parts.next().unwrap_or_default();
+    let inputs = inputs.parse().map_err(|_| format!("`{inputs}` is no number of inputs"))?;
+    let law = match parts.next().unwrap_or_default() {
+        "none" => Law::None,
+        name => LawArgument::from_str(name, true)?.law(),
+    };
+    let bandwidth = match parts.next() {
+        None => 1.0,
+        Some(text) => text.parse().map_err(|_| format!("`{text}` is no bandwidth"))?,
+    };
+    match parts.next() {
+        None => Ok(GroupPlan { inputs, law, bandwidth }),
+        Some(_) => Err("INPUTS:LAW[:BANDWIDTH]".into()),
+    }
+}

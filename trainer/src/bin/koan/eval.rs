@@ -1,0 +1,63 @@
+//! `koan eval`.
+
+use std::time::Instant;
+
+use anyhow::Result;
+use koan_trainer::blob::predictor;
+use koan_trainer::data::read_with;
+use koan_trainer::evaluate::evaluate;
+use serde_json::json;
+
+use crate::arguments::Eval;
+use crate::inspect::summary;
+use crate::output::{named_error, parse, read_blob, schema, task_name};
+
+pub fn run(arguments: &Eval) -> Result<()> {
+    let start = Instant::now();
+    let blob = read_blob(&arguments.model)?;
+    let model = parse(&arguments.model, &blob)?;
+    // Refuses a foreign generator before any row is read.
+    predictor(&blob)?;
+    let schema = schema(&arguments.model, &model)?;
+    let table = read_with(&arguments.data, &schema, &arguments.reading.options())?;
+    let result = evaluate(&blob, &table)?;
+    let seconds = start.elapsed().as_secs_f64();
+    if arguments.json {
+        let mut object = summary(&model);
+        object["error"] = json!(result.error);
+        object["rows"] = json!(result.rows);
+        object["seconds"] = json!(seconds);
+        if let Some(rmse) = result.rmse {
+            object["rmse"] = json!(rmse);
+        }
+        if !result.confusion.is_empty() {
+            object["confusion"] = json!(result.confusion);
+        }
+        println!("{object}");
+        return Ok(());
+    }
+    println!(
+        "{}: {} on {} rows ({} bytes, {seconds:.2} s)",
+        arguments.model.display(),
+        named_error(task_name(schema.task()), result.error),
+        result.rows,
+        blob.len()
+    );
+    if let Some(rmse) = result.rmse {
+        println!("  RMSE {rmse:.6} in the target's units");
+    }
+    if !result.confusion.is_empty() {
+        let mut table = comfy_table::Table::new();
+        table.load_style(comfy_table::presets::UTF8_HORIZONTAL_ONLY);
+        let mut header = vec!["actual \\ predicted".to_owned()];
+        header.extend(schema.classes.iter().cloned());
+        table.set_header(header);
+        for (name, row) in schema.classes.iter().zip(&result.confusion) {
+            let mut cells = vec![name.clone()];
+            cells.extend(row.iter().map(u64::to_string));
+            table.add_row(cells);
+        }
+        println!("{table}");
+    }
+    Ok(())
+}

@@ -1,0 +1,215 @@
+//! `koan inspect`: everything in a blob.
+
+use anyhow::{Context, Result};
+use koan::{Family, InputMap, Law, Model};
+use koan_trainer::blob::predictor;
+use koan_trainer::listing;
+use serde_json::{Value, json};
+
+use crate::arguments::Inspect;
+use crate::output::{parse, read_blob};
+
+/// What `--json` of every command says of a model.
+pub fn summary(model: &Model<'_>) -> Value {
+    let join = |names: Vec<&str>| names.join(",");
+    let bits: Vec<u8> = model.banks().map(|bank| bank.width.bits).collect();
+    json!({
+        "task": model.task().name(),
+        "family": join(model.banks().map(|bank| bank.family.name()).collect()),
+        "projection": join(model.banks().map(|bank| {
+            if bank.is_grouped() { "groups" } else { bank.law.name() }
+        }).collect()),
+        "features": model.features(),
+        "bits": if bits.iter().all(|b| *b == bits[0]) { json!(bits[0]) } else { json!(bits) },
+        "bytes": model.blob().len(),
+        "inputs": model.inputs(),
+        "outputs": model.outputs(),
+        "seed": model.seed(),
+    })
+}
+
+pub fn run(arguments: &Inspect) -> Result<()> {
+    let blob = read_blob(&arguments.model)?;
+    let model = parse(&arguments.model, &blob)?;
+    if arguments.hex {
+        print!("{}", listing::hex(&model));
+        return Ok(());
+    }
+    let self_test = predictor(&blob)
+        .and_then(|mut predictor| predictor.self_test())
+        .map_or_else(|error| error.to_string(), |()| "passed".to_owned());
+    if arguments.json {
+        let object = detailed(&model, &self_test);
+        println!("{object}");
+        return Ok(());
+    }
+    print_human(&model, &self_test).with_context(|| arguments.model.display().to_string())
+}
+
+fn map_json(map: InputMap) -> Value {
+    json!({
+        "offset": f64::from(map.offset) / 2f64.powi(i32::from(map.shift)),
+        "gain": f64::from(map.mult) * 2f64.powi(i32::from(map.shift) - 15),
+        "log": map.log,
+    })
+}
+
+fn detailed(model: &Model<'_>, self_test: &str) -> Value {
+    let sizes = model.buffer_sizes();
+    let maps = if model.map_per_input() { model.inputs() } else { 1 };
+    let mut object = summary(model);
+    object["check_word"] = json!(model.check_word());
+    object["input_maps"] = (0..maps).map(|i| map_json(model.input_map(i))).collect();
+    object["banks"] = model
+        .banks()
+        .map(|bank| {
+            let mut entry = json!({
+                "family": bank.family.name(),
+                "law": bank.law.name(),
+                "features": bank.features,
+                "columns": bank.columns(),
+                "scale": bank.scale.factor(),
+                "bits": bank.width.bits,
+                "odd_levels": bank.width.odd,
+            });
+            match bank.family {
+                Family::Bin { slot_bits } => entry["slot_bits"] = json!(slot_bits),
+                Family::Maxout { pool, shared } => {
+                    entry["pool"] = json!(pool);
+                    entry["shared_pool"] = json!(shared);
+                }
+                _ => {}
+            }
+            if bank.is_grouped() {
+                entry["groups"] = bank
+                    .groups()
+                    .map(|group| {
+                        json!({
+                            "inputs": group.inputs,
+                            "law": group.law.name(),
+                            "scale": group.scale.factor(),
+                        })
+                    })
+                    .collect();
+            }
+            entry
+        })
+        .collect();
+    object["score_scale"] = json!(model.score_scale());
+    object["bias"] = (0..model.outputs()).map(|t| json!(model.bias(t))).collect();
+    object["classes"] = (0..model.classes()).map(|c| json!(model.class_name(c))).collect();
+    object["calibration"] = model
+        .calibration()
+        .map_or(Value::Null, |c| json!({"slope": c.slope, "intercept": c.intercept}));
+    object["notes"] = serde_json::from_str(model.notes()).unwrap_or(Value::Null);
+    object["golden_rows"] = json!(model.golden_rows());
+    object["golden_digest"] = json!(model.golden_digest());
+    object["self_test"] = json!(self_test);
+    object["ram_bytes"] = json!(sizes.bytes());
+    object["buffers"] = json!({
+        "inputs": sizes.inputs, "block": sizes.block, "wide": sizes.wide, "outputs": sizes.outputs,
+    });
+    object["parts"] =
+        listing::parts(model).iter().map(|part| json!({part.name.clone(): part.length})).collect();
+    object
+}
+
+fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
+    println!(
+        "{} model, {} bytes, {} inputs, {} outputs, {} features",
+        model.task().name(),
+        model.blob().len(),
+        model.inputs(),
+        model.outputs(),
+        model.features()
+    );
+    println!(
+        "  seed {}, generator check word {:#06x}, self test {self_test}",
+        model.seed(),
+        model.check_word()
+    );
+    for bank in model.banks() {
+        let law = if bank.is_grouped() { "groups" } else { bank.law.name() };
+        let extra = match bank.family {
+            Family::Bin { slot_bits } => {
+                format!(", {} grids of 2^{slot_bits} slots", bank.features)
+            }
+            Family::Maxout { pool, shared: 0 } => format!(", pools of {pool}"),
+            Family::Maxout { pool, shared } => format!(", pools of {pool} out of {shared} shared"),
+            _ => String::new(),
+        };
+        println!(
+            "  bank {}: {} {} ({law}){extra}, scale {:.6}, {} bits{}",
+            bank.index,
+            bank.columns(),
+            bank.family.name(),
+            bank.scale.factor(),
+            bank.width.bits,
+            if bank.width.odd { " (odd levels)" } else { "" }
+        );
+        if bank.is_grouped() {
+            for group in bank.groups() {
+                let scale = group.scale.factor();
+                let none = group.law == Law::None;
+                println!(
+                    "    {} inputs: {}{}",
+                    group.inputs,
+                    group.law.name(),
+                    if none { String::new() } else { format!(", scale {scale:.6}") }
+                );
+            }
+        }
+    }
+    let maps = if model.map_per_input() { model.inputs() } else { 1 };
+    const SHOWN: usize = 6;
+    for index in 0..maps.min(SHOWN) {
+        let map = model.input_map(index);
+        let which =
+            if maps == 1 { "all inputs".to_owned() } else { format!("input {}", index + 1) };
+        let value = if map.log { "log x" } else { "x" };
+        println!(
+            "  {which}: q = ({value} - {:.6}) * {:.6}",
+            f64::from(map.offset) / 2f64.powi(i32::from(map.shift)),
+            f64::from(map.mult) * 2f64.powi(i32::from(map.shift) - 15)
+        );
+    }
+    if maps > SHOWN {
+        println!("  ... and {} inputs more (--json lists them)", maps - SHOWN);
+    }
+    if model.classes() > 0 {
+        let names: Vec<&str> =
+            (0..model.classes()).filter_map(|class| model.class_name(class)).collect();
+        println!("  classes: {}", names.join(", "));
+    }
+    if let Some(calibration) = model.calibration() {
+        println!(
+            "  probabilities: slope {:.4}, intercept {:.4}",
+            calibration.slope, calibration.intercept
+        );
+    }
+    if model.outputs() > 0 {
+        println!("  a score of 1 is {:e} in real units", model.score_scale());
+    }
+    if !model.notes().is_empty() {
+        println!("  notes: {}", model.notes());
+    }
+    println!(
+        "  golden digest {:#010x}, {} golden rows",
+        model.golden_digest(),
+        model.golden_rows()
+    );
+    let sizes = model.buffer_sizes();
+    println!(
+        "  RAM of the predictor's buffers: {} bytes ({} inputs, {} block, {} wide, {} outputs)",
+        sizes.bytes(),
+        sizes.inputs,
+        sizes.block,
+        sizes.wide,
+        sizes.outputs
+    );
+    println!("  where the bytes go:");
+    for part in listing::parts(model) {
+        println!("    {:>6}  {}", part.length, part.name);
+    }
+    Ok(())
+}

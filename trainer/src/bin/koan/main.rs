@@ -1,0 +1,31 @@
+//! The command `koan`.
+
+mod arguments;
+mod demo;
+mod eval;
+mod inspect;
+mod output;
+mod predict;
+mod train;
+
+use std::process::ExitCode;
+
+use arguments::{Arguments, Command};
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::Train(arguments) => train::run(&arguments),
+        Command::Eval(arguments) => eval::run(&arguments),
+        Command::Predict(arguments) => predict::run(&arguments),
+        Command::Inspect(arguments) => inspect::run(&arguments),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Files that are whole or not there, and models read from files.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use koan::Model;
+use koan_trainer::data::{Schema, Task};
+
+/// Writes `bytes` to a temporary file beside `path` and renames it: a reader
+/// never sees half a file, and a failure leaves what was there.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let write = || -> Result<()> {
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // As any new file, not private as temporary files are; the umask
+            // still applies.
+            builder.permissions(std::fs::Permissions::from_mode(0o666));
+        }
+        let mut file = builder.prefix(".koan-").tempfile_in(folder)?;
+        file.write_all(bytes)?;
+        file.as_file().sync_all()?;
+        file.persist(path)?;
+        Ok(())
+    };
+    write().with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// The bytes of a model file.
+pub fn read_blob(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// The model in `blob`, errors naming the file.
+pub fn parse<'b>(path: &Path, blob: &'b [u8]) -> Result<Model<'b>> {
+    Model::parse(blob).with_context(|| path.display().to_string())
+}
+
+/// How raw columns become the inputs of `model`, from its notes.
+pub fn schema(path: &Path, model: &Model<'_>) -> Result<Schema> {
+    let context = || format!("{}: the model's notes do not say how to read data", path.display());
+    let schema: Schema = serde_json::from_str(model.notes()).with_context(context)?;
+    let classes = (0..model.classes())
+        .map(|class| model.class_name(class).map_or_else(|| class.to_string(), str::to_owned))
+        .collect();
+    schema.restored(model.inputs(), classes).with_context(context)
+}
+
+/// The task's name, as reports have it.
+pub fn task_name(task: Task) -> &'static str {
+    match task {
+        Task::Classification => "classification",
+        Task::Regression => "regression",
+    }
+}
+
+/// A fraction as a percentage.
+pub fn percent(fraction: f64) -> String {
+    format!("{:.2} %", 100.0 * fraction)
+}
+
+/// An error with the name of its measure.
+pub fn named_error(task: &str, error: f64) -> String {
+    match task {
+        "classification" => format!("{} misclassified", percent(error)),
+        _ => format!("{} relative RMS error", percent(error)),
+    }
+}

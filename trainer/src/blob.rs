@@ -1,0 +1,301 @@
+//! Writing blobs: the counterpart of `koan::Model::parse`.
+
+use koan::format::{MAGIC, VERSION, field, flag, section};
+use koan::{
+    Calibration, Error, Family, Group, Input, InputMap, Law, Model, Predictor, Task, Width,
+    generator, numerics::Scale, option,
+};
+
+use crate::heap::HeapBuffers;
+
+/// A bank to be written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BankSpec {
+    /// Family, with its parameters.
+    pub family: Family,
+    /// Law of all inputs; [`Law::None`] with `groups`.
+    pub law: Law,
+    /// Features, or grids of the family `bin`.
+    pub features: u16,
+    /// Scale of the bank; 1 with `groups`.
+    pub scale: Scale,
+    /// Groups of inputs with laws and scales of their own; empty for one law.
+    pub groups: Vec<Group>,
+}
+
+impl BankSpec {
+    /// Features that the head needs weights for.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        match self.family {
+            Family::Bin { slot_bits } => usize::from(self.features) << slot_bits,
+            _ => usize::from(self.features),
+        }
+    }
+}
+
+/// The weights of one bank: codes, output by output, in 0..2^bits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BankWeights {
+    /// How they are stored.
+    pub width: Width,
+    /// `codes[output][column]`.
+    pub codes: Vec<Vec<u32>>,
+    /// The step of each output's weights.
+    pub multipliers: Vec<u16>,
+}
+
+/// The trained part of a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeadSpec {
+    /// Real value of a score of 1.
+    pub scale: f32,
+    /// Binary places that accumulators are divided by, at most 40.
+    pub shift: u8,
+    /// Bias of each output, in units of the score.
+    pub bias: Vec<i32>,
+    /// Weights, bank by bank.
+    pub weights: Vec<BankWeights>,
+}
+
+/// Input maps: one for all inputs, or one for each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MapSpec {
+    /// One map for all inputs.
+    Shared(InputMap),
+    /// A map for each input.
+    PerInput(Vec<InputMap>),
+}
+
+/// Everything that a blob holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelSpec {
+    /// Seed of all random draws.
+    pub seed: u64,
+    /// What the outputs are; [`Task::Features`] when there is no head.
+    pub task: Task,
+    /// Numbers in a row.
+    pub inputs: u16,
+    /// From numbers to integers.
+    pub maps: MapSpec,
+    /// The banks, at least one.
+    pub banks: Vec<BankSpec>,
+    /// The head; `None` for a model that is features only.
+    pub head: Option<HeadSpec>,
+    /// Class names; none if empty. Line feeds in a name become spaces.
+    pub class_names: Vec<String>,
+    /// Calibration of the probabilities.
+    pub calibration: Option<Calibration>,
+    /// JSON notes; none if empty.
+    pub notes: String,
+    /// Rows of real inputs whose exact scores the blob carries.
+    pub golden_rows: Vec<Vec<f32>>,
+}
+
+impl ModelSpec {
+    /// A model without a head or any optional part.
+    #[must_use]
+    pub fn features(seed: u64, inputs: u16, maps: MapSpec, banks: Vec<BankSpec>) -> Self {
+        Self {
+            seed,
+            task: Task::Features,
+            inputs,
+            maps,
+            banks,
+            head: None,
+            class_names: Vec::new(),
+            calibration: None,
+            notes: String::new(),
+            golden_rows: Vec::new(),
+        }
+    }
+
+    /// Writes the blob, checks it, and fills in digest and golden scores by
+    /// running it.
+    ///
+    /// # Errors
+    /// What `Model::parse` finds wrong with the specification.
+    pub fn encode(&self) -> Result<Vec<u8>, Error> {
+        let mut blob = self.body();
+        for (tag, bytes) in self.sections() {
+            push_section(&mut blob, tag, &bytes)?;
+        }
+        if !self.golden_rows.is_empty() {
+            let scored = self.golden_section(&blob)?;
+            push_section(&mut blob, section::GOLDEN_ROWS, &scored)?;
+        }
+        let digest = predictor(&sealed(&blob, 0))?.golden_digest()?;
+        let blob = sealed(&blob, digest);
+        Model::parse(&blob)?;
+        Ok(blob)
+    }
+
+    /// Everything in front of the sections.
+    fn body(&self) -> Vec<u8> {
+        let outputs = self.head.as_ref().map_or(0, |head| head.bias.len());
+        let mut flags = 0;
+        if self.task == Task::Classification {
+            flags |= flag::CLASSIFICATION;
+        }
+        let maps: &[InputMap] = match &self.maps {
+            MapSpec::Shared(map) => std::slice::from_ref(map),
+            MapSpec::PerInput(maps) => {
+                flags |= flag::MAP_PER_INPUT;
+                maps
+            }
+        };
+        let mut blob = Vec::new();
+        blob.extend(MAGIC);
+        blob.push(VERSION);
+        blob.push(flags);
+        blob.extend(self.inputs.to_le_bytes());
+        blob.push(outputs as u8);
+        debug_assert_eq!(blob.len(), field::SEED);
+        blob.extend(self.seed.to_le_bytes());
+        blob.extend(generator::check_word(self.seed).to_le_bytes());
+        for map in maps {
+            blob.extend(map.to_bytes());
+        }
+        for (index, bank) in self.banks.iter().enumerate() {
+            let width = self.head.as_ref().map_or(0, |head| head.weights[index].width.code());
+            push_bank(&mut blob, bank, width, index + 1 < self.banks.len());
+        }
+        if let Some(head) = &self.head {
+            push_head(&mut blob, head);
+        }
+        blob
+    }
+
+    fn sections(&self) -> Vec<(u8, Vec<u8>)> {
+        let mut sections = Vec::new();
+        if !self.class_names.is_empty() {
+            let names: Vec<_> =
+                self.class_names.iter().map(|name| name.replace('\n', " ")).collect();
+            sections.push((section::CLASS_NAMES, names.join("\n").into_bytes()));
+        }
+        if let Some(calibration) = self.calibration {
+            let mut bytes = calibration.slope.to_le_bytes().to_vec();
+            bytes.extend(calibration.intercept.to_le_bytes());
+            sections.push((section::CALIBRATION, bytes));
+        }
+        if !self.notes.is_empty() {
+            sections.push((section::NOTES, self.notes.clone().into_bytes()));
+        }
+        sections
+    }
+
+    /// Golden rows with the scores that the model in `body` gives them.
+    fn golden_section(&self, body: &[u8]) -> Result<Vec<u8>, Error> {
+        let blob = sealed(body, 0);
+        let mut predictor = predictor(&blob)?;
+        let mut bytes = Vec::new();
+        for row in &self.golden_rows {
+            bytes.extend(row.iter().flat_map(|value| value.to_le_bytes()));
+            bytes.extend(predictor.scores(row)?.iter().flat_map(|score| score.to_le_bytes()));
+        }
+        Ok(bytes)
+    }
+}
+
+/// A predictor over `blob` with buffers on the heap.
+///
+/// # Errors
+/// What parsing or the generator check finds wrong.
+pub fn predictor(blob: &[u8]) -> Result<Predictor<'_, HeapBuffers>, Error> {
+    let model = Model::parse(blob)?;
+    Predictor::new(model, HeapBuffers::new(model.buffer_sizes()))
+}
+
+/// The integers that `row` becomes under `maps`.
+#[must_use]
+pub fn quantise(maps: &MapSpec, row: &[f32], limit: i16) -> Vec<i16> {
+    let map = |index: usize| match maps {
+        MapSpec::Shared(map) => *map,
+        MapSpec::PerInput(maps) => maps[index],
+    };
+    row.iter().enumerate().map(|(i, x)| x.quantise(map(i), i32::from(limit))).collect()
+}
+
+/// Body, digest and checksum.
+fn sealed(body: &[u8], digest: u32) -> Vec<u8> {
+    let mut blob = body.to_vec();
+    blob.extend(digest.to_le_bytes());
+    let crc = crc32fast::hash(&blob);
+    blob.extend(crc.to_le_bytes());
+    blob
+}
+
+fn push_section(blob: &mut Vec<u8>, tag: u8, bytes: &[u8]) -> Result<(), Error> {
+    let length = u16::try_from(bytes.len()).map_err(|_| Error::Length {
+        what: "section",
+        needed: usize::from(u16::MAX),
+        given: bytes.len(),
+    })?;
+    blob.push(tag);
+    blob.extend(length.to_le_bytes());
+    blob.extend(bytes);
+    Ok(())
+}
+
+fn push_bank(blob: &mut Vec<u8>, bank: &BankSpec, width: u8, more: bool) {
+    let mut options = width;
+    if !bank.groups.is_empty() {
+        options |= option::GROUPS;
+    }
+    if more {
+        options |= option::MORE;
+    }
+    blob.push(bank.family.code() | bank.law.code() << 4);
+    blob.push(options);
+    blob.extend(bank.features.to_le_bytes());
+    blob.extend([bank.scale.mult, bank.scale.shift]);
+    match bank.family {
+        Family::Bin { slot_bits } => blob.push(slot_bits),
+        Family::Maxout { pool, shared } => {
+            blob.push(pool);
+            blob.extend(shared.to_le_bytes());
+        }
+        _ => {}
+    }
+    if !bank.groups.is_empty() {
+        blob.push(bank.groups.len() as u8);
+        for group in &bank.groups {
+            blob.extend(group.inputs.to_le_bytes());
+            blob.extend([group.law.code(), group.scale.mult, group.scale.shift]);
+        }
+    }
+}
+
+fn push_head(blob: &mut Vec<u8>, head: &HeadSpec) {
+    blob.extend(head.scale.to_le_bytes());
+    blob.push(head.shift);
+    blob.extend(head.bias.iter().flat_map(|bias| bias.to_le_bytes()));
+    if head.weights.len() * head.bias.len() > 1 {
+        for weights in &head.weights {
+            blob.extend(weights.multipliers.iter().flat_map(|m| m.to_le_bytes()));
+        }
+    }
+    for weights in &head.weights {
+        for codes in &weights.codes {
+            pack(blob, weights.width, codes);
+        }
+    }
+}
+
+/// Packs codes, the lowest bits first, and pads to whole bytes.
+fn pack(blob: &mut Vec<u8>, width: Width, codes: &[u32]) {
+    let mut word = 0u64;
+    let mut bits = 0;
+    for &code in codes {
+        word |= u64::from(code) << bits;
+        bits += width.bits;
+        while bits >= 8 {
+            blob.push(word as u8);
+            word >>= 8;
+            bits -= 8;
+        }
+    }
+    if bits > 0 {
+        blob.push(word as u8);
+    }
+}

@@ -1,0 +1,176 @@
+//! What can be wrong with a data file, and where in it.
+
+use std::fmt;
+use std::io;
+
+/// A place in a data file; shown as ``sensors.csv:17: column 3 (`temp`)``.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file as the caller named it, or the name given to a stream.
+    pub file: String,
+    /// Line in the file, from 1; in idx files, which have no lines, the row.
+    pub line: u64,
+    /// The column of a CSV or TSV file, where one column is at fault.
+    pub column: Option<ColumnLabel>,
+}
+
+/// A column's number and name; shown as ``column 3 (`temp`)``.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnLabel {
+    /// Position in the file, from 1.
+    pub number: usize,
+    /// Name in the header; empty where there is none.
+    pub name: String,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)?;
+        match &self.column {
+            Some(column) => write!(f, ": {column}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for ColumnLabel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "column {}", self.number)?;
+        if !self.name.is_empty() {
+            write!(f, " (`{}`)", self.name)?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a data file could not be read as a table.
+///
+/// Every message names the file and, where there is one, the line and the
+/// column at fault.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the message of a variant shows what each field is")]
+pub enum DataError {
+    /// The operating system would not open or read the file.
+    #[error("{file}: cannot be read: {source}")]
+    Unreadable { file: String, source: io::Error },
+    /// The file begins as gzip but does not decompress.
+    #[error("{file}: corrupt gzip data: {source}")]
+    CorruptGzip { file: String, source: io::Error },
+    /// Training data is read twice, which a pipe or a directory does not allow.
+    #[error("{file}: not a regular file; training data is read twice, so a pipe will not do")]
+    NotAFile { file: String },
+    /// Nothing but blanks in the file.
+    #[error("{file}: the file is empty")]
+    Empty { file: String },
+    /// A header or comments, but no data.
+    #[error("{file}: no rows of data")]
+    NoRows { file: String },
+    /// The table would not fit in memory.
+    #[error("{file}: too large for memory: {rows} rows of {inputs} inputs")]
+    TooLarge { file: String, rows: usize, inputs: usize },
+    /// The file is of another format than the model's training data.
+    #[error("{file}: looks like {found}, but the model takes {expected}")]
+    Format { file: String, expected: &'static str, found: &'static str },
+    /// An option that only CSV and TSV files know.
+    #[error("{file}: `{option}` applies to CSV and TSV files; this is {format}")]
+    OptionNeedsCsv { file: String, option: &'static str, format: &'static str },
+    /// No column of that name or number; `columns` describes those there are.
+    #[error("{file}: no column `{wanted}`; {columns}")]
+    NoColumn { file: String, wanted: String, columns: String },
+    /// The target was asked for and the file has none.
+    #[error("{file}: the target {target} is missing from the file")]
+    NoTarget { file: String, target: String },
+    /// The target is the only column that was not dropped.
+    #[error("{file}: no inputs; the target is the only column left")]
+    NoInputs { file: String },
+    /// It cannot be told whether the first line is a header.
+    #[error(
+        "{place}: \"{text}\" is not a number, unlike the rest of its column, yet the line \
+         does not look like a header; say whether it is one"
+    )]
+    HeaderUnclear { place: Place, text: String },
+    /// A row with more or fewer fields than the first line.
+    #[error("{place}: {found} fields, where the first line has {expected}")]
+    Ragged { place: Place, expected: usize, found: usize },
+    /// Another number of columns than the training data had.
+    #[error("{file}: {found} columns, where the model was trained on {expected}")]
+    ColumnCount { file: String, expected: usize, found: usize },
+    /// A field of a numeric column or target that is no number.
+    #[error("{place}: \"{text}\" is not a number")]
+    NotANumber { place: Place, text: String },
+    /// Nearly all of a column is numeric: more likely a slip than categories.
+    #[error(
+        "{place}: \"{text}\" is not a number, but {numbers} other values of this column are; \
+         correct it, drop the column or ask for it to be read as text"
+    )]
+    MostlyNumbers { place: Place, text: String, numbers: usize },
+    /// An infinite number, or one beyond the range of `f32`.
+    #[error("{place}: {text} is beyond the range of numbers, ±3.4e38")]
+    OutOfRange { place: Place, text: String },
+    /// A missing value where none is allowed.
+    #[error("{place}: the value is missing{hint}")]
+    MissingValue { place: Place, hint: &'static str },
+    /// A column without a single value.
+    #[error("{file}: {column} has no values; drop it")]
+    NoValues { file: String, column: ColumnLabel },
+    /// A text column or target with more distinct values than categories have.
+    #[error("{file}: {column} has more than {limit} distinct values; {hint}")]
+    TooManyValues { file: String, column: ColumnLabel, limit: usize, hint: &'static str },
+    /// Bytes that are not UTF-8 where text is needed.
+    #[error("{place}: not UTF-8 text")]
+    NotUtf8 { place: Place },
+    /// A row whose target is missing.
+    #[error("{place}: the target is missing")]
+    TargetMissing { place: Place },
+    /// A class that the training data did not have.
+    /// The class to tell from all others is none of the data's.
+    #[error("there is no class \"{class}\"; the classes are: {classes}")]
+    NoSuchClass { class: String, classes: String },
+    #[error("{place}: class \"{text}\" is not among the model's classes: {classes}")]
+    UnknownClass { place: Place, text: String, classes: String },
+    /// Nothing to tell apart.
+    #[error("{file}: every row has the same class, \"{class}\"; classification needs two")]
+    OneClass { file: String, class: String },
+    /// A malformed line of an svmlight file.
+    #[error("{place}: `{token}` {problem}")]
+    Svmlight { place: Place, token: String, problem: String },
+    /// A malformed idx file; `offset` counts bytes of the decompressed file.
+    #[error("{file}: at byte {offset}: {problem}")]
+    Idx { file: String, offset: u64, problem: String },
+    /// No labels beside an idx file of images.
+    #[error("{file}: no labels found; looked for {tried}")]
+    NoLabels { file: String, tried: String },
+    /// Another number of inputs than the model takes.
+    #[error("{file}: {found} inputs, where the model takes {expected}")]
+    Inputs { file: String, expected: usize, found: usize },
+    /// A schema that contradicts itself or its model.
+    #[error("data schema: {0}")]
+    Schema(String),
+    /// A split that leaves nothing to train on or asks for more than there is.
+    #[error("cannot split {rows} rows: {problem}")]
+    Split { rows: usize, problem: String },
+}
+
+/// The columns there are, for messages: all of a few, the closest of many.
+pub(crate) fn describe_columns(wanted: &str, names: &[String]) -> String {
+    const LISTED: usize = 8;
+    let quote = |names: &[&str]| {
+        let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        quoted.join(", ")
+    };
+    let mut named: Vec<&str> = names.iter().map(String::as_str).collect();
+    named.retain(|name| !name.is_empty());
+    if named.is_empty() {
+        return format!("the columns are numbered 1 to {}", names.len());
+    }
+    let wanted = wanted.to_lowercase();
+    // Similarity from 0 to 1, which favours a common beginning.
+    let similarity = |name: &str| strsim::jaro_winkler(&wanted, &name.to_lowercase());
+    named.sort_by(|a, b| similarity(b).total_cmp(&similarity(a)));
+    if named.len() <= LISTED {
+        format!("there are {}", quote(&named))
+    } else {
+        format!("the closest of {} are {}", names.len(), quote(&named[..3]))
+    }
+}

@@ -1,0 +1,156 @@
+//! Second pass: the rows under a schema, with their targets, as a table.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::ReadOptions;
+use super::error::DataError;
+use super::idx::read_labels;
+use super::open::Input;
+use super::rows::RowReader;
+use super::scan::{Field, class_name, parse};
+use super::schema::{ColumnKind, Format, Schema};
+use super::table::{Table, Target};
+
+/// Reads all rows; `expected` rows are made room for at once.
+pub(crate) fn fill(
+    path: &Path,
+    schema: Schema,
+    options: &ReadOptions,
+    expected: usize,
+) -> Result<Table, DataError> {
+    let mut reader = RowReader::new(Input::open(path)?, &schema, options, true)?;
+    if schema.format == Format::Idx {
+        reader.set_labels(read_labels(path, options)?)?;
+    }
+    let file = reader.origin().file.clone();
+    let inputs = schema.inputs;
+    let too_large = |rows| DataError::TooLarge { file: file.clone(), rows, inputs };
+    let mut values: Vec<f32> = Vec::new();
+    let room = expected.checked_mul(inputs);
+    room.and_then(|room| values.try_reserve_exact(room).ok()).ok_or_else(|| too_large(expected))?;
+
+    let mut targets = Targets::new(&schema);
+    for row in 1.. {
+        values.try_reserve(inputs).map_err(|_| too_large(row))?;
+        let Some(line) = reader.append(&mut values)? else {
+            break;
+        };
+        targets.push(&reader, line)?;
+    }
+    if targets.target.is_empty() {
+        return Err(DataError::NoRows { file });
+    }
+    Ok(Table { inputs, values, target: targets.target, schema })
+}
+
+struct Targets<'s> {
+    schema: &'s Schema,
+    indices: HashMap<&'s str, u32>,
+    target: Target,
+}
+
+impl<'s> Targets<'s> {
+    fn new(schema: &'s Schema) -> Targets<'s> {
+        let names = schema.classes.iter().map(String::as_str);
+        Targets {
+            schema,
+            indices: names.zip(0..).collect(),
+            target: if schema.classes.is_empty() {
+                Target::Values(Vec::new())
+            } else {
+                Target::Classes { labels: Vec::new() }
+            },
+        }
+    }
+
+    /// Adds the target of the reader's last row.
+    fn push(&mut self, reader: &RowReader<'_>, line: u64) -> Result<(), DataError> {
+        let raw = reader.target();
+        let place = || reader.target_place(self.schema, line);
+        let text = || raw.to_string();
+        match (&mut self.target, parse(raw.as_bytes())) {
+            (_, Field::Missing | Field::NotUtf8) => {
+                Err(DataError::TargetMissing { place: place() })
+            }
+            (Target::Classes { labels }, _) if self.schema.positive.is_some() => {
+                let name = class_name(raw);
+                let positive = self.schema.positive.as_deref();
+                let found = positive == Some(raw) || positive == name.as_deref();
+                labels.push(u32::from(found));
+                Ok(())
+            }
+            (Target::Classes { labels }, _) => {
+                let found = self.indices.get(raw).or_else(|| {
+                    let name = class_name(raw)?;
+                    self.indices.get(name.as_str())
+                });
+                match found {
+                    Some(&index) => labels.push(index),
+                    None => {
+                        return Err(DataError::UnknownClass {
+                            place: place(),
+                            text: text(),
+                            classes: list(&self.schema.classes),
+                        });
+                    }
+                }
+                Ok(())
+            }
+            (Target::Values(values), Field::Number(number)) if number.is_finite() => {
+                values.push(number);
+                Ok(())
+            }
+            (Target::Values(_), Field::Number(_)) => {
+                Err(DataError::OutOfRange { place: place(), text: text() })
+            }
+            (Target::Values(_), Field::Text(_)) => {
+                Err(DataError::NotANumber { place: place(), text: text() })
+            }
+        }
+    }
+}
+
+/// The names for a message, the first few of many.
+pub(crate) fn list(names: &[String]) -> String {
+    const LISTED: usize = 10;
+    let mut listed = names[..names.len().min(LISTED)].join(", ");
+    if names.len() > LISTED {
+        listed.push_str(&format!(" and {} more", names.len() - LISTED));
+    }
+    listed
+}
+
+/// Replaces the NaN that stand for missing values, in the table and in its
+/// schema, by the median of the column's values.
+pub(crate) fn impute(table: &mut Table) {
+    let mut input = 0;
+    for column in &mut table.schema.columns {
+        let width = column.inputs();
+        if let ColumnKind::Numeric { missing: Some(fixed) } = &mut column.kind
+            && fixed.is_nan()
+        {
+            let cells = || (input..table.values.len()).step_by(table.inputs);
+            let mut known: Vec<f32> = cells().map(|i| table.values[i]).collect();
+            known.retain(|value| !value.is_nan());
+            *fixed = median(&mut known);
+            for i in cells() {
+                if table.values[i].is_nan() {
+                    table.values[i] = *fixed;
+                }
+            }
+        }
+        input += width;
+    }
+}
+
+/// The middle value, or the mean of the two; 0 of none.
+fn median(values: &mut [f32]) -> f32 {
+    values.sort_unstable_by(f32::total_cmp);
+    let count = values.len();
+    match (count, count % 2) {
+        (0, _) => 0.0,
+        (_, 1) => values[count / 2],
+        _ => values[count / 2 - 1].midpoint(values[count / 2]),
+    }
+}

@@ -1,0 +1,72 @@
+//! Which field of a line belongs to which column of the schema.
+
+use std::collections::HashMap;
+
+use super::csv::Records;
+use super::scan::{Field, parse};
+use super::schema::{Column, ColumnKind};
+
+/// For each column of the schema the field that holds it, if any does.
+pub(crate) type Layout = Vec<Option<usize>>;
+
+/// The layouts in which lines without a header may come, the likeliest first:
+/// all columns, or those without the target, without the dropped ones, or
+/// without either.
+pub(crate) struct Layouts(Vec<Layout>);
+
+impl Layouts {
+    pub fn new(columns: &[Column], want_target: bool) -> Layouts {
+        let layout = |without: &[ColumnKind]| {
+            let mut next = 0..;
+            let field = |c: &Column| (!without.contains(&c.kind)).then(|| next.next()).flatten();
+            columns.iter().map(field).collect()
+        };
+        let (target, dropped) = (ColumnKind::Target, ColumnKind::Dropped);
+        let mut layouts: Vec<Layout> = vec![
+            layout(&[]),
+            layout(std::slice::from_ref(&target)),
+            layout(std::slice::from_ref(&dropped)),
+            layout(&[target, dropped]),
+        ];
+        if want_target {
+            layouts.swap(1, 2);
+        }
+        Layouts(layouts)
+    }
+
+    /// The likeliest layout of lines with so many fields.
+    pub fn of(&self, fields: usize) -> Option<&Layout> {
+        let count = |layout: &Layout| layout.iter().flatten().count();
+        self.0.iter().find(|layout| count(layout) == fields)
+    }
+}
+
+/// Matches columns to the names in a header; of equal names the first goes with
+/// the first. Fails with the name of an input that is not there.
+pub(crate) fn match_names(columns: &[Column], names: &[String]) -> Result<Layout, String> {
+    let mut fields: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (field, name) in names.iter().enumerate().rev() {
+        fields.entry(name).or_default().push(field);
+    }
+    let mut layout = Layout::with_capacity(columns.len());
+    for column in columns {
+        let field = fields.get_mut(column.name.as_str()).and_then(Vec::pop);
+        let optional = matches!(column.kind, ColumnKind::Target | ColumnKind::Dropped);
+        if field.is_none() && !optional {
+            return Err(column.name.clone());
+        }
+        layout.push(field);
+    }
+    Ok(layout)
+}
+
+/// Whether no numeric column of the first line holds a number, or nothing.
+pub(crate) fn looks_like_header(columns: &[Column], layout: &Layout, first: &Records<'_>) -> bool {
+    let mut numeric = columns.iter().zip(layout).filter_map(|(column, field)| {
+        let numeric = matches!(column.kind, ColumnKind::Numeric { .. });
+        field.filter(|_| numeric)
+    });
+    let is_name = |field| matches!(parse(first.field(field)), Field::Text(_) | Field::NotUtf8);
+    let first_is_name = numeric.next().is_some_and(is_name);
+    first_is_name && numeric.all(is_name)
+}

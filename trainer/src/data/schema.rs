@@ -1,0 +1,185 @@
+//! How raw columns become inputs; kept with a model as compact JSON.
+
+use serde::{Deserialize, Serialize};
+
+use super::error::{ColumnLabel, DataError};
+use super::{MAX_INPUTS, Task};
+
+/// The format of a data file.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// Delimited text: CSV, TSV and their kin.
+    Csv,
+    /// Sparse text: `label index:value …`.
+    Svmlight,
+    /// The binary arrays of MNIST.
+    Idx,
+}
+
+impl Format {
+    /// The format's name with its article, for messages.
+    pub(crate) fn described(self) -> &'static str {
+        match self {
+            Format::Csv => "a CSV or TSV file",
+            Format::Svmlight => "an svmlight file",
+            Format::Idx => "an idx file",
+        }
+    }
+}
+
+/// How raw columns become inputs and what the target is.
+///
+/// Inferred by [`read`](super::read) and kept with the model, so that raw
+/// columns can be given to it again. The JSON is short, since it travels inside
+/// a model of a few hundred bytes: `{"format":"svmlight"}`, or
+/// `{"format":"csv","columns":["age",{"name":"job","values":["a","b"]},{"target":"y"}]}`.
+/// [`Schema::inputs`] and [`Schema::classes`] are not part of it, as the model
+/// stores them already; [`Schema::restored`] puts them back.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Schema {
+    /// The format of the data.
+    pub format: Format,
+    /// Every column of a CSV or TSV file, in the order of the file; empty for
+    /// other formats.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "super::compact")]
+    pub columns: Vec<Column>,
+    /// Whether the indices of an svmlight file count from 0 instead of 1.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub zero_based: bool,
+    /// The class that is told from all the others; `None` when each class is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub positive: Option<String>,
+    /// Inputs per row; not in the JSON.
+    #[serde(skip)]
+    pub inputs: usize,
+    /// Names of the classes, empty for regression; not in the JSON.
+    #[serde(skip)]
+    pub classes: Vec<String>,
+}
+
+/// A column of a CSV or TSV file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its name in the header; empty where there is none.
+    pub name: String,
+    /// What becomes of it.
+    pub kind: ColumnKind,
+}
+
+/// What becomes of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ColumnKind {
+    /// One input, the number itself.
+    Numeric {
+        /// What stands in for a missing value, the median of the training data;
+        /// `None` where the training data had no missing value, and then a
+        /// missing value is an error.
+        missing: Option<f32>,
+    },
+    /// One input for each value, 1 for the row's value and 0 for the others; all
+    /// 0 for a value not listed or missing.
+    Text {
+        /// The values of the training data, strictly ascending.
+        values: Vec<String>,
+    },
+    /// The target; no input. At most one column.
+    Target,
+    /// Not used.
+    Dropped,
+}
+
+impl Column {
+    /// Number of inputs that the column becomes.
+    pub fn inputs(&self) -> usize {
+        match &self.kind {
+            ColumnKind::Numeric { .. } => 1,
+            ColumnKind::Text { values } => values.len(),
+            ColumnKind::Target | ColumnKind::Dropped => 0,
+        }
+    }
+}
+
+impl Schema {
+    /// Whether the target is a class or a value.
+    pub fn task(&self) -> Task {
+        if self.classes.is_empty() { Task::Regression } else { Task::Classification }
+    }
+
+    /// The target's name; `None` where it has none.
+    pub fn target_name(&self) -> Option<&str> {
+        let target = self.columns.iter().find(|c| c.kind == ColumnKind::Target)?;
+        Some(target.name.as_str()).filter(|name| !name.is_empty())
+    }
+
+    /// The schema read back from JSON, with what its model stores: the number of
+    /// inputs per row and the names of the classes, none for regression.
+    ///
+    /// # Errors
+    ///
+    /// [`DataError::Schema`] if the columns make another number of inputs.
+    pub fn restored(self, inputs: usize, classes: Vec<String>) -> Result<Schema, DataError> {
+        if self.format == Format::Csv {
+            let found = width(&self.columns);
+            if found != inputs {
+                return Err(DataError::Schema(format!(
+                    "the columns make {found} inputs, the model takes {inputs}"
+                )));
+            }
+        }
+        Ok(Schema { inputs, classes, ..self })
+    }
+
+    /// The schema of telling class `positive` from all the others.
+    pub(crate) fn against_rest(self, positive: &str) -> Result<Schema, DataError> {
+        let name = super::scan::class_name(positive).unwrap_or_else(|| positive.to_owned());
+        if !self.classes.contains(&name) {
+            let classes = super::fill::list(&self.classes);
+            return Err(DataError::NoSuchClass { class: positive.to_owned(), classes });
+        }
+        let classes = vec![format!("not {name}"), name.clone()];
+        Ok(Schema { classes, positive: Some(name), ..self })
+    }
+
+    /// The schema without the names of its columns, which shortens its JSON:
+    /// columns are then matched by position alone.
+    pub fn without_names(mut self) -> Schema {
+        for column in &mut self.columns {
+            column.name.clear();
+        }
+        self
+    }
+
+    /// Label of the column at `index` from 0, for messages.
+    pub(crate) fn label(&self, index: usize) -> ColumnLabel {
+        ColumnLabel {
+            number: index + 1,
+            name: self.columns.get(index).map_or(String::new(), |c| c.name.clone()),
+        }
+    }
+}
+
+/// Number of inputs that the columns make together.
+pub(crate) fn width(columns: &[Column]) -> usize {
+    columns.iter().map(Column::inputs).sum()
+}
+
+/// What is wrong with columns from elsewhere, if anything is.
+pub(crate) fn check(columns: &[Column]) -> Result<(), String> {
+    let targets = columns.iter().filter(|c| c.kind == ColumnKind::Target);
+    if targets.count() > 1 {
+        return Err("more than one target".to_string());
+    }
+    for column in columns {
+        if let ColumnKind::Text { values } = &column.kind
+            && !values.is_sorted_by(|a, b| a < b)
+        {
+            return Err(format!("values of `{}` are not ascending", column.name));
+        }
+    }
+    if width(columns) > MAX_INPUTS {
+        return Err(format!("more than {MAX_INPUTS} inputs"));
+    }
+    Ok(())
+}

@@ -1,0 +1,91 @@
+//! A dense table: what training and evaluation work on.
+
+use super::schema::Schema;
+
+/// Rows of inputs, dense and row-major, each with its target.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Inputs per row, at least 1.
+    pub inputs: usize,
+    /// `rows × inputs` finite values, row by row.
+    pub values: Vec<f32>,
+    /// One class or value per row.
+    pub target: Target,
+    /// How the raw columns became inputs.
+    pub schema: Schema,
+}
+
+/// What is to be predicted: one class or one value per row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Target {
+    /// Classification.
+    Classes {
+        /// Indices into [`Schema::classes`].
+        labels: Vec<u32>,
+    },
+    /// Regression: finite values in the units of the file.
+    Values(Vec<f32>),
+}
+
+impl Table {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.target.len()
+    }
+
+    /// The inputs of row `i`, of length [`Table::inputs`].
+    ///
+    /// # Panics
+    ///
+    /// If `i` is not below [`Table::rows`].
+    pub fn row(&self, i: usize) -> &[f32] {
+        &self.values[i * self.inputs..][..self.inputs]
+    }
+
+    /// The table of the given rows, in the given order; rows may repeat.
+    ///
+    /// # Panics
+    ///
+    /// If an index is not below [`Table::rows`].
+    pub fn select(&self, rows: &[usize]) -> Table {
+        let mut values = Vec::with_capacity(rows.len() * self.inputs);
+        for &i in rows {
+            values.extend_from_slice(self.row(i));
+        }
+        Table {
+            inputs: self.inputs,
+            values,
+            target: self.target.select(rows),
+            schema: self.schema.clone(),
+        }
+    }
+}
+
+impl Target {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Target::Classes { labels } => labels.len(),
+            Target::Values(values) => values.len(),
+        }
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The targets of the given rows, in the given order.
+    ///
+    /// # Panics
+    ///
+    /// If an index is not below [`Target::len`].
+    pub fn select(&self, rows: &[usize]) -> Target {
+        match self {
+            Target::Classes { labels } => {
+                Target::Classes { labels: rows.iter().map(|&i| labels[i]).collect() }
+            }
+            Target::Values(values) => Target::Values(rows.iter().map(|&i| values[i]).collect()),
+        }
+    }
+}

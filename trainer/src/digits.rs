@@ -1,0 +1,28 @@
+//! The handwritten digits that come with the `smartcore` crate: 1,797 images of
+//! 8 × 8 pixels in 0..=16 (UCI "Optical Recognition of Handwritten Digits").
+
+use crate::data::{Format, Schema, Table, Target};
+
+/// Rows to train on in the demo; the other 597 are the test rows.
+pub const TRAIN_ROWS: usize = 1200;
+
+/// All images and their digits.
+#[must_use]
+pub fn table() -> Table {
+    let digits = smartcore::dataset::digits::load_dataset();
+    Table {
+        inputs: digits.num_features,
+        values: digits.data,
+        target: Target::Classes {
+            labels: digits.target.iter().map(|&digit| digit as u32).collect(),
+        },
+        schema: Schema {
+            format: Format::Csv,
+            columns: Vec::new(),
+            zero_based: false,
+            positive: None,
+            inputs: digits.num_features,
+            classes: (0..10).map(|digit| digit.to_string()).collect(),
+        },
+    }
+}

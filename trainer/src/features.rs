@@ -1,0 +1,110 @@
+//! Feature matrices, computed by the core itself: what is trained is what runs.
+
+use faer::MatRef;
+use koan::{Error, Model, Predictor};
+use rayon::prelude::*;
+
+use crate::blob::ModelSpec;
+use crate::data::Table;
+use crate::heap::HeapBuffers;
+
+/// Rows of a block: features are made and consumed block by block, so memory
+/// does not grow with the number of rows.
+pub const BLOCK_ROWS: usize = 1024;
+
+/// The features of a model without a head.
+#[derive(Clone, Debug)]
+pub struct FeatureMap {
+    blob: Vec<u8>,
+    features: usize,
+    codes: usize,
+}
+
+/// Features of a block of rows: K × rows, column-major, so that each row of the
+/// table is a contiguous column. Entries are the core's integers (Q15) as f64.
+#[derive(Clone, Debug, Default)]
+pub struct FeatureBlock {
+    values: Vec<f64>,
+    features: usize,
+}
+
+impl FeatureBlock {
+    /// The block as a K × rows matrix.
+    #[must_use]
+    pub fn matrix(&self) -> MatRef<'_, f64> {
+        let rows = self.values.len() / self.features.max(1);
+        MatRef::from_column_major_slice(&self.values, self.features, rows)
+    }
+}
+
+impl FeatureMap {
+    /// The feature map of `spec`; its head and optional parts are left out.
+    ///
+    /// # Errors
+    /// What is wrong with the specification.
+    pub fn new(spec: &ModelSpec) -> Result<Self, Error> {
+        let bare =
+            ModelSpec::features(spec.seed, spec.inputs, spec.maps.clone(), spec.banks.clone());
+        let blob = bare.encode()?;
+        let model = Model::parse(&blob)?;
+        let (features, codes) = (model.features(), model.codes());
+        Ok(Self { blob, features, codes })
+    }
+
+    /// Number of features, K.
+    #[must_use]
+    pub fn features(&self) -> usize {
+        self.features
+    }
+
+    /// Entries of a row's code: maxout units and grids of bins.
+    #[must_use]
+    pub fn codes(&self) -> usize {
+        self.codes
+    }
+
+    fn predictor(&self) -> Result<Predictor<'_, HeapBuffers>, Error> {
+        crate::blob::predictor(&self.blob)
+    }
+
+    /// Features of the given rows of `table`, into `block`, on all threads.
+    ///
+    /// # Errors
+    /// A table with another number of inputs.
+    pub fn block(
+        &self,
+        table: &Table,
+        rows: &[usize],
+        block: &mut FeatureBlock,
+    ) -> Result<(), Error> {
+        block.features = self.features;
+        block.values.resize(self.features * rows.len(), 0.0);
+        block.values.par_chunks_mut(self.features).zip(rows).try_for_each_init(
+            || (self.predictor(), vec![0i16; self.features]),
+            |(predictor, features), (column, &row)| {
+                let predictor = predictor.as_mut().map_err(|error| *error)?;
+                predictor.features(table.row(row), features)?;
+                for (place, &feature) in column.iter_mut().zip(features.iter()) {
+                    *place = f64::from(feature);
+                }
+                Ok(())
+            },
+        )
+    }
+
+    /// Codes of all given rows: rows × [`FeatureMap::codes`], row-major.
+    ///
+    /// # Errors
+    /// A table with another number of inputs.
+    pub fn codes_of(&self, table: &Table, rows: &[usize]) -> Result<Vec<u16>, Error> {
+        let mut codes = vec![0u16; self.codes * rows.len()];
+        codes.par_chunks_mut(self.codes).zip(rows).try_for_each_init(
+            || self.predictor(),
+            |predictor, (place, &row)| {
+                let predictor = predictor.as_mut().map_err(|error| *error)?;
+                predictor.codes(table.row(row), place)
+            },
+        )?;
+        Ok(codes)
+    }
+}

@@ -1,0 +1,55 @@
+//! Training koan models: from a table to a checked blob.
+//!
+//! [`data`] reads tables, [`train()`] makes a model of one, [`evaluate`] judges
+//! it. Features are computed by the core itself ([`features`]), so what was
+//! trained is what runs: there is no second implementation that could drift.
+
+pub mod blob;
+pub mod calibrate;
+pub mod data;
+pub mod digits;
+pub mod evaluate;
+pub mod features;
+pub mod head;
+pub mod heap;
+pub mod listing;
+pub mod moments;
+pub mod normalise;
+pub mod options;
+pub mod plan;
+pub mod problem;
+pub mod progress;
+pub mod quantise;
+pub mod relevance;
+pub mod ridge;
+pub mod select;
+pub mod sparse;
+mod train;
+
+pub use options::{FamilyName, TrainOptions};
+pub use train::{Report, Trained, train};
+
+/// Why training or evaluation stopped.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The core refused a model or a row.
+    #[error(transparent)]
+    Model(#[from] koan::Error),
+    /// A data file could not be read.
+    #[error(transparent)]
+    Data(#[from] data::DataError),
+    /// Options that do not go together.
+    #[error("{0}")]
+    Options(String),
+    /// More than the format can hold, or than training can handle.
+    #[error("{found} {what} are too many: at most {most}")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there may be.
+        most: usize,
+    },
+}

@@ -1,0 +1,185 @@
+//! What a user may ask of training; everything has a default.
+
+use koan::{Family, Law};
+
+use crate::Error;
+use crate::data::Schema;
+use crate::normalise::Kind;
+use crate::plan::{BankPlan, GroupPlan};
+
+/// A family by name, before its parameters are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FamilyName {
+    /// cos(w·x + b).
+    Fourier,
+    /// sign(x_i − t).
+    Stump,
+    /// Hashed cells of random grids.
+    Bin,
+    /// Maxima over pools of projections.
+    Maxout,
+    /// σ(w·x + b).
+    Sigmoid,
+    /// The inputs themselves.
+    Linear,
+}
+
+impl FamilyName {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Fourier, Self::Stump, Self::Bin, Self::Maxout, Self::Sigmoid, Self::Linear];
+
+    /// The name, as the command line and reports have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fourier => "fourier",
+            Self::Stump => "stump",
+            Self::Bin => "bin",
+            Self::Maxout => "maxout",
+            Self::Sigmoid => "sigmoid",
+            Self::Linear => "linear",
+        }
+    }
+}
+
+/// What training is asked to do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrainOptions {
+    /// One bank for each: a sum of kernels.
+    pub families: Vec<FamilyName>,
+    /// Law of the draws; chosen by family and number of inputs if not given.
+    pub projection: Option<Law>,
+    /// Features of each bank (grids for bins); the last one stands for the
+    /// banks that follow. Chosen by family if empty.
+    pub features: Vec<u16>,
+    /// Bits of a weight: 2, 3, 4, 8 or 16.
+    pub bits: u8,
+    /// Seed of the model and of every split.
+    pub seed: u64,
+    /// Bandwidth of each bank, relative to the spread of the data; searched if
+    /// not given.
+    pub bandwidth: Option<Vec<f64>>,
+    /// λ, relative to a feature's variance times the rows; searched if not
+    /// given.
+    pub lambda: Option<f64>,
+    /// Kind of input map; chosen if not given.
+    pub map: Option<Kind>,
+    /// Whether to learn a bandwidth for every input; where it helps if not
+    /// given.
+    pub relevance: Option<bool>,
+    /// Maxout: projections of a unit.
+    pub pool: u8,
+    /// Maxout: projections in the pool that all units share; 0 for own ones.
+    pub shared: u16,
+    /// Bin: cells of a grid are 2^slot_bits.
+    pub slot_bits: u8,
+    /// Groups of inputs with laws and bandwidths of their own (a product of
+    /// kernels), for all banks that can have them.
+    pub groups: Vec<GroupPlan>,
+    /// Adds the inputs themselves as a bank.
+    pub linear: bool,
+    /// Gives every class the same weight.
+    pub balanced: bool,
+    /// Training rows that the blob carries with their exact scores.
+    pub golden_rows: usize,
+    /// Whether the blob's notes carry the names of columns; without them columns
+    /// are matched by position.
+    pub column_names: bool,
+}
+
+impl Default for TrainOptions {
+    fn default() -> Self {
+        Self {
+            families: vec![FamilyName::Fourier],
+            projection: None,
+            features: Vec::new(),
+            bits: 4,
+            seed: 1,
+            bandwidth: None,
+            lambda: None,
+            map: None,
+            relevance: None,
+            pool: 4,
+            shared: 0,
+            slot_bits: 8,
+            groups: Vec::new(),
+            linear: false,
+            balanced: false,
+            golden_rows: 0,
+            column_names: true,
+        }
+    }
+}
+
+/// Inputs from which the transform pays and its dependent rows do no harm.
+const HADAMARD_INPUTS: usize = 16;
+
+impl TrainOptions {
+    /// The banks that are asked for, over `inputs` inputs.
+    ///
+    /// # Errors
+    /// Options that do not go together.
+    pub fn banks(&self, inputs: usize) -> Result<Vec<BankPlan>, Error> {
+        let covered: usize = self.groups.iter().map(|group| usize::from(group.inputs)).sum();
+        if !self.groups.is_empty() && covered != inputs {
+            return Err(Error::Options(format!(
+                "the groups cover {covered} inputs, the data have {inputs}"
+            )));
+        }
+        self.families
+            .iter()
+            .enumerate()
+            .map(|(index, &family)| self.bank(index, family, inputs))
+            .collect()
+    }
+
+    fn bank(&self, index: usize, name: FamilyName, inputs: usize) -> Result<BankPlan, Error> {
+        let mixing = if inputs >= HADAMARD_INPUTS { Law::Hadamard } else { Law::Gaussian };
+        let (family, usual, features) = match name {
+            FamilyName::Fourier => (Family::Fourier, mixing, 512),
+            FamilyName::Stump => (Family::Stump, Law::Normal, 512),
+            FamilyName::Bin => (Family::Bin { slot_bits: self.slot_bits }, Law::Gamma2, 50),
+            FamilyName::Maxout => {
+                (Family::Maxout { pool: self.pool, shared: self.shared }, mixing, 512)
+            }
+            FamilyName::Sigmoid => (Family::Sigmoid, mixing, 512),
+            FamilyName::Linear => (Family::Linear, Law::None, inputs as u16),
+        };
+        let law = self.projection.unwrap_or(usual);
+        let law = if family == Family::Linear { Law::None } else { law };
+        let groups = match family {
+            Family::Fourier | Family::Stump | Family::Bin { .. } => self.groups.clone(),
+            _ => Vec::new(),
+        };
+        if groups.is_empty() && !law.suits(family, false) {
+            return Err(Error::Options(format!(
+                "the family {} has no projection {}",
+                family.name(),
+                law.name()
+            )));
+        }
+        if let Some(group) = groups.iter().find(|group| !group.law.suits(family, true)) {
+            return Err(Error::Options(format!(
+                "the family {} has no groups of law {}",
+                family.name(),
+                group.law.name()
+            )));
+        }
+        let given = self.features.get(index).or(self.features.last()).copied();
+        let features = if family == Family::Linear { features } else { given.unwrap_or(features) };
+        let bandwidths = self.bandwidth.as_deref().unwrap_or(&[]);
+        let bandwidth = bandwidths.get(index).or(bandwidths.last()).copied().unwrap_or(1.0);
+        Ok(BankPlan { family, law, features, bandwidth, groups })
+    }
+
+    /// The notes of the blob: how raw columns become inputs.
+    ///
+    /// # Errors
+    /// Never in practice: a schema always serialises.
+    pub fn notes(&self, schema: &Schema) -> Result<String, Error> {
+        let schema = schema.clone();
+        let schema = if self.column_names { schema } else { schema.without_names() };
+        serde_json::to_string(&schema).map_err(|error| Error::Options(error.to_string()))
+    }
+}

@@ -1,0 +1,162 @@
+//! From what a user asks for (family, projection, bandwidth) to the integers of
+//! a model: input maps, scales and laws.
+
+use koan::numerics::{CAUCHY_ONE, NORMAL_ONE, Scale};
+use koan::{Family, Group, Law};
+
+use crate::blob::{BankSpec, MapSpec, ModelSpec};
+use crate::normalise::{Normaliser, Spread};
+
+/// A run of inputs with a law and a bandwidth of its own, for product kernels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GroupPlan {
+    /// How many inputs.
+    pub inputs: u16,
+    /// Their law; [`Law::None`] leaves them out.
+    pub law: Law,
+    /// Their bandwidth, times the bank's.
+    pub bandwidth: f64,
+}
+
+/// A bank as a user thinks of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BankPlan {
+    /// Family with its parameters.
+    pub family: Family,
+    /// Law of the random draws.
+    pub law: Law,
+    /// Features; grids for bins.
+    pub features: u16,
+    /// How fast features vary, relative to how far the data spread: at 1 two
+    /// typical rows have a kernel of 1/e. Larger is wigglier. For stumps, how
+    /// far thresholds spread, in standard deviations (normal) or in the largest
+    /// input (uniform). Without meaning for maxout and linear.
+    pub bandwidth: f64,
+    /// Groups of inputs; empty for one law over all.
+    pub groups: Vec<GroupPlan>,
+}
+
+/// Units of a phase in a radian.
+const PHASE: f64 = 65536.0 / std::f64::consts::TAU;
+/// Magnitude that typical extreme inputs are mapped to at most.
+const ROOM: f64 = 30_000.0;
+
+impl BankPlan {
+    /// Real value that one unit of weight of this law stands for.
+    fn law_unit(law: Law) -> f64 {
+        match law {
+            Law::Gaussian | Law::Normal => f64::from(NORMAL_ONE),
+            Law::Cauchy => f64::from(CAUCHY_ONE),
+            Law::Uniform => 256.0,
+            _ => 1.0,
+        }
+    }
+
+    /// Absolute bandwidth under `law`: radians, kernel widths or logistic
+    /// arguments for a normalised 1.
+    fn width(&self, law: Law, spread: &Spread) -> f64 {
+        let typical = match (self.family, law) {
+            (Family::Bin { .. }, _) | (_, Law::Cauchy) => 1.0 / spread.distance_l1,
+            (Family::Sigmoid, _) => 2.0 / spread.variance.sqrt(),
+            _ => 1.0 / spread.variance.sqrt(),
+        };
+        self.bandwidth * typical
+    }
+
+    /// The scale's factor when `unit` integers stand for a normalised 1.
+    fn factor(&self, law: Law, unit: f64, spread: &Spread) -> f64 {
+        let one = Self::law_unit(law);
+        match self.family {
+            Family::Linear => 1.0,
+            Family::Fourier => self.width(law, spread) * PHASE / (unit * one),
+            Family::Stump => match law {
+                Law::Uniform => self.bandwidth * spread.largest * unit / one,
+                _ => self.bandwidth * unit / one,
+            },
+            Family::Bin { .. } => self.width(law, spread) * 256.0 / unit,
+            // Five standard deviations of a projection stay below saturation.
+            Family::Maxout { .. } => 6000.0 / (one * unit * spread.square_norm.sqrt()),
+            Family::Sigmoid => self.width(law, spread) * 2048.0 / (unit * one),
+        }
+    }
+
+    fn max_shift(&self) -> u8 {
+        match self.family {
+            Family::Maxout { .. } | Family::Sigmoid => 31,
+            _ => 16,
+        }
+    }
+
+    /// The bank when `unit` integers stand for a normalised 1.
+    fn realise(&self, unit: f64, spread: &Spread) -> BankSpec {
+        let scale = |law: Law, bandwidth: f64| {
+            let plan = Self { bandwidth: self.bandwidth * bandwidth, ..self.clone() };
+            let scale = Scale::nearest(plan.factor(law, unit, spread), self.max_shift());
+            // The format wants a positive mantissa; the smallest is next to 0.
+            Scale { mult: scale.mult.max(1), ..scale }
+        };
+        let whole = self.groups.is_empty();
+        let ungrouped =
+            if matches!(self.family, Family::Linear) { Scale::ONE } else { scale(self.law, 1.0) };
+        BankSpec {
+            family: self.family,
+            law: if whole { self.law } else { Law::None },
+            features: self.features,
+            scale: if whole { ungrouped } else { Scale::ONE },
+            groups: self
+                .groups
+                .iter()
+                .map(|group| Group {
+                    inputs: group.inputs,
+                    law: group.law,
+                    scale: scale(group.law, group.bandwidth),
+                })
+                .collect(),
+        }
+    }
+
+    /// The unit that suits the bank when it is alone: for fourier features the
+    /// one that makes inputs phases, so that no scale is left.
+    fn own_unit(&self, spread: &Spread) -> f64 {
+        match self.family {
+            Family::Fourier if self.groups.is_empty() => self.width(self.law, spread) * PHASE,
+            Family::Bin { .. } => self.width(Law::Gamma2, spread) * 4.0 * 256.0,
+            _ => f64::INFINITY,
+        }
+    }
+}
+
+/// The feature part of a model: maps and banks for the given plans.
+#[must_use]
+pub fn realise(
+    seed: u64,
+    banks: &[BankPlan],
+    normaliser: &Normaliser,
+    spread: &Spread,
+) -> ModelSpec {
+    let inputs = normaliser.axes.len();
+    let limited = banks.iter().any(|bank| {
+        matches!(bank.family, Family::Maxout { .. } | Family::Sigmoid)
+            && matches!(bank.law, Law::Gaussian)
+    });
+    // Dense gaussian projections of many inputs must not overflow an i32: the
+    // core saturates inputs there, so they are made to fit.
+    let room = if limited { ROOM.min(2e9 / (127.0 * inputs as f64)) } else { ROOM };
+    let most = room / spread.largest;
+    let unit = match banks {
+        [bank] => bank.own_unit(spread).min(most),
+        _ => most,
+    };
+    let maps = normaliser.maps(unit);
+    let banks = banks.iter().map(|bank| bank.realise(unit, spread)).collect();
+    ModelSpec::features(seed, inputs as u16, maps, banks)
+}
+
+/// Whether the maps switch every input off (a table of constants).
+#[must_use]
+pub fn all_off(maps: &MapSpec) -> bool {
+    match maps {
+        MapSpec::Shared(map) => map.mult == 0,
+        MapSpec::PerInput(maps) => maps.iter().all(|map| map.mult == 0),
+    }
+}

@@ -1,0 +1,244 @@
+//! Ridge regression on centred features: minimise over w
+//! Σ (y − wᵀφ − b)² + λ‖w‖², b unpenalised, all outputs at once.
+
+use faer::linalg::solvers::{Llt, Solve};
+use faer::{Mat, Side};
+
+use crate::moments::Moments;
+
+/// A linear predictor ŷ = weightsᵀφ + bias over the core's integer features.
+#[derive(Clone, Debug)]
+pub struct LinearFit {
+    /// K × T.
+    pub weights: Mat<f64>,
+    /// One for each output.
+    pub bias: Vec<f64>,
+    /// λ relative to the mean variance of a feature times the rows: what
+    /// [`System`] takes.
+    pub lambda: f64,
+}
+
+/// The centred normal equations.
+#[derive(Clone, Debug)]
+pub struct System {
+    /// Centred Gram matrix, both triangles.
+    gram: Mat<f64>,
+    /// Centred Σ φyᵀ.
+    cross: Mat<f64>,
+    means: Vec<f64>,
+    target_means: Vec<f64>,
+    /// Mean of the diagonal: the unit of λ.
+    unit: f64,
+}
+
+/// Values of λ that a path visits: decades around what double precision can
+/// tell from zero up to strong shrinkage.
+pub const LAMBDAS: [f64; 9] = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0];
+
+/// Up to this many features one eigendecomposition (about 15 Cholesky
+/// factorisations' work) serves the whole path of λ.
+const EIGEN_FEATURES: usize = 384;
+
+impl System {
+    /// Centres the sums.
+    #[must_use]
+    pub fn new(moments: &Moments) -> Self {
+        let features = moments.features();
+        let means: Vec<f64> = (0..features).map(|k| moments.mean(k)).collect();
+        let target_means: Vec<f64> =
+            (0..moments.outputs()).map(|t| moments.target_mean(t)).collect();
+        let gram = Mat::from_fn(features, features, |i, j| {
+            moments.gram[(i.max(j), i.min(j))] - moments.count * means[i] * means[j]
+        });
+        let cross = Mat::from_fn(features, moments.outputs(), |k, t| {
+            moments.cross[(k, t)] - moments.sum[(k, 0)] * target_means[t]
+        });
+        let trace: f64 = (0..features).map(|k| gram[(k, k)]).sum();
+        // All-constant features leave a zero Gram matrix: any unit will do.
+        let unit = if trace > 0.0 { trace / features as f64 } else { 1.0 };
+        Self { gram, cross, means, target_means, unit }
+    }
+
+    /// Gram + λ·unit·I, factored. When it is singular to working precision (few
+    /// inputs and many smooth features do that), λ is raised tenfold until it
+    /// is not; the λ that was used comes back.
+    #[must_use]
+    pub fn factor(&self, lambda: f64) -> (Llt<f64>, f64) {
+        let mut lambda = lambda;
+        loop {
+            let matrix = self.regularised(lambda);
+            if let Ok(factor) = matrix.llt(Side::Lower)
+                && (0..matrix.nrows()).all(|k| {
+                    // A pivot that is all rounding error makes a wild solution.
+                    let pivot = factor.L()[(k, k)];
+                    pivot.is_finite() && pivot * pivot > 1e-13 * self.unit
+                })
+            {
+                return (factor, lambda);
+            }
+            lambda = (lambda * 10.0).max(1e-12);
+        }
+    }
+
+    /// Gram + λ·unit·I, both triangles.
+    #[must_use]
+    pub fn regularised(&self, lambda: f64) -> Mat<f64> {
+        let mut matrix = self.gram.clone();
+        for k in 0..matrix.nrows() {
+            matrix[(k, k)] += lambda * self.unit;
+        }
+        matrix
+    }
+
+    /// The fit for one λ.
+    #[must_use]
+    pub fn solve(&self, lambda: f64) -> LinearFit {
+        let (factor, lambda) = self.factor(lambda);
+        self.finish(factor.solve(&self.cross), lambda)
+    }
+
+    /// The fits for several λ: from one eigendecomposition while that is
+    /// cheaper, otherwise from one factorisation each.
+    #[must_use]
+    pub fn path(&self, lambdas: &[f64]) -> Vec<LinearFit> {
+        if self.gram.nrows() <= EIGEN_FEATURES
+            && let Ok(eigen) = self.gram.self_adjoint_eigen(Side::Lower)
+        {
+            let projected = eigen.U().transpose() * &self.cross;
+            let values = eigen.S().column_vector();
+            return lambdas
+                .iter()
+                .map(|&lambda| {
+                    // Below this an eigenvalue is rounding error.
+                    let lambda = lambda.max(1e-13);
+                    let shrunk = Mat::from_fn(projected.nrows(), projected.ncols(), |k, t| {
+                        projected[(k, t)] / (values[k].max(0.0) + lambda * self.unit)
+                    });
+                    self.finish(eigen.U() * shrunk, lambda)
+                })
+                .collect();
+        }
+        lambdas.iter().map(|&lambda| self.solve(lambda)).collect()
+    }
+
+    /// Adds the bias: ŷ at the mean feature is the mean target.
+    #[must_use]
+    pub fn finish(&self, weights: Mat<f64>, lambda: f64) -> LinearFit {
+        let bias = self.bias(&weights);
+        LinearFit { weights, bias, lambda }
+    }
+
+    /// The best bias for given weights.
+    #[must_use]
+    pub fn bias(&self, weights: &Mat<f64>) -> Vec<f64> {
+        let offset = |t: usize| -> f64 {
+            self.means.iter().enumerate().map(|(k, mean)| mean * weights[(k, t)]).sum()
+        };
+        self.target_means.iter().enumerate().map(|(t, mean)| mean - offset(t)).collect()
+    }
+}
+
+/// The λ of `lambdas`, refined to half decades, whose fit on `fit` has the
+/// least squared error on `held_out`; its fit and that error.
+#[must_use]
+pub fn best_on(system: &System, held_out: &Moments, lambdas: &[f64]) -> (LinearFit, f64) {
+    let judge = |fit: LinearFit| {
+        let error = held_out.mean_squared_error(fit.weights.as_ref(), &fit.bias);
+        (fit, error)
+    };
+    let better = |a: (LinearFit, f64), b: (LinearFit, f64)| if b.1 < a.1 { b } else { a };
+    let coarse = system.path(lambdas).into_iter().map(judge).reduce(better);
+    let best = coarse.unwrap_or_else(|| judge(system.solve(1e-6)));
+    let half = 10f64.sqrt();
+    let around = [best.0.lambda / half, best.0.lambda * half];
+    system.path(&around).into_iter().map(judge).fold(best, better)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Deterministic pseudo-random rows: K × n features and n × 1 targets.
+    fn problem(features: usize, rows: usize) -> (Mat<f64>, Mat<f64>) {
+        let stream = koan::generator::Stream::new(5, 0);
+        let phi = Mat::from_fn(features, rows, |k, row| {
+            f64::from(stream.draw((row * features + k) as u64) as i16)
+        });
+        let y = Mat::from_fn(rows, 1, |row, _| phi[(0, row)] * 0.5 - phi[(1, row)] * 0.25 + 7.0);
+        (phi, y)
+    }
+
+    fn system(phi: &Mat<f64>, y: &Mat<f64>) -> (System, Moments) {
+        let mut moments = Moments::new(phi.nrows(), 1);
+        moments.add(phi.as_ref(), y.as_ref(), None);
+        (System::new(&moments), moments)
+    }
+
+    #[test]
+    fn recovers_a_linear_function() {
+        let (phi, y) = problem(5, 200);
+        let fit = system(&phi, &y).0.solve(1e-12);
+        let expected = [0.5, -0.25, 0.0, 0.0, 0.0];
+        for (k, &weight) in expected.iter().enumerate() {
+            assert!((fit.weights[(k, 0)] - weight).abs() < 1e-9);
+        }
+        assert!((fit.bias[0] - 7.0).abs() < 1e-4);
+    }
+
+    #[test]
+    fn one_eigendecomposition_equals_many_factorisations() {
+        let (phi, y) = problem(20, 60);
+        let (system, _) = system(&phi, &y);
+        for (fit, &lambda) in system.path(&LAMBDAS).iter().zip(&LAMBDAS) {
+            let direct = system.solve(lambda);
+            for k in 0..20 {
+                assert!((fit.weights[(k, 0)] - direct.weights[(k, 0)]).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn the_error_from_sums_is_the_error_over_rows() {
+        let (phi, y) = problem(8, 50);
+        let (system, moments) = system(&phi, &y);
+        let fit = system.solve(0.3);
+        let direct: f64 = (0..50)
+            .map(|row| {
+                let value: f64 = (0..8).map(|k| fit.weights[(k, 0)] * phi[(k, row)]).sum();
+                (y[(row, 0)] - value - fit.bias[0]).powi(2)
+            })
+            .sum();
+        let summed = moments.mean_squared_error(fit.weights.as_ref(), &fit.bias);
+        assert!((summed - direct / 50.0).abs() <= 1e-9 * summed, "{summed} {direct}");
+    }
+
+    #[test]
+    fn singular_problems_are_solved() {
+        // Twice the same features, and more features than rows.
+        let (half, y) = problem(30, 20);
+        let phi = Mat::from_fn(60, 20, |k, row| half[(k % 30, row)]);
+        let fit = system(&phi, &y).0.solve(0.0);
+        assert!(fit.lambda > 0.0);
+        for row in 0..20 {
+            let value: f64 = (0..60).map(|k| fit.weights[(k, 0)] * phi[(k, row)]).sum();
+            assert!((value + fit.bias[0] - y[(row, 0)]).abs() < 1.0);
+        }
+    }
+
+    #[test]
+    fn weights_of_rows_count_them_several_times() {
+        let (phi, y) = problem(4, 30);
+        let mut weighted = Moments::new(4, 1);
+        let weights: Vec<f64> = (0..30).map(|row| f64::from(row % 3)).collect();
+        weighted.add(phi.as_ref(), y.as_ref(), Some(&weights));
+        let rows: Vec<usize> = (0..30).flat_map(|row| std::iter::repeat_n(row, row % 3)).collect();
+        let copied = Mat::from_fn(4, rows.len(), |k, i| phi[(k, rows[i])]);
+        let targets = Mat::from_fn(rows.len(), 1, |i, _| y[(rows[i], 0)]);
+        let mut repeated = Moments::new(4, 1);
+        repeated.add(copied.as_ref(), targets.as_ref(), None);
+        let (a, b) = (System::new(&weighted).solve(0.01), System::new(&repeated).solve(0.01));
+        for k in 0..4 {
+            assert!((a.weights[(k, 0)] - b.weights[(k, 0)]).abs() < 1e-9);
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Ridge regression on bins alone: every row has exactly one active cell a
+//! grid, so the design matrix is rows × grids small integers and neither it nor
+//! its Gram matrix is ever written out.
+
+use rayon::prelude::*;
+
+use crate::quantise::Levels;
+use koan::{FEATURE_ONE, Width};
+
+/// The cells that rows fall into, grid by grid.
+#[derive(Clone, Debug)]
+pub struct Cells {
+    /// `slots[grid][row]`.
+    slots: Vec<Vec<u16>>,
+    /// 2^slot_bits.
+    slots_each: usize,
+    rows: usize,
+}
+
+/// One output's weights: `weights[grid·slots + slot]` for an active feature, so
+/// FEATURE_ONE times the weight of the head.
+type Weights = Vec<f64>;
+
+impl Cells {
+    /// From codes rows × grids, row-major.
+    #[must_use]
+    pub fn new(codes: &[u16], grids: usize, slot_bits: u8) -> Self {
+        let rows = codes.len() / grids.max(1);
+        let slots = (0..grids)
+            .map(|grid| (0..rows).map(|row| codes[row * grids + grid]).collect())
+            .collect();
+        Self { slots, slots_each: 1 << slot_bits, rows }
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn columns(&self) -> usize {
+        self.slots.len() * self.slots_each
+    }
+
+    /// Φw: the sum of the weights of each row's cells.
+    #[must_use]
+    pub fn apply(&self, weights: &[f64]) -> Vec<f64> {
+        const CHUNK: usize = 4096;
+        let mut sums = vec![0.0; self.rows];
+        sums.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, sums)| {
+            let first = chunk * CHUNK;
+            for (slots, mine) in self.slots.iter().zip(weights.chunks_exact(self.slots_each)) {
+                for (sum, &slot) in sums.iter_mut().zip(&slots[first..]) {
+                    *sum += mine[usize::from(slot)];
+                }
+            }
+        });
+        sums
+    }
+
+    /// Φᵀr with rows weighted: for each cell the sum over its rows.
+    fn gather(&self, values: &[f64]) -> Weights {
+        let mut sums = vec![0.0; self.columns()];
+        sums.par_chunks_mut(self.slots_each).zip(&self.slots).for_each(|(sums, slots)| {
+            for (&slot, value) in slots.iter().zip(values) {
+                sums[usize::from(slot)] += value;
+            }
+        });
+        sums
+    }
+
+    /// Minimises Σ r_i·(y_i − (Φw)_i)² + λ‖w‖² by conjugate gradients with the
+    /// diagonal as preconditioner, from `start`, until the gradient has fallen
+    /// by 10^4 or for 200 steps.
+    #[must_use]
+    pub fn ridge(&self, targets: &[f64], rows: &[f64], lambda: f64, start: &[f64]) -> Weights {
+        let diagonal: Vec<f64> = self.gather(rows).iter().map(|count| count + lambda).collect();
+        let normal = |w: &[f64]| -> Weights {
+            let weighted: Vec<f64> =
+                self.apply(w).iter().zip(rows).map(|(value, weight)| value * weight).collect();
+            let mut product = self.gather(&weighted);
+            for (place, weight) in product.iter_mut().zip(w) {
+                *place += lambda * weight;
+            }
+            product
+        };
+        let wanted: Vec<f64> = targets.iter().zip(rows).map(|(y, weight)| y * weight).collect();
+        let mut weights = start.to_vec();
+        let mut residual: Vec<f64> =
+            self.gather(&wanted).iter().zip(normal(&weights)).map(|(b, a)| b - a).collect();
+        let precondition =
+            |r: &[f64]| -> Vec<f64> { r.iter().zip(&diagonal).map(|(r, d)| r / d).collect() };
+        let mut direction = precondition(&residual);
+        let mut progress = dot(&residual, &direction);
+        let enough = progress * 1e-8;
+        for _ in 0..200 {
+            if progress <= enough || progress <= 0.0 {
+                break;
+            }
+            let image = normal(&direction);
+            let length = progress / dot(&direction, &image);
+            for k in 0..weights.len() {
+                weights[k] += length * direction[k];
+                residual[k] -= length * image[k];
+            }
+            let next = precondition(&residual);
+            let reached = dot(&residual, &next);
+            for (d, n) in direction.iter_mut().zip(&next) {
+                *d = n + reached / progress * *d;
+            }
+            progress = reached;
+        }
+        weights
+    }
+
+    /// Rounds weights to levels.
+    ///
+    /// Without `sweeps` each weight goes to the nearest level. Each sweep then
+    /// goes through the grids: the cells of a grid share no row, so all its
+    /// weights take their best levels at once, given all others.
+    #[must_use]
+    pub fn round(
+        &self,
+        problem: &Problem<'_>,
+        weights: &[f64],
+        width: Width,
+        sweeps: usize,
+    ) -> SparseRounded {
+        let deviation = (dot(weights, weights) / weights.len() as f64).sqrt().max(1e-300);
+        let largest = weights.iter().fold(0.0f64, |a, w| a.max(w.abs())).max(1e-300);
+        let reach = f64::from((1u32 << width.bits) - 1);
+        let counts = self.gather(problem.rows);
+        let factors: &[f64] = if width.bits >= 8 { &[1.0] } else { &[0.5, 0.7, 1.0, 1.4, 2.0] };
+        let try_step = |&factor: &f64| {
+            // From 2 bits, whose outer levels want to lie near 1.5 deviations,
+            // to 4 and more, which reach further out.
+            let wanted = (0.75 + 0.75 * f64::from(width.bits)).min(4.0) * deviation;
+            let top = if width.bits >= 8 { largest } else { (wanted * factor).min(largest) };
+            let levels = Levels { width, step: top / reach };
+            let mut codes: Vec<u32> = weights.iter().map(|&w| levels.code(w)).collect();
+            let objective = self.sweep(problem, &levels, &mut codes, &counts, sweeps);
+            SparseRounded { codes, levels, objective }
+        };
+        let best = factors
+            .iter()
+            .map(try_step)
+            .reduce(|a, b| if b.objective < a.objective { b } else { a });
+        best.unwrap_or(SparseRounded {
+            codes: Vec::new(),
+            levels: Levels { width, step: 1.0 },
+            objective: f64::INFINITY,
+        })
+    }
+
+    /// Improves codes in place; the objective that was reached.
+    fn sweep(
+        &self,
+        problem: &Problem<'_>,
+        levels: &Levels,
+        codes: &mut [u32],
+        counts: &[f64],
+        sweeps: usize,
+    ) -> f64 {
+        let mut weights: Weights = codes.iter().map(|&u| levels.weight(u)).collect();
+        let mut residual: Vec<f64> =
+            problem.targets.iter().zip(self.apply(&weights)).map(|(y, value)| y - value).collect();
+        for _ in 0..sweeps {
+            let mut moved = false;
+            for (grid, slots) in self.slots.iter().enumerate() {
+                let columns = grid * self.slots_each..(grid + 1) * self.slots_each;
+                let mut sums = vec![0.0; self.slots_each];
+                for ((&slot, r), weight) in slots.iter().zip(&residual).zip(problem.rows) {
+                    sums[usize::from(slot)] += r * weight;
+                }
+                let mut changes = vec![0.0; self.slots_each];
+                for (slot, column) in columns.enumerate() {
+                    let now = weights[column];
+                    let best = now
+                        + (sums[slot] - problem.lambda * now) / (counts[column] + problem.lambda);
+                    let code = levels.code(best);
+                    if code != codes[column] {
+                        codes[column] = code;
+                        weights[column] = levels.weight(code);
+                        changes[slot] = weights[column] - now;
+                        moved = true;
+                    }
+                }
+                for (&slot, r) in slots.iter().zip(&mut residual) {
+                    *r -= changes[usize::from(slot)];
+                }
+            }
+            if !moved {
+                break;
+            }
+        }
+        let error: f64 = residual.iter().zip(problem.rows).map(|(r, weight)| r * r * weight).sum();
+        error + problem.lambda * dot(&weights, &weights)
+    }
+}
+
+/// One output's least-squares problem.
+#[derive(Clone, Copy, Debug)]
+pub struct Problem<'p> {
+    /// Targets without their mean, one for each row.
+    pub targets: &'p [f64],
+    /// Weights of the rows.
+    pub rows: &'p [f64],
+    /// Penalty on ‖w‖².
+    pub lambda: f64,
+}
+
+/// One output's rounded weights.
+#[derive(Clone, Debug)]
+pub struct SparseRounded {
+    /// Codes of all columns.
+    pub codes: Vec<u32>,
+    /// Their levels, in units of an active feature.
+    pub levels: Levels,
+    /// The ridge objective that they reach.
+    pub objective: f64,
+}
+
+impl SparseRounded {
+    /// The levels as the head has them, where an active feature is
+    /// [`FEATURE_ONE`].
+    #[must_use]
+    pub fn head_levels(&self) -> Levels {
+        Levels { step: self.levels.step / f64::from(FEATURE_ONE), ..self.levels }
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use faer::linalg::solvers::Solve;
+    use faer::{Mat, Side};
+    use koan::generator::Stream;
+
+    fn problem() -> (Cells, Vec<f64>, Mat<f64>) {
+        let (rows, grids) = (90, 4);
+        let stream = Stream::new(3, 1);
+        let codes: Vec<u16> =
+            (0..rows * grids).map(|i| (stream.draw(i as u64) % 8) as u16).collect();
+        let targets: Vec<f64> =
+            (0..rows).map(|i| f64::from(Stream::new(3, 2).draw(i as u64) as i8) / 64.0).collect();
+        let dense = Mat::from_fn(rows, grids * 8, |row, column| {
+            f64::from(u8::from(usize::from(codes[row * grids + column / 8]) == column % 8))
+        });
+        (Cells::new(&codes, grids, 3), targets, dense)
+    }
+
+    #[test]
+    fn conjugate_gradients_find_the_dense_solution() {
+        let (cells, targets, dense) = problem();
+        let weights: Vec<f64> = (0..90).map(|row| 1.0 + f64::from(row % 2)).collect();
+        let scaled = Mat::from_fn(90, 32, |row, column| dense[(row, column)] * weights[row]);
+        let mut normal = dense.transpose() * &scaled;
+        for k in 0..32 {
+            normal[(k, k)] += 0.7;
+        }
+        let y = Mat::from_fn(90, 1, |row, _| targets[row]);
+        let expected =
+            normal.llt(Side::Lower).expect("positive definite").solve(scaled.transpose() * y);
+        let found = cells.ridge(&targets, &weights, 0.7, &[0.0; 32]);
+        for k in 0..32 {
+            assert!((found[k] - expected[(k, 0)]).abs() < 1e-3);
+        }
+    }
+
+    #[test]
+    fn sweeps_lower_the_objective() {
+        let (cells, targets, _) = problem();
+        let rows = vec![1.0; 90];
+        let problem = Problem { targets: &targets, rows: &rows, lambda: 0.5 };
+        let weights = cells.ridge(&targets, &rows, 0.5, &[0.0; 32]);
+        for bits in [2, 3, 4, 8] {
+            for odd in [false, true] {
+                let width = Width { bits, odd };
+                let nearest = cells.round(&problem, &weights, width, 0).objective;
+                let swept = cells.round(&problem, &weights, width, 10).objective;
+                assert!(swept <= nearest, "{bits} bits: {swept} {nearest}");
+            }
+        }
+    }
+}
