@@ -333,7 +333,6 @@ impl<'a> Bank<'a> {
             attempt!(check_groups(blob, first, next, family, inputs));
         }
         let bank = Self { index, family, law, features, scale, width, group_bytes, inputs };
-        require!(bank.columns() <= crate::format::MAX_FEATURES, "bank features", at + 2);
         Ok((bank, next, options & option::MORE != 0))
     }
 

@@ -16,8 +16,12 @@ use crate::model::{Model, Task};
 pub const MAGIC: [u8; 4] = *b"KOAN";
 /// The format version that this build reads and writes.
 pub const VERSION: u8 = 1;
-/// The most features that a model may have, over all its banks.
+/// The most features (grids, for bins) that a model may have, over all its
+/// banks: so many products an accumulator holds for certain.
 pub const MAX_FEATURES: u32 = 65_535;
+/// The most columns that a model's head may have weights for: features, and
+/// slots of grids.
+pub const MAX_COLUMNS: u32 = 1 << 20;
 
 /// Offsets of the fixed fields.
 pub mod field {
@@ -180,6 +184,7 @@ impl<'a> Model<'a> {
         let mut at = banks_at;
         let mut banks = 0usize;
         let mut features = 0u32;
+        let mut columns = 0u32;
         let mut weight_bytes = 0usize;
         let mut limit = i16::MAX as i32;
         let mut block = 0usize;
@@ -187,8 +192,10 @@ impl<'a> Model<'a> {
         let mut codes = 0u32;
         loop {
             let (bank, next, more) = attempt!(Bank::parse(blob, at, end, banks, inputs, outputs));
-            features += bank.columns();
-            require!(features <= MAX_FEATURES, "features", at);
+            features += bank.features as u32;
+            require!(features <= MAX_FEATURES, "bank features", at + 2);
+            columns += bank.columns();
+            require!(columns <= MAX_COLUMNS, "bank features", at + 2);
             weight_bytes += bank.row_bytes() * outputs as usize;
             codes += bank.codes() as u32;
             if bank.input_limit(inputs) < limit {
@@ -236,7 +243,7 @@ impl<'a> Model<'a> {
             map_per_input: flags & flag::MAP_PER_INPUT != 0,
             limit: limit as i16,
             banks: banks as u8,
-            features,
+            columns,
             codes,
             block,
             wide,
@@ -281,7 +288,10 @@ impl<'a> Model<'a> {
                 }
                 section::CALIBRATION => {
                     require!(length == 8 && self.classes() > 0, "calibration", at);
-                    require!(f32_at(bytes, 0).is_finite(), "calibration", at);
+                    // The product is what probabilities multiply scores by.
+                    let slope = f32_at(bytes, 0);
+                    let factor = slope * self.score_scale();
+                    require!(slope > 0.0 && factor.is_finite(), "calibration", at);
                     require!(f32_at(bytes, 4).is_finite(), "calibration", at);
                     true
                 }

@@ -79,7 +79,8 @@ pub(crate) enum Purpose {
     Weights = 0,
     /// Phases of fourier features, biases of sigmoid features.
     Offsets = 1,
-    /// Which input a stump looks at, which projections a maxout unit takes.
+    /// Which input a stump looks at, which projections a maxout unit takes, in
+    /// which order the rows of a wide transform come, where a bin's hash starts.
     Choices = 2,
 }
 

@@ -24,13 +24,13 @@
 //! ```
 //! use koan::{Model, OwnedBuffers, Predictor};
 //!
-//! // A tiny model, made by `koan train`: class 0 or 1 from two numbers.
+//! // A tiny model: whether the first of two numbers is above 0.
 //! # let blob = include_bytes!("../tests/tiny.koan");
 //! let model = Model::parse(blob)?;
-//! let mut predictor = Predictor::new(model, OwnedBuffers::<2, 8, 0, 1>::new())?;
+//! let mut predictor = Predictor::new(model, OwnedBuffers::<2, 0, 0, 1>::new())?;
 //! predictor.self_test()?; // this build computes what the trainer computed
-//! let class = predictor.classify(&[0.3f32, -1.2])?;
-//! assert_eq!(class, predictor.classify(&[0.3f32, -1.2])?);
+//! let class = predictor.classify(&[0.7f32, -1.2])?;
+//! assert_eq!(model.class_name(class), Some("right"));
 //! assert!(predictor.classify(&[0.3f32]).is_err()); // "row has length 1, the model needs 2"
 //! # Ok::<(), koan::Error>(())
 //! ```

@@ -71,7 +71,7 @@ pub struct Model<'a> {
     pub(crate) map_per_input: bool,
     pub(crate) limit: i16,
     pub(crate) banks: u8,
-    pub(crate) features: u32,
+    pub(crate) columns: u32,
     pub(crate) codes: u32,
     pub(crate) block: usize,
     pub(crate) wide: usize,
@@ -100,10 +100,10 @@ impl<'a> Model<'a> {
         self.outputs as usize
     }
 
-    /// Features of all banks, K.
+    /// Features of all banks, K: for bins every slot of every grid counts.
     #[must_use]
     pub const fn features(&self) -> usize {
-        self.features as usize
+        self.columns as usize
     }
 
     /// Entries that [`Predictor::codes`](crate::Predictor::codes) writes: one
@@ -159,9 +159,12 @@ impl<'a> Model<'a> {
         self.map_per_input
     }
 
-    /// The map of input `index`.
+    /// The map of input `index`; one that is off beyond the last input.
     #[must_use]
     pub const fn input_map(&self, index: usize) -> InputMap {
+        if index >= self.inputs as usize {
+            return InputMap { offset: 0, shift: 0, log: false, mult: 0 };
+        }
         let index = if self.map_per_input { index } else { 0 };
         InputMap::read(self.blob, field::INPUT_MAP + index * InputMap::BYTES)
     }
@@ -194,16 +197,23 @@ impl<'a> Model<'a> {
         byte_at(self.blob, self.head_at + 4) as u32
     }
 
-    /// Bias of `output`, in units of the score.
+    /// Bias of `output`, in units of the score; 0 beyond the last output.
     #[must_use]
     pub const fn bias(&self, output: usize) -> i32 {
+        if output >= self.outputs as usize {
+            return 0;
+        }
         u32_at(self.blob, self.head_at + 5 + 4 * output) as i32
     }
 
-    /// The multiplier of a bank and an output: the step of its weights.
+    /// The multiplier of a bank and an output: the step of its weights; 0 where
+    /// there is no such bank or output.
     #[must_use]
     pub const fn multiplier(&self, bank: usize, output: usize) -> u16 {
         let outputs = self.outputs as usize;
+        if bank >= self.banks as usize || output >= outputs {
+            return 0;
+        }
         if self.banks as usize * outputs == 1 {
             return 1;
         }
@@ -256,16 +266,22 @@ impl<'a> Model<'a> {
         self.section(section::GOLDEN_ROWS).len() / self.golden_row_bytes()
     }
 
-    /// Input `input` of golden row `row`.
+    /// Input `input` of golden row `row`; 0 where there is none.
     #[must_use]
     pub const fn golden_input(&self, row: usize, input: usize) -> f32 {
+        if row >= self.golden_rows() || input >= self.inputs as usize {
+            return 0.0;
+        }
         let rows = self.section(section::GOLDEN_ROWS);
         f32_at(rows, row * self.golden_row_bytes() + 4 * input)
     }
 
-    /// Expected score `output` of golden row `row`.
+    /// Expected score `output` of golden row `row`; 0 where there is none.
     #[must_use]
     pub const fn golden_score(&self, row: usize, output: usize) -> i32 {
+        if row >= self.golden_rows() || output >= self.outputs as usize {
+            return 0;
+        }
         let rows = self.section(section::GOLDEN_ROWS);
         let at = row * self.golden_row_bytes() + 4 * (self.inputs as usize + output);
         u32_at(rows, at) as i32

@@ -3,7 +3,7 @@
 use koan::{Family, Law};
 
 use crate::Error;
-use crate::data::Schema;
+use crate::data::{Schema, Task};
 use crate::normalise::Kind;
 use crate::plan::{BankPlan, GroupPlan};
 
@@ -53,8 +53,9 @@ pub struct TrainOptions {
     /// Features of each bank (grids for bins); the last one stands for the
     /// banks that follow. Chosen by family if empty.
     pub features: Vec<u16>,
-    /// Bits of a weight: 2, 3, 4, 8 or 16.
-    pub bits: u8,
+    /// Bits of a weight: 2, 3, 4, 8 or 16. If not given, 4 for classes, which
+    /// only need the right score to be highest, and 8 for numbers.
+    pub bits: Option<u8>,
     /// Seed of the model and of every split.
     pub seed: u64,
     /// Bandwidth of each bank, relative to the spread of the data; searched if
@@ -94,7 +95,7 @@ impl Default for TrainOptions {
             families: vec![FamilyName::Fourier],
             projection: None,
             features: Vec::new(),
-            bits: 4,
+            bits: None,
             seed: 1,
             bandwidth: None,
             lambda: None,
@@ -116,6 +117,15 @@ impl Default for TrainOptions {
 const HADAMARD_INPUTS: usize = 16;
 
 impl TrainOptions {
+    /// Bits of a weight for a task.
+    #[must_use]
+    pub fn bits_for(&self, task: Task) -> u8 {
+        self.bits.unwrap_or(match task {
+            Task::Classification => 4,
+            Task::Regression => 8,
+        })
+    }
+
     /// The banks that are asked for, over `inputs` inputs.
     ///
     /// # Errors

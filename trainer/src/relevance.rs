@@ -25,6 +25,9 @@ const ROWS: usize = 1500;
 const RATE: f64 = 0.15;
 /// Ridge penalty, relative to a feature's mean square.
 const LAMBDA: f64 = 1e-3;
+/// Pull of the logarithms towards 0 (decoupled, as in AdamW): an input whose
+/// gradient is mostly noise, such as a rare indicator, stays where it was.
+const PRIOR: f64 = 0.2;
 /// Inputs whose scale falls below this share of the largest are switched off.
 const NEGLIGIBLE: f64 = 0.03;
 
@@ -67,7 +70,7 @@ pub fn learn(
             let square = second[i] / (1.0 - 0.99f64.powi(step as i32));
             // Smaller steps towards the end.
             let rate = RATE * (1.0 - 0.7 * step as f64 / STEPS as f64);
-            logs[i] -= rate * mean / (square.sqrt() + 1e-12);
+            logs[i] -= rate * (mean / (square.sqrt() + 1e-12) + PRIOR * logs[i]);
         }
     }
     let largest = logs.iter().fold(f64::NEG_INFINITY, |a, &log| a.max(log)).exp();

@@ -94,6 +94,12 @@ impl System {
     #[must_use]
     pub fn solve(&self, lambda: f64) -> LinearFit {
         let (factor, lambda) = self.factor(lambda);
+        self.solve_with(&factor, lambda)
+    }
+
+    /// The fit for a λ whose factorisation is known.
+    #[must_use]
+    pub fn solve_with(&self, factor: &Llt<f64>, lambda: f64) -> LinearFit {
         self.finish(factor.solve(&self.cross), lambda)
     }
 

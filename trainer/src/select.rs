@@ -32,13 +32,20 @@ pub struct Choice {
 }
 
 /// Penalties that bins try: the weight of a prior for every cell, in rows.
-pub const SPARSE_LAMBDAS: [f64; 4] = [32.0, 8.0, 2.0, 0.5];
+pub const SPARSE_LAMBDAS: [f64; 5] = [128.0, 32.0, 8.0, 2.0, 0.5];
 
-/// A map for each input costs 6 bytes an input: it must lower the squared error
-/// by this share.
+/// A map for each input must lower the squared error by this share...
 const WORTH_A_MAP: f64 = 0.02;
+/// ...and by so much for each doubling of the blob that it causes: about what
+/// twice the features would buy.
+const WORTH_DOUBLING: f64 = 0.12;
 /// Learned relevance must lower the squared error by this share.
 const WORTH_RELEVANCE: f64 = 0.03;
+/// Dense projections instead of a transform must lower the squared error by
+/// this share.
+const WORTH_DENSE: f64 = 0.04;
+/// Inputs up to which dense projections are compared with the transform.
+const DENSE_INPUTS: usize = 128;
 /// Inputs up to which a map of its own for each is tried.
 const MAPPED_INPUTS: usize = 160;
 
@@ -102,7 +109,8 @@ fn judge_sparse(
     let (fit, held_out) = (cells(&sample.fit)?, cells(&sample.judge)?);
     let weights: Vec<f64> = sample.fit.iter().map(|&row| problem.weight(row)).collect();
     let given = lambda.map(|lambda| [lambda]);
-    let lambdas = given.as_ref().map_or(&SPARSE_LAMBDAS[..], |given| &given[..]);
+    // Three of them tell bandwidths apart as well as all.
+    let lambdas = given.as_ref().map_or(&SPARSE_LAMBDAS[1..4], |given| &given[..]);
     let mut errors = vec![0.0; lambdas.len()];
     for output in 0..problem.outputs {
         let mean = weighted_mean(problem, &sample.fit, output);
@@ -161,45 +169,56 @@ pub fn choose(
 ) -> Result<Choice, Error> {
     let chooser = Chooser { problem, rows, options };
     progress.phase("choosing the input map");
-    let sample = Sample::new(rows, 6000);
-    let pilots: Vec<BankPlan> = banks.iter().map(|bank| small(bank, 256)).collect();
-    let mut best: Option<(f64, Kind, Normaliser, Tuning)> = None;
+    // Bins see more rows: how fine a grid may be depends on how many there are.
+    let bins = banks.iter().all(|bank| matches!(bank.family, Family::Bin { .. }));
+    let sample = Sample::new(rows, if bins { 30_000 } else { (rows.len() / 4).clamp(6000, 15_000) });
+    let pilots: Vec<BankPlan> = banks.iter().map(|bank| small(bank, 1024)).collect();
+    let mut candidates = Vec::new();
     for kind in chooser.kinds() {
         let normaliser = Normaliser::fit(problem.table, rows, kind);
         if kind == Kind::PerInputLog && normaliser.logged_inputs() == 0 && options.map.is_none() {
             continue;
         }
-        let (error, tuning) = chooser.coarse(&pilots, &normaliser, &sample, kind)?;
-        let worth = match &best {
-            Some((least, Kind::Shared, ..)) => *least * (1.0 - WORTH_A_MAP),
-            Some((least, ..)) => *least,
-            None => f64::INFINITY,
-        };
-        if error < worth {
-            best = Some((error, kind, normaliser, tuning));
-        }
+        candidates.push(chooser.candidate(&pilots, normaliser, kind, false, &sample, banks)?);
     }
-    let Some((mut error, kind, mut normaliser, mut tuning)) = best else {
-        return Err(Error::Options("no input map to choose from".into()));
-    };
-
-    let mut relevance = false;
-    if chooser.may_learn_relevance(kind, banks) {
-        let spread = normaliser.spread(problem.table, rows);
-        let typical = tuning.bandwidth.clamp(0.3, 1.5) / spread.variance.sqrt();
-        let factors = relevance::learn(problem, rows, &normaliser, typical, options.seed, progress);
-        let scaled = normaliser.scaled(&factors);
-        let (reached, tuned) = chooser.coarse(&pilots, &scaled, &sample, kind)?;
-        if reached < error * (1.0 - WORTH_RELEVANCE) || options.relevance == Some(true) {
-            (error, normaliser, tuning, relevance) = (reached, scaled, tuned, true);
+    // Relevance is learned on top of the better map that has a place for it.
+    let place = candidates
+        .iter()
+        .filter(|candidate| candidate.kind != Kind::Shared)
+        .min_by(|a, b| a.error.total_cmp(&b.error));
+    if let Some(base) = place
+        && chooser.may_learn_relevance(banks)
+    {
+        let spread = base.normaliser.spread(problem.table, rows);
+        let typical = base.tuning.bandwidth.clamp(0.3, 1.5) / spread.variance.sqrt();
+        let factors =
+            relevance::learn(problem, rows, &base.normaliser, typical, options.seed, progress);
+        let scaled = base.normaliser.scaled(&factors);
+        let candidate = chooser.candidate(&pilots, scaled, base.kind, true, &sample, banks)?;
+        if options.relevance == Some(true) {
+            candidates.clear();
         }
+        candidates.push(candidate);
     }
-    let _ = error;
-
+    // What small samples say of learned scales is too little: they pay more the
+    // more rows there are. So the best with and without them are tuned and
+    // compared again, on more rows and more features.
     progress.phase("choosing the bandwidth");
     let full: Vec<BankPlan> = banks.iter().map(|bank| small(bank, 2048)).collect();
-    let sample = Sample::new(rows, 15_000);
-    let tuning = chooser.refine(&full, &normaliser, &sample, tuning)?;
+    let sample = Sample::new(rows, if bins { 60_000 } else { 20_000 });
+    let mut best: Option<Candidate> = None;
+    for relevance in [false, true] {
+        let group = candidates.iter().filter(|candidate| candidate.relevance == relevance);
+        let Some(first) = group.min_by(|a, b| a.cost.total_cmp(&b.cost)) else { continue };
+        let (error, tuning) = chooser.refine(&full, &first.normaliser, &sample, first.tuning)?;
+        let refined = Candidate { tuning, ..chooser.priced(first, error, banks) };
+        if best.as_ref().is_none_or(|best| refined.cost < best.cost) {
+            best = Some(refined);
+        }
+    }
+    let Some(Candidate { kind, normaliser, tuning, relevance, .. }) = best else {
+        return Err(Error::Options("no input map to choose from".into()));
+    };
     let banks = tuning.apply(banks);
     let spread = normaliser.spread(problem.table, rows);
     let spec = realise(options.seed, &banks, &normaliser, &spread);
@@ -215,11 +234,13 @@ fn small(bank: &BankPlan, most: u16) -> BankPlan {
     BankPlan { features, ..bank.clone() }
 }
 
-/// What is tuned: one factor on all bandwidths, and the law of stumps.
+/// What is tuned: one factor on all bandwidths, the law of stumps, and whether
+/// transforms are replaced by dense projections.
 #[derive(Clone, Copy, Debug)]
 struct Tuning {
     bandwidth: f64,
     threshold: Option<Law>,
+    dense: bool,
 }
 
 impl Tuning {
@@ -228,14 +249,28 @@ impl Tuning {
             .iter()
             .map(|bank| BankPlan {
                 bandwidth: bank.bandwidth * self.bandwidth,
-                law: match (bank.family, self.threshold) {
-                    (Family::Stump, Some(law)) if bank.groups.is_empty() => law,
+                law: match (bank.family, self.threshold, bank.law) {
+                    (Family::Stump, Some(law), _) if bank.groups.is_empty() => law,
+                    (_, _, Law::Hadamard) if self.dense => Law::Gaussian,
                     _ => bank.law,
                 },
                 ..bank.clone()
             })
             .collect()
     }
+}
+
+/// A way to map inputs, and how good it is.
+#[derive(Clone)]
+struct Candidate {
+    kind: Kind,
+    normaliser: Normaliser,
+    tuning: Tuning,
+    relevance: bool,
+    /// Squared error on held-out rows.
+    error: f64,
+    /// The error, raised by what the map's bytes are worth.
+    cost: f64,
 }
 
 struct Chooser<'c> {
@@ -254,16 +289,53 @@ impl Chooser<'_> {
         }
     }
 
-    fn may_learn_relevance(&self, kind: Kind, banks: &[BankPlan]) -> bool {
-        // A shared map has no place for it, thresholds and linear terms do not
-        // care, and groups have bandwidths of their own.
+    fn may_learn_relevance(&self, banks: &[BankPlan]) -> bool {
+        // Thresholds and linear terms do not care, groups have bandwidths of
+        // their own.
         let cares = banks.iter().all(|bank| {
             bank.groups.is_empty() && !matches!(bank.family, Family::Stump | Family::Linear)
         });
-        match self.options.relevance {
-            Some(wanted) => wanted,
-            None => kind != Kind::Shared && cares && self.problem.table.inputs > 1,
-        }
+        let affordable = self.map_share(banks) < 1.0 && self.problem.table.inputs > 1;
+        self.options.relevance.unwrap_or(cares && affordable)
+    }
+
+    /// Bytes of a map for each input, as a share of the rest of the blob.
+    fn map_share(&self, banks: &[BankPlan]) -> f64 {
+        let columns: usize = banks
+            .iter()
+            .map(|bank| match bank.family {
+                Family::Bin { slot_bits } => usize::from(bank.features) << slot_bits,
+                _ => usize::from(bank.features),
+            })
+            .sum();
+        let bits = usize::from(self.options.bits_for(self.problem.task()));
+        let rest = 64 + columns * self.problem.outputs * bits / 8;
+        (6 * self.problem.table.inputs) as f64 / rest as f64
+    }
+
+    /// A way to map inputs, tuned and judged.
+    fn candidate(
+        &self,
+        pilots: &[BankPlan],
+        normaliser: Normaliser,
+        kind: Kind,
+        relevance: bool,
+        sample: &Sample,
+        banks: &[BankPlan],
+    ) -> Result<Candidate, Error> {
+        let (error, tuning) = self.coarse(pilots, &normaliser, sample, relevance)?;
+        let candidate = Candidate { kind, normaliser, tuning, relevance, error, cost: error };
+        Ok(self.priced(&candidate, error, banks))
+    }
+
+    /// The candidate with another error, and the cost that follows from it.
+    fn priced(&self, candidate: &Candidate, error: f64, banks: &[BankPlan]) -> Candidate {
+        let map = match candidate.kind {
+            Kind::Shared => 0.0,
+            _ => WORTH_A_MAP + WORTH_DOUBLING * (1.0 + self.map_share(banks)).log2(),
+        };
+        let relevance = if candidate.relevance { WORTH_RELEVANCE } else { 0.0 };
+        Candidate { error, cost: error * (1.0 + map + relevance), ..candidate.clone() }
     }
 
     fn error(
@@ -278,26 +350,48 @@ impl Chooser<'_> {
         judge(self.problem, &spec, sample, self.options.lambda)
     }
 
-    /// Best of a wide grid.
+    /// Best of a wide grid; `thorough` also over the bandwidths of dense
+    /// projections, instead of at the transform's best one.
     fn coarse(
         &self,
         banks: &[BankPlan],
         normaliser: &Normaliser,
         sample: &Sample,
-        kind: Kind,
+        thorough: bool,
     ) -> Result<(f64, Tuning), Error> {
-        let _ = kind;
-        let mut best = (f64::INFINITY, Tuning { bandwidth: 1.0, threshold: None });
-        for threshold in self.thresholds(banks) {
-            for bandwidth in self.grid(banks) {
-                let tuning = Tuning { bandwidth, threshold };
-                let error = self.error(banks, normaliser, sample, tuning)?;
-                if error < best.0 || best.0.is_infinite() {
-                    best = (error, tuning);
+        let grid = |dense: bool| -> Result<(f64, Tuning), Error> {
+            let mut best = (f64::INFINITY, Tuning { bandwidth: 1.0, threshold: None, dense });
+            for threshold in self.thresholds(banks) {
+                for bandwidth in self.grid(banks) {
+                    let tuning = Tuning { bandwidth, threshold, dense };
+                    let error = self.error(banks, normaliser, sample, tuning)?;
+                    if error < best.0 || best.0.is_infinite() {
+                        best = (error, tuning);
+                    }
                 }
             }
+            Ok(best)
+        };
+        let transformed = grid(false)?;
+        if !self.may_be_dense(banks) {
+            return Ok(transformed);
         }
-        Ok(best)
+        // Few inputs that matter make many rows of a transform nearly equal.
+        let dense = if thorough {
+            grid(true)?
+        } else {
+            let tuning = Tuning { dense: true, ..transformed.1 };
+            (self.error(banks, normaliser, sample, tuning)?, tuning)
+        };
+        let worth = transformed.0 * (1.0 - WORTH_DENSE);
+        Ok(if dense.0 < worth { dense } else { transformed })
+    }
+
+    /// Whether dense projections are an alternative to a transform.
+    fn may_be_dense(&self, banks: &[BankPlan]) -> bool {
+        self.options.projection.is_none()
+            && self.problem.table.inputs <= DENSE_INPUTS
+            && banks.iter().any(|bank| bank.law == Law::Hadamard)
     }
 
     /// Climbs from a tuning in ever smaller steps.
@@ -307,11 +401,11 @@ impl Chooser<'_> {
         normaliser: &Normaliser,
         sample: &Sample,
         start: Tuning,
-    ) -> Result<Tuning, Error> {
-        if self.grid(banks).len() < 2 {
-            return Ok(start);
-        }
+    ) -> Result<(f64, Tuning), Error> {
         let mut best = (self.error(banks, normaliser, sample, start)?, start);
+        if self.grid(banks).len() < 2 {
+            return Ok(best);
+        }
         for factor in [std::f64::consts::SQRT_2, 1.19] {
             for factor in [factor, 1.0 / factor] {
                 for _ in 0..4 {
@@ -324,7 +418,7 @@ impl Chooser<'_> {
                 }
             }
         }
-        Ok(best.1)
+        Ok(best)
     }
 
     fn grid(&self, banks: &[BankPlan]) -> Vec<f64> {
@@ -335,6 +429,9 @@ impl Chooser<'_> {
         }
         if banks.iter().all(|bank| matches!(bank.family, Family::Stump)) {
             return vec![0.5, 0.7, 1.0, 1.4];
+        }
+        if banks.iter().all(|bank| matches!(bank.family, Family::Bin { .. })) {
+            return vec![0.5, 1.0, 2.0, 4.0, 8.0, 16.0];
         }
         vec![0.25, 0.5, 1.0, 2.0, 4.0]
     }

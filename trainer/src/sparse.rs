@@ -71,7 +71,7 @@ impl Cells {
 
     /// Minimises Σ r_i·(y_i − (Φw)_i)² + λ‖w‖² by conjugate gradients with the
     /// diagonal as preconditioner, from `start`, until the gradient has fallen
-    /// by 10^4 or for 200 steps.
+    /// by 10^3 or for 100 steps.
     #[must_use]
     pub fn ridge(&self, targets: &[f64], rows: &[f64], lambda: f64, start: &[f64]) -> Weights {
         let diagonal: Vec<f64> = self.gather(rows).iter().map(|count| count + lambda).collect();
@@ -92,8 +92,8 @@ impl Cells {
             |r: &[f64]| -> Vec<f64> { r.iter().zip(&diagonal).map(|(r, d)| r / d).collect() };
         let mut direction = precondition(&residual);
         let mut progress = dot(&residual, &direction);
-        let enough = progress * 1e-8;
-        for _ in 0..200 {
+        let enough = progress * 1e-6;
+        for _ in 0..100 {
             if progress <= enough || progress <= 0.0 {
                 break;
             }

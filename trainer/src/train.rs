@@ -5,6 +5,7 @@ use std::time::Instant;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use koan::{Family, Law, Width};
+use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::blob::{HeadSpec, ModelSpec};
@@ -13,7 +14,9 @@ use crate::data::{SplitSize, Table, Target, Task, split};
 use crate::evaluate::{Evaluation, evaluate, of_confusion, of_values};
 use crate::features::{BLOCK_ROWS, FeatureBlock, FeatureMap};
 use crate::head::{RoundedOutput, assemble};
+use crate::moments::Moments;
 use crate::plan::{BankPlan, all_off};
+
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::quantise::{Rounding, round};
@@ -154,7 +157,7 @@ pub fn train(
         family: join(choice.banks.iter().map(|bank| bank.family.name()).collect()),
         projection: join(choice.banks.iter().map(laws).collect()),
         features: fitted.spec.banks.iter().map(crate::blob::BankSpec::columns).sum(),
-        bits: options.bits,
+        bits: options.bits_for(problem.task()),
         bytes: blob.len(),
         error: evaluation.error,
         rows: evaluation.rows,
@@ -211,7 +214,7 @@ fn bank_plans(table: &Table, options: &TrainOptions) -> Result<Vec<BankPlan>, Er
         })
         .sum();
     let alone = matches!(banks.as_slice(), [BankPlan { family: Family::Bin { .. }, .. }]);
-    let most = if alone { koan::format::MAX_FEATURES as usize } else { MAX_DENSE };
+    let most = if alone { koan::format::MAX_COLUMNS as usize } else { MAX_DENSE };
     if columns > most {
         return Err(Error::TooMany { what: "features", found: columns, most });
     }
@@ -227,11 +230,11 @@ fn hold_out(problem: &Problem<'_>, seed: u64) -> (Vec<usize>, Vec<usize>) {
         .unwrap_or_else(|_| ((0..rows).collect(), Vec::new()))
 }
 
-fn widths(options: &TrainOptions) -> Vec<Width> {
+fn widths(bits: u8) -> Vec<Width> {
     // Odd levels (no zero) suit few bits, even levels have a zero: both are
     // tried where the choice matters.
-    match options.bits {
-        2..=4 => [false, true].map(|odd| Width { bits: options.bits, odd }).to_vec(),
+    match bits {
+        2..=4 => [false, true].map(|odd| Width { bits, odd }).to_vec(),
         bits => vec![Width { bits, odd: false }],
     }
 }
@@ -242,6 +245,7 @@ fn fit_dense(
     options: &TrainOptions,
     progress: &Progress,
 ) -> Result<Fitted, Error> {
+    let bits = options.bits_for(problem.task());
     let map = FeatureMap::new(&spec)?;
     let (fit_rows, held_rows) = hold_out(problem, options.seed);
     progress.phase("computing features");
@@ -255,7 +259,6 @@ fn fit_dense(
         Some(lambda) => system.solve(lambda),
         None => best_on(&system, &held, lambdas).0,
     };
-    drop(system);
     let calibration = match &problem.table.target {
         Target::Classes { labels } => {
             let labels: Vec<u32> = held_rows.iter().map(|&row| labels[row]).collect();
@@ -265,51 +268,23 @@ fn fit_dense(
         Target::Values(_) => None,
     };
 
+    progress.phase("rounding the weights");
+    let lambda = match options.lambda {
+        Some(lambda) => lambda,
+        None => lambda_for_rounding(&system, &held, &spec, bits, held_fit.lambda),
+    };
+    drop(system);
     moments.merge(&held);
     let system = System::new(&moments);
     drop(moments);
-    let fit = system.solve(held_fit.lambda);
-    progress.phase("rounding the weights");
-    let (factor, lambda) = system.factor(held_fit.lambda);
-    let matrix = system.regularised(lambda);
-    let head = |rounding: Rounding| -> HeadSpec {
-        let attempt = |width: Width| {
-            let banks: Vec<(usize, Width)> =
-                spec.banks.iter().map(|bank| (bank.columns(), width)).collect();
-            let rounded: Vec<_> = (0..problem.outputs)
-                .map(|output| {
-                    let weights: Vec<f64> =
-                        (0..map.features()).map(|k| fit.weights[(k, output)]).collect();
-                    round(&weights, &banks, factor.L(), matrix.as_ref(), rounding)
-                })
-                .collect();
-            let excess: f64 = rounded.iter().map(|rounded| rounded.excess).sum();
-            (excess, width, rounded)
-        };
-        let attempts = widths(options).into_iter().map(attempt);
-        let best = attempts.reduce(|a, b| if b.0 < a.0 { b } else { a });
-        let (_, width, rounded) = best.expect("there is at least one width");
-        let mut outputs: Vec<RoundedOutput> = rounded
+    let fit = system.solve(lambda);
+    let head = |rounding| {
+        let rounded = widths(bits)
             .into_iter()
-            .map(|rounded| RoundedOutput {
-                codes: rounded.codes,
-                levels: rounded.levels,
-                bias: 0.0,
-            })
-            .collect();
-        let weights = Mat::from_fn(map.features(), problem.outputs, |k, output| {
-            let (mut k, mut bank) = (k, 0);
-            let code = outputs[output].codes[k];
-            while k >= spec.banks[bank].columns() {
-                k -= spec.banks[bank].columns();
-                bank += 1;
-            }
-            outputs[output].levels[bank].weight(code)
-        });
-        for (output, bias) in outputs.iter_mut().zip(system.bias(&weights)) {
-            output.bias = bias;
-        }
-        assemble(&spec, width, &outputs)
+            .map(|width| RoundedFit::new(&system, &spec, width, lambda, rounding))
+            .reduce(|a, b| if b.excess < a.excess { b } else { a });
+        let rounded = rounded.expect("there is at least one width");
+        assemble(&spec, rounded.width, &rounded.outputs)
     };
     let (nearest, compensated) = (head(Rounding::Nearest), head(Rounding::Compensated));
     let float = Box::new(move |table: &Table| {
@@ -317,6 +292,94 @@ fn fit_dense(
         scores(&map, &fit, table, &rows)
     });
     Ok(Fitted { spec, float, nearest, compensated, calibration, lambda })
+}
+
+/// All outputs of a fit, rounded.
+struct RoundedFit {
+    width: Width,
+    outputs: Vec<RoundedOutput>,
+    /// The weights that the codes stand for, K × T.
+    weights: Mat<f64>,
+    bias: Vec<f64>,
+    /// What the rounding adds to the ridge objective, over all outputs.
+    excess: f64,
+}
+
+impl RoundedFit {
+    fn new(
+        system: &System,
+        spec: &ModelSpec,
+        width: Width,
+        lambda: f64,
+        rounding: Rounding,
+    ) -> Self {
+        let (factor, lambda) = system.factor(lambda);
+        let matrix = system.regularised(lambda);
+        let fit = system.solve_with(&factor, lambda);
+        let banks: Vec<(usize, Width)> =
+            spec.banks.iter().map(|bank| (bank.columns(), width)).collect();
+        let bank_of: Vec<usize> = banks
+            .iter()
+            .enumerate()
+            .flat_map(|(bank, &(columns, _))| std::iter::repeat_n(bank, columns))
+            .collect();
+        // Outputs are independent: in parallel they give the same codes.
+        let rounded: Vec<_> = (0..fit.bias.len())
+            .into_par_iter()
+            .map(|output| {
+                let weights: Vec<f64> =
+                    (0..bank_of.len()).map(|k| fit.weights[(k, output)]).collect();
+                round(&weights, &banks, factor.L(), matrix.as_ref(), rounding)
+            })
+            .collect();
+        let excess = rounded.iter().map(|rounded| rounded.excess).sum();
+        let weights = Mat::from_fn(bank_of.len(), rounded.len(), |k, output| {
+            rounded[output].levels[bank_of[k]].weight(rounded[output].codes[k])
+        });
+        let bias = system.bias(&weights);
+        let outputs = rounded
+            .into_iter()
+            .zip(&bias)
+            .map(|(rounded, &bias)| RoundedOutput {
+                codes: rounded.codes,
+                levels: rounded.levels,
+                bias,
+            })
+            .collect();
+        Self { width, outputs, weights, bias, excess }
+    }
+}
+
+/// The λ whose *rounded* weights are best on held-out rows: from the best one
+/// for real weights upwards in half decades while the error falls. Stronger
+/// shrinkage gives smaller, more even weights, which few bits hold better.
+fn lambda_for_rounding(
+    system: &System,
+    held: &Moments,
+    spec: &ModelSpec,
+    bits: u8,
+    start: f64,
+) -> f64 {
+    let width = Width { bits, odd: bits <= 4 };
+    let error = |lambda: f64| {
+        let rounded = RoundedFit::new(system, spec, width, lambda, Rounding::Compensated);
+        held.mean_squared_error(rounded.weights.as_ref(), &rounded.bias)
+    };
+    let mut best = (error(start), start);
+    let mut lambda = start;
+    let mut worse = 0;
+    // One rise may be chance, two in a row are not.
+    while worse < 2 && lambda < 1.0 {
+        lambda *= 10f64.sqrt();
+        let reached = error(lambda);
+        if reached < best.0 {
+            best = (reached, lambda);
+            worse = 0;
+        } else {
+            worse += 1;
+        }
+    }
+    best.1
 }
 
 /// Real-valued scores: rows × outputs, row-major.
@@ -348,6 +411,7 @@ fn fit_sparse(
     options: &TrainOptions,
     progress: &Progress,
 ) -> Result<Fitted, Error> {
+    let bits = options.bits_for(problem.task());
     let map = FeatureMap::new(&spec)?;
     progress.phase("computing cells");
     let cells = |table: &Table, rows: &[usize]| -> Result<Cells, koan::Error> {
@@ -423,7 +487,7 @@ fn fit_sparse(
             let objective: f64 = rounded.iter().map(|rounded| rounded.objective).sum();
             (objective, width, rounded)
         };
-        let attempts = widths(options).into_iter().map(attempt);
+        let attempts = widths(bits).into_iter().map(attempt);
         let best = attempts.reduce(|a, b| if b.0 < a.0 { b } else { a });
         let (_, width, rounded) = best.expect("there is at least one width");
         let outputs: Vec<RoundedOutput> = rounded

@@ -16,11 +16,14 @@ const CELL_BITS: u32 = UNIT_BITS + 12;
 
 pub(super) fn generate(bank: &Bank<'_>, slot_bits: u8, seed: u64, q: &[i16], sink: &mut impl Sink) {
     let stream = bank_stream(seed, bank.index, Purpose::Weights);
+    let starts = bank_stream(seed, bank.index, Purpose::Choices);
     let draws_each = q.len().div_ceil(4) as u64;
     let slots = 1usize << slot_bits;
     for grid in 0..usize::from(bank.features) {
         let first = grid as u64 * draws_each;
-        let mut hash = 0u64;
+        // Starting elsewhere in every grid, two cells that collide in one grid
+        // do not collide in the next.
+        let mut hash = starts.draw(grid as u64);
         let mut cells = 0u64;
         let mut bytes = 0u64;
         let mut input = 0usize;

@@ -3,7 +3,7 @@
 //! Units either have `pool` projections of their own, or draw `pool` of the
 //! `shared` projections that all units have in common (with replacement).
 
-use super::projection::{Dense, Hadamard};
+use super::projection::{Dense, Hadamard, RowOrder};
 use super::{Runs, Sink};
 use crate::bank::{Bank, Law};
 use crate::generator::{Purpose, bank_stream};
@@ -20,7 +20,7 @@ pub(super) fn generate(
     let units = usize::from(bank.features);
     let mut best = Maximum::new(bank, pool, sink);
     if shared == 0 {
-        project(bank, seed, q, units * pool, wide, |_, z| best.push(z));
+        project(bank, seed, q, units * pool, wide, |z| best.push(z));
         best.runs.flush();
         return;
     }
@@ -49,14 +49,14 @@ pub(super) fn generate(
     best.runs.flush();
 }
 
-/// Hands `count` projections over, in order.
+/// Hands `count` projections over, those of a transform in [`RowOrder`].
 pub(super) fn project(
     bank: &Bank<'_>,
     seed: u64,
     q: &[i16],
     count: usize,
     block: &mut [i32],
-    mut take: impl FnMut(usize, i32),
+    mut take: impl FnMut(i32),
 ) {
     if matches!(bank.law, Law::Hadamard) {
         let projections = Hadamard::new(bank, seed, q.len());
@@ -65,8 +65,9 @@ pub(super) fn project(
         let (mut first, mut number) = (0, 0);
         while first < count {
             projections.transform(number, q, block, i32::from);
-            for (k, &z) in (first..count).zip(block.iter()) {
-                take(k, z);
+            let order = RowOrder::new(bank, seed, number);
+            for k in 0..length.min(count - first) {
+                take(block.get(order.row(k, length)).copied().unwrap_or(0));
             }
             first += length;
             number += 1;
@@ -74,7 +75,7 @@ pub(super) fn project(
     } else {
         let projections = Dense::new(bank, seed, q.len());
         for k in 0..count {
-            take(k, projections.project(k, q));
+            take(projections.project(k, q));
         }
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn generate(
     let mut biases = FeatureBytes::new(bank_stream(seed, bank.index, Purpose::Offsets));
     let unit = SIGMOID_BIAS / bias_divisor(bank.law);
     let mut runs = Runs::new(sink);
-    project(bank, seed, q, usize::from(bank.features), wide, |_, z| {
+    project(bank, seed, q, usize::from(bank.features), wide, |z| {
         let bias = i32::from(NORMAL[usize::from(biases.next())]) * unit;
         runs.push(logistic(bank.scale.apply_saturating(z + bias)));
     });

@@ -116,10 +116,9 @@ pub struct Train {
     /// Features of each bank; grids for bins [default: 512; 50 grids]
     #[arg(short = 'k', long, value_name = "K", value_delimiter = ',', help_heading = "Model")]
     pub features: Vec<u16>,
-    /// Bits of a weight
-    #[arg(short, long, default_value = "4", value_parser = ["2", "3", "4", "8", "16"],
-          help_heading = "Model")]
-    pub bits: String,
+    /// Bits of a weight [default: 4 for classes, 8 for numbers]
+    #[arg(short, long, value_parser = bits, value_name = "2|3|4|8|16", help_heading = "Model")]
+    pub bits: Option<u8>,
     /// Seed of the model and of the split
     #[arg(short, long, default_value_t = 1, help_heading = "Model")]
     pub seed: u64,
@@ -336,7 +335,7 @@ impl Train {
             families: self.family.iter().map(|family| family.family()).collect(),
             projection: self.projection.map(LawArgument::law),
             features: self.features.clone(),
-            bits: self.bits.parse().unwrap_or(4),
+            bits: self.bits,
             seed: self.seed,
             bandwidth: if self.bandwidth.is_empty() { None } else { Some(self.bandwidth.clone()) },
             lambda: self.lambda,
@@ -363,6 +362,13 @@ fn yes_no(text: &str) -> Result<bool, String> {
         "yes" => Ok(true),
         "no" => Ok(false),
         _ => Err("yes or no".into()),
+    }
+}
+
+fn bits(text: &str) -> Result<u8, String> {
+    match text.parse() {
+        Ok(bits) if koan::Width::BITS.contains(&bits) => Ok(bits),
+        _ => Err("2, 3, 4, 8 or 16".into()),
     }
 }
 

@@ -1,0 +1,26 @@
+//! What koan is tested against.
+//!
+//! - [`reference`](mod@reference): the whole model once more, naive, written
+//!   from `docs/format.md`.
+//! - [`arbitrary`]: random models and rows of every kind.
+//! - [`golden`]: checked-in models with the exact scores that they must give.
+//! - [`random`]: a small generator for tests that draw without shrinking.
+//! - [`mutate`]: damaged blobs.
+//! - [`tiny`]: the example of the documentation.
+//!
+//! A bad blob fails the build, here in two lines that differ in the file only:
+//!
+//! ```
+//! koan::include_model!(mod model = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/digits.koan"));
+//! ```
+//!
+//! ```compile_fail
+//! koan::include_model!(mod model = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/bad/garbage.bin"));
+//! ```
+
+pub mod arbitrary;
+pub mod golden;
+pub mod mutate;
+pub mod random;
+pub mod reference;
+pub mod tiny;

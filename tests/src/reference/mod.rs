@@ -1,0 +1,70 @@
+//! A naive implementation of the whole model, written from `docs/format.md`.
+//!
+//! It shares no code with the core but its numeric tables and functions
+//! (`koan::numerics`), which have tests of their own against `f64`. Where the
+//! core saves work or memory, this one writes the definition down: explicit
+//! matrices, weights unpacked bit by bit, sums in wide integers with a modulo
+//! exactly where the specification has one.
+
+mod features;
+mod generator;
+mod head;
+mod input;
+mod parse;
+
+pub use features::{bank_codes, bank_features};
+pub use generator::Stream;
+pub use head::crc32;
+pub use parse::{Bank, Family, Group, Head, Map, Reference, Sections};
+
+impl Reference {
+    /// The integers that a row becomes.
+    #[must_use]
+    pub fn quantise(&self, row: &[f32]) -> Vec<i64> {
+        assert_eq!(row.len(), self.inputs);
+        let map = |i: usize| if self.maps.len() == 1 { &self.maps[0] } else { &self.maps[i] };
+        row.iter().enumerate().map(|(i, &x)| map(i).quantise(x, self.limit)).collect()
+    }
+
+    /// All features of a row, bank by bank.
+    #[must_use]
+    pub fn features(&self, row: &[f32]) -> Vec<i64> {
+        let q = self.quantise(row);
+        self.banks.iter().flat_map(|bank| bank_features(bank, self.seed, &q)).collect()
+    }
+
+    /// All codes of a row, bank by bank.
+    #[must_use]
+    pub fn codes(&self, row: &[f32]) -> Vec<u16> {
+        let q = self.quantise(row);
+        self.banks.iter().flat_map(|bank| bank_codes(bank, self.seed, &q)).collect()
+    }
+
+    /// The exact scores of a row; none for a model without outputs.
+    #[must_use]
+    pub fn scores(&self, row: &[f32]) -> Vec<i32> {
+        self.scores_of(&self.quantise(row))
+    }
+
+    /// The class of a row, for a classification.
+    #[must_use]
+    pub fn class(&self, row: &[f32]) -> usize {
+        let scores = self.scores(row);
+        if scores.len() == 1 {
+            return usize::from(scores[0] > 0);
+        }
+        let highest = scores.iter().max().expect("a classification has outputs");
+        scores.iter().position(|score| score == highest).expect("it is one of them")
+    }
+
+    /// Inputs × projections of a row: what a prediction costs.
+    #[must_use]
+    pub fn work(&self) -> usize {
+        let each = |bank: &Bank| match bank.family {
+            Family::Maxout { pool, shared: 0 } => bank.features * pool * self.inputs,
+            Family::Maxout { pool, shared } => bank.features * pool + shared * self.inputs,
+            _ => bank.features * self.inputs,
+        };
+        self.banks.iter().map(each).sum()
+    }
+}

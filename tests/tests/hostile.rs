@@ -1,0 +1,356 @@
+//! Damaged and hostile blobs: refused, or harmless. Never a panic.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use koan::{Error, Model, Predictor, Task};
+use koan_tests::arbitrary::{model, runner};
+use koan_tests::golden::all;
+use koan_tests::mutate::{fix_crc, mutated};
+use koan_tests::random::Random;
+use koan_tests::reference::Reference;
+use koan_trainer::blob::predictor;
+use koan_trainer::heap::HeapBuffers;
+use proptest::strategy::{Strategy, ValueTree};
+
+/// Real blobs: the golden models, and random ones with and without outputs.
+fn blobs() -> Vec<Vec<u8>> {
+    let mut blobs: Vec<_> = all().into_iter().map(|golden| golden.blob).collect();
+    let mut runner = runner(1, 100);
+    for _ in 0..300 {
+        let spec = model().new_tree(&mut runner).expect("the strategy rejects nothing").current();
+        blobs.push(spec.encode().expect("a valid model"));
+    }
+    blobs.retain(|blob| blob.len() < 2000);
+    assert!(blobs.len() > 300);
+    blobs
+}
+
+/// Runs a case; a panic is reported with the blob that caused it.
+fn guarded<T>(blob: &[u8], case: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(case)).unwrap_or_else(|_| {
+        let hex: Vec<_> = blob.iter().map(|byte| format!("{byte:02x}")).collect();
+        panic!("panicked on {}", hex.concat())
+    })
+}
+
+/// Multiplications of one prediction.
+fn work(model: &Model<'_>) -> usize {
+    let each = |bank: koan::Bank<'_>| {
+        let (features, inputs) = (usize::from(bank.features), model.inputs());
+        let columns = bank.columns() as usize * model.outputs().max(1);
+        columns
+            + match bank.family {
+                koan::Family::Maxout { pool, shared } => {
+                    let projections = usize::from(shared).max(1) + features * usize::from(pool);
+                    projections * inputs
+                }
+                koan::Family::Stump => features * bank.groups().count(),
+                _ => features * inputs,
+            }
+    };
+    model.banks().map(each).sum()
+}
+
+/// Everything that a model says of itself.
+fn describe(model: &Model<'_>) -> usize {
+    let mut seen = model.blob().len() + model.features() + model.codes() + model.classes();
+    seen += model.task().name().len() + usize::from(model.input_limit().unsigned_abs());
+    seen += model.buffer_sizes().bytes() + model.weight_bytes().len() + model.notes().len();
+    seen += usize::from(model.check_word()) + model.golden_digest() as usize;
+    seen += usize::from(model.map_per_input()) + usize::from(model.score_scale() > 0.0);
+    seen += model.first_bank().map_or(0, |bank| bank.row_bytes());
+    for index in [0, 1, model.inputs(), 300, 65_535] {
+        seen += usize::from(model.input_map(index).mult);
+        seen += model.class_name(index).map_or(0, str::len);
+        seen += usize::from(model.bias(index) > 0) + usize::from(model.multiplier(index, index));
+        seen += usize::from(model.golden_score(index, index) > 0);
+        seen += usize::from(model.golden_input(index, index) > 0.0);
+    }
+    seen += usize::from(model.calibration().is_some()) + model.golden_rows();
+    for bank in model.banks() {
+        seen += bank.index + bank.family.name().len() + bank.law.name().len();
+        let covered: usize = bank.groups().map(|group| usize::from(group.inputs)).sum();
+        assert_eq!(covered, model.inputs());
+    }
+    seen
+}
+
+/// Everything that can be called with an accepted model. The amount of work
+/// decides how much of it.
+fn exercise(model: Model<'_>, random: &mut Random) {
+    assert!(describe(&model) > 0);
+    let work = work(&model);
+    if work > 2_000_000 {
+        return;
+    }
+    let mut core = match Predictor::new(model, HeapBuffers::new(model.buffer_sizes())) {
+        Ok(core) => core,
+        Err(error @ Error::Generator { .. }) => {
+            assert!(error.to_string().contains("mum32bit"));
+            return;
+        }
+        Err(error) => panic!("{error}"),
+    };
+    // Whole-range bits: NaN, infinities and subnormals among them.
+    let row: Vec<f32> = (0..model.inputs()).map(|_| f32::from_bits(random.bits() as u32)).collect();
+    let (mut features, mut codes) = (vec![0; model.features()], vec![0; model.codes()]);
+    core.features(&row, &mut features).unwrap();
+    if work > 50_000 {
+        return;
+    }
+    core.codes(&row, &mut codes).unwrap();
+    let words: Vec<i16> = (0..model.inputs()).map(|_| random.bits() as i16).collect();
+    let bytes: Vec<u8> = (0..model.inputs()).map(|_| random.bits() as u8).collect();
+    let mut values = vec![0.0; model.outputs()];
+    let with_outputs = model.outputs() > 0;
+    assert_eq!(core.scores(&row).is_ok(), with_outputs);
+    assert_eq!(core.scores(&words).is_ok(), with_outputs);
+    assert_eq!(core.scores(&bytes).is_ok(), with_outputs);
+    assert_eq!(core.values(&words, &mut values).is_ok(), with_outputs);
+    assert_eq!(core.scores_many(&row, &mut vec![0; model.outputs()]).is_ok(), with_outputs);
+    let classification = model.task() == Task::Classification;
+    assert_eq!(core.predict(&bytes).is_ok(), model.task() == Task::Regression);
+    assert_eq!(core.classify(&row).is_ok(), classification);
+    assert_eq!(core.classify_many(&bytes, &mut [0]).is_ok(), classification);
+    let mut probabilities = vec![0.0; model.classes()];
+    assert_eq!(core.probabilities(&words, &mut probabilities).is_ok(), classification);
+    let digest = core.golden_digest().unwrap();
+    match core.self_test() {
+        Ok(()) => assert_eq!(digest, model.golden_digest()),
+        Err(error) => assert!(error.to_string().contains("differs on this build")),
+    }
+    // The same numbers as the reference, where that is cheap.
+    if work < 5_000 {
+        let reference = Reference::parse(model.blob()).expect("the core has accepted it");
+        assert_eq!(reference.digest(), digest);
+        if with_outputs {
+            assert_eq!(core.scores(&row).unwrap(), reference.scores(&row));
+        }
+    }
+}
+
+/// Parses a hostile blob, compares the verdict with the reference's, and runs
+/// the model if it is accepted. Whether it was.
+fn attack(blob: &[u8], random: &mut Random) -> bool {
+    guarded(blob, || {
+        let reference = Reference::parse(blob);
+        match Model::parse(blob) {
+            Ok(model) => {
+                assert!(reference.is_ok(), "accepted, but the reference says {reference:?}");
+                exercise(model, random);
+                true
+            }
+            Err(error) => {
+                assert!(reference.is_err(), "only the core refuses: {error}");
+                assert!(!error.to_string().is_empty() && !error.message().is_empty());
+                false
+            }
+        }
+    })
+}
+
+#[test]
+fn every_truncation_is_refused() {
+    for blob in blobs().iter().step_by(9) {
+        assert!(Model::parse(blob).is_ok());
+        for length in 0..blob.len() {
+            let error = guarded(blob, || Model::parse(&blob[..length]).err());
+            assert!(error.is_some(), "{length} bytes of {} accepted", blob.len());
+        }
+    }
+}
+
+/// The same with a checksum that suits the shorter blob: sections may end
+/// anywhere, but both parsers must agree where a blob may end.
+#[test]
+fn truncations_with_a_right_checksum_are_judged_alike() {
+    let mut random = Random::new(6);
+    for blob in blobs().iter().step_by(23) {
+        for length in 0..blob.len() {
+            let mut short = blob[..length].to_vec();
+            fix_crc(&mut short);
+            attack(&short, &mut random);
+        }
+    }
+}
+
+#[test]
+fn damage_is_always_noticed() {
+    let (blobs, mut random) = (blobs(), Random::new(1));
+    let mut damaged = 0;
+    while damaged < 500_000 {
+        let blob = &blobs[random.below(blobs.len())];
+        let other = &blobs[random.below(blobs.len())];
+        let bytes = mutated(blob, other, &mut random);
+        if bytes == *blob || bytes == *other {
+            continue;
+        }
+        let accepted = guarded(&bytes, || Model::parse(&bytes).is_ok());
+        assert!(!accepted, "a damaged blob was accepted: {bytes:02x?}");
+        damaged += 1;
+    }
+}
+
+/// Mutations whose checksum is right again.
+fn hostile(seed: u64) {
+    const CASES: usize = 120_000;
+    let (blobs, mut random) = (blobs(), Random::new(seed));
+    let mut accepted = 0;
+    for _ in 0..CASES {
+        let blob = &blobs[random.below(blobs.len())];
+        let other = &blobs[random.below(blobs.len())];
+        let mut bytes = mutated(blob, other, &mut random);
+        fix_crc(&mut bytes);
+        accepted += usize::from(attack(&bytes, &mut random));
+    }
+    // Were all refused (or none), this would test little.
+    assert!(accepted > CASES / 10 && accepted < CASES * 9 / 10, "{accepted} accepted");
+}
+
+#[test]
+fn hostile_blobs_are_refused_or_harmless_1() {
+    hostile(11);
+}
+
+#[test]
+fn hostile_blobs_are_refused_or_harmless_2() {
+    hostile(12);
+}
+
+#[test]
+fn hostile_blobs_are_refused_or_harmless_3() {
+    hostile(13);
+}
+
+#[test]
+fn hostile_blobs_are_refused_or_harmless_4() {
+    hostile(14);
+}
+
+#[test]
+fn random_bytes_are_refused_or_harmless() {
+    let mut random = Random::new(2);
+    let real = blobs();
+    for case in 0..200_000 {
+        let length = random.below(200);
+        let mut bytes: Vec<u8> = (0..length).map(|_| random.bits() as u8).collect();
+        if case % 4 > 0 && length > 19 {
+            // A real header, then mostly small numbers, as fields are.
+            let header = &real[random.below(real.len())][..19];
+            bytes[..19].copy_from_slice(header);
+            for byte in &mut bytes[19..] {
+                if random.below(2) == 0 {
+                    *byte %= 8;
+                }
+            }
+        }
+        if case % 4 > 1 {
+            fix_crc(&mut bytes);
+        }
+        attack(&bytes, &mut random);
+    }
+}
+
+/// What a real blob's field at `at` says when it is changed to `bytes`.
+fn refusal(blob: &[u8], at: usize, bytes: &[u8]) -> String {
+    let mut blob = blob.to_vec();
+    blob[at..at + bytes.len()].copy_from_slice(bytes);
+    fix_crc(&mut blob);
+    Model::parse(&blob).expect_err("a wrong field").to_string()
+}
+
+fn golden(name: &str) -> Vec<u8> {
+    all().into_iter().find(|golden| golden.name.starts_with(name)).expect("a golden model").blob
+}
+
+/// Offset of the first bank.
+fn bank_at(blob: &[u8]) -> usize {
+    let model = Model::parse(blob).unwrap();
+    19 + 6 * if model.map_per_input() { model.inputs() } else { 1 }
+}
+
+#[test]
+fn refusals_name_field_and_offset() {
+    let blob = golden("fourier-gaussian-w2");
+    let bank = bank_at(&blob);
+    let head = bank + 6;
+    let bad = |field: &str, at: usize| {
+        format!("field `{field}` at offset {at} has a value that is not allowed")
+    };
+    assert!(refusal(&blob, 0, b"NOAK").contains("not a koan blob"));
+    assert_eq!(refusal(&blob, 4, &[2]), "unknown format version 2");
+    assert_eq!(refusal(&blob, 5, &[4]), bad("flags", 5));
+    assert_eq!(refusal(&blob, 6, &[0, 0]), bad("inputs", 6));
+    assert_eq!(refusal(&blob, bank, &[0x16]), bad("bank family", bank));
+    assert_eq!(refusal(&blob, bank, &[0x51]), bad("bank law", bank));
+    assert_eq!(refusal(&blob, bank + 1, &[0x40]), bad("bank options", bank + 1));
+    assert_eq!(refusal(&blob, bank + 1, &[5]), bad("bank options", bank + 1));
+    assert_eq!(refusal(&blob, bank + 2, &[0, 0]), bad("bank features", bank + 2));
+    assert_eq!(refusal(&blob, bank + 4, &[0]), bad("bank scale", bank + 4));
+    assert_eq!(refusal(&blob, bank + 5, &[17]), bad("bank scale", bank + 4));
+    for scale in [0.0, -1.0, f32::NAN, f32::INFINITY] {
+        assert_eq!(refusal(&blob, head, &scale.to_le_bytes()), bad("score scale", head));
+    }
+    assert_eq!(refusal(&blob, head + 4, &[41]), bad("score shift", head + 4));
+    assert_eq!(
+        refusal(&blob, bank + 2, &[255, 255]),
+        format!("the blob ends before field `weights` at offset {}", head + 9)
+    );
+    let mut damaged = blob.clone();
+    damaged[head] ^= 1;
+    let error = Model::parse(&damaged).unwrap_err().to_string();
+    assert_eq!(error, "checksum mismatch: the blob is damaged");
+}
+
+#[test]
+fn refusals_of_parameters_groups_and_sections_name_field_and_offset() {
+    let bad = |field: &str, at: usize| {
+        format!("field `{field}` at offset {at} has a value that is not allowed")
+    };
+    let bin = golden("bin-gamma2-");
+    let at = bank_at(&bin) + 6;
+    assert_eq!(refusal(&bin, at, &[0]), bad("bin slot bits", at));
+    assert_eq!(refusal(&bin, at, &[13]), bad("bin slot bits", at));
+    let maxout = golden("maxout-sign-w");
+    let at = bank_at(&maxout) + 6;
+    assert_eq!(refusal(&maxout, at, &[0]), bad("maxout pool", at));
+
+    let grouped = golden("fourier-grouped");
+    let first = bank_at(&grouped) + 7;
+    // One input less than all; one more.
+    let inputs = grouped[first];
+    assert_eq!(refusal(&grouped, first, &[inputs - 1]), bad("group inputs", first));
+    let last = first + 5 * usize::from(grouped[first - 1] - 1);
+    assert_eq!(refusal(&grouped, last, &[255]), bad("group inputs", last));
+    assert_eq!(refusal(&grouped, first, &[0]), bad("group inputs", first));
+    // Hadamard (4) mixes all inputs: no law for a group.
+    assert_eq!(refusal(&grouped, first + 2, &[4]), bad("group law", first + 2));
+    assert_eq!(refusal(&grouped, first + 3, &[0]), bad("group scale", first + 3));
+    assert_eq!(refusal(&grouped, first + 4, &[17]), bad("group scale", first + 4));
+
+    // The first section of the digits starts where the weights end.
+    let digits = golden("digits");
+    let section = 19 + 6 + 6 + 5 + 10 * (4 + 2) + 10 * 512 / 2;
+    assert_eq!(
+        refusal(&digits, section, &[200]),
+        format!("unknown required section 200 at offset {section}")
+    );
+    assert_eq!(refusal(&digits, section + 3, b"\n"), bad("class names", section));
+    let mut skipped = digits.clone();
+    skipped[section] = 100;
+    fix_crc(&mut skipped);
+    assert_eq!(Model::parse(&skipped).unwrap().class_name(0), None);
+}
+
+/// A head that ends within its biases.
+#[test]
+fn a_short_head_is_refused() {
+    let blob = golden("fourier-gaussian-w2");
+    let head = bank_at(&blob) + 6;
+    let mut short = blob[..head + 7].to_vec();
+    short.extend([0; 8]);
+    fix_crc(&mut short);
+    let error = Model::parse(&short).unwrap_err().to_string();
+    assert_eq!(error, format!("the blob ends before field `head` at offset {head}"));
+    assert!(predictor(&short).is_err());
+}

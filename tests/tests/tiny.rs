@@ -1,0 +1,42 @@
+//! The example of the documentation is what it is said to be.
+
+use std::fs;
+
+use koan::{Family, Law, Model, Task};
+use koan_tests::reference::Reference;
+use koan_tests::tiny::{blob, page_path, path, with_listing};
+use koan_trainer::blob::predictor;
+
+#[test]
+fn the_file_is_the_regenerated_model() {
+    let file = fs::read(path()).unwrap();
+    assert_eq!(file, blob().unwrap(), "on purpose? `cargo run -p koan-tests --bin golden`");
+    let reference = Reference::parse(&file).unwrap();
+    for row in [[0.5, -1.25], [-1.0, 1.0], [f32::NAN, 1e9]] {
+        assert_eq!(predictor(&file).unwrap().scores(&row).unwrap(), reference.scores(&row));
+    }
+}
+
+#[test]
+fn the_page_shows_its_listing() {
+    let page = fs::read_to_string(page_path()).unwrap();
+    let expected = with_listing(&page, &blob().unwrap()).unwrap();
+    assert!(page == expected, "on purpose? `cargo run -p koan-tests --bin golden`");
+}
+
+#[test]
+fn the_model_tells_left_from_right() {
+    let blob = blob().unwrap();
+    let model = Model::parse(&blob).unwrap();
+    assert_eq!((model.task(), model.inputs(), model.outputs()), (Task::Classification, 2, 1));
+    let bank = model.first_bank().unwrap();
+    assert_eq!((bank.family, bank.law, bank.width.bits), (Family::Fourier, Law::Gaussian, 4));
+    let mut predictor = predictor(&blob).unwrap();
+    predictor.self_test().unwrap();
+    for (x, y) in [(1.0, 0.0), (1.0, -1.0), (2.0, 1.0), (0.5, 0.5)] {
+        for (x, name) in [(x, "right"), (-x, "left")] {
+            let class = predictor.classify(&[x, y]).unwrap();
+            assert_eq!(model.class_name(class), Some(name), "{x}, {y}");
+        }
+    }
+}
