@@ -41,6 +41,11 @@
 #[cfg(test)]
 extern crate std;
 
+/// The examples of the README, run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
+
 mod bank;
 mod buffers;
 mod crc;

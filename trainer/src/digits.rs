@@ -1,7 +1,7 @@
 //! The handwritten digits that come with the `smartcore` crate: 1,797 images of
 //! 8 × 8 pixels in 0..=16 (UCI "Optical Recognition of Handwritten Digits").
 
-use crate::data::{Format, Schema, Table, Target};
+use crate::data::{Column, ColumnKind, Format, Schema, Table, Target};
 
 /// Rows to train on in the demo; the other 597 are the test rows.
 pub const TRAIN_ROWS: usize = 1200;
@@ -10,6 +10,9 @@ pub const TRAIN_ROWS: usize = 1200;
 #[must_use]
 pub fn table() -> Table {
     let digits = smartcore::dataset::digits::load_dataset();
+    let pixel = Column { name: String::new(), kind: ColumnKind::Numeric { missing: None } };
+    let mut columns = vec![pixel; digits.num_features];
+    columns.push(Column { name: "digit".into(), kind: ColumnKind::Target });
     Table {
         inputs: digits.num_features,
         values: digits.data,
@@ -18,7 +21,7 @@ pub fn table() -> Table {
         },
         schema: Schema {
             format: Format::Csv,
-            columns: Vec::new(),
+            columns,
             zero_based: false,
             positive: None,
             inputs: digits.num_features,

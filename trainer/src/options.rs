@@ -131,6 +131,7 @@ impl TrainOptions {
     /// # Errors
     /// Options that do not go together.
     pub fn banks(&self, inputs: usize) -> Result<Vec<BankPlan>, Error> {
+        self.check()?;
         let covered: usize = self.groups.iter().map(|group| usize::from(group.inputs)).sum();
         if !self.groups.is_empty() && covered != inputs {
             return Err(Error::Options(format!(
@@ -142,6 +143,28 @@ impl TrainOptions {
             .enumerate()
             .map(|(index, &family)| self.bank(index, family, inputs))
             .collect()
+    }
+
+    /// Numbers that make no sense are refused before any work is done.
+    fn check(&self) -> Result<(), Error> {
+        let sensible = |value: f64| value.is_finite() && value > 0.0 && value <= 1e6;
+        if self.features.contains(&0) {
+            return Err(Error::Options("a bank needs at least one feature".into()));
+        }
+        let bandwidths = self.bandwidth.iter().flatten().copied();
+        if let Some(bad) = bandwidths
+            .chain(self.groups.iter().map(|group| group.bandwidth))
+            .find(|b| !sensible(*b))
+        {
+            return Err(Error::Options(format!("a bandwidth of {bad} is not in (0, 1e6]")));
+        }
+        if let Some(bad) = self.lambda.filter(|&lambda| lambda != 0.0 && !sensible(lambda)) {
+            return Err(Error::Options(format!("a lambda of {bad} is not in [0, 1e6]")));
+        }
+        if !self.groups.is_empty() && self.groups.iter().all(|group| group.law == Law::None) {
+            return Err(Error::Options("the groups leave all inputs out".into()));
+        }
+        Ok(())
     }
 
     fn bank(&self, index: usize, name: FamilyName, inputs: usize) -> Result<BankPlan, Error> {

@@ -52,7 +52,8 @@ pub fn learn(
         let scales: Vec<f64> = logs.iter().map(|log| bandwidth * log.exp()).collect();
         let stream = Stream::new(seed, step as u32);
         let sample = |index: usize| {
-            rows[(u128::from(stream.draw(index as u64)) * rows.len() as u128 >> 64) as usize]
+            let draw = u128::from(stream.draw(index as u64));
+            rows[((draw * rows.len() as u128) >> 64) as usize]
         };
         let count = ROWS.min(rows.len().div_ceil(2)).max(1);
         let part = |offset: usize| {

@@ -12,7 +12,7 @@ use crate::plan::{BankPlan, realise};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::relevance;
-use crate::ridge::{LAMBDAS, System, best_on};
+use crate::ridge::{System, best_on};
 use crate::sparse::Cells;
 use crate::{Error, TrainOptions};
 
@@ -34,6 +34,9 @@ pub struct Choice {
 /// Penalties that bins try: the weight of a prior for every cell, in rows.
 pub const SPARSE_LAMBDAS: [f64; 5] = [128.0, 32.0, 8.0, 2.0, 0.5];
 
+/// Values of λ that comparisons try.
+const JUDGE_LAMBDAS: [f64; 5] = [1e-7, 1e-5, 1e-3, 1e-2, 1e-1];
+
 /// A map for each input must lower the squared error by this share...
 const WORTH_A_MAP: f64 = 0.02;
 /// ...and by so much for each doubling of the blob that it causes: about what
@@ -44,8 +47,12 @@ const WORTH_RELEVANCE: f64 = 0.03;
 /// Dense projections instead of a transform must lower the squared error by
 /// this share.
 const WORTH_DENSE: f64 = 0.04;
+/// Tables below this many rows are judged in three folds.
+const SMALL_ROWS: usize = 4000;
 /// Inputs up to which dense projections are compared with the transform.
 const DENSE_INPUTS: usize = 128;
+/// Groups of inputs up to which bins have their scales polished.
+const POLISHED_GROUPS: usize = 40;
 /// Inputs up to which a map of its own for each is tried.
 const MAPPED_INPUTS: usize = 160;
 
@@ -56,16 +63,17 @@ struct Sample {
 }
 
 impl Sample {
-    /// At most `most` of `rows`, evenly spread (they are in a random order of
-    /// classes already only if the file is; the stride keeps all parts of it).
-    fn new(rows: &[usize], most: usize) -> Self {
+    /// At most `most` of `rows`, evenly spread over the file.
+    ///
+    /// `fold` 0, 1 or 2: which third judges.
+    fn new(rows: &[usize], most: usize, fold: u64) -> Self {
         let count = rows.len().min(most);
         let picked = (0..count).map(|i| rows[i * rows.len() / count]);
         let (mut fit, mut judge) = (Vec::new(), Vec::new());
         for (i, row) in picked.enumerate() {
             // A hash of the position, not every third row: data may be periodic.
             let draw = koan::generator::Stream::new(i as u64, 7).draw(0);
-            if draw % 3 == 0 { judge.push(row) } else { fit.push(row) }
+            if draw % 3 == fold { judge.push(row) } else { fit.push(row) }
         }
         if judge.is_empty() {
             judge.clone_from(&fit);
@@ -74,6 +82,12 @@ impl Sample {
             fit.clone_from(&judge);
         }
         Self { fit, judge }
+    }
+
+    /// Samples to average over: three folds of small data, one of large.
+    fn folds(rows: &[usize], most: usize) -> Vec<Self> {
+        let folds = if rows.len() < SMALL_ROWS { 3 } else { 1 };
+        (0..folds).map(|fold| Self::new(rows, most, fold)).collect()
     }
 }
 
@@ -92,7 +106,7 @@ fn judge(
     let fit = problem.moments(&map, &sample.fit, &quiet)?;
     let held_out = problem.moments(&map, &sample.judge, &quiet)?;
     let given = lambda.map(|lambda| [lambda]);
-    let lambdas = given.as_ref().map_or(&LAMBDAS[..], |given| &given[..]);
+    let lambdas = given.as_ref().map_or(&JUDGE_LAMBDAS[..], |given| &given[..]);
     Ok(best_on(&System::new(&fit), &held_out, lambdas).1)
 }
 
@@ -118,7 +132,7 @@ fn judge_sparse(
             sample.fit.iter().map(|&row| problem.target(row, output) - mean).collect();
         let mut solution = vec![0.0; map.features()];
         for (error, &lambda) in errors.iter_mut().zip(lambdas) {
-            solution = fit.ridge(&targets, &weights, lambda, &solution);
+            solution = fit.ridge(&targets, &weights, lambda, &solution, 1e-3);
             let values = held_out.apply(&solution);
             *error += sample
                 .judge
@@ -171,8 +185,12 @@ pub fn choose(
     progress.phase("choosing the input map");
     // Bins see more rows: how fine a grid may be depends on how many there are.
     let bins = banks.iter().all(|bank| matches!(bank.family, Family::Bin { .. }));
-    let sample = Sample::new(rows, if bins { 30_000 } else { (rows.len() / 4).clamp(6000, 15_000) });
-    let pilots: Vec<BankPlan> = banks.iter().map(|bank| small(bank, 1024)).collect();
+    let sample =
+        Sample::folds(rows, if bins { 30_000 } else { (rows.len() / 4).clamp(6000, 15_000) });
+    let pilots: Vec<BankPlan> = banks
+        .iter()
+        .map(|bank| small(bank, if rows.len() < SMALL_ROWS { 512 } else { 1024 }))
+        .collect();
     let mut candidates = Vec::new();
     for kind in chooser.kinds() {
         let normaliser = Normaliser::fit(problem.table, rows, kind);
@@ -194,7 +212,11 @@ pub fn choose(
         let factors =
             relevance::learn(problem, rows, &base.normaliser, typical, options.seed, progress);
         let scaled = base.normaliser.scaled(&factors);
-        let candidate = chooser.candidate(&pilots, scaled, base.kind, true, &sample, banks)?;
+        let mut candidate = chooser.candidate(&pilots, scaled, base.kind, true, &sample, banks)?;
+        if bins {
+            progress.phase("learning which inputs matter to bins");
+            candidate = chooser.polish(&pilots, candidate, &sample, banks)?;
+        }
         if options.relevance == Some(true) {
             candidates.clear();
         }
@@ -205,7 +227,7 @@ pub fn choose(
     // compared again, on more rows and more features.
     progress.phase("choosing the bandwidth");
     let full: Vec<BankPlan> = banks.iter().map(|bank| small(bank, 2048)).collect();
-    let sample = Sample::new(rows, if bins { 60_000 } else { 20_000 });
+    let sample = Sample::folds(rows, if bins { 60_000 } else { 20_000 });
     let mut best: Option<Candidate> = None;
     for relevance in [false, true] {
         let group = candidates.iter().filter(|candidate| candidate.relevance == relevance);
@@ -320,7 +342,7 @@ impl Chooser<'_> {
         normaliser: Normaliser,
         kind: Kind,
         relevance: bool,
-        sample: &Sample,
+        sample: &[Sample],
         banks: &[BankPlan],
     ) -> Result<Candidate, Error> {
         let (error, tuning) = self.coarse(pilots, &normaliser, sample, relevance)?;
@@ -338,16 +360,73 @@ impl Chooser<'_> {
         Candidate { error, cost: error * (1.0 + map + relevance), ..candidate.clone() }
     }
 
+    /// Improves learned scales for bins, which smooth features only approximate:
+    /// one input after the other (indicators, of which there may be many, all at
+    /// once) is made more or less important, or dropped, while that helps.
+    fn polish(
+        &self,
+        pilots: &[BankPlan],
+        mut candidate: Candidate,
+        sample: &[Sample],
+        banks: &[BankPlan],
+    ) -> Result<Candidate, Error> {
+        let axes = &candidate.normaliser.axes;
+        let two_valued = |&input: &usize| {
+            let value = |row: usize| self.problem.table.row(self.rows[row])[input];
+            let first = value(0);
+            let other = (0..self.rows.len()).map(value).find(|&v| v != first).unwrap_or(first);
+            (0..self.rows.len()).map(value).all(|v| v == first || v == other)
+        };
+        let (indicators, numbers): (Vec<usize>, Vec<usize>) = (0..axes.len()).partition(two_valued);
+        let mut groups: Vec<Vec<usize>> = numbers.into_iter().map(|input| vec![input]).collect();
+        if !indicators.is_empty() {
+            groups.push(indicators);
+        }
+        if groups.len() > POLISHED_GROUPS {
+            return Ok(candidate);
+        }
+        for factors in [&[0.0, 0.5, 2.0][..], &[0.7, 1.4], &[0.7, 1.4]] {
+            for group in &groups {
+                for factor in factors {
+                    let mut scales = vec![1.0; candidate.normaliser.axes.len()];
+                    for &input in group {
+                        scales[input] = *factor;
+                    }
+                    let normaliser = candidate.normaliser.scaled(&scales);
+                    // The bandwidth counts from the spread, which has changed.
+                    let before = candidate.normaliser.spread(self.problem.table, self.rows);
+                    let after = normaliser.spread(self.problem.table, self.rows);
+                    let kept = after.distance_l1 / before.distance_l1;
+                    let bandwidth = candidate.tuning.bandwidth * kept;
+                    let tuning = Tuning { bandwidth, ..candidate.tuning };
+                    let error = self.error(pilots, &normaliser, sample, tuning)?;
+                    if error < candidate.error {
+                        candidate = self.priced(
+                            &Candidate { normaliser, tuning, ..candidate },
+                            error,
+                            banks,
+                        );
+                    }
+                }
+            }
+        }
+        Ok(candidate)
+    }
+
     fn error(
         &self,
         banks: &[BankPlan],
         normaliser: &Normaliser,
-        sample: &Sample,
+        sample: &[Sample],
         tuning: Tuning,
     ) -> Result<f64, Error> {
         let spread = normaliser.spread(self.problem.table, self.rows);
         let spec = realise(self.options.seed, &tuning.apply(banks), normaliser, &spread);
-        judge(self.problem, &spec, sample, self.options.lambda)
+        let mut error = 0.0;
+        for sample in sample {
+            error += judge(self.problem, &spec, sample, self.options.lambda)?;
+        }
+        Ok(error / sample.len() as f64)
     }
 
     /// Best of a wide grid; `thorough` also over the bandwidths of dense
@@ -356,7 +435,7 @@ impl Chooser<'_> {
         &self,
         banks: &[BankPlan],
         normaliser: &Normaliser,
-        sample: &Sample,
+        sample: &[Sample],
         thorough: bool,
     ) -> Result<(f64, Tuning), Error> {
         let grid = |dense: bool| -> Result<(f64, Tuning), Error> {
@@ -399,7 +478,7 @@ impl Chooser<'_> {
         &self,
         banks: &[BankPlan],
         normaliser: &Normaliser,
-        sample: &Sample,
+        sample: &[Sample],
         start: Tuning,
     ) -> Result<(f64, Tuning), Error> {
         let mut best = (self.error(banks, normaliser, sample, start)?, start);

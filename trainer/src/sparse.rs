@@ -71,9 +71,16 @@ impl Cells {
 
     /// Minimises Σ r_i·(y_i − (Φw)_i)² + λ‖w‖² by conjugate gradients with the
     /// diagonal as preconditioner, from `start`, until the gradient has fallen
-    /// by 10^3 or for 100 steps.
+    /// to the share `precision` or for 200 steps.
     #[must_use]
-    pub fn ridge(&self, targets: &[f64], rows: &[f64], lambda: f64, start: &[f64]) -> Weights {
+    pub fn ridge(
+        &self,
+        targets: &[f64],
+        rows: &[f64],
+        lambda: f64,
+        start: &[f64],
+        precision: f64,
+    ) -> Weights {
         let diagonal: Vec<f64> = self.gather(rows).iter().map(|count| count + lambda).collect();
         let normal = |w: &[f64]| -> Weights {
             let weighted: Vec<f64> =
@@ -92,8 +99,8 @@ impl Cells {
             |r: &[f64]| -> Vec<f64> { r.iter().zip(&diagonal).map(|(r, d)| r / d).collect() };
         let mut direction = precondition(&residual);
         let mut progress = dot(&residual, &direction);
-        let enough = progress * 1e-6;
-        for _ in 0..100 {
+        let enough = progress * precision * precision;
+        for _ in 0..200 {
             if progress <= enough || progress <= 0.0 {
                 break;
             }
@@ -126,8 +133,10 @@ impl Cells {
         width: Width,
         sweeps: usize,
     ) -> SparseRounded {
-        let deviation = (dot(weights, weights) / weights.len() as f64).sqrt().max(1e-300);
-        let largest = weights.iter().fold(0.0f64, |a, w| a.max(w.abs())).max(1e-300);
+        let deviation = (dot(weights, weights) / weights.len() as f64).sqrt().max(1e-30);
+        let largest = weights.iter().fold(0.0f64, |a, w| a.max(w.abs()));
+        // Weights that are all zero, as of constant inputs, have no step.
+        let largest = if largest > 1e-30 { largest } else { 1.0 };
         let reach = f64::from((1u32 << width.bits) - 1);
         let counts = self.gather(problem.rows);
         let factors: &[f64] = if width.bits >= 8 { &[1.0] } else { &[0.5, 0.7, 1.0, 1.4, 2.0] };
@@ -265,7 +274,7 @@ mod tests {
         let y = Mat::from_fn(90, 1, |row, _| targets[row]);
         let expected =
             normal.llt(Side::Lower).expect("positive definite").solve(scaled.transpose() * y);
-        let found = cells.ridge(&targets, &weights, 0.7, &[0.0; 32]);
+        let found = cells.ridge(&targets, &weights, 0.7, &[0.0; 32], 1e-6);
         for k in 0..32 {
             assert!((found[k] - expected[(k, 0)]).abs() < 1e-3);
         }
@@ -276,7 +285,7 @@ mod tests {
         let (cells, targets, _) = problem();
         let rows = vec![1.0; 90];
         let problem = Problem { targets: &targets, rows: &rows, lambda: 0.5 };
-        let weights = cells.ridge(&targets, &rows, 0.5, &[0.0; 32]);
+        let weights = cells.ridge(&targets, &rows, 0.5, &[0.0; 32], 1e-6);
         for bits in [2, 3, 4, 8] {
             for odd in [false, true] {
                 let width = Width { bits, odd };

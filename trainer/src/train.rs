@@ -89,10 +89,13 @@ pub struct Report {
     pub warnings: Vec<String>,
 }
 
-/// A fit with its held-out scores, before rounding.
+/// Real-valued scores of a table's rows: rows × outputs, row-major.
+type FloatScores = Box<dyn Fn(&Table) -> Result<Vec<f64>, Error>>;
+
+/// A fit, rounded both ways.
 struct Fitted {
     spec: ModelSpec,
-    float: Box<dyn Fn(&Table) -> Result<Vec<f64>, Error>>,
+    float: FloatScores,
     nearest: HeadSpec,
     compensated: HeadSpec,
     calibration: Option<koan::Calibration>,
@@ -428,7 +431,7 @@ fn fit_sparse(
         let mut path = Vec::new();
         let mut last = vec![0.0; map.features()];
         for &lambda in lambdas {
-            last = cells.ridge(&targets, &weights, lambda, &last);
+            last = cells.ridge(&targets, &weights, lambda, &last, 1e-4);
             path.push(last.clone());
         }
         (mean, targets, weights, path)

@@ -123,10 +123,10 @@ pub enum DataError {
     /// A row whose target is missing.
     #[error("{place}: the target is missing")]
     TargetMissing { place: Place },
-    /// A class that the training data did not have.
     /// The class to tell from all others is none of the data's.
-    #[error("there is no class \"{class}\"; the classes are: {classes}")]
-    NoSuchClass { class: String, classes: String },
+    #[error("{file}: there is no class \"{class}\"; the classes are: {classes}")]
+    NoSuchClass { file: String, class: String, classes: String },
+    /// A class that the training data did not have.
     #[error("{place}: class \"{text}\" is not among the model's classes: {classes}")]
     UnknownClass { place: Place, text: String, classes: String },
     /// Nothing to tell apart.

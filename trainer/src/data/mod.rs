@@ -124,26 +124,26 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Table, Data
                 delimiter: Some(inferred.delimiter),
                 ..options.clone()
             };
-            let schema = positive(inferred.schema, &options)?;
+            let schema = positive(inferred.schema, &options, &file)?;
             let mut table = fill::fill(path, schema, &options, inferred.rows)?;
             fill::impute(&mut table);
             Ok(table)
         }
         Format::Svmlight => {
             let (schema, rows) = svmlight::infer(path, options)?;
-            fill::fill(path, positive(schema, options)?, options, rows)
+            fill::fill(path, positive(schema, options, &file)?, options, rows)
         }
         Format::Idx => {
-            let schema = positive(idx::infer(path, options)?, options)?;
+            let schema = positive(idx::infer(path, options)?, options, &file)?;
             fill::fill(path, schema, options, 0)
         }
     }
 }
 
 /// The schema of one class against the rest, if that is asked for.
-fn positive(schema: Schema, options: &ReadOptions) -> Result<Schema, DataError> {
+fn positive(schema: Schema, options: &ReadOptions, file: &str) -> Result<Schema, DataError> {
     match &options.positive {
-        Some(class) => schema.against_rest(class),
+        Some(class) => schema.against_rest(class, file),
         None => Ok(schema),
     }
 }

@@ -132,11 +132,15 @@ impl Schema {
     }
 
     /// The schema of telling class `positive` from all the others.
-    pub(crate) fn against_rest(self, positive: &str) -> Result<Schema, DataError> {
+    pub(crate) fn against_rest(self, positive: &str, file: &str) -> Result<Schema, DataError> {
         let name = super::scan::class_name(positive).unwrap_or_else(|| positive.to_owned());
         if !self.classes.contains(&name) {
             let classes = super::fill::list(&self.classes);
-            return Err(DataError::NoSuchClass { class: positive.to_owned(), classes });
+            return Err(DataError::NoSuchClass {
+                file: file.to_owned(),
+                class: positive.to_owned(),
+                classes,
+            });
         }
         let classes = vec![format!("not {name}"), name.clone()];
         Ok(Schema { classes, positive: Some(name), ..self })

@@ -36,6 +36,9 @@ pub struct Demo {
     /// Where to write the best model
     #[arg(short, long, default_value = "digits.koan")]
     pub output: PathBuf,
+    /// Also write the test images as rows of 64 pixels and the digit
+    #[arg(long, value_name = "FILE")]
+    pub rows: Option<PathBuf>,
     /// Seed of the split and of the models
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

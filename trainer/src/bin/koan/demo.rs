@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use anyhow::Result;
 use comfy_table::{CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
-use koan_trainer::data::{SplitSize, split};
+use koan_trainer::data::{SplitSize, Target, split};
+use koan_trainer::normalise::Kind;
 use koan_trainer::progress::Progress;
 use koan_trainer::{FamilyName, TrainOptions, Trained, blob, digits, train};
 
@@ -41,10 +42,14 @@ pub fn run(arguments: &Demo) -> Result<()> {
         let options = TrainOptions {
             families: vec![family],
             features: match family {
-                FamilyName::Bin => vec![24],
-                _ => vec![512],
+                FamilyName::Bin => vec![16],
+                _ => vec![1024],
             },
             slot_bits: 6,
+            bits: Some(2),
+            // Pixels are of one kind: one map for all of them.
+            map: Some(Kind::Shared),
+            relevance: Some(false),
             seed: arguments.seed,
             ..TrainOptions::default()
         };
@@ -66,6 +71,9 @@ pub fn run(arguments: &Demo) -> Result<()> {
     println!("{table}\n");
     let Some(best) = best else { return Ok(()) };
     write_whole(&arguments.output, &best.blob)?;
+    if let Some(path) = &arguments.rows {
+        write_whole(path, &csv_rows(&test_table)?)?;
+    }
     println!(
         "The best, {} ({} bytes), is written to {}.",
         best.report.family,
@@ -93,4 +101,15 @@ pub fn run(arguments: &Demo) -> Result<()> {
     }
     println!("\n{:.1} s in all.", start.elapsed().as_secs_f64());
     Ok(())
+}
+
+/// Images as CSV: 64 pixels and the digit, without a header.
+fn csv_rows(table: &koan_trainer::data::Table) -> Result<Vec<u8>> {
+    let Target::Classes { labels } = &table.target else { return Ok(Vec::new()) };
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for (row, label) in labels.iter().enumerate() {
+        let pixels = table.row(row).iter().map(f32::to_string);
+        writer.write_record(pixels.chain([label.to_string()]))?;
+    }
+    Ok(writer.into_inner()?)
 }

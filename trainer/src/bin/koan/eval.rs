@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use koan_trainer::blob::predictor;
 use koan_trainer::data::read_with;
 use koan_trainer::evaluate::evaluate;
@@ -17,7 +17,7 @@ pub fn run(arguments: &Eval) -> Result<()> {
     let blob = read_blob(&arguments.model)?;
     let model = parse(&arguments.model, &blob)?;
     // Refuses a foreign generator before any row is read.
-    predictor(&blob)?;
+    predictor(&blob).with_context(|| arguments.model.display().to_string())?;
     let schema = schema(&arguments.model, &model)?;
     let table = read_with(&arguments.data, &schema, &arguments.reading.options())?;
     let result = evaluate(&blob, &table)?;

@@ -1,6 +1,6 @@
 //! `koan inspect`: everything in a blob.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use koan::{Family, InputMap, Law, Model};
 use koan_trainer::blob::predictor;
 use koan_trainer::listing;
@@ -41,9 +41,11 @@ pub fn run(arguments: &Inspect) -> Result<()> {
     if arguments.json {
         let object = detailed(&model, &self_test);
         println!("{object}");
-        return Ok(());
+    } else {
+        print_human(&model, &self_test)?;
     }
-    print_human(&model, &self_test).with_context(|| arguments.model.display().to_string())
+    anyhow::ensure!(self_test == "passed", "{}: {self_test}", arguments.model.display());
+    Ok(())
 }
 
 fn map_json(map: InputMap) -> Value {

@@ -21,10 +21,14 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
             // still applies.
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
-        let mut file = builder.prefix(".koan-").tempfile_in(folder)?;
+        let mut file = builder
+            .prefix(".koan-")
+            .tempfile_in(folder)
+            // The temporary file's own name would only confuse.
+            .map_err(|error| std::io::Error::from(error.kind()))?;
         file.write_all(bytes)?;
         file.as_file().sync_all()?;
-        file.persist(path)?;
+        file.persist(path).map_err(|error| error.error)?;
         Ok(())
     };
     write().with_context(|| format!("cannot write {}", path.display()))

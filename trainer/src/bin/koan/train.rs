@@ -16,7 +16,8 @@ pub fn run(arguments: &Train) -> Result<()> {
     progress.phase("reading");
     let (train_table, test_table) = tables(arguments)?;
     let Trained { blob, mut report } =
-        train(&train_table, &test_table, &arguments.train_options(), &progress)?;
+        train(&train_table, &test_table, &arguments.train_options(), &progress)
+            .with_context(|| arguments.data.display().to_string())?;
     write_whole(&arguments.output, &blob)?;
     report.seconds = start.elapsed().as_secs_f64();
     for warning in &report.warnings {

@@ -1,0 +1,110 @@
+//! Data that cannot be trained on: the message says where.
+
+use predicates::prelude::PredicateBooleanExt;
+use predicates::str::contains;
+
+use crate::common::{Folder, quadrants, waves};
+
+/// A folder with a file `bad.csv`.
+fn with(content: impl AsRef<[u8]>) -> Folder {
+    let folder = Folder::new();
+    folder.write("bad.csv", content);
+    folder
+}
+
+#[test]
+fn a_broken_line() {
+    let folder = with("a,b,y\n1,2,u\n1,2\n3,4,v\n");
+    folder.train_fails("bad.csv", &["bad.csv:3", "2 fields", "3"]);
+}
+
+/// A slip in the last field but two of many good ones.
+#[test]
+fn a_value_that_is_no_number() {
+    let good = quadrants(100);
+    for (bad, message) in [
+        ("0.5,oops,1", "\"oops\" is not a number"),
+        ("0.5,NaN,1", "the value is missing"),
+        ("0.5,,1", "the value is missing"),
+        ("0.5,1e99,1", "1e99 is beyond the range"),
+        ("0.5,-inf,1", "-inf is beyond the range"),
+    ] {
+        let folder = with(format!("{good}{bad}\n"));
+        folder.train_fails("bad.csv", &["bad.csv:102: column 2 (`y`)", message]);
+    }
+}
+
+#[test]
+fn a_target_that_is_no_class() {
+    let folder = with(format!("{}0.5,0.5,\n", quadrants(100)));
+    folder.train_fails("bad.csv", &["bad.csv:102: column 3 (`above`)", "target is missing"]);
+    let folder = with(waves(100).replacen("\n", "\n1,1,high\n", 1));
+    let place = "bad.csv:2: column 3 (`z`)";
+    folder.train_fails("bad.csv --task regression", &[place, "\"high\" is not a number"]);
+}
+
+#[test]
+fn columns_that_are_not_there() {
+    let folder = with(quadrants(50));
+    folder.train_fails("bad.csv --target price", &["bad.csv", "no column `price`", "`above`"]);
+    folder.train_fails("bad.csv --target 4", &["bad.csv", "no column `4`"]);
+    folder.train_fails("bad.csv --drop z", &["bad.csv", "no column `z`"]);
+    folder.train_fails("bad.csv --drop x,y", &["bad.csv", "no inputs"]);
+}
+
+#[test]
+fn nothing_to_learn_from() {
+    with("").train_fails("bad.csv", &["bad.csv", "empty"]);
+    with("\n\n").train_fails("bad.csv", &["bad.csv", "empty"]);
+    with("a,b,y\n").train_fails("bad.csv", &["bad.csv", "no rows"]);
+    with("a,y\n1,u\n2,u\n3,u\n").train_fails("bad.csv", &["bad.csv", "\"u\"", "needs two"]);
+    let folder = with(quadrants(50));
+    folder.train_fails("bad.csv --train-rows 51", &["bad.csv", "50 rows", "51"]);
+    folder.train_fails("bad.csv --train-rows 50", &["bad.csv", "no rows are left for the test"]);
+    folder.train_fails("bad.csv --test-fraction 1", &["bad.csv", "50 rows"]);
+}
+
+#[test]
+fn bytes_that_are_no_text() {
+    let folder = with([b"a,b,y\n1,2,u\n1,\xff\xfe,v\n".as_slice(), b"2,2,u\n"].concat());
+    folder.train_fails("bad.csv", &["bad.csv:3: column 2 (`b`)", "not UTF-8"]);
+}
+
+#[test]
+fn broken_svmlight_gzip_and_idx() {
+    let folder = Folder::new();
+    folder.write("bad.svm", "1 1:0.5 2:1\n-1 1:0.5 1:1\n");
+    folder.train_fails("bad.svm", &["bad.svm:2", "`1:1`"]);
+    folder.write_gzip("bad.gz", quadrants(500));
+    let mut bytes = folder.read("bad.gz");
+    bytes.truncate(bytes.len() / 2);
+    folder.write("bad.gz", bytes);
+    folder.train_fails("bad.gz", &["bad.gz", "gzip"]);
+    folder.write("bad-images.idx3", [0, 0, 8, 3, 0, 0, 0, 9, 0, 0, 0, 2, 0, 0, 0, 2, 1, 2]);
+    folder.train_fails("bad-images.idx3", &["bad-images.idx3", "labels"]);
+    folder.write("bad-labels.idx1", [0, 0, 8, 1, 0, 0, 0, 9, 0, 1, 0, 1, 0, 1, 0, 1, 0]);
+    folder.train_fails("bad-images.idx3", &["bad-images.idx3", "byte 18"]);
+}
+
+/// Constants are no error, but hardly what was meant.
+#[test]
+fn constant_inputs_give_a_warning() {
+    let rows = |last: &dyn Fn(usize) -> String| -> String {
+        (0..60).map(|row| format!("3,7,{}\n", last(row))).collect()
+    };
+    let classes = rows(&|row| if row % 3 == 0 { "u".into() } else { "v".into() });
+    let values = rows(&|row| format!("{}.5", row % 7));
+    for content in [classes, values] {
+        let folder = with(content);
+        for family in ["fourier", "stump", "maxout", "sigmoid", "linear"] {
+            folder
+                .train(&format!("bad.csv --features 8 --family {family}"))
+                .success()
+                .stderr(contains("warning: ").and(contains("every input is constant")));
+            folder.run("inspect m.koan").success().stdout(contains("self test passed"));
+        }
+        // What it predicts is the most frequent class, or the mean.
+        let lines = folder.output("predict m.koan bad.csv");
+        assert!(lines.lines().nth(1).is_some_and(|line| line == "v" || line.starts_with('3')));
+    }
+}

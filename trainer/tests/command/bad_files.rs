@@ -1,0 +1,89 @@
+//! Files that are damaged, missing, or cannot be written.
+
+use crate::common::{Folder, QUICK, quadrants};
+
+fn trained() -> Folder {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(100));
+    folder.train("q.csv --features 12").success();
+    folder
+}
+
+/// Every command refuses the model, naming it.
+fn refused(folder: &Folder, parts: &[&str]) {
+    let parts = [&["bad.koan"], parts].concat();
+    for arguments in ["eval bad.koan q.csv", "predict bad.koan q.csv", "inspect bad.koan"] {
+        folder.fails(arguments, &parts);
+    }
+}
+
+#[test]
+fn a_truncated_model() {
+    let folder = trained();
+    let blob = folder.read("m.koan");
+    for length in [0, 3, 10, 50, blob.len() - 1] {
+        folder.write("bad.koan", &blob[..length]);
+        refused(&folder, &[]);
+    }
+    folder.write("bad.koan", &blob[..10]);
+    refused(&folder, &["ends before"]);
+}
+
+#[test]
+fn a_model_with_a_flipped_bit() {
+    let folder = trained();
+    let blob = folder.read("m.koan");
+    for place in [30, blob.len() / 2, blob.len() - 1] {
+        let mut damaged = blob.clone();
+        damaged[place] ^= 4;
+        folder.write("bad.koan", damaged);
+        refused(&folder, &["checksum"]);
+    }
+}
+
+#[test]
+fn a_file_that_is_no_model() {
+    let folder = trained();
+    folder.write("bad.koan", quadrants(20));
+    refused(&folder, &["not a koan blob"]);
+}
+
+#[test]
+fn files_that_do_not_exist() {
+    let folder = trained();
+    refused(&folder, &["cannot read"]);
+    folder.fails("eval m.koan no.csv", &["no.csv", "cannot be read"]);
+    folder.fails("predict m.koan no.csv", &["no.csv", "cannot be read"]);
+    folder.train_fails("no.csv", &["no.csv", "cannot be read"]);
+    folder.train_fails("q.csv --test no.csv", &["no.csv", "cannot be read"]);
+    folder.train_fails(".", &[".: not a regular file"]);
+}
+
+#[test]
+fn an_output_that_cannot_be_written() {
+    let folder = trained();
+    std::fs::create_dir(folder.path("taken.koan")).unwrap();
+    for output in ["no/such/m.koan", "taken.koan"] {
+        let train = format!("train q.csv --features 12 --output {output} {QUICK}");
+        folder.fails(&train, &["cannot write", output]);
+    }
+    // Nor does half a file stay behind.
+    let mut names: Vec<_> = std::fs::read_dir(folder.path("."))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["m.koan", "q.csv", "taken.koan"]);
+}
+
+#[test]
+fn a_failed_training_leaves_the_old_model() {
+    let folder = trained();
+    let before = folder.read("m.koan");
+    folder.write("bad.csv", "a,b,y\n1,2,u\n1,2\n");
+    folder.train_fails("bad.csv", &["bad.csv:3"]);
+    folder.train_fails("q.csv --groups 1:gaussian", &["the groups cover 1 inputs"]);
+    assert_eq!(folder.read("m.koan"), before);
+    folder.train("q.csv --features 13").success();
+    assert_ne!(folder.read("m.koan"), before);
+}

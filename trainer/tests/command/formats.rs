@@ -1,0 +1,148 @@
+//! Every format of data, through training, evaluation and prediction.
+
+use std::fmt::Write as _;
+
+use crate::common::{Folder, Random, quadrants, sensors, waves};
+
+fn error(folder: &Folder, data: &str) -> f64 {
+    folder.json(&format!("eval m.koan {data} --json"))["error"].as_f64().unwrap()
+}
+
+#[test]
+fn csv_with_header_text_and_quotes() {
+    let folder = Folder::new();
+    folder.write("s.csv", sensors(240));
+    folder.train("s.csv --features 64").success();
+    assert!(error(&folder, "s.csv") < 0.1);
+    let model = folder.json("inspect m.koan --json");
+    // Two numbers and one input for each of the three jobs.
+    assert_eq!(model["inputs"], 5);
+    assert_eq!(model["classes"], serde_json::json!(["cold", "hot"]));
+    let columns = &model["notes"]["columns"];
+    assert_eq!(columns[0], "temp");
+    assert_eq!(columns[1]["name"], "job, kind");
+    assert_eq!(columns[1]["values"], serde_json::json!(["boss, \"big\"", "clerk", "cook"]));
+    assert_eq!(columns[3]["target"], "state");
+}
+
+#[test]
+fn gzip_and_delimiters_change_nothing() {
+    let folder = Folder::new();
+    let csv = quadrants(150);
+    folder.write("q.csv", &csv);
+    folder.write_gzip("q.csv.gz", &csv);
+    folder.write("q.tsv", csv.replace(',', "\t"));
+    folder.write("q.txt", csv.replace(',', ";"));
+    folder.train("q.csv --features 16").success();
+    let model = folder.read("m.koan");
+    for data in ["q.csv.gz", "q.tsv", "q.txt", "q.txt --delimiter ;", "q.csv --header yes"] {
+        folder.train(&format!("{data} --features 16")).success();
+        assert_eq!(folder.read("m.koan"), model, "{data}");
+    }
+    assert_eq!(error(&folder, "q.csv.gz"), error(&folder, "q.csv"));
+}
+
+#[test]
+fn columns_by_name_number_drop_and_text() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(150));
+    folder.train("q.csv --target x --task regression --features 16").success();
+    let by_name = folder.read("m.koan");
+    folder.train("q.csv --target 1 --task regression --features 16").success();
+    assert_eq!(folder.read("m.koan"), by_name);
+    folder.train("q.csv --drop y --features 16").success();
+    assert_eq!(folder.json("inspect m.koan --json")["inputs"], 1);
+    folder.train("q.csv --target y --task regression --text above --features 16").success();
+    assert_eq!(folder.json("inspect m.koan --json")["inputs"], 4);
+}
+
+#[test]
+fn missing_values_can_be_imputed() {
+    let folder = Folder::new();
+    folder.write("q.csv", format!("{}?,NaN,1\n", quadrants(150)));
+    folder.train("q.csv --features 32 --missing impute").success();
+    assert!(error(&folder, "q.csv") < 0.2);
+}
+
+#[test]
+fn regression() {
+    let folder = Folder::new();
+    folder.write("w.csv", waves(200));
+    folder.train("w.csv --features 64").success();
+    let result = folder.json("eval m.koan w.csv --json");
+    assert_eq!(result["task"], "regression");
+    assert!(result["error"].as_f64().unwrap() < 0.1, "{result}");
+    assert!(result["rmse"].as_f64().unwrap() < 0.1, "{result}");
+    assert!(result.get("confusion").is_none());
+}
+
+#[test]
+fn a_file_of_its_own_for_the_test() {
+    let folder = Folder::new();
+    let csv = quadrants(200);
+    let lines: Vec<&str> = csv.lines().collect();
+    folder.write("train.csv", lines[..151].join("\n"));
+    folder.write("test.csv", [&lines[..1], &lines[151..]].concat().join("\n"));
+    let train = "train train.csv --test test.csv -o m.koan -k 32 --bandwidth 1 --lambda 0.001";
+    let report = folder.json(&format!("{train} --json"));
+    assert_eq!((&report["train_rows"], &report["rows"]), (&150.into(), &50.into()));
+    assert_eq!(report["error"].as_f64().unwrap(), error(&folder, "test.csv"));
+    folder.write("all.csv", csv);
+    let split = "train all.csv --train-rows 150 -o m.koan -k 32 --bandwidth 1 --lambda 0.001";
+    let report = folder.json(&format!("{split} --json"));
+    assert_eq!((&report["train_rows"], &report["rows"]), (&150.into(), &50.into()));
+}
+
+#[test]
+fn svmlight() {
+    let folder = Folder::new();
+    let mut random = Random::new(4);
+    let mut lines = String::from("# made by a test\n");
+    for _ in 0..200 {
+        let (a, b) = (random.number(), random.number());
+        let label = if a > b { "+1" } else { "-1" };
+        writeln!(lines, "{label} 1:{a} 4:{b} # {label}").unwrap();
+    }
+    folder.write("s.svm", &lines);
+    folder.write_gzip("s.svm.gz", &lines);
+    folder.train("s.svm --features 32").success();
+    let model = folder.json("inspect m.koan --json");
+    assert_eq!((&model["inputs"], &model["classes"]), (&4.into(), &serde_json::json!(["-1", "1"])));
+    assert!(error(&folder, "s.svm") < 0.1);
+    assert_eq!(error(&folder, "s.svm.gz"), error(&folder, "s.svm"));
+    folder.write("rows.svm", "1:2 4:-2\n1:-2 4:2\n");
+    assert_eq!(folder.output("predict m.koan rows.svm"), "class\n1\n-1\n");
+}
+
+/// An idx file of bytes.
+fn idx(dimensions: &[u32], elements: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![0, 0, 8, dimensions.len() as u8];
+    bytes.extend(dimensions.iter().flat_map(|size| size.to_be_bytes()));
+    bytes.extend(elements);
+    bytes
+}
+
+#[test]
+fn idx_images_with_their_labels() {
+    let folder = Folder::new();
+    let mut random = Random::new(5);
+    let (mut images, mut labels) = (Vec::new(), Vec::new());
+    for _ in 0..120 {
+        let label = random.below(2) as u8;
+        // Bright on the left or on the right.
+        images.extend((0..6).map(|pixel| {
+            let bright = u8::from(pixel % 2 == label) * 150;
+            bright + random.below(100) as u8
+        }));
+        labels.push(label);
+    }
+    folder.write("train-images.idx3-ubyte", idx(&[120, 3, 2], &images));
+    folder.write_gzip("train-labels.idx1-ubyte.gz", idx(&[120], &labels));
+    folder.train("train-images.idx3-ubyte --features 32").success();
+    assert_eq!(error(&folder, "train-images.idx3-ubyte"), 0.0);
+    folder.write("other", idx(&[120], &labels));
+    assert_eq!(error(&folder, "train-images.idx3-ubyte --labels other"), 0.0);
+    let lines = folder.output("predict m.koan train-images.idx3-ubyte");
+    let expected: Vec<String> = labels.iter().map(u8::to_string).collect();
+    assert_eq!(lines, format!("class\n{}\n", expected.join("\n")));
+}

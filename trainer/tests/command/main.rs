@@ -1,0 +1,10 @@
+//! The command `koan` from the outside: files and arguments in, files, lines and
+//! exit codes out.
+
+mod bad_data;
+mod bad_files;
+mod common;
+mod formats;
+mod models;
+mod predictions;
+mod reports;

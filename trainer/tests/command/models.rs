@@ -1,0 +1,169 @@
+//! What models can be asked for, and that they are reproducible.
+
+use koan_trainer::FamilyName;
+
+use crate::common::{Folder, quadrants, waves};
+
+/// The model's description; its self test has passed.
+fn inspected(folder: &Folder) -> serde_json::Value {
+    let model = folder.json("inspect m.koan --json");
+    assert_eq!(model["self_test"], "passed");
+    model
+}
+
+#[test]
+fn every_family_and_width() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(120));
+    folder.write("w.csv", waves(120));
+    for family in FamilyName::ALL.map(FamilyName::name) {
+        for bits in koan::Width::BITS {
+            for (data, outputs) in [("q.csv", 3), ("w.csv", 1)] {
+                let train = format!("{data} --family {family} --bits {bits} -k 12 --slot-bits 4");
+                folder.train(&train).success();
+                let model = inspected(&folder);
+                assert_eq!((&model["family"], &model["bits"]), (&family.into(), &bits.into()));
+                assert_eq!(model["outputs"], outputs);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_projection() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(120));
+    for (family, laws) in [
+        ("fourier", &["gaussian", "cauchy", "sign", "hadamard"][..]),
+        ("stump", &["normal", "uniform"]),
+        ("bin", &["gamma2"]),
+        ("maxout", &["gaussian", "sign", "hadamard"]),
+        ("sigmoid", &["gaussian", "sign", "hadamard"]),
+    ] {
+        for law in laws {
+            folder.train(&format!("q.csv --family {family} --projection {law} -k 12")).success();
+            assert_eq!(inspected(&folder)["projection"], *law);
+        }
+    }
+    let message = "the family bin has no projection sign";
+    folder.train_fails("q.csv --family bin --projection sign", &[message]);
+}
+
+#[test]
+fn the_search_finds_a_good_model() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(200));
+    let report = folder.json("train q.csv -o m.koan --features 32 --json");
+    assert!(report["error"].as_f64().unwrap() < 0.2, "{report}");
+}
+
+/// Sums run over blocks of a fixed size, so threads cannot change their order.
+#[test]
+fn threads_do_not_change_the_model() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(200));
+    folder.write("w.csv", waves(200));
+    for train in [
+        "q.csv --features 24",
+        "w.csv --features 24 --linear",
+        "q.csv --family bin -k 8 --slot-bits 5",
+        "q.csv --family bin -k 3 --slot-bits 12",
+    ] {
+        let blobs = ["1", "2"].map(|threads| {
+            let mut command = folder.command(&format!("train {train} -o m.koan --seed 5"));
+            command.env("RAYON_NUM_THREADS", threads).assert().success();
+            folder.read("m.koan")
+        });
+        assert!(blobs[0] == blobs[1], "{train}");
+    }
+}
+
+#[test]
+fn another_seed_is_another_model() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(150));
+    let models = ["1", "1", "2"].map(|seed| {
+        folder.train(&format!("q.csv --features 12 --seed {seed}")).success();
+        folder.read("m.koan")
+    });
+    assert_eq!(models[0], models[1]);
+    assert_ne!(models[0], models[2]);
+    assert_eq!(inspected(&folder)["seed"], 2);
+}
+
+#[test]
+fn several_families_and_a_linear_term() {
+    let folder = Folder::new();
+    folder.write("w.csv", waves(150));
+    folder.train("w.csv --family fourier,stump,bin -k 16,8,3 --slot-bits 4 --linear").success();
+    let model = inspected(&folder);
+    assert_eq!(model["family"], "fourier,stump,bin,linear");
+    assert_eq!(model["projection"], "gaussian,normal,gamma2,none");
+    assert_eq!(model["features"], 16 + 8 + 3 * 16 + 2);
+}
+
+#[test]
+fn groups_of_inputs() {
+    let folder = Folder::new();
+    folder.write("w.csv", waves(150));
+    folder.train("w.csv --features 16 --groups 1:gaussian:0.5,1:cauchy").success();
+    let model = inspected(&folder);
+    assert_eq!(model["projection"], "groups");
+    assert_eq!(model["banks"][0]["groups"][1]["law"], "cauchy");
+    folder.train_fails("w.csv --groups 3:gaussian", &["cover 3 inputs, the data have 2"]);
+    folder.train_fails("w.csv --groups 2:gamma2", &["fourier", "gamma2"]);
+}
+
+#[test]
+fn balanced_class_weights_find_the_rare_class() {
+    let folder = Folder::new();
+    // One row in ten is rare, and none of the inputs is sure.
+    let mut csv = String::new();
+    for row in 0..400 {
+        let rare = row % 10 == 0;
+        let x = (row * 37 % 100) as f64 / 100.0 + if rare { 0.6 } else { 0.0 };
+        csv += &format!("{x},{}\n", if rare { "rare" } else { "usual" });
+    }
+    folder.write("r.csv", csv);
+    let found = ["equal-rows", "balanced"].map(|weights| {
+        folder.train(&format!("r.csv --features 8 --class-weights {weights}")).success();
+        folder.json("eval m.koan r.csv --json")["confusion"][0][0].as_u64().unwrap()
+    });
+    assert!(found[1] > found[0], "{found:?}");
+}
+
+#[test]
+fn golden_rows_are_in_the_model() {
+    let folder = Folder::new();
+    folder.write("w.csv", waves(150));
+    folder.train("w.csv --features 16").success();
+    let bytes = folder.read("m.koan").len();
+    folder.train("w.csv --features 16 --golden-rows 3").success();
+    assert_eq!(inspected(&folder)["golden_rows"], 3);
+    // Tag and length, then two inputs and a score for each row.
+    assert_eq!(folder.read("m.koan").len(), bytes + 3 + 3 * (2 * 4 + 4));
+}
+
+#[test]
+fn names_can_be_left_out() {
+    let folder = Folder::new();
+    folder.write("w.csv", waves(150));
+    folder.train("w.csv --features 16").success();
+    let (bytes, named) = (folder.read("m.koan").len(), folder.output("predict m.koan w.csv"));
+    folder.train("w.csv --features 16 --no-column-names").success();
+    assert!(folder.read("m.koan").len() < bytes);
+    assert_eq!(folder.output("predict m.koan w.csv"), named);
+}
+
+#[test]
+fn one_class_against_the_rest() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(150));
+    folder.train("q.csv --features 32 --positive 2").success();
+    let model = inspected(&folder);
+    assert_eq!(model["outputs"], 1);
+    assert_eq!(model["classes"][1], "2");
+    let result = folder.json("eval m.koan q.csv --json");
+    assert!(result["error"].as_f64().unwrap() < 0.15, "{result}");
+    folder.train_fails("q.csv --positive 7", &["no class \"7\"", "0, 1, 2"]);
+}

@@ -1,0 +1,130 @@
+//! `koan predict`: what comes out, row by row.
+
+use serde_json::Value;
+
+use crate::common::{Folder, quadrants, sensors, text, waves};
+
+/// Counts of (actual, predicted), as `koan eval` counts them.
+fn confusion(actual: &[&str], predicted: &[&str], classes: &[&str]) -> Value {
+    let count = |a: &str, p: &str| {
+        actual.iter().zip(predicted).filter(|&(&x, &y)| (x, y) == (a, p)).count()
+    };
+    classes.iter().map(|a| classes.iter().map(|p| count(a, p)).collect::<Value>()).collect()
+}
+
+#[test]
+fn predictions_are_what_was_evaluated() {
+    let folder = Folder::new();
+    for (csv, classes) in [(sensors(240), &["cold", "hot"][..]), (quadrants(240), &["0", "1", "2"])]
+    {
+        folder.write("d.csv", &csv);
+        folder.write_gzip("d.csv.gz", &csv);
+        // Few features: some predictions must be wrong.
+        folder.train("d.csv --features 6").success();
+        let lines = folder.output("predict m.koan d.csv");
+        let predicted: Vec<&str> = lines.lines().skip(1).collect();
+        let actual: Vec<&str> =
+            csv.lines().skip(1).filter_map(|line| line.rsplit(',').next()).collect();
+        assert_eq!(predicted.len(), 240);
+        assert_ne!(predicted, actual);
+        let result = folder.json("eval m.koan d.csv --json");
+        assert_eq!(result["confusion"], confusion(&actual, &predicted, classes));
+        assert_eq!(folder.output("predict m.koan d.csv.gz"), lines);
+    }
+}
+
+#[test]
+fn values_have_the_error_that_was_evaluated() {
+    let folder = Folder::new();
+    let csv = waves(150);
+    folder.write("w.csv", &csv);
+    folder.train("w.csv --features 16").success();
+    let lines = folder.output("predict m.koan w.csv");
+    let number = |text: &str| text.parse::<f64>().unwrap();
+    let values = lines.lines().skip(1).map(number);
+    let targets = csv.lines().skip(1).map(|line| number(line.rsplit(',').next().unwrap()));
+    let squares: f64 = values.zip(targets).map(|(value, target)| (value - target).powi(2)).sum();
+    let rmse = folder.json("eval m.koan w.csv --json")["rmse"].as_f64().unwrap();
+    assert!(((squares / 150.0).sqrt() - rmse).abs() < 1e-5);
+}
+
+#[test]
+fn from_standard_input_and_in_any_order_of_columns() {
+    let folder = Folder::new();
+    folder.write("s.csv", sensors(240));
+    folder.train("s.csv --features 64").success();
+    let rows = "level,temp,\"job, kind\"\n0,1.5,clerk\n0,-1.5,clerk\n0,1.5,\"boss, \"\"big\"\"\"\n";
+    for arguments in ["predict m.koan", "predict m.koan -"] {
+        let assert = folder.command(arguments).write_stdin(rows).assert().success();
+        assert.stdout("class\nhot\ncold\ncold\n");
+    }
+    let arguments = "predict m.koan --format json";
+    let assert = folder.command(arguments).write_stdin(rows).assert().success();
+    assert.stdout("{\"class\":\"hot\"}\n{\"class\":\"cold\"}\n{\"class\":\"cold\"}\n");
+}
+
+#[test]
+fn probabilities_sum_to_one_and_agree_with_the_class() {
+    let folder = Folder::new();
+    for csv in [sensors(200), quadrants(200)] {
+        folder.write("d.csv", &csv);
+        folder.train("d.csv --features 24").success();
+        let lines = folder.output("predict m.koan d.csv --probabilities --scores --format json");
+        for line in lines.lines() {
+            let row: Value = serde_json::from_str(line).unwrap();
+            let class = row["class"].as_str().unwrap();
+            let probabilities: Vec<(&str, f64)> = row
+                .as_object()
+                .unwrap()
+                .iter()
+                .filter_map(|(name, p)| Some((name.strip_prefix("probability ")?, p.as_f64()?)))
+                .collect();
+            let sum: f64 = probabilities.iter().map(|(_, p)| p).sum();
+            assert!((sum - 1.0).abs() < 1e-5, "{line}");
+            if probabilities.len() > 2 {
+                let best = probabilities.iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
+                assert_eq!(best.0, class, "{line}");
+            }
+            assert!(row["score 0"].is_i64());
+        }
+        let header = folder.output("predict m.koan d.csv --probabilities --scores");
+        let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+        let columns = header.lines().next().unwrap().split(',').count();
+        assert_eq!(columns, first.as_object().unwrap().len());
+    }
+}
+
+#[test]
+fn wrong_columns_are_named() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(150));
+    folder.train("q.csv --features 12").success();
+    folder.write("one.csv", "1\n2\n");
+    folder.fails("predict m.koan one.csv", &["one.csv", "1 columns", "trained on 3"]);
+    folder.write("names.csv", "x,z\n1,2\n");
+    folder.fails("predict m.koan names.csv", &["names.csv", "no column `y`"]);
+    folder.fails("eval m.koan names.csv", &["names.csv", "no column `y`"]);
+    folder.write("unlabelled.csv", "x,y\n1,2\n");
+    folder.fails("eval m.koan unlabelled.csv", &["unlabelled.csv", "`above`"]);
+    folder.write("class.csv", "x,y,above\n1,2,2\n1,2,9\n");
+    folder.fails("eval m.koan class.csv", &["class.csv:3", "column 3 (`above`)", "\"9\""]);
+}
+
+/// The rows in front of a bad one are answered; the bad one is named.
+#[test]
+fn a_bad_row_ends_the_stream() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(150));
+    folder.train("q.csv --features 32").success();
+    for (bad, message) in [
+        ("1,oops", "standard input:3: column 2 (`y`): \"oops\" is not a number"),
+        ("1", "standard input:3: 1 fields"),
+        ("1,", "standard input:3: column 2 (`y`): the value is missing"),
+    ] {
+        let rows = format!("x,y\n1.9,1.9\n{bad}\n-1,1\n");
+        let assert = folder.command("predict m.koan").write_stdin(rows).assert().code(1);
+        let assert = assert.stdout("class\n2\n");
+        let found = text(&assert.get_output().stderr);
+        assert!(found.contains(message), "{found}");
+    }
+}

@@ -1,0 +1,95 @@
+//! What `--json` and the texts for people say.
+
+use predicates::prelude::PredicateBooleanExt;
+use predicates::str::contains;
+use serde_json::Value;
+
+use crate::common::{Folder, quadrants, waves};
+
+const OF_A_MODEL: [&str; 6] = ["task", "family", "projection", "features", "bits", "bytes"];
+const OF_A_RUN: [&str; 3] = ["error", "rows", "seconds"];
+
+fn assert_keys(object: &Value, keys: &[&str]) {
+    for key in keys {
+        assert!(object.get(key).is_some_and(|value| !value.is_null()), "{key}: {object}");
+    }
+}
+
+#[test]
+fn all_commands_say_the_same_of_a_model() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(150));
+    folder.write("w.csv", waves(150));
+    for (data, families) in [("q.csv", "fourier"), ("w.csv", "stump,linear")] {
+        let train = format!("train {data} --family {families} --features 16 -o m.koan");
+        let trained = folder.json(&format!("{train} --bandwidth 1 --lambda 0.001 --json"));
+        let evaluated = folder.json(&format!("eval m.koan {data} --json"));
+        let inspected = folder.json("inspect m.koan --json");
+        for object in [&trained, &evaluated] {
+            assert_keys(object, &OF_A_MODEL);
+            assert_keys(object, &OF_A_RUN);
+        }
+        for key in OF_A_MODEL {
+            assert_eq!(trained[key], evaluated[key], "{key}");
+            assert_eq!(trained[key], inspected[key], "{key}");
+        }
+        assert_eq!(trained["bytes"], folder.read("m.koan").len());
+        assert_eq!((&trained["rows"], &evaluated["rows"]), (&30.into(), &150.into()));
+    }
+}
+
+#[test]
+fn texts_for_people() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(150));
+    folder
+        .train("q.csv --features 16")
+        .success()
+        .stdout(contains("m.koan: ").and(contains("% misclassified on 30 test rows")))
+        .stderr("");
+    folder
+        .run("eval m.koan q.csv")
+        .success()
+        .stdout(contains("% misclassified on 150 rows").and(contains("actual \\ predicted")));
+    folder
+        .run("inspect m.koan")
+        .success()
+        .stdout(contains("self test passed").and(contains("classes: 0, 1, 2")));
+    folder.run("--help").success().stdout(contains("train").and(contains("predict")));
+}
+
+/// Every byte of the model, in order.
+#[test]
+fn the_hex_dump_is_the_model() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(150));
+    folder.train("q.csv --features 16 --golden-rows 1").success();
+    let mut bytes = Vec::new();
+    for line in folder.output("inspect m.koan --hex").lines() {
+        let offset = usize::from_str_radix(&line[..6], 16).unwrap();
+        assert_eq!(offset, bytes.len());
+        let digits = line[8..].get(..35).unwrap_or(&line[8..]);
+        bytes.extend(digits.split_whitespace().map(|hex| u8::from_str_radix(hex, 16).unwrap()));
+    }
+    assert_eq!(bytes, folder.read("m.koan"));
+}
+
+#[test]
+fn arguments_that_make_no_sense() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(50));
+    for (arguments, message) in [
+        ("train q.csv", "--output"),
+        ("train q.csv -o m.koan --bits 5", "2, 3, 4, 8 or 16"),
+        ("train q.csv -o m.koan --family tree", "fourier"),
+        ("train q.csv -o m.koan --pool 0", "1..=255"),
+        ("train q.csv -o m.koan --slot-bits 13", "1..=12"),
+        ("train q.csv -o m.koan --groups 2", "--groups"),
+        ("train q.csv -o m.koan --header perhaps", "yes or no"),
+        ("inspect m.koan --json --hex", "cannot be used with"),
+        ("guess", "guess"),
+    ] {
+        folder.run(arguments).code(2).stdout("").stderr(contains(message));
+    }
+    assert!(!folder.path("m.koan").exists());
+}

@@ -1,0 +1,46 @@
+//! The project's own commands: `cargo xtask`.
+
+mod docs;
+mod setup;
+mod steps;
+
+use std::path::PathBuf;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// The project's own commands.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+enum Command {
+    /// Install the compiler targets and components that the tests need
+    Setup,
+    /// Check everything: format, lints, documentation, bare metal, tests
+    Test {
+        /// Only format, lints and the workspace's tests
+        #[arg(long)]
+        quick: bool,
+    },
+    /// Write what commands print into the README and docs/measurements.md
+    Docs {
+        /// Folder of the data sets; without it only the README's demo is renewed
+        #[arg(long, value_name = "FOLDER")]
+        data: Option<PathBuf>,
+    },
+}
+
+fn main() -> ExitCode {
+    let result = match Command::parse() {
+        Command::Setup => setup::run(),
+        Command::Test { quick } => steps::test(quick),
+        Command::Docs { data } => docs::run(data.as_deref()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! `cargo xtask test`: every check, in order, each printed as it is run.
+
+use std::env::var_os;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+/// Without atomics, floats or a heap: what builds here needs none of them.
+pub const CORTEX_M0: &str = "thumbv6m-none-eabi";
+/// With a float unit.
+pub const CORTEX_M4F: &str = "thumbv7em-none-eabihf";
+
+const FORMAT_AND_LINTS: [&str; 5] = [
+    "cargo fmt --all --check",
+    "cargo fmt --manifest-path tests/mum32bit/Cargo.toml --check",
+    "cargo clippy --workspace --all-targets --locked -- -D warnings",
+    "cargo clippy --package koan --all-targets --features micromath --locked -- -D warnings",
+    "cargo clippy --manifest-path tests/mum32bit/Cargo.toml --all-targets --locked -- -D warnings",
+];
+
+/// Last, so that the run ends with the summary of the tests.
+const TESTS: &str = "cargo test --workspace --locked";
+
+/// Runs every check, or the quick ones; stops at the first that fails.
+pub fn test(quick: bool) -> Result<()> {
+    if quick {
+        FORMAT_AND_LINTS.iter().try_for_each(|command| step(command))?;
+        return step(TESTS);
+    }
+    crate::setup::run()?;
+    FORMAT_AND_LINTS.iter().try_for_each(|command| step(command))?;
+    step("RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --locked")?;
+    for target in [CORTEX_M0, CORTEX_M4F] {
+        for features in ["--no-default-features", "--features micromath"] {
+            step(&format!(
+                "cargo build --package koan --target {target} --release {features} --locked"
+            ))?;
+        }
+    }
+    // A package of its own: its generator draws other numbers on purpose.
+    step("cargo test --manifest-path tests/mum32bit/Cargo.toml --locked")?;
+    step("cargo test --package koan --features micromath --locked")?;
+    // The same numbers without overflow checks, as devices run it.
+    step("cargo test --package koan --release --locked")?;
+    step(TESTS)
+}
+
+/// Runs a command line of words without spaces, with variables in front as in
+/// a shell, at the root of the repository.
+pub fn step(line: &str) -> Result<()> {
+    eprintln!("+ {line}");
+    let (variables, words): (Vec<&str>, Vec<&str>) = split(line);
+    let (program, arguments) = words.split_first().context("an empty command")?;
+    let status = Command::new(program)
+        .args(arguments)
+        .envs(variables.iter().filter_map(|variable| variable.split_once('=')))
+        .current_dir(root()?)
+        .status()
+        .with_context(|| format!("cannot run `{program}`"))?;
+    ensure!(status.success(), "`{line}` failed ({status})");
+    Ok(())
+}
+
+/// The root of the repository.
+pub fn root() -> Result<PathBuf> {
+    // Asked when run: checkouts that share a target folder share this binary.
+    let package = var_os("CARGO_MANIFEST_DIR").context("to be run as `cargo xtask`")?;
+    Ok(Path::new(&package).join(".."))
+}
+
+fn split(line: &str) -> (Vec<&str>, Vec<&str>) {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let variables = words.iter().take_while(|word| word.contains('=')).count();
+    (words[..variables].to_vec(), words[variables..].to_vec())
+}
