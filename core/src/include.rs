@@ -7,11 +7,13 @@
 /// [`include_bytes!`]. The module holds `BLOB`, `MODEL`, the type `Buffers`
 /// and `predictor()`.
 ///
-/// ```ignore
-/// koan::include_model!(pub mod digits = "digits.koan");
+/// ```
+/// koan::include_model!(pub mod tiny = "../tests/tiny.koan");
 ///
-/// let mut predictor = digits::predictor()?;
-/// let class = predictor.classify(&image)?;
+/// let mut predictor = tiny::predictor()?;
+/// assert_eq!(predictor.classify(&[0.3f32, -1.2])?, 1);
+/// assert_eq!(core::mem::size_of::<tiny::Buffers>(), 24);
+/// # Ok::<(), koan::Error>(())
 /// ```
 #[macro_export]
 macro_rules! include_model {

@@ -6,14 +6,12 @@
 use koan::{Family, Law};
 
 use crate::blob::ModelSpec;
-use crate::features::FeatureMap;
+use crate::judge::{SMALL_ROWS, Sample, judge};
 use crate::normalise::{Kind, Normaliser};
 use crate::plan::{BankPlan, realise};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::relevance;
-use crate::ridge::{System, best_on};
-use crate::sparse::Cells;
 use crate::{Error, TrainOptions};
 
 /// What was chosen.
@@ -31,12 +29,6 @@ pub struct Choice {
     pub banks: Vec<BankPlan>,
 }
 
-/// Penalties that bins try: the weight of a prior for every cell, in rows.
-pub const SPARSE_LAMBDAS: [f64; 5] = [128.0, 32.0, 8.0, 2.0, 0.5];
-
-/// Values of λ that comparisons try.
-const JUDGE_LAMBDAS: [f64; 5] = [1e-7, 1e-5, 1e-3, 1e-2, 1e-1];
-
 /// A map for each input must lower the squared error by this share...
 const WORTH_A_MAP: f64 = 0.02;
 /// ...and by so much for each doubling of the blob that it causes: about what
@@ -47,128 +39,12 @@ const WORTH_RELEVANCE: f64 = 0.03;
 /// Dense projections instead of a transform must lower the squared error by
 /// this share.
 const WORTH_DENSE: f64 = 0.04;
-/// Tables below this many rows are judged in three folds.
-const SMALL_ROWS: usize = 4000;
 /// Inputs up to which dense projections are compared with the transform.
 const DENSE_INPUTS: usize = 128;
 /// Groups of inputs up to which bins have their scales polished.
 const POLISHED_GROUPS: usize = 40;
 /// Inputs up to which a map of its own for each is tried.
 const MAPPED_INPUTS: usize = 160;
-
-/// Rows for a comparison: two thirds to fit on, one third to judge by.
-struct Sample {
-    fit: Vec<usize>,
-    judge: Vec<usize>,
-}
-
-impl Sample {
-    /// At most `most` of `rows`, evenly spread over the file.
-    ///
-    /// `fold` 0, 1 or 2: which third judges.
-    fn new(rows: &[usize], most: usize, fold: u64) -> Self {
-        let count = rows.len().min(most);
-        let picked = (0..count).map(|i| rows[i * rows.len() / count]);
-        let (mut fit, mut judge) = (Vec::new(), Vec::new());
-        for (i, row) in picked.enumerate() {
-            // A hash of the position, not every third row: data may be periodic.
-            let draw = koan::generator::Stream::new(i as u64, 7).draw(0);
-            if draw % 3 == fold { judge.push(row) } else { fit.push(row) }
-        }
-        if judge.is_empty() {
-            judge.clone_from(&fit);
-        }
-        if fit.is_empty() {
-            fit.clone_from(&judge);
-        }
-        Self { fit, judge }
-    }
-
-    /// Samples to average over: three folds of small data, one of large.
-    fn folds(rows: &[usize], most: usize) -> Vec<Self> {
-        let folds = if rows.len() < SMALL_ROWS { 3 } else { 1 };
-        (0..folds).map(|fold| Self::new(rows, most, fold)).collect()
-    }
-}
-
-/// Squared error on the judging rows of the best fit on the others.
-fn judge(
-    problem: &Problem<'_>,
-    spec: &ModelSpec,
-    sample: &Sample,
-    lambda: Option<f64>,
-) -> Result<f64, Error> {
-    let map = FeatureMap::new(spec)?;
-    if let Some(slot_bits) = sparse_slots(spec) {
-        return judge_sparse(problem, &map, slot_bits, sample, lambda);
-    }
-    let quiet = Progress::none();
-    let fit = problem.moments(&map, &sample.fit, &quiet)?;
-    let held_out = problem.moments(&map, &sample.judge, &quiet)?;
-    let given = lambda.map(|lambda| [lambda]);
-    let lambdas = given.as_ref().map_or(&JUDGE_LAMBDAS[..], |given| &given[..]);
-    Ok(best_on(&System::new(&fit), &held_out, lambdas).1)
-}
-
-fn judge_sparse(
-    problem: &Problem<'_>,
-    map: &FeatureMap,
-    slot_bits: u8,
-    sample: &Sample,
-    lambda: Option<f64>,
-) -> Result<f64, Error> {
-    let cells = |rows: &[usize]| -> Result<Cells, Error> {
-        Ok(Cells::new(&map.codes_of(problem.table, rows)?, map.codes(), slot_bits))
-    };
-    let (fit, held_out) = (cells(&sample.fit)?, cells(&sample.judge)?);
-    let weights: Vec<f64> = sample.fit.iter().map(|&row| problem.weight(row)).collect();
-    let given = lambda.map(|lambda| [lambda]);
-    // Three of them tell bandwidths apart as well as all.
-    let lambdas = given.as_ref().map_or(&SPARSE_LAMBDAS[1..4], |given| &given[..]);
-    let mut errors = vec![0.0; lambdas.len()];
-    for output in 0..problem.outputs {
-        let mean = weighted_mean(problem, &sample.fit, output);
-        let targets: Vec<f64> =
-            sample.fit.iter().map(|&row| problem.target(row, output) - mean).collect();
-        let mut solution = vec![0.0; map.features()];
-        for (error, &lambda) in errors.iter_mut().zip(lambdas) {
-            solution = fit.ridge(&targets, &weights, lambda, &solution, 1e-3);
-            let values = held_out.apply(&solution);
-            *error += sample
-                .judge
-                .iter()
-                .zip(values)
-                .map(|(&row, value)| {
-                    problem.weight(row) * (value + mean - problem.target(row, output)).powi(2)
-                })
-                .sum::<f64>();
-        }
-    }
-    let rows: f64 = sample.judge.iter().map(|&row| problem.weight(row)).sum();
-    let least = errors.into_iter().fold(f64::INFINITY, f64::min);
-    Ok(least / (rows * problem.outputs as f64))
-}
-
-/// Mean target of `output`, rows weighted.
-#[must_use]
-pub fn weighted_mean(problem: &Problem<'_>, rows: &[usize], output: usize) -> f64 {
-    let weight: f64 = rows.iter().map(|&row| problem.weight(row)).sum();
-    let sum: f64 = rows.iter().map(|&row| problem.weight(row) * problem.target(row, output)).sum();
-    sum / weight
-}
-
-/// The slot bits when the model is one bank of bins, which has a solver of its
-/// own.
-#[must_use]
-pub fn sparse_slots(spec: &ModelSpec) -> Option<u8> {
-    match spec.banks.as_slice() {
-        [bank] => match bank.family {
-            Family::Bin { slot_bits } => Some(slot_bits),
-            _ => None,
-        },
-        _ => None,
-    }
-}
 
 /// Chooses normalisation, bandwidths and laws for `banks`.
 ///

@@ -1,0 +1,188 @@
+//! Any banks: ridge regression through the Gram matrix.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, Par};
+use koan::Width;
+use rayon::prelude::*;
+
+use super::{Fitted, hold_out, widths};
+use crate::blob::ModelSpec;
+use crate::calibrate;
+use crate::data::{Table, Target};
+use crate::features::{BLOCK_ROWS, FeatureBlock, FeatureMap};
+use crate::head::{RoundedOutput, assemble};
+use crate::moments::Moments;
+use crate::problem::Problem;
+use crate::progress::Progress;
+use crate::quantise::{Rounding, round};
+use crate::ridge::{LAMBDAS, LinearFit, System, best_on};
+use crate::{Error, TrainOptions};
+
+/// Fits by the Gram matrix of all features.
+///
+/// # Errors
+/// A specification that the format does not allow.
+pub fn fit_dense(
+    problem: &Problem<'_>,
+    spec: ModelSpec,
+    options: &TrainOptions,
+    progress: &Progress,
+) -> Result<Fitted, Error> {
+    let bits = options.bits_for(problem.task());
+    let map = FeatureMap::new(&spec)?;
+    let (fit_rows, held_rows) = hold_out(problem, options.seed);
+    progress.phase("computing features");
+    let mut moments = problem.moments(&map, &fit_rows, progress)?;
+    let held = problem.moments(&map, &held_rows, progress)?;
+    progress.phase("solving");
+    let given = options.lambda.map(|lambda| [lambda]);
+    let lambdas = given.as_ref().map_or(&LAMBDAS[..], |given| &given[..]);
+    let system = System::new(&moments);
+    let held_fit = match options.lambda {
+        Some(lambda) => system.solve(lambda),
+        None => best_on(&system, &held, lambdas).0,
+    };
+    let calibration = match &problem.table.target {
+        Target::Classes { labels } => {
+            let labels: Vec<u32> = held_rows.iter().map(|&row| labels[row]).collect();
+            let scores = scores(&map, &held_fit, problem.table, &held_rows)?;
+            Some(calibrate::fit(&scores, &labels, problem.outputs))
+        }
+        Target::Values(_) => None,
+    };
+
+    progress.phase("rounding the weights");
+    let lambda = match options.lambda {
+        Some(lambda) => lambda,
+        None => lambda_for_rounding(&system, &held, &spec, bits, held_fit.lambda),
+    };
+    drop(system);
+    moments.merge(&held);
+    let system = System::new(&moments);
+    drop(moments);
+    let fit = system.solve(lambda);
+    let head = |rounding| {
+        let rounded = widths(bits)
+            .into_iter()
+            .map(|width| RoundedFit::new(&system, &spec, width, lambda, rounding))
+            .reduce(|a, b| if b.excess < a.excess { b } else { a });
+        let rounded = rounded.expect("there is at least one width");
+        assemble(&spec, rounded.width, &rounded.outputs)
+    };
+    let (nearest, compensated) = (head(Rounding::Nearest), head(Rounding::Compensated));
+    let float = Box::new(move |table: &Table| {
+        let rows: Vec<usize> = (0..table.rows()).collect();
+        scores(&map, &fit, table, &rows)
+    });
+    Ok(Fitted { spec, float, nearest, compensated, calibration, lambda })
+}
+
+/// All outputs of a fit, rounded.
+struct RoundedFit {
+    width: Width,
+    outputs: Vec<RoundedOutput>,
+    /// The weights that the codes stand for, K × T.
+    weights: Mat<f64>,
+    bias: Vec<f64>,
+    /// What the rounding adds to the ridge objective, over all outputs.
+    excess: f64,
+}
+
+impl RoundedFit {
+    fn new(
+        system: &System,
+        spec: &ModelSpec,
+        width: Width,
+        lambda: f64,
+        rounding: Rounding,
+    ) -> Self {
+        let (factor, lambda) = system.factor(lambda);
+        let matrix = system.regularised(lambda);
+        let fit = system.solve_with(&factor, lambda);
+        let banks: Vec<(usize, Width)> =
+            spec.banks.iter().map(|bank| (bank.columns(), width)).collect();
+        let bank_of: Vec<usize> = banks
+            .iter()
+            .enumerate()
+            .flat_map(|(bank, &(columns, _))| std::iter::repeat_n(bank, columns))
+            .collect();
+        // Outputs are independent: in parallel they give the same codes.
+        let rounded: Vec<_> = (0..fit.bias.len())
+            .into_par_iter()
+            .map(|output| {
+                let weights: Vec<f64> =
+                    (0..bank_of.len()).map(|k| fit.weights[(k, output)]).collect();
+                round(&weights, &banks, factor.L(), matrix.as_ref(), rounding)
+            })
+            .collect();
+        let excess = rounded.iter().map(|rounded| rounded.excess).sum();
+        let weights = Mat::from_fn(bank_of.len(), rounded.len(), |k, output| {
+            rounded[output].levels[bank_of[k]].weight(rounded[output].codes[k])
+        });
+        let bias = system.bias(&weights);
+        let outputs = rounded
+            .into_iter()
+            .zip(&bias)
+            .map(|(rounded, &bias)| RoundedOutput {
+                codes: rounded.codes,
+                levels: rounded.levels,
+                bias,
+            })
+            .collect();
+        Self { width, outputs, weights, bias, excess }
+    }
+}
+
+/// The λ whose *rounded* weights are best on held-out rows: from the best one
+/// for real weights upwards in half decades while the error falls. Stronger
+/// shrinkage gives smaller, more even weights, which few bits hold better.
+fn lambda_for_rounding(
+    system: &System,
+    held: &Moments,
+    spec: &ModelSpec,
+    bits: u8,
+    start: f64,
+) -> f64 {
+    let width = Width { bits, odd: bits <= 4 };
+    let error = |lambda: f64| {
+        let rounded = RoundedFit::new(system, spec, width, lambda, Rounding::Compensated);
+        held.mean_squared_error(rounded.weights.as_ref(), &rounded.bias)
+    };
+    let mut best = (error(start), start);
+    let mut lambda = start;
+    let mut worse = 0;
+    // One rise may be chance, two in a row are not.
+    while worse < 2 && lambda < 1.0 {
+        lambda *= 10f64.sqrt();
+        let reached = error(lambda);
+        if reached < best.0 {
+            best = (reached, lambda);
+            worse = 0;
+        } else {
+            worse += 1;
+        }
+    }
+    best.1
+}
+
+/// Real-valued scores: rows × outputs, row-major.
+fn scores(
+    map: &FeatureMap,
+    fit: &LinearFit,
+    table: &Table,
+    rows: &[usize],
+) -> Result<Vec<f64>, Error> {
+    let outputs = fit.bias.len();
+    let mut all = Vec::with_capacity(rows.len() * outputs);
+    let mut block = FeatureBlock::default();
+    for part in rows.chunks(BLOCK_ROWS) {
+        map.block(table, part, &mut block)?;
+        let mut product = Mat::<f64>::zeros(outputs, part.len());
+        let weights = fit.weights.transpose();
+        matmul(product.as_mut(), Accum::Replace, weights, block.matrix(), 1.0, Par::Seq);
+        for row in 0..part.len() {
+            all.extend((0..outputs).map(|output| product[(output, row)] + fit.bias[output]));
+        }
+    }
+    Ok(all)
+}

@@ -1,0 +1,52 @@
+//! Fitting a head to the features that were chosen, and rounding it.
+
+mod dense;
+mod sparse;
+
+use koan::Width;
+
+use crate::Error;
+use crate::blob::{HeadSpec, ModelSpec};
+use crate::data::{SplitSize, Table, split};
+use crate::problem::Problem;
+
+pub use dense::fit_dense;
+pub use sparse::fit_sparse;
+
+/// Real-valued scores of a table's rows: rows × outputs, row-major.
+pub type FloatScores = Box<dyn Fn(&Table) -> Result<Vec<f64>, Error>>;
+
+/// A fit, rounded both ways.
+pub struct Fitted {
+    /// Feature part of the model.
+    pub spec: ModelSpec,
+    /// The scores of the weights before rounding.
+    pub float: FloatScores,
+    /// The head with each weight rounded to the nearest level.
+    pub nearest: HeadSpec,
+    /// The head with rounding compensated.
+    pub compensated: HeadSpec,
+    /// Calibration of class scores, from held-out rows.
+    pub calibration: Option<koan::Calibration>,
+    /// The λ of the final fit.
+    pub lambda: f64,
+}
+
+/// Rows to fit on and rows to hold out for λ and calibration: 15 %, at most
+/// 10,000.
+pub(crate) fn hold_out(problem: &Problem<'_>, seed: u64) -> (Vec<usize>, Vec<usize>) {
+    let rows = problem.table.rows();
+    let held = ((rows as f64 * 0.15).ceil() as usize).clamp(1, 10_000).min(rows - 1);
+    split(&problem.table.target, SplitSize::TestRows(held), seed ^ 0x5eed)
+        .unwrap_or_else(|_| ((0..rows).collect(), Vec::new()))
+}
+
+/// The widths to try for so many bits.
+pub(crate) fn widths(bits: u8) -> Vec<Width> {
+    // Odd levels (no zero) suit few bits, even levels have a zero: both are
+    // tried where the choice matters.
+    match bits {
+        2..=4 => [false, true].map(|odd| Width { bits, odd }).to_vec(),
+        bits => vec![Width { bits, odd: false }],
+    }
+}
