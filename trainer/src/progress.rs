@@ -1,18 +1,20 @@
 //! Progress on standard error: nothing for the first two seconds, nothing when
 //! it is no terminal.
 
-use std::time::{Duration, Instant};
+use std::thread;
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// How long work must take before progress shows.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How often the line moves.
+const TICK: Duration = Duration::from_millis(200);
 
 /// A progress line, or nothing at all.
 #[derive(Clone, Debug)]
 pub struct Progress {
     bar: Option<ProgressBar>,
-    since: Instant,
 }
 
 impl Progress {
@@ -23,24 +25,29 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed:>4} {msg}") {
             bar.set_style(style);
         }
-        Self { bar: Some(bar), since: Instant::now() }
+        // A thread of its own: one phase may well take longer than the patience.
+        let shown = bar.clone();
+        thread::spawn(move || {
+            thread::sleep(PATIENCE);
+            if !shown.is_finished() {
+                // Stays hidden when standard error is no terminal.
+                shown.set_draw_target(ProgressDrawTarget::stderr());
+                shown.enable_steady_tick(TICK);
+            }
+        });
+        Self { bar: Some(bar) }
     }
 
     /// No progress.
     #[must_use]
     pub fn none() -> Self {
-        Self { bar: None, since: Instant::now() }
+        Self { bar: None }
     }
 
     /// What is being done now.
     pub fn phase(&self, what: &str) {
         if let Some(bar) = &self.bar {
-            if bar.is_hidden() && self.since.elapsed() > PATIENCE {
-                // Hides itself when standard error is no terminal.
-                bar.set_draw_target(ProgressDrawTarget::stderr());
-            }
             bar.set_message(what.to_owned());
-            bar.tick();
         }
     }
 

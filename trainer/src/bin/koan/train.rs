@@ -15,9 +15,10 @@ pub fn run(arguments: &Train) -> Result<()> {
     let progress = Progress::stderr();
     progress.phase("reading");
     let (train_table, test_table) = tables(arguments)?;
+    let trained = train(&train_table, &test_table, &arguments.train_options(), &progress);
+    progress.finish();
     let Trained { blob, mut report } =
-        train(&train_table, &test_table, &arguments.train_options(), &progress)
-            .with_context(|| arguments.data.display().to_string())?;
+        trained.with_context(|| arguments.data.display().to_string())?;
     write_whole(&arguments.output, &blob)?;
     report.seconds = start.elapsed().as_secs_f64();
     for warning in &report.warnings {
@@ -34,12 +35,13 @@ pub fn run(arguments: &Train) -> Result<()> {
         report.rows
     );
     println!(
-        "  {} bytes: {} {} features ({}), {} outputs, {} bits a weight",
+        "  {} bytes: {} {} features ({}), {} output{}, {} bits a weight",
         report.bytes,
         report.features,
         report.family,
         report.projection,
         report.outputs,
+        if report.outputs == 1 { "" } else { "s" },
         report.bits
     );
     println!(
