@@ -94,6 +94,10 @@ pub fn train(
     progress: &Progress,
 ) -> Result<Trained, Error> {
     let start = Instant::now();
+    // Factorisations and products of real numbers in one thread: their last bits
+    // must not depend on how many there are. The Gram matrix, which is exact in
+    // any order, and the features are what is worth all threads.
+    faer::set_global_parallelism(faer::Par::Seq);
     let problem = Problem::new(train, options.balanced);
     check(&problem)?;
     let banks = bank_plans(train, options)?;
