@@ -59,7 +59,7 @@ fn describe(model: &Model<'_>) -> usize {
     seen += usize::from(model.check_word()) + model.golden_digest() as usize;
     seen += usize::from(model.map_per_input()) + usize::from(model.score_scale() > 0.0);
     seen += model.first_bank().map_or(0, |bank| bank.row_bytes());
-    for index in [0, 1, model.inputs(), 300, 65_535] {
+    for index in [0, 1, model.inputs(), 300, 65_535, usize::MAX] {
         seen += usize::from(model.input_map(index).mult);
         seen += model.class_name(index).map_or(0, str::len);
         seen += usize::from(model.bias(index) > 0) + usize::from(model.multiplier(index, index));
@@ -340,6 +340,22 @@ fn refusals_of_parameters_groups_and_sections_name_field_and_offset() {
     skipped[section] = 100;
     fix_crc(&mut skipped);
     assert_eq!(Model::parse(&skipped).unwrap().class_name(0), None);
+}
+
+/// A slope that is not positive, or that scores overflow with, would make
+/// probabilities of NaN.
+#[test]
+fn a_calibration_without_a_positive_finite_slope_is_refused() {
+    let blob = koan_tests::tiny::blob().unwrap();
+    // Behind the class names: 19 + 6 + 6 + 9 + 4 weights, 3 + 10 names.
+    let section = 57;
+    assert_eq!(blob[section..section + 3], [4, 8, 0]);
+    for slope in [-5.0f32, 0.0, f32::NAN, f32::INFINITY] {
+        assert_eq!(
+            refusal(&blob, section + 3, &slope.to_le_bytes()),
+            format!("field `calibration` at offset {section} has a value that is not allowed")
+        );
+    }
 }
 
 /// A head that ends within its biases.

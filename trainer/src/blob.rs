@@ -27,10 +27,17 @@ impl BankSpec {
     /// Features that the head needs weights for.
     #[must_use]
     pub fn columns(&self) -> usize {
-        match self.family {
-            Family::Bin { slot_bits } => usize::from(self.features) << slot_bits,
-            _ => usize::from(self.features),
-        }
+        columns(self.family, self.features)
+    }
+}
+
+/// Columns of a bank with so many features: a grid of bins has one for each
+/// slot.
+#[must_use]
+pub fn columns(family: Family, features: u16) -> usize {
+    match family {
+        Family::Bin { slot_bits } => usize::from(features) << slot_bits,
+        _ => usize::from(features),
     }
 }
 

@@ -35,13 +35,13 @@ pub struct Normaliser {
 }
 
 /// How lines are fitted to data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Kind {
-    /// One line for all inputs: pixels, one-hot columns, sensors of one kind.
+    /// one line for all inputs: pixels, one-hot columns, sensors of one kind
     Shared,
-    /// Each input has mean 0 and standard deviation 1.
+    /// each input has mean 0 and standard deviation 1
     PerInput,
-    /// As `PerInput`, heavy-tailed inputs through their logarithm first.
+    /// as per-input, heavy-tailed inputs through their logarithm first
     PerInputLog,
 }
 

@@ -8,19 +8,19 @@ use crate::normalise::Kind;
 use crate::plan::{BankPlan, GroupPlan};
 
 /// A family by name, before its parameters are known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum FamilyName {
-    /// cos(w·x + b).
+    /// cos(w·x + b): smooth kernels; the usual choice
     Fourier,
-    /// sign(x_i − t).
+    /// sign(x − t): thresholds on single inputs
     Stump,
-    /// Hashed cells of random grids.
+    /// cells of random grids: rough, local functions
     Bin,
-    /// Maxima over pools of projections.
+    /// maxima of projections: piecewise linear functions
     Maxout,
-    /// σ(w·x + b).
+    /// σ(w·x + b): random ridge functions
     Sigmoid,
-    /// The inputs themselves.
+    /// the inputs themselves
     Linear,
 }
 

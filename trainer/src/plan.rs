@@ -4,7 +4,7 @@
 use koan::numerics::{CAUCHY_ONE, NORMAL_ONE, Scale};
 use koan::{Family, Group, Law};
 
-use crate::blob::{BankSpec, MapSpec, ModelSpec};
+use crate::blob::{BankSpec, MapSpec, ModelSpec, columns};
 use crate::normalise::{Normaliser, Spread};
 
 /// A run of inputs with a law and a bandwidth of its own, for product kernels.
@@ -42,6 +42,12 @@ const PHASE: f64 = 65536.0 / std::f64::consts::TAU;
 const ROOM: f64 = 30_000.0;
 
 impl BankPlan {
+    /// Features that the head needs weights for.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        columns(self.family, self.features)
+    }
+
     /// Real value that one unit of weight of this law stands for.
     fn law_unit(law: Law) -> f64 {
         match law {

@@ -199,13 +199,7 @@ impl Chooser<'_> {
 
     /// Bytes of a map for each input, as a share of the rest of the blob.
     fn map_share(&self, banks: &[BankPlan]) -> f64 {
-        let columns: usize = banks
-            .iter()
-            .map(|bank| match bank.family {
-                Family::Bin { slot_bits } => usize::from(bank.features) << slot_bits,
-                _ => usize::from(bank.features),
-            })
-            .sum();
+        let columns: usize = banks.iter().map(BankPlan::columns).sum();
         let bits = usize::from(self.options.bits_for(self.problem.task()));
         let rest = 64 + columns * self.problem.outputs * bits / 8;
         (6 * self.problem.table.inputs) as f64 / rest as f64

@@ -191,13 +191,7 @@ fn bank_plans(table: &Table, options: &TrainOptions) -> Result<Vec<BankPlan>, Er
             groups: Vec::new(),
         });
     }
-    let columns: usize = banks
-        .iter()
-        .map(|bank| match bank.family {
-            Family::Bin { slot_bits } => usize::from(bank.features) << slot_bits,
-            _ => usize::from(bank.features),
-        })
-        .sum();
+    let columns: usize = banks.iter().map(BankPlan::columns).sum();
     let alone = matches!(banks.as_slice(), [BankPlan { family: Family::Bin { .. }, .. }]);
     let most = if alone { koan::format::MAX_COLUMNS as usize } else { MAX_DENSE };
     if columns > most {

@@ -111,37 +111,27 @@ pub(super) trait Wrapping: Copy {
     fn neg(self) -> Self;
 }
 
-impl Wrapping for i16 {
-    const ZERO: Self = 0;
-    #[inline]
-    fn add(self, other: Self) -> Self {
-        self.wrapping_add(other)
-    }
-    #[inline]
-    fn sub(self, other: Self) -> Self {
-        self.wrapping_sub(other)
-    }
-    #[inline]
-    fn neg(self) -> Self {
-        self.wrapping_neg()
-    }
+macro_rules! wrapping {
+    ($($integer:ty),*) => {$(
+        impl Wrapping for $integer {
+            const ZERO: Self = 0;
+            #[inline]
+            fn add(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            #[inline]
+            fn sub(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+            #[inline]
+            fn neg(self) -> Self {
+                self.wrapping_neg()
+            }
+        }
+    )*};
 }
 
-impl Wrapping for i32 {
-    const ZERO: Self = 0;
-    #[inline]
-    fn add(self, other: Self) -> Self {
-        self.wrapping_add(other)
-    }
-    #[inline]
-    fn sub(self, other: Self) -> Self {
-        self.wrapping_sub(other)
-    }
-    #[inline]
-    fn neg(self) -> Self {
-        self.wrapping_neg()
-    }
-}
+wrapping!(i16, i32);
 
 /// Hadamard projections: block `b` holds projections b·P..(b+1)·P of the row,
 /// z = H·D·q, D the signs of the draws b·⌈d/64⌉….

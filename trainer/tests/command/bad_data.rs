@@ -86,6 +86,22 @@ fn broken_svmlight_gzip_and_idx() {
     folder.train_fails("bad-images.idx3", &["bad-images.idx3", "byte 18"]);
 }
 
+#[test]
+fn options_that_make_no_sense() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(60));
+    for bandwidth in ["-1", "0", "nan", "inf", "1e300"] {
+        folder.train_fails(&format!("q.csv --bandwidth={bandwidth}"), &["a bandwidth of"]);
+    }
+    for lambda in ["-1", "nan", "1e300"] {
+        folder.train_fails(&format!("q.csv --lambda={lambda}"), &["a lambda of"]);
+    }
+    folder.train_fails("q.csv --features 0", &["q.csv", "at least one feature"]);
+    folder.train_fails("q.csv --groups 2:none", &["q.csv", "leave all inputs out"]);
+    folder.train_fails("q.csv --train-rows 1", &["q.csv", "at least two rows"]);
+    folder.train_fails("q.csv --positive warm", &["q.csv", "no class \"warm\""]);
+}
+
 /// Constants are no error, but hardly what was meant.
 #[test]
 fn constant_inputs_give_a_warning() {
@@ -96,7 +112,7 @@ fn constant_inputs_give_a_warning() {
     let values = rows(&|row| format!("{}.5", row % 7));
     for content in [classes, values] {
         let folder = with(content);
-        for family in ["fourier", "stump", "maxout", "sigmoid", "linear"] {
+        for family in ["fourier", "stump", "bin", "maxout", "sigmoid", "linear"] {
             folder
                 .train(&format!("bad.csv --features 8 --family {family}"))
                 .success()

@@ -59,6 +59,18 @@ fn files_that_do_not_exist() {
     folder.train_fails(".", &[".: not a regular file"]);
 }
 
+/// What an operating system says of a file is said once.
+#[test]
+fn a_cause_is_told_once() {
+    let folder = trained();
+    let output = folder.run("train no.csv -o m.koan").failure().get_output().clone();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(text.matches("No such file").count(), 1, "{text}");
+    let output = folder.run("train q.csv --features 12 -o no/m.koan").failure();
+    let text = String::from_utf8(output.get_output().stderr.clone()).unwrap();
+    assert!(text.contains("no/m.koan") && !text.contains(".koan-"), "{text}");
+}
+
 #[test]
 fn an_output_that_cannot_be_written() {
     let folder = trained();

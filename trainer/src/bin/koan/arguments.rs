@@ -112,7 +112,7 @@ pub struct Train {
 
     /// Families, one bank for each (several: a sum of kernels)
     #[arg(long, default_value = "fourier", value_delimiter = ',', help_heading = "Model")]
-    pub family: Vec<FamilyArgument>,
+    pub family: Vec<FamilyName>,
     /// Law of the random draws [default: by family and number of inputs]
     #[arg(long, help_heading = "Model")]
     pub projection: Option<LawArgument>,
@@ -134,7 +134,7 @@ pub struct Train {
     pub lambda: Option<f64>,
     /// Input map [default: chosen on held-out rows]
     #[arg(long, help_heading = "Model")]
-    pub map: Option<MapName>,
+    pub map: Option<Kind>,
     /// Learn a bandwidth for every input [default: where it helps]
     #[arg(long, value_name = "yes|no", value_parser = yes_no, help_heading = "Model")]
     pub relevance: Option<bool>,
@@ -244,22 +244,6 @@ pub enum PredictFormat {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum FamilyArgument {
-    /// cos(w·x + b): smooth kernels; the usual choice
-    Fourier,
-    /// sign(x − t): thresholds on single inputs
-    Stump,
-    /// cells of random grids: rough, local functions
-    Bin,
-    /// maxima of projections: piecewise linear functions
-    Maxout,
-    /// σ(w·x + b): random ridge functions
-    Sigmoid,
-    /// the inputs themselves
-    Linear,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum LawArgument {
     /// dense normal weights (Gaussian kernel)
     Gaussian,
@@ -275,29 +259,6 @@ pub enum LawArgument {
     Uniform,
     /// grid pitches (Laplacian kernel)
     Gamma2,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum MapName {
-    /// one offset and gain for all inputs
-    Shared,
-    /// each input its own offset and gain
-    PerInput,
-    /// as per-input, heavy-tailed inputs through their logarithm
-    PerInputLog,
-}
-
-impl FamilyArgument {
-    fn family(self) -> FamilyName {
-        match self {
-            Self::Fourier => FamilyName::Fourier,
-            Self::Stump => FamilyName::Stump,
-            Self::Bin => FamilyName::Bin,
-            Self::Maxout => FamilyName::Maxout,
-            Self::Sigmoid => FamilyName::Sigmoid,
-            Self::Linear => FamilyName::Linear,
-        }
-    }
 }
 
 impl LawArgument {
@@ -335,18 +296,14 @@ impl Train {
 
     pub fn train_options(&self) -> TrainOptions {
         TrainOptions {
-            families: self.family.iter().map(|family| family.family()).collect(),
+            families: self.family.clone(),
             projection: self.projection.map(LawArgument::law),
             features: self.features.clone(),
             bits: self.bits,
             seed: self.seed,
             bandwidth: if self.bandwidth.is_empty() { None } else { Some(self.bandwidth.clone()) },
             lambda: self.lambda,
-            map: self.map.map(|map| match map {
-                MapName::Shared => Kind::Shared,
-                MapName::PerInput => Kind::PerInput,
-                MapName::PerInputLog => Kind::PerInputLog,
-            }),
+            map: self.map,
             relevance: self.relevance,
             pool: self.pool,
             shared: self.shared_pool,
