@@ -91,15 +91,16 @@ fn options_that_make_no_sense() {
     let folder = Folder::new();
     folder.write("q.csv", quadrants(60));
     for bandwidth in ["-1", "0", "nan", "inf", "1e300"] {
-        folder.train_fails(&format!("q.csv --bandwidth={bandwidth}"), &["a bandwidth of"]);
+        folder
+            .fails(&format!("train q.csv -o m.koan --bandwidth={bandwidth}"), &["a bandwidth of"]);
     }
     for lambda in ["-1", "nan", "1e300"] {
-        folder.train_fails(&format!("q.csv --lambda={lambda}"), &["a lambda of"]);
+        folder.fails(&format!("train q.csv -o m.koan --lambda={lambda}"), &["a lambda of"]);
     }
-    folder.train_fails("q.csv --features 0", &["q.csv", "at least one feature"]);
-    folder.train_fails("q.csv --groups 2:none", &["q.csv", "leave all inputs out"]);
-    folder.train_fails("q.csv --train-rows 1", &["q.csv", "at least two rows"]);
-    folder.train_fails("q.csv --positive warm", &["q.csv", "no class \"warm\""]);
+    folder.fails("train q.csv -o m.koan --features 0", &["q.csv", "at least one feature"]);
+    folder.fails("train q.csv -o m.koan --groups 2:none", &["q.csv", "leave all inputs out"]);
+    folder.fails("train q.csv -o m.koan --train-rows 1", &["q.csv", "at least two rows"]);
+    folder.fails("train q.csv -o m.koan --positive warm", &["q.csv", "no class \"warm\""]);
 }
 
 /// Constants are no error, but hardly what was meant.
