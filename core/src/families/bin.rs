@@ -14,7 +14,7 @@ const UNIT_BITS: u32 = 8;
 /// Fractional bits of input × reciprocal pitch (4096 = 2^12 stands for 1).
 const CELL_BITS: u32 = UNIT_BITS + 12;
 
-pub(super) fn generate(bank: &Bank<'_>, slot_bits: u8, seed: u64, q: &[i16], sink: &mut impl Sink) {
+pub(super) fn generate(bank: &Bank<'_>, slot_bits: u8, seed: u64, q: &[i16], sink: &mut dyn Sink) {
     let stream = bank_stream(seed, bank.index, Purpose::Weights);
     let starts = bank_stream(seed, bank.index, Purpose::Choices);
     let draws_each = q.len().div_ceil(4) as u64;

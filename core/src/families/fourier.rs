@@ -14,7 +14,7 @@ pub(super) fn generate(
     seed: u64,
     q: &[i16],
     block: &mut [i16],
-    sink: &mut impl Sink,
+    sink: &mut dyn Sink,
 ) {
     let features = usize::from(bank.features);
     let mut offsets = FeatureBytes::new(bank_stream(seed, bank.index, Purpose::Offsets));

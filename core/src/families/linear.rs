@@ -2,6 +2,6 @@
 
 use super::Sink;
 
-pub(super) fn generate(q: &[i16], sink: &mut impl Sink) {
+pub(super) fn generate(q: &[i16], sink: &mut dyn Sink) {
     sink.run(0, q);
 }

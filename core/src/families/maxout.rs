@@ -15,7 +15,7 @@ pub(super) fn generate(
     seed: u64,
     q: &[i16],
     wide: &mut [i32],
-    sink: &mut impl Sink,
+    sink: &mut dyn Sink,
 ) {
     let units = usize::from(bank.features);
     let mut best = Maximum::new(bank, pool, sink);
@@ -81,8 +81,8 @@ pub(super) fn project(
 }
 
 /// The running maximum of a unit; the lowest index wins a tie.
-struct Maximum<'s, 'b, S> {
-    runs: Runs<'s, S>,
+struct Maximum<'s, 'b> {
+    runs: Runs<'s>,
     bank: &'b Bank<'b>,
     pool: usize,
     unit: usize,
@@ -91,8 +91,8 @@ struct Maximum<'s, 'b, S> {
     choice: usize,
 }
 
-impl<'s, 'b, S: Sink> Maximum<'s, 'b, S> {
-    fn new(bank: &'b Bank<'b>, pool: usize, sink: &'s mut S) -> Self {
+impl<'s, 'b> Maximum<'s, 'b> {
+    fn new(bank: &'b Bank<'b>, pool: usize, sink: &'s mut dyn Sink) -> Self {
         Self { runs: Runs::new(sink), bank, pool, unit: 0, member: 0, value: i32::MIN, choice: 0 }
     }
 

@@ -21,6 +21,8 @@ pub const FEATURE_ONE: i16 = 32767;
 const RUN: usize = 32;
 
 /// What becomes of a bank's features.
+///
+/// Families take it as `dyn`: their code exists once, not for each sink.
 pub(crate) trait Sink {
     /// Features `first..first + run.len()` of the bank; `first % 8 == 0`.
     fn run(&mut self, first: usize, run: &[i16]);
@@ -40,7 +42,7 @@ pub(crate) fn generate(
     q: &[i16],
     block: &mut [i16],
     wide: &mut [i32],
-    sink: &mut impl Sink,
+    sink: &mut dyn Sink,
 ) {
     match bank.family {
         Family::Linear => linear::generate(q, sink),
@@ -55,15 +57,15 @@ pub(crate) fn generate(
 }
 
 /// Collects features into runs for a sink.
-struct Runs<'s, S> {
-    sink: &'s mut S,
+struct Runs<'s> {
+    sink: &'s mut dyn Sink,
     first: usize,
     length: usize,
     run: [i16; RUN],
 }
 
-impl<'s, S: Sink> Runs<'s, S> {
-    fn new(sink: &'s mut S) -> Self {
+impl<'s> Runs<'s> {
+    fn new(sink: &'s mut dyn Sink) -> Self {
         Self { sink, first: 0, length: 0, run: [0; RUN] }
     }
 

@@ -12,7 +12,7 @@ pub(super) fn generate(
     seed: u64,
     q: &[i16],
     wide: &mut [i32],
-    sink: &mut impl Sink,
+    sink: &mut dyn Sink,
 ) {
     let mut biases = FeatureBytes::new(bank_stream(seed, bank.index, Purpose::Offsets));
     let unit = SIGMOID_BIAS / bias_divisor(bank.law);

@@ -10,7 +10,7 @@ use crate::bank::{Bank, Group, Law};
 use crate::generator::{Purpose, Stream, bank_stream};
 use crate::numerics::{NORMAL, uniform};
 
-pub(super) fn generate(bank: &Bank<'_>, seed: u64, q: &[i16], sink: &mut impl Sink) {
+pub(super) fn generate(bank: &Bank<'_>, seed: u64, q: &[i16], sink: &mut dyn Sink) {
     let used = bank
         .groups()
         .filter(|group| !matches!(group.law, Law::None))
