@@ -3,6 +3,7 @@
 mod docs;
 mod setup;
 mod steps;
+mod wasm;
 
 use std::path::PathBuf;
 
@@ -22,6 +23,8 @@ enum Command {
         #[arg(long)]
         quick: bool,
     },
+    /// Build the browser's runtime and the npm package
+    Npm,
     /// Write what commands print into the README and docs/measurements.md
     Docs {
         /// Folder of the data sets; without it only the README's demo is renewed
@@ -34,6 +37,7 @@ fn main() -> ExitCode {
     let result = match Command::parse() {
         Command::Setup => setup::run(),
         Command::Test { quick } => steps::test(quick),
+        Command::Npm => wasm::runtime(),
         Command::Docs { data } => docs::run(data.as_deref()),
     };
     match result {
