@@ -1,6 +1,6 @@
 /** The WebAssembly runtime: found, compiled and started once. */
 
-import { initSync, type InitOutput } from '../build/glue.js';
+import { initSync } from '../build/glue.js';
 
 /** Where bytes may come from. */
 export type Bytes = BufferSource | URL | string | Response;
@@ -44,8 +44,13 @@ export function hasSimd(): boolean {
   return WebAssembly.validate(PROBE);
 }
 
-let started: Promise<InitOutput> | undefined;
-let running: InitOutput | undefined;
+/** What others need of the exports; the glue's own types stay inside. */
+export interface Running {
+  readonly memory: WebAssembly.Memory;
+}
+
+let started: Promise<Running> | undefined;
+let running: Running | undefined;
 
 /**
  * Starts the runtime, once: later calls wait for the first. `Model.load` calls
@@ -58,7 +63,7 @@ export async function init(source?: Source | PromiseLike<Source>): Promise<void>
   await (started ??= start(source));
 }
 
-async function start(source?: Source | PromiseLike<Source>): Promise<InitOutput> {
+async function start(source?: Source | PromiseLike<Source>): Promise<Running> {
   try {
     const module = await compile(await (source ?? host.runtime()));
     return (running = initSync({ module }));
@@ -109,7 +114,7 @@ function answered(response: Response): Response {
 }
 
 /** The running runtime's exports. */
-export function runtime(): InitOutput {
+export function runtime(): Running {
   if (!running) throw new Error('the runtime is not started: await init() first');
   return running;
 }

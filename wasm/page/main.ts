@@ -80,7 +80,8 @@ function showProbabilities(probabilities: Float32Array | undefined): void {
   if (probabilities) {
     const digit = document.createElement('b');
     digit.textContent = String(best);
-    answer.replaceChildren(digit, ` ${(100 * probabilities[best]!).toFixed(0)} % sure`);
+    // Rounded down: nobody is ever quite sure.
+    answer.replaceChildren(digit, ` ${Math.floor(99.999 * probabilities[best]!)} % sure`);
   } else {
     answer.textContent = 'Nothing drawn yet';
   }

@@ -26,9 +26,9 @@ export async function serve(folders) {
         .filter(([start]) => path.startsWith(start))
         .reduce((a, b) => (b[0].length > a[0].length ? b : a));
       const rest = path.slice(prefix.length);
-      const name = rest === '' || rest.endsWith('/') ? `${rest}index.html` : rest;
-      const body = place.text ?? (await readFile(join(place, normalize(`/${name}`))));
-      const type = TYPES[extname(place.text ? path : name)] ?? 'application/octet-stream';
+      const name = rest.endsWith('/') || path.endsWith('/') ? `${rest}index.html` : rest;
+      const body = place.text ?? (await readFile(join(place, name && normalize(`/${name}`))));
+      const type = TYPES[extname(place.text ? path : name || path)] ?? 'application/octet-stream';
       response.writeHead(200, { 'content-type': type }).end(body);
     } catch {
       response.writeHead(404, { 'content-type': 'text/plain' }).end(`no ${path}`);
