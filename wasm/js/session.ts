@@ -41,8 +41,9 @@ export const Word = {
 } as const;
 
 export class Session {
-  #raw = new Raw();
+  // First of all: without a runtime this says so.
   #memory = runtime().memory;
+  #raw = new Raw();
   #views: Views | undefined;
 
   /** @param blob a model's bytes */

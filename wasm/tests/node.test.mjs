@@ -23,7 +23,7 @@ async function build(wasm) {
   return koan;
 }
 const builds = { baseline: await build('koan.wasm'), simd: await build('koan-simd.wasm') };
-/** What the host computes: printed by `cargo run -p koan-tests --bin host`. */
+/** What the host computes: written by `cargo run -p koan-tests --bin host`. */
 const host = JSON.parse(readFileSync(file(root, 'target/wasm-host.json'), 'utf8'));
 
 for (const [name, { Model }] of Object.entries(builds)) {

@@ -2,6 +2,7 @@
 
 mod docs;
 mod setup;
+mod size;
 mod steps;
 mod wasm;
 
@@ -23,8 +24,14 @@ enum Command {
         #[arg(long)]
         quick: bool,
     },
-    /// Build the browser's runtime and the npm package
+    /// Build the npm package for browsers and node into wasm/dist
     Npm,
+    /// Build the demo page into target/page
+    Page,
+    /// Print what a page must load, raw and compressed; fail above the budget
+    Size,
+    /// Print the time of predictions in node
+    BenchWasm,
     /// Write what commands print into the README and docs/measurements.md
     Docs {
         /// Folder of the data sets; without it only the README's demo is renewed
@@ -37,7 +44,10 @@ fn main() -> ExitCode {
     let result = match Command::parse() {
         Command::Setup => setup::run(),
         Command::Test { quick } => steps::test(quick),
-        Command::Npm => wasm::runtime(),
+        Command::Npm => wasm::package(),
+        Command::Page => wasm::page(),
+        Command::Size => size::run(),
+        Command::BenchWasm => wasm::bench(),
         Command::Docs { data } => docs::run(data.as_deref()),
     };
     match result {

@@ -5,13 +5,15 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::steps::{CORTEX_M0, CORTEX_M4F, step};
+use crate::wasm::WASM;
 
 const COMPONENTS: [&str; 2] = ["rustfmt", "clippy"];
 
 /// Adds the missing targets and components to the active toolchain.
 pub fn run() -> Result<()> {
-    add("target", &[CORTEX_M0, CORTEX_M4F])?;
-    add("component", &COMPONENTS)
+    add("target", &[CORTEX_M0, CORTEX_M4F, WASM])?;
+    add("component", &COMPONENTS)?;
+    crate::wasm::setup()
 }
 
 fn add(kind: &str, wanted: &[&str]) -> Result<()> {

@@ -43,6 +43,7 @@ pub fn test(quick: bool) -> Result<()> {
     step("cargo test --package koan --features micromath --locked")?;
     // The same numbers without overflow checks, as devices run it.
     step("cargo test --package koan --release --locked")?;
+    crate::wasm::test()?;
     step(TESTS)
 }
 

@@ -1,7 +1,8 @@
-//! The browser's build: compiled, bound, optimised and packed.
+//! The browser: runtime, npm package, demo page, and their tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use walrus::ir::Instr;
@@ -22,8 +23,74 @@ const FEATURES: &str = "--enable-bulk-memory --enable-bulk-memory-opt --enable-s
      --enable-nontrapping-float-to-int --enable-mutable-globals --enable-multivalue \
      --enable-reference-types --enable-call-indirect-overlong";
 
+/// Where a Chromium may be; `CHROMIUM` names another.
+const CHROMIUM: [&str; 4] = [
+    "/usr/bin/chromium",
+    "/usr/bin/chromium-browser",
+    "/usr/bin/google-chrome",
+    "/usr/bin/google-chrome-stable",
+];
+
+/// Installs the node packages that the lock file names, and Chromium where
+/// there is none.
+pub fn setup() -> Result<()> {
+    let node = Command::new("node").arg("--version").output();
+    ensure!(
+        node.is_ok_and(|output| output.status.success()),
+        "there is no node: install version 20 or later from https://nodejs.org"
+    );
+    // npm writes this file last: while it is as new as the lock file, all is there.
+    let [lock, done] = ["package-lock.json", "node_modules/.package-lock.json"].map(|file| {
+        root().and_then(|root| Ok(root.join("wasm").join(file).metadata()?.modified()?))
+    });
+    if !matches!((lock, done), (Ok(lock), Ok(done)) if done >= lock) {
+        step("npm --prefix wasm ci --no-audit --no-fund")?;
+    }
+    let named = std::env::var("CHROMIUM").ok();
+    if CHROMIUM.iter().copied().chain(named.as_deref()).any(|path| Path::new(path).exists()) {
+        return Ok(());
+    }
+    step("apt-get install -y --no-install-recommends chromium").context(
+        "the tests need Chromium and apt cannot install it (as root, after `apt-get update`?): \
+         install it, or set CHROMIUM to the path of one",
+    )
+}
+
+/// Builds the runtime and the package around it into `wasm/dist`.
+pub fn package() -> Result<()> {
+    runtime()?;
+    step("node wasm/scripts/build.mjs")
+}
+
+/// Builds the demo page into `target/page`.
+pub fn page() -> Result<()> {
+    runtime()?;
+    step("node wasm/scripts/page.mjs target/page")
+}
+
+/// Prints the time of predictions in node.
+pub fn bench() -> Result<()> {
+    package()?;
+    step("cargo run --package koan-tests --bin shapes --locked -- target/wasm-shapes")?;
+    step("node wasm/scripts/bench.mjs target/wasm-shapes")
+}
+
+/// Builds everything, checks its size, and tests it in node and in Chromium.
+pub fn test() -> Result<()> {
+    package()?;
+    step("node wasm/scripts/page.mjs target/page")?;
+    crate::size::check()?;
+    step("cargo run --package koan-tests --bin host --locked -- target/wasm-host.json")?;
+    step("node wasm/tests/consumer.mjs")?;
+    // One file after the other: the tests of times share the machine with none.
+    for file in ["node", "browser", "page"] {
+        step(&format!("node --test --test-reporter=spec wasm/tests/{file}.test.mjs"))?;
+    }
+    Ok(())
+}
+
 /// Builds both runtimes and their glue into `wasm/build`.
-pub fn runtime() -> Result<()> {
+fn runtime() -> Result<()> {
     let folder = root()?.join("wasm/build");
     fs::create_dir_all(&folder)?;
     let mut glue = None;

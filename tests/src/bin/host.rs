@@ -1,5 +1,5 @@
 //! What the host computes, for runtimes elsewhere to be compared with:
-//! `cargo run -p koan-tests --bin host` prints JSON with the results of every
+//! `cargo run -p koan-tests --bin host FILE` writes JSON with the results of every
 //! call on the golden models' rows, and what is wrong with damaged blobs.
 //!
 //! Floats are given by their bits, blobs as hexadecimal text.
@@ -81,11 +81,13 @@ fn damaged(models: &[Golden], random: &mut Random) -> Value {
     json!({ "blob": text, "message": message })
 }
 
-fn main() -> Result<(), koan::Error> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let file = std::env::args_os().nth(1).ok_or("usage: host FILE")?;
     let models = all();
     let calls = models.iter().map(calls).collect::<Result<Vec<_>, _>>()?;
     let mut random = Random::new(0xda4a);
     let damaged: Vec<_> = (0..DAMAGED).map(|_| damaged(&models, &mut random)).collect();
-    println!("{}", json!({ "models": calls, "damaged": damaged }));
+    std::fs::write(file, json!({ "models": calls, "damaged": damaged }).to_string())?;
+    println!("{} models, {DAMAGED} damaged blobs", models.len());
     Ok(())
 }
