@@ -172,6 +172,15 @@ export class Model {
   }
 
   /**
+   * A row as JSON text, `[1, 2.5, null]` (`null`: unknown), and the answer as
+   * JSON text: class, name and probabilities, or values, and scores. Only in the
+   * entry `koan-wasm/json`.
+   */
+  json(row: string): string {
+    return this.#running().json(row);
+  }
+
+  /**
    * Proves that this engine computes what the trainer computed; throws an
    * `Error` that names the difference if not.
    */

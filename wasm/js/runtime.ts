@@ -60,17 +60,19 @@ let running: Running | undefined;
  * response or a compiled module
  */
 export async function init(source?: Source | PromiseLike<Source>): Promise<void> {
-  await (started ??= start(source));
+  const mine = (started ??= start(source));
+  try {
+    await mine;
+  } catch (error) {
+    // Whoever comes next may have more luck.
+    if (started === mine) started = undefined;
+    throw error;
+  }
 }
 
 async function start(source?: Source | PromiseLike<Source>): Promise<Running> {
-  try {
-    const module = await compile(await (source ?? host.runtime()));
-    return (running = initSync({ module }));
-  } catch (error) {
-    started = undefined;
-    throw error;
-  }
+  const module = await compile(await (source ?? host.runtime()));
+  return (running = initSync({ module }));
 }
 
 /** The module that a source is; to the types every object is one. */

@@ -73,6 +73,15 @@ export class Session {
     this.check(this.#raw.self_test());
   }
 
+  /** What the runtime answers to a row of JSON. */
+  json(row: string): string {
+    const raw: Raw & { json?(): number } = this.#raw;
+    if (!raw.json) throw new Error('this runtime has no JSON: import from koan-wasm/json');
+    this.give(new TextEncoder().encode(row));
+    this.check(raw.json());
+    return this.text(Word.Text);
+  }
+
   text(word: number): string {
     const { buffer, words } = this.views();
     return new TextDecoder().decode(new Uint8Array(buffer, words[word], words[word + 1]));

@@ -15,8 +15,7 @@ execFileSync(process.execPath, [at('node_modules/typescript/bin/tsc'), '-p', at(
 // Declarations only: `dist/js/*.d.ts` are the entries' own names in `dist`.
 cpSync(at('dist/js'), at('dist'), { recursive: true });
 rmSync(at('dist/js'), { recursive: true });
-await build({
-  entryPoints: ['index', 'node', 'slim'].map((name) => at(`js/${name}.ts`)),
+const options = {
   outdir: at('dist'),
   bundle: true,
   format: 'esm',
@@ -24,5 +23,17 @@ await build({
   minify: true,
   external: ['node:*'],
   logLevel: 'warning',
-});
-for (const wasm of ['koan.wasm', 'koan-simd.wasm']) cpSync(at(`build/${wasm}`), at(`dist/${wasm}`));
+};
+const entries = (names) => names.map((name) => at(`js/${name}.ts`));
+await build({ ...options, entryPoints: entries(['index', 'node', 'slim']) });
+/** The JSON build has one call more, and so a glue of its own. */
+const jsonGlue = {
+  name: 'json-glue',
+  setup(build) {
+    build.onResolve({ filter: /build\/glue\.js$/ }, () => ({ path: at('build/glue-json.js') }));
+  },
+};
+await build({ ...options, entryPoints: entries(['json', 'json-node']), plugins: [jsonGlue] });
+for (const name of ['koan', 'koan-simd', 'koan-json']) {
+  cpSync(at(`build/${name}.wasm`), at(`dist/${name}.wasm`));
+}

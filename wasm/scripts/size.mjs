@@ -21,7 +21,7 @@ const size = (name) => {
   };
 };
 const sizes = Object.fromEntries(
-  ['koan-simd.wasm', 'koan.wasm', 'index.js'].map((name) => [name, size(name)]),
+  ['koan-simd.wasm', 'koan.wasm', 'koan-json.wasm', 'index.js'].map((name) => [name, size(name)]),
 );
 const sum = (a, b) => Object.fromEntries(Object.keys(a).map((key) => [key, a[key] + b[key]]));
 sizes['index.js + koan-simd.wasm'] = sum(sizes['index.js'], sizes['koan-simd.wasm']);

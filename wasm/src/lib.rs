@@ -8,8 +8,12 @@
 #![cfg_attr(target_arch = "wasm32", no_std)]
 
 extern crate alloc;
+#[cfg(test)]
+extern crate std;
 
 mod heap;
+#[cfg(feature = "json")]
+mod json;
 mod run;
 mod session;
 

@@ -104,6 +104,8 @@ pub struct Session {
     staged: Vec<u64>,
     results: Vec<u64>,
     shared: Box<Shared>,
+    #[cfg(feature = "json")]
+    answer: Vec<u8>,
 }
 
 #[wasm_bindgen]
@@ -117,6 +119,8 @@ impl Session {
             staged: Vec::new(),
             results: Vec::new(),
             shared: Box::default(),
+            #[cfg(feature = "json")]
+            answer: Vec::new(),
         }
     }
 
@@ -169,6 +173,29 @@ impl Session {
             run(predictor, Call::from_code(call), staged, length, results)
         });
         self.finish(result)
+    }
+
+    /// Answers the given row of JSON; the answer is the shared text.
+    #[cfg(feature = "json")]
+    pub fn json(&mut self) -> i32 {
+        let Some(loaded) = &mut self.loaded else {
+            return self.fail(Failure::Text("no model is loaded"));
+        };
+        let (text, staged) = (self.given.as_slice(), &mut self.staged);
+        let row = bytemuck::cast_slice_mut::<u64, f32>(staged);
+        let answer =
+            loaded.with_dependent_mut(|_, predictor| crate::json::answer(predictor, text, row));
+        match answer {
+            Ok(answer) => {
+                self.answer = answer;
+                self.shared.text = self.answer.as_ptr() as u32;
+                self.shared.text_bytes = self.answer.len() as u32;
+                0
+            }
+            Err(crate::json::Failure::Core(error)) => self.fail(Failure::Core(error)),
+            Err(crate::json::Failure::Text(text)) => self.fail(Failure::Text(text)),
+            Err(crate::json::Failure::Memory) => self.fail(Full.into()),
+        }
     }
 
     /// Runs the self test.

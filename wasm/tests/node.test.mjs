@@ -238,6 +238,34 @@ test('memory is given back: models come and go, others stay', async () => {
   assert.deepEqual([...kept.scores(row)], before);
 });
 
+test('rows and answers as JSON text, in the entry that has them', async () => {
+  const json = await fresh('json-node.js', 'json');
+  const path = file(root, 'tests/golden/digits.koan');
+  const [{ row, scores }] = models.find(({ name }) => name === 'digits.koan').rows;
+  const model = await json.Model.load(path);
+  const answer = JSON.parse(model.json(JSON.stringify(row)));
+  assert.deepEqual(answer.scores, scores);
+  assert.equal(answer.class, model.classify(Float32Array.from(row)));
+  assert.equal(answer.name, model.info.classNames[answer.class]);
+  const probabilities = model.probabilities(Float32Array.from(row));
+  assert.deepEqual([...Float32Array.from(answer.probabilities)], [...probabilities]);
+  // Numbers as text become the f32 that they are nearest to.
+  const odd = row.map((_, i) => [0.1, 1e-3, 3.3333333333, 16777217, -0.0][i % 5]);
+  assert.deepEqual(
+    JSON.parse(model.json(JSON.stringify(odd))).scores,
+    [...model.scores(Float32Array.from(odd))],
+  );
+  assert.throws(() => model.json('[1, 2]'), { message: 'row has length 2, the model needs 64' });
+  const no = 'the text is not a JSON array of numbers';
+  for (const text of ['', 'x', '{}', '[1', '["a"]', '[1, 2] 3']) {
+    assert.throws(() => model.json(text), { message: no });
+  }
+  const regression = json.Model.from(models.find(({ name }) => name === 'linear-w4odd-t1.koan')?.blob ?? models[0].blob);
+  const other = JSON.parse(regression.json(JSON.stringify(Array(regression.info.inputs).fill(null))));
+  assert.equal(other.scores.length, regression.info.outputs);
+  assert.throws(() => named('digits.koan').json('[]'), { message: 'this runtime has no JSON: import from koan-wasm/json' });
+});
+
 test('a failed self test says what differs', () => {
   const { blob } = models.find(({ name }) => name === 'digits.koan');
   const damaged = Buffer.from(blob);

@@ -1,5 +1,6 @@
 //! The browser: runtime, npm package, demo page, and their tests.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,9 +15,28 @@ use crate::steps::{root, step};
 /// What wasm-bindgen is the glue for.
 pub const WASM: &str = "wasm32-unknown-unknown";
 
-/// The two builds of the runtime: file name and compiler flags.
-const BUILDS: [(&str, &str); 2] =
-    [("koan", "-Ctarget-feature=-simd128"), ("koan-simd", "-Ctarget-feature=+simd128")];
+/// A build of the runtime.
+struct Build {
+    /// The file's name.
+    name: &'static str,
+    /// The compiler's flags.
+    flags: &'static str,
+    /// The crate's features.
+    features: &'static str,
+    /// The name of its glue; builds that share one must agree.
+    glue: &'static str,
+}
+
+const BUILDS: [Build; 3] = [
+    Build { name: "koan", flags: "-Ctarget-feature=-simd128", features: "", glue: "glue" },
+    Build { name: "koan-simd", flags: "-Ctarget-feature=+simd128", features: "", glue: "glue" },
+    Build {
+        name: "koan-json",
+        flags: "-Ctarget-feature=-simd128",
+        features: "--features=json",
+        glue: "glue-json",
+    },
+];
 
 /// What every browser with WebAssembly's second set of features has.
 const FEATURES: &str = "--enable-bulk-memory --enable-bulk-memory-opt --enable-sign-ext \
@@ -89,26 +109,22 @@ pub fn test() -> Result<()> {
     Ok(())
 }
 
-/// Builds both runtimes and their glue into `wasm/build`.
+/// Builds the runtimes and their glue into `wasm/build`.
 fn runtime() -> Result<()> {
     let folder = root()?.join("wasm/build");
     fs::create_dir_all(&folder)?;
-    let mut glue = None;
-    for (name, flags) in BUILDS {
-        // A folder for each: neither evicts the other.
+    let mut glues: BTreeMap<&str, (String, String)> = BTreeMap::new();
+    for Build { name, flags, features, glue } in BUILDS {
+        // A folder for each: none evicts another.
         let target = format!("target/wasm-{name}");
         step(&format!(
-            "RUSTFLAGS={flags} cargo build --package koan-wasm --target {WASM} --profile wasm \
-             --locked --target-dir {target}"
+            "RUSTFLAGS={flags} cargo build --package koan-wasm {features} --target {WASM} \
+             --profile wasm --locked --target-dir {target}"
         ))?;
         let scratch = tempfile::tempdir()?;
         let compiled = root()?.join(&target).join(WASM).join("wasm/koan_wasm.wasm");
         let bound = bind(&compiled, scratch.path())?;
         silence_panics(&bound.wasm)?;
-        ensure!(
-            glue.is_none() || glue.as_ref() == Some(&bound.glue),
-            "the glue of the two builds differs: one of them has another interface"
-        );
         let simd = if flags.contains("+simd128") { "--enable-simd" } else { "--disable-simd" };
         let out = folder.join(name).with_extension("wasm");
         step(&format!(
@@ -117,11 +133,13 @@ fn runtime() -> Result<()> {
             bound.wasm.display(),
             out.display()
         ))?;
-        glue = Some(bound.glue);
+        let first = glues.entry(glue).or_insert_with(|| bound.glue.clone());
+        ensure!(*first == bound.glue, "{name} has another interface than the builds before it");
     }
-    let (script, types) = glue.context("there are builds")?;
-    fs::write(folder.join("glue.js"), script)?;
-    fs::write(folder.join("glue.d.ts"), types)?;
+    for (name, (script, types)) in glues {
+        fs::write(folder.join(format!("{name}.js")), script)?;
+        fs::write(folder.join(format!("{name}.d.ts")), types)?;
+    }
     Ok(())
 }
 
