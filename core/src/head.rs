@@ -36,13 +36,13 @@ impl<'m, 's> Head<'m, 's> {
     #[inline]
     fn add(&mut self, first: usize, run: &[i16]) {
         let width = self.bank.width;
-        let total: i32 = run.iter().map(|&phi| i32::from(phi)).sum();
+        let total = sum(run);
         let correction = i64::from(total) * ((1i64 << width.bits) - i64::from(width.odd));
         let start = first * usize::from(width.bits) / 8;
         let rows = self.weights.chunks_exact(self.row_bytes);
         for (output, (sum, row)) in self.sums.iter_mut().zip(rows).enumerate() {
             let Some(codes) = row.get(start..) else { return };
-            let weighted = 2 * dot(width.bits, codes, run) - correction;
+            let weighted = 2 * weigh(width.bits, codes, run) - correction;
             *sum += weighted * i64::from(self.model.multiplier(self.bank.index, output));
         }
     }
@@ -76,6 +76,36 @@ pub(crate) const fn code_at(width: Width, row: &[u8], index: usize) -> u32 {
     let at = index * bits;
     let pair = u16_at(row, at / 8) as u32;
     (pair >> (at % 8)) & ((1 << bits) - 1)
+}
+
+/// Σ φ of a run.
+#[inline]
+fn sum(run: &[i16]) -> i32 {
+    #[cfg(target_feature = "simd128")]
+    let (vectors, run) = {
+        let (sixteens, rest) = run.as_chunks::<16>();
+        (crate::simd::sum(sixteens), rest)
+    };
+    #[cfg(not(target_feature = "simd128"))]
+    let vectors = 0;
+    vectors + run.iter().map(|&phi| i32::from(phi)).sum::<i32>()
+}
+
+/// [`dot`], as far as it can be done in vectors, and of what is left.
+#[inline]
+fn weigh(bits: u8, codes: &[u8], run: &[i16]) -> i64 {
+    #[cfg(target_feature = "simd128")]
+    if matches!(bits, 2 | 4 | 8) {
+        let (sixteens, rest) = run.as_chunks::<16>();
+        let vectors = match bits {
+            2 => crate::simd::dot2(codes, sixteens),
+            4 => crate::simd::dot4(codes, sixteens),
+            _ => crate::simd::dot8(codes, sixteens),
+        };
+        let codes = codes.get(2 * sixteens.len() * usize::from(bits)..).unwrap_or(&[]);
+        return i64::from(vectors) + dot(bits, codes, rest);
+    }
+    dot(bits, codes, run)
 }
 
 /// Σ u·φ over a run; `codes` starts at the run's first code.

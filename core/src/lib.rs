@@ -60,6 +60,8 @@ mod model;
 pub mod numerics;
 mod predictor;
 mod probability;
+#[cfg(target_feature = "simd128")]
+mod simd;
 
 pub use bank::{Bank, Family, Group, Groups, Law, Width, option};
 pub use buffers::{Buffers, OwnedBuffers, Workspace};

@@ -18,7 +18,7 @@ pub(super) fn generate(
 ) {
     let features = usize::from(bank.features);
     let mut offsets = FeatureBytes::new(bank_stream(seed, bank.index, Purpose::Offsets));
-    let mut feature = |z: i16| cos(z.wrapping_add(i16::from(offsets.next()) << 8));
+    let mut phase = |z: i16| z.wrapping_add(i16::from(offsets.next()) << 8);
     if matches!(bank.law, Law::Hadamard) {
         let projections = Hadamard::new(bank, seed, q.len());
         let (mut first, mut number) = (0, 0);
@@ -26,9 +26,8 @@ pub(super) fn generate(
             projections.transform(number, q, block, |value| phase_input(bank.scale, value));
             let length = block.len().min(features - first);
             if let Some(phases) = block.get_mut(..length) {
-                for place in phases.iter_mut() {
-                    *place = feature(*place);
-                }
+                phases.iter_mut().for_each(|place| *place = phase(*place));
+                cosines(phases);
                 sink.run(first, phases);
             }
             first += length;
@@ -40,12 +39,23 @@ pub(super) fn generate(
     let grouped = bank.is_grouped();
     let mut runs = Runs::new(sink);
     for k in 0..features {
-        let phase = if grouped {
+        let z = if grouped {
             projections.project_groups(k, q)
         } else {
             bank.scale.apply_wrapping(projections.project(k, q))
         };
-        runs.push(feature(phase as i16));
+        runs.push(cos(phase(z as i16)));
     }
     runs.flush();
+}
+
+/// Phases to features in place.
+fn cosines(phases: &mut [i16]) {
+    #[cfg(target_feature = "simd128")]
+    let phases = {
+        let (eights, rest) = phases.as_chunks_mut::<8>();
+        eights.iter_mut().for_each(|eight| *eight = crate::simd::cos(*eight));
+        rest
+    };
+    phases.iter_mut().for_each(|place| *place = cos(*place));
 }

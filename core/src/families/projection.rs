@@ -109,10 +109,14 @@ pub(super) trait Wrapping: Copy {
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn neg(self) -> Self;
+    /// The Walsh-Hadamard transform of a block, in place.
+    fn walsh_hadamard(block: &mut [Self]) {
+        walsh_hadamard(block);
+    }
 }
 
 macro_rules! wrapping {
-    ($($integer:ty),*) => {$(
+    ($integer:ty $(, $override:item)?) => {
         impl Wrapping for $integer {
             const ZERO: Self = 0;
             #[inline]
@@ -127,11 +131,21 @@ macro_rules! wrapping {
             fn neg(self) -> Self {
                 self.wrapping_neg()
             }
+            $($override)?
         }
-    )*};
+    };
 }
 
-wrapping!(i16, i32);
+#[cfg(not(target_feature = "simd128"))]
+wrapping!(i16);
+#[cfg(target_feature = "simd128")]
+wrapping!(
+    i16,
+    fn walsh_hadamard(block: &mut [i16]) {
+        crate::simd::walsh_hadamard(block);
+    }
+);
+wrapping!(i32);
 
 /// Hadamard projections: block `b` holds projections b·P..(b+1)·P of the row,
 /// z = H·D·q, D the signs of the draws b·⌈d/64⌉….
@@ -169,7 +183,7 @@ impl Hadamard {
         if let Some(padding) = block.get_mut(q.len()..) {
             padding.fill(T::ZERO);
         }
-        walsh_hadamard(block);
+        T::walsh_hadamard(block);
     }
 }
 
