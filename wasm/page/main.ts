@@ -74,18 +74,20 @@ function showProbabilities(probabilities: Float32Array | undefined): void {
     const share = probabilities?.[digit] ?? 0;
     item.classList.toggle('best', digit === best);
     find('.fill', item).style.width = `${100 * share}%`;
-    find('.share', item).textContent = probabilities ? `${(100 * share).toFixed(1)} %` : '';
+    find('.share', item).textContent = probabilities ? percent(share) : '';
   });
   const answer = find('#answer');
   if (probabilities) {
     const digit = document.createElement('b');
     digit.textContent = String(best);
-    // Rounded down: nobody is ever quite sure.
-    answer.replaceChildren(digit, ` ${Math.floor(99.999 * probabilities[best]!)} % sure`);
+    answer.replaceChildren(digit, ` ${percent(probabilities[best]!)} sure`);
   } else {
     answer.textContent = 'Nothing drawn yet';
   }
 }
+
+/** At most 99.9 %: nobody is ever quite sure. */
+const percent = (share: number): string => `${Math.min(100 * share, 99.9).toFixed(1)} %`;
 
 function showSeen(row: Uint8Array | undefined): void {
   const canvas = find<HTMLCanvasElement>('#seen');

@@ -4,6 +4,8 @@ import type { Point, Stroke } from './digit.js';
 
 /** Steps of the keyboard's cursor along a side. */
 const GRID = 16;
+/** Points closer than this, in sides, add work and no shape. */
+const STEP = 0.01;
 
 export class Pad {
   strokes: Stroke[] = [];
@@ -65,7 +67,11 @@ export class Pad {
     if (event.pointerId !== this.#pointer) return;
     const events = event.getCoalescedEvents?.() ?? [];
     const stroke = this.strokes.at(-1);
-    stroke?.push(...(events.length ? events : [event]).map((each) => this.#at(each)));
+    for (const point of (events.length ? events : [event]).map((each) => this.#at(each))) {
+      const last = stroke?.at(-1);
+      const moved = last ? Math.hypot(point.x - last.x, point.y - last.y) : 0;
+      if (moved >= STEP) stroke?.push(point);
+    }
     this.#changed();
   }
 

@@ -37,13 +37,20 @@ function matrices({ inputs, features, outputs }) {
   return { classify, bytes };
 }
 
-/** The least time of a call, in µs, over repeats: other work only adds. */
-function micros(call, calls, repeats = 25) {
-  let least = Infinity;
-  for (let repeat = 0; repeat < repeats; repeat++) {
-    const start = performance.now();
-    for (let i = 0; i < calls; i++) call(i);
-    least = Math.min(least, (1000 * (performance.now() - start)) / calls);
+/**
+ * The least time of a call, in µs, over a second of short samples: other work on
+ * the machine only adds, and rarely to a sample of a millisecond.
+ */
+function micros(call) {
+  const sample = (calls) => {
+    const start = process.hrtime.bigint();
+    for (let i = 0; i < calls; i++) call(i % ROWS);
+    return Number(process.hrtime.bigint() - start) / 1000 / calls;
+  };
+  let least = sample(20);
+  const end = performance.now() + 1000;
+  while (performance.now() < end) {
+    least = Math.min(least, sample(Math.max(1, Math.min(ROWS, Math.round(1000 / least)))));
   }
   return least;
 }
@@ -57,11 +64,10 @@ for (const [name, wanted] of Object.entries(WANTED)) {
     const { inputs } = model.info;
     const rows = Float32Array.from({ length: ROWS * inputs }, (_, i) => (i * 7919) % 17);
     const one = Array.from({ length: ROWS }, (_, i) => rows.subarray(i * inputs, (i + 1) * inputs));
-    const calls = name === 'mnist' ? 200 : 1000;
-    const single = micros((i) => model.classify(one[i]), calls);
-    const batch = micros(() => model.classifyMany(rows), 1) / ROWS;
+    const single = micros((i) => model.classify(one[i]));
+    const batch = micros(() => model.classifyMany(rows)) / ROWS;
     const plain = matrices(model.info);
-    const float = micros((i) => plain.classify(one[i]), Math.min(calls, 100));
+    const float = micros((i) => plain.classify(one[i]));
     lines.push([
       name,
       build,

@@ -2,8 +2,8 @@
 //! calls. See `wasm/README.md` for the package.
 //!
 //! JavaScript writes rows into this memory and reads results from it; a call
-//! passes numbers only. Calls that can fail return a negative number, and
-//! [`Session::message`] then says why: nothing here throws or traps.
+//! passes numbers only. Calls that can fail return a negative number, and the
+//! words at [`Session::shared`] then say why: nothing here throws or traps.
 
 #![cfg_attr(target_arch = "wasm32", no_std)]
 

@@ -123,7 +123,7 @@ test('a model and a table give predictions and accuracy', async () => {
   const targets = expected.map((digit, row) => (row === golden.length - 1 ? (digit + 1) % 10 : digit));
   const csv = golden.map(({ row }, index) => [...row, targets[index]].join(',')).join('\r\n');
   await page.setInputFiles('#table-file', { name: 'rows.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) });
-  assert.equal(await page.textContent('#summary'), 'Now a model.');
+  await until(page, () => document.querySelector('#summary').textContent === 'Now a model.');
   await page.setInputFiles('#model-file', file(root, 'tests/golden/digits.koan'));
   await page.waitForSelector('#results:not([hidden])');
   const right = golden.length - 1;

@@ -30,6 +30,8 @@ enum Command {
     Page,
     /// Print what a page must load, raw and compressed; fail above the budget
     Size,
+    /// Only the tests of the npm package and the demo page
+    TestWasm,
     /// Print the time of predictions in node
     BenchWasm,
     /// Write what commands print into the README and docs/measurements.md
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
         Command::Npm => wasm::package(),
         Command::Page => wasm::page(),
         Command::Size => size::run(),
+        Command::TestWasm => wasm::setup().and_then(|()| wasm::test()),
         Command::BenchWasm => wasm::bench(),
         Command::Docs { data } => docs::run(data.as_deref()),
     };

@@ -30,6 +30,7 @@ pub fn test(quick: bool) -> Result<()> {
     }
     crate::setup::run()?;
     FORMAT_AND_LINTS.iter().try_for_each(|command| step(command))?;
+    crate::wasm::lint()?;
     step("RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --locked")?;
     for target in [CORTEX_M0, CORTEX_M4F] {
         for features in ["--no-default-features", "--features micromath"] {

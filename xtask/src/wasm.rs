@@ -95,6 +95,15 @@ pub fn bench() -> Result<()> {
     step("node wasm/scripts/bench.mjs target/wasm-shapes")
 }
 
+/// Lints what only this target compiles.
+pub fn lint() -> Result<()> {
+    step(&format!(
+        "RUSTFLAGS=-Ctarget-feature=+simd128 cargo clippy --package koan --package koan-wasm \
+         --features koan-wasm/json --target {WASM} --profile wasm --target-dir \
+         target/wasm-koan-simd --locked -- -D warnings"
+    ))
+}
+
 /// Builds everything, checks its size, and tests it in node and in Chromium.
 pub fn test() -> Result<()> {
     package()?;
