@@ -116,6 +116,12 @@ pub(crate) const fn need(
     }
 }
 
+/// Whether the last four bytes are the CRC-32 of the others.
+pub(crate) const fn checksum_holds(blob: &[u8]) -> bool {
+    let length = blob.len().saturating_sub(4);
+    crc32(blob, length) == u32_at(blob, length)
+}
+
 /// `?` for `const fn`.
 macro_rules! attempt {
     ($result:expr) => {
@@ -163,7 +169,7 @@ impl<'a> Model<'a> {
         attempt!(need(blob.len(), "header", field::FLAGS, field::INPUT_MAP - field::FLAGS));
         attempt!(need(blob.len(), "trailer", field::INPUT_MAP, TRAILER));
         let end = blob.len() - TRAILER;
-        if crc32(blob, blob.len() - 4) != u32_at(blob, blob.len() - 4) {
+        if !checksum_holds(blob) {
             return Err(Error::Checksum);
         }
         Self::parse_checked(blob, end)

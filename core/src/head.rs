@@ -33,13 +33,20 @@ impl<'m, 's> Head<'m, 's> {
         Self { model, bank, weights, row_bytes: bank.row_bytes(), sums }
     }
 
+    /// The outputs' rows of weights.
+    #[inline]
+    fn rows(&self) -> impl Iterator<Item = &'m [u8]> + use<'m> {
+        // A bank has features. Said here so that no panic is linked.
+        self.weights.chunks_exact(self.row_bytes.max(1))
+    }
+
     #[inline]
     fn add(&mut self, first: usize, run: &[i16]) {
         let width = self.bank.width;
         let total: i32 = run.iter().map(|&phi| i32::from(phi)).sum();
         let correction = i64::from(total) * ((1i64 << width.bits) - i64::from(width.odd));
         let start = first * usize::from(width.bits) / 8;
-        let rows = self.weights.chunks_exact(self.row_bytes);
+        let rows = self.rows();
         for (output, (sum, row)) in self.sums.iter_mut().zip(rows).enumerate() {
             let Some(codes) = row.get(start..) else { return };
             let weighted = 2 * dot(width.bits, codes, run) - correction;
@@ -56,7 +63,7 @@ impl Sink for Head<'_, '_> {
     }
 
     fn one_hot(&mut self, column: usize, _slots: usize) {
-        let rows = self.weights.chunks_exact(self.row_bytes);
+        let rows = self.rows();
         for (output, (sum, row)) in self.sums.iter_mut().zip(rows).enumerate() {
             let weight = self.bank.width.value(code_at(self.bank.width, row, column));
             *sum += i64::from(weight)

@@ -263,7 +263,10 @@ impl<'a> Model<'a> {
     /// How many golden rows the model carries.
     #[must_use]
     pub const fn golden_rows(&self) -> usize {
-        self.section(section::GOLDEN_ROWS).len() / self.golden_row_bytes()
+        match self.section(section::GOLDEN_ROWS).len().checked_div(self.golden_row_bytes()) {
+            Some(rows) => rows,
+            None => 0,
+        }
     }
 
     /// Input `input` of golden row `row`; 0 where there is none.

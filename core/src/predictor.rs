@@ -4,6 +4,7 @@ use crate::buffers::{Buffers, Workspace};
 use crate::crc::Crc32;
 use crate::error::Error;
 use crate::families::{FEATURE_ONE, Sink, generate};
+use crate::format::checksum_holds;
 use crate::generator::{check_word, golden_stream};
 use crate::head::{Head, finish};
 use crate::input::Input;
@@ -222,11 +223,17 @@ impl<'m, B: Buffers> Predictor<'m, B> {
     /// what they did where the model was made: the scores of
     /// [`GOLDEN_DIGEST_ROWS`] rows that the generator draws must have the
     /// blob's digest, and golden rows, if the blob carries any, their exact
-    /// scores. Costs as much as that many predictions.
+    /// scores. Costs as much as that many predictions. The blob's checksum is
+    /// taken again first: a model of [`include_model!`](crate::include_model)
+    /// was checked when compiling, its flash may have changed since.
     ///
     /// # Errors
-    /// [`Error::SelfTest`] names what differed.
+    /// [`Error::Checksum`]; [`Error::SelfTest`] names what differed.
     pub fn self_test(&mut self) -> Result<(), Error> {
+        // The compiler knows the bytes of an included blob: they are to be read.
+        if !checksum_holds(core::hint::black_box(self.model.blob())) {
+            return Err(Error::Checksum);
+        }
         if self.golden_digest()? != self.model.golden_digest() {
             return Err(Error::SelfTest { check: "golden digest", row: 0 });
         }
@@ -266,7 +273,8 @@ impl<'m, B: Buffers> Predictor<'m, B> {
                 // Rows of falling magnitude: saturated, typical and small inputs.
                 let index = first + index;
                 let word = stream.draw(index as u64 / 4) >> (16 * (index % 4));
-                *q = (word as i16 >> (2 * number)).clamp(-model.limit, model.limit);
+                // `clamp` would bring a panic along for limits below 0.
+                *q = (word as i16 >> (2 * number)).min(model.limit).max(-model.limit);
             }
             if model.outputs() == 0 {
                 let mut digest = Digest { crc };
