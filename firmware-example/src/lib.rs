@@ -6,7 +6,8 @@
 //! - [`exit`] ends the emulation with an exit code.
 //! - [`Uart`] is the serial port.
 //! - [`stack`] measures how deep the stack went.
-//! - [`pack`] finds what the host has put into flash beside the firmware.
+//! - [`packed`] is what the host has put into flash beside the firmware, [`pack`]
+//!   reads it.
 
 #![no_std]
 
@@ -14,6 +15,8 @@ mod linker;
 mod register;
 
 pub mod pack;
+#[cfg(any(feature = "planted-unwrap", feature = "planted-float", feature = "planted-heap"))]
+pub mod planted;
 pub mod stack;
 pub mod uart;
 
@@ -23,6 +26,12 @@ pub use cortex_m_rt::entry;
 pub use riscv_rt::entry;
 pub use semihosting::{print as print_format, println};
 pub use uart::Uart;
+
+/// What the host has put into the memory region `PACK`.
+#[must_use]
+pub fn packed() -> &'static [u8] {
+    linker::pack()
+}
 
 /// Writes text to the host's console, without the formatting machinery.
 pub fn print(text: &str) {
@@ -48,4 +57,24 @@ macro_rules! exit_on_panic {
             $crate::exit(101)
         }
     };
+}
+
+/// A fault of the hardware ends the emulation instead of hanging: exit code 102.
+mod fault {
+    fn report() -> ! {
+        crate::print("a hardware fault: a wrong address, or the stack ran over\n");
+        crate::exit(102)
+    }
+
+    #[cfg(target_arch = "arm")]
+    #[cortex_m_rt::exception]
+    unsafe fn HardFault(_: &cortex_m_rt::ExceptionFrame) -> ! {
+        report()
+    }
+
+    #[cfg(target_arch = "riscv32")]
+    #[unsafe(export_name = "ExceptionHandler")]
+    extern "C" fn exception(_: &riscv_rt::TrapFrame) -> ! {
+        report()
+    }
 }

@@ -1,6 +1,13 @@
 //! The project's own commands: `cargo xtask`.
 
 mod docs;
+mod elf;
+mod emulate;
+#[path = "../../tests/src/golden.rs"]
+#[allow(dead_code, reason = "the tests use all of it")]
+mod golden;
+mod machines;
+mod pack;
 mod setup;
 mod steps;
 
@@ -22,6 +29,8 @@ enum Command {
         #[arg(long)]
         quick: bool,
     },
+    /// Build the firmware for every emulated core and run it there
+    Emulate,
     /// Write what commands print into the README and docs/measurements.md
     Docs {
         /// Folder of the data sets; without it only the README's demo is renewed
@@ -34,6 +43,7 @@ fn main() -> ExitCode {
     let result = match Command::parse() {
         Command::Setup => setup::run(),
         Command::Test { quick } => steps::test(quick),
+        Command::Emulate => emulate::run(),
         Command::Docs { data } => docs::run(data.as_deref()),
     };
     match result {
