@@ -28,6 +28,9 @@ const TIME_LIMIT: Duration = Duration::from_secs(60);
 /// The emulator loads no file that is larger than the machine's RAM.
 const PIECE: usize = 16 * 1024;
 
+/// What is missing when the emulator cannot be started.
+pub const NO_EMULATOR: &str = "cannot run the emulator: is QEMU installed?";
+
 /// An emulated machine.
 #[derive(Clone, Debug)]
 pub struct Machine {
@@ -88,12 +91,19 @@ impl Machine {
         Ok(root()?.join(format!("firmware-example/target/{target}/release/{program}")))
     }
 
+    /// The emulator with a firmware, to be given its serial port.
+    pub fn command(&self, elf: &Path) -> Result<Command> {
+        let (program, arguments) = self.runner.split_first().context("an empty runner")?;
+        let mut command = Command::new(program);
+        command.args(arguments).arg(elf).stdin(Stdio::null());
+        Ok(command)
+    }
+
     /// Runs a firmware to its end, with `pack` (bytes and address) in its memory.
     pub fn run(&self, elf: &Path, pack: Option<(&[u8], u64)>) -> Result<Outcome> {
         let scratch = tempfile::tempdir()?;
-        let (program, arguments) = self.runner.split_first().context("an empty runner")?;
-        let mut command = Command::new(program);
-        command.args(arguments).arg(elf).args(["-serial", "none"]);
+        let mut command = self.command(elf)?;
+        command.args(["-serial", "none"]);
         if let Some((bytes, address)) = pack {
             for (number, piece) in bytes.chunks(PIECE).enumerate() {
                 let file = scratch.path().join(number.to_string());
@@ -106,11 +116,10 @@ impl Machine {
         // Files, which do not fill up as pipes do.
         let mut output = tempfile::tempfile()?;
         let mut child = command
-            .stdin(Stdio::null())
             .stdout(output.try_clone()?)
             .stderr(output.try_clone()?)
             .spawn()
-            .with_context(|| format!("cannot run `{program}`: is QEMU installed?"))?;
+            .context(NO_EMULATOR)?;
         let started = Instant::now();
         let status = loop {
             if let Some(status) = child.try_wait()? {

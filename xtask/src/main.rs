@@ -8,6 +8,7 @@ mod emulate;
 mod golden;
 mod machines;
 mod pack;
+mod serial;
 mod setup;
 mod steps;
 
@@ -31,6 +32,8 @@ enum Command {
     },
     /// Build the firmware for every emulated core and run it there
     Emulate,
+    /// Stream rows and faults through the serial ports of emulated devices
+    Serial,
     /// Write what commands print into the README and docs/measurements.md
     Docs {
         /// Folder of the data sets; without it only the README's demo is renewed
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
         Command::Setup => setup::run(),
         Command::Test { quick } => steps::test(quick),
         Command::Emulate => emulate::run(),
+        Command::Serial => serial::test(),
         Command::Docs { data } => docs::run(data.as_deref()),
     };
     match result {

@@ -11,12 +11,14 @@ pub const CORTEX_M0: &str = "thumbv6m-none-eabi";
 /// With a float unit.
 pub const CORTEX_M4F: &str = "thumbv7em-none-eabihf";
 
-const FORMAT_AND_LINTS: [&str; 5] = [
+const FORMAT_AND_LINTS: [&str; 6] = [
     "cargo fmt --all --check",
     "cargo fmt --manifest-path tests/mum32bit/Cargo.toml --check",
     "cargo clippy --workspace --all-targets --locked -- -D warnings",
     "cargo clippy --package koan --all-targets --features micromath --locked -- -D warnings",
     "cargo clippy --manifest-path tests/mum32bit/Cargo.toml --all-targets --locked -- -D warnings",
+    "cargo clippy --manifest-path firmware-example/Cargo.toml --package koan-protocol --all-targets \
+     --locked -- -D warnings",
 ];
 
 /// Last, so that the run ends with the summary of the tests.
@@ -41,6 +43,10 @@ pub fn test(quick: bool) -> Result<()> {
     // A package of its own: its generator draws other numbers on purpose.
     step("cargo test --manifest-path tests/mum32bit/Cargo.toml --locked")?;
     step("cargo test --package koan --features micromath --locked")?;
+    step(
+        "cargo test --manifest-path firmware-example/Cargo.toml --package koan-protocol --locked",
+    )?;
+    crate::serial::test()?;
     // The same numbers without overflow checks, as devices run it.
     step("cargo test --package koan --release --locked")?;
     step(TESTS)
