@@ -14,8 +14,8 @@ use tempfile::TempDir;
 use crate::machines::{Machine, NO_EMULATOR, all};
 use crate::steps::{root, step};
 
-/// Where the protocol runs: with and without a float unit.
-const TARGETS: [&str; 2] = ["thumbv7m-none-eabi", "thumbv7em-none-eabihf"];
+/// Where the protocol runs: in 16 KB of RAM, and with and without a float unit.
+const TARGETS: [&str; 3] = ["thumbv6m-none-eabi", "thumbv7m-none-eabi", "thumbv7em-none-eabihf"];
 /// Test rows of the digits.
 const ROWS: usize = 597;
 /// No single answer takes a tenth of it.

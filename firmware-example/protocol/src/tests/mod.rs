@@ -1,6 +1,7 @@
 //! A device from the outside: bytes in, lines out.
 
 mod answers;
+mod documented;
 mod robust;
 mod uploads;
 
