@@ -41,6 +41,10 @@
 #[cfg(test)]
 extern crate std;
 
+/// Tests of all values take one in so many under Miri, which is slow.
+#[cfg(test)]
+const STRIDE: usize = if cfg!(miri) { 1021 } else { 1 };
+
 /// The examples of the README, run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]

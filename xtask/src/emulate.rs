@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
+use koan_golden::Golden;
 
 use crate::elf::{self, Size};
-use crate::golden::{self, Golden};
 use crate::machines::{self, Machine, Outcome};
 use crate::pack::packs;
 use crate::steps::root;
@@ -48,8 +48,7 @@ struct Line {
 
 /// Builds and runs everything on every core; prints a table.
 pub fn run() -> Result<()> {
-    let folder = root()?.join("tests/golden");
-    let models = golden::load(&folder).map_err(anyhow::Error::msg)?;
+    let models = koan_golden::load(&root()?.join("tests/golden")).map_err(anyhow::Error::msg)?;
     let blob = read(&root()?.join(MODEL))?;
     let flipped = flipped(&blob);
     let lines: Vec<Line> = machines::all()?

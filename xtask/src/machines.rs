@@ -22,6 +22,9 @@ pub const CORES: [(&str, &str); 6] = [
 /// The firmware's workspace, from the root of the repository.
 pub const MANIFEST: &str = "firmware-example/Cargo.toml";
 
+/// Said to cargo, as the user may have set another one for all workspaces.
+const TARGET_FOLDER: &str = "firmware-example/target";
+
 /// No run takes a tenth of it; a firmware that hangs is a failure.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
@@ -85,10 +88,10 @@ impl Machine {
         let features =
             if features.is_empty() { String::new() } else { format!(" --features {features}") };
         step(&format!(
-            "cargo build --quiet --manifest-path {MANIFEST} --release --locked --target {target} \
-             --bin {program}{features}"
+            "cargo build --quiet --manifest-path {MANIFEST} --target-dir {TARGET_FOLDER} --release \
+             --locked --target {target} --bin {program}{features}"
         ))?;
-        Ok(root()?.join(format!("firmware-example/target/{target}/release/{program}")))
+        Ok(root()?.join(format!("{TARGET_FOLDER}/{target}/release/{program}")))
     }
 
     /// The emulator with a firmware, to be given its serial port.

@@ -3,9 +3,6 @@
 mod docs;
 mod elf;
 mod emulate;
-#[path = "../../tests/src/golden.rs"]
-#[allow(dead_code, reason = "the tests use all of it")]
-mod golden;
 mod machines;
 mod pack;
 mod serial;

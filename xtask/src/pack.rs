@@ -3,7 +3,7 @@
 
 use anyhow::{Result, ensure};
 
-use crate::golden::{Golden, GoldenRow, Typed};
+use koan_golden::{Golden, GoldenRow, Typed};
 use layout::{BYTES, FLOATS, MAGIC, WORDS};
 
 #[path = "../../firmware-example/src/pack.rs"]

@@ -6,10 +6,24 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::machines::{CORES, MANIFEST};
+
 /// Without atomics, floats or a heap: what builds here needs none of them.
 pub const CORTEX_M0: &str = "thumbv6m-none-eabi";
 /// With a float unit.
 pub const CORTEX_M4F: &str = "thumbv7em-none-eabihf";
+
+/// The toolchain that has Miri.
+pub const NIGHTLY: &str = "nightly";
+
+/// With 32 bits, and with the most significant byte first.
+const MIRI_TARGETS: [&str; 2] = ["i686-unknown-linux-gnu", "s390x-unknown-linux-gnu"];
+
+/// The variants of the firmware for real boards, from the root of the repository.
+const BOARDS: &str = "firmware-example/boards/Cargo.toml";
+
+const BOARD_TARGETS: [(&str, &str); 3] =
+    [("rp2040", CORTEX_M0), ("nrf52840", CORTEX_M4F), ("esp32c3", "riscv32imc-unknown-none-elf")];
 
 const FORMAT_AND_LINTS: [&str; 6] = [
     "cargo fmt --all --check",
@@ -46,10 +60,48 @@ pub fn test(quick: bool) -> Result<()> {
     step(
         "cargo test --manifest-path firmware-example/Cargo.toml --package koan-protocol --locked",
     )?;
+    firmware()?;
+    crate::emulate::run()?;
     crate::serial::test()?;
+    miri()?;
     // The same numbers without overflow checks, as devices run it.
     step("cargo test --package koan --release --locked")?;
+    step("cargo test --package koan-golden --release --locked")?;
     step(TESTS)
+}
+
+/// Lints the firmware for every core and builds the variants for real boards.
+fn firmware() -> Result<()> {
+    for manifest in [MANIFEST, BOARDS] {
+        step(&format!("cargo fmt --manifest-path {manifest} --all --check"))?;
+    }
+    for (target, _) in CORES {
+        step(&format!(
+            "cargo clippy --quiet --manifest-path {MANIFEST} --bins --target {target} --locked -- \
+             -D warnings"
+        ))?;
+    }
+    for (board, target) in BOARD_TARGETS {
+        step(&format!(
+            "cargo build --quiet --manifest-path {BOARDS} --package koan-{board} \
+             --target {target} --release --locked"
+        ))?;
+    }
+    Ok(())
+}
+
+/// The core's own tests and golden models in an interpreter that knows other
+/// machines and finds undefined behaviour; random tests run a few cases.
+fn miri() -> Result<()> {
+    for target in MIRI_TARGETS {
+        for tests in ["koan --lib", "koan-golden --test replay"] {
+            step(&format!(
+                "MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=4 cargo +{NIGHTLY} miri test \
+                 --quiet --package {tests} --target {target} --locked"
+            ))?;
+        }
+    }
+    Ok(())
 }
 
 /// Runs a command line of words without spaces, with variables in front as in

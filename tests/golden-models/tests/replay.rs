@@ -1,0 +1,42 @@
+//! The golden models through the core alone, light enough for Miri: there it
+//! shows the same bits on a 32-bit and on a big-endian machine.
+
+use koan::{Buffers, Input, Model, OwnedBuffers, Predictor};
+use koan_golden::{Typed, folder, paths, read};
+
+/// As in the firmware.
+type Memory = OwnedBuffers<1024, 1024, 1024, 32>;
+
+/// Under Miri, which is slow, one of so many models; the number is prime to
+/// the numbers of widths, outputs and kinds.
+const STRIDE: usize = if cfg!(miri) { 7 } else { 1 };
+
+fn scores<I: Input, B: Buffers>(
+    core: &mut Predictor<'_, B>,
+    row: &[I],
+) -> Result<Vec<i32>, String> {
+    core.scores(row).map(<[i32]>::to_vec).map_err(|error| error.to_string())
+}
+
+#[test]
+fn the_core_gives_the_golden_scores_in_every_type() {
+    let mut replayed = 0;
+    for path in paths(&folder()).unwrap().iter().step_by(STRIDE) {
+        let golden = read(path).unwrap();
+        let name = &golden.name;
+        let model = Model::parse(&golden.blob).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let mut memory = Memory::new();
+        let mut core = Predictor::new(model, memory.workspace())
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        core.self_test().unwrap_or_else(|error| panic!("{name}: {error}"));
+        golden
+            .replay(|row| match row {
+                Typed::Floats(row) => scores(&mut core, row),
+                Typed::Words(row) => scores(&mut core, row),
+                Typed::Bytes(row) => scores(&mut core, row),
+            })
+            .unwrap_or_else(|difference| panic!("{difference}"));
+        replayed += 1;
+    }
+    println!("{replayed} golden models replayed");
+}
