@@ -33,7 +33,7 @@ enum Command {
     Serial,
     /// Write what commands print into the README and docs/measurements.md
     Docs {
-        /// Folder of the data sets; without it only the README's demo is renewed
+        /// Folder of the data sets; without it only the demo and the firmware are renewed
         #[arg(long, value_name = "FOLDER")]
         data: Option<PathBuf>,
     },
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     let result = match Command::parse() {
         Command::Setup => setup::run(),
         Command::Test { quick } => steps::test(quick),
-        Command::Emulate => emulate::run(),
+        Command::Emulate => emulate::run().map(|table| print!("{table}")),
         Command::Serial => serial::test(),
         Command::Docs { data } => docs::run(data.as_deref()),
     };

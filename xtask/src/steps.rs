@@ -61,7 +61,7 @@ pub fn test(quick: bool) -> Result<()> {
         "cargo test --manifest-path firmware-example/Cargo.toml --package koan-protocol --locked",
     )?;
     firmware()?;
-    crate::emulate::run()?;
+    print!("{}", crate::emulate::run()?);
     crate::serial::test()?;
     miri()?;
     // The same numbers without overflow checks, as devices run it.

@@ -25,7 +25,12 @@ const ROW: [i16; 64] = [
 
 #[entry]
 fn main() -> ! {
-    match run() {
+    #[cfg(feature = "stack")]
+    koan_firmware::stack::paint();
+    let result = run();
+    #[cfg(feature = "stack")]
+    koan_firmware::println!("stack: {:?} bytes", koan_firmware::stack::used());
+    match result {
         Ok(()) => exit(0),
         Err(error) => {
             print(error.message());
@@ -35,6 +40,8 @@ fn main() -> ! {
     }
 }
 
+// Not inlined: its buffers are no burden for the rest of a firmware.
+#[inline(never)]
 fn run() -> Result<(), koan::Error> {
     let mut predictor = digits::predictor()?;
     predictor.self_test()?;
