@@ -4,7 +4,7 @@ use std::env::var_os;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 
 use crate::machines::{CORES, MANIFEST};
 
@@ -93,15 +93,21 @@ fn firmware() -> Result<()> {
 /// The core's own tests and golden models in an interpreter that knows other
 /// machines and finds undefined behaviour; random tests run a few cases.
 fn miri() -> Result<()> {
-    for target in MIRI_TARGETS {
-        for tests in ["koan --lib", "koan-golden --test replay"] {
+    let interpret = |target: &str| {
+        ["koan --lib", "koan-golden --test replay"].iter().try_for_each(|tests| {
             step(&format!(
                 "MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=4 cargo +{NIGHTLY} miri test \
                  --quiet --package {tests} --target {target} --locked"
-            ))?;
-        }
-    }
-    Ok(())
+            ))
+        })
+    };
+    // The interpreter takes a single core for each.
+    std::thread::scope(|scope| {
+        MIRI_TARGETS
+            .map(|target| scope.spawn(move || interpret(target)))
+            .into_iter()
+            .try_for_each(|thread| thread.join().map_err(|_| anyhow!("a thread panicked"))?)
+    })
 }
 
 /// Runs a command line of words without spaces, with variables in front as in
