@@ -10,6 +10,8 @@ type Memory = OwnedBuffers<1024, 1024, 1024, 32>;
 /// Under Miri, which is slow, one of so many models; the number is prime to
 /// the numbers of widths, outputs and kinds.
 const STRIDE: usize = if cfg!(miri) { 13 } else { 1 };
+/// Other ones on a big-endian machine.
+const FIRST: usize = if cfg!(all(miri, target_endian = "big")) { 6 } else { 0 };
 /// Under Miri, only models of so many bytes.
 const LARGEST: usize = if cfg!(miri) { 1024 } else { usize::MAX };
 
@@ -23,7 +25,7 @@ fn scores<I: Input, B: Buffers>(
 #[test]
 fn the_core_gives_the_golden_scores_in_every_type() {
     let mut replayed = 0;
-    for path in paths(&folder()).unwrap().iter().step_by(STRIDE) {
+    for path in paths(&folder()).unwrap().iter().skip(FIRST).step_by(STRIDE) {
         let golden = read(path).unwrap();
         if golden.blob.len() > LARGEST {
             continue;
@@ -43,5 +45,6 @@ fn the_core_gives_the_golden_scores_in_every_type() {
             .unwrap_or_else(|difference| panic!("{difference}"));
         replayed += 1;
     }
+    assert!(replayed > 0);
     println!("{replayed} golden models replayed");
 }
