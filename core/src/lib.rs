@@ -64,6 +64,7 @@ mod model;
 pub mod numerics;
 mod predictor;
 mod probability;
+mod sink;
 
 pub use bank::{Bank, Family, Group, Groups, Law, Width, option};
 pub use buffers::{Buffers, OwnedBuffers, Workspace};

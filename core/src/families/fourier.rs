@@ -1,51 +1,94 @@
-//! Fourier: cos(w·x + b), b uniform on 256 angles.
-//!
-//! 256 equally spaced phases average products of cosines exactly as the
-//! continuous uniform law does (three would), so a byte of phase costs nothing.
+//! Fourier: cos(w·x + b), b uniform on the circle.
 
 use super::projection::{Dense, Hadamard, phase_input};
-use super::{FeatureBytes, Runs, Sink};
+use super::{Runs, sum};
 use crate::bank::{Bank, Law};
 use crate::generator::{Purpose, bank_stream};
-use crate::numerics::cos;
+use crate::numerics::{Scale, cos_turn};
+use crate::sink::Sink;
 
+#[inline(never)]
 pub(super) fn generate(
     bank: &Bank<'_>,
     seed: u64,
     q: &[i16],
     block: &mut [i16],
-    sink: &mut impl Sink,
+    sink: &mut Sink<'_, '_>,
 ) {
-    let features = usize::from(bank.features);
-    let mut offsets = FeatureBytes::new(bank_stream(seed, bank.index, Purpose::Offsets));
-    let mut feature = |z: i16| cos(z.wrapping_add(i16::from(offsets.next()) << 8));
-    if matches!(bank.law, Law::Hadamard) {
-        let projections = Hadamard::new(bank, seed, q.len());
-        let (mut first, mut number) = (0, 0);
-        while first < features && !block.is_empty() {
-            projections.transform(number, q, block, |value| phase_input(bank.scale, value));
-            let length = block.len().min(features - first);
-            if let Some(phases) = block.get_mut(..length) {
-                for place in phases.iter_mut() {
-                    *place = feature(*place);
-                }
-                sink.run(first, phases);
-            }
-            first += length;
-            number += 1;
-        }
+    if matches!(bank.law, Law::Hadamard) || !cfg!(feature = "dense") {
+        hadamard(bank, seed, q, block, sink);
         return;
     }
+    let mut offsets = Offsets::new(bank, seed);
     let projections = Dense::new(bank, seed, q.len());
     let grouped = bank.is_grouped();
     let mut runs = Runs::new(sink);
-    for k in 0..features {
+    for k in 0..usize::from(bank.features) {
         let phase = if grouped {
             projections.project_groups(k, q)
         } else {
             bank.scale.apply_wrapping(projections.project(k, q))
         };
-        runs.push(feature(phase as i16));
+        runs.push(offsets.next(phase as i16));
     }
     runs.flush();
+}
+
+/// Block after block of transformed rows, the features in the place of the
+/// phases.
+fn hadamard(bank: &Bank<'_>, seed: u64, q: &[i16], block: &mut [i16], sink: &mut Sink<'_, '_>) {
+    let features = usize::from(bank.features);
+    let mut projections = Hadamard::new(bank, seed);
+    let mut offsets = Offsets::new(bank, seed);
+    let mut first = 0;
+    while first < features && !block.is_empty() {
+        if bank.scale == Scale::ONE {
+            projections.transform(q, block, |value| value);
+        } else {
+            projections.transform(q, block, |value| phase_input(bank.scale, value));
+        }
+        let length = block.len().min(features - first);
+        let Some(phases) = block.get_mut(..length) else { return };
+        offsets.cosines(phases);
+        sink.run(first, phases, sum(phases));
+        first += length;
+    }
+}
+
+/// The offsets in order: o + a·k + c·k(k − 1)/2 in parts of 2^16 for a turn, in the
+/// high halves; o, a and c are drawn once. The square keeps neighbouring features,
+/// and rows of a transform that are related, from having related offsets.
+struct Offsets {
+    offset: u32,
+    step: u32,
+    growth: u32,
+}
+
+impl Offsets {
+    fn new(bank: &Bank<'_>, seed: u64) -> Self {
+        let draw = bank_stream(seed, bank.index, Purpose::Offsets).draw(0);
+        let high = |word: u64| (word as u32) << 16;
+        Self { offset: high(draw), step: high(draw >> 16), growth: high(draw >> 32) }
+    }
+
+    /// The next feature.
+    #[inline]
+    fn next(&mut self, phase: i16) -> i16 {
+        let feature = cos_turn((i32::from(phase) << 16).wrapping_add(self.offset as i32));
+        self.offset = self.offset.wrapping_add(self.step);
+        self.step = self.step.wrapping_add(self.growth);
+        feature
+    }
+
+    /// Phases to features in place. A function of its own: small cores have too few
+    /// registers to share them with the caller.
+    #[inline(never)]
+    fn cosines(&mut self, phases: &mut [i16]) {
+        // A copy, which may live in registers.
+        let mut offsets = Self { ..*self };
+        for place in phases {
+            *place = offsets.next(*place);
+        }
+        *self = offsets;
+    }
 }

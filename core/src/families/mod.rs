@@ -12,24 +12,14 @@ mod sigmoid;
 mod stump;
 
 use crate::bank::{Bank, Family};
+use crate::sink::Sink;
 
 /// The value of a feature that is fully on: 1.0 in Q15.
 pub const FEATURE_ONE: i16 = 32767;
 
 /// Features are handed over in runs of at most this many, unless they lie in a
 /// transform block already.
-const RUN: usize = 32;
-
-/// What becomes of a bank's features.
-pub(crate) trait Sink {
-    /// Features `first..first + run.len()` of the bank; `first % 8 == 0`.
-    fn run(&mut self, first: usize, run: &[i16]);
-    /// Column `column` of the bank is [`FEATURE_ONE`], the other columns of its
-    /// grid are 0. `slots` is the number of columns of a grid.
-    fn one_hot(&mut self, column: usize, slots: usize);
-    /// Unit or grid `index` of the bank chose `choice`.
-    fn code(&mut self, _index: usize, _choice: u16) {}
-}
+const RUN: usize = 128;
 
 /// Makes all features of `bank` from the quantised row `q`.
 ///
@@ -40,8 +30,13 @@ pub(crate) fn generate(
     q: &[i16],
     block: &mut [i16],
     wide: &mut [i32],
-    sink: &mut impl Sink,
+    sink: &mut Sink<'_, '_>,
 ) {
+    // What is not built is refused by the parser; saying so again here keeps its
+    // code out of the program.
+    if !bank.family.is_built() {
+        return;
+    }
     match bank.family {
         Family::Linear => linear::generate(q, sink),
         Family::Fourier => fourier::generate(bank, seed, q, block, sink),
@@ -54,17 +49,31 @@ pub(crate) fn generate(
     }
 }
 
+/// Σ φ of a run.
+#[inline(never)]
+fn sum(run: &[i16]) -> i32 {
+    let (eights, rest) = run.as_chunks::<8>();
+    let mut sum = rest.iter().map(|&phi| i32::from(phi)).sum();
+    for &eight in eights {
+        let [a, b, c, d, e, f, g, h] = eight;
+        sum += i32::from(a) + i32::from(b) + i32::from(c) + i32::from(d);
+        sum += i32::from(e) + i32::from(f) + i32::from(g) + i32::from(h);
+    }
+    sum
+}
+
 /// Collects features into runs for a sink.
-struct Runs<'s, S> {
-    sink: &'s mut S,
+struct Runs<'r, 'm, 's> {
+    sink: &'r mut Sink<'m, 's>,
     first: usize,
     length: usize,
+    total: i32,
     run: [i16; RUN],
 }
 
-impl<'s, S: Sink> Runs<'s, S> {
-    fn new(sink: &'s mut S) -> Self {
-        Self { sink, first: 0, length: 0, run: [0; RUN] }
+impl<'r, 'm, 's> Runs<'r, 'm, 's> {
+    fn new(sink: &'r mut Sink<'m, 's>) -> Self {
+        Self { sink, first: 0, length: 0, total: 0, run: [0; RUN] }
     }
 
     #[inline]
@@ -72,6 +81,7 @@ impl<'s, S: Sink> Runs<'s, S> {
         if let Some(place) = self.run.get_mut(self.length) {
             *place = feature;
             self.length += 1;
+            self.total += i32::from(feature);
         }
         if self.length == RUN {
             self.flush();
@@ -80,10 +90,11 @@ impl<'s, S: Sink> Runs<'s, S> {
 
     fn flush(&mut self) {
         if let Some(run) = self.run.get(..self.length) {
-            self.sink.run(self.first, run);
+            self.sink.run(self.first, run, self.total);
         }
         self.first += self.length;
         self.length = 0;
+        self.total = 0;
     }
 }
 
