@@ -46,6 +46,19 @@ impl Family {
         }
     }
 
+    /// Whether this build of the crate has the family: see its cargo features.
+    #[must_use]
+    pub const fn is_built(self) -> bool {
+        match self {
+            Self::Linear => true,
+            Self::Fourier => cfg!(feature = "fourier"),
+            Self::Stump => cfg!(feature = "stump"),
+            Self::Bin { .. } => cfg!(feature = "bin"),
+            Self::Maxout { .. } => cfg!(feature = "maxout"),
+            Self::Sigmoid => cfg!(feature = "sigmoid"),
+        }
+    }
+
     /// The nibble that stands for the family in a blob.
     #[must_use]
     pub const fn code(self) -> u8 {
@@ -124,6 +137,12 @@ impl Law {
             7 => Self::Gamma2,
             _ => return None,
         })
+    }
+
+    /// Whether a bank of `family` with this law needs the cargo feature `dense`.
+    const fn is_dense(self, family: Family) -> bool {
+        matches!(family, Family::Fourier | Family::Maxout { .. } | Family::Sigmoid)
+            && !matches!(self, Self::Hadamard)
     }
 
     /// Whether a bank of `family` may use this law, alone or for a group.
@@ -309,6 +328,12 @@ impl<'a> Bank<'a> {
             Some(law) if !grouped && law.suits(family, false) => law,
             _ => return Err(Error::Field { field: "bank law", offset: at }),
         };
+        if !family.is_built() {
+            return Err(Error::NotBuilt { feature: family.name() });
+        }
+        if law.is_dense(family) && !cfg!(feature = "dense") {
+            return Err(Error::NotBuilt { feature: "dense" });
+        }
         let max_shift = match family {
             Family::Linear => 0,
             Family::Fourier | Family::Stump | Family::Bin { .. } => 16,

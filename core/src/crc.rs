@@ -34,6 +34,10 @@ impl Crc32 {
         Self(value)
     }
 
+    pub(crate) fn bytes(self, bytes: &[u8]) -> Self {
+        bytes.iter().fold(self, |crc, &byte| crc.byte(byte))
+    }
+
     pub(crate) const fn finish(self) -> u32 {
         !self.0
     }

@@ -38,6 +38,11 @@ pub enum Error {
         /// Where it starts.
         offset: usize,
     },
+    /// The model needs a part of this crate that was not built in.
+    NotBuilt {
+        /// The cargo feature that builds it.
+        feature: &'static str,
+    },
     /// The model was trained with another generator (for example one built
     /// with the `wyhash` feature `mum32bit`): it would mispredict.
     Generator {
@@ -89,6 +94,7 @@ impl Error {
             Self::Version { .. } => "unknown format version",
             Self::Checksum => "checksum mismatch: the blob is damaged",
             Self::RequiredSection { .. } => "unknown required section",
+            Self::NotBuilt { .. } => "the model needs a cargo feature that is off",
             Self::Generator { .. } => "the model was trained with another generator",
             Self::Length { what, .. } => what,
             Self::Buffer { buffer, .. } => buffer,
@@ -110,6 +116,12 @@ impl fmt::Display for Error {
             }
             Self::RequiredSection { tag, offset } => {
                 write!(f, "unknown required section {tag} at offset {offset}")
+            }
+            Self::NotBuilt { feature } => {
+                write!(
+                    f,
+                    "the model needs the cargo feature `{feature}`, which is off in this build"
+                )
             }
             Self::Generator { expected, actual } => write!(
                 f,

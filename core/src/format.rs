@@ -116,6 +116,12 @@ pub(crate) const fn need(
     }
 }
 
+/// Whether the last four bytes are the CRC-32 of the others.
+pub(crate) const fn checksum_holds(blob: &[u8]) -> bool {
+    let length = blob.len().saturating_sub(4);
+    crc32(blob, length) == u32_at(blob, length)
+}
+
 /// `?` for `const fn`.
 macro_rules! attempt {
     ($result:expr) => {
@@ -163,7 +169,7 @@ impl<'a> Model<'a> {
         attempt!(need(blob.len(), "header", field::FLAGS, field::INPUT_MAP - field::FLAGS));
         attempt!(need(blob.len(), "trailer", field::INPUT_MAP, TRAILER));
         let end = blob.len() - TRAILER;
-        if crc32(blob, blob.len() - 4) != u32_at(blob, blob.len() - 4) {
+        if !checksum_holds(blob) {
             return Err(Error::Checksum);
         }
         Self::parse_checked(blob, end)
@@ -230,7 +236,7 @@ impl<'a> Model<'a> {
             let length = 5 + bias_bytes + if multipliers > 1 { 2 * multipliers } else { 0 };
             attempt!(need(end, "head", head_at, length));
             let scale = f32_at(blob, head_at);
-            require!(scale.is_finite() && scale > 0.0, "score scale", head_at);
+            require!(is_positive(scale), "score scale", head_at);
             require!(byte_at(blob, head_at + 4) <= 40, "score shift", head_at + 4);
             weights_at += length;
         }
@@ -268,7 +274,6 @@ impl<'a> Model<'a> {
             let bytes = slice_at(self.blob, at + 3, length);
             let known = match tag {
                 section::CLASS_NAMES => {
-                    require!(core::str::from_utf8(bytes).is_ok(), "class names", at);
                     require!(
                         lines(bytes) == self.classes() && self.classes() > 0,
                         "class names",
@@ -276,10 +281,7 @@ impl<'a> Model<'a> {
                     );
                     true
                 }
-                section::NOTES => {
-                    require!(core::str::from_utf8(bytes).is_ok(), "notes", at);
-                    true
-                }
+                section::NOTES => true,
                 section::GOLDEN_ROWS => {
                     let row = self.golden_row_bytes();
                     require!(self.outputs > 0 && length > 0, "golden rows", at);
@@ -290,9 +292,9 @@ impl<'a> Model<'a> {
                     require!(length == 8 && self.classes() > 0, "calibration", at);
                     // The product is what probabilities multiply scores by.
                     let slope = f32_at(bytes, 0);
-                    let factor = slope * self.score_scale();
-                    require!(slope > 0.0 && factor.is_finite(), "calibration", at);
-                    require!(f32_at(bytes, 4).is_finite(), "calibration", at);
+                    let exponents = exponent(slope) + exponent(self.score_scale());
+                    require!(is_positive(slope) && exponents < 127, "calibration", at);
+                    require!(f32_at(bytes, 4).to_bits() << 1 < 0xff00_0000, "calibration", at);
                     true
                 }
                 _ => {
@@ -329,6 +331,16 @@ impl<'a> Model<'a> {
         }
         &[]
     }
+}
+
+/// Whether `value` is finite and above zero; no float operation is executed.
+const fn is_positive(value: f32) -> bool {
+    value.to_bits() > 0 && value.to_bits() < 0x7f80_0000
+}
+
+/// Binary exponent of a positive number: it is below 2^(exponent + 1).
+const fn exponent(value: f32) -> i32 {
+    (value.to_bits() >> 23) as i32 - 127
 }
 
 /// Lines of a text without a trailing line feed; 0 for no text.

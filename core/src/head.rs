@@ -6,8 +6,8 @@
 //! Σ φ is shared by all outputs.
 
 use crate::bank::{Bank, Width};
-use crate::families::{FEATURE_ONE, Sink};
-use crate::format::{byte_at, u16_at};
+use crate::families::FEATURE_ONE;
+use crate::format::{u16_at, u32_at};
 use crate::model::Model;
 
 /// Features per partial sum: 256·255·32767 < 2^31.
@@ -15,55 +15,110 @@ const RUN: usize = 256;
 
 /// Adds a bank's features, weighted, to the accumulators of all outputs.
 pub(crate) struct Head<'m, 's> {
-    model: &'m Model<'m>,
-    bank: Bank<'m>,
+    width: Width,
     /// The bank's weights, from its first output on.
     weights: &'m [u8],
     row_bytes: usize,
+    /// The bank's multipliers, u16 each; absent where all are 1.
+    multipliers: &'m [u8],
     sums: &'s mut [i64],
+    /// Σ φ of the bank so far.
+    total: i64,
 }
 
 impl<'m, 's> Head<'m, 's> {
     pub(crate) fn new(
-        model: &'m Model<'m>,
-        bank: Bank<'m>,
+        model: &Model<'m>,
+        bank: &Bank<'m>,
         weights: &'m [u8],
         sums: &'s mut [i64],
     ) -> Self {
-        Self { model, bank, weights, row_bytes: bank.row_bytes(), sums }
+        let multipliers = model.multipliers(bank.index);
+        Self {
+            width: bank.width,
+            weights,
+            row_bytes: bank.row_bytes(),
+            multipliers,
+            sums,
+            total: 0,
+        }
     }
 
-    #[inline]
+    /// Adds `weigh` of every output's weights from byte `start` on, times the
+    /// multiplier and 2^shift, to the output's accumulator.
+    fn each(&mut self, shift: u32, start: usize, run: &[i16], weigh: Weigh) {
+        let mut rest = self.weights;
+        for (sum, multiplier) in self.sums.iter_mut().zip(multipliers(self.multipliers)) {
+            let Some((row, others)) = rest.split_at_checked(self.row_bytes) else { return };
+            rest = others;
+            let weighed = weigh(row.get(start..).unwrap_or(&[]), run);
+            // Modulo 2^64 on the way; what comes out at the end fits.
+            *sum = sum.wrapping_add(product(weighed, multiplier) << shift);
+        }
+    }
+
     fn add(&mut self, first: usize, run: &[i16]) {
-        let width = self.bank.width;
-        let total = sum(run);
-        let correction = i64::from(total) * ((1i64 << width.bits) - i64::from(width.odd));
-        let start = first * usize::from(width.bits) / 8;
-        let rows = self.weights.chunks_exact(self.row_bytes);
-        for (output, (sum, row)) in self.sums.iter_mut().zip(rows).enumerate() {
-            let Some(codes) = row.get(start..) else { return };
-            let weighted = 2 * weigh(width.bits, codes, run) - correction;
-            *sum += weighted * i64::from(self.model.multiplier(self.bank.index, output));
+        let bits = self.width.bits;
+        let start = first * usize::from(bits) / 8;
+        match bits {
+            2 => self.each(1, start, run, packed::<2>),
+            3 => self.each(1, start, run, packed::<3>),
+            4 => self.each(1, start, run, nibbles),
+            8 => self.each(1, start, run, bytes::<1>),
+            _ => {
+                // A byte of the codes at a time, so that every sum fits an i32.
+                self.each(1, start, run, bytes::<2>);
+                self.each(9, start + 1, run, bytes::<2>);
+            }
+        }
+    }
+
+    /// Takes off what the codes are too high by: (2^bits − odd)·Σ φ.
+    pub(crate) fn finish(self) {
+        let excess = (1 << self.width.bits) - i64::from(self.width.odd);
+        for (sum, multiplier) in self.sums.iter_mut().zip(multipliers(self.multipliers)) {
+            let factor = excess * i64::from(multiplier);
+            *sum = sum.wrapping_sub(self.total.wrapping_mul(factor));
         }
     }
 }
 
-impl Sink for Head<'_, '_> {
-    fn run(&mut self, first: usize, run: &[i16]) {
+impl Head<'_, '_> {
+    /// Adds features and their sum: see [`Sink::run`](crate::sink::Sink::run).
+    pub(crate) fn run(&mut self, first: usize, run: &[i16], total: i32) {
+        self.total += i64::from(total);
         for (number, part) in run.chunks(RUN).enumerate() {
             self.add(first + number * RUN, part);
         }
     }
 
-    fn one_hot(&mut self, column: usize, _slots: usize) {
-        let rows = self.weights.chunks_exact(self.row_bytes);
-        for (output, (sum, row)) in self.sums.iter_mut().zip(rows).enumerate() {
-            let weight = self.bank.width.value(code_at(self.bank.width, row, column));
-            *sum += i64::from(weight)
-                * i64::from(FEATURE_ONE)
-                * i64::from(self.model.multiplier(self.bank.index, output));
+    /// Adds the feature of `column`, which is fully on.
+    pub(crate) fn one_hot(&mut self, column: usize) {
+        // A bank has features. Said here so that no panic is linked.
+        let rows = self.weights.chunks_exact(self.row_bytes.max(1));
+        let outputs = self.sums.iter_mut().zip(multipliers(self.multipliers));
+        for ((sum, multiplier), row) in outputs.zip(rows) {
+            let weight = self.width.value(code_at(self.width, row, column));
+            *sum = sum.wrapping_add(product(weight * i32::from(FEATURE_ONE), multiplier));
         }
     }
+}
+
+/// Σ u·φ of codes and a run.
+type Weigh = fn(&[u8], &[i16]) -> i32;
+
+/// The multipliers of a bank; ones where there are none.
+fn multipliers(bytes: &[u8]) -> impl Iterator<Item = u16> {
+    let mut pairs = bytes.as_chunks::<2>().0.iter();
+    core::iter::repeat_with(move || pairs.next().map_or(1, |&pair| u16::from_le_bytes(pair)))
+}
+
+/// A 48-bit product from two of 32 bits, all that a small core multiplies to.
+#[inline]
+fn product(weighted: i32, multiplier: u16) -> i64 {
+    let high = (weighted >> 16) * i32::from(multiplier);
+    let low = (weighted as u32 & 0xffff) * u32::from(multiplier);
+    (i64::from(high) << 16) + i64::from(low)
 }
 
 /// Code `index` of a packed row.
@@ -78,84 +133,76 @@ pub(crate) const fn code_at(width: Width, row: &[u8], index: usize) -> u32 {
     (pair >> (at % 8)) & ((1 << bits) - 1)
 }
 
-/// Σ φ of a run.
-#[inline]
-fn sum(run: &[i16]) -> i32 {
+/// Σ u·φ over a run for codes of 4 bits, the usual width: sixteen at a time,
+/// without a branch, every shift a constant.
+fn nibbles(codes: &[u8], run: &[i16]) -> i32 {
+    let (groups, features) = run.as_chunks::<16>();
     #[cfg(target_feature = "simd128")]
-    let (vectors, run) = {
-        let (sixteens, rest) = run.as_chunks::<16>();
-        (crate::simd::sum(sixteens), rest)
-    };
+    let mut sum = crate::simd::dot4(codes, groups);
     #[cfg(not(target_feature = "simd128"))]
-    let vectors = 0;
-    vectors + run.iter().map(|&phi| i32::from(phi)).sum::<i32>()
+    let mut sum = 0;
+    #[cfg(not(target_feature = "simd128"))]
+    for (codes, features) in codes.as_chunks::<8>().0.iter().zip(groups) {
+        sum += sixteen(codes, features);
+    }
+    if !features.is_empty() {
+        let (mut last_codes, mut last_features) = ([0; 8], [0; 16]);
+        let rest = codes.get(groups.len() * 8..).unwrap_or(&[]);
+        last_codes.iter_mut().zip(rest).for_each(|(place, &byte)| *place = byte);
+        last_features.iter_mut().zip(features).for_each(|(place, &phi)| *place = phi);
+        sum += sixteen(&last_codes, &last_features);
+    }
+    sum
 }
 
-/// [`dot`], as far as it can be done in vectors, and of what is left.
-#[inline]
-fn weigh(bits: u8, codes: &[u8], run: &[i16]) -> i64 {
+#[inline(always)]
+fn sixteen(codes: &[u8; 8], features: &[i16; 16]) -> i32 {
+    let &[a, b, c, d, e, f, g, h] = codes;
+    let pair = |i: usize, byte: u8| {
+        i32::from(byte & 15) * i32::from(features[i])
+            + i32::from(byte >> 4) * i32::from(features[i + 1])
+    };
+    let half = pair(0, a) + pair(2, b) + pair(4, c) + pair(6, d);
+    half + pair(8, e) + pair(10, f) + pair(12, g) + pair(14, h)
+}
+
+/// The same for other codes of less than a byte: eight of `BITS` bits in as many
+/// bytes.
+fn packed<const BITS: usize>(codes: &[u8], run: &[i16]) -> i32 {
+    #[cfg(not(target_feature = "simd128"))]
+    let mut sum = 0;
     #[cfg(target_feature = "simd128")]
-    if matches!(bits, 2 | 4 | 8) {
+    let (mut sum, codes, run) = if BITS == 2 {
         let (sixteens, rest) = run.as_chunks::<16>();
-        let vectors = match bits {
-            2 => crate::simd::dot2(codes, sixteens),
-            4 => crate::simd::dot4(codes, sixteens),
-            _ => crate::simd::dot8(codes, sixteens),
-        };
-        let codes = codes.get(2 * sixteens.len() * usize::from(bits)..).unwrap_or(&[]);
-        return i64::from(vectors) + dot(bits, codes, rest);
-    }
-    dot(bits, codes, run)
-}
-
-/// Σ u·φ over a run; `codes` starts at the run's first code.
-#[inline]
-fn dot(bits: u8, codes: &[u8], run: &[i16]) -> i64 {
-    match bits {
-        2 => i64::from(packed::<4>(codes, run, |byte, i| i32::from(byte >> (2 * i)) & 3)),
-        4 => i64::from(packed::<2>(codes, run, |byte, i| i32::from(byte >> (4 * i)) & 15)),
-        8 => i64::from(packed::<1>(codes, run, |byte, _| i32::from(byte))),
-        3 => i64::from(dot3(codes, run)),
-        _ => {
-            let pairs = codes.chunks_exact(2).zip(run);
-            pairs.map(|(code, &phi)| i64::from(u16_at(code, 0)) * i64::from(phi)).sum()
-        }
-    }
-}
-
-/// Codes that divide a byte: `EACH` of them in each.
-#[inline]
-fn packed<const EACH: usize>(codes: &[u8], run: &[i16], unpack: impl Fn(u8, usize) -> i32) -> i32 {
-    let mut sum = 0i32;
-    let (whole, rest) = run.as_chunks::<EACH>();
-    let mut bytes = codes.iter();
-    for (group, &byte) in whole.iter().zip(&mut bytes) {
-        for (i, &phi) in group.iter().enumerate() {
-            sum += unpack(byte, i) * i32::from(phi);
-        }
-    }
-    if let Some(&byte) = bytes.next() {
-        for (i, &phi) in rest.iter().enumerate() {
-            sum += unpack(byte, i) * i32::from(phi);
+        let left = codes.get(4 * sixteens.len()..).unwrap_or(&[]);
+        (crate::simd::dot2(codes, sixteens), left, rest)
+    } else {
+        (0, codes, run)
+    };
+    for (codes, features) in codes.chunks(BITS).zip(run.chunks(8)) {
+        let mut word = u32_at(codes, 0);
+        for &phi in features {
+            sum += (word & ((1 << BITS) - 1)) as i32 * i32::from(phi);
+            word >>= BITS;
         }
     }
     sum
 }
 
-/// Three-bit codes: eight of them in three bytes.
-#[inline]
-fn dot3(codes: &[u8], run: &[i16]) -> i32 {
-    let mut sum = 0i32;
-    for (group, bytes) in run.chunks(8).zip(codes.chunks(3)) {
-        let mut word = u32::from(byte_at(bytes, 0))
-            | u32::from(byte_at(bytes, 1)) << 8
-            | u32::from(byte_at(bytes, 2)) << 16;
-        for &phi in group {
-            sum += (word & 7) as i32 * i32::from(phi);
-            word >>= 3;
-        }
-    }
-    sum
+/// The same for codes of a byte, `STEP` bytes apart.
+fn bytes<const STEP: usize>(codes: &[u8], run: &[i16]) -> i32 {
+    #[cfg(not(target_feature = "simd128"))]
+    let sum = 0;
+    #[cfg(target_feature = "simd128")]
+    let (sum, codes, run) = if STEP == 1 {
+        let (sixteens, rest) = run.as_chunks::<16>();
+        let left = codes.get(16 * sixteens.len()..).unwrap_or(&[]);
+        (crate::simd::dot8(codes, sixteens), left, rest)
+    } else {
+        (0, codes, run)
+    };
+    let codes = codes.iter().step_by(STEP).map(|&code| i32::from(code));
+    sum + codes.zip(run).map(|(code, &phi)| code * i32::from(phi)).sum::<i32>()
 }
 
 /// Turns accumulators into scores: divided by 2^shift with rounding, plus the

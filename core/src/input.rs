@@ -23,6 +23,14 @@ mod sealed {
 pub trait Input: Copy + sealed::Sealed {
     #[doc(hidden)]
     fn quantise(self, map: InputMap, limit: i32) -> i16;
+
+    /// All values of a row by the same map.
+    #[doc(hidden)]
+    fn quantise_all(row: &[Self], map: InputMap, limit: i32, q: &mut [i16]) {
+        for (place, value) in q.iter_mut().zip(row) {
+            *place = value.quantise(map, limit);
+        }
+    }
 }
 
 /// How one input becomes an integer.
@@ -115,10 +123,72 @@ impl InputMap {
         }
     }
 
+    /// The line on which the map is for integers that nothing saturates.
+    const fn line(self, limit: i32) -> Line {
+        const FAR: i32 = (1 << 23) - 1;
+        if self.log || self.shift < 0 || self.shift > 30 || self.mult == 0 {
+            return Line::NOWHERE;
+        }
+        // (x·2^shift − offset)·mult stays within ±limit·2^15, so rounded within ±limit.
+        let room = ((limit as u32) << 15) / self.mult as u32;
+        let room = if room as i32 > FAR { FAR } else { room as i32 };
+        if self.offset > room || self.offset < -room {
+            return Line::NOWHERE;
+        }
+        let first = -((room - self.offset) >> self.shift);
+        let last = (room + self.offset) >> self.shift;
+        let mult = self.mult as i32;
+        Line {
+            first,
+            length: (last - first) as u32,
+            slope: mult.wrapping_shl(self.shift as u32),
+            constant: (1 << 14) - self.offset * mult,
+        }
+    }
+
+    /// An integer in units of 2^−shift, saturated.
+    #[inline]
+    const fn integer_value(self, value: i32) -> i32 {
+        if self.shift < 0 {
+            return fixed_point(value < 0, value.unsigned_abs(), self.shift as i32);
+        }
+        let shift = if self.shift > 31 { 31 } else { self.shift };
+        let most = i32::MAX >> shift;
+        if value > most {
+            i32::MAX
+        } else if value < -most {
+            -i32::MAX
+        } else {
+            value << shift
+        }
+    }
+
     /// A signed log (Q24) in units of 2^−shift.
     #[inline]
     const fn log_value(self, log: i32) -> i32 {
         fixed_point(log < 0, log.unsigned_abs(), self.shift as i32 - LOG_BITS as i32)
+    }
+}
+
+/// q = (slope·x + constant) / 2^15 for `first <= x <= first + length`, computed
+/// modulo 2^32: the result fits.
+#[derive(Clone, Copy)]
+struct Line {
+    first: i32,
+    length: u32,
+    slope: i32,
+    constant: i32,
+}
+
+impl Line {
+    /// No i16 lies on it.
+    const NOWHERE: Self = Self { first: i32::MAX, length: 0, slope: 0, constant: 0 };
+
+    #[inline]
+    fn at(self, x: i32) -> Option<i16> {
+        let inside = (x.wrapping_sub(self.first) as u32) <= self.length;
+        let q = x.wrapping_mul(self.slope).wrapping_add(self.constant) >> 15;
+        inside.then_some(q as i16)
     }
 }
 
@@ -153,9 +223,13 @@ impl Input for i16 {
         let value = if map.log {
             map.log_value(signed_log_i16(self))
         } else {
-            fixed_point(self < 0, i32::from(self).unsigned_abs(), i32::from(map.shift))
+            map.integer_value(i32::from(self))
         };
         map.finish(value, limit)
+    }
+
+    fn quantise_all(row: &[Self], map: InputMap, limit: i32, q: &mut [i16]) {
+        quantise_integers(row, map, limit, q);
     }
 }
 
@@ -163,6 +237,21 @@ impl Input for u8 {
     #[inline]
     fn quantise(self, map: InputMap, limit: i32) -> i16 {
         i16::from(self).quantise(map, limit)
+    }
+
+    fn quantise_all(row: &[Self], map: InputMap, limit: i32, q: &mut [i16]) {
+        quantise_integers(row, map, limit, q);
+    }
+}
+
+/// The row by one map, the integers that nothing saturates in a few steps.
+fn quantise_integers<I: Input + Into<i16>>(row: &[I], map: InputMap, limit: i32, q: &mut [i16]) {
+    let line = map.line(limit);
+    for (place, &value) in q.iter_mut().zip(row) {
+        *place = match line.at(i32::from(value.into())) {
+            Some(on_line) => on_line,
+            None => value.quantise(map, limit),
+        };
     }
 }
 
@@ -204,6 +293,24 @@ mod tests {
             prop_assert_eq!(x.quantise(map, limit), f32::from(x).quantise(map, limit));
             let small = x as u8;
             prop_assert_eq!(small.quantise(map, limit), f32::from(small).quantise(map, limit));
+        }
+
+        #[test]
+        fn rows_of_integers_are_their_numbers(
+            bytes in any::<[u8; InputMap::BYTES]>(), shift in 50u8..100, limit in 1..=32767,
+            row in any::<[i16; 8]>()
+        ) {
+            // All maps, and the ones on whose line some integers lie.
+            for map in [InputMap::read(&bytes, 0), InputMap::read(&[
+                bytes[0], bytes[1], bytes[2], 0, shift, bytes[5],
+            ], 0)] {
+                for row in [row, row.map(|x| x % 256), row.map(|x| x % 4)] {
+                    let mut q = [0; 8];
+                    Input::quantise_all(&row, map, limit, &mut q);
+                    prop_assert_eq!(q, row.map(|x| x.quantise(map, limit)));
+                    prop_assert_eq!(q, row.map(|x| f32::from(x).quantise(map, limit)));
+                }
+            }
         }
 
         #[test]

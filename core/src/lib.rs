@@ -41,6 +41,10 @@
 #[cfg(test)]
 extern crate std;
 
+/// Tests of all values take one in so many under Miri, which is slow.
+#[cfg(test)]
+const STRIDE: usize = if cfg!(miri) { 1021 } else { 1 };
+
 /// The examples of the README, run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
@@ -62,6 +66,7 @@ mod predictor;
 mod probability;
 #[cfg(target_feature = "simd128")]
 mod simd;
+mod sink;
 
 pub use bank::{Bank, Family, Group, Groups, Law, Width, option};
 pub use buffers::{Buffers, OwnedBuffers, Workspace};

@@ -220,6 +220,15 @@ impl<'a> Model<'a> {
         u16_at(self.blob, self.head_at + 5 + 4 * outputs + 2 * (bank * outputs + output))
     }
 
+    /// The multipliers of a bank, u16 for each output; empty where all are 1.
+    pub(crate) const fn multipliers(&self, bank: usize) -> &'a [u8] {
+        let outputs = self.outputs as usize;
+        if self.banks as usize * outputs == 1 {
+            return &[];
+        }
+        slice_at(self.blob, self.head_at + 5 + 4 * outputs + 2 * bank * outputs, 2 * outputs)
+    }
+
     /// The packed weights of all banks: bank by bank, output by output.
     #[must_use]
     pub const fn weight_bytes(&self) -> &'a [u8] {
@@ -263,7 +272,10 @@ impl<'a> Model<'a> {
     /// How many golden rows the model carries.
     #[must_use]
     pub const fn golden_rows(&self) -> usize {
-        self.section(section::GOLDEN_ROWS).len() / self.golden_row_bytes()
+        match self.section(section::GOLDEN_ROWS).len().checked_div(self.golden_row_bytes()) {
+            Some(rows) => rows,
+            None => 0,
+        }
     }
 
     /// Input `input` of golden row `row`; 0 where there is none.

@@ -3,12 +3,14 @@
 use crate::buffers::{Buffers, Workspace};
 use crate::crc::Crc32;
 use crate::error::Error;
-use crate::families::{FEATURE_ONE, Sink, generate};
+use crate::families::generate;
+use crate::format::checksum_holds;
 use crate::generator::{check_word, golden_stream};
 use crate::head::{Head, finish};
 use crate::input::Input;
 use crate::model::{Model, Task};
 use crate::probability;
+use crate::sink::Sink;
 
 /// How many rows the golden digest is taken over.
 pub const GOLDEN_DIGEST_ROWS: usize = 4;
@@ -58,10 +60,10 @@ impl<'m, B: Buffers> Predictor<'m, B> {
         if self.model.outputs() == 0 {
             return Err(Error::Unsuited { needs: "a model with outputs" });
         }
-        let model = self.model;
-        let workspace = self.workspace()?;
-        quantise(&model, row, workspace.inputs)?;
-        Ok(score(&model, workspace))
+        let Self { model, buffers } = self;
+        let workspace = buffers.workspace().fit(model.buffer_sizes())?;
+        quantise(model, row, workspace.inputs)?;
+        Ok(score(model, workspace))
     }
 
     /// The class of a row: the highest score (the lowest index wins a tie), or,
@@ -139,9 +141,9 @@ impl<'m, B: Buffers> Predictor<'m, B> {
                 break;
             };
             rest = others;
-            let mut copy = Copy { features: mine };
+            let mut sink = Sink::Features(mine);
             let (block, wide) = (&mut *workspace.block, &mut *workspace.wide);
-            generate(&bank, model.seed(), workspace.inputs, block, wide, &mut copy);
+            generate(&bank, model.seed(), workspace.inputs, block, wide, &mut sink);
         }
         Ok(())
     }
@@ -165,9 +167,9 @@ impl<'m, B: Buffers> Predictor<'m, B> {
             if bank.codes() == 0 {
                 continue;
             }
-            let mut choices = Choices { codes: mine };
+            let mut sink = Sink::Codes(mine);
             let (block, wide) = (&mut *workspace.block, &mut *workspace.wide);
-            generate(&bank, model.seed(), workspace.inputs, block, wide, &mut choices);
+            generate(&bank, model.seed(), workspace.inputs, block, wide, &mut sink);
         }
         Ok(())
     }
@@ -222,11 +224,17 @@ impl<'m, B: Buffers> Predictor<'m, B> {
     /// what they did where the model was made: the scores of
     /// [`GOLDEN_DIGEST_ROWS`] rows that the generator draws must have the
     /// blob's digest, and golden rows, if the blob carries any, their exact
-    /// scores. Costs as much as that many predictions.
+    /// scores. Costs as much as that many predictions. The blob's checksum is
+    /// taken again first: a model of [`include_model!`](crate::include_model)
+    /// was checked when compiling, its flash may have changed since.
     ///
     /// # Errors
-    /// [`Error::SelfTest`] names what differed.
+    /// [`Error::Checksum`]; [`Error::SelfTest`] names what differed.
     pub fn self_test(&mut self) -> Result<(), Error> {
+        // The compiler knows the bytes of an included blob: they are to be read.
+        if !checksum_holds(core::hint::black_box(self.model.blob())) {
+            return Err(Error::Checksum);
+        }
         if self.golden_digest()? != self.model.golden_digest() {
             return Err(Error::SelfTest { check: "golden digest", row: 0 });
         }
@@ -266,18 +274,18 @@ impl<'m, B: Buffers> Predictor<'m, B> {
                 // Rows of falling magnitude: saturated, typical and small inputs.
                 let index = first + index;
                 let word = stream.draw(index as u64 / 4) >> (16 * (index % 4));
-                *q = (word as i16 >> (2 * number)).clamp(-model.limit, model.limit);
+                // `clamp` would bring a panic along for limits below 0.
+                *q = (word as i16 >> (2 * number)).min(model.limit).max(-model.limit);
             }
             if model.outputs() == 0 {
-                let mut digest = Digest { crc };
+                let mut sink = Sink::Digest(&mut crc);
                 let (block, wide) = (&mut *workspace.block, &mut *workspace.wide);
                 for bank in model.banks() {
-                    generate(&bank, model.seed(), workspace.inputs, block, wide, &mut digest);
+                    generate(&bank, model.seed(), workspace.inputs, block, wide, &mut sink);
                 }
-                crc = digest.crc;
             } else {
                 for &score in score(&model, workspace) {
-                    crc = bytes(crc, &score.to_le_bytes());
+                    crc = crc.bytes(&score.to_le_bytes());
                 }
             }
         }
@@ -290,15 +298,16 @@ fn length(what: &'static str, needed: usize, given: usize) -> Result<(), Error> 
 }
 
 /// The input map: the row's integers into the workspace.
+#[inline(never)]
 fn quantise<I: Input>(model: &Model<'_>, row: &[I], q: &mut [i16]) -> Result<(), Error> {
     length("row", model.inputs(), row.len())?;
     let limit = i32::from(model.limit);
-    let mut map = model.input_map(0);
+    if !model.map_per_input {
+        I::quantise_all(row, model.input_map(0), limit, q);
+        return Ok(());
+    }
     for (index, (place, &value)) in q.iter_mut().zip(row).enumerate() {
-        if model.map_per_input && index > 0 {
-            map = model.input_map(index);
-        }
-        *place = value.quantise(map, limit);
+        *place = value.quantise(model.input_map(index), limit);
     }
     Ok(())
 }
@@ -311,9 +320,10 @@ fn score<'w>(model: &Model<'_>, workspace: Workspace<'w>) -> &'w [i32] {
         let bytes = bank.row_bytes() * model.outputs();
         let Some((mine, rest)) = weights.split_at_checked(bytes) else { break };
         weights = rest;
-        let mut head = Head::new(model, bank, mine, workspace.sums);
+        let mut sink = Sink::Head(Head::new(model, &bank, mine, workspace.sums));
         let (block, wide) = (&mut *workspace.block, &mut *workspace.wide);
-        generate(&bank, model.seed(), workspace.inputs, block, wide, &mut head);
+        generate(&bank, model.seed(), workspace.inputs, block, wide, &mut sink);
+        sink.finish();
     }
     finish(model, workspace.sums, workspace.scores);
     workspace.scores
@@ -332,67 +342,4 @@ pub fn class_of(scores: &[i32]) -> usize {
         }
     }
     best.0
-}
-
-/// Writes features to a vector.
-struct Copy<'f> {
-    features: &'f mut [i16],
-}
-
-impl Sink for Copy<'_> {
-    fn run(&mut self, first: usize, run: &[i16]) {
-        if let Some(places) = self.features.get_mut(first..first + run.len()) {
-            places.copy_from_slice(run);
-        }
-    }
-
-    fn one_hot(&mut self, column: usize, slots: usize) {
-        let first = column & !(slots - 1);
-        if let Some(grid) = self.features.get_mut(first..first + slots) {
-            grid.fill(0);
-        }
-        if let Some(place) = self.features.get_mut(column) {
-            *place = FEATURE_ONE;
-        }
-    }
-}
-
-/// Writes codes to a vector.
-struct Choices<'c> {
-    codes: &'c mut [u16],
-}
-
-impl Sink for Choices<'_> {
-    fn run(&mut self, _first: usize, _run: &[i16]) {}
-    fn one_hot(&mut self, _column: usize, _slots: usize) {}
-
-    fn code(&mut self, index: usize, choice: u16) {
-        if let Some(place) = self.codes.get_mut(index) {
-            *place = choice;
-        }
-    }
-}
-
-/// Digests features: the values, or the column of a one-hot grid.
-struct Digest {
-    crc: Crc32,
-}
-
-impl Sink for Digest {
-    fn run(&mut self, _first: usize, run: &[i16]) {
-        for &phi in run {
-            self.crc = bytes(self.crc, &phi.to_le_bytes());
-        }
-    }
-
-    fn one_hot(&mut self, column: usize, _slots: usize) {
-        self.crc = bytes(self.crc, &(column as u32).to_le_bytes());
-    }
-}
-
-fn bytes(mut crc: Crc32, bytes: &[u8]) -> Crc32 {
-    for &byte in bytes {
-        crc = crc.byte(byte);
-    }
-    crc
 }

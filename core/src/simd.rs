@@ -6,45 +6,45 @@
 //! that double the size of everything else.
 
 use core::arch::wasm32::{
-    i8x16_shuffle, i16x8, i16x8_add, i16x8_mul, i16x8_q15mulr_sat, i16x8_shl, i16x8_shr,
-    i16x8_shuffle, i16x8_splat, i16x8_sub, i32x4_add, i32x4_dot_i16x8, i32x4_extract_lane,
-    i32x4_splat, u8x16, u8x16_shr, u8x16_splat, u16x8_extend_high_u8x16, u16x8_extend_low_u8x16,
-    u16x8_shr, u64x2, v128, v128_and, v128_xor,
+    i8x16_shuffle, i16x8, i16x8_add, i16x8_eq, i16x8_mul, i16x8_q15mulr_sat, i16x8_shl, i16x8_shr,
+    i16x8_shuffle, i16x8_splat, i16x8_sub, i32x4_add, i32x4_dot_i16x8, i32x4_extmul_high_i16x8,
+    i32x4_extmul_low_i16x8, i32x4_extract_lane, i32x4_shr, i32x4_splat, u8x16, u8x16_shr,
+    u8x16_splat, u16x8_extend_high_u8x16, u16x8_extend_low_u8x16, u16x8_shr, u64x2, v128, v128_and,
+    v128_xor,
 };
 
 use bytemuck::cast;
 
-/// The Walsh-Hadamard transform of a block of at least 8, in place. The stages
-/// may be taken in any order: here those within a vector come first.
-pub(crate) fn walsh_hadamard(block: &mut [i16]) {
-    let (eights, _) = block.as_chunks_mut::<8>();
-    for eight in eights.iter_mut() {
-        let mut x = cast(*eight);
-        x = i16x8_add(
-            i16x8_shuffle::<1, 0, 3, 2, 5, 4, 7, 6>(x, x),
-            negated(x, i16x8(0, -1, 0, -1, 0, -1, 0, -1)),
-        );
-        x = i16x8_add(
-            i16x8_shuffle::<2, 3, 0, 1, 6, 7, 4, 5>(x, x),
-            negated(x, i16x8(0, 0, -1, -1, 0, 0, -1, -1)),
-        );
-        x = i16x8_add(
-            i16x8_shuffle::<4, 5, 6, 7, 0, 1, 2, 3>(x, x),
-            negated(x, i16x8(0, 0, 0, 0, -1, -1, -1, -1)),
-        );
-        *eight = cast(x);
+use crate::numerics::Scale;
+
+/// Eight inputs, scaled modulo 2^16, negated where the bit of `signs` is set (the
+/// highest belongs to the first), with the first three stages of the transform
+/// behind them.
+pub(crate) fn load(values: [i16; 8], scale: Scale, signs: u8) -> [i16; 8] {
+    let mut x = cast(values);
+    if scale != Scale::ONE {
+        let mult = i16x8_splat(scale.mult.into());
+        let shift = scale.shift.into();
+        let low = i32x4_shr(i32x4_extmul_low_i16x8(x, mult), shift);
+        let high = i32x4_shr(i32x4_extmul_high_i16x8(x, mult), shift);
+        // The low halves.
+        x = i16x8_shuffle::<0, 2, 4, 6, 8, 10, 12, 14>(low, high);
     }
-    let mut half = 1;
-    while half < eights.len() {
-        for pair in eights.chunks_exact_mut(2 * half) {
-            let (low, high) = pair.split_at_mut(half);
-            for (a, b) in low.iter_mut().zip(high) {
-                let (x, y) = (cast(*a), cast(*b));
-                (*a, *b) = (cast(i16x8_add(x, y)), cast(i16x8_sub(x, y)));
-            }
-        }
-        half *= 2;
-    }
+    let bits = i16x8(128, 64, 32, 16, 8, 4, 2, 1);
+    x = negated(x, i16x8_eq(v128_and(i16x8_splat(signs.into()), bits), bits));
+    x = i16x8_add(
+        i16x8_shuffle::<1, 0, 3, 2, 5, 4, 7, 6>(x, x),
+        negated(x, i16x8(0, -1, 0, -1, 0, -1, 0, -1)),
+    );
+    x = i16x8_add(
+        i16x8_shuffle::<2, 3, 0, 1, 6, 7, 4, 5>(x, x),
+        negated(x, i16x8(0, 0, -1, -1, 0, 0, -1, -1)),
+    );
+    x = i16x8_add(
+        i16x8_shuffle::<4, 5, 6, 7, 0, 1, 2, 3>(x, x),
+        negated(x, i16x8(0, 0, 0, 0, -1, -1, -1, -1)),
+    );
+    cast(x)
 }
 
 /// `x` where `mask` is 0, −x where it is −1.
@@ -53,19 +53,81 @@ fn negated(x: v128, mask: v128) -> v128 {
     i16x8_sub(v128_xor(x, mask), mask)
 }
 
-/// [`cos`](crate::numerics::cos) of eight phases: its rounding multiply is one
-/// instruction.
-pub(crate) fn cos(phases: [i16; 8]) -> [i16; 8] {
-    let p: v128 = cast(phases);
-    let t = v128_xor(p, i16x8_shr(p, 15));
-    let s = i16x8_sub(i16x8_splat(32767), i16x8_shl(t, 1));
-    let s2 = i16x8_q15mulr_sat(s, s);
-    let inner = i16x8_add(i16x8_splat(-10516), i16x8_q15mulr_sat(s2, i16x8_splat(1170)));
-    let series = i16x8_add(i16x8_splat(25728), i16x8_q15mulr_sat(s2, inner));
-    cast(i16x8_shl(i16x8_q15mulr_sat(s, series), 1))
+/// The Walsh-Hadamard transform in place, natural order, of a block that has its
+/// first three stages behind it; two stages a pass.
+pub(crate) fn walsh_hadamard(block: &mut [[i16; 8]]) {
+    let length = block.len();
+    let mut quarter = 1;
+    while 4 * quarter <= length {
+        for four in block.chunks_exact_mut(4 * quarter) {
+            let (low, high) = four.split_at_mut(2 * quarter);
+            let (a, b) = low.split_at_mut(quarter);
+            let (c, d) = high.split_at_mut(quarter);
+            for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
+                let (ab, a_b) = stage(*a, *b);
+                let (cd, c_d) = stage(*c, *d);
+                (*a, *c) = stage(ab, cd);
+                (*b, *d) = stage(a_b, c_d);
+            }
+        }
+        quarter *= 4;
+    }
+    if length.trailing_zeros() % 2 == 1 {
+        let (low, high) = block.split_at_mut(length / 2);
+        for (a, b) in low.iter_mut().zip(high) {
+            (*a, *b) = stage(*a, *b);
+        }
+    }
 }
 
-/// Σ φ of a run of at most 256 whose length is a multiple of 16.
+/// a + b and a − b.
+#[inline]
+fn stage(a: [i16; 8], b: [i16; 8]) -> ([i16; 8], [i16; 8]) {
+    let (a, b) = (cast(a), cast(b));
+    (cast(i16x8_add(a, b)), cast(i16x8_sub(a, b)))
+}
+
+/// Cosines of phases and offsets, in place: number k has the offset
+/// `offset` + `step`·k + `growth`·k(k − 1)/2, modulo 2^16.
+pub(crate) fn cosines(phases: &mut [[i16; 8]], offset: i16, step: i16, growth: i16) {
+    let growth = i16x8_splat(growth);
+    let steps = i16x8_add(i16x8_splat(step), i16x8_mul(growth, i16x8(0, 1, 2, 3, 4, 5, 6, 7)));
+    let mut offsets = i16x8_add(
+        i16x8_add(i16x8_splat(offset), i16x8_mul(i16x8_splat(step), i16x8(0, 1, 2, 3, 4, 5, 6, 7))),
+        i16x8_mul(growth, i16x8(0, 0, 1, 3, 6, 10, 15, 21)),
+    );
+    // What eight steps add, and what eight steps add to that.
+    let mut leap = i16x8_add(i16x8_shl(steps, 3), i16x8_mul(growth, i16x8_splat(28)));
+    let growth = i16x8_shl(growth, 6);
+    for eight in phases {
+        *eight = cast(cos(i16x8_add(cast(*eight), offsets)));
+        offsets = i16x8_add(offsets, leap);
+        leap = i16x8_add(leap, growth);
+    }
+}
+
+/// [`cos`](crate::numerics::cos) of eight phases.
+///
+/// The rounding multiply is one instruction. With P = a·b, r = ⌊P/2^15⌉ and b bit 14
+/// of P, ⌊P/2^15⌋ = r − b and ⌊P/2^14⌋ = 2r − b. The square of −32768 saturates to
+/// 32767 instead of 32768; the series is 16383 for both.
+#[inline]
+fn cos(phases: v128) -> v128 {
+    let mirrored = v128_xor(i16x8_shl(phases, 1), i16x8_shr(phases, 15));
+    let s = v128_xor(mirrored, i16x8_splat(32767));
+    let s2 = i16x8_sub(i16x8_q15mulr_sat(s, s), bit14(i16x8_mul(s, s)));
+    let inner = i16x8_add(i16x8_splat(-10506), i16x8_q15mulr_sat(s2, i16x8_splat(1164)));
+    let series = i16x8_add(i16x8_splat(25725), i16x8_q15mulr_sat(s2, inner));
+    let halved = i16x8_q15mulr_sat(s, series);
+    i16x8_sub(i16x8_shl(halved, 1), bit14(i16x8_mul(s, series)))
+}
+
+#[inline]
+fn bit14(x: v128) -> v128 {
+    u16x8_shr(i16x8_shl(x, 1), 15)
+}
+
+/// Σ φ of a run of at most 65,536.
 pub(crate) fn sum(run: &[[i16; 16]]) -> i32 {
     let one = i16x8_splat(1);
     let sums = run.iter().fold(i32x4_splat(0), |sums, &sixteen| {

@@ -3,7 +3,7 @@
 //! - [`reference`](mod@reference): the whole model once more, naive, written
 //!   from `docs/format.md`.
 //! - [`arbitrary`]: random models and rows of every kind.
-//! - [`golden`]: checked-in models with the exact scores that they must give.
+//! - [`golden`](koan_golden): checked-in models with the exact scores that they must give.
 //! - [`random`]: a small generator for tests that draw without shrinking.
 //! - [`mutate`]: damaged blobs.
 //! - [`tiny`]: the example of the documentation.
@@ -19,8 +19,9 @@
 //! ```
 
 pub mod arbitrary;
-pub mod golden;
 pub mod mutate;
 pub mod random;
 pub mod reference;
 pub mod tiny;
+
+pub use koan_golden as golden;

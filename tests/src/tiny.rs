@@ -41,7 +41,7 @@ pub fn blob() -> Result<Vec<u8>, Error> {
         groups: Vec::new(),
     };
     let map = MapSpec::Shared(InputMap::nearest(0.0, 4000.0, false));
-    let mut spec = ModelSpec::features(37, 2, map, vec![bank]);
+    let mut spec = ModelSpec::features(1, 2, map, vec![bank]);
     let features = spec.encode()?;
     let mut features = predictor(&features)?;
     // The difference of the classes' means over a grid, rounded to the widest

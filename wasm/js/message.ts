@@ -23,6 +23,8 @@ export function sentence(kind: number, text: string, n: [number, number]): strin
       return `this call needs ${text}`;
     case 8:
       return `self test failed: ${text} ${n[0]} differs on this build`;
+    case 9:
+      return `the model needs the cargo feature \`${text}\`, which is off in this build`;
     default:
       return text;
   }

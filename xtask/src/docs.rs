@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use crate::steps::root;
 
-/// Renews the demo's table in the README and, given data, the measurements.
+/// Renews the demo's table in the README, the firmware's in its own and, given
+/// data, the measurements.
 pub fn run(data: Option<&Path>) -> Result<()> {
     let scratch = tempfile::tempdir()?;
     let demo = koan(&["demo".into(), "-o".into(), text(&scratch.path().join("digits.koan"))])?;
@@ -18,6 +19,7 @@ pub fn run(data: Option<&Path>) -> Result<()> {
     let rows: Vec<&str> = table.lines().filter(|line| !line.contains('─')).collect();
     let block = format!("\n```text\n{}\n```\n", rows.join("\n").trim_end());
     replace(&root()?.join("README.md"), "demo", &block)?;
+    replace(&root()?.join("firmware-example/README.md"), "emulate", &crate::emulate::run()?)?;
     match data {
         Some(data) => {
             let block = measurements(data, scratch.path())?;

@@ -1,6 +1,11 @@
 //! The project's own commands: `cargo xtask`.
 
 mod docs;
+mod elf;
+mod emulate;
+mod machines;
+mod pack;
+mod serial;
 mod setup;
 mod size;
 mod steps;
@@ -24,6 +29,10 @@ enum Command {
         #[arg(long)]
         quick: bool,
     },
+    /// Build the firmware for every emulated core and run it there
+    Emulate,
+    /// Stream rows and faults through the serial ports of emulated devices
+    Serial,
     /// Build the npm package for browsers and node into wasm/dist
     Npm,
     /// Build the demo page into target/page
@@ -36,7 +45,7 @@ enum Command {
     BenchWasm,
     /// Write what commands print into the README and docs/measurements.md
     Docs {
-        /// Folder of the data sets; without it only the README's demo is renewed
+        /// Folder of the data sets; without it only the demo and the firmware are renewed
         #[arg(long, value_name = "FOLDER")]
         data: Option<PathBuf>,
     },
@@ -46,6 +55,8 @@ fn main() -> ExitCode {
     let result = match Command::parse() {
         Command::Setup => setup::run(),
         Command::Test { quick } => steps::test(quick),
+        Command::Emulate => emulate::run().map(|table| print!("{table}")),
+        Command::Serial => serial::test(),
         Command::Npm => wasm::package(),
         Command::Page => wasm::page(),
         Command::Size => size::run(),

@@ -1,34 +1,50 @@
-//! `cargo xtask setup`: what rustup has to install, and only what is missing.
+//! `cargo xtask setup`: what rustup and apt have to install, and only what is
+//! missing.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::steps::{CORTEX_M0, CORTEX_M4F, step};
+use crate::machines::CORES;
+use crate::steps::{NIGHTLY, step};
 use crate::wasm::WASM;
 
 const COMPONENTS: [&str; 2] = ["rustfmt", "clippy"];
+/// Miri, and what it builds its own standard library from.
+const NIGHTLY_COMPONENTS: [&str; 2] = ["miri", "rust-src"];
 
-/// Adds the missing targets and components to the active toolchain.
+const EMULATORS: [&str; 2] = ["qemu-system-arm", "qemu-system-riscv32"];
+/// Where a newer qemu-utils than the release's stands in the way, then elsewhere.
+const PACKAGES: [&str; 2] = [
+    "--allow-downgrades qemu-system-arm qemu-system-misc qemu-utils/bookworm",
+    "qemu-system-arm qemu-system-misc",
+];
+
+/// Adds the missing targets and components to the active toolchain, Miri on
+/// nightly, and the emulators.
 pub fn run() -> Result<()> {
-    add("target", &[CORTEX_M0, CORTEX_M4F, WASM])?;
+    add("target", &CORES.map(|(target, _)| target))?;
+    add("target", &[WASM])?;
     add("component", &COMPONENTS)?;
+    miri()?;
+    emulators()?;
     crate::wasm::setup()
 }
 
 fn add(kind: &str, wanted: &[&str]) -> Result<()> {
     let installed = installed(kind, wanted)?;
-    // Components are listed with the host's name behind theirs.
-    let has = |name: &str| {
-        installed
-            .lines()
-            .any(|line| line.strip_prefix(name).is_some_and(|r| r.is_empty() || r.starts_with('-')))
-    };
-    for name in wanted.iter().filter(|name| !has(name)) {
+    for name in wanted.iter().filter(|name| !has(&installed, name)) {
         step(&format!("rustup {kind} add {name}"))
             .with_context(|| format!("the {kind} {name} is needed and not installed"))?;
     }
     Ok(())
+}
+
+/// Components are listed with the host's name behind theirs.
+fn has(installed: &str, name: &str) -> bool {
+    installed
+        .lines()
+        .any(|line| line.strip_prefix(name).is_some_and(|r| r.is_empty() || r.starts_with('-')))
 }
 
 fn installed(kind: &str, wanted: &[&str]) -> Result<String> {
@@ -46,4 +62,56 @@ fn installed(kind: &str, wanted: &[&str]) -> Result<String> {
         String::from_utf8_lossy(&output.stderr).trim()
     );
     Ok(String::from_utf8(output.stdout)?)
+}
+
+fn miri() -> Result<()> {
+    let output = Command::new("rustup")
+        .args(["component", "list", "--installed", "--toolchain", NIGHTLY])
+        .output()?;
+    // A failure means that there is no such toolchain.
+    let installed = String::from_utf8(output.stdout)?;
+    if output.status.success() && NIGHTLY_COMPONENTS.iter().all(|name| has(&installed, name)) {
+        return Ok(());
+    }
+    let components = NIGHTLY_COMPONENTS.join(",");
+    step(&format!("rustup toolchain install {NIGHTLY} --profile minimal --component {components}"))
+        .with_context(|| format!("{components} of the toolchain {NIGHTLY} are not installed"))
+}
+
+fn emulators() -> Result<()> {
+    let missing = || EMULATORS.into_iter().filter(|name| !runs(name)).collect::<Vec<_>>();
+    if missing().is_empty() {
+        return Ok(());
+    }
+    let by_hand = || {
+        format!(
+            "{} not installed: install QEMU with the systems arm and riscv32 (packages \
+             qemu-system-arm and qemu-system-misc)",
+            missing().join(" and ")
+        )
+    };
+    ensure!(runs("apt-get"), by_hand());
+    let apt = if is_root() { "apt-get" } else { "sudo apt-get" };
+    let update = step(&format!("{apt} update"));
+    let install = |packages: &str| {
+        let quiet = "install -y --no-install-recommends";
+        step(&format!("{apt} {quiet} {packages}"))
+    };
+    update
+        .and_then(|()| install(PACKAGES[0]).or_else(|_| install(PACKAGES[1])))
+        .with_context(by_hand)?;
+    ensure!(missing().is_empty(), by_hand());
+    Ok(())
+}
+
+/// Whether there is such a program.
+fn runs(program: &str) -> bool {
+    let mut command = Command::new(program);
+    command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+fn is_root() -> bool {
+    let output = Command::new("id").arg("-u").output();
+    output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }

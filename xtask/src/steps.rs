@@ -4,19 +4,35 @@ use std::env::var_os;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
+
+use crate::machines::{CORES, MANIFEST};
 
 /// Without atomics, floats or a heap: what builds here needs none of them.
 pub const CORTEX_M0: &str = "thumbv6m-none-eabi";
 /// With a float unit.
 pub const CORTEX_M4F: &str = "thumbv7em-none-eabihf";
 
-const FORMAT_AND_LINTS: [&str; 5] = [
+/// The toolchain that has Miri.
+pub const NIGHTLY: &str = "nightly";
+
+/// With 32 bits, and with the most significant byte first.
+const MIRI_TARGETS: [&str; 2] = ["i686-unknown-linux-gnu", "s390x-unknown-linux-gnu"];
+
+/// The variants of the firmware for real boards, from the root of the repository.
+const BOARDS: &str = "firmware-example/boards/Cargo.toml";
+
+const BOARD_TARGETS: [(&str, &str); 3] =
+    [("rp2040", CORTEX_M0), ("nrf52840", CORTEX_M4F), ("esp32c3", "riscv32imc-unknown-none-elf")];
+
+const FORMAT_AND_LINTS: [&str; 6] = [
     "cargo fmt --all --check",
     "cargo fmt --manifest-path tests/mum32bit/Cargo.toml --check",
     "cargo clippy --workspace --all-targets --locked -- -D warnings",
     "cargo clippy --package koan --all-targets --features micromath --locked -- -D warnings",
     "cargo clippy --manifest-path tests/mum32bit/Cargo.toml --all-targets --locked -- -D warnings",
+    "cargo clippy --manifest-path firmware-example/Cargo.toml --package koan-protocol --all-targets \
+     --locked -- -D warnings",
 ];
 
 /// Last, so that the run ends with the summary of the tests.
@@ -42,10 +58,58 @@ pub fn test(quick: bool) -> Result<()> {
     // A package of its own: its generator draws other numbers on purpose.
     step("cargo test --manifest-path tests/mum32bit/Cargo.toml --locked")?;
     step("cargo test --package koan --features micromath --locked")?;
+    step(
+        "cargo test --manifest-path firmware-example/Cargo.toml --package koan-protocol --locked",
+    )?;
+    firmware()?;
+    print!("{}", crate::emulate::run()?);
+    crate::serial::test()?;
+    miri()?;
     // The same numbers without overflow checks, as devices run it.
     step("cargo test --package koan --release --locked")?;
+    step("cargo test --package koan-golden --release --locked")?;
     crate::wasm::test()?;
     step(TESTS)
+}
+
+/// Lints the firmware for every core and builds the variants for real boards.
+fn firmware() -> Result<()> {
+    for manifest in [MANIFEST, BOARDS] {
+        step(&format!("cargo fmt --manifest-path {manifest} --all --check"))?;
+    }
+    for (target, _) in CORES {
+        step(&format!(
+            "cargo clippy --quiet --manifest-path {MANIFEST} --bins --target {target} --locked -- \
+             -D warnings"
+        ))?;
+    }
+    for (board, target) in BOARD_TARGETS {
+        step(&format!(
+            "cargo build --quiet --manifest-path {BOARDS} --package koan-{board} \
+             --target {target} --release --locked"
+        ))?;
+    }
+    Ok(())
+}
+
+/// The core's own tests and golden models in an interpreter that knows other
+/// machines and finds undefined behaviour; random tests run a few cases.
+fn miri() -> Result<()> {
+    let interpret = |target: &str| {
+        ["koan --lib", "koan-golden --test replay"].iter().try_for_each(|tests| {
+            step(&format!(
+                "MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=4 cargo +{NIGHTLY} miri test \
+                 --quiet --package {tests} --target {target} --locked"
+            ))
+        })
+    };
+    // The interpreter takes a single core for each.
+    std::thread::scope(|scope| {
+        MIRI_TARGETS
+            .map(|target| scope.spawn(move || interpret(target)))
+            .into_iter()
+            .try_for_each(|thread| thread.join().map_err(|_| anyhow!("a thread panicked"))?)
+    })
 }
 
 /// Runs a command line of words without spaces, with variables in front as in

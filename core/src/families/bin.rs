@@ -4,17 +4,24 @@
 //! (*Random bases*, Section V.c): cell = ⌊x/δ + u⌋. The cell vector's hash
 //! selects one of 2^slot_bits slots; colliding cells share a weight.
 
-use super::Sink;
 use crate::bank::{Bank, Law};
 use crate::generator::{Purpose, bank_stream, mix};
 use crate::numerics::{RECIPROCAL_GAMMA2, Scale};
+use crate::sink::Sink;
 
 /// Fractional bits of a scaled input: 256 = one kernel width.
 const UNIT_BITS: u32 = 8;
 /// Fractional bits of input × reciprocal pitch (4096 = 2^12 stands for 1).
 const CELL_BITS: u32 = UNIT_BITS + 12;
 
-pub(super) fn generate(bank: &Bank<'_>, slot_bits: u8, seed: u64, q: &[i16], sink: &mut dyn Sink) {
+#[inline(never)]
+pub(super) fn generate(
+    bank: &Bank<'_>,
+    slot_bits: u8,
+    seed: u64,
+    q: &[i16],
+    sink: &mut Sink<'_, '_>,
+) {
     let stream = bank_stream(seed, bank.index, Purpose::Weights);
     let starts = bank_stream(seed, bank.index, Purpose::Choices);
     let draws_each = q.len().div_ceil(4) as u64;

@@ -1,61 +1,105 @@
-//! Fourier: cos(w·x + b), b uniform on 256 angles.
-//!
-//! 256 equally spaced phases average products of cosines exactly as the
-//! continuous uniform law does (three would), so a byte of phase costs nothing.
+//! Fourier: cos(w·x + b), b uniform on the circle.
 
-use super::projection::{Dense, Hadamard, phase_input};
-use super::{FeatureBytes, Runs, Sink};
+use super::projection::{Dense, Hadamard};
+use super::{Runs, sum};
 use crate::bank::{Bank, Law};
 use crate::generator::{Purpose, bank_stream};
-use crate::numerics::cos;
+use crate::numerics::cos_turn;
+use crate::sink::Sink;
 
+#[inline(never)]
 pub(super) fn generate(
     bank: &Bank<'_>,
     seed: u64,
     q: &[i16],
     block: &mut [i16],
-    sink: &mut dyn Sink,
+    sink: &mut Sink<'_, '_>,
 ) {
-    let features = usize::from(bank.features);
-    let mut offsets = FeatureBytes::new(bank_stream(seed, bank.index, Purpose::Offsets));
-    let mut phase = |z: i16| z.wrapping_add(i16::from(offsets.next()) << 8);
-    if matches!(bank.law, Law::Hadamard) {
-        let projections = Hadamard::new(bank, seed, q.len());
-        let (mut first, mut number) = (0, 0);
-        while first < features && !block.is_empty() {
-            projections.transform(number, q, block, |value| phase_input(bank.scale, value));
-            let length = block.len().min(features - first);
-            if let Some(phases) = block.get_mut(..length) {
-                phases.iter_mut().for_each(|place| *place = phase(*place));
-                cosines(phases);
-                sink.run(first, phases);
-            }
-            first += length;
-            number += 1;
-        }
+    if matches!(bank.law, Law::Hadamard) || !cfg!(feature = "dense") {
+        hadamard(bank, seed, q, block, sink);
         return;
     }
+    let mut offsets = Offsets::new(bank, seed);
     let projections = Dense::new(bank, seed, q.len());
     let grouped = bank.is_grouped();
     let mut runs = Runs::new(sink);
-    for k in 0..features {
-        let z = if grouped {
+    for k in 0..usize::from(bank.features) {
+        let phase = if grouped {
             projections.project_groups(k, q)
         } else {
             bank.scale.apply_wrapping(projections.project(k, q))
         };
-        runs.push(cos(phase(z as i16)));
+        runs.push(offsets.next(phase as i16));
     }
     runs.flush();
 }
 
-/// Phases to features in place.
-fn cosines(phases: &mut [i16]) {
+/// Block after block of transformed rows, the features in the place of the
+/// phases.
+fn hadamard(bank: &Bank<'_>, seed: u64, q: &[i16], block: &mut [i16], sink: &mut Sink<'_, '_>) {
+    let features = usize::from(bank.features);
+    let mut projections = Hadamard::new(bank, seed);
+    let mut offsets = Offsets::new(bank, seed);
+    let mut first = 0;
+    while first < features && !block.is_empty() {
+        projections.phases(bank.scale, q, block);
+        let length = block.len().min(features - first);
+        let Some(phases) = block.get_mut(..length) else { return };
+        offsets.cosines(phases);
+        sink.run(first, phases, sum(phases));
+        first += length;
+    }
+}
+
+/// The offsets in order: o + a·k + c·k(k − 1)/2 in parts of 2^16 for a turn, in the
+/// high halves; o, a and c are drawn once. The square keeps neighbouring features,
+/// and rows of a transform that are related, from having related offsets.
+struct Offsets {
+    offset: u32,
+    step: u32,
+    growth: u32,
+}
+
+impl Offsets {
+    fn new(bank: &Bank<'_>, seed: u64) -> Self {
+        let draw = bank_stream(seed, bank.index, Purpose::Offsets).draw(0);
+        let high = |word: u64| (word as u32) << 16;
+        Self { offset: high(draw), step: high(draw >> 16), growth: high(draw >> 32) }
+    }
+
+    /// The next feature.
+    #[inline]
+    fn next(&mut self, phase: i16) -> i16 {
+        let feature = cos_turn((i32::from(phase) << 16).wrapping_add(self.offset as i32));
+        self.offset = self.offset.wrapping_add(self.step);
+        self.step = self.step.wrapping_add(self.growth);
+        feature
+    }
+
+    /// Phases to features in place. A function of its own: small cores have too few
+    /// registers to share them with the caller.
+    #[inline(never)]
+    fn cosines(&mut self, phases: &mut [i16]) {
+        #[cfg(target_feature = "simd128")]
+        let phases = self.eights(phases);
+        // A copy, which may live in registers.
+        let mut offsets = Self { ..*self };
+        for place in phases {
+            *place = offsets.next(*place);
+        }
+        *self = offsets;
+    }
+    /// The same in vectors; returns what is left.
     #[cfg(target_feature = "simd128")]
-    let phases = {
+    fn eights<'p>(&mut self, phases: &'p mut [i16]) -> &'p mut [i16] {
         let (eights, rest) = phases.as_chunks_mut::<8>();
-        eights.iter_mut().for_each(|eight| *eight = crate::simd::cos(*eight));
+        let high = |state: u32| (state >> 16) as i16;
+        crate::simd::cosines(eights, high(self.offset), high(self.step), high(self.growth));
+        // At most 65,536 features, a multiple of 8: k·(k − 1)/2 fits.
+        let done = 8 * eights.len() as u32;
+        let grown = self.growth.wrapping_mul(done / 2 * (done.wrapping_sub(1)));
+        self.offset = self.offset.wrapping_add(self.step.wrapping_mul(done)).wrapping_add(grown);
+        self.step = self.step.wrapping_add(self.growth.wrapping_mul(done));
         rest
-    };
-    phases.iter_mut().for_each(|place| *place = cos(*place));
+    }
 }

@@ -3,11 +3,13 @@
 //! Units either have `pool` projections of their own, or draw `pool` of the
 //! `shared` projections that all units have in common (with replacement).
 
+use super::Runs;
 use super::projection::{Dense, Hadamard, RowOrder};
-use super::{Runs, Sink};
 use crate::bank::{Bank, Law};
 use crate::generator::{Purpose, bank_stream};
+use crate::sink::Sink;
 
+#[inline(never)]
 pub(super) fn generate(
     bank: &Bank<'_>,
     pool: usize,
@@ -15,7 +17,7 @@ pub(super) fn generate(
     seed: u64,
     q: &[i16],
     wide: &mut [i32],
-    sink: &mut dyn Sink,
+    sink: &mut Sink<'_, '_>,
 ) {
     let units = usize::from(bank.features);
     let mut best = Maximum::new(bank, pool, sink);
@@ -27,12 +29,12 @@ pub(super) fn generate(
     // The pool needs memory; the units then only look up.
     let (_, needed) = bank.buffers(q.len() as u16);
     let Some(wide) = wide.get_mut(..needed) else { return };
-    let hadamard = matches!(bank.law, Law::Hadamard);
+    let hadamard = matches!(bank.law, Law::Hadamard) || !cfg!(feature = "dense");
     if hadamard {
-        let projections = Hadamard::new(bank, seed, q.len());
+        let mut projections = Hadamard::new(bank, seed);
         let length = crate::format::hadamard_block(q.len() as u16);
-        for (number, block) in wide.chunks_exact_mut(length).enumerate() {
-            projections.transform(number, q, block, i32::from);
+        for block in wide.chunks_exact_mut(length) {
+            projections.transform(q, block, i32::from);
         }
     } else {
         let projections = Dense::new(bank, seed, q.len());
@@ -58,13 +60,13 @@ pub(super) fn project(
     block: &mut [i32],
     mut take: impl FnMut(i32),
 ) {
-    if matches!(bank.law, Law::Hadamard) {
-        let projections = Hadamard::new(bank, seed, q.len());
+    if matches!(bank.law, Law::Hadamard) || !cfg!(feature = "dense") {
+        let mut projections = Hadamard::new(bank, seed);
         let length = crate::format::hadamard_block(q.len() as u16);
         let Some(block) = block.get_mut(..length) else { return };
         let (mut first, mut number) = (0, 0);
         while first < count {
-            projections.transform(number, q, block, i32::from);
+            projections.transform(q, block, i32::from);
             let order = RowOrder::new(bank, seed, number);
             for k in 0..length.min(count - first) {
                 take(block.get(order.row(k, length)).copied().unwrap_or(0));
@@ -81,8 +83,8 @@ pub(super) fn project(
 }
 
 /// The running maximum of a unit; the lowest index wins a tie.
-struct Maximum<'s, 'b> {
-    runs: Runs<'s>,
+struct Maximum<'r, 'm, 's, 'b> {
+    runs: Runs<'r, 'm, 's>,
     bank: &'b Bank<'b>,
     pool: usize,
     unit: usize,
@@ -91,8 +93,8 @@ struct Maximum<'s, 'b> {
     choice: usize,
 }
 
-impl<'s, 'b> Maximum<'s, 'b> {
-    fn new(bank: &'b Bank<'b>, pool: usize, sink: &'s mut dyn Sink) -> Self {
+impl<'r, 'm, 's, 'b> Maximum<'r, 'm, 's, 'b> {
+    fn new(bank: &'b Bank<'b>, pool: usize, sink: &'r mut Sink<'m, 's>) -> Self {
         Self { runs: Runs::new(sink), bank, pool, unit: 0, member: 0, value: i32::MIN, choice: 0 }
     }
 

@@ -12,26 +12,14 @@ mod sigmoid;
 mod stump;
 
 use crate::bank::{Bank, Family};
+use crate::sink::Sink;
 
 /// The value of a feature that is fully on: 1.0 in Q15.
 pub const FEATURE_ONE: i16 = 32767;
 
 /// Features are handed over in runs of at most this many, unless they lie in a
 /// transform block already.
-const RUN: usize = 32;
-
-/// What becomes of a bank's features.
-///
-/// Families take it as `dyn`: their code exists once, not for each sink.
-pub(crate) trait Sink {
-    /// Features `first..first + run.len()` of the bank; `first % 8 == 0`.
-    fn run(&mut self, first: usize, run: &[i16]);
-    /// Column `column` of the bank is [`FEATURE_ONE`], the other columns of its
-    /// grid are 0. `slots` is the number of columns of a grid.
-    fn one_hot(&mut self, column: usize, slots: usize);
-    /// Unit or grid `index` of the bank chose `choice`.
-    fn code(&mut self, _index: usize, _choice: u16) {}
-}
+const RUN: usize = 128;
 
 /// Makes all features of `bank` from the quantised row `q`.
 ///
@@ -42,8 +30,13 @@ pub(crate) fn generate(
     q: &[i16],
     block: &mut [i16],
     wide: &mut [i32],
-    sink: &mut dyn Sink,
+    sink: &mut Sink<'_, '_>,
 ) {
+    // What is not built is refused by the parser; saying so again here keeps its
+    // code out of the program.
+    if !bank.family.is_built() {
+        return;
+    }
     match bank.family {
         Family::Linear => linear::generate(q, sink),
         Family::Fourier => fourier::generate(bank, seed, q, block, sink),
@@ -56,17 +49,38 @@ pub(crate) fn generate(
     }
 }
 
+/// Σ φ of a run.
+#[inline(never)]
+fn sum(run: &[i16]) -> i32 {
+    #[cfg(target_feature = "simd128")]
+    let (mut sum, run) = {
+        let (sixteens, rest) = run.as_chunks::<16>();
+        (crate::simd::sum(sixteens), rest)
+    };
+    #[cfg(not(target_feature = "simd128"))]
+    let mut sum = 0;
+    let (eights, rest) = run.as_chunks::<8>();
+    sum += rest.iter().map(|&phi| i32::from(phi)).sum::<i32>();
+    for &eight in eights {
+        let [a, b, c, d, e, f, g, h] = eight;
+        sum += i32::from(a) + i32::from(b) + i32::from(c) + i32::from(d);
+        sum += i32::from(e) + i32::from(f) + i32::from(g) + i32::from(h);
+    }
+    sum
+}
+
 /// Collects features into runs for a sink.
-struct Runs<'s> {
-    sink: &'s mut dyn Sink,
+struct Runs<'r, 'm, 's> {
+    sink: &'r mut Sink<'m, 's>,
     first: usize,
     length: usize,
+    total: i32,
     run: [i16; RUN],
 }
 
-impl<'s> Runs<'s> {
-    fn new(sink: &'s mut dyn Sink) -> Self {
-        Self { sink, first: 0, length: 0, run: [0; RUN] }
+impl<'r, 'm, 's> Runs<'r, 'm, 's> {
+    fn new(sink: &'r mut Sink<'m, 's>) -> Self {
+        Self { sink, first: 0, length: 0, total: 0, run: [0; RUN] }
     }
 
     #[inline]
@@ -74,6 +88,7 @@ impl<'s> Runs<'s> {
         if let Some(place) = self.run.get_mut(self.length) {
             *place = feature;
             self.length += 1;
+            self.total += i32::from(feature);
         }
         if self.length == RUN {
             self.flush();
@@ -82,10 +97,11 @@ impl<'s> Runs<'s> {
 
     fn flush(&mut self) {
         if let Some(run) = self.run.get(..self.length) {
-            self.sink.run(self.first, run);
+            self.sink.run(self.first, run, self.total);
         }
         self.first += self.length;
         self.length = 0;
+        self.total = 0;
     }
 }
 

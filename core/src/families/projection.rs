@@ -1,14 +1,16 @@
 //! How a bank mixes inputs: dense projections and the Hadamard transform.
 
+use core::slice;
+
 use crate::bank::{Bank, Law};
-use crate::generator::{Purpose, Stream, bank_stream};
+use crate::generator::{Draws, Purpose, Stream, bank_stream};
 use crate::numerics::{CAUCHY, NORMAL, NORMAL_ONE, Scale};
 
 /// Dense projections of one quantised row: z_k = Σ_i w_ki·q_i, one at a time,
 /// the weights drawn as they are used.
 ///
 /// Weight i of projection k is byte i of the draws k·⌈d/8⌉… (8 to a draw), or,
-/// under the sign law, bit i of the draws k·⌈d/64⌉….
+/// under the sign law, bit 63 − i mod 64 of the draws k·⌈d/64⌉….
 pub(super) struct Dense<'b> {
     stream: Stream,
     draws_each: u64,
@@ -55,10 +57,8 @@ impl<'b> Dense<'b> {
         for (index, word) in (first..).zip(q.chunks(64)) {
             let mut signs = self.stream.draw(index);
             for &value in word {
-                // 0 keeps the value, -1 negates it (one's complement plus one).
-                let flip = -((signs & 1) as i32);
-                z = z.wrapping_add((i32::from(value) ^ flip).wrapping_sub(flip));
-                signs >>= 1;
+                z = z.wrapping_add(i32::from(value).signed((signs >> 32) as u32));
+                signs <<= 1;
             }
         }
         z
@@ -108,15 +108,12 @@ pub(super) trait Wrapping: Copy {
     const ZERO: Self;
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
-    fn neg(self) -> Self;
-    /// The Walsh-Hadamard transform of a block, in place.
-    fn walsh_hadamard(block: &mut [Self]) {
-        walsh_hadamard(block);
-    }
+    /// −self when bit 31 of `signs` is set, else self, without a branch.
+    fn signed(self, signs: u32) -> Self;
 }
 
 macro_rules! wrapping {
-    ($integer:ty $(, $override:item)?) => {
+    ($($integer:ty),*) => {$(
         impl Wrapping for $integer {
             const ZERO: Self = 0;
             #[inline]
@@ -128,62 +125,86 @@ macro_rules! wrapping {
                 self.wrapping_sub(other)
             }
             #[inline]
-            fn neg(self) -> Self {
-                self.wrapping_neg()
+            fn signed(self, signs: u32) -> Self {
+                // 0 keeps the value, -1 negates it (one's complement plus one).
+                let flip = (signs as i32 >> 31) as Self;
+                (self ^ flip).wrapping_sub(flip)
             }
-            $($override)?
         }
-    };
+    )*};
 }
 
-#[cfg(not(target_feature = "simd128"))]
-wrapping!(i16);
-#[cfg(target_feature = "simd128")]
-wrapping!(
-    i16,
-    fn walsh_hadamard(block: &mut [i16]) {
-        crate::simd::walsh_hadamard(block);
-    }
-);
-wrapping!(i32);
+wrapping!(i16, i32);
 
-/// Hadamard projections: block `b` holds projections b·P..(b+1)·P of the row,
-/// z = H·D·q, D the signs of the draws b·⌈d/64⌉….
+/// Hadamard projections, block after block: block `b` holds projections
+/// b·P..(b+1)·P of the row, z = H·D·q, D the signs of the draws b·⌈d/64⌉….
 pub(super) struct Hadamard {
-    stream: Stream,
-    draws_each: u64,
+    draws: Draws,
 }
 
 impl Hadamard {
-    pub(super) fn new(bank: &Bank<'_>, seed: u64, inputs: usize) -> Self {
-        Self {
-            stream: bank_stream(seed, bank.index, Purpose::Weights),
-            draws_each: inputs.div_ceil(64) as u64,
+    pub(super) fn new(bank: &Bank<'_>, seed: u64) -> Self {
+        Self { draws: bank_stream(seed, bank.index, Purpose::Weights).draws(0) }
+    }
+
+    /// Fills `block` (a power of two, at least 8 and as long as `q`) with the
+    /// next projections as phases: scaled before the transform, so that the block
+    /// itself is i16 and its low bits are the phase.
+    #[cfg(not(target_feature = "simd128"))]
+    #[inline]
+    pub(super) fn phases(&mut self, scale: Scale, q: &[i16], block: &mut [i16]) {
+        if scale == Scale::ONE {
+            self.transform(q, block, |value| value);
+        } else {
+            self.transform(q, block, |value| scale.apply_wrapping(i32::from(value)) as i16);
         }
     }
 
-    /// Fills `block` (a power of two, at least as long as `q`) with the
-    /// projections of block number `number`; `load` converts an input.
+    /// The same in vectors.
+    #[cfg(target_feature = "simd128")]
+    pub(super) fn phases(&mut self, scale: Scale, q: &[i16], block: &mut [i16]) {
+        let (eights, _) = block.as_chunks_mut::<8>();
+        for (places, values) in eights.chunks_mut(8).zip(q.chunks(64)) {
+            let mut signs = self.draws.next();
+            for (place, values) in places.iter_mut().zip(values.chunks(8)) {
+                let mut eight = [0; 8];
+                eight.iter_mut().zip(values).for_each(|(place, &value)| *place = value);
+                *place = crate::simd::load(eight, scale, (signs >> 56) as u8);
+                signs <<= 8;
+            }
+        }
+        if let Some(padding) = eights.get_mut(q.len().div_ceil(8)..) {
+            padding.fill([0; 8]);
+        }
+        crate::simd::walsh_hadamard(eights);
+    }
+
+    /// Fills `block` (a power of two, at least 8 and as long as `q`) with the
+    /// next projections; `load` converts an input.
+    #[inline(never)]
     pub(super) fn transform<T: Wrapping>(
-        &self,
-        number: usize,
+        &mut self,
         q: &[i16],
         block: &mut [T],
         load: impl Fn(i16) -> T,
     ) {
-        let first = number as u64 * self.draws_each;
-        for ((index, places), word) in (first..).zip(block.chunks_mut(64)).zip(q.chunks(64)) {
-            let mut signs = self.stream.draw(index);
-            for (place, &value) in places.iter_mut().zip(word) {
-                let loaded = load(value);
-                *place = if signs & 1 == 0 { loaded } else { loaded.neg() };
-                signs >>= 1;
+        let (fours, _) = block.as_chunks_mut::<4>();
+        let mut draw = 0;
+        for (number, (places, values)) in fours.chunks_mut(8).zip(q.chunks(32)).enumerate() {
+            draw = if number % 2 == 0 { self.draws.next() } else { draw << 32 };
+            let signs = (draw >> 32) as u32;
+            let (whole, rest) = values.as_chunks::<4>();
+            load_fours(places, whole, signs, &load);
+            if let (&[_, ..], Some(place)) = (rest, places.get_mut(whole.len())) {
+                let mut last = [0; 4];
+                last.iter_mut().zip(rest).for_each(|(place, &value)| *place = value);
+                load_fours(slice::from_mut(place), &[last], signs << (4 * whole.len()), &load);
             }
         }
-        if let Some(padding) = block.get_mut(q.len()..) {
-            padding.fill(T::ZERO);
+        if let Some(padding) = fours.get_mut(q.len().div_ceil(4)..) {
+            padding.fill([T::ZERO; 4]);
         }
-        T::walsh_hadamard(block);
+        walsh_hadamard(block);
     }
 }
 
@@ -218,29 +239,85 @@ impl RowOrder {
     }
 }
 
-/// The Walsh-Hadamard transform in place, natural order: additions only.
-fn walsh_hadamard<T: Wrapping>(block: &mut [T]) {
-    let mut half = 1;
-    while half < block.len() {
-        for pair in block.chunks_exact_mut(2 * half) {
-            let (low, high) = pair.split_at_mut(half);
-            for (a, b) in low.iter_mut().zip(high) {
-                (*a, *b) = (a.add(*b), a.sub(*b));
-            }
-        }
-        half *= 2;
+/// Up to 32 inputs with their signs, and the first two stages of the transform;
+/// a function of its own for the registers.
+#[inline(never)]
+fn load_fours<T: Wrapping>(
+    places: &mut [[T; 4]],
+    values: &[[i16; 4]],
+    mut signs: u32,
+    load: &impl Fn(i16) -> T,
+) {
+    for (place, &[a, b, c, d]) in places.iter_mut().zip(values) {
+        *place = butterfly([
+            load(a).signed(signs),
+            load(b).signed(signs << 1),
+            load(c).signed(signs << 2),
+            load(d).signed(signs << 3),
+        ]);
+        signs <<= 4;
     }
 }
 
-/// The input of a phase transform: scaled before the transform, so that the
-/// block itself is i16 and its low bits are the phase.
-#[inline]
-pub(super) fn phase_input(scale: Scale, value: i16) -> i16 {
-    if scale.shift == 0 {
-        return (i32::from(value) * i32::from(scale.mult)) as i16;
+/// The Walsh-Hadamard transform in place, natural order, of a block that has its
+/// first two stages behind it: additions only. Two stages a pass, so that a
+/// number is loaded and stored half as often.
+fn walsh_hadamard<T: Wrapping>(block: &mut [T]) {
+    let length = block.len();
+    pass_of_four(block);
+    let mut quarter = 16;
+    while 4 * quarter <= length {
+        pass(block, quarter);
+        quarter *= 4;
     }
-    let product = i32::from(value) * i32::from(scale.mult);
-    ((product + (1 << (scale.shift - 1))) >> (scale.shift & 31)) as i16
+    if length.trailing_zeros() % 2 == 1 {
+        let (low, high) = block.split_at_mut(length / 2);
+        last_stage(low, high);
+    }
+}
+
+/// The transforms of four numbers become those of sixteen. The distances are
+/// constants: one pointer serves all.
+#[inline(never)]
+fn pass_of_four<T: Wrapping>(block: &mut [T]) {
+    for sixteen in block.as_chunks_mut::<16>().0 {
+        for i in 0..4 {
+            let [a, b, c, d] = [i, i + 4, i + 8, i + 12];
+            [sixteen[a], sixteen[b], sixteen[c], sixteen[d]] =
+                butterfly([sixteen[a], sixteen[b], sixteen[c], sixteen[d]]);
+        }
+    }
+}
+
+/// The same for transforms of `quarter` numbers, any power of two.
+#[inline(never)]
+fn pass<T: Wrapping>(block: &mut [T], quarter: usize) {
+    for four in block.chunks_exact_mut(4 * quarter) {
+        let (low, high) = four.split_at_mut(2 * quarter);
+        let (a, b) = low.split_at_mut(quarter);
+        let (c, d) = high.split_at_mut(quarter);
+        for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
+            [*a, *b, *c, *d] = butterfly([*a, *b, *c, *d]);
+        }
+    }
+}
+
+/// The transform of four numbers.
+#[inline]
+fn butterfly<T: Wrapping>([a, b, c, d]: [T; 4]) -> [T; 4] {
+    let (ab, a_b) = (a.add(b), a.sub(b));
+    let (cd, c_d) = (c.add(d), c.sub(d));
+    [ab.add(cd), a_b.add(c_d), ab.sub(cd), a_b.sub(c_d)]
+}
+
+/// The last stage of a transform with an odd number of them.
+#[inline(never)]
+fn last_stage<T: Wrapping>(low: &mut [T], high: &mut [T]) {
+    let (low, high) = (low.as_chunks_mut::<2>().0, high.as_chunks_mut::<2>().0);
+    for (a, b) in low.iter_mut().zip(high) {
+        (a[0], b[0]) = (a[0].add(b[0]), a[0].sub(b[0]));
+        (a[1], b[1]) = (a[1].add(b[1]), a[1].sub(b[1]));
+    }
 }
 
 #[cfg(test)]
@@ -249,11 +326,14 @@ mod tests {
 
     #[test]
     fn the_transform_is_the_matrix_of_hadamard() {
-        for power in 0..8 {
+        for power in 2..if cfg!(miri) { 6 } else { 10 } {
             let n = 1usize << power;
             for input in 0..n {
                 let mut block = std::vec![0i32; n];
                 block[input] = 1;
+                for four in block.as_chunks_mut().0 {
+                    *four = butterfly(*four);
+                }
                 walsh_hadamard(&mut block);
                 for (row, &value) in block.iter().enumerate() {
                     let sign = if (row & input).count_ones() % 2 == 0 { 1 } else { -1 };

@@ -2,17 +2,19 @@
 
 use super::maxout::project;
 use super::projection::bias_divisor;
-use super::{FeatureBytes, Runs, Sink};
+use super::{FeatureBytes, Runs};
 use crate::bank::{Bank, SIGMOID_BIAS};
 use crate::generator::{Purpose, bank_stream};
 use crate::numerics::{NORMAL, logistic};
+use crate::sink::Sink;
 
+#[inline(never)]
 pub(super) fn generate(
     bank: &Bank<'_>,
     seed: u64,
     q: &[i16],
     wide: &mut [i32],
-    sink: &mut dyn Sink,
+    sink: &mut Sink<'_, '_>,
 ) {
     let mut biases = FeatureBytes::new(bank_stream(seed, bank.index, Purpose::Offsets));
     let unit = SIGMOID_BIAS / bias_divisor(bank.law);

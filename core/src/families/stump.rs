@@ -1,90 +1,116 @@
 //! Stump: sign(x_i − t).
 //!
-//! Feature k looks at input (start + k·stride) mod n of the n inputs in use,
-//! start and stride drawn once: every input gets the same number of stumps,
-//! which estimates the same kernel as independent choices with less variance,
-//! and leaves a whole draw for 8 thresholds.
+//! Feature k looks at input (start + k) mod n of the n inputs in use, and its
+//! threshold is the quantile at (first + k·step) mod 2^16; start, first and step
+//! are drawn once. Every input gets the same number of stumps, and its thresholds
+//! follow each other by the golden ratio: they fill the range evenly. Both
+//! estimate the same kernel as independent draws with less variance, and cost no
+//! draw.
 
-use super::{FEATURE_ONE, FeatureBytes, Runs, Sink};
+use super::{FEATURE_ONE, RUN};
 use crate::bank::{Bank, Group, Law};
-use crate::generator::{Purpose, Stream, bank_stream};
+use crate::generator::{Purpose, bank_stream};
 use crate::numerics::{NORMAL, uniform};
+use crate::sink::Sink;
 
-pub(super) fn generate(bank: &Bank<'_>, seed: u64, q: &[i16], sink: &mut dyn Sink) {
-    let used = bank
-        .groups()
-        .filter(|group| !matches!(group.law, Law::None))
-        .map(|group| usize::from(group.inputs))
-        .sum();
-    let mut choices = Choices::new(bank_stream(seed, bank.index, Purpose::Choices), used);
-    let mut thresholds = FeatureBytes::new(bank_stream(seed, bank.index, Purpose::Weights));
-    let mut runs = Runs::new(sink);
-    for _ in 0..bank.features {
-        let (input, group) = locate(bank, choices.next());
-        let byte = thresholds.next();
-        let quantile = match group.law {
-            Law::Uniform => uniform(byte),
-            _ => i32::from(NORMAL[usize::from(byte)]),
-        };
-        let value = i32::from(q.get(input).copied().unwrap_or(0));
-        let above = value > group.scale.apply_wrapping(quantile);
-        runs.push(if above { FEATURE_ONE } else { -FEATURE_ONE });
+/// 2^16 divided by the golden ratio.
+const GOLDEN: u32 = 40_503;
+
+#[inline(never)]
+pub(super) fn generate(bank: &Bank<'_>, seed: u64, q: &[i16], sink: &mut Sink<'_, '_>) {
+    let mut walk = Walk::new(bank, seed);
+    let mut features = [0; RUN];
+    let mut first = 0;
+    while first < usize::from(bank.features) {
+        let length = RUN.min(usize::from(bank.features) - first);
+        let Some(run) = features.get_mut(..length) else { return };
+        let total = walk.fill(bank, run, q);
+        sink.run(first, run, total);
+        first += length;
     }
-    runs.flush();
 }
 
-/// Which of `count` inputs each feature looks at.
-struct Choices {
+/// Which input each feature looks at, and where its threshold lies.
+struct Walk {
+    /// Among the inputs in use.
     next: usize,
-    stride: usize,
-    count: usize,
+    /// In the high half.
+    place: u32,
+    step: u32,
 }
 
-impl Choices {
-    fn new(stream: Stream, count: usize) -> Self {
-        let below = |draw: u64, n: usize| ((draw as u32 as u64 * n as u64) >> 32) as usize;
-        let mut stride = 1 + below(stream.draw(1), count.saturating_sub(1));
-        while gcd(stride, count) > 1 {
-            stride += 1;
+impl Walk {
+    fn new(bank: &Bank<'_>, seed: u64) -> Self {
+        let used = bank.groups().filter(|group| !matches!(group.law, Law::None));
+        // Not 0: the parser refuses a bank that leaves all inputs out.
+        let count = used.map(|group| u32::from(group.inputs)).sum::<u32>().max(1);
+        let draws = bank_stream(seed, bank.index, Purpose::Choices);
+        let below = |draw: u64| ((u64::from(draw as u32) * u64::from(count)) >> 32) as u32;
+        // `count` steps go GOLDEN further, modulo 2^16.
+        let step = (GOLDEN + (below(draws.draw(1)) << 16)) / count;
+        Self {
+            next: below(draws.draw(0)) as usize,
+            place: (draws.draw(2) as u32) << 16,
+            step: step << 16,
         }
-        Self { next: below(stream.draw(0), count), stride: stride % count.max(1), count }
     }
 
-    #[inline]
-    fn next(&mut self) -> usize {
-        let choice = self.next;
-        self.next += self.stride;
-        if self.next >= self.count {
-            self.next -= self.count;
+    /// The next features; gives their sum.
+    fn fill(&mut self, bank: &Bank<'_>, mut run: &mut [i16], q: &[i16]) -> i32 {
+        let mut total = 0;
+        while !run.is_empty() {
+            let Some((input, left, group)) = locate(bank, self.next) else {
+                self.next = 0;
+                continue;
+            };
+            let length = run.len().min(left);
+            let (part, rest) = run.split_at_mut(length);
+            let values = q.get(input..).unwrap_or(&[]);
+            let scale = group.scale;
+            total += match group.law {
+                Law::Uniform => self.stumps(part, values, |i| scale.apply_wrapping(uniform(i))),
+                _ => self.stumps(part, values, |i| {
+                    scale.apply_wrapping(i32::from(NORMAL[usize::from(i)]))
+                }),
+            };
+            self.next += length;
+            run = rest;
         }
-        choice
+        total
+    }
+
+    /// Features of consecutive inputs. A function of its own: small cores have too
+    /// few registers to share them with the caller.
+    #[inline(never)]
+    fn stumps(&mut self, run: &mut [i16], q: &[i16], threshold: impl Fn(u8) -> i32) -> i32 {
+        let (mut place, step) = (self.place, self.step);
+        let mut total = 0;
+        for (feature, &value) in run.iter_mut().zip(q) {
+            // -1 above the threshold, else 0.
+            let above = (threshold((place >> 24) as u8) - i32::from(value)) >> 31;
+            let sign = (above & (2 * i32::from(FEATURE_ONE))) - i32::from(FEATURE_ONE);
+            *feature = sign as i16;
+            total += sign;
+            place = place.wrapping_add(step);
+        }
+        self.place = place;
+        total
     }
 }
 
-const fn gcd(mut a: usize, mut b: usize) -> usize {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
-}
-
-/// Input number `choice` among those that are in use, and its group.
-#[inline]
-fn locate(bank: &Bank<'_>, mut choice: usize) -> (usize, Group) {
+/// Input number `choice` among those that are in use: where it lies in the row,
+/// how many inputs of its group lie from it on, and the group. None beyond them.
+fn locate(bank: &Bank<'_>, mut choice: usize) -> Option<(usize, usize, Group)> {
     let mut before = 0;
-    let mut last = None;
     for group in bank.groups() {
         let inputs = usize::from(group.inputs);
         if !matches!(group.law, Law::None) {
             if choice < inputs {
-                return (before + choice, group);
+                return Some((before + choice, inputs - choice, group));
             }
             choice -= inputs;
-            last = Some(group);
         }
         before += inputs;
     }
-    // Not reached: `choice` is below the number of inputs in use.
-    let whole = Group { inputs: 0, law: bank.law, scale: bank.scale };
-    (before, last.unwrap_or(whole))
+    None
 }

@@ -8,6 +8,7 @@ mod fixed;
 mod log;
 mod quantiles;
 
+pub(crate) use fixed::cos_turn;
 pub use fixed::{Scale, cos, fixed_point, logistic, mul_round};
 pub use log::{LOG_BITS, signed_log_f32, signed_log_i16};
 pub use quantiles::{

@@ -41,10 +41,10 @@ fn weight(bank: &Bank, stream: &Stream, k: usize, i: usize, d: usize) -> i64 {
         Law::Gaussian => i64::from(NORMAL[usize::from(of_bytes())]),
         Law::Cauchy => i64::from(CAUCHY[usize::from(of_bytes())]),
         Law::Sign if bank.grouped => sign(of_bytes() >> 7 == 1),
-        Law::Sign => sign(stream.bit(k * d.div_ceil(64) + i / 64, i % 64)),
+        Law::Sign => sign(stream.bit(k * d.div_ceil(64) + i / 64, 63 - i % 64)),
         Law::Hadamard => {
             let p = d.next_power_of_two().max(8);
-            let negated = stream.bit(k / p * d.div_ceil(64) + i / 64, i % 64);
+            let negated = stream.bit(k / p * d.div_ceil(64) + i / 64, 63 - i % 64);
             let odd = ((k % p) & i).count_ones() % 2 == 1;
             sign(negated) * sign(odd)
         }
@@ -77,11 +77,7 @@ fn project_in_order(bank: &Bank, seed: u64, n: usize, inputs: &[i64]) -> i64 {
 fn phase(bank: &Bank, stream: &Stream, k: usize, q: &[i64]) -> i64 {
     if bank.groups[0].law == Law::Hadamard {
         let scale = &bank.groups[0].scale;
-        let half = (1 << scale.shift) / 2;
-        let scaled: Vec<i64> = q
-            .iter()
-            .map(|q| (q * scale.mult + half).div_euclid(1 << scale.shift).rem_euclid(1 << 16))
-            .collect();
+        let scaled: Vec<i64> = q.iter().map(|&q| scale.wrap(q).rem_euclid(1 << 16)).collect();
         return project(bank, stream, k, &scaled);
     }
     let mut total = 0;
@@ -99,35 +95,30 @@ fn phase(bank: &Bank, stream: &Stream, k: usize, q: &[i64]) -> i64 {
 
 fn fourier(bank: &Bank, seed: u64, q: &[i64]) -> Vec<i64> {
     let (weights, offsets) = (weights_stream(bank, seed), offsets_stream(bank, seed));
+    let [o, a, c] = [0, 1, 2].map(|j| i64::from(offsets.word(0, j)));
     (0..bank.features)
         .map(|k| {
-            let b = i64::from(offsets.byte(k / 8, k % 8));
-            i64::from(cos((phase(bank, &weights, k, q) + 256 * b) as i16))
+            let n = k as i64;
+            let b = (o + a * n + c * (n * (n - 1) / 2)).rem_euclid(1 << 16);
+            i64::from(cos((phase(bank, &weights, k, q) + b) as i16))
         })
         .collect()
 }
 
-fn common_divisor(a: usize, b: usize) -> bool {
-    (2..=a.min(b)).any(|n| a.is_multiple_of(n) && b.is_multiple_of(n))
-}
-
 fn stump(bank: &Bank, seed: u64, q: &[i64]) -> Vec<i64> {
-    let (weights, choices) = (weights_stream(bank, seed), choices_stream(bank, seed));
+    let choices = choices_stream(bank, seed);
     let used: Vec<usize> = (0..q.len()).filter(|&i| bank.group_of(i).law != Law::None).collect();
     let n = used.len();
-    let low = |i: usize| (choices.draw(i) % (1 << 32)) as usize;
-    let start = (low(0) * n) >> 32;
-    let mut stride = 1 + ((low(1) * (n - 1)) >> 32);
-    while common_divisor(stride, n) {
-        stride += 1;
-    }
+    let part = |i: usize| ((choices.draw(i) % (1 << 32)) as usize * n) >> 32;
+    let (start, first) = (part(0), usize::from(choices.word(2, 0)));
+    let step = (40_503 + 65_536 * part(1)) / n;
     (0..bank.features)
         .map(|k| {
-            let i = used[(start + k * stride) % n];
-            let byte = weights.byte(k / 8, k % 8);
+            let i = used[(start + k) % n];
+            let byte = (first + k * step) % 65_536 / 256;
             let v = match bank.group_of(i).law {
-                Law::Normal => i64::from(NORMAL[usize::from(byte)]),
-                Law::Uniform => 2 * i64::from(byte) - 255,
+                Law::Normal => i64::from(NORMAL[byte]),
+                Law::Uniform => 2 * byte as i64 - 255,
                 law => unreachable!("{law:?} draws no thresholds"),
             };
             if q[i] > bank.group_of(i).scale.wrap(v) { 32767 } else { -32767 }

@@ -408,8 +408,9 @@ fn row(reader: &mut Reader<'_>, bank: &Bank) -> Result<Vec<i64>, String> {
     Ok((0..bank.columns).map(weight).collect())
 }
 
-fn text(bytes: &[u8]) -> Result<String, String> {
-    String::from_utf8(bytes.to_vec()).map_err(|error| error.to_string())
+/// What is no UTF-8 is not refused, only not readable.
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 fn sections(
@@ -436,11 +437,11 @@ fn sections(
         }
         match tag {
             1 => {
-                let names: Vec<_> = text(bytes)?.split('\n').map(str::to_owned).collect();
+                let names: Vec<_> = text(bytes).split('\n').map(str::to_owned).collect();
                 check(names.len() == classes, "as many names as classes")?;
                 sections.class_names = Some(names);
             }
-            2 => sections.notes = Some(text(bytes)?),
+            2 => sections.notes = Some(text(bytes)),
             3 => {
                 let each = 4 * (inputs + outputs);
                 check(outputs > 0, "golden rows are of models with outputs")?;
@@ -457,8 +458,9 @@ fn sections(
                 check(length == 8 && classes > 0, "calibration of a classification")?;
                 let mut pair = Reader { rest: bytes };
                 let (slope, intercept) = (pair.f32()?, pair.f32()?);
-                let factor = slope * score_scale;
-                check(slope > 0.0 && factor.is_finite(), "calibration's slope")?;
+                let exponent = |x: f32| i32::from((x.to_bits() >> 23) as u8) - 127;
+                check(slope > 0.0 && slope.is_finite(), "calibration's slope")?;
+                check(exponent(slope) + exponent(score_scale) < 127, "calibration's slope")?;
                 check(intercept.is_finite(), "calibration's intercept")?;
                 sections.calibration = Some((slope, intercept));
             }

@@ -4,6 +4,8 @@
 mod bad_data;
 mod bad_files;
 mod common;
+mod device;
+mod fake_device;
 mod formats;
 mod models;
 mod predictions;

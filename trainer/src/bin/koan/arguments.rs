@@ -9,6 +9,8 @@ use koan_trainer::normalise::Kind;
 use koan_trainer::plan::GroupPlan;
 use koan_trainer::{FamilyName, TrainOptions};
 
+use crate::device::Device;
+
 /// Machine-learning models that are a seed and a few weights.
 #[derive(Debug, Parser)]
 #[command(name = "koan", version, about)]
@@ -27,6 +29,8 @@ pub enum Command {
     Eval(Eval),
     /// Predict rows, one line out for each row in
     Predict(Predict),
+    /// Stream rows through a device and compare every score with the host's
+    Device(Device),
     /// Show everything that is in a model
     Inspect(Inspect),
 }

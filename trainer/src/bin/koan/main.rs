@@ -2,6 +2,7 @@
 
 mod arguments;
 mod demo;
+mod device;
 mod eval;
 mod inspect;
 mod output;
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
         Command::Train(arguments) => train::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
+        Command::Device(arguments) => device::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
     };
     match result {

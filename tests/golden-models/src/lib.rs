@@ -153,36 +153,48 @@ fn rows_of_json(text: &str) -> Option<Vec<GoldenRow>> {
 /// Where the golden models are.
 #[must_use]
 pub fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("golden")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../golden")
 }
 
-/// Every `*.koan` of a folder with its rows, by name: none can be forgotten.
+fn at(path: &Path, error: &dyn std::fmt::Display) -> String {
+    format!("{}: {error}", path.display())
+}
+
+/// The paths of every `*.koan` of a folder, by name: none can be forgotten.
 ///
 /// # Errors
-/// An unreadable folder, one without models, and a model without rows.
-pub fn load(folder: &Path) -> Result<Vec<Golden>, String> {
-    let at = |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+/// An unreadable folder, and one without models.
+pub fn paths(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let entries = fs::read_dir(folder).map_err(|error| at(folder, &error))?;
     let mut paths = entries
         .map(|entry| entry.map(|entry| entry.path()).map_err(|error| at(folder, &error)))
         .collect::<Result<Vec<_>, _>>()?;
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "koan"));
     paths.sort();
-    let mut models = Vec::new();
-    for path in paths {
-        let json = path.with_extension("json");
-        let text = fs::read_to_string(&json).map_err(|error| at(&json, &error))?;
-        let rows = rows_of_json(&text).filter(|rows| !rows.is_empty());
-        models.push(Golden {
-            name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-            blob: fs::read(&path).map_err(|error| at(&path, &error))?,
-            rows: rows.ok_or_else(|| at(&json, &"no rows of the form that is specified"))?,
-        });
-    }
-    if models.is_empty() {
-        return Err(at(folder, &"no golden models"));
-    }
-    Ok(models)
+    if paths.is_empty() { Err(at(folder, &"no golden models")) } else { Ok(paths) }
+}
+
+/// Reads one model and its rows.
+///
+/// # Errors
+/// An unreadable file, and a model without rows.
+pub fn read(path: &Path) -> Result<Golden, String> {
+    let json = path.with_extension("json");
+    let text = fs::read_to_string(&json).map_err(|error| at(&json, &error))?;
+    let rows = rows_of_json(&text).filter(|rows| !rows.is_empty());
+    Ok(Golden {
+        name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        blob: fs::read(path).map_err(|error| at(path, &error))?,
+        rows: rows.ok_or_else(|| at(&json, &"no rows of the form that is specified"))?,
+    })
+}
+
+/// Every model of a folder with its rows.
+///
+/// # Errors
+/// As [`paths`] and [`read`].
+pub fn load(folder: &Path) -> Result<Vec<Golden>, String> {
+    paths(folder)?.iter().map(|path| read(path)).collect()
 }
 
 /// The golden models of this repository.

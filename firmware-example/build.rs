@@ -1,0 +1,38 @@
+//! Picks the emulated machine that belongs to the target: its memory and, as
+//! `cfg(machine = "…")`, its peripherals.
+
+use std::path::Path;
+use std::{env, fs};
+
+/// One machine for each target.
+const MACHINES: [(&str, &str); 6] = [
+    ("thumbv6m-none-eabi", "microbit"),
+    ("thumbv7m-none-eabi", "lm3s6965evb"),
+    ("thumbv7em-none-eabihf", "mps2-an386"),
+    ("thumbv8m.main-none-eabihf", "mps2-an505"),
+    ("riscv32imc-unknown-none-elf", "virt"),
+    ("riscv32imac-unknown-none-elf", "sifive_e"),
+];
+
+fn main() {
+    let target = env::var("TARGET").expect("set by cargo");
+    let Some((_, machine)) = MACHINES.iter().find(|(name, _)| *name == target) else {
+        let known = MACHINES.map(|(name, _)| name).join("\n  ");
+        panic!("no machine for the target {target}; build with --target and one of\n  {known}");
+    };
+    let output = env::var("OUT_DIR").expect("set by cargo");
+    let memory = format!("machines/{machine}.x");
+    fs::copy(&memory, Path::new(&output).join("memory.x"))
+        .unwrap_or_else(|error| panic!("{memory}: {error}"));
+
+    let names = MACHINES.map(|(_, machine)| format!("{machine:?}")).join(", ");
+    println!("cargo::rustc-check-cfg=cfg(machine, values({names}))");
+    println!("cargo::rustc-cfg=machine={machine:?}");
+    println!("cargo::rustc-link-search={output}");
+    println!("cargo::rustc-link-arg-bins=-Tlink.x");
+    if target.starts_with("thumb") {
+        println!("cargo::rustc-link-arg-bins=--nmagic");
+    }
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed={memory}");
+}

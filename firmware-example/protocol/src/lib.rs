@@ -1,0 +1,143 @@
+//! The serial protocol of a koan device: JSON lines in, JSON lines out.
+//!
+//! `docs/protocol.md` specifies the lines. A [`Device`] owns all memory, with
+//! sizes that are fixed when compiling; [`Device::serve`] reads bytes from a
+//! [`Port`] and answers every line that is not blank with exactly one line.
+//! Whatever comes in, it goes on answering.
+//!
+//! A model can be replaced while the device runs: its chunks gather in the
+//! spare one of two areas of RAM, and only a model that has passed every check
+//! there comes into force. So that no unsafe code is needed, a session borrows
+//! the area in force, ends when a new model is good, and the next session
+//! starts on the other area.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+mod answer;
+mod line;
+mod refusal;
+mod request;
+mod session;
+#[cfg(test)]
+mod tests;
+mod upload;
+
+use heapless::Vec;
+use koan::{Buffers, Error, Model};
+
+use line::{Line, Pushed};
+use session::{Session, check};
+use upload::Upload;
+
+/// The version of the protocol, in the ready line and the answer to `info`.
+pub const PROTOCOL: u8 = 1;
+
+/// Bytes of a line, at least: the longest answer that does not depend on the
+/// model must fit.
+pub const MIN_LINE: usize = 512;
+
+/// Where bytes come from and answers go.
+pub trait Port {
+    /// The next byte, waiting for it; `None` when there are no more, which a
+    /// UART never says.
+    fn read(&mut self) -> Option<u8>;
+
+    /// Writes all the bytes.
+    fn write(&mut self, bytes: &[u8]);
+}
+
+/// A device that answers rows: a model in flash, two areas of `MODEL` bytes of
+/// RAM for models that are uploaded, working memory `B`, lines of at most
+/// `LINE` bytes and rows of at most `ROW` numbers.
+#[derive(Debug)]
+pub struct Device<B, const LINE: usize, const ROW: usize, const MODEL: usize> {
+    built_in: Model<'static>,
+    buffers: B,
+    line: Line<LINE>,
+    row: Vec<f32, ROW>,
+    areas: [[u8; MODEL]; 2],
+    /// The area of the model in force, if one was uploaded.
+    current: usize,
+    /// Bytes of the uploaded model in force; 0: the built-in one is.
+    length: usize,
+    upload: Upload,
+}
+
+impl<B: Buffers, const LINE: usize, const ROW: usize, const MODEL: usize>
+    Device<B, LINE, ROW, MODEL>
+{
+    /// A device with the model that it starts with. [`Device::check`] says
+    /// whether the model fits.
+    #[inline]
+    #[must_use]
+    pub fn new(built_in: Model<'static>, buffers: B) -> Self {
+        const { assert!(LINE >= MIN_LINE, "lines are too short for the answers") };
+        Self {
+            built_in,
+            buffers,
+            line: Line::new(),
+            row: Vec::new(),
+            areas: [[0; MODEL]; 2],
+            current: 0,
+            length: 0,
+            upload: Upload::new(),
+        }
+    }
+
+    /// Whether the built-in model fits this device and its self test passes.
+    ///
+    /// # Errors
+    /// [`Error::Buffer`] names what is too small (`row` and `line` are the
+    /// device's own), [`Error::Generator`] and [`Error::SelfTest`] as the core.
+    pub fn check(&mut self) -> Result<(), Error> {
+        check(self.built_in, &mut self.buffers, ROW, LINE)
+    }
+
+    /// Writes the line that says that the device listens: `ready`, or what
+    /// [`Device::check`] finds wrong.
+    pub fn greet(&mut self, port: &mut impl Port) {
+        let checked = self.check();
+        port.write(answer::ready(checked, self.line.memory()));
+    }
+
+    /// Answers lines until the port has no more bytes. What has come of a line
+    /// or a model by then is kept.
+    pub fn serve(&mut self, port: &mut impl Port) {
+        while self.session(port) {}
+    }
+
+    /// Answers lines under one model; whether it ended because a new model
+    /// came into force.
+    fn session(&mut self, port: &mut impl Port) -> bool {
+        let [first, second] = &mut self.areas;
+        let (area, spare) = if self.current == 0 { (first, second) } else { (second, first) };
+        let uploaded = area.get(..self.length).filter(|blob| !blob.is_empty());
+        // It was checked when it came in.
+        let uploaded = uploaded.and_then(|blob| Model::parse(blob).ok());
+        let mut session = Session {
+            model: uploaded.unwrap_or(self.built_in),
+            built_in: uploaded.is_none(),
+            spare,
+            upload: &mut self.upload,
+            buffers: &mut self.buffers,
+        };
+        while let Some(byte) = port.read() {
+            let (answer, replaced) = match self.line.push(byte) {
+                Pushed::More => continue,
+                Pushed::TooLong => (answer::too_long(self.line.memory()), None),
+                Pushed::Whole => session.answer(&mut self.line, &mut self.row),
+            };
+            port.write(answer);
+            if let Some(length) = replaced {
+                self.current = 1 - self.current;
+                self.length = length;
+                return true;
+            }
+        }
+        false
+    }
+}

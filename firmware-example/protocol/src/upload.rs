@@ -1,0 +1,54 @@
+//! A new model, piece by piece, into the spare area.
+
+use base64ct::{Base64, Encoding};
+
+use crate::refusal::Refusal;
+use crate::request::Chunk;
+
+/// How much of a new model has come.
+#[derive(Debug)]
+pub(crate) struct Upload {
+    received: usize,
+    size: usize,
+}
+
+impl Upload {
+    pub fn new() -> Self {
+        Self { received: 0, size: 0 }
+    }
+
+    /// Takes a piece; how many bytes have come, of how many. A piece at offset
+    /// 0 starts anew; one that is refused leaves what has come.
+    pub fn take(&mut self, chunk: Chunk<'_>, area: &mut [u8]) -> Result<(usize, usize), Refusal> {
+        let (offset, size) = (chunk.offset as usize, chunk.size as usize);
+        if offset == 0 {
+            *self = Self { received: 0, size };
+        }
+        let Self { received, size: begun } = *self;
+        if size > area.len() {
+            return Err(Refusal::Size { size, room: area.len() });
+        }
+        if size != begun {
+            return Err(Refusal::OtherSize { size, begun });
+        }
+        if offset != received {
+            return Err(Refusal::Offset { offset, expected: received });
+        }
+        let rest = area.get_mut(received..size).unwrap_or_default();
+        let decoded = Base64::decode(chunk.data, rest).map_err(|error| match error {
+            base64ct::Error::InvalidEncoding => Refusal::Base64 { offset },
+            base64ct::Error::InvalidLength => Refusal::Beyond { offset, size },
+        })?;
+        let decoded = decoded.len();
+        if decoded == 0 {
+            return Err(Refusal::NoData { offset });
+        }
+        self.received += decoded;
+        Ok((self.received, size))
+    }
+
+    /// Forgets what has come.
+    pub fn clear(&mut self) {
+        *self = Self::new();
+    }
+}

@@ -1,0 +1,274 @@
+//! The serial protocol on emulated devices: `koan device` through the
+//! emulator's serial port, then everything that a bad line can bring.
+
+use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::machines::{Machine, NO_EMULATOR, all};
+use crate::steps::{root, step};
+
+/// Where the protocol runs: in 16 KB of RAM, and with and without a float unit.
+const TARGETS: [&str; 3] = ["thumbv6m-none-eabi", "thumbv7m-none-eabi", "thumbv7em-none-eabihf"];
+/// Test rows of the digits.
+const ROWS: usize = 597;
+/// No single answer takes a tenth of it.
+const TIME_LIMIT: Duration = Duration::from_secs(20);
+/// The firmware's longest line.
+const LINE: usize = 1536;
+
+/// All test rows of the digits through each device; faults in between.
+pub fn test() -> Result<()> {
+    let host = Host::new()?;
+    for machine in all()?.iter().filter(|machine| TARGETS.contains(&machine.target)) {
+        let elf = machine.build("serial", "")?;
+        let device = Emulator::start(machine, &elf)?;
+        host.check(&device).with_context(|| machine.to_string())?;
+    }
+    Ok(())
+}
+
+/// The command `koan`, the firmware's model, and rows for it.
+struct Host {
+    folder: TempDir,
+    koan: PathBuf,
+}
+
+impl Host {
+    fn new() -> Result<Self> {
+        step("cargo build --quiet --package koan-trainer --bin koan --locked")?;
+        let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+        let target = target.unwrap_or(root()?.join("target"));
+        let name = format!("koan{}", std::env::consts::EXE_SUFFIX);
+        let koan = std::path::absolute(target.join("debug").join(name))?;
+        let host = Self { folder: tempfile::tempdir()?, koan };
+        let firmware = root()?.join("firmware-example");
+        std::fs::copy(firmware.join("digits.koan"), host.path("digits.koan"))?;
+        host.run("demo --output demo.koan --rows digits.csv")?;
+        let rows = std::fs::read_to_string(host.path("digits.csv"))?;
+        let few: Vec<&str> = rows.lines().take(3).collect();
+        std::fs::write(host.path("few.csv"), few.join("\n"))?;
+        host.run("train digits.csv --family linear --output linear.koan")?;
+        // Weights that are not the trained ones, under a checksum that is right.
+        let mut forged = std::fs::read(host.path("digits.koan"))?;
+        let end = forged.len() - 4;
+        forged[end / 2] ^= 1;
+        let crc = crc32(&forged[..end]);
+        forged[end..].copy_from_slice(&crc.to_le_bytes());
+        std::fs::write(host.path("forged.koan"), forged)?;
+        Ok(host)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn output(&self, arguments: &str) -> Result<Output> {
+        Command::new(&self.koan)
+            .args(arguments.split_whitespace())
+            .current_dir(&self.folder)
+            .stdin(Stdio::null())
+            .output()
+            .with_context(|| format!("cannot run {}", self.koan.display()))
+    }
+
+    fn run(&self, arguments: &str) -> Result<String> {
+        let output = self.output(arguments)?;
+        let errors = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "`koan {arguments}` failed: {}", errors.trim());
+        Ok(String::from_utf8(output.stdout)?)
+    }
+
+    /// Rows through the device under a model, all of which must be equal.
+    fn stream(&self, device: &Emulator, arguments: &str, rows: usize) -> Result<Value> {
+        let connect = format!("--connect tcp:{} --timeout 20", device.address);
+        let report = self.run(&format!("device {arguments} {connect} --json"))?;
+        let report: Value = serde_json::from_str(&report)?;
+        ensure!(report["equal"] == json!(rows), "{rows} rows expected: {report}");
+        Ok(report)
+    }
+
+    /// Rows after a fault are answered rightly, under the model that was in
+    /// force before.
+    fn alive(&self, device: &Emulator, after: &str) -> Result<()> {
+        self.stream(device, "digits.koan few.csv", 3).with_context(|| format!("after {after}"))?;
+        eprintln!("  answers rightly after: {after}");
+        Ok(())
+    }
+
+    fn check(&self, device: &Emulator) -> Result<()> {
+        eprintln!("+ koan device digits.koan digits.csv --connect tcp:{}", device.address);
+        let report = self.stream(device, "digits.koan digits.csv", ROWS)?;
+        ensure!(report["built_in"] == json!(true), "{report}");
+        eprintln!(
+            "  {ROWS} of {ROWS} rows equal the host's, error {:.4}, {:.1} rows/s",
+            report["error"].as_f64().context("no error")?,
+            report["rows_per_second"].as_f64().context("no rate")?
+        );
+        self.faults(device)?;
+        self.uploads(device)
+    }
+
+    /// What a bad line or a bad host can bring.
+    fn faults(&self, device: &Emulator) -> Result<()> {
+        for seed in 1..=3 {
+            device.connect()?.send(&garbage(seed, 3000))?;
+            self.alive(device, "garbage")?;
+        }
+        let row = std::fs::read_to_string(self.path("few.csv"))?;
+        let row = row.lines().next().and_then(|row| row.rsplit_once(',')).context("no row")?.0;
+        let row = format!("{{\"x\":[{row}]}}\n").into_bytes();
+        // Half a row, then the host is gone.
+        for part in [1, 5, row.len() / 2, row.len() - 1] {
+            device.connect()?.send(&row[..part])?;
+            self.alive(device, "half a line")?;
+        }
+        // A whole row, and a host that does not wait for the answer.
+        device.connect()?.send(&row)?;
+        self.alive(device, "a host that left")?;
+        let overlong = [vec![b'7'; 5 * LINE], b"\n".to_vec()].concat();
+        for (lines, error) in [
+            (&overlong[..], "the line is longer than 1536 bytes"),
+            (b"{\"x\":[1,2]}\n", "row has length 2, the model needs 64"),
+            (b"{\"x\":[1,,2]}\n", "row, number 2: no valid number"),
+            (b"{\"x\":\n", "row, number 1: the line ends in the middle"),
+            (b"{\"y\":[1]}\n", "unknown request: there are x, info, self_test and model"),
+            (b"\0\xff\x80\n", "no request, a JSON object: no valid JSON of the kind expected"),
+        ] {
+            let mut wire = device.connect()?;
+            wire.synchronise()?;
+            wire.send(lines)?;
+            let answer = wire.line()?;
+            ensure!(answer == json!({ "error": error }), "{answer}, expected {error}");
+            drop(wire);
+            self.alive(device, error)?;
+        }
+        Ok(())
+    }
+
+    /// Models that are replaced, or not.
+    fn uploads(&self, device: &Emulator) -> Result<()> {
+        let connect = format!("--connect tcp:{}", device.address);
+        let refused = self.output(&format!("device forged.koan {connect} --upload"))?;
+        let message = String::from_utf8_lossy(&refused.stderr);
+        let expected = "model refused: self test failed";
+        ensure!(!refused.status.success() && message.contains(expected), "{message}");
+        self.alive(device, "a bad model")?;
+        // Half a model.
+        let half = json!({ "model": { "offset": 0, "size": 2750, "data": "S09BTgEB" } });
+        let mut wire = device.connect()?;
+        wire.synchronise()?;
+        wire.send(format!("{half}\n").as_bytes())?;
+        let answer = wire.line()?;
+        ensure!(answer["model"]["received"] == json!(6), "{answer}");
+        drop(wire);
+        self.alive(device, "half a model")?;
+        // Each replaces the one before, in turn in both areas.
+        for model in ["linear.koan", "digits.koan", "linear.koan"] {
+            let report = self.stream(device, &format!("{model} few.csv --upload"), 3)?;
+            ensure!(report["uploaded"] == json!(true), "{report}");
+        }
+        self.output(&format!("device forged.koan {connect} --upload"))?;
+        self.stream(device, "linear.koan digits.csv", ROWS)?;
+        eprintln!("  {ROWS} of {ROWS} rows equal the host's under an uploaded model");
+        Ok(())
+    }
+}
+
+/// A running emulator, ended when it is dropped.
+struct Emulator {
+    process: Child,
+    address: SocketAddr,
+}
+
+impl Drop for Emulator {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Emulator {
+    fn start(machine: &Machine, elf: &Path) -> Result<Self> {
+        // A port that is free: the emulator cannot say which one it took.
+        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let serial = format!("tcp:{address},server=on,wait=off,nodelay=on");
+        let process = machine
+            .command(elf)?
+            .args(["-serial", &serial])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .context(NO_EMULATOR)?;
+        let mut emulator = Self { process, address };
+        let start = Instant::now();
+        while let Err(error) = TcpStream::connect(address) {
+            if let Some(status) = emulator.process.try_wait()? {
+                bail!("{machine}: the emulator ended: {status}");
+            }
+            ensure!(
+                error.kind() == ErrorKind::ConnectionRefused && start.elapsed() < TIME_LIMIT,
+                "{machine}: no serial port at {address}: {error}"
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(emulator)
+    }
+
+    fn connect(&self) -> Result<Wire> {
+        let stream = TcpStream::connect(self.address)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(TIME_LIMIT))?;
+        stream.set_write_timeout(Some(TIME_LIMIT))?;
+        Ok(Wire(BufReader::new(stream)))
+    }
+}
+
+/// A connection to the serial port, without manners.
+struct Wire(BufReader<TcpStream>);
+
+impl Wire {
+    fn send(&mut self, bytes: &[u8]) -> Result<()> {
+        Ok(self.0.get_mut().write_all(bytes)?)
+    }
+
+    fn line(&mut self) -> Result<Value> {
+        let mut line = String::new();
+        self.0.read_line(&mut line).context("no answer")?;
+        serde_json::from_str(&line).with_context(|| format!("no answer: {line:?}"))
+    }
+
+    /// Ends what may be left of a line, and takes what was answered to it.
+    fn synchronise(&mut self) -> Result<()> {
+        self.send(b"\n{\"info\":true}\n")?;
+        while self.line()?.get("info").is_none() {}
+        Ok(())
+    }
+}
+
+/// Bytes of an xorshift generator.
+fn garbage(seed: u32, length: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        (state >> 24) as u8
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+/// CRC-32 (IEEE 802.3), bit by bit.
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |crc, &byte| {
+        let shifted = |crc: u32, _| (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg());
+        (0..8).fold(crc ^ u32::from(byte), shifted)
+    })
+}
