@@ -318,8 +318,10 @@ impl<'a> Model<'a> {
         4 * (self.inputs as usize + self.outputs as usize)
     }
 
-    /// The bytes of a section, empty when it is absent.
-    pub(crate) const fn section(&self, tag: u8) -> &'a [u8] {
+    /// The bytes of an optional section, empty when it is absent. `tag`: see
+    /// [`section`](mod@section).
+    #[must_use]
+    pub const fn section(&self, tag: u8) -> &'a [u8] {
         let end = self.blob.len().saturating_sub(TRAILER);
         let mut at = self.sections_at;
         while at < end {

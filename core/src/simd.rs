@@ -59,21 +59,25 @@ pub(crate) fn walsh_hadamard(block: &mut [[i16; 8]]) {
     let length = block.len();
     let mut quarter = 1;
     while 4 * quarter <= length {
-        for four in block.chunks_exact_mut(4 * quarter) {
-            let (low, high) = four.split_at_mut(2 * quarter);
-            let (a, b) = low.split_at_mut(quarter);
-            let (c, d) = high.split_at_mut(quarter);
+        let mut rest = &mut *block;
+        while let Some((a, others)) = rest.split_at_mut_checked(quarter)
+            && let Some((b, others)) = others.split_at_mut_checked(quarter)
+            && let Some((c, others)) = others.split_at_mut_checked(quarter)
+            && let Some((d, others)) = others.split_at_mut_checked(quarter)
+        {
             for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
                 let (ab, a_b) = stage(*a, *b);
                 let (cd, c_d) = stage(*c, *d);
                 (*a, *c) = stage(ab, cd);
                 (*b, *d) = stage(a_b, c_d);
             }
+            rest = others;
         }
         quarter *= 4;
     }
-    if length.trailing_zeros() % 2 == 1 {
-        let (low, high) = block.split_at_mut(length / 2);
+    if length.trailing_zeros() % 2 == 1
+        && let Some((low, high)) = block.split_at_mut_checked(length / 2)
+    {
         for (a, b) in low.iter_mut().zip(high) {
             (*a, *b) = stage(*a, *b);
         }

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use bytemuck::cast_slice;
+use koan::format::section;
 use koan::{Error, Model, Predictor};
 use self_cell::self_cell;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -229,10 +230,9 @@ impl Session {
         let result = (2 * model.features()).max(4 * model.outputs().max(2));
         self.staged = zeros((4 * model.inputs()).max(STAGE_BYTES))?;
         self.results = zeros(result.max(STAGE_BYTES))?;
-        // The names lie behind each other, a byte between them.
-        let first = model.class_name(0).unwrap_or("");
-        let last = model.class_name(model.classes().saturating_sub(1)).unwrap_or("");
-        let names_end = last.as_ptr() as usize + last.len();
+        // As bytes: JavaScript decodes UTF-8, and is there already.
+        let names = model.section(section::CLASS_NAMES);
+        let notes = model.section(section::NOTES);
         let seed = model.seed();
         *self.shared = Shared {
             staged: self.staged.as_ptr() as u32,
@@ -248,10 +248,10 @@ impl Session {
             buffer_bytes: model.buffer_sizes().bytes() as u32,
             score_scale: model.score_scale(),
             seed: [seed as u32, (seed >> 32) as u32],
-            names: first.as_ptr() as u32,
-            names_bytes: names_end.saturating_sub(first.as_ptr() as usize) as u32,
-            notes: model.notes().as_ptr() as u32,
-            notes_bytes: model.notes().len() as u32,
+            names: names.as_ptr() as u32,
+            names_bytes: names.len() as u32,
+            notes: notes.as_ptr() as u32,
+            notes_bytes: notes.len() as u32,
             ..Shared::default()
         };
         Ok(())

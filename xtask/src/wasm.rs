@@ -142,7 +142,7 @@ fn runtime() -> Result<()> {
         let simd = if flags.contains("+simd128") { "--enable-simd" } else { "--disable-simd" };
         let out = folder.join(name).with_extension("wasm");
         step(&format!(
-            "node wasm/node_modules/.bin/wasm-opt -O4 {FEATURES} {simd} --strip-debug \
+            "node wasm/node_modules/.bin/wasm-opt -Oz {FEATURES} {simd} --strip-debug \
              --strip-producers --strip-target-features {} -o {}",
             bound.wasm.display(),
             out.display()
