@@ -1,16 +1,18 @@
 //! What the host computes, for runtimes elsewhere to be compared with:
 //! `cargo run -p koan-tests --bin host FILE` writes JSON with the results of every
-//! call on the golden models' rows, and what is wrong with damaged blobs.
+//! call on the golden models' rows, what is wrong with damaged blobs, and a model for
+//! the cosine of every phase.
 //!
 //! Floats are given by their bits, blobs as hexadecimal text.
 
 use std::fmt::Write;
 
-use koan::{Model, Task};
+use koan::numerics::Scale;
+use koan::{Family, InputMap, Law, Model, Task};
 use koan_tests::golden::{Golden, all};
 use koan_tests::mutate::{fix_crc, mutated};
 use koan_tests::random::Random;
-use koan_trainer::blob::predictor;
+use koan_trainer::blob::{BankSpec, MapSpec, ModelSpec, predictor};
 use serde_json::{Value, json};
 
 /// Damaged copies of golden models.
@@ -74,11 +76,30 @@ fn damaged(models: &[Golden], random: &mut Random) -> Value {
         Ok(()) => None,
         Err(error) => Some(error.to_string()),
     };
+    json!({ "blob": hexadecimal(&blob), "message": message })
+}
+
+fn hexadecimal(blob: &[u8]) -> String {
     let mut text = String::new();
     for byte in blob {
         write!(text, "{byte:02x}").expect("a text takes anything");
     }
-    json!({ "blob": text, "message": message })
+    text
+}
+
+/// A model whose input is the phase of its features, but for sign and offset:
+/// inputs from -32767 to 32767 take the cosine of every phase. As many features
+/// as fill no whole number of vectors.
+fn phases() -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+    let bank = BankSpec {
+        family: Family::Fourier,
+        law: Law::Hadamard,
+        features: 43,
+        scale: Scale::ONE,
+        groups: Vec::new(),
+    };
+    let map = InputMap { offset: 0, shift: 8, log: false, mult: 128 };
+    Ok(ModelSpec::features(1, 1, MapSpec::Shared(map), vec![bank]).encode()?)
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -87,7 +108,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let calls = models.iter().map(calls).collect::<Result<Vec<_>, _>>()?;
     let mut random = Random::new(0xda4a);
     let damaged: Vec<_> = (0..DAMAGED).map(|_| damaged(&models, &mut random)).collect();
-    std::fs::write(file, json!({ "models": calls, "damaged": damaged }).to_string())?;
+    let phases = hexadecimal(&phases()?);
+    let text = json!({ "models": calls, "damaged": damaged, "phases": phases }).to_string();
+    std::fs::write(file, text)?;
     println!("{} models, {DAMAGED} damaged blobs", models.len());
     Ok(())
 }
