@@ -6,10 +6,10 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 
 /** In bytes: what fails when it is exceeded, to be lowered as the sizes fall. */
 const BUDGET = {
-  'koan-simd.wasm': { raw: 37_700, gzip: 20_900 },
-  'koan.wasm': { raw: 37_700, gzip: 20_900 },
+  'koan-simd.wasm': { raw: 37_300, gzip: 20_700 },
+  'koan.wasm': { raw: 37_300, gzip: 20_700 },
   // What is loaded: the script, and one of the two.
-  'index.js + koan-simd.wasm': { gzip: 24_400 },
+  'index.js + koan-simd.wasm': { gzip: 24_100 },
 };
 
 /** What is aimed at: not reached yet (docs/decisions.md). */
