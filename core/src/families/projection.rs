@@ -233,10 +233,10 @@ fn load_fours<T: Wrapping>(
 fn walsh_hadamard<T: Wrapping>(block: &mut [T]) {
     let length = block.len();
     pass_of_four(block);
-    let mut quarter = 16;
-    while 4 * quarter <= length {
-        pass(block, quarter);
-        quarter *= 4;
+    let mut log = 4;
+    while 4 << log <= length {
+        pass(block, log);
+        log += 2;
     }
     if length.trailing_zeros() % 2 == 1 {
         let (low, high) = block.split_at_mut(length / 2);
@@ -257,9 +257,11 @@ fn pass_of_four<T: Wrapping>(block: &mut [T]) {
     }
 }
 
-/// The same for transforms of `quarter` numbers, any power of two.
+/// The same for transforms of 2^log numbers.
 #[inline(never)]
-fn pass<T: Wrapping>(block: &mut [T], quarter: usize) {
+fn pass<T: Wrapping>(block: &mut [T], log: u32) {
+    // A block has at most 2^16 numbers. Said here so that no panic is linked.
+    let quarter = 1 << (log & 15);
     for four in block.chunks_exact_mut(4 * quarter) {
         let (low, high) = four.split_at_mut(2 * quarter);
         let (a, b) = low.split_at_mut(quarter);

@@ -45,7 +45,7 @@ impl Walk {
         // Not 0: the parser refuses a bank that leaves all inputs out.
         let count = used.map(|group| u32::from(group.inputs)).sum::<u32>().max(1);
         let draws = bank_stream(seed, bank.index, Purpose::Choices);
-        let below = |draw: u64| (u64::from(draw as u32) * u64::from(count) >> 32) as u32;
+        let below = |draw: u64| ((u64::from(draw as u32) * u64::from(count)) >> 32) as u32;
         // `count` steps go GOLDEN further, modulo 2^16.
         let step = (GOLDEN + (below(draws.draw(1)) << 16)) / count;
         Self {
