@@ -261,11 +261,10 @@ fn pass_of_four<T: Wrapping>(block: &mut [T]) {
 #[inline(never)]
 fn pass<T: Wrapping>(block: &mut [T], log: u32) {
     // A block has at most 2^16 numbers. Said here so that no panic is linked.
-    let quarter = 1 << (log & 15);
-    for four in block.chunks_exact_mut(4 * quarter) {
-        let (low, high) = four.split_at_mut(2 * quarter);
-        let (a, b) = low.split_at_mut(quarter);
-        let (c, d) = high.split_at_mut(quarter);
+    for four in block.chunks_exact_mut(4 << (log & 15)) {
+        let (low, high) = four.split_at_mut(four.len() / 2);
+        let (a, b) = low.split_at_mut(low.len() / 2);
+        let (c, d) = high.split_at_mut(high.len() / 2);
         for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
             [*a, *b, *c, *d] = butterfly([*a, *b, *c, *d]);
         }
