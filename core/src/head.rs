@@ -141,7 +141,11 @@ pub(crate) const fn code_at(width: Width, row: &[u8], index: usize) -> u32 {
 /// without a branch, every shift a constant.
 fn nibbles(codes: &[u8], run: &[i16]) -> i32 {
     let (groups, features) = run.as_chunks::<16>();
+    #[cfg(target_feature = "simd128")]
+    let mut sum = crate::simd::dot4(codes, groups);
+    #[cfg(not(target_feature = "simd128"))]
     let mut sum = 0;
+    #[cfg(not(target_feature = "simd128"))]
     for (codes, features) in codes.as_chunks::<8>().0.iter().zip(groups) {
         sum += sixteen(codes, features);
     }
@@ -169,7 +173,16 @@ fn sixteen(codes: &[u8; 8], features: &[i16; 16]) -> i32 {
 /// The same for other codes of less than a byte: eight of `BITS` bits in as many
 /// bytes.
 fn packed<const BITS: usize>(codes: &[u8], run: &[i16]) -> i32 {
+    #[cfg(not(target_feature = "simd128"))]
     let mut sum = 0;
+    #[cfg(target_feature = "simd128")]
+    let (mut sum, codes, run) = if BITS == 2 {
+        let (sixteens, rest) = run.as_chunks::<16>();
+        let left = codes.get(4 * sixteens.len()..).unwrap_or(&[]);
+        (crate::simd::dot2(codes, sixteens), left, rest)
+    } else {
+        (0, codes, run)
+    };
     for (codes, features) in codes.chunks(BITS).zip(run.chunks(8)) {
         let mut word = u32_at(codes, 0);
         for &phi in features {
@@ -182,8 +195,18 @@ fn packed<const BITS: usize>(codes: &[u8], run: &[i16]) -> i32 {
 
 /// The same for codes of a byte, `STEP` bytes apart.
 fn bytes<const STEP: usize>(codes: &[u8], run: &[i16]) -> i32 {
+    #[cfg(not(target_feature = "simd128"))]
+    let sum = 0;
+    #[cfg(target_feature = "simd128")]
+    let (sum, codes, run) = if STEP == 1 {
+        let (sixteens, rest) = run.as_chunks::<16>();
+        let left = codes.get(16 * sixteens.len()..).unwrap_or(&[]);
+        (crate::simd::dot8(codes, sixteens), left, rest)
+    } else {
+        (0, codes, run)
+    };
     let codes = codes.iter().step_by(STEP).map(|&code| i32::from(code));
-    codes.zip(run).map(|(code, &phi)| code * i32::from(phi)).sum()
+    sum + codes.zip(run).map(|(code, &phi)| code * i32::from(phi)).sum::<i32>()
 }
 
 /// Turns accumulators into scores: divided by 2^shift with rounding, plus the

@@ -64,6 +64,8 @@ mod model;
 pub mod numerics;
 mod predictor;
 mod probability;
+#[cfg(target_feature = "simd128")]
+mod simd;
 mod sink;
 
 pub use bank::{Bank, Family, Group, Groups, Law, Width, option};

@@ -8,7 +8,9 @@ mod machines;
 mod pack;
 mod serial;
 mod setup;
+mod size;
 mod steps;
+mod wasm;
 
 use std::path::PathBuf;
 
@@ -38,6 +40,16 @@ enum Command {
     },
     /// Stream rows and faults through the serial ports of emulated devices
     Serial,
+    /// Build the npm package for browsers and node into wasm/dist
+    Npm,
+    /// Build the demo page into target/page
+    Page,
+    /// Print what a page must load, raw and compressed; fail above the budget
+    Size,
+    /// Only the tests of the npm package and the demo page
+    TestWasm,
+    /// Print the time of predictions in node
+    BenchWasm,
     /// Write what commands print into the README and docs/measurements.md
     Docs {
         /// Folder of the data sets; without it only the demo and the firmware are renewed
@@ -53,6 +65,11 @@ fn main() -> ExitCode {
         Command::Emulate => emulate::run().map(|table| print!("{table}")),
         Command::Cost { update } => cost::run(update).map(|table| print!("{table}")),
         Command::Serial => serial::test(),
+        Command::Npm => wasm::package(),
+        Command::Page => wasm::page(),
+        Command::Size => size::run(),
+        Command::TestWasm => wasm::setup().and_then(|()| wasm::test()),
+        Command::BenchWasm => wasm::bench(),
         Command::Docs { data } => docs::run(data.as_deref()),
     };
     match result {

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::machines::CORES;
 use crate::steps::{NIGHTLY, step};
+use crate::wasm::WASM;
 
 const COMPONENTS: [&str; 2] = ["rustfmt", "clippy"];
 /// Miri, and what it builds its own standard library from.
@@ -23,9 +24,11 @@ const PACKAGES: [&str; 2] = [
 /// nightly, and the emulators.
 pub fn run() -> Result<()> {
     add("target", &CORES.map(|(target, _)| target))?;
+    add("target", &[WASM])?;
     add("component", &COMPONENTS)?;
     miri()?;
-    emulators()
+    emulators()?;
+    crate::wasm::setup()
 }
 
 fn add(kind: &str, wanted: &[&str]) -> Result<()> {

@@ -46,6 +46,7 @@ pub fn test(quick: bool) -> Result<()> {
     }
     crate::setup::run()?;
     FORMAT_AND_LINTS.iter().try_for_each(|command| step(command))?;
+    crate::wasm::lint()?;
     step("RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --locked")?;
     for target in [CORTEX_M0, CORTEX_M4F] {
         for features in ["--no-default-features", "--features micromath"] {
@@ -68,6 +69,7 @@ pub fn test(quick: bool) -> Result<()> {
     // The same numbers without overflow checks, as devices run it.
     step("cargo test --package koan --release --locked")?;
     step("cargo test --package koan-golden --release --locked")?;
+    crate::wasm::test()?;
     step(TESTS)
 }
 

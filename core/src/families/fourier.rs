@@ -1,10 +1,10 @@
 //! Fourier: cos(w·x + b), b uniform on the circle.
 
-use super::projection::{Dense, Hadamard, phase_input};
+use super::projection::{Dense, Hadamard};
 use super::{Runs, sum};
 use crate::bank::{Bank, Law};
 use crate::generator::{Purpose, bank_stream};
-use crate::numerics::{Scale, cos_turn};
+use crate::numerics::cos_turn;
 use crate::sink::Sink;
 
 #[inline(never)]
@@ -42,11 +42,7 @@ fn hadamard(bank: &Bank<'_>, seed: u64, q: &[i16], block: &mut [i16], sink: &mut
     let mut offsets = Offsets::new(bank, seed);
     let mut first = 0;
     while first < features && !block.is_empty() {
-        if bank.scale == Scale::ONE {
-            projections.transform(q, block, |value| value);
-        } else {
-            projections.transform(q, block, |value| phase_input(bank.scale, value));
-        }
+        projections.phases(bank.scale, q, block);
         let length = block.len().min(features - first);
         let Some(phases) = block.get_mut(..length) else { return };
         offsets.cosines(phases);
@@ -84,11 +80,26 @@ impl Offsets {
     /// registers to share them with the caller.
     #[inline(never)]
     fn cosines(&mut self, phases: &mut [i16]) {
+        #[cfg(target_feature = "simd128")]
+        let phases = self.eights(phases);
         // A copy, which may live in registers.
         let mut offsets = Self { ..*self };
         for place in phases {
             *place = offsets.next(*place);
         }
         *self = offsets;
+    }
+    /// The same in vectors; returns what is left.
+    #[cfg(target_feature = "simd128")]
+    fn eights<'p>(&mut self, phases: &'p mut [i16]) -> &'p mut [i16] {
+        let (eights, rest) = phases.as_chunks_mut::<8>();
+        let high = |state: u32| (state >> 16) as i16;
+        crate::simd::cosines(eights, high(self.offset), high(self.step), high(self.growth));
+        // At most 65,536 features, a multiple of 8: k·(k − 1)/2 fits.
+        let done = 8 * eights.len() as u32;
+        let grown = self.growth.wrapping_mul(done / 2 * (done.wrapping_sub(1)));
+        self.offset = self.offset.wrapping_add(self.step.wrapping_mul(done)).wrapping_add(grown);
+        self.step = self.step.wrapping_add(self.growth.wrapping_mul(done));
+        rest
     }
 }

@@ -52,8 +52,15 @@ pub(crate) fn generate(
 /// Σ φ of a run.
 #[inline(never)]
 fn sum(run: &[i16]) -> i32 {
+    #[cfg(target_feature = "simd128")]
+    let (mut sum, run) = {
+        let (sixteens, rest) = run.as_chunks::<16>();
+        (crate::simd::sum(sixteens), rest)
+    };
+    #[cfg(not(target_feature = "simd128"))]
+    let mut sum = 0;
     let (eights, rest) = run.as_chunks::<8>();
-    let mut sum = rest.iter().map(|&phi| i32::from(phi)).sum();
+    sum += rest.iter().map(|&phi| i32::from(phi)).sum::<i32>();
     for &eight in eights {
         let [a, b, c, d, e, f, g, h] = eight;
         sum += i32::from(a) + i32::from(b) + i32::from(c) + i32::from(d);

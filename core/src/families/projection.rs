@@ -148,6 +148,38 @@ impl Hadamard {
     }
 
     /// Fills `block` (a power of two, at least 8 and as long as `q`) with the
+    /// next projections as phases: scaled before the transform, so that the block
+    /// itself is i16 and its low bits are the phase.
+    #[cfg(not(target_feature = "simd128"))]
+    #[inline]
+    pub(super) fn phases(&mut self, scale: Scale, q: &[i16], block: &mut [i16]) {
+        if scale == Scale::ONE {
+            self.transform(q, block, |value| value);
+        } else {
+            self.transform(q, block, |value| scale.apply_wrapping(i32::from(value)) as i16);
+        }
+    }
+
+    /// The same in vectors.
+    #[cfg(target_feature = "simd128")]
+    pub(super) fn phases(&mut self, scale: Scale, q: &[i16], block: &mut [i16]) {
+        let (eights, _) = block.as_chunks_mut::<8>();
+        for (places, values) in eights.chunks_mut(8).zip(q.chunks(64)) {
+            let mut signs = self.draws.next();
+            for (place, values) in places.iter_mut().zip(values.chunks(8)) {
+                let mut eight = [0; 8];
+                eight.iter_mut().zip(values).for_each(|(place, &value)| *place = value);
+                *place = crate::simd::load(eight, scale, (signs >> 56) as u8);
+                signs <<= 8;
+            }
+        }
+        if let Some(padding) = eights.get_mut(q.len().div_ceil(8)..) {
+            padding.fill([0; 8]);
+        }
+        crate::simd::walsh_hadamard(eights);
+    }
+
+    /// Fills `block` (a power of two, at least 8 and as long as `q`) with the
     /// next projections; `load` converts an input.
     #[inline(never)]
     pub(super) fn transform<T: Wrapping>(
@@ -287,13 +319,6 @@ fn last_stage<T: Wrapping>(low: &mut [T], high: &mut [T]) {
         (a[0], b[0]) = (a[0].add(b[0]), a[0].sub(b[0]));
         (a[1], b[1]) = (a[1].add(b[1]), a[1].sub(b[1]));
     }
-}
-
-/// The input of a phase transform: scaled before the transform, so that the
-/// block itself is i16 and its low bits are the phase.
-#[inline]
-pub(super) fn phase_input(scale: Scale, value: i16) -> i16 {
-    scale.apply_wrapping(i32::from(value)) as i16
 }
 
 #[cfg(test)]

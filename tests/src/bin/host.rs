@@ -1,0 +1,93 @@
+//! What the host computes, for runtimes elsewhere to be compared with:
+//! `cargo run -p koan-tests --bin host FILE` writes JSON with the results of every
+//! call on the golden models' rows, and what is wrong with damaged blobs.
+//!
+//! Floats are given by their bits, blobs as hexadecimal text.
+
+use std::fmt::Write;
+
+use koan::{Model, Task};
+use koan_tests::golden::{Golden, all};
+use koan_tests::mutate::{fix_crc, mutated};
+use koan_tests::random::Random;
+use koan_trainer::blob::predictor;
+use serde_json::{Value, json};
+
+/// Damaged copies of golden models.
+const DAMAGED: usize = 3000;
+
+fn bits(values: &[f32]) -> Vec<u32> {
+    values.iter().map(|value| value.to_bits()).collect()
+}
+
+fn calls(golden: &Golden) -> Result<Value, koan::Error> {
+    let mut predictor = predictor(&golden.blob)?;
+    let model = *predictor.model();
+    let mut rows = Vec::new();
+    for row in &golden.rows {
+        let mut features = vec![0; model.features()];
+        let mut values = vec![0.0; model.outputs()];
+        let mut probabilities = vec![0.0; model.classes()];
+        predictor.features(&row.row, &mut features)?;
+        predictor.values(&row.row, &mut values)?;
+        let mut class = None;
+        if model.task() == Task::Classification {
+            class = Some(predictor.classify(&row.row)?);
+            predictor.probabilities(&row.row, &mut probabilities)?;
+        }
+        rows.push(json!({
+            "features": features,
+            "values": bits(&values),
+            "class": class,
+            "probabilities": bits(&probabilities),
+        }));
+    }
+    let names: Vec<_> = (0..model.classes()).filter_map(|class| model.class_name(class)).collect();
+    Ok(json!({
+        "name": golden.name,
+        "info": {
+            "task": model.task().name(),
+            "inputs": model.inputs(),
+            "outputs": model.outputs(),
+            "classes": model.classes(),
+            "features": model.features(),
+            "classNames": names,
+            "notes": model.notes(),
+            "seed": model.seed().to_string(),
+            "bytes": golden.blob.len(),
+        },
+        "bufferBytes": model.buffer_sizes().bytes(),
+        "scoreScale": f64::from(model.score_scale()),
+        "rows": rows,
+    }))
+}
+
+/// A damaged blob and what the core says of it: nothing if it is still a model.
+fn damaged(models: &[Golden], random: &mut Random) -> Value {
+    let [first, second] = [0, 0].map(|_| &models[random.below(models.len())].blob);
+    let mut blob = mutated(first, second, random);
+    // Behind a wrong checksum nothing else would be looked at.
+    if random.below(8) > 0 {
+        fix_crc(&mut blob);
+    }
+    let message = match Model::parse(&blob).and(predictor(&blob).map(|_| ())) {
+        Ok(()) => None,
+        Err(error) => Some(error.to_string()),
+    };
+    let mut text = String::new();
+    for byte in blob {
+        write!(text, "{byte:02x}").expect("a text takes anything");
+    }
+    json!({ "blob": text, "message": message })
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let file = std::env::args_os().nth(1).ok_or("usage: host FILE")?;
+    let models = all();
+    let calls = models.iter().map(calls).collect::<Result<Vec<_>, _>>()?;
+    let mut random = Random::new(0xda4a);
+    let damaged: Vec<_> = (0..DAMAGED).map(|_| damaged(&models, &mut random)).collect();
+    std::fs::write(file, json!({ "models": calls, "damaged": damaged }).to_string())?;
+    println!("{} models, {DAMAGED} damaged blobs", models.len());
+    Ok(())
+}

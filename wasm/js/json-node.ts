@@ -1,0 +1,13 @@
+/**
+ * Koan models in node, with rows and results as JSON text too.
+ *
+ * @module
+ */
+
+import { readFile } from 'node:fs/promises';
+import './node.js';
+import { host } from './runtime.js';
+
+host.runtime = () => readFile(new URL('./koan-json.wasm', import.meta.url));
+
+export * from './slim.js';

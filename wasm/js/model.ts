@@ -1,0 +1,272 @@
+import { bytesOf, init, moduleOf, type Bytes, type Source } from './runtime.js';
+import { Call, Session, Word } from './session.js';
+
+/**
+ * A row of numbers, one for each input; or several rows, one behind the other.
+ * The same numbers give the same bits in every type.
+ */
+export type Row = Float32Array | Int16Array | Uint8Array;
+
+/** What a model says of itself. */
+export interface Info {
+  /** What the outputs are. */
+  readonly task: 'features' | 'regression' | 'classification';
+  /** Numbers in a row. */
+  readonly inputs: number;
+  /** Scores of a row. */
+  readonly outputs: number;
+  /** Classes of a classification (two for one output), else 0. */
+  readonly classes: number;
+  /** Names of the classes; empty if the model carries none. */
+  readonly classNames: readonly string[];
+  /** Features: random functions of the row that are weighted. */
+  readonly features: number;
+  /** Bytes of the model. */
+  readonly bytes: number;
+  /** Bytes of memory that a prediction works in. */
+  readonly bufferBytes: number;
+  /** Real value of a score of 1. */
+  readonly scoreScale: number;
+  /** The seed of every random draw. */
+  readonly seed: bigint;
+  /** The trainer's notes: JSON, or empty. */
+  readonly notes: string;
+}
+
+const TASKS = ['features', 'regression', 'classification'] as const;
+
+/** Constructors of result arrays. */
+type Results<T> = {
+  readonly BYTES_PER_ELEMENT: number;
+  new (length: number): T;
+  new (buffer: ArrayBufferLike, offset: number, length: number): T;
+};
+type Numbers = Float32Array | Int32Array | Int16Array | Uint8Array;
+
+/**
+ * A koan model, ready to predict.
+ *
+ * Methods take one row, or with `Many` in their name several rows one behind
+ * the other in one array. What cannot be done throws an `Error` that says why:
+ * a row of the wrong length, a call that does not suit the model, a model that
+ * was freed.
+ */
+export class Model {
+  #session: Session | undefined;
+  /** What the model says of itself. */
+  readonly info: Info;
+
+  private constructor(blob: Uint8Array) {
+    const session = new Session(blob);
+    const { words, buffer } = session.views();
+    const at = (word: number): number => words[word]!;
+    const names = session.text(Word.Names);
+    const scale = new Float32Array(buffer, words.byteOffset + 4 * Word.ScoreScale, 1);
+    this.info = Object.freeze({
+      task: TASKS[at(Word.Task)]!,
+      inputs: at(Word.Inputs),
+      outputs: at(Word.Outputs),
+      classes: at(Word.Classes),
+      classNames: Object.freeze(names ? names.split('\n') : []),
+      features: at(Word.Features),
+      bytes: at(Word.Bytes),
+      bufferBytes: at(Word.BufferBytes),
+      scoreScale: scale[0]!,
+      seed: (BigInt(at(Word.Seed + 1)) << 32n) | BigInt(at(Word.Seed)),
+      notes: session.text(Word.Notes),
+    });
+    this.#session = session;
+  }
+
+  /**
+   * Loads a model, and starts the runtime if nobody has.
+   *
+   * @param source the model's bytes, its address (a `URL` or text), a `Response`,
+   * or a compiled `WebAssembly.Module` that carries the model in a custom
+   * section `koan` (see {@link embed}), which is then also the runtime
+   */
+  static async load(source: Source | PromiseLike<Source>): Promise<Model> {
+    const given = await source;
+    const module = moduleOf(given);
+    if (module) {
+      const [section] = WebAssembly.Module.customSections(module, 'koan');
+      if (!section) throw new Error('the WebAssembly module has no custom section `koan`');
+      const isRuntime = WebAssembly.Module.exports(module).length > 0;
+      await init(isRuntime ? module : undefined);
+      return Model.from(section);
+    }
+    const [blob] = await Promise.all([bytesOf(given as Bytes), init()]);
+    return new Model(blob);
+  }
+
+  /**
+   * Loads a model from its bytes, at once; the runtime must have been started
+   * with `await init()`.
+   */
+  static from(bytes: BufferSource): Model {
+    return new Model(
+      ArrayBuffer.isView(bytes)
+        ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+        : new Uint8Array(bytes),
+    );
+  }
+
+  /** The class of a row: its number, from 0; `info.classNames` has its name. */
+  classify(row: Row): number {
+    return this.#one(Call.Classify, row, Uint8Array, 1)[0]!;
+  }
+
+  /** The classes of several rows. */
+  classifyMany(rows: Row): Uint8Array {
+    return this.#many(Call.Classify, rows, Uint8Array, 1);
+  }
+
+  /** The exact integer scores of a row, one for each output: the same on every device. */
+  scores(row: Row): Int32Array {
+    return this.#one(Call.Scores, row, Int32Array, this.info.outputs).slice();
+  }
+
+  /** The scores of several rows, row by row. */
+  scoresMany(rows: Row): Int32Array {
+    return this.#many(Call.Scores, rows, Int32Array, this.info.outputs);
+  }
+
+  /** The probability of every class. */
+  probabilities(row: Row): Float32Array {
+    return this.#one(Call.Probabilities, row, Float32Array, this.info.classes).slice();
+  }
+
+  /** The probabilities of several rows, row by row. */
+  probabilitiesMany(rows: Row): Float32Array {
+    return this.#many(Call.Probabilities, rows, Float32Array, this.info.classes);
+  }
+
+  /** The value of a regression's first output, in the target's units. */
+  predict(row: Row): number {
+    return this.#one(Call.Predict, row, Float32Array, 1)[0]!;
+  }
+
+  /** The values of the first output of several rows. */
+  predictMany(rows: Row): Float32Array {
+    return this.#many(Call.Predict, rows, Float32Array, 1);
+  }
+
+  /** Scores in real units, one for each output. */
+  values(row: Row): Float32Array {
+    return this.#one(Call.Values, row, Float32Array, this.info.outputs).slice();
+  }
+
+  /** Scores in real units of several rows, row by row. */
+  valuesMany(rows: Row): Float32Array {
+    return this.#many(Call.Values, rows, Float32Array, this.info.outputs);
+  }
+
+  /** The feature vector of a row; 32767 stands for 1. */
+  features(row: Row): Int16Array {
+    return this.#one(Call.Features, row, Int16Array, this.info.features).slice();
+  }
+
+  /** The feature vectors of several rows, row by row. */
+  featuresMany(rows: Row): Int16Array {
+    return this.#many(Call.Features, rows, Int16Array, this.info.features);
+  }
+
+  /**
+   * A row as JSON text, `[1, 2.5, null]` (`null`: unknown), and the answer as
+   * JSON text: class, name and probabilities, or values, and scores. Only in the
+   * entry `koan-wasm/json`.
+   */
+  json(row: string): string {
+    return this.#running().json(row);
+  }
+
+  /**
+   * Proves that this engine computes what the trainer computed; throws an
+   * `Error` that names the difference if not.
+   */
+  selfTest(): void {
+    this.#running().selfTest();
+  }
+
+  /** Gives the model's memory back; using the model afterwards is an error. */
+  free(): void {
+    this.#session?.free();
+    this.#session = undefined;
+  }
+
+  #running(): Session {
+    if (!this.#session) throw new Error('the model was freed');
+    return this.#session;
+  }
+
+  /** The results of one row, where they lie: they are gone with the next call. */
+  #one<T extends Numbers>(call: number, row: Row, results: Results<T>, each: number): T {
+    const session = this.#running();
+    const inputs = this.info.inputs;
+    const length = checked(row).length;
+    const views = session.views();
+    if (length === inputs) views.staged.set(row);
+    session.run(call, 1, length);
+    return new results(views.buffer, views.words[Word.Results]!, each);
+  }
+
+  #many<T extends Numbers>(call: number, rows: Row, results: Results<T>, each: number): T {
+    const session = this.#running();
+    const inputs = this.info.inputs;
+    const numbers = checked(rows).length;
+    const count = Math.ceil(numbers / inputs);
+    if (count * inputs !== numbers) {
+      throw new Error(`rows has length ${numbers}, the model needs ${count * inputs}`);
+    }
+    const { staged, words, buffer } = session.views();
+    const room = words[Word.ResultsBytes]! / results.BYTES_PER_ELEMENT;
+    const chunk = Math.min(Math.floor(staged.length / inputs), Math.floor(room / (each || 1)));
+    const from = new results(buffer, words[Word.Results]!, room);
+    const all = new results(count * each);
+    for (let first = 0; first < count; first += chunk) {
+      const part = Math.min(chunk, count - first);
+      staged.set(rows.subarray(first * inputs, (first + part) * inputs));
+      session.run(call, part, inputs);
+      all.set(from.subarray(0, part * each), first * each);
+    }
+    return all;
+  }
+}
+
+/** Rows of another type would be read as other numbers than the caller means. */
+function checked(rows: Row): Row {
+  const type: unknown = Object.prototype.toString.call(rows).slice(8, -1);
+  if (type !== 'Float32Array' && type !== 'Int16Array' && type !== 'Uint8Array') {
+    throw new TypeError(`a row is a Float32Array, an Int16Array or a Uint8Array, not ${type}`);
+  }
+  return rows;
+}
+
+// Where the engine knows `using`, a model is disposed of by it.
+export interface Model extends Disposable {}
+if (Symbol.dispose) {
+  Object.defineProperty(Model.prototype, Symbol.dispose, { value: Model.prototype.free });
+}
+
+/**
+ * A runtime that carries a model: `Model.load` of the compiled result needs no
+ * second file.
+ *
+ * @param runtime the bytes of `koan.wasm` or `koan-simd.wasm`
+ * @param blob the model's bytes
+ */
+export function embed(runtime: Uint8Array, blob: Uint8Array): Uint8Array<ArrayBuffer> {
+  const name = new TextEncoder().encode('koan');
+  const content = [...leb128(name.length), ...name];
+  const head = [0, ...leb128(content.length + blob.length), ...content];
+  const whole = new Uint8Array(runtime.length + head.length + blob.length);
+  whole.set(runtime);
+  whole.set(head, runtime.length);
+  whole.set(blob, runtime.length + head.length);
+  return whole;
+}
+
+/** A number as WebAssembly writes lengths: seven bits a byte, the lowest first. */
+function leb128(value: number): number[] {
+  return value < 128 ? [value] : [(value & 127) | 128, ...leb128(value >>> 7)];
+}

@@ -1,0 +1,122 @@
+/** The WebAssembly runtime: found, compiled and started once. */
+
+import { initSync } from '../build/glue.js';
+
+/** Where bytes may come from. */
+export type Bytes = BufferSource | URL | string | Response;
+
+/** Where a runtime, or a model, may come from. */
+export type Source = Bytes | WebAssembly.Module;
+
+/** What differs between a page, node, and bringing your own wasm. */
+export interface Host {
+  /** The runtime that {@link init} takes by default. */
+  runtime(): Source | Promise<Source>;
+  /** Opens an address. */
+  open(address: URL | string): Promise<Response | BufferSource>;
+}
+
+/** Fetches; an answer that is not OK is an error with its status. */
+export async function fetched(address: URL | string): Promise<Response> {
+  return answered(await fetch(address));
+}
+
+/** Set by the entry that is imported. */
+export const host: Host = {
+  runtime() {
+    throw new Error('there is no runtime: call init() with koan.wasm first');
+  },
+  open: fetched,
+};
+
+/**
+ * A module of one function that uses SIMD: valid where SIMD is there.
+ * (`i8x16.popcnt`: the last instruction that engines added.)
+ */
+// prettier-ignore
+const PROBE = new Uint8Array([
+  0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0,
+  10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11,
+]);
+
+/** Whether this engine has WebAssembly SIMD, and so takes the faster build. */
+export function hasSimd(): boolean {
+  return WebAssembly.validate(PROBE);
+}
+
+/** What others need of the exports; the glue's own types stay inside. */
+export interface Running {
+  readonly memory: WebAssembly.Memory;
+}
+
+let started: Promise<Running> | undefined;
+let running: Running | undefined;
+
+/**
+ * Starts the runtime, once: later calls wait for the first. `Model.load` calls
+ * it, so only who brings the wasm along, or wants it early, has to.
+ *
+ * @param source the runtime, if not the package's own: bytes, an address, a
+ * response or a compiled module
+ */
+export async function init(source?: Source | PromiseLike<Source>): Promise<void> {
+  const mine = (started ??= start(source));
+  try {
+    await mine;
+  } catch (error) {
+    // Whoever comes next may have more luck.
+    if (started === mine) started = undefined;
+    throw error;
+  }
+}
+
+async function start(source?: Source | PromiseLike<Source>): Promise<Running> {
+  const module = await compile(await (source ?? host.runtime()));
+  return (running = initSync({ module }));
+}
+
+/** The module that a source is; to the types every object is one. */
+export const moduleOf = (source: Source): WebAssembly.Module | undefined =>
+  source instanceof WebAssembly.Module ? source : undefined;
+
+async function compile(given: Source): Promise<WebAssembly.Module> {
+  const module = moduleOf(given);
+  if (module) return module;
+  const source = given as Bytes;
+  if (isResponse(source) && answered(source).headers.get('content-type') === 'application/wasm') {
+    return WebAssembly.compileStreaming(source);
+  }
+  return source instanceof URL || typeof source === 'string'
+    ? compile(await host.open(source))
+    : WebAssembly.compile(await bytesOf(source));
+}
+
+/** The bytes of a source that is not a module. */
+export async function bytesOf(source: Bytes): Promise<Uint8Array<ArrayBuffer>> {
+  if (source instanceof URL || typeof source === 'string') {
+    return bytesOf(await host.open(source));
+  }
+  if (isResponse(source)) return new Uint8Array(await answered(source).arrayBuffer());
+  if (ArrayBuffer.isView(source)) {
+    return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
+  }
+  try {
+    return new Uint8Array(source.slice(0));
+  } catch {
+    throw new TypeError('a model is loaded from bytes, a URL, a Response or a WebAssembly.Module');
+  }
+}
+
+const isResponse = (source: unknown): source is Response =>
+  typeof Response === 'function' && source instanceof Response;
+
+function answered(response: Response): Response {
+  if (!response.ok) throw new Error(`HTTP status ${response.status} for ${response.url}`);
+  return response;
+}
+
+/** The running runtime's exports. */
+export function runtime(): Running {
+  if (!running) throw new Error('the runtime is not started: await init() first');
+  return running;
+}

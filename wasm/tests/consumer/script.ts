@@ -1,0 +1,29 @@
+// A node script, its types checked: every call of the package.
+
+import { readFileSync } from 'node:fs';
+import { embed, hasSimd, init, Model, type Info, type Row } from 'koan-wasm';
+import { init as slimInit, Model as SlimModel } from 'koan-wasm/slim';
+
+const file = new URL('./public/digits.koan', import.meta.url);
+const model = await Model.load(file);
+const row: Row = new Float32Array(64).fill(3);
+const info: Info = model.info;
+const results: [number, Int32Array, Float32Array, Int16Array, Uint8Array] = [
+  model.classify(row),
+  model.scores(row),
+  model.probabilities(row),
+  model.features(row),
+  model.classifyMany(new Int16Array(128)),
+];
+model.selfTest();
+await init();
+await slimInit(readFileSync(new URL(import.meta.resolve('koan-wasm/koan.wasm'))));
+const slim = SlimModel.from(readFileSync(file));
+if (slim.classify(row) !== results[0]) throw new Error('the two builds differ');
+slim.free();
+// @ts-expect-error: rows are typed arrays
+if ((() => { try { return model.classify([1, 2, 3]); } catch { return 'refused'; } })() !== 'refused') throw new Error('not refused');
+const whole = embed(readFileSync(new URL(import.meta.resolve('koan-wasm/koan.wasm'))), readFileSync(file));
+const carried = await Model.load(await WebAssembly.compile(whole));
+if (carried.classify(row) !== results[0]) throw new Error('the carried model differs');
+console.log(JSON.stringify({ simd: hasSimd(), classes: info.classNames.length, class: results[0] }));

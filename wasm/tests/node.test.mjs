@@ -1,0 +1,288 @@
+// The packed package in node: golden models, every call against the host,
+// errors, disposal, both builds.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { consumer, file, golden, installed, root } from './paths.mjs';
+import { replay } from './replay.mjs';
+
+const models = golden();
+const bytes = (name) => readFileSync(file(installed, name));
+const at = (name) => pathToFileURL(file(installed, name));
+
+/** A copy of the package of its own: the runtime is started once in each. */
+async function fresh(entry, copy) {
+  return import(`${at(entry)}?${copy}`);
+}
+async function build(wasm) {
+  const koan = await fresh('slim.js', wasm);
+  await koan.init(bytes(wasm));
+  return koan;
+}
+const builds = { baseline: await build('koan.wasm'), simd: await build('koan-simd.wasm') };
+/** What the host computes: written by `cargo run -p koan-tests --bin host`. */
+const host = JSON.parse(readFileSync(file(root, 'target/wasm-host.json'), 'utf8'));
+
+for (const [name, { Model }] of Object.entries(builds)) {
+  test(`golden models, ${name}`, () => {
+    const { models: count, rows, differences } = replay(Model, models);
+    console.log(`  ${count} models, ${rows} comparisons, ${differences.length} differences`);
+    assert.deepEqual(differences, []);
+  });
+
+  test(`every call gives the host's bits, ${name}`, () => {
+    const bits = (array) => [...new Uint32Array(array.buffer)];
+    let compared = 0;
+    for (const expected of host.models) {
+      const { blob, rows } = models.find((model) => model.name === `${expected.name}.koan`);
+      const model = Model.from(blob);
+      const { task, inputs, outputs, classes, features, classNames, notes, scoreScale, seed } = model.info;
+      assert.deepEqual(
+        { task, inputs, outputs, classes, features, classNames: [...classNames], notes, seed: String(seed), bytes: blob.length },
+        expected.info,
+      );
+      assert.equal(model.info.bufferBytes, expected.bufferBytes);
+      assert.equal(scoreScale, expected.scoreScale);
+      expected.rows.forEach((calls, number) => {
+        const row = Float32Array.from(rows[number].row, Number);
+        assert.deepEqual([...model.features(row)], calls.features);
+        assert.deepEqual(bits(model.values(row)), calls.values);
+        if (task === 'classification') {
+          assert.equal(model.classify(row), calls.class);
+          assert.deepEqual(bits(model.probabilities(row)), calls.probabilities);
+        } else {
+          assert.deepEqual(bits(new Float32Array([model.predict(row)])), [calls.values[0]]);
+        }
+        compared += 1;
+      });
+      const all = Float32Array.from(rows.flatMap(({ row }) => row.map(Number)));
+      const each = (call) => expected.rows.flatMap((calls) => calls[call]);
+      assert.deepEqual([...model.featuresMany(all)], each('features'));
+      assert.deepEqual(bits(model.valuesMany(all)), each('values'));
+      if (task === 'classification') {
+        assert.deepEqual([...model.classifyMany(all)], each('class'));
+        assert.deepEqual(bits(model.probabilitiesMany(all)), each('probabilities'));
+      } else {
+        const first = expected.rows.map(({ values }) => values[0]);
+        assert.deepEqual(bits(model.predictMany(all)), first);
+      }
+      model.free();
+    }
+    console.log(`  ${host.models.length} models, ${compared} rows`);
+    assert.ok(compared > 500);
+  });
+
+  test(`damaged blobs: the host's messages, nothing traps, ${name}`, () => {
+    let refused = 0;
+    for (const { blob, message } of host.damaged) {
+      let actual = null;
+      try {
+        const model = Model.from(Buffer.from(blob, 'hex'));
+        const row = new Float32Array(model.info.inputs);
+        if (model.info.outputs > 0) model.scores(row);
+        model.free();
+      } catch (error) {
+        assert.ok(!(error instanceof WebAssembly.RuntimeError), error.stack);
+        actual = error.message;
+        refused += 1;
+      }
+      assert.equal(actual, message);
+    }
+    console.log(`  ${host.damaged.length} blobs, ${refused} refused`);
+  });
+}
+
+test('SIMD is in one build, in its hot loops, and not in the other', () => {
+  const text = (wasm) =>
+    execFileSync(
+      file(root, 'wasm/node_modules/.bin/wasm-dis'),
+      ['--all-features', file(installed, wasm)],
+      { encoding: 'utf8', maxBuffer: 1 << 26 },
+    );
+  const count = (wat, op) => wat.split(`(${op}`).length - 1;
+  const [baseline, simd] = [text('koan.wasm'), text('koan-simd.wasm')];
+  // The transform, the cosine, and the weighted sums.
+  const ops = ['i16x8.add', 'i16x8.sub', 'i16x8.q15mulr_sat_s', 'i32x4.dot_i16x8_s', 'v128.load', 'v128.store'];
+  console.log(`  ${ops.map((op) => `${op} ${count(simd, op)}`).join(', ')}`);
+  for (const op of ops) assert.ok(count(simd, op) > 0, op);
+  assert.equal(count(baseline, 'v128'), 0);
+});
+
+test('the build is chosen by what the engine can', async (context) => {
+  const loaded = [];
+  for (const can of [true, false]) {
+    const compile = context.mock.method(WebAssembly, 'compile');
+    const validate = context.mock.method(WebAssembly, 'validate', () => can);
+    const { Model, hasSimd } = await fresh('node.js', `simd-${can}`);
+    assert.equal(hasSimd(), can);
+    const model = await Model.load(file(consumer, 'public/digits.koan'));
+    model.selfTest();
+    loaded.push(compile.mock.calls[0].arguments[0].byteLength);
+    compile.mock.restore();
+    validate.mock.restore();
+  }
+  assert.deepEqual(loaded, [bytes('koan-simd.wasm').length, bytes('koan.wasm').length]);
+});
+
+test('a model is loaded from whatever holds it', async () => {
+  const { Model, embed, init } = await fresh('node.js', 'sources');
+  const path = file(consumer, 'public/digits.koan');
+  const blob = readFileSync(path);
+  const whole = await WebAssembly.compile(embed(bytes('koan.wasm'), blob));
+  const buffer = blob.buffer.slice(blob.byteOffset, blob.byteOffset + blob.length);
+  const data = `data:application/octet-stream;base64,${blob.toString('base64')}`;
+  const sources = [blob, buffer, path, pathToFileURL(path), data, new URL(data), new Response(blob), Promise.resolve(blob), whole];
+  // Two at once share one start.
+  await Promise.all([init(), init()]);
+  for (const source of sources) assert.equal((await Model.load(source)).info.bytes, blob.length);
+  const rejects = (source, message) => assert.rejects(Model.load(source), { message });
+  await rejects(new Response('', { status: 404 }), 'HTTP status 404 for ');
+  await rejects('no/such.koan', /ENOENT.*no\/such\.koan/);
+  await rejects(await WebAssembly.compile(bytes('koan.wasm')), 'the WebAssembly module has no custom section `koan`');
+  await rejects(7, 'a model is loaded from bytes, a URL, a Response or a WebAssembly.Module');
+  await rejects(undefined, 'a model is loaded from bytes, a URL, a Response or a WebAssembly.Module');
+  await rejects(new Response('<!doctype html>'), 'not a koan blob: it does not start with the bytes KOAN');
+});
+
+test('a start that failed may be repeated', async () => {
+  const { init, Model } = await fresh('slim.js', 'again');
+  assert.throws(() => Model.from(new Uint8Array(4)), { message: 'the runtime is not started: await init() first' });
+  await assert.rejects(init(), { message: 'there is no runtime: call init() with koan.wasm first' });
+  await assert.rejects(init(new Uint8Array(3)));
+  await init(bytes('koan.wasm'));
+  Model.from(models[0].blob).free();
+});
+
+const { Model } = builds.simd;
+const named = (name) => Model.from(models.find((model) => model.name === name).blob);
+
+test('wrong rows and calls that do not suit are errors', () => {
+  const model = named('digits.koan');
+  const row = new Float32Array(64);
+  const throws = (call, message) => assert.throws(call, { message });
+  throws(() => model.classify(new Float32Array(3)), 'row has length 3, the model needs 64');
+  throws(() => model.scores(new Uint8Array(65)), 'row has length 65, the model needs 64');
+  throws(() => model.scores(new Float32Array(0)), 'row has length 0, the model needs 64');
+  throws(() => model.scores(new Float32Array(1e6)), 'row has length 1000000, the model needs 64');
+  throws(() => model.scoresMany(new Int16Array(130)), 'rows has length 130, the model needs 192');
+  throws(() => model.predict(row), 'this call needs a regression model');
+  throws(() => model.predictMany(row), 'this call needs a regression model');
+  const types = 'a row is a Float32Array, an Int16Array or a Uint8Array, not ';
+  throws(() => model.classify([1, 2]), `${types}Array`);
+  throws(() => model.classify(new Float64Array(64)), `${types}Float64Array`);
+  throws(() => model.classify(new Int8Array(64)), `${types}Int8Array`);
+  throws(() => model.classify(undefined), `${types}Undefined`);
+  assert.equal(model.classifyMany(new Uint8Array(0)).length, 0);
+  // It still works afterwards.
+  const expected = models.find(({ name }) => name === 'digits.koan').rows[0];
+  assert.deepEqual([...model.scores(Float32Array.from(expected.row))], expected.scores);
+  const regression = named('stump-normal-w4even-t1.koan');
+  if (regression.info.task === 'regression') {
+    throws(() => regression.classify(new Float32Array(regression.info.inputs)), 'this call needs a classification model');
+  }
+});
+
+test('results are copies, and live on', () => {
+  const model = named('digits.koan');
+  const [first, second] = [new Float32Array(64), new Float32Array(64).fill(16)];
+  const scores = model.scores(first);
+  const before = [...scores];
+  model.scores(second);
+  model.free();
+  assert.deepEqual([...scores], before);
+});
+
+test('batches longer than the shared memory', () => {
+  const model = named('digits.koan');
+  const rows = Float32Array.from({ length: 64 * 3001 }, (_, i) => (i * 7919) % 17);
+  const batch = model.scoresMany(rows);
+  for (const number of [0, 127, 128, 129, 1500, 3000]) {
+    const row = rows.subarray(64 * number, 64 * (number + 1));
+    assert.deepEqual([...model.scores(row)], [...batch.subarray(10 * number, 10 * (number + 1))]);
+  }
+  const features = model.featuresMany(rows.subarray(0, 64 * 100));
+  assert.deepEqual(
+    [...model.features(rows.subarray(64 * 99, 64 * 100))],
+    [...features.subarray(99 * model.info.features)],
+  );
+});
+
+test('a freed model is an error, freeing twice is none', () => {
+  const model = named('digits.koan');
+  model.free();
+  model.free();
+  for (const call of ['classify', 'scores', 'probabilities', 'features', 'scoresMany']) {
+    assert.throws(() => model[call](new Float32Array(64)), { message: 'the model was freed' });
+  }
+  assert.throws(() => model.selfTest(), { message: 'the model was freed' });
+  assert.equal(model.info.inputs, 64);
+  const disposed = named('digits.koan');
+  disposed[Symbol.dispose]();
+  assert.throws(() => disposed.selfTest(), { message: 'the model was freed' });
+});
+
+test('memory is given back: models come and go, others stay', async () => {
+  const koan = await build('koan.wasm&leak'.split('&')[0]);
+  const { blob } = models.find(({ name }) => name === 'digits.koan');
+  const kept = koan.Model.from(blob);
+  const row = new Float32Array(64).fill(5);
+  const before = [...kept.scores(row)];
+  for (let i = 0; i < 20000; i++) koan.Model.from(blob).free();
+  assert.throws(() => koan.Model.from(new Uint8Array(100)), /not a koan blob/);
+  for (let i = 0; i < 20000; i++) assert.throws(() => koan.Model.from(blob.subarray(0, 2000)));
+  assert.deepEqual([...kept.scores(row)], before);
+});
+
+test('rows and answers as JSON text, in the entry that has them', async () => {
+  const json = await fresh('json-node.js', 'json');
+  const path = file(root, 'tests/golden/digits.koan');
+  const [{ row, scores }] = models.find(({ name }) => name === 'digits.koan').rows;
+  const model = await json.Model.load(path);
+  const answer = JSON.parse(model.json(JSON.stringify(row)));
+  assert.deepEqual(answer.scores, scores);
+  assert.equal(answer.class, model.classify(Float32Array.from(row)));
+  assert.equal(answer.name, model.info.classNames[answer.class]);
+  const probabilities = model.probabilities(Float32Array.from(row));
+  assert.deepEqual([...Float32Array.from(answer.probabilities)], [...probabilities]);
+  // Numbers as text become the f32 that they are nearest to.
+  const odd = row.map((_, i) => [0.1, 1e-3, 3.3333333333, 16777217, -0.0][i % 5]);
+  assert.deepEqual(
+    JSON.parse(model.json(JSON.stringify(odd))).scores,
+    [...model.scores(Float32Array.from(odd))],
+  );
+  assert.throws(() => model.json('[1, 2]'), { message: 'row has length 2, the model needs 64' });
+  const no = 'the text is not a JSON array of numbers';
+  for (const text of ['', 'x', '{}', '[1', '["a"]', '[1, 2] 3']) {
+    assert.throws(() => model.json(text), { message: no });
+  }
+  const regression = json.Model.from(models.find(({ name }) => name === 'linear-w4odd-t1.koan')?.blob ?? models[0].blob);
+  const other = JSON.parse(regression.json(JSON.stringify(Array(regression.info.inputs).fill(null))));
+  assert.equal(other.scores.length, regression.info.outputs);
+  assert.throws(() => named('digits.koan').json('[]'), { message: 'this runtime has no JSON: import from koan-wasm/json' });
+});
+
+test('a failed self test says what differs', () => {
+  const { blob } = models.find(({ name }) => name === 'digits.koan');
+  const damaged = Buffer.from(blob);
+  damaged[damaged.length - 8] ^= 1;
+  damaged.writeUInt32LE(crc32(damaged.subarray(0, -4)), damaged.length - 4);
+  const model = Model.from(damaged);
+  assert.throws(() => model.selfTest(), { message: 'self test failed: golden digest 0 differs on this build' });
+});
+
+test('a node script of the project runs', () => {
+  const printed = execFileSync(process.execPath, ['script.js'], { cwd: consumer, encoding: 'utf8' });
+  assert.deepEqual(Object.keys(JSON.parse(printed)), ['simd', 'classes', 'class']);
+});
+
+function crc32(data) {
+  let crc = ~0;
+  for (const byte of data) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (0xedb88320 & -(crc & 1));
+  }
+  return ~crc >>> 0;
+}

@@ -1,0 +1,16 @@
+//! `cargo xtask size`: bytes that a page must load, and what they may be.
+
+use anyhow::Result;
+
+use crate::steps::step;
+
+/// Builds the package, prints its sizes, and fails above the budget.
+pub fn run() -> Result<()> {
+    crate::wasm::package()?;
+    check()
+}
+
+/// The same for a package that is built: `wasm/scripts/size.mjs` has the budget.
+pub fn check() -> Result<()> {
+    step("node wasm/scripts/size.mjs")
+}

@@ -1,0 +1,217 @@
+//! The browser: runtime, npm package, demo page, and their tests.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use walrus::ir::Instr;
+use walrus::{FunctionBuilder, FunctionKind, Module};
+use wasm_bindgen_cli_support::Bindgen;
+
+use crate::steps::{root, step};
+
+/// What wasm-bindgen is the glue for.
+pub const WASM: &str = "wasm32-unknown-unknown";
+
+/// A build of the runtime.
+struct Build {
+    /// The file's name.
+    name: &'static str,
+    /// The compiler's flags.
+    flags: &'static str,
+    /// The crate's features.
+    features: &'static str,
+    /// The name of its glue; builds that share one must agree.
+    glue: &'static str,
+}
+
+const BUILDS: [Build; 3] = [
+    Build { name: "koan", flags: "-Ctarget-feature=-simd128", features: "", glue: "glue" },
+    Build { name: "koan-simd", flags: "-Ctarget-feature=+simd128", features: "", glue: "glue" },
+    Build {
+        name: "koan-json",
+        flags: "-Ctarget-feature=-simd128",
+        features: "--features=json",
+        glue: "glue-json",
+    },
+];
+
+/// What every browser with WebAssembly's second set of features has.
+const FEATURES: &str = "--enable-bulk-memory --enable-bulk-memory-opt --enable-sign-ext \
+     --enable-nontrapping-float-to-int --enable-mutable-globals --enable-multivalue \
+     --enable-reference-types --enable-call-indirect-overlong";
+
+/// Where a Chromium may be; `CHROMIUM` names another.
+const CHROMIUM: [&str; 4] = [
+    "/usr/bin/chromium",
+    "/usr/bin/chromium-browser",
+    "/usr/bin/google-chrome",
+    "/usr/bin/google-chrome-stable",
+];
+
+/// Installs the node packages that the lock file names, and Chromium where
+/// there is none.
+pub fn setup() -> Result<()> {
+    let node = Command::new("node").arg("--version").output();
+    ensure!(
+        node.is_ok_and(|output| output.status.success()),
+        "there is no node: install version 20 or later from https://nodejs.org"
+    );
+    // npm writes this file last: while it is as new as the lock file, all is there.
+    let [lock, done] = ["package-lock.json", "node_modules/.package-lock.json"].map(|file| {
+        root().and_then(|root| Ok(root.join("wasm").join(file).metadata()?.modified()?))
+    });
+    if !matches!((lock, done), (Ok(lock), Ok(done)) if done >= lock) {
+        step("npm --prefix wasm ci --no-audit --no-fund")?;
+    }
+    let named = std::env::var("CHROMIUM").ok();
+    if CHROMIUM.iter().copied().chain(named.as_deref()).any(|path| Path::new(path).exists()) {
+        return Ok(());
+    }
+    step("apt-get install -y --no-install-recommends chromium").context(
+        "the tests need Chromium and apt cannot install it (as root, after `apt-get update`?): \
+         install it, or set CHROMIUM to the path of one",
+    )
+}
+
+/// Builds the runtime and the package around it into `wasm/dist`.
+pub fn package() -> Result<()> {
+    runtime()?;
+    step("node wasm/scripts/build.mjs")
+}
+
+/// Builds the demo page into `target/page`.
+pub fn page() -> Result<()> {
+    runtime()?;
+    step("node wasm/scripts/page.mjs target/page")
+}
+
+/// Prints the time of predictions in node.
+pub fn bench() -> Result<()> {
+    package()?;
+    step("cargo run --package koan-tests --bin shapes --locked -- target/wasm-shapes")?;
+    step("node wasm/scripts/bench.mjs target/wasm-shapes")
+}
+
+/// Lints what only this target compiles.
+pub fn lint() -> Result<()> {
+    step(&format!(
+        "RUSTFLAGS=-Ctarget-feature=+simd128 cargo clippy --package koan --package koan-wasm \
+         --features koan-wasm/json --target {WASM} --profile wasm --target-dir \
+         target/wasm-koan-simd --locked -- -D warnings"
+    ))
+}
+
+/// Builds everything, checks its size, and tests it in node and in Chromium.
+pub fn test() -> Result<()> {
+    step("cargo test --package koan-wasm --features json --locked")?;
+    package()?;
+    step("node wasm/scripts/page.mjs target/page")?;
+    crate::size::check()?;
+    step("cargo run --package koan-tests --bin host --locked -- target/wasm-host.json")?;
+    step("node wasm/tests/consumer.mjs")?;
+    // One file after the other: the tests of times share the machine with none.
+    for file in ["node", "browser", "page"] {
+        step(&format!("node --test --test-reporter=spec wasm/tests/{file}.test.mjs"))?;
+    }
+    Ok(())
+}
+
+/// Builds the runtimes and their glue into `wasm/build`.
+fn runtime() -> Result<()> {
+    let folder = root()?.join("wasm/build");
+    fs::create_dir_all(&folder)?;
+    // Panics name their files; a user's folders are nobody's business.
+    let home = std::env::home_dir().unwrap_or_default().join(".cargo");
+    let home = std::env::var_os("CARGO_HOME").map_or(home, PathBuf::from);
+    let remap = format!("--remap-path-prefix={}=cargo", home.display());
+    let mut glues: BTreeMap<&str, (String, String)> = BTreeMap::new();
+    for Build { name, flags, features, glue } in BUILDS {
+        // A folder for each: none evicts another.
+        let target = format!("target/wasm-{name}");
+        step(&format!(
+            "CARGO_ENCODED_RUSTFLAGS={flags}\x1f{remap} cargo build --package koan-wasm {features} --target {WASM} \
+             --profile wasm --locked --target-dir {target}"
+        ))?;
+        let scratch = tempfile::tempdir()?;
+        let compiled = root()?.join(&target).join(WASM).join("wasm/koan_wasm.wasm");
+        let bound = bind(&compiled, scratch.path())?;
+        silence_panics(&bound.wasm)?;
+        let simd = if flags.contains("+simd128") { "--enable-simd" } else { "--disable-simd" };
+        let out = folder.join(name).with_extension("wasm");
+        step(&format!(
+            "node wasm/node_modules/.bin/wasm-opt -O4 {FEATURES} {simd} --strip-debug \
+             --strip-producers --strip-target-features {} -o {}",
+            bound.wasm.display(),
+            out.display()
+        ))?;
+        let first = glues.entry(glue).or_insert_with(|| bound.glue.clone());
+        ensure!(*first == bound.glue, "{name} has another interface than the builds before it");
+    }
+    for (name, (script, types)) in glues {
+        fs::write(folder.join(format!("{name}.js")), script)?;
+        fs::write(folder.join(format!("{name}.d.ts")), types)?;
+    }
+    Ok(())
+}
+
+/// Functions that end in the panic handler, which traps without a message: the
+/// messages, and the formatting that they need, are dead weight.
+const PANICS: [&str; 8] = [
+    "core::panicking::",
+    "core::slice::index::slice_",
+    "core::slice::copy_from_slice_impl::len_mismatch_fail",
+    "core::option::unwrap_failed",
+    "core::result::unwrap_failed",
+    "alloc::raw_vec::capacity_overflow",
+    "alloc::raw_vec::handle_error",
+    "alloc::alloc::handle_alloc_error",
+];
+
+/// Replaces what formats a panic's message by the trap that follows it.
+fn silence_panics(wasm: &Path) -> Result<()> {
+    let mut module = Module::from_file(wasm)?;
+    let mut silenced = 0;
+    for id in module.funcs.iter_local().map(|(id, _)| id).collect::<Vec<_>>() {
+        let function = module.funcs.get(id);
+        let name = function.name.as_deref().unwrap_or_default();
+        let name = format!("{:#}", rustc_demangle::demangle(name));
+        if !PANICS.iter().any(|panic| name.starts_with(panic)) {
+            continue;
+        }
+        let body = function.kind.unwrap_local().block(function.kind.unwrap_local().entry_block());
+        let last = body.instrs.last().map(|(instruction, _)| instruction);
+        ensure!(matches!(last, Some(Instr::Unreachable(_))), "{name} does not end in a trap");
+        let signature = module.types.get(function.ty());
+        let (parameters, results) = (signature.params().to_vec(), signature.results().to_vec());
+        let mut trap = FunctionBuilder::new(&mut module.types, &parameters, &results);
+        trap.func_body().unreachable();
+        let locals = parameters.iter().map(|&kind| module.locals.add(kind)).collect();
+        module.funcs.get_mut(id).kind = FunctionKind::Local(trap.local_func(locals));
+        silenced += 1;
+    }
+    ensure!(silenced > 0, "no panic was found: have the names changed?");
+    module.emit_wasm_file(wasm)
+}
+
+struct Bound {
+    wasm: PathBuf,
+    /// The script and its types.
+    glue: (String, String),
+}
+
+fn bind(compiled: &Path, folder: &Path) -> Result<Bound> {
+    Bindgen::new()
+        .input_path(compiled)
+        .out_name("glue")
+        .demangle(false)
+        .web(true)?
+        .typescript(true)
+        .omit_default_module_path(true)
+        .remove_producers_section(true)
+        .generate(folder)?;
+    let read = |name: &str| fs::read_to_string(folder.join(name)).context(name.to_owned());
+    Ok(Bound { wasm: folder.join("glue_bg.wasm"), glue: (read("glue.js")?, read("glue.d.ts")?) })
+}
