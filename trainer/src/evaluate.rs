@@ -61,6 +61,31 @@ pub fn evaluate(blob: &[u8], table: &Table) -> Result<Evaluation, koan::Error> {
     }
 }
 
+/// The evaluation of real-valued scores, rows × outputs, row-major: of one
+/// output its sign, of several the largest is the class.
+#[must_use]
+pub fn of_scores(table: &Table, scores: &[f64]) -> Evaluation {
+    let outputs = scores.len() / table.rows().max(1);
+    match &table.target {
+        Target::Values(values) => {
+            of_values(values.iter().zip(scores).map(|(&y, &v)| (f64::from(y), v)))
+        }
+        Target::Classes { labels } => {
+            let classes = table.schema.classes.len();
+            let mut confusion = vec![vec![0u64; classes]; classes];
+            for (&label, row) in labels.iter().zip(scores.chunks_exact(outputs.max(1))) {
+                let class = if let [score] = row {
+                    usize::from(*score > 0.0)
+                } else {
+                    (0..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best })
+                };
+                confusion[label as usize][class] += 1;
+            }
+            of_confusion(confusion)
+        }
+    }
+}
+
 /// The evaluation that a confusion matrix stands for.
 #[must_use]
 pub fn of_confusion(confusion: Vec<Vec<u64>>) -> Evaluation {

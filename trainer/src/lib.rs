@@ -4,10 +4,13 @@
 //! it. Features are computed by the core itself ([`features`]), so what was
 //! trained is what runs: there is no second implementation that could drift.
 
+pub mod anomaly;
+pub mod baseline;
 pub mod blob;
 pub mod calibrate;
 pub mod data;
 pub mod digits;
+pub mod embed;
 pub mod evaluate;
 pub mod features;
 pub mod fit;
@@ -25,6 +28,7 @@ pub mod quantise;
 pub mod relevance;
 pub mod ridge;
 pub mod select;
+pub mod solve;
 pub mod sparse;
 mod train;
 

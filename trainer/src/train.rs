@@ -6,8 +6,8 @@ use koan::{Family, Law};
 use serde::Serialize;
 
 use crate::blob::HeadSpec;
-use crate::data::{Table, Target, Task};
-use crate::evaluate::{Evaluation, evaluate, of_confusion, of_values};
+use crate::data::{Table, Task};
+use crate::evaluate::{Evaluation, evaluate, of_scores};
 use crate::fit::{Fitted, fit_dense, fit_sparse};
 use crate::judge::sparse_slots;
 use crate::plan::{BankPlan, all_off};
@@ -202,24 +202,5 @@ fn bank_plans(table: &Table, options: &TrainOptions) -> Result<Vec<BankPlan>, Er
 
 /// The evaluation of real-valued weights.
 fn judge_float(fitted: &Fitted, test: &Table) -> Result<Evaluation, Error> {
-    let scores = (fitted.float)(test)?;
-    let outputs = scores.len() / test.rows().max(1);
-    Ok(match &test.target {
-        Target::Values(values) => {
-            of_values(values.iter().zip(&scores).map(|(&y, &v)| (f64::from(y), v)))
-        }
-        Target::Classes { labels } => {
-            let classes = test.schema.classes.len();
-            let mut confusion = vec![vec![0u64; classes]; classes];
-            for (&label, row) in labels.iter().zip(scores.chunks_exact(outputs.max(1))) {
-                let class = if let [score] = row {
-                    usize::from(*score > 0.0)
-                } else {
-                    (0..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best })
-                };
-                confusion[label as usize][class] += 1;
-            }
-            of_confusion(confusion)
-        }
-    })
+    Ok(of_scores(test, &(fitted.float)(test)?))
 }

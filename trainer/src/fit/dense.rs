@@ -166,7 +166,7 @@ fn lambda_for_rounding(
 }
 
 /// Real-valued scores: rows × outputs, row-major.
-fn scores(
+pub(crate) fn scores(
     map: &FeatureMap,
     fit: &LinearFit,
     table: &Table,

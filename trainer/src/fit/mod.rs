@@ -11,6 +11,7 @@ use crate::data::{SplitSize, Table, split};
 use crate::problem::Problem;
 
 pub use dense::fit_dense;
+pub(crate) use dense::scores as real_scores;
 pub use sparse::fit_sparse;
 
 /// Real-valued scores of a table's rows: rows × outputs, row-major.
