@@ -1,8 +1,10 @@
 //! Errors of a model on a table, through the core.
 
+use koan::{Error, Model, Task, class_of};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use crate::anomaly::auc;
 use crate::blob::predictor;
 use crate::data::{Table, Target};
 
@@ -17,6 +19,9 @@ pub struct Evaluation {
     /// Root mean squared error in the target's units (regression).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rmse: Option<f64>,
+    /// Area under the ROC curve (two classes with one score).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auc: Option<f64>,
     /// `confusion[actual][predicted]` (classification).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub confusion: Vec<Vec<u64>>,
@@ -26,27 +31,41 @@ pub struct Evaluation {
 ///
 /// # Errors
 /// A bad blob, or a table that does not suit it.
-pub fn evaluate(blob: &[u8], table: &Table) -> Result<Evaluation, koan::Error> {
+pub fn evaluate(blob: &[u8], table: &Table) -> Result<Evaluation, Error> {
     let rows: Vec<usize> = (0..table.rows()).collect();
     match &table.target {
         Target::Classes { labels } => {
-            let predicted: Vec<usize> = rows
+            if Model::parse(blob)?.task() != Task::Classification {
+                return Err(Error::Unsuited { needs: "a classification model" });
+            }
+            // The class and, for the curve, the first score.
+            let predicted: Vec<(usize, f64)> = rows
                 .par_iter()
                 .map_init(
                     || predictor(blob),
-                    |predictor, &row| predictor.as_mut().map_err(|e| *e)?.classify(table.row(row)),
+                    |predictor, &row| {
+                        let predictor = predictor.as_mut().map_err(|e| *e)?;
+                        let scores = predictor.scores(table.row(row))?;
+                        Ok((class_of(scores), f64::from(scores[0])))
+                    },
                 )
-                .collect::<Result<_, _>>()?;
+                .collect::<Result<_, Error>>()?;
             let classes = table.schema.classes.len();
             let mut confusion = vec![vec![0u64; classes]; classes];
-            for (&label, class) in labels.iter().zip(predicted) {
+            for (&label, &(class, _)) in labels.iter().zip(&predicted) {
                 if let Some(count) =
                     confusion.get_mut(label as usize).and_then(|row| row.get_mut(class))
                 {
                     *count += 1;
                 }
             }
-            Ok(of_confusion(confusion))
+            let mut evaluation = of_confusion(confusion);
+            if classes == 2 {
+                let scores: Vec<f64> = predicted.iter().map(|&(_, score)| score).collect();
+                let positive: Vec<bool> = labels.iter().map(|&label| label == 1).collect();
+                evaluation.auc = auc(&scores, &positive);
+            }
+            Ok(evaluation)
         }
         Target::Values(targets) => {
             let values: Vec<f32> = rows
@@ -92,7 +111,7 @@ pub fn of_confusion(confusion: Vec<Vec<u64>>) -> Evaluation {
     let rows: u64 = confusion.iter().flatten().sum();
     let right: u64 = confusion.iter().enumerate().map(|(i, row)| row[i]).sum();
     let error = (rows - right) as f64 / rows.max(1) as f64;
-    Evaluation { error, rows: rows as usize, rmse: None, confusion }
+    Evaluation { error, rows: rows as usize, rmse: None, auc: None, confusion }
 }
 
 /// The evaluation of (target, prediction) pairs.
@@ -106,5 +125,5 @@ pub fn of_values(pairs: impl Iterator<Item = (f64, f64)>) -> Evaluation {
     let rmse = (errors / rows.max(1) as f64).sqrt();
     // A target of zeros only has no relative error: the absolute one then.
     let error = if squares > 0.0 { (errors / squares).sqrt() } else { rmse };
-    Evaluation { error, rows, rmse: Some(rmse), confusion: Vec::new() }
+    Evaluation { error, rows, rmse: Some(rmse), auc: None, confusion: Vec::new() }
 }

@@ -26,14 +26,17 @@ pub mod problem;
 pub mod progress;
 pub mod quantise;
 pub mod relevance;
+mod report;
 pub mod ridge;
 pub mod select;
 pub mod solve;
 pub mod sparse;
 mod train;
+pub mod unsupervised;
 
-pub use options::{FamilyName, TrainOptions};
-pub use train::{Report, Trained, train};
+pub use options::{FamilyName, Goal, TrainOptions};
+pub use report::Report;
+pub use train::{Trained, train};
 
 /// Why training or evaluation stopped.
 #[derive(Debug, thiserror::Error)]

@@ -44,7 +44,7 @@ const DENSE_INPUTS: usize = 128;
 /// Groups of inputs up to which bins have their scales polished.
 const POLISHED_GROUPS: usize = 40;
 /// Inputs up to which a map of its own for each is tried.
-const MAPPED_INPUTS: usize = 160;
+pub(crate) const MAPPED_INPUTS: usize = 160;
 
 /// Chooses normalisation, bandwidths and laws for `banks`.
 ///

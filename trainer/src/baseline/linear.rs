@@ -12,11 +12,10 @@ use crate::plan::{BankPlan, realise};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::ridge::{LAMBDAS, LinearFit, System, best_on};
+use crate::select::MAPPED_INPUTS;
 
 /// Inputs up to which the baseline is fitted.
 pub const MAX_INPUTS: usize = 2048;
-/// Inputs up to which each is normalised by itself, as in [`crate::select`].
-const MAPPED_INPUTS: usize = 160;
 
 /// A fitted linear function of the inputs for each output.
 #[derive(Clone, Debug)]

@@ -1,6 +1,8 @@
 //! Fitting a head to the features that were chosen, and rounding it.
 
 mod dense;
+mod losses;
+mod rounding;
 mod sparse;
 
 use koan::Width;
@@ -12,6 +14,8 @@ use crate::problem::Problem;
 
 pub use dense::fit_dense;
 pub(crate) use dense::scores as real_scores;
+pub use losses::fit_loss;
+pub(crate) use rounding::Curvature;
 pub use sparse::fit_sparse;
 
 /// Real-valued scores of a table's rows: rows × outputs, row-major.
@@ -31,6 +35,8 @@ pub struct Fitted {
     pub calibration: Option<koan::Calibration>,
     /// The λ of the final fit.
     pub lambda: f64,
+    /// What a user should know, such as a solver that did not converge.
+    pub warnings: Vec<String>,
 }
 
 /// Rows to fit on and rows to hold out for λ and calibration: 15 %, at most

@@ -7,7 +7,8 @@ use koan::Law;
 use koan_trainer::data::{Missing, ReadOptions, Task};
 use koan_trainer::normalise::Kind;
 use koan_trainer::plan::GroupPlan;
-use koan_trainer::{FamilyName, TrainOptions};
+use koan_trainer::solve::Loss;
+use koan_trainer::{FamilyName, Goal, TrainOptions};
 
 /// Machine-learning models that are a seed and a few weights.
 #[derive(Debug, Parser)]
@@ -27,6 +28,8 @@ pub enum Command {
     Eval(Eval),
     /// Predict rows, one line out for each row in
     Predict(Predict),
+    /// Write the codes of rows, or the rows whose codes are nearest
+    Codes(Codes),
     /// Show everything that is in a model
     Inspect(Inspect),
 }
@@ -89,9 +92,13 @@ pub struct Train {
     /// Target column: its name, or its number from 1 [default: the last column]
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     pub target: Option<String>,
-    /// Whether the target is a class or a number [default: guessed]
+    /// What the outputs are: the target, a class or a number [default: guessed],
+    /// or, without looking at the target, coordinates or whether a row is normal
     #[arg(long, help_heading = "Data")]
     pub task: Option<TaskName>,
+    /// Anomaly: the class of the normal rows [default: all rows are normal]
+    #[arg(long, value_name = "CLASS", conflicts_with = "positive", help_heading = "Data")]
+    pub normal: Option<String>,
     /// Tell this class from all the others
     #[arg(long, value_name = "CLASS", help_heading = "Data")]
     pub positive: Option<String>,
@@ -128,7 +135,13 @@ pub struct Train {
     /// Bandwidths relative to the spread of the data [default: searched]
     #[arg(long, value_delimiter = ',', help_heading = "Model")]
     pub bandwidth: Vec<f64>,
-    /// Ridge penalty, relative to a feature's variance; in rows for bins
+    /// What the head minimises
+    #[arg(long, default_value = "squared", help_heading = "Model")]
+    pub loss: Loss,
+    /// Keep every weight within ±C/K, features being at most 1
+    #[arg(long = "box", value_name = "C", help_heading = "Model")]
+    pub box_c: Option<f64>,
+    /// Penalty on squared weights, relative to a feature's variance; in rows for bins
     /// [default: searched]
     #[arg(long, help_heading = "Model")]
     pub lambda: Option<f64>,
@@ -155,6 +168,13 @@ pub struct Train {
     /// Add the inputs themselves, a linear term
     #[arg(long, help_heading = "Model")]
     pub linear: bool,
+    /// Embedding: coordinates, principal components of the features
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(2..),
+          help_heading = "Model")]
+    pub outputs: u8,
+    /// Anomaly: share of normal rows that may be called anomalies
+    #[arg(long, value_name = "RATE", default_value_t = 0.01, help_heading = "Model")]
+    pub false_alarm: f64,
     /// Weights of the classes
     #[arg(long, default_value = "equal-rows", help_heading = "Model")]
     pub class_weights: ClassWeights,
@@ -203,6 +223,23 @@ pub struct Predict {
 }
 
 #[derive(Debug, Args)]
+pub struct Codes {
+    /// A model with maxout units or bins
+    pub model: PathBuf,
+    /// Rows, as they were trained on
+    pub data: PathBuf,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// For each row the N rows with the nearest codes, `row:distance`, instead
+    /// of its own code
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub nearest: Option<u32>,
+    /// Rows to look for the nearest in [default: the other rows of the data]
+    #[arg(long, value_name = "FILE", requires = "nearest")]
+    pub among: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub struct Inspect {
     /// The model
     pub model: PathBuf,
@@ -218,6 +255,10 @@ pub struct Inspect {
 pub enum TaskName {
     Classification,
     Regression,
+    /// Principal components of the features
+    Embedding,
+    /// Whether a row is like the normal ones
+    Anomaly,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -279,11 +320,13 @@ impl Train {
     pub fn read_options(&self) -> ReadOptions {
         ReadOptions {
             target: self.target.clone(),
-            task: self.task.map(|task| match task {
-                TaskName::Classification => Task::Classification,
-                TaskName::Regression => Task::Regression,
+            task: self.task.and_then(|task| match task {
+                TaskName::Classification => Some(Task::Classification),
+                TaskName::Regression => Some(Task::Regression),
+                TaskName::Anomaly if self.normal.is_some() => Some(Task::Classification),
+                TaskName::Embedding | TaskName::Anomaly => None,
             }),
-            positive: self.positive.clone(),
+            positive: self.positive.clone().or_else(|| self.normal.clone()),
             missing: match self.missing {
                 MissingName::Refuse => Missing::Refuse,
                 MissingName::Impute => Missing::Impute,
@@ -296,6 +339,17 @@ impl Train {
 
     pub fn train_options(&self) -> TrainOptions {
         TrainOptions {
+            goal: match self.task {
+                Some(TaskName::Embedding) => Goal::Embed { outputs: self.outputs },
+                Some(TaskName::Anomaly) => Goal::Detect {
+                    // The class that is told from the others is the second one.
+                    normal: self.normal.as_ref().map(|_| 1),
+                    false_alarm: self.false_alarm,
+                },
+                _ => Goal::Predict,
+            },
+            loss: self.loss,
+            box_c: self.box_c,
             families: self.family.clone(),
             projection: self.projection.map(LawArgument::law),
             features: self.features.clone(),

@@ -1,6 +1,6 @@
 //! `koan predict`: rows in, lines out, in bounded memory.
 
-use std::io::{BufWriter, ErrorKind, Write};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -10,20 +10,10 @@ use koan_trainer::data::{rows, rows_from};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{Predict, PredictFormat};
-use crate::output::{parse, read_blob, schema};
+use crate::output::{parse, quiet_pipe, read_blob, schema};
 
 pub fn run(arguments: &Predict) -> Result<()> {
-    match stream(arguments) {
-        // A reader such as `head` that has seen enough is no failure.
-        Err(error)
-            if error
-                .downcast_ref::<std::io::Error>()
-                .is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) =>
-        {
-            Ok(())
-        }
-        result => result,
-    }
+    quiet_pipe(stream(arguments))
 }
 
 fn stream(arguments: &Predict) -> Result<()> {
@@ -48,7 +38,12 @@ fn stream(arguments: &Predict) -> Result<()> {
         PredictFormat::Json => Box::new(JsonLines(out)),
     };
     let answer = if model.task() == Task::Classification { "class" } else { "value" };
-    let mut names = vec![answer.to_owned()];
+    let coordinates = model.task() == Task::Regression && model.outputs() > 1;
+    let mut names = if coordinates {
+        (0..model.outputs()).map(|output| format!("{answer} {output}")).collect()
+    } else {
+        vec![answer.to_owned()]
+    };
     if arguments.probabilities && model.task() == Task::Classification {
         names.extend(schema.classes.iter().map(|class| format!("probability {class}")));
     }
@@ -57,16 +52,20 @@ fn stream(arguments: &Predict) -> Result<()> {
     }
     lines.header(&names)?;
     let mut row = Vec::new();
+    let mut real = vec![0.0f32; model.outputs()];
     let mut probabilities = vec![0.0f32; model.classes()];
     while let Some(line) = reader.next_into(&mut row) {
         line?;
-        let mut values = vec![match model.task() {
+        let mut values = match model.task() {
             Task::Classification => {
                 let class = predictor.classify(&row)?;
-                Value::from(schema.classes.get(class).cloned().unwrap_or_default())
+                vec![Value::from(schema.classes.get(class).cloned().unwrap_or_default())]
             }
-            _ => json!(predictor.predict(&row)?),
-        }];
+            _ => {
+                predictor.values(&row, &mut real)?;
+                real.iter().map(|value| json!(value)).collect()
+            }
+        };
         if arguments.probabilities && model.task() == Task::Classification {
             predictor.probabilities(&row, &mut probabilities)?;
             values.extend(probabilities.iter().map(|p| json!(p)));

@@ -5,13 +5,16 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use koan_trainer::data::{ReadOptions, SplitSize, Table, read, read_with, split};
 use koan_trainer::progress::Progress;
-use koan_trainer::{Trained, train};
+use koan_trainer::solve::Loss;
+use koan_trainer::unsupervised::Detection;
+use koan_trainer::{Report, Trained, train};
 
-use crate::arguments::Train;
-use crate::output::{named_error, percent, task_name, write_whole};
+use crate::arguments::{TaskName, Train};
+use crate::output::{baselines, named_error, percent, task_name, write_whole};
 
 pub fn run(arguments: &Train) -> Result<()> {
     let start = Instant::now();
+    check(arguments)?;
     let progress = Progress::stderr();
     progress.phase("reading");
     let (train_table, test_table) = tables(arguments)?;
@@ -55,18 +58,64 @@ pub fn run(arguments: &Train) -> Result<()> {
     let relevance = if report.relevance { ", a bandwidth learned for every input" } else { "" };
     let bandwidths: Vec<String> = report.bandwidth.iter().map(|b| format!("{b:.3}")).collect();
     println!(
-        "  chosen: {} input map{logs}{relevance}, bandwidth {}, lambda {:.1e}",
+        "  chosen: {} input map{logs}{relevance}, bandwidth {}{}",
         report.map,
         bandwidths.join(", "),
-        report.lambda
+        head(&report)
     );
-    println!(
-        "  cost of rounding: {} with real weights, {} rounded to the nearest, {} compensated",
-        percent(report.error_float),
-        percent(report.error_nearest),
-        percent(report.error_compensated)
+    if let (Some(float), Some(nearest), Some(compensated)) =
+        (report.error_float, report.error_nearest, report.error_compensated)
+    {
+        println!(
+            "  cost of rounding: {} with real weights, {} rounded to the nearest, {} compensated",
+            percent(float),
+            percent(nearest),
+            percent(compensated)
+        );
+    }
+    if let Some(found) = &report.baselines {
+        println!("  baselines: {}", baselines(found));
+    }
+    if let Some(detection) = &report.detection {
+        println!("  {}", described(detection));
+    }
+    Ok(())
+}
+
+/// Options that only mean something to one task.
+fn check(arguments: &Train) -> Result<()> {
+    let anomaly = matches!(arguments.task, Some(TaskName::Anomaly));
+    anyhow::ensure!(arguments.normal.is_none() || anomaly, "--normal goes with --task anomaly");
+    let target = !anomaly && !matches!(arguments.task, Some(TaskName::Embedding));
+    anyhow::ensure!(
+        target || (arguments.loss == Loss::Squared && arguments.box_c.is_none()),
+        "--loss and --box are for tasks with a target"
     );
     Ok(())
+}
+
+/// How the head was fitted.
+fn head(report: &Report) -> String {
+    let Some(loss) = report.loss else { return String::new() };
+    let boxed = report.box_c.map_or(String::new(), |c| format!(" within a box of {c}"));
+    match loss {
+        Loss::Squared if report.box_c.is_none() => format!(", lambda {:.1e}", report.lambda),
+        _ => format!(", {} loss{boxed}, lambda {:.1e}", loss.name(), report.lambda),
+    }
+}
+
+/// What a detector does on the test rows.
+fn described(detection: &Detection) -> String {
+    let part = |share: Option<f64>, what: &str| match share {
+        Some(share) => format!("{} of {what}", percent(share)),
+        None => format!("no {what} to judge by"),
+    };
+    let auc = detection.auc.map_or(String::new(), |auc| format!(", AUC {auc:.4}"));
+    format!(
+        "alarms: {}, {}{auc}",
+        part(detection.false_alarms, "normal rows"),
+        part(detection.detected, "anomalies")
+    )
 }
 
 /// Training and test table.
