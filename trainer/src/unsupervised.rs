@@ -5,6 +5,7 @@
 //! alike when there are many), the bandwidth is 1.
 
 use faer::Mat;
+use koan::FEATURE_ONE;
 
 use crate::anomaly::{auc, mean_embedding, threshold};
 use crate::blob::{ModelSpec, predictor};
@@ -80,10 +81,19 @@ pub fn embedding(
         widths(bits),
         Rounding::Compensated,
     );
-    let bias = system.bias(&rounded.weights);
+    // The mean of the rows is the origin.
+    let bias: Vec<f64> = (0..usize::from(outputs))
+        .map(|t| {
+            let means = system.means().iter().enumerate();
+            -means.map(|(k, mean)| mean * rounded.weights[(k, t)]).sum::<f64>()
+        })
+        .collect();
     let mut spec = choice.spec.clone();
     spec.task = koan::Task::Regression;
-    spec.head = Some(rounded.head(&choice.spec, &bias));
+    let mut head = rounded.head(&choice.spec, &bias);
+    // Coordinates of features whose largest magnitude is 1.
+    head.scale /= f32::from(FEATURE_ONE);
+    spec.head = Some(head);
     Ok(Unsupervised { spec, choice })
 }
 

@@ -114,7 +114,7 @@ impl<'p> Solver<'p> {
             Self::Hinge(solver) => solver.solve(lambda, bound, &mut start.warm, gap),
             Self::Squares(system) => {
                 let bound = bound.unwrap_or(f64::MAX);
-                BoxedSquares::new(system).solve(bound, lambda, start.fit.as_ref(), 1e-3 * gap)
+                BoxedSquares::new(system).solve(bound, lambda, start.fit.as_ref(), 0.1 * gap)
             }
         };
         start.fit = Some(solution.fit.clone());
@@ -256,7 +256,7 @@ pub fn fit_loss(
     let mut warnings: Vec<String> = convergence.warning(solver.name()).into_iter().collect();
     if early > 0 {
         let name = solver.name();
-        warnings.push(format!("{name} stopped early {early} times while lambda was chosen"));
+        warnings.push(format!("{name} stopped early {early} times on the rows to choose by"));
     }
     progress.phase("rounding the weights");
     let curvature = solver.curvature(&all, &fit);

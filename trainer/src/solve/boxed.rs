@@ -6,7 +6,7 @@
 //! For a gradient g, max over the box of gᵀ(w − v) = Σ (g_k·w_k + B|g_k|) bounds
 //! how much better any other weights could be: zero exactly at the solution.
 
-use faer::linalg::solvers::{Llt, Solve};
+use faer::linalg::solvers::Solve;
 use faer::{Mat, MatRef, Side};
 use koan::FEATURE_ONE;
 use rayon::prelude::*;
@@ -15,7 +15,10 @@ use super::{Convergence, Solution, relative};
 use crate::ridge::{LinearFit, System};
 
 /// Newton steps at most.
-const STEPS: usize = 200;
+const STEPS: usize = 300;
+/// What the diagonal is raised by at least, relative to the mean variance: a
+/// Gram matrix may be singular.
+const RAISE: f64 = 1e-13;
 
 /// The bound C/K of equation 4 on weights of integer features, for features
 /// whose largest magnitude is 1.
@@ -46,7 +49,8 @@ impl<'s> BoxedSquares<'s> {
     }
 
     /// The least objective with no weight beyond ±`bound`; `lambda` as in
-    /// ridge regression, 0 for none.
+    /// ridge regression, 0 for none. The gap is relative to the objective of zero
+    /// weights.
     pub fn solve(
         &self,
         bound: f64,
@@ -72,10 +76,13 @@ impl<'s> BoxedSquares<'s> {
             Mat::from_fn(matrix.nrows(), found.len(), |k, output| found[output].weights[k]);
         let objective = found.iter().map(|found| found.objective).sum();
         let gap = found.iter().map(|found| found.gap).sum();
+        // What zero weights reach: objectives of interpolating fits are 0.
+        let scale: f64 =
+            (0..found.len()).map(|output| 0.5 * self.system.target_spread(output)).sum();
         let convergence = Convergence {
             iterations: found.iter().map(|found| found.steps).max().unwrap_or(0),
             objective,
-            gap: relative(gap, objective),
+            gap: relative(gap, scale),
             tolerance,
         };
         Solution { fit: self.system.finish(weights, lambda), convergence }
@@ -95,7 +102,8 @@ impl<'s> BoxedSquares<'s> {
 
 /// Minimises ½wᵀHw − cᵀw + constant subject to |w_k| ≤ bound, from `weights`.
 ///
-/// `matrix` is H, both triangles; `unit` the size of its diagonal.
+/// `matrix` is H, both triangles; `unit` the size of its diagonal. Stops at a gap
+/// of `tolerance` times the constant, which is what zero weights reach.
 pub(crate) fn minimise(
     matrix: MatRef<'_, f64>,
     cross: &[f64],
@@ -116,10 +124,11 @@ pub(crate) fn minimise(
     let mut image = product(&weights);
     let mut objective = value(&weights, &image);
     let mut steps = 0;
+    let mut raise = RAISE;
     loop {
         let gradient: Vec<f64> = image.iter().zip(cross).map(|(h, c)| h - c).collect();
         let gap: f64 = gradient.iter().zip(&weights).map(|(g, w)| g * w + bound * g.abs()).sum();
-        let done = gap <= tolerance * objective.abs();
+        let done = gap <= tolerance * constant;
         if done || steps == STEPS {
             return Found { weights, objective, gap, steps };
         }
@@ -130,7 +139,7 @@ pub(crate) fn minimise(
                 weights[k].abs() < bound * (1.0 - 1e-12) || !outwards
             })
             .collect();
-        let step = newton(matrix, &free, &gradient, unit);
+        let step = newton(matrix, &free, &gradient, raise * unit);
         let mut length = 1.0;
         let moved = loop {
             let mut next = weights.clone();
@@ -145,36 +154,34 @@ pub(crate) fn minimise(
                 break true;
             }
             length *= 0.5;
-            if length < 1e-12 {
+            if length < 1e-3 {
                 break false;
             }
         };
-        if !moved {
+        // A step that had to be shortened went along directions that the Gram
+        // matrix says little of (Levenberg and Marquardt).
+        if length < 0.2 {
+            raise *= 30.0;
+        } else if length == 1.0 {
+            raise = (raise / 10.0).max(RAISE);
+        }
+        if !moved && raise > 1e3 {
             return Found { weights, objective, gap, steps };
         }
     }
 }
 
-/// The step of the free weights that minimises the quadratic over them.
-fn newton(matrix: MatRef<'_, f64>, free: &[usize], gradient: &[f64], unit: f64) -> Vec<f64> {
+/// The step of the free weights that minimises the quadratic over them, its
+/// diagonal raised, more if it is singular to working precision.
+fn newton(matrix: MatRef<'_, f64>, free: &[usize], gradient: &[f64], mut raise: f64) -> Vec<f64> {
     let wanted = Mat::from_fn(free.len(), 1, |i, _| -gradient[free[i]]);
-    let step = factor(matrix, free, unit).solve(&wanted);
-    (0..free.len()).map(|i| step[(i, 0)]).collect()
-}
-
-/// The factored block of the free weights; a singular one is raised a little,
-/// which shortens steps but not what they lead to.
-fn factor(matrix: MatRef<'_, f64>, free: &[usize], unit: f64) -> Llt<f64> {
-    let mut raise = 1e-13;
     loop {
         let block = Mat::from_fn(free.len(), free.len(), |i, j| {
-            let diagonal = if i == j { raise * unit } else { 0.0 };
-            matrix[(free[i], free[j])] + diagonal
+            matrix[(free[i], free[j])] + if i == j { raise } else { 0.0 }
         });
-        if let Ok(factor) = block.llt(Side::Lower)
-            && (0..free.len()).all(|k| factor.L()[(k, k)].powi(2) > 1e-14 * unit)
-        {
-            return factor;
+        if let Ok(factor) = block.llt(Side::Lower) {
+            let step = factor.solve(&wanted);
+            return (0..free.len()).map(|i| step[(i, 0)]).collect();
         }
         raise *= 10.0;
     }

@@ -5,6 +5,7 @@ mod bad_data;
 mod bad_files;
 mod common;
 mod formats;
+mod methods;
 mod models;
 mod predictions;
 mod reports;
