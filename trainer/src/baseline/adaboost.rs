@@ -111,8 +111,9 @@ impl Column {
         let others: f64 = sums.iter().sum();
         let mut below = 0.0;
         let mut best: Option<(f64, usize)> = None;
-        for run in 0..sums.len().saturating_sub(1) {
-            below += if run == self.longest { total - others } else { sums[run] };
+        // Above the last run there is nothing.
+        for (run, sum) in sums.iter().enumerate().take(sums.len().saturating_sub(1)) {
+            below += if run == self.longest { total - others } else { *sum };
             let edge = total - 2.0 * below;
             if best.is_none_or(|(largest, _)| edge.abs() > largest.abs()) {
                 best = Some((edge, run));

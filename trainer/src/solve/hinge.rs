@@ -141,7 +141,7 @@ impl<'d> Hinge<'d> {
                     at.u[(t, i)] = -a * y;
                 }
             }
-            if convergence.iterations % LOOK != 0 {
+            if !convergence.iterations.is_multiple_of(LOOK) {
                 continue;
             }
             let mut look = self.look(weights, &scores, &at, penalty, bound);
@@ -159,7 +159,7 @@ impl<'d> Hinge<'d> {
             // Residuals of both kinds should fall together.
             let ratio = (apart / size.max(1e-300)).sqrt() / (moved / held.max(1e-300)).sqrt();
             if ratio.is_finite() && !(0.04..=25.0).contains(&ratio)
-                || convergence.iterations % 100 == 0
+                || convergence.iterations.is_multiple_of(100)
             {
                 let change = ratio.sqrt().clamp(0.1, 10.0);
                 if change.is_finite() && !(0.5..=2.0).contains(&change) {

@@ -247,12 +247,19 @@ fn codes_and_their_neighbours() {
 #[test]
 fn an_early_stop_is_a_warning() {
     let folder = Folder::new();
-    // Far more features than rows, and hardly any penalty.
-    folder.write("q.csv", quadrants(60));
-    let train = "train q.csv -o m.koan --features 600 --bandwidth 8 --map per-input \
-                 --relevance no --loss hinge --lambda 1e-9 --json";
+    // Nearly separable, nearly the same features, and hardly any penalty.
+    let mut csv = "x,y,above\n".to_owned();
+    for row in 0..60 {
+        let (x, y) = (f64::from(row * 37 % 60) / 15.0 - 2.0, f64::from(row * 53 % 59) / 15.0 - 2.0);
+        writeln!(csv, "{x:.3},{y:.3},{}", u8::from(x > 0.0) + u8::from(y > 0.0)).unwrap();
+    }
+    folder.write("q.csv", csv);
+    let train = "train q.csv -o m.koan --features 50 --bandwidth 0.2 --map per-input \
+                 --relevance no --loss hinge --positive 1 --lambda 0 --json";
     let assert = folder.run(train).success();
     let report: serde_json::Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
+    let warning = report["warnings"][0].as_str().unwrap();
+    assert!(warning.contains("the support vector machine stopped"), "{report}");
     let stderr = text(&assert.get_output().stderr);
-    assert_eq!(report.get("warnings").is_some(), stderr.contains("warning: "), "{report} {stderr}");
+    assert!(stderr.contains(&format!("warning: {warning}")), "{stderr}");
 }

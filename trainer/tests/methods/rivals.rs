@@ -225,8 +225,8 @@ fn every_stump_is_the_best_of_all() {
         }
         assert!((error(&round.stump) - least).abs() < 1e-12);
         assert!((round.weighted_error - least).abs() < 1e-12);
-        for i in 0..ROWS {
-            now[i] *= (-round.alpha * y(i) * round.stump.decide(table.row(i))).exp();
+        for (i, weight) in now.iter_mut().enumerate() {
+            *weight *= (-round.alpha * y(i) * round.stump.decide(table.row(i))).exp();
         }
         let sum: f64 = now.iter().sum();
         now.iter_mut().for_each(|weight| *weight /= sum);
