@@ -171,3 +171,31 @@ fn a_solver_that_stops_early_says_so() {
     assert!(warning.starts_with("logistic regression stopped after"), "{warning}");
     assert!(warning.contains("-1.0e0 was asked for"), "{warning}");
 }
+
+/// Smooth features of few rows: a Gram matrix that is all but singular, and
+/// bounds from those that hold every weight to those that hold none.
+#[test]
+fn every_box_of_a_singular_problem_is_solved() {
+    let mut numbers = Numbers::new(6);
+    let (rows, features) = (30, 80);
+    let draws: Vec<(f64, f64)> = (0..features)
+        .map(|_| (f64::from(numbers.next()) / 300.0, f64::from(numbers.next()) / 300.0))
+        .collect();
+    let values = (0..rows).flat_map(|i| {
+        let x = f64::from(i) / 10.0 - 1.5;
+        draws.iter().map(move |(w, b)| (32767.0 * (w * x + b).cos()) as i16).collect::<Vec<_>>()
+    });
+    let design = Design::new(values.collect(), features);
+    let targets: Vec<f64> = (0..rows).map(|i| f64::from(i * i % 7 % 2) - 0.5).collect();
+    let system = System::new(&design.moments(row_of(&targets).as_ref(), None));
+    let solver = BoxedSquares::new(&system);
+    let mut last = f64::INFINITY;
+    for power in 0..16 {
+        let limit = bound(2f64.powi(power), features);
+        let solution = solver.solve(limit, 0.0, None, 1e-8);
+        assert!(solution.convergence.reached(), "{power} {:?}", solution.convergence);
+        assert!(solution.fit.weights.norm_max() <= limit);
+        assert!(solution.convergence.objective <= last + 1e-7);
+        last = solution.convergence.objective;
+    }
+}
