@@ -1,7 +1,7 @@
 //! The best biases for given weights: small problems solved exactly.
 
 use faer::linalg::solvers::Solve;
-use faer::{Mat, MatRef, Side};
+use faer::{Mat, MatRef, RowMut, Side};
 
 use super::loss::{probabilities, sign};
 
@@ -25,6 +25,24 @@ pub(crate) fn hinge(rows: impl Iterator<Item = (f64, f64, f64)>) -> f64 {
         }
     }
     corners.last().map_or(0.0, |corner| corner.0)
+}
+
+/// Scales the multipliers of the heavier side (positive or negative) down, so
+/// that they add up to 0, as the dual of a free bias wants; the sum of their
+/// magnitudes.
+pub(crate) fn balance(duals: RowMut<'_, f64>) -> f64 {
+    let (mut plus, mut minus) = (0.0, 0.0);
+    for &dual in duals.as_ref().iter() {
+        if dual > 0.0 { plus += dual } else { minus -= dual }
+    }
+    let less = f64::min(plus, minus);
+    for dual in duals.iter_mut() {
+        let side = if *dual > 0.0 { plus } else { minus };
+        if side > 0.0 {
+            *dual *= less / side;
+        }
+    }
+    2.0 * less
 }
 
 /// Adds to `bias` what minimises the logistic loss of scores + bias, by

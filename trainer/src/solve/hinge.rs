@@ -288,24 +288,10 @@ impl<'d> Hinge<'d> {
         let objective = Loss::Hinge.total(shifted.as_ref(), self.labels, self.weights)
             + 0.5 * penalty * weights.squared_norm_l2();
 
-        // Multipliers of the heavier side are scaled down, so that both weigh
-        // the same.
         let mut duals = faer::Scale(-at.rho) * &at.u;
         let mut lower = 0.0;
         for t in 0..self.outputs {
-            let (mut plus, mut minus) = (0.0, 0.0);
-            for i in 0..self.labels.len() {
-                let dual = duals[(t, i)];
-                if dual > 0.0 { plus += dual } else { minus -= dual }
-            }
-            let less = plus.min(minus);
-            for i in 0..self.labels.len() {
-                let side = if duals[(t, i)] > 0.0 { plus } else { minus };
-                if side > 0.0 {
-                    duals[(t, i)] *= less / side;
-                }
-            }
-            lower += 2.0 * less;
+            lower += bias::balance(duals.as_mut().row_mut(t));
         }
         let pull = self.centred_gather(&duals);
         for t in 0..self.outputs {

@@ -9,19 +9,17 @@
 //! Σ c_i·H(p_i) − ‖Σ c_i·φ_i(e_{y_i} − p_i)ᵀ‖²/(2μ), H the entropy, is a lower
 //! bound on the objective.
 
-use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 use super::loss::{Loss, probabilities, sign};
+use super::newton::{Pair, Preconditioner, Step, conjugate_gradients};
 use super::{Convergence, Design, Solution, bias, relative};
 use crate::moments::Moments;
 use crate::ridge::{LinearFit, System};
 
 /// Newton steps at most.
 const STEPS: usize = 100;
-/// Products with the Hessian at most, for one Newton step.
-const PRODUCTS: usize = 250;
 
 /// A logistic regression whose penalty is still open.
 #[derive(Debug)]
@@ -269,8 +267,7 @@ impl<'d> Logistic<'d> {
         entropies - square / (2.0 * penalty)
     }
 
-    /// Conjugate gradients on Hessian·step = −gradient, until the residual has
-    /// fallen to the share `forcing`.
+    /// The Newton step, up to the share `forcing`.
     fn newton_step(
         &self,
         gradient: &Pair,
@@ -279,43 +276,13 @@ impl<'d> Logistic<'d> {
         precondition: &Preconditioner,
         forcing: f64,
     ) -> Step {
-        let mut left = Pair {
-            weights: -gradient.weights.clone(),
-            bias: gradient.bias.iter().map(|g| -g).collect(),
-        };
-        let mut step = Step {
-            by: Pair {
-                weights: Mat::zeros(left.weights.nrows(), self.outputs),
-                bias: vec![0.0; self.outputs],
-            },
-            scores: Mat::zeros(self.outputs, self.labels.len()),
-        };
-        let mut direction = precondition.apply(&left);
-        let mut size = left.dot(&direction);
-        let enough = size * forcing * forcing;
-        for _ in 0..PRODUCTS {
-            if size <= enough || size <= 0.0 {
-                break;
-            }
-            let scores = self.design.scores(direction.weights.as_ref(), &self.raw_bias(&direction));
+        conjugate_gradients(gradient, self.labels.len(), precondition, forcing, |direction| {
+            let scores = self.design.scores(direction.weights.as_ref(), &self.raw_bias(direction));
             let curved = self.curved(chances, &scores);
             let mut image = self.centred(self.design.gather(curved.as_ref()), &curved);
             image.weights += faer::Scale(penalty) * &direction.weights;
-            let bend = direction.dot(&image);
-            if bend <= 0.0 {
-                break;
-            }
-            let length = size / bend;
-            step.by.add(length, &direction);
-            step.scores += faer::Scale(length) * &scores;
-            left.add(-length, &image);
-            let next = precondition.apply(&left);
-            let reached = left.dot(&next);
-            direction.scale(reached / size);
-            direction.add(1.0, &next);
-            size = reached;
-        }
-        step
+            (image, scores)
+        })
     }
 
     /// Biases of uncentred features.
@@ -368,59 +335,4 @@ impl<'d> Logistic<'d> {
 /// 1 if `label` is the class of output `t`.
 fn indicator(label: u32, t: usize, outputs: usize) -> f64 {
     if sign(label, t, outputs) > 0.0 { 1.0 } else { 0.0 }
-}
-
-/// Something by weights (K × T) and by biases (T).
-struct Pair {
-    weights: Mat<f64>,
-    bias: Vec<f64>,
-}
-
-impl Pair {
-    fn dot(&self, other: &Self) -> f64 {
-        let weights: f64 = (0..self.bias.len())
-            .map(|t| {
-                let (a, b) = (self.weights.col(t), other.weights.col(t));
-                a.iter().zip(b.iter()).map(|(a, b)| a * b).sum::<f64>()
-            })
-            .sum();
-        weights + self.bias.iter().zip(&other.bias).map(|(a, b)| a * b).sum::<f64>()
-    }
-
-    fn add(&mut self, factor: f64, other: &Self) {
-        self.weights += faer::Scale(factor) * &other.weights;
-        self.bias.iter_mut().zip(&other.bias).for_each(|(a, b)| *a += factor * b);
-    }
-
-    fn scale(&mut self, factor: f64) {
-        self.weights *= faer::Scale(factor);
-        self.bias.iter_mut().for_each(|b| *b *= factor);
-    }
-}
-
-/// A step and how it changes the scores.
-struct Step {
-    by: Pair,
-    scores: Mat<f64>,
-}
-
-/// The inverse of curvature·(centred Gram) + μI.
-struct Preconditioner {
-    factor: Llt<f64>,
-    curvature: f64,
-    total: f64,
-}
-
-impl Preconditioner {
-    fn apply(&self, pair: &Pair) -> Pair {
-        let scale = faer::Scale(1.0 / self.curvature);
-        Pair {
-            weights: scale * self.factor.solve(&pair.weights),
-            bias: pair.bias.iter().map(|b| b / (self.curvature * self.total)).collect(),
-        }
-    }
-
-    fn dot(&self, pair: &Pair) -> f64 {
-        pair.dot(&self.apply(pair))
-    }
 }

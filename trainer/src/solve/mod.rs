@@ -13,6 +13,7 @@ pub mod design;
 pub mod hinge;
 pub mod logistic;
 mod loss;
+mod newton;
 
 use serde::Serialize;
 
