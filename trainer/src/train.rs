@@ -75,6 +75,10 @@ pub struct Report {
     pub error_nearest: f64,
     /// Error on the test rows with compensated rounding: the blob's.
     pub error_compensated: f64,
+    /// Cross-validation: the error on each part; `error` and its kin are then
+    /// means over the parts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fold_errors: Vec<f64>,
     /// What a user should know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -159,6 +163,7 @@ pub fn train(
         error_float,
         error_nearest,
         error_compensated: evaluation.error,
+        fold_errors: Vec::new(),
         warnings,
     };
     progress.finish();

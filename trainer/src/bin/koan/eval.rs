@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use koan_trainer::blob::predictor;
-use koan_trainer::data::read_with;
+use koan_trainer::data::{expand, read_all_with};
 use koan_trainer::evaluate::evaluate;
 use serde_json::json;
 
@@ -19,7 +19,7 @@ pub fn run(arguments: &Eval) -> Result<()> {
     // Refuses a foreign generator before any row is read.
     predictor(&blob).with_context(|| arguments.model.display().to_string())?;
     let schema = schema(&arguments.model, &model)?;
-    let table = read_with(&arguments.data, &schema, &arguments.reading.options())?;
+    let table = read_all_with(&expand(&arguments.data)?, &schema, &arguments.reading.options())?;
     let result = evaluate(&blob, &table)?;
     let seconds = start.elapsed().as_secs_f64();
     if arguments.json {

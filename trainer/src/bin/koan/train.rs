@@ -1,11 +1,15 @@
 //! `koan train`.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use koan_trainer::data::{ReadOptions, SplitSize, Table, read, read_with, split};
+use koan_trainer::data::{
+    Division, Part, ReadOptions, SplitSize, Table, expand, folds, read_all, read_all_with,
+    split_table,
+};
 use koan_trainer::progress::Progress;
-use koan_trainer::{Trained, train};
+use koan_trainer::{Report, TrainOptions, Trained, train};
 
 use crate::arguments::Train;
 use crate::output::{named_error, percent, task_name, write_whole};
@@ -14,11 +18,10 @@ pub fn run(arguments: &Train) -> Result<()> {
     let start = Instant::now();
     let progress = Progress::stderr();
     progress.phase("reading");
-    let (train_table, test_table) = tables(arguments)?;
-    let trained = train(&train_table, &test_table, &arguments.train_options(), &progress);
+    let files = expand(&arguments.data)?;
+    let trained = in_memory(arguments, &files, &progress);
     progress.finish();
-    let Trained { blob, mut report } =
-        trained.with_context(|| arguments.data.display().to_string())?;
+    let Trained { blob, mut report } = trained?;
     write_whole(&arguments.output, &blob)?;
     report.seconds = start.elapsed().as_secs_f64();
     for warning in &report.warnings {
@@ -28,12 +31,14 @@ pub fn run(arguments: &Train) -> Result<()> {
         println!("{}", serde_json::to_string(&report)?);
         return Ok(());
     }
-    println!(
-        "{}: {} on {} test rows",
-        arguments.output.display(),
-        named_error(&report.task, report.error),
-        report.rows
-    );
+    let error = named_error(&report.task, report.error);
+    match report.fold_errors.len() {
+        0 => println!("{}: {error} on {} test rows", arguments.output.display(), report.rows),
+        parts => println!(
+            "{}: {error} on average over {parts} parts, each tested by a model of the others",
+            arguments.output.display()
+        ),
+    }
     println!(
         "  {} bytes: {} {} features ({}), {} output{}, {} bits a weight",
         report.bytes,
@@ -69,25 +74,91 @@ pub fn run(arguments: &Train) -> Result<()> {
     Ok(())
 }
 
+/// What is trained on, for messages.
+fn name(files: &[PathBuf]) -> String {
+    match files {
+        [] => String::new(),
+        [file] => file.display().to_string(),
+        [first, rest @ ..] => format!("{} and {} more", first.display(), rest.len()),
+    }
+}
+
+/// Trains on tables in memory.
+fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Result<Trained> {
+    let options = arguments.train_options();
+    let trained = match arguments.folds {
+        Some(count) => {
+            let table = read_all(files, &arguments.read_options())?;
+            cross_validated(&table, count, &options, progress)
+        }
+        None => {
+            let (train_table, test_table) = tables(arguments, files)?;
+            train(&train_table, &test_table, &options, progress).map_err(Into::into)
+        }
+    };
+    trained.with_context(|| name(files))
+}
+
+/// A model of all rows, with the errors of models of all parts but one on that
+/// one.
+fn cross_validated(
+    table: &Table,
+    count: usize,
+    options: &TrainOptions,
+    progress: &Progress,
+) -> Result<Trained> {
+    let parts = folds(table, count, options.seed)?;
+    let mut reports = Vec::new();
+    for part in 0..count {
+        let (test, fit): (Vec<usize>, Vec<usize>) =
+            (0..table.rows()).partition(|&row| parts[row] == part);
+        let trained = train(&table.select(&fit), &table.select(&test), options, progress)?;
+        reports.push(trained.report);
+    }
+    let mut trained = train(table, table, options, progress)?;
+    let mean = |error: fn(&Report) -> f64| reports.iter().map(error).sum::<f64>() / count as f64;
+    trained.report.error = mean(|report| report.error);
+    trained.report.error_float = mean(|report| report.error_float);
+    trained.report.error_nearest = mean(|report| report.error_nearest);
+    trained.report.error_compensated = mean(|report| report.error_compensated);
+    trained.report.fold_errors = reports.iter().map(|report| report.error).collect();
+    Ok(trained)
+}
+
 /// Training and test table.
-fn tables(arguments: &Train) -> Result<(Table, Table)> {
+fn tables(arguments: &Train, files: &[PathBuf]) -> Result<(Table, Table)> {
     let options = arguments.read_options();
-    let table = read(&arguments.data, &options)?;
-    if let Some(path) = &arguments.test {
+    let mut table = read_all(files, &options)?;
+    if !arguments.test.is_empty() {
         let labels = arguments.test_labels.clone();
-        let test = read_with(path, &table.schema, &ReadOptions { labels, ..options })?;
+        let mut of_test = ReadOptions { labels, ..options };
+        if !arguments.test_arrays.is_empty() {
+            of_test.arrays.clone_from(&arguments.test_arrays);
+        }
+        let test = read_all_with(&expand(&arguments.test)?, &table.schema, &of_test)?;
         return Ok((table, test));
     }
-    let size = match arguments.train_rows {
-        Some(rows) => SplitSize::TrainRows(rows),
-        None => SplitSize::TestFraction(arguments.test_fraction),
+    let own = arguments.train_rows.is_none() && arguments.test_fraction.is_none();
+    let (train_rows, test_rows) = match &table.division {
+        Division::Parts(parts) if own => {
+            (0..table.rows()).partition(|&row| parts[row] != Part::Test)
+        }
+        division => {
+            // Another split than the file's own was asked for.
+            if matches!(division, Division::Parts(_)) {
+                table.division = Division::Free;
+            }
+            let size = match arguments.train_rows {
+                Some(rows) => SplitSize::TrainRows(rows),
+                None => SplitSize::TestFraction(arguments.test_fraction.unwrap_or(0.2)),
+            };
+            split_table(&table, size, arguments.seed).with_context(|| name(files))?
+        }
     };
-    let (train_rows, test_rows) = split(&table.target, size, arguments.seed)
-        .with_context(|| arguments.data.display().to_string())?;
     anyhow::ensure!(
         !test_rows.is_empty(),
         "{}: no rows are left for the test ({} task, {} rows)",
-        arguments.data.display(),
+        name(files),
         task_name(table.schema.task()),
         table.rows()
     );
