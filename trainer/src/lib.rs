@@ -26,6 +26,7 @@ pub mod relevance;
 pub mod ridge;
 pub mod select;
 pub mod sparse;
+pub mod stream;
 mod train;
 
 pub use options::{FamilyName, TrainOptions};
@@ -44,6 +45,14 @@ pub enum Error {
     /// Options that do not go together.
     #[error("{0}")]
     Options(String),
+    /// A checkpoint that is of no use, or cannot be written.
+    #[error("{file}: the checkpoint is {problem}")]
+    Checkpoint {
+        /// The checkpoint.
+        file: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// More than the format can hold, or than training can handle.
     #[error("{found} {what} are too many: at most {most}")]
     TooMany {

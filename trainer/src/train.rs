@@ -13,7 +13,7 @@ use crate::judge::sparse_slots;
 use crate::plan::{BankPlan, all_off};
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::select::choose;
+use crate::select::{Choice, choose};
 use crate::{Error, TrainOptions};
 
 /// Columns up to which a Gram matrix is formed; more only for bins alone.
@@ -108,14 +108,35 @@ pub fn train(
     let rows: Vec<usize> = (0..train.rows()).collect();
     let choice = choose(&problem, &rows, &banks, options, progress)?;
 
-    let mut warnings = Vec::new();
-    if all_off(&choice.spec.maps) {
-        warnings.push("every input is constant: the model predicts without looking".to_owned());
-    }
     let fitted = match sparse_slots(&choice.spec) {
         Some(slot_bits) => fit_sparse(&problem, choice.spec.clone(), slot_bits, options, progress)?,
         None => fit_dense(&problem, choice.spec.clone(), options, progress)?,
     };
+    let judge = |blob: &[u8], nearest: &[u8], fitted: &Fitted| {
+        Ok([evaluate(blob, test)?, evaluate(nearest, test)?, judge_float(fitted, test)?])
+    };
+    conclude(start, &problem, choice, fitted, train.rows(), options, progress, judge)
+}
+
+/// Writes, checks and judges the model of a fit: `judge` evaluates the blob, the
+/// blob of nearest rounding, and the weights before rounding. The problem's
+/// table need not hold all of the `train_rows`.
+#[allow(clippy::too_many_arguments, reason = "the end of two kinds of training")]
+pub(crate) fn conclude(
+    start: Instant,
+    problem: &Problem<'_>,
+    choice: Choice,
+    fitted: Fitted,
+    train_rows: usize,
+    options: &TrainOptions,
+    progress: &Progress,
+    judge: impl FnOnce(&[u8], &[u8], &Fitted) -> Result<[Evaluation; 3], Error>,
+) -> Result<Trained, Error> {
+    let train = problem.table;
+    let mut warnings = Vec::new();
+    if all_off(&choice.spec.maps) {
+        warnings.push("every input is constant: the model predicts without looking".to_owned());
+    }
     let finish = |head: &HeadSpec, golden: usize| -> Result<Vec<u8>, Error> {
         let mut spec = fitted.spec.clone();
         spec.task = match problem.task() {
@@ -132,10 +153,8 @@ pub fn train(
     progress.phase("writing and checking the model");
     let blob = finish(&fitted.compensated, options.golden_rows)?;
     crate::blob::predictor(&blob)?.self_test()?;
-    let evaluation = evaluate(&blob, test)?;
     let seconds = start.elapsed().as_secs_f64();
-    let error_float = judge_float(&fitted, test)?.error;
-    let error_nearest = evaluate(&finish(&fitted.nearest, 0)?, test)?.error;
+    let [evaluation, nearest, float] = judge(&blob, &finish(&fitted.nearest, 0)?, &fitted)?;
     let join = |names: Vec<&str>| names.join(",");
     let laws = |bank: &BankPlan| if bank.groups.is_empty() { bank.law.name() } else { "groups" };
     let report = Report {
@@ -151,7 +170,7 @@ pub fn train(
         error: evaluation.error,
         rows: evaluation.rows,
         seconds,
-        train_rows: train.rows(),
+        train_rows,
         inputs: train.inputs,
         outputs: problem.outputs,
         seed: options.seed,
@@ -160,8 +179,8 @@ pub fn train(
         relevance: choice.relevance,
         bandwidth: choice.banks.iter().map(|bank| bank.bandwidth).collect(),
         lambda: fitted.lambda,
-        error_float,
-        error_nearest,
+        error_float: float.error,
+        error_nearest: nearest.error,
         error_compensated: evaluation.error,
         fold_errors: Vec::new(),
         warnings,
@@ -185,7 +204,7 @@ fn check(problem: &Problem<'_>) -> Result<(), Error> {
 }
 
 /// The banks that the options ask for.
-fn bank_plans(table: &Table, options: &TrainOptions) -> Result<Vec<BankPlan>, Error> {
+pub(crate) fn bank_plans(table: &Table, options: &TrainOptions) -> Result<Vec<BankPlan>, Error> {
     let mut banks = options.banks(table.inputs)?;
     if options.linear {
         banks.push(BankPlan {
@@ -205,8 +224,23 @@ fn bank_plans(table: &Table, options: &TrainOptions) -> Result<Vec<BankPlan>, Er
     Ok(banks)
 }
 
+/// Checks that a Gram matrix can be formed, also of bins.
+pub(crate) fn dense_columns(banks: &[BankPlan], options: &TrainOptions) -> Result<(), Error> {
+    let columns: usize = banks.iter().map(BankPlan::columns).sum();
+    if columns > MAX_DENSE {
+        return Err(Error::TooMany { what: "features", found: columns, most: MAX_DENSE });
+    }
+    if options.lambda.is_some() && matches!(banks, [BankPlan { family: Family::Bin { .. }, .. }]) {
+        return Err(Error::Options(
+            "for bins alone lambda counts rows in memory, but not in streaming: leave it out"
+                .into(),
+        ));
+    }
+    Ok(())
+}
+
 /// The evaluation of real-valued weights.
-fn judge_float(fitted: &Fitted, test: &Table) -> Result<Evaluation, Error> {
+pub(crate) fn judge_float(fitted: &Fitted, test: &Table) -> Result<Evaluation, Error> {
     let scores = (fitted.float)(test)?;
     let outputs = scores.len() / test.rows().max(1);
     Ok(match &test.target {

@@ -53,13 +53,13 @@ pub(crate) fn fill(
 
 /// Numbers for recordings, in the order in which they come.
 #[derive(Default)]
-struct Groups {
+pub(crate) struct Groups {
     known: HashMap<Vec<u8>, u32>,
-    numbers: Vec<u32>,
+    pub numbers: Vec<u32>,
 }
 
 impl Groups {
-    fn push(&mut self, group: &[u8]) {
+    pub fn push(&mut self, group: &[u8]) {
         let number = match self.known.get(group) {
             Some(&number) => number,
             None => {

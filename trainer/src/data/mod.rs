@@ -43,6 +43,7 @@ pub use schema::{Column, ColumnKind, Format, Schema};
 pub use split::{SplitSize, folds, split, split_table};
 pub use table::{Division, Part, Table, Target};
 
+pub(crate) use fill::{Groups, Targets, impute};
 use open::{Container, Input};
 
 /// Distinct values, at most, of a text column or of the classes.

@@ -238,7 +238,7 @@ impl<'r> RowReader<'r> {
     }
 
     /// Passes over the next row without its inputs and its target.
-    pub(crate) fn skip(&mut self) -> Result<Option<u64>, DataError> {
+    pub(crate) fn pass_over(&mut self) -> Result<Option<u64>, DataError> {
         if let (None, Some(Rows::Csv(rows))) = (&self.windower, &mut self.rows) {
             let skipped = rows.skip()?;
             if skipped.is_some() {

@@ -11,6 +11,7 @@ use crate::data::{Division, Part, SplitSize, Table, split, split_table};
 use crate::problem::Problem;
 
 pub use dense::fit_dense;
+pub(crate) use dense::fit_moments;
 pub use sparse::fit_sparse;
 
 /// Real-valued scores of a table's rows: rows × outputs, row-major.

@@ -144,6 +144,21 @@ pub struct Train {
     #[command(flatten, next_help_heading = "Data")]
     pub reading: Reading,
 
+    /// Whether to read the files block by block instead of into memory
+    /// [default: files of 1 GB and more together]
+    #[arg(long, value_name = "yes|no", value_parser = yes_no, help_heading = "Streaming")]
+    pub stream: Option<bool>,
+    /// Rows of the random sample that everything but the weights is chosen on
+    #[arg(long, value_name = "ROWS", default_value_t = 60_000, help_heading = "Streaming")]
+    pub sample_rows: usize,
+    /// Where a killed training finds what it had done [default: the output with
+    /// `.checkpoint` after its name]
+    #[arg(long, value_name = "FILE", help_heading = "Streaming")]
+    pub checkpoint: Option<PathBuf>,
+    /// Seconds from one checkpoint to the next
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, help_heading = "Streaming")]
+    pub checkpoint_every: u64,
+
     /// Families, one bank for each (several: a sum of kernels)
     #[arg(long, default_value = "fourier", value_delimiter = ',', help_heading = "Model")]
     pub family: Vec<FamilyName>,
@@ -331,6 +346,16 @@ impl Train {
                 .map(|samples| Window { samples, stride: self.stride.unwrap_or(samples) }),
             ..self.reading.options()
         }
+    }
+
+    /// How to read the test data.
+    pub fn test_options(&self) -> ReadOptions {
+        let labels = self.test_labels.clone();
+        let mut options = ReadOptions { labels, ..self.read_options() };
+        if !self.test_arrays.is_empty() {
+            options.arrays.clone_from(&self.test_arrays);
+        }
+        options
     }
 
     pub fn train_options(&self) -> TrainOptions {

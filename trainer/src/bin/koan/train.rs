@@ -1,28 +1,43 @@
 //! `koan train`.
 
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use koan_trainer::data::{
-    Division, Part, ReadOptions, SplitSize, Table, expand, folds, read_all, read_all_with,
-    split_table,
+    Division, Part, SplitSize, Table, expand, folds, read_all, read_all_with, split_table,
 };
 use koan_trainer::progress::Progress;
+use koan_trainer::stream::{self, Checkpoint, StreamOptions, train_stream};
 use koan_trainer::{Report, TrainOptions, Trained, train};
 
 use crate::arguments::Train;
 use crate::output::{named_error, percent, task_name, write_whole};
+
+/// Bytes of all files from which they are streamed.
+const STREAM_BYTES: u64 = 1_000_000_000;
+/// Part of the rows for the test.
+const TEST_FRACTION: f64 = 0.2;
 
 pub fn run(arguments: &Train) -> Result<()> {
     let start = Instant::now();
     let progress = Progress::stderr();
     progress.phase("reading");
     let files = expand(&arguments.data)?;
-    let trained = in_memory(arguments, &files, &progress);
+    let large = files.iter().filter_map(|file| file.metadata().ok()).map(|m| m.len()).sum::<u64>()
+        >= STREAM_BYTES;
+    let streamed = arguments.stream.unwrap_or(large).then(|| stream_options(arguments, &files));
+    let streamed = streamed.transpose()?;
+    let trained = match &streamed {
+        Some(stream) => in_blocks(arguments, stream, &progress),
+        None => in_memory(arguments, &files, &progress),
+    };
     progress.finish();
     let Trained { blob, mut report } = trained?;
     write_whole(&arguments.output, &blob)?;
+    if let Some(stream) = &streamed {
+        stream::remove(&stream.checkpoint);
+    }
     report.seconds = start.elapsed().as_secs_f64();
     for warning in &report.warnings {
         eprintln!("warning: {warning}");
@@ -83,6 +98,39 @@ fn name(files: &[PathBuf]) -> String {
     }
 }
 
+/// How to train on the files block by block.
+fn stream_options(arguments: &Train, files: &[PathBuf]) -> Result<StreamOptions> {
+    let given =
+        [("--train-rows", arguments.train_rows.is_some()), ("--folds", arguments.folds.is_some())];
+    if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
+        anyhow::bail!("{option} needs the rows in memory: say `--stream no` or leave it out");
+    }
+    let mut beside = arguments.output.clone().into_os_string();
+    beside.push(".checkpoint");
+    Ok(StreamOptions {
+        files: files.to_vec(),
+        read: arguments.read_options(),
+        test: expand(&arguments.test)?,
+        read_test: arguments.test_options(),
+        test_fraction: arguments.test_fraction.unwrap_or(TEST_FRACTION),
+        sample_rows: arguments.sample_rows,
+        checkpoint: arguments.checkpoint.clone().unwrap_or_else(|| beside.into()),
+        interval: Duration::from_secs(arguments.checkpoint_every),
+    })
+}
+
+/// Trains on files block by block, from a checkpoint if there is one.
+fn in_blocks(arguments: &Train, stream: &StreamOptions, progress: &Progress) -> Result<Trained> {
+    let options = arguments.train_options();
+    let checkpoint = Checkpoint::load(stream, &options)?;
+    if let Some(checkpoint) = &checkpoint {
+        let (done, rows) = checkpoint.progress();
+        let file = stream.checkpoint.display();
+        eprintln!("resuming from {file}: {done} of {rows} rows done");
+    }
+    train_stream(stream, &options, checkpoint, progress).with_context(|| name(&stream.files))
+}
+
 /// Trains on tables in memory.
 fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Result<Trained> {
     let options = arguments.train_options();
@@ -130,12 +178,8 @@ fn tables(arguments: &Train, files: &[PathBuf]) -> Result<(Table, Table)> {
     let options = arguments.read_options();
     let mut table = read_all(files, &options)?;
     if !arguments.test.is_empty() {
-        let labels = arguments.test_labels.clone();
-        let mut of_test = ReadOptions { labels, ..options };
-        if !arguments.test_arrays.is_empty() {
-            of_test.arrays.clone_from(&arguments.test_arrays);
-        }
-        let test = read_all_with(&expand(&arguments.test)?, &table.schema, &of_test)?;
+        let files = expand(&arguments.test)?;
+        let test = read_all_with(&files, &table.schema, &arguments.test_options())?;
         return Ok((table, test));
     }
     let own = arguments.train_rows.is_none() && arguments.test_fraction.is_none();
@@ -150,7 +194,7 @@ fn tables(arguments: &Train, files: &[PathBuf]) -> Result<(Table, Table)> {
             }
             let size = match arguments.train_rows {
                 Some(rows) => SplitSize::TrainRows(rows),
-                None => SplitSize::TestFraction(arguments.test_fraction.unwrap_or(0.2)),
+                None => SplitSize::TestFraction(arguments.test_fraction.unwrap_or(TEST_FRACTION)),
             };
             split_table(&table, size, arguments.seed).with_context(|| name(files))?
         }
