@@ -17,7 +17,7 @@ pub(crate) struct Inferred {
     pub rows: usize,
     /// Whether the first line is a header.
     pub header: bool,
-    /// The delimiter of a single file; each of several may have its own.
+    /// The delimiter of a single file, if it has one; several may have their own.
     pub delimiter: Option<u8>,
 }
 
@@ -29,7 +29,7 @@ struct Scanned {
     known: Option<Known>,
     rows: usize,
     header: bool,
-    delimiter: u8,
+    delimiter: Option<u8>,
     /// Number of the last line.
     last: u64,
 }
@@ -121,7 +121,7 @@ pub(crate) fn infer(files: &[PathBuf], options: &ReadOptions) -> Result<Inferred
     let recordings =
         Recordings { window: options.window, group, label: options.label_from.clone() };
     let schema = Schema { columns, inputs, classes, recordings, ..Schema::new(Format::Csv) };
-    let delimiter = (files.len() == 1).then_some(delimiter);
+    let delimiter = delimiter.filter(|_| files.len() == 1);
     Ok(Inferred { schema, rows, header, delimiter })
 }
 

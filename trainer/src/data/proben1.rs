@@ -54,6 +54,10 @@ impl<'r> Proben1<'r> {
         known.names = vec![String::new(); inputs];
         known.names.extend(targets);
         known.text = vec![false; known.names.len()];
+        if let (2.., 0) = (bool_out, real_out) {
+            // A number, but surely the name of a class.
+            known.text[inputs] = true;
+        }
         Ok((known, Box::new(proben1)))
     }
 
@@ -167,6 +171,13 @@ impl Source for Proben1<'_> {
                 expected: inputs + bool_out + real_out,
                 found: fields.len(),
             });
+        }
+        let number = |field: &&&[u8]| {
+            std::str::from_utf8(field).is_ok_and(|text| text.parse::<f32>().is_ok())
+        };
+        if let Some(slip) = fields.iter().find(|field| !number(field)) {
+            let problem = format!("`{}` is not a number", String::from_utf8_lossy(slip));
+            return Err(self.malformed(&problem));
         }
         record.clear();
         let (plain, class) = match (bool_out, real_out) {

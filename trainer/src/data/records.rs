@@ -70,12 +70,13 @@ enum Kind<'r> {
 
 impl<'r> Records<'r> {
     /// Opens the records of an input; `fits` says which numbers of fields are to
-    /// be expected, where a delimiter must be guessed. Also tells the delimiter.
+    /// be expected, where a delimiter must be guessed. Also tells the delimiter, if
+    /// the file has a single one.
     pub fn new(
         mut input: Input<'r>,
         options: &ReadOptions,
         fits: impl Fn(usize) -> bool,
-    ) -> Result<(Records<'r>, u8), DataError> {
+    ) -> Result<(Records<'r>, Option<u8>), DataError> {
         let origin = input.origin.clone();
         let known = |(known, source): (Known, Box<dyn Source + 'r>)| Records {
             origin: origin.clone(),
@@ -95,15 +96,18 @@ impl<'r> Records<'r> {
                 return Err(DataError::Malformed { file: origin.file, problem: problem.into() });
             }
             Container::Text | Container::Svmlight | Container::Idx => {
-                let mut delimiter = delimiter(&input, options, fits);
-                if options.delimiter.is_none() && spaced_rows(&mut input, options, delimiter) {
-                    delimiter = b' ';
-                }
-                let source = Kind::Delimited(Box::new(Delimited::new(input, options, delimiter)));
-                return Ok((Records { origin, known: None, source }, delimiter));
+                let delimiter = delimiter(&input, options, fits);
+                let guess = options.delimiter.is_none();
+                let spaced = guess && spaced_rows(&mut input, options, delimiter);
+                let rows = if spaced { b' ' } else { delimiter };
+                let source = Kind::Delimited(Box::new(Delimited::new(input, options, rows)));
+                return Ok((
+                    Records { origin, known: None, source },
+                    (!spaced).then_some(delimiter),
+                ));
             }
         };
-        Ok((records, b','))
+        Ok((records, None))
     }
 
     /// Moves on to the next record; its first line, or `None` at the end.

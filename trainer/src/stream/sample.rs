@@ -74,7 +74,7 @@ pub(crate) fn sample(
     loop {
         // Vitter's algorithm R: row t replaces a random one of the sample with
         // probability most / t.
-        let mut slot = None;
+        let (mut slot, mut trains) = (None, false);
         let mut wanted = |number: u64, group: &[u8]| {
             if !roles.trains(number, group) {
                 return false;
@@ -85,7 +85,7 @@ pub(crate) fn sample(
                 let drawn = (u128::from(wyrng(&mut state)) * (u128::from(train_rows) + 1)) >> 64;
                 Some(drawn as usize).filter(|&slot| slot < most)
             };
-            train_rows += 1;
+            trains = true;
             slot.is_some() || count_classes
         };
         values.clear();
@@ -93,6 +93,7 @@ pub(crate) fn sample(
         let Some(taken) = rows.step(&mut wanted, &mut values, &mut targets)? else {
             break;
         };
+        train_rows += u64::from(trains);
         if number % 65_536 == 0 {
             progress.rows(number as usize, expected);
         }

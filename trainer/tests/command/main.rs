@@ -7,4 +7,6 @@ mod common;
 mod formats;
 mod models;
 mod predictions;
+mod recordings;
 mod reports;
+mod streaming;
