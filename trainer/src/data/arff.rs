@@ -131,7 +131,7 @@ impl Attribute {
         let Some(split) = split.filter(|&at| at > 0 && at < text.len()) else {
             return Err(format!("`{text}` is not the name and the type of an attribute"));
         };
-        let name = unquoted(text[..split].as_bytes());
+        let name = unquoted(&text.as_bytes()[..split]);
         let name = String::from_utf8_lossy(&name).into_owned();
         let kind = text[split..].trim();
         let word = kind.split([' ', '\t']).next().unwrap_or_default().to_ascii_lowercase();

@@ -131,7 +131,7 @@ impl<'r> Proben1<'r> {
         let number = |field: &[u8]| std::str::from_utf8(field).ok()?.parse::<f64>().ok();
         let on = |field: &&[u8]| number(field) == Some(1.0);
         let off = |field: &&[u8]| number(field) == Some(0.0);
-        let first = outputs.iter().position(|field| on(field));
+        let first = outputs.iter().position(on);
         let clean = outputs.iter().filter(|field| !off(field)).count() == 1;
         match first.filter(|_| clean) {
             Some(class) => Ok(class + 1),
