@@ -1,6 +1,7 @@
 //! Parquet files of flat columns, read as the CSV file that they would be.
 
 use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
@@ -25,13 +26,14 @@ struct Rows {
 pub(crate) fn open<'r>(input: Input<'r>) -> Result<(Known, Box<dyn Source + 'r>), DataError> {
     let origin = input.origin.clone();
     let malformed = |problem: String| DataError::Malformed { file: origin.file.clone(), problem };
-    let unread = |e: ParquetError| malformed(e.to_string());
-    let reader: Box<dyn FileReader> = match input.into_seekable()? {
-        Seekable::File(file) => Box::new(SerializedFileReader::new(file).map_err(unread)?),
-        Seekable::Memory(bytes) => {
-            Box::new(SerializedFileReader::new(Bytes::from(bytes)).map_err(unread)?)
-        }
-    };
+    let source = input.into_seekable()?;
+    let opened = guarded(|| -> Result<Box<dyn FileReader>, ParquetError> {
+        Ok(match source {
+            Seekable::File(file) => Box::new(SerializedFileReader::new(file)?),
+            Seekable::Memory(bytes) => Box::new(SerializedFileReader::new(Bytes::from(bytes))?),
+        })
+    });
+    let reader = opened.map_err(malformed)?;
     let mut known = Known::default();
     for column in reader.metadata().file_metadata().schema().get_fields() {
         let info = column.get_basic_info();
@@ -50,6 +52,16 @@ pub(crate) fn open<'r>(input: Input<'r>) -> Result<(Known, Box<dyn Source + 'r>)
     Ok((known, Box::new(Rows { origin, rows, row: 0 })))
 }
 
+/// What `read` gives; the crate panics on some damaged files, which is an error
+/// of the data like any other.
+fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
+    match catch_unwind(AssertUnwindSafe(read)) {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(_) => Err("damaged in a way that cannot be read".into()),
+    }
+}
+
 fn is_text(column: &Type) -> bool {
     let physical = column.get_physical_type();
     let bytes = matches!(physical, Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY);
@@ -62,15 +74,14 @@ fn is_text(column: &Type) -> bool {
 
 impl Source for Rows {
     fn next(&mut self, record: &mut Record) -> Result<Option<u64>, DataError> {
-        let Some(row) = self.rows.next() else {
+        let row = guarded(|| self.rows.next().transpose()).map_err(|problem| {
+            let file = self.origin.file.clone();
+            DataError::Malformed { file, problem: format!("row {}: {problem}", self.row + 1) }
+        })?;
+        let Some(row) = row else {
             return Ok(None);
         };
         self.row += 1;
-        let file = || self.origin.file.clone();
-        let row = row.map_err(|e| DataError::Malformed {
-            file: file(),
-            problem: format!("row {}: {e}", self.row),
-        })?;
         record.clear();
         for (_, field) in row.get_column_iter() {
             record.push(|bytes| write(field, bytes));

@@ -235,6 +235,22 @@ fn parquet_from_a_stream() {
     }
 }
 
+/// Damaged bytes give a table or an error, never a panic.
+#[cfg(feature = "parquet")]
+#[test]
+fn damaged_parquet() {
+    let mut state = 5;
+    for codec in ["none", "snappy", "zstd"] {
+        let whole = std::fs::read(fixture(&format!("{codec}.parquet"))).unwrap();
+        for _ in 0..300 {
+            let mut bytes = whole.clone();
+            let place = wyhash::final3::wyrng(&mut state) as usize % bytes.len();
+            bytes[place] = wyhash::final3::wyrng(&mut state) as u8;
+            let _ = read_text(&bytes, &imputing());
+        }
+    }
+}
+
 #[test]
 fn comments_and_spaced_rows() {
     let comment = |byte| ReadOptions { comment: Some(byte), ..options() };
