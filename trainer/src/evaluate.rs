@@ -127,3 +127,55 @@ pub fn of_values(pairs: impl Iterator<Item = (f64, f64)>) -> Evaluation {
     let error = if squares > 0.0 { (errors / squares).sqrt() } else { rmse };
     Evaluation { error, rows, rmse: Some(rmse), auc: None, confusion: Vec::new() }
 }
+
+/// Evaluations of blocks of rows, added up.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    confusion: Vec<Vec<u64>>,
+    rows: usize,
+    /// Σ (y − ŷ)².
+    errors: f64,
+    /// Σ y².
+    squares: f64,
+}
+
+impl Tally {
+    /// Adds the evaluation of the rows of `table`.
+    pub fn add(&mut self, block: &Evaluation, table: &Table) {
+        self.rows += block.rows;
+        if let Some(rmse) = block.rmse {
+            self.errors += rmse * rmse * block.rows as f64;
+        }
+        if let Target::Values(values) = &table.target {
+            self.squares += values.iter().map(|&y| f64::from(y).powi(2)).sum::<f64>();
+        }
+        if self.confusion.is_empty() {
+            self.confusion.clone_from(&block.confusion);
+            return;
+        }
+        for (mine, theirs) in self.confusion.iter_mut().zip(&block.confusion) {
+            for (count, more) in mine.iter_mut().zip(theirs) {
+                *count += more;
+            }
+        }
+    }
+
+    /// Rows so far.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The evaluation of all rows, without the area under the ROC curve: that
+    /// would need all scores.
+    #[must_use]
+    pub fn finish(self) -> Evaluation {
+        if !self.confusion.is_empty() {
+            return of_confusion(self.confusion);
+        }
+        let rmse = (self.errors / self.rows.max(1) as f64).sqrt();
+        let error = if self.squares > 0.0 { (self.errors / self.squares).sqrt() } else { rmse };
+        let rmse = Some(rmse);
+        Evaluation { error, rows: self.rows, rmse, auc: None, confusion: Vec::new() }
+    }
+}

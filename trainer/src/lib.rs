@@ -31,6 +31,7 @@ pub mod ridge;
 pub mod select;
 pub mod solve;
 pub mod sparse;
+pub mod stream;
 mod train;
 pub mod unsupervised;
 
@@ -51,6 +52,14 @@ pub enum Error {
     /// Options that do not go together.
     #[error("{0}")]
     Options(String),
+    /// A checkpoint that is of no use, or cannot be written.
+    #[error("{file}: the checkpoint is {problem}")]
+    Checkpoint {
+        /// The checkpoint.
+        file: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// More than the format can hold, or than training can handle.
     #[error("{found} {what} are too many: at most {most}")]
     TooMany {

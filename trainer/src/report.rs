@@ -67,13 +67,17 @@ pub struct Report {
     /// Error on the test rows with compensated rounding: the blob's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_compensated: Option<f64>,
-    /// Errors of the baselines on the test rows; none where no target is
-    /// predicted.
+    /// Errors of the baselines on the test rows, in streaming fitted to the
+    /// sample; none where no target is predicted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baselines: Option<Baselines>,
     /// What a detector of anomalies does on the test rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detection: Option<Detection>,
+    /// Cross-validation: the error on each part; `error` and all other judgements
+    /// are then means over the parts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fold_errors: Vec<f64>,
     /// What a user should know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -83,7 +87,7 @@ impl Report {
     /// What holds for every task; errors are still to be filled in.
     pub(crate) fn of(
         train: &Table,
-        test: &Table,
+        test_rows: usize,
         choice: &Choice,
         blob: &[u8],
         options: &TrainOptions,
@@ -105,7 +109,7 @@ impl Report {
             bits: options.bits.unwrap_or(8),
             bytes: blob.len(),
             error: f64::NAN,
-            rows: test.rows(),
+            rows: test_rows,
             seconds,
             train_rows: train.rows(),
             inputs: train.inputs,
@@ -123,6 +127,7 @@ impl Report {
             error_compensated: None,
             baselines: None,
             detection: None,
+            fold_errors: Vec::new(),
             warnings,
         }
     }

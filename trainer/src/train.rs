@@ -14,7 +14,7 @@ use crate::plan::BankPlan;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::report::Report;
-use crate::select::choose;
+use crate::select::{Choice, choose};
 use crate::solve::Loss;
 use crate::unsupervised::{Unsupervised, detect, detector, embedding, variance_lost};
 use crate::{Error, Goal, TrainOptions};
@@ -88,6 +88,47 @@ fn train_target(
         Some(slot_bits) => fit_sparse(problem, spec, slot_bits, options, progress)?,
         None => fit_dense(problem, spec, options, progress)?,
     };
+    let judge = |blob: &[u8], nearest: &[u8], fitted: &Fitted| {
+        Ok(Judged {
+            blob: evaluate(blob, test)?,
+            nearest: evaluate(nearest, test)?,
+            float: judge_float(fitted, test)?,
+            baselines: {
+                progress.phase("fitting baselines");
+                Baselines::held_out(train, test, options.seed)?
+            },
+        })
+    };
+    conclude(start, problem, choice, fitted, train.rows(), options, progress, judge)
+}
+
+/// How good a fit is on the test rows.
+pub(crate) struct Judged {
+    /// The blob.
+    pub blob: Evaluation,
+    /// The blob of nearest rounding.
+    pub nearest: Evaluation,
+    /// The weights before rounding.
+    pub float: Evaluation,
+    /// What it must beat.
+    pub baselines: Baselines,
+}
+
+/// Writes, checks and judges the model of a fit: `judge` is given the blob, the
+/// blob of nearest rounding, and the weights before rounding. The problem's
+/// table need not hold all of the `train_rows`.
+#[allow(clippy::too_many_arguments, reason = "the end of two kinds of training")]
+pub(crate) fn conclude(
+    start: Instant,
+    problem: &Problem<'_>,
+    choice: Choice,
+    fitted: Fitted,
+    train_rows: usize,
+    options: &TrainOptions,
+    progress: &Progress,
+    judge: impl FnOnce(&[u8], &[u8], &Fitted) -> Result<Judged, Error>,
+) -> Result<Trained, Error> {
+    let train = problem.table;
     let encode = |head: &HeadSpec, golden: usize| -> Result<Vec<u8>, Error> {
         let mut spec = fitted.spec.clone();
         spec.task = match problem.task() {
@@ -100,28 +141,26 @@ fn train_target(
     };
     progress.phase("writing and checking the model");
     let blob = encode(&fitted.compensated, options.golden_rows)?;
-    let evaluation = evaluate(&blob, test)?;
     let seconds = start.elapsed().as_secs_f64();
-    let error_float = judge_float(&fitted, test)?.error;
-    let error_nearest = evaluate(&encode(&fitted.nearest, 0)?, test)?.error;
-    progress.phase("fitting baselines");
-    let baselines = Baselines::held_out(train, test, options.seed)?;
+    let judged = judge(&blob, &encode(&fitted.nearest, 0)?, &fitted)?;
+    let error = judged.blob.error;
     let mut report = Report {
+        train_rows,
         loss: Some(options.loss),
         box_c: options.box_c,
         lambda: fitted.lambda,
-        error_float: Some(error_float),
-        error_nearest: Some(error_nearest),
-        error_compensated: Some(evaluation.error),
-        baselines: Some(baselines),
-        ..Report::of(train, test, &choice, &blob, options, seconds)
+        error_float: Some(judged.float.error),
+        error_nearest: Some(judged.nearest.error),
+        error_compensated: Some(error),
+        baselines: Some(judged.baselines),
+        ..Report::of(train, judged.blob.rows, &choice, &blob, options, seconds)
     };
     report.task = match problem.task() {
         Task::Classification => "classification".into(),
         Task::Regression => "regression".into(),
     };
     (report.error, report.outputs, report.bits) =
-        (evaluation.error, problem.outputs, options.bits_for(problem.task()));
+        (error, problem.outputs, options.bits_for(problem.task()));
     report.warnings.extend(fitted.warnings);
     Ok(Trained { blob, report })
 }
@@ -156,7 +195,7 @@ fn finish_embedding(
     let blob = complete(spec, train, &schema, options, options.golden_rows)?;
     let error = variance_lost(&blob, &choice.spec, test)?;
     let seconds = start.elapsed().as_secs_f64();
-    let mut report = Report::of(train, test, &choice, &blob, options, seconds);
+    let mut report = Report::of(train, test.rows(), &choice, &blob, options, seconds);
     (report.task, report.error) = ("embedding".into(), error);
     Ok(Trained { blob, report })
 }
@@ -177,7 +216,7 @@ fn finish_detector(
     let blob = complete(spec, train, &schema, options, options.golden_rows)?;
     let detection = detect(&blob, test, normal)?;
     let seconds = start.elapsed().as_secs_f64();
-    let mut report = Report::of(train, test, &choice, &blob, options, seconds);
+    let mut report = Report::of(train, test.rows(), &choice, &blob, options, seconds);
     report.task = "anomaly".into();
     report.error = detection.error;
     report.detection = Some(detection);
@@ -199,7 +238,7 @@ fn check(problem: &Problem<'_>) -> Result<(), Error> {
 }
 
 /// The banks that the options ask for.
-fn bank_plans(table: &Table, options: &TrainOptions) -> Result<Vec<BankPlan>, Error> {
+pub(crate) fn bank_plans(table: &Table, options: &TrainOptions) -> Result<Vec<BankPlan>, Error> {
     let mut banks = options.banks(table.inputs)?;
     if options.linear {
         banks.push(BankPlan {
@@ -219,7 +258,22 @@ fn bank_plans(table: &Table, options: &TrainOptions) -> Result<Vec<BankPlan>, Er
     Ok(banks)
 }
 
+/// Checks that a Gram matrix can be formed, also of bins.
+pub(crate) fn dense_columns(banks: &[BankPlan], options: &TrainOptions) -> Result<(), Error> {
+    let columns: usize = banks.iter().map(BankPlan::columns).sum();
+    if columns > MAX_DENSE {
+        return Err(Error::TooMany { what: "features", found: columns, most: MAX_DENSE });
+    }
+    if options.lambda.is_some() && matches!(banks, [BankPlan { family: Family::Bin { .. }, .. }]) {
+        return Err(Error::Options(
+            "for bins alone lambda counts rows in memory, but not in streaming: leave it out"
+                .into(),
+        ));
+    }
+    Ok(())
+}
+
 /// The evaluation of real-valued weights.
-fn judge_float(fitted: &Fitted, test: &Table) -> Result<Evaluation, Error> {
+pub(crate) fn judge_float(fitted: &Fitted, test: &Table) -> Result<Evaluation, Error> {
     Ok(of_scores(test, &(fitted.float)(test)?))
 }

@@ -9,10 +9,10 @@ use koan::FEATURE_ONE;
 
 use crate::anomaly::{auc, mean_embedding, threshold};
 use crate::blob::{ModelSpec, predictor};
-use crate::data::{SplitSize, Table, Target, split};
+use crate::data::{SplitSize, Table, Target};
 use crate::embed::{Components, components};
 use crate::features::FeatureMap;
-use crate::fit::{Curvature, widths};
+use crate::fit::{Curvature, hold_out_of, widths};
 use crate::normalise::{Kind, Normaliser};
 use crate::plan::{BankPlan, realise};
 use crate::quantise::Rounding;
@@ -159,10 +159,10 @@ pub fn detector(
     if rows.len() < 2 {
         return Err(Error::Options("training needs at least two normal rows".into()));
     }
-    let normal_rows = table.select(&rows);
-    let size = SplitSize::TestFraction(HELD_OUT);
     let unlabelled = Target::Values(vec![0.0; rows.len()]);
-    let (fit_rows, held_rows) = split(&unlabelled, size, options.seed ^ 0x5eed)?;
+    let normal_rows = Table { target: unlabelled, ..table.select(&rows) };
+    let size = SplitSize::TestFraction(HELD_OUT);
+    let (fit_rows, held_rows) = hold_out_of(&normal_rows, size, options.seed);
     let mut choice = plain(&normal_rows.select(&fit_rows), banks, options);
     let map = FeatureMap::new(&choice.spec)?;
     let kept: Vec<usize> = thinned(fit_rows.len()).into_iter().map(|i| fit_rows[i]).collect();
@@ -220,6 +220,24 @@ pub struct Detection {
     /// Area under the ROC curve.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub auc: Option<f64>,
+}
+
+impl Detection {
+    /// Means over detectors of parts of the same rows; over those that there was
+    /// something to judge by.
+    #[must_use]
+    pub fn mean(parts: &[Self]) -> Self {
+        let mean = |values: Vec<f64>| {
+            (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+        };
+        let over = |of: fn(&Self) -> Option<f64>| mean(parts.iter().filter_map(of).collect());
+        Self {
+            error: over(|part| Some(part.error)).unwrap_or(f64::NAN),
+            false_alarms: over(|part| part.false_alarms),
+            detected: over(|part| part.detected),
+            auc: over(|part| part.auc),
+        }
+    }
 }
 
 /// Runs a detector over rows, of which the class `normal` (none: all) is

@@ -11,7 +11,7 @@ pub mod linear;
 use serde::Serialize;
 
 use crate::Error;
-use crate::data::{SplitSize, Table, split};
+use crate::data::{Division, SplitSize, Table, folds, split};
 use crate::evaluate::of_scores;
 
 pub use constant::Constant;
@@ -45,8 +45,20 @@ impl Baselines {
         Ok(Self { constant, linear })
     }
 
+    /// Means over baselines of parts of the same rows.
+    #[must_use]
+    pub fn mean(parts: &[Self]) -> Self {
+        let count = parts.len() as f64;
+        let linear: Option<f64> = parts.iter().map(|part| part.linear).sum();
+        Self {
+            constant: parts.iter().map(|part| part.constant).sum::<f64>() / count,
+            linear: linear.map(|sum| sum / count),
+        }
+    }
+
     /// Judged on all rows of `table`, each by what was fitted to the other
-    /// folds of it; none for fewer than four rows.
+    /// folds of it, which hold whole groups; none for fewer than four rows or
+    /// two groups.
     ///
     /// # Errors
     /// A table that cannot be split.
@@ -57,7 +69,14 @@ impl Baselines {
         }
         let mut order = Vec::new();
         let (mut constant, mut linear) = (Vec::new(), Some(Vec::new()));
-        for fold in folds_of(table, FOLDS.min(rows / 2), seed)? {
+        let folds = match &table.division {
+            Division::Groups(_) => folds_of_groups(table, seed),
+            _ => folds_of(table, FOLDS.min(rows / 2), seed)?,
+        };
+        if folds.is_empty() {
+            return Ok(None);
+        }
+        for fold in folds {
             let mut held = vec![false; rows];
             fold.iter().for_each(|&row| held[row] = true);
             let kept: Vec<usize> = (0..rows).filter(|&row| !held[row]).collect();
@@ -77,6 +96,16 @@ impl Baselines {
         let error = |scores: Vec<f64>| of_scores(&judged, &scores).error;
         Ok(Some(Self { constant: error(constant), linear: linear.map(error) }))
     }
+}
+
+/// The rows of each fold, groups whole, ascending: [`FOLDS`] of them or as many
+/// as there are groups for; none for a single group.
+fn folds_of_groups(table: &Table, seed: u64) -> Vec<Vec<usize>> {
+    let parts = (2..=FOLDS).rev().find_map(|count| Some((count, folds(table, count, seed).ok()?)));
+    let Some((count, parts)) = parts else { return Vec::new() };
+    let mut all = vec![Vec::new(); count];
+    parts.iter().enumerate().for_each(|(row, &part)| all[part].push(row));
+    all
 }
 
 /// The rows of each fold, classes evenly spread, ascending.

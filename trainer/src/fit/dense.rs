@@ -27,12 +27,29 @@ pub fn fit_dense(
     options: &TrainOptions,
     progress: &Progress,
 ) -> Result<Fitted, Error> {
-    let bits = options.bits_for(problem.task());
     let map = FeatureMap::new(&spec)?;
     let (fit_rows, held_rows) = hold_out(problem, options.seed);
     progress.phase("computing features");
-    let mut moments = problem.moments(&map, &fit_rows, progress)?;
-    let held = problem.moments(&map, &held_rows, progress)?;
+    let moments = problem.moments(&map, &fit_rows, progress)?;
+    fit_moments(problem, map, spec, moments, &held_rows, options, progress)
+}
+
+/// Fits by the sums over rows to fit on, and the rows of the problem's table
+/// that were held out of them.
+///
+/// # Errors
+/// A feature map for another number of inputs.
+pub(crate) fn fit_moments(
+    problem: &Problem<'_>,
+    map: FeatureMap,
+    spec: ModelSpec,
+    mut moments: Moments,
+    held_rows: &[usize],
+    options: &TrainOptions,
+    progress: &Progress,
+) -> Result<Fitted, Error> {
+    let bits = options.bits_for(problem.task());
+    let held = problem.moments(&map, held_rows, progress)?;
     progress.phase("solving");
     let given = options.lambda.map(|lambda| [lambda]);
     let lambdas = given.as_ref().map_or(&LAMBDAS[..], |given| &given[..]);
@@ -44,7 +61,7 @@ pub fn fit_dense(
     let calibration = match &problem.table.target {
         Target::Classes { labels } => {
             let labels: Vec<u32> = held_rows.iter().map(|&row| labels[row]).collect();
-            let scores = scores(&map, &held_fit, problem.table, &held_rows)?;
+            let scores = scores(&map, &held_fit, problem.table, held_rows)?;
             Some(calibrate::fit(&scores, &labels, problem.outputs))
         }
         Target::Values(_) => None,

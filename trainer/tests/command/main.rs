@@ -8,4 +8,6 @@ mod formats;
 mod methods;
 mod models;
 mod predictions;
+mod recordings;
 mod reports;
+mod streaming;

@@ -1,7 +1,7 @@
 //! The problem that the script has too.
 
 use faer::Mat;
-use koan_trainer::data::{Column, ColumnKind, Format, Schema, Table, Target};
+use koan_trainer::data::{Column, ColumnKind, Division, Format, Schema, Table, Target};
 use koan_trainer::solve::Design;
 
 /// Numbers of a linear congruential generator, as the script has them.
@@ -64,13 +64,12 @@ pub fn table(problem: &Problem) -> Table {
         values: (0..ROWS).flat_map(row).collect(),
         target: Target::Classes { labels: problem.two.clone() },
         schema: Schema {
-            format: Format::Csv,
             columns,
-            zero_based: false,
-            positive: None,
             inputs: FEATURES,
             classes: vec!["0".into(), "1".into()],
+            ..Schema::new(Format::Csv)
         },
+        division: Division::Free,
     }
 }
 

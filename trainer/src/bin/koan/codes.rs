@@ -1,12 +1,12 @@
 //! `koan codes`: locality-sensitive codes of rows and their Hamming distances.
 
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use koan::Model;
 use koan_trainer::blob::predictor;
-use koan_trainer::data::rows;
+use koan_trainer::data::{expand, rows_of};
 use koan_trainer::embed::nearest;
 
 use crate::arguments::Codes;
@@ -38,9 +38,9 @@ fn write_codes(arguments: &Codes) -> Result<()> {
         return Ok(out.flush()?);
     };
     let count = count as usize;
-    let other = match &arguments.among {
-        Some(path) => Some(codes(arguments, &model, &blob, path)?),
-        None => None,
+    let other = match &arguments.among[..] {
+        [] => None,
+        files => Some(codes(arguments, &model, &blob, files)?),
     };
     let names: Vec<String> = (1..=count).map(|rank| format!("nearest {rank}")).collect();
     writeln!(out, "{}", names.join(","))?;
@@ -62,11 +62,11 @@ fn write_codes(arguments: &Codes) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Codes of all rows of a file, one after the other.
-fn codes(arguments: &Codes, model: &Model<'_>, blob: &[u8], path: &Path) -> Result<Vec<u16>> {
+/// Codes of all rows of some files, one after the other.
+fn codes(arguments: &Codes, model: &Model<'_>, blob: &[u8], files: &[PathBuf]) -> Result<Vec<u16>> {
     let mut predictor = predictor(blob).with_context(|| arguments.model.display().to_string())?;
     let schema = schema(&arguments.model, model)?;
-    let mut reader = rows(path, &schema, &arguments.reading.options())?;
+    let mut reader = rows_of(&expand(files)?, &schema, &arguments.reading.options())?;
     let mut all = Vec::new();
     let (mut row, mut code) = (Vec::new(), vec![0u16; model.codes()]);
     while let Some(line) = reader.next_into(&mut row) {

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use koan::Task;
 use koan_trainer::baseline::Baselines;
 use koan_trainer::blob::predictor;
-use koan_trainer::data::read_with;
+use koan_trainer::data::{expand, read_all_with};
 use koan_trainer::evaluate::evaluate;
 use serde_json::json;
 
@@ -26,7 +26,7 @@ pub fn run(arguments: &Eval) -> Result<()> {
         "{}: an embedding has no target to be judged by",
         arguments.model.display()
     );
-    let table = read_with(&arguments.data, &schema, &arguments.reading.options())?;
+    let table = read_all_with(&expand(&arguments.data)?, &schema, &arguments.reading.options())?;
     let result = evaluate(&blob, &table)?;
     let seconds = start.elapsed().as_secs_f64();
     let compared = Baselines::cross_validated(&table, model.seed())?;

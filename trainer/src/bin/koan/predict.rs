@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use koan::Task;
 use koan_trainer::blob::predictor;
-use koan_trainer::data::{rows, rows_from};
+use koan_trainer::data::{expand, rows_from, rows_of};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{Predict, PredictFormat};
@@ -27,9 +27,12 @@ fn stream(arguments: &Predict) -> Result<()> {
     let mut predictor = predictor(&blob).with_context(|| arguments.model.display().to_string())?;
     let schema = schema(&arguments.model, &model)?;
     let options = arguments.reading.options();
-    let mut reader = match arguments.data.as_deref() {
-        Some(path) if path != Path::new("-") => rows(path, &schema, &options)?,
-        _ => rows_from(std::io::stdin().lock(), "standard input", &schema, &options)?,
+    let mut reader = match &arguments.data[..] {
+        [] => rows_from(std::io::stdin().lock(), "standard input", &schema, &options)?,
+        [path] if path == Path::new("-") => {
+            rows_from(std::io::stdin().lock(), "standard input", &schema, &options)?
+        }
+        paths => rows_of(&expand(paths)?, &schema, &options)?,
     };
 
     let out = BufWriter::new(std::io::stdout().lock());
