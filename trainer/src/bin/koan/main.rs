@@ -1,6 +1,7 @@
 //! The command `koan`.
 
 mod arguments;
+mod codes;
 mod demo;
 mod device;
 mod eval;
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
+        Command::Codes(arguments) => codes::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Device(arguments) => device::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
