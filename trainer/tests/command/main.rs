@@ -7,6 +7,8 @@ mod common;
 mod formats;
 mod methods;
 mod models;
+#[cfg(unix)]
+mod pipes;
 mod predictions;
 mod recordings;
 mod reports;
