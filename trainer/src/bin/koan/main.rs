@@ -16,6 +16,9 @@ use arguments::{Arguments, Command};
 use clap::Parser;
 
 fn main() -> ExitCode {
+    // A reader such as `head` that has seen enough ends the command, as it ends
+    // other Unix tools; Rust would ignore the signal, and `println!` panic.
+    sigpipe::reset();
     let result = match Arguments::parse().command {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),

@@ -86,7 +86,8 @@ pub fn baselines(baselines: &Baselines) -> String {
     format!("constant {}, {linear}", percent(baselines.constant))
 }
 
-/// The result, unless it only says that a reader such as `head` has seen enough.
+/// The result, unless it only says that a reader such as `head` has seen enough:
+/// where there is no signal for that.
 pub fn quiet_pipe(result: Result<()>) -> Result<()> {
     match result {
         Err(error)
