@@ -133,8 +133,7 @@ impl InputMap {
         // within ±(2^23 − 1). At most 2^16/mult and 512, by a step of Newton's from
         // below: small cores do not divide.
         let guess = 512 - mult;
-        let inverse =
-            if mult > 128 { (guess * ((2 << 16) - mult * guess)) >> 16 } else { 512 };
+        let inverse = if mult > 128 { (guess * ((2 << 16) - mult * guess)) >> 16 } else { 512 };
         let room = (limit * inverse) >> 1;
         if self.offset > room || self.offset < -room {
             return Line::NOWHERE;

@@ -111,8 +111,11 @@ fn measure(machine: &Machine, model: &Golden, path: &Path, plugin: &Path) -> Res
     let words = words.context("the row is not of whole numbers")?;
     let mut pack: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     pack.extend(row.scores.iter().flat_map(|score| score.to_le_bytes()));
-    let (start, stop, size) =
-        if machine.target.starts_with("thumb") { ("46db", "46e4", 2) } else { ("102013", "202013", 4) };
+    let (start, stop, size) = if machine.target.starts_with("thumb") {
+        ("46db", "46e4", 2)
+    } else {
+        ("102013", "202013", 4)
+    };
     let plugin = format!("{},start={start},stop={stop},size={size}", plugin.display());
     let address = elf::symbol(&elf, "_pack_start")?;
     let outcome = machine.run_with(&elf, Some((&pack, address)), &["-plugin", &plugin])?;

@@ -5,9 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use object::elf::{SHF_ALLOC, SHF_WRITE};
-use object::{
-    Architecture, File, Object, ObjectSection, ObjectSymbol, SectionFlags, SectionKind,
-};
+use object::{Architecture, File, Object, ObjectSection, ObjectSymbol, SectionFlags, SectionKind};
 
 /// What must not be in a firmware, as names of symbols and instructions.
 #[derive(Clone, Debug, Default)]
