@@ -33,6 +33,12 @@ fn main() {
     if target.starts_with("thumb") {
         println!("cargo::rustc-link-arg-bins=--nmagic");
     }
+    // The model of `cost`; the one of `predict` unless said otherwise.
+    println!("cargo::rerun-if-env-changed=KOAN_COST_MODEL");
+    if env::var_os("KOAN_COST_MODEL").is_none() {
+        let folder = env::var("CARGO_MANIFEST_DIR").expect("set by cargo");
+        println!("cargo::rustc-env=KOAN_COST_MODEL={folder}/digits.koan");
+    }
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed={memory}");
 }

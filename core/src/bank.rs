@@ -374,6 +374,12 @@ impl<'a> Bank<'a> {
         }
     }
 
+    /// Whether the bank can only run in a build with the cargo feature `dense`.
+    #[must_use]
+    pub const fn needs_dense(&self) -> bool {
+        self.law.is_dense(self.family)
+    }
+
     /// Whether the bank declares groups of inputs.
     #[must_use]
     pub const fn is_grouped(&self) -> bool {

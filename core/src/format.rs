@@ -362,7 +362,12 @@ const fn lines(text: &[u8]) -> usize {
 /// The banks of a model, in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Banks<'a> {
-    pub(crate) model: Model<'a>,
+    pub(crate) blob: &'a [u8],
+    pub(crate) inputs: u16,
+    pub(crate) outputs: u8,
+    /// How many there are.
+    pub(crate) count: u8,
+    /// Where the next one lies, and its number.
     pub(crate) at: usize,
     pub(crate) index: usize,
 }
@@ -371,15 +376,14 @@ impl<'a> Iterator for Banks<'a> {
     type Item = Bank<'a>;
 
     fn next(&mut self) -> Option<Bank<'a>> {
-        if self.index >= usize::from(self.model.banks) {
+        if self.index >= usize::from(self.count) {
             return None;
         }
-        let model = &self.model;
-        let end = model.blob.len();
+        let end = self.blob.len();
         // The chain was checked by `parse`; a second failure cannot happen and
         // would only end the iteration.
         let (bank, next, _) =
-            Bank::parse(model.blob, self.at, end, self.index, model.inputs, model.outputs).ok()?;
+            Bank::parse(self.blob, self.at, end, self.index, self.inputs, self.outputs).ok()?;
         self.at = next;
         self.index += 1;
         Some(bank)

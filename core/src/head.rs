@@ -44,16 +44,20 @@ impl<'m, 's> Head<'m, 's> {
         }
     }
 
-    /// Adds `weigh` of every output's weights from byte `start` on, times the
-    /// multiplier and 2^shift, to the output's accumulator.
-    fn each(&mut self, shift: u32, start: usize, run: &[i16], weigh: Weigh) {
+    /// Adds `weigh` of every output's weights from byte `start` on, times twice the
+    /// multiplier, and 256 times more for a `high` byte, to the output's accumulator.
+    fn each(&mut self, start: usize, run: &[i16], weigh: Weigh, high: bool) {
         let mut rest = self.weights;
         for (sum, multiplier) in self.sums.iter_mut().zip(multipliers(self.multipliers)) {
             let Some((row, others)) = rest.split_at_checked(self.row_bytes) else { return };
             rest = others;
             let weighed = weigh(row.get(start..).unwrap_or(&[]), run);
+            let mut weighed = 2 * product(weighed, multiplier);
+            if high {
+                weighed <<= 8;
+            }
             // Modulo 2^64 on the way; what comes out at the end fits.
-            *sum = sum.wrapping_add(product(weighed, multiplier) << shift);
+            *sum = sum.wrapping_add(weighed);
         }
     }
 
@@ -61,20 +65,20 @@ impl<'m, 's> Head<'m, 's> {
         let bits = self.width.bits;
         let start = first * usize::from(bits) / 8;
         match bits {
-            2 => self.each(1, start, run, packed::<2>),
-            3 => self.each(1, start, run, packed::<3>),
-            4 => self.each(1, start, run, nibbles),
-            8 => self.each(1, start, run, bytes::<1>),
+            2 => self.each(start, run, packed::<2>, false),
+            3 => self.each(start, run, packed::<3>, false),
+            4 => self.each(start, run, nibbles, false),
+            8 => self.each(start, run, bytes::<1>, false),
             _ => {
                 // A byte of the codes at a time, so that every sum fits an i32.
-                self.each(1, start, run, bytes::<2>);
-                self.each(9, start + 1, run, bytes::<2>);
+                self.each(start, run, bytes::<2>, false);
+                self.each(start + 1, run, bytes::<2>, true);
             }
         }
     }
 
     /// Takes off what the codes are too high by: (2^bits − odd)·Σ φ.
-    pub(crate) fn finish(self) {
+    pub(crate) fn finish(&mut self) {
         let excess = (1 << self.width.bits) - i64::from(self.width.odd);
         for (sum, multiplier) in self.sums.iter_mut().zip(multipliers(self.multipliers)) {
             let factor = excess * i64::from(multiplier);

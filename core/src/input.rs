@@ -125,19 +125,21 @@ impl InputMap {
 
     /// The line on which the map is for integers that nothing saturates.
     const fn line(self, limit: i32) -> Line {
-        const FAR: i32 = (1 << 23) - 1;
         if self.log || self.shift < 0 || self.shift > 30 || self.mult == 0 {
             return Line::NOWHERE;
         }
-        // (x·2^shift − offset)·mult stays within ±limit·2^15, so rounded within ±limit.
-        let room = ((limit as u32) << 15) / self.mult as u32;
-        let room = if room as i32 > FAR { FAR } else { room as i32 };
+        let mult = self.mult as i32;
+        // (x·2^shift − offset)·mult must stay within ±limit·2^15 and the difference
+        // within ±(2^23 − 1). At most 2^16/mult and 512, by a step of Newton's from
+        // below: small cores do not divide.
+        let guess = 512 - mult;
+        let inverse = if mult > 128 { (guess * ((2 << 16) - mult * guess)) >> 16 } else { 512 };
+        let room = (limit * inverse) >> 1;
         if self.offset > room || self.offset < -room {
             return Line::NOWHERE;
         }
         let first = -((room - self.offset) >> self.shift);
         let last = (room + self.offset) >> self.shift;
-        let mult = self.mult as i32;
         Line {
             first,
             length: (last - first) as u32,

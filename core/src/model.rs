@@ -144,7 +144,14 @@ impl<'a> Model<'a> {
     /// The banks, in order.
     #[must_use]
     pub const fn banks(&self) -> Banks<'a> {
-        Banks { model: *self, at: self.banks_at, index: 0 }
+        Banks {
+            blob: self.blob,
+            inputs: self.inputs,
+            outputs: self.outputs,
+            count: self.banks,
+            at: self.banks_at,
+            index: 0,
+        }
     }
 
     /// The first bank; every model has one.

@@ -68,7 +68,7 @@ impl Sink<'_, '_> {
     }
 
     /// After the last feature of the bank.
-    pub(crate) fn finish(self) {
+    pub(crate) fn finish(&mut self) {
         if let Self::Head(head) = self {
             head.finish();
         }

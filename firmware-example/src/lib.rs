@@ -6,6 +6,7 @@
 //! - [`exit`] ends the emulation with an exit code.
 //! - [`Uart`] is the serial port.
 //! - [`stack`] measures how deep the stack went.
+//! - [`mark`] surrounds what the emulator's plugin counts.
 //! - [`packed`] is what the host has put into flash beside the firmware, [`pack`]
 //!   reads it.
 
@@ -14,6 +15,7 @@
 mod linker;
 mod register;
 
+pub mod mark;
 pub mod pack;
 #[cfg(any(feature = "planted-unwrap", feature = "planted-float", feature = "planted-heap"))]
 pub mod planted;
@@ -40,6 +42,15 @@ pub fn print(text: &str) {
         // There is nowhere to report to.
         let _ = stdout.write_all(text.as_bytes());
     }
+}
+
+/// Writes a number to the host's console, without the formatting machinery.
+pub fn print_number(number: usize) {
+    if number >= 10 {
+        print_number(number / 10);
+    }
+    let digit = [b'0' + (number % 10) as u8];
+    print(core::str::from_utf8(&digit).unwrap_or("?"));
 }
 
 /// Ends the emulation; the emulator's own exit code is `code`.

@@ -1,8 +1,10 @@
 //! Errors of a model on a table, through the core.
 
+use koan::{Error, Model, Task, class_of};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use crate::anomaly::auc;
 use crate::blob::predictor;
 use crate::data::{Table, Target};
 
@@ -17,6 +19,9 @@ pub struct Evaluation {
     /// Root mean squared error in the target's units (regression).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rmse: Option<f64>,
+    /// Area under the ROC curve (two classes with one score).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auc: Option<f64>,
     /// `confusion[actual][predicted]` (classification).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub confusion: Vec<Vec<u64>>,
@@ -26,27 +31,41 @@ pub struct Evaluation {
 ///
 /// # Errors
 /// A bad blob, or a table that does not suit it.
-pub fn evaluate(blob: &[u8], table: &Table) -> Result<Evaluation, koan::Error> {
+pub fn evaluate(blob: &[u8], table: &Table) -> Result<Evaluation, Error> {
     let rows: Vec<usize> = (0..table.rows()).collect();
     match &table.target {
         Target::Classes { labels } => {
-            let predicted: Vec<usize> = rows
+            if Model::parse(blob)?.task() != Task::Classification {
+                return Err(Error::Unsuited { needs: "a classification model" });
+            }
+            // The class and, for the curve, the first score.
+            let predicted: Vec<(usize, f64)> = rows
                 .par_iter()
                 .map_init(
                     || predictor(blob),
-                    |predictor, &row| predictor.as_mut().map_err(|e| *e)?.classify(table.row(row)),
+                    |predictor, &row| {
+                        let predictor = predictor.as_mut().map_err(|e| *e)?;
+                        let scores = predictor.scores(table.row(row))?;
+                        Ok((class_of(scores), f64::from(scores[0])))
+                    },
                 )
-                .collect::<Result<_, _>>()?;
+                .collect::<Result<_, Error>>()?;
             let classes = table.schema.classes.len();
             let mut confusion = vec![vec![0u64; classes]; classes];
-            for (&label, class) in labels.iter().zip(predicted) {
+            for (&label, &(class, _)) in labels.iter().zip(&predicted) {
                 if let Some(count) =
                     confusion.get_mut(label as usize).and_then(|row| row.get_mut(class))
                 {
                     *count += 1;
                 }
             }
-            Ok(of_confusion(confusion))
+            let mut evaluation = of_confusion(confusion);
+            if classes == 2 {
+                let scores: Vec<f64> = predicted.iter().map(|&(_, score)| score).collect();
+                let positive: Vec<bool> = labels.iter().map(|&label| label == 1).collect();
+                evaluation.auc = auc(&scores, &positive);
+            }
+            Ok(evaluation)
         }
         Target::Values(targets) => {
             let values: Vec<f32> = rows
@@ -61,13 +80,38 @@ pub fn evaluate(blob: &[u8], table: &Table) -> Result<Evaluation, koan::Error> {
     }
 }
 
+/// The evaluation of real-valued scores, rows × outputs, row-major: of one
+/// output its sign, of several the largest is the class.
+#[must_use]
+pub fn of_scores(table: &Table, scores: &[f64]) -> Evaluation {
+    let outputs = scores.len() / table.rows().max(1);
+    match &table.target {
+        Target::Values(values) => {
+            of_values(values.iter().zip(scores).map(|(&y, &v)| (f64::from(y), v)))
+        }
+        Target::Classes { labels } => {
+            let classes = table.schema.classes.len();
+            let mut confusion = vec![vec![0u64; classes]; classes];
+            for (&label, row) in labels.iter().zip(scores.chunks_exact(outputs.max(1))) {
+                let class = if let [score] = row {
+                    usize::from(*score > 0.0)
+                } else {
+                    (0..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best })
+                };
+                confusion[label as usize][class] += 1;
+            }
+            of_confusion(confusion)
+        }
+    }
+}
+
 /// The evaluation that a confusion matrix stands for.
 #[must_use]
 pub fn of_confusion(confusion: Vec<Vec<u64>>) -> Evaluation {
     let rows: u64 = confusion.iter().flatten().sum();
     let right: u64 = confusion.iter().enumerate().map(|(i, row)| row[i]).sum();
     let error = (rows - right) as f64 / rows.max(1) as f64;
-    Evaluation { error, rows: rows as usize, rmse: None, confusion }
+    Evaluation { error, rows: rows as usize, rmse: None, auc: None, confusion }
 }
 
 /// The evaluation of (target, prediction) pairs.
@@ -81,5 +125,57 @@ pub fn of_values(pairs: impl Iterator<Item = (f64, f64)>) -> Evaluation {
     let rmse = (errors / rows.max(1) as f64).sqrt();
     // A target of zeros only has no relative error: the absolute one then.
     let error = if squares > 0.0 { (errors / squares).sqrt() } else { rmse };
-    Evaluation { error, rows, rmse: Some(rmse), confusion: Vec::new() }
+    Evaluation { error, rows, rmse: Some(rmse), auc: None, confusion: Vec::new() }
+}
+
+/// Evaluations of blocks of rows, added up.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    confusion: Vec<Vec<u64>>,
+    rows: usize,
+    /// Σ (y − ŷ)².
+    errors: f64,
+    /// Σ y².
+    squares: f64,
+}
+
+impl Tally {
+    /// Adds the evaluation of the rows of `table`.
+    pub fn add(&mut self, block: &Evaluation, table: &Table) {
+        self.rows += block.rows;
+        if let Some(rmse) = block.rmse {
+            self.errors += rmse * rmse * block.rows as f64;
+        }
+        if let Target::Values(values) = &table.target {
+            self.squares += values.iter().map(|&y| f64::from(y).powi(2)).sum::<f64>();
+        }
+        if self.confusion.is_empty() {
+            self.confusion.clone_from(&block.confusion);
+            return;
+        }
+        for (mine, theirs) in self.confusion.iter_mut().zip(&block.confusion) {
+            for (count, more) in mine.iter_mut().zip(theirs) {
+                *count += more;
+            }
+        }
+    }
+
+    /// Rows so far.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The evaluation of all rows, without the area under the ROC curve: that
+    /// would need all scores.
+    #[must_use]
+    pub fn finish(self) -> Evaluation {
+        if !self.confusion.is_empty() {
+            return of_confusion(self.confusion);
+        }
+        let rmse = (self.errors / self.rows.max(1) as f64).sqrt();
+        let error = if self.squares > 0.0 { (self.errors / self.squares).sqrt() } else { rmse };
+        let rmse = Some(rmse);
+        Evaluation { error, rows: self.rows, rmse, auc: None, confusion: Vec::new() }
+    }
 }

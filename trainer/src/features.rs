@@ -92,6 +92,22 @@ impl FeatureMap {
         )
     }
 
+    /// Features of all given rows: rows × [`FeatureMap::features`], row-major.
+    ///
+    /// # Errors
+    /// A table with another number of inputs.
+    pub fn features_of(&self, table: &Table, rows: &[usize]) -> Result<Vec<i16>, Error> {
+        let mut features = vec![0i16; self.features * rows.len()];
+        features.par_chunks_mut(self.features).zip(rows).try_for_each_init(
+            || self.predictor(),
+            |predictor, (place, &row)| {
+                let predictor = predictor.as_mut().map_err(|error| *error)?;
+                predictor.features(table.row(row), place)
+            },
+        )?;
+        Ok(features)
+    }
+
     /// Codes of all given rows: rows × [`FeatureMap::codes`], row-major.
     ///
     /// # Errors

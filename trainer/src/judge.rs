@@ -4,6 +4,7 @@ use koan::Family;
 
 use crate::Error;
 use crate::blob::ModelSpec;
+use crate::data::{Division, Part, folds};
 use crate::features::FeatureMap;
 use crate::problem::Problem;
 use crate::progress::Progress;
@@ -42,21 +43,55 @@ impl Sample {
             let draw = koan::generator::Stream::new(i as u64, 7).draw(0);
             if draw % 3 == fold { judge.push(row) } else { fit.push(row) }
         }
-        if judge.is_empty() {
-            judge.clone_from(&fit);
-        }
-        if fit.is_empty() {
-            fit.clone_from(&judge);
-        }
-        Self { fit, judge }
+        Self { fit, judge }.filled()
     }
 
-    /// Samples to average over: three folds of small data, one of large.
+    /// Samples to average over: three folds of small data, one of large. Groups
+    /// stay on one side, and a part to validate on judges alone.
     #[must_use]
-    pub fn folds(rows: &[usize], most: usize) -> Vec<Self> {
+    pub fn folds(problem: &Problem<'_>, rows: &[usize], most: usize) -> Vec<Self> {
         let folds = if rows.len() < SMALL_ROWS { 3 } else { 1 };
-        (0..folds).map(|fold| Self::new(rows, most, fold)).collect()
+        match &problem.table.division {
+            Division::Free => (0..folds).map(|fold| Self::new(rows, most, fold)).collect(),
+            Division::Groups(_) => {
+                let thirds = thirds(problem);
+                (0..folds)
+                    .map(|fold| Self::by(rows, most, |row| thirds[row] as u64 == fold))
+                    .collect()
+            }
+            Division::Parts(parts) => {
+                vec![Self::by(rows, most, |row| parts[row] == Part::Validation)]
+            }
+        }
     }
+
+    /// At most `most` of `rows`, evenly spread; those that `judges` says judge.
+    fn by(rows: &[usize], most: usize, judges: impl Fn(usize) -> bool) -> Self {
+        let count = rows.len().min(most);
+        let picked = (0..count).map(|i| rows[i * rows.len() / count]);
+        let (judge, fit) = picked.partition(|&row| judges(row));
+        Self { fit, judge }.filled()
+    }
+
+    /// Neither side empty.
+    fn filled(mut self) -> Self {
+        if self.judge.is_empty() {
+            self.judge.clone_from(&self.fit);
+        }
+        if self.fit.is_empty() {
+            self.fit.clone_from(&self.judge);
+        }
+        self
+    }
+}
+
+/// Thirds of the rows of a table with groups: 0, 1 or 2 for each row. With fewer
+/// than three groups, thirds of the rows in a run each.
+#[must_use]
+pub fn thirds(problem: &Problem<'_>) -> Vec<usize> {
+    let rows = problem.table.rows();
+    // The seed is no concern of the user's: these parts only compare.
+    folds(problem.table, 3, 7).unwrap_or_else(|_| (0..rows).map(|row| row * 3 / rows).collect())
 }
 
 /// Squared error on the judging rows of the best fit on the others.

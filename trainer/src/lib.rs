@@ -4,10 +4,13 @@
 //! it. Features are computed by the core itself ([`features`]), so what was
 //! trained is what runs: there is no second implementation that could drift.
 
+pub mod anomaly;
+pub mod baseline;
 pub mod blob;
 pub mod calibrate;
 pub mod data;
 pub mod digits;
+pub mod embed;
 pub mod evaluate;
 pub mod features;
 pub mod fit;
@@ -23,13 +26,18 @@ pub mod problem;
 pub mod progress;
 pub mod quantise;
 pub mod relevance;
+mod report;
 pub mod ridge;
 pub mod select;
+pub mod solve;
 pub mod sparse;
+pub mod stream;
 mod train;
+pub mod unsupervised;
 
-pub use options::{FamilyName, TrainOptions};
-pub use train::{Report, Trained, train};
+pub use options::{FamilyName, Goal, TrainOptions};
+pub use report::Report;
+pub use train::{Trained, train};
 
 /// Why training or evaluation stopped.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +52,14 @@ pub enum Error {
     /// Options that do not go together.
     #[error("{0}")]
     Options(String),
+    /// A checkpoint that is of no use, or cannot be written.
+    #[error("{file}: the checkpoint is {problem}")]
+    Checkpoint {
+        /// The checkpoint.
+        file: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// More than the format can hold, or than training can handle.
     #[error("{found} {what} are too many: at most {most}")]
     TooMany {

@@ -64,6 +64,28 @@ impl Moments {
         self.add_scaled(features.as_ref(), targets.as_ref(), ones.as_ref(), Par::Seq);
     }
 
+    /// Adds a weighted block to all sums but the Gram matrix, in order.
+    pub(crate) fn add_sums(
+        &mut self,
+        features: MatRef<'_, f64>,
+        targets: MatRef<'_, f64>,
+        weights: &[f64],
+    ) {
+        let weighted = Mat::from_fn(targets.nrows(), targets.ncols(), |row, output| {
+            weights[row] * targets[(row, output)]
+        });
+        let ones = Mat::from_fn(weights.len(), 1, |row, _| weights[row]);
+        matmul(self.cross.as_mut(), Accum::Add, features, weighted.as_ref(), 1.0, Par::Seq);
+        matmul(self.sum.as_mut(), Accum::Add, features, ones.as_ref(), 1.0, Par::Seq);
+        for (row, weight) in weights.iter().enumerate() {
+            self.count += weight;
+            for output in 0..targets.ncols() {
+                self.target_sum[output] += weighted[(row, output)];
+                self.target_square[output] += weighted[(row, output)] * targets[(row, output)];
+            }
+        }
+    }
+
     /// Adds rows whose features, targets and constant are scaled already.
     fn add_scaled(
         &mut self,

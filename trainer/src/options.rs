@@ -6,6 +6,7 @@ use crate::Error;
 use crate::data::{Schema, Task};
 use crate::normalise::Kind;
 use crate::plan::{BankPlan, GroupPlan};
+use crate::solve::Loss;
 
 /// A family by name, before its parameters are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -43,9 +44,30 @@ impl FamilyName {
     }
 }
 
+/// What the outputs are to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Goal {
+    /// The target: a class or a value.
+    Predict,
+    /// Coordinates: so many principal components of the features.
+    Embed {
+        /// From 2 to 255.
+        outputs: u8,
+    },
+    /// Whether a row is normal.
+    Detect {
+        /// The class of normal rows; none if all are.
+        normal: Option<u32>,
+        /// The share of normal rows that may be called anomalies.
+        false_alarm: f64,
+    },
+}
+
 /// What training is asked to do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainOptions {
+    /// What the outputs are to be.
+    pub goal: Goal,
     /// One bank for each: a sum of kernels.
     pub families: Vec<FamilyName>,
     /// Law of the draws; chosen by family and number of inputs if not given.
@@ -64,6 +86,11 @@ pub struct TrainOptions {
     /// λ, relative to a feature's variance times the rows; searched if not
     /// given.
     pub lambda: Option<f64>,
+    /// What the head minimises.
+    pub loss: Loss,
+    /// C of the constraint that no weight is beyond ±C/K, for features of
+    /// magnitude 1 (Algorithm 1 of *Weighted Sums of Random Kitchen Sinks*).
+    pub box_c: Option<f64>,
     /// Kind of input map; chosen if not given.
     pub map: Option<Kind>,
     /// Whether to learn a bandwidth for every input; where it helps if not
@@ -92,6 +119,7 @@ pub struct TrainOptions {
 impl Default for TrainOptions {
     fn default() -> Self {
         Self {
+            goal: Goal::Predict,
             families: vec![FamilyName::Fourier],
             projection: None,
             features: Vec::new(),
@@ -99,6 +127,8 @@ impl Default for TrainOptions {
             seed: 1,
             bandwidth: None,
             lambda: None,
+            loss: Loss::Squared,
+            box_c: None,
             map: None,
             relevance: None,
             pool: 4,
@@ -160,6 +190,13 @@ impl TrainOptions {
         }
         if let Some(bad) = self.lambda.filter(|&lambda| lambda != 0.0 && !sensible(lambda)) {
             return Err(Error::Options(format!("a lambda of {bad} is not in [0, 1e6]")));
+        }
+        if let Some(bad) = self.box_c.filter(|c| !sensible(*c)) {
+            return Err(Error::Options(format!("a box of {bad} is not in (0, 1e6]")));
+        }
+        if self.box_c.is_some() && self.loss == Loss::Logistic {
+            let message = "a box goes with the losses squared and hinge, not with logistic";
+            return Err(Error::Options(message.into()));
         }
         if !self.groups.is_empty() && self.groups.iter().all(|group| group.law == Law::None) {
             return Err(Error::Options("the groups leave all inputs out".into()));

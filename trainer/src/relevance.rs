@@ -7,10 +7,14 @@
 //! a draw is learned. Only the input maps come from here: features and head are
 //! made by the core afterwards.
 
+use std::borrow::Cow;
+
 use faer::linalg::solvers::Solve;
 use faer::{Mat, MatRef, Side};
 use koan::generator::Stream;
 
+use crate::data::Division;
+use crate::judge::thirds;
 use crate::normalise::Normaliser;
 use crate::problem::Problem;
 use crate::progress::Progress;
@@ -45,25 +49,30 @@ pub fn learn(
     progress: &Progress,
 ) -> Vec<f64> {
     let inputs = normaliser.axes.len();
+    let thirds = match problem.table.division {
+        Division::Groups(_) => Some(thirds(problem)),
+        _ => None,
+    };
     let mut logs = vec![0.0f64; inputs];
     let (mut first, mut second) = (vec![0.0f64; inputs], vec![0.0f64; inputs]);
     for step in 1..=STEPS {
         progress.phase(&format!("learning which inputs matter (step {step} of {STEPS})"));
         let scales: Vec<f64> = logs.iter().map(|log| bandwidth * log.exp()).collect();
         let stream = Stream::new(seed, step as u32);
-        let sample = |index: usize| {
-            let draw = u128::from(stream.draw(index as u64));
-            rows[((draw * rows.len() as u128) >> 64) as usize]
-        };
+        let (fit, held) = sides(rows, step, thirds.as_deref());
         let count = ROWS.min(rows.len().div_ceil(2)).max(1);
-        let part = |offset: usize| {
+        let part = |offset: usize, from: &[usize]| {
+            let sample = |index: usize| {
+                let draw = u128::from(stream.draw(index as u64));
+                from[((draw * from.len() as u128) >> 64) as usize]
+            };
             let rows: Vec<usize> = (0..count).map(|i| sample(offset + i)).collect();
             let u = Mat::from_fn(count, inputs, |i, input| {
                 normaliser.axes[input].apply(problem.table.row(rows[i])[input])
             });
             (u, problem.targets(&rows))
         };
-        let gradient = gradient(&part(0), &part(count), &scales, &stream);
+        let gradient = gradient(&part(0, &fit), &part(count, &held), &scales, &stream);
         for i in 0..inputs {
             first[i] = 0.9 * first[i] + 0.1 * gradient[i];
             second[i] = 0.99 * second[i] + 0.01 * gradient[i].powi(2);
@@ -81,6 +90,24 @@ pub fn learn(
         .collect();
     let square = kept.iter().map(|r| r * r).sum::<f64>() / inputs as f64;
     kept.iter().map(|r| r / square.sqrt()).collect()
+}
+
+/// The rows to fit on and those to hold out in a step: all of them, since hardly
+/// a row is drawn twice, or with groups two thirds and the rest, in turns.
+fn sides<'r>(
+    rows: &'r [usize],
+    step: usize,
+    thirds: Option<&[usize]>,
+) -> (Cow<'r, [usize]>, Cow<'r, [usize]>) {
+    let Some(thirds) = thirds else {
+        return (Cow::Borrowed(rows), Cow::Borrowed(rows));
+    };
+    let (held, fit): (Vec<usize>, Vec<usize>) =
+        rows.iter().partition(|&&row| thirds[row] == step % 3);
+    if held.is_empty() || fit.is_empty() {
+        return (Cow::Borrowed(rows), Cow::Borrowed(rows));
+    }
+    (Cow::Owned(fit), Cow::Owned(held))
 }
 
 /// Features cos(z) and slopes −sin(z), z = (u∘scales)·ωᵀ + b.

@@ -2,7 +2,7 @@
 //! Σ (y − wᵀφ − b)² + λ‖w‖², b unpenalised, all outputs at once.
 
 use faer::linalg::solvers::{Llt, Solve};
-use faer::{Mat, Side};
+use faer::{Mat, MatRef, Side};
 
 use crate::moments::Moments;
 
@@ -27,6 +27,8 @@ pub struct System {
     cross: Mat<f64>,
     means: Vec<f64>,
     target_means: Vec<f64>,
+    /// Σ (y − mean)², one for each output.
+    target_spread: Vec<f64>,
     /// Mean of the diagonal: the unit of λ.
     unit: f64,
 }
@@ -56,7 +58,10 @@ impl System {
         let trace: f64 = (0..features).map(|k| gram[(k, k)]).sum();
         // All-constant features leave a zero Gram matrix: any unit will do.
         let unit = if trace > 0.0 { trace / features as f64 } else { 1.0 };
-        Self { gram, cross, means, target_means, unit }
+        let target_spread = (0..moments.outputs())
+            .map(|t| moments.target_square[t] - moments.count * target_means[t].powi(2))
+            .collect();
+        Self { gram, cross, means, target_means, target_spread, unit }
     }
 
     /// Gram + λ·unit·I, factored. When it is singular to working precision (few
@@ -125,6 +130,30 @@ impl System {
                 .collect();
         }
         lambdas.iter().map(|&lambda| self.solve(lambda)).collect()
+    }
+
+    /// Mean variance of a feature times the rows: what λ is multiplied by.
+    #[must_use]
+    pub fn unit(&self) -> f64 {
+        self.unit
+    }
+
+    /// Mean of each feature.
+    #[must_use]
+    pub fn means(&self) -> &[f64] {
+        &self.means
+    }
+
+    /// Σ (y − mean)² of `output`.
+    #[must_use]
+    pub fn target_spread(&self, output: usize) -> f64 {
+        self.target_spread[output]
+    }
+
+    /// Centred Σ φyᵀ, K × T.
+    #[must_use]
+    pub fn cross(&self) -> MatRef<'_, f64> {
+        self.cross.as_ref()
     }
 
     /// Adds the bias: ŷ at the mean feature is the mean target.

@@ -44,7 +44,7 @@ const DENSE_INPUTS: usize = 128;
 /// Groups of inputs up to which bins have their scales polished.
 const POLISHED_GROUPS: usize = 40;
 /// Inputs up to which a map of its own for each is tried.
-const MAPPED_INPUTS: usize = 160;
+pub(crate) const MAPPED_INPUTS: usize = 160;
 
 /// Chooses normalisation, bandwidths and laws for `banks`.
 ///
@@ -61,8 +61,11 @@ pub fn choose(
     progress.phase("choosing the input map");
     // Bins see more rows: how fine a grid may be depends on how many there are.
     let bins = banks.iter().all(|bank| matches!(bank.family, Family::Bin { .. }));
-    let sample =
-        Sample::folds(rows, if bins { 30_000 } else { (rows.len() / 4).clamp(6000, 15_000) });
+    let sample = Sample::folds(
+        problem,
+        rows,
+        if bins { 30_000 } else { (rows.len() / 4).clamp(6000, 15_000) },
+    );
     let pilots: Vec<BankPlan> = banks
         .iter()
         .map(|bank| small(bank, if rows.len() < SMALL_ROWS { 512 } else { 1024 }))
@@ -103,7 +106,7 @@ pub fn choose(
     // compared again, on more rows and more features.
     progress.phase("choosing the bandwidth");
     let full: Vec<BankPlan> = banks.iter().map(|bank| small(bank, 2048)).collect();
-    let sample = Sample::folds(rows, if bins { 60_000 } else { 20_000 });
+    let sample = Sample::folds(problem, rows, if bins { 60_000 } else { 20_000 });
     let mut best: Option<Candidate> = None;
     for relevance in [false, true] {
         let group = candidates.iter().filter(|candidate| candidate.relevance == relevance);

@@ -3,18 +3,21 @@
 use std::time::Instant;
 
 use koan::{Family, Law};
-use serde::Serialize;
 
-use crate::blob::HeadSpec;
-use crate::data::{Table, Target, Task};
-use crate::evaluate::{Evaluation, evaluate, of_confusion, of_values};
-use crate::fit::{Fitted, fit_dense, fit_sparse};
+use crate::baseline::Baselines;
+use crate::blob::{HeadSpec, ModelSpec};
+use crate::data::{Schema, Table, Task};
+use crate::evaluate::{Evaluation, evaluate, of_scores};
+use crate::fit::{Fitted, fit_dense, fit_loss, fit_sparse};
 use crate::judge::sparse_slots;
-use crate::plan::{BankPlan, all_off};
+use crate::plan::BankPlan;
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::select::choose;
-use crate::{Error, TrainOptions};
+use crate::report::Report;
+use crate::select::{Choice, choose};
+use crate::solve::Loss;
+use crate::unsupervised::{Unsupervised, detect, detector, embedding, variance_lost};
+use crate::{Error, Goal, TrainOptions};
 
 /// Columns up to which a Gram matrix is formed; more only for bins alone.
 const MAX_DENSE: usize = 16_384;
@@ -26,58 +29,6 @@ pub struct Trained {
     pub blob: Vec<u8>,
     /// What was done and how good it is.
     pub report: Report,
-}
-
-/// What training did, in the terms of the command line's `--json`.
-#[derive(Clone, Debug, Serialize)]
-pub struct Report {
-    /// `classification` or `regression`.
-    pub task: String,
-    /// Families of the banks, joined by commas.
-    pub family: String,
-    /// Laws of the banks, joined by commas.
-    pub projection: String,
-    /// Features of all banks (columns of the head).
-    pub features: usize,
-    /// Bits of a weight.
-    pub bits: u8,
-    /// Bytes of the blob.
-    pub bytes: usize,
-    /// Fraction misclassified, or relative RMS error, of the blob on the test
-    /// rows.
-    pub error: f64,
-    /// Test rows.
-    pub rows: usize,
-    /// Wall-clock seconds, from the table in memory to the checked blob.
-    pub seconds: f64,
-    /// Rows trained on.
-    pub train_rows: usize,
-    /// Inputs of a row.
-    pub inputs: usize,
-    /// Outputs.
-    pub outputs: usize,
-    /// Seed of the model.
-    pub seed: u64,
-    /// The kind of input map.
-    pub map: String,
-    /// Inputs that go through their logarithm.
-    pub logged_inputs: usize,
-    /// Whether a bandwidth was learned for every input.
-    pub relevance: bool,
-    /// Bandwidth of each bank, relative to the spread of the data.
-    pub bandwidth: Vec<f64>,
-    /// λ, relative to a feature's variance times the rows (for bins alone: in
-    /// rows).
-    pub lambda: f64,
-    /// Error on the test rows with real-valued weights.
-    pub error_float: f64,
-    /// Error on the test rows with each weight rounded to the nearest level.
-    pub error_nearest: f64,
-    /// Error on the test rows with compensated rounding: the blob's.
-    pub error_compensated: f64,
-    /// What a user should know.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }
 
 /// Trains a model on `train` and judges it on `test`.
@@ -101,18 +52,84 @@ pub fn train(
     let problem = Problem::new(train, options.balanced);
     check(&problem)?;
     let banks = bank_plans(train, options)?;
-    let rows: Vec<usize> = (0..train.rows()).collect();
-    let choice = choose(&problem, &rows, &banks, options, progress)?;
-
-    let mut warnings = Vec::new();
-    if all_off(&choice.spec.maps) {
-        warnings.push("every input is constant: the model predicts without looking".to_owned());
-    }
-    let fitted = match sparse_slots(&choice.spec) {
-        Some(slot_bits) => fit_sparse(&problem, choice.spec.clone(), slot_bits, options, progress)?,
-        None => fit_dense(&problem, choice.spec.clone(), options, progress)?,
+    let trained = match options.goal {
+        Goal::Predict => train_target(&problem, test, &banks, options, progress, start),
+        Goal::Embed { outputs } => {
+            progress.phase("computing principal components");
+            let made = embedding(train, &banks, outputs, options)?;
+            finish_embedding(train, test, made, options, start)
+        }
+        Goal::Detect { normal, false_alarm } => {
+            progress.phase("computing the mean of normal rows");
+            let made = detector(train, normal, &banks, false_alarm, options)?;
+            finish_detector(train, test, normal, made, options, start)
+        }
     };
-    let finish = |head: &HeadSpec, golden: usize| -> Result<Vec<u8>, Error> {
+    progress.finish();
+    trained
+}
+
+/// A head that predicts the target.
+fn train_target(
+    problem: &Problem<'_>,
+    test: &Table,
+    banks: &[BankPlan],
+    options: &TrainOptions,
+    progress: &Progress,
+    start: Instant,
+) -> Result<Trained, Error> {
+    let train = problem.table;
+    let rows: Vec<usize> = (0..train.rows()).collect();
+    let choice = choose(problem, &rows, banks, options, progress)?;
+    let spec = choice.spec.clone();
+    let ridge = options.loss == Loss::Squared && options.box_c.is_none();
+    let fitted = match sparse_slots(&spec) {
+        _ if !ridge => fit_loss(problem, spec, options, progress)?,
+        Some(slot_bits) => fit_sparse(problem, spec, slot_bits, options, progress)?,
+        None => fit_dense(problem, spec, options, progress)?,
+    };
+    let judge = |blob: &[u8], nearest: &[u8], fitted: &Fitted| {
+        Ok(Judged {
+            blob: evaluate(blob, test)?,
+            nearest: evaluate(nearest, test)?,
+            float: judge_float(fitted, test)?,
+            baselines: {
+                progress.phase("fitting baselines");
+                Baselines::held_out(train, test, options.seed)?
+            },
+        })
+    };
+    conclude(start, problem, choice, fitted, train.rows(), options, progress, judge)
+}
+
+/// How good a fit is on the test rows.
+pub(crate) struct Judged {
+    /// The blob.
+    pub blob: Evaluation,
+    /// The blob of nearest rounding.
+    pub nearest: Evaluation,
+    /// The weights before rounding.
+    pub float: Evaluation,
+    /// What it must beat.
+    pub baselines: Baselines,
+}
+
+/// Writes, checks and judges the model of a fit: `judge` is given the blob, the
+/// blob of nearest rounding, and the weights before rounding. The problem's
+/// table need not hold all of the `train_rows`.
+#[allow(clippy::too_many_arguments, reason = "the end of two kinds of training")]
+pub(crate) fn conclude(
+    start: Instant,
+    problem: &Problem<'_>,
+    choice: Choice,
+    fitted: Fitted,
+    train_rows: usize,
+    options: &TrainOptions,
+    progress: &Progress,
+    judge: impl FnOnce(&[u8], &[u8], &Fitted) -> Result<Judged, Error>,
+) -> Result<Trained, Error> {
+    let train = problem.table;
+    let encode = |head: &HeadSpec, golden: usize| -> Result<Vec<u8>, Error> {
         let mut spec = fitted.spec.clone();
         spec.task = match problem.task() {
             Task::Classification => koan::Task::Classification,
@@ -120,48 +137,89 @@ pub fn train(
         };
         spec.head = Some(head.clone());
         spec.calibration = fitted.calibration;
-        spec.class_names.clone_from(&train.schema.classes);
-        spec.notes = options.notes(&train.schema)?;
-        spec.golden_rows = (0..golden.min(train.rows())).map(|i| train.row(i).to_vec()).collect();
-        Ok(spec.encode()?)
+        complete(spec, train, &train.schema, options, golden)
     };
     progress.phase("writing and checking the model");
-    let blob = finish(&fitted.compensated, options.golden_rows)?;
-    crate::blob::predictor(&blob)?.self_test()?;
-    let evaluation = evaluate(&blob, test)?;
+    let blob = encode(&fitted.compensated, options.golden_rows)?;
     let seconds = start.elapsed().as_secs_f64();
-    let error_float = judge_float(&fitted, test)?.error;
-    let error_nearest = evaluate(&finish(&fitted.nearest, 0)?, test)?.error;
-    let join = |names: Vec<&str>| names.join(",");
-    let laws = |bank: &BankPlan| if bank.groups.is_empty() { bank.law.name() } else { "groups" };
-    let report = Report {
-        task: match problem.task() {
-            Task::Classification => "classification".into(),
-            Task::Regression => "regression".into(),
-        },
-        family: join(choice.banks.iter().map(|bank| bank.family.name()).collect()),
-        projection: join(choice.banks.iter().map(laws).collect()),
-        features: fitted.spec.banks.iter().map(crate::blob::BankSpec::columns).sum(),
-        bits: options.bits_for(problem.task()),
-        bytes: blob.len(),
-        error: evaluation.error,
-        rows: evaluation.rows,
-        seconds,
-        train_rows: train.rows(),
-        inputs: train.inputs,
-        outputs: problem.outputs,
-        seed: options.seed,
-        map: choice.kind.name().into(),
-        logged_inputs: choice.normaliser.logged_inputs(),
-        relevance: choice.relevance,
-        bandwidth: choice.banks.iter().map(|bank| bank.bandwidth).collect(),
+    let judged = judge(&blob, &encode(&fitted.nearest, 0)?, &fitted)?;
+    let error = judged.blob.error;
+    let mut report = Report {
+        train_rows,
+        loss: Some(options.loss),
+        box_c: options.box_c,
         lambda: fitted.lambda,
-        error_float,
-        error_nearest,
-        error_compensated: evaluation.error,
-        warnings,
+        error_float: Some(judged.float.error),
+        error_nearest: Some(judged.nearest.error),
+        error_compensated: Some(error),
+        baselines: Some(judged.baselines),
+        ..Report::of(train, judged.blob.rows, &choice, &blob, options, seconds)
     };
-    progress.finish();
+    report.task = match problem.task() {
+        Task::Classification => "classification".into(),
+        Task::Regression => "regression".into(),
+    };
+    (report.error, report.outputs, report.bits) =
+        (error, problem.outputs, options.bits_for(problem.task()));
+    report.warnings.extend(fitted.warnings);
+    Ok(Trained { blob, report })
+}
+
+/// The blob of a specification with head: names, notes, golden rows. The blob
+/// has passed its self test.
+fn complete(
+    mut spec: ModelSpec,
+    train: &Table,
+    schema: &Schema,
+    options: &TrainOptions,
+    golden: usize,
+) -> Result<Vec<u8>, Error> {
+    spec.class_names.clone_from(&schema.classes);
+    spec.notes = options.notes(schema)?;
+    spec.golden_rows = (0..golden.min(train.rows())).map(|i| train.row(i).to_vec()).collect();
+    let blob = spec.encode()?;
+    crate::blob::predictor(&blob)?.self_test()?;
+    Ok(blob)
+}
+
+fn finish_embedding(
+    train: &Table,
+    test: &Table,
+    made: Unsupervised,
+    options: &TrainOptions,
+    start: Instant,
+) -> Result<Trained, Error> {
+    let Unsupervised { spec, choice } = made;
+    // Coordinates are no classes, whatever the ignored target is.
+    let schema = Schema { classes: Vec::new(), positive: None, ..train.schema.clone() };
+    let blob = complete(spec, train, &schema, options, options.golden_rows)?;
+    let error = variance_lost(&blob, &choice.spec, test)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let mut report = Report::of(train, test.rows(), &choice, &blob, options, seconds);
+    (report.task, report.error) = ("embedding".into(), error);
+    Ok(Trained { blob, report })
+}
+
+fn finish_detector(
+    train: &Table,
+    test: &Table,
+    normal: Option<u32>,
+    made: Unsupervised,
+    options: &TrainOptions,
+    start: Instant,
+) -> Result<Trained, Error> {
+    let Unsupervised { spec, choice } = made;
+    let mut schema = train.schema.clone();
+    if normal.is_none() {
+        (schema.classes, schema.positive) = (vec!["anomaly".into(), "normal".into()], None);
+    }
+    let blob = complete(spec, train, &schema, options, options.golden_rows)?;
+    let detection = detect(&blob, test, normal)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let mut report = Report::of(train, test.rows(), &choice, &blob, options, seconds);
+    report.task = "anomaly".into();
+    report.error = detection.error;
+    report.detection = Some(detection);
     Ok(Trained { blob, report })
 }
 
@@ -180,7 +238,7 @@ fn check(problem: &Problem<'_>) -> Result<(), Error> {
 }
 
 /// The banks that the options ask for.
-fn bank_plans(table: &Table, options: &TrainOptions) -> Result<Vec<BankPlan>, Error> {
+pub(crate) fn bank_plans(table: &Table, options: &TrainOptions) -> Result<Vec<BankPlan>, Error> {
     let mut banks = options.banks(table.inputs)?;
     if options.linear {
         banks.push(BankPlan {
@@ -200,26 +258,22 @@ fn bank_plans(table: &Table, options: &TrainOptions) -> Result<Vec<BankPlan>, Er
     Ok(banks)
 }
 
+/// Checks that a Gram matrix can be formed, also of bins.
+pub(crate) fn dense_columns(banks: &[BankPlan], options: &TrainOptions) -> Result<(), Error> {
+    let columns: usize = banks.iter().map(BankPlan::columns).sum();
+    if columns > MAX_DENSE {
+        return Err(Error::TooMany { what: "features", found: columns, most: MAX_DENSE });
+    }
+    if options.lambda.is_some() && matches!(banks, [BankPlan { family: Family::Bin { .. }, .. }]) {
+        return Err(Error::Options(
+            "for bins alone lambda counts rows in memory, but not in streaming: leave it out"
+                .into(),
+        ));
+    }
+    Ok(())
+}
+
 /// The evaluation of real-valued weights.
-fn judge_float(fitted: &Fitted, test: &Table) -> Result<Evaluation, Error> {
-    let scores = (fitted.float)(test)?;
-    let outputs = scores.len() / test.rows().max(1);
-    Ok(match &test.target {
-        Target::Values(values) => {
-            of_values(values.iter().zip(&scores).map(|(&y, &v)| (f64::from(y), v)))
-        }
-        Target::Classes { labels } => {
-            let classes = test.schema.classes.len();
-            let mut confusion = vec![vec![0u64; classes]; classes];
-            for (&label, row) in labels.iter().zip(scores.chunks_exact(outputs.max(1))) {
-                let class = if let [score] = row {
-                    usize::from(*score > 0.0)
-                } else {
-                    (0..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best })
-                };
-                confusion[label as usize][class] += 1;
-            }
-            of_confusion(confusion)
-        }
-    })
+pub(crate) fn judge_float(fitted: &Fitted, test: &Table) -> Result<Evaluation, Error> {
+    Ok(of_scores(test, &(fitted.float)(test)?))
 }

@@ -3,7 +3,7 @@
 use koan::numerics::{NORMAL_ONE, Scale};
 use koan::{Calibration, Family, Group, InputMap, Law, Model, Task, Width};
 use koan_trainer::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec};
-use koan_trainer::data::{Column, ColumnKind, Format, Schema, Table, Target};
+use koan_trainer::data::{Column, ColumnKind, Division, Format, Schema, Table, Target};
 use koan_trainer::listing;
 use koan_trainer::normalise::{Kind, Normaliser};
 use koan_trainer::plan::{BankPlan, all_off, realise};
@@ -106,13 +106,11 @@ fn table(rows: &[[f32; 3]]) -> Table {
         values: rows.concat(),
         target: Target::Values(vec![0.0; rows.len()]),
         schema: Schema {
-            format: Format::Csv,
             columns: vec![numeric(), numeric(), numeric(), column(ColumnKind::Target)],
-            zero_based: false,
-            positive: None,
             inputs: 3,
-            classes: Vec::new(),
+            ..Schema::new(Format::Csv)
         },
+        division: Division::Free,
     }
 }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use object::{Architecture, File, Object, ObjectSection, ObjectSymbol, SectionKind};
+use object::elf::{SHF_ALLOC, SHF_WRITE};
+use object::{Architecture, File, Object, ObjectSection, ObjectSymbol, SectionFlags, SectionKind};
 
 /// What must not be in a firmware, as names of symbols and instructions.
 #[derive(Clone, Debug, Default)]
@@ -146,18 +147,18 @@ pub fn size(path: &Path) -> Result<Size> {
     let file = File::parse(&*bytes)?;
     let mut size = Size { flash: 0, ram: 0 };
     for section in file.sections() {
-        match section.kind() {
-            SectionKind::Text | SectionKind::ReadOnlyData => size.flash += section.size(),
-            SectionKind::Data => {
-                // Initial values lie in flash.
-                size.flash += section.size();
-                size.ram += section.size();
-            }
-            // riscv-rt calls what remains of the RAM a section.
-            SectionKind::UninitializedData if section.name() != Ok(".stack") => {
-                size.ram += section.size();
-            }
-            _ => {}
+        let SectionFlags::Elf { sh_flags, .. } = section.flags() else { continue };
+        let loaded = section.kind() != SectionKind::UninitializedData;
+        // riscv-rt calls what remains of the RAM a section.
+        if !sh_flags.contains(SHF_ALLOC) || section.name() == Ok(".stack") {
+            continue;
+        }
+        // Initial values lie in flash.
+        if loaded {
+            size.flash += section.size();
+        }
+        if sh_flags.contains(SHF_WRITE) {
+            size.ram += section.size();
         }
     }
     Ok(size)

@@ -84,12 +84,17 @@ pub fn all() -> Result<Vec<Machine>> {
 impl Machine {
     /// Builds a program of the firmware; gives the path of the ELF file.
     pub fn build(&self, program: &str, features: &str) -> Result<PathBuf> {
-        let target = self.target;
         let features =
-            if features.is_empty() { String::new() } else { format!(" --features {features}") };
+            if features.is_empty() { String::new() } else { format!("--features {features}") };
+        self.build_with(program, &features, "")
+    }
+
+    /// As [`Machine::build`], with options of cargo and variables in front.
+    pub fn build_with(&self, program: &str, options: &str, variables: &str) -> Result<PathBuf> {
+        let target = self.target;
         step(&format!(
-            "cargo build --quiet --manifest-path {MANIFEST} --target-dir {TARGET_FOLDER} --release \
-             --locked --target {target} --bin {program}{features}"
+            "{variables} cargo build --quiet --manifest-path {MANIFEST} --target-dir {TARGET_FOLDER} --release \
+             --locked --target {target} --bin {program} {options}"
         ))?;
         Ok(root()?.join(format!("{TARGET_FOLDER}/{target}/release/{program}")))
     }
@@ -104,9 +109,19 @@ impl Machine {
 
     /// Runs a firmware to its end, with `pack` (bytes and address) in its memory.
     pub fn run(&self, elf: &Path, pack: Option<(&[u8], u64)>) -> Result<Outcome> {
+        self.run_with(elf, pack, &[])
+    }
+
+    /// As [`Machine::run`], with further arguments for the emulator.
+    pub fn run_with(
+        &self,
+        elf: &Path,
+        pack: Option<(&[u8], u64)>,
+        arguments: &[&str],
+    ) -> Result<Outcome> {
         let scratch = tempfile::tempdir()?;
         let mut command = self.command(elf)?;
-        command.args(["-serial", "none"]);
+        command.args(["-serial", "none"]).args(arguments);
         if let Some((bytes, address)) = pack {
             for (number, piece) in bytes.chunks(PIECE).enumerate() {
                 let file = scratch.path().join(number.to_string());

@@ -1,5 +1,6 @@
 //! The project's own commands: `cargo xtask`.
 
+mod cost;
 mod docs;
 mod elf;
 mod emulate;
@@ -31,6 +32,12 @@ enum Command {
     },
     /// Build the firmware for every emulated core and run it there
     Emulate,
+    /// Count what a prediction costs on every emulated core
+    Cost {
+        /// Store the figures: those that are worse are so on purpose
+        #[arg(long)]
+        update: bool,
+    },
     /// Stream rows and faults through the serial ports of emulated devices
     Serial,
     /// Build the npm package for browsers and node into wasm/dist
@@ -56,6 +63,7 @@ fn main() -> ExitCode {
         Command::Setup => setup::run(),
         Command::Test { quick } => steps::test(quick),
         Command::Emulate => emulate::run().map(|table| print!("{table}")),
+        Command::Cost { update } => cost::run(update).map(|table| print!("{table}")),
         Command::Serial => serial::test(),
         Command::Npm => wasm::package(),
         Command::Page => wasm::page(),

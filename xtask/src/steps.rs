@@ -63,6 +63,7 @@ pub fn test(quick: bool) -> Result<()> {
     )?;
     firmware()?;
     print!("{}", crate::emulate::run()?);
+    print!("{}", crate::cost::run(false)?);
     crate::serial::test()?;
     miri()?;
     // The same numbers without overflow checks, as devices run it.

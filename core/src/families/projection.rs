@@ -265,10 +265,10 @@ fn load_fours<T: Wrapping>(
 fn walsh_hadamard<T: Wrapping>(block: &mut [T]) {
     let length = block.len();
     pass_of_four(block);
-    let mut quarter = 16;
-    while 4 * quarter <= length {
-        pass(block, quarter);
-        quarter *= 4;
+    let mut log = 4;
+    while 4 << log <= length {
+        pass(block, log);
+        log += 2;
     }
     if length.trailing_zeros() % 2 == 1 {
         let (low, high) = block.split_at_mut(length / 2);
@@ -289,13 +289,14 @@ fn pass_of_four<T: Wrapping>(block: &mut [T]) {
     }
 }
 
-/// The same for transforms of `quarter` numbers, any power of two.
+/// The same for transforms of 2^log numbers.
 #[inline(never)]
-fn pass<T: Wrapping>(block: &mut [T], quarter: usize) {
-    for four in block.chunks_exact_mut(4 * quarter) {
-        let (low, high) = four.split_at_mut(2 * quarter);
-        let (a, b) = low.split_at_mut(quarter);
-        let (c, d) = high.split_at_mut(quarter);
+fn pass<T: Wrapping>(block: &mut [T], log: u32) {
+    // A block has at most 2^16 numbers. Said here so that no panic is linked.
+    for four in block.chunks_exact_mut(4 << (log & 15)) {
+        let (low, high) = four.split_at_mut(four.len() / 2);
+        let (a, b) = low.split_at_mut(low.len() / 2);
+        let (c, d) = high.split_at_mut(high.len() / 2);
         for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
             [*a, *b, *c, *d] = butterfly([*a, *b, *c, *d]);
         }

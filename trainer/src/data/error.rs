@@ -8,9 +8,9 @@ use std::io;
 pub struct Place {
     /// The file as the caller named it, or the name given to a stream.
     pub file: String,
-    /// Line in the file, from 1; in idx files, which have no lines, the row.
+    /// Line in the file, from 1; the row in formats that have no lines.
     pub line: u64,
-    /// The column of a CSV or TSV file, where one column is at fault.
+    /// The column of a table, where one column is at fault.
     pub column: Option<ColumnLabel>,
 }
 
@@ -72,8 +72,8 @@ pub enum DataError {
     /// The file is of another format than the model's training data.
     #[error("{file}: looks like {found}, but the model takes {expected}")]
     Format { file: String, expected: &'static str, found: &'static str },
-    /// An option that only CSV and TSV files know.
-    #[error("{file}: `{option}` applies to CSV and TSV files; this is {format}")]
+    /// An option that only tables with columns know.
+    #[error("{file}: `{option}` applies to tables such as CSV files; this is {format}")]
     OptionNeedsCsv { file: String, option: &'static str, format: &'static str },
     /// No column of that name or number; `columns` describes those there are.
     #[error("{file}: no column `{wanted}`; {columns}")]
@@ -135,6 +135,32 @@ pub enum DataError {
     /// A malformed line of an svmlight file.
     #[error("{place}: `{token}` {problem}")]
     Svmlight { place: Place, token: String, problem: String },
+    /// A file that is not as its format demands.
+    #[error("{file}: {problem}")]
+    Malformed { file: String, problem: String },
+    /// A line that is not as its format demands.
+    #[error("{place}: {problem}")]
+    MalformedLine { place: Place, problem: String },
+    /// A folder without files to read.
+    #[error("{file}: no data files in this folder; they are known by their ends: {ends}")]
+    NoDataFiles { file: String, ends: String },
+    /// One of several files is not like the first.
+    #[error("{file}: {problem}, unlike {first}; files that are read as one must be alike")]
+    Unlike { file: String, first: String, problem: String },
+    /// A path that does not say what the label is.
+    #[error("{file}: the path has no label as `{from}` would find it")]
+    NoLabel { file: String, from: String },
+    /// Overlapping windows that nothing keeps on one side of a split.
+    #[error(
+        "windows of {samples} samples every {stride} overlap; say what tells recordings apart          (`group`), so that none is on both sides of a split"
+    )]
+    Overlap { samples: usize, stride: usize },
+    /// No recording is long enough.
+    #[error("{file}: no recording has the {samples} samples of a window")]
+    NoWindows { file: String, samples: usize },
+    /// Options that exclude each other.
+    #[error("{0}")]
+    Contradiction(String),
     /// A malformed idx file; `offset` counts bytes of the decompressed file.
     #[error("{file}: at byte {offset}: {problem}")]
     Idx { file: String, offset: u64, problem: String },

@@ -1,28 +1,23 @@
 //! Second pass: the rows under a schema, with their targets, as a table.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::PathBuf;
 
 use super::ReadOptions;
 use super::error::DataError;
-use super::idx::read_labels;
-use super::open::Input;
 use super::rows::RowReader;
 use super::scan::{Field, class_name, parse};
-use super::schema::{ColumnKind, Format, Schema};
-use super::table::{Table, Target};
+use super::schema::{ColumnKind, Schema};
+use super::table::{Division, Table, Target};
 
-/// Reads all rows; `expected` rows are made room for at once.
+/// Reads all rows of the files; `expected` rows are made room for at once.
 pub(crate) fn fill(
-    path: &Path,
+    files: &[PathBuf],
     schema: Schema,
     options: &ReadOptions,
     expected: usize,
 ) -> Result<Table, DataError> {
-    let mut reader = RowReader::new(Input::open(path)?, &schema, options, true)?;
-    if schema.format == Format::Idx {
-        reader.set_labels(read_labels(path, options)?)?;
-    }
+    let mut reader = RowReader::of_files(files, &schema, options, true)?;
     let file = reader.origin().file.clone();
     let inputs = schema.inputs;
     let too_large = |rows| DataError::TooLarge { file: file.clone(), rows, inputs };
@@ -31,27 +26,61 @@ pub(crate) fn fill(
     room.and_then(|room| values.try_reserve_exact(room).ok()).ok_or_else(|| too_large(expected))?;
 
     let mut targets = Targets::new(&schema);
+    let mut groups = Groups::default();
     for row in 1.. {
         values.try_reserve(inputs).map_err(|_| too_large(row))?;
         let Some(line) = reader.append(&mut values)? else {
             break;
         };
         targets.push(&reader, line)?;
+        if schema.recordings.group.is_some() {
+            groups.push(reader.group());
+        }
     }
-    if targets.target.is_empty() {
-        return Err(DataError::NoRows { file });
+    let target = targets.target;
+    if target.is_empty() {
+        return Err(match schema.recordings.window {
+            Some(window) => DataError::NoWindows { file, samples: window.samples },
+            None => DataError::NoRows { file },
+        });
     }
-    Ok(Table { inputs, values, target: targets.target, schema })
+    let division = match schema.recordings.group {
+        Some(_) => Division::Groups(groups.numbers),
+        None => Division::Free,
+    };
+    Ok(Table { inputs, values, target, schema, division })
 }
 
-struct Targets<'s> {
+/// Numbers for recordings, in the order in which they come.
+#[derive(Default)]
+pub(crate) struct Groups {
+    known: HashMap<Vec<u8>, u32>,
+    pub numbers: Vec<u32>,
+}
+
+impl Groups {
+    pub fn push(&mut self, group: &[u8]) {
+        let number = match self.known.get(group) {
+            Some(&number) => number,
+            None => {
+                let number = self.known.len() as u32;
+                self.known.insert(group.to_vec(), number);
+                number
+            }
+        };
+        self.numbers.push(number);
+    }
+}
+
+/// Takes the targets of a reader's rows.
+pub(crate) struct Targets<'s> {
     schema: &'s Schema,
     indices: HashMap<&'s str, u32>,
-    target: Target,
+    pub target: Target,
 }
 
 impl<'s> Targets<'s> {
-    fn new(schema: &'s Schema) -> Targets<'s> {
+    pub fn new(schema: &'s Schema) -> Targets<'s> {
         let names = schema.classes.iter().map(String::as_str);
         Targets {
             schema,
@@ -65,7 +94,7 @@ impl<'s> Targets<'s> {
     }
 
     /// Adds the target of the reader's last row.
-    fn push(&mut self, reader: &RowReader<'_>, line: u64) -> Result<(), DataError> {
+    pub fn push(&mut self, reader: &RowReader<'_>, line: u64) -> Result<(), DataError> {
         let raw = reader.target();
         let place = || reader.target_place(self.schema, line);
         let text = || raw.to_string();
@@ -124,13 +153,16 @@ pub(crate) fn list(names: &[String]) -> String {
 /// Replaces the NaN that stand for missing values, in the table and in its
 /// schema, by the median of the column's values.
 pub(crate) fn impute(table: &mut Table) {
+    let samples = table.schema.recordings.samples();
+    let channels = table.inputs / samples;
     let mut input = 0;
     for column in &mut table.schema.columns {
         let width = column.inputs();
         if let ColumnKind::Numeric { missing: Some(fixed) } = &mut column.kind
             && fixed.is_nan()
         {
-            let cells = || (input..table.values.len()).step_by(table.inputs);
+            // Every sample of a window has the column once.
+            let cells = || (input..table.values.len()).step_by(channels);
             let mut known: Vec<f32> = cells().map(|i| table.values[i]).collect();
             known.retain(|value| !value.is_nan());
             *fixed = median(&mut known);

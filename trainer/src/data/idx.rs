@@ -22,8 +22,9 @@ struct Array<'r> {
 
 impl<'r> Array<'r> {
     fn new(input: Input<'r>) -> Result<Array<'r>, DataError> {
+        let origin = input.origin.clone();
         let mut array =
-            Array { origin: input.origin, reader: input.reader, offset: 0, dimensions: Vec::new() };
+            Array { origin, reader: input.into_reader(), offset: 0, dimensions: Vec::new() };
         let mut bytes = Vec::new();
         array.fill(&mut bytes, 4, "the header")?;
         if bytes[..2] != [0, 0] {
@@ -124,12 +125,9 @@ pub(crate) fn infer(path: &Path, options: &ReadOptions) -> Result<Schema, DataEr
     let task = options.task.unwrap_or(Task::Classification);
     let label = ColumnLabel { number: 1, name: "label".to_string() };
     Ok(Schema {
-        format: Format::Idx,
-        columns: Vec::new(),
-        zero_based: false,
-        positive: None,
         inputs: rows.inputs,
         classes: labels.into_classes(&rows.array.origin, &label, Some(task), false)?,
+        ..Schema::new(Format::Idx)
     })
 }
 

@@ -1,37 +1,149 @@
-//! First pass over delimited text: infers the schema.
+//! First pass over tables: infers the schema.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::csv::{Records, delimiter};
 use super::error::{ColumnLabel, DataError, describe_columns};
 use super::open::{Input, Origin};
+use super::recordings::{GroupBy, Recordings};
+use super::records::{Known, Records};
 use super::scan::{ColumnScan, Field, parse};
 use super::schema::{Column, ColumnKind, Format, Schema, check, width};
-use super::{Missing, ReadOptions};
+use super::{MAX_INPUTS, Missing, ReadOptions, Task};
 
 /// What the first pass finds.
 pub(crate) struct Inferred {
     pub schema: Schema,
+    /// Records of all files; windows of them are fewer.
     pub rows: usize,
     /// Whether the first line is a header.
     pub header: bool,
-    pub delimiter: u8,
+    /// The delimiter of a single file, if it has one; several may have their own.
+    pub delimiter: Option<u8>,
 }
 
-/// Reads the file once. Numeric columns with missing values have NaN as their
+/// One file after the first pass over it.
+struct Scanned {
+    origin: Origin,
+    names: Vec<String>,
+    scans: Vec<ColumnScan>,
+    known: Option<Known>,
+    rows: usize,
+    header: bool,
+    delimiter: Option<u8>,
+    /// Number of the last line.
+    last: u64,
+}
+
+/// Reads the files once. Numeric columns with missing values have NaN as their
 /// stand-in, to be replaced by the median once the values are known.
-pub(crate) fn infer(path: &Path, options: &ReadOptions) -> Result<Inferred, DataError> {
-    let input = Input::open(path)?;
-    let delimiter = delimiter(&input, options, |_| false);
-    let mut records = Records::new(input, delimiter);
+pub(crate) fn infer(files: &[PathBuf], options: &ReadOptions) -> Result<Inferred, DataError> {
+    let mut whole: Option<Scanned> = None;
+    let mut parts = Vec::new();
+    let mut labels = ColumnScan::default();
+    for path in files {
+        let before = whole.as_ref().map_or(0, |whole| whole.last);
+        let mut next = scan(path, options, before)?;
+        parts.push((before, next.origin.file.clone()));
+        if let Some(from) = &options.label_from {
+            let label = from.label(path)?;
+            (0..next.rows).for_each(|_| labels.add(before + 1, label.as_bytes()));
+        }
+        if let Some(whole) = &whole {
+            next.check_like(whole)?;
+            for (scan, earlier) in next.scans.iter_mut().zip(&whole.scans) {
+                scan.merge(earlier);
+            }
+            next.rows += whole.rows;
+        }
+        whole = Some(next);
+    }
+    let Some(Scanned { names, scans, known, rows, header, delimiter, .. }) = whole else {
+        return Err(DataError::NoRows { file: String::new() });
+    };
+    let origin = Origin::several(parts);
+    let file = || origin.file.clone();
+
+    let find = |wanted: &String| find(&origin, wanted, &names);
+    let target = match (&options.target, &options.label_from) {
+        (Some(wanted), None) => Some(find(wanted)?),
+        (None, None) => Some(names.len() - 1),
+        (None, Some(_)) => None,
+        (Some(_), Some(_)) => {
+            let both = "the target is a column or comes from the path (`label-from`), not both";
+            return Err(DataError::Contradiction(both.into()));
+        }
+    };
+    let dropped: Vec<usize> = options.drop.iter().map(find).collect::<Result<_, _>>()?;
+    let texts: Vec<usize> = options.text.iter().map(find).collect::<Result<_, _>>()?;
+    let group = match &options.group {
+        None => None,
+        Some(wanted) => Some(match find(wanted) {
+            Ok(column) => GroupBy::Column(column),
+            Err(_) if wanted == "file" => GroupBy::File,
+            Err(error) => return Err(error),
+        }),
+    };
+    let targets = known.as_ref().map_or(0, |known| known.targets);
+    let mut columns = Vec::with_capacity(names.len());
+    let mut classes = Vec::new();
+    for (index, (name, scan)) in names.iter().zip(scans).enumerate() {
+        let label = ColumnLabel { number: index + 1, name: name.clone() };
+        let stated = known.as_ref().is_some_and(|known| known.text[index]);
+        let as_text = stated || texts.contains(&index);
+        let other_target = index + targets >= names.len();
+        let kind = if target == Some(index) {
+            classes = scan.into_classes(&origin, &label, options.task, as_text)?;
+            ColumnKind::Target
+        } else if dropped.contains(&index) || other_target || group == Some(GroupBy::Column(index))
+        {
+            ColumnKind::Dropped
+        } else {
+            input_kind(&origin, &label, scan, options.missing, as_text)?
+        };
+        let name = name.clone();
+        columns.push(Column { name, kind });
+    }
+    if options.label_from.is_some() {
+        let label = ColumnLabel { number: 0, name: "label".to_string() };
+        let task = options.task.or(Some(Task::Classification));
+        classes = labels.into_classes(&origin, &label, task, false)?;
+    }
+    check(&columns).map_err(|problem| DataError::Schema(format!("{}: {problem}", file())))?;
+    let samples = options.window.map_or(1, |window| window.samples);
+    let inputs = width(&columns).saturating_mul(samples);
+    if inputs == 0 {
+        return Err(DataError::NoInputs { file: file() });
+    }
+    if inputs > MAX_INPUTS {
+        let problem = format!("windows of {inputs} inputs; at most {MAX_INPUTS} can be read");
+        return Err(DataError::Schema(format!("{}: {problem}", file())));
+    }
+    let recordings =
+        Recordings { window: options.window, group, label: options.label_from.clone() };
+    let schema = Schema { columns, inputs, classes, recordings, ..Schema::new(Format::Csv) };
+    let delimiter = delimiter.filter(|_| files.len() == 1);
+    Ok(Inferred { schema, rows, header, delimiter })
+}
+
+/// Reads one file; its lines count on from `before`.
+fn scan(path: &Path, options: &ReadOptions, before: u64) -> Result<Scanned, DataError> {
+    let (mut records, delimiter) = Records::new(Input::open(path)?, options, |_| false)?;
     let origin = records.origin.clone();
     let file = || origin.file.clone();
-    let Some(first_line) = records.next()? else {
-        return Err(DataError::Empty { file: file() });
+    let known = records.known.take();
+    let mut first_line = 0;
+    let first: Vec<Vec<u8>> = match &known {
+        Some(known) => known.names.iter().map(|name| name.clone().into_bytes()).collect(),
+        None => {
+            let Some(line) = records.next()? else {
+                return Err(DataError::Empty { file: file() });
+            };
+            first_line = line;
+            (0..records.len()).map(|i| records.field(i).to_vec()).collect()
+        }
     };
-    let first: Vec<Vec<u8>> = (0..records.len()).map(|i| records.field(i).to_vec()).collect();
     let mut scans = vec![ColumnScan::default(); first.len()];
-    let mut rows = 0;
+    let (mut rows, mut last) = (0, first_line);
     while let Some(line) = records.next()? {
         if records.len() != first.len() {
             return Err(DataError::Ragged {
@@ -41,12 +153,13 @@ pub(crate) fn infer(path: &Path, options: &ReadOptions) -> Result<Inferred, Data
             });
         }
         for (index, scan) in scans.iter_mut().enumerate() {
-            scan.add(line, records.field(index));
+            scan.add(before + line, records.field(index));
         }
-        rows += 1;
+        (rows, last) = (rows + 1, line);
     }
 
     let header = match options.header {
+        _ if known.is_some() => true,
         Some(header) => header,
         None => guess_header(&origin, first_line, &first, &scans, rows)?,
     };
@@ -60,45 +173,44 @@ pub(crate) fn infer(path: &Path, options: &ReadOptions) -> Result<Inferred, Data
         }
     } else {
         for (scan, field) in scans.iter_mut().zip(&first) {
-            scan.add(first_line, field);
+            scan.add(before + first_line, field);
         }
         rows += 1;
     }
     if rows == 0 {
         return Err(DataError::NoRows { file: file() });
     }
+    Ok(Scanned { origin, names, scans, known, rows, header, delimiter, last: before + last })
+}
 
-    let find = |wanted: &String| find(&origin, wanted, &names);
-    let target = match &options.target {
-        Some(wanted) => find(wanted)?,
-        None => names.len() - 1,
-    };
-    let dropped: Vec<usize> = options.drop.iter().map(find).collect::<Result<_, _>>()?;
-    let texts: Vec<usize> = options.text.iter().map(find).collect::<Result<_, _>>()?;
-    let mut columns = Vec::with_capacity(names.len());
-    let mut classes = Vec::new();
-    for (index, (name, scan)) in names.iter().zip(scans).enumerate() {
-        let label = ColumnLabel { number: index + 1, name: name.clone() };
-        let as_text = texts.contains(&index);
-        let kind = if index == target {
-            classes = scan.into_classes(&origin, &label, options.task, as_text)?;
-            ColumnKind::Target
-        } else if dropped.contains(&index) {
-            ColumnKind::Dropped
-        } else {
-            input_kind(&origin, &label, scan, options.missing, as_text)?
+impl Scanned {
+    /// Checks that the columns are those of the files before.
+    fn check_like(&self, before: &Scanned) -> Result<(), DataError> {
+        let unlike = |problem: String| DataError::Unlike {
+            file: self.origin.file.clone(),
+            first: before.origin.file.clone(),
+            problem,
         };
-        let name = name.clone();
-        columns.push(Column { name, kind });
+        if self.names.len() != before.names.len() {
+            let (found, expected) = (self.names.len(), before.names.len());
+            return Err(unlike(format!("{found} columns instead of {expected}")));
+        }
+        if self.header != before.header {
+            return Err(unlike(if self.header { "a header" } else { "no header" }.into()));
+        }
+        let text = |scanned: &Scanned| scanned.known.as_ref().map(|known| known.text.clone());
+        let odd = self.names.iter().zip(&before.names).position(|(a, b)| a != b);
+        match odd {
+            Some(column) => Err(unlike(format!(
+                "column {} is `{}` instead of `{}`",
+                column + 1,
+                self.names[column],
+                before.names[column]
+            ))),
+            None if text(self) != text(before) => Err(unlike("columns of other types".into())),
+            None => Ok(()),
+        }
     }
-    check(&columns).map_err(|problem| DataError::Schema(format!("{}: {problem}", file())))?;
-    let inputs = width(&columns);
-    if inputs == 0 {
-        return Err(DataError::NoInputs { file: file() });
-    }
-    let schema =
-        Schema { format: Format::Csv, columns, zero_based: false, positive: None, inputs, classes };
-    Ok(Inferred { schema, rows, header, delimiter })
 }
 
 fn input_kind(

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::csv::Records;
+use super::records::Records;
 use super::scan::{Field, parse};
 use super::schema::{Column, ColumnKind};
 

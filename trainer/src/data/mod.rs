@@ -1,19 +1,29 @@
 //! Data files: reads tables to train and test with, and rows to predict.
 //!
-//! Three formats, told apart by content, each also compressed with gzip:
-//! delimited text (CSV, TSV), svmlight text, and the idx arrays of MNIST.
+//! The formats are told apart by content, and each may be compressed with gzip:
+//! tables with columns (delimited text such as CSV and TSV, ARFF, PROBEN1,
+//! NumPy's npy and npz, Parquet), svmlight text, and the idx arrays of MNIST.
 //!
 //! [`read`] infers a [`Schema`] from training data, [`read_with`] reads test data
-//! under it, and [`rows`] streams rows to be predicted.
+//! under it, and [`rows`] streams rows to be predicted; [`read_all`],
+//! [`read_all_with`] and [`rows_of`] read several files as one.
 
+mod arff;
 mod compact;
 mod csv;
 mod error;
+mod files;
 mod fill;
 mod idx;
 mod infer;
 mod layout;
+mod npy;
 mod open;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod proben1;
+mod recordings;
+mod records;
 mod rows;
 mod scan;
 mod schema;
@@ -26,12 +36,15 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 pub use error::{ColumnLabel, DataError, Place};
-pub use rows::{RowReader, rows, rows_from};
+pub use files::expand;
+pub use recordings::{GroupBy, LabelFrom, Recordings, Window};
+pub use rows::{RowReader, rows, rows_from, rows_of};
 pub use schema::{Column, ColumnKind, Format, Schema};
-pub use split::{SplitSize, split};
-pub use table::{Table, Target};
+pub use split::{SplitSize, folds, split, split_table};
+pub use table::{Division, Part, Table, Target};
 
-use open::Input;
+pub(crate) use fill::{Groups, Targets, impute};
+use open::{Container, Input};
 
 /// Distinct values, at most, of a text column or of the classes.
 pub const MAX_VALUES: usize = 1000;
@@ -66,7 +79,7 @@ pub struct ReadOptions {
     /// Name of the target column, or its number from 1, or from -1 for the last;
     /// the last by default. Only [`read`] of CSV and TSV.
     pub target: Option<String>,
-    /// Whether the first line of a CSV or TSV file is a header.
+    /// Whether the first line of a CSV or TSV file is a header; other tables know.
     pub header: Option<bool>,
     /// What the target is; by default a text is a class, and so are integers of
     /// at most 20 distinct values that occur twice on average, and all labels of
@@ -85,9 +98,23 @@ pub struct ReadOptions {
     /// Columns, named or numbered as the target, to be taken as text although
     /// their values are numbers. Only [`read`] of CSV and TSV.
     pub text: Vec<String>,
-    /// File of the labels of an idx file; by default the one beside it with
-    /// `labels` for `images` and `idx1` for `idx3` in its name.
+    /// File of the labels of an idx file, by default the one beside it with
+    /// `labels` for `images` and `idx1` for `idx3` in its name; or of an npy file,
+    /// then the last column.
     pub labels: Option<PathBuf>,
+    /// First byte of lines to be passed over in a CSV or TSV file.
+    pub comment: Option<u8>,
+    /// Arrays of an npz file to read, in this order; all by default.
+    pub arrays: Vec<String>,
+    /// What tells recordings apart: a column, named or numbered as the target, or
+    /// `file`. Rows of a recording stay on the same side of every split. Only
+    /// [`read`] of tables; afterwards the schema says.
+    pub group: Option<String>,
+    /// Takes the label from the path of a file instead of a column.
+    pub label_from: Option<LabelFrom>,
+    /// Makes rows of windows of consecutive samples. Only [`read`] of tables;
+    /// afterwards the schema says.
+    pub window: Option<Window>,
 }
 
 /// Reads training data and infers its schema; the file is read twice.
@@ -97,47 +124,94 @@ pub struct ReadOptions {
 /// If the file cannot be read or is no well-formed table of finite numbers and
 /// categories with a target of at least two classes, or of numbers.
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Table, DataError> {
-    let path = path.as_ref();
-    let file = path.display().to_string();
-    match path.metadata() {
-        Ok(metadata) if metadata.is_file() => {}
-        Ok(_) => return Err(DataError::NotAFile { file }),
-        Err(source) => return Err(DataError::Unreadable { file, source }),
+    read_all(&[path.as_ref().to_owned()], options)
+}
+
+/// Reads several files as one table, one file after the other, as [`read`].
+///
+/// # Errors
+///
+/// As [`read`], and if the files are not alike.
+pub fn read_all(files: &[PathBuf], options: &ReadOptions) -> Result<Table, DataError> {
+    let (schema, options, rows) = infer_all(files, options)?;
+    let mut table = fill::fill(files, schema, &options, rows)?;
+    fill::impute(&mut table);
+    if let [path] = files
+        && table.division == Division::Free
+    {
+        let input = Input::open(path)?;
+        if input.container(options.comment) == Container::Proben1 {
+            table.division = Division::Parts(proben1::Proben1::parts(input)?);
+        }
     }
-    let format = Input::open(path)?.format();
+    Ok(table)
+}
+
+/// The schema of training data, the options to read its rows with, and how many
+/// there are at most (0 if that is not known).
+pub(crate) fn infer_all(
+    files: &[PathBuf],
+    options: &ReadOptions,
+) -> Result<(Schema, ReadOptions, usize), DataError> {
+    let Some(path) = files.first() else {
+        return Err(DataError::NoRows { file: String::new() });
+    };
+    for path in files {
+        let file = path.display().to_string();
+        match path.metadata() {
+            Ok(metadata) if metadata.is_file() => {}
+            Ok(_) => return Err(DataError::NotAFile { file }),
+            Err(source) => return Err(DataError::Unreadable { file, source }),
+        }
+    }
+    if let Some(Window { samples, stride }) = options.window {
+        if samples == 0 || stride == 0 {
+            let problem = "windows and strides have at least one sample";
+            return Err(DataError::Contradiction(problem.into()));
+        }
+        if stride < samples && options.group.is_none() {
+            return Err(DataError::Overlap { samples, stride });
+        }
+    }
+    let file = path.display().to_string();
+    let format = Input::open(path)?.container(options.comment).format();
     if format != Format::Csv {
         let given = [
             ("target", options.target.is_some()),
             ("drop", !options.drop.is_empty()),
             ("text", !options.text.is_empty()),
+            ("group", options.group.is_some()),
+            ("window", options.window.is_some()),
+            ("label-from", options.label_from.is_some()),
         ];
+        let format = format.described();
         if let Some(&(option, _)) = given.iter().find(|(_, given)| *given) {
-            let format = format.described();
             return Err(DataError::OptionNeedsCsv { file, option, format });
         }
+        if let [_, second, ..] = files {
+            let (file, first) = (second.display().to_string(), file);
+            let problem = format!("several files are read only of tables, not of {format}");
+            return Err(DataError::Unlike { file, first, problem });
+        }
     }
-    match format {
+    let (schema, options, rows) = match format {
         Format::Csv => {
-            let inferred = infer::infer(path, options)?;
+            let inferred = infer::infer(files, options)?;
             let options = ReadOptions {
                 header: Some(inferred.header),
-                delimiter: Some(inferred.delimiter),
+                delimiter: inferred.delimiter.or(options.delimiter),
                 ..options.clone()
             };
-            let schema = positive(inferred.schema, &options, &file)?;
-            let mut table = fill::fill(path, schema, &options, inferred.rows)?;
-            fill::impute(&mut table);
-            Ok(table)
+            let rows = inferred.rows.checked_div(options.window.map_or(1, |w| w.stride));
+            (inferred.schema, options, rows.unwrap_or(0))
         }
         Format::Svmlight => {
             let (schema, rows) = svmlight::infer(path, options)?;
-            fill::fill(path, positive(schema, options, &file)?, options, rows)
+            (schema, options.clone(), rows)
         }
-        Format::Idx => {
-            let schema = positive(idx::infer(path, options)?, options, &file)?;
-            fill::fill(path, schema, options, 0)
-        }
-    }
+        Format::Idx => (idx::infer(path, options)?, options.clone(), 0),
+    };
+    Ok((positive(schema, &options, &file)?, options, rows))
 }
 
 /// The schema of one class against the rest, if that is asked for.
@@ -162,5 +236,18 @@ pub fn read_with(
     schema: &Schema,
     options: &ReadOptions,
 ) -> Result<Table, DataError> {
-    fill::fill(path.as_ref(), schema.clone(), options, 0)
+    read_all_with(&[path.as_ref().to_owned()], schema, options)
+}
+
+/// Reads several files as one, as [`read_with`].
+///
+/// # Errors
+///
+/// As [`read_with`].
+pub fn read_all_with(
+    files: &[PathBuf],
+    schema: &Schema,
+    options: &ReadOptions,
+) -> Result<Table, DataError> {
+    fill::fill(files, schema.clone(), options, 0)
 }

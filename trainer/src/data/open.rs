@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
 
@@ -17,11 +17,27 @@ const HEAD: usize = 1 << 16;
 pub(crate) struct Origin {
     pub file: String,
     gzip: bool,
+    /// Of several files read as one: each file's name and the number of lines
+    /// before it.
+    parts: Vec<(u64, String)>,
 }
 
 impl Origin {
+    /// Several files, whose lines count on from one to the next: each with the
+    /// number of lines before it.
+    pub fn several(parts: Vec<(u64, String)>) -> Origin {
+        let file = match &parts[..] {
+            [(_, only)] => only.clone(),
+            [(_, first), rest @ ..] => format!("{first} and {} more", rest.len()),
+            [] => String::new(),
+        };
+        Origin { file, gzip: false, parts }
+    }
+
     pub fn at(&self, line: u64) -> Place {
-        Place { file: self.file.clone(), line, column: None }
+        let part = self.parts.iter().rev().find(|(before, _)| *before < line);
+        let (before, file) = part.map_or((0, &self.file), |(before, file)| (*before, file));
+        Place { file: file.clone(), line: line - before, column: None }
     }
 
     pub fn at_column(&self, line: u64, column: ColumnLabel) -> Place {
@@ -43,16 +59,47 @@ impl Origin {
 /// An opened, decompressed input and its first bytes.
 pub(crate) struct Input<'r> {
     pub origin: Origin,
-    /// The first bytes, also still to come from `reader`.
+    /// The first bytes.
     pub head: Vec<u8>,
-    pub reader: Box<dyn BufRead + 'r>,
+    rest: Box<dyn BufRead + 'r>,
+    /// The file, if it is one and not compressed.
+    path: Option<PathBuf>,
+}
+
+/// What kind of file it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Container {
+    /// Delimited text, or anything else.
+    Text,
+    Svmlight,
+    Idx,
+    Arff,
+    Proben1,
+    Npy,
+    Npz,
+    Parquet,
+}
+
+impl Container {
+    /// The format that it is one of.
+    pub fn format(self) -> Format {
+        match self {
+            Container::Svmlight => Format::Svmlight,
+            Container::Idx => Format::Idx,
+            _ => Format::Csv,
+        }
+    }
 }
 
 impl Input<'static> {
     pub fn open(path: &Path) -> Result<Input<'static>, DataError> {
         let file = path.display().to_string();
         match File::open(path) {
-            Ok(opened) => Input::new(opened, &file),
+            Ok(opened) => {
+                let mut input = Input::new(opened, &file)?;
+                input.path = (!input.origin.gzip).then(|| path.to_owned());
+                Ok(input)
+            }
             Err(source) => Err(DataError::Unreadable { file, source }),
         }
     }
@@ -62,7 +109,7 @@ impl<'r> Input<'r> {
     /// Fails on an empty input; takes no more of a slow stream than its first
     /// line that is not blank.
     pub fn new(source: impl Read + 'r, file: &str) -> Result<Input<'r>, DataError> {
-        let mut origin = Origin { file: file.to_string(), gzip: false };
+        let mut origin = Origin { file: file.to_string(), gzip: false, parts: Vec::new() };
         let mut source = BufReader::with_capacity(HEAD, source);
         let mut magic = Vec::new();
         (&mut source).take(2).read_to_end(&mut magic).map_err(|e| origin.read_error(e))?;
@@ -97,18 +144,65 @@ impl<'r> Input<'r> {
         if head.trim_ascii().is_empty() {
             return Err(DataError::Empty { file: origin.file });
         }
-        let reader = Box::new(Cursor::new(head.clone()).chain(reader));
-        Ok(Input { origin, head, reader })
+        Ok(Input { origin, head, rest: reader, path: None })
     }
 
-    /// The format, by the first bytes.
-    pub fn format(&self) -> Format {
-        if self.head.starts_with(&[0, 0]) {
-            return Format::Idx;
+    /// All of it, from the start.
+    pub fn into_reader(self) -> Box<dyn BufRead + 'r> {
+        Box::new(Cursor::new(self.head).chain(self.rest))
+    }
+
+    /// All of it for formats that are not read from front to back: the file
+    /// itself, or what a stream or a compressed file held, in memory.
+    pub fn into_seekable(self) -> Result<Seekable, DataError> {
+        let origin = self.origin.clone();
+        if let Some(path) = &self.path {
+            return File::open(path).map(Seekable::File).map_err(|e| origin.read_error(e));
         }
+        let mut bytes = Vec::new();
+        self.into_reader().read_to_end(&mut bytes).map_err(|e| origin.read_error(e))?;
+        Ok(Seekable::Memory(bytes))
+    }
+
+    /// What kind of file it is, by the first bytes; lines that begin with
+    /// `comment` do not count.
+    pub fn container(&self, comment: Option<u8>) -> Container {
+        const MAGIC: [(&[u8], Container); 4] = [
+            (&[0, 0], Container::Idx),
+            (b"\x93NUMPY", Container::Npy),
+            (b"PK\x03\x04", Container::Npz),
+            (b"PAR1", Container::Parquet),
+        ];
+        if let Some(&(_, container)) = MAGIC.iter().find(|(magic, _)| self.head.starts_with(magic))
+        {
+            return container;
+        }
+        let starts = |line: &[u8], word: &[u8]| {
+            line.len() >= word.len() && line[..word.len()].eq_ignore_ascii_case(word)
+        };
+        // Comments of arff begin with a percent sign.
+        let mut lines = self.lines(comment).map(<[u8]>::trim_ascii);
+        match lines.find(|line| !line.starts_with(b"%")) {
+            Some(line) if starts(line, b"@relation") || starts(line, b"@attribute") => {
+                return Container::Arff;
+            }
+            Some(line) if starts(line, b"bool_in=") || starts(line, b"real_in=") => {
+                return Container::Proben1;
+            }
+            _ => {}
+        }
+        match self.text(comment) {
+            Format::Svmlight => Container::Svmlight,
+            _ => Container::Text,
+        }
+    }
+
+    /// Which of the two kinds of text it is.
+    fn text(&self, comment: Option<u8>) -> Format {
         let lines = self.head.split_inclusive(|&byte| byte == b'\n');
         // A line cut off at the end of the head may stop inside a token.
         let whole = lines.filter(|line| line.ends_with(b"\n") || self.head.len() < HEAD);
+        let whole = whole.filter(|line| comment.is_none() || line.first().copied() != comment);
         for line in whole.take(100) {
             match svmlight_line(line) {
                 Some(true) => return Format::Svmlight,
@@ -119,11 +213,21 @@ impl<'r> Input<'r> {
         Format::Csv
     }
 
-    /// The first line that is not blank, as far as the head holds it.
-    pub fn first_line(&self) -> &[u8] {
-        let mut lines = self.head.split(|&byte| byte == b'\n');
-        lines.find(|line| !line.trim_ascii().is_empty()).unwrap_or_default()
+    /// The lines that are neither blank nor comments, as far as the head holds
+    /// them.
+    pub fn lines(&self, comment: Option<u8>) -> impl Iterator<Item = &[u8]> {
+        let lines = self.head.split(|&byte| byte == b'\n');
+        lines.filter(move |line| {
+            let comment = comment.is_some() && line.first().copied() == comment;
+            !comment && !line.trim_ascii().is_empty()
+        })
     }
+}
+
+/// An input that can be read in any order.
+pub(crate) enum Seekable {
+    File(File),
+    Memory(Vec<u8>),
 }
 
 /// Whether a whole line that is neither blank nor a comment has been read.

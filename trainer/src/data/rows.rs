@@ -1,16 +1,18 @@
 //! Rows under a known schema, one at a time: the second pass over training
 //! data, and the stream of rows to predict.
 
+use std::collections::VecDeque;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::ReadOptions;
 use super::csv::CsvRows;
 use super::error::{ColumnLabel, DataError, Place};
-use super::idx::IdxRows;
+use super::idx::{IdxRows, read_labels};
 use super::open::{Input, Origin};
+use super::recordings::{LabelFrom, Windower};
 use super::schema::{Format, Schema};
 use super::svmlight::SvmlightRows;
+use super::{ReadOptions, Task};
 
 /// Reads the rows of a file to be predicted; see [`RowReader`].
 ///
@@ -23,7 +25,20 @@ pub fn rows(
     schema: &Schema,
     options: &ReadOptions,
 ) -> Result<RowReader<'static>, DataError> {
-    RowReader::new(Input::open(path.as_ref())?, schema, options, false)
+    rows_of(&[path.as_ref().to_owned()], schema, options)
+}
+
+/// Reads the rows of several files, one file after the other, as [`rows`].
+///
+/// # Errors
+///
+/// As [`rows`].
+pub fn rows_of(
+    files: &[PathBuf],
+    schema: &Schema,
+    options: &ReadOptions,
+) -> Result<RowReader<'static>, DataError> {
+    RowReader::of_files(files, schema, options, false)
 }
 
 /// Reads rows to be predicted from a stream, which messages call `name`; see
@@ -38,71 +53,146 @@ pub fn rows_from<'r>(
     schema: &Schema,
     options: &ReadOptions,
 ) -> Result<RowReader<'r>, DataError> {
-    RowReader::new(Input::new(stream, name)?, schema, options, false)
+    let mut reader = RowReader::empty(schema, options, false);
+    reader.begin(Input::new(stream, name)?, None)?;
+    Ok(reader)
 }
 
 /// Rows of inputs under a schema, one at a time and in bounded memory.
 ///
-/// The target may be present or absent; it is not looked at. CSV columns are
-/// matched by name if both the schema and the file have names, otherwise by
-/// position, where the target, the dropped columns or both may be absent. Of the
-/// options only `header` and `delimiter` matter.
+/// The target may be present or absent; it is not looked at. Columns are matched
+/// by name if both the schema and the file have names, otherwise by position,
+/// where the target, the dropped columns or both may be absent. Of the options
+/// only `header`, `delimiter`, `comment`, `arrays` and `label_from` matter.
 ///
-/// Yields the line of each row (the row's number in idx files) and its inputs.
-/// After a row that is in error the next can be read; after a failed read there
-/// are no more.
+/// Under a schema with windows each row is a window of consecutive samples of a
+/// recording.
+///
+/// Yields the line of each row (the row's number in files without lines; the
+/// line of a window's last sample) and its inputs. After a row that is in error
+/// the next can be read; after a failed read there are no more.
 pub struct RowReader<'r> {
-    rows: Rows<'r>,
+    rows: Option<Rows<'r>>,
     origin: Origin,
-    inputs: usize,
+    schema: Schema,
+    options: ReadOptions,
+    want_target: bool,
+    /// Files still to come.
+    files: VecDeque<PathBuf>,
+    windower: Option<Windower>,
+    sample: Vec<f32>,
+    /// The label of the current file, where labels come from there.
+    label: Option<String>,
     target: String,
+    group: Vec<u8>,
     ended: bool,
 }
 
 enum Rows<'r> {
-    Csv(CsvRows<'r>),
+    Csv(Box<CsvRows<'r>>),
     Svmlight(SvmlightRows<'r>),
     Idx(IdxRows<'r>),
 }
 
-impl<'r> RowReader<'r> {
-    pub(crate) fn new(
-        input: Input<'r>,
+impl RowReader<'static> {
+    /// The rows of some files, with their targets if they are wanted.
+    pub(crate) fn of_files(
+        files: &[PathBuf],
         schema: &Schema,
         options: &ReadOptions,
         want_target: bool,
-    ) -> Result<RowReader<'r>, DataError> {
-        let origin = input.origin.clone();
-        let found = input.format();
+    ) -> Result<RowReader<'static>, DataError> {
+        let mut reader = RowReader::empty(schema, options, want_target);
+        reader.files.extend(files.iter().cloned());
+        if let (Format::Idx, [_, second, ..]) = (schema.format, files) {
+            let file = second.display().to_string();
+            let problem = "idx files are read one at a time".into();
+            return Err(DataError::Malformed { file, problem });
+        }
+        reader.next_file()?;
+        Ok(reader)
+    }
+}
+
+impl<'r> RowReader<'r> {
+    fn empty(schema: &Schema, options: &ReadOptions, want_target: bool) -> RowReader<'r> {
+        RowReader {
+            rows: None,
+            origin: Origin::several(Vec::new()),
+            windower: schema.recordings.window.map(Windower::new),
+            schema: schema.clone(),
+            options: options.clone(),
+            want_target,
+            files: VecDeque::new(),
+            sample: Vec::new(),
+            label: None,
+            target: String::new(),
+            group: Vec::new(),
+            ended: false,
+        }
+    }
+
+    /// Opens the next file; whether there is one.
+    fn next_file(&mut self) -> Result<bool, DataError> {
+        let Some(path) = self.files.pop_front() else {
+            return Ok(false);
+        };
+        self.begin(Input::open(&path)?, Some(&path))?;
+        Ok(true)
+    }
+
+    fn begin(&mut self, input: Input<'r>, path: Option<&Path>) -> Result<(), DataError> {
+        let schema = &self.schema;
+        self.origin = input.origin.clone();
+        let found = input.container(self.options.comment).format();
         // Svmlight rows without values look like CSV: there its own errors do.
         if found != schema.format && (schema.format, found) != (Format::Svmlight, Format::Csv) {
             return Err(DataError::Format {
-                file: origin.file,
+                file: self.origin.file.clone(),
                 expected: schema.format.described(),
                 found: found.described(),
             });
         }
-        let rows = match schema.format {
-            Format::Csv => Rows::Csv(CsvRows::new(input, schema, options, want_target)?),
+        self.rows = Some(match schema.format {
+            Format::Csv => {
+                Rows::Csv(Box::new(CsvRows::new(input, schema, &self.options, self.want_target)?))
+            }
             Format::Svmlight => Rows::Svmlight(SvmlightRows::new(input, schema)),
             Format::Idx => {
-                let rows = IdxRows::new(input)?;
+                let mut rows = IdxRows::new(input)?;
                 if rows.inputs() != schema.inputs {
                     return Err(DataError::Inputs {
-                        file: origin.file,
+                        file: self.origin.file.clone(),
                         expected: schema.inputs,
                         found: rows.inputs(),
                     });
                 }
+                if let Some(path) = path.filter(|_| self.want_target) {
+                    rows.set_labels(read_labels(path, &self.options)?)?;
+                }
                 Rows::Idx(rows)
             }
+        });
+        let from: Option<&LabelFrom> = schema
+            .recordings
+            .label
+            .as_ref()
+            .map(|own| self.options.label_from.as_ref().unwrap_or(own));
+        self.label = match (from, path) {
+            (Some(from), Some(path)) if self.want_target => Some(from.label(path)?),
+            _ => None,
         };
-        Ok(RowReader { rows, origin, inputs: schema.inputs, target: String::new(), ended: false })
+        self.group.clear();
+        self.group.extend_from_slice(self.origin.file.as_bytes());
+        if let Some(windower) = &mut self.windower {
+            windower.restart();
+        }
+        Ok(())
     }
 
     /// Inputs per row.
     pub fn inputs(&self) -> usize {
-        self.inputs
+        self.schema.inputs
     }
 
     /// Replaces `row` by the next row's inputs; its line, or `None` at the end.
@@ -114,54 +204,136 @@ impl<'r> RowReader<'r> {
 
     /// Appends the next row's inputs, all or none.
     pub(crate) fn append(&mut self, out: &mut Vec<f32>) -> Result<Option<u64>, DataError> {
-        if self.ended {
-            return Ok(None);
+        if self.windower.is_none() {
+            return self.next_sample(out);
         }
-        self.target.clear();
-        let start = out.len();
-        let row = match &mut self.rows {
-            Rows::Csv(rows) => rows.read_row(out, &mut self.target),
-            Rows::Svmlight(rows) => rows.read_row(out, &mut self.target),
-            Rows::Idx(rows) => rows.read_row(out, &mut self.target),
+        let mut sample = std::mem::take(&mut self.sample);
+        let line = loop {
+            sample.clear();
+            match self.next_sample(&mut sample) {
+                Ok(Some(line)) => {
+                    let target = self.label.as_deref().unwrap_or(&self.target);
+                    let Some(windower) = &mut self.windower else { continue };
+                    if windower.push(&sample, target) {
+                        windower.append_to(out);
+                        if self.label.is_none() {
+                            let mean = self.schema.task() == Task::Regression;
+                            self.target = windower.target(mean);
+                        }
+                        break Ok(Some(line));
+                    }
+                }
+                Ok(None) => break Ok(None),
+                Err(error) => {
+                    // Samples around the one that is missing are no window.
+                    if let Some(windower) = &mut self.windower {
+                        windower.restart();
+                    }
+                    break Err(error);
+                }
+            }
         };
-        if let Err(error) = &row {
-            out.truncate(start);
-            self.ended = matches!(
-                error,
-                DataError::Unreadable { .. }
-                    | DataError::CorruptGzip { .. }
-                    | DataError::Idx { .. }
-            );
+        self.sample = sample;
+        line
+    }
+
+    /// Passes over the next row without its inputs and its target.
+    pub(crate) fn pass_over(&mut self) -> Result<Option<u64>, DataError> {
+        if let (None, Some(Rows::Csv(rows))) = (&self.windower, &mut self.rows) {
+            let skipped = rows.skip()?;
+            if skipped.is_some() {
+                self.read_group();
+                return Ok(skipped);
+            }
         }
-        row
+        let mut row = Vec::new();
+        self.append(&mut row)
+    }
+
+    /// Appends the next sample's values, of this file or the next.
+    fn next_sample(&mut self, out: &mut Vec<f32>) -> Result<Option<u64>, DataError> {
+        loop {
+            if self.ended {
+                return Ok(None);
+            }
+            self.target.clear();
+            let start = out.len();
+            let row = match &mut self.rows {
+                Some(Rows::Csv(rows)) => rows.read_row(out, &mut self.target),
+                Some(Rows::Svmlight(rows)) => rows.read_row(out, &mut self.target),
+                Some(Rows::Idx(rows)) => rows.read_row(out, &mut self.target),
+                None => Ok(None),
+            };
+            match row {
+                Ok(Some(line)) => {
+                    self.read_group();
+                    return Ok(Some(line));
+                }
+                Ok(None) => match self.next_file() {
+                    Ok(true) => {}
+                    Ok(false) => {
+                        self.ended = true;
+                        return Ok(None);
+                    }
+                    Err(error) => {
+                        self.ended = true;
+                        return Err(error);
+                    }
+                },
+                Err(error) => {
+                    out.truncate(start);
+                    self.ended = matches!(
+                        error,
+                        DataError::Unreadable { .. }
+                            | DataError::CorruptGzip { .. }
+                            | DataError::Idx { .. }
+                            | DataError::Malformed { .. }
+                    );
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// Notes which recording the last sample is of.
+    fn read_group(&mut self) {
+        if let Some(Rows::Csv(rows)) = &self.rows
+            && let Some(group) = rows.group()
+            && group != self.group
+        {
+            self.group.clear();
+            self.group.extend_from_slice(group);
+            if let Some(windower) = &mut self.windower {
+                windower.restart();
+            }
+        }
     }
 
     pub(crate) fn origin(&self) -> &Origin {
         &self.origin
     }
 
-    pub(crate) fn set_labels(&mut self, labels: Vec<u8>) -> Result<(), DataError> {
-        match &mut self.rows {
-            Rows::Idx(rows) => rows.set_labels(labels),
-            Rows::Csv(_) | Rows::Svmlight(_) => Ok(()),
-        }
-    }
-
     /// The raw target of the last row, empty where it is missing.
     pub(crate) fn target(&self) -> &str {
-        &self.target
+        self.label.as_deref().unwrap_or(&self.target)
+    }
+
+    /// What tells the recording of the last row from others: its file, or the
+    /// value of a column.
+    pub(crate) fn group(&self) -> &[u8] {
+        &self.group
     }
 
     /// The place of the target in the last row.
     pub(crate) fn target_place(&self, schema: &Schema, line: u64) -> Place {
         match &self.rows {
-            Rows::Csv(rows) => {
+            Some(Rows::Csv(rows)) if self.label.is_none() => {
                 let (field, column) = rows.target().unwrap_or_default();
                 let ColumnLabel { name, .. } = schema.label(column);
                 let number = field + 1;
                 self.origin.at_column(line, ColumnLabel { number, name })
             }
-            Rows::Svmlight(_) | Rows::Idx(_) => self.origin.at(line),
+            _ => self.origin.at(line),
         }
     }
 }
@@ -170,7 +342,7 @@ impl Iterator for RowReader<'_> {
     type Item = Result<(u64, Vec<f32>), DataError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let mut row = Vec::with_capacity(self.inputs);
+        let mut row = Vec::with_capacity(self.schema.inputs);
         let line = self.next_into(&mut row)?;
         Some(line.map(|line| (line, row)))
     }

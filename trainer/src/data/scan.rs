@@ -77,6 +77,32 @@ impl ColumnScan {
         }
     }
 
+    /// Adds what has been seen of the same column in another file.
+    pub fn merge(&mut self, other: &ColumnScan) {
+        self.numbers += other.numbers;
+        self.texts += other.texts;
+        self.fractions |= other.fractions;
+        for (mine, theirs) in [
+            (&mut self.first_missing, other.first_missing),
+            (&mut self.first_not_utf8, other.first_not_utf8),
+        ] {
+            theirs.into_iter().for_each(|line| note(mine, line));
+        }
+        for (mine, theirs) in [
+            (&mut self.first_text, &other.first_text),
+            (&mut self.first_infinite, &other.first_infinite),
+        ] {
+            if let Some((line, text)) = theirs {
+                note_text(mine, *line, text.as_bytes());
+            }
+        }
+        self.crowded |= other.crowded;
+        if self.crowded {
+            self.values = HashSet::new();
+        }
+        other.values.iter().for_each(|value| self.add_value(value.as_bytes()));
+    }
+
     fn add_value(&mut self, field: &[u8]) {
         if self.crowded {
             return;

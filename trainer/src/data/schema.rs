@@ -3,13 +3,15 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::{ColumnLabel, DataError};
+use super::recordings::Recordings;
 use super::{MAX_INPUTS, Task};
 
 /// The format of a data file.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
-    /// Delimited text: CSV, TSV and their kin.
+    /// Tables with columns: CSV, TSV and their kin, ARFF, PROBEN1, NumPy arrays
+    /// and Parquet.
     Csv,
     /// Sparse text: `label index:value …`.
     Svmlight,
@@ -21,7 +23,7 @@ impl Format {
     /// The format's name with its article, for messages.
     pub(crate) fn described(self) -> &'static str {
         match self {
-            Format::Csv => "a CSV or TSV file",
+            Format::Csv => "a table such as a CSV file",
             Format::Svmlight => "an svmlight file",
             Format::Idx => "an idx file",
         }
@@ -41,7 +43,7 @@ impl Format {
 pub struct Schema {
     /// The format of the data.
     pub format: Format,
-    /// Every column of a CSV or TSV file, in the order of the file; empty for
+    /// Every column of a table, in the order of the file; empty for
     /// other formats.
     #[serde(default, skip_serializing_if = "Vec::is_empty", with = "super::compact")]
     pub columns: Vec<Column>,
@@ -51,6 +53,9 @@ pub struct Schema {
     /// The class that is told from all the others; `None` when each class is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub positive: Option<String>,
+    /// How samples belong to recordings and become rows.
+    #[serde(default, skip_serializing_if = "Recordings::is_plain")]
+    pub recordings: Recordings,
     /// Inputs per row; not in the JSON.
     #[serde(skip)]
     pub inputs: usize,
@@ -59,7 +64,7 @@ pub struct Schema {
     pub classes: Vec<String>,
 }
 
-/// A column of a CSV or TSV file.
+/// A column of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     /// Its name in the header; empty where there is none.
@@ -102,6 +107,19 @@ impl Column {
 }
 
 impl Schema {
+    /// A schema of nothing yet.
+    pub fn new(format: Format) -> Schema {
+        Schema {
+            format,
+            columns: Vec::new(),
+            zero_based: false,
+            positive: None,
+            recordings: Recordings::default(),
+            inputs: 0,
+            classes: Vec::new(),
+        }
+    }
+
     /// Whether the target is a class or a value.
     pub fn task(&self) -> Task {
         if self.classes.is_empty() { Task::Regression } else { Task::Classification }
@@ -121,7 +139,7 @@ impl Schema {
     /// [`DataError::Schema`] if the columns make another number of inputs.
     pub fn restored(self, inputs: usize, classes: Vec<String>) -> Result<Schema, DataError> {
         if self.format == Format::Csv {
-            let found = width(&self.columns);
+            let found = width(&self.columns).saturating_mul(self.recordings.samples());
             if found != inputs {
                 return Err(DataError::Schema(format!(
                     "the columns make {found} inputs, the model takes {inputs}"

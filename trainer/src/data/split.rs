@@ -1,9 +1,11 @@
 //! Seeded splits of a table's rows into training and test rows.
 
+use std::collections::{BTreeMap, HashMap, HashSet};
+
 use wyhash::final3::wyrng;
 
 use super::error::DataError;
-use super::table::Target;
+use super::table::{Division, Table, Target};
 
 /// How much of the rows goes to which side.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,6 +64,124 @@ pub fn split(
     Ok((train, test))
 }
 
+/// Splits the rows of a table as [`split`] does, and keeps the rows of a group on
+/// the same side: then the size is met as nearly as whole groups can, and classes
+/// are stratified by the class that most rows of a group have.
+///
+/// # Errors
+///
+/// As [`split`], and if there are fewer than two groups.
+pub fn split_table(
+    table: &Table,
+    size: SplitSize,
+    seed: u64,
+) -> Result<(Vec<usize>, Vec<usize>), DataError> {
+    let Division::Groups(groups) = &table.division else {
+        return split(&table.target, size, seed);
+    };
+    let rows = table.rows();
+    let failed = |problem: String| DataError::Split { rows, problem };
+    let wanted = test_rows(rows, size).map_err(failed)?;
+    if wanted == 0 {
+        return Ok(((0..rows).collect(), Vec::new()));
+    }
+    let strata = strata_of_groups(&table.target, groups, seed);
+    let count: usize = strata.iter().map(Vec::len).sum();
+    if count < 2 {
+        return Err(failed(format!("{count} group cannot be on both sides of a split")));
+    }
+    let mut test = HashSet::new();
+    let mut smallest: Option<(usize, u32)> = None;
+    for stratum in &strata {
+        let all: usize = stratum.iter().map(|group| group.1).sum();
+        let share = (all as f64 * wanted as f64 / rows as f64).round() as usize;
+        let mut taken = 0;
+        // A stratum keeps a group to train on.
+        for &(group, rows) in &stratum[..stratum.len() - 1] {
+            if smallest.is_none_or(|(least, _)| rows < least) {
+                smallest = Some((rows, group));
+            }
+            // While that comes nearer to the share than stopping.
+            if 2 * taken + rows <= 2 * share {
+                taken += rows;
+                test.insert(group);
+            }
+        }
+    }
+    if test.is_empty() {
+        // Better a test of one group than none; with one group of each class the
+        // first of them.
+        test.insert(smallest.map_or(strata[0][0].0, |(_, group)| group));
+    }
+    Ok((0..rows).partition(|&row| !test.contains(&groups[row])))
+}
+
+/// Divides the rows of a table into so many parts of about the same size for
+/// cross-validation: the parts of all rows, from 0. Stratified, and the rows of
+/// a group are in the same part.
+///
+/// # Errors
+///
+/// [`DataError::Split`] if there are fewer rows or groups than parts.
+pub fn folds(table: &Table, count: usize, seed: u64) -> Result<Vec<usize>, DataError> {
+    let rows = table.rows();
+    let failed = |problem: String| Err(DataError::Split { rows, problem });
+    let own: Vec<u32>;
+    let groups = match &table.division {
+        Division::Groups(groups) => groups,
+        // Every row is a group of its own.
+        _ => {
+            own = (0..rows as u32).collect();
+            &own
+        }
+    };
+    let strata = strata_of_groups(&table.target, groups, seed);
+    let there: usize = strata.iter().map(Vec::len).sum();
+    if count < 2 || there < count {
+        return failed(format!("{there} groups for {count} parts; there must be 2 to {there}"));
+    }
+    let mut sizes = vec![0usize; count];
+    let mut part_of = HashMap::new();
+    for stratum in &strata {
+        let mut own = vec![0usize; count];
+        for &(group, rows) in stratum {
+            // The part with the fewest rows of the stratum, then the fewest at all.
+            let part = (0..count).min_by_key(|&part| (own[part], sizes[part])).unwrap_or(0);
+            own[part] += rows;
+            sizes[part] += rows;
+            part_of.insert(group, part);
+        }
+    }
+    if sizes.contains(&0) {
+        return failed(format!("some of {count} parts would be empty"));
+    }
+    Ok(groups.iter().map(|group| part_of[group]).collect())
+}
+
+/// Groups with their numbers of rows, in random order, by the class that most of
+/// their rows have; in one stratum where there are no classes.
+fn strata_of_groups(target: &Target, groups: &[u32], seed: u64) -> Vec<Vec<(u32, usize)>> {
+    let mut members: BTreeMap<u32, BTreeMap<u32, usize>> = BTreeMap::new();
+    for (row, &group) in groups.iter().enumerate() {
+        let class = match target {
+            Target::Values(_) => 0,
+            Target::Classes { labels } => labels[row],
+        };
+        *members.entry(group).or_default().entry(class).or_default() += 1;
+    }
+    let mut strata: BTreeMap<u32, Vec<(u32, usize)>> = BTreeMap::new();
+    for (group, classes) in members {
+        let rows = classes.values().sum();
+        let most = classes.values().max().copied();
+        let class = classes.into_iter().find(|(_, count)| Some(*count) == most);
+        strata.entry(class.map_or(0, |(class, _)| class)).or_default().push((group, rows));
+    }
+    let mut state = seed;
+    let mut strata: Vec<_> = strata.into_values().collect();
+    strata.iter_mut().for_each(|stratum| shuffle(stratum, &mut state));
+    strata
+}
+
 fn test_rows(rows: usize, size: SplitSize) -> Result<usize, String> {
     let test = match size {
         SplitSize::TestRows(test) => test,
@@ -112,7 +232,7 @@ fn apportion(sizes: &[usize], test_rows: usize) -> Vec<usize> {
 }
 
 /// Fisher and Yates.
-fn shuffle(rows: &mut [usize], state: &mut u64) {
+fn shuffle<T>(rows: &mut [T], state: &mut u64) {
     for last in (1..rows.len()).rev() {
         // The high half of the product: uniform but for a bias of 2^-64 × rows.
         let chosen = (u128::from(wyrng(state)) * (last as u128 + 1)) >> 64;

@@ -24,8 +24,8 @@ struct Lines<'r> {
 impl<'r> Lines<'r> {
     fn new(input: Input<'r>) -> Lines<'r> {
         Lines {
-            origin: input.origin,
-            reader: input.reader,
+            origin: input.origin.clone(),
+            reader: input.into_reader(),
             line: 0,
             buffer: Vec::new(),
             label: String::new(),
@@ -117,12 +117,10 @@ pub(crate) fn infer(path: &Path, options: &ReadOptions) -> Result<(Schema, usize
     };
     let label = ColumnLabel { number: 1, name: "label".to_string() };
     let schema = Schema {
-        format: Format::Svmlight,
-        columns: Vec::new(),
         zero_based,
-        positive: None,
         inputs: highest as usize + usize::from(zero_based),
         classes: labels.into_classes(&origin, &label, options.task, false)?,
+        ..Schema::new(Format::Svmlight)
     };
     Ok((schema, rows))
 }

@@ -13,6 +13,44 @@ pub struct Table {
     pub target: Target,
     /// How the raw columns became inputs.
     pub schema: Schema,
+    /// How the rows may be divided.
+    pub division: Division,
+}
+
+/// How rows may be divided into those to fit on and those to judge by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Division {
+    /// In any way.
+    #[default]
+    Free,
+    /// Rows of the same group stay on the same side: one number for each row.
+    Groups(Vec<u32>),
+    /// As the file itself says: one part for each row.
+    Parts(Vec<Part>),
+}
+
+/// A part of a data set that comes divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// To fit on.
+    Train,
+    /// To choose by, and then to fit on too.
+    Validation,
+    /// To judge by at the end.
+    Test,
+}
+
+impl Division {
+    /// The division of the given rows, in the given order.
+    fn select(&self, rows: &[usize]) -> Division {
+        match self {
+            Division::Free => Division::Free,
+            Division::Groups(groups) => {
+                Division::Groups(rows.iter().map(|&row| groups[row]).collect())
+            }
+            Division::Parts(parts) => Division::Parts(rows.iter().map(|&row| parts[row]).collect()),
+        }
+    }
 }
 
 /// What is to be predicted: one class or one value per row.
@@ -57,6 +95,7 @@ impl Table {
             values,
             target: self.target.select(rows),
             schema: self.schema.clone(),
+            division: self.division.select(rows),
         }
     }
 }
@@ -67,6 +106,22 @@ impl Target {
         match self {
             Target::Classes { labels } => labels.len(),
             Target::Values(values) => values.len(),
+        }
+    }
+
+    /// Takes the last row away.
+    pub(crate) fn pop(&mut self) {
+        match self {
+            Target::Classes { labels } => drop(labels.pop()),
+            Target::Values(values) => drop(values.pop()),
+        }
+    }
+
+    /// Takes the last row away and puts it in place of row `i`.
+    pub(crate) fn replace_by_last(&mut self, i: usize) {
+        match self {
+            Target::Classes { labels } => drop(labels.swap_remove(i)),
+            Target::Values(values) => drop(values.swap_remove(i)),
         }
     }
 

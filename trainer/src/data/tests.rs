@@ -4,6 +4,8 @@ mod csv;
 mod errors;
 mod formats;
 mod properties;
+mod recordings;
+mod tables;
 
 use std::io::Write;
 use std::path::PathBuf;

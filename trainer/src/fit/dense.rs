@@ -3,18 +3,17 @@
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use koan::Width;
-use rayon::prelude::*;
 
+use super::rounding::RoundedWeights;
 use super::{Fitted, hold_out, widths};
 use crate::blob::ModelSpec;
 use crate::calibrate;
 use crate::data::{Table, Target};
 use crate::features::{BLOCK_ROWS, FeatureBlock, FeatureMap};
-use crate::head::{RoundedOutput, assemble};
 use crate::moments::Moments;
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::quantise::{Rounding, round};
+use crate::quantise::Rounding;
 use crate::ridge::{LAMBDAS, LinearFit, System, best_on};
 use crate::{Error, TrainOptions};
 
@@ -28,12 +27,29 @@ pub fn fit_dense(
     options: &TrainOptions,
     progress: &Progress,
 ) -> Result<Fitted, Error> {
-    let bits = options.bits_for(problem.task());
     let map = FeatureMap::new(&spec)?;
     let (fit_rows, held_rows) = hold_out(problem, options.seed);
     progress.phase("computing features");
-    let mut moments = problem.moments(&map, &fit_rows, progress)?;
-    let held = problem.moments(&map, &held_rows, progress)?;
+    let moments = problem.moments(&map, &fit_rows, progress)?;
+    fit_moments(problem, map, spec, moments, &held_rows, options, progress)
+}
+
+/// Fits by the sums over rows to fit on, and the rows of the problem's table
+/// that were held out of them.
+///
+/// # Errors
+/// A feature map for another number of inputs.
+pub(crate) fn fit_moments(
+    problem: &Problem<'_>,
+    map: FeatureMap,
+    spec: ModelSpec,
+    mut moments: Moments,
+    held_rows: &[usize],
+    options: &TrainOptions,
+    progress: &Progress,
+) -> Result<Fitted, Error> {
+    let bits = options.bits_for(problem.task());
+    let held = problem.moments(&map, held_rows, progress)?;
     progress.phase("solving");
     let given = options.lambda.map(|lambda| [lambda]);
     let lambdas = given.as_ref().map_or(&LAMBDAS[..], |given| &given[..]);
@@ -45,7 +61,7 @@ pub fn fit_dense(
     let calibration = match &problem.table.target {
         Target::Classes { labels } => {
             let labels: Vec<u32> = held_rows.iter().map(|&row| labels[row]).collect();
-            let scores = scores(&map, &held_fit, problem.table, &held_rows)?;
+            let scores = scores(&map, &held_fit, problem.table, held_rows)?;
             Some(calibrate::fit(&scores, &labels, problem.outputs))
         }
         Target::Values(_) => None,
@@ -62,75 +78,33 @@ pub fn fit_dense(
     drop(moments);
     let fit = system.solve(lambda);
     let head = |rounding| {
-        let rounded = widths(bits)
-            .into_iter()
-            .map(|width| RoundedFit::new(&system, &spec, width, lambda, rounding))
-            .reduce(|a, b| if b.excess < a.excess { b } else { a });
-        let rounded = rounded.expect("there is at least one width");
-        assemble(&spec, rounded.width, &rounded.outputs)
+        let rounded = RoundedWeights::best(widths(bits), |width| {
+            rounded(&system, &spec, width, lambda, rounding)
+        });
+        let bias = system.bias(&rounded.weights);
+        rounded.head(&spec, &bias)
     };
     let (nearest, compensated) = (head(Rounding::Nearest), head(Rounding::Compensated));
     let float = Box::new(move |table: &Table| {
         let rows: Vec<usize> = (0..table.rows()).collect();
         scores(&map, &fit, table, &rows)
     });
-    Ok(Fitted { spec, float, nearest, compensated, calibration, lambda })
+    let warnings = Vec::new();
+    Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings })
 }
 
-/// All outputs of a fit, rounded.
-struct RoundedFit {
+/// The fit for a λ, rounded through its own normal equations.
+fn rounded(
+    system: &System,
+    spec: &ModelSpec,
     width: Width,
-    outputs: Vec<RoundedOutput>,
-    /// The weights that the codes stand for, K × T.
-    weights: Mat<f64>,
-    bias: Vec<f64>,
-    /// What the rounding adds to the ridge objective, over all outputs.
-    excess: f64,
-}
-
-impl RoundedFit {
-    fn new(
-        system: &System,
-        spec: &ModelSpec,
-        width: Width,
-        lambda: f64,
-        rounding: Rounding,
-    ) -> Self {
-        let (factor, lambda) = system.factor(lambda);
-        let matrix = system.regularised(lambda);
-        let fit = system.solve_with(&factor, lambda);
-        let banks: Vec<(usize, Width)> =
-            spec.banks.iter().map(|bank| (bank.columns(), width)).collect();
-        let bank_of: Vec<usize> = banks
-            .iter()
-            .enumerate()
-            .flat_map(|(bank, &(columns, _))| std::iter::repeat_n(bank, columns))
-            .collect();
-        // Outputs are independent: in parallel they give the same codes.
-        let rounded: Vec<_> = (0..fit.bias.len())
-            .into_par_iter()
-            .map(|output| {
-                let weights: Vec<f64> =
-                    (0..bank_of.len()).map(|k| fit.weights[(k, output)]).collect();
-                round(&weights, &banks, factor.L(), matrix.as_ref(), rounding)
-            })
-            .collect();
-        let excess = rounded.iter().map(|rounded| rounded.excess).sum();
-        let weights = Mat::from_fn(bank_of.len(), rounded.len(), |k, output| {
-            rounded[output].levels[bank_of[k]].weight(rounded[output].codes[k])
-        });
-        let bias = system.bias(&weights);
-        let outputs = rounded
-            .into_iter()
-            .zip(&bias)
-            .map(|(rounded, &bias)| RoundedOutput {
-                codes: rounded.codes,
-                levels: rounded.levels,
-                bias,
-            })
-            .collect();
-        Self { width, outputs, weights, bias, excess }
-    }
+    lambda: f64,
+    rounding: Rounding,
+) -> RoundedWeights {
+    let (factor, lambda) = system.factor(lambda);
+    let matrix = system.regularised(lambda);
+    let fit = system.solve_with(&factor, lambda);
+    RoundedWeights::new(fit.weights.as_ref(), spec, width, factor.L(), matrix.as_ref(), rounding)
 }
 
 /// The λ whose *rounded* weights are best on held-out rows: from the best one
@@ -145,8 +119,8 @@ fn lambda_for_rounding(
 ) -> f64 {
     let width = Width { bits, odd: bits <= 4 };
     let error = |lambda: f64| {
-        let rounded = RoundedFit::new(system, spec, width, lambda, Rounding::Compensated);
-        held.mean_squared_error(rounded.weights.as_ref(), &rounded.bias)
+        let rounded = rounded(system, spec, width, lambda, Rounding::Compensated);
+        held.mean_squared_error(rounded.weights.as_ref(), &system.bias(&rounded.weights))
     };
     let mut best = (error(start), start);
     let mut lambda = start;
@@ -166,7 +140,7 @@ fn lambda_for_rounding(
 }
 
 /// Real-valued scores: rows × outputs, row-major.
-fn scores(
+pub(crate) fn scores(
     map: &FeatureMap,
     fit: &LinearFit,
     table: &Table,

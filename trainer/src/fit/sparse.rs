@@ -134,5 +134,6 @@ pub fn fit_sparse(
             .collect();
         Ok((0..table.rows()).flat_map(|row| values.iter().map(move |v| v[row])).collect())
     });
-    Ok(Fitted { spec, float, nearest, compensated, calibration, lambda })
+    let warnings = Vec::new();
+    Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings })
 }

@@ -56,7 +56,8 @@ fn files_that_do_not_exist() {
     folder.fails("predict m.koan no.csv", &["no.csv", "cannot be read"]);
     folder.train_fails("no.csv", &["no.csv", "cannot be read"]);
     folder.train_fails("q.csv --test no.csv", &["no.csv", "cannot be read"]);
-    folder.train_fails(".", &[".: not a regular file"]);
+    std::fs::create_dir(folder.path("empty")).unwrap();
+    folder.train_fails("empty", &["empty: no data files in this folder"]);
 }
 
 /// What an operating system says of a file is said once.

@@ -7,6 +7,11 @@ mod common;
 mod device;
 mod fake_device;
 mod formats;
+mod methods;
 mod models;
+#[cfg(unix)]
+mod pipes;
 mod predictions;
+mod recordings;
 mod reports;
+mod streaming;

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use koan::Law;
-use koan_trainer::data::{Missing, ReadOptions, Task};
+use koan_trainer::data::{LabelFrom, Missing, ReadOptions, Task, Window};
 use koan_trainer::normalise::Kind;
 use koan_trainer::plan::GroupPlan;
-use koan_trainer::{FamilyName, TrainOptions};
+use koan_trainer::solve::Loss;
+use koan_trainer::{FamilyName, Goal, TrainOptions};
 
 use crate::device::Device;
 
@@ -31,6 +32,8 @@ pub enum Command {
     Predict(Predict),
     /// Stream rows through a device and compare every score with the host's
     Device(Device),
+    /// Write the codes of rows, or the rows whose codes are nearest
+    Codes(Codes),
     /// Show everything that is in a model
     Inspect(Inspect),
 }
@@ -57,9 +60,20 @@ pub struct Reading {
     /// Byte between fields of a CSV file [default: guessed]
     #[arg(long, value_parser = delimiter)]
     pub delimiter: Option<u8>,
-    /// Labels of an idx images file [default: the file beside it]
+    /// Labels of an idx images file [default: the file beside it], or of an npy
+    /// array
     #[arg(long, value_name = "FILE")]
     pub labels: Option<PathBuf>,
+    /// Pass over lines of a CSV file that begin with this byte
+    #[arg(long, value_parser = delimiter)]
+    pub comment: Option<u8>,
+    /// Arrays of an npz file to read, in this order [default: all]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub arrays: Vec<String>,
+    /// Take the label from the path of the file: `file` (its name up to the first
+    /// dot), `folder`, or a regular expression with a (group)
+    #[arg(long, value_name = "PART")]
+    pub label_from: Option<LabelFrom>,
 }
 
 impl Reading {
@@ -68,6 +82,9 @@ impl Reading {
             header: self.header,
             delimiter: self.delimiter,
             labels: self.labels.clone(),
+            comment: self.comment,
+            arrays: self.arrays.clone(),
+            label_from: self.label_from.clone(),
             ..ReadOptions::default()
         }
     }
@@ -75,27 +92,38 @@ impl Reading {
 
 #[derive(Debug, Args)]
 pub struct Train {
-    /// Training data: CSV, TSV, svmlight or an idx images file, also gzipped
-    pub data: PathBuf,
+    /// Training data: CSV, TSV, ARFF, PROBEN1, npy, npz, Parquet, svmlight or idx
+    /// images, also gzipped; several tables, or a folder of them, are read as one
+    #[arg(required = true)]
+    pub data: Vec<PathBuf>,
     /// Where to write the model
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// Test data; without it, part of the training data is held out
-    #[arg(long, value_name = "FILE")]
-    pub test: Option<PathBuf>,
+    /// Test data, also several files; without it, part of the training data is
+    /// held out
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub test: Vec<PathBuf>,
     /// Rows to train on; the others are the test rows
     #[arg(long, value_name = "ROWS", conflicts_with = "test")]
     pub train_rows: Option<usize>,
-    /// Part of the rows to hold out for the test
-    #[arg(long, default_value_t = 0.2, conflicts_with_all = ["test", "train_rows"])]
-    pub test_fraction: f64,
+    /// Part of the rows to hold out for the test [default: 0.2, or what a PROBEN1
+    /// file says]
+    #[arg(long, conflicts_with_all = ["test", "train_rows"])]
+    pub test_fraction: Option<f64>,
+    /// Cross-validate in so many parts; the model is then trained on all rows
+    #[arg(long, value_name = "PARTS", conflicts_with_all = ["test", "train_rows", "test_fraction"])]
+    pub folds: Option<usize>,
 
     /// Target column: its name, or its number from 1 [default: the last column]
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     pub target: Option<String>,
-    /// Whether the target is a class or a number [default: guessed]
+    /// What the outputs are: the target, a class or a number [default: guessed],
+    /// or, without looking at the target, coordinates or whether a row is normal
     #[arg(long, help_heading = "Data")]
     pub task: Option<TaskName>,
+    /// Anomaly: the class of the normal rows [default: all rows are normal]
+    #[arg(long, value_name = "CLASS", conflicts_with = "positive", help_heading = "Data")]
+    pub normal: Option<String>,
     /// Tell this class from all the others
     #[arg(long, value_name = "CLASS", help_heading = "Data")]
     pub positive: Option<String>,
@@ -108,11 +136,39 @@ pub struct Train {
     /// Number columns to take as text: one input for each value
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Data")]
     pub text: Vec<String>,
-    /// Labels of an idx test file [default: the file beside it]
+    /// Labels of an idx or npy test file [default for idx: the file beside it]
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub test_labels: Option<PathBuf>,
+    /// Arrays of an npz test file [default: those of --arrays]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Data")]
+    pub test_arrays: Vec<String>,
+    /// What tells recordings apart: a column, or `file`; no recording is on both
+    /// sides of a split
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    pub group: Option<String>,
+    /// Make rows of windows of so many consecutive samples
+    #[arg(long, value_name = "SAMPLES", help_heading = "Data")]
+    pub window: Option<usize>,
+    /// Samples from one window to the next [default: those of a window]
+    #[arg(long, value_name = "SAMPLES", requires = "window", help_heading = "Data")]
+    pub stride: Option<usize>,
     #[command(flatten, next_help_heading = "Data")]
     pub reading: Reading,
+
+    /// Whether to read the files block by block instead of into memory
+    /// [default: files of 1 GB and more together]
+    #[arg(long, value_name = "yes|no", value_parser = yes_no, help_heading = "Streaming")]
+    pub stream: Option<bool>,
+    /// Rows of the random sample that everything but the weights is chosen on
+    #[arg(long, value_name = "ROWS", default_value_t = 60_000, help_heading = "Streaming")]
+    pub sample_rows: usize,
+    /// Where a killed training finds what it had done [default: the output with
+    /// `.checkpoint` after its name]
+    #[arg(long, value_name = "FILE", help_heading = "Streaming")]
+    pub checkpoint: Option<PathBuf>,
+    /// Seconds from one checkpoint to the next
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, help_heading = "Streaming")]
+    pub checkpoint_every: u64,
 
     /// Families, one bank for each (several: a sum of kernels)
     #[arg(long, default_value = "fourier", value_delimiter = ',', help_heading = "Model")]
@@ -132,7 +188,13 @@ pub struct Train {
     /// Bandwidths relative to the spread of the data [default: searched]
     #[arg(long, value_delimiter = ',', help_heading = "Model")]
     pub bandwidth: Vec<f64>,
-    /// Ridge penalty, relative to a feature's variance; in rows for bins
+    /// What the head minimises
+    #[arg(long, default_value = "squared", help_heading = "Model")]
+    pub loss: Loss,
+    /// Keep every weight within ±C/K, features being at most 1
+    #[arg(long = "box", value_name = "C", help_heading = "Model")]
+    pub box_c: Option<f64>,
+    /// Penalty on squared weights, relative to a feature's variance; in rows for bins
     /// [default: searched]
     #[arg(long, help_heading = "Model")]
     pub lambda: Option<f64>,
@@ -159,6 +221,13 @@ pub struct Train {
     /// Add the inputs themselves, a linear term
     #[arg(long, help_heading = "Model")]
     pub linear: bool,
+    /// Embedding: coordinates, principal components of the features
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(2..),
+          help_heading = "Model")]
+    pub outputs: u8,
+    /// Anomaly: share of normal rows that may be called anomalies
+    #[arg(long, value_name = "RATE", default_value_t = 0.01, help_heading = "Model")]
+    pub false_alarm: f64,
     /// Weights of the classes
     #[arg(long, default_value = "equal-rows", help_heading = "Model")]
     pub class_weights: ClassWeights,
@@ -179,7 +248,8 @@ pub struct Eval {
     /// The model
     pub model: PathBuf,
     /// Data with targets
-    pub data: PathBuf,
+    #[arg(required = true)]
+    pub data: Vec<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,
     /// Print the result as one JSON object
@@ -192,7 +262,7 @@ pub struct Predict {
     /// The model
     pub model: PathBuf,
     /// Rows to predict; standard input if it is left out or `-`
-    pub data: Option<PathBuf>,
+    pub data: Vec<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,
     /// What to write
@@ -204,6 +274,24 @@ pub struct Predict {
     /// Write the exact integer scores too
     #[arg(long)]
     pub scores: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Codes {
+    /// A model with maxout units or bins
+    pub model: PathBuf,
+    /// Rows, as they were trained on
+    #[arg(required = true)]
+    pub data: Vec<PathBuf>,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// For each row the N rows with the nearest codes, `row:distance`, instead
+    /// of its own code
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub nearest: Option<u32>,
+    /// Rows to look for the nearest in [default: the other rows of the data]
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "nearest")]
+    pub among: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -222,6 +310,10 @@ pub struct Inspect {
 pub enum TaskName {
     Classification,
     Regression,
+    /// Principal components of the features
+    Embedding,
+    /// Whether a row is like the normal ones
+    Anomaly,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -283,23 +375,50 @@ impl Train {
     pub fn read_options(&self) -> ReadOptions {
         ReadOptions {
             target: self.target.clone(),
-            task: self.task.map(|task| match task {
-                TaskName::Classification => Task::Classification,
-                TaskName::Regression => Task::Regression,
+            task: self.task.and_then(|task| match task {
+                TaskName::Classification => Some(Task::Classification),
+                TaskName::Regression => Some(Task::Regression),
+                TaskName::Anomaly if self.normal.is_some() => Some(Task::Classification),
+                TaskName::Embedding | TaskName::Anomaly => None,
             }),
-            positive: self.positive.clone(),
+            positive: self.positive.clone().or_else(|| self.normal.clone()),
             missing: match self.missing {
                 MissingName::Refuse => Missing::Refuse,
                 MissingName::Impute => Missing::Impute,
             },
             drop: self.drop.clone(),
             text: self.text.clone(),
+            group: self.group.clone(),
+            window: self
+                .window
+                .map(|samples| Window { samples, stride: self.stride.unwrap_or(samples) }),
             ..self.reading.options()
         }
     }
 
+    /// How to read the test data.
+    pub fn test_options(&self) -> ReadOptions {
+        let labels = self.test_labels.clone();
+        let mut options = ReadOptions { labels, ..self.read_options() };
+        if !self.test_arrays.is_empty() {
+            options.arrays.clone_from(&self.test_arrays);
+        }
+        options
+    }
+
     pub fn train_options(&self) -> TrainOptions {
         TrainOptions {
+            goal: match self.task {
+                Some(TaskName::Embedding) => Goal::Embed { outputs: self.outputs },
+                Some(TaskName::Anomaly) => Goal::Detect {
+                    // The class that is told from the others is the second one.
+                    normal: self.normal.as_ref().map(|_| 1),
+                    false_alarm: self.false_alarm,
+                },
+                _ => Goal::Predict,
+            },
+            loss: self.loss,
+            box_c: self.box_c,
             families: self.family.clone(),
             projection: self.projection.map(LawArgument::law),
             features: self.features.clone(),

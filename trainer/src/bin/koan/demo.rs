@@ -68,12 +68,13 @@ pub fn run(arguments: &Demo) -> Result<()> {
             best = Some(trained);
         }
     }
-    println!("{table}\n");
     let Some(best) = best else { return Ok(()) };
+    // Before more is printed: nobody may be reading any more.
     write_whole(&arguments.output, &best.blob)?;
     if let Some(path) = &arguments.rows {
         write_whole(path, &csv_rows(&test_table)?)?;
     }
+    println!("{table}\n");
     println!(
         "The best, {} ({} bytes), is written to {}.",
         best.report.family,

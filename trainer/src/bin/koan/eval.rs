@@ -3,14 +3,16 @@
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use koan::Task;
+use koan_trainer::baseline::Baselines;
 use koan_trainer::blob::predictor;
-use koan_trainer::data::read_with;
+use koan_trainer::data::{expand, read_all_with};
 use koan_trainer::evaluate::evaluate;
 use serde_json::json;
 
 use crate::arguments::Eval;
 use crate::inspect::summary;
-use crate::output::{named_error, parse, read_blob, schema, task_name};
+use crate::output::{baselines, named_error, parse, read_blob, schema, task_name};
 
 pub fn run(arguments: &Eval) -> Result<()> {
     let start = Instant::now();
@@ -19,9 +21,15 @@ pub fn run(arguments: &Eval) -> Result<()> {
     // Refuses a foreign generator before any row is read.
     predictor(&blob).with_context(|| arguments.model.display().to_string())?;
     let schema = schema(&arguments.model, &model)?;
-    let table = read_with(&arguments.data, &schema, &arguments.reading.options())?;
+    anyhow::ensure!(
+        model.task() != Task::Regression || model.outputs() == 1,
+        "{}: an embedding has no target to be judged by",
+        arguments.model.display()
+    );
+    let table = read_all_with(&expand(&arguments.data)?, &schema, &arguments.reading.options())?;
     let result = evaluate(&blob, &table)?;
     let seconds = start.elapsed().as_secs_f64();
+    let compared = Baselines::cross_validated(&table, model.seed())?;
     if arguments.json {
         let mut object = summary(&model);
         object["error"] = json!(result.error);
@@ -29,6 +37,12 @@ pub fn run(arguments: &Eval) -> Result<()> {
         object["seconds"] = json!(seconds);
         if let Some(rmse) = result.rmse {
             object["rmse"] = json!(rmse);
+        }
+        if let Some(auc) = result.auc {
+            object["auc"] = json!(auc);
+        }
+        if let Some(compared) = compared {
+            object["baselines"] = json!(compared);
         }
         if !result.confusion.is_empty() {
             object["confusion"] = json!(result.confusion);
@@ -45,6 +59,12 @@ pub fn run(arguments: &Eval) -> Result<()> {
     );
     if let Some(rmse) = result.rmse {
         println!("  RMSE {rmse:.6} in the target's units");
+    }
+    if let Some(auc) = result.auc {
+        println!("  AUC {auc:.4}");
+    }
+    if let Some(compared) = &compared {
+        println!("  baselines, cross-validated on these rows: {}", baselines(compared));
     }
     if !result.confusion.is_empty() {
         let mut table = comfy_table::Table::new();

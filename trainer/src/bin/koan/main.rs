@@ -1,6 +1,7 @@
 //! The command `koan`.
 
 mod arguments;
+mod codes;
 mod demo;
 mod device;
 mod eval;
@@ -15,10 +16,14 @@ use arguments::{Arguments, Command};
 use clap::Parser;
 
 fn main() -> ExitCode {
+    // A reader such as `head` that has seen enough ends the command, as it ends
+    // other Unix tools; Rust would ignore the signal, and `println!` panic.
+    sigpipe::reset();
     let result = match Arguments::parse().command {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
+        Command::Codes(arguments) => codes::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Device(arguments) => device::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),

@@ -1,10 +1,11 @@
 //! Files that are whole or not there, and models read from files.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use koan::Model;
+use koan_trainer::baseline::Baselines;
 use koan_trainer::data::{Schema, Task};
 
 /// Writes `bytes` to a temporary file beside `path` and renames it: a reader
@@ -70,7 +71,32 @@ pub fn percent(fraction: f64) -> String {
 /// An error with the name of its measure.
 pub fn named_error(task: &str, error: f64) -> String {
     match task {
-        "classification" => format!("{} misclassified", percent(error)),
+        "classification" | "anomaly" => format!("{} misclassified", percent(error)),
+        "embedding" => format!("{} of the features' variance lost", percent(error)),
         _ => format!("{} relative RMS error", percent(error)),
+    }
+}
+
+/// What baselines reach, in the same measure.
+pub fn baselines(baselines: &Baselines) -> String {
+    let linear = baselines.linear.map_or_else(
+        || "linear not fitted, there are too many inputs".to_owned(),
+        |error| format!("linear {}", percent(error)),
+    );
+    format!("constant {}, {linear}", percent(baselines.constant))
+}
+
+/// The result, unless it only says that a reader such as `head` has seen enough:
+/// where there is no signal for that.
+pub fn quiet_pipe(result: Result<()>) -> Result<()> {
+    match result {
+        Err(error)
+            if error
+                .downcast_ref::<std::io::Error>()
+                .is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) =>
+        {
+            Ok(())
+        }
+        result => result,
     }
 }

@@ -1,29 +1,19 @@
 //! `koan predict`: rows in, lines out, in bounded memory.
 
-use std::io::{BufWriter, ErrorKind, Write};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use koan::Task;
 use koan_trainer::blob::predictor;
-use koan_trainer::data::{rows, rows_from};
+use koan_trainer::data::{expand, rows_from, rows_of};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{Predict, PredictFormat};
-use crate::output::{parse, read_blob, schema};
+use crate::output::{parse, quiet_pipe, read_blob, schema};
 
 pub fn run(arguments: &Predict) -> Result<()> {
-    match stream(arguments) {
-        // A reader such as `head` that has seen enough is no failure.
-        Err(error)
-            if error
-                .downcast_ref::<std::io::Error>()
-                .is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) =>
-        {
-            Ok(())
-        }
-        result => result,
-    }
+    quiet_pipe(stream(arguments))
 }
 
 fn stream(arguments: &Predict) -> Result<()> {
@@ -37,9 +27,12 @@ fn stream(arguments: &Predict) -> Result<()> {
     let mut predictor = predictor(&blob).with_context(|| arguments.model.display().to_string())?;
     let schema = schema(&arguments.model, &model)?;
     let options = arguments.reading.options();
-    let mut reader = match arguments.data.as_deref() {
-        Some(path) if path != Path::new("-") => rows(path, &schema, &options)?,
-        _ => rows_from(std::io::stdin().lock(), "standard input", &schema, &options)?,
+    let mut reader = match &arguments.data[..] {
+        [] => rows_from(std::io::stdin().lock(), "standard input", &schema, &options)?,
+        [path] if path == Path::new("-") => {
+            rows_from(std::io::stdin().lock(), "standard input", &schema, &options)?
+        }
+        paths => rows_of(&expand(paths)?, &schema, &options)?,
     };
 
     let out = BufWriter::new(std::io::stdout().lock());
@@ -48,7 +41,12 @@ fn stream(arguments: &Predict) -> Result<()> {
         PredictFormat::Json => Box::new(JsonLines(out)),
     };
     let answer = if model.task() == Task::Classification { "class" } else { "value" };
-    let mut names = vec![answer.to_owned()];
+    let coordinates = model.task() == Task::Regression && model.outputs() > 1;
+    let mut names = if coordinates {
+        (0..model.outputs()).map(|output| format!("{answer} {output}")).collect()
+    } else {
+        vec![answer.to_owned()]
+    };
     if arguments.probabilities && model.task() == Task::Classification {
         names.extend(schema.classes.iter().map(|class| format!("probability {class}")));
     }
@@ -57,16 +55,20 @@ fn stream(arguments: &Predict) -> Result<()> {
     }
     lines.header(&names)?;
     let mut row = Vec::new();
+    let mut real = vec![0.0f32; model.outputs()];
     let mut probabilities = vec![0.0f32; model.classes()];
     while let Some(line) = reader.next_into(&mut row) {
         line?;
-        let mut values = vec![match model.task() {
+        let mut values = match model.task() {
             Task::Classification => {
                 let class = predictor.classify(&row)?;
-                Value::from(schema.classes.get(class).cloned().unwrap_or_default())
+                vec![Value::from(schema.classes.get(class).cloned().unwrap_or_default())]
             }
-            _ => json!(predictor.predict(&row)?),
-        }];
+            _ => {
+                predictor.values(&row, &mut real)?;
+                real.iter().map(|value| json!(value)).collect()
+            }
+        };
         if arguments.probabilities && model.task() == Task::Classification {
             predictor.probabilities(&row, &mut probabilities)?;
             values.extend(probabilities.iter().map(|p| json!(p)));

@@ -1,25 +1,47 @@
 //! `koan train`.
 
-use std::time::Instant;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use koan_trainer::data::{ReadOptions, SplitSize, Table, read, read_with, split};
+use koan_trainer::baseline::Baselines;
+use koan_trainer::data::{
+    Division, Part, SplitSize, Table, expand, folds, read_all, read_all_with, split_table,
+};
 use koan_trainer::progress::Progress;
-use koan_trainer::{Trained, train};
+use koan_trainer::solve::Loss;
+use koan_trainer::stream::{self, Checkpoint, StreamOptions, train_stream};
+use koan_trainer::unsupervised::Detection;
+use koan_trainer::{Report, TrainOptions, Trained, train};
 
-use crate::arguments::Train;
-use crate::output::{named_error, percent, task_name, write_whole};
+use crate::arguments::{TaskName, Train};
+use crate::output::{self, named_error, percent, task_name, write_whole};
+
+/// Bytes of all files from which they are streamed.
+const STREAM_BYTES: u64 = 1_000_000_000;
+/// Part of the rows for the test.
+const TEST_FRACTION: f64 = 0.2;
 
 pub fn run(arguments: &Train) -> Result<()> {
     let start = Instant::now();
+    check(arguments)?;
     let progress = Progress::stderr();
     progress.phase("reading");
-    let (train_table, test_table) = tables(arguments)?;
-    let trained = train(&train_table, &test_table, &arguments.train_options(), &progress);
+    let files = expand(&arguments.data)?;
+    let large = files.iter().filter_map(|file| file.metadata().ok()).map(|m| m.len()).sum::<u64>()
+        >= STREAM_BYTES;
+    let streamed = arguments.stream.unwrap_or(large).then(|| stream_options(arguments, &files));
+    let streamed = streamed.transpose()?;
+    let trained = match &streamed {
+        Some(stream) => in_blocks(arguments, stream, &progress),
+        None => in_memory(arguments, &files, &progress),
+    };
     progress.finish();
-    let Trained { blob, mut report } =
-        trained.with_context(|| arguments.data.display().to_string())?;
+    let Trained { blob, mut report } = trained?;
     write_whole(&arguments.output, &blob)?;
+    if let Some(stream) = &streamed {
+        stream::remove(&stream.checkpoint);
+    }
     report.seconds = start.elapsed().as_secs_f64();
     for warning in &report.warnings {
         eprintln!("warning: {warning}");
@@ -28,12 +50,14 @@ pub fn run(arguments: &Train) -> Result<()> {
         println!("{}", serde_json::to_string(&report)?);
         return Ok(());
     }
-    println!(
-        "{}: {} on {} test rows",
-        arguments.output.display(),
-        named_error(&report.task, report.error),
-        report.rows
-    );
+    let error = named_error(&report.task, report.error);
+    match report.fold_errors.len() {
+        0 => println!("{}: {error} on {} test rows", arguments.output.display(), report.rows),
+        parts => println!(
+            "{}: {error} on average over {parts} parts, each tested by a model of the others",
+            arguments.output.display()
+        ),
+    }
     println!(
         "  {} bytes: {} {} features ({}), {} output{}, {} bits a weight",
         report.bytes,
@@ -55,39 +79,194 @@ pub fn run(arguments: &Train) -> Result<()> {
     let relevance = if report.relevance { ", a bandwidth learned for every input" } else { "" };
     let bandwidths: Vec<String> = report.bandwidth.iter().map(|b| format!("{b:.3}")).collect();
     println!(
-        "  chosen: {} input map{logs}{relevance}, bandwidth {}, lambda {:.1e}",
+        "  chosen: {} input map{logs}{relevance}, bandwidth {}{}",
         report.map,
         bandwidths.join(", "),
-        report.lambda
+        head(&report)
     );
-    println!(
-        "  cost of rounding: {} with real weights, {} rounded to the nearest, {} compensated",
-        percent(report.error_float),
-        percent(report.error_nearest),
-        percent(report.error_compensated)
+    if let (Some(float), Some(nearest), Some(compensated)) =
+        (report.error_float, report.error_nearest, report.error_compensated)
+    {
+        println!(
+            "  cost of rounding: {} with real weights, {} rounded to the nearest, {} compensated",
+            percent(float),
+            percent(nearest),
+            percent(compensated)
+        );
+    }
+    if let Some(found) = &report.baselines {
+        println!("  baselines: {}", output::baselines(found));
+    }
+    if let Some(detection) = &report.detection {
+        println!("  {}", described(detection));
+    }
+    Ok(())
+}
+
+/// Options that only mean something to one task.
+fn check(arguments: &Train) -> Result<()> {
+    let anomaly = matches!(arguments.task, Some(TaskName::Anomaly));
+    anyhow::ensure!(arguments.normal.is_none() || anomaly, "--normal goes with --task anomaly");
+    let target = !anomaly && !matches!(arguments.task, Some(TaskName::Embedding));
+    anyhow::ensure!(
+        target || (arguments.loss == Loss::Squared && arguments.box_c.is_none()),
+        "--loss and --box are for tasks with a target"
     );
     Ok(())
 }
 
+/// How the head was fitted.
+fn head(report: &Report) -> String {
+    let Some(loss) = report.loss else { return String::new() };
+    let boxed = report.box_c.map_or(String::new(), |c| format!(" within a box of {c}"));
+    match loss {
+        Loss::Squared if report.box_c.is_none() => format!(", lambda {:.1e}", report.lambda),
+        _ => format!(", {} loss{boxed}, lambda {:.1e}", loss.name(), report.lambda),
+    }
+}
+
+/// What a detector does on the test rows.
+fn described(detection: &Detection) -> String {
+    let part = |share: Option<f64>, what: &str| match share {
+        Some(share) => format!("{} of {what}", percent(share)),
+        None => format!("no {what} to judge by"),
+    };
+    let auc = detection.auc.map_or(String::new(), |auc| format!(", AUC {auc:.4}"));
+    format!(
+        "alarms: {}, {}{auc}",
+        part(detection.false_alarms, "normal rows"),
+        part(detection.detected, "anomalies")
+    )
+}
+
+/// What is trained on, for messages.
+fn name(files: &[PathBuf]) -> String {
+    match files {
+        [] => String::new(),
+        [file] => file.display().to_string(),
+        [first, rest @ ..] => format!("{} and {} more", first.display(), rest.len()),
+    }
+}
+
+/// How to train on the files block by block.
+fn stream_options(arguments: &Train, files: &[PathBuf]) -> Result<StreamOptions> {
+    let given = [
+        ("--train-rows", arguments.train_rows.is_some()),
+        ("--folds", arguments.folds.is_some()),
+        ("--task embedding", matches!(arguments.task, Some(TaskName::Embedding))),
+        ("--task anomaly", matches!(arguments.task, Some(TaskName::Anomaly))),
+        ("--loss logistic", arguments.loss == Loss::Logistic),
+        ("--loss hinge", arguments.loss == Loss::Hinge),
+        ("--box", arguments.box_c.is_some()),
+    ];
+    if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
+        anyhow::bail!("{option} needs the rows in memory: say `--stream no` or leave it out");
+    }
+    let mut beside = arguments.output.clone().into_os_string();
+    beside.push(".checkpoint");
+    Ok(StreamOptions {
+        files: files.to_vec(),
+        read: arguments.read_options(),
+        test: expand(&arguments.test)?,
+        read_test: arguments.test_options(),
+        test_fraction: arguments.test_fraction.unwrap_or(TEST_FRACTION),
+        sample_rows: arguments.sample_rows,
+        checkpoint: arguments.checkpoint.clone().unwrap_or_else(|| beside.into()),
+        interval: Duration::from_secs(arguments.checkpoint_every),
+    })
+}
+
+/// Trains on files block by block, from a checkpoint if there is one.
+fn in_blocks(arguments: &Train, stream: &StreamOptions, progress: &Progress) -> Result<Trained> {
+    let options = arguments.train_options();
+    let checkpoint = Checkpoint::load(stream, &options)?;
+    if let Some(checkpoint) = &checkpoint {
+        let (done, rows) = checkpoint.progress();
+        let file = stream.checkpoint.display();
+        eprintln!("resuming from {file}: {done} of {rows} rows done");
+    }
+    train_stream(stream, &options, checkpoint, progress).with_context(|| name(&stream.files))
+}
+
+/// Trains on tables in memory.
+fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Result<Trained> {
+    let options = arguments.train_options();
+    let trained = match arguments.folds {
+        Some(count) => {
+            let table = read_all(files, &arguments.read_options())?;
+            cross_validated(&table, count, &options, progress)
+        }
+        None => {
+            let (train_table, test_table) = tables(arguments, files)?;
+            train(&train_table, &test_table, &options, progress).map_err(Into::into)
+        }
+    };
+    trained.with_context(|| name(files))
+}
+
+/// A model of all rows, with the errors of models of all parts but one on that
+/// one.
+fn cross_validated(
+    table: &Table,
+    count: usize,
+    options: &TrainOptions,
+    progress: &Progress,
+) -> Result<Trained> {
+    let parts = folds(table, count, options.seed)?;
+    let mut reports = Vec::new();
+    for part in 0..count {
+        let (test, fit): (Vec<usize>, Vec<usize>) =
+            (0..table.rows()).partition(|&row| parts[row] == part);
+        let trained = train(&table.select(&fit), &table.select(&test), options, progress)?;
+        reports.push(trained.report);
+    }
+    let mut trained = train(table, table, options, progress)?;
+    let mean = |error: fn(&Report) -> f64| reports.iter().map(error).sum::<f64>() / count as f64;
+    let mean_of = |error: fn(&Report) -> Option<f64>| {
+        reports.iter().map(error).sum::<Option<f64>>().map(|sum| sum / count as f64)
+    };
+    trained.report.error = mean(|report| report.error);
+    trained.report.error_float = mean_of(|report| report.error_float);
+    trained.report.error_nearest = mean_of(|report| report.error_nearest);
+    trained.report.error_compensated = mean_of(|report| report.error_compensated);
+    let baselines: Option<Vec<Baselines>> = reports.iter().map(|r| r.baselines).collect();
+    trained.report.baselines = baselines.map(|parts| Baselines::mean(&parts));
+    let detections: Option<Vec<Detection>> = reports.iter().map(|r| r.detection).collect();
+    trained.report.detection = detections.map(|parts| Detection::mean(&parts));
+    trained.report.fold_errors = reports.iter().map(|report| report.error).collect();
+    Ok(trained)
+}
+
 /// Training and test table.
-fn tables(arguments: &Train) -> Result<(Table, Table)> {
+fn tables(arguments: &Train, files: &[PathBuf]) -> Result<(Table, Table)> {
     let options = arguments.read_options();
-    let table = read(&arguments.data, &options)?;
-    if let Some(path) = &arguments.test {
-        let labels = arguments.test_labels.clone();
-        let test = read_with(path, &table.schema, &ReadOptions { labels, ..options })?;
+    let mut table = read_all(files, &options)?;
+    if !arguments.test.is_empty() {
+        let files = expand(&arguments.test)?;
+        let test = read_all_with(&files, &table.schema, &arguments.test_options())?;
         return Ok((table, test));
     }
-    let size = match arguments.train_rows {
-        Some(rows) => SplitSize::TrainRows(rows),
-        None => SplitSize::TestFraction(arguments.test_fraction),
+    let own = arguments.train_rows.is_none() && arguments.test_fraction.is_none();
+    let (train_rows, test_rows) = match &table.division {
+        Division::Parts(parts) if own => {
+            (0..table.rows()).partition(|&row| parts[row] != Part::Test)
+        }
+        division => {
+            // Another split than the file's own was asked for.
+            if matches!(division, Division::Parts(_)) {
+                table.division = Division::Free;
+            }
+            let size = match arguments.train_rows {
+                Some(rows) => SplitSize::TrainRows(rows),
+                None => SplitSize::TestFraction(arguments.test_fraction.unwrap_or(TEST_FRACTION)),
+            };
+            split_table(&table, size, arguments.seed).with_context(|| name(files))?
+        }
     };
-    let (train_rows, test_rows) = split(&table.target, size, arguments.seed)
-        .with_context(|| arguments.data.display().to_string())?;
     anyhow::ensure!(
         !test_rows.is_empty(),
         "{}: no rows are left for the test ({} task, {} rows)",
-        arguments.data.display(),
+        name(files),
         task_name(table.schema.task()),
         table.rows()
     );

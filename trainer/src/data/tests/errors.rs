@@ -148,7 +148,10 @@ fn data_under_a_schema() {
             "test.csv: no column `temp`; there are `temperature`, `job`, `y`",
         ),
         ("1,x,a,9\n", "test.csv: 4 columns, where the model was trained on 3"),
-        ("a 1:2\n", "test.csv: looks like an svmlight file, but the model takes a CSV or TSV file"),
+        (
+            "a 1:2\n",
+            "test.csv: looks like an svmlight file, but the model takes a table such as a CSV file",
+        ),
     ] {
         assert_eq!(refused(text), expected, "{text:?}");
     }

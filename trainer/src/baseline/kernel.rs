@@ -1,0 +1,268 @@
+//! Regularisation networks, that is kernel ridge regression (*Pruning algorithms
+//! for one-hidden-layer feedforward neural networks*, Theorem 6.1): the function
+//! Σ_i c_i·k(x, x_i), c = (K + γN·I)⁻¹y, minimises
+//! (1/N)Σ (f(x_i) − y_i)² + γ‖f‖².
+//!
+//! Exact, with one unit for each row: a baseline for random features and a
+//! network to prune. Sections 8.1 and 8.2 there: Gaussian and Laplacian kernels,
+//! their sums and products, over all inputs or groups of them.
+
+use std::ops::Range;
+
+use faer::linalg::solvers::Solve;
+use faer::{Mat, MatRef, Side};
+use rayon::prelude::*;
+
+use crate::Error;
+use crate::data::Table;
+use crate::normalise::Normaliser;
+
+/// Rows up to which a kernel matrix is formed (1.2 GB).
+pub const MAX_ROWS: usize = 12_000;
+
+/// A kernel of two points.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kernel {
+    /// exp(−‖x − y‖²/width²) over some inputs.
+    Gaussian {
+        /// The inputs that it sees.
+        inputs: Range<usize>,
+        /// Distance at which it has fallen to 1/e.
+        width: f64,
+    },
+    /// exp(−‖x − y‖₁/width) over some inputs.
+    Laplacian {
+        /// The inputs that it sees.
+        inputs: Range<usize>,
+        /// Distance at which it has fallen to 1/e.
+        width: f64,
+    },
+    /// The sum of kernels: functions that are sums, one from each space.
+    Sum(Vec<Self>),
+    /// The product of kernels.
+    Product(Vec<Self>),
+}
+
+impl Kernel {
+    /// k(x, y).
+    ///
+    /// # Panics
+    /// If the points have fewer inputs than the kernel sees.
+    #[must_use]
+    pub fn value(&self, x: &[f64], y: &[f64]) -> f64 {
+        let differences = |inputs: &Range<usize>| {
+            x[inputs.clone()].iter().zip(&y[inputs.clone()]).map(|(x, y)| x - y)
+        };
+        match self {
+            Self::Gaussian { inputs, width } => {
+                let square: f64 = differences(inputs).map(|d| d * d).sum();
+                (-square / (width * width)).exp()
+            }
+            Self::Laplacian { inputs, width } => {
+                let distance: f64 = differences(inputs).map(f64::abs).sum();
+                (-distance / width).exp()
+            }
+            Self::Sum(parts) => parts.iter().map(|part| part.value(x, y)).sum(),
+            Self::Product(parts) => parts.iter().map(|part| part.value(x, y)).product(),
+        }
+    }
+
+    /// What makes no sense: no parts, an empty range or one beyond `inputs`, a
+    /// width that is not positive.
+    fn check(&self, all: usize) -> Result<(), Error> {
+        match self {
+            Self::Gaussian { inputs, width } | Self::Laplacian { inputs, width } => {
+                if inputs.is_empty() || inputs.end > all {
+                    return Err(Error::Options(format!(
+                        "a kernel over inputs {}..{} of {all}",
+                        inputs.start, inputs.end
+                    )));
+                }
+                if !(width.is_finite() && *width > 0.0) {
+                    return Err(Error::Options(format!("a kernel of width {width}")));
+                }
+                Ok(())
+            }
+            Self::Sum(parts) | Self::Product(parts) => {
+                if parts.is_empty() {
+                    return Err(Error::Options("a kernel of no parts".into()));
+                }
+                parts.iter().try_for_each(|part| part.check(all))
+            }
+        }
+    }
+}
+
+/// Points in normalised units, row-major.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Points {
+    values: Vec<f64>,
+    inputs: usize,
+}
+
+impl Points {
+    /// From `values`, point after point, `inputs` each.
+    ///
+    /// # Panics
+    /// If `inputs` is 0 or does not divide the number of values.
+    #[must_use]
+    pub fn new(values: Vec<f64>, inputs: usize) -> Self {
+        assert!(inputs > 0 && values.len().is_multiple_of(inputs), "whole points");
+        Self { values, inputs }
+    }
+
+    /// The given rows of a table, normalised.
+    #[must_use]
+    pub fn of(table: &Table, rows: &[usize], normaliser: &Normaliser) -> Self {
+        let row = |&row: &usize| {
+            table.row(row).iter().zip(&normaliser.axes).map(|(&x, axis)| axis.apply(x))
+        };
+        Self::new(rows.iter().flat_map(row).collect(), table.inputs)
+    }
+
+    /// Number of points.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.values.len() / self.inputs
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Numbers of a point.
+    #[must_use]
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// Point number `i`.
+    #[must_use]
+    pub fn point(&self, i: usize) -> &[f64] {
+        &self.values[i * self.inputs..][..self.inputs]
+    }
+}
+
+/// The kernel matrix k(x_i, y_j).
+///
+/// # Errors
+/// A kernel that does not suit the points, or more than [`MAX_ROWS`] of them.
+pub fn matrix(kernel: &Kernel, x: &Points, y: &Points) -> Result<Mat<f64>, Error> {
+    kernel.check(x.inputs.min(y.inputs))?;
+    let found = x.len();
+    if found > MAX_ROWS {
+        return Err(Error::TooMany { what: "rows of a kernel matrix", found, most: MAX_ROWS });
+    }
+    let mut matrix = Mat::<f64>::zeros(x.len(), y.len());
+    matrix.as_mut().par_col_chunks_mut(16).enumerate().for_each(|(chunk, mut columns)| {
+        for j in 0..columns.ncols() {
+            for i in 0..x.len() {
+                columns[(i, j)] = kernel.value(x.point(i), y.point(chunk * 16 + j));
+            }
+        }
+    });
+    Ok(matrix)
+}
+
+/// A regularisation network.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// Its kernel.
+    pub kernel: Kernel,
+    /// γ.
+    pub gamma: f64,
+    /// The x_i.
+    pub centres: Points,
+    /// The c_i, N × outputs.
+    pub coefficients: Mat<f64>,
+}
+
+impl Network {
+    /// The network for `targets` (N × outputs) at `points`.
+    ///
+    /// # Errors
+    /// As [`matrix`]; a γ for which K + γN·I is not positive definite to working
+    /// precision.
+    pub fn fit(
+        kernel: Kernel,
+        gamma: f64,
+        points: &Points,
+        targets: MatRef<'_, f64>,
+    ) -> Result<Self, Error> {
+        let gram = matrix(&kernel, points, points)?;
+        let coefficients = solve(&gram, gamma, targets)?;
+        Ok(Self { kernel, gamma, centres: points.clone(), coefficients })
+    }
+
+    /// f at other points: rows × outputs.
+    ///
+    /// # Errors
+    /// Points of other dimensions.
+    pub fn predict(&self, points: &Points) -> Result<Mat<f64>, Error> {
+        let mut values = Mat::zeros(points.len(), self.coefficients.ncols());
+        // In parts, so that memory does not grow with the number of points.
+        let step = 1024;
+        for start in (0..points.len()).step_by(step) {
+            let end = (start + step).min(points.len());
+            let part = Points::new(
+                points.values[start * points.inputs..end * points.inputs].to_vec(),
+                points.inputs,
+            );
+            let product = matrix(&self.kernel, &part, &self.centres)? * &self.coefficients;
+            values.as_mut().subrows_mut(start, end - start).copy_from(&product);
+        }
+        Ok(values)
+    }
+
+    /// The network, of all kernels and γ, with the least squared error on
+    /// validation points, and that mean squared error for each pair, kernel by
+    /// kernel; infinite where the matrix is singular.
+    ///
+    /// # Errors
+    /// As [`matrix`]; no kernel or no γ that can be solved for.
+    pub fn choose(
+        kernels: &[Kernel],
+        gammas: &[f64],
+        fit: (&Points, MatRef<'_, f64>),
+        validation: (&Points, MatRef<'_, f64>),
+    ) -> Result<(Self, Vec<f64>), Error> {
+        let mut best: Option<(f64, Self)> = None;
+        let mut errors = Vec::new();
+        for kernel in kernels {
+            let gram = matrix(kernel, fit.0, fit.0)?;
+            let across = matrix(kernel, validation.0, fit.0)?;
+            for &gamma in gammas {
+                let Ok(coefficients) = solve(&gram, gamma, fit.1) else {
+                    errors.push(f64::INFINITY);
+                    continue;
+                };
+                let difference = &across * &coefficients - validation.1;
+                let error = difference.squared_norm_l2()
+                    / (difference.nrows() * difference.ncols()).max(1) as f64;
+                errors.push(error);
+                if best.as_ref().is_none_or(|(least, _)| error < *least) {
+                    let (kernel, centres) = (kernel.clone(), fit.0.clone());
+                    best = Some((error, Self { kernel, gamma, centres, coefficients }));
+                }
+            }
+        }
+        match best {
+            Some((_, network)) => Ok((network, errors)),
+            None => Err(Error::Options("no kernel and gamma to choose from".into())),
+        }
+    }
+}
+
+/// (K + γN·I)⁻¹·targets.
+fn solve(gram: &Mat<f64>, gamma: f64, targets: MatRef<'_, f64>) -> Result<Mat<f64>, Error> {
+    let mut raised = gram.clone();
+    for i in 0..raised.nrows() {
+        raised[(i, i)] += gamma * gram.nrows() as f64;
+    }
+    let singular = |_| {
+        Error::Options(format!("the kernel matrix with gamma {gamma:e} is not positive definite"))
+    };
+    Ok(raised.llt(Side::Lower).map_err(singular)?.solve(targets))
+}

@@ -1,0 +1,266 @@
+//! ARFF, the format of Weka: a header that declares the attributes, then rows
+//! between commas, dense or sparse.
+
+use std::io::BufRead;
+
+use super::error::DataError;
+use super::open::{Input, Origin};
+use super::records::{Known, Record, Source};
+
+/// The lines of an ARFF file from `@data` on.
+pub(crate) struct Arff<'r> {
+    lines: Lines<'r>,
+    /// What a sparse row means where it says nothing: 0, or the first nominal.
+    defaults: Vec<Vec<u8>>,
+    tokens: Record,
+}
+
+impl<'r> Arff<'r> {
+    /// Reads the header.
+    pub fn open(input: Input<'r>) -> Result<(Known, Box<dyn Source + 'r>), DataError> {
+        let mut lines = Lines::new(input);
+        let (mut known, mut defaults) = (Known::default(), Vec::new());
+        loop {
+            let Some(number) = lines.next()? else {
+                return Err(lines.malformed(lines.number, "the file ends before `@data`"));
+            };
+            let line = String::from_utf8_lossy(lines.text()).into_owned();
+            let (word, rest) = line.split_once([' ', '\t']).unwrap_or((&line, ""));
+            if word.eq_ignore_ascii_case("@relation") {
+                continue;
+            }
+            if word.eq_ignore_ascii_case("@data") {
+                break;
+            }
+            if !word.eq_ignore_ascii_case("@attribute") {
+                return Err(lines.malformed(number, &format!("`{word}` is no ARFF declaration")));
+            }
+            let declared = Attribute::parse(rest.trim()).map_err(|p| lines.malformed(number, &p));
+            let attribute = declared?;
+            known.names.push(attribute.name);
+            known.text.push(attribute.text);
+            defaults.push(attribute.default);
+        }
+        if known.names.is_empty() {
+            return Err(lines.malformed(lines.number, "no `@attribute` before `@data`"));
+        }
+        Ok((known, Box::new(Arff { lines, defaults, tokens: Record::default() })))
+    }
+
+    /// A sparse row, `{index value, …}` with indices from 0.
+    fn sparse(&mut self, number: u64, record: &mut Record) -> Result<(), DataError> {
+        let text = self.lines.text();
+        let inner = &text[1..text.len() - usize::from(text.ends_with(b"}"))];
+        if !text.ends_with(b"}") {
+            return Err(self.lines.malformed(number, "a sparse row without its closing brace"));
+        }
+        tokens(inner, &mut self.tokens).map_err(|p| self.lines.malformed(number, p))?;
+        let mut entries = Vec::new();
+        for range in &self.tokens.fields {
+            let token = &self.tokens.bytes[range.clone()];
+            if token.is_empty() && self.tokens.fields.len() == 1 {
+                continue;
+            }
+            let split = token.iter().position(u8::is_ascii_whitespace);
+            let entry = split.and_then(|at| {
+                let index = std::str::from_utf8(&token[..at]).ok()?.parse::<usize>().ok()?;
+                Some((index, token[at..].trim_ascii()))
+            });
+            match entry {
+                Some((index, value)) if index < self.defaults.len() => {
+                    entries.push((index, unquoted(value)));
+                }
+                _ => {
+                    let problem = format!(
+                        "`{}` is not an index below {} and a value",
+                        String::from_utf8_lossy(token),
+                        self.defaults.len()
+                    );
+                    return Err(self.lines.malformed(number, &problem));
+                }
+            }
+        }
+        record.clear();
+        for (index, default) in self.defaults.iter().enumerate() {
+            let value = entries.iter().find(|(i, _)| *i == index).map_or(default, |(_, v)| v);
+            record.push(|bytes| bytes.extend_from_slice(value));
+        }
+        Ok(())
+    }
+}
+
+impl Source for Arff<'_> {
+    fn next(&mut self, record: &mut Record) -> Result<Option<u64>, DataError> {
+        let Some(number) = self.lines.next()? else {
+            return Ok(None);
+        };
+        if self.lines.text().starts_with(b"{") {
+            self.sparse(number, record)?;
+        } else {
+            let split = tokens(self.lines.text(), &mut self.tokens);
+            split.map_err(|problem| self.lines.malformed(number, problem))?;
+            record.clear();
+            for range in &self.tokens.fields {
+                let value = unquoted(&self.tokens.bytes[range.clone()]);
+                record.push(|bytes| bytes.extend_from_slice(&value));
+            }
+        }
+        Ok(Some(number))
+    }
+
+    fn skip(&mut self) -> Result<Option<u64>, DataError> {
+        self.lines.next()
+    }
+}
+
+/// One declared attribute.
+struct Attribute {
+    name: String,
+    text: bool,
+    default: Vec<u8>,
+}
+
+impl Attribute {
+    /// `name type`, the name possibly quoted.
+    fn parse(text: &str) -> Result<Attribute, String> {
+        let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'));
+        let split = match quote {
+            Some(quote) => closing(text.as_bytes(), quote as u8).map(|end| end + 1),
+            None => text.find([' ', '\t', '{']),
+        };
+        let Some(split) = split.filter(|&at| at > 0 && at < text.len()) else {
+            return Err(format!("`{text}` is not the name and the type of an attribute"));
+        };
+        let name = unquoted(&text.as_bytes()[..split]);
+        let name = String::from_utf8_lossy(&name).into_owned();
+        let kind = text[split..].trim();
+        let word = kind.split([' ', '\t']).next().unwrap_or_default().to_ascii_lowercase();
+        match word.as_str() {
+            "numeric" | "real" | "integer" => {
+                Ok(Attribute { name, text: false, default: b"0".to_vec() })
+            }
+            "string" | "date" => Ok(Attribute { name, text: true, default: Vec::new() }),
+            _ if kind.starts_with('{') && kind.ends_with('}') => {
+                let mut values = Record::default();
+                tokens(&kind.as_bytes()[1..kind.len() - 1], &mut values)?;
+                let first = values.fields.first().map(|range| &values.bytes[range.clone()]);
+                let default = unquoted(first.unwrap_or_default());
+                Ok(Attribute { name, text: true, default })
+            }
+            _ => Err(format!(
+                "attribute `{name}` is `{kind}`; numeric, real, integer, string, date and \
+                 {{lists, of, values}} are read"
+            )),
+        }
+    }
+}
+
+/// Lines that are neither blank nor comments, trimmed.
+struct Lines<'r> {
+    origin: Origin,
+    reader: Box<dyn BufRead + 'r>,
+    buffer: Vec<u8>,
+    number: u64,
+}
+
+impl<'r> Lines<'r> {
+    fn new(input: Input<'r>) -> Lines<'r> {
+        let origin = input.origin.clone();
+        Lines { origin, reader: input.into_reader(), buffer: Vec::new(), number: 0 }
+    }
+
+    fn next(&mut self) -> Result<Option<u64>, DataError> {
+        loop {
+            self.buffer.clear();
+            let read = self.reader.read_until(b'\n', &mut self.buffer);
+            if read.map_err(|e| self.origin.read_error(e))? == 0 {
+                return Ok(None);
+            }
+            self.number += 1;
+            let text = self.text();
+            if !text.is_empty() && !text.starts_with(b"%") {
+                return Ok(Some(self.number));
+            }
+        }
+    }
+
+    fn text(&self) -> &[u8] {
+        self.buffer.trim_ascii()
+    }
+
+    fn malformed(&self, number: u64, problem: &str) -> DataError {
+        DataError::MalformedLine { place: self.origin.at(number), problem: problem.to_owned() }
+    }
+}
+
+/// Splits at commas outside of quotes; the tokens are trimmed, their quotes kept.
+fn tokens(line: &[u8], into: &mut Record) -> Result<(), &'static str> {
+    into.clear();
+    into.bytes.extend_from_slice(line);
+    let mut start = 0;
+    let mut place = 0;
+    let mut push = |start: usize, end: usize| {
+        let token = &line[start..end];
+        let first = end - token.trim_ascii_start().len();
+        into.fields.push(first..first + line[first..end].trim_ascii_end().len());
+    };
+    while place < line.len() {
+        match line[place] {
+            b',' => {
+                push(start, place);
+                start = place + 1;
+            }
+            // A quote opens at the start of a token, or of a sparse value.
+            quote @ (b'\'' | b'"')
+                if line[start..place]
+                    .iter()
+                    .all(|b| b.is_ascii_whitespace() || b.is_ascii_digit()) =>
+            {
+                match closing(&line[place..], quote) {
+                    Some(end) => place += end,
+                    None => return Err("a quote that is not closed"),
+                }
+            }
+            _ => {}
+        }
+        place += 1;
+    }
+    push(start, line.len());
+    Ok(())
+}
+
+/// Where the quote that `text` begins with is closed.
+fn closing(text: &[u8], quote: u8) -> Option<usize> {
+    let mut escaped = false;
+    for (place, &byte) in text.iter().enumerate().skip(1) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            _ if byte == quote => return Some(place),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The token without its quotes and the backslashes within them.
+fn unquoted(token: &[u8]) -> Vec<u8> {
+    let inner = match token {
+        [first @ (b'\'' | b'"'), inner @ .., last] if first == last => inner,
+        _ => return token.to_vec(),
+    };
+    let mut plain = Vec::with_capacity(inner.len());
+    let mut bytes = inner.iter().copied();
+    while let Some(byte) = bytes.next() {
+        plain.push(match byte {
+            b'\\' => match bytes.next() {
+                Some(b't') => b'\t',
+                Some(b'n') => b'\n',
+                Some(other) => other,
+                None => b'\\',
+            },
+            _ => byte,
+        });
+    }
+    plain
+}

@@ -1,0 +1,119 @@
+//! Parquet files of flat columns, read as the CSV file that they would be.
+
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use bytes::Bytes;
+use parquet::basic::{LogicalType, Repetition, Type as Physical};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use parquet::record::reader::RowIter;
+use parquet::schema::types::Type;
+
+use super::error::DataError;
+use super::open::{Input, Origin, Seekable};
+use super::records::{Known, Record, Source};
+
+/// The rows of a Parquet file, row group after row group.
+struct Rows {
+    origin: Origin,
+    rows: RowIter<'static>,
+    row: u64,
+}
+
+/// Opens a Parquet file and checks that its columns are flat.
+pub(crate) fn open<'r>(input: Input<'r>) -> Result<(Known, Box<dyn Source + 'r>), DataError> {
+    let origin = input.origin.clone();
+    let malformed = |problem: String| DataError::Malformed { file: origin.file.clone(), problem };
+    let source = input.into_seekable()?;
+    let opened = guarded(|| -> Result<Box<dyn FileReader>, ParquetError> {
+        Ok(match source {
+            Seekable::File(file) => Box::new(SerializedFileReader::new(file)?),
+            Seekable::Memory(bytes) => Box::new(SerializedFileReader::new(Bytes::from(bytes))?),
+        })
+    });
+    let reader = opened.map_err(malformed)?;
+    let mut known = Known::default();
+    for column in reader.metadata().file_metadata().schema().get_fields() {
+        let info = column.get_basic_info();
+        let repeated = info.has_repetition() && info.repetition() == Repetition::REPEATED;
+        if !column.is_primitive() || repeated {
+            let problem = format!("column `{}` is nested; flat columns are read", column.name());
+            return Err(malformed(problem));
+        }
+        known.names.push(column.name().to_owned());
+        known.text.push(is_text(column));
+    }
+    if known.names.is_empty() {
+        return Err(malformed("no columns in it".into()));
+    }
+    let rows = RowIter::from_file_into(reader);
+    Ok((known, Box::new(Rows { origin, rows, row: 0 })))
+}
+
+/// What `read` gives; the crate panics on some damaged files, which is an error
+/// of the data like any other.
+fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
+    match catch_unwind(AssertUnwindSafe(read)) {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(_) => Err("damaged in a way that cannot be read".into()),
+    }
+}
+
+fn is_text(column: &Type) -> bool {
+    let physical = column.get_physical_type();
+    let bytes = matches!(physical, Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY);
+    let number = matches!(
+        column.get_basic_info().logical_type_ref(),
+        Some(LogicalType::Decimal { .. } | LogicalType::Float16)
+    );
+    bytes && !number
+}
+
+impl Source for Rows {
+    fn next(&mut self, record: &mut Record) -> Result<Option<u64>, DataError> {
+        let row = guarded(|| self.rows.next().transpose()).map_err(|problem| {
+            let file = self.origin.file.clone();
+            DataError::Malformed { file, problem: format!("row {}: {problem}", self.row + 1) }
+        })?;
+        let Some(row) = row else {
+            return Ok(None);
+        };
+        self.row += 1;
+        record.clear();
+        for (_, field) in row.get_column_iter() {
+            record.push(|bytes| write(field, bytes));
+        }
+        Ok(Some(self.row))
+    }
+}
+
+/// The field as a CSV file would have it; nothing where it is missing. Dates and
+/// times are the integers that the file stores.
+fn write(field: &Field, bytes: &mut Vec<u8>) {
+    // Writing to memory does not fail.
+    let _ = match field {
+        Field::Null => Ok(()),
+        Field::Bool(value) => write!(bytes, "{}", u8::from(*value)),
+        Field::Byte(value) => write!(bytes, "{value}"),
+        Field::Short(value) => write!(bytes, "{value}"),
+        Field::Int(value) | Field::Date(value) | Field::TimeMillis(value) => {
+            write!(bytes, "{value}")
+        }
+        Field::Long(value)
+        | Field::TimeMicros(value)
+        | Field::TimestampMillis(value)
+        | Field::TimestampMicros(value) => write!(bytes, "{value}"),
+        Field::UByte(value) => write!(bytes, "{value}"),
+        Field::UShort(value) => write!(bytes, "{value}"),
+        Field::UInt(value) => write!(bytes, "{value}"),
+        Field::ULong(value) => write!(bytes, "{value}"),
+        Field::Float(value) => write!(bytes, "{value}"),
+        Field::Double(value) => write!(bytes, "{value}"),
+        Field::Str(text) => bytes.write_all(text.trim().as_bytes()),
+        Field::Bytes(raw) => bytes.write_all(raw.data().trim_ascii()),
+        other => write!(bytes, "{other}"),
+    };
+}

@@ -1,0 +1,187 @@
+//! Recordings: which rows belong together, what they are called, and windows of
+//! consecutive samples as rows.
+
+use std::collections::VecDeque;
+use std::path::Path;
+
+use regex_lite::Regex;
+use serde::{Deserialize, Serialize};
+
+use super::error::DataError;
+use super::scan::class_name;
+
+/// How samples belong to recordings and become rows; part of the schema, so that
+/// raw recordings can be given to the model again.
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Recordings {
+    /// The windows that are rows; `None` where each sample is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<Window>,
+    /// What tells recordings apart, besides the files that they are in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<GroupBy>,
+    /// Where the label is if no column has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<LabelFrom>,
+}
+
+impl Recordings {
+    /// Whether each row is one of the file's, with a column for its target.
+    pub(crate) fn is_plain(&self) -> bool {
+        *self == Recordings::default()
+    }
+
+    /// Samples of a row.
+    pub(crate) fn samples(&self) -> usize {
+        self.window.map_or(1, |window| window.samples)
+    }
+}
+
+/// Windows of consecutive samples of a recording.
+///
+/// A row is `samples × channels` inputs, one sample after the other (so that a
+/// device appends samples as they come): input `s · channels + c` is channel `c`
+/// of sample `s`, the oldest sample first.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Window {
+    /// Samples of a window, at least 1.
+    pub samples: usize,
+    /// Samples from the start of a window to the start of the next, at least 1.
+    pub stride: usize,
+}
+
+/// What tells recordings apart.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum GroupBy {
+    /// Each file is one.
+    File,
+    /// The value of this column, from 0.
+    Column(usize),
+}
+
+/// The part of a file's path that is the label of everything in it: `file` (the
+/// name up to its first dot), `folder`, or a regular expression whose first
+/// group is the label.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(transparent)]
+pub struct LabelFrom(String);
+
+impl LabelFrom {
+    /// The label of `file`.
+    ///
+    /// # Errors
+    ///
+    /// If the path has no such part.
+    pub fn label(&self, file: &Path) -> Result<String, DataError> {
+        let name = file.display().to_string();
+        let part = match self.0.as_str() {
+            "file" => file.file_name().map(|f| f.to_string_lossy()).map(|f| {
+                let stem = f.split('.').next().unwrap_or_default();
+                stem.to_owned()
+            }),
+            "folder" => {
+                let whole = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+                let folder = whole.parent().and_then(Path::file_name);
+                folder.map(|f| f.to_string_lossy().into_owned())
+            }
+            pattern => Regex::new(pattern).ok().and_then(|regex| {
+                let found = regex.captures(&name)?.get(1)?;
+                Some(found.as_str().to_owned())
+            }),
+        };
+        match part.filter(|label| !label.is_empty()) {
+            Some(label) => Ok(label),
+            None => Err(DataError::NoLabel { file: name, from: self.0.clone() }),
+        }
+    }
+}
+
+impl std::str::FromStr for LabelFrom {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<LabelFrom, String> {
+        if !matches!(text, "file" | "folder") {
+            let regex = Regex::new(text).map_err(|e| e.to_string())?;
+            if regex.captures_len() < 2 {
+                return Err("`file`, `folder`, or a regular expression with a (group)".into());
+            }
+        }
+        Ok(LabelFrom(text.to_owned()))
+    }
+}
+
+/// Collects samples into windows.
+pub(crate) struct Windower {
+    window: Window,
+    /// Values of the samples that the next window may hold, oldest first.
+    values: VecDeque<f32>,
+    targets: VecDeque<String>,
+    /// Samples still to come until the next window is complete.
+    left: usize,
+}
+
+impl Windower {
+    pub fn new(window: Window) -> Windower {
+        let left = window.samples;
+        Windower { window, values: VecDeque::new(), targets: VecDeque::new(), left }
+    }
+
+    /// Another recording begins.
+    pub fn restart(&mut self) {
+        self.values.clear();
+        self.targets.clear();
+        self.left = self.window.samples;
+    }
+
+    /// Adds a sample; whether a window is complete.
+    pub fn push(&mut self, sample: &[f32], target: &str) -> bool {
+        self.values.extend(sample);
+        self.targets.push_back(target.to_owned());
+        while self.targets.len() > self.window.samples {
+            self.targets.pop_front();
+            self.values.drain(..sample.len());
+        }
+        self.left -= 1;
+        if self.left > 0 {
+            return false;
+        }
+        self.left = self.window.stride;
+        true
+    }
+
+    pub fn append_to(&self, out: &mut Vec<f32>) {
+        let (front, back) = self.values.as_slices();
+        out.extend_from_slice(front);
+        out.extend_from_slice(back);
+    }
+
+    /// The target of the window: the value that most samples have, the earliest
+    /// of equals; or the mean of numbers.
+    pub fn target(&self, mean: bool) -> String {
+        if mean {
+            let numbers: Option<Vec<f64>> = self.targets.iter().map(|t| t.parse().ok()).collect();
+            return match numbers {
+                Some(all) => ((all.iter().sum::<f64>() / all.len() as f64) as f32).to_string(),
+                // A slip, which whoever takes the target refuses.
+                None => {
+                    let slip = self.targets.iter().find(|t| t.parse::<f64>().is_err());
+                    slip.cloned().unwrap_or_default()
+                }
+            };
+        }
+        let mut counts: Vec<(String, usize)> = Vec::new();
+        for target in &self.targets {
+            let name = class_name(target).unwrap_or_else(|| target.clone());
+            match counts.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((name, 1)),
+            }
+        }
+        let most = counts.iter().map(|(_, count)| *count).max();
+        let first = counts.into_iter().find(|(_, count)| Some(*count) == most);
+        first.map_or_else(String::new, |(name, _)| name)
+    }
+}

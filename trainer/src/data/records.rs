@@ -1,0 +1,276 @@
+//! Records of fields as text: what every table-like format becomes before its
+//! columns are looked at.
+
+use std::io::{self, Read};
+use std::ops::Range;
+use std::path::Path;
+
+use super::ReadOptions;
+use super::arff::Arff;
+use super::error::DataError;
+use super::npy;
+use super::open::{Container, Input, Origin};
+use super::proben1::Proben1;
+
+/// One record's fields, as places in its bytes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Record {
+    pub bytes: Vec<u8>,
+    pub fields: Vec<Range<usize>>,
+}
+
+impl Record {
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.fields.clear();
+    }
+
+    /// Appends a field that `write` writes.
+    pub fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        let start = self.bytes.len();
+        write(&mut self.bytes);
+        self.fields.push(start..self.bytes.len());
+    }
+}
+
+/// A format that knows its columns before its first record.
+pub(crate) trait Source {
+    /// Replaces `record` by the next one; its line or row, or `None` at the end.
+    fn next(&mut self, record: &mut Record) -> Result<Option<u64>, DataError>;
+
+    /// Moves on without telling what is there.
+    fn skip(&mut self) -> Result<Option<u64>, DataError> {
+        self.next(&mut Record::default())
+    }
+}
+
+/// What a format tells of its columns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Known {
+    /// Their names; empty where a column has none.
+    pub names: Vec<String>,
+    /// Which of them are text even if their values are numbers.
+    pub text: Vec<bool>,
+    /// How many at the end are targets: those that are not chosen are no inputs.
+    pub targets: usize,
+}
+
+/// Records with their fields trimmed; blank lines are skipped.
+pub(crate) struct Records<'r> {
+    pub origin: Origin,
+    /// The columns, where the format knows them.
+    pub known: Option<Known>,
+    source: Kind<'r>,
+}
+
+enum Kind<'r> {
+    Delimited(Box<Delimited<'r>>),
+    Known(Box<dyn Source + 'r>, Record),
+}
+
+impl<'r> Records<'r> {
+    /// Opens the records of an input; `fits` says which numbers of fields are to
+    /// be expected, where a delimiter must be guessed. Also tells the delimiter, if
+    /// the file has a single one.
+    pub fn new(
+        mut input: Input<'r>,
+        options: &ReadOptions,
+        fits: impl Fn(usize) -> bool,
+    ) -> Result<(Records<'r>, Option<u8>), DataError> {
+        let origin = input.origin.clone();
+        let known = |(known, source): (Known, Box<dyn Source + 'r>)| Records {
+            origin: origin.clone(),
+            known: Some(known),
+            source: Kind::Known(source, Record::default()),
+        };
+        let records = match input.container(options.comment) {
+            Container::Arff => known(Arff::open(input)?),
+            Container::Proben1 => known(Proben1::open(input)?),
+            Container::Npy => known(npy::open(input, options)?),
+            Container::Npz => known(npy::open_archive(input, options)?),
+            #[cfg(feature = "parquet")]
+            Container::Parquet => known(super::parquet::open(input)?),
+            #[cfg(not(feature = "parquet"))]
+            Container::Parquet => {
+                let problem = "this build of koan reads no Parquet (cargo feature `parquet`)";
+                return Err(DataError::Malformed { file: origin.file, problem: problem.into() });
+            }
+            Container::Text | Container::Svmlight | Container::Idx => {
+                let delimiter = delimiter(&input, options, fits);
+                let guess = options.delimiter.is_none();
+                let spaced = guess && spaced_rows(&mut input, options, delimiter);
+                let rows = if spaced { b' ' } else { delimiter };
+                let source = Kind::Delimited(Box::new(Delimited::new(input, options, rows)));
+                return Ok((
+                    Records { origin, known: None, source },
+                    (!spaced).then_some(delimiter),
+                ));
+            }
+        };
+        Ok((records, None))
+    }
+
+    /// Moves on to the next record; its first line, or `None` at the end.
+    pub fn next(&mut self) -> Result<Option<u64>, DataError> {
+        match &mut self.source {
+            Kind::Delimited(delimited) => delimited.next(&self.origin),
+            Kind::Known(source, record) => source.next(record),
+        }
+    }
+
+    /// Moves on without the record's fields.
+    pub fn skip(&mut self) -> Result<Option<u64>, DataError> {
+        match &mut self.source {
+            Kind::Delimited(delimited) => delimited.next(&self.origin),
+            Kind::Known(source, _) => source.skip(),
+        }
+    }
+
+    /// Number of fields of the current record.
+    pub fn len(&self) -> usize {
+        match &self.source {
+            Kind::Delimited(delimited) => delimited.fields.len(),
+            Kind::Known(_, record) => record.fields.len(),
+        }
+    }
+
+    /// Field `index` of the current record.
+    pub fn field(&self, index: usize) -> &[u8] {
+        match &self.source {
+            Kind::Delimited(delimited) => {
+                &delimited.record.as_slice()[delimited.fields[index].clone()]
+            }
+            Kind::Known(_, record) => &record.bytes[record.fields[index].clone()],
+        }
+    }
+
+    /// The current record as names.
+    pub fn names(&self) -> Vec<String> {
+        (0..self.len()).map(|i| String::from_utf8_lossy(self.field(i)).into_owned()).collect()
+    }
+}
+
+/// Delimited text: CSV, TSV, semicolons or runs of spaces.
+struct Delimited<'r> {
+    reader: csv::Reader<Box<dyn Read + 'r>>,
+    record: csv::ByteRecord,
+    fields: Vec<Range<usize>>,
+    /// Delimited by runs of spaces: there are no empty fields.
+    spaces: bool,
+}
+
+impl<'r> Delimited<'r> {
+    fn new(input: Input<'r>, options: &ReadOptions, delimiter: u8) -> Delimited<'r> {
+        // Only "\n" ends a record, also the last one: then the reader's line
+        // count is exact for CRLF files and after blank lines. The "\r" goes with
+        // the blanks around fields.
+        let reader: Box<dyn Read + 'r> = Box::new(input.into_reader().chain(&b"\n"[..]));
+        Delimited {
+            reader: csv::ReaderBuilder::new()
+                .delimiter(delimiter)
+                .has_headers(false)
+                .flexible(true)
+                .comment(options.comment)
+                .terminator(csv::Terminator::Any(b'\n'))
+                .buffer_capacity(1 << 16)
+                .from_reader(reader),
+            record: csv::ByteRecord::new(),
+            fields: Vec::new(),
+            spaces: delimiter == b' ',
+        }
+    }
+
+    fn next(&mut self, origin: &Origin) -> Result<Option<u64>, DataError> {
+        loop {
+            match self.reader.read_byte_record(&mut self.record) {
+                Ok(true) => {}
+                Ok(false) => return Ok(None),
+                Err(e) => {
+                    return Err(origin.read_error(match e.into_kind() {
+                        csv::ErrorKind::Io(e) => e,
+                        other => io::Error::other(format!("{other:?}")),
+                    }));
+                }
+            }
+            self.fields.clear();
+            let bytes = self.record.as_slice();
+            for index in 0..self.record.len() {
+                let range = self.record.range(index).unwrap_or_default();
+                let start = range.end - bytes[range.clone()].trim_ascii_start().len();
+                let end = start + bytes[start..range.end].trim_ascii_end().len();
+                if !(self.spaces && start == end) {
+                    self.fields.push(start..end);
+                }
+            }
+            let blank = match &self.fields[..] {
+                [] => true,
+                [only] => only.is_empty(),
+                _ => false,
+            };
+            if !blank {
+                let breaks = bytes.iter().filter(|&&byte| byte == b'\n').count() as u64;
+                let after = self.reader.position().line();
+                return Ok(Some(after.saturating_sub(1 + breaks)));
+            }
+        }
+    }
+}
+
+/// The delimiter that `options` or else the first line tells; `fits` says which
+/// numbers of fields are to be expected.
+fn delimiter(input: &Input<'_>, options: &ReadOptions, fits: impl Fn(usize) -> bool) -> u8 {
+    if let Some(delimiter) = options.delimiter {
+        return delimiter;
+    }
+    let line = input.lines(options.comment).next().unwrap_or_default().trim_ascii();
+    let mut counts = [(b',', 0), (b'\t', 0), (b';', 0)];
+    let mut quoted = false;
+    for &byte in line {
+        quoted ^= byte == b'"';
+        for (delimiter, count) in &mut counts {
+            *count += usize::from(byte == *delimiter && !quoted);
+        }
+    }
+    let file = input.origin.file.to_ascii_lowercase();
+    let extension = Path::new(file.strip_suffix(".gz").unwrap_or(&file)).extension();
+    let tabbed = extension.is_some_and(|e| e == "tsv" || e == "tab");
+    if tabbed && counts[1].1 > 0 {
+        return b'\t';
+    }
+    let fitting = counts.iter().find(|(_, n)| *n > 0 && fits(n + 1));
+    // The last of equal maxima wins: comma before tab before semicolon.
+    let most = counts.iter().rev().max_by_key(|(_, count)| *count);
+    if let Some(&(delimiter, 1..)) = fitting.or(most) {
+        return delimiter;
+    }
+    let words = line.split(|&byte| byte == b' ').filter(|w| !w.is_empty());
+    match words.count() {
+        2.. if !fits(1) => b' ',
+        words @ 2.. if fits(words) => b' ',
+        _ => b',',
+    }
+}
+
+/// Whether a header between `delimiter` bytes stands over rows between spaces,
+/// as loggers write now and then. The header is then given spaces too.
+fn spaced_rows(input: &mut Input<'_>, options: &ReadOptions, delimiter: u8) -> bool {
+    let mut lines = input.lines(options.comment);
+    let (Some(header), Some(row)) = (lines.next(), lines.next()) else {
+        return false;
+    };
+    let plain = |line: &[u8]| !line.trim_ascii().iter().any(|byte| b" \t\"".contains(byte));
+    let words = row.trim_ascii().split(|&b| b == b' ').filter(|w| !w.is_empty()).count();
+    let names = header.split(|&byte| byte == delimiter).count();
+    if row.contains(&delimiter) || names < 2 || words != names || !plain(header) {
+        return false;
+    }
+    let start = header.as_ptr() as usize - input.head.as_ptr() as usize;
+    let range = start..start + header.len();
+    drop(lines);
+    for byte in &mut input.head[range] {
+        if *byte == delimiter {
+            *byte = b' ';
+        }
+    }
+    true
+}

@@ -1,0 +1,177 @@
+//! Several files, recordings, windows, and splits that respect them.
+
+use super::*;
+
+/// Three recordings in folders: a ramp with its target in a column.
+fn folders() -> (Files, Vec<PathBuf>) {
+    let files = Files::new();
+    let mut paths = Vec::new();
+    for (folder, name, start, samples) in
+        [("walk", "a", 0, 7), ("walk", "b", 100, 5), ("run", "c", 200, 6)]
+    {
+        std::fs::create_dir_all(files.0.path().join(folder)).unwrap();
+        let rows: String = (start..start + samples).map(|i| format!("{i},{}\n", 2 * i)).collect();
+        let path = files.write(&format!("{folder}/{name}.csv"), format!("x,y\n{rows}"));
+        paths.push(path);
+    }
+    files.write("walk/notes.md", "no data");
+    files.write("walk/.hidden.csv", "no data");
+    (files, paths)
+}
+
+fn windows(samples: usize, stride: usize) -> ReadOptions {
+    ReadOptions {
+        window: Some(Window { samples, stride }),
+        group: Some("file".into()),
+        label_from: Some("folder".parse().unwrap()),
+        ..options()
+    }
+}
+
+#[test]
+fn folders_are_their_data_files() {
+    let (files, paths) = folders();
+    let found = expand(&[files.0.path().to_owned()]).unwrap();
+    assert_eq!(found, [paths[2].clone(), paths[0].clone(), paths[1].clone()]);
+    let empty = Files::new();
+    let error = expand(&[empty.0.path().to_owned()]).unwrap_err().to_string();
+    assert!(error.contains("no data files in this folder"), "{error}");
+}
+
+#[test]
+fn windows_are_sample_major_and_within_a_file() {
+    let (_files, paths) = folders();
+    let table = read_all(&paths, &windows(4, 2)).unwrap();
+    // 7 samples: from 0 and 2; 5: from 0; 6: from 0 and 2.
+    assert_eq!((table.rows(), table.inputs), (5, 8));
+    assert_eq!(table.row(1), [2.0, 4.0, 3.0, 6.0, 4.0, 8.0, 5.0, 10.0]);
+    assert_eq!(table.row(2)[..2], [100.0, 200.0]);
+    assert_eq!(table.schema.classes, ["run", "walk"]);
+    assert_eq!(table.target, Target::Classes { labels: vec![1, 1, 1, 0, 0] });
+    assert_eq!(table.division, Division::Groups(vec![0, 0, 1, 2, 2]));
+    assert_eq!(
+        json(&table.schema),
+        r#"{"format":"csv","columns":["x","y"],"recordings":{"window":{"samples":4,"stride":2},"group":"file","label":"folder"}}"#
+    );
+    assert_eq!(through_json(&table.schema), table.schema);
+    // A stream of samples gives windows as they are complete.
+    let rows = stream("x,y\n1,1\n2,2\n3,3\n4,4\n5,5\n6,6\n", &table.schema).unwrap();
+    assert_eq!(rows.len(), 2);
+    assert_eq!(rows[1], (7, vec![3.0, 3.0, 4.0, 4.0, 5.0, 5.0, 6.0, 6.0]));
+}
+
+#[test]
+fn windows_end_where_a_recording_does() {
+    let text = "x,who,y\n1,a,u\n2,a,u\n3,b,v\n4,b,u\n5,b,v\n6,a,v\n7,a,v\n";
+    let options = ReadOptions {
+        window: Some(Window { samples: 2, stride: 1 }),
+        group: Some("who".into()),
+        ..options()
+    };
+    let table = read_text(text, &options).unwrap();
+    // The recordings of a are two runs, but one group; a tie goes to the earlier.
+    assert_eq!(table.values, [1.0, 2.0, 3.0, 4.0, 4.0, 5.0, 6.0, 7.0]);
+    assert_eq!(table.target, Target::Classes { labels: vec![0, 1, 0, 1] });
+    assert_eq!(table.division, Division::Groups(vec![0, 1, 1, 0]));
+    // Numbers are averaged.
+    let text = "x,who,y\n1,a,0.5\n2,a,1\n3,a,3\n4,a,0.25\n";
+    let table = read_text(text, &options).unwrap();
+    assert_eq!(table.target, Target::Values(vec![0.75, 2.0, 1.625]));
+}
+
+#[test]
+fn missing_samples_are_the_median_of_their_channel() {
+    let text = "x,y,c\n1,10,u\n?,20,u\n5,30,v\n9,?,v\n";
+    let options = ReadOptions { window: Some(Window { samples: 2, stride: 2 }), ..imputing() };
+    let table = read_text(text, &options).unwrap();
+    assert_eq!(table.values, [1.0, 10.0, 5.0, 20.0, 5.0, 30.0, 9.0, 20.0]);
+}
+
+#[test]
+fn recordings_that_cannot_be() {
+    let (files, paths) = folders();
+    let refused = |options: &ReadOptions| files.message(&read_all(&paths, options).unwrap_err());
+    assert!(refused(&windows(9, 9)).contains("no recording has the 9 samples of a window"));
+    let overlap = ReadOptions { group: None, ..windows(4, 2) };
+    assert!(refused(&overlap).contains("overlap; say what tells recordings apart"));
+    let both = ReadOptions { target: Some("y".into()), ..windows(4, 4) };
+    assert!(refused(&both).contains("not both"));
+    let nowhere = ReadOptions { label_from: Some("x(\\d)".parse().unwrap()), ..windows(4, 4) };
+    assert!(refused(&nowhere).contains("walk/a.csv: the path has no label"));
+    let group = ReadOptions { group: Some("z".into()), ..windows(4, 4) };
+    assert!(refused(&group).contains("no column `z`"));
+    files.write("run/c.csv", "x,z\n1,2\n3,4\n");
+    let unlike = "run/c.csv: column 2 is `z` instead of `y`, unlike walk/b.csv";
+    assert!(refused(&windows(4, 4)).contains(unlike));
+    files.write("run/c.csv", "x,y\n1,2\n3,oops\n5,6\n");
+    let task = Some(Task::Regression);
+    let table = read_all(&paths, &ReadOptions { label_from: None, task, ..windows(2, 2) });
+    let slip = files.message(&table.unwrap_err());
+    assert!(slip.starts_with("run/c.csv:3: column 2 (`y`): \"oops\""), "{slip}");
+    assert!("run|walk".parse::<LabelFrom>().is_err());
+}
+
+#[test]
+fn labels_from_names() {
+    let label = |from: &str, path: &str| {
+        from.parse::<LabelFrom>().unwrap().label(std::path::Path::new(path)).unwrap()
+    };
+    assert_eq!(label("file", "data/Revelio.csv.gz"), "Revelio");
+    assert_eq!(label("folder", "data/cycling/d1.csv"), "cycling");
+    assert_eq!(label(r"(?:train|test)_(\w+)\.", "x/test_Revelio.csv.gz"), "Revelio");
+}
+
+/// A table of so many rows, in groups of `size`, of three classes.
+fn grouped(rows: usize, size: usize) -> Table {
+    Table {
+        inputs: 1,
+        values: vec![0.0; rows],
+        target: Target::Classes { labels: (0..rows).map(|row| (row / size % 3) as u32).collect() },
+        schema: Schema::new(Format::Csv),
+        division: Division::Groups((0..rows).map(|row| (row / size) as u32).collect()),
+    }
+}
+
+#[test]
+fn no_group_is_on_both_sides() {
+    for (rows, size) in [(600, 7), (90, 1), (64, 30), (3000, 100)] {
+        let table = grouped(rows, size);
+        for seed in 0..20 {
+            let (train, test) = split_table(&table, SplitSize::TestFraction(0.2), seed).unwrap();
+            assert!(!train.is_empty() && !test.is_empty());
+            assert_eq!(train.len() + test.len(), rows);
+            let side: std::collections::HashSet<usize> =
+                test.iter().map(|row| row / size).collect();
+            assert!(train.iter().all(|row| !side.contains(&(row / size))), "{rows} {size}");
+            // About a fifth, as nearly as groups allow.
+            if rows / size > 60 {
+                let share = test.len() as f64 / rows as f64;
+                assert!((share - 0.2).abs() < 0.1, "{share}");
+            }
+        }
+    }
+    let single = grouped(10, 10);
+    assert!(split_table(&single, SplitSize::TestFraction(0.2), 1).is_err());
+}
+
+#[test]
+fn folds_are_of_whole_groups_and_about_equal() {
+    let table = grouped(600, 5);
+    let parts = folds(&table, 5, 3).unwrap();
+    for group in parts.chunks(5) {
+        assert!(group.iter().all(|part| *part == group[0]));
+    }
+    let Target::Classes { labels } = &table.target else { panic!("no classes") };
+    for part in 0..5 {
+        for class in 0..3 {
+            let of = |row: &usize| parts[*row] == part && labels[*row] == class;
+            assert_eq!((0..600).filter(of).count(), 40);
+        }
+    }
+    assert!(folds(&grouped(20, 10), 3, 1).is_err());
+    assert!(folds(&table, 1, 1).is_err());
+    let free = Table { division: Division::Free, ..grouped(10, 1) };
+    let mut parts = folds(&free, 10, 1).unwrap();
+    parts.sort_unstable();
+    assert_eq!(parts, (0..10).collect::<Vec<_>>());
+}

@@ -1,0 +1,104 @@
+//! Rounding all outputs of a fit through one matrix.
+
+use faer::{Mat, MatRef};
+use koan::Width;
+use rayon::prelude::*;
+
+use crate::blob::{HeadSpec, ModelSpec};
+use crate::head::{RoundedOutput, assemble};
+use crate::quantise::{Rounded, Rounding, round};
+use crate::ridge::System;
+
+/// All outputs' weights, rounded to one width.
+pub(crate) struct RoundedWeights {
+    /// Bits and kind of levels.
+    pub width: Width,
+    outputs: Vec<Rounded>,
+    /// The weights that the codes stand for, K × T.
+    pub weights: Mat<f64>,
+    /// What the rounding adds to the objective, over all outputs.
+    pub excess: f64,
+}
+
+impl RoundedWeights {
+    /// Rounds `weights`, K × T; `factor` and `matrix` as in [`round`].
+    pub fn new(
+        weights: MatRef<'_, f64>,
+        spec: &ModelSpec,
+        width: Width,
+        factor: MatRef<'_, f64>,
+        matrix: MatRef<'_, f64>,
+        rounding: Rounding,
+    ) -> Self {
+        let banks: Vec<(usize, Width)> =
+            spec.banks.iter().map(|bank| (bank.columns(), width)).collect();
+        let bank_of: Vec<usize> = banks
+            .iter()
+            .enumerate()
+            .flat_map(|(bank, &(columns, _))| std::iter::repeat_n(bank, columns))
+            .collect();
+        // Outputs are independent: in parallel they give the same codes.
+        let outputs: Vec<Rounded> = (0..weights.ncols())
+            .into_par_iter()
+            .map(|output| {
+                let weights: Vec<f64> = (0..bank_of.len()).map(|k| weights[(k, output)]).collect();
+                round(&weights, &banks, factor, matrix, rounding)
+            })
+            .collect();
+        let excess = outputs.iter().map(|rounded| rounded.excess).sum();
+        let weights = Mat::from_fn(bank_of.len(), outputs.len(), |k, output| {
+            outputs[output].levels[bank_of[k]].weight(outputs[output].codes[k])
+        });
+        Self { width, outputs, weights, excess }
+    }
+
+    /// The better one of the widths to try.
+    pub fn best(widths: Vec<Width>, attempt: impl FnMut(Width) -> Self) -> Self {
+        let best =
+            widths.into_iter().map(attempt).reduce(|a, b| if b.excess < a.excess { b } else { a });
+        best.expect("there is at least one width")
+    }
+
+    /// The head with these weights and real-valued biases.
+    pub fn head(self, spec: &ModelSpec, bias: &[f64]) -> HeadSpec {
+        let outputs: Vec<RoundedOutput> = self
+            .outputs
+            .into_iter()
+            .zip(bias)
+            .map(|(rounded, &bias)| RoundedOutput {
+                codes: rounded.codes,
+                levels: rounded.levels,
+                bias,
+            })
+            .collect();
+        assemble(spec, self.width, &outputs)
+    }
+}
+
+/// The factored matrix of a quadratic objective, to round through.
+pub(crate) struct Curvature {
+    factor: faer::linalg::solvers::Llt<f64>,
+    matrix: Mat<f64>,
+}
+
+impl Curvature {
+    /// Centred Gram matrix + λ·unit·I.
+    pub fn new(system: &System, lambda: f64) -> Self {
+        let (factor, lambda) = system.factor(lambda);
+        Self { factor, matrix: system.regularised(lambda) }
+    }
+
+    /// Rounds `weights`, K × T, to the best of `widths`.
+    pub fn round(
+        &self,
+        weights: MatRef<'_, f64>,
+        spec: &ModelSpec,
+        widths: Vec<Width>,
+        rounding: Rounding,
+    ) -> RoundedWeights {
+        RoundedWeights::best(widths, |width| {
+            let (factor, matrix) = (self.factor.L(), self.matrix.as_ref());
+            RoundedWeights::new(weights, spec, width, factor, matrix, rounding)
+        })
+    }
+}

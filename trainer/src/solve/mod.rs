@@ -1,0 +1,76 @@
+//! Linear heads for other objectives than ridge regression's: solvers over the
+//! core's integer features, each with a certificate of how close it came.
+//!
+//! All minimise Σ_i c_i·loss(y_i, wᵀφ_i + b) + ½μ‖w‖², the bias b unpenalised,
+//! c_i the weight of row i. μ is λ times the mean variance of a feature times
+//! the rows, as in [`crate::ridge`], so one λ means the same to every loss.
+//! Sums run over blocks of rows of a fixed size and are added up in order: the
+//! same bits for any number of threads.
+
+mod bias;
+pub mod boxed;
+pub mod design;
+pub mod hinge;
+pub mod logistic;
+mod loss;
+mod newton;
+
+use serde::Serialize;
+
+use crate::ridge::LinearFit;
+
+pub use boxed::BoxedSquares;
+pub use design::Design;
+pub use hinge::Hinge;
+pub use logistic::Logistic;
+pub use loss::Loss;
+
+/// How close an iterative solver came.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Convergence {
+    /// Outer iterations.
+    pub iterations: usize,
+    /// The objective that was reached.
+    pub objective: f64,
+    /// Objective minus a lower bound on the least one (the duality gap),
+    /// relative to the objective: how much better any solution could be.
+    pub gap: f64,
+    /// The gap that was asked for.
+    pub tolerance: f64,
+}
+
+impl Convergence {
+    /// Whether the gap is as small as was asked for.
+    #[must_use]
+    pub fn reached(&self) -> bool {
+        // Not a number is no success.
+        self.gap <= self.tolerance
+    }
+
+    /// What a user should know of a solver that stopped early.
+    #[must_use]
+    pub fn warning(&self, solver: &str) -> Option<String> {
+        (!self.reached()).then(|| {
+            format!(
+                "{solver} stopped after {} iterations at a relative duality gap of {:.1e}, \
+                 {:.1e} was asked for",
+                self.iterations, self.gap, self.tolerance
+            )
+        })
+    }
+}
+
+/// A fit and how good it is.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Solution {
+    /// Weights for integer features, and biases.
+    pub fit: LinearFit,
+    /// How close the solver came.
+    pub convergence: Convergence,
+}
+
+/// `gap` relative to the objective.
+pub(crate) fn relative(gap: f64, objective: f64) -> f64 {
+    gap.max(0.0) / objective.abs().max(f64::MIN_POSITIVE)
+}

@@ -1,0 +1,106 @@
+//! Newton steps by preconditioned conjugate gradients.
+
+use faer::Mat;
+use faer::linalg::solvers::{Llt, Solve};
+
+/// Products with the Hessian at most, for one step.
+const PRODUCTS: usize = 250;
+
+/// Something by weights (K × T) and by biases (T).
+pub(crate) struct Pair {
+    pub weights: Mat<f64>,
+    pub bias: Vec<f64>,
+}
+
+impl Pair {
+    pub fn dot(&self, other: &Self) -> f64 {
+        let weights: f64 = (0..self.bias.len())
+            .map(|t| {
+                let (a, b) = (self.weights.col(t), other.weights.col(t));
+                a.iter().zip(b.iter()).map(|(a, b)| a * b).sum::<f64>()
+            })
+            .sum();
+        weights + self.bias.iter().zip(&other.bias).map(|(a, b)| a * b).sum::<f64>()
+    }
+
+    pub fn add(&mut self, factor: f64, other: &Self) {
+        self.weights += faer::Scale(factor) * &other.weights;
+        self.bias.iter_mut().zip(&other.bias).for_each(|(a, b)| *a += factor * b);
+    }
+
+    pub fn scale(&mut self, factor: f64) {
+        self.weights *= faer::Scale(factor);
+        self.bias.iter_mut().for_each(|b| *b *= factor);
+    }
+}
+
+/// A step and how it changes the scores.
+pub(crate) struct Step {
+    pub by: Pair,
+    pub scores: Mat<f64>,
+}
+
+/// The inverse of curvature·(centred Gram) + μI.
+pub(crate) struct Preconditioner {
+    pub factor: Llt<f64>,
+    pub curvature: f64,
+    pub total: f64,
+}
+
+impl Preconditioner {
+    pub fn apply(&self, pair: &Pair) -> Pair {
+        let scale = faer::Scale(1.0 / self.curvature);
+        Pair {
+            weights: scale * self.factor.solve(&pair.weights),
+            bias: pair.bias.iter().map(|b| b / (self.curvature * self.total)).collect(),
+        }
+    }
+
+    pub fn dot(&self, pair: &Pair) -> f64 {
+        pair.dot(&self.apply(pair))
+    }
+}
+
+/// Solves Hessian·step = −gradient until the residual has fallen to the share
+/// `forcing`. `image`: the Hessian's product with a direction, and how the
+/// scores of the `rows` change along it (T × rows).
+pub(crate) fn conjugate_gradients(
+    gradient: &Pair,
+    rows: usize,
+    precondition: &Preconditioner,
+    forcing: f64,
+    image: impl Fn(&Pair) -> (Pair, Mat<f64>),
+) -> Step {
+    let (features, outputs) = (gradient.weights.nrows(), gradient.bias.len());
+    let mut left = Pair {
+        weights: -gradient.weights.clone(),
+        bias: gradient.bias.iter().map(|g| -g).collect(),
+    };
+    let mut step = Step {
+        by: Pair { weights: Mat::zeros(features, outputs), bias: vec![0.0; outputs] },
+        scores: Mat::zeros(outputs, rows),
+    };
+    let mut direction = precondition.apply(&left);
+    let mut size = left.dot(&direction);
+    let enough = size * forcing * forcing;
+    for _ in 0..PRODUCTS {
+        if size <= enough || size <= 0.0 {
+            break;
+        }
+        let (image, scores) = image(&direction);
+        let bend = direction.dot(&image);
+        if bend <= 0.0 {
+            break;
+        }
+        let length = size / bend;
+        step.by.add(length, &direction);
+        step.scores += faer::Scale(length) * &scores;
+        left.add(-length, &image);
+        let next = precondition.apply(&left);
+        let reached = left.dot(&next);
+        direction.scale(reached / size);
+        direction.add(1.0, &next);
+        size = reached;
+    }
+    step
+}

@@ -1,0 +1,265 @@
+//! Losses, the box, coordinates, anomalies and codes.
+
+use std::fmt::Write as _;
+
+use crate::common::{Folder, Random, quadrants, text, waves};
+
+/// The report of a quick training.
+fn trained(folder: &Folder, arguments: &str) -> serde_json::Value {
+    let output = folder.train(&format!("{arguments} --json")).success();
+    serde_json::from_slice(&output.get_output().stdout).unwrap()
+}
+
+#[test]
+fn every_loss_and_box() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(300));
+    for arguments in [
+        "--loss squared",
+        "--loss logistic",
+        "--loss hinge",
+        "--box 30",
+        "--loss hinge --box 30",
+        "--loss logistic --class-weights balanced",
+        "--loss hinge --class-weights balanced --positive 1",
+        "--loss logistic --family stump,bin -k 20,4 --slot-bits 3",
+        "--loss hinge --family bin -k 8 --slot-bits 4",
+    ] {
+        let report = trained(&folder, &format!("q.csv --features 48 {arguments}"));
+        assert!(report["error"].as_f64().unwrap() < 0.2, "{arguments}: {report}");
+        assert!(report.get("warnings").is_none(), "{arguments}: {report}");
+        let loss = arguments
+            .split("--loss ")
+            .nth(1)
+            .map_or("squared", |rest| rest.split_whitespace().next().unwrap());
+        assert_eq!(report["loss"], loss);
+        assert_eq!(report["box"].is_null(), !arguments.contains("--box"));
+    }
+    folder.write("w.csv", waves(200));
+    let report = trained(&folder, "w.csv --features 48 --box 100");
+    assert!(report["error"].as_f64().unwrap() < 0.2, "{report}");
+    let tight = trained(&folder, "w.csv --features 48 --box 0.5");
+    assert!(tight["error"].as_f64().unwrap() > report["error"].as_f64().unwrap());
+}
+
+/// No weight of the model itself is beyond C/K.
+#[test]
+fn the_box_holds_in_the_blob() {
+    let folder = Folder::new();
+    folder.write("w.csv", waves(200));
+    for bits in [2, 4, 8] {
+        for c in [0.5, 4.0] {
+            trained(&folder, &format!("w.csv --features 40 --box {c} --bits {bits}"));
+            let blob = folder.read("m.koan");
+            let model = koan::Model::parse(&blob).unwrap();
+            let parts = koan_trainer::listing::parts(&model);
+            let head = parts.iter().find(|part| part.name == "score scale and shift").unwrap();
+            let shift = i32::from(blob[head.offset + 4]);
+            let step = f64::from(model.score_scale()) * 32767.0 / 2f64.powi(shift);
+            let width = model.banks().next().unwrap().width;
+            let mut largest = 0;
+            for k in 0..40 {
+                let bit = k * usize::from(width.bits);
+                let bytes = &model.weight_bytes()[bit / 8..];
+                let code = u32::from(bytes[0]) >> (bit % 8);
+                let code = code & ((1 << width.bits) - 1);
+                largest = largest.max(width.value(code).unsigned_abs());
+            }
+            let weight = f64::from(largest) * step;
+            assert!(weight <= c / 40.0 * 1.001, "{bits} bits, {c}: {weight}");
+            assert!(weight > 0.1 * c / 40.0);
+        }
+    }
+}
+
+#[test]
+fn losses_that_make_no_sense() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(100));
+    folder.write("w.csv", waves(100));
+    let logistic = "the loss logistic is for classes";
+    folder.train_fails("w.csv --loss logistic", &["w.csv", logistic]);
+    folder.train_fails("w.csv --loss hinge --box 1", &["the loss hinge is for classes"]);
+    folder.train_fails("q.csv --loss logistic --box 1", &["not with logistic"]);
+    folder.train_fails("q.csv --box 0", &["a box of 0 is not in"]);
+    folder.train_fails("q.csv --task embedding --loss hinge", &["--loss and --box"]);
+    folder.train_fails("q.csv --normal 1", &["--normal goes with --task anomaly"]);
+    let many = "q.csv --loss hinge --family bin -k 40 --slot-bits 8";
+    folder.train_fails(many, &["10240 features for this loss are too many: at most 8192"]);
+}
+
+#[test]
+fn threads_do_not_change_other_losses() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(700));
+    for train in [
+        "--loss logistic",
+        "--loss logistic --class-weights balanced --positive 0",
+        "--loss hinge --lambda 0.01",
+        "--loss hinge --box 20",
+        "--box 20",
+        "--task embedding --family maxout",
+        "--task anomaly --normal 1 --false-alarm 0.1",
+    ] {
+        let blobs = ["1", "3"].map(|threads| {
+            let options = "--features 140 --bandwidth 1 --map per-input --relevance no";
+            let command = format!("train q.csv -o m.koan {options} {train}");
+            let mut command = folder.command(&command);
+            command.env("RAYON_NUM_THREADS", threads).assert().success();
+            folder.read("m.koan")
+        });
+        assert!(blobs[0] == blobs[1], "{train}");
+    }
+}
+
+#[test]
+fn baselines_stand_beside_the_error() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(200));
+    folder.write("w.csv", waves(200));
+    for data in ["q.csv", "w.csv"] {
+        let report = trained(&folder, &format!("{data} --features 48"));
+        let error = |value: &serde_json::Value| value.as_f64().unwrap();
+        let baselines = &report["baselines"];
+        assert!(error(&report["error"]) < error(&baselines["linear"]), "{report}");
+        assert!(error(&baselines["linear"]) < error(&baselines["constant"]), "{report}");
+        let judged = folder.json(&format!("eval m.koan {data} --json"));
+        let baselines = &judged["baselines"];
+        assert!(error(&baselines["linear"]) < error(&baselines["constant"]), "{judged}");
+        let text = folder.output(&format!("eval m.koan {data}"));
+        assert!(text.contains("baselines, cross-validated on these rows: constant "), "{text}");
+    }
+    // The most frequent class is wrong for all others.
+    let csv = "x,y\n".to_owned() + &"1,a\n2,b\n3,a\n4,a\n".repeat(20);
+    folder.write("s.csv", csv);
+    let report = trained(&folder, "s.csv --features 4");
+    assert_eq!(report["baselines"]["constant"], 0.25);
+    let judged = folder.json("eval m.koan s.csv --json");
+    assert_eq!(judged["baselines"]["constant"], 0.25);
+    assert!(judged["auc"].as_f64().unwrap() >= 0.5);
+}
+
+/// Rows on a line in eight dimensions: one coordinate says where.
+#[test]
+fn coordinates() {
+    let folder = Folder::new();
+    let mut random = Random::new(5);
+    let mut csv = "a,b,c,d,e,f,name\n".to_owned();
+    for row in 0..300 {
+        let at = random.number();
+        let mut line = String::new();
+        for k in 1..=6 {
+            write!(line, "{:.3},", at * f64::from(k) + 0.01 * random.number()).unwrap();
+        }
+        writeln!(csv, "{line}row{}", row % 7).unwrap();
+    }
+    folder.write("line.csv", csv);
+    let train = "line.csv --task embedding --family linear --outputs 3";
+    let report = trained(&folder, train);
+    assert_eq!((&report["task"], &report["outputs"]), (&"embedding".into(), &3.into()));
+    assert!(report["error"].as_f64().unwrap() < 0.01, "{report}");
+    let lines = folder.output("predict m.koan line.csv");
+    let mut lines = lines.lines();
+    assert_eq!(lines.next(), Some("value 0,value 1,value 2"));
+    let first: Vec<f64> =
+        lines.map(|line| line.split(',').next().unwrap().parse().unwrap()).collect();
+    assert_eq!(first.len(), 300);
+    let mean = first.iter().sum::<f64>() / 300.0;
+    let spread = (first.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 300.0).sqrt();
+    assert!(mean.abs() < 0.2 * spread, "{mean} {spread}");
+    folder.fails("eval m.koan line.csv", &["m.koan: an embedding has no target"]);
+    let few = "line.csv --task embedding --family fourier -k 2 --outputs 3";
+    folder.train_fails(few, &["3 coordinates of 2 features"]);
+}
+
+/// A cloud of normal rows, and rows far from it.
+fn cloud(normal: usize, far: usize) -> String {
+    let mut random = Random::new(6);
+    let mut csv = "x,y,kind\n".to_owned();
+    for _ in 0..normal {
+        let (x, y) = (random.number() + random.number(), random.number());
+        writeln!(csv, "{x},{y},usual").unwrap();
+    }
+    for row in 0..far {
+        let side = if row % 2 == 0 { 9.0 } else { -9.0 };
+        writeln!(csv, "{},{},odd", side + random.number(), random.number()).unwrap();
+    }
+    csv
+}
+
+#[test]
+fn anomalies() {
+    let folder = Folder::new();
+    folder.write("c.csv", cloud(2000, 100));
+    let train = "c.csv --task anomaly --normal usual --false-alarm 0.05 --features 200";
+    let report = trained(&folder, train);
+    let detection = &report["detection"];
+    assert!(detection["auc"].as_f64().unwrap() > 0.99, "{report}");
+    assert!((0.01..0.1).contains(&detection["false_alarms"].as_f64().unwrap()), "{report}");
+    assert!(detection["detected"].as_f64().unwrap() > 0.95, "{report}");
+    let judged = folder.json("eval m.koan c.csv --json");
+    assert!(judged["auc"].as_f64().unwrap() > 0.99, "{judged}");
+    folder.write("new.csv", "x,y,kind\n0,0,usual\n40,40,odd\n");
+    assert_eq!(folder.output("predict m.koan new.csv"), "class\nusual\nnot usual\n");
+
+    // Without a normal class every row is, and the target is not looked at.
+    let report = trained(&folder, "c.csv --task anomaly --false-alarm 0.1 --features 200");
+    assert!(report["detection"]["auc"].is_null());
+    assert!((0.04..0.18).contains(&report["error"].as_f64().unwrap()), "{report}");
+    assert_eq!(folder.output("predict m.koan new.csv"), "class\nnormal\nanomaly\n");
+
+    folder.train_fails(&train.replace("0.05", "0.0001"), &["too few", "at least 9999"]);
+    folder.train_fails(&train.replace("0.05", "1"), &["a false-alarm rate of 1 is not"]);
+    folder.train_fails(&train.replace("usual ", "unusual "), &["no class \"unusual\""]);
+}
+
+#[test]
+fn codes_and_their_neighbours() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(50));
+    folder.train("q.csv --family maxout -k 12 --pool 3").success();
+    let codes = folder.output("codes m.koan q.csv");
+    let lines: Vec<&str> = codes.lines().collect();
+    assert_eq!(lines.len(), 51);
+    assert_eq!(lines[0].split(',').count(), 12);
+    let code = |row: usize| -> Vec<u16> {
+        lines[row].split(',').map(|entry| entry.parse().unwrap()).collect()
+    };
+    assert!((1..=50).all(|row| code(row).iter().all(|&entry| entry < 3)));
+    let nearest = folder.output("codes m.koan q.csv --nearest 4");
+    for (row, line) in nearest.lines().enumerate().skip(1) {
+        let distance = |other: usize| koan_trainer::embed::hamming(&code(row), &code(other));
+        let mut all: Vec<(usize, usize)> =
+            (1..=50).filter(|&other| other != row).map(|other| (distance(other), other)).collect();
+        all.sort_unstable();
+        let expected: Vec<String> =
+            all[..4].iter().map(|(distance, other)| format!("{other}:{distance}")).collect();
+        assert_eq!(line, expected.join(","));
+    }
+    let among = folder.output("codes m.koan q.csv --nearest 1 --among q.csv");
+    assert!(among.lines().skip(1).all(|line| line.ends_with(":0")), "{among}");
+    folder.train("q.csv --family fourier -k 12").success();
+    let message = "only models with maxout units or bins have codes, this one is of fourier";
+    folder.fails("codes m.koan q.csv", &["m.koan", message]);
+}
+
+/// A solver that does not converge is not silent.
+#[test]
+fn an_early_stop_is_a_warning() {
+    let folder = Folder::new();
+    // Nearly separable, nearly the same features, and hardly any penalty.
+    let mut csv = "x,y,above\n".to_owned();
+    for row in 0..60 {
+        let (x, y) = (f64::from(row * 37 % 60) / 15.0 - 2.0, f64::from(row * 53 % 59) / 15.0 - 2.0);
+        writeln!(csv, "{x:.3},{y:.3},{}", u8::from(x > 0.0) + u8::from(y > 0.0)).unwrap();
+    }
+    folder.write("q.csv", csv);
+    let train = "train q.csv -o m.koan --features 50 --bandwidth 0.2 --map per-input \
+                 --relevance no --loss hinge --positive 1 --lambda 0 --json";
+    let assert = folder.run(train).success();
+    let report: serde_json::Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
+    let warning = report["warnings"][0].as_str().unwrap();
+    assert!(warning.contains("the support vector machine stopped"), "{report}");
+    let stderr = text(&assert.get_output().stderr);
+    assert!(stderr.contains(&format!("warning: {warning}")), "{stderr}");
+}

@@ -1,0 +1,162 @@
+//! Folders, recordings, windows and cross-validation from the outside.
+
+use std::fmt::Write as _;
+
+use crate::common::{Folder, QUICK, Random, quadrants, text};
+
+/// Waves of two frequencies, one recording in each file, a folder for each.
+fn waves() -> Folder {
+    let folder = Folder::new();
+    let mut random = Random::new(9);
+    for (label, speed) in [("slow", 0.2), ("fast", 0.7)] {
+        std::fs::create_dir_all(folder.path(&format!("data/{label}"))).unwrap();
+        for recording in 0..10 {
+            let mut csv = "time,a,b\n".to_owned();
+            for sample in 0..80 {
+                let phase = f64::from(sample) * speed + f64::from(recording);
+                let noise = random.number() / 10.0;
+                writeln!(csv, "{sample},{:.3},{:.3}", phase.sin() + noise, phase.cos()).unwrap();
+            }
+            folder.write(&format!("data/{label}/r{recording}.csv"), csv);
+        }
+    }
+    folder
+}
+
+const WINDOWS: &str = "--label-from folder --group file --drop time --window 16 --stride 8";
+
+#[test]
+fn a_folder_of_recordings() {
+    let folder = waves();
+    let report = folder.json(&format!("train data -o m.koan --json {QUICK} {WINDOWS}"));
+    assert_eq!(report["inputs"], 32);
+    // 9 windows of each of the 20 recordings, whole recordings in the test.
+    assert_eq!(report["rows"].as_u64().unwrap() % 9, 0);
+    assert_eq!(report["rows"].as_u64().unwrap() + report["train_rows"].as_u64().unwrap(), 180);
+    assert!(report["error"].as_f64().unwrap() < 0.05, "{}", report["error"]);
+    let eval = folder.json("eval m.koan data/slow --json");
+    assert_eq!(eval["rows"], 90);
+    assert!(eval["error"].as_f64().unwrap() < 0.05);
+    let lines = folder.output("predict m.koan data/fast/r3.csv");
+    assert_eq!(lines.lines().filter(|line| *line == "fast").count(), 9);
+    // Samples that come through a pipe, without the time.
+    let samples: String = text(&folder.read("data/slow/r0.csv"))
+        .lines()
+        .take(25)
+        .map(|line| line.split_once(',').map_or(String::new(), |(_, rest)| format!("{rest}\n")))
+        .collect();
+    let run = folder.command("predict m.koan").write_stdin(samples).assert().success();
+    assert_eq!(text(&run.get_output().stdout), "class\nslow\nslow\n");
+}
+
+#[test]
+fn cross_validation_keeps_recordings_whole() {
+    let folder = waves();
+    let train = format!("train data -o m.koan {QUICK} {WINDOWS}");
+    let report = folder.json(&format!("{train} --json --folds 5"));
+    let errors = report["fold_errors"].as_array().unwrap();
+    assert_eq!(errors.len(), 5);
+    let mean = errors.iter().map(|e| e.as_f64().unwrap()).sum::<f64>() / 5.0;
+    assert!((mean - report["error"].as_f64().unwrap()).abs() < 1e-12);
+    // The model is of all rows.
+    assert_eq!(report["train_rows"], 180);
+    folder.fails(&format!("{train} --folds 21"), &["20 groups for 21 parts"]);
+}
+
+/// Methods without a target, and other losses, on recordings.
+#[test]
+fn every_method_keeps_recordings_whole() {
+    let folder = waves();
+    let train = format!("train data -o m.koan {QUICK} {WINDOWS} --features 48 --json --folds 4");
+    for option in ["--loss logistic", "--loss hinge", "--box 30"] {
+        let report = folder.json(&format!("{train} {option}"));
+        assert_eq!(report["fold_errors"].as_array().unwrap().len(), 4);
+        assert!(report["error"].as_f64().unwrap() < 0.1, "{option}: {report}");
+        assert!(report["baselines"]["constant"].as_f64().unwrap() > 0.4, "{option}: {report}");
+    }
+    let report = folder.json(&format!("{train} --task embedding"));
+    assert_eq!(report["fold_errors"].as_array().unwrap().len(), 4);
+    assert!(report["error"].as_f64().unwrap() < 1.0, "{report}");
+    assert!(report.get("error_float").is_none() && report.get("baselines").is_none(), "{report}");
+    let lines = folder.output("predict m.koan data/fast/r3.csv");
+    assert_eq!(lines.lines().next(), Some("value 0,value 1"));
+    assert_eq!(lines.lines().count(), 1 + 9);
+
+    let detect = "--features 400 --task anomaly --normal slow --false-alarm 0.1";
+    let detect = format!("train data -o m.koan {QUICK} {WINDOWS} {detect}");
+    let report = folder.json(&format!("{detect} --json --folds 4"));
+    let errors = report["fold_errors"].as_array().unwrap();
+    let mean = errors.iter().map(|e| e.as_f64().unwrap()).sum::<f64>() / 4.0;
+    assert!((mean - report["detection"]["error"].as_f64().unwrap()).abs() < 1e-12, "{report}");
+    assert!(report["detection"]["auc"].as_f64().unwrap() > 0.9, "{report}");
+    let eval = folder.json("eval m.koan data/slow data/fast --json");
+    assert!(eval["auc"].as_f64().unwrap() > 0.9, "{eval}");
+}
+
+/// Baselines must not see other windows of the recordings they are judged on:
+/// where each has a place of its own, a linear function of the place knows all
+/// about recordings it has seen and nothing about others.
+#[test]
+fn baselines_keep_recordings_whole() {
+    let folder = Folder::new();
+    let mut random = Random::new(7);
+    let mut csv = "who,place,x,level\n".to_owned();
+    for person in 0..12 {
+        for _ in 0..30 {
+            let (x, level) = (random.number(), [1, -2, 3, -1][person % 4]);
+            writeln!(csv, "p{person},at{person},{x:.3},{level}").unwrap();
+        }
+    }
+    folder.write("g.csv", &csv);
+    let settings = format!("--group who --task regression {QUICK}");
+    folder.json(&format!("train g.csv -o m.koan --json {settings}"));
+    let eval = folder.json("eval m.koan g.csv --json");
+    assert!(eval["baselines"]["linear"].as_f64().unwrap() > 0.8, "{eval}");
+    // A single recording cannot be divided.
+    let one: String = csv.lines().take(31).map(|line| format!("{line}\n")).collect();
+    folder.write("one.csv", one);
+    let eval = folder.json("eval m.koan one.csv --json");
+    assert!(eval.get("baselines").is_none(), "{eval}");
+}
+
+#[test]
+fn codes_of_several_recordings() {
+    let folder = waves();
+    let train = format!("train data -o m.koan {QUICK} {WINDOWS} --family maxout -k 20");
+    folder.run(&train).success();
+    let of = |data: &str| folder.output(&format!("codes m.koan {data}")).lines().count() - 1;
+    assert_eq!(of("data/slow/r0.csv"), 9);
+    assert_eq!(of("data/slow data/fast/r1.csv"), 99);
+    let among = "codes m.koan data/slow --nearest 1 --among data/fast data/slow/r0.csv";
+    assert_eq!(folder.output(among).lines().count() - 1, 90);
+}
+
+#[test]
+fn options_that_do_not_go_together() {
+    let folder = waves();
+    folder.write("q.csv", quadrants(50));
+    folder.train_fails("q.csv --window 4 --stride 2", &["overlap", "group"]);
+    folder.train_fails("q.csv --window 0", &["at least one sample"]);
+    folder.train_fails("q.csv --group file", &["1 group cannot be on both sides"]);
+    folder.train_fails("q.csv --group z", &["no column `z`"]);
+}
+
+/// Files with the division that PROBEN1's rules demand.
+#[test]
+fn proben1_splits_are_its_own() {
+    let folder = Folder::new();
+    let mut random = Random::new(4);
+    let mut file = "bool_in=0\nreal_in=2\nbool_out=2\nreal_out=0\ntraining_examples=60\n\
+                    validation_examples=30\ntest_examples=17\n"
+        .to_owned();
+    for _ in 0..107 {
+        let (x, y) = (random.number(), random.number());
+        let on = u8::from(x + y > 0.0);
+        writeln!(file, "{x} {y} {on} {}", 1 - on).unwrap();
+    }
+    folder.write("p.dt", file);
+    let report = folder.json(&format!("train p.dt -o m.koan --json {QUICK}"));
+    assert_eq!((&report["rows"], &report["train_rows"]), (&17.into(), &90.into()));
+    let report = folder.json(&format!("train p.dt -o m.koan --json --train-rows 50 {QUICK}"));
+    assert_eq!((&report["rows"], &report["train_rows"]), (&57.into(), &50.into()));
+}

@@ -1,0 +1,205 @@
+//! `cargo xtask cost`: what a prediction costs on every emulated core, counted.
+//!
+//! For each core and each model of `tests/models`: executed instructions (by the
+//! plugin in `firmware-example/plugin`, exact and the same on every host), flash
+//! without the model, and RAM (statics and the deepest stack, buffers included).
+//! The figures are compared with the stored ones; one that is more than 3 % worse
+//! is an error until `cargo xtask cost --update` stores it on purpose.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use koan_golden::{Golden, Typed};
+use serde::{Deserialize, Serialize};
+
+use crate::elf;
+use crate::machines::{self, Machine};
+use crate::steps::root;
+
+/// The stored figures, from the root of the repository.
+const STORED: &str = "firmware-example/cost.json";
+
+/// What a prediction costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Cost {
+    /// Executed instructions.
+    instructions: u64,
+    /// Bytes of code and constants without the model: the runtime, the model's
+    /// families and the measuring itself.
+    flash: u64,
+    /// Bytes of statics and of the deepest stack together.
+    ram: u64,
+}
+
+/// Costs by core, then by model.
+type Costs = BTreeMap<String, BTreeMap<String, Cost>>;
+
+/// Measures everything and gives the table; compares with the stored figures, or
+/// stores them.
+pub fn run(update: bool) -> Result<String> {
+    let folder = root()?.join("tests/models");
+    let models = koan_golden::load(&folder).map_err(anyhow::Error::msg)?;
+    let plugin = plugin()?;
+    let mut costs = Costs::new();
+    for machine in machines::all()? {
+        let of_core = costs.entry(machine.core.to_owned()).or_default();
+        for model in &models {
+            let path = std::path::absolute(folder.join(format!("{}.koan", model.name)))?;
+            let cost = measure(&machine, model, &path, &plugin)
+                .with_context(|| format!("{machine}, {}", model.name))?;
+            of_core.insert(model.name.clone(), cost);
+        }
+    }
+    let path = root()?.join(STORED);
+    if update {
+        std::fs::write(&path, serde_json::to_string_pretty(&costs)? + "\n")?;
+    } else {
+        let stored = std::fs::read_to_string(&path).with_context(|| STORED.to_owned())?;
+        let stored: Costs = serde_json::from_str(&stored).with_context(|| STORED.to_owned())?;
+        let worse = worse(&stored, &costs);
+        ensure!(
+            worse.is_empty(),
+            "costs more than what {STORED} has (`cargo xtask cost --update` if on purpose):\n  {}",
+            worse.join("\n  ")
+        );
+    }
+    Ok(table(&models, &costs))
+}
+
+/// Builds the plugin with the system's C compiler.
+fn plugin() -> Result<PathBuf> {
+    let output = root()?.join("target/count.so");
+    std::fs::create_dir_all(root()?.join("target"))?;
+    let status = Command::new("cc")
+        .args(["-O2", "-Wall", "-Wextra", "-fPIC", "-shared", "-fvisibility=hidden", "-o"])
+        .arg(&output)
+        .arg(root()?.join("firmware-example/plugin/count.c"))
+        .status()
+        .context("cannot run `cc`, the C compiler that builds the counting plugin")?;
+    ensure!(status.success(), "the counting plugin does not build");
+    Ok(std::path::absolute(output)?)
+}
+
+/// The cargo features that the model needs.
+fn features(blob: &[u8]) -> Result<String> {
+    let model = koan::Model::parse(blob)?;
+    let mut features = Vec::new();
+    for bank in model.banks() {
+        if bank.family != koan::Family::Linear {
+            features.push(bank.family.name());
+        }
+        if bank.needs_dense() {
+            features.push("dense");
+        }
+    }
+    Ok(features.join(","))
+}
+
+fn measure(machine: &Machine, model: &Golden, path: &Path, plugin: &Path) -> Result<Cost> {
+    let elf = machine.build_with(
+        "cost",
+        &format!("--no-default-features --features {}", features(&model.blob)?),
+        &format!("KOAN_COST_MODEL={}", path.display()),
+    )?;
+    let row = model.rows.first().context("no row")?;
+    let words = row.typed().into_iter().find_map(|typed| match typed {
+        Typed::Words(words) => Some(words),
+        _ => None,
+    });
+    let words = words.context("the row is not of whole numbers")?;
+    let mut pack: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    pack.extend(row.scores.iter().flat_map(|score| score.to_le_bytes()));
+    let (start, stop, size) = if machine.target.starts_with("thumb") {
+        ("46db", "46e4", 2)
+    } else {
+        ("102013", "202013", 4)
+    };
+    let plugin = format!("{},start={start},stop={stop},size={size}", plugin.display());
+    let address = elf::symbol(&elf, "_pack_start")?;
+    let outcome = machine.run_with(&elf, Some((&pack, address)), &["-plugin", &plugin])?;
+    ensure!(outcome.code == 0, "exit code {}, wrong scores?\n{}", outcome.code, outcome.text);
+    let number = |start: &str| {
+        let line = outcome.text.lines().find_map(|line| line.strip_prefix(start));
+        let digits: String =
+            line.unwrap_or_default().chars().filter(char::is_ascii_digit).collect();
+        digits.parse::<u64>().with_context(|| format!("no `{start}` in\n{}", outcome.text))
+    };
+    let size = elf::size(&elf)?;
+    Ok(Cost {
+        instructions: number("instructions ")?,
+        flash: size.flash - model.blob.len() as u64,
+        ram: size.ram + number("stack: ")?,
+    })
+}
+
+/// What is more than 3 % worse than stored, or not stored at all.
+fn worse(stored: &Costs, costs: &Costs) -> Vec<String> {
+    let mut worse = Vec::new();
+    for (core, models) in costs {
+        for (model, cost) in models {
+            let Some(old) = stored.get(core).and_then(|models| models.get(model)) else {
+                worse.push(format!("{core}, {model}: no stored figures"));
+                continue;
+            };
+            let figures = [
+                ("instructions", old.instructions, cost.instructions),
+                ("bytes of flash", old.flash, cost.flash),
+                ("bytes of RAM", old.ram, cost.ram),
+            ];
+            for (what, old, new) in figures {
+                if 100 * new > 103 * old {
+                    worse.push(format!("{core}, {model}: {new} {what}, stored {old}"));
+                }
+            }
+        }
+    }
+    worse
+}
+
+/// Instructions for every core; flash and RAM of the first, the smallest.
+fn table(models: &[Golden], costs: &Costs) -> String {
+    let cores = machines::CORES.map(|(_, core)| core);
+    let mut table = format!(
+        "| model | blob | {} | flash, {first} | RAM, {first} |\n| --- |{} ---: | ---: | ---: |\n",
+        cores.join(" | "),
+        " ---: |".repeat(cores.len()),
+        first = cores[0],
+    );
+    for model in models {
+        let cost = |core: &str| costs.get(core).and_then(|models| models.get(&model.name));
+        let counts: Vec<String> =
+            cores.iter().filter_map(|core| Some(cost(core)?.instructions.to_string())).collect();
+        let Some(first) = cost(cores[0]) else { continue };
+        table += &format!(
+            "| {} | {} | {} | {} | {} |\n",
+            model.name,
+            model.blob.len(),
+            counts.join(" | "),
+            first.flash,
+            first.ram
+        );
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn costs(instructions: u64, flash: u64, ram: u64) -> Costs {
+        let cost = Cost { instructions, flash, ram };
+        [("core".to_owned(), [("model".to_owned(), cost)].into())].into()
+    }
+
+    #[test]
+    fn three_percent_are_allowed_and_no_more() {
+        let stored = costs(10_000, 1_000, 500);
+        assert!(worse(&stored, &costs(10_300, 1_030, 515)).is_empty());
+        assert!(worse(&stored, &costs(5_000, 10, 5)).is_empty());
+        assert_eq!(worse(&stored, &costs(10_301, 1_000, 500)).len(), 1);
+        assert_eq!(worse(&stored, &costs(10_301, 1_031, 516)).len(), 3);
+        assert_eq!(worse(&Costs::new(), &stored).len(), 1);
+    }
+}
