@@ -3,7 +3,7 @@
 //! - [`reference`](mod@reference): the whole model once more, naive, written
 //!   from `docs/format.md`.
 //! - [`arbitrary`]: random models and rows of every kind.
-//! - [`golden`](koan_golden): checked-in models with the exact scores that they must give.
+//! - [`golden`]: checked-in models with the exact scores that they must give.
 //! - [`random`]: a small generator for tests that draw without shrinking.
 //! - [`mutate`]: damaged blobs.
 //! - [`tiny`]: the example of the documentation.
