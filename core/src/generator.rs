@@ -157,12 +157,13 @@ mod narrow {
 /// Streams of one bank: what a draw is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// Projection weights or signs, thresholds, grid pitches and shifts.
+    /// Projection weights or signs, grid pitches and shifts.
     Weights = 0,
-    /// Phases of fourier features, biases of sigmoid features.
+    /// The sequence of fourier offsets, biases of sigmoid features.
     Offsets = 1,
-    /// Which input a stump looks at, which projections a maxout unit takes, in
-    /// which order the rows of a wide transform come, where a bin's hash starts.
+    /// Where a stump's inputs and thresholds start, which projections a maxout unit
+    /// takes, in which order the rows of a wide transform come, where a bin's hash
+    /// starts.
     Choices = 2,
 }
 

@@ -85,9 +85,7 @@ impl<'m, 's> Head<'m, 's> {
             *sum = sum.wrapping_sub(self.total.wrapping_mul(factor));
         }
     }
-}
 
-impl Head<'_, '_> {
     /// Adds features and their sum: see [`Sink::run`](crate::sink::Sink::run).
     pub(crate) fn run(&mut self, first: usize, run: &[i16], total: i32) {
         self.total += i64::from(total);

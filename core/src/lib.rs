@@ -21,6 +21,11 @@
 //! or loop for longer than the model's declared sizes. Everything between the
 //! input map and the scores is integer arithmetic.
 //!
+//! Cargo features choose what is built in: one for each family (`fourier`, `stump`,
+//! `bin`, `maxout`, `sigmoid`; the linear one is always there) and `dense` for
+//! projections other than the Hadamard transform. All are on by default. A model
+//! that needs more is refused when it is parsed, by [`Error::NotBuilt`].
+//!
 //! ```
 //! use koan::{Model, OwnedBuffers, Predictor};
 //!

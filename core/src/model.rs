@@ -221,10 +221,8 @@ impl<'a> Model<'a> {
         if bank >= self.banks as usize || output >= outputs {
             return 0;
         }
-        if self.banks as usize * outputs == 1 {
-            return 1;
-        }
-        u16_at(self.blob, self.head_at + 5 + 4 * outputs + 2 * (bank * outputs + output))
+        let multipliers = self.multipliers(bank);
+        if multipliers.is_empty() { 1 } else { u16_at(multipliers, 2 * output) }
     }
 
     /// The multipliers of a bank, u16 for each output; empty where all are 1.

@@ -19,7 +19,7 @@ pub fn run(data: Option<&Path>) -> Result<()> {
     let rows: Vec<&str> = table.lines().filter(|line| !line.contains('─')).collect();
     let block = format!("\n```text\n{}\n```\n", rows.join("\n").trim_end());
     replace(&root()?.join("README.md"), "demo", &block)?;
-    replace(&root()?.join("README.md"), "cost", &crate::cost::run(true)?)?;
+    replace(&root()?.join("README.md"), "cost", &crate::cost::run(false)?)?;
     replace(&root()?.join("firmware-example/README.md"), "emulate", &crate::emulate::run()?)?;
     match data {
         Some(data) => {

@@ -104,27 +104,3 @@ impl<'r, 'm, 's> Runs<'r, 'm, 's> {
         self.total = 0;
     }
 }
-
-/// The bytes of consecutive draws, 8 to a draw: one for each feature.
-struct FeatureBytes {
-    stream: crate::generator::Stream,
-    next: u64,
-    bytes: u64,
-}
-
-impl FeatureBytes {
-    fn new(stream: crate::generator::Stream) -> Self {
-        Self { stream, next: 0, bytes: 0 }
-    }
-
-    #[inline]
-    fn next(&mut self) -> u8 {
-        if self.next.is_multiple_of(8) {
-            self.bytes = self.stream.draw(self.next / 8);
-        } else {
-            self.bytes >>= 8;
-        }
-        self.next += 1;
-        self.bytes as u8
-    }
-}

@@ -1,10 +1,10 @@
 //! Sigmoid: σ(w·x + b), b from the normal law.
 
+use super::Runs;
 use super::maxout::project;
 use super::projection::bias_divisor;
-use super::{FeatureBytes, Runs};
 use crate::bank::{Bank, SIGMOID_BIAS};
-use crate::generator::{Purpose, bank_stream};
+use crate::generator::{Draws, Purpose, bank_stream};
 use crate::numerics::{NORMAL, logistic};
 use crate::sink::Sink;
 
@@ -16,7 +16,7 @@ pub(super) fn generate(
     wide: &mut [i32],
     sink: &mut Sink<'_, '_>,
 ) {
-    let mut biases = FeatureBytes::new(bank_stream(seed, bank.index, Purpose::Offsets));
+    let mut biases = Bytes::new(bank_stream(seed, bank.index, Purpose::Offsets).draws(0));
     let unit = SIGMOID_BIAS / bias_divisor(bank.law);
     let mut runs = Runs::new(sink);
     project(bank, seed, q, usize::from(bank.features), wide, |z| {
@@ -24,4 +24,28 @@ pub(super) fn generate(
         runs.push(logistic(bank.scale.apply_saturating(z + bias)));
     });
     runs.flush();
+}
+
+/// The bytes of consecutive draws, 8 to a draw.
+struct Bytes {
+    draws: Draws,
+    bytes: u64,
+    left: u8,
+}
+
+impl Bytes {
+    fn new(draws: Draws) -> Self {
+        Self { draws, bytes: 0, left: 0 }
+    }
+
+    #[inline]
+    fn next(&mut self) -> u8 {
+        if self.left == 0 {
+            (self.bytes, self.left) = (self.draws.next(), 8);
+        }
+        let byte = self.bytes as u8;
+        self.bytes >>= 8;
+        self.left -= 1;
+        byte
+    }
 }
