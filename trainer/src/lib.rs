@@ -24,6 +24,7 @@ pub mod options;
 pub mod plan;
 pub mod problem;
 pub mod progress;
+pub mod prune;
 pub mod quantise;
 pub mod relevance;
 mod report;
