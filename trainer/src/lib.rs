@@ -25,6 +25,7 @@ pub mod page;
 pub mod plan;
 pub mod problem;
 pub mod progress;
+pub mod prune;
 pub mod quantise;
 pub mod relevance;
 mod report;
