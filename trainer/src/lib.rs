@@ -33,6 +33,7 @@ pub mod solve;
 pub mod sparse;
 pub mod stream;
 mod train;
+pub mod tune;
 pub mod unsupervised;
 
 pub use options::{FamilyName, Goal, TrainOptions};

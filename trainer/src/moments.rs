@@ -132,6 +132,22 @@ impl Moments {
         }
     }
 
+    /// The sums of the given features alone, ascending.
+    #[must_use]
+    pub fn select(&self, columns: &[usize]) -> Self {
+        let count = columns.len();
+        Self {
+            count: self.count,
+            gram: Mat::from_fn(count, count, |i, j| {
+                if i >= j { self.gram[(columns[i], columns[j])] } else { 0.0 }
+            }),
+            sum: Mat::from_fn(count, 1, |i, _| self.sum[(columns[i], 0)]),
+            cross: Mat::from_fn(count, self.outputs(), |i, t| self.cross[(columns[i], t)]),
+            target_sum: self.target_sum.clone(),
+            target_square: self.target_square.clone(),
+        }
+    }
+
     /// Number of features, K.
     #[must_use]
     pub fn features(&self) -> usize {
