@@ -51,6 +51,10 @@ pub fn train(
     faer::set_global_parallelism(faer::Par::Seq);
     let problem = Problem::new(train, options.balanced);
     check(&problem)?;
+    if train.weights.is_some() && options.goal != Goal::Predict {
+        let message = "weights of rows go with a target: embeddings and anomalies have none";
+        return Err(Error::Options(message.into()));
+    }
     let banks = bank_plans(train, options)?;
     let trained = match options.goal {
         Goal::Predict => train_target(&problem, test, &banks, options, progress, start),
@@ -183,6 +187,7 @@ pub(crate) fn conclude(
         loss: Some(options.loss),
         box_c: options.box_c,
         lambda: fitted.lambda,
+        weighted_error: judged.blob.weighted_error,
         error_float: Some(judged.float.error),
         error_nearest: Some(judged.nearest.error),
         error_compensated: Some(error),
@@ -264,6 +269,11 @@ pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Error> {
     }
     if problem.outputs > 255 {
         return Err(Error::TooMany { what: "classes", found: problem.outputs, most: 255 });
+    }
+    if let Some(weights) = &problem.weights
+        && weights.iter().filter(|&&weight| weight > 0.0).count() < 2
+    {
+        return Err(Error::Options("training needs at least two rows of weight above 0".into()));
     }
     if table.rows() < 2 {
         return Err(Error::Options("training needs at least two rows".into()));

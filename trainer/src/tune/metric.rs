@@ -54,7 +54,8 @@ impl Metric {
     pub fn loss(self, evaluation: &Evaluation) -> f64 {
         let confusion = &evaluation.confusion;
         match self {
-            Self::Error => evaluation.error,
+            // Where rows have weights, they count.
+            Self::Error => evaluation.weighted_error.unwrap_or(evaluation.error),
             Self::Rmse => evaluation.rmse.unwrap_or(f64::INFINITY),
             Self::Auc => 1.0 - evaluation.auc.unwrap_or(0.0),
             Self::BalancedError => {

@@ -154,7 +154,10 @@ pub struct Source {
     /// Samples from one window to the next [default: those of a window]
     #[arg(long, value_name = "SAMPLES", requires = "window", help_heading = "Data")]
     pub stride: Option<usize>,
-    /// Weights of the classes
+    /// Column that says how much each row counts, from 0; it is no input
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    pub weights: Option<String>,
+    /// Weights of the classes; those of rows, if any, are scaled by them
     #[arg(long, default_value = "equal-rows", help_heading = "Data")]
     pub class_weights: ClassWeights,
     /// Seed of the model and of the split
@@ -490,6 +493,7 @@ impl Source {
             drop: self.drop.clone(),
             text: self.text.clone(),
             group: self.group.clone(),
+            weights: self.weights.clone(),
             window: self
                 .window
                 .map(|samples| Window { samples, stride: self.stride.unwrap_or(samples) }),

@@ -84,6 +84,10 @@ pub fn run(arguments: &Train) -> Result<()> {
         bandwidths.join(", "),
         head(&report)
     );
+    if let Some(weighted) = report.weighted_error {
+        let error = named_error(&report.task, weighted);
+        println!("  {error} with test rows counted by their weights; all else counts them once");
+    }
     if let (Some(float), Some(nearest), Some(compensated)) =
         (report.error_float, report.error_nearest, report.error_compensated)
     {
@@ -161,6 +165,7 @@ fn stream_options(arguments: &Train, files: &[PathBuf]) -> Result<StreamOptions>
         ("--loss logistic", arguments.loss == Loss::Logistic),
         ("--loss hinge", arguments.loss == Loss::Hinge),
         ("--box", arguments.box_c.is_some()),
+        ("--weights", arguments.source.weights.is_some()),
     ];
     if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
         anyhow::bail!("{option} needs the rows in memory: say `--stream no` or leave it out");
@@ -229,6 +234,7 @@ fn cross_validated(
         reports.iter().map(error).sum::<Option<f64>>().map(|sum| sum / count as f64)
     };
     trained.report.error = mean(|report| report.error);
+    trained.report.weighted_error = mean_of(|report| report.weighted_error);
     trained.report.error_float = mean_of(|report| report.error_float);
     trained.report.error_nearest = mean_of(|report| report.error_nearest);
     trained.report.error_compensated = mean_of(|report| report.error_compensated);
