@@ -35,6 +35,7 @@ pub mod solve;
 pub mod sparse;
 pub mod stream;
 mod train;
+pub mod tune;
 pub mod unsupervised;
 pub mod whole;
 

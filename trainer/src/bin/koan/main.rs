@@ -9,6 +9,7 @@ mod inspect;
 mod output;
 mod predict;
 mod train;
+mod tune;
 
 use std::process::ExitCode;
 
@@ -22,6 +23,7 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
+        Command::Tune(arguments) => tune::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
         Command::Codes(arguments) => codes::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
