@@ -27,6 +27,7 @@ pub mod progress;
 pub mod quantise;
 pub mod relevance;
 mod report;
+pub mod reproduce;
 pub mod ridge;
 pub mod select;
 pub mod solve;
