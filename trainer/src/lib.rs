@@ -21,6 +21,7 @@ pub mod listing;
 pub mod moments;
 pub mod normalise;
 pub mod options;
+pub mod page;
 pub mod plan;
 pub mod problem;
 pub mod progress;
@@ -35,6 +36,7 @@ pub mod sparse;
 pub mod stream;
 mod train;
 pub mod unsupervised;
+pub mod whole;
 
 pub use options::{FamilyName, Goal, TrainOptions};
 pub use report::Report;
