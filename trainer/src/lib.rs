@@ -29,6 +29,7 @@ pub mod prune;
 pub mod quantise;
 pub mod relevance;
 mod report;
+pub mod reproduce;
 pub mod ridge;
 pub mod select;
 pub mod solve;
