@@ -18,7 +18,7 @@ export function sentence(kind: number, text: string, n: [number, number]): strin
     case 5:
       return `${text} (check word ${hex(n[0])}, this build's ${hex(n[1])}): is the wyhash feature \`mum32bit\` on?`;
     case 6:
-      return `${text} has length ${n[1]}, the model needs ${n[0]}`;
+      return wrongLength(text, n[1], n[0]);
     case 7:
       return `this call needs ${text}`;
     case 8:
@@ -29,5 +29,8 @@ export function sentence(kind: number, text: string, n: [number, number]): strin
       return text;
   }
 }
+
+export const wrongLength = (what: string, given: number, needed: number): string =>
+  `${what} has length ${given}, the model needs ${needed}`;
 
 const hex = (word: number): string => `0x${word.toString(16).padStart(4, '0')}`;
