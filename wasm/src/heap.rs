@@ -21,8 +21,8 @@ pub fn zeros(bytes: usize) -> Result<Box<[u64]>, Full> {
 }
 
 /// The bytes of a model's memory, in the order in which [`cut`] cuts it: rows,
-/// results, inputs, transform blocks (two), accumulators, scores.
-fn bytes(model: &Model<'_>) -> [usize; 7] {
+/// results, inputs, transform blocks (two), accumulators.
+fn bytes(model: &Model<'_>) -> [usize; 6] {
     let sizes = model.buffer_sizes();
     let results = (2 * model.features()).max(4 * sizes.outputs.max(2));
     [
@@ -32,7 +32,6 @@ fn bytes(model: &Model<'_>) -> [usize; 7] {
         2 * sizes.block,
         4 * sizes.wide,
         8 * sizes.outputs,
-        4 * sizes.outputs,
     ]
 }
 
@@ -48,7 +47,7 @@ pub fn cut<'m>(
     model: &Model<'_>,
     mut memory: &'m mut [u64],
 ) -> (&'m mut [f32], &'m mut [u64], Workspace<'m>) {
-    let [staged, results, inputs, block, wide, sums, scores] = bytes(model).map(|bytes| {
+    let [staged, results, inputs, block, wide, sums] = bytes(model).map(|bytes| {
         let (part, rest) = core::mem::take(&mut memory)
             .split_at_mut_checked(bytes.div_ceil(8))
             .unwrap_or_default();
@@ -60,7 +59,6 @@ pub fn cut<'m>(
         block: cast_slice_mut(block),
         wide: cast_slice_mut(wide),
         sums: cast_slice_mut(sums),
-        scores: cast_slice_mut(scores),
     };
     (cast_slice_mut(staged), results, workspace)
 }
@@ -81,7 +79,6 @@ mod tests {
         assert!(workspace.block.len() >= sizes.block);
         assert!(workspace.wide.len() >= sizes.wide);
         assert_eq!(workspace.sums.len(), sizes.outputs);
-        assert!(workspace.scores.len() >= sizes.outputs);
         assert!(zeros(usize::MAX / 2).is_err());
     }
 }

@@ -257,7 +257,7 @@ impl Session {
             Failure::Memory => (0, "out of memory", 0, 0),
             #[cfg(feature = "json")]
             Failure::Text(text) => (0, text, 0, 0),
-            Failure::Core(Error::NotBuilt { feature }) => (9, feature, 0, 0),
+            Failure::Core(Error::NotBuilt { feature }) => (9, feature.name(), 0, 0),
             Failure::Core(error) => {
                 let (kind, a, b) = match error {
                     Error::Truncated { offset, .. } => (1, offset, 0),
