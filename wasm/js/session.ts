@@ -77,7 +77,7 @@ export class Session {
     if (raw(this.#id, call, argument) === 0) return;
     const { words } = this.views();
     const [a, b] = words.subarray(Word.Numbers, Word.Numbers + 2);
-    throw new Error(sentence(words[Word.Kind]!, this.text(Word.Text), [a!, b!]));
+    throw new Error(sentence(words[Word.Kind]!, a!, b!, this.text(Word.Text)));
   }
 
   /** What the runtime answers to a row of JSON. */
