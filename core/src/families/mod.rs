@@ -39,8 +39,10 @@ pub(crate) fn generate(bank: &Bank<'_>, workspace: &mut Workspace<'_>, sink: &mu
     }
     match bank.family {
         Family::Linear => linear::generate(bank, q, sink),
-        Family::Fourier if bank.is_kept() => fourier_kept::generate(bank, q, block, sink),
-        Family::Fourier => fourier::generate(bank, q, block, sink),
+        Family::Fourier => match bank.listed() {
+            Some(list) => fourier_kept::generate(bank, list, q, block, sink),
+            None => fourier::generate(bank, q, block, sink),
+        },
         Family::Stump => stump::generate(bank, q, sink),
         Family::Bin { slot_bits } => bin::generate(bank, slot_bits, q, sink),
         Family::Maxout { pool, shared } => {
@@ -91,6 +93,12 @@ impl<'r> Runs<'r> {
         if self.length == RUN {
             self.flush();
         }
+    }
+
+    /// As [`Runs::push`], once in the program.
+    #[inline(never)]
+    fn put(&mut self, feature: i16) {
+        self.push(feature);
     }
 
     fn flush(&mut self) {
