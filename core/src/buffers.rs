@@ -71,12 +71,7 @@ impl<const I: usize, const B: usize, const W: usize, const O: usize> Buffers
 /// Working memory that the caller lends.
 impl Buffers for Workspace<'_> {
     fn workspace(&mut self) -> Workspace<'_> {
-        Workspace {
-            inputs: self.inputs,
-            block: self.block,
-            wide: self.wide,
-            sums: self.sums,
-        }
+        Workspace { inputs: self.inputs, block: self.block, wide: self.wide, sums: self.sums }
     }
 }
 

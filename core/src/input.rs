@@ -114,7 +114,11 @@ impl InputMap {
         // (x·2^shift − offset)·mult must stay within ±limit·2^15 and the difference
         // within ±(2^23 − 1): it does within ±limit·2^7, whatever the mantissa.
         let room = limit << 7;
-        if self.log || self.shift < 0 || self.shift > 30 || bounded(self.offset, room) != self.offset {
+        if self.log
+            || self.shift < 0
+            || self.shift > 30
+            || bounded(self.offset, room) != self.offset
+        {
             return Line { first: i32::MAX, length: 0, slope: 0, constant: 0 };
         }
         let mult = self.mult as i32;

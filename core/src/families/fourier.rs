@@ -8,12 +8,7 @@ use crate::numerics::cos_turn;
 use crate::sink::Sink;
 
 #[inline(never)]
-pub(super) fn generate(
-    bank: &Bank<'_>,
-    q: &[i16],
-    block: &mut [i16],
-    sink: &mut dyn Sink,
-) {
+pub(super) fn generate(bank: &Bank<'_>, q: &[i16], block: &mut [i16], sink: &mut dyn Sink) {
     if matches!(bank.law, Law::Hadamard) || !cfg!(feature = "dense") {
         hadamard(bank, q, block, sink);
         return;
@@ -82,8 +77,6 @@ impl Offsets {
     /// registers to share them with the caller.
     #[inline(never)]
     fn cosines(&mut self, phases: &mut [i16]) {
-        #[cfg(target_feature = "simd128")]
-        let phases = self.eights(phases);
         // A copy, which may live in registers.
         let mut offsets = Self { ..*self };
         for [first, second] in phases.as_chunks_mut::<2>().0 {
@@ -91,18 +84,5 @@ impl Offsets {
             *second = offsets.next(*second);
         }
         *self = offsets;
-    }
-    /// The same in vectors; returns what is left.
-    #[cfg(target_feature = "simd128")]
-    fn eights<'p>(&mut self, phases: &'p mut [i16]) -> &'p mut [i16] {
-        let (eights, rest) = phases.as_chunks_mut::<8>();
-        let high = |state: u32| (state >> 16) as i16;
-        crate::simd::cosines(eights, high(self.offset), high(self.step), high(self.growth));
-        // At most 65,536 features, a multiple of 8: k·(k − 1)/2 fits.
-        let done = 8 * eights.len() as u32;
-        let grown = self.growth.wrapping_mul(done / 2 * (done.wrapping_sub(1)));
-        self.offset = self.offset.wrapping_add(self.step.wrapping_mul(done)).wrapping_add(grown);
-        self.step = self.step.wrapping_add(self.growth.wrapping_mul(done));
-        rest
     }
 }

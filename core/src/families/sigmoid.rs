@@ -9,12 +9,7 @@ use crate::numerics::{NORMAL, logistic};
 use crate::sink::Sink;
 
 #[inline(never)]
-pub(super) fn generate(
-    bank: &Bank<'_>,
-    q: &[i16],
-    wide: &mut [i32],
-    sink: &mut dyn Sink,
-) {
+pub(super) fn generate(bank: &Bank<'_>, q: &[i16], wide: &mut [i32], sink: &mut dyn Sink) {
     let mut biases = Bytes::new(bank_stream(bank, Purpose::Offsets).draws(0));
     let unit = SIGMOID_BIAS / bias_divisor(bank.law);
     let mut runs = Runs::new(sink);
