@@ -45,6 +45,59 @@ pub const fn uniform(byte: u8) -> i32 {
     2 * byte as i32 - 255
 }
 
+/// [`NORMAL`] at a byte. In the browser bytes count: there only half of the table
+/// lies in the program, which is odd.
+#[inline]
+pub(crate) fn normal(byte: u8) -> i32 {
+    const HALF: [u8; 128] = {
+        let (mut half, mut i) = ([0; 128], 0);
+        while i < 128 {
+            half[i] = NORMAL[128 + i] as u8;
+            i += 1;
+        }
+        half
+    };
+    if cfg!(target_family = "wasm") {
+        return odd(byte, HALF[folded(byte)].into());
+    }
+    NORMAL[usize::from(byte)].into()
+}
+
+/// [`CAUCHY`] at a byte, likewise.
+#[inline]
+pub(crate) fn cauchy(byte: u8) -> i32 {
+    const HALF: [i16; 128] = {
+        let (mut half, mut i) = ([0; 128], 0);
+        while i < 128 {
+            half[i] = CAUCHY[128 + i];
+            i += 1;
+        }
+        half
+    };
+    if cfg!(target_family = "wasm") {
+        return odd(byte, HALF[folded(byte)].into());
+    }
+    CAUCHY[usize::from(byte)].into()
+}
+
+/// Where the quantile at `byte` lies in the upper half of an odd table.
+#[inline]
+fn folded(byte: u8) -> usize {
+    usize::from((byte ^ lower(byte) as u8) & 127)
+}
+
+#[inline]
+fn odd(byte: u8, magnitude: i32) -> i32 {
+    (magnitude ^ lower(byte)) - lower(byte)
+}
+
+/// -1 for a byte in the lower half, else 0: no branch, which would go either way as
+/// often as the other.
+#[inline]
+fn lower(byte: u8) -> i32 {
+    !(i32::from(byte as i8) >> 7)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,6 +146,18 @@ mod tests {
             let exact = f64::from(RECIPROCAL_ONE) / quantile(cdf, probability(i), 0.0, 50.0);
             assert!((f64::from(entry) - exact).abs() <= 0.5, "entry {i}");
             assert!((f64::from(entry) / exact - 1.0).abs() <= 0.0011, "entry {i}");
+        }
+    }
+
+    #[test]
+    fn odd_tables_are_their_upper_halves() {
+        for byte in 0..=255u8 {
+            for (table, entry) in [(&NORMAL.map(i16::from), normal(byte)), (&CAUCHY, cauchy(byte))]
+            {
+                assert_eq!(entry, i32::from(table[usize::from(byte)]));
+                let upper = i32::from(table[128 + folded(byte)]);
+                assert_eq!(entry, odd(byte, upper));
+            }
         }
     }
 
