@@ -8,14 +8,14 @@ use crate::numerics::{NORMAL_ONE, Scale, cauchy, normal};
 /// Dense projections of one quantised row: see `projection.rs`.
 pub(super) struct Dense<'b> {
     stream: Stream,
-    /// Weights from one draw.
-    per_draw: usize,
+    /// Weights from one draw, as a power of two.
+    per_draw: u32,
     bank: &'b Bank<'b>,
 }
 
 impl<'b> Dense<'b> {
     pub(super) fn new(bank: &'b Bank<'b>, _: usize) -> Self {
-        let per_draw = if matches!(bank.law, Law::Sign) { 64 } else { 8 };
+        let per_draw = if matches!(bank.law, Law::Sign) { 6 } else { 3 };
         Self { stream: bank_stream(bank, Purpose::Weights), per_draw, bank }
     }
 
@@ -32,7 +32,8 @@ impl<'b> Dense<'b> {
 
     #[inline(never)]
     fn sum(&self, k: usize, q: &[i16], scaled: bool) -> i32 {
-        let mut index = k as u64 * q.len().div_ceil(self.per_draw) as u64;
+        let mask = (1 << self.per_draw) - 1;
+        let mut index = k as u64 * ((q.len() + mask) >> self.per_draw) as u64;
         let (mut total, mut used, mut draw, mut rest) = (0i32, 0, 0, q);
         for group in self.bank.groups() {
             let Some((mine, others)) = rest.split_at_checked(usize::from(group.inputs)) else {
@@ -41,13 +42,13 @@ impl<'b> Dense<'b> {
             rest = others;
             let mut z = 0i32;
             for &value in mine {
-                if used & (self.per_draw - 1) == 0 {
+                if used & mask == 0 {
                     draw = self.stream.draw(index);
                     index += 1;
                 }
                 used += 1;
                 let mut byte = draw as u8;
-                if self.per_draw == 64 {
+                if self.per_draw == 6 {
                     // One bit a weight, the highest first.
                     byte = (draw >> 56) as u8;
                     draw <<= 1;

@@ -17,4 +17,4 @@ pub use log::{LOG_BITS, signed_log_f32, signed_log_i16};
 pub use quantiles::{
     CAUCHY, CAUCHY_ONE, NORMAL, NORMAL_ONE, RECIPROCAL_GAMMA2, RECIPROCAL_ONE, uniform,
 };
-pub(crate) use quantiles::{cauchy, normal};
+pub(crate) use quantiles::{cauchy, normal, reciprocal_gamma2};

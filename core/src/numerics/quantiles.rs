@@ -80,6 +80,48 @@ pub(crate) fn cauchy(byte: u8) -> i32 {
     CAUCHY[usize::from(byte)].into()
 }
 
+/// [`RECIPROCAL_GAMMA2`] at a byte. In the browser bytes count: there the table lies
+/// in the program as every sixteenth entry and the steps between them, which fit a
+/// byte from entry [`STEEP`] on.
+#[inline]
+pub(crate) fn reciprocal_gamma2(byte: u8) -> i32 {
+    const FIRST: [u16; 16 + STEEP] = {
+        let (mut first, mut i) = ([0; 16 + STEEP], 0);
+        while i < STEEP {
+            first[16 + i] = RECIPROCAL_GAMMA2[i];
+            i += 1;
+        }
+        let mut i = STEEP / 16;
+        while i < 16 {
+            first[i] = RECIPROCAL_GAMMA2[16 * i];
+            i += 1;
+        }
+        first
+    };
+    const STEPS: [u8; 256 - STEEP] = {
+        let (mut steps, mut i) = ([0; 256 - STEEP], STEEP);
+        while i < 256 {
+            let step = RECIPROCAL_GAMMA2[i - 1] - RECIPROCAL_GAMMA2[i];
+            assert!(step < 256);
+            steps[i - STEEP] = step as u8;
+            i += 1;
+        }
+        steps
+    };
+    if !cfg!(target_family = "wasm") {
+        return RECIPROCAL_GAMMA2[usize::from(byte)].into();
+    }
+    let i = usize::from(byte);
+    if i < STEEP {
+        return i32::from(FIRST[16 + i]);
+    }
+    let steps = STEPS.get((i & !15) + 1 - STEEP..=i - STEEP).unwrap_or(&[]);
+    i32::from(FIRST[i >> 4]) - steps.iter().map(|&step| i32::from(step)).sum::<i32>()
+}
+
+/// See [`reciprocal_gamma2`].
+const STEEP: usize = 32;
+
 /// Where the quantile at `byte` lies in the upper half of an odd table.
 #[inline]
 fn folded(byte: u8) -> usize {
