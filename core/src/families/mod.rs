@@ -4,13 +4,12 @@
 //! multiple of 8, so that packed weights of any width start on a whole byte.
 
 mod bin;
-#[cfg(not(target_feature = "simd128"))]
-mod fourier;
-#[cfg(target_feature = "simd128")]
-#[path = "fourier_simd.rs"]
+// In the browser bytes count more than time.
+#[cfg_attr(target_family = "wasm", path = "fourier_small.rs")]
 mod fourier;
 mod linear;
 mod maxout;
+#[cfg_attr(target_family = "wasm", path = "projection_small.rs")]
 mod projection;
 mod sigmoid;
 mod stump;
