@@ -30,6 +30,7 @@ pub mod quantise;
 pub mod relevance;
 mod report;
 pub mod reproduce;
+pub mod rice;
 pub mod ridge;
 pub mod select;
 pub mod solve;
