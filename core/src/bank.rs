@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::format::{attempt, byte_at, hadamard_block, need, require, slice_at, u16_at};
+use crate::kept::{Kept, MAX_INDEX, Spans};
 use crate::numerics::{NORMAL_ONE, Scale};
 
 /// The nonlinearity of a bank's features.
@@ -212,6 +213,8 @@ pub mod option {
     pub const GROUPS: u8 = 1 << 4;
     /// Another bank follows.
     pub const MORE: u8 = 1 << 5;
+    /// A list of the kept features follows the groups.
+    pub const KEPT: u8 = 1 << 6;
 }
 
 /// A run of consecutive inputs with a law and a scale of its own.
@@ -264,7 +267,7 @@ pub struct Bank<'a> {
     pub family: Family,
     /// Its law; [`Law::None`] when [`Bank::groups`] have laws of their own.
     pub law: Law,
-    /// Features (grids, for the family `bin`).
+    /// Features (grids, for the family `bin`); where there is a list, the kept ones.
     pub features: u16,
     /// What the bank's integers are multiplied by; see `docs/format.md` for its
     /// meaning in each family.
@@ -272,6 +275,7 @@ pub struct Bank<'a> {
     /// How its weights are stored.
     pub width: Width,
     group_bytes: &'a [u8],
+    kept: Kept<'a>,
     inputs: u16,
 }
 
@@ -296,7 +300,7 @@ impl<'a> Bank<'a> {
         let scale = Scale { mult: byte_at(blob, at + 4), shift: byte_at(blob, at + 5) };
         let mut next = at + Self::BYTES;
 
-        require!(options & 7 <= 4 && options >> 6 == 0, "bank options", at + 1);
+        require!(options & 7 <= 4 && options >> 7 == 0, "bank options", at + 1);
         let width = Width { bits: Width::BITS[(options & 7) as usize], odd: options & 8 != 0 };
         require!(outputs > 0 || options & 15 == 0, "bank options", at + 1);
         require!(features > 0, "bank features", at + 2);
@@ -343,7 +347,7 @@ impl<'a> Bank<'a> {
         if grouped || matches!(family, Family::Linear) {
             require!(scale.mult == 1 && scale.shift == 0, "bank scale", at + 4);
         }
-        if matches!(family, Family::Linear) {
+        if matches!(family, Family::Linear) && options & option::KEPT == 0 {
             require!(features == inputs, "bank features", at + 2);
         }
 
@@ -357,7 +361,11 @@ impl<'a> Bank<'a> {
             group_bytes = slice_at(blob, first, count * Group::BYTES);
             attempt!(check_groups(blob, first, next, family, inputs));
         }
-        let bank = Self { index, family, law, features, scale, width, group_bytes, inputs };
+        let mut kept = Kept::NONE;
+        if options & option::KEPT != 0 {
+            (kept, next) = attempt!(Kept::parse(blob, next, end));
+        }
+        let bank = Self { index, family, law, features, scale, width, group_bytes, kept, inputs };
         Ok((bank, next, options & option::MORE != 0))
     }
 
@@ -384,6 +392,40 @@ impl<'a> Bank<'a> {
     #[must_use]
     pub const fn is_grouped(&self) -> bool {
         !self.group_bytes.is_empty()
+    }
+
+    /// Whether the list of kept features, if there is one, has an index for every
+    /// feature and nothing else. [`Bank::parse`] leaves that out: it is run for
+    /// every prediction.
+    pub(crate) const fn check_kept(&self) -> bool {
+        let limit = match self.family {
+            Family::Linear => self.inputs as u32,
+            _ => MAX_INDEX,
+        };
+        self.kept.check(self.features, limit)
+    }
+
+    /// Whether the bank declares which of its features it keeps.
+    #[must_use]
+    pub const fn is_kept(&self) -> bool {
+        self.kept.bytes() > 0
+    }
+
+    /// Bytes of the list of kept features; 0 when all are kept.
+    #[must_use]
+    pub const fn kept_bytes(&self) -> usize {
+        self.kept.bytes()
+    }
+
+    /// The indices of the bank's features (grids, for `bin`), rising: those of its
+    /// list, or all.
+    pub fn indices(&self) -> impl Iterator<Item = usize> + use<'a> {
+        self.spans().flatten()
+    }
+
+    /// The same in runs.
+    pub(crate) const fn spans(&self) -> Spans<'a> {
+        Spans::new(self.kept, self.features)
     }
 
     /// Features that the head has weights for: grids × slots for `bin`.

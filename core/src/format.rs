@@ -198,6 +198,7 @@ impl<'a> Model<'a> {
         let mut codes = 0u32;
         loop {
             let (bank, next, more) = attempt!(Bank::parse(blob, at, end, banks, inputs, outputs));
+            require!(bank.check_kept(), "kept features", next - bank.kept_bytes());
             features += bank.features as u32;
             require!(features <= MAX_FEATURES, "bank features", at + 2);
             columns += bank.columns();

@@ -28,6 +28,7 @@ pub mod prune;
 pub mod quantise;
 pub mod relevance;
 mod report;
+pub mod rice;
 pub mod ridge;
 pub mod select;
 pub mod solve;

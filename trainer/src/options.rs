@@ -240,7 +240,7 @@ impl TrainOptions {
         let features = if family == Family::Linear { features } else { given.unwrap_or(features) };
         let bandwidths = self.bandwidth.as_deref().unwrap_or(&[]);
         let bandwidth = bandwidths.get(index).or(bandwidths.last()).copied().unwrap_or(1.0);
-        Ok(BankPlan { family, law, features, bandwidth, groups })
+        Ok(BankPlan { family, law, features, bandwidth, groups, kept: None })
     }
 
     /// The notes of the blob: how raw columns become inputs.

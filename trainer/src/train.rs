@@ -247,6 +247,7 @@ pub(crate) fn bank_plans(table: &Table, options: &TrainOptions) -> Result<Vec<Ba
             features: table.inputs as u16,
             bandwidth: 1.0,
             groups: Vec::new(),
+            kept: None,
         });
     }
     let columns: usize = banks.iter().map(BankPlan::columns).sum();

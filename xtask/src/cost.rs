@@ -93,6 +93,9 @@ fn features(blob: &[u8]) -> Result<String> {
         if bank.needs_dense() {
             features.push("dense");
         }
+        if bank.is_kept() {
+            features.push("kept");
+        }
     }
     Ok(features.join(","))
 }

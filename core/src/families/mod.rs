@@ -38,7 +38,7 @@ pub(crate) fn generate(
         return;
     }
     match bank.family {
-        Family::Linear => linear::generate(q, sink),
+        Family::Linear => linear::generate(bank, q, sink),
         Family::Fourier => fourier::generate(bank, seed, q, block, sink),
         Family::Stump => stump::generate(bank, seed, q, sink),
         Family::Bin { slot_bits } => bin::generate(bank, slot_bits, seed, q, sink),

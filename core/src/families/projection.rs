@@ -144,7 +144,14 @@ pub(super) struct Hadamard {
 
 impl Hadamard {
     pub(super) fn new(bank: &Bank<'_>, seed: u64) -> Self {
-        Self { draws: bank_stream(seed, bank.index, Purpose::Weights).draws(0) }
+        Self::from_block(bank, seed, 0, 0)
+    }
+
+    /// The same from block `number` of `inputs` inputs on.
+    #[inline]
+    pub(super) fn from_block(bank: &Bank<'_>, seed: u64, number: usize, inputs: usize) -> Self {
+        let first = (number * inputs.div_ceil(64)) as u64;
+        Self { draws: bank_stream(seed, bank.index, Purpose::Weights).draws(first) }
     }
 
     /// Fills `block` (a power of two, at least 8 and as long as `q`) with the
@@ -214,6 +221,7 @@ impl Hadamard {
 /// Rows r and s of a transform are related by r XOR s, so neighbours are related
 /// in the same way everywhere. In this order the relation differs from unit to
 /// unit and averages out.
+#[derive(Default)]
 pub(super) struct RowOrder {
     linear: u32,
     square: u32,

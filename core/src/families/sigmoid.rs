@@ -1,10 +1,10 @@
 //! Sigmoid: σ(w·x + b), b from the normal law.
 
 use super::Runs;
-use super::maxout::project;
+use super::maxout::{Units, project};
 use super::projection::bias_divisor;
 use crate::bank::{Bank, SIGMOID_BIAS};
-use crate::generator::{Draws, Purpose, bank_stream};
+use crate::generator::{Draws, Purpose, Stream, bank_stream};
 use crate::numerics::{NORMAL, logistic};
 use crate::sink::Sink;
 
@@ -16,26 +16,58 @@ pub(super) fn generate(
     wide: &mut [i32],
     sink: &mut Sink<'_, '_>,
 ) {
-    let mut biases = Bytes::new(bank_stream(seed, bank.index, Purpose::Offsets).draws(0));
-    let unit = SIGMOID_BIAS / bias_divisor(bank.law);
-    let mut runs = Runs::new(sink);
-    project(bank, seed, q, usize::from(bank.features), wide, |z| {
-        let bias = i32::from(NORMAL[usize::from(biases.next())]) * unit;
-        runs.push(logistic(bank.scale.apply_saturating(z + bias)));
-    });
-    runs.flush();
+    let mut sigmoids = Sigmoids {
+        bank,
+        unit: SIGMOID_BIAS / bias_divisor(bank.law),
+        biases: Bytes::new(bank_stream(seed, bank.index, Purpose::Offsets)),
+        runs: Runs::new(sink),
+    };
+    project(bank, seed, q, 1, wide, &mut sigmoids);
+    sigmoids.runs.flush();
+}
+
+struct Sigmoids<'r, 'm, 's, 'b> {
+    bank: &'b Bank<'b>,
+    /// What a bias is a multiple of.
+    unit: i32,
+    biases: Bytes,
+    runs: Runs<'r, 'm, 's>,
+}
+
+impl Units for Sigmoids<'_, '_, '_, '_> {
+    #[inline]
+    fn start(&mut self, index: usize) {
+        self.biases.seek(index);
+    }
+
+    #[inline]
+    fn push(&mut self, z: i32) {
+        let bias = i32::from(NORMAL[usize::from(self.biases.next())]) * self.unit;
+        self.runs.push(logistic(self.bank.scale.apply_saturating(z + bias)));
+    }
 }
 
 /// The bytes of consecutive draws, 8 to a draw.
 struct Bytes {
+    stream: Stream,
     draws: Draws,
     bytes: u64,
     left: u8,
 }
 
 impl Bytes {
-    fn new(draws: Draws) -> Self {
-        Self { draws, bytes: 0, left: 0 }
+    fn new(stream: Stream) -> Self {
+        Self { draws: stream.draws(0), stream, bytes: 0, left: 0 }
+    }
+
+    /// Lets byte `index` be the next one.
+    fn seek(&mut self, index: usize) {
+        self.draws = self.stream.draws(index as u64 / 8);
+        self.left = 0;
+        // As many as lie in front of it in its draw.
+        for _ in 0..index % 8 {
+            self.next();
+        }
     }
 
     #[inline]

@@ -18,22 +18,35 @@ const GOLDEN: u32 = 40_503;
 
 #[inline(never)]
 pub(super) fn generate(bank: &Bank<'_>, seed: u64, q: &[i16], sink: &mut Sink<'_, '_>) {
-    let mut walk = Walk::new(bank, seed);
+    let start = Walk::new(bank, seed);
     let mut features = [0; RUN];
-    let mut first = 0;
-    while first < usize::from(bank.features) {
-        let length = RUN.min(usize::from(bank.features) - first);
-        let Some(run) = features.get_mut(..length) else { return };
-        let total = walk.fill(bank, run, q);
-        sink.run(first, run, total);
-        first += length;
+    // Features handed over, features in the run, and their sum.
+    let (mut first, mut filled, mut total) = (0, 0, 0);
+    for span in bank.spans() {
+        let mut walk = if bank.is_kept() { start.after(span.start) } else { start };
+        let mut left = span.len();
+        while left > 0 {
+            let length = left.min(RUN - filled);
+            let Some(run) = features.get_mut(filled..filled + length) else { return };
+            total += walk.fill(bank, run, q);
+            left -= length;
+            filled += length;
+            if filled == RUN {
+                sink.run(first, &features, total);
+                (first, filled, total) = (first + RUN, 0, 0);
+            }
+        }
     }
+    sink.run(first, features.get(..filled).unwrap_or(&[]), total);
 }
 
 /// Which input each feature looks at, and where its threshold lies.
+#[derive(Clone, Copy)]
 struct Walk {
-    /// Among the inputs in use.
-    next: usize,
+    /// Inputs in use.
+    count: u32,
+    /// Among them.
+    next: u32,
     /// In the high half.
     place: u32,
     step: u32,
@@ -49,17 +62,30 @@ impl Walk {
         // `count` steps go GOLDEN further, modulo 2^16.
         let step = (GOLDEN + (below(draws.draw(1)) << 16)) / count;
         Self {
-            next: below(draws.draw(0)) as usize,
+            count,
+            next: below(draws.draw(0)),
             place: (draws.draw(2) as u32) << 16,
             step: step << 16,
         }
+    }
+
+    /// The walk from feature `k` on.
+    fn after(self, k: usize) -> Self {
+        let k = k as u32;
+        // Seldom further than once around: most lists are denser than that.
+        let mut next = self.next + k;
+        if next >= self.count {
+            // Not 0. Said here so that no panic is linked.
+            next %= self.count.max(1);
+        }
+        Self { next, place: self.place.wrapping_add(self.step.wrapping_mul(k)), ..self }
     }
 
     /// The next features; gives their sum.
     fn fill(&mut self, bank: &Bank<'_>, mut run: &mut [i16], q: &[i16]) -> i32 {
         let mut total = 0;
         while !run.is_empty() {
-            let Some((input, left, group)) = locate(bank, self.next) else {
+            let Some((input, left, group)) = locate(bank, self.next as usize) else {
                 self.next = 0;
                 continue;
             };
@@ -73,7 +99,7 @@ impl Walk {
                     scale.apply_wrapping(i32::from(NORMAL[usize::from(i)]))
                 }),
             };
-            self.next += length;
+            self.next += length as u32;
             run = rest;
         }
         total
