@@ -31,6 +31,7 @@ mod report;
 pub mod rice;
 pub mod ridge;
 pub mod select;
+pub mod shrink;
 pub mod solve;
 pub mod sparse;
 pub mod stream;

@@ -8,6 +8,7 @@ mod eval;
 mod inspect;
 mod output;
 mod predict;
+mod shrink;
 mod train;
 
 use std::process::ExitCode;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         Command::Codes(arguments) => codes::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Device(arguments) => device::run(&arguments),
+        Command::Shrink(arguments) => shrink::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
     };
     match result {
