@@ -71,15 +71,27 @@ impl Shortlist {
         self.fit.features()
     }
 
-    /// The columns of the best `count` features, ascending.
+    /// The columns of the best `count` features, ascending. Of a bank of which
+    /// nothing is left also the first, unless no bank follows: the number of a
+    /// bank selects its random draws, so it cannot be left out.
     #[must_use]
     pub fn kept(&self, count: usize) -> Vec<usize> {
-        self.elimination.kept(count)
+        let mut kept = self.elimination.kept(count);
+        let last = kept.last().copied().unwrap_or(0);
+        let mut start = 0;
+        for bank in &self.spec.banks {
+            let end = start + bank.columns();
+            if end <= last && !kept.iter().any(|k| (start..end).contains(k)) {
+                kept.push(start);
+            }
+            start = end;
+        }
+        kept.sort_unstable();
+        kept
     }
 
     /// The model with the features in `kept` alone, which are columns of the
-    /// pool, ascending. Banks of which nothing is kept are left out, unless
-    /// streams of later banks count on them: they keep their first feature.
+    /// pool, ascending. Banks at the end of which nothing is kept are left out.
     #[must_use]
     pub fn spec(&self, kept: &[usize]) -> ModelSpec {
         only(&self.spec, kept)
@@ -144,4 +156,46 @@ pub fn pool(spec: &ModelSpec, candidates: u16) -> ModelSpec {
         }
     }
     pool
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blob::{BankSpec, MapSpec};
+    use koan::numerics::Scale;
+    use koan::{InputMap, Law};
+
+    fn spec() -> ModelSpec {
+        let bank = BankSpec {
+            family: Family::Fourier,
+            law: Law::Gaussian,
+            features: 10,
+            scale: Scale::ONE,
+            groups: Vec::new(),
+            kept: None,
+        };
+        let map = InputMap { offset: 0, shift: 0, log: false, mult: 1 };
+        let stump = BankSpec { family: Family::Stump, law: Law::Normal, ..bank.clone() };
+        ModelSpec::features(1, 3, MapSpec::Shared(map), vec![bank, stump])
+    }
+
+    #[test]
+    fn columns_become_numbers_in_their_bank() {
+        let once = only(&spec(), &[1, 4, 9, 10, 19]);
+        assert_eq!(once.banks[0].kept, Some(vec![1, 4, 9]));
+        assert_eq!(once.banks[1].kept, Some(vec![0, 9]));
+        assert_eq!((once.banks[0].features, once.banks[1].features), (3, 2));
+        // Again: columns are now those of the features that are left.
+        let twice = only(&once, &[0, 2, 4]);
+        assert_eq!(twice.banks[0].kept, Some(vec![1, 9]));
+        assert_eq!(twice.banks[1].kept, Some(vec![9]));
+    }
+
+    #[test]
+    fn whole_banks_need_no_list_and_empty_ones_at_the_end_go() {
+        let all: Vec<usize> = (0..10).collect();
+        let first = only(&spec(), &all);
+        assert_eq!(first.banks.len(), 1);
+        assert_eq!(first.banks[0].kept, None);
+    }
 }

@@ -78,18 +78,18 @@ impl Base<'_> {
     }
 
     /// Pools to try: none, and ever larger ones.
-    fn pools(&self) -> Vec<u16> {
+    fn pools(&self) -> Result<Vec<u16>, Error> {
         if !self.options.candidates.is_empty() {
-            return self.options.candidates.clone();
+            return Ok(self.options.candidates.clone());
         }
-        let (least, _) = size::most(self, 2, usize::from(u16::MAX));
+        let (least, _) = size::most(self, 2, usize::from(u16::MAX))?;
         let most = MOST_CANDIDATES / 2 / self.spec.banks.len();
         let mut pools = vec![least];
         for factor in [2, 4, 8, 16] {
             pools.push((factor * least).min(most));
         }
         pools.dedup();
-        pools.into_iter().map(|pool| pool.clamp(1, most) as u16).collect()
+        Ok(pools.into_iter().map(|pool| pool.clamp(1, most) as u16).collect())
     }
 
     /// What training is asked for in the end.
@@ -162,7 +162,7 @@ pub fn shrink(
     if base.spec.banks.iter().any(|bank| matches!(bank.family, Family::Bin { .. })) {
         return Err(Error::Options("models of bins cannot be shrunk".into()));
     }
-    let (least, bytes) = size::most(&base, 2, 1);
+    let (least, bytes) = size::most(&base, 2, 1)?;
     if least == 0 {
         let flash = options.flash;
         return Err(Error::Options(format!(
@@ -182,7 +182,7 @@ pub fn shrink(
         let front = best.map_or(Ok(Vec::new()), |best| pool.front(best.bits))?;
         Ok((tried, front))
     };
-    for candidates in base.pools() {
+    for candidates in base.pools()? {
         let (tried, sizes) = look(own, candidates)?;
         for attempt in &tried {
             if found.as_ref().is_none_or(|(best, _)| attempt.error < best.error) {
@@ -238,7 +238,8 @@ fn features_of(model: &Model<'_>) -> ModelSpec {
             law: bank.law,
             features: bank.features,
             scale: bank.scale,
-            groups: bank.groups().collect(),
+            // Of a bank without groups they would be one that holds all inputs.
+            groups: if bank.is_grouped() { bank.groups().collect() } else { Vec::new() },
             kept: None,
         })
         .collect();

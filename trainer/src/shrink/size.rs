@@ -26,13 +26,13 @@ pub(super) fn bytes(base: &Base<'_>, features: &ModelSpec, bits: u8) -> Result<u
 }
 
 /// The most features of each bank, of at most `limit`, that fit without a list of
-/// those kept, and the bytes of the smallest model that was tried.
-pub(super) fn most(base: &Base<'_>, bits: u8, limit: usize) -> (usize, usize) {
+/// those kept, and the bytes of the model with one.
+pub(super) fn most(base: &Base<'_>, bits: u8, limit: usize) -> Result<(usize, usize), Error> {
     let limit = limit.min(usize::from(u16::MAX));
-    let size = |features: usize| {
-        bytes(base, &pool(&base.spec, features as u16), bits).unwrap_or(usize::MAX)
-    };
-    (largest(limit, |features| size(features) <= base.options.flash), size(1))
+    let size = |features: usize| bytes(base, &pool(&base.spec, features as u16), bits);
+    let least = size(1)?;
+    let fits = |features: usize| size(features).is_ok_and(|bytes| bytes <= base.options.flash);
+    Ok((largest(limit, fits), least))
 }
 
 /// The largest number from 1 to `limit` that satisfies what holds for all numbers
