@@ -2,7 +2,7 @@
 //! Rice code that takes the fewest bytes. `docs/format.md` specifies it, the core
 //! reads it.
 
-use koan::Error;
+use koan::{Error, Field};
 
 /// Most low bits of a code.
 const MOST_LOW_BITS: u8 = 15;
@@ -13,7 +13,7 @@ const MOST_LOW_BITS: u8 = 15;
 /// # Errors
 /// Indices that do not rise, or codes longer than a list may be.
 pub fn list(kept: &[u32], offset: usize) -> Result<Vec<u8>, Error> {
-    let gaps = gaps(kept).ok_or(Error::Field { field: "kept features", offset })?;
+    let gaps = gaps(kept).ok_or(Error::Field { field: Field::KeptFeatures, offset })?;
     let cost = |low_bits: u8| -> u64 {
         gaps.iter().map(|gap| u64::from(gap >> low_bits) + 1 + u64::from(low_bits)).sum()
     };
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn what_does_not_rise_is_refused() {
-        let error = Err(Error::Field { field: "kept features", offset: 40 });
+        let error = Err(Error::Field { field: Field::KeptFeatures, offset: 40 });
         for kept in [&[3, 3][..], &[5, 2], &[u32::MAX, 7]] {
             assert_eq!(list(kept, 40), error);
         }

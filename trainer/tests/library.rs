@@ -138,7 +138,7 @@ fn wrong_lists_are_refused() {
         let spec = ModelSpec::features(1, 5, MapSpec::Shared(MAP), vec![bank]);
         let error = spec.encode().unwrap_err();
         // Behind the header, an input map and the bank.
-        assert_eq!(error, koan::Error::Field { field: "kept features", offset: 31 });
+        assert_eq!(error, koan::Error::Field { field: koan::Field::KeptFeatures, offset: 31 });
     };
     refused(Family::Stump, Law::Normal, &[4, 4], 2);
     refused(Family::Stump, Law::Normal, &[4, 5], 1);
@@ -169,6 +169,7 @@ fn table(rows: &[[f32; 3]]) -> Table {
             ..Schema::new(Format::Csv)
         },
         division: Division::Free,
+        weights: None,
     }
 }
 

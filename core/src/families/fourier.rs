@@ -8,45 +8,32 @@ use crate::numerics::cos_turn;
 use crate::sink::Sink;
 
 #[inline(never)]
-pub(super) fn generate(
-    bank: &Bank<'_>,
-    seed: u64,
-    q: &[i16],
-    block: &mut [i16],
-    sink: &mut Sink<'_, '_>,
-) {
+pub(super) fn generate(bank: &Bank<'_>, q: &[i16], block: &mut [i16], sink: &mut dyn Sink) {
     if matches!(bank.law, Law::Hadamard) || !cfg!(feature = "dense") {
-        hadamard(bank, seed, q, block, sink);
+        hadamard(bank, q, block, sink);
         return;
     }
-    let all = Offsets::new(bank, seed);
-    let projections = Dense::new(bank, seed, q.len());
+    let mut offsets = Offsets::new(bank);
+    let projections = Dense::new(bank, q.len());
     let grouped = bank.is_grouped();
     let mut runs = Runs::new(sink);
-    for span in bank.spans() {
-        let mut offsets = all.after(span.start);
-        for k in span {
-            let phase = if grouped {
-                projections.project_groups(k, q)
-            } else {
-                bank.scale.apply_wrapping(projections.project(k, q))
-            };
-            runs.push(offsets.next(phase as i16));
-        }
+    for k in 0..usize::from(bank.features) {
+        let phase = if grouped {
+            projections.project_groups(k, q)
+        } else {
+            bank.scale.apply_wrapping(projections.project(k, q))
+        };
+        runs.push(offsets.next(phase as i16));
     }
     runs.flush();
 }
 
 /// Block after block of transformed rows, the features in the place of the
 /// phases.
-fn hadamard(bank: &Bank<'_>, seed: u64, q: &[i16], block: &mut [i16], sink: &mut Sink<'_, '_>) {
-    if bank.is_kept() {
-        hadamard_kept(bank, seed, q, block, sink);
-        return;
-    }
+fn hadamard(bank: &Bank<'_>, q: &[i16], block: &mut [i16], sink: &mut dyn Sink) {
     let features = usize::from(bank.features);
-    let mut projections = Hadamard::new(bank, seed);
-    let mut offsets = Offsets::new(bank, seed);
+    let mut projections = Hadamard::new(bank);
+    let mut offsets = Offsets::new(bank);
     let mut first = 0;
     while first < features && !block.is_empty() {
         projections.phases(bank.scale, q, block);
@@ -56,32 +43,6 @@ fn hadamard(bank: &Bank<'_>, seed: u64, q: &[i16], block: &mut [i16], sink: &mut
         sink.run(first, phases, sum(phases));
         first += length;
     }
-}
-
-/// The same for the features of a list: of the blocks that have any.
-#[inline(never)]
-fn hadamard_kept(
-    bank: &Bank<'_>,
-    seed: u64,
-    q: &[i16],
-    block: &mut [i16],
-    sink: &mut Sink<'_, '_>,
-) {
-    let length = crate::format::hadamard_block(q.len() as u16);
-    let Some(block) = block.get_mut(..length) else { return };
-    let offsets = Offsets::new(bank, seed);
-    let mut runs = Runs::new(sink);
-    let mut end = 0;
-    for k in bank.indices() {
-        if k >= end {
-            let number = k >> (length.trailing_zeros() & 31);
-            Hadamard::from_block(bank, seed, number, q.len()).phases(bank.scale, q, block);
-            end = (number + 1) * length;
-        }
-        let phase = block.get(k & (length - 1)).copied().unwrap_or(0);
-        runs.push(offsets.after(k).next(phase));
-    }
-    runs.flush();
 }
 
 /// The offsets in order: o + a·k + c·k(k − 1)/2 in parts of 2^16 for a turn, in the
@@ -94,24 +55,10 @@ struct Offsets {
 }
 
 impl Offsets {
-    fn new(bank: &Bank<'_>, seed: u64) -> Self {
-        let draw = bank_stream(seed, bank.index, Purpose::Offsets).draw(0);
+    fn new(bank: &Bank<'_>) -> Self {
+        let draw = bank_stream(bank, Purpose::Offsets).draw(0);
         let high = |word: u64| (word as u32) << 16;
         Self { offset: high(draw), step: high(draw >> 16), growth: high(draw >> 32) }
-    }
-
-    /// The offsets from feature `k` on.
-    #[inline]
-    fn after(&self, k: usize) -> Self {
-        let k = k as u32;
-        // k·(k − 1)/2 without losing the highest bit: one factor is even.
-        let pairs = (k >> 1).wrapping_mul(k.wrapping_sub(1) | 1);
-        let grown = self.growth.wrapping_mul(pairs);
-        Self {
-            offset: self.offset.wrapping_add(self.step.wrapping_mul(k)).wrapping_add(grown),
-            step: self.step.wrapping_add(self.growth.wrapping_mul(k)),
-            growth: self.growth,
-        }
     }
 
     /// The next feature.
@@ -127,22 +74,11 @@ impl Offsets {
     /// registers to share them with the caller.
     #[inline(never)]
     fn cosines(&mut self, phases: &mut [i16]) {
-        #[cfg(target_feature = "simd128")]
-        let phases = self.eights(phases);
         // A copy, which may live in registers.
         let mut offsets = Self { ..*self };
         for place in phases {
             *place = offsets.next(*place);
         }
         *self = offsets;
-    }
-    /// The same in vectors; returns what is left.
-    #[cfg(target_feature = "simd128")]
-    fn eights<'p>(&mut self, phases: &'p mut [i16]) -> &'p mut [i16] {
-        let (eights, rest) = phases.as_chunks_mut::<8>();
-        let high = |state: u32| (state >> 16) as i16;
-        crate::simd::cosines(eights, high(self.offset), high(self.step), high(self.growth));
-        *self = self.after(8 * eights.len());
-        rest
     }
 }

@@ -5,7 +5,7 @@ use crate::bank::Bank;
 use crate::sink::Sink;
 
 #[inline(never)]
-pub(super) fn generate(bank: &Bank<'_>, q: &[i16], sink: &mut Sink<'_, '_>) {
+pub(super) fn generate(bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
     if bank.is_kept() {
         kept(bank, q, sink);
     } else {
@@ -15,7 +15,7 @@ pub(super) fn generate(bank: &Bank<'_>, q: &[i16], sink: &mut Sink<'_, '_>) {
 
 /// Only the inputs of the list. A function of its own for its memory.
 #[inline(never)]
-fn kept(bank: &Bank<'_>, q: &[i16], sink: &mut Sink<'_, '_>) {
+fn kept(bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
     let mut runs = Runs::new(sink);
     for index in bank.indices() {
         runs.push(q.get(index).copied().unwrap_or(0));

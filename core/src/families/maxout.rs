@@ -14,34 +14,33 @@ pub(super) fn generate(
     bank: &Bank<'_>,
     pool: usize,
     shared: usize,
-    seed: u64,
     q: &[i16],
     wide: &mut [i32],
-    sink: &mut Sink<'_, '_>,
+    sink: &mut dyn Sink,
 ) {
     let mut best = Maximum::new(bank, pool, sink);
     if shared == 0 {
-        project(bank, seed, q, pool, wide, &mut best);
+        project(bank, q, pool, wide, &mut best);
         best.runs.flush();
         return;
     }
     // The pool needs memory; the units then only look up.
-    let (_, needed) = bank.buffers(q.len() as u16);
-    let Some(wide) = wide.get_mut(..needed) else { return };
+    let (_, needed) = bank.buffers();
+    let Some(wide) = wide.get_mut(..needed as usize) else { return };
     let hadamard = matches!(bank.law, Law::Hadamard) || !cfg!(feature = "dense");
     if hadamard {
-        let mut projections = Hadamard::new(bank, seed);
+        let mut projections = Hadamard::new(bank);
         let length = crate::format::hadamard_block(q.len() as u16);
         for block in wide.chunks_exact_mut(length) {
             projections.transform(q, block, i32::from);
         }
     } else {
-        let projections = Dense::new(bank, seed, q.len());
+        let projections = Dense::new(bank, q.len());
         for (k, place) in wide.iter_mut().take(shared).enumerate() {
             *place = projections.project(k, q);
         }
     }
-    let choices = bank_stream(seed, bank.index, Purpose::Choices);
+    let choices = bank_stream(bank, Purpose::Choices);
     for span in bank.spans() {
         for choice in span.start * pool..span.end * pool {
             let word = choices.draw(choice as u64 / 4) >> (16 * (choice % 4));
@@ -54,8 +53,9 @@ pub(super) fn generate(
 
 /// What becomes of projections.
 pub(super) trait Units {
-    /// The next projections are those of unit `index` and the ones behind it.
-    fn start(&mut self, index: usize);
+    /// The next projections are those of unit `index` and the ones behind it; without
+    /// this, of unit 0.
+    fn start(&mut self, _index: usize) {}
     /// The next projection.
     fn push(&mut self, z: i32);
 }
@@ -64,7 +64,6 @@ pub(super) trait Units {
 /// transform in [`RowOrder`].
 pub(super) fn project(
     bank: &Bank<'_>,
-    seed: u64,
     q: &[i16],
     pool: usize,
     block: &mut [i32],
@@ -74,15 +73,15 @@ pub(super) fn project(
         let length = crate::format::hadamard_block(q.len() as u16);
         let Some(block) = block.get_mut(..length) else { return };
         if bank.is_kept() {
-            transform_kept(bank, seed, q, pool, block, units);
+            transform_kept(bank, q, pool, block, units);
             return;
         }
         let count = usize::from(bank.features) * pool;
-        let mut projections = Hadamard::new(bank, seed);
+        let mut projections = Hadamard::new(bank);
         let (mut first, mut number) = (0, 0);
         while first < count {
             projections.transform(q, block, i32::from);
-            let order = RowOrder::new(bank, seed, number);
+            let order = RowOrder::new(bank, number);
             for k in 0..length.min(count - first) {
                 units.push(block.get(order.row(k, length)).copied().unwrap_or(0));
             }
@@ -90,7 +89,7 @@ pub(super) fn project(
             number += 1;
         }
     } else {
-        let projections = Dense::new(bank, seed, q.len());
+        let projections = Dense::new(bank, q.len());
         for span in bank.spans() {
             units.start(span.start);
             for k in span.start * pool..span.end * pool {
@@ -103,7 +102,6 @@ pub(super) fn project(
 /// The projections of a list's units from the transforms that have any.
 fn transform_kept(
     bank: &Bank<'_>,
-    seed: u64,
     q: &[i16],
     pool: usize,
     block: &mut [i32],
@@ -118,8 +116,8 @@ fn transform_kept(
         for k in unit * pool..(unit + 1) * pool {
             if k >= end {
                 let number = k >> log;
-                Hadamard::from_block(bank, seed, number, q.len()).transform(q, block, i32::from);
-                order = RowOrder::new(bank, seed, number);
+                Hadamard::from_block(bank, number, q.len()).transform(q, block, i32::from);
+                order = RowOrder::new(bank, number);
                 end = (number + 1) << log;
             }
             let row = order.row(k & (length - 1), length);
@@ -129,8 +127,8 @@ fn transform_kept(
 }
 
 /// The running maximum of a unit; the lowest index wins a tie.
-struct Maximum<'r, 'm, 's, 'b> {
-    runs: Runs<'r, 'm, 's>,
+struct Maximum<'r, 'b> {
+    runs: Runs<'r>,
     bank: &'b Bank<'b>,
     pool: usize,
     unit: usize,
@@ -139,16 +137,13 @@ struct Maximum<'r, 'm, 's, 'b> {
     choice: usize,
 }
 
-impl<'r, 'm, 's, 'b> Maximum<'r, 'm, 's, 'b> {
-    fn new(bank: &'b Bank<'b>, pool: usize, sink: &'r mut Sink<'m, 's>) -> Self {
+impl<'r, 'b> Maximum<'r, 'b> {
+    fn new(bank: &'b Bank<'b>, pool: usize, sink: &'r mut dyn Sink) -> Self {
         Self { runs: Runs::new(sink), bank, pool, unit: 0, member: 0, value: i32::MIN, choice: 0 }
     }
 }
 
-impl Units for Maximum<'_, '_, '_, '_> {
-    #[inline]
-    fn start(&mut self, _: usize) {}
-
+impl Units for Maximum<'_, '_> {
     #[inline]
     fn push(&mut self, z: i32) {
         if self.member == 0 || z > self.value {

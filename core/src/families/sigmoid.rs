@@ -4,40 +4,41 @@ use super::Runs;
 use super::maxout::{Units, project};
 use super::projection::bias_divisor;
 use crate::bank::{Bank, SIGMOID_BIAS};
-use crate::generator::{Draws, Purpose, Stream, bank_stream};
+use crate::generator::{Draws, Purpose, bank_stream};
 use crate::numerics::{NORMAL, logistic};
 use crate::sink::Sink;
 
 #[inline(never)]
-pub(super) fn generate(
-    bank: &Bank<'_>,
-    seed: u64,
-    q: &[i16],
-    wide: &mut [i32],
-    sink: &mut Sink<'_, '_>,
-) {
+pub(super) fn generate(bank: &Bank<'_>, q: &[i16], wide: &mut [i32], sink: &mut dyn Sink) {
     let mut sigmoids = Sigmoids {
         bank,
         unit: SIGMOID_BIAS / bias_divisor(bank.law),
-        biases: Bytes::new(bank_stream(seed, bank.index, Purpose::Offsets)),
+        biases: Bytes::new(bank_stream(bank, Purpose::Offsets).draws(0)),
         runs: Runs::new(sink),
     };
-    project(bank, seed, q, 1, wide, &mut sigmoids);
+    project(bank, q, 1, wide, &mut sigmoids);
     sigmoids.runs.flush();
 }
 
-struct Sigmoids<'r, 'm, 's, 'b> {
+struct Sigmoids<'r, 'b> {
     bank: &'b Bank<'b>,
     /// What a bias is a multiple of.
     unit: i32,
     biases: Bytes,
-    runs: Runs<'r, 'm, 's>,
+    runs: Runs<'r>,
 }
 
-impl Units for Sigmoids<'_, '_, '_, '_> {
+impl Units for Sigmoids<'_, '_> {
     #[inline]
     fn start(&mut self, index: usize) {
-        self.biases.seek(index);
+        if self.bank.is_kept() {
+            let stream = bank_stream(self.bank, Purpose::Offsets);
+            self.biases = Bytes::new(stream.draws(index as u64 / 8));
+            // As many as lie in front of it in its draw.
+            for _ in 0..index % 8 {
+                self.biases.next();
+            }
+        }
     }
 
     #[inline]
@@ -49,25 +50,14 @@ impl Units for Sigmoids<'_, '_, '_, '_> {
 
 /// The bytes of consecutive draws, 8 to a draw.
 struct Bytes {
-    stream: Stream,
     draws: Draws,
     bytes: u64,
     left: u8,
 }
 
 impl Bytes {
-    fn new(stream: Stream) -> Self {
-        Self { draws: stream.draws(0), stream, bytes: 0, left: 0 }
-    }
-
-    /// Lets byte `index` be the next one.
-    fn seek(&mut self, index: usize) {
-        self.draws = self.stream.draws(index as u64 / 8);
-        self.left = 0;
-        // As many as lie in front of it in its draw.
-        for _ in 0..index % 8 {
-            self.next();
-        }
+    fn new(draws: Draws) -> Self {
+        Self { draws, bytes: 0, left: 0 }
     }
 
     #[inline]

@@ -7,7 +7,7 @@
 //! estimate the same kernel as independent draws with less variance, and cost no
 //! draw.
 
-use super::{FEATURE_ONE, RUN};
+use super::{FEATURE_ONE, RUN, Runs};
 use crate::bank::{Bank, Group, Law};
 use crate::generator::{Purpose, bank_stream};
 use crate::numerics::{NORMAL, uniform};
@@ -17,75 +17,80 @@ use crate::sink::Sink;
 const GOLDEN: u32 = 40_503;
 
 #[inline(never)]
-pub(super) fn generate(bank: &Bank<'_>, seed: u64, q: &[i16], sink: &mut Sink<'_, '_>) {
-    let start = Walk::new(bank, seed);
-    let mut features = [0; RUN];
-    // Features handed over, features in the run, and their sum.
-    let (mut first, mut filled, mut total) = (0, 0, 0);
-    for span in bank.spans() {
-        let mut walk = if bank.is_kept() { start.after(span.start) } else { start };
-        let mut left = span.len();
-        while left > 0 {
-            let length = left.min(RUN - filled);
-            let Some(run) = features.get_mut(filled..filled + length) else { return };
-            total += walk.fill(bank, run, q);
-            left -= length;
-            filled += length;
-            if filled == RUN {
-                sink.run(first, &features, total);
-                (first, filled, total) = (first + RUN, 0, 0);
-            }
-        }
+pub(super) fn generate(bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
+    let mut walk = Walk::new(bank);
+    if bank.is_kept() {
+        walk.kept(bank, q, sink);
+        return;
     }
-    sink.run(first, features.get(..filled).unwrap_or(&[]), total);
+    let mut features = [0; RUN];
+    let mut first = 0;
+    while first < usize::from(bank.features) {
+        let length = RUN.min(usize::from(bank.features) - first);
+        let Some(run) = features.get_mut(..length) else { return };
+        let total = walk.fill(bank, run, q);
+        sink.run(first, run, total);
+        first += length;
+    }
 }
 
 /// Which input each feature looks at, and where its threshold lies.
-#[derive(Clone, Copy)]
 struct Walk {
     /// Inputs in use.
     count: u32,
     /// Among them.
-    next: u32,
+    next: usize,
     /// In the high half.
     place: u32,
     step: u32,
 }
 
 impl Walk {
-    fn new(bank: &Bank<'_>, seed: u64) -> Self {
+    fn new(bank: &Bank<'_>) -> Self {
         let used = bank.groups().filter(|group| !matches!(group.law, Law::None));
         // Not 0: the parser refuses a bank that leaves all inputs out.
         let count = used.map(|group| u32::from(group.inputs)).sum::<u32>().max(1);
-        let draws = bank_stream(seed, bank.index, Purpose::Choices);
+        let draws = bank_stream(bank, Purpose::Choices);
         let below = |draw: u64| ((u64::from(draw as u32) * u64::from(count)) >> 32) as u32;
         // `count` steps go GOLDEN further, modulo 2^16.
         let step = (GOLDEN + (below(draws.draw(1)) << 16)) / count;
         Self {
             count,
-            next: below(draws.draw(0)),
+            next: below(draws.draw(0)) as usize,
             place: (draws.draw(2) as u32) << 16,
             step: step << 16,
         }
     }
 
-    /// The walk from feature `k` on.
-    fn after(self, k: usize) -> Self {
-        let k = k as u32;
-        // Seldom further than once around: most lists are denser than that.
-        let mut next = self.next + k;
-        if next >= self.count {
-            // Not 0. Said here so that no panic is linked.
-            next %= self.count.max(1);
+    /// The features of a list. A function of its own for its memory.
+    #[inline(never)]
+    fn kept(&self, bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
+        let mut runs = Runs::new(sink);
+        for k in bank.indices() {
+            let mut feature = [0];
+            self.after(k as u32).fill(bank, &mut feature, q);
+            let [feature] = feature;
+            runs.push(feature);
         }
-        Self { next, place: self.place.wrapping_add(self.step.wrapping_mul(k)), ..self }
+        runs.flush();
+    }
+
+    /// The walk from feature `k` on.
+    fn after(&self, k: u32) -> Self {
+        // Not 0. Said here so that no panic is linked.
+        let next = (self.next as u32 + k) % self.count.max(1);
+        Self {
+            next: next as usize,
+            place: self.place.wrapping_add(self.step.wrapping_mul(k)),
+            ..*self
+        }
     }
 
     /// The next features; gives their sum.
     fn fill(&mut self, bank: &Bank<'_>, mut run: &mut [i16], q: &[i16]) -> i32 {
         let mut total = 0;
         while !run.is_empty() {
-            let Some((input, left, group)) = locate(bank, self.next as usize) else {
+            let Some((input, left, group)) = locate(bank, self.next) else {
                 self.next = 0;
                 continue;
             };
@@ -99,7 +104,7 @@ impl Walk {
                     scale.apply_wrapping(i32::from(NORMAL[usize::from(i)]))
                 }),
             };
-            self.next += length as u32;
+            self.next += length;
             run = rest;
         }
         total

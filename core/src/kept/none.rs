@@ -2,7 +2,8 @@
 
 use core::marker::PhantomData;
 
-use crate::error::Error;
+use crate::error::Feature;
+use crate::format::Cursor;
 
 /// No list.
 #[derive(Clone, Copy, Debug)]
@@ -11,8 +12,9 @@ pub(crate) struct Kept<'a>(PhantomData<&'a [u8]>);
 impl<'a> Kept<'a> {
     pub(crate) const NONE: Self = Self(PhantomData);
 
-    pub(crate) const fn parse(_: &'a [u8], _: usize, _: usize) -> Result<(Self, usize), Error> {
-        Err(Error::NotBuilt { feature: "kept" })
+    pub(crate) const fn read(cursor: &mut Cursor<'a>) -> Self {
+        cursor.not_built(Feature::Kept);
+        Self::NONE
     }
 
     pub(crate) const fn bytes(&self) -> usize {
