@@ -12,7 +12,6 @@ use koan_trainer::baseline::kernel::{Kernel, Network, Points};
 use koan_trainer::data::{ReadOptions, SplitSize, Table, read_all, read_all_with, split};
 use koan_trainer::evaluate::of_scores;
 use koan_trainer::features::FeatureMap;
-use koan_trainer::moments::Moments;
 use koan_trainer::normalise::{Kind, Normaliser};
 use koan_trainer::problem::Problem;
 use koan_trainer::progress::Progress;
