@@ -33,6 +33,7 @@ pub mod reproduce;
 pub mod rice;
 pub mod ridge;
 pub mod select;
+pub mod shrink;
 pub mod solve;
 pub mod sparse;
 pub mod stream;

@@ -14,4 +14,5 @@ mod pipes;
 mod predictions;
 mod recordings;
 mod reports;
+mod shrink;
 mod streaming;

@@ -39,6 +39,8 @@ pub enum Command {
     Device(Device),
     /// Write the codes of rows, or the rows whose codes are nearest
     Codes(Codes),
+    /// Find the best model under so many bytes, like one that was trained
+    Shrink(Shrink),
     /// Show everything that is in a model
     Inspect(Inspect),
     /// Run the papers' experiments and print paper beside Koan
@@ -224,6 +226,11 @@ pub struct Train {
     /// Features of each bank; grids for bins [default: 512; 50 grids]
     #[arg(short = 'k', long, value_name = "K", value_delimiter = ',', help_heading = "Model")]
     pub features: Vec<u16>,
+    /// Features of each bank to choose the best K from; the model lists which
+    /// [default: the first K, without a list]
+    #[arg(long, value_name = "N", help_heading = "Model",
+          value_parser = clap::value_parser!(u16).range(1..))]
+    pub candidates: Option<u16>,
     /// Bits of a weight [default: 4 for classes, 8 for numbers]
     #[arg(short, long, value_parser = bits, value_name = "2|3|4|8|16", help_heading = "Model")]
     pub bits: Option<u8>,
@@ -421,6 +428,45 @@ pub struct Codes {
 }
 
 #[derive(Debug, Args)]
+pub struct Shrink {
+    /// The model: its inputs, families and bandwidths are taken over
+    pub model: PathBuf,
+    /// What it was trained on
+    #[arg(required = true)]
+    pub data: Vec<PathBuf>,
+    /// Bytes that the new model may have
+    #[arg(long, value_name = "BYTES")]
+    pub flash: usize,
+    /// Where to write the new model
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Test data, only looked at in the end [default: the part of the data that
+    /// `koan train` held out]
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub test: Vec<PathBuf>,
+    /// Part of the rows to hold out for the test
+    #[arg(long, default_value_t = 0.2, conflicts_with = "test")]
+    pub test_fraction: f64,
+    /// Bits of a weight to try [default: 2, 3, 4 for classes, 3, 4, 8 for numbers]
+    #[arg(short, long, value_parser = bits, value_delimiter = ',')]
+    pub bits: Vec<u8>,
+    /// Features of the pools to keep the best of [default: by the size]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
+    pub candidates: Vec<u16>,
+    /// What the head minimises [default: logistic for classes]
+    #[arg(long)]
+    pub loss: Option<Loss>,
+    /// Try other seeds for so long
+    #[arg(long, default_value_t = 0.0)]
+    pub minutes: f64,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Print the result as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
 pub struct Inspect {
     /// The model
     pub model: PathBuf,
@@ -560,6 +606,7 @@ impl Train {
             families: self.family.clone(),
             projection: self.projection.map(LawArgument::law),
             features: self.features.clone(),
+            candidates: self.candidates,
             bits: self.bits,
             bandwidth: if self.bandwidth.is_empty() { None } else { Some(self.bandwidth.clone()) },
             lambda: self.lambda,

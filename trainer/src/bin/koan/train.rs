@@ -119,6 +119,10 @@ fn check(arguments: &Train) -> Result<()> {
         target || (arguments.loss == Loss::Squared && arguments.box_c.is_none()),
         "--loss and --box are for tasks with a target"
     );
+    anyhow::ensure!(
+        target || arguments.candidates.is_none(),
+        "--candidates are for tasks with a target"
+    );
     Ok(())
 }
 
@@ -165,6 +169,7 @@ fn stream_options(arguments: &Train, files: &[PathBuf]) -> Result<StreamOptions>
         ("--loss logistic", arguments.loss == Loss::Logistic),
         ("--loss hinge", arguments.loss == Loss::Hinge),
         ("--box", arguments.box_c.is_some()),
+        ("--candidates", arguments.candidates.is_some()),
         ("--weights", arguments.source.weights.is_some()),
     ];
     if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
