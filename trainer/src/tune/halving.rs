@@ -30,6 +30,12 @@ const LEAST_COLUMNS: usize = 96;
 /// Bytes as shares of the limit at which each rung compares.
 const TARGETS: [&[f64]; 3] = [&[1.0, 0.3], &[1.0, 0.6, 0.3], &[1.0, 0.72, 0.5, 0.35, 0.22, 0.12]];
 
+/// The same in a search of seconds, and how many candidates stay.
+const SHORT_TARGETS: [&[f64]; 2] = [&[1.0, 0.4], &[1.0, 0.7, 0.4]];
+const SHORT_KEPT: usize = 5;
+/// Columns of a search of seconds, at most: training is to take seconds as well.
+const SHORT_COLUMNS: usize = 1024;
+
 /// A complete candidate, and how good it is on held-out rows.
 #[derive(Clone, Debug)]
 pub struct Point {
@@ -117,10 +123,11 @@ impl Search<'_> {
         kinds.dedup();
         let mut inputs = Inputs::new(self.problem, &kinds);
         let mut candidates = self.within_limits(first, &inputs)?;
+        self.learn(&candidates, &folds, &mut inputs);
         let mut rungs = Vec::new();
         let mut entries: Vec<Entry> = Vec::new();
         let mut cut = false;
-        for number in 0..TARGETS.len() {
+        for number in 0..self.shares().len() {
             if number > 0 {
                 candidates = self.next(number, &entries, &folds, &mut inputs);
             }
@@ -239,7 +246,11 @@ impl Search<'_> {
 
     fn targets(&self, rung: usize) -> Vec<usize> {
         let bytes = |share: &f64| (share * self.limits.flash as f64) as usize;
-        TARGETS[rung].iter().map(bytes).collect()
+        self.shares()[rung].iter().map(bytes).collect()
+    }
+
+    fn shares(&self) -> &'static [&'static [f64]] {
+        if self.space.short { &SHORT_TARGETS } else { &TARGETS }
     }
 
     /// What each candidate needs to be judged.
@@ -303,7 +314,8 @@ impl Search<'_> {
             };
             plans.iter().map(columns).max().unwrap_or(1)
         };
-        extent.columns = largest(Extent { columns: 16_384, ..extent });
+        let most = if self.space.short { SHORT_COLUMNS } else { 16_384 };
+        extent.columns = largest(Extent { columns: most, ..extent });
         let parts = folds.held.len() as f64;
         loop {
             let all: f64 = plans.iter().map(|plan| self.work(rung, plan, extent, parts)).sum();
@@ -338,7 +350,7 @@ impl Search<'_> {
             self.progress.phase(&format!(
                 "rung {} of {}: {done} of {} candidates on {} rows",
                 number + 1,
-                TARGETS.len(),
+                self.shares().len(),
                 plans.len(),
                 folds.rows()
             ));
@@ -426,7 +438,9 @@ impl Search<'_> {
             }
         };
         let space = self.space;
-        if rung == 1 {
+        if space.short {
+            best(SHORT_KEPT).for_each(|options| add(Some(options.clone())));
+        } else if rung == 1 {
             best(KEPT[0] / 2).for_each(|options| add(Some(options.clone())));
             let around = std::f64::consts::SQRT_2;
             for options in best(3) {
@@ -450,12 +464,17 @@ impl Search<'_> {
             }
             next.truncate(KEPT[1]);
         }
-        for options in &next {
+        self.learn(&next, folds, inputs);
+        next
+    }
+
+    /// Learns the scales that candidates need.
+    fn learn(&self, candidates: &[TrainOptions], folds: &Folds, inputs: &mut Inputs) {
+        for options in candidates {
             if let (Some(true), Some(kind)) = (options.relevance, options.map) {
                 inputs.learn(self.problem, kind, folds, options.seed, self.progress);
             }
         }
-        next
     }
 }
 

@@ -39,6 +39,10 @@ use halving::{Found, Search};
 
 /// Bytes of a blob that are searched when no limit is given.
 pub const FLASH: usize = 4096;
+/// Bytes of a blob that `koan train` chooses if it is not told.
+pub const USUAL_FLASH: usize = 2048;
+/// Time that its search plans for.
+const SHORT: Duration = Duration::from_secs(6);
 /// Points of the front, at most.
 const POINTS: usize = 8;
 /// Share of the time that the search may take; the rest is for the last fits.
@@ -59,8 +63,8 @@ pub struct TuneOptions {
     pub metric: Metric,
     /// The time that the search plans for; it is ended when that is over.
     pub time: Duration,
-    /// Whether heads with other losses than squares are tried.
-    pub losses: bool,
+    /// Whether the clock ends the search; otherwise the time only plans it.
+    pub clock: bool,
 }
 
 /// A model of the front.
@@ -125,19 +129,30 @@ pub fn tune(
     Ok(Outcome { front, rungs, cut, nameless })
 }
 
-/// The best options by a short search: what `train` uses where its user leaves
-/// the model open.
+/// Family, law, input map, number of features and bits by a search of seconds on
+/// `table` (the training rows): what `koan train` uses where its user leaves them
+/// open. Bandwidth, relevance and λ are left to training. The clock has no part in
+/// it: the same table and options give the same.
 ///
 /// # Errors
 /// As [`tune`].
-pub fn best_options(
+pub fn usual(
     table: &Table,
-    options: &TuneOptions,
+    base: &TrainOptions,
+    families: &[FamilyName],
+    flash: usize,
     progress: &Progress,
-) -> Result<(TrainOptions, bool), Error> {
-    let mut chosen = search(table, options, 2, progress)?;
-    let best = chosen.points.pop().ok_or_else(nothing)?;
-    Ok((best.options, chosen.cut))
+) -> Result<TrainOptions, Error> {
+    let options = TuneOptions {
+        space: Space { base: base.clone(), families: families.to_vec(), short: true },
+        limits: Limits { flash, ram: None, instructions: None, core: Core::CortexM0 },
+        metric: Metric::Error,
+        time: SHORT,
+        clock: false,
+    };
+    let best = search(table, &options, 2, progress)?.points.pop().ok_or_else(nothing)?;
+    let TrainOptions { bandwidth, lambda, relevance, .. } = base.clone();
+    Ok(TrainOptions { bandwidth, lambda, relevance, ..best.options })
 }
 
 fn nothing() -> Error {
@@ -167,7 +182,7 @@ fn search(
     let problem = Problem::new(table, space.base.balanced);
     crate::train::check(&problem)?;
     let seconds = options.time.as_secs_f64();
-    let deadline = start.checked_add(options.time.mul_f64(SEARCHING));
+    let deadline = start.checked_add(options.time.mul_f64(SEARCHING)).filter(|_| options.clock);
     let (limits, metric) = (options.limits, options.metric);
     let search = Search {
         problem: &problem,
@@ -180,7 +195,7 @@ fn search(
     };
     let Found { points, rungs, mut cut } = search.run()?;
     let mut points = front::front(&points, most);
-    if options.losses && table.schema.task() == Task::Classification {
+    if !space.short && table.schema.task() == Task::Classification {
         let from = points.len().saturating_sub(OTHER_LOSSES);
         for point in &mut points[from..] {
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
@@ -267,10 +282,4 @@ fn other_loss(
     loss /= folds.held_rows().len() as f64;
     let better = loss < 0.99 * point.loss;
     Ok(better.then(|| Point { options, loss, ..point.clone() }))
-}
-
-/// The families that are searched if none are given.
-#[must_use]
-pub fn families() -> Vec<FamilyName> {
-    FamilyName::ALL.to_vec()
 }

@@ -15,3 +15,5 @@ mod predictions;
 mod recordings;
 mod reports;
 mod streaming;
+mod tuning;
+mod weights;
