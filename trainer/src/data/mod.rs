@@ -17,6 +17,7 @@ mod fill;
 mod idx;
 mod infer;
 mod layout;
+mod lines;
 mod npy;
 mod open;
 #[cfg(feature = "parquet")]

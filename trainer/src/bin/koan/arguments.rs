@@ -8,6 +8,7 @@ use koan::Law;
 use koan_trainer::data::{LabelFrom, Missing, ReadOptions, Task, Window};
 use koan_trainer::normalise::Kind;
 use koan_trainer::plan::GroupPlan;
+use koan_trainer::reproduce::Experiment;
 use koan_trainer::solve::Loss;
 use koan_trainer::tune::{self, Core, Limits, Metric, Space, TuneOptions};
 use koan_trainer::{FamilyName, Goal, TrainOptions};
@@ -40,6 +41,27 @@ pub enum Command {
     Codes(Codes),
     /// Show everything that is in a model
     Inspect(Inspect),
+    /// Run the papers' experiments and print paper beside Koan
+    Reproduce(Reproduce),
+}
+
+#[derive(Debug, Args)]
+pub struct Reproduce {
+    /// Folder of the data sets; those that are not there are skipped by name
+    #[arg(long, value_name = "FOLDER")]
+    pub data: PathBuf,
+    /// Also what takes long
+    #[arg(long)]
+    pub full: bool,
+    /// Only these experiments
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    pub only: Vec<Experiment>,
+    /// Write the tables as Markdown
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Seed of splits and models
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
 }
 
 #[derive(Debug, Args)]

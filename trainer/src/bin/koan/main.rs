@@ -8,6 +8,7 @@ mod eval;
 mod inspect;
 mod output;
 mod predict;
+mod reproduce;
 mod train;
 mod tune;
 
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Device(arguments) => device::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Reproduce(arguments) => reproduce::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
