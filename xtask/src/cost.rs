@@ -72,6 +72,7 @@ fn measured(folder: &Path) -> Result<(Vec<Golden>, Costs)> {
             let path = std::path::absolute(folder.join(format!("{}.koan", model.name)))?;
             let cost = measure(&machine, model, &path, &plugin)
                 .with_context(|| format!("{machine}, {}", model.name))?;
+            eprintln!("{}, {}: {cost:?}", machine.core, model.name);
             of_core.insert(model.name.clone(), cost);
         }
     }

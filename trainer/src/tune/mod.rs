@@ -7,6 +7,7 @@
 //! [`train()`](crate::train()) as any model is. The test rows are looked at once, by the
 //! models of the front.
 
+mod budget;
 mod cost;
 mod curve;
 mod folds;
@@ -15,14 +16,16 @@ mod front;
 mod halving;
 mod inputs;
 mod metric;
+mod rank;
 mod sizes;
 mod space;
 
 use std::time::{Duration, Instant};
 
 pub use cost::Core;
-pub use halving::{Point, Rung};
+pub use halving::Rung;
 pub use metric::Metric;
+pub use rank::Point;
 pub use sizes::Limits;
 pub use space::Space;
 
@@ -85,6 +88,8 @@ pub struct Tuned {
 pub struct Outcome {
     /// The front, smallest model first; the best one is the last.
     pub front: Vec<Tuned>,
+    /// Bytes and loss of all that was judged in the last rung.
+    pub judged: Vec<(usize, f64)>,
     /// What the search did.
     pub rungs: Vec<Rung>,
     /// Whether the clock ended it before its plan did: then the result may be
@@ -110,7 +115,7 @@ pub fn tune(
 ) -> Result<Outcome, Error> {
     let start = Instant::now();
     let chosen = search(train_table, options, POINTS, progress)?;
-    let Chosen { points, rungs, mut cut, nameless } = chosen;
+    let Chosen { points, judged, rungs, mut cut, nameless } = chosen;
     let mut front = Vec::new();
     // The best first: it is there however long the others take.
     for point in points.into_iter().rev() {
@@ -126,7 +131,7 @@ pub fn tune(
     }
     front.reverse();
     progress.finish();
-    Ok(Outcome { front, rungs, cut, nameless })
+    Ok(Outcome { front, judged, rungs, cut, nameless })
 }
 
 /// Family, law, input map, number of features and bits by a search of seconds on
@@ -162,6 +167,7 @@ fn nothing() -> Error {
 /// Options on the front.
 struct Chosen {
     points: Vec<Point>,
+    judged: Vec<(usize, f64)>,
     rungs: Vec<Rung>,
     cut: bool,
     nameless: bool,
@@ -194,6 +200,7 @@ fn search(
         progress,
     };
     let Found { points, rungs, mut cut } = search.run()?;
+    let judged = points.iter().map(|point| (point.bytes, point.loss)).collect();
     let mut points = front::front(&points, most);
     if !space.short && table.schema.task() == Task::Classification {
         let from = points.len().saturating_sub(OTHER_LOSSES);
@@ -211,7 +218,7 @@ fn search(
     if points.is_empty() {
         return Err(nothing());
     }
-    Ok(Chosen { points, rungs, cut, nameless })
+    Ok(Chosen { points, judged, rungs, cut, nameless })
 }
 
 fn check(table: &Table, options: &TuneOptions) -> Result<(), Error> {
@@ -268,7 +275,7 @@ fn other_loss(
     // About a hundred passes over the features in each fold, and rounding.
     let parts = folds.held.len() as f64;
     let work = parts * (100.0 * rows * k * outputs + 2.0 * rows * k * k);
-    if work > 0.15 * seconds * halving::SPEED {
+    if work > 0.1 * seconds * budget::SPEED {
         return Ok(None);
     }
     let options = TrainOptions { loss: Loss::Logistic, lambda: None, ..point.options.clone() };

@@ -115,12 +115,17 @@ fn instructions_bound_the_prediction() {
 fn a_search_for_people() {
     let folder = Folder::new();
     folder.write("q.csv", quadrants(300));
-    folder.run(&format!("tune q.csv {SMALL} --metric macro-f1 -o found")).success().stdout(
-        contains("macro-f1, held out")
-            .and(contains("Take found/"))
-            .and(contains("koan train q.csv --family"))
-            .and(contains("Searched: ")),
-    );
+    folder
+        .run(&format!("tune q.csv {SMALL} --metric macro-f1 -o found --report r.html"))
+        .success()
+        .stdout(
+            contains("macro-f1, held out")
+                .and(contains("Take found/"))
+                .and(contains("koan train q.csv --family"))
+                .and(contains("Searched: ")),
+        );
+    let page = String::from_utf8(folder.read("r.html")).unwrap();
+    assert!(page.contains("<svg") && page.contains("koan train q.csv --family"));
 }
 
 #[test]

@@ -341,6 +341,9 @@ pub struct Tune {
     /// than a tenth of the flash]
     #[arg(long, help_heading = "Output")]
     pub no_column_names: bool,
+    /// Write a page with the front as a plot
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub report: Option<PathBuf>,
     /// Print the result as one JSON object
     #[arg(long, help_heading = "Output")]
     pub json: bool,
