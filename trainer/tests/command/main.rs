@@ -16,3 +16,5 @@ mod recordings;
 mod reports;
 mod shrink;
 mod streaming;
+mod tuning;
+mod weights;

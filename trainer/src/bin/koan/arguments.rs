@@ -217,9 +217,16 @@ pub struct Train {
     #[arg(long, value_name = "SECONDS", default_value_t = 30, help_heading = "Streaming")]
     pub checkpoint_every: u64,
 
-    /// Families, one bank for each (several: a sum of kernels)
-    #[arg(long, default_value = "fourier", value_delimiter = ',', help_heading = "Model")]
+    /// Families, one bank for each (several: a sum of kernels) [default: searched if
+    /// nothing below is given, else fourier]
+    #[arg(long, value_delimiter = ',', help_heading = "Model")]
     pub family: Vec<FamilyName>,
+    /// Bytes of the model, at most; k is 1024. Family, features and bits that are not
+    /// given are searched [default: 2k if nothing below is given]
+    #[arg(long, value_name = "BYTES", value_parser = bytes,
+          conflicts_with_all = ["features", "box_c", "groups", "pool", "shared_pool", "slot_bits"],
+          help_heading = "Model")]
+    pub flash: Option<usize>,
     /// Law of the random draws [default: by family and number of inputs]
     #[arg(long, help_heading = "Model")]
     pub projection: Option<LawArgument>,
@@ -341,6 +348,9 @@ pub struct Tune {
     /// than a tenth of the flash]
     #[arg(long, help_heading = "Output")]
     pub no_column_names: bool,
+    /// Write a page with the front as a plot
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub report: Option<PathBuf>,
     /// Print the result as one JSON object
     #[arg(long, help_heading = "Output")]
     pub json: bool,
@@ -362,6 +372,7 @@ impl Tune {
                     ..self.source.base_options()
                 },
                 families: if given.is_empty() { FamilyName::ALL.to_vec() } else { given },
+                short: false,
             },
             limits: Limits {
                 flash: self.flash.unwrap_or(tune::FLASH),
@@ -371,7 +382,7 @@ impl Tune {
             },
             metric: self.metric,
             time: Duration::from_secs_f64(60.0 * self.minutes),
-            losses: true,
+            clock: true,
         }
     }
 }
@@ -590,6 +601,33 @@ impl Source {
 }
 
 impl Train {
+    /// The bytes within which family, features and bits are to be searched; none
+    /// where they are given, or where nothing could be searched.
+    pub fn searched(&self) -> Option<usize> {
+        let target = !matches!(self.source.task, Some(TaskName::Embedding | TaskName::Anomaly));
+        let open = self.family.is_empty()
+            && self.projection.is_none()
+            && self.features.is_empty()
+            && self.bits.is_none()
+            && self.bandwidth.is_empty()
+            && self.lambda.is_none()
+            && self.loss == Loss::Squared
+            && self.box_c.is_none()
+            && self.map.is_none()
+            && self.relevance.is_none()
+            && self.groups.is_empty()
+            && !self.linear;
+        self.flash.or((target && open).then_some(tune::USUAL_FLASH))
+    }
+
+    /// Families to search.
+    pub fn families(&self) -> Vec<FamilyName> {
+        match self.family.as_slice() {
+            [] => FamilyName::ALL.to_vec(),
+            given => given.to_vec(),
+        }
+    }
+
     pub fn train_options(&self) -> TrainOptions {
         TrainOptions {
             goal: match self.source.task {
@@ -603,7 +641,10 @@ impl Train {
             },
             loss: self.loss,
             box_c: self.box_c,
-            families: self.family.clone(),
+            families: match self.family.as_slice() {
+                [] => vec![FamilyName::Fourier],
+                given => given.to_vec(),
+            },
             projection: self.projection.map(LawArgument::law),
             features: self.features.clone(),
             candidates: self.candidates,

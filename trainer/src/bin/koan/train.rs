@@ -11,6 +11,7 @@ use koan_trainer::data::{
 use koan_trainer::progress::Progress;
 use koan_trainer::solve::Loss;
 use koan_trainer::stream::{self, Checkpoint, StreamOptions, train_stream};
+use koan_trainer::tune::usual;
 use koan_trainer::unsupervised::Detection;
 use koan_trainer::{Report, TrainOptions, Trained, train};
 
@@ -109,6 +110,11 @@ pub fn run(arguments: &Train) -> Result<()> {
 
 /// Options that only mean something to one task.
 fn check(arguments: &Train) -> Result<()> {
+    let searchable = arguments.loss == Loss::Squared && !arguments.linear;
+    anyhow::ensure!(
+        arguments.flash.is_none() || searchable,
+        "--flash searches the model: give no --loss and no --linear, or use `koan tune`"
+    );
     let anomaly = matches!(arguments.source.task, Some(TaskName::Anomaly));
     anyhow::ensure!(
         arguments.source.normal.is_none() || anomaly,
@@ -170,6 +176,7 @@ fn stream_options(arguments: &Train, files: &[PathBuf]) -> Result<StreamOptions>
         ("--loss hinge", arguments.loss == Loss::Hinge),
         ("--box", arguments.box_c.is_some()),
         ("--candidates", arguments.candidates.is_some()),
+        ("--flash", arguments.flash.is_some()),
         ("--weights", arguments.source.weights.is_some()),
     ];
     if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
@@ -203,15 +210,22 @@ fn in_blocks(arguments: &Train, stream: &StreamOptions, progress: &Progress) -> 
 
 /// Trains on tables in memory.
 fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Result<Trained> {
-    let options = arguments.train_options();
+    let given = arguments.train_options();
+    // On the training rows alone.
+    let options = |table: &Table| match arguments.searched() {
+        Some(flash) => usual(table, &given, &arguments.families(), flash, progress),
+        None => Ok(given.clone()),
+    };
     let trained = match arguments.folds {
         Some(count) => {
             let table = read_all(files, &arguments.source.read_options())?;
-            cross_validated(&table, count, &options, progress)
+            cross_validated(&table, count, given.seed, &options, progress)
         }
         None => {
             let (train_table, test_table) = tables(&arguments.source, files)?;
-            train(&train_table, &test_table, &options, progress).map_err(Into::into)
+            options(&train_table)
+                .and_then(|options| train(&train_table, &test_table, &options, progress))
+                .map_err(Into::into)
         }
     };
     trained.with_context(|| name(files))
@@ -222,18 +236,20 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
 fn cross_validated(
     table: &Table,
     count: usize,
-    options: &TrainOptions,
+    seed: u64,
+    options: &dyn Fn(&Table) -> Result<TrainOptions, koan_trainer::Error>,
     progress: &Progress,
 ) -> Result<Trained> {
-    let parts = folds(table, count, options.seed)?;
+    let parts = folds(table, count, seed)?;
     let mut reports = Vec::new();
     for part in 0..count {
         let (test, fit): (Vec<usize>, Vec<usize>) =
             (0..table.rows()).partition(|&row| parts[row] == part);
-        let trained = train(&table.select(&fit), &table.select(&test), options, progress)?;
+        let fit = table.select(&fit);
+        let trained = train(&fit, &table.select(&test), &options(&fit)?, progress)?;
         reports.push(trained.report);
     }
-    let mut trained = train(table, table, options, progress)?;
+    let mut trained = train(table, table, &options(table)?, progress)?;
     let mean = |error: fn(&Report) -> f64| reports.iter().map(error).sum::<f64>() / count as f64;
     let mean_of = |error: fn(&Report) -> Option<f64>| {
         reports.iter().map(error).sum::<Option<f64>>().map(|sum| sum / count as f64)
