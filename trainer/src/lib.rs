@@ -33,6 +33,7 @@ pub mod select;
 pub mod solve;
 pub mod sparse;
 pub mod stream;
+pub mod study;
 mod train;
 pub mod unsupervised;
 pub mod whole;

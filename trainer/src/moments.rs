@@ -132,6 +132,20 @@ impl Moments {
         }
     }
 
+    /// The sums over the same rows of some of the features, in ascending order.
+    #[must_use]
+    pub fn select(&self, features: &[usize]) -> Self {
+        let (count, outputs) = (features.len(), self.outputs());
+        Self {
+            count: self.count,
+            gram: Mat::from_fn(count, count, |i, j| self.gram[(features[i], features[j])]),
+            sum: Mat::from_fn(count, 1, |i, _| self.sum[(features[i], 0)]),
+            cross: Mat::from_fn(count, outputs, |i, t| self.cross[(features[i], t)]),
+            target_sum: self.target_sum.clone(),
+            target_square: self.target_square.clone(),
+        }
+    }
+
     /// Number of features, K.
     #[must_use]
     pub fn features(&self) -> usize {

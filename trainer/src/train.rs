@@ -29,6 +29,8 @@ pub struct Trained {
     pub blob: Vec<u8>,
     /// What was done and how good it is.
     pub report: Report,
+    /// The features that were chosen, and what else was tried.
+    pub choice: Choice,
 }
 
 /// Trains a model on `train` and judges it on `test`.
@@ -129,20 +131,10 @@ pub(crate) fn conclude(
     judge: impl FnOnce(&[u8], &[u8], &Fitted) -> Result<Judged, Error>,
 ) -> Result<Trained, Error> {
     let train = problem.table;
-    let encode = |head: &HeadSpec, golden: usize| -> Result<Vec<u8>, Error> {
-        let mut spec = fitted.spec.clone();
-        spec.task = match problem.task() {
-            Task::Classification => koan::Task::Classification,
-            Task::Regression => koan::Task::Regression,
-        };
-        spec.head = Some(head.clone());
-        spec.calibration = fitted.calibration;
-        complete(spec, train, &train.schema, options, golden)
-    };
     progress.phase("writing and checking the model");
-    let blob = encode(&fitted.compensated, options.golden_rows)?;
+    let blob = encoded(&fitted, &fitted.compensated, train, options, options.golden_rows)?;
     let seconds = start.elapsed().as_secs_f64();
-    let judged = judge(&blob, &encode(&fitted.nearest, 0)?, &fitted)?;
+    let judged = judge(&blob, &encoded(&fitted, &fitted.nearest, train, options, 0)?, &fitted)?;
     let error = judged.blob.error;
     let mut report = Report {
         train_rows,
@@ -162,7 +154,25 @@ pub(crate) fn conclude(
     (report.error, report.outputs, report.bits) =
         (error, problem.outputs, options.bits_for(problem.task()));
     report.warnings.extend(fitted.warnings);
-    Ok(Trained { blob, report })
+    Ok(Trained { blob, report, choice })
+}
+
+/// The blob of a fit with one of its heads, for a table like `train`.
+pub(crate) fn encoded(
+    fitted: &Fitted,
+    head: &HeadSpec,
+    train: &Table,
+    options: &TrainOptions,
+    golden: usize,
+) -> Result<Vec<u8>, Error> {
+    let mut spec = fitted.spec.clone();
+    spec.task = match train.schema.task() {
+        Task::Classification => koan::Task::Classification,
+        Task::Regression => koan::Task::Regression,
+    };
+    spec.head = Some(head.clone());
+    spec.calibration = fitted.calibration;
+    complete(spec, train, &train.schema, options, golden)
 }
 
 /// The blob of a specification with head: names, notes, golden rows. The blob
@@ -197,7 +207,7 @@ fn finish_embedding(
     let seconds = start.elapsed().as_secs_f64();
     let mut report = Report::of(train, test.rows(), &choice, &blob, options, seconds);
     (report.task, report.error) = ("embedding".into(), error);
-    Ok(Trained { blob, report })
+    Ok(Trained { blob, report, choice })
 }
 
 fn finish_detector(
@@ -220,7 +230,7 @@ fn finish_detector(
     report.task = "anomaly".into();
     report.error = detection.error;
     report.detection = Some(detection);
-    Ok(Trained { blob, report })
+    Ok(Trained { blob, report, choice })
 }
 
 fn check(problem: &Problem<'_>) -> Result<(), Error> {

@@ -107,6 +107,9 @@ pub fn short(value: f64) -> String {
     if magnitude == 0.0 {
         return "0".into();
     }
+    if !value.is_finite() {
+        return "–".into();
+    }
     if !(1e-3..1e6).contains(&magnitude) {
         let text = format!("{value:.2e}");
         let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));

@@ -8,6 +8,7 @@ mod eval;
 mod inspect;
 mod output;
 mod predict;
+mod report;
 mod train;
 
 use std::process::ExitCode;
