@@ -1,7 +1,9 @@
 //! How the error depends on what could have been chosen otherwise.
 
 use anyhow::Result;
-use koan_trainer::page::{Page, plot::Plot, plot::pareto};
+use koan_trainer::page::Page;
+use koan_trainer::page::chart::wilson;
+use koan_trainer::page::plot::{Plot, Point, pareto};
 use koan_trainer::select::{Choice, Trial};
 use koan_trainer::study::{Run, Study};
 use koan_trainer::{Report, TrainOptions};
@@ -25,64 +27,115 @@ pub fn section(page: &mut Page, study: &Study, report: &Report) -> Result<()> {
         );
     }
     page.text(&text);
-    let model = [(report.features as f64, 100.0 * report.error)];
-    let own: Vec<&Run> = study.runs.iter().filter(|run| run.bits == study.bits).collect();
-    if own.len() > 1 {
-        let points = own.iter().rev().map(|run| (run.features as f64, 100.0 * run.error));
-        let mut plot = Plot::new("features, K", ERROR).log_x().from_zero();
-        plot = plot.series(&format!("{} bits a weight", study.bits), points);
-        let full = study.runs.iter().filter(|run| run.bits == 16).count();
-        if study.bits != 16 && full > 1 {
-            let exact = study.runs.iter().rev().filter(|run| run.bits == 16);
-            plot = plot.series("16 bits", exact.map(|r| (r.features as f64, 100.0 * r.error)));
-        }
-        page.figure(&plot.scatter("this model", model).draw()?, "Error against features.");
-    }
-    let largest = study.runs.iter().filter(|run| run.features == study.features);
-    let points: Vec<_> = largest.map(|r| (f64::from(r.bits), 100.0 * r.error)).collect();
-    if points.len() > 1 {
-        let ticks: Vec<f64> = points.iter().map(|point| point.0).collect();
-        let mut plot = Plot::new("bits of a weight", ERROR).log_x().ticks_x(&ticks).from_zero();
-        plot = plot.series(&format!("{} features", study.features), points);
-        if let Some(error) = report.error_float.filter(|_| study.features == report.features) {
-            plot = plot.level("real weights", 100.0 * error);
-        }
-        page.figure(&plot.draw()?, "Error against bits of a weight.");
-    }
+    let shown = Shown { study, classes: report.task == "classification" };
+    features(page, &shown, report)?;
+    bits(page, &shown, report)?;
     front(page, study, report)?;
-    learning(page, study)
+    learning(page, &shown)?;
+    front_table(page, study);
+    Ok(())
+}
+
+/// How errors are drawn.
+struct Shown<'s> {
+    study: &'s Study,
+    /// Whether errors are shares of rows, which have intervals.
+    classes: bool,
+}
+
+impl Shown<'_> {
+    /// A test error in percent, with its 95 % interval where there is one.
+    fn point(&self, x: f64, error: f64) -> Point {
+        let bar = self.classes.then(|| wilson(error, self.study.test_rows));
+        let bar = bar.map(|(low, high)| (100.0 * low, 100.0 * high));
+        Point { x, y: 100.0 * error, bar }
+    }
+}
+
+/// From 0 where that hides nothing.
+fn scaled(plot: Plot, errors: impl Iterator<Item = f64>) -> Plot {
+    let ends = errors.fold((f64::INFINITY, 0.0f64), |(a, b), e| (a.min(e), b.max(e)));
+    if ends.0 < 0.5 * ends.1 { plot.from_zero() } else { plot }
+}
+
+fn features(page: &mut Page, shown: &Shown<'_>, report: &Report) -> Result<()> {
+    let study = shown.study;
+    let with = |bits: u8| study.runs.iter().rev().filter(move |run| run.bits == bits);
+    if with(study.bits).count() < 2 {
+        return Ok(());
+    }
+    let mut plot = scaled(
+        Plot::new("features, K", ERROR).log_x(),
+        with(study.bits).map(|run| run.error).chain([report.error]),
+    );
+    if study.bits != 16 && with(16).count() > 1 {
+        plot = plot.series("16 bits", with(16).map(|r| (r.features as f64, 100.0 * r.error)));
+    }
+    let points = with(study.bits).map(|run| shown.point(run.features as f64, run.error));
+    plot = plot
+        .series(&format!("{} bits a weight", study.bits), points)
+        .scatter("this model", [(report.features as f64, 100.0 * report.error)]);
+    page.figure(&plot.draw()?, &format!("Error against features{}.", intervals(shown)));
+    Ok(())
+}
+
+fn bits(page: &mut Page, shown: &Shown<'_>, report: &Report) -> Result<()> {
+    let study = shown.study;
+    let largest: Vec<&Run> = study.runs.iter().filter(|r| r.features == study.features).collect();
+    if largest.len() < 2 {
+        return Ok(());
+    }
+    let ticks: Vec<f64> = largest.iter().map(|run| f64::from(run.bits)).collect();
+    let mut plot = scaled(
+        Plot::new("bits of a weight", ERROR).log_x().ticks_x(&ticks),
+        largest.iter().map(|run| run.error),
+    );
+    let points = largest.iter().map(|run| shown.point(f64::from(run.bits), run.error));
+    plot = plot.series(&format!("{} features", study.features), points);
+    let same = study.features == report.features && study.train_rows == report.train_rows;
+    if let Some(error) = report.error_float.filter(|_| same) {
+        plot = plot.level("real weights", 100.0 * error);
+    }
+    page.figure(&plot.draw()?, &format!("Error against bits of a weight{}.", intervals(shown)));
+    Ok(())
+}
+
+fn intervals(shown: &Shown<'_>) -> &'static str {
+    if shown.classes { "; bars are 95 % intervals" } else { "" }
 }
 
 fn front(page: &mut Page, study: &Study, report: &Report) -> Result<()> {
+    let points = study.runs.iter().map(|run| (run.bytes as f64, 100.0 * run.error));
+    let errors = study.runs.iter().map(|run| run.error);
+    let plot = scaled(Plot::new("bytes of the model", ERROR).log_x(), errors)
+        .front("these runs", points)
+        .scatter("this model", [(report.bytes as f64, 100.0 * report.error)]);
+    page.figure(&plot.draw()?, "Bytes against error: what no other of these runs beats in both.");
+    Ok(())
+}
+
+fn front_table(page: &mut Page, study: &Study) {
     let points: Vec<(f64, f64)> =
-        study.runs.iter().map(|run| (run.bytes as f64, 100.0 * run.error)).collect();
-    let model = [(report.bytes as f64, 100.0 * report.error)];
-    let plot = Plot::new("bytes of the model", ERROR).log_x().from_zero();
-    page.figure(
-        &plot.front("these runs", points.iter().copied()).scatter("this model", model).draw()?,
-        "Bytes against error: what no other of these runs beats in both.",
-    );
+        study.runs.iter().map(|run| (run.bytes as f64, run.error)).collect();
     let rows = pareto(&points).into_iter().map(|index| {
         let run = &study.runs[index];
         let cells = [run.bytes, run.features, usize::from(run.bits)].map(|n| n.to_string());
         cells.into_iter().chain([percent(run.error)])
     });
     page.table("The front", &["bytes", "features", "bits", "test error"], rows);
-    Ok(())
 }
 
-fn learning(page: &mut Page, study: &Study) -> Result<()> {
+fn learning(page: &mut Page, shown: &Shown<'_>) -> Result<()> {
+    let study = shown.study;
     if study.lessons.len() < 2 {
         return Ok(());
     }
-    let points = |error: fn(&koan_trainer::study::Lesson) -> f64| {
-        study.lessons.iter().map(move |lesson| (lesson.rows as f64, 100.0 * error(lesson)))
-    };
-    let plot = Plot::new("training rows", "error in %")
-        .log_x()
-        .from_zero()
-        .series("test rows", points(|lesson| lesson.test_error))
-        .series("the rows trained on", points(|lesson| lesson.train_error));
+    let tests = study.lessons.iter().map(|l| shown.point(l.rows as f64, l.test_error));
+    let own = study.lessons.iter().map(|l| (l.rows as f64, 100.0 * l.train_error));
+    let both = study.lessons.iter().flat_map(|l| [l.test_error, l.train_error]);
+    let plot = scaled(Plot::new("training rows", "error in %").log_x(), both)
+        .series("test rows", tests)
+        .series("the rows trained on", own);
     page.figure(
         &plot.draw()?,
         &format!(
@@ -102,8 +155,8 @@ pub fn search(page: &mut Page, choice: &Choice, options: &TrainOptions) -> Resul
     page.heading("What was searched");
     page.text(
         "Input maps and bandwidths are judged by squared error on training rows held out for it; \
-         a map that takes more bytes must win by more. The last comparison has more rows and \
-         features than those before: compare errors within a line.",
+         a map that takes more bytes must win by more. The best then meet again on more rows and \
+         features: errors of the two comparisons are not the same measure.",
     );
     let mut lines: Vec<(String, Vec<&Trial>)> = Vec::new();
     for trial in trials {
@@ -113,15 +166,12 @@ pub fn search(page: &mut Page, choice: &Choice, options: &TrainOptions) -> Resul
             None => lines.push((name, vec![trial])),
         }
     }
-    let several = |line: &[&Trial]| line.iter().any(|t| t.bandwidth != line[0].bandwidth);
-    if options.bandwidth.is_none() && lines.iter().any(|(_, line)| several(line)) {
-        let mut plot = Plot::new("bandwidth, relative to the spread of the data", "squared error");
-        plot = plot.log_x();
-        for (name, line) in &mut lines {
-            line.sort_by(|a, b| a.bandwidth.total_cmp(&b.bandwidth));
-            plot = plot.series(name, line.iter().map(|t| (t.bandwidth, t.error)));
-        }
-        page.figure(&plot.draw()?, "Bandwidth search: squared error on held-out training rows.");
+    for (_, line) in &mut lines {
+        line.sort_by(|a, b| a.bandwidth.total_cmp(&b.bandwidth));
+    }
+    if options.bandwidth.is_none() {
+        bandwidths(page, &lines, false, "First comparison: squared error over the bandwidth.")?;
+        bandwidths(page, &lines, true, "Last comparison, on more rows and features.")?;
     }
     let rows = lines.iter().map(|(name, line)| {
         let best = line.iter().copied().min_by(|a, b| a.error.total_cmp(&b.error));
@@ -130,6 +180,32 @@ pub fn search(page: &mut Page, choice: &Choice, options: &TrainOptions) -> Resul
         [name.clone(), line.len().to_string(), bandwidth, error]
     });
     page.table("The best of each", &["tried", "times", "bandwidth", "squared error"], rows);
+    Ok(())
+}
+
+/// The lines of the first or of the last comparison that have several bandwidths.
+fn bandwidths(
+    page: &mut Page,
+    lines: &[(String, Vec<&Trial>)],
+    last: bool,
+    caption: &str,
+) -> Result<()> {
+    let several = |line: &[&Trial]| line.iter().any(|t| t.bandwidth != line[0].bandwidth);
+    let shown = |line: &[&Trial]| line[0].last == last && several(line);
+    let mut plot = Plot::new("bandwidth, relative to the spread of the data", "squared error");
+    plot = plot.log_x();
+    // No logarithm of a fit without error.
+    if lines.iter().flat_map(|(_, line)| line).all(|trial| trial.error > 0.0) {
+        plot = plot.log_y();
+    }
+    let mut any = false;
+    for (name, line) in lines.iter().filter(|(_, line)| shown(line)) {
+        any = true;
+        plot = plot.series(name, line.iter().map(|t| (t.bandwidth, t.error)));
+    }
+    if any {
+        page.figure(&plot.draw()?, caption);
+    }
     Ok(())
 }
 
