@@ -39,11 +39,10 @@ impl Buffers for HeapBuffers {
         let (sizes, memory) = (self.sizes, self.memory.as_mut_slice());
         let (sums, rest) = memory.split_at_mut(sizes.outputs.min(memory.len()));
         let words = cast_slice_mut::<u64, i32>(rest);
-        let (scores, words) = words.split_at_mut(sizes.outputs.min(words.len()));
         let (wide, words) = words.split_at_mut(sizes.wide.min(words.len()));
         let halves = cast_slice_mut::<i32, i16>(words);
         let (block, inputs) = halves.split_at_mut(sizes.block.min(halves.len()));
-        Workspace { inputs, block, wide, sums: cast_slice_mut(sums), scores }
+        Workspace { inputs, block, wide, sums: cast_slice_mut(sums) }
     }
 }
 
@@ -63,7 +62,6 @@ mod tests {
             assert_eq!(workspace.block.len(), block);
             assert_eq!(workspace.wide.len(), wide);
             assert_eq!(workspace.sums.len(), outputs);
-            assert_eq!(workspace.scores.len(), outputs);
         }
         assert!(zeros(usize::MAX / 2).is_err());
     }

@@ -269,7 +269,7 @@ impl Session {
     fn fail(&mut self, failure: Failure) -> i32 {
         let (kind, text, a, b) = match failure {
             Failure::Text(text) => (0, text, 0, 0),
-            Failure::Core(Error::NotBuilt { feature }) => (9, feature, 0, 0),
+            Failure::Core(Error::NotBuilt { feature }) => (9, feature.name(), 0, 0),
             Failure::Core(error) => {
                 let (kind, a, b) = match error {
                     Error::Truncated { offset, .. } => (1, offset, 0),

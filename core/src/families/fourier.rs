@@ -8,19 +8,13 @@ use crate::numerics::cos_turn;
 use crate::sink::Sink;
 
 #[inline(never)]
-pub(super) fn generate(
-    bank: &Bank<'_>,
-    seed: u64,
-    q: &[i16],
-    block: &mut [i16],
-    sink: &mut Sink<'_, '_>,
-) {
+pub(super) fn generate(bank: &Bank<'_>, q: &[i16], block: &mut [i16], sink: &mut dyn Sink) {
     if matches!(bank.law, Law::Hadamard) || !cfg!(feature = "dense") {
-        hadamard(bank, seed, q, block, sink);
+        hadamard(bank, q, block, sink);
         return;
     }
-    let mut offsets = Offsets::new(bank, seed);
-    let projections = Dense::new(bank, seed, q.len());
+    let mut offsets = Offsets::new(bank);
+    let projections = Dense::new(bank, q.len());
     let grouped = bank.is_grouped();
     let mut runs = Runs::new(sink);
     for k in 0..usize::from(bank.features) {
@@ -36,10 +30,10 @@ pub(super) fn generate(
 
 /// Block after block of transformed rows, the features in the place of the
 /// phases.
-fn hadamard(bank: &Bank<'_>, seed: u64, q: &[i16], block: &mut [i16], sink: &mut Sink<'_, '_>) {
+fn hadamard(bank: &Bank<'_>, q: &[i16], block: &mut [i16], sink: &mut dyn Sink) {
     let features = usize::from(bank.features);
-    let mut projections = Hadamard::new(bank, seed);
-    let mut offsets = Offsets::new(bank, seed);
+    let mut projections = Hadamard::new(bank);
+    let mut offsets = Offsets::new(bank);
     let mut first = 0;
     while first < features && !block.is_empty() {
         projections.phases(bank.scale, q, block);
@@ -61,8 +55,8 @@ struct Offsets {
 }
 
 impl Offsets {
-    fn new(bank: &Bank<'_>, seed: u64) -> Self {
-        let draw = bank_stream(seed, bank.index, Purpose::Offsets).draw(0);
+    fn new(bank: &Bank<'_>) -> Self {
+        let draw = bank_stream(bank, Purpose::Offsets).draw(0);
         let high = |word: u64| (word as u32) << 16;
         Self { offset: high(draw), step: high(draw >> 16), growth: high(draw >> 32) }
     }

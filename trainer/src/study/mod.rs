@@ -22,7 +22,7 @@ use crate::moments::Moments;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::solve::Loss;
-use crate::train::encoded;
+use crate::train::encode;
 use crate::{Error, TrainOptions};
 
 pub use predictions::{probabilities, values};
@@ -195,7 +195,7 @@ fn sizes(
                 }
                 None => fitted(&problem, smaller.clone(), &options)?,
             };
-            let blob = encoded(&fitted, &fitted.compensated, train, &options, 0)?;
+            let blob = encode(&problem, &fitted, &fitted.compensated, &options, 0)?;
             let error = evaluate(&blob, test)?.error;
             runs.push(Run { features, bits, bytes: blob.len(), error });
         }
@@ -246,8 +246,9 @@ fn learning(
     for count in counts.filter(|&count| count >= FEWEST_ROWS.min(train.rows())) {
         progress.phase(&format!("report: {count} training rows"));
         let part = train.select(&order[..count]);
-        let fitted = fitted(&Problem::new(&part, options.balanced), spec.clone(), options)?;
-        let blob = encoded(&fitted, &fitted.compensated, &part, options, 0)?;
+        let problem = Problem::new(&part, options.balanced);
+        let fitted = fitted(&problem, spec.clone(), options)?;
+        let blob = encode(&problem, &fitted, &fitted.compensated, options, 0)?;
         lessons.push(Lesson {
             rows: count,
             train_error: evaluate(&blob, &thinned(&part, TEST_ROWS))?.error,

@@ -9,7 +9,9 @@ mod inspect;
 mod output;
 mod predict;
 mod report;
+mod reproduce;
 mod train;
+mod tune;
 
 use std::process::ExitCode;
 
@@ -23,11 +25,13 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
+        Command::Tune(arguments) => tune::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
         Command::Codes(arguments) => codes::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Device(arguments) => device::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Reproduce(arguments) => reproduce::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

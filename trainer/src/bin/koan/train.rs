@@ -14,7 +14,7 @@ use koan_trainer::stream::{self, Checkpoint, StreamOptions, train_stream};
 use koan_trainer::unsupervised::Detection;
 use koan_trainer::{Report, TrainOptions, Trained, train};
 
-use crate::arguments::{TaskName, Train};
+use crate::arguments::{Source, TaskName, Train};
 use crate::output::{self, named_error, percent, task_name, write_whole};
 use crate::report::{self, Given};
 
@@ -28,7 +28,7 @@ pub fn run(arguments: &Train) -> Result<()> {
     check(arguments)?;
     let progress = Progress::stderr();
     progress.phase("reading");
-    let files = expand(&arguments.data)?;
+    let files = expand(&arguments.source.data)?;
     let large = files.iter().filter_map(|file| file.metadata().ok()).map(|m| m.len()).sum::<u64>()
         >= STREAM_BYTES;
     let streamed = arguments.stream.unwrap_or(large).then(|| stream_options(arguments, &files));
@@ -45,7 +45,7 @@ pub fn run(arguments: &Train) -> Result<()> {
     }
     trained.report.seconds = start.elapsed().as_secs_f64();
     if let (Some(path), Some((train, test))) = (&arguments.report, &tables) {
-        let test_files = expand(&arguments.test)?;
+        let test_files = expand(&arguments.source.test)?;
         let options = arguments.train_options();
         let given =
             Given { files: &files, test_files: &test_files, train, test, options: &options };
@@ -93,6 +93,10 @@ pub fn run(arguments: &Train) -> Result<()> {
         bandwidths.join(", "),
         head(report)
     );
+    if let Some(weighted) = report.weighted_error {
+        let error = named_error(&report.task, weighted);
+        println!("  {error} with test rows counted by their weights; all else counts them once");
+    }
     if let (Some(float), Some(nearest), Some(compensated)) =
         (report.error_float, report.error_nearest, report.error_compensated)
     {
@@ -118,9 +122,12 @@ fn check(arguments: &Train) -> Result<()> {
         arguments.report.is_none() || arguments.folds.is_none(),
         "--report needs rows that the model has not seen: leave --folds out"
     );
-    let anomaly = matches!(arguments.task, Some(TaskName::Anomaly));
-    anyhow::ensure!(arguments.normal.is_none() || anomaly, "--normal goes with --task anomaly");
-    let target = !anomaly && !matches!(arguments.task, Some(TaskName::Embedding));
+    let anomaly = matches!(arguments.source.task, Some(TaskName::Anomaly));
+    anyhow::ensure!(
+        arguments.source.normal.is_none() || anomaly,
+        "--normal goes with --task anomaly"
+    );
+    let target = !anomaly && !matches!(arguments.source.task, Some(TaskName::Embedding));
     anyhow::ensure!(
         target || (arguments.loss == Loss::Squared && arguments.box_c.is_none()),
         "--loss and --box are for tasks with a target"
@@ -156,7 +163,7 @@ fn described(detection: &Detection) -> String {
 type InMemory = (Trained, Option<(Table, Table)>);
 
 /// What is trained on, for messages.
-fn name(files: &[PathBuf]) -> String {
+pub fn name(files: &[PathBuf]) -> String {
     match files {
         [] => String::new(),
         [file] => file.display().to_string(),
@@ -167,14 +174,15 @@ fn name(files: &[PathBuf]) -> String {
 /// How to train on the files block by block.
 fn stream_options(arguments: &Train, files: &[PathBuf]) -> Result<StreamOptions> {
     let given = [
-        ("--train-rows", arguments.train_rows.is_some()),
+        ("--train-rows", arguments.source.train_rows.is_some()),
         ("--folds", arguments.folds.is_some()),
-        ("--task embedding", matches!(arguments.task, Some(TaskName::Embedding))),
-        ("--task anomaly", matches!(arguments.task, Some(TaskName::Anomaly))),
+        ("--task embedding", matches!(arguments.source.task, Some(TaskName::Embedding))),
+        ("--task anomaly", matches!(arguments.source.task, Some(TaskName::Anomaly))),
         ("--loss logistic", arguments.loss == Loss::Logistic),
         ("--loss hinge", arguments.loss == Loss::Hinge),
         ("--box", arguments.box_c.is_some()),
         ("--report", arguments.report.is_some()),
+        ("--weights", arguments.source.weights.is_some()),
     ];
     if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
         anyhow::bail!("{option} needs the rows in memory: say `--stream no` or leave it out");
@@ -183,10 +191,10 @@ fn stream_options(arguments: &Train, files: &[PathBuf]) -> Result<StreamOptions>
     beside.push(".checkpoint");
     Ok(StreamOptions {
         files: files.to_vec(),
-        read: arguments.read_options(),
-        test: expand(&arguments.test)?,
-        read_test: arguments.test_options(),
-        test_fraction: arguments.test_fraction.unwrap_or(TEST_FRACTION),
+        read: arguments.source.read_options(),
+        test: expand(&arguments.source.test)?,
+        read_test: arguments.source.test_options(),
+        test_fraction: arguments.source.test_fraction.unwrap_or(TEST_FRACTION),
         sample_rows: arguments.sample_rows,
         checkpoint: arguments.checkpoint.clone().unwrap_or_else(|| beside.into()),
         interval: Duration::from_secs(arguments.checkpoint_every),
@@ -210,11 +218,11 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
     let options = arguments.train_options();
     let trained = match arguments.folds {
         Some(count) => {
-            let table = read_all(files, &arguments.read_options())?;
+            let table = read_all(files, &arguments.source.read_options())?;
             cross_validated(&table, count, &options, progress).map(|trained| (trained, None))
         }
         None => {
-            let (train_table, test_table) = tables(arguments, files)?;
+            let (train_table, test_table) = tables(&arguments.source, files)?;
             let trained = train(&train_table, &test_table, &options, progress);
             let kept = arguments.report.is_some().then_some((train_table, test_table));
             trained.map(|trained| (trained, kept)).map_err(Into::into)
@@ -245,6 +253,7 @@ fn cross_validated(
         reports.iter().map(error).sum::<Option<f64>>().map(|sum| sum / count as f64)
     };
     trained.report.error = mean(|report| report.error);
+    trained.report.weighted_error = mean_of(|report| report.weighted_error);
     trained.report.error_float = mean_of(|report| report.error_float);
     trained.report.error_nearest = mean_of(|report| report.error_nearest);
     trained.report.error_compensated = mean_of(|report| report.error_compensated);
@@ -257,15 +266,15 @@ fn cross_validated(
 }
 
 /// Training and test table.
-fn tables(arguments: &Train, files: &[PathBuf]) -> Result<(Table, Table)> {
-    let options = arguments.read_options();
+pub fn tables(source: &Source, files: &[PathBuf]) -> Result<(Table, Table)> {
+    let options = source.read_options();
     let mut table = read_all(files, &options)?;
-    if !arguments.test.is_empty() {
-        let files = expand(&arguments.test)?;
-        let test = read_all_with(&files, &table.schema, &arguments.test_options())?;
+    if !source.test.is_empty() {
+        let files = expand(&source.test)?;
+        let test = read_all_with(&files, &table.schema, &source.test_options())?;
         return Ok((table, test));
     }
-    let own = arguments.train_rows.is_none() && arguments.test_fraction.is_none();
+    let own = source.train_rows.is_none() && source.test_fraction.is_none();
     let (train_rows, test_rows) = match &table.division {
         Division::Parts(parts) if own => {
             (0..table.rows()).partition(|&row| parts[row] != Part::Test)
@@ -275,11 +284,11 @@ fn tables(arguments: &Train, files: &[PathBuf]) -> Result<(Table, Table)> {
             if matches!(division, Division::Parts(_)) {
                 table.division = Division::Free;
             }
-            let size = match arguments.train_rows {
+            let size = match source.train_rows {
                 Some(rows) => SplitSize::TrainRows(rows),
-                None => SplitSize::TestFraction(arguments.test_fraction.unwrap_or(TEST_FRACTION)),
+                None => SplitSize::TestFraction(source.test_fraction.unwrap_or(TEST_FRACTION)),
             };
-            split_table(&table, size, arguments.seed).with_context(|| name(files))?
+            split_table(&table, size, source.seed).with_context(|| name(files))?
         }
     };
     anyhow::ensure!(
