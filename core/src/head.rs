@@ -9,8 +9,12 @@ use core::cell::Cell;
 
 use crate::bank::{Bank, Width};
 use crate::families::FEATURE_ONE;
-use crate::format::{byte_at, slice_at, u16_at, u32_at};
+#[cfg(not(target_feature = "simd128"))]
+use crate::format::{byte_at, u32_at};
+use crate::format::{slice_at, u16_at};
 use crate::model::Model;
+#[cfg(target_feature = "simd128")]
+use crate::simd::Weigher;
 use crate::sink::Sink;
 
 /// Features per partial sum: 256·255·32767 < 2^31.
@@ -51,11 +55,12 @@ impl<'m, 's> Head<'m, 's> {
     /// `start` of every row; 256 times more for a `high` byte.
     #[inline(never)]
     fn add(&mut self, mut start: usize, run: &[i16], high: bool) {
+        let weigher = Weigher::new(self.width.bits);
         let mut multipliers = Multipliers(self.multipliers);
         for sum in &mut *self.sums {
             let codes = slice_at(self.weights, start, self.row_bytes);
             start += self.row_bytes;
-            let weighted = weigh(self.width.bits, codes, run);
+            let weighted = weigher.weigh(codes, run);
             let mut weighted = 2 * product(weighted, multipliers.next());
             if high {
                 weighted <<= 8;
@@ -165,25 +170,33 @@ pub(crate) const fn code_at(width: Width, row: &[u8], index: usize) -> u32 {
 
 /// Σ u·φ over a run of at most [`RUN`], for codes of `bits` bits (of 16, the bytes
 /// that `codes` starts with).
-#[inline]
-fn weigh(bits: u8, codes: &[u8], run: &[i16]) -> i32 {
-    match bits {
-        4 => nibbles(codes, run),
-        8 | 16 => bytes(codes, run, usize::from(bits / 8)),
-        _ => packed(bits, codes, run),
+#[cfg(not(target_feature = "simd128"))]
+struct Weigher(u8);
+
+#[cfg(not(target_feature = "simd128"))]
+impl Weigher {
+    #[inline]
+    fn new(bits: u8) -> Self {
+        Self(bits)
+    }
+
+    #[inline]
+    fn weigh(&self, codes: &[u8], run: &[i16]) -> i32 {
+        match self.0 {
+            4 => nibbles(codes, run),
+            8 | 16 => bytes(codes, run, usize::from(self.0 / 8)),
+            bits => packed(bits, codes, run),
+        }
     }
 }
 
 /// Σ u·φ for codes of 4 bits, the usual width: sixteen at a time, without a branch,
 /// every shift a constant.
+#[cfg(not(target_feature = "simd128"))]
 #[inline(never)]
 fn nibbles(codes: &[u8], run: &[i16]) -> i32 {
     let (groups, features) = run.as_chunks::<16>();
-    #[cfg(target_feature = "simd128")]
-    let mut sum = crate::simd::dot4(codes, groups);
-    #[cfg(not(target_feature = "simd128"))]
     let mut sum = 0;
-    #[cfg(not(target_feature = "simd128"))]
     for (codes, features) in codes.as_chunks::<8>().0.iter().zip(groups) {
         sum += sixteen(codes, features);
     }
@@ -193,6 +206,7 @@ fn nibbles(codes: &[u8], run: &[i16]) -> i32 {
     sum
 }
 
+#[cfg(not(target_feature = "simd128"))]
 #[inline(always)]
 fn sixteen(codes: &[u8; 8], features: &[i16; 16]) -> i32 {
     let &[a, b, c, d, e, f, g, h] = codes;
@@ -205,18 +219,10 @@ fn sixteen(codes: &[u8; 8], features: &[i16; 16]) -> i32 {
 }
 
 /// The same for any codes of less than a byte, eight of `bits` bits in as many bytes.
+#[cfg(not(target_feature = "simd128"))]
 #[inline(never)]
 fn packed(bits: u8, codes: &[u8], run: &[i16]) -> i32 {
-    #[cfg(not(target_feature = "simd128"))]
-    let (mut sum, mut codes, run) = (0, codes, run);
-    #[cfg(target_feature = "simd128")]
-    let (mut sum, mut codes, run) = if bits == 2 {
-        let (sixteens, rest) = run.as_chunks::<16>();
-        let left = codes.get(4 * sixteens.len()..).unwrap_or(&[]);
-        (crate::simd::dot2(codes, sixteens), left, rest)
-    } else {
-        (0, codes, run)
-    };
+    let (mut sum, mut codes) = (0, codes);
     let mask = (1 << bits) - 1;
     for features in run.chunks(8) {
         let mut word = u32_at(codes, 0);
@@ -230,18 +236,10 @@ fn packed(bits: u8, codes: &[u8], run: &[i16]) -> i32 {
 }
 
 /// The same for codes of a byte, `step` bytes apart.
+#[cfg(not(target_feature = "simd128"))]
 #[inline(never)]
 fn bytes(codes: &[u8], run: &[i16], step: usize) -> i32 {
-    #[cfg(not(target_feature = "simd128"))]
     let mut sum = 0;
-    #[cfg(target_feature = "simd128")]
-    let (mut sum, codes, run) = if step == 1 {
-        let (sixteens, rest) = run.as_chunks::<16>();
-        let left = codes.get(16 * sixteens.len()..).unwrap_or(&[]);
-        (crate::simd::dot8(codes, sixteens), left, rest)
-    } else {
-        (0, codes, run)
-    };
     let mut at = 0;
     for &phi in run {
         sum += i32::from(byte_at(codes, at)) * i32::from(phi);

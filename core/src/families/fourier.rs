@@ -74,26 +74,11 @@ impl Offsets {
     /// registers to share them with the caller.
     #[inline(never)]
     fn cosines(&mut self, phases: &mut [i16]) {
-        #[cfg(target_feature = "simd128")]
-        let phases = self.eights(phases);
         // A copy, which may live in registers.
         let mut offsets = Self { ..*self };
         for place in phases {
             *place = offsets.next(*place);
         }
         *self = offsets;
-    }
-    /// The same in vectors; returns what is left.
-    #[cfg(target_feature = "simd128")]
-    fn eights<'p>(&mut self, phases: &'p mut [i16]) -> &'p mut [i16] {
-        let (eights, rest) = phases.as_chunks_mut::<8>();
-        let high = |state: u32| (state >> 16) as i16;
-        crate::simd::cosines(eights, high(self.offset), high(self.step), high(self.growth));
-        // At most 65,536 features, a multiple of 8: k·(k − 1)/2 fits.
-        let done = 8 * eights.len() as u32;
-        let grown = self.growth.wrapping_mul(done / 2 * (done.wrapping_sub(1)));
-        self.offset = self.offset.wrapping_add(self.step.wrapping_mul(done)).wrapping_add(grown);
-        self.step = self.step.wrapping_add(self.growth.wrapping_mul(done));
-        rest
     }
 }

@@ -4,6 +4,10 @@
 //! multiple of 8, so that packed weights of any width start on a whole byte.
 
 mod bin;
+#[cfg(not(target_feature = "simd128"))]
+mod fourier;
+#[cfg(target_feature = "simd128")]
+#[path = "fourier_simd.rs"]
 mod fourier;
 mod linear;
 mod maxout;
@@ -47,15 +51,12 @@ pub(crate) fn generate(bank: &Bank<'_>, workspace: &mut Workspace<'_>, sink: &mu
 /// Σ φ of a run.
 #[inline(never)]
 fn sum(run: &[i16]) -> i32 {
-    #[cfg(target_feature = "simd128")]
-    let (mut sum, run) = {
-        let (sixteens, rest) = run.as_chunks::<16>();
-        (crate::simd::sum(sixteens), rest)
-    };
-    #[cfg(not(target_feature = "simd128"))]
-    let mut sum = 0;
+    // In the browser bytes count.
+    if cfg!(target_family = "wasm") {
+        return run.iter().map(|&phi| i32::from(phi)).sum();
+    }
     let (eights, rest) = run.as_chunks::<8>();
-    sum += rest.iter().map(|&phi| i32::from(phi)).sum::<i32>();
+    let mut sum = rest.iter().map(|&phi| i32::from(phi)).sum::<i32>();
     for &eight in eights {
         let [a, b, c, d, e, f, g, h] = eight;
         sum += i32::from(a) + i32::from(b) + i32::from(c) + i32::from(d);

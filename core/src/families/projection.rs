@@ -27,6 +27,17 @@ impl<'b> Dense<'b> {
         }
     }
 
+    /// The phase of Fourier feature `k`.
+    #[cfg(target_feature = "simd128")]
+    pub(super) fn phase(&self, k: usize, q: &[i16]) -> i16 {
+        let phase = if self.bank.is_grouped() {
+            self.project_groups(k, q)
+        } else {
+            self.bank.scale.apply_wrapping(self.project(k, q))
+        };
+        phase as i16
+    }
+
     /// Projection `k`, modulo 2^32, before the bank's scale.
     #[inline]
     pub(super) fn project(&self, k: usize, q: &[i16]) -> i32 {
