@@ -37,6 +37,7 @@ pub mod shrink;
 pub mod solve;
 pub mod sparse;
 pub mod stream;
+pub mod study;
 mod train;
 pub mod tune;
 pub mod unsupervised;

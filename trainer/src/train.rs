@@ -30,6 +30,8 @@ pub struct Trained {
     pub blob: Vec<u8>,
     /// What was done and how good it is.
     pub report: Report,
+    /// The features that were chosen, and what else was tried.
+    pub choice: Choice,
 }
 
 /// Trains a model on `train` and judges it on `test`.
@@ -137,7 +139,7 @@ pub(crate) fn train_blob(
 }
 
 /// The blob of a fit with one of its heads.
-fn encode(
+pub(crate) fn encode(
     problem: &Problem<'_>,
     fitted: &Fitted,
     head: &HeadSpec,
@@ -207,7 +209,7 @@ pub(crate) fn conclude(
     (report.error, report.outputs, report.bits) =
         (error, problem.outputs, options.bits_for(problem.task()));
     report.warnings.extend(fitted.warnings);
-    Ok(Trained { blob, report })
+    Ok(Trained { blob, report, choice })
 }
 
 /// The blob of a specification with head: names, notes, golden rows. The blob
@@ -242,7 +244,7 @@ fn finish_embedding(
     let seconds = start.elapsed().as_secs_f64();
     let mut report = Report::of(train, test.rows(), &choice, &blob, options, seconds);
     (report.task, report.error) = ("embedding".into(), error);
-    Ok(Trained { blob, report })
+    Ok(Trained { blob, report, choice })
 }
 
 fn finish_detector(
@@ -265,7 +267,7 @@ fn finish_detector(
     report.task = "anomaly".into();
     report.error = detection.error;
     report.detection = Some(detection);
-    Ok(Trained { blob, report })
+    Ok(Trained { blob, report, choice })
 }
 
 pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Error> {

@@ -290,6 +290,10 @@ pub struct Train {
     /// Leave the names of columns out of the model; match them by position
     #[arg(long, help_heading = "Output")]
     pub no_column_names: bool,
+    /// Also write a page with plots: errors, reliability, curves over features,
+    /// bits and rows, the data's facts, and how to repeat it
+    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
+    pub report: Option<PathBuf>,
     /// Print the report as one JSON object
     #[arg(long, help_heading = "Output")]
     pub json: bool,
@@ -396,6 +400,9 @@ pub struct Eval {
     pub data: Vec<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,
+    /// Also write a page with plots of the predictions
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     /// Print the result as one JSON object
     #[arg(long)]
     pub json: bool,

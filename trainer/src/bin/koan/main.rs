@@ -8,6 +8,7 @@ mod eval;
 mod inspect;
 mod output;
 mod predict;
+mod report;
 mod reproduce;
 mod shrink;
 mod train;
