@@ -290,12 +290,8 @@ fn owned_and_lent_buffers_equal_the_heap() {
         let (mut inputs, mut block) = (vec![-1; sizes.inputs + 3], vec![-1; sizes.block + 3]);
         let mut wide = vec![-1; sizes.wide + 3];
         let mut sums = vec![[-1; 2]; sizes.outputs + 3];
-        let lent = Workspace {
-            inputs: &mut inputs,
-            block: &mut block,
-            wide: &mut wide,
-            sums: &mut sums,
-        };
+        let lent =
+            Workspace { inputs: &mut inputs, block: &mut block, wide: &mut wide, sums: &mut sums };
         let mut lent = Predictor::new(model, lent).unwrap();
         for row in &rows.floats {
             let expected = outcome(&mut heap, row);
@@ -329,7 +325,7 @@ fn short_buffers_are_refused_by_name() {
                 block: &mut block,
                 wide: &mut wide,
                 sums: &mut sums,
-                };
+            };
             let error = Predictor::new(model, workspace).err();
             prop_assert_eq!(error, Some(Error::Buffer { buffer: name, needed, given }));
             let text = format!("buffer `{name}` has length {given}, the model needs {needed}");

@@ -6,7 +6,7 @@
 
 use crate::bank::{Bank, Law};
 use crate::generator::{Purpose, bank_stream, mix};
-use crate::numerics::{RECIPROCAL_GAMMA2, Scale};
+use crate::numerics::{Scale, reciprocal_gamma2};
 use crate::sink::Sink;
 
 /// Fractional bits of a scaled input: 256 = one kernel width.
@@ -20,8 +20,7 @@ pub(super) fn generate(bank: &Bank<'_>, slot_bits: u8, q: &[i16], sink: &mut dyn
     let starts = bank_stream(bank, Purpose::Choices);
     let draws_each = q.len().div_ceil(4) as u64;
     let slots = 1usize << slot_bits;
-    let mut column = 0;
-    for grid in bank.spans().flatten() {
+    for (column, grid) in bank.indices().enumerate() {
         let first = grid as u64 * draws_each;
         // Starting elsewhere in every grid, two cells that collide in one grid
         // do not collide in the next.
@@ -56,7 +55,6 @@ pub(super) fn generate(bank: &Bank<'_>, slot_bits: u8, q: &[i16], sink: &mut dyn
         let slot = (hash >> (64 - u32::from(slot_bits))) as usize;
         sink.one_hot(column * slots + slot, slots);
         sink.code(column, slot as u16);
-        column += 1;
     }
 }
 
@@ -64,6 +62,6 @@ pub(super) fn generate(bank: &Bank<'_>, slot_bits: u8, q: &[i16], sink: &mut dyn
 #[inline]
 fn cell(scale: Scale, value: i16, pitch: u8, shift: u8) -> i32 {
     let x = i32::from(scale.apply_saturating(i32::from(value)));
-    let position = x * i32::from(RECIPROCAL_GAMMA2[usize::from(pitch)]);
+    let position = x * reciprocal_gamma2(pitch);
     (position + (i32::from(shift) << (CELL_BITS - 8))) >> CELL_BITS
 }

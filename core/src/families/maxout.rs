@@ -8,6 +8,7 @@ use super::projection::{Dense, Hadamard, RowOrder};
 use crate::bank::{Bank, Law};
 use crate::generator::{Purpose, bank_stream};
 use crate::kept::Listed;
+use crate::numerics::Scale;
 use crate::sink::Sink;
 
 #[inline(never)]
@@ -33,7 +34,7 @@ pub(super) fn generate(
         let mut projections = Hadamard::new(bank);
         let length = crate::format::hadamard_block(q.len() as u16);
         for block in wide.chunks_exact_mut(length) {
-            projections.transform(q, block, i32::from);
+            projections.transform(Scale::ONE, q, block);
         }
     } else {
         let projections = Dense::new(bank, q.len());
@@ -81,7 +82,7 @@ pub(super) fn project(
         let mut projections = Hadamard::new(bank);
         let (mut first, mut number) = (0, 0);
         while first < count {
-            projections.transform(q, block, i32::from);
+            projections.transform(Scale::ONE, q, block);
             let order = RowOrder::new(bank, number);
             for k in 0..length.min(count - first) {
                 units.push(block.get(order.row(k, length)).copied().unwrap_or(0));
@@ -118,7 +119,7 @@ fn transform_kept(
         for k in unit * pool..(unit + 1) * pool {
             if k >= end {
                 let number = k >> log;
-                Hadamard::from_block(bank, number, q.len()).transform(q, block, i32::from);
+                Hadamard::from_block(bank, number, q.len()).transform(Scale::ONE, q, block);
                 order = RowOrder::new(bank, number);
                 end = (number + 1) << log;
             }

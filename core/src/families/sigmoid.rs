@@ -5,7 +5,7 @@ use super::maxout::{Units, project};
 use super::projection::bias_divisor;
 use crate::bank::{Bank, SIGMOID_BIAS};
 use crate::generator::{Draws, Purpose, bank_stream};
-use crate::numerics::{NORMAL, logistic};
+use crate::numerics::{logistic, normal};
 use crate::sink::Sink;
 
 #[inline(never)]
@@ -43,7 +43,7 @@ impl Units for Sigmoids<'_, '_> {
 
     #[inline]
     fn push(&mut self, z: i32) {
-        let bias = i32::from(NORMAL[usize::from(self.biases.next())]) * self.unit;
+        let bias = normal(self.biases.next()) * self.unit;
         self.runs.push(logistic(self.bank.scale.apply_saturating(z + bias)));
     }
 }

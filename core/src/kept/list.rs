@@ -19,9 +19,9 @@ impl<'a> Kept<'a> {
 
     /// Reads a list, without a look at its codes.
     pub(crate) const fn read(cursor: &mut Cursor<'a>) -> Self {
-        let at = cursor.take(HEADER, Field::KeptFeatures);
+        let at = cursor.skip(HEADER, Field::KeptFeatures);
         let length = u16_at(cursor.blob, at + 1) as usize;
-        cursor.take(length, Field::KeptFeatures);
+        cursor.skip(length, Field::KeptFeatures);
         Self { list: slice_at(cursor.blob, at, HEADER + length) }
     }
 

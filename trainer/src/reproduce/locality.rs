@@ -31,7 +31,8 @@ const DIGITS: &str = "mnist/train-images-idx3-ubyte.gz";
 /// Data that are there but cannot be read.
 pub fn run(settings: &Settings) -> Result<Section, Error> {
     let start = Instant::now();
-    let mut section = Section::new("Locality of maxout features (Random Maxout Features, Figures 1 and 2)");
+    let mut section =
+        Section::new("Locality of maxout features (Random Maxout Features, Figures 1 and 2)");
     circle(settings, &mut section)?;
     match settings.files(&[DIGITS]) {
         Some(files) => turned(settings, &files[0], &mut section)?,
@@ -101,9 +102,8 @@ fn circle(settings: &Settings, section: &mut Section) -> Result<(), Error> {
         let radius = steps.iter().find(|step| step.1 >= 0.9 * largest).map_or(0.0, |step| step.0);
         radii.push(radius);
         let at = |x: f64| {
-            let near = |a: &&(f64, f64), b: &&(f64, f64)| {
-                (a.0 - x).abs().total_cmp(&(b.0 - x).abs())
-            };
+            let near =
+                |a: &&(f64, f64), b: &&(f64, f64)| (a.0 - x).abs().total_cmp(&(b.0 - x).abs());
             steps.iter().min_by(near).map_or(0.0, |step| step.1)
         };
         let mut cells = vec![pool.to_string()];
@@ -121,7 +121,11 @@ fn circle(settings: &Settings, section: &mut Section) -> Result<(), Error> {
     section.findings.push(format!(
         "Distances rise linearly and then saturate, sooner for larger q: the radius {} from {:.1} \
          (q = 2) to {:.1} (q = 64), as the paper's Figure 1 shows it.",
-        if shrinks { "falls with every doubling of q," } else { "does not fall with every doubling," },
+        if shrinks {
+            "falls with every doubling of q,"
+        } else {
+            "does not fall with every doubling,"
+        },
         radii[0],
         radii[radii.len() - 1],
     ));
@@ -137,8 +141,14 @@ fn distances(points: &Table, features: &[i16], unit: f64) -> Vec<(f64, f64)> {
     for i in 0..points.rows() {
         for j in 0..i {
             let square = |a: f64, b: f64| (a - b) * (a - b);
-            let before: f64 = points.row(i).iter().zip(points.row(j)).map(|(&a, &b)| square(a.into(), b.into())).sum();
-            let after: f64 = feature(i).iter().zip(feature(j)).map(|(&a, &b)| square(a.into(), b.into())).sum();
+            let before: f64 = points
+                .row(i)
+                .iter()
+                .zip(points.row(j))
+                .map(|(&a, &b)| square(a.into(), b.into()))
+                .sum();
+            let after: f64 =
+                feature(i).iter().zip(feature(j)).map(|(&a, &b)| square(a.into(), b.into())).sum();
             pairs.push((before.sqrt(), after.sqrt() / unit));
         }
     }
@@ -166,7 +176,8 @@ fn turned(settings: &Settings, file: &std::path::Path, section: &mut Section) ->
         return Err(unreadable(file, "no labels"));
     };
     // The first 4: no turn of it looks like another one.
-    let Some(row) = labels.iter().position(|&label| label == 4).filter(|_| side * side == digits.inputs)
+    let Some(row) =
+        labels.iter().position(|&label| label == 4).filter(|_| side * side == digits.inputs)
     else {
         return Err(unreadable(file, "no square images of a 4"));
     };
@@ -185,7 +196,9 @@ fn turned(settings: &Settings, file: &std::path::Path, section: &mut Section) ->
         series: Vec::new(),
     };
     let mut scores = Vec::new();
-    for (name, family) in [("maxout, m = 2000, q = 12", FamilyName::Maxout), ("linear", FamilyName::Linear)] {
+    for (name, family) in
+        [("maxout, m = 2000, q = 12", FamilyName::Maxout), ("linear", FamilyName::Linear)]
+    {
         let options = TrainOptions {
             goal: Goal::Embed { outputs: 2 },
             families: vec![family],
