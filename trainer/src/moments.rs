@@ -5,6 +5,8 @@
 //! sum of integers that f64 holds exactly (up to 2^53 / 2^30 = 8.4 million
 //! rows): the same bits in any order, on any number of threads.
 
+use std::ops::Range;
+
 use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, Mat, MatRef, Par};
 
@@ -129,6 +131,20 @@ impl Moments {
         }
         for (mine, theirs) in self.target_square.iter_mut().zip(&other.target_square) {
             *mine += theirs;
+        }
+    }
+
+    /// The sums of some of the features alone.
+    #[must_use]
+    pub fn part(&self, features: Range<usize>) -> Self {
+        let (first, count) = (features.start, features.len());
+        Self {
+            count: self.count,
+            gram: self.gram.as_ref().submatrix(first, first, count, count).to_owned(),
+            sum: self.sum.as_ref().subrows(first, count).to_owned(),
+            cross: self.cross.as_ref().subrows(first, count).to_owned(),
+            target_sum: self.target_sum.clone(),
+            target_square: self.target_square.clone(),
         }
     }
 
