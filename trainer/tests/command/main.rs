@@ -13,5 +13,6 @@ mod models;
 mod pipes;
 mod predictions;
 mod recordings;
+mod reproduce;
 mod reports;
 mod streaming;
