@@ -1,8 +1,8 @@
 //! A bank: a run of features of one family, one law and one scale.
 
-use crate::error::Error;
-use crate::format::{attempt, byte_at, hadamard_block, need, require, slice_at, u16_at};
-use crate::numerics::{NORMAL_ONE, Scale};
+use crate::error::{Feature, Field};
+use crate::format::{Cursor, byte_at, field, hadamard_block, u16_at, u64_at};
+use crate::numerics::{NORMAL_ONE, Scale, quotient};
 
 /// The nonlinearity of a bank's features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,9 +125,9 @@ impl Law {
         }
     }
 
-    const fn from_code(code: u8) -> Option<Self> {
-        Some(match code {
-            0 => Self::None,
+    /// The law of the code's low three bits.
+    const fn from_code(code: u8) -> Self {
+        match code & 7 {
             1 => Self::Gaussian,
             2 => Self::Cauchy,
             3 => Self::Sign,
@@ -135,8 +135,8 @@ impl Law {
             5 => Self::Normal,
             6 => Self::Uniform,
             7 => Self::Gamma2,
-            _ => return None,
-        })
+            _ => Self::None,
+        }
     }
 
     /// Whether a bank of `family` with this law needs the cargo feature `dense`.
@@ -148,19 +148,16 @@ impl Law {
     /// Whether a bank of `family` may use this law, alone or for a group.
     #[must_use]
     pub const fn suits(self, family: Family, grouped: bool) -> bool {
-        match (family, self) {
-            (Family::Linear, Self::None)
-            | (Family::Fourier, Self::Gaussian | Self::Cauchy | Self::Sign)
-            | (Family::Stump, Self::Normal | Self::Uniform)
-            | (Family::Bin { .. }, Self::Gamma2) => true,
-            (Family::Fourier | Family::Stump | Family::Bin { .. }, Self::None) => grouped,
-            (Family::Fourier, Self::Hadamard)
-            | (
-                Family::Maxout { .. } | Family::Sigmoid,
-                Self::Gaussian | Self::Sign | Self::Hadamard,
-            ) => !grouped,
-            _ => false,
-        }
+        // A bit for each law that a bank may have, and for each that a group may.
+        let (alone, in_group) = match family {
+            Family::Linear => (0b1, 0b1),
+            Family::Fourier => (0b1_1110, 0b1111),
+            Family::Stump => (0b110_0000, 0b110_0001),
+            Family::Bin { .. } => (0b1000_0000, 0b1000_0001),
+            Family::Maxout { .. } | Family::Sigmoid => (0b1_1010, 0),
+        };
+        let laws = if grouped { in_group } else { alone };
+        laws >> self.code() & 1 != 0
     }
 }
 
@@ -178,6 +175,17 @@ pub struct Width {
 impl Width {
     /// The widths of the format, in the order of their codes.
     pub const BITS: [u8; 5] = [2, 3, 4, 8, 16];
+
+    /// Bits of a weight by the width's code.
+    const fn bits_of(code: u8) -> u8 {
+        match code {
+            0 => 2,
+            1 => 3,
+            2 => 4,
+            3 => 8,
+            _ => 16,
+        }
+    }
 
     /// The three low bits of a bank's options byte, and bit 3 for `odd`.
     #[must_use]
@@ -249,7 +257,7 @@ impl Iterator for Groups<'_> {
         self.bytes = rest;
         Some(Group {
             inputs: u16_at(group, 0),
-            law: Law::from_code(byte_at(group, 2)).unwrap_or(Law::None),
+            law: Law::from_code(byte_at(group, 2)),
             scale: Scale { mult: byte_at(group, 3), shift: byte_at(group, 4) },
         })
     }
@@ -271,94 +279,121 @@ pub struct Bank<'a> {
     pub scale: Scale,
     /// How its weights are stored.
     pub width: Width,
+    /// Whether another bank follows.
+    pub(crate) more: bool,
+    grouped: bool,
+    /// The model's seed.
+    pub(crate) seed: u64,
     group_bytes: &'a [u8],
     inputs: u16,
 }
+
+/// Whether some family of this build takes groups: under the Hadamard transform,
+/// fourier features do not.
+const GROUPS: bool = cfg!(any(feature = "dense", feature = "stump", feature = "bin"));
 
 impl<'a> Bank<'a> {
     /// Bytes of a bank without its family's parameters and its groups.
     pub const BYTES: usize = 6;
 
-    /// Reads the bank at `at`: itself, where the next one starts, and whether
-    /// there is one.
-    pub(crate) const fn parse(
-        blob: &'a [u8],
-        at: usize,
-        end: usize,
-        index: usize,
-        inputs: u16,
-        outputs: u8,
-    ) -> Result<(Self, usize, bool), Error> {
-        attempt!(need(end, "bank", at, Self::BYTES));
-        let kind = byte_at(blob, at);
-        let options = byte_at(blob, at + 1);
-        let features = u16_at(blob, at + 2);
-        let scale = Scale { mult: byte_at(blob, at + 4), shift: byte_at(blob, at + 5) };
-        let mut next = at + Self::BYTES;
-
-        require!(options & 7 <= 4 && options >> 6 == 0, "bank options", at + 1);
-        let width = Width { bits: Width::BITS[(options & 7) as usize], odd: options & 8 != 0 };
-        require!(outputs > 0 || options & 15 == 0, "bank options", at + 1);
-        require!(features > 0, "bank features", at + 2);
-
+    /// Reads and checks the next bank of a blob, but not its groups.
+    #[inline(never)]
+    pub(crate) const fn read(cursor: &mut Cursor<'a>, index: usize) -> Self {
+        let inputs = u16_at(cursor.blob, field::INPUTS);
+        let at = cursor.at;
+        let kind = cursor.byte(Field::Bank);
+        let options = cursor.byte(Field::Bank);
+        let features = cursor.half(Field::Bank);
+        let scale = Scale { mult: cursor.byte(Field::Bank), shift: cursor.byte(Field::Bank) };
+        let parameters = cursor.at;
+        let mut most = 16;
         let family = match kind & 15 {
             0 => Family::Linear,
-            1 => Family::Fourier,
-            2 => Family::Stump,
-            3 => {
-                attempt!(need(end, "bin slot bits", next, 1));
-                let slot_bits = byte_at(blob, next);
-                require!(slot_bits >= 1 && slot_bits <= 12, "bin slot bits", next);
-                next += 1;
-                Family::Bin { slot_bits }
+            1 if cfg!(feature = "fourier") => Family::Fourier,
+            2 if cfg!(feature = "stump") => Family::Stump,
+            3 if cfg!(feature = "bin") => {
+                let slot_bits = cursor.byte(Field::BinSlotBits);
+                let allowed = slot_bits >= 1 && slot_bits <= 12;
+                cursor.expect(allowed, Field::BinSlotBits, parameters);
+                Family::Bin { slot_bits: slot_bits & 15 }
             }
-            4 => {
-                attempt!(need(end, "maxout pool", next, 3));
-                let pool = byte_at(blob, next);
-                require!(pool > 0, "maxout pool", next);
-                next += 3;
-                Family::Maxout { pool, shared: u16_at(blob, next - 2) }
+            4 if cfg!(feature = "maxout") => {
+                most = 31;
+                let pool = cursor.byte(Field::MaxoutPool);
+                cursor.expect(pool > 0, Field::MaxoutPool, parameters);
+                Family::Maxout { pool, shared: cursor.half(Field::MaxoutPool) }
             }
-            5 => Family::Sigmoid,
-            _ => return Err(Error::Field { field: "bank family", offset: at }),
+            5 if cfg!(feature = "sigmoid") => {
+                most = 31;
+                Family::Sigmoid
+            }
+            code => {
+                cursor.expect(code < Family::COUNT, Field::BankFamily, at);
+                cursor.not_built(Feature::from_number(code as usize));
+                Family::Linear
+            }
         };
-        let grouped = options & option::GROUPS != 0;
-        let law = match Law::from_code(kind >> 4) {
-            Some(law) if grouped && matches!(law, Law::None) => law,
-            Some(law) if !grouped && law.suits(family, false) => law,
-            _ => return Err(Error::Field { field: "bank law", offset: at }),
-        };
-        if !family.is_built() {
-            return Err(Error::NotBuilt { feature: family.name() });
-        }
-        if law.is_dense(family) && !cfg!(feature = "dense") {
-            return Err(Error::NotBuilt { feature: "dense" });
-        }
-        let max_shift = match family {
-            Family::Linear => 0,
-            Family::Fourier | Family::Stump | Family::Bin { .. } => 16,
-            Family::Maxout { .. } | Family::Sigmoid => 31,
-        };
-        require!(scale.mult > 0 && scale.shift <= max_shift, "bank scale", at + 4);
-        if grouped || matches!(family, Family::Linear) {
-            require!(scale.mult == 1 && scale.shift == 0, "bank scale", at + 4);
-        }
-        if matches!(family, Family::Linear) {
-            require!(features == inputs, "bank features", at + 2);
-        }
-
+        let linear = matches!(family, Family::Linear);
+        cursor.expect(!linear || features == inputs, Field::BankFeatures, at + 2);
+        let weighted = byte_at(cursor.blob, field::OUTPUTS) > 0 || options & 15 == 0;
+        let known = options & 7 < Width::BITS.len() as u8 && options >> 6 == 0;
+        cursor.expect(known && weighted, Field::BankOptions, at + 1);
+        cursor.expect(features > 0, Field::BankFeatures, at + 2);
         let mut group_bytes: &[u8] = &[];
-        if grouped {
-            attempt!(need(end, "groups", next, 1));
-            let count = byte_at(blob, next) as usize;
-            let first = next + 1;
-            attempt!(need(end, "groups", first, count * Group::BYTES));
-            next = first + count * Group::BYTES;
-            group_bytes = slice_at(blob, first, count * Group::BYTES);
-            attempt!(check_groups(blob, first, next, family, inputs));
+        let grouped = options & option::GROUPS != 0;
+        let law = Law::from_code(kind >> 4);
+        let allowed = if grouped { kind < 16 } else { kind < 0x80 && law.suits(family, false) };
+        cursor.expect(allowed, Field::BankLaw, at);
+        if law.is_dense(family) && !cfg!(feature = "dense") {
+            cursor.not_built(Feature::Dense);
         }
-        let bank = Self { index, family, law, features, scale, width, group_bytes, inputs };
-        Ok((bank, next, options & option::MORE != 0))
+        if grouped {
+            let length = cursor.byte(Field::Groups) as usize * Group::BYTES;
+            group_bytes = cursor.bytes(length, Field::Groups);
+        }
+        let fixed = grouped || linear;
+        let one = scale.mult == 1 && scale.shift == 0;
+        let allowed = one || !fixed && scale.mult > 0 && scale.shift <= most;
+        cursor.expect(allowed, Field::BankScale, at + 4);
+        Self {
+            index,
+            family,
+            law,
+            features,
+            scale,
+            width: Width { bits: Width::bits_of(options & 7), odd: options & 8 != 0 },
+            more: options & option::MORE != 0,
+            grouped,
+            seed: u64_at(cursor.blob, field::SEED),
+            group_bytes,
+            inputs,
+        }
+    }
+
+    /// Groups cover the inputs exactly, with laws that suit the family, and not
+    /// all of them are left out. They end where the cursor is.
+    pub(crate) const fn check_groups(&self, cursor: &mut Cursor<'a>) {
+        if !self.grouped || !GROUPS {
+            return;
+        }
+        let first = cursor.at - self.group_bytes.len();
+        let mut at = first;
+        let mut covered = 0;
+        let mut used = false;
+        while at < cursor.at {
+            let inputs = u16_at(cursor.blob, at);
+            covered += inputs as u32;
+            let within = inputs > 0 && covered <= self.inputs as u32;
+            cursor.expect(within, Field::GroupInputs, at);
+            let code = byte_at(cursor.blob, at + 2);
+            let law = Law::from_code(code);
+            cursor.expect(code < 8 && law.suits(self.family, true), Field::GroupLaw, at + 2);
+            used |= !matches!(law, Law::None);
+            cursor.expect(byte_at(cursor.blob, at + 3) > 0, Field::GroupScale, at + 3);
+            cursor.expect(byte_at(cursor.blob, at + 4) <= 16, Field::GroupScale, at + 4);
+            at += Group::BYTES;
+        }
+        cursor.expect(covered == self.inputs as u32 && used, Field::GroupInputs, first);
     }
 
     /// The groups of inputs, in order; they cover all inputs.
@@ -390,7 +425,9 @@ impl<'a> Bank<'a> {
     #[must_use]
     pub const fn columns(&self) -> u32 {
         match self.family {
-            Family::Bin { slot_bits } => (self.features as u32) << slot_bits,
+            Family::Bin { slot_bits } if cfg!(feature = "bin") => {
+                (self.features as u32) << slot_bits
+            }
             _ => self.features as u32,
         }
     }
@@ -411,33 +448,36 @@ impl<'a> Bank<'a> {
     }
 
     /// The largest |q| for which the bank's projections cannot overflow an i32.
-    pub(crate) const fn input_limit(&self, inputs: u16) -> i32 {
-        if !matches!(self.family, Family::Maxout { .. } | Family::Sigmoid) {
-            return i16::MAX as i32;
+    pub(crate) const fn input_limit(&self) -> i16 {
+        match self.family {
+            Family::Maxout { .. } if cfg!(feature = "maxout") => {}
+            Family::Sigmoid if cfg!(feature = "sigmoid") => {}
+            _ => return i16::MAX,
         }
         let largest = match self.law {
             Law::Gaussian => 127,
             _ => 1,
         };
         // A sigmoid's bias counts as one more weight of at most 127 × 2048.
-        let room = i32::MAX - 127 * SIGMOID_BIAS;
-        let limit = room / (inputs as i32 * largest);
-        if limit > i16::MAX as i32 { i16::MAX as i32 } else { limit }
+        let room = (i32::MAX - 127 * SIGMOID_BIAS) as u32;
+        let limit = quotient(room, self.inputs as u32 * largest);
+        if limit > i16::MAX as u32 { i16::MAX } else { limit as i16 }
     }
 
     /// Lengths of the buffers that the bank needs: i16 and i32.
-    pub(crate) const fn buffers(&self, inputs: u16) -> (usize, usize) {
+    pub(crate) const fn buffers(&self) -> (u32, u32) {
         let hadamard = match self.law {
-            Law::Hadamard => hadamard_block(inputs),
+            Law::Hadamard => hadamard_block(self.inputs) as u32,
             _ => 0,
         };
         match self.family {
             Family::Fourier => (hadamard, 0),
-            Family::Sigmoid => (0, hadamard),
-            Family::Maxout { shared: 0, .. } => (0, hadamard),
-            Family::Maxout { shared, .. } => {
-                let unit = if hadamard == 0 { 1 } else { hadamard };
-                (0, (shared as usize).div_ceil(unit) * unit)
+            Family::Sigmoid if cfg!(feature = "sigmoid") => (0, hadamard),
+            Family::Maxout { shared: 0, .. } if cfg!(feature = "maxout") => (0, hadamard),
+            Family::Maxout { shared, .. } if cfg!(feature = "maxout") => {
+                // Whole blocks, powers of two.
+                let block = if hadamard == 0 { 1 } else { hadamard };
+                (0, (shared as u32 + block - 1) & !(block - 1))
             }
             _ => (0, 0),
         }
@@ -449,32 +489,3 @@ impl<'a> Bank<'a> {
 pub(crate) const SIGMOID_BIAS: i32 = 2048;
 
 const _: () = assert!(SIGMOID_BIAS / NORMAL_ONE > 0);
-
-/// Groups cover the inputs exactly, with laws that suit the family, and not
-/// all of them are left out.
-const fn check_groups(
-    blob: &[u8],
-    first: usize,
-    end: usize,
-    family: Family,
-    inputs: u16,
-) -> Result<(), Error> {
-    let mut at = first;
-    let mut covered = 0usize;
-    let mut used = false;
-    while at < end {
-        let count = u16_at(blob, at) as usize;
-        covered += count;
-        require!(count > 0 && covered <= inputs as usize, "group inputs", at);
-        let law = match Law::from_code(byte_at(blob, at + 2)) {
-            Some(law) if law.suits(family, true) => law,
-            _ => return Err(Error::Field { field: "group law", offset: at + 2 }),
-        };
-        used |= !matches!(law, Law::None);
-        require!(byte_at(blob, at + 3) > 0, "group scale", at + 3);
-        require!(byte_at(blob, at + 4) <= 16, "group scale", at + 4);
-        at += Group::BYTES;
-    }
-    require!(covered == inputs as usize && used, "group inputs", first);
-    Ok(())
-}

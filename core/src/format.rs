@@ -8,9 +8,9 @@
 
 use crate::bank::{Bank, Family};
 use crate::crc::crc32;
-use crate::error::Error;
+use crate::error::{Error, Feature, Field};
 use crate::input::InputMap;
-use crate::model::{Model, Task};
+use crate::model::Model;
 
 /// The first four bytes of every blob.
 pub const MAGIC: [u8; 4] = *b"KOAN";
@@ -102,46 +102,107 @@ pub(crate) const fn slice_at(bytes: &[u8], start: usize, length: usize) -> &[u8]
     }
 }
 
-/// `Err` when the `length` bytes of `field` at `offset` do not end before `end`.
-pub(crate) const fn need(
-    end: usize,
-    field: &'static str,
-    offset: usize,
-    length: usize,
-) -> Result<(), Error> {
-    if offset > end || end - offset < length {
-        Err(Error::Truncated { field, offset })
-    } else {
-        Ok(())
-    }
-}
-
 /// Whether the last four bytes are the CRC-32 of the others.
 pub(crate) const fn checksum_holds(blob: &[u8]) -> bool {
     let length = blob.len().saturating_sub(4);
     crc32(blob, length) == u32_at(blob, length)
 }
 
-/// `?` for `const fn`.
-macro_rules! attempt {
-    ($result:expr) => {
-        match $result {
-            Ok(value) => value,
-            Err(error) => return Err(error),
-        }
-    };
+/// Reads a blob front to back and remembers the first thing that is wrong.
+///
+/// What is wrong does not stop it: reads beyond the end give numbers that nothing
+/// comes of, and [`Cursor::result`] says at the end what was found first. So every
+/// check is one call, without an exit of its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cursor<'a> {
+    pub(crate) blob: &'a [u8],
+    /// Where the next field starts.
+    pub(crate) at: usize,
+    /// Where the last one must end.
+    end: usize,
+    fault: Fault,
+    field: Field,
+    offset: usize,
 }
-pub(crate) use attempt;
 
-/// `Err(Field)` unless the condition holds.
-macro_rules! require {
-    ($condition:expr, $field:expr, $offset:expr) => {
-        if !$condition {
-            return Err(Error::Field { field: $field, offset: $offset });
-        }
-    };
+/// What kind of thing is wrong.
+#[derive(Clone, Copy, Debug)]
+enum Fault {
+    None,
+    /// The blob ends before the field.
+    Truncated,
+    /// The field's value.
+    Value,
+    NotKoan,
+    Version,
+    Checksum,
+    RequiredSection,
+    /// The offset is the [`Feature`].
+    NotBuilt,
 }
-pub(crate) use require;
+
+impl<'a> Cursor<'a> {
+    pub(crate) const fn new(blob: &'a [u8], at: usize, end: usize) -> Self {
+        Self { blob, at, end, fault: Fault::None, field: Field::Magic, offset: 0 }
+    }
+
+    /// Whether nothing has been wrong so far.
+    const fn is_sound(&self) -> bool {
+        matches!(self.fault, Fault::None)
+    }
+
+    #[inline(never)]
+    const fn record(&mut self, fault: Fault, field: Field, offset: usize) {
+        if self.is_sound() {
+            self.fault = fault;
+            self.field = field;
+            self.offset = offset;
+        }
+    }
+
+    /// The field at `offset` must be as it `is`.
+    #[inline]
+    pub(crate) const fn expect(&mut self, is: bool, field: Field, offset: usize) {
+        if !is {
+            self.record(Fault::Value, field, offset);
+        }
+    }
+
+    /// The model needs a cargo feature that is off.
+    pub(crate) const fn not_built(&mut self, feature: Feature) {
+        self.record(Fault::NotBuilt, Field::Bank, feature as usize);
+    }
+
+    /// Where the field of `length` bytes starts that is next.
+    #[inline(never)]
+    pub(crate) const fn skip(&mut self, length: usize, field: Field) -> usize {
+        let at = self.at;
+        if self.end - at < length {
+            self.record(Fault::Truncated, field, at);
+            self.at = self.end;
+        } else {
+            self.at = at + length;
+        }
+        at
+    }
+
+    /// The next byte.
+    #[inline(never)]
+    pub(crate) const fn byte(&mut self, field: Field) -> u8 {
+        byte_at(self.blob, self.skip(1, field))
+    }
+
+    /// The next two bytes.
+    #[inline(never)]
+    pub(crate) const fn half(&mut self, field: Field) -> u16 {
+        u16_at(self.blob, self.skip(2, field))
+    }
+
+    /// The next `length` bytes.
+    pub(crate) const fn bytes(&mut self, length: usize, field: Field) -> &'a [u8] {
+        slice_at(self.blob, self.skip(length, field), length)
+    }
+}
 
 impl<'a> Model<'a> {
     /// Checks a blob and gives the model that lies in it.
@@ -154,163 +215,179 @@ impl<'a> Model<'a> {
     /// Every truncation, damaged byte or value outside the format's limits,
     /// named by field and offset.
     pub const fn parse(blob: &'a [u8]) -> Result<Self, Error> {
-        attempt!(need(blob.len(), "magic", 0, MAGIC.len()));
-        let mut i = 0;
-        while i < MAGIC.len() {
-            if blob[i] != MAGIC[i] {
-                return Err(Error::NotKoan);
+        let mut cursor = Cursor::new(blob, 0, blob.len());
+        let mut model = Self {
+            blob,
+            limit: i16::MAX,
+            inputs: u16_at(blob, field::INPUTS),
+            outputs: byte_at(blob, field::OUTPUTS),
+            flags: byte_at(blob, field::FLAGS),
+            banks: 0,
+            block: 0,
+            wide: 0,
+            head_at: 0,
+            sections_at: 0,
+        };
+        model.read(&mut cursor);
+        let (field, offset) = (cursor.field, cursor.offset);
+        // Each made in its place: small programs have no routine that copies.
+        match cursor.fault {
+            Fault::None => Ok(model.copy()),
+            Fault::Truncated => Err(Error::Truncated { field, offset }),
+            Fault::Value => Err(Error::Field { field, offset }),
+            Fault::NotKoan => Err(Error::NotKoan),
+            Fault::Version => Err(Error::Version { found: byte_at(blob, field::VERSION) }),
+            Fault::Checksum => Err(Error::Checksum),
+            Fault::RequiredSection => {
+                Err(Error::RequiredSection { tag: byte_at(blob, offset), offset })
             }
+            Fault::NotBuilt => Err(Error::NotBuilt { feature: Feature::from_number(offset) }),
+        }
+    }
+
+    #[inline(never)]
+    const fn read(&mut self, cursor: &mut Cursor<'a>) {
+        let blob = cursor.blob;
+        let magic = u32_at(blob, cursor.skip(MAGIC.len(), Field::Magic));
+        if magic != u32::from_le_bytes(MAGIC) {
+            cursor.record(Fault::NotKoan, Field::Magic, 0);
+        }
+        if cursor.byte(Field::Version) != VERSION {
+            cursor.record(Fault::Version, Field::Version, 0);
+        }
+        const HEADER_REST: usize = field::INPUT_MAP - field::FLAGS;
+        let rest = cursor.end - cursor.at;
+        if rest < HEADER_REST + TRAILER {
+            let field = if rest < HEADER_REST { Field::Header } else { Field::Trailer };
+            cursor.record(Fault::Truncated, field, cursor.at);
+        } else {
+            cursor.end -= TRAILER;
+        }
+        if !checksum_holds(blob) {
+            cursor.record(Fault::Checksum, Field::Trailer, 0);
+        }
+        cursor.skip(HEADER_REST, Field::Header);
+        let classes = self.flags & flag::CLASSIFICATION != 0;
+        let known = self.flags <= flag::CLASSIFICATION | flag::MAP_PER_INPUT;
+        cursor.expect(known && (self.outputs > 0 || !classes), Field::Flags, field::FLAGS);
+        cursor.expect(self.inputs > 0, Field::Inputs, field::INPUTS);
+        let maps = cursor.at;
+        cursor.skip(self.banks_at() - maps, Field::InputMap);
+        if !cfg!(feature = "log") {
+            let mut at = maps;
+            while at < cursor.at {
+                if InputMap::read(blob, at).log {
+                    cursor.not_built(Feature::Log);
+                }
+                at += InputMap::BYTES;
+            }
+        }
+        let weights = self.read_banks(cursor);
+        self.head_at = cursor.at as u32;
+        if self.outputs > 0 {
+            let multipliers = self.multiplier_count();
+            let at = cursor.skip(5 + 4 * self.outputs as usize + 2 * multipliers, Field::Head);
+            cursor.expect(is_positive(f32_at(blob, at)), Field::ScoreScale, at);
+            cursor.expect(byte_at(blob, at + 4) <= 40, Field::ScoreShift, at + 4);
+        }
+        cursor.skip(weights, Field::Weights);
+        self.sections_at = cursor.at as u32;
+        self.check_sections(cursor);
+    }
+
+    /// The banks: a chain, the last of which has no "more" bit. Gives the bytes of
+    /// all weights.
+    #[inline(never)]
+    const fn read_banks(&mut self, cursor: &mut Cursor<'a>) -> usize {
+        let (mut features, mut columns, mut weights) = (0u32, 0u32, 0usize);
+        loop {
+            let at = cursor.at;
+            let bank = Bank::read(cursor, self.banks as usize);
+            features += bank.features as u32;
+            columns += bank.columns();
+            let few = features <= MAX_FEATURES && columns <= MAX_COLUMNS;
+            cursor.expect(few, Field::BankFeatures, at + 2);
+            bank.check_groups(cursor);
+            weights += bank.row_bytes() * self.outputs as usize;
+            let limit = bank.input_limit();
+            if limit < self.limit {
+                self.limit = limit;
+            }
+            let (block, wide) = bank.buffers();
+            if block > self.block {
+                self.block = block;
+            }
+            if wide > self.wide {
+                self.wide = wide;
+            }
+            self.banks = self.banks.wrapping_add(1);
+            if !bank.more || !cursor.is_sound() {
+                return weights;
+            }
+            cursor.expect(self.banks < 255, Field::Banks, cursor.at);
+        }
+    }
+
+    /// Walks the sections up to the end and checks the ones it knows.
+    #[inline(never)]
+    const fn check_sections(&self, cursor: &mut Cursor<'a>) {
+        let mut seen = 0u8;
+        while cursor.at < cursor.end && cursor.is_sound() {
+            let at = cursor.at;
+            let tag = cursor.byte(Field::Section);
+            let length = cursor.half(Field::Section) as usize;
+            let bytes = cursor.bytes(length, Field::Section);
+            let (is, field) = match tag {
+                section::CLASS_NAMES => (self.has_names(bytes), Field::ClassNames),
+                section::GOLDEN_ROWS => (self.rows_in(length) > 0, Field::GoldenRows),
+                section::CALIBRATION => (self.can_have(bytes), Field::Calibration),
+                section::NOTES => (true, Field::Section),
+                0x80.. => {
+                    cursor.record(Fault::RequiredSection, Field::Section, at);
+                    continue;
+                }
+                _ => continue,
+            };
+            cursor.expect(is, field, at);
+            cursor.expect(seen & (1 << tag) == 0, Field::SectionTwice, at);
+            seen |= 1 << tag;
+        }
+    }
+
+    /// Whether the text has a line for every class, of which there are some.
+    const fn has_names(&self, text: &[u8]) -> bool {
+        let mut lines = !text.is_empty() as usize;
+        let mut i = 0;
+        while i < text.len() {
+            lines += (text[i] == b'\n') as usize;
             i += 1;
         }
-        attempt!(need(blob.len(), "version", field::VERSION, 1));
-        if byte_at(blob, field::VERSION) != VERSION {
-            return Err(Error::Version { found: byte_at(blob, field::VERSION) });
-        }
-        attempt!(need(blob.len(), "header", field::FLAGS, field::INPUT_MAP - field::FLAGS));
-        attempt!(need(blob.len(), "trailer", field::INPUT_MAP, TRAILER));
-        let end = blob.len() - TRAILER;
-        if !checksum_holds(blob) {
-            return Err(Error::Checksum);
-        }
-        Self::parse_checked(blob, end)
+        lines > 0 && lines == self.classes()
     }
 
-    /// Everything behind the checksum; `end` is where the trailer starts.
-    const fn parse_checked(blob: &'a [u8], end: usize) -> Result<Self, Error> {
-        let flags = byte_at(blob, field::FLAGS);
-        require!(flags & !(flag::CLASSIFICATION | flag::MAP_PER_INPUT) == 0, "flags", field::FLAGS);
-        let inputs = u16_at(blob, field::INPUTS);
-        require!(inputs > 0, "inputs", field::INPUTS);
-        let outputs = byte_at(blob, field::OUTPUTS);
-        let maps = if flags & flag::MAP_PER_INPUT != 0 { inputs as usize } else { 1 };
-        attempt!(need(end, "input map", field::INPUT_MAP, maps * InputMap::BYTES));
-        let banks_at = field::INPUT_MAP + maps * InputMap::BYTES;
-
-        // Banks: a chain, the last of which has no "more" bit.
-        let mut at = banks_at;
-        let mut banks = 0usize;
-        let mut features = 0u32;
-        let mut columns = 0u32;
-        let mut weight_bytes = 0usize;
-        let mut limit = i16::MAX as i32;
-        let mut block = 0usize;
-        let mut wide = 0usize;
-        let mut codes = 0u32;
-        loop {
-            let (bank, next, more) = attempt!(Bank::parse(blob, at, end, banks, inputs, outputs));
-            features += bank.features as u32;
-            require!(features <= MAX_FEATURES, "bank features", at + 2);
-            columns += bank.columns();
-            require!(columns <= MAX_COLUMNS, "bank features", at + 2);
-            weight_bytes += bank.row_bytes() * outputs as usize;
-            codes += bank.codes() as u32;
-            if bank.input_limit(inputs) < limit {
-                limit = bank.input_limit(inputs);
-            }
-            let (bank_block, bank_wide) = bank.buffers(inputs);
-            if bank_block > block {
-                block = bank_block;
-            }
-            if bank_wide > wide {
-                wide = bank_wide;
-            }
-            at = next;
-            banks += 1;
-            if !more {
-                break;
-            }
-            require!(banks < 255, "banks", at);
-        }
-
-        let task = match (outputs, flags & flag::CLASSIFICATION != 0) {
-            (0, false) => Task::Features,
-            (0, true) => return Err(Error::Field { field: "flags", offset: field::FLAGS }),
-            (_, true) => Task::Classification,
-            (_, false) => Task::Regression,
-        };
-        let head_at = at;
-        let mut weights_at = at;
-        if outputs > 0 {
-            let multipliers = banks * outputs as usize;
-            let bias_bytes = 4 * outputs as usize;
-            let length = 5 + bias_bytes + if multipliers > 1 { 2 * multipliers } else { 0 };
-            attempt!(need(end, "head", head_at, length));
-            let scale = f32_at(blob, head_at);
-            require!(is_positive(scale), "score scale", head_at);
-            require!(byte_at(blob, head_at + 4) <= 40, "score shift", head_at + 4);
-            weights_at += length;
-        }
-        attempt!(need(end, "weights", weights_at, weight_bytes));
-        let model = Self {
-            blob,
-            inputs,
-            outputs,
-            task,
-            map_per_input: flags & flag::MAP_PER_INPUT != 0,
-            limit: limit as i16,
-            banks: banks as u8,
-            columns,
-            codes,
-            block,
-            wide,
-            banks_at,
-            head_at,
-            weights_at,
-            sections_at: weights_at + weight_bytes,
-        };
-        attempt!(model.check_sections(end));
-        Ok(model)
+    /// Whether the bytes are a calibration of probabilities for the model.
+    const fn can_have(&self, bytes: &[u8]) -> bool {
+        // The product is what probabilities multiply scores by.
+        let slope = f32_at(bytes, 0);
+        let exponents = exponent(slope) + exponent(self.score_scale());
+        bytes.len() == 8
+            && self.classes() > 0
+            && is_positive(slope)
+            && exponents < 127
+            && f32_at(bytes, 4).to_bits() << 1 < 0xff00_0000
     }
 
-    /// Walks the sections up to `end` and checks the ones it knows.
-    const fn check_sections(&self, end: usize) -> Result<(), Error> {
-        let mut at = self.sections_at;
-        let mut seen = 0u8;
-        while at < end {
-            attempt!(need(end, "section", at, 3));
-            let tag = byte_at(self.blob, at);
-            let length = u16_at(self.blob, at + 1) as usize;
-            attempt!(need(end, "section", at + 3, length));
-            let bytes = slice_at(self.blob, at + 3, length);
-            let known = match tag {
-                section::CLASS_NAMES => {
-                    require!(
-                        lines(bytes) == self.classes() && self.classes() > 0,
-                        "class names",
-                        at
-                    );
-                    true
-                }
-                section::NOTES => true,
-                section::GOLDEN_ROWS => {
-                    let row = self.golden_row_bytes();
-                    require!(self.outputs > 0 && length > 0, "golden rows", at);
-                    require!(length.is_multiple_of(row), "golden rows", at);
-                    true
-                }
-                section::CALIBRATION => {
-                    require!(length == 8 && self.classes() > 0, "calibration", at);
-                    // The product is what probabilities multiply scores by.
-                    let slope = f32_at(bytes, 0);
-                    let exponents = exponent(slope) + exponent(self.score_scale());
-                    require!(is_positive(slope) && exponents < 127, "calibration", at);
-                    require!(f32_at(bytes, 4).to_bits() << 1 < 0xff00_0000, "calibration", at);
-                    true
-                }
-                _ => {
-                    if tag >= 128 {
-                        return Err(Error::RequiredSection { tag, offset: at });
-                    }
-                    false
-                }
-            };
-            if known {
-                require!(seen & (1 << tag) == 0, "section (twice)", at);
-                seen |= 1 << tag;
-            }
-            at += 3 + length;
+    /// How many golden rows `length` bytes are; 0 when they are no whole number.
+    /// Counted, as small cores do not divide.
+    pub(crate) const fn rows_in(&self, mut length: usize) -> usize {
+        let row = self.golden_row_bytes();
+        let mut rows = 0;
+        // A blob that is refused may declare rows of no bytes.
+        while length >= row && row > 0 && self.outputs > 0 {
+            length -= row;
+            rows += 1;
         }
-        Ok(())
+        if length == 0 { rows } else { 0 }
     }
 
     /// Bytes of one golden row: inputs as f32, scores as i32.
@@ -323,7 +400,7 @@ impl<'a> Model<'a> {
     #[must_use]
     pub const fn section(&self, tag: u8) -> &'a [u8] {
         let end = self.blob.len().saturating_sub(TRAILER);
-        let mut at = self.sections_at;
+        let mut at = self.sections_at as usize;
         while at < end {
             let length = u16_at(self.blob, at + 1) as usize;
             if byte_at(self.blob, at) == tag {
@@ -345,56 +422,51 @@ const fn exponent(value: f32) -> i32 {
     (value.to_bits() >> 23) as i32 - 127
 }
 
-/// Lines of a text without a trailing line feed; 0 for no text.
-const fn lines(text: &[u8]) -> usize {
-    if text.is_empty() {
-        return 0;
-    }
-    let mut count = 1;
-    let mut i = 0;
-    while i < text.len() {
-        count += (text[i] == b'\n') as usize;
-        i += 1;
-    }
-    count
-}
-
 /// The banks of a model, in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Banks<'a> {
-    pub(crate) blob: &'a [u8],
-    pub(crate) inputs: u16,
-    pub(crate) outputs: u8,
+    cursor: Cursor<'a>,
     /// How many there are.
-    pub(crate) count: u8,
-    /// Where the next one lies, and its number.
-    pub(crate) at: usize,
-    pub(crate) index: usize,
+    count: u8,
+    /// The number of the next one.
+    index: u8,
+}
+
+impl<'a> Banks<'a> {
+    pub(crate) const fn of(model: &Model<'a>) -> Self {
+        let at = model.banks_at();
+        let cursor = Cursor::new(model.blob, at, model.blob.len());
+        Self { cursor, count: model.banks, index: 0 }
+    }
+
+    /// The next bank.
+    pub(crate) const fn step(&mut self) -> Option<Bank<'a>> {
+        if self.index >= self.count {
+            return None;
+        }
+        // The chain was checked by `parse`.
+        let bank = Bank::read(&mut self.cursor, self.index as usize);
+        self.index += 1;
+        Some(bank)
+    }
 }
 
 impl<'a> Iterator for Banks<'a> {
     type Item = Bank<'a>;
 
     fn next(&mut self) -> Option<Bank<'a>> {
-        if self.index >= usize::from(self.count) {
-            return None;
-        }
-        let end = self.blob.len();
-        // The chain was checked by `parse`; a second failure cannot happen and
-        // would only end the iteration.
-        let (bank, next, _) =
-            Bank::parse(self.blob, self.at, end, self.index, self.inputs, self.outputs).ok()?;
-        self.at = next;
-        self.index += 1;
-        Some(bank)
+        self.step()
     }
 }
 
 /// The power of two that a Hadamard block of `inputs` inputs has; at least 8,
 /// so that a block's phases start on a whole draw.
 pub(crate) const fn hadamard_block(inputs: u16) -> usize {
-    let block = (inputs as usize).next_power_of_two();
-    if block < 8 { 8 } else { block }
+    let mut block = 8;
+    while block < inputs as usize {
+        block *= 2;
+    }
+    block
 }
 
 // A family is one nibble of the blob.

@@ -6,11 +6,11 @@ use crate::error::Error;
 use crate::families::generate;
 use crate::format::checksum_holds;
 use crate::generator::{check_word, golden_stream};
-use crate::head::{Head, finish};
-use crate::input::Input;
+use crate::head::{self, Head};
+use crate::input::{Input, Line};
 use crate::model::{Model, Task};
 use crate::probability;
-use crate::sink::Sink;
+use crate::sink::{Codes, Features};
 
 /// How many rows the golden digest is taken over.
 pub const GOLDEN_DIGEST_ROWS: usize = 4;
@@ -34,12 +34,14 @@ impl<'m, B: Buffers> Predictor<'m, B> {
     /// [`Error::Buffer`] when a buffer is too small; [`Error::Generator`] when
     /// this build's generator is not the one that the model was trained with.
     pub fn new(model: Model<'m>, mut buffers: B) -> Result<Self, Error> {
-        buffers.workspace().fit(model.buffer_sizes())?;
+        if let Some(short) = buffers.workspace().fit(&model) {
+            return Err(short.error());
+        }
         let (expected, actual) = (model.check_word(), check_word(model.seed()));
         if expected != actual {
             return Err(Error::Generator { expected, actual });
         }
-        Ok(Self { model, buffers })
+        Ok(Self { model: model.copy(), buffers })
     }
 
     /// The model.
@@ -48,7 +50,11 @@ impl<'m, B: Buffers> Predictor<'m, B> {
     }
 
     fn workspace(&mut self) -> Result<Workspace<'_>, Error> {
-        self.buffers.workspace().fit(self.model.buffer_sizes())
+        let mut workspace = self.buffers.workspace();
+        match workspace.fit(&self.model) {
+            None => Ok(workspace),
+            Some(short) => Err(short.error()),
+        }
     }
 
     /// The exact integer scores of a row, one for each output.
@@ -61,9 +67,15 @@ impl<'m, B: Buffers> Predictor<'m, B> {
             return Err(Error::Unsuited { needs: "a model with outputs" });
         }
         let Self { model, buffers } = self;
-        let workspace = buffers.workspace().fit(model.buffer_sizes())?;
-        quantise(model, row, workspace.inputs)?;
-        Ok(score(model, workspace))
+        let mut workspace = buffers.workspace();
+        if let Some(short) = workspace.fit(model) {
+            return Err(short.error());
+        }
+        if row.len() != model.inputs() {
+            return Err(Error::Length { what: "row", needed: model.inputs(), given: row.len() });
+        }
+        quantise(model, row, workspace.inputs);
+        Ok(score(model, &mut workspace))
     }
 
     /// The class of a row: the highest score (the lowest index wins a tie), or,
@@ -132,18 +144,22 @@ impl<'m, B: Buffers> Predictor<'m, B> {
     /// [`Error::Length`] for the row or `features`.
     pub fn features<I: Input>(&mut self, row: &[I], features: &mut [i16]) -> Result<(), Error> {
         length("features", self.model.features(), features.len())?;
-        let model = self.model;
-        let workspace = self.workspace()?;
-        quantise(&model, row, workspace.inputs)?;
+        let Self { model, buffers } = self;
+        let mut workspace = buffers.workspace();
+        if let Some(short) = workspace.fit(model) {
+            return Err(short.error());
+        }
+        if row.len() != model.inputs() {
+            return Err(Error::Length { what: "row", needed: model.inputs(), given: row.len() });
+        }
+        quantise(model, row, workspace.inputs);
         let mut rest = features;
         for bank in model.banks() {
             let Some((mine, others)) = rest.split_at_mut_checked(bank.columns() as usize) else {
                 break;
             };
             rest = others;
-            let mut sink = Sink::Features(mine);
-            let (block, wide) = (&mut *workspace.block, &mut *workspace.wide);
-            generate(&bank, model.seed(), workspace.inputs, block, wide, &mut sink);
+            generate(&bank, &mut workspace, &mut Features(mine));
         }
         Ok(())
     }
@@ -155,9 +171,15 @@ impl<'m, B: Buffers> Predictor<'m, B> {
     /// [`Error::Length`] for the row or `codes` ([`Model::codes`] entries).
     pub fn codes<I: Input>(&mut self, row: &[I], codes: &mut [u16]) -> Result<(), Error> {
         length("codes", self.model.codes(), codes.len())?;
-        let model = self.model;
-        let workspace = self.workspace()?;
-        quantise(&model, row, workspace.inputs)?;
+        let Self { model, buffers } = self;
+        let mut workspace = buffers.workspace();
+        if let Some(short) = workspace.fit(model) {
+            return Err(short.error());
+        }
+        if row.len() != model.inputs() {
+            return Err(Error::Length { what: "row", needed: model.inputs(), given: row.len() });
+        }
+        quantise(model, row, workspace.inputs);
         let mut rest = codes;
         for bank in model.banks() {
             let Some((mine, others)) = rest.split_at_mut_checked(usize::from(bank.codes())) else {
@@ -167,9 +189,7 @@ impl<'m, B: Buffers> Predictor<'m, B> {
             if bank.codes() == 0 {
                 continue;
             }
-            let mut sink = Sink::Codes(mine);
-            let (block, wide) = (&mut *workspace.block, &mut *workspace.wide);
-            generate(&bank, model.seed(), workspace.inputs, block, wide, &mut sink);
+            generate(&bank, &mut workspace, &mut Codes(mine));
         }
         Ok(())
     }
@@ -240,12 +260,12 @@ impl<'m, B: Buffers> Predictor<'m, B> {
         }
         let model = self.model;
         for number in 0..model.golden_rows() {
-            let workspace = self.workspace()?;
+            let mut workspace = self.workspace()?;
             for (index, q) in workspace.inputs.iter_mut().enumerate() {
                 let value = model.golden_input(number, index);
-                *q = value.quantise(model.input_map(index), i32::from(model.limit));
+                *q = value.quantise(&model.input_map(index), i32::from(model.limit));
             }
-            let scores = score(&model, workspace);
+            let scores = score(&model, &mut workspace);
             let same = scores
                 .iter()
                 .enumerate()
@@ -268,7 +288,7 @@ impl<'m, B: Buffers> Predictor<'m, B> {
         let stream = golden_stream(model.seed());
         let mut crc = Crc32::new();
         for number in 0..GOLDEN_DIGEST_ROWS {
-            let workspace = self.workspace()?;
+            let mut workspace = self.workspace()?;
             let first = number * workspace.inputs.len();
             for (index, q) in workspace.inputs.iter_mut().enumerate() {
                 // Rows of falling magnitude: saturated, typical and small inputs.
@@ -278,13 +298,11 @@ impl<'m, B: Buffers> Predictor<'m, B> {
                 *q = (word as i16 >> (2 * number)).min(model.limit).max(-model.limit);
             }
             if model.outputs() == 0 {
-                let mut sink = Sink::Digest(&mut crc);
-                let (block, wide) = (&mut *workspace.block, &mut *workspace.wide);
                 for bank in model.banks() {
-                    generate(&bank, model.seed(), workspace.inputs, block, wide, &mut sink);
+                    generate(&bank, &mut workspace, &mut crc);
                 }
             } else {
-                for &score in score(&model, workspace) {
+                for &score in score(&model, &mut workspace) {
                     crc = crc.bytes(&score.to_le_bytes());
                 }
             }
@@ -299,34 +317,42 @@ fn length(what: &'static str, needed: usize, given: usize) -> Result<(), Error> 
 
 /// The input map: the row's integers into the workspace.
 #[inline(never)]
-fn quantise<I: Input>(model: &Model<'_>, row: &[I], q: &mut [i16]) -> Result<(), Error> {
-    length("row", model.inputs(), row.len())?;
+fn quantise<I: Input>(model: &Model<'_>, row: &[I], q: &mut [i16]) {
     let limit = i32::from(model.limit);
-    if !model.map_per_input {
-        I::quantise_all(row, model.input_map(0), limit, q);
-        return Ok(());
+    let line = model.line();
+    let mut index = 0;
+    while let (Some(row), Some(q)) = (row.get(index..), q.get_mut(index..)) {
+        let done = on_line(&line, row, q);
+        index += done;
+        let (Some(&value), Some(place)) = (row.get(done), q.get_mut(done)) else { return };
+        *place = value.quantise(&model.input_map(index), limit);
+        index += 1;
     }
-    for (index, (place, &value)) in q.iter_mut().zip(row).enumerate() {
-        *place = value.quantise(model.input_map(index), limit);
+}
+
+/// Maps numbers up to the first that is not on the line; how many.
+#[inline(never)]
+fn on_line<I: Input>(line: &Line, row: &[I], q: &mut [i16]) -> usize {
+    let mut done = 0;
+    for (place, &value) in q.iter_mut().zip(row) {
+        let Some(value) = value.on_line(line) else { break };
+        *place = value;
+        done += 1;
     }
-    Ok(())
+    done
 }
 
 /// Features and head on the quantised row in the workspace.
-fn score<'w>(model: &Model<'_>, workspace: Workspace<'w>) -> &'w [i32] {
-    workspace.sums.fill(0);
-    let mut weights = model.weight_bytes();
+#[inline(never)]
+fn score<'w>(model: &Model<'_>, workspace: &mut Workspace<'w>) -> &'w [i32] {
+    let sums = core::mem::take(&mut workspace.sums);
+    let mut head = Head::new(model, sums);
     for bank in model.banks() {
-        let bytes = bank.row_bytes() * model.outputs();
-        let Some((mine, rest)) = weights.split_at_checked(bytes) else { break };
-        weights = rest;
-        let mut sink = Sink::Head(Head::new(model, &bank, mine, workspace.sums));
-        let (block, wide) = (&mut *workspace.block, &mut *workspace.wide);
-        generate(&bank, model.seed(), workspace.inputs, block, wide, &mut sink);
-        sink.finish();
+        head.start(&bank);
+        generate(&bank, workspace, &mut head);
+        head.finish();
     }
-    finish(model, workspace.sums, workspace.scores);
-    workspace.scores
+    head::finish(model, sums)
 }
 
 /// The class that scores stand for: see [`Predictor::classify`].

@@ -25,6 +25,7 @@ pub mod page;
 pub mod plan;
 pub mod problem;
 pub mod progress;
+pub mod prune;
 pub mod quantise;
 pub mod relevance;
 mod report;
@@ -35,6 +36,7 @@ pub mod solve;
 pub mod sparse;
 pub mod stream;
 mod train;
+pub mod tune;
 pub mod unsupervised;
 pub mod whole;
 

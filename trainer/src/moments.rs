@@ -5,8 +5,6 @@
 //! sum of integers that f64 holds exactly (up to 2^53 / 2^30 = 8.4 million
 //! rows): the same bits in any order, on any number of threads.
 
-use std::ops::Range;
-
 use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, Mat, MatRef, Par};
 
@@ -134,15 +132,20 @@ impl Moments {
         }
     }
 
-    /// The sums of some of the features alone.
+    /// The sums of the features in `kept` alone, in that order.
+    ///
+    /// # Panics
+    /// If there is no feature of that number.
     #[must_use]
-    pub fn part(&self, features: Range<usize>) -> Self {
-        let (first, count) = (features.start, features.len());
+    pub fn select(&self, kept: &[usize]) -> Self {
+        let entry = |i: usize, j: usize| self.gram[(i.max(j), i.min(j))];
         Self {
             count: self.count,
-            gram: self.gram.as_ref().submatrix(first, first, count, count).to_owned(),
-            sum: self.sum.as_ref().subrows(first, count).to_owned(),
-            cross: self.cross.as_ref().subrows(first, count).to_owned(),
+            gram: Mat::from_fn(kept.len(), kept.len(), |i, j| {
+                if i >= j { entry(kept[i], kept[j]) } else { 0.0 }
+            }),
+            sum: Mat::from_fn(kept.len(), 1, |k, _| self.sum[(kept[k], 0)]),
+            cross: Mat::from_fn(kept.len(), self.outputs(), |k, t| self.cross[(kept[k], t)]),
             target_sum: self.target_sum.clone(),
             target_square: self.target_square.clone(),
         }

@@ -6,7 +6,7 @@
 
 use crate::bank::{Bank, Law};
 use crate::generator::{Purpose, bank_stream, mix};
-use crate::numerics::{RECIPROCAL_GAMMA2, Scale};
+use crate::numerics::{Scale, reciprocal_gamma2};
 use crate::sink::Sink;
 
 /// Fractional bits of a scaled input: 256 = one kernel width.
@@ -15,15 +15,9 @@ const UNIT_BITS: u32 = 8;
 const CELL_BITS: u32 = UNIT_BITS + 12;
 
 #[inline(never)]
-pub(super) fn generate(
-    bank: &Bank<'_>,
-    slot_bits: u8,
-    seed: u64,
-    q: &[i16],
-    sink: &mut Sink<'_, '_>,
-) {
-    let stream = bank_stream(seed, bank.index, Purpose::Weights);
-    let starts = bank_stream(seed, bank.index, Purpose::Choices);
+pub(super) fn generate(bank: &Bank<'_>, slot_bits: u8, q: &[i16], sink: &mut dyn Sink) {
+    let stream = bank_stream(bank, Purpose::Weights);
+    let starts = bank_stream(bank, Purpose::Choices);
     let draws_each = q.len().div_ceil(4) as u64;
     let slots = 1usize << slot_bits;
     for grid in 0..usize::from(bank.features) {
@@ -68,6 +62,6 @@ pub(super) fn generate(
 #[inline]
 fn cell(scale: Scale, value: i16, pitch: u8, shift: u8) -> i32 {
     let x = i32::from(scale.apply_saturating(i32::from(value)));
-    let position = x * i32::from(RECIPROCAL_GAMMA2[usize::from(pitch)]);
+    let position = x * reciprocal_gamma2(pitch);
     (position + (i32::from(shift) << (CELL_BITS - 8))) >> CELL_BITS
 }

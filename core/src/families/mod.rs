@@ -4,14 +4,18 @@
 //! multiple of 8, so that packed weights of any width start on a whole byte.
 
 mod bin;
+// In the browser bytes count more than time.
+#[cfg_attr(target_family = "wasm", path = "fourier_small.rs")]
 mod fourier;
 mod linear;
 mod maxout;
+#[cfg_attr(target_family = "wasm", path = "projection_small.rs")]
 mod projection;
 mod sigmoid;
 mod stump;
 
 use crate::bank::{Bank, Family};
+use crate::buffers::Workspace;
 use crate::sink::Sink;
 
 /// The value of a feature that is fully on: 1.0 in Q15.
@@ -24,43 +28,34 @@ const RUN: usize = 128;
 /// Makes all features of `bank` from the quantised row `q`.
 ///
 /// `block` and `wide` have the lengths of [`Bank::buffers`] at least.
-pub(crate) fn generate(
-    bank: &Bank<'_>,
-    seed: u64,
-    q: &[i16],
-    block: &mut [i16],
-    wide: &mut [i32],
-    sink: &mut Sink<'_, '_>,
-) {
+pub(crate) fn generate(bank: &Bank<'_>, workspace: &mut Workspace<'_>, sink: &mut dyn Sink) {
+    let (q, block, wide) = (&*workspace.inputs, &mut *workspace.block, &mut *workspace.wide);
     // What is not built is refused by the parser; saying so again here keeps its
     // code out of the program.
-    if !bank.family.is_built() {
-        return;
-    }
     match bank.family {
         Family::Linear => linear::generate(q, sink),
-        Family::Fourier => fourier::generate(bank, seed, q, block, sink),
-        Family::Stump => stump::generate(bank, seed, q, sink),
-        Family::Bin { slot_bits } => bin::generate(bank, slot_bits, seed, q, sink),
-        Family::Maxout { pool, shared } => {
-            maxout::generate(bank, usize::from(pool), usize::from(shared), seed, q, wide, sink);
+        Family::Fourier if cfg!(feature = "fourier") => fourier::generate(bank, q, block, sink),
+        Family::Stump if cfg!(feature = "stump") => stump::generate(bank, q, sink),
+        Family::Bin { slot_bits } if cfg!(feature = "bin") => {
+            bin::generate(bank, slot_bits, q, sink);
         }
-        Family::Sigmoid => sigmoid::generate(bank, seed, q, wide, sink),
+        Family::Maxout { pool, shared } if cfg!(feature = "maxout") => {
+            maxout::generate(bank, usize::from(pool), usize::from(shared), q, wide, sink);
+        }
+        Family::Sigmoid if cfg!(feature = "sigmoid") => sigmoid::generate(bank, q, wide, sink),
+        _ => {}
     }
 }
 
 /// Σ φ of a run.
 #[inline(never)]
 fn sum(run: &[i16]) -> i32 {
-    #[cfg(target_feature = "simd128")]
-    let (mut sum, run) = {
-        let (sixteens, rest) = run.as_chunks::<16>();
-        (crate::simd::sum(sixteens), rest)
-    };
-    #[cfg(not(target_feature = "simd128"))]
-    let mut sum = 0;
+    // In the browser bytes count.
+    if cfg!(target_family = "wasm") {
+        return run.iter().map(|&phi| i32::from(phi)).sum();
+    }
     let (eights, rest) = run.as_chunks::<8>();
-    sum += rest.iter().map(|&phi| i32::from(phi)).sum::<i32>();
+    let mut sum = rest.iter().map(|&phi| i32::from(phi)).sum::<i32>();
     for &eight in eights {
         let [a, b, c, d, e, f, g, h] = eight;
         sum += i32::from(a) + i32::from(b) + i32::from(c) + i32::from(d);
@@ -70,16 +65,16 @@ fn sum(run: &[i16]) -> i32 {
 }
 
 /// Collects features into runs for a sink.
-struct Runs<'r, 'm, 's> {
-    sink: &'r mut Sink<'m, 's>,
+struct Runs<'r> {
+    sink: &'r mut dyn Sink,
     first: usize,
     length: usize,
     total: i32,
     run: [i16; RUN],
 }
 
-impl<'r, 'm, 's> Runs<'r, 'm, 's> {
-    fn new(sink: &'r mut Sink<'m, 's>) -> Self {
+impl<'r> Runs<'r> {
+    fn new(sink: &'r mut dyn Sink) -> Self {
         Self { sink, first: 0, length: 0, total: 0, run: [0; RUN] }
     }
 

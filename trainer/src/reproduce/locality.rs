@@ -49,6 +49,7 @@ fn table(values: Vec<f32>, inputs: usize) -> Table {
         inputs,
         values,
         target: Target::Values(vec![0.0; rows]),
+        weights: None,
         schema: Schema { inputs, ..Schema::new(Format::Csv) },
         division: Division::Free,
     }

@@ -165,13 +165,12 @@ fn one_map(
             if m != all && errors.len() >= DRAWS {
                 break;
             }
-            let range = part * m..(part + 1) * m;
-            let mut sums = fit.part(range.clone());
-            let held = held.part(range.clone());
+            let range: Vec<usize> = (part * m..(part + 1) * m).collect();
+            let (mut sums, held) = (fit.select(&range), held.select(&range));
             let lambda = best_on(&System::new(&sums), &held, &LAMBDAS).0.lambda;
             sums.merge(&held);
             let chosen = System::new(&sums).solve(lambda);
-            errors.push(error(test, &design, &chosen, range.start));
+            errors.push(error(test, &design, &chosen, part * m));
         }
     }
     Ok(())

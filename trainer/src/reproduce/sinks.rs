@@ -288,7 +288,7 @@ fn largest_weights(settings: &Settings, train: &Table, section: &mut Section) ->
         let moments = Problem::new(train, false).moments(&map, &rows, &Progress::none())?;
         for (size, norms) in sizes.iter().zip(&mut norms) {
             // The first K of more stumps are K stumps.
-            let fit = System::new(&moments.part(0..*size)).solve(LAMBDA);
+            let fit = System::new(&moments.select(&(0..*size).collect::<Vec<_>>())).solve(LAMBDA);
             let largest = (0..*size).fold(0.0f64, |m, k| m.max(fit.weights[(k, 0)].abs()));
             norms.push(largest * f64::from(FEATURE_ONE));
         }

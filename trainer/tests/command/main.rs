@@ -13,6 +13,6 @@ mod models;
 mod pipes;
 mod predictions;
 mod recordings;
-mod reproduce;
 mod reports;
+mod reproduce;
 mod streaming;

@@ -47,10 +47,7 @@ fn what_is_there_is_run_and_written() {
 #[test]
 fn bad_folders_and_files_are_named() {
     let folder = Folder::new();
-    folder
-        .run("reproduce --data nowhere")
-        .failure()
-        .stderr(contains("nowhere: no such folder"));
+    folder.run("reproduce --data nowhere").failure().stderr(contains("nowhere: no such folder"));
     std::fs::create_dir_all(folder.path("data/proben1")).unwrap();
     folder.write("data/proben1/glass1.dt", glass().replace("test_examples=5", "test_examples=6"));
     folder
