@@ -14,6 +14,7 @@ mod pipes;
 mod predictions;
 mod recordings;
 mod reports;
+mod reproduce;
 mod shrink;
 mod streaming;
 mod tuning;
