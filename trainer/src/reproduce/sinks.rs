@@ -218,7 +218,8 @@ fn boost(train: &Table, test: &Table, rounds: usize) -> Vec<Step> {
         let count = index + 1;
         Step { count, error, seconds: seconds + each * count as f64 }
     });
-    let shown = |step: &Step| step.count % 10 == 0 || FEATURES.contains(&(step.count as u16));
+    let shown =
+        |step: &Step| step.count.is_multiple_of(10) || FEATURES.contains(&(step.count as u16));
     steps.filter(shown).collect()
 }
 
