@@ -65,7 +65,7 @@ pub fn run(update: bool) -> Result<String> {
             worse.join("\n  ")
         );
     }
-    Ok(table(&models, &costs))
+    Ok(table(&models, &costs) + "\n" + &crate::flash::run(update)?)
 }
 
 /// Builds the plugin with the system's C compiler.
@@ -93,6 +93,9 @@ fn features(blob: &[u8]) -> Result<String> {
         if bank.needs_dense() {
             features.push("dense");
         }
+    }
+    if (0..model.inputs()).any(|input| model.input_map(input).log) {
+        features.push("log");
     }
     Ok(features.join(","))
 }

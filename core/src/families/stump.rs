@@ -7,10 +7,10 @@
 //! estimate the same kernel as independent draws with less variance, and cost no
 //! draw.
 
-use super::{FEATURE_ONE, RUN};
+use super::{FEATURE_ONE, RUN, unknown_zeros};
 use crate::bank::{Bank, Group, Law};
 use crate::generator::{Purpose, bank_stream};
-use crate::numerics::{NORMAL, uniform};
+use crate::numerics::{NORMAL, quotient, uniform};
 use crate::sink::Sink;
 
 /// 2^16 divided by the golden ratio.
@@ -19,7 +19,7 @@ const GOLDEN: u32 = 40_503;
 #[inline(never)]
 pub(super) fn generate(bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
     let mut walk = Walk::new(bank);
-    let mut features = [0; RUN];
+    let mut features = unknown_zeros();
     let mut first = 0;
     while first < usize::from(bank.features) {
         let length = RUN.min(usize::from(bank.features) - first);
@@ -47,7 +47,7 @@ impl Walk {
         let draws = bank_stream(bank, Purpose::Choices);
         let below = |draw: u64| ((u64::from(draw as u32) * u64::from(count)) >> 32) as u32;
         // `count` steps go GOLDEN further, modulo 2^16.
-        let step = (GOLDEN + (below(draws.draw(1)) << 16)) / count;
+        let step = quotient(GOLDEN + (below(draws.draw(1)) << 16), count);
         Self {
             next: below(draws.draw(0)) as usize,
             place: (draws.draw(2) as u32) << 16,
