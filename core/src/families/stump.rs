@@ -7,10 +7,10 @@
 //! estimate the same kernel as independent draws with less variance, and cost no
 //! draw.
 
-use super::{FEATURE_ONE, RUN, Runs};
+use super::{FEATURE_ONE, RUN, Runs, unknown_zeros};
 use crate::bank::{Bank, Group, Law};
 use crate::generator::{Purpose, bank_stream};
-use crate::numerics::{normal, uniform};
+use crate::numerics::{normal, quotient, uniform};
 use crate::sink::Sink;
 
 /// 2^16 divided by the golden ratio.
@@ -23,7 +23,7 @@ pub(super) fn generate(bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
         walk.kept(bank, q, sink);
         return;
     }
-    let mut features = [0; RUN];
+    let mut features = unknown_zeros();
     let mut first = 0;
     while first < usize::from(bank.features) {
         let length = RUN.min(usize::from(bank.features) - first);
@@ -53,7 +53,7 @@ impl Walk {
         let draws = bank_stream(bank, Purpose::Choices);
         let below = |draw: u64| ((u64::from(draw as u32) * u64::from(count)) >> 32) as u32;
         // `count` steps go GOLDEN further, modulo 2^16.
-        let step = (GOLDEN + (below(draws.draw(1)) << 16)) / count;
+        let step = quotient(GOLDEN + (below(draws.draw(1)) << 16), count);
         Self {
             count,
             next: below(draws.draw(0)) as usize,
