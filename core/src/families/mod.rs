@@ -50,10 +50,15 @@ pub(crate) fn generate(bank: &Bank<'_>, workspace: &mut Workspace<'_>, sink: &mu
 /// Σ φ of a run.
 #[inline(never)]
 fn sum(run: &[i16]) -> i32 {
-    // In the browser bytes count.
-    if cfg!(target_family = "wasm") {
-        return run.iter().map(|&phi| i32::from(phi)).sum();
-    }
+    #[cfg(target_feature = "simd128")]
+    return crate::simd::sum(run);
+    #[cfg(not(target_feature = "simd128"))]
+    scalar_sum(run)
+}
+
+#[cfg(not(target_feature = "simd128"))]
+#[inline]
+fn scalar_sum(run: &[i16]) -> i32 {
     let (eights, rest) = run.as_chunks::<8>();
     let mut sum = rest.iter().map(|&phi| i32::from(phi)).sum::<i32>();
     for &eight in eights {
