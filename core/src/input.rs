@@ -99,7 +99,7 @@ impl InputMap {
     #[inline(never)]
     const fn quantise(&self, negative: bool, magnitude: u32, exponent: i32, limit: i32) -> i16 {
         let shift = self.shift as i32;
-        let value = if self.log {
+        let value = if self.log && cfg!(feature = "log") {
             let log = log_one_plus(magnitude, exponent) as u32;
             fixed_point(negative, log, shift - LOG_BITS as i32)
         } else {

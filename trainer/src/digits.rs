@@ -26,5 +26,6 @@ pub fn table() -> Table {
             ..Schema::new(Format::Csv)
         },
         division: Division::Free,
+        weights: None,
     }
 }

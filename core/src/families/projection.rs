@@ -106,6 +106,10 @@ pub(super) const fn bias_divisor(law: Law) -> i32 {
 /// Integers that wrap: i16 for phases, i32 for exact projections.
 pub(super) trait Wrapping: Copy {
     const ZERO: Self;
+    /// Whether [`Scale`]s apply to inputs.
+    const SCALED: bool;
+    /// An input, modulo the type's range.
+    fn from_input(value: i32) -> Self;
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     /// −self when bit 31 of `signs` is set, else self, without a branch.
@@ -113,9 +117,14 @@ pub(super) trait Wrapping: Copy {
 }
 
 macro_rules! wrapping {
-    ($($integer:ty),*) => {$(
+    ($($integer:ty, $scaled:literal;)*) => {$(
         impl Wrapping for $integer {
             const ZERO: Self = 0;
+            const SCALED: bool = $scaled;
+            #[inline]
+            fn from_input(value: i32) -> Self {
+                value as Self
+            }
             #[inline]
             fn add(self, other: Self) -> Self {
                 self.wrapping_add(other)
@@ -134,7 +143,7 @@ macro_rules! wrapping {
     )*};
 }
 
-wrapping!(i16, i32);
+wrapping!(i16, true; i32, false;);
 
 /// Hadamard projections, block after block: block `b` holds projections
 /// b·P..(b+1)·P of the row, z = H·D·q, D the signs of the draws b·⌈d/64⌉….
@@ -152,22 +161,20 @@ impl Hadamard {
     /// itself is i16 and its low bits are the phase.
     #[inline]
     pub(super) fn phases(&mut self, scale: Scale, q: &[i16], block: &mut [i16]) {
-        if scale == Scale::ONE {
-            self.transform(q, block, |value| value);
-        } else {
-            self.transform(q, block, |value| scale.apply_wrapping(i32::from(value)) as i16);
-        }
+        self.transform(scale, q, block);
     }
 
     /// Fills `block` (a power of two, at least 8 and as long as `q`) with the
-    /// next projections; `load` converts an input.
+    /// next projections; the scale applies to the inputs of phases.
     #[inline(never)]
-    pub(super) fn transform<T: Wrapping>(
-        &mut self,
-        q: &[i16],
-        block: &mut [T],
-        load: impl Fn(i16) -> T,
-    ) {
+    pub(super) fn transform<T: Wrapping>(&mut self, scale: Scale, q: &[i16], block: &mut [T]) {
+        let load = |places: &mut [[T; 4]], values: &[[i16; 4]], signs| {
+            if T::SCALED && scale != Scale::ONE {
+                load_scaled(places, values, signs, scale);
+            } else {
+                load_fours(places, values, signs);
+            }
+        };
         let (fours, _) = block.as_chunks_mut::<4>();
         let (mut at, mut left, mut draw) = (0, q, 0);
         while let Some(places) = fours.get_mut(at..)
@@ -177,11 +184,11 @@ impl Hadamard {
             let signs = (draw >> 32) as u32;
             let (now, later) = left.split_at_checked(32).unwrap_or((left, &[]));
             let (whole, rest) = now.as_chunks::<4>();
-            load_fours(places, whole, signs, &load);
+            load(places, whole, signs);
             if let (&[_, ..], Some(place)) = (rest, places.get_mut(whole.len())) {
                 let mut last = [0; 4];
                 last.iter_mut().zip(rest).for_each(|(place, &value)| *place = value);
-                load_fours(slice::from_mut(place), &[last], signs << (4 * whole.len()), &load);
+                load(slice::from_mut(place), &[last], signs << (4 * whole.len()));
             }
             (at, left) = (at + 8, later);
         }
@@ -227,19 +234,29 @@ impl RowOrder {
 /// Up to 32 inputs with their signs, and the first two stages of the transform;
 /// a function of its own for the registers.
 #[inline(never)]
-fn load_fours<T: Wrapping>(
+fn load_fours<T: Wrapping>(places: &mut [[T; 4]], values: &[[i16; 4]], mut signs: u32) {
+    for (place, &[a, b, c, d]) in places.iter_mut().zip(values) {
+        *place = butterfly([
+            T::from_input(a.into()).signed(signs),
+            T::from_input(b.into()).signed(signs << 1),
+            T::from_input(c.into()).signed(signs << 2),
+            T::from_input(d.into()).signed(signs << 3),
+        ]);
+        signs <<= 4;
+    }
+}
+
+/// The same with a scale, which is rare: the trainer puts it into the input map.
+#[inline(never)]
+fn load_scaled<T: Wrapping>(
     places: &mut [[T; 4]],
     values: &[[i16; 4]],
     mut signs: u32,
-    load: &impl Fn(i16) -> T,
+    scale: Scale,
 ) {
-    for (place, &[a, b, c, d]) in places.iter_mut().zip(values) {
-        *place = butterfly([
-            load(a).signed(signs),
-            load(b).signed(signs << 1),
-            load(c).signed(signs << 2),
-            load(d).signed(signs << 3),
-        ]);
+    for (place, values) in places.iter_mut().zip(values) {
+        let scaled = values.map(|value| scale.apply_wrapping(value.into()) as i16);
+        load_fours(slice::from_mut(place), &[scaled], signs);
         signs <<= 4;
     }
 }
