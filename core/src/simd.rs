@@ -188,9 +188,17 @@ fn total(sums: v128) -> i32 {
 /// The vector at the start of a slice, zeros beyond its end.
 #[inline(always)]
 fn window<T: Copy + Default, const N: usize>(slice: &[T]) -> [T; N] {
-    slice.first_chunk().copied().unwrap_or_else(|| {
-        let mut last = [T::default(); N];
-        last.iter_mut().zip(slice).for_each(|(place, &value)| *place = value);
-        last
-    })
+    // Not `unwrap_or_else`: it becomes a call for every vector.
+    match slice.first_chunk() {
+        Some(&whole) => whole,
+        None => last(slice),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn last<T: Copy + Default, const N: usize>(slice: &[T]) -> [T; N] {
+    let mut last = [T::default(); N];
+    last.iter_mut().zip(slice).for_each(|(place, &value)| *place = value);
+    last
 }
