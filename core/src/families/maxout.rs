@@ -92,7 +92,7 @@ struct Maximum<'r, 'b> {
     choice: usize,
 }
 
-impl<'r, 'm, 's, 'b> Maximum<'r, 'b> {
+impl<'r, 'b> Maximum<'r, 'b> {
     fn new(bank: &'b Bank<'b>, pool: usize, sink: &'r mut dyn Sink) -> Self {
         Self { runs: Runs::new(sink), bank, pool, unit: 0, member: 0, value: i32::MIN, choice: 0 }
     }
