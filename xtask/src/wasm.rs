@@ -35,6 +35,9 @@ const FEATURES: &str = "--enable-bulk-memory --enable-bulk-memory-opt --enable-s
      --enable-nontrapping-float-to-int --enable-mutable-globals --enable-multivalue \
      --enable-reference-types --enable-call-indirect-overlong";
 
+/// Branches are put together anew before what is there is made small, twice.
+const PASSES: &str = "--flatten --rereloop -Oz -Oz";
+
 /// The stack lies first and grows down: nothing else is in the lowest kilobyte.
 const LAYOUT: &str = "--low-memory-unused";
 
@@ -137,7 +140,7 @@ fn runtime() -> Result<()> {
         let simd = if flags.contains("+simd128") { "--enable-simd" } else { "--disable-simd" };
         let out = folder.join(name).with_extension("wasm");
         step(&format!(
-            "node wasm/node_modules/.bin/wasm-opt -Oz {LAYOUT} {FEATURES} {simd} --strip-debug \
+            "node wasm/node_modules/.bin/wasm-opt {PASSES} {LAYOUT} {FEATURES} {simd} --strip-debug \
              --strip-producers --strip-target-features {} -o {}",
             bound.wasm.display(),
             out.display()

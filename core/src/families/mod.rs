@@ -54,6 +54,9 @@ pub(crate) fn generate(bank: &Bank<'_>, workspace: &mut Workspace<'_>, sink: &mu
 /// Σ φ of a run.
 #[inline(never)]
 fn sum(run: &[i16]) -> i32 {
+    #[cfg(target_feature = "simd128")]
+    return crate::simd::sum(run);
+    #[cfg(not(target_feature = "simd128"))]
     run.iter().map(|&phi| i32::from(phi)).sum()
 }
 
