@@ -166,7 +166,8 @@ fn small(bank: &BankPlan, most: u16) -> BankPlan {
         Family::Linear => bank.features,
         _ => bank.features.min(most),
     };
-    BankPlan { features, ..bank.clone() }
+    let kept = bank.kept.as_ref().map(|kept| kept[..usize::from(features)].to_vec());
+    BankPlan { features, kept, ..bank.clone() }
 }
 
 /// What is tuned: one factor on all bandwidths, the law of stumps, and whether

@@ -13,6 +13,7 @@ use crate::judge::sparse_slots;
 use crate::plan::BankPlan;
 use crate::problem::Problem;
 use crate::progress::Progress;
+use crate::prune::select_candidates;
 use crate::report::Report;
 use crate::select::{Choice, choose};
 use crate::solve::Loss;
@@ -109,7 +110,12 @@ fn fit(
 ) -> Result<(Choice, Fitted), Error> {
     let rows: Vec<usize> = (0..problem.table.rows()).collect();
     let choice = choose(problem, &rows, banks, options, progress)?;
-    let spec = choice.spec.clone();
+    let spec = match options.candidates {
+        Some(candidates) => {
+            select_candidates(problem, &choice.spec, candidates, options, progress)?
+        }
+        None => choice.spec.clone(),
+    };
     let ridge = options.loss == Loss::Squared && options.box_c.is_none();
     let fitted = match sparse_slots(&spec) {
         _ if !ridge => fit_loss(problem, spec, options, progress)?,
@@ -293,6 +299,7 @@ pub(crate) fn bank_plans(table: &Table, options: &TrainOptions) -> Result<Vec<Ba
             features: table.inputs as u16,
             bandwidth: 1.0,
             groups: Vec::new(),
+            kept: None,
         });
     }
     let columns: usize = banks.iter().map(BankPlan::columns).sum();

@@ -10,6 +10,7 @@ mod output;
 mod predict;
 mod report;
 mod reproduce;
+mod shrink;
 mod train;
 mod tune;
 
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         Command::Codes(arguments) => codes::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Device(arguments) => device::run(&arguments),
+        Command::Shrink(arguments) => shrink::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
     };

@@ -11,6 +11,7 @@ use koan_trainer::data::{
 use koan_trainer::progress::Progress;
 use koan_trainer::solve::Loss;
 use koan_trainer::stream::{self, Checkpoint, StreamOptions, train_stream};
+use koan_trainer::tune::usual;
 use koan_trainer::unsupervised::Detection;
 use koan_trainer::{Report, TrainOptions, Trained, train};
 
@@ -118,6 +119,11 @@ pub fn run(arguments: &Train) -> Result<()> {
 
 /// Options that only mean something to one task.
 fn check(arguments: &Train) -> Result<()> {
+    let searchable = arguments.loss == Loss::Squared && !arguments.linear;
+    anyhow::ensure!(
+        arguments.flash.is_none() || searchable,
+        "--flash searches the model: give no --loss and no --linear, or use `koan tune`"
+    );
     anyhow::ensure!(
         arguments.report.is_none() || arguments.folds.is_none(),
         "--report needs rows that the model has not seen: leave --folds out"
@@ -131,6 +137,10 @@ fn check(arguments: &Train) -> Result<()> {
     anyhow::ensure!(
         target || (arguments.loss == Loss::Squared && arguments.box_c.is_none()),
         "--loss and --box are for tasks with a target"
+    );
+    anyhow::ensure!(
+        target || arguments.candidates.is_none(),
+        "--candidates are for tasks with a target"
     );
     Ok(())
 }
@@ -181,6 +191,8 @@ fn stream_options(arguments: &Train, files: &[PathBuf]) -> Result<StreamOptions>
         ("--loss logistic", arguments.loss == Loss::Logistic),
         ("--loss hinge", arguments.loss == Loss::Hinge),
         ("--box", arguments.box_c.is_some()),
+        ("--candidates", arguments.candidates.is_some()),
+        ("--flash", arguments.flash.is_some()),
         ("--report", arguments.report.is_some()),
         ("--weights", arguments.source.weights.is_some()),
     ];
@@ -215,15 +227,22 @@ fn in_blocks(arguments: &Train, stream: &StreamOptions, progress: &Progress) -> 
 
 /// Trains on tables in memory; with the tables, where a report asks for them.
 fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Result<InMemory> {
-    let options = arguments.train_options();
+    let given = arguments.train_options();
+    // On the training rows alone.
+    let options = |table: &Table| match arguments.searched() {
+        Some(flash) => usual(table, &given, &arguments.families(), flash, progress),
+        None => Ok(given.clone()),
+    };
     let trained = match arguments.folds {
         Some(count) => {
             let table = read_all(files, &arguments.source.read_options())?;
-            cross_validated(&table, count, &options, progress).map(|trained| (trained, None))
+            cross_validated(&table, count, given.seed, &options, progress)
+                .map(|trained| (trained, None))
         }
         None => {
             let (train_table, test_table) = tables(&arguments.source, files)?;
-            let trained = train(&train_table, &test_table, &options, progress);
+            let trained = options(&train_table)
+                .and_then(|options| train(&train_table, &test_table, &options, progress));
             let kept = arguments.report.is_some().then_some((train_table, test_table));
             trained.map(|trained| (trained, kept)).map_err(Into::into)
         }
@@ -236,18 +255,20 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
 fn cross_validated(
     table: &Table,
     count: usize,
-    options: &TrainOptions,
+    seed: u64,
+    options: &dyn Fn(&Table) -> Result<TrainOptions, koan_trainer::Error>,
     progress: &Progress,
 ) -> Result<Trained> {
-    let parts = folds(table, count, options.seed)?;
+    let parts = folds(table, count, seed)?;
     let mut reports = Vec::new();
     for part in 0..count {
         let (test, fit): (Vec<usize>, Vec<usize>) =
             (0..table.rows()).partition(|&row| parts[row] == part);
-        let trained = train(&table.select(&fit), &table.select(&test), options, progress)?;
+        let fit = table.select(&fit);
+        let trained = train(&fit, &table.select(&test), &options(&fit)?, progress)?;
         reports.push(trained.report);
     }
-    let mut trained = train(table, table, options, progress)?;
+    let mut trained = train(table, table, &options(table)?, progress)?;
     let mean = |error: fn(&Report) -> f64| reports.iter().map(error).sum::<f64>() / count as f64;
     let mean_of = |error: fn(&Report) -> Option<f64>| {
         reports.iter().map(error).sum::<Option<f64>>().map(|sum| sum / count as f64)
