@@ -20,8 +20,7 @@ pub(super) fn generate(bank: &Bank<'_>, slot_bits: u8, q: &[i16], sink: &mut dyn
     let starts = bank_stream(bank, Purpose::Choices);
     let draws_each = q.len().div_ceil(4) as u64;
     let slots = 1usize << slot_bits;
-    let mut column = 0;
-    for grid in bank.spans().flatten() {
+    for (column, grid) in bank.spans().flatten().enumerate() {
         let first = grid as u64 * draws_each;
         // Starting elsewhere in every grid, two cells that collide in one grid
         // do not collide in the next.
@@ -56,7 +55,6 @@ pub(super) fn generate(bank: &Bank<'_>, slot_bits: u8, q: &[i16], sink: &mut dyn
         let slot = (hash >> (64 - u32::from(slot_bits))) as usize;
         sink.one_hot(column * slots + slot, slots);
         sink.code(column, slot as u16);
-        column += 1;
     }
 }
 
