@@ -101,6 +101,17 @@ impl<'a> Model<'a> {
         self.blob
     }
 
+    /// The same model, reading an equal copy of its bytes at another place: a model
+    /// may so be kept beside bytes that it cannot borrow. Other bytes give a model
+    /// whose answers mean nothing.
+    #[must_use]
+    pub const fn moved<'b>(&self, blob: &'b [u8]) -> Model<'b> {
+        let Self {
+            head_at, sections_at, block, wide, limit, inputs, outputs, flags, banks, ..
+        } = *self;
+        Model { blob, head_at, sections_at, block, wide, limit, inputs, outputs, flags, banks }
+    }
+
     /// Numbers in a row.
     #[must_use]
     pub const fn inputs(&self) -> usize {

@@ -66,9 +66,7 @@ fn main() -> Result<()> {
             .flat_map(|row| scores.col(row).iter().copied().collect::<Vec<_>>())
             .collect();
         let error = of_scores(&test, &scores).error;
-        println!(
-            "{{\"seconds\": {seconds:.4}, \"sums\": {summed:.4}, \"error\": {error:.6}}}"
-        );
+        println!("{{\"seconds\": {seconds:.4}, \"sums\": {summed:.4}, \"error\": {error:.6}}}");
     }
     Ok(())
 }

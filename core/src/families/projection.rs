@@ -4,7 +4,7 @@ use core::slice;
 
 use crate::bank::{Bank, Law};
 use crate::generator::{Draws, Purpose, Stream, bank_stream};
-use crate::numerics::{CAUCHY, NORMAL, NORMAL_ONE, Scale};
+use crate::numerics::{NORMAL_ONE, Scale, cauchy, normal};
 
 /// Dense projections of one quantised row: z_k = Σ_i w_ki·q_i, one at a time,
 /// the weights drawn as they are used.
@@ -28,7 +28,6 @@ impl<'b> Dense<'b> {
     }
 
     /// The phase of Fourier feature `k`.
-    #[cfg(target_feature = "simd128")]
     pub(super) fn phase(&self, k: usize, q: &[i16]) -> i16 {
         let phase = if self.bank.is_grouped() {
             self.project_groups(k, q)
@@ -44,8 +43,8 @@ impl<'b> Dense<'b> {
         let first = k as u64 * self.draws_each;
         match self.bank.law {
             Law::Sign => self.signed(first, q),
-            Law::Cauchy => self.tabled(first, q, |byte| i32::from(CAUCHY[usize::from(byte)])),
-            _ => self.tabled(first, q, |byte| i32::from(NORMAL[usize::from(byte)])),
+            Law::Cauchy => self.tabled(first, q, cauchy),
+            _ => self.tabled(first, q, normal),
         }
     }
 
@@ -91,8 +90,8 @@ impl<'b> Dense<'b> {
             for &value in mine {
                 let byte = (self.stream.draw(first + input as u64 / 8) >> (8 * (input % 8))) as u8;
                 let weight = match group.law {
-                    Law::Gaussian => i32::from(NORMAL[usize::from(byte)]),
-                    Law::Cauchy => i32::from(CAUCHY[usize::from(byte)]),
+                    Law::Gaussian => normal(byte),
+                    Law::Cauchy => cauchy(byte),
                     Law::Sign => 1 - 2 * i32::from(byte >> 7),
                     _ => 0,
                 };
@@ -105,7 +104,7 @@ impl<'b> Dense<'b> {
     }
 }
 
-/// What a bias drawn from [`NORMAL`] is divided by under a law: the table's
+/// What a bias drawn from the normal law is divided by under a law: the table's
 /// one for weights of ±1, nothing for weights from the table itself.
 pub(super) const fn bias_divisor(law: Law) -> i32 {
     match law {
@@ -164,35 +163,22 @@ pub(super) struct Hadamard {
 
 impl Hadamard {
     pub(super) fn new(bank: &Bank<'_>) -> Self {
-        Self { draws: bank_stream(bank, Purpose::Weights).draws(0) }
+        Self::from_block(bank, 0, 0)
+    }
+
+    /// The same from block `number` of `inputs` inputs on.
+    #[inline]
+    pub(super) fn from_block(bank: &Bank<'_>, number: usize, inputs: usize) -> Self {
+        let first = (number * inputs.div_ceil(64)) as u64;
+        Self { draws: bank_stream(bank, Purpose::Weights).draws(first) }
     }
 
     /// Fills `block` (a power of two, at least 8 and as long as `q`) with the
     /// next projections as phases: scaled before the transform, so that the block
     /// itself is i16 and its low bits are the phase.
-    #[cfg(not(target_feature = "simd128"))]
     #[inline]
     pub(super) fn phases(&mut self, scale: Scale, q: &[i16], block: &mut [i16]) {
         self.transform(scale, q, block);
-    }
-
-    /// The same in vectors.
-    #[cfg(target_feature = "simd128")]
-    pub(super) fn phases(&mut self, scale: Scale, q: &[i16], block: &mut [i16]) {
-        let (eights, _) = block.as_chunks_mut::<8>();
-        for (places, values) in eights.chunks_mut(8).zip(q.chunks(64)) {
-            let mut signs = self.draws.next();
-            for (place, values) in places.iter_mut().zip(values.chunks(8)) {
-                let mut eight = [0; 8];
-                eight.iter_mut().zip(values).for_each(|(place, &value)| *place = value);
-                *place = crate::simd::load(eight, scale, (signs >> 56) as u8);
-                signs <<= 8;
-            }
-        }
-        if let Some(padding) = eights.get_mut(q.len().div_ceil(8)..) {
-            padding.fill([0; 8]);
-        }
-        crate::simd::walsh_hadamard(eights);
     }
 
     /// Fills `block` (a power of two, at least 8 and as long as `q`) with the
@@ -237,6 +223,7 @@ impl Hadamard {
 /// Rows r and s of a transform are related by r XOR s, so neighbours are related
 /// in the same way everywhere. In this order the relation differs from unit to
 /// unit and averages out.
+#[derive(Default)]
 pub(super) struct RowOrder {
     linear: u32,
     square: u32,

@@ -14,4 +14,8 @@ mod pipes;
 mod predictions;
 mod recordings;
 mod reports;
+mod reproduce;
+mod shrink;
 mod streaming;
+mod tuning;
+mod weights;

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use koan_trainer::progress::Progress;
-use koan_trainer::reproduce::{Experiment, Section, Settings};
+use koan_trainer::reproduce::{Experiment, Section, Settings, page};
 
 use crate::arguments::Reproduce;
 use crate::output::write_whole;
@@ -33,6 +33,9 @@ pub fn run(arguments: &Reproduce) -> Result<()> {
     println!("{seconds:.0} s in all.");
     if let Some(path) = &arguments.output {
         write_whole(path, document(&sections, arguments, seconds).as_bytes())?;
+    }
+    if let Some(path) = &arguments.report {
+        page(&sections)?.write(path)?;
     }
     Ok(())
 }
