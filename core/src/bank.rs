@@ -245,7 +245,10 @@ impl Group {
 #[derive(Clone, Copy, Debug)]
 pub struct Groups<'a> {
     bytes: &'a [u8],
-    whole: Option<Group>,
+    /// Inputs of the group that stands for a bank without groups; 0 where there is none.
+    inputs: u16,
+    law: Law,
+    scale: Scale,
 }
 
 impl Iterator for Groups<'_> {
@@ -253,8 +256,9 @@ impl Iterator for Groups<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Group> {
-        if let Some(whole) = self.whole.take() {
-            return Some(whole);
+        if self.inputs > 0 {
+            let inputs = core::mem::take(&mut self.inputs);
+            return Some(Group { inputs, law: self.law, scale: self.scale });
         }
         let (group, rest) = self.bytes.split_at_checked(Group::BYTES)?;
         self.bytes = rest;
@@ -417,11 +421,9 @@ impl<'a> Bank<'a> {
     pub const fn groups(&self) -> Groups<'a> {
         Groups {
             bytes: self.group_bytes,
-            whole: if self.group_bytes.is_empty() {
-                Some(Group { inputs: self.inputs, law: self.law, scale: self.scale })
-            } else {
-                None
-            },
+            inputs: if self.grouped { 0 } else { self.inputs },
+            law: self.law,
+            scale: self.scale,
         }
     }
 

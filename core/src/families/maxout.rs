@@ -33,8 +33,10 @@ pub(super) fn generate(
     if hadamard {
         let mut projections = Hadamard::new(bank);
         let length = crate::format::hadamard_block(q.len() as u16);
-        for block in wide.chunks_exact_mut(length) {
+        let mut rest = &mut *wide;
+        while let Some((block, others)) = core::mem::take(&mut rest).split_at_mut_checked(length) {
             projections.transform(Scale::ONE, q, block);
+            rest = others;
         }
     } else {
         let projections = Dense::new(bank, q.len());

@@ -7,11 +7,11 @@
 //! estimate the same kernel as independent draws with less variance, and cost no
 //! draw.
 
-use super::{FEATURE_ONE, RUN, Runs};
+use super::{FEATURE_ONE, RUN, Runs, unknown_zeros};
 use crate::bank::{Bank, Group, Law};
 use crate::generator::{Purpose, bank_stream};
 use crate::kept::Listed;
-use crate::numerics::{normal, uniform};
+use crate::numerics::{normal, quotient, uniform};
 use crate::sink::Sink;
 
 /// 2^16 divided by the golden ratio.
@@ -24,7 +24,7 @@ pub(super) fn generate(bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
         walk.kept(bank, list, q, sink);
         return;
     }
-    let mut features = [0; RUN];
+    let mut features = unknown_zeros();
     let mut first = 0;
     while first < usize::from(bank.features) {
         let length = RUN.min(usize::from(bank.features) - first);
@@ -54,7 +54,7 @@ impl Walk {
         let draws = bank_stream(bank, Purpose::Choices);
         let below = |draw: u64| ((u64::from(draw as u32) * u64::from(count)) >> 32) as u32;
         // `count` steps go GOLDEN further, modulo 2^16.
-        let step = (GOLDEN + (below(draws.draw(1)) << 16)) / count;
+        let step = quotient(GOLDEN + (below(draws.draw(1)) << 16), count);
         Self {
             count,
             next: below(draws.draw(0)) as usize,
@@ -88,8 +88,7 @@ impl Walk {
             next -= self.count;
         }
         if next >= self.count {
-            // Not 0. Said here so that no panic is linked.
-            next %= self.count.max(1);
+            next -= quotient(next, self.count) * self.count;
         }
         self.next = next as usize;
     }

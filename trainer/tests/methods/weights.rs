@@ -72,7 +72,7 @@ fn integer_weights_equal_repeated_rows() {
                 let quiet = Progress::none();
                 let fitted: Fitted = match (family, loss, box_c) {
                     (FamilyName::Bin, ..) => {
-                        fit_sparse(&problem, spec.clone(), 3, &options, &quiet)
+                        fit_sparse(&problem, spec.clone(), 3, &options, &quiet).unwrap()
                     }
                     (_, Loss::Squared, None) => fit_dense(&problem, spec.clone(), &options, &quiet),
                     _ => fit_loss(&problem, spec.clone(), &options, &quiet),

@@ -58,6 +58,9 @@ pub struct Reproduce {
     /// Only these experiments
     #[arg(long, value_name = "NAME", num_args = 1..)]
     pub only: Vec<Experiment>,
+    /// Write tables and figures as an HTML page
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     /// Write the tables as Markdown
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
