@@ -2,7 +2,7 @@
 
 use crate::error::{Feature, Field};
 use crate::format::{Cursor, byte_at, field, hadamard_block, u16_at, u64_at};
-use crate::kept::{Kept, MAX_INDEX, Spans};
+use crate::kept::{Kept, Listed, MAX_INDEX, Spans};
 use crate::numerics::{NORMAL_ONE, Scale, quotient};
 
 /// The nonlinearity of a bank's features.
@@ -457,7 +457,12 @@ impl<'a> Bank<'a> {
         self.spans().flatten()
     }
 
-    /// The same in runs.
+    /// The indices of its list, if it has one.
+    pub(crate) const fn listed(&self) -> Option<Listed<'a>> {
+        Listed::new(self.kept, self.features)
+    }
+
+    /// The indices of its features in runs.
     pub(crate) const fn spans(&self) -> Spans<'a> {
         Spans::new(self.kept, self.features)
     }

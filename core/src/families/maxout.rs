@@ -7,6 +7,7 @@ use super::Runs;
 use super::projection::{Dense, Hadamard, RowOrder};
 use crate::bank::{Bank, Law};
 use crate::generator::{Purpose, bank_stream};
+use crate::kept::Listed;
 use crate::numerics::Scale;
 use crate::sink::Sink;
 
@@ -75,8 +76,8 @@ pub(super) fn project(
     if matches!(bank.law, Law::Hadamard) || !cfg!(feature = "dense") {
         let length = crate::format::hadamard_block(q.len() as u16);
         let Some(block) = block.get_mut(..length) else { return };
-        if bank.is_kept() {
-            transform_kept(bank, q, pool, block, units);
+        if let Some(list) = bank.listed() {
+            transform_kept(bank, list, q, pool, block, units);
             return;
         }
         let count = usize::from(bank.features) * pool;
@@ -105,6 +106,7 @@ pub(super) fn project(
 /// The projections of a list's units from the transforms that have any.
 fn transform_kept(
     bank: &Bank<'_>,
+    list: Listed<'_>,
     q: &[i16],
     pool: usize,
     block: &mut [i32],
@@ -114,7 +116,7 @@ fn transform_kept(
     let log = length.trailing_zeros() & 31;
     let mut order = RowOrder::default();
     let mut end = 0;
-    for unit in bank.indices() {
+    for unit in list {
         units.start(unit);
         for k in unit * pool..(unit + 1) * pool {
             if k >= end {

@@ -35,10 +35,10 @@ pub(crate) fn generate(bank: &Bank<'_>, workspace: &mut Workspace<'_>, sink: &mu
     // code out of the program.
     match bank.family {
         Family::Linear => linear::generate(bank, q, sink),
-        Family::Fourier if cfg!(feature = "kept") && bank.is_kept() => {
-            fourier_kept::generate(bank, q, block, sink);
-        }
-        Family::Fourier if cfg!(feature = "fourier") => fourier::generate(bank, q, block, sink),
+        Family::Fourier if cfg!(feature = "fourier") => match bank.listed() {
+            Some(list) => fourier_kept::generate(bank, list, q, block, sink),
+            None => fourier::generate(bank, q, block, sink),
+        },
         Family::Stump if cfg!(feature = "stump") => stump::generate(bank, q, sink),
         Family::Bin { slot_bits } if cfg!(feature = "bin") => {
             bin::generate(bank, slot_bits, q, sink);
@@ -54,6 +54,9 @@ pub(crate) fn generate(bank: &Bank<'_>, workspace: &mut Workspace<'_>, sink: &mu
 /// Σ φ of a run.
 #[inline(never)]
 fn sum(run: &[i16]) -> i32 {
+    #[cfg(target_feature = "simd128")]
+    return crate::simd::sum(run);
+    #[cfg(not(target_feature = "simd128"))]
     run.iter().map(|&phi| i32::from(phi)).sum()
 }
 
@@ -86,6 +89,12 @@ impl<'r> Runs<'r> {
         if self.length == RUN {
             self.flush();
         }
+    }
+
+    /// As [`Runs::push`], once in the program.
+    #[inline(never)]
+    fn put(&mut self, feature: i16) {
+        self.push(feature);
     }
 
     fn flush(&mut self) {

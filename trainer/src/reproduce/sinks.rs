@@ -73,6 +73,19 @@ pub fn run(settings: &Settings) -> Result<Section, Error> {
         }
         None => section.skipped.push("kddcup99".into()),
     }
+    if !section.grids.is_empty() {
+        section.findings.push(
+            "The paper has random stumps one to three orders of magnitude ahead, with axes that \
+             end at 100 s (adult) and 1000 s (KDDCUP99) for a few hundred rounds. The difference \
+             is AdaBoost's implementation: here columns are sorted once and a round adds up only \
+             values that are not their column's most frequent one, which on a9a's indicators is a \
+             small part of the table; least squares on K dense features costs rows·K² whatever \
+             the inputs are. On indicators a stump is a linear function of one input, so random \
+             stumps end at linear regression's error, and AdaBoost's exponential loss fits the \
+             classes better than squares do."
+                .into(),
+        );
+    }
     section.skipped.push("activity (the paper's third set is not public)".into());
     section.seconds = start.elapsed().as_secs_f64();
     Ok(section)
@@ -156,10 +169,11 @@ fn verdict(name: &str, boosted: &[Step], rivals: &[(&str, &[Step])]) -> Option<S
     let least = |curve: &[Step]| curve.iter().copied().min_by(|a, b| a.error.total_cmp(&b.error));
     let best = least(boosted)?;
     let mut text = format!(
-        "{name}: AdaBoost's least error is {} % after {} rounds and {:.3} s.",
+        "{name}: AdaBoost's least error is {} % after {} rounds and {:.3} s ({:.2} ms a round).",
         percent(best.error),
         best.count,
-        best.seconds
+        best.seconds,
+        1000.0 * best.seconds / best.count as f64
     );
     for (rival, curve) in rivals {
         let reaches = |error: f64| {
@@ -218,7 +232,8 @@ fn boost(train: &Table, test: &Table, rounds: usize) -> Vec<Step> {
         let count = index + 1;
         Step { count, error, seconds: seconds + each * count as f64 }
     });
-    let shown = |step: &Step| step.count % 10 == 0 || FEATURES.contains(&(step.count as u16));
+    let shown =
+        |step: &Step| step.count.is_multiple_of(10) || FEATURES.contains(&(step.count as u16));
     steps.filter(shown).collect()
 }
 

@@ -9,6 +9,7 @@ mod fake_device;
 mod formats;
 mod methods;
 mod models;
+mod pages;
 #[cfg(unix)]
 mod pipes;
 mod predictions;

@@ -39,6 +39,7 @@ fn what_is_there_is_run_and_written() {
         .success()
         .stdout(contains("| glass1 |").and(contains("not there: proben1/glass2")));
     let text = String::from_utf8(folder.read("r.md")).unwrap();
+    assert!(text.contains("--only networks locality --output"), "{text}");
     assert!(text.contains("# The papers' experiments") && text.contains("| glass1 |"), "{text}");
     let page = String::from_utf8(folder.read("r.html")).unwrap();
     assert!(page.contains("glass1") && page.contains("<svg"), "no plot");
