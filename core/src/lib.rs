@@ -23,8 +23,9 @@
 //!
 //! Cargo features choose what is built in: one for each family (`fourier`, `stump`,
 //! `bin`, `maxout`, `sigmoid`; the linear one is always there), `dense` for
-//! projections other than the Hadamard transform, and `kept` for banks that keep
-//! only some of their features. All are on by default. A model that needs more is
+//! projections other than the Hadamard transform, `kept` for banks that keep only
+//! some of their features, and `log` for input maps with a logarithm. All are on by
+//! default. A model that needs more is
 //! refused when it is parsed, by [`Error::NotBuilt`].
 //!
 //! ```
