@@ -1,5 +1,6 @@
 //! A bank: a run of features of one family, one law and one scale.
 
+use crate::conv::Conv;
 use crate::error::Error;
 use crate::format::{attempt, byte_at, hadamard_block, need, require, slice_at, u16_at};
 use crate::numerics::{NORMAL_ONE, Scale};
@@ -27,11 +28,13 @@ pub enum Family {
     },
     /// σ(w·x + b): random ridge functions.
     Sigmoid,
+    /// Filters of signs over an image or a series, pooled.
+    Conv(Conv),
 }
 
 impl Family {
     /// How many families the format knows.
-    pub(crate) const COUNT: u8 = 6;
+    pub(crate) const COUNT: u8 = 7;
 
     /// The family's name, as the command line and reports have it.
     #[must_use]
@@ -43,6 +46,7 @@ impl Family {
             Self::Bin { .. } => "bin",
             Self::Maxout { .. } => "maxout",
             Self::Sigmoid => "sigmoid",
+            Self::Conv(_) => "conv",
         }
     }
 
@@ -56,6 +60,7 @@ impl Family {
             Self::Bin { .. } => cfg!(feature = "bin"),
             Self::Maxout { .. } => cfg!(feature = "maxout"),
             Self::Sigmoid => cfg!(feature = "sigmoid"),
+            Self::Conv(_) => cfg!(feature = "conv"),
         }
     }
 
@@ -69,6 +74,7 @@ impl Family {
             Self::Bin { .. } => 3,
             Self::Maxout { .. } => 4,
             Self::Sigmoid => 5,
+            Self::Conv(_) => 6,
         }
     }
 }
@@ -153,6 +159,7 @@ impl Law {
             | (Family::Fourier, Self::Gaussian | Self::Cauchy | Self::Sign)
             | (Family::Stump, Self::Normal | Self::Uniform)
             | (Family::Bin { .. }, Self::Gamma2) => true,
+            (Family::Conv(_), Self::Sign) => !grouped,
             (Family::Fourier | Family::Stump | Family::Bin { .. }, Self::None) => grouped,
             (Family::Fourier, Self::Hadamard)
             | (
@@ -320,6 +327,15 @@ impl<'a> Bank<'a> {
                 Family::Maxout { pool, shared: u16_at(blob, next - 2) }
             }
             5 => Family::Sigmoid,
+            6 => {
+                attempt!(need(end, "conv shape", next, Conv::BYTES));
+                let Some(conv) = Conv::read(blob, next, inputs) else {
+                    return Err(Error::Field { field: "conv shape", offset: next });
+                };
+                require!(features.is_multiple_of(conv.cells()), "bank features", at + 2);
+                next += Conv::BYTES;
+                Family::Conv(conv)
+            }
             _ => return Err(Error::Field { field: "bank family", offset: at }),
         };
         let grouped = options & option::GROUPS != 0;
@@ -336,7 +352,7 @@ impl<'a> Bank<'a> {
         }
         let max_shift = match family {
             Family::Linear => 0,
-            Family::Fourier | Family::Stump | Family::Bin { .. } => 16,
+            Family::Fourier | Family::Stump | Family::Bin { .. } | Family::Conv(_) => 16,
             Family::Maxout { .. } | Family::Sigmoid => 31,
         };
         require!(scale.mult > 0 && scale.shift <= max_shift, "bank scale", at + 4);
@@ -439,6 +455,7 @@ impl<'a> Bank<'a> {
                 let unit = if hadamard == 0 { 1 } else { hadamard };
                 (0, (shared as usize).div_ceil(unit) * unit)
             }
+            Family::Conv(conv) => conv.buffers(inputs),
             _ => (0, 0),
         }
     }

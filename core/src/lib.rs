@@ -22,7 +22,7 @@
 //! input map and the scores is integer arithmetic.
 //!
 //! Cargo features choose what is built in: one for each family (`fourier`, `stump`,
-//! `bin`, `maxout`, `sigmoid`; the linear one is always there) and `dense` for
+//! `bin`, `maxout`, `sigmoid`, `conv`; the linear one is always there) and `dense` for
 //! projections other than the Hadamard transform. All are on by default. A model
 //! that needs more is refused when it is parsed, by [`Error::NotBuilt`].
 //!
@@ -57,6 +57,7 @@ struct Readme;
 
 mod bank;
 mod buffers;
+mod conv;
 mod crc;
 mod error;
 mod families;
@@ -75,6 +76,7 @@ mod sink;
 
 pub use bank::{Bank, Family, Group, Groups, Law, Width, option};
 pub use buffers::{Buffers, OwnedBuffers, Workspace};
+pub use conv::Conv;
 pub use error::Error;
 pub use families::FEATURE_ONE;
 pub use input::{Input, InputMap};

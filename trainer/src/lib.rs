@@ -35,7 +35,7 @@ pub mod stream;
 mod train;
 pub mod unsupervised;
 
-pub use options::{FamilyName, Goal, TrainOptions};
+pub use options::{ConvOptions, FamilyName, Goal, Pooling, TrainOptions};
 pub use report::Report;
 pub use train::{Trained, train};
 

@@ -38,6 +38,9 @@ pub(super) fn generate(
 /// phases.
 fn hadamard(bank: &Bank<'_>, seed: u64, q: &[i16], block: &mut [i16], sink: &mut Sink<'_, '_>) {
     let features = usize::from(bank.features);
+    // Another bank may need a longer one.
+    let length = crate::format::hadamard_block(q.len() as u16);
+    let Some(block) = block.get_mut(..length) else { return };
     let mut projections = Hadamard::new(bank, seed);
     let mut offsets = Offsets::new(bank, seed);
     let mut first = 0;

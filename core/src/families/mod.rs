@@ -4,6 +4,7 @@
 //! multiple of 8, so that packed weights of any width start on a whole byte.
 
 mod bin;
+mod conv;
 mod fourier;
 mod linear;
 mod maxout;
@@ -46,6 +47,7 @@ pub(crate) fn generate(
             maxout::generate(bank, usize::from(pool), usize::from(shared), seed, q, wide, sink);
         }
         Family::Sigmoid => sigmoid::generate(bank, seed, q, wide, sink),
+        Family::Conv(conv) => conv::generate(bank, conv, seed, q, block, wide, sink),
     }
 }
 
