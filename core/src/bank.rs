@@ -1,9 +1,9 @@
 //! A bank: a run of features of one family, one law and one scale.
 
 use crate::conv::Conv;
-use crate::error::Error;
-use crate::format::{attempt, byte_at, hadamard_block, need, require, slice_at, u16_at};
-use crate::numerics::{NORMAL_ONE, Scale};
+use crate::error::{Feature, Field};
+use crate::format::{Cursor, byte_at, field, hadamard_block, slice_at, u16_at, u64_at};
+use crate::numerics::{NORMAL_ONE, Scale, quotient};
 
 /// The nonlinearity of a bank's features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +61,18 @@ impl Family {
             Self::Maxout { .. } => cfg!(feature = "maxout"),
             Self::Sigmoid => cfg!(feature = "sigmoid"),
             Self::Conv(_) => cfg!(feature = "conv"),
+        }
+    }
+
+    /// The cargo feature that builds it; the linear family is always there.
+    const fn feature(self) -> Feature {
+        match self {
+            Self::Linear | Self::Fourier => Feature::Fourier,
+            Self::Stump => Feature::Stump,
+            Self::Bin { .. } => Feature::Bin,
+            Self::Maxout { .. } => Feature::Maxout,
+            Self::Sigmoid => Feature::Sigmoid,
+            Self::Conv(_) => Feature::Conv,
         }
     }
 
@@ -131,9 +143,9 @@ impl Law {
         }
     }
 
-    const fn from_code(code: u8) -> Option<Self> {
-        Some(match code {
-            0 => Self::None,
+    /// The law of the code's low three bits.
+    const fn from_code(code: u8) -> Self {
+        match code & 7 {
             1 => Self::Gaussian,
             2 => Self::Cauchy,
             3 => Self::Sign,
@@ -141,8 +153,8 @@ impl Law {
             5 => Self::Normal,
             6 => Self::Uniform,
             7 => Self::Gamma2,
-            _ => return None,
-        })
+            _ => Self::None,
+        }
     }
 
     /// Whether a bank of `family` with this law needs the cargo feature `dense`.
@@ -154,20 +166,17 @@ impl Law {
     /// Whether a bank of `family` may use this law, alone or for a group.
     #[must_use]
     pub const fn suits(self, family: Family, grouped: bool) -> bool {
-        match (family, self) {
-            (Family::Linear, Self::None)
-            | (Family::Fourier, Self::Gaussian | Self::Cauchy | Self::Sign)
-            | (Family::Stump, Self::Normal | Self::Uniform)
-            | (Family::Bin { .. }, Self::Gamma2) => true,
-            (Family::Conv(_), Self::Sign) => !grouped,
-            (Family::Fourier | Family::Stump | Family::Bin { .. }, Self::None) => grouped,
-            (Family::Fourier, Self::Hadamard)
-            | (
-                Family::Maxout { .. } | Family::Sigmoid,
-                Self::Gaussian | Self::Sign | Self::Hadamard,
-            ) => !grouped,
-            _ => false,
-        }
+        // A bit for each law that a bank may have, and for each that a group may.
+        let (alone, in_group) = match family {
+            Family::Linear => (0b1, 0b1),
+            Family::Fourier => (0b1_1110, 0b1111),
+            Family::Stump => (0b110_0000, 0b110_0001),
+            Family::Bin { .. } => (0b1000_0000, 0b1000_0001),
+            Family::Maxout { .. } | Family::Sigmoid => (0b1_1010, 0),
+            Family::Conv(_) => (0b1000, 0),
+        };
+        let laws = if grouped { in_group } else { alone };
+        laws >> self.code() & 1 != 0
     }
 }
 
@@ -185,6 +194,17 @@ pub struct Width {
 impl Width {
     /// The widths of the format, in the order of their codes.
     pub const BITS: [u8; 5] = [2, 3, 4, 8, 16];
+
+    /// Bits of a weight by the width's code.
+    const fn bits_of(code: u8) -> u8 {
+        match code {
+            0 => 2,
+            1 => 3,
+            2 => 4,
+            3 => 8,
+            _ => 16,
+        }
+    }
 
     /// The three low bits of a bank's options byte, and bit 3 for `odd`.
     #[must_use]
@@ -256,7 +276,7 @@ impl Iterator for Groups<'_> {
         self.bytes = rest;
         Some(Group {
             inputs: u16_at(group, 0),
-            law: Law::from_code(byte_at(group, 2)).unwrap_or(Law::None),
+            law: Law::from_code(byte_at(group, 2)),
             scale: Scale { mult: byte_at(group, 3), shift: byte_at(group, 4) },
         })
     }
@@ -278,6 +298,10 @@ pub struct Bank<'a> {
     pub scale: Scale,
     /// How its weights are stored.
     pub width: Width,
+    /// Whether another bank follows.
+    pub(crate) more: bool,
+    /// The model's seed.
+    pub(crate) seed: u64,
     group_bytes: &'a [u8],
     inputs: u16,
 }
@@ -286,95 +310,125 @@ impl<'a> Bank<'a> {
     /// Bytes of a bank without its family's parameters and its groups.
     pub const BYTES: usize = 6;
 
-    /// Reads the bank at `at`: itself, where the next one starts, and whether
-    /// there is one.
-    pub(crate) const fn parse(
-        blob: &'a [u8],
-        at: usize,
-        end: usize,
-        index: usize,
-        inputs: u16,
-        outputs: u8,
-    ) -> Result<(Self, usize, bool), Error> {
-        attempt!(need(end, "bank", at, Self::BYTES));
+    /// Reads the next bank of a blob, without a look at its values.
+    pub(crate) const fn read(cursor: &mut Cursor<'a>, index: usize, inputs: u16) -> Self {
+        let blob = cursor.blob;
+        let at = cursor.take(Self::BYTES, Field::Bank);
         let kind = byte_at(blob, at);
         let options = byte_at(blob, at + 1);
-        let features = u16_at(blob, at + 2);
-        let scale = Scale { mult: byte_at(blob, at + 4), shift: byte_at(blob, at + 5) };
-        let mut next = at + Self::BYTES;
-
-        require!(options & 7 <= 4 && options >> 6 == 0, "bank options", at + 1);
-        let width = Width { bits: Width::BITS[(options & 7) as usize], odd: options & 8 != 0 };
-        require!(outputs > 0 || options & 15 == 0, "bank options", at + 1);
-        require!(features > 0, "bank features", at + 2);
-
         let family = match kind & 15 {
-            0 => Family::Linear,
             1 => Family::Fourier,
             2 => Family::Stump,
             3 => {
-                attempt!(need(end, "bin slot bits", next, 1));
-                let slot_bits = byte_at(blob, next);
-                require!(slot_bits >= 1 && slot_bits <= 12, "bin slot bits", next);
-                next += 1;
-                Family::Bin { slot_bits }
+                let at = cursor.take(1, Field::BinSlotBits);
+                Family::Bin { slot_bits: byte_at(blob, at) & 15 }
             }
             4 => {
-                attempt!(need(end, "maxout pool", next, 3));
-                let pool = byte_at(blob, next);
-                require!(pool > 0, "maxout pool", next);
-                next += 3;
-                Family::Maxout { pool, shared: u16_at(blob, next - 2) }
+                let at = cursor.take(3, Field::MaxoutPool);
+                Family::Maxout { pool: byte_at(blob, at), shared: u16_at(blob, at + 1) }
             }
             5 => Family::Sigmoid,
             6 => {
-                attempt!(need(end, "conv shape", next, Conv::BYTES));
-                let Some(conv) = Conv::read(blob, next, inputs) else {
-                    return Err(Error::Field { field: "conv shape", offset: next });
-                };
-                require!(features.is_multiple_of(conv.cells()), "bank features", at + 2);
-                next += Conv::BYTES;
-                Family::Conv(conv)
+                let at = cursor.take(Conv::BYTES, Field::ConvShape);
+                Family::Conv(Conv::read(blob, at))
             }
-            _ => return Err(Error::Field { field: "bank family", offset: at }),
+            _ => Family::Linear,
         };
-        let grouped = options & option::GROUPS != 0;
-        let law = match Law::from_code(kind >> 4) {
-            Some(law) if grouped && matches!(law, Law::None) => law,
-            Some(law) if !grouped && law.suits(family, false) => law,
-            _ => return Err(Error::Field { field: "bank law", offset: at }),
-        };
-        if !family.is_built() {
-            return Err(Error::NotBuilt { feature: family.name() });
-        }
-        if law.is_dense(family) && !cfg!(feature = "dense") {
-            return Err(Error::NotBuilt { feature: "dense" });
-        }
-        let max_shift = match family {
-            Family::Linear => 0,
-            Family::Fourier | Family::Stump | Family::Bin { .. } | Family::Conv(_) => 16,
-            Family::Maxout { .. } | Family::Sigmoid => 31,
-        };
-        require!(scale.mult > 0 && scale.shift <= max_shift, "bank scale", at + 4);
-        if grouped || matches!(family, Family::Linear) {
-            require!(scale.mult == 1 && scale.shift == 0, "bank scale", at + 4);
-        }
-        if matches!(family, Family::Linear) {
-            require!(features == inputs, "bank features", at + 2);
-        }
-
         let mut group_bytes: &[u8] = &[];
-        if grouped {
-            attempt!(need(end, "groups", next, 1));
-            let count = byte_at(blob, next) as usize;
-            let first = next + 1;
-            attempt!(need(end, "groups", first, count * Group::BYTES));
-            next = first + count * Group::BYTES;
-            group_bytes = slice_at(blob, first, count * Group::BYTES);
-            attempt!(check_groups(blob, first, next, family, inputs));
+        if options & option::GROUPS != 0 {
+            let at = cursor.take(1, Field::Groups);
+            let length = byte_at(blob, at) as usize * Group::BYTES;
+            group_bytes = slice_at(blob, cursor.take(length, Field::Groups), length);
         }
-        let bank = Self { index, family, law, features, scale, width, group_bytes, inputs };
-        Ok((bank, next, options & option::MORE != 0))
+        let code = options & 7;
+        Self {
+            index,
+            family,
+            law: Law::from_code(kind >> 4),
+            features: u16_at(blob, at + 2),
+            scale: Scale { mult: byte_at(blob, at + 4), shift: byte_at(blob, at + 5) },
+            width: Width { bits: Width::bits_of(code), odd: options & 8 != 0 },
+            more: options & option::MORE != 0,
+            seed: u64_at(blob, field::SEED),
+            group_bytes,
+            inputs,
+        }
+    }
+
+    /// Checks the values of the bank that was read `at` there.
+    #[inline(never)]
+    pub(crate) const fn check(&self, cursor: &mut Cursor<'a>, at: usize, outputs: u8) {
+        let kind = byte_at(cursor.blob, at);
+        let options = byte_at(cursor.blob, at + 1);
+        let grouped = options & option::GROUPS != 0;
+        let one = self.scale.mult == 1 && self.scale.shift == 0;
+        let weighted = outputs > 0 || options & 15 == 0;
+        let known = options & 7 < Width::BITS.len() as u8 && options >> 6 == 0;
+        cursor.expect(known && weighted, Field::BankOptions, at + 1);
+        cursor.expect(self.features > 0, Field::BankFeatures, at + 2);
+        cursor.expect(kind & 15 < Family::COUNT, Field::BankFamily, at);
+        if let Family::Bin { .. } = self.family {
+            let slot_bits = byte_at(cursor.blob, at + Self::BYTES);
+            let allowed = slot_bits >= 1 && slot_bits <= 12;
+            cursor.expect(allowed, Field::BinSlotBits, at + Self::BYTES);
+        }
+        if let Family::Maxout { pool, .. } = self.family {
+            cursor.expect(pool > 0, Field::MaxoutPool, at + Self::BYTES);
+        }
+        if let Family::Conv(conv) = self.family
+            && self.family.is_built()
+        {
+            let at = at + Self::BYTES;
+            let known = byte_at(cursor.blob, at + 3) >> 6 == 0;
+            cursor.expect(known && conv.fits(self.inputs), Field::ConvShape, at);
+            let whole = conv.filters(self.features) * conv.cells() as u32 == self.features as u32;
+            cursor.expect(whole, Field::BankFeatures, at - 4);
+        }
+        let allowed = if grouped { kind >> 4 == 0 } else { self.law.suits(self.family, false) };
+        cursor.expect(allowed && kind < 0x80, Field::BankLaw, at);
+        if !self.family.is_built() {
+            cursor.not_built(self.family.feature());
+        }
+        if self.needs_dense() && !cfg!(feature = "dense") {
+            cursor.not_built(Feature::Dense);
+        }
+        let most = match self.family {
+            Family::Maxout { .. } | Family::Sigmoid => 31,
+            _ => 16,
+        };
+        let allowed = self.scale.mult > 0 && self.scale.shift <= most;
+        let linear = matches!(self.family, Family::Linear);
+        let fixed = grouped || linear;
+        cursor.expect(allowed && (one || !fixed), Field::BankScale, at + 4);
+        cursor.expect(!linear || self.features == self.inputs, Field::BankFeatures, at + 2);
+        if grouped {
+            self.check_groups(cursor);
+        }
+    }
+
+    /// Groups cover the inputs exactly, with laws that suit the family, and not
+    /// all of them are left out. They end where the cursor is.
+    #[inline(never)]
+    const fn check_groups(&self, cursor: &mut Cursor<'a>) {
+        let first = cursor.at - self.group_bytes.len();
+        let mut at = first;
+        let mut covered = 0;
+        let mut used = false;
+        while at < cursor.at {
+            let inputs = u16_at(cursor.blob, at) as usize;
+            covered += inputs;
+            let within = inputs > 0 && covered <= self.inputs as usize;
+            cursor.expect(within, Field::GroupInputs, at);
+            let code = byte_at(cursor.blob, at + 2);
+            let law = Law::from_code(code);
+            let suits = code < 8 && law.suits(self.family, true);
+            cursor.expect(suits, Field::GroupLaw, at + 2);
+            used |= !matches!(law, Law::None);
+            cursor.expect(byte_at(cursor.blob, at + 3) > 0, Field::GroupScale, at + 3);
+            cursor.expect(byte_at(cursor.blob, at + 4) <= 16, Field::GroupScale, at + 4);
+            at += Group::BYTES;
+        }
+        cursor.expect(covered == self.inputs as usize && used, Field::GroupInputs, first);
     }
 
     /// The groups of inputs, in order; they cover all inputs.
@@ -427,35 +481,39 @@ impl<'a> Bank<'a> {
     }
 
     /// The largest |q| for which the bank's projections cannot overflow an i32.
-    pub(crate) const fn input_limit(&self, inputs: u16) -> i32 {
-        if !matches!(self.family, Family::Maxout { .. } | Family::Sigmoid) {
-            return i16::MAX as i32;
+    pub(crate) const fn input_limit(&self) -> i16 {
+        if !matches!(self.family, Family::Maxout { .. } | Family::Sigmoid)
+            || !self.family.is_built()
+        {
+            return i16::MAX;
         }
         let largest = match self.law {
             Law::Gaussian => 127,
             _ => 1,
         };
         // A sigmoid's bias counts as one more weight of at most 127 × 2048.
-        let room = i32::MAX - 127 * SIGMOID_BIAS;
-        let limit = room / (inputs as i32 * largest);
-        if limit > i16::MAX as i32 { i16::MAX as i32 } else { limit }
+        let room = (i32::MAX - 127 * SIGMOID_BIAS) as u32;
+        let limit = quotient(room, self.inputs as u32 * largest);
+        if limit > i16::MAX as u32 { i16::MAX } else { limit as i16 }
     }
 
     /// Lengths of the buffers that the bank needs: i16 and i32.
-    pub(crate) const fn buffers(&self, inputs: u16) -> (usize, usize) {
+    pub(crate) const fn buffers(&self) -> (u32, u32) {
         let hadamard = match self.law {
-            Law::Hadamard => hadamard_block(inputs),
+            Law::Hadamard => hadamard_block(self.inputs) as u32,
             _ => 0,
         };
         match self.family {
             Family::Fourier => (hadamard, 0),
+            _ if !self.family.is_built() => (0, 0),
             Family::Sigmoid => (0, hadamard),
             Family::Maxout { shared: 0, .. } => (0, hadamard),
             Family::Maxout { shared, .. } => {
-                let unit = if hadamard == 0 { 1 } else { hadamard };
-                (0, (shared as usize).div_ceil(unit) * unit)
+                // Whole blocks, powers of two.
+                let block = if hadamard == 0 { 1 } else { hadamard };
+                (0, (shared as u32 + block - 1) & !(block - 1))
             }
-            Family::Conv(conv) => conv.buffers(inputs),
+            Family::Conv(conv) => conv.buffers(self.inputs),
             _ => (0, 0),
         }
     }
@@ -466,32 +524,3 @@ impl<'a> Bank<'a> {
 pub(crate) const SIGMOID_BIAS: i32 = 2048;
 
 const _: () = assert!(SIGMOID_BIAS / NORMAL_ONE > 0);
-
-/// Groups cover the inputs exactly, with laws that suit the family, and not
-/// all of them are left out.
-const fn check_groups(
-    blob: &[u8],
-    first: usize,
-    end: usize,
-    family: Family,
-    inputs: u16,
-) -> Result<(), Error> {
-    let mut at = first;
-    let mut covered = 0usize;
-    let mut used = false;
-    while at < end {
-        let count = u16_at(blob, at) as usize;
-        covered += count;
-        require!(count > 0 && covered <= inputs as usize, "group inputs", at);
-        let law = match Law::from_code(byte_at(blob, at + 2)) {
-            Some(law) if law.suits(family, true) => law,
-            _ => return Err(Error::Field { field: "group law", offset: at + 2 }),
-        };
-        used |= !matches!(law, Law::None);
-        require!(byte_at(blob, at + 3) > 0, "group scale", at + 3);
-        require!(byte_at(blob, at + 4) <= 16, "group scale", at + 4);
-        at += Group::BYTES;
-    }
-    require!(covered == inputs as usize && used, "group inputs", first);
-    Ok(())
-}

@@ -2,7 +2,7 @@
 //! or lent by the caller. Its size does not depend on the number of features.
 
 use crate::error::Error;
-use crate::model::BufferSizes;
+use crate::model::Model;
 
 /// Borrowed working memory of one prediction.
 #[derive(Debug)]
@@ -13,10 +13,9 @@ pub struct Workspace<'b> {
     pub block: &'b mut [i16],
     /// Transform block or shared pool of maxout and sigmoid features.
     pub wide: &'b mut [i32],
-    /// Accumulators, one for each output.
-    pub sums: &'b mut [i64],
-    /// Scores, one for each output.
-    pub scores: &'b mut [i32],
+    /// Accumulators, one for each output: an i64, its low half first. The scores
+    /// take their place.
+    pub sums: &'b mut [[i32; 2]],
 }
 
 /// Something that a [`Predictor`](crate::Predictor) can work in.
@@ -26,7 +25,7 @@ pub trait Buffers {
 }
 
 /// Working memory that the predictor owns, its lengths known when compiling
-/// (see [`BufferSizes`] for what the parameters count).
+/// (see [`BufferSizes`](crate::BufferSizes) for what the parameters count).
 #[derive(Clone, Debug)]
 pub struct OwnedBuffers<
     const INPUTS: usize,
@@ -37,15 +36,14 @@ pub struct OwnedBuffers<
     inputs: [i16; INPUTS],
     block: [i16; BLOCK],
     wide: [i32; WIDE],
-    sums: [i64; OUTPUTS],
-    scores: [i32; OUTPUTS],
+    sums: [[i32; 2]; OUTPUTS],
 }
 
 impl<const I: usize, const B: usize, const W: usize, const O: usize> OwnedBuffers<I, B, W, O> {
     /// Zeroed buffers.
     #[must_use]
     pub const fn new() -> Self {
-        Self { inputs: [0; I], block: [0; B], wide: [0; W], sums: [0; O], scores: [0; O] }
+        Self { inputs: [0; I], block: [0; B], wide: [0; W], sums: [[0; 2]; O] }
     }
 }
 
@@ -66,7 +64,6 @@ impl<const I: usize, const B: usize, const W: usize, const O: usize> Buffers
             block: &mut self.block,
             wide: &mut self.wide,
             sums: &mut self.sums,
-            scores: &mut self.scores,
         }
     }
 }
@@ -74,37 +71,38 @@ impl<const I: usize, const B: usize, const W: usize, const O: usize> Buffers
 /// Working memory that the caller lends.
 impl Buffers for Workspace<'_> {
     fn workspace(&mut self) -> Workspace<'_> {
-        Workspace {
-            inputs: self.inputs,
-            block: self.block,
-            wide: self.wide,
-            sums: self.sums,
-            scores: self.scores,
-        }
+        Workspace { inputs: self.inputs, block: self.block, wide: self.wide, sums: self.sums }
     }
 }
 
-impl<'b> Workspace<'b> {
+/// Working memory that lies elsewhere, such as in a static.
+impl<B: Buffers> Buffers for &mut B {
+    fn workspace(&mut self) -> Workspace<'_> {
+        (**self).workspace()
+    }
+}
+
+impl Workspace<'_> {
     /// Cuts every buffer to exactly what the model needs.
     ///
     /// # Errors
     /// [`Error::Buffer`] names the first one that is too small.
-    pub(crate) fn fit(self, sizes: BufferSizes) -> Result<Self, Error> {
-        Ok(Self {
-            inputs: cut(self.inputs, sizes.inputs, "inputs")?,
-            block: cut(self.block, sizes.block, "block")?,
-            wide: cut(self.wide, sizes.wide, "wide")?,
-            sums: cut(self.sums, sizes.outputs, "sums")?,
-            scores: cut(self.scores, sizes.outputs, "scores")?,
-        })
+    #[inline(never)]
+    pub(crate) fn fit(&mut self, model: &Model<'_>) -> Result<(), Error> {
+        let sizes = model.buffer_sizes();
+        cut(&mut self.inputs, sizes.inputs, "inputs")?;
+        cut(&mut self.block, sizes.block, "block")?;
+        cut(&mut self.wide, sizes.wide, "wide")?;
+        cut(&mut self.sums, sizes.outputs, "sums")
     }
 }
 
-fn cut<'b, T>(
-    buffer: &'b mut [T],
-    needed: usize,
-    name: &'static str,
-) -> Result<&'b mut [T], Error> {
+#[inline]
+fn cut<T>(buffer: &mut &mut [T], needed: usize, name: &'static str) -> Result<(), Error> {
     let given = buffer.len();
-    buffer.get_mut(..needed).ok_or(Error::Buffer { buffer: name, needed, given })
+    match core::mem::take(buffer).get_mut(..needed) {
+        Some(cut) => *buffer = cut,
+        None => return Err(Error::Buffer { buffer: name, needed, given }),
+    }
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! The shape of a convolution: what it slides over, and what that needs.
 
-use crate::format::{byte_at, u16_at};
+use crate::format::byte_at;
+use crate::numerics::quotient;
 
 /// Filters of random signs that slide over an image or a series. A cosine or a sign
 /// of the filter's sum at every position, averaged over the cells of a grid: Rahimi
@@ -37,10 +38,15 @@ pub(crate) struct Axis {
 impl Axis {
     /// Positions at a stride and a dilation.
     pub(crate) const fn positions(self, stride: usize, dilation: usize) -> usize {
-        let reach = (self.kernel - 1) * dilation;
-        // No stride is 0: said here so that no panic is linked.
-        if reach >= self.length || stride == 0 { 0 } else { (self.length - 1 - reach) / stride + 1 }
+        let reach = self.kernel.saturating_sub(1) * dilation;
+        if reach >= self.length { 0 } else { divided(self.length - 1 - reach, stride) + 1 }
     }
+}
+
+/// ⌊dividend / divisor⌋, 0 for a divisor of 0: the parser checks sizes after it has read
+/// them.
+pub(crate) const fn divided(dividend: usize, divisor: usize) -> usize {
+    if divisor == 0 { 0 } else { quotient(dividend as u32, divisor as u32) as usize }
 }
 
 impl Conv {
@@ -64,33 +70,30 @@ impl Conv {
         [self.height, self.channels, self.kernel, mode, self.grid]
     }
 
-    /// The parameters at `at`; none if they are no convolution over so many inputs.
-    pub(crate) const fn read(blob: &[u8], at: usize, inputs: u16) -> Option<Self> {
+    /// The parameters at `at`, without a look at their values.
+    pub(crate) const fn read(blob: &[u8], at: usize) -> Self {
         let mode = byte_at(blob, at + 3);
-        let pair = u16_at(blob, at).to_le_bytes();
-        let conv = Self {
-            height: pair[0],
-            channels: pair[1],
+        Self {
+            height: byte_at(blob, at),
+            channels: byte_at(blob, at + 1),
             kernel: byte_at(blob, at + 2),
             stride: mode & 15,
             grid: byte_at(blob, at + 4),
             proportion: mode & Self::PROPORTION != 0,
             dilated: mode & Self::DILATED != 0,
-        };
-        if mode >> 6 == 0 && conv.fits(inputs) { Some(conv) } else { None }
+        }
     }
 
     /// Whether rows of so many inputs can have this shape.
     #[must_use]
     pub const fn fits(&self, inputs: u16) -> bool {
         let pixel = self.height as usize * self.channels as usize;
-        if pixel == 0 || self.kernel == 0 || self.grid == 0 || self.stride == 0 || self.stride > 15
-        {
-            return false;
-        }
         // A kernel of one tap could be dilated for ever.
-        (self.kernel > 1 || !self.dilated)
-            && (inputs as usize).is_multiple_of(pixel)
+        self.kernel > self.dilated as u8
+            && self.grid > 0
+            && self.stride > 0
+            && self.stride < 16
+            && self.width(inputs) * pixel == inputs as usize
             && self.positions_fit(inputs, 1)
             && self.plane(inputs) * self.planes() <= u16::MAX as usize
     }
@@ -116,17 +119,19 @@ impl Conv {
     /// Pixels of an image's row, or samples of a series.
     #[must_use]
     pub const fn width(&self, inputs: u16) -> usize {
-        let pixel = self.height as usize * self.channels as usize;
-        match (inputs as usize).checked_div(pixel) {
-            Some(width) => width,
-            None => 0,
-        }
+        divided(inputs as usize, self.height as usize * self.channels as usize)
     }
 
     /// Features of a filter: cells of the grid.
     #[must_use]
     pub const fn cells(&self) -> u16 {
         self.grid as u16 * if self.height == 1 { 1 } else { self.grid as u16 }
+    }
+
+    /// Filters of so many features.
+    #[must_use]
+    pub const fn filters(&self, features: u16) -> u32 {
+        divided(features as usize, self.cells() as usize) as u32
     }
 
     /// Weights of a filter.
@@ -145,8 +150,8 @@ impl Conv {
 
     /// Columns of a plane.
     pub(crate) const fn columns(&self, inputs: u16) -> usize {
-        // No stride is 0: said here so that no panic is linked.
-        if self.stride == 0 { 0 } else { self.width(inputs).div_ceil(self.stride as usize) }
+        let stride = self.stride as usize;
+        divided(self.width(inputs) + stride - (stride > 0) as usize, stride)
     }
 
     /// Numbers of a plane.
@@ -156,12 +161,13 @@ impl Conv {
 
     /// Lengths of the buffers: i16 (planes, sums of all taps, a row of positions, two
     /// lists of taps) and i32 (a row of cells).
-    pub(crate) const fn buffers(&self, inputs: u16) -> (usize, usize) {
+    pub(crate) const fn buffers(&self, inputs: u16) -> (u32, u32) {
         let [y, x] = self.axes(inputs);
         let stride = self.stride as usize;
         let (rows, row) = (y.positions(stride, 1), x.positions(stride, 1));
         let planes = self.plane(inputs) * self.planes() + Self::PADDING;
-        (planes + rows * row + row + Self::PADDING + 2 * self.taps(), x.cells)
+        let block = planes + rows * row + row + Self::PADDING + 2 * self.taps();
+        (block as u32, x.cells as u32)
     }
 
     /// Positions are taken in runs of at most this many, whose last may reach beyond

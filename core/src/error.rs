@@ -2,6 +2,98 @@
 
 use core::fmt;
 
+/// Enumerations of names that only programs which print them contain.
+macro_rules! named {
+    ($(#[$doc:meta])* $name:ident { $($(#[$each:meta])* $variant:ident = $text:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum $name {
+            $(#[doc = concat!("`", $text, "`")] $(#[$each])* $variant,)*
+        }
+
+        impl $name {
+            /// The name.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $text,)*
+                }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    };
+}
+
+named! {
+    /// A part of a blob, as `docs/format.md` has it.
+    Field {
+        Magic = "magic",
+        Version = "version",
+        Header = "header",
+        Trailer = "trailer",
+        Flags = "flags",
+        Inputs = "inputs",
+        InputMap = "input map",
+        Bank = "bank",
+        BankFamily = "bank family",
+        BankLaw = "bank law",
+        BankOptions = "bank options",
+        BankFeatures = "bank features",
+        BankScale = "bank scale",
+        BinSlotBits = "bin slot bits",
+        MaxoutPool = "maxout pool",
+        ConvShape = "conv shape",
+        Groups = "groups",
+        GroupInputs = "group inputs",
+        GroupLaw = "group law",
+        GroupScale = "group scale",
+        Banks = "banks",
+        Head = "head",
+        ScoreScale = "score scale",
+        ScoreShift = "score shift",
+        Weights = "weights",
+        Section = "section",
+        SectionTwice = "section (twice)",
+        ClassNames = "class names",
+        GoldenRows = "golden rows",
+        Calibration = "calibration",
+    }
+}
+
+named! {
+    /// A cargo feature of this crate that a model may need.
+    Feature {
+        Fourier = "fourier",
+        Stump = "stump",
+        Bin = "bin",
+        Maxout = "maxout",
+        Sigmoid = "sigmoid",
+        Conv = "conv",
+        Dense = "dense",
+    }
+}
+
+impl Feature {
+    /// The feature of a number that is `feature as usize`.
+    pub(crate) const fn from_number(number: usize) -> Self {
+        match number {
+            0 => Self::Fourier,
+            1 => Self::Stump,
+            2 => Self::Bin,
+            3 => Self::Maxout,
+            4 => Self::Sigmoid,
+            5 => Self::Conv,
+            _ => Self::Dense,
+        }
+    }
+}
+
 /// Why a blob was refused, or a call could not be carried out.
 ///
 /// Offsets count bytes from the start of the blob.
@@ -11,7 +103,7 @@ pub enum Error {
     /// The blob ends before the field that starts at `offset`.
     Truncated {
         /// The field that could not be read.
-        field: &'static str,
+        field: Field,
         /// Where it would start.
         offset: usize,
     },
@@ -27,7 +119,7 @@ pub enum Error {
     /// A field holds a value that the format does not allow.
     Field {
         /// The field.
-        field: &'static str,
+        field: Field,
         /// Where it starts.
         offset: usize,
     },
@@ -41,7 +133,7 @@ pub enum Error {
     /// The model needs a part of this crate that was not built in.
     NotBuilt {
         /// The cargo feature that builds it.
-        feature: &'static str,
+        feature: Feature,
     },
     /// The model was trained with another generator (for example one built
     /// with the `wyhash` feature `mum32bit`): it would mispredict.
@@ -89,7 +181,7 @@ impl Error {
     #[must_use]
     pub const fn message(&self) -> &'static str {
         match self {
-            Self::Truncated { field, .. } | Self::Field { field, .. } => field,
+            Self::Truncated { field, .. } | Self::Field { field, .. } => field.name(),
             Self::NotKoan => "not a koan blob: it does not start with the bytes KOAN",
             Self::Version { .. } => "unknown format version",
             Self::Checksum => "checksum mismatch: the blob is damaged",

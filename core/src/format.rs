@@ -8,9 +8,9 @@
 
 use crate::bank::{Bank, Family};
 use crate::crc::crc32;
-use crate::error::Error;
+use crate::error::{Error, Feature, Field};
 use crate::input::InputMap;
-use crate::model::{Model, Task};
+use crate::model::Model;
 
 /// The first four bytes of every blob.
 pub const MAGIC: [u8; 4] = *b"KOAN";
@@ -102,46 +102,107 @@ pub(crate) const fn slice_at(bytes: &[u8], start: usize, length: usize) -> &[u8]
     }
 }
 
-/// `Err` when the `length` bytes of `field` at `offset` do not end before `end`.
-pub(crate) const fn need(
-    end: usize,
-    field: &'static str,
-    offset: usize,
-    length: usize,
-) -> Result<(), Error> {
-    if offset > end || end - offset < length {
-        Err(Error::Truncated { field, offset })
-    } else {
-        Ok(())
-    }
-}
-
 /// Whether the last four bytes are the CRC-32 of the others.
 pub(crate) const fn checksum_holds(blob: &[u8]) -> bool {
     let length = blob.len().saturating_sub(4);
     crc32(blob, length) == u32_at(blob, length)
 }
 
-/// `?` for `const fn`.
-macro_rules! attempt {
-    ($result:expr) => {
-        match $result {
-            Ok(value) => value,
-            Err(error) => return Err(error),
-        }
-    };
+/// Reads a blob front to back and remembers the first thing that is wrong.
+///
+/// What is wrong does not stop it: reads beyond the end give numbers that nothing
+/// comes of, and [`Cursor::result`] says at the end what was found first. So every
+/// check is one call, without an exit of its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cursor<'a> {
+    pub(crate) blob: &'a [u8],
+    /// Where the next field starts.
+    pub(crate) at: usize,
+    /// Where the last one must end.
+    end: usize,
+    fault: Fault,
+    field: Field,
+    offset: usize,
 }
-pub(crate) use attempt;
 
-/// `Err(Field)` unless the condition holds.
-macro_rules! require {
-    ($condition:expr, $field:expr, $offset:expr) => {
-        if !$condition {
-            return Err(Error::Field { field: $field, offset: $offset });
-        }
-    };
+/// What kind of thing is wrong.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Fault {
+    None,
+    /// The blob ends before the field.
+    Truncated,
+    /// The field's value.
+    Value,
+    NotKoan,
+    Version,
+    Checksum,
+    RequiredSection,
+    /// The offset is the [`Feature`].
+    NotBuilt,
 }
-pub(crate) use require;
+
+impl<'a> Cursor<'a> {
+    pub(crate) const fn new(blob: &'a [u8], at: usize, end: usize) -> Self {
+        Self { blob, at, end, fault: Fault::None, field: Field::Magic, offset: 0 }
+    }
+
+    /// Whether nothing has been wrong so far.
+    const fn is_sound(&self) -> bool {
+        matches!(self.fault, Fault::None)
+    }
+
+    #[inline(never)]
+    const fn record(&mut self, fault: Fault, field: Field, offset: usize) {
+        if self.is_sound() {
+            self.fault = fault;
+            self.field = field;
+            self.offset = offset;
+        }
+    }
+
+    /// The field at `offset` must be as it `is`.
+    #[inline]
+    pub(crate) const fn expect(&mut self, is: bool, field: Field, offset: usize) {
+        if !is {
+            self.record(Fault::Value, field, offset);
+        }
+    }
+
+    /// The model needs a cargo feature that is off.
+    pub(crate) const fn not_built(&mut self, feature: Feature) {
+        self.record(Fault::NotBuilt, Field::Bank, feature as usize);
+    }
+
+    /// Where the field of `length` bytes starts that is next.
+    #[inline(never)]
+    pub(crate) const fn take(&mut self, length: usize, field: Field) -> usize {
+        let at = self.at;
+        if self.end - at < length {
+            self.record(Fault::Truncated, field, at);
+            self.at = self.end;
+        } else {
+            self.at = at + length;
+        }
+        at
+    }
+
+    #[inline(never)]
+    const fn result(&self) -> Result<(), Error> {
+        let (field, offset) = (self.field, self.offset);
+        Err(match self.fault {
+            Fault::None => return Ok(()),
+            Fault::Truncated => Error::Truncated { field, offset },
+            Fault::Value => Error::Field { field, offset },
+            Fault::NotKoan => Error::NotKoan,
+            Fault::Version => Error::Version { found: byte_at(self.blob, field::VERSION) },
+            Fault::Checksum => Error::Checksum,
+            Fault::RequiredSection => {
+                Error::RequiredSection { tag: byte_at(self.blob, offset), offset }
+            }
+            Fault::NotBuilt => Error::NotBuilt { feature: Feature::from_number(offset) },
+        })
+    }
+}
 
 impl<'a> Model<'a> {
     /// Checks a blob and gives the model that lies in it.
@@ -153,164 +214,158 @@ impl<'a> Model<'a> {
     /// # Errors
     /// Every truncation, damaged byte or value outside the format's limits,
     /// named by field and offset.
+    #[inline(never)]
     pub const fn parse(blob: &'a [u8]) -> Result<Self, Error> {
-        attempt!(need(blob.len(), "magic", 0, MAGIC.len()));
-        let mut i = 0;
-        while i < MAGIC.len() {
-            if blob[i] != MAGIC[i] {
-                return Err(Error::NotKoan);
-            }
-            i += 1;
+        let mut cursor = Cursor::new(blob, 0, blob.len());
+        cursor.take(MAGIC.len(), Field::Magic);
+        if u32_at(blob, 0) != u32::from_le_bytes(MAGIC) {
+            cursor.record(Fault::NotKoan, Field::Magic, 0);
         }
-        attempt!(need(blob.len(), "version", field::VERSION, 1));
+        cursor.take(1, Field::Version);
         if byte_at(blob, field::VERSION) != VERSION {
-            return Err(Error::Version { found: byte_at(blob, field::VERSION) });
+            cursor.record(Fault::Version, Field::Version, 0);
         }
-        attempt!(need(blob.len(), "header", field::FLAGS, field::INPUT_MAP - field::FLAGS));
-        attempt!(need(blob.len(), "trailer", field::INPUT_MAP, TRAILER));
-        let end = blob.len() - TRAILER;
+        cursor.take(field::INPUT_MAP - field::FLAGS, Field::Header);
+        cursor.take(TRAILER, Field::Trailer);
         if !checksum_holds(blob) {
-            return Err(Error::Checksum);
+            cursor.record(Fault::Checksum, Field::Trailer, 0);
         }
-        Self::parse_checked(blob, end)
+        cursor.at = field::INPUT_MAP;
+        if cursor.is_sound() {
+            cursor.end -= TRAILER;
+        }
+        let model = Self::read(&mut cursor);
+        match cursor.result() {
+            Ok(()) => Ok(model),
+            Err(error) => Err(error),
+        }
     }
 
-    /// Everything behind the checksum; `end` is where the trailer starts.
-    const fn parse_checked(blob: &'a [u8], end: usize) -> Result<Self, Error> {
+    /// Everything behind the header, from the input maps on.
+    #[inline(never)]
+    const fn read(cursor: &mut Cursor<'a>) -> Self {
+        let blob = cursor.blob;
         let flags = byte_at(blob, field::FLAGS);
-        require!(flags & !(flag::CLASSIFICATION | flag::MAP_PER_INPUT) == 0, "flags", field::FLAGS);
-        let inputs = u16_at(blob, field::INPUTS);
-        require!(inputs > 0, "inputs", field::INPUTS);
         let outputs = byte_at(blob, field::OUTPUTS);
-        let maps = if flags & flag::MAP_PER_INPUT != 0 { inputs as usize } else { 1 };
-        attempt!(need(end, "input map", field::INPUT_MAP, maps * InputMap::BYTES));
-        let banks_at = field::INPUT_MAP + maps * InputMap::BYTES;
-
-        // Banks: a chain, the last of which has no "more" bit.
-        let mut at = banks_at;
-        let mut banks = 0usize;
-        let mut features = 0u32;
-        let mut columns = 0u32;
-        let mut weight_bytes = 0usize;
-        let mut limit = i16::MAX as i32;
-        let mut block = 0usize;
-        let mut wide = 0usize;
-        let mut codes = 0u32;
-        loop {
-            let (bank, next, more) = attempt!(Bank::parse(blob, at, end, banks, inputs, outputs));
-            features += bank.features as u32;
-            require!(features <= MAX_FEATURES, "bank features", at + 2);
-            columns += bank.columns();
-            require!(columns <= MAX_COLUMNS, "bank features", at + 2);
-            weight_bytes += bank.row_bytes() * outputs as usize;
-            codes += bank.codes() as u32;
-            if bank.input_limit(inputs) < limit {
-                limit = bank.input_limit(inputs);
-            }
-            let (bank_block, bank_wide) = bank.buffers(inputs);
-            if bank_block > block {
-                block = bank_block;
-            }
-            if bank_wide > wide {
-                wide = bank_wide;
-            }
-            at = next;
-            banks += 1;
-            if !more {
-                break;
-            }
-            require!(banks < 255, "banks", at);
-        }
-
-        let task = match (outputs, flags & flag::CLASSIFICATION != 0) {
-            (0, false) => Task::Features,
-            (0, true) => return Err(Error::Field { field: "flags", offset: field::FLAGS }),
-            (_, true) => Task::Classification,
-            (_, false) => Task::Regression,
-        };
-        let head_at = at;
-        let mut weights_at = at;
-        if outputs > 0 {
-            let multipliers = banks * outputs as usize;
-            let bias_bytes = 4 * outputs as usize;
-            let length = 5 + bias_bytes + if multipliers > 1 { 2 * multipliers } else { 0 };
-            attempt!(need(end, "head", head_at, length));
-            let scale = f32_at(blob, head_at);
-            require!(is_positive(scale), "score scale", head_at);
-            require!(byte_at(blob, head_at + 4) <= 40, "score shift", head_at + 4);
-            weights_at += length;
-        }
-        attempt!(need(end, "weights", weights_at, weight_bytes));
-        let model = Self {
+        let inputs = u16_at(blob, field::INPUTS);
+        let known = flags <= flag::CLASSIFICATION | flag::MAP_PER_INPUT;
+        let classes = flags & flag::CLASSIFICATION != 0;
+        cursor.expect(known && (outputs > 0 || !classes), Field::Flags, field::FLAGS);
+        cursor.expect(inputs > 0, Field::Inputs, field::INPUTS);
+        let mut model = Self {
             blob,
+            limit: i16::MAX,
             inputs,
             outputs,
-            task,
-            map_per_input: flags & flag::MAP_PER_INPUT != 0,
-            limit: limit as i16,
-            banks: banks as u8,
-            columns,
-            codes,
-            block,
-            wide,
-            banks_at,
-            head_at,
-            weights_at,
-            sections_at: weights_at + weight_bytes,
+            flags,
+            banks: 0,
+            block: 0,
+            wide: 0,
+            head_at: 0,
+            sections_at: 0,
         };
-        attempt!(model.check_sections(end));
-        Ok(model)
+        let maps = if model.map_per_input() { inputs as usize } else { 1 };
+        cursor.take(maps * InputMap::BYTES, Field::InputMap);
+        let weights = model.read_banks(cursor);
+        model.head_at = cursor.at as u32;
+        if outputs > 0 {
+            let multipliers = model.multiplier_count();
+            let at = cursor.take(5 + 4 * outputs as usize + 2 * multipliers, Field::Head);
+            cursor.expect(is_positive(f32_at(blob, at)), Field::ScoreScale, at);
+            cursor.expect(byte_at(blob, at + 4) <= 40, Field::ScoreShift, at + 4);
+        }
+        cursor.take(weights, Field::Weights);
+        model.sections_at = cursor.at as u32;
+        model.check_sections(cursor);
+        model
     }
 
-    /// Walks the sections up to `end` and checks the ones it knows.
-    const fn check_sections(&self, end: usize) -> Result<(), Error> {
-        let mut at = self.sections_at;
+    /// The banks: a chain, the last of which has no "more" bit. Gives the bytes of
+    /// all weights.
+    #[inline(never)]
+    const fn read_banks(&mut self, cursor: &mut Cursor<'a>) -> usize {
+        let (mut features, mut columns, mut weights) = (0u32, 0u32, 0usize);
+        loop {
+            let at = cursor.at;
+            let bank = Bank::read(cursor, self.banks as usize, self.inputs);
+            bank.check(cursor, at, self.outputs);
+            features += bank.features as u32;
+            columns += bank.columns();
+            let few = features <= MAX_FEATURES && columns <= MAX_COLUMNS;
+            cursor.expect(few, Field::BankFeatures, at + 2);
+            weights += bank.row_bytes() * self.outputs as usize;
+            let limit = bank.input_limit();
+            if limit < self.limit {
+                self.limit = limit;
+            }
+            let (block, wide) = bank.buffers();
+            if block > self.block {
+                self.block = block;
+            }
+            if wide > self.wide {
+                self.wide = wide;
+            }
+            self.banks = self.banks.wrapping_add(1);
+            if !bank.more || !cursor.is_sound() {
+                return weights;
+            }
+            cursor.expect(self.banks < 255, Field::Banks, cursor.at);
+        }
+    }
+
+    /// Walks the sections up to the end and checks the ones it knows.
+    #[inline(never)]
+    const fn check_sections(&self, cursor: &mut Cursor<'a>) {
         let mut seen = 0u8;
-        while at < end {
-            attempt!(need(end, "section", at, 3));
+        while cursor.at < cursor.end && cursor.is_sound() {
+            let at = cursor.take(3, Field::Section);
             let tag = byte_at(self.blob, at);
             let length = u16_at(self.blob, at + 1) as usize;
-            attempt!(need(end, "section", at + 3, length));
-            let bytes = slice_at(self.blob, at + 3, length);
-            let known = match tag {
+            let bytes = slice_at(self.blob, cursor.take(length, Field::Section), length);
+            let (is, field) = match tag {
                 section::CLASS_NAMES => {
-                    require!(
-                        lines(bytes) == self.classes() && self.classes() > 0,
-                        "class names",
-                        at
-                    );
-                    true
+                    (lines(bytes) == self.classes() && self.classes() > 0, Field::ClassNames)
                 }
-                section::NOTES => true,
+                section::NOTES => (true, Field::Section),
                 section::GOLDEN_ROWS => {
-                    let row = self.golden_row_bytes();
-                    require!(self.outputs > 0 && length > 0, "golden rows", at);
-                    require!(length.is_multiple_of(row), "golden rows", at);
-                    true
+                    (self.outputs > 0 && self.rows_in(length) > 0, Field::GoldenRows)
                 }
-                section::CALIBRATION => {
-                    require!(length == 8 && self.classes() > 0, "calibration", at);
-                    // The product is what probabilities multiply scores by.
-                    let slope = f32_at(bytes, 0);
-                    let exponents = exponent(slope) + exponent(self.score_scale());
-                    require!(is_positive(slope) && exponents < 127, "calibration", at);
-                    require!(f32_at(bytes, 4).to_bits() << 1 < 0xff00_0000, "calibration", at);
-                    true
-                }
+                section::CALIBRATION => (self.can_have(bytes), Field::Calibration),
                 _ => {
                     if tag >= 128 {
-                        return Err(Error::RequiredSection { tag, offset: at });
+                        cursor.record(Fault::RequiredSection, Field::Section, at);
                     }
-                    false
+                    continue;
                 }
             };
-            if known {
-                require!(seen & (1 << tag) == 0, "section (twice)", at);
-                seen |= 1 << tag;
-            }
-            at += 3 + length;
+            cursor.expect(is, field, at);
+            cursor.expect(seen & (1 << tag) == 0, Field::SectionTwice, at);
+            seen |= 1 << tag;
         }
-        Ok(())
+    }
+
+    /// Whether the bytes are a calibration of probabilities for the model.
+    const fn can_have(&self, bytes: &[u8]) -> bool {
+        // The product is what probabilities multiply scores by.
+        let slope = f32_at(bytes, 0);
+        let exponents = exponent(slope) + exponent(self.score_scale());
+        bytes.len() == 8
+            && self.classes() > 0
+            && is_positive(slope)
+            && exponents < 127
+            && f32_at(bytes, 4).to_bits() << 1 < 0xff00_0000
+    }
+
+    /// How many golden rows `length` bytes are; 0 when they are no whole number.
+    /// Counted, as small cores do not divide.
+    pub(crate) const fn rows_in(&self, mut length: usize) -> usize {
+        let row = self.golden_row_bytes();
+        let mut rows = 0;
+        while length >= row {
+            length -= row;
+            rows += 1;
+        }
+        if length == 0 { rows } else { 0 }
     }
 
     /// Bytes of one golden row: inputs as f32, scores as i32.
@@ -323,7 +378,7 @@ impl<'a> Model<'a> {
     #[must_use]
     pub const fn section(&self, tag: u8) -> &'a [u8] {
         let end = self.blob.len().saturating_sub(TRAILER);
-        let mut at = self.sections_at;
+        let mut at = self.sections_at as usize;
         while at < end {
             let length = u16_at(self.blob, at + 1) as usize;
             if byte_at(self.blob, at) == tag {
@@ -347,10 +402,7 @@ const fn exponent(value: f32) -> i32 {
 
 /// Lines of a text without a trailing line feed; 0 for no text.
 const fn lines(text: &[u8]) -> usize {
-    if text.is_empty() {
-        return 0;
-    }
-    let mut count = 1;
+    let mut count = !text.is_empty() as usize;
     let mut i = 0;
     while i < text.len() {
         count += (text[i] == b'\n') as usize;
@@ -362,31 +414,38 @@ const fn lines(text: &[u8]) -> usize {
 /// The banks of a model, in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Banks<'a> {
-    pub(crate) blob: &'a [u8],
-    pub(crate) inputs: u16,
-    pub(crate) outputs: u8,
+    cursor: Cursor<'a>,
+    inputs: u16,
     /// How many there are.
-    pub(crate) count: u8,
-    /// Where the next one lies, and its number.
-    pub(crate) at: usize,
-    pub(crate) index: usize,
+    count: u8,
+    /// The number of the next one.
+    index: u8,
+}
+
+impl<'a> Banks<'a> {
+    pub(crate) const fn of(model: &Model<'a>) -> Self {
+        let at = model.banks_at();
+        let cursor = Cursor::new(model.blob, at, model.blob.len());
+        Self { cursor, inputs: model.inputs, count: model.banks, index: 0 }
+    }
+
+    /// The next bank.
+    pub(crate) const fn step(&mut self) -> Option<Bank<'a>> {
+        if self.index >= self.count {
+            return None;
+        }
+        // The chain was checked by `parse`.
+        let bank = Bank::read(&mut self.cursor, self.index as usize, self.inputs);
+        self.index += 1;
+        Some(bank)
+    }
 }
 
 impl<'a> Iterator for Banks<'a> {
     type Item = Bank<'a>;
 
     fn next(&mut self) -> Option<Bank<'a>> {
-        if self.index >= usize::from(self.count) {
-            return None;
-        }
-        let end = self.blob.len();
-        // The chain was checked by `parse`; a second failure cannot happen and
-        // would only end the iteration.
-        let (bank, next, _) =
-            Bank::parse(self.blob, self.at, end, self.index, self.inputs, self.outputs).ok()?;
-        self.at = next;
-        self.index += 1;
-        Some(bank)
+        self.step()
     }
 }
 

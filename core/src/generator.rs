@@ -9,6 +9,7 @@
 //! and [`Predictor::new`](crate::Predictor::new) refuses a model whose
 //! generator differs from the one that was linked.
 
+use crate::bank::Bank;
 use rand_core::{RngCore, impls};
 #[cfg(target_pointer_width = "64")]
 use wyhash::final3::wyrng;
@@ -167,9 +168,9 @@ pub(crate) enum Purpose {
     Choices = 2,
 }
 
-/// The stream for one purpose of bank number `bank`.
-pub(crate) fn bank_stream(seed: u64, bank: usize, purpose: Purpose) -> Stream {
-    Stream::new(seed, bank as u32 * 4 + purpose as u32)
+/// The stream for one purpose of a bank.
+pub(crate) fn bank_stream(bank: &Bank<'_>, purpose: Purpose) -> Stream {
+    Stream::new(bank.seed, bank.index as u32 * 4 + purpose as u32)
 }
 
 /// The stream that draws the rows of the golden digest.

@@ -5,10 +5,17 @@
 //! Σ weight·φ = 2·Σ u·φ − (2^bits − odd)·Σ φ: unpacking needs no sign, and
 //! Σ φ is shared by all outputs.
 
+use core::cell::Cell;
+
 use crate::bank::{Bank, Width};
 use crate::families::FEATURE_ONE;
-use crate::format::{u16_at, u32_at};
+#[cfg(not(target_feature = "simd128"))]
+use crate::format::{byte_at, u32_at};
+use crate::format::{slice_at, u16_at};
 use crate::model::Model;
+#[cfg(target_feature = "simd128")]
+use crate::simd::Weigher;
+use crate::sink::Sink;
 
 /// Features per partial sum: 256·255·32767 < 2^31.
 const RUN: usize = 256;
@@ -21,98 +28,124 @@ pub(crate) struct Head<'m, 's> {
     row_bytes: usize,
     /// The bank's multipliers, u16 each; absent where all are 1.
     multipliers: &'m [u8],
-    sums: &'s mut [i64],
+    sums: &'s mut [[i32; 2]],
     /// Σ φ of the bank so far.
     total: i64,
 }
 
 impl<'m, 's> Head<'m, 's> {
+    /// The head of a bank whose weights start at the start of `weights`.
     pub(crate) fn new(
         model: &Model<'m>,
         bank: &Bank<'m>,
         weights: &'m [u8],
-        sums: &'s mut [i64],
+        sums: &'s mut [[i32; 2]],
     ) -> Self {
-        let multipliers = model.multipliers(bank.index);
         Self {
             width: bank.width,
             weights,
             row_bytes: bank.row_bytes(),
-            multipliers,
+            multipliers: model.multipliers(bank.index),
             sums,
             total: 0,
         }
     }
 
-    /// Adds `weigh` of every output's weights from byte `start` on, times twice the
-    /// multiplier, and 256 times more for a `high` byte, to the output's accumulator.
-    fn each(&mut self, start: usize, run: &[i16], weigh: Weigh, high: bool) {
-        let mut rest = self.weights;
-        for (sum, multiplier) in self.sums.iter_mut().zip(multipliers(self.multipliers)) {
-            let Some((row, others)) = rest.split_at_checked(self.row_bytes) else { return };
-            rest = others;
-            let weighed = weigh(row.get(start..).unwrap_or(&[]), run);
-            let mut weighed = 2 * product(weighed, multiplier);
+    /// Adds the features of at most [`RUN`] of the bank's codes, which start at byte
+    /// `start` of every row; 256 times more for a `high` byte.
+    #[inline(never)]
+    fn add(&mut self, mut start: usize, run: &[i16], high: bool) {
+        let weigher = Weigher::new(self.width.bits);
+        let mut multipliers = Multipliers(self.multipliers);
+        for sum in &mut *self.sums {
+            let codes = slice_at(self.weights, start, self.row_bytes);
+            start += self.row_bytes;
+            let weighted = weigher.weigh(codes, run);
+            let mut weighted = 2 * product(weighted, multipliers.next());
             if high {
-                weighed <<= 8;
+                weighted <<= 8;
             }
             // Modulo 2^64 on the way; what comes out at the end fits.
-            *sum = sum.wrapping_add(weighed);
-        }
-    }
-
-    fn add(&mut self, first: usize, run: &[i16]) {
-        let bits = self.width.bits;
-        let start = first * usize::from(bits) / 8;
-        match bits {
-            2 => self.each(start, run, packed::<2>, false),
-            3 => self.each(start, run, packed::<3>, false),
-            4 => self.each(start, run, nibbles, false),
-            8 => self.each(start, run, bytes::<1>, false),
-            _ => {
-                // A byte of the codes at a time, so that every sum fits an i32.
-                self.each(start, run, bytes::<2>, false);
-                self.each(start + 1, run, bytes::<2>, true);
-            }
+            accumulate(sum, weighted);
         }
     }
 
     /// Takes off what the codes are too high by: (2^bits − odd)·Σ φ.
+    #[inline(never)]
     pub(crate) fn finish(&mut self) {
         let excess = (1 << self.width.bits) - i64::from(self.width.odd);
-        for (sum, multiplier) in self.sums.iter_mut().zip(multipliers(self.multipliers)) {
-            let factor = excess * i64::from(multiplier);
-            *sum = sum.wrapping_sub(self.total.wrapping_mul(factor));
-        }
-    }
-
-    /// Adds features and their sum: see [`Sink::run`](crate::sink::Sink::run).
-    pub(crate) fn run(&mut self, first: usize, run: &[i16], total: i32) {
-        self.total += i64::from(total);
-        for (number, part) in run.chunks(RUN).enumerate() {
-            self.add(first + number * RUN, part);
-        }
-    }
-
-    /// Adds the feature of `column`, which is fully on.
-    pub(crate) fn one_hot(&mut self, column: usize) {
-        // A bank has features. Said here so that no panic is linked.
-        let rows = self.weights.chunks_exact(self.row_bytes.max(1));
-        let outputs = self.sums.iter_mut().zip(multipliers(self.multipliers));
-        for ((sum, multiplier), row) in outputs.zip(rows) {
-            let weight = self.width.value(code_at(self.width, row, column));
-            *sum = sum.wrapping_add(product(weight * i32::from(FEATURE_ONE), multiplier));
+        let excess = self.total.wrapping_mul(-excess);
+        let mut multipliers = Multipliers(self.multipliers);
+        for sum in &mut *self.sums {
+            accumulate(sum, excess.wrapping_mul(i64::from(multipliers.next())));
         }
     }
 }
 
-/// Σ u·φ of codes and a run.
-type Weigh = fn(&[u8], &[i16]) -> i32;
+impl Sink for Head<'_, '_> {
+    fn run(&mut self, first: usize, mut run: &[i16], total: i32) {
+        self.total += i64::from(total);
+        let bits = usize::from(self.width.bits);
+        let mut start = first * bits / 8;
+        while !run.is_empty() {
+            let (part, rest) = run.split_at_checked(RUN).unwrap_or((run, &[]));
+            self.add(start, part, false);
+            if bits == 16 {
+                // A byte of the codes at a time, so that every sum fits an i32.
+                self.add(start + 1, part, true);
+            }
+            start += RUN / 8 * bits;
+            run = rest;
+        }
+    }
 
-/// The multipliers of a bank; ones where there are none.
-fn multipliers(bytes: &[u8]) -> impl Iterator<Item = u16> {
-    let mut pairs = bytes.as_chunks::<2>().0.iter();
-    core::iter::repeat_with(move || pairs.next().map_or(1, |&pair| u16::from_le_bytes(pair)))
+    /// Adds the feature of `column`, which is fully on.
+    fn one_hot(&mut self, column: usize, _: usize) {
+        // Called by bins alone, but the trait's table has it in any case.
+        if !cfg!(feature = "bin") {
+            return;
+        }
+        let mut rest = self.weights;
+        let mut multipliers = Multipliers(self.multipliers);
+        for sum in &mut *self.sums {
+            let weight = self.width.value(code_at(self.width, rest, column));
+            rest = rest.get(self.row_bytes..).unwrap_or(&[]);
+            let weighted = product(weight * i32::from(FEATURE_ONE), multipliers.next());
+            accumulate(sum, weighted);
+        }
+    }
+}
+
+/// The accumulator as a number.
+#[inline]
+fn number(&[low, high]: &[i32; 2]) -> i64 {
+    i64::from(high) << 32 | i64::from(low as u32)
+}
+
+#[inline]
+fn halves(number: i64) -> [i32; 2] {
+    [number as i32, (number >> 32) as i32]
+}
+
+#[inline]
+fn accumulate(sum: &mut [i32; 2], number_added: i64) {
+    *sum = halves(number(sum).wrapping_add(number_added));
+}
+
+/// The multipliers of a bank in order; ones where there are none.
+struct Multipliers<'m>(&'m [u8]);
+
+impl Multipliers<'_> {
+    #[inline]
+    fn next(&mut self) -> u16 {
+        match self.0.split_first_chunk() {
+            Some((&pair, rest)) => {
+                self.0 = rest;
+                u16::from_le_bytes(pair)
+            }
+            None => 1,
+        }
+    }
 }
 
 /// A 48-bit product from two of 32 bits, all that a small core multiplies to.
@@ -135,28 +168,45 @@ pub(crate) const fn code_at(width: Width, row: &[u8], index: usize) -> u32 {
     (pair >> (at % 8)) & ((1 << bits) - 1)
 }
 
-/// Σ u·φ over a run for codes of 4 bits, the usual width: sixteen at a time,
-/// without a branch, every shift a constant.
+/// Σ u·φ over a run of at most [`RUN`], for codes of `bits` bits (of 16, the bytes
+/// that `codes` starts with).
+#[cfg(not(target_feature = "simd128"))]
+struct Weigher(u8);
+
+#[cfg(not(target_feature = "simd128"))]
+impl Weigher {
+    #[inline]
+    fn new(bits: u8) -> Self {
+        Self(bits)
+    }
+
+    #[inline]
+    fn weigh(&self, codes: &[u8], run: &[i16]) -> i32 {
+        match self.0 {
+            4 => nibbles(codes, run),
+            8 | 16 => bytes(codes, run, usize::from(self.0 / 8)),
+            bits => packed(bits, codes, run),
+        }
+    }
+}
+
+/// Σ u·φ for codes of 4 bits, the usual width: sixteen at a time, without a branch,
+/// every shift a constant.
+#[cfg(not(target_feature = "simd128"))]
+#[inline(never)]
 fn nibbles(codes: &[u8], run: &[i16]) -> i32 {
     let (groups, features) = run.as_chunks::<16>();
-    #[cfg(target_feature = "simd128")]
-    let mut sum = crate::simd::dot4(codes, groups);
-    #[cfg(not(target_feature = "simd128"))]
     let mut sum = 0;
-    #[cfg(not(target_feature = "simd128"))]
     for (codes, features) in codes.as_chunks::<8>().0.iter().zip(groups) {
         sum += sixteen(codes, features);
     }
     if !features.is_empty() {
-        let (mut last_codes, mut last_features) = ([0; 8], [0; 16]);
-        let rest = codes.get(groups.len() * 8..).unwrap_or(&[]);
-        last_codes.iter_mut().zip(rest).for_each(|(place, &byte)| *place = byte);
-        last_features.iter_mut().zip(features).for_each(|(place, &phi)| *place = phi);
-        sum += sixteen(&last_codes, &last_features);
+        sum += packed(4, codes.get(groups.len() * 8..).unwrap_or(&[]), features);
     }
     sum
 }
 
+#[cfg(not(target_feature = "simd128"))]
 #[inline(always)]
 fn sixteen(codes: &[u8; 8], features: &[i16; 16]) -> i32 {
     let &[a, b, c, d, e, f, g, h] = codes;
@@ -168,53 +218,58 @@ fn sixteen(codes: &[u8; 8], features: &[i16; 16]) -> i32 {
     half + pair(8, e) + pair(10, f) + pair(12, g) + pair(14, h)
 }
 
-/// The same for other codes of less than a byte: eight of `BITS` bits in as many
-/// bytes.
-fn packed<const BITS: usize>(codes: &[u8], run: &[i16]) -> i32 {
-    #[cfg(not(target_feature = "simd128"))]
-    let mut sum = 0;
-    #[cfg(target_feature = "simd128")]
-    let (mut sum, codes, run) = if BITS == 2 {
-        let (sixteens, rest) = run.as_chunks::<16>();
-        let left = codes.get(4 * sixteens.len()..).unwrap_or(&[]);
-        (crate::simd::dot2(codes, sixteens), left, rest)
-    } else {
-        (0, codes, run)
-    };
-    for (codes, features) in codes.chunks(BITS).zip(run.chunks(8)) {
+/// The same for any codes of less than a byte, eight of `bits` bits in as many bytes.
+#[cfg(not(target_feature = "simd128"))]
+#[inline(never)]
+fn packed(bits: u8, codes: &[u8], run: &[i16]) -> i32 {
+    let (mut sum, mut codes) = (0, codes);
+    let mask = (1 << bits) - 1;
+    for features in run.chunks(8) {
         let mut word = u32_at(codes, 0);
         for &phi in features {
-            sum += (word & ((1 << BITS) - 1)) as i32 * i32::from(phi);
-            word >>= BITS;
+            sum += (word & mask) as i32 * i32::from(phi);
+            word >>= bits;
         }
+        codes = codes.get(usize::from(bits)..).unwrap_or(&[]);
     }
     sum
 }
 
-/// The same for codes of a byte, `STEP` bytes apart.
-fn bytes<const STEP: usize>(codes: &[u8], run: &[i16]) -> i32 {
-    #[cfg(not(target_feature = "simd128"))]
-    let sum = 0;
-    #[cfg(target_feature = "simd128")]
-    let (sum, codes, run) = if STEP == 1 {
-        let (sixteens, rest) = run.as_chunks::<16>();
-        let left = codes.get(16 * sixteens.len()..).unwrap_or(&[]);
-        (crate::simd::dot8(codes, sixteens), left, rest)
-    } else {
-        (0, codes, run)
-    };
-    let codes = codes.iter().step_by(STEP).map(|&code| i32::from(code));
-    sum + codes.zip(run).map(|(code, &phi)| code * i32::from(phi)).sum::<i32>()
+/// The same for codes of a byte, `step` bytes apart.
+#[cfg(not(target_feature = "simd128"))]
+#[inline(never)]
+fn bytes(codes: &[u8], run: &[i16], step: usize) -> i32 {
+    let mut sum = 0;
+    let mut at = 0;
+    for &phi in run {
+        sum += i32::from(byte_at(codes, at)) * i32::from(phi);
+        at += step;
+    }
+    sum
 }
 
-/// Turns accumulators into scores: divided by 2^shift with rounding, plus the
-/// bias, saturated to i32.
-pub(crate) fn finish(model: &Model<'_>, sums: &[i64], scores: &mut [i32]) {
-    let shift = model.score_shift();
-    let half = (1i64 << shift) >> 1;
-    for (output, (score, &sum)) in scores.iter_mut().zip(sums).enumerate() {
-        let rounded = (sum + half) >> (shift & 63);
-        let bounded = rounded.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32;
-        *score = bounded.saturating_add(model.bias(output));
+/// What accumulators start with: half of what they are divided by, which rounds.
+pub(crate) fn start(model: &Model<'_>, sums: &mut [[i32; 2]]) {
+    let half = halves((1i64 << model.score_shift()) >> 1);
+    for sum in sums {
+        *sum = half;
     }
+}
+
+/// Turns accumulators into scores, which take their place: divided by 2^shift, plus
+/// the bias, saturated to i32.
+#[inline(never)]
+pub(crate) fn finish<'s>(model: &Model<'_>, sums: &'s mut [[i32; 2]]) -> &'s [i32] {
+    let outputs = sums.len();
+    let shift = model.score_shift();
+    let words = sums.as_flattened_mut();
+    let cells = Cell::from_mut(&mut *words).as_slice_of_cells();
+    // Score n is written where accumulator n/2 was, which has been read by then.
+    let pairs = cells.as_chunks::<2>().0.iter().zip(cells);
+    for (output, ([low, high], score)) in pairs.enumerate() {
+        let rounded = number(&[low.get(), high.get()]) >> (shift & 63);
+        let bounded = rounded.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32;
+        score.set(bounded.saturating_add(model.bias(output)));
+    }
+    words.get(..outputs).unwrap_or(&[])
 }

@@ -5,8 +5,8 @@
 //! (an f32 by taking its bits apart), the offset is subtracted, and an 8-bit
 //! mantissa multiplies. So a number gives the same q as f32, i16 or u8.
 
-use crate::format::byte_at;
-use crate::numerics::{LOG_BITS, fixed_point, signed_log_f32, signed_log_i16};
+use crate::format::{byte_at, u32_at};
+use crate::numerics::{LOG_BITS, fixed_point, log_one_plus};
 
 mod sealed {
     pub trait Sealed {}
@@ -22,14 +22,13 @@ mod sealed {
 /// (q = 0: what the trainer takes for "unknown"), infinities saturate.
 pub trait Input: Copy + sealed::Sealed {
     #[doc(hidden)]
-    fn quantise(self, map: InputMap, limit: i32) -> i16;
+    fn quantise(self, map: &InputMap, limit: i32) -> i16;
 
-    /// All values of a row by the same map.
+    /// The same for the numbers on the map's line, which takes few steps.
     #[doc(hidden)]
-    fn quantise_all(row: &[Self], map: InputMap, limit: i32, q: &mut [i16]) {
-        for (place, value) in q.iter_mut().zip(row) {
-            *place = value.quantise(map, limit);
-        }
+    #[inline]
+    fn on_line(self, _line: &Line) -> Option<i16> {
+        None
     }
 }
 
@@ -87,57 +86,42 @@ impl InputMap {
 
     /// Reads the map at `at`; every bit pattern is a valid map.
     pub(crate) const fn read(blob: &[u8], at: usize) -> Self {
-        let offset = i32::from_le_bytes([
-            byte_at(blob, at),
-            byte_at(blob, at + 1),
-            byte_at(blob, at + 2),
-            byte_at(blob, at + 3),
-        ]);
         let kind = byte_at(blob, at + 4);
         Self {
-            offset,
+            offset: u32_at(blob, at) as i32,
             shift: (kind & 0x7f) as i8 - 64,
             log: kind & 0x80 != 0,
             mult: byte_at(blob, at + 5),
         }
     }
 
-    /// `value` in units of 2^−shift → q in −limit..=limit.
-    #[inline]
-    const fn finish(self, value: i32, limit: i32) -> i16 {
-        const FAR: i32 = (1 << 23) - 1;
-        let mut centred = value.saturating_sub(self.offset);
-        if centred > FAR {
-            centred = FAR;
-        }
-        if centred < -FAR {
-            centred = -FAR;
-        }
-        let q = (centred * self.mult as i32 + (1 << 14)) >> 15;
-        if q > limit {
-            limit as i16
-        } else if q < -limit {
-            -limit as i16
+    /// ±magnitude·2^exponent → q in −limit..=limit; magnitude < 2^24.
+    #[inline(never)]
+    const fn quantise(&self, negative: bool, magnitude: u32, exponent: i32, limit: i32) -> i16 {
+        let shift = self.shift as i32;
+        let value = if self.log {
+            let log = log_one_plus(magnitude, exponent) as u32;
+            fixed_point(negative, log, shift - LOG_BITS as i32)
         } else {
-            q as i16
-        }
+            fixed_point(negative, magnitude, exponent + shift)
+        };
+        let centred = bounded(value.saturating_sub(self.offset), (1 << 23) - 1);
+        bounded((centred * self.mult as i32 + (1 << 14)) >> 15, limit) as i16
     }
 
     /// The line on which the map is for integers that nothing saturates.
-    const fn line(self, limit: i32) -> Line {
-        if self.log || self.shift < 0 || self.shift > 30 || self.mult == 0 {
-            return Line::NOWHERE;
+    pub(crate) const fn line(&self, limit: i32) -> Line {
+        // (x·2^shift − offset)·mult must stay within ±limit·2^15 and the difference
+        // within ±(2^23 − 1): it does within ±limit·2^7, whatever the mantissa.
+        let room = limit << 7;
+        if self.log
+            || self.shift < 0
+            || self.shift > 30
+            || bounded(self.offset, room) != self.offset
+        {
+            return Line { first: i32::MAX, length: 0, slope: 0, constant: 0 };
         }
         let mult = self.mult as i32;
-        // (x·2^shift − offset)·mult must stay within ±limit·2^15 and the difference
-        // within ±(2^23 − 1). At most 2^16/mult and 512, by a step of Newton's from
-        // below: small cores do not divide.
-        let guess = 512 - mult;
-        let inverse = if mult > 128 { (guess * ((2 << 16) - mult * guess)) >> 16 } else { 512 };
-        let room = (limit * inverse) >> 1;
-        if self.offset > room || self.offset < -room {
-            return Line::NOWHERE;
-        }
         let first = -((room - self.offset) >> self.shift);
         let last = (room + self.offset) >> self.shift;
         Line {
@@ -147,35 +131,24 @@ impl InputMap {
             constant: (1 << 14) - self.offset * mult,
         }
     }
+}
 
-    /// An integer in units of 2^−shift, saturated.
-    #[inline]
-    const fn integer_value(self, value: i32) -> i32 {
-        if self.shift < 0 {
-            return fixed_point(value < 0, value.unsigned_abs(), self.shift as i32);
-        }
-        let shift = if self.shift > 31 { 31 } else { self.shift };
-        let most = i32::MAX >> shift;
-        if value > most {
-            i32::MAX
-        } else if value < -most {
-            -i32::MAX
-        } else {
-            value << shift
-        }
-    }
-
-    /// A signed log (Q24) in units of 2^−shift.
-    #[inline]
-    const fn log_value(self, log: i32) -> i32 {
-        fixed_point(log < 0, log.unsigned_abs(), self.shift as i32 - LOG_BITS as i32)
+/// `value`, saturated at ±`limit`.
+const fn bounded(value: i32, limit: i32) -> i32 {
+    if value > limit {
+        limit
+    } else if value < -limit {
+        -limit
+    } else {
+        value
     }
 }
 
 /// q = (slope·x + constant) / 2^15 for `first <= x <= first + length`, computed
 /// modulo 2^32: the result fits.
-#[derive(Clone, Copy)]
-struct Line {
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Line {
     first: i32,
     length: u32,
     slope: i32,
@@ -183,9 +156,6 @@ struct Line {
 }
 
 impl Line {
-    /// No i16 lies on it.
-    const NOWHERE: Self = Self { first: i32::MAX, length: 0, slope: 0, constant: 0 };
-
     #[inline]
     fn at(self, x: i32) -> Option<i16> {
         let inside = (x.wrapping_sub(self.first) as u32) <= self.length;
@@ -196,64 +166,41 @@ impl Line {
 
 impl Input for f32 {
     #[inline]
-    fn quantise(self, map: InputMap, limit: i32) -> i16 {
+    fn quantise(self, map: &InputMap, limit: i32) -> i16 {
         let bits = self.to_bits();
         let exponent = (bits >> 23 & 0xff) as i32;
         let fraction = bits & 0x7f_ffff;
-        if exponent == 0xff && fraction != 0 {
-            return 0;
-        }
-        let value = if map.log {
-            map.log_value(signed_log_f32(self))
-        } else if exponent == 0xff {
-            fixed_point(bits >> 31 != 0, 1, 127)
-        } else {
-            let (magnitude, exponent) = if exponent == 0 {
-                (fraction, -149)
-            } else {
-                (fraction | 0x80_0000, exponent - 150)
-            };
-            fixed_point(bits >> 31 != 0, magnitude, exponent + map.shift as i32)
+        let (magnitude, exponent) = match (exponent, fraction) {
+            (0, _) => (fraction, -149),
+            (0xff, 1..) => return 0,
+            // Infinity is 2^128.
+            _ => (fraction | 0x80_0000, exponent - 150),
         };
-        map.finish(value, limit)
+        map.quantise(bits >> 31 != 0, magnitude, exponent, limit)
     }
 }
 
 impl Input for i16 {
     #[inline]
-    fn quantise(self, map: InputMap, limit: i32) -> i16 {
-        let value = if map.log {
-            map.log_value(signed_log_i16(self))
-        } else {
-            map.integer_value(i32::from(self))
-        };
-        map.finish(value, limit)
+    fn quantise(self, map: &InputMap, limit: i32) -> i16 {
+        map.quantise(self < 0, u32::from(self.unsigned_abs()), 0, limit)
     }
 
-    fn quantise_all(row: &[Self], map: InputMap, limit: i32, q: &mut [i16]) {
-        quantise_integers(row, map, limit, q);
+    #[inline]
+    fn on_line(self, line: &Line) -> Option<i16> {
+        line.at(self.into())
     }
 }
 
 impl Input for u8 {
     #[inline]
-    fn quantise(self, map: InputMap, limit: i32) -> i16 {
+    fn quantise(self, map: &InputMap, limit: i32) -> i16 {
         i16::from(self).quantise(map, limit)
     }
 
-    fn quantise_all(row: &[Self], map: InputMap, limit: i32, q: &mut [i16]) {
-        quantise_integers(row, map, limit, q);
-    }
-}
-
-/// The row by one map, the integers that nothing saturates in a few steps.
-fn quantise_integers<I: Input + Into<i16>>(row: &[I], map: InputMap, limit: i32, q: &mut [i16]) {
-    let line = map.line(limit);
-    for (place, &value) in q.iter_mut().zip(row) {
-        *place = match line.at(i32::from(value.into())) {
-            Some(on_line) => on_line,
-            None => value.quantise(map, limit),
-        };
+    #[inline]
+    fn on_line(self, line: &Line) -> Option<i16> {
+        line.at(self.into())
     }
 }
 
@@ -266,9 +213,9 @@ mod tests {
     fn nan_is_the_offset_and_infinities_saturate() {
         for log in [false, true] {
             let map = InputMap::nearest(3.0, 1000.0, log);
-            assert_eq!(f32::NAN.quantise(map, 32767), 0);
-            assert_eq!(f32::INFINITY.quantise(map, 32767), 32767);
-            assert_eq!(f32::NEG_INFINITY.quantise(map, 20000), -20000);
+            assert_eq!(f32::NAN.quantise(&map, 32767), 0);
+            assert_eq!(f32::INFINITY.quantise(&map, 32767), 32767);
+            assert_eq!(f32::NEG_INFINITY.quantise(&map, 20000), -20000);
         }
     }
 
@@ -276,7 +223,7 @@ mod tests {
     fn an_input_without_gain_is_off() {
         for gain in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let map = InputMap::nearest(1.0, gain, false);
-            assert_eq!(1e30f32.quantise(map, 32767), 0);
+            assert_eq!(1e30f32.quantise(&map, 32767), 0);
         }
     }
 
@@ -292,9 +239,9 @@ mod tests {
             bytes in any::<[u8; InputMap::BYTES]>(), x in any::<i16>(), limit in 1..=32767
         ) {
             let map = InputMap::read(&bytes, 0);
-            prop_assert_eq!(x.quantise(map, limit), f32::from(x).quantise(map, limit));
+            prop_assert_eq!(x.quantise(&map, limit), f32::from(x).quantise(&map, limit));
             let small = x as u8;
-            prop_assert_eq!(small.quantise(map, limit), f32::from(small).quantise(map, limit));
+            prop_assert_eq!(small.quantise(&map, limit), f32::from(small).quantise(&map, limit));
         }
 
         #[test]
@@ -307,10 +254,10 @@ mod tests {
                 bytes[0], bytes[1], bytes[2], 0, shift, bytes[5],
             ], 0)] {
                 for row in [row, row.map(|x| x % 256), row.map(|x| x % 4)] {
-                    let mut q = [0; 8];
-                    Input::quantise_all(&row, map, limit, &mut q);
-                    prop_assert_eq!(q, row.map(|x| x.quantise(map, limit)));
-                    prop_assert_eq!(q, row.map(|x| f32::from(x).quantise(map, limit)));
+                    let line = map.line(limit);
+                    let q = row.map(|x| x.on_line(&line).unwrap_or(x.quantise(&map, limit)));
+                    prop_assert_eq!(q, row.map(|x| x.quantise(&map, limit)));
+                    prop_assert_eq!(q, row.map(|x| f32::from(x).quantise(&map, limit)));
                 }
             }
         }
@@ -319,7 +266,7 @@ mod tests {
         fn any_bits_stay_within_the_limit(
             bytes in any::<[u8; InputMap::BYTES]>(), bits in any::<u32>(), limit in 1..=32767
         ) {
-            let q = f32::from_bits(bits).quantise(InputMap::read(&bytes, 0), limit);
+            let q = f32::from_bits(bits).quantise(&InputMap::read(&bytes, 0), limit);
             prop_assert!(i32::from(q).abs() <= limit);
         }
 
@@ -332,7 +279,7 @@ mod tests {
             let u = f64::from(x);
             let u = if log { u.signum() * u.abs().ln_1p() } else { u };
             let exact = ((u - offset) * gain).clamp(-32767.0, 32767.0);
-            let q = f64::from(x.quantise(map, 32767));
+            let q = f64::from(x.quantise(&map, 32767));
             // Half a unit, the gain's eight bits, and the fixed point of the value.
             let slack = 1.0 + exact.abs() / 250.0 + gain * 1e-3;
             prop_assert!((q - exact).abs() <= slack, "{} for {}", q, exact);

@@ -77,7 +77,7 @@ mod sink;
 pub use bank::{Bank, Family, Group, Groups, Law, Width, option};
 pub use buffers::{Buffers, OwnedBuffers, Workspace};
 pub use conv::Conv;
-pub use error::Error;
+pub use error::{Error, Feature, Field};
 pub use families::FEATURE_ONE;
 pub use input::{Input, InputMap};
 pub use model::{BufferSizes, Calibration, Model, Task};

@@ -2,7 +2,7 @@
 
 use crate::bank::Bank;
 use crate::format::{
-    Banks, TRAILER, byte_at, f32_at, field, section, slice_at, u16_at, u32_at, u64_at,
+    Banks, TRAILER, byte_at, f32_at, field, flag, section, slice_at, u16_at, u32_at, u64_at,
 };
 use crate::input::InputMap;
 
@@ -38,7 +38,7 @@ pub struct BufferSizes {
     pub block: usize,
     /// Transform block or shared pool of maxout and sigmoid features, i32.
     pub wide: usize,
-    /// Accumulators (i64) and scores (i32): one for each output.
+    /// Accumulators, two i32 each, the scores in their place: one for each output.
     pub outputs: usize,
 }
 
@@ -46,7 +46,7 @@ impl BufferSizes {
     /// Bytes of all buffers together.
     #[must_use]
     pub const fn bytes(&self) -> usize {
-        2 * self.inputs + 2 * self.block + 4 * self.wide + 12 * self.outputs
+        2 * self.inputs + 2 * self.block + 4 * self.wide + 8 * self.outputs
     }
 }
 
@@ -65,20 +65,16 @@ pub struct Calibration {
 #[derive(Clone, Copy, Debug)]
 pub struct Model<'a> {
     pub(crate) blob: &'a [u8],
+    // Offsets, in 32 bits for the sake of 64-bit hosts.
+    pub(crate) head_at: u32,
+    pub(crate) sections_at: u32,
+    pub(crate) block: u32,
+    pub(crate) wide: u32,
+    pub(crate) limit: i16,
     pub(crate) inputs: u16,
     pub(crate) outputs: u8,
-    pub(crate) task: Task,
-    pub(crate) map_per_input: bool,
-    pub(crate) limit: i16,
+    pub(crate) flags: u8,
     pub(crate) banks: u8,
-    pub(crate) columns: u32,
-    pub(crate) codes: u32,
-    pub(crate) block: usize,
-    pub(crate) wide: usize,
-    pub(crate) banks_at: usize,
-    pub(crate) head_at: usize,
-    pub(crate) weights_at: usize,
-    pub(crate) sections_at: usize,
 }
 
 impl<'a> Model<'a> {
@@ -103,26 +99,40 @@ impl<'a> Model<'a> {
     /// Features of all banks, K: for bins every slot of every grid counts.
     #[must_use]
     pub const fn features(&self) -> usize {
-        self.columns as usize
+        let mut columns = 0;
+        let mut banks = self.banks();
+        while let Some(bank) = banks.step() {
+            columns += bank.columns() as usize;
+        }
+        columns
     }
 
     /// Entries that [`Predictor::codes`](crate::Predictor::codes) writes: one
     /// for each maxout unit and each grid of bins.
     #[must_use]
     pub const fn codes(&self) -> usize {
-        self.codes as usize
+        let mut codes = 0;
+        let mut banks = self.banks();
+        while let Some(bank) = banks.step() {
+            codes += bank.codes() as usize;
+        }
+        codes
     }
 
     /// What the outputs are.
     #[must_use]
     pub const fn task(&self) -> Task {
-        self.task
+        match (self.outputs, self.flags & flag::CLASSIFICATION != 0) {
+            (0, _) => Task::Features,
+            (_, true) => Task::Classification,
+            (_, false) => Task::Regression,
+        }
     }
 
     /// Classes that a classification distinguishes (two for one output), else 0.
     #[must_use]
     pub const fn classes(&self) -> usize {
-        match (self.task, self.outputs) {
+        match (self.task(), self.outputs) {
             (Task::Classification, 1) => 2,
             (Task::Classification, outputs) => outputs as usize,
             _ => 0,
@@ -144,14 +154,7 @@ impl<'a> Model<'a> {
     /// The banks, in order.
     #[must_use]
     pub const fn banks(&self) -> Banks<'a> {
-        Banks {
-            blob: self.blob,
-            inputs: self.inputs,
-            outputs: self.outputs,
-            count: self.banks,
-            at: self.banks_at,
-            index: 0,
-        }
+        Banks::of(self)
     }
 
     /// The first bank; every model has one.
@@ -163,7 +166,13 @@ impl<'a> Model<'a> {
     /// Whether each input has a map of its own.
     #[must_use]
     pub const fn map_per_input(&self) -> bool {
-        self.map_per_input
+        self.flags & flag::MAP_PER_INPUT != 0
+    }
+
+    /// Where the banks start.
+    pub(crate) const fn banks_at(&self) -> usize {
+        let maps = if self.map_per_input() { self.inputs as usize } else { 1 };
+        field::INPUT_MAP + maps * InputMap::BYTES
     }
 
     /// The map of input `index`; one that is off beyond the last input.
@@ -172,7 +181,7 @@ impl<'a> Model<'a> {
         if index >= self.inputs as usize {
             return InputMap { offset: 0, shift: 0, log: false, mult: 0 };
         }
-        let index = if self.map_per_input { index } else { 0 };
+        let index = if self.map_per_input() { index } else { 0 };
         InputMap::read(self.blob, field::INPUT_MAP + index * InputMap::BYTES)
     }
 
@@ -187,8 +196,8 @@ impl<'a> Model<'a> {
     pub const fn buffer_sizes(&self) -> BufferSizes {
         BufferSizes {
             inputs: self.inputs as usize,
-            block: self.block,
-            wide: self.wide,
+            block: self.block as usize,
+            wide: self.wide as usize,
             outputs: self.outputs as usize,
         }
     }
@@ -196,12 +205,12 @@ impl<'a> Model<'a> {
     /// Real value of a score of 1: regression values are score × scale.
     #[must_use]
     pub const fn score_scale(&self) -> f32 {
-        if self.outputs == 0 { 1.0 } else { f32_at(self.blob, self.head_at) }
+        if self.outputs == 0 { 1.0 } else { f32_at(self.blob, self.head_at as usize) }
     }
 
     /// Binary places by which accumulators are divided.
     pub(crate) const fn score_shift(&self) -> u32 {
-        byte_at(self.blob, self.head_at + 4) as u32
+        byte_at(self.blob, self.head_at as usize + 4) as u32
     }
 
     /// Bias of `output`, in units of the score; 0 beyond the last output.
@@ -210,7 +219,7 @@ impl<'a> Model<'a> {
         if output >= self.outputs as usize {
             return 0;
         }
-        u32_at(self.blob, self.head_at + 5 + 4 * output) as i32
+        u32_at(self.blob, self.head_at as usize + 5 + 4 * output) as i32
     }
 
     /// The multiplier of a bank and an output: the step of its weights; 0 where
@@ -225,19 +234,31 @@ impl<'a> Model<'a> {
         if multipliers.is_empty() { 1 } else { u16_at(multipliers, 2 * output) }
     }
 
+    /// Multipliers that the blob has.
+    pub(crate) const fn multiplier_count(&self) -> usize {
+        let count = self.banks as usize * self.outputs as usize;
+        if count == 1 { 0 } else { count }
+    }
+
+    /// Where the multipliers are.
+    const fn multipliers_at(&self) -> usize {
+        self.head_at as usize + 5 + 4 * self.outputs as usize
+    }
+
     /// The multipliers of a bank, u16 for each output; empty where all are 1.
     pub(crate) const fn multipliers(&self, bank: usize) -> &'a [u8] {
-        let outputs = self.outputs as usize;
-        if self.banks as usize * outputs == 1 {
+        if self.multiplier_count() == 0 {
             return &[];
         }
-        slice_at(self.blob, self.head_at + 5 + 4 * outputs + 2 * bank * outputs, 2 * outputs)
+        let bytes = 2 * self.outputs as usize;
+        slice_at(self.blob, self.multipliers_at() + bank * bytes, bytes)
     }
 
     /// The packed weights of all banks: bank by bank, output by output.
     #[must_use]
     pub const fn weight_bytes(&self) -> &'a [u8] {
-        slice_at(self.blob, self.weights_at, self.sections_at - self.weights_at)
+        let at = self.multipliers_at() + 2 * self.multiplier_count();
+        slice_at(self.blob, at, (self.sections_at as usize).saturating_sub(at))
     }
 
     /// The golden digest: what [`Predictor::self_test`](crate::Predictor::self_test)
@@ -277,10 +298,7 @@ impl<'a> Model<'a> {
     /// How many golden rows the model carries.
     #[must_use]
     pub const fn golden_rows(&self) -> usize {
-        match self.section(section::GOLDEN_ROWS).len().checked_div(self.golden_row_bytes()) {
-            Some(rows) => rows,
-            None => 0,
-        }
+        self.rows_in(self.section(section::GOLDEN_ROWS).len())
     }
 
     /// Input `input` of golden row `row`; 0 where there is none.

@@ -6,11 +6,11 @@ use crate::error::Error;
 use crate::families::generate;
 use crate::format::checksum_holds;
 use crate::generator::{check_word, golden_stream};
-use crate::head::{Head, finish};
+use crate::head::{self, Head};
 use crate::input::Input;
 use crate::model::{Model, Task};
 use crate::probability;
-use crate::sink::Sink;
+use crate::sink::{Codes, Features};
 
 /// How many rows the golden digest is taken over.
 pub const GOLDEN_DIGEST_ROWS: usize = 4;
@@ -34,7 +34,7 @@ impl<'m, B: Buffers> Predictor<'m, B> {
     /// [`Error::Buffer`] when a buffer is too small; [`Error::Generator`] when
     /// this build's generator is not the one that the model was trained with.
     pub fn new(model: Model<'m>, mut buffers: B) -> Result<Self, Error> {
-        buffers.workspace().fit(model.buffer_sizes())?;
+        buffers.workspace().fit(&model)?;
         let (expected, actual) = (model.check_word(), check_word(model.seed()));
         if expected != actual {
             return Err(Error::Generator { expected, actual });
@@ -48,7 +48,17 @@ impl<'m, B: Buffers> Predictor<'m, B> {
     }
 
     fn workspace(&mut self) -> Result<Workspace<'_>, Error> {
-        self.buffers.workspace().fit(self.model.buffer_sizes())
+        let mut workspace = self.buffers.workspace();
+        workspace.fit(&self.model)?;
+        Ok(workspace)
+    }
+
+    /// The model, and the memory with a row of inputs in it.
+    fn load<I: Input>(&mut self, row: &[I]) -> Result<(&Model<'m>, Workspace<'_>), Error> {
+        let mut workspace = self.buffers.workspace();
+        workspace.fit(&self.model)?;
+        quantise(&self.model, row, workspace.inputs)?;
+        Ok((&self.model, workspace))
     }
 
     /// The exact integer scores of a row, one for each output.
@@ -60,9 +70,7 @@ impl<'m, B: Buffers> Predictor<'m, B> {
         if self.model.outputs() == 0 {
             return Err(Error::Unsuited { needs: "a model with outputs" });
         }
-        let Self { model, buffers } = self;
-        let workspace = buffers.workspace().fit(model.buffer_sizes())?;
-        quantise(model, row, workspace.inputs)?;
+        let (model, workspace) = self.load(row)?;
         Ok(score(model, workspace))
     }
 
@@ -132,18 +140,14 @@ impl<'m, B: Buffers> Predictor<'m, B> {
     /// [`Error::Length`] for the row or `features`.
     pub fn features<I: Input>(&mut self, row: &[I], features: &mut [i16]) -> Result<(), Error> {
         length("features", self.model.features(), features.len())?;
-        let model = self.model;
-        let workspace = self.workspace()?;
-        quantise(&model, row, workspace.inputs)?;
+        let (model, mut workspace) = self.load(row)?;
         let mut rest = features;
         for bank in model.banks() {
             let Some((mine, others)) = rest.split_at_mut_checked(bank.columns() as usize) else {
                 break;
             };
             rest = others;
-            let mut sink = Sink::Features(mine);
-            let (block, wide) = (&mut *workspace.block, &mut *workspace.wide);
-            generate(&bank, model.seed(), workspace.inputs, block, wide, &mut sink);
+            generate(&bank, &mut workspace, &mut Features(mine));
         }
         Ok(())
     }
@@ -155,9 +159,7 @@ impl<'m, B: Buffers> Predictor<'m, B> {
     /// [`Error::Length`] for the row or `codes` ([`Model::codes`] entries).
     pub fn codes<I: Input>(&mut self, row: &[I], codes: &mut [u16]) -> Result<(), Error> {
         length("codes", self.model.codes(), codes.len())?;
-        let model = self.model;
-        let workspace = self.workspace()?;
-        quantise(&model, row, workspace.inputs)?;
+        let (model, mut workspace) = self.load(row)?;
         let mut rest = codes;
         for bank in model.banks() {
             let Some((mine, others)) = rest.split_at_mut_checked(usize::from(bank.codes())) else {
@@ -167,9 +169,7 @@ impl<'m, B: Buffers> Predictor<'m, B> {
             if bank.codes() == 0 {
                 continue;
             }
-            let mut sink = Sink::Codes(mine);
-            let (block, wide) = (&mut *workspace.block, &mut *workspace.wide);
-            generate(&bank, model.seed(), workspace.inputs, block, wide, &mut sink);
+            generate(&bank, &mut workspace, &mut Codes(mine));
         }
         Ok(())
     }
@@ -243,7 +243,7 @@ impl<'m, B: Buffers> Predictor<'m, B> {
             let workspace = self.workspace()?;
             for (index, q) in workspace.inputs.iter_mut().enumerate() {
                 let value = model.golden_input(number, index);
-                *q = value.quantise(model.input_map(index), i32::from(model.limit));
+                *q = value.quantise(&model.input_map(index), i32::from(model.limit));
             }
             let scores = score(&model, workspace);
             let same = scores
@@ -268,7 +268,7 @@ impl<'m, B: Buffers> Predictor<'m, B> {
         let stream = golden_stream(model.seed());
         let mut crc = Crc32::new();
         for number in 0..GOLDEN_DIGEST_ROWS {
-            let workspace = self.workspace()?;
+            let mut workspace = self.workspace()?;
             let first = number * workspace.inputs.len();
             for (index, q) in workspace.inputs.iter_mut().enumerate() {
                 // Rows of falling magnitude: saturated, typical and small inputs.
@@ -278,10 +278,8 @@ impl<'m, B: Buffers> Predictor<'m, B> {
                 *q = (word as i16 >> (2 * number)).min(model.limit).max(-model.limit);
             }
             if model.outputs() == 0 {
-                let mut sink = Sink::Digest(&mut crc);
-                let (block, wide) = (&mut *workspace.block, &mut *workspace.wide);
                 for bank in model.banks() {
-                    generate(&bank, model.seed(), workspace.inputs, block, wide, &mut sink);
+                    generate(&bank, &mut workspace, &mut crc);
                 }
             } else {
                 for &score in score(&model, workspace) {
@@ -302,31 +300,36 @@ fn length(what: &'static str, needed: usize, given: usize) -> Result<(), Error> 
 fn quantise<I: Input>(model: &Model<'_>, row: &[I], q: &mut [i16]) -> Result<(), Error> {
     length("row", model.inputs(), row.len())?;
     let limit = i32::from(model.limit);
-    if !model.map_per_input {
-        I::quantise_all(row, model.input_map(0), limit, q);
-        return Ok(());
-    }
+    let mut map = model.input_map(0);
+    let line = map.line(limit);
     for (index, (place, &value)) in q.iter_mut().zip(row).enumerate() {
-        *place = value.quantise(model.input_map(index), limit);
+        if model.map_per_input() {
+            map = model.input_map(index);
+            *place = value.quantise(&map, limit);
+            continue;
+        }
+        *place = match value.on_line(&line) {
+            Some(q) => q,
+            None => value.quantise(&map, limit),
+        };
     }
     Ok(())
 }
 
 /// Features and head on the quantised row in the workspace.
-fn score<'w>(model: &Model<'_>, workspace: Workspace<'w>) -> &'w [i32] {
-    workspace.sums.fill(0);
+#[inline(never)]
+fn score<'w>(model: &Model<'_>, mut workspace: Workspace<'w>) -> &'w [i32] {
+    let sums = core::mem::take(&mut workspace.sums);
+    head::start(model, sums);
     let mut weights = model.weight_bytes();
     for bank in model.banks() {
+        let mut head = Head::new(model, &bank, weights, sums);
+        generate(&bank, &mut workspace, &mut head);
+        head.finish();
         let bytes = bank.row_bytes() * model.outputs();
-        let Some((mine, rest)) = weights.split_at_checked(bytes) else { break };
-        weights = rest;
-        let mut sink = Sink::Head(Head::new(model, &bank, mine, workspace.sums));
-        let (block, wide) = (&mut *workspace.block, &mut *workspace.wide);
-        generate(&bank, model.seed(), workspace.inputs, block, wide, &mut sink);
-        sink.finish();
+        weights = weights.get(bytes..).unwrap_or(&[]);
     }
-    finish(model, workspace.sums, workspace.scores);
-    workspace.scores
+    head::finish(model, sums)
 }
 
 /// The class that scores stand for: see [`Predictor::classify`].

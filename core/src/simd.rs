@@ -6,10 +6,9 @@
 //! that double the size of everything else.
 
 use core::arch::wasm32::{
-    i8x16_shuffle, i16x8, i16x8_add, i16x8_eq, i16x8_mul, i16x8_q15mulr_sat, i16x8_shl, i16x8_shr,
+    i8x16_swizzle, i16x8, i16x8_add, i16x8_eq, i16x8_mul, i16x8_q15mulr_sat, i16x8_shl, i16x8_shr,
     i16x8_shuffle, i16x8_splat, i16x8_sub, i32x4_add, i32x4_dot_i16x8, i32x4_extmul_high_i16x8,
-    i32x4_extmul_low_i16x8, i32x4_extract_lane, i32x4_shr, i32x4_splat, u8x16, u8x16_shr,
-    u8x16_splat, u16x8_extend_high_u8x16, u16x8_extend_low_u8x16, u16x8_shr, u64x2, v128, v128_and,
+    i32x4_extmul_low_i16x8, i32x4_extract_lane, i32x4_shr, i32x4_splat, u16x8_shr, v128, v128_and,
     v128_xor,
 };
 
@@ -54,33 +53,20 @@ fn negated(x: v128, mask: v128) -> v128 {
 }
 
 /// The Walsh-Hadamard transform in place, natural order, of a block that has its
-/// first three stages behind it; two stages a pass.
+/// first three stages behind it.
 pub(crate) fn walsh_hadamard(block: &mut [[i16; 8]]) {
-    let length = block.len();
-    let mut quarter = 1;
-    while 4 * quarter <= length {
+    let mut half = 1;
+    while half < block.len() {
         let mut rest = &mut *block;
-        while let Some((a, others)) = rest.split_at_mut_checked(quarter)
-            && let Some((b, others)) = others.split_at_mut_checked(quarter)
-            && let Some((c, others)) = others.split_at_mut_checked(quarter)
-            && let Some((d, others)) = others.split_at_mut_checked(quarter)
+        while let Some((low, others)) = rest.split_at_mut_checked(half)
+            && let Some((high, others)) = others.split_at_mut_checked(half)
         {
-            for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
-                let (ab, a_b) = stage(*a, *b);
-                let (cd, c_d) = stage(*c, *d);
-                (*a, *c) = stage(ab, cd);
-                (*b, *d) = stage(a_b, c_d);
+            for (a, b) in low.iter_mut().zip(high) {
+                (*a, *b) = stage(*a, *b);
             }
             rest = others;
         }
-        quarter *= 4;
-    }
-    if length.trailing_zeros() % 2 == 1
-        && let Some((low, high)) = block.split_at_mut_checked(length / 2)
-    {
-        for (a, b) in low.iter_mut().zip(high) {
-            (*a, *b) = stage(*a, *b);
-        }
+        half *= 2;
     }
 }
 
@@ -91,22 +77,39 @@ fn stage(a: [i16; 8], b: [i16; 8]) -> ([i16; 8], [i16; 8]) {
     (cast(i16x8_add(a, b)), cast(i16x8_sub(a, b)))
 }
 
-/// Cosines of phases and offsets, in place: number k has the offset
-/// `offset` + `step`·k + `growth`·k(k − 1)/2, modulo 2^16.
-pub(crate) fn cosines(phases: &mut [[i16; 8]], offset: i16, step: i16, growth: i16) {
-    let growth = i16x8_splat(growth);
-    let steps = i16x8_add(i16x8_splat(step), i16x8_mul(growth, i16x8(0, 1, 2, 3, 4, 5, 6, 7)));
-    let mut offsets = i16x8_add(
-        i16x8_add(i16x8_splat(offset), i16x8_mul(i16x8_splat(step), i16x8(0, 1, 2, 3, 4, 5, 6, 7))),
-        i16x8_mul(growth, i16x8(0, 0, 1, 3, 6, 10, 15, 21)),
-    );
-    // What eight steps add, and what eight steps add to that.
-    let mut leap = i16x8_add(i16x8_shl(steps, 3), i16x8_mul(growth, i16x8_splat(28)));
-    let growth = i16x8_shl(growth, 6);
-    for eight in phases {
-        *eight = cast(cos(i16x8_add(cast(*eight), offsets)));
-        offsets = i16x8_add(offsets, leap);
-        leap = i16x8_add(leap, growth);
+/// The offsets of Fourier features in order, eight at a time: number k has
+/// o + a·k + c·k(k − 1)/2, modulo 2^16.
+pub(crate) struct Offsets {
+    offsets: v128,
+    /// What the next eight steps add, and what is added to that.
+    leap: v128,
+    growth: v128,
+}
+
+impl Offsets {
+    /// From the draw that has o, a and c in its lowest bits.
+    pub(crate) fn new(draw: u64) -> Self {
+        let growth = i16x8_splat((draw >> 32) as i16);
+        let step = i16x8_splat((draw >> 16) as i16);
+        let k = i16x8(0, 1, 2, 3, 4, 5, 6, 7);
+        let pairs = i16x8(0, 0, 1, 3, 6, 10, 15, 21);
+        let walked = i16x8_add(i16x8_mul(step, k), i16x8_mul(growth, pairs));
+        // In eight steps k(k − 1)/2 grows by 8k + 28.
+        let more = i16x8_add(i16x8_shl(k, 3), i16x8_splat(28));
+        Self {
+            offsets: i16x8_add(i16x8_splat(draw as i16), walked),
+            leap: i16x8_add(i16x8_shl(step, 3), i16x8_mul(growth, more)),
+            growth: i16x8_shl(growth, 6),
+        }
+    }
+
+    /// Phases to features in place; eights only.
+    pub(crate) fn cosines(&mut self, phases: &mut [i16]) {
+        for eight in phases.as_chunks_mut::<8>().0 {
+            *eight = cast(cos(i16x8_add(cast(*eight), self.offsets)));
+            self.offsets = i16x8_add(self.offsets, self.leap);
+            self.leap = i16x8_add(self.leap, self.growth);
+        }
     }
 }
 
@@ -131,73 +134,56 @@ fn bit14(x: v128) -> v128 {
     u16x8_shr(i16x8_shl(x, 1), 15)
 }
 
-/// Σ φ of a run of at most 65,536.
-pub(crate) fn sum(run: &[[i16; 16]]) -> i32 {
-    let one = i16x8_splat(1);
-    let sums = run.iter().fold(i32x4_splat(0), |sums, &sixteen| {
-        let [low, high]: [v128; 2] = cast(sixteen);
-        i32x4_add(i32x4_add(sums, i32x4_dot_i16x8(low, one)), i32x4_dot_i16x8(high, one))
-    });
-    total(sums)
+/// How codes of some width become lanes.
+///
+/// A lane's code lies in the two bytes from the one on in which it starts: moved
+/// there by a swizzle, up to the lane's highest bit by a product, and down by a
+/// shift that all lanes share. One loop serves every width.
+pub(crate) struct Weigher {
+    bits: usize,
+    pairs: v128,
+    up: v128,
+    down: u32,
 }
 
-/// Σ u·φ over sixteens of features, at most 256 in all, for codes of 2 bits.
-pub(crate) fn dot2(codes: &[u8], run: &[[i16; 16]]) -> i32 {
-    let (fours, _) = codes.as_chunks::<4>();
-    let sums = fours.iter().zip(run).fold(i32x4_splat(0), |sums, (&four, sixteen)| {
-        let bytes = u64x2(u64::from(u32::from_le_bytes(four)), 0);
-        // Each byte four times, of which every copy keeps other two bits.
-        let copies = i8x16_shuffle::<0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3>(bytes, bytes);
-        let bits = u8x16(3, 12, 48, 192, 3, 12, 48, 192, 3, 12, 48, 192, 3, 12, 48, 192);
-        let kept = v128_and(copies, bits);
-        // Shifts that differ from lane to lane: multiplied up to the same place.
-        let up = i16x8(64, 16, 4, 1, 64, 16, 4, 1);
-        let low = u16x8_shr(i16x8_mul(u16x8_extend_low_u8x16(kept), up), 6);
-        let high = u16x8_shr(i16x8_mul(u16x8_extend_high_u8x16(kept), up), 6);
-        add_products(sums, low, high, sixteen)
-    });
-    total(sums)
+impl Weigher {
+    /// For codes of `bits` bits; of 16 one byte is taken, the first of each pair.
+    pub(crate) fn new(bits: u8) -> Self {
+        let bits = usize::from(bits);
+        let kept = bits.min(8);
+        let (mut pairs, mut up) = ([0u16; 8], [0u16; 8]);
+        for (lane, (pair, up)) in pairs.iter_mut().zip(&mut up).enumerate() {
+            let at = lane * bits;
+            *pair = at as u16 / 8 * 257 + 256;
+            *up = 1 << ((16 - kept - at % 8) & 15);
+        }
+        Self { bits, pairs: cast(pairs), up: cast(up), down: 16 - kept as u32 }
+    }
+
+    /// Σ u·φ over a run of at most 256; `codes` may go on beyond it.
+    pub(crate) fn weigh(&self, mut codes: &[u8], mut run: &[i16]) -> i32 {
+        let mut sums = i32x4_splat(0);
+        while !run.is_empty() {
+            let bytes = cast(window::<u8, 16>(codes));
+            let lanes = u16x8_shr(i16x8_mul(i8x16_swizzle(bytes, self.pairs), self.up), self.down);
+            // A lane adds at most 2·32·255·32767 in 256 features: below 2^31.
+            sums = i32x4_add(sums, i32x4_dot_i16x8(lanes, cast(window::<i16, 8>(run))));
+            codes = codes.get(self.bits..).unwrap_or(&[]);
+            run = run.get(8..).unwrap_or(&[]);
+        }
+        i32x4_extract_lane::<0>(sums)
+            + i32x4_extract_lane::<1>(sums)
+            + i32x4_extract_lane::<2>(sums)
+            + i32x4_extract_lane::<3>(sums)
+    }
 }
 
-/// The same for codes of 4 bits.
-pub(crate) fn dot4(codes: &[u8], run: &[[i16; 16]]) -> i32 {
-    let (eights, _) = codes.as_chunks::<8>();
-    let sums = eights.iter().zip(run).fold(i32x4_splat(0), |sums, (&eight, sixteen)| {
-        let bytes = u64x2(u64::from_le_bytes(eight), 0);
-        let (even, odd) = (v128_and(bytes, u8x16_splat(15)), u8x16_shr(bytes, 4));
-        let codes =
-            i8x16_shuffle::<0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23>(even, odd);
-        add_bytes(sums, codes, sixteen)
-    });
-    total(sums)
-}
-
-/// The same for codes of 8 bits.
-pub(crate) fn dot8(codes: &[u8], run: &[[i16; 16]]) -> i32 {
-    let (sixteens, _) = codes.as_chunks::<16>();
-    let sums = sixteens
-        .iter()
-        .zip(run)
-        .fold(i32x4_splat(0), |sums, (&codes, sixteen)| add_bytes(sums, cast(codes), sixteen));
-    total(sums)
-}
-
-#[inline]
-fn add_bytes(sums: v128, codes: v128, features: &[i16; 16]) -> v128 {
-    let (low, high) = (u16x8_extend_low_u8x16(codes), u16x8_extend_high_u8x16(codes));
-    add_products(sums, low, high, features)
-}
-
-/// A lane adds at most 2·64·255·32767 in 256 features: below 2^31.
-#[inline]
-fn add_products(sums: v128, low: v128, high: v128, features: &[i16; 16]) -> v128 {
-    let [first, second]: [v128; 2] = cast(*features);
-    i32x4_add(i32x4_add(sums, i32x4_dot_i16x8(low, first)), i32x4_dot_i16x8(high, second))
-}
-
-fn total(sums: v128) -> i32 {
-    i32x4_extract_lane::<0>(sums)
-        + i32x4_extract_lane::<1>(sums)
-        + i32x4_extract_lane::<2>(sums)
-        + i32x4_extract_lane::<3>(sums)
+/// The vector at the start of a slice, zeros beyond its end.
+#[inline(always)]
+fn window<T: Copy + Default, const N: usize>(slice: &[T]) -> [T; N] {
+    slice.first_chunk().copied().unwrap_or_else(|| {
+        let mut last = [T::default(); N];
+        last.iter_mut().zip(slice).for_each(|(place, &value)| *place = value);
+        last
+    })
 }

@@ -286,14 +286,9 @@ fn owned_and_lent_buffers_equal_the_heap() {
         // Lent memory is dirty and longer than needed.
         let (mut inputs, mut block) = (vec![-1; sizes.inputs + 3], vec![-1; sizes.block + 3]);
         let mut wide = vec![-1; sizes.wide + 3];
-        let (mut sums, mut scores) = (vec![-1; sizes.outputs + 3], vec![-1; sizes.outputs + 3]);
-        let lent = Workspace {
-            inputs: &mut inputs,
-            block: &mut block,
-            wide: &mut wide,
-            sums: &mut sums,
-            scores: &mut scores,
-        };
+        let mut sums = vec![[-1; 2]; sizes.outputs + 3];
+        let lent =
+            Workspace { inputs: &mut inputs, block: &mut block, wide: &mut wide, sums: &mut sums };
         let mut lent = Predictor::new(model, lent).unwrap();
         for row in &rows.floats {
             let expected = outcome(&mut heap, row);
@@ -311,8 +306,8 @@ fn short_buffers_are_refused_by_name() {
     check(200, 9, |blob, _| {
         let model = Model::parse(blob).unwrap();
         let sizes = model.buffer_sizes();
-        let lengths = [sizes.inputs, sizes.block, sizes.wide, sizes.outputs, sizes.outputs];
-        let names = ["inputs", "block", "wide", "sums", "scores"];
+        let lengths = [sizes.inputs, sizes.block, sizes.wide, sizes.outputs];
+        let names = ["inputs", "block", "wide", "sums"];
         for (short, (&needed, name)) in lengths.iter().zip(names).enumerate() {
             if needed == 0 {
                 continue;
@@ -321,13 +316,12 @@ fn short_buffers_are_refused_by_name() {
             let length = |buffer: usize| if buffer == short { given } else { lengths[buffer] };
             let (mut inputs, mut block) = (vec![0; length(0)], vec![0; length(1)]);
             let mut wide = vec![0; length(2)];
-            let (mut sums, mut scores) = (vec![0; length(3)], vec![0; length(4)]);
+            let mut sums = vec![[0; 2]; length(3)];
             let workspace = Workspace {
                 inputs: &mut inputs,
                 block: &mut block,
                 wide: &mut wide,
                 sums: &mut sums,
-                scores: &mut scores,
             };
             let error = Predictor::new(model, workspace).err();
             prop_assert_eq!(error, Some(Error::Buffer { buffer: name, needed, given }));

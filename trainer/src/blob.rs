@@ -220,7 +220,7 @@ pub fn quantise(maps: &MapSpec, row: &[f32], limit: i16) -> Vec<i16> {
         MapSpec::Shared(map) => *map,
         MapSpec::PerInput(maps) => maps[index],
     };
-    row.iter().enumerate().map(|(i, x)| x.quantise(map(i), i32::from(limit))).collect()
+    row.iter().enumerate().map(|(i, x)| x.quantise(&map(i), i32::from(limit))).collect()
 }
 
 /// Body, digest and checksum.

@@ -27,5 +27,6 @@ pub fn table() -> Table {
             ..Schema::new(Format::Csv)
         },
         division: Division::Free,
+        weights: None,
     }
 }

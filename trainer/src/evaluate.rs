@@ -16,6 +16,10 @@ pub struct Evaluation {
     pub error: f64,
     /// Rows that were judged.
     pub rows: usize,
+    /// The error with each row counted as much as its weight says, where rows
+    /// have weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weighted_error: Option<f64>,
     /// Root mean squared error in the target's units (regression).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rmse: Option<f64>,
@@ -65,6 +69,8 @@ pub fn evaluate(blob: &[u8], table: &Table) -> Result<Evaluation, Error> {
                 let positive: Vec<bool> = labels.iter().map(|&label| label == 1).collect();
                 evaluation.auc = auc(&scores, &positive);
             }
+            let wrong = labels.iter().zip(&predicted).map(|(&l, p)| l as usize != p.0);
+            evaluation.weighted_error = share_wrong(table, wrong);
             Ok(evaluation)
         }
         Target::Values(targets) => {
@@ -75,7 +81,10 @@ pub fn evaluate(blob: &[u8], table: &Table) -> Result<Evaluation, Error> {
                     |predictor, &row| predictor.as_mut().map_err(|e| *e)?.predict(table.row(row)),
                 )
                 .collect::<Result<_, _>>()?;
-            Ok(of_values(targets.iter().zip(&values).map(|(&y, &v)| (f64::from(y), f64::from(v)))))
+            let pairs = || targets.iter().zip(&values).map(|(&y, &v)| (f64::from(y), f64::from(v)));
+            let mut evaluation = of_values(pairs());
+            evaluation.weighted_error = relative_error(table, pairs());
+            Ok(evaluation)
         }
     }
 }
@@ -87,11 +96,14 @@ pub fn of_scores(table: &Table, scores: &[f64]) -> Evaluation {
     let outputs = scores.len() / table.rows().max(1);
     match &table.target {
         Target::Values(values) => {
-            of_values(values.iter().zip(scores).map(|(&y, &v)| (f64::from(y), v)))
+            let pairs = || values.iter().zip(scores).map(|(&y, &v)| (f64::from(y), v));
+            let weighted_error = relative_error(table, pairs());
+            Evaluation { weighted_error, ..of_values(pairs()) }
         }
         Target::Classes { labels } => {
             let classes = table.schema.classes.len();
             let mut confusion = vec![vec![0u64; classes]; classes];
+            let mut wrong = Vec::with_capacity(labels.len());
             for (&label, row) in labels.iter().zip(scores.chunks_exact(outputs.max(1))) {
                 let class = if let [score] = row {
                     usize::from(*score > 0.0)
@@ -99,10 +111,31 @@ pub fn of_scores(table: &Table, scores: &[f64]) -> Evaluation {
                     (0..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best })
                 };
                 confusion[label as usize][class] += 1;
+                wrong.push(label as usize != class);
             }
-            of_confusion(confusion)
+            let weighted_error = share_wrong(table, wrong.into_iter());
+            Evaluation { weighted_error, ..of_confusion(confusion) }
         }
     }
+}
+
+/// The weight of the rows that are wrong, of all weights; none without weights.
+fn share_wrong(table: &Table, wrong: impl Iterator<Item = bool>) -> Option<f64> {
+    let weights = table.weights.as_ref()?;
+    let all: f64 = weights.iter().map(|&w| f64::from(w)).sum();
+    let of = |(&weight, wrong): (&f32, bool)| if wrong { f64::from(weight) } else { 0.0 };
+    Some(weights.iter().zip(wrong).map(of).sum::<f64>() / all).filter(|share| share.is_finite())
+}
+
+/// The relative RMS error of (target, prediction) pairs, rows weighted; none
+/// without weights.
+fn relative_error(table: &Table, pairs: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
+    let (mut errors, mut squares) = (0.0, 0.0);
+    for (&weight, (target, value)) in table.weights.as_ref()?.iter().zip(pairs) {
+        errors += f64::from(weight) * (target - value).powi(2);
+        squares += f64::from(weight) * target * target;
+    }
+    Some((errors / squares).sqrt()).filter(|error| error.is_finite())
 }
 
 /// The evaluation that a confusion matrix stands for.
@@ -111,7 +144,8 @@ pub fn of_confusion(confusion: Vec<Vec<u64>>) -> Evaluation {
     let rows: u64 = confusion.iter().flatten().sum();
     let right: u64 = confusion.iter().enumerate().map(|(i, row)| row[i]).sum();
     let error = (rows - right) as f64 / rows.max(1) as f64;
-    Evaluation { error, rows: rows as usize, rmse: None, auc: None, confusion }
+    let rows = rows as usize;
+    Evaluation { error, rows, weighted_error: None, rmse: None, auc: None, confusion }
 }
 
 /// The evaluation of (target, prediction) pairs.
@@ -125,7 +159,8 @@ pub fn of_values(pairs: impl Iterator<Item = (f64, f64)>) -> Evaluation {
     let rmse = (errors / rows.max(1) as f64).sqrt();
     // A target of zeros only has no relative error: the absolute one then.
     let error = if squares > 0.0 { (errors / squares).sqrt() } else { rmse };
-    Evaluation { error, rows, rmse: Some(rmse), auc: None, confusion: Vec::new() }
+    let (weighted_error, rmse) = (None, Some(rmse));
+    Evaluation { error, rows, weighted_error, rmse, auc: None, confusion: Vec::new() }
 }
 
 /// Evaluations of blocks of rows, added up.
@@ -175,7 +210,7 @@ impl Tally {
         }
         let rmse = (self.errors / self.rows.max(1) as f64).sqrt();
         let error = if self.squares > 0.0 { (self.errors / self.squares).sqrt() } else { rmse };
-        let rmse = Some(rmse);
-        Evaluation { error, rows: self.rows, rmse, auc: None, confusion: Vec::new() }
+        let (rows, weighted_error, rmse) = (self.rows, None, Some(rmse));
+        Evaluation { error, rows, weighted_error, rmse, auc: None, confusion: Vec::new() }
     }
 }

@@ -8,8 +8,7 @@ pub struct HeapBuffers {
     inputs: Vec<i16>,
     block: Vec<i16>,
     wide: Vec<i32>,
-    sums: Vec<i64>,
-    scores: Vec<i32>,
+    sums: Vec<[i32; 2]>,
 }
 
 impl HeapBuffers {
@@ -20,8 +19,7 @@ impl HeapBuffers {
             inputs: vec![0; sizes.inputs],
             block: vec![0; sizes.block],
             wide: vec![0; sizes.wide],
-            sums: vec![0; sizes.outputs],
-            scores: vec![0; sizes.outputs],
+            sums: vec![[0; 2]; sizes.outputs],
         }
     }
 }
@@ -33,7 +31,6 @@ impl Buffers for HeapBuffers {
             block: &mut self.block,
             wide: &mut self.wide,
             sums: &mut self.sums,
-            scores: &mut self.scores,
         }
     }
 }

@@ -132,6 +132,25 @@ impl Moments {
         }
     }
 
+    /// The sums of the features in `kept` alone, in that order.
+    ///
+    /// # Panics
+    /// If there is no feature of that number.
+    #[must_use]
+    pub fn select(&self, kept: &[usize]) -> Self {
+        let entry = |i: usize, j: usize| self.gram[(i.max(j), i.min(j))];
+        Self {
+            count: self.count,
+            gram: Mat::from_fn(kept.len(), kept.len(), |i, j| {
+                if i >= j { entry(kept[i], kept[j]) } else { 0.0 }
+            }),
+            sum: Mat::from_fn(kept.len(), 1, |k, _| self.sum[(kept[k], 0)]),
+            cross: Mat::from_fn(kept.len(), self.outputs(), |k, t| self.cross[(kept[k], t)]),
+            target_sum: self.target_sum.clone(),
+            target_square: self.target_square.clone(),
+        }
+    }
+
     /// Number of features, K.
     #[must_use]
     pub fn features(&self) -> usize {

@@ -19,21 +19,27 @@ pub struct Problem<'t> {
 }
 
 impl<'t> Problem<'t> {
-    /// The problem of a table; `balanced` gives every class the same weight.
+    /// The problem of a table, with the weights of its rows; `balanced` scales
+    /// them so that every class has the same sum.
     #[must_use]
     pub fn new(table: &'t Table, balanced: bool) -> Self {
         let classes = table.schema.classes.len();
         let outputs = if classes > 2 { classes } else { 1 };
+        let own = || table.weights.as_ref().map(|w| w.iter().map(|&w| f64::from(w)).collect());
         let weights = match &table.target {
             Target::Classes { labels } if balanced => {
-                let mut counts = vec![0usize; classes];
-                for &label in labels {
-                    counts[label as usize] += 1;
+                let mut sums = vec![0.0; classes];
+                for (row, &label) in labels.iter().enumerate() {
+                    sums[label as usize] += table.weight(row);
                 }
-                let share = labels.len() as f64 / classes as f64;
-                Some(labels.iter().map(|&l| share / counts[l as usize] as f64).collect())
+                let share = sums.iter().sum::<f64>() / classes as f64;
+                let weight = |(row, &label): (usize, &u32)| match sums[label as usize] {
+                    0.0 => 0.0,
+                    sum => table.weight(row) * share / sum,
+                };
+                Some(labels.iter().enumerate().map(weight).collect())
             }
-            _ => None,
+            _ => own(),
         };
         Self { table, outputs, weights }
     }

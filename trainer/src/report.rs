@@ -29,6 +29,10 @@ pub struct Report {
     /// Of the blob on the test rows: fraction misclassified, relative RMS error,
     /// or for an embedding the share of the features' variance that is lost.
     pub error: f64,
+    /// The error with each test row counted as much as its weight says, where
+    /// rows have weights; all other errors count every row once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weighted_error: Option<f64>,
     /// Test rows.
     pub rows: usize,
     /// Wall-clock seconds, from the table in memory to the checked blob.
@@ -109,6 +113,7 @@ impl Report {
             bits: options.bits.unwrap_or(8),
             bytes: blob.len(),
             error: f64::NAN,
+            weighted_error: None,
             rows: test_rows,
             seconds,
             train_rows: train.rows(),

@@ -132,6 +132,12 @@ impl System {
         lambdas.iter().map(|&lambda| self.solve(lambda)).collect()
     }
 
+    /// The centred Gram matrix, both triangles.
+    #[must_use]
+    pub fn gram(&self) -> MatRef<'_, f64> {
+        self.gram.as_ref()
+    }
+
     /// Mean variance of a feature times the rows: what λ is multiplied by.
     #[must_use]
     pub fn unit(&self) -> f64 {

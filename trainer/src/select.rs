@@ -59,6 +59,9 @@ pub fn choose(
 ) -> Result<Choice, Error> {
     let convolved = banks.iter().any(|bank| matches!(bank.family, Family::Conv(_)));
     let chooser = Chooser { problem, rows, options, convolved };
+    if let Some(choice) = chooser.given(banks) {
+        return Ok(choice);
+    }
     progress.phase("choosing the input map");
     // Bins see more rows: how fine a grid may be depends on how many there are.
     let bins = banks.iter().all(|bank| matches!(bank.family, Family::Bin { .. }));
@@ -186,6 +189,22 @@ struct Chooser<'c> {
 }
 
 impl Chooser<'_> {
+    /// The choice when options leave nothing to choose.
+    fn given(&self, banks: &[BankPlan]) -> Option<Choice> {
+        let [kind] = self.kinds()[..] else { return None };
+        let [threshold] = self.thresholds(banks)[..] else { return None };
+        let [bandwidth] = self.grid(banks)[..] else { return None };
+        let relevance = kind != Kind::Shared && self.may_learn_relevance(banks);
+        if relevance || self.may_be_dense(banks) {
+            return None;
+        }
+        let normaliser = Normaliser::fit(self.problem.table, self.rows, kind);
+        let banks = Tuning { bandwidth, threshold, dense: false }.apply(banks);
+        let spread = normaliser.spread(self.problem.table, self.rows);
+        let spec = realise(self.options.seed, &banks, &normaliser, &spread);
+        Some(Choice { spec, normaliser, kind, relevance: false, banks })
+    }
+
     /// The kinds of map to compare, cheapest in bytes first.
     fn kinds(&self) -> Vec<Kind> {
         match self.options.map {

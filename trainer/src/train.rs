@@ -51,6 +51,10 @@ pub fn train(
     faer::set_global_parallelism(faer::Par::Seq);
     let problem = Problem::new(train, options.balanced);
     check(&problem)?;
+    if train.weights.is_some() && options.goal != Goal::Predict {
+        let message = "weights of rows go with a target: embeddings and anomalies have none";
+        return Err(Error::Options(message.into()));
+    }
     let banks = bank_plans(train, options)?;
     let trained = match options.goal {
         Goal::Predict => train_target(&problem, test, &banks, options, progress, start),
@@ -79,15 +83,7 @@ fn train_target(
     start: Instant,
 ) -> Result<Trained, Error> {
     let train = problem.table;
-    let rows: Vec<usize> = (0..train.rows()).collect();
-    let choice = choose(problem, &rows, banks, options, progress)?;
-    let spec = choice.spec.clone();
-    let ridge = options.loss == Loss::Squared && options.box_c.is_none();
-    let fitted = match sparse_slots(&spec) {
-        _ if !ridge => fit_loss(problem, spec, options, progress)?,
-        Some(slot_bits) => fit_sparse(problem, spec, slot_bits, options, progress)?,
-        None => fit_dense(problem, spec, options, progress)?,
-    };
+    let (choice, fitted) = fit(problem, banks, options, progress)?;
     let judge = |blob: &[u8], nearest: &[u8], fitted: &Fitted| {
         Ok(Judged {
             blob: evaluate(blob, test)?,
@@ -100,6 +96,57 @@ fn train_target(
         })
     };
     conclude(start, problem, choice, fitted, train.rows(), options, progress, judge)
+}
+
+/// Chooses what is left open, and fits a head.
+fn fit(
+    problem: &Problem<'_>,
+    banks: &[BankPlan],
+    options: &TrainOptions,
+    progress: &Progress,
+) -> Result<(Choice, Fitted), Error> {
+    let rows: Vec<usize> = (0..problem.table.rows()).collect();
+    let choice = choose(problem, &rows, banks, options, progress)?;
+    let spec = choice.spec.clone();
+    let ridge = options.loss == Loss::Squared && options.box_c.is_none();
+    let fitted = match sparse_slots(&spec) {
+        _ if !ridge => fit_loss(problem, spec, options, progress)?,
+        Some(slot_bits) => fit_sparse(problem, spec, slot_bits, options, progress)?,
+        None => fit_dense(problem, spec, options, progress)?,
+    };
+    Ok((choice, fitted))
+}
+
+/// The blob that [`train()`] makes of a table with a target, unjudged.
+pub(crate) fn train_blob(
+    table: &Table,
+    options: &TrainOptions,
+    progress: &Progress,
+) -> Result<Vec<u8>, Error> {
+    let problem = Problem::new(table, options.balanced);
+    check(&problem)?;
+    let banks = bank_plans(table, options)?;
+    let (_, fitted) = fit(&problem, &banks, options, progress)?;
+    encode(&problem, &fitted, &fitted.compensated, options, options.golden_rows)
+}
+
+/// The blob of a fit with one of its heads.
+fn encode(
+    problem: &Problem<'_>,
+    fitted: &Fitted,
+    head: &HeadSpec,
+    options: &TrainOptions,
+    golden: usize,
+) -> Result<Vec<u8>, Error> {
+    let train = problem.table;
+    let mut spec = fitted.spec.clone();
+    spec.task = match problem.task() {
+        Task::Classification => koan::Task::Classification,
+        Task::Regression => koan::Task::Regression,
+    };
+    spec.head = Some(head.clone());
+    spec.calibration = fitted.calibration;
+    complete(spec, train, &train.schema, options, golden)
 }
 
 /// How good a fit is on the test rows.
@@ -129,26 +176,18 @@ pub(crate) fn conclude(
     judge: impl FnOnce(&[u8], &[u8], &Fitted) -> Result<Judged, Error>,
 ) -> Result<Trained, Error> {
     let train = problem.table;
-    let encode = |head: &HeadSpec, golden: usize| -> Result<Vec<u8>, Error> {
-        let mut spec = fitted.spec.clone();
-        spec.task = match problem.task() {
-            Task::Classification => koan::Task::Classification,
-            Task::Regression => koan::Task::Regression,
-        };
-        spec.head = Some(head.clone());
-        spec.calibration = fitted.calibration;
-        complete(spec, train, &train.schema, options, golden)
-    };
     progress.phase("writing and checking the model");
-    let blob = encode(&fitted.compensated, options.golden_rows)?;
+    let blob = encode(problem, &fitted, &fitted.compensated, options, options.golden_rows)?;
     let seconds = start.elapsed().as_secs_f64();
-    let judged = judge(&blob, &encode(&fitted.nearest, 0)?, &fitted)?;
+    let nearest = encode(problem, &fitted, &fitted.nearest, options, 0)?;
+    let judged = judge(&blob, &nearest, &fitted)?;
     let error = judged.blob.error;
     let mut report = Report {
         train_rows,
         loss: Some(options.loss),
         box_c: options.box_c,
         lambda: fitted.lambda,
+        weighted_error: judged.blob.weighted_error,
         error_float: Some(judged.float.error),
         error_nearest: Some(judged.nearest.error),
         error_compensated: Some(error),
@@ -223,13 +262,18 @@ fn finish_detector(
     Ok(Trained { blob, report })
 }
 
-fn check(problem: &Problem<'_>) -> Result<(), Error> {
+pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Error> {
     let table = problem.table;
     if table.inputs > usize::from(u16::MAX) {
         return Err(Error::TooMany { what: "inputs", found: table.inputs, most: 65_535 });
     }
     if problem.outputs > 255 {
         return Err(Error::TooMany { what: "classes", found: problem.outputs, most: 255 });
+    }
+    if let Some(weights) = &problem.weights
+        && weights.iter().filter(|&&weight| weight > 0.0).count() < 2
+    {
+        return Err(Error::Options("training needs at least two rows of weight above 0".into()));
     }
     if table.rows() < 2 {
         return Err(Error::Options("training needs at least two rows".into()));

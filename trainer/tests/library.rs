@@ -111,6 +111,7 @@ fn table(rows: &[[f32; 3]]) -> Table {
             ..Schema::new(Format::Csv)
         },
         division: Division::Free,
+        weights: None,
     }
 }
 

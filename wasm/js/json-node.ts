@@ -9,5 +9,6 @@ import './node.js';
 import { host } from './runtime.js';
 
 host.runtime = () => readFile(new URL('./koan-json.wasm', import.meta.url));
+host.json = true;
 
 export * from './slim.js';

@@ -8,5 +8,6 @@
 import { host } from './runtime.js';
 
 host.runtime = () => new URL('./koan-json.wasm', import.meta.url);
+host.json = true;
 
 export * from './slim.js';

@@ -4,30 +4,51 @@
  * would cost more bytes than everything else that this package adds.
  */
 
-/** @param n two numbers, whose meaning depends on the kind */
-export function sentence(kind: number, text: string, n: [number, number]): string {
+/** The names of `koan::Field`, in its order. */
+const FIELDS = (
+  'magic,version,header,trailer,flags,inputs,input map,bank,bank family,bank law,' +
+  'bank options,bank features,bank scale,bin slot bits,maxout pool,groups,' +
+  'group inputs,group law,group scale,banks,head,score scale,score shift,weights,' +
+  'section,section (twice),class names,golden rows,calibration'
+).split(',');
+
+/** The names of `koan::Feature`, in its order. */
+const FEATURES = 'fourier,stump,bin,maxout,sigmoid,dense'.split(',');
+
+/**
+ * @param kind as `Session::fail` in `wasm/src/session.rs` has them
+ * @param a a number, whose meaning depends on the kind; and so `b`
+ */
+export function sentence(kind: number, a: number, b: number, text: string): string {
   switch (kind) {
-    case 1:
-      return `the blob ends before field \`${text}\` at offset ${n[0]}`;
+    case 0:
+      return 'out of memory';
     case 2:
-      return `field \`${text}\` at offset ${n[0]} has a value that is not allowed`;
+      return `the blob ends before field \`${FIELDS[a]}\` at offset ${b}`;
     case 3:
-      return `${text} ${n[0]}`;
+      return `field \`${FIELDS[a]}\` at offset ${b} has a value that is not allowed`;
     case 4:
-      return `${text} ${n[0]} at offset ${n[1]}`;
+      return `unknown format version ${a}`;
     case 5:
-      return `${text} (check word ${hex(n[0])}, this build's ${hex(n[1])}): is the wyhash feature \`mum32bit\` on?`;
+      return `unknown required section ${a} at offset ${b}`;
     case 6:
-      return `${text} has length ${n[1]}, the model needs ${n[0]}`;
+      return `the model was trained with another generator (check word ${hex(a)}, this build's ${hex(b)}): is the wyhash feature \`mum32bit\` on?`;
     case 7:
-      return `this call needs ${text}`;
+      return 'not a koan blob: it does not start with the bytes KOAN';
     case 8:
-      return `self test failed: ${text} ${n[0]} differs on this build`;
+      return 'checksum mismatch: the blob is damaged';
     case 9:
-      return `the model needs the cargo feature \`${text}\`, which is off in this build`;
+      return `the model needs the cargo feature \`${FEATURES[a]}\`, which is off in this build`;
+    case 10:
+      return `this call needs ${text}`;
+    case 11:
+      return `self test failed: ${text} ${a} differs on this build`;
     default:
       return text;
   }
 }
+
+export const wrongLength = (what: string, given: number, needed: number): string =>
+  `${what} has length ${given}, the model needs ${needed}`;
 
 const hex = (word: number): string => `0x${word.toString(16).padStart(4, '0')}`;

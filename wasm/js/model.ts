@@ -1,3 +1,4 @@
+import { wrongLength } from './message.js';
 import { bytesOf, init, moduleOf, type Bytes, type Source } from './runtime.js';
 import { Call, Session, Word } from './session.js';
 
@@ -41,7 +42,7 @@ type Results<T> = {
   new (length: number): T;
   new (buffer: ArrayBufferLike, offset: number, length: number): T;
 };
-type Numbers = Float32Array | Int32Array | Int16Array | Uint8Array;
+type Numbers = Float32Array | Int32Array | Int16Array;
 
 /**
  * A koan model, ready to predict.
@@ -113,12 +114,12 @@ export class Model {
 
   /** The class of a row: its number, from 0; `info.classNames` has its name. */
   classify(row: Row): number {
-    return this.#one(Call.Classify, row, Uint8Array, 1)[0]!;
+    return this.#one(Call.Classify, row, Int32Array, 1)[0]!;
   }
 
   /** The classes of several rows. */
   classifyMany(rows: Row): Uint8Array {
-    return this.#many(Call.Classify, rows, Uint8Array, 1);
+    return new Uint8Array(this.#many(Call.Classify, rows, Int32Array, 1));
   }
 
   /** The exact integer scores of a row, one for each output: the same on every device. */
@@ -185,7 +186,7 @@ export class Model {
    * `Error` that names the difference if not.
    */
   selfTest(): void {
-    this.#running().selfTest();
+    this.#running().run(Call.SelfTest, 0);
   }
 
   /** Gives the model's memory back; using the model afterwards is an error. */
@@ -202,11 +203,10 @@ export class Model {
   /** The results of one row, where they lie: they are gone with the next call. */
   #one<T extends Numbers>(call: number, row: Row, results: Results<T>, each: number): T {
     const session = this.#running();
-    const inputs = this.info.inputs;
-    const length = checked(row).length;
     const views = session.views();
-    if (length === inputs) views.staged.set(row);
-    session.run(call, 1, length);
+    expect('row', checked(row).length, this.info.inputs);
+    views.staged.set(row);
+    session.run(call, 1);
     return new results(views.buffer, views.words[Word.Results]!, each);
   }
 
@@ -215,9 +215,7 @@ export class Model {
     const inputs = this.info.inputs;
     const numbers = checked(rows).length;
     const count = Math.ceil(numbers / inputs);
-    if (count * inputs !== numbers) {
-      throw new Error(`rows has length ${numbers}, the model needs ${count * inputs}`);
-    }
+    expect('rows', numbers, count * inputs);
     const { staged, words, buffer } = session.views();
     const room = words[Word.ResultsBytes]! / results.BYTES_PER_ELEMENT;
     const chunk = Math.min(Math.floor(staged.length / inputs), Math.floor(room / (each || 1)));
@@ -226,7 +224,7 @@ export class Model {
     for (let first = 0; first < count; first += chunk) {
       const part = Math.min(chunk, count - first);
       staged.set(rows.subarray(first * inputs, (first + part) * inputs));
-      session.run(call, part, inputs);
+      session.run(call, part);
       all.set(from.subarray(0, part * each), first * each);
     }
     return all;
@@ -240,6 +238,11 @@ function checked(rows: Row): Row {
     throw new TypeError(`a row is a Float32Array, an Int16Array or a Uint8Array, not ${type}`);
   }
   return rows;
+}
+
+/** The same error as the core's. */
+function expect(what: string, given: number, needed: number): void {
+  if (given !== needed) throw new Error(wrongLength(what, given, needed));
 }
 
 // Where the engine knows `using`, a model is disposed of by it.

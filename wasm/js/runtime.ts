@@ -14,6 +14,8 @@ export interface Host {
   runtime(): Source | Promise<Source>;
   /** Opens an address. */
   open(address: URL | string): Promise<Response | BufferSource>;
+  /** Whether its runtime answers JSON. */
+  json?: boolean;
 }
 
 /** Fetches; an answer that is not OK is an error with its status. */

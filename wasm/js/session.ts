@@ -1,10 +1,10 @@
 /** A model in the runtime's memory, and the words that are shared with it. */
 
-import { Session as Raw } from '../build/glue.js';
+import { call as raw, close, open } from '../build/glue.js';
 import { sentence } from './message.js';
-import { runtime } from './runtime.js';
+import { host, runtime } from './runtime.js';
 
-/** Calls, with the numbers that `wasm/src/run.rs` gives them. */
+/** Calls, with the numbers that `wasm/src/run.rs` and `session.rs` give them. */
 export const Call = {
   Scores: 0,
   Classify: 1,
@@ -12,47 +12,55 @@ export const Call = {
   Predict: 3,
   Values: 4,
   Features: 5,
+  SelfTest: 6,
+  Room: 7,
+  Load: 8,
+  Json: 9,
 } as const;
 
 /** Places of the shared words, in the order of `Shared` in `wasm/src/session.rs`. */
 export const Word = {
-  Staged: 0,
-  StagedBytes: 1,
-  Results: 2,
-  ResultsBytes: 3,
-  Text: 4,
-  TextBytes: 5,
-  Kind: 6,
-  Numbers: 7,
-  Task: 9,
-  Inputs: 10,
-  Outputs: 11,
-  Classes: 12,
-  Features: 13,
-  Bytes: 14,
-  BufferBytes: 15,
-  ScoreScale: 16,
-  Seed: 17,
-  Names: 19,
-  NamesBytes: 20,
-  Notes: 21,
-  NotesBytes: 22,
-  Length: 23,
+  Given: 0,
+  Staged: 1,
+  StagedBytes: 2,
+  Results: 3,
+  ResultsBytes: 4,
+  Text: 5,
+  TextBytes: 6,
+  Kind: 7,
+  Numbers: 8,
+  Task: 10,
+  Inputs: 11,
+  Outputs: 12,
+  Classes: 13,
+  Features: 14,
+  Bytes: 15,
+  BufferBytes: 16,
+  ScoreScale: 17,
+  Seed: 18,
+  Names: 20,
+  NamesBytes: 21,
+  Notes: 22,
+  NotesBytes: 23,
+  Length: 24,
 } as const;
+
+/** Models that nobody has freed, and nobody has any more. */
+const forgotten = new FinalizationRegistry<number>(close);
 
 export class Session {
   // First of all: without a runtime this says so.
   #memory = runtime().memory;
-  #raw = new Raw();
+  #id = open();
   #views: Views | undefined;
 
   /** @param blob a model's bytes */
   constructor(blob: Uint8Array) {
+    forgotten.register(this, this.#id, this);
     try {
-      this.give(blob);
-      this.check(this.#raw.load());
+      this.give(Call.Load, blob);
     } catch (error) {
-      this.#raw.free();
+      this.free();
       throw error;
     }
   }
@@ -61,24 +69,21 @@ export class Session {
   views(): Views {
     const views = this.#views;
     if (views && views.buffer === this.#memory.buffer) return views;
-    return (this.#views = new Views(this.#memory.buffer, this.#raw.shared()));
+    return (this.#views = new Views(this.#memory.buffer, this.#id));
   }
 
-  /** Runs a call on staged rows. */
-  run(call: number, rows: number, length: number): void {
-    if (this.#raw.run(call, rows, length) < 0) this.check(-1);
-  }
-
-  selfTest(): void {
-    this.check(this.#raw.self_test());
+  /** Carries out a call: on `argument` staged rows, or as the call has it. */
+  run(call: number, argument: number): void {
+    if (raw(this.#id, call, argument) === 0) return;
+    const { words } = this.views();
+    const [a, b] = words.subarray(Word.Numbers, Word.Numbers + 2);
+    throw new Error(sentence(words[Word.Kind]!, a!, b!, this.text(Word.Text)));
   }
 
   /** What the runtime answers to a row of JSON. */
   json(row: string): string {
-    const raw: Raw & { json?(): number } = this.#raw;
-    if (!raw.json) throw new Error('this runtime has no JSON: import from koan-wasm/json');
-    this.give(new TextEncoder().encode(row));
-    this.check(raw.json());
+    if (!host.json) throw new Error('this runtime has no JSON: import from koan-wasm/json');
+    this.give(Call.Json, new TextEncoder().encode(row));
     return this.text(Word.Text);
   }
 
@@ -88,22 +93,17 @@ export class Session {
   }
 
   free(): void {
-    this.#raw.free();
+    forgotten.unregister(this);
+    close(this.#id);
   }
 
-  /** Hands bytes to the next call. */
-  private give(bytes: Uint8Array): void {
-    const at = this.#raw.room(bytes.length);
-    if (at === 0) this.check(-1);
-    new Uint8Array(this.#memory.buffer, at, bytes.length).set(bytes);
-  }
-
-  /** Throws the error of a call that failed. */
-  private check(status: number): void {
-    if (status >= 0) return;
-    const { words } = this.views();
-    const [a, b] = words.subarray(Word.Numbers, Word.Numbers + 2);
-    throw new Error(sentence(words[Word.Kind]!, this.text(Word.Text), [a!, b!]));
+  /** Carries out a call on bytes. */
+  private give(call: number, bytes: Uint8Array): void {
+    this.run(Call.Room, bytes.length);
+    new Uint8Array(this.#memory.buffer, this.views().words[Word.Given], bytes.length).set(bytes);
+    this.run(call, bytes.length);
+    // The call has made memory of its own.
+    this.#views = undefined;
   }
 }
 

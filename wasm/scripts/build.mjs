@@ -25,15 +25,7 @@ const options = {
   logLevel: 'warning',
 };
 const entries = (names) => names.map((name) => at(`js/${name}.ts`));
-await build({ ...options, entryPoints: entries(['index', 'node', 'slim']) });
-/** The JSON build has one call more, and so a glue of its own. */
-const jsonGlue = {
-  name: 'json-glue',
-  setup(build) {
-    build.onResolve({ filter: /build\/glue\.js$/ }, () => ({ path: at('build/glue-json.js') }));
-  },
-};
-await build({ ...options, entryPoints: entries(['json', 'json-node']), plugins: [jsonGlue] });
+await build({ ...options, entryPoints: entries(['index', 'node', 'slim', 'json', 'json-node']) });
 for (const name of ['koan', 'koan-simd', 'koan-json']) {
   cpSync(at(`build/${name}.wasm`), at(`dist/${name}.wasm`));
 }

@@ -1,9 +1,14 @@
 //! Memory whose allocation may fail without ending the program.
 
-use alloc::vec::Vec;
+use alloc::boxed::Box;
 
+use bytemuck::allocation::try_zeroed_slice_box;
 use bytemuck::cast_slice_mut;
-use koan::{BufferSizes, Buffers, Workspace};
+use koan::{Model, Workspace};
+
+/// Rows are staged and results are handed over in about this many bytes, so
+/// that a batch of any length needs no more memory than this.
+const STAGE_BYTES: usize = 1 << 15;
 
 /// There is no memory left.
 #[derive(Clone, Copy, Debug)]
@@ -11,40 +16,51 @@ pub struct Full;
 
 /// Zeros of at least `bytes` bytes, aligned for every type.
 #[inline(never)]
-pub fn zeros(bytes: usize) -> Result<Vec<u64>, Full> {
-    let length = bytes.div_ceil(8);
-    let mut vector = Vec::new();
-    vector.try_reserve_exact(length).map_err(|_| Full)?;
-    vector.resize(length, 0);
-    Ok(vector)
+pub fn zeros(bytes: usize) -> Result<Box<[u64]>, Full> {
+    try_zeroed_slice_box(bytes.div_ceil(8)).map_err(|()| Full)
 }
 
-/// Buffers sized for a model when it is loaded, cut from one allocation.
-#[derive(Debug)]
-pub struct HeapBuffers {
-    memory: Vec<u64>,
-    sizes: BufferSizes,
+/// The bytes of a model's memory, in the order in which [`cut`] cuts it: rows,
+/// results, inputs, transform blocks (two), accumulators.
+fn bytes(model: &Model<'_>) -> [usize; 6] {
+    let sizes = model.buffer_sizes();
+    let results = (2 * model.features()).max(4 * sizes.outputs.max(2));
+    [
+        (4 * sizes.inputs).max(STAGE_BYTES),
+        results.max(STAGE_BYTES),
+        2 * sizes.inputs,
+        2 * sizes.block,
+        4 * sizes.wide,
+        8 * sizes.outputs,
+    ]
 }
 
-impl HeapBuffers {
-    /// Zeroed buffers of the given sizes.
-    pub fn new(sizes: BufferSizes) -> Result<Self, Full> {
-        Ok(Self { memory: zeros(sizes.bytes())?, sizes })
-    }
+/// The memory that a model needs.
+pub fn memory(model: &Model<'_>) -> Result<Box<[u64]>, Full> {
+    // Each part starts on a whole word.
+    zeros(bytes(model).iter().map(|bytes| bytes + 7).sum())
 }
 
-impl Buffers for HeapBuffers {
-    fn workspace(&mut self) -> Workspace<'_> {
-        // The widest first, so that each is aligned for its type.
-        let (sizes, memory) = (self.sizes, self.memory.as_mut_slice());
-        let (sums, rest) = memory.split_at_mut(sizes.outputs.min(memory.len()));
-        let words = cast_slice_mut::<u64, i32>(rest);
-        let (scores, words) = words.split_at_mut(sizes.outputs.min(words.len()));
-        let (wide, words) = words.split_at_mut(sizes.wide.min(words.len()));
-        let halves = cast_slice_mut::<i32, i16>(words);
-        let (block, inputs) = halves.split_at_mut(sizes.block.min(halves.len()));
-        Workspace { inputs, block, wide, sums: cast_slice_mut(sums), scores }
-    }
+/// A model's memory in parts: where rows are staged, where results go, and what
+/// predictions work in.
+pub fn cut<'m>(
+    model: &Model<'_>,
+    mut memory: &'m mut [u64],
+) -> (&'m mut [f32], &'m mut [u64], Workspace<'m>) {
+    let [staged, results, inputs, block, wide, sums] = bytes(model).map(|bytes| {
+        let (part, rest) = core::mem::take(&mut memory)
+            .split_at_mut_checked(bytes.div_ceil(8))
+            .unwrap_or_default();
+        memory = rest;
+        part
+    });
+    let workspace = Workspace {
+        inputs: cast_slice_mut(inputs),
+        block: cast_slice_mut(block),
+        wide: cast_slice_mut(wide),
+        sums: cast_slice_mut(sums),
+    };
+    (cast_slice_mut(staged), results, workspace)
 }
 
 #[cfg(test)]
@@ -52,19 +68,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_buffer_has_its_length() {
-        for (inputs, block, wide, outputs) in
-            [(1, 0, 0, 0), (5, 8, 16, 3), (7, 0, 33, 1), (300, 512, 0, 255)]
-        {
-            let sizes = BufferSizes { inputs, block, wide, outputs };
-            let mut buffers = HeapBuffers::new(sizes).unwrap();
-            let workspace = buffers.workspace();
-            assert!(workspace.inputs.len() >= inputs);
-            assert_eq!(workspace.block.len(), block);
-            assert_eq!(workspace.wide.len(), wide);
-            assert_eq!(workspace.sums.len(), outputs);
-            assert_eq!(workspace.scores.len(), outputs);
-        }
+    fn every_part_has_its_length() {
+        let model = Model::parse(include_bytes!("../../core/tests/tiny.koan")).unwrap();
+        let mut memory = memory(&model).unwrap();
+        let (staged, results, workspace) = cut(&model, &mut memory);
+        assert_eq!(4 * staged.len(), STAGE_BYTES);
+        assert_eq!(8 * results.len(), STAGE_BYTES);
+        let sizes = model.buffer_sizes();
+        assert!(workspace.inputs.len() >= sizes.inputs);
+        assert!(workspace.block.len() >= sizes.block);
+        assert!(workspace.wide.len() >= sizes.wide);
+        assert_eq!(workspace.sums.len(), sizes.outputs);
         assert!(zeros(usize::MAX / 2).is_err());
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! JavaScript writes rows into this memory and reads results from it; a call
 //! passes numbers only. Calls that can fail return a negative number, and the
-//! words at [`Session::shared`] then say why: nothing here throws or traps.
+//! words that a session shares then say why: nothing here throws or traps.
 
 #![cfg_attr(target_arch = "wasm32", no_std)]
 
@@ -17,7 +17,7 @@ mod json;
 mod run;
 mod session;
 
-pub use session::Session;
+pub use session::{call, close, open};
 
 /// A free list: loading a model allocates a dozen times, predicting never.
 #[cfg(target_arch = "wasm32")]

@@ -1,14 +1,14 @@
 //! Rows in, results out, for every call.
 
-use bytemuck::{cast_slice, cast_slice_mut};
-use koan::{Buffers, Error, Predictor};
+use bytemuck::{cast, cast_slice_mut};
+use koan::{Buffers, Error, Predictor, Task, class_of};
 
 /// What is asked of a model. The numbers are what JavaScript passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
     /// Integer scores: `outputs` × i32 a row.
     Scores = 0,
-    /// Classes: a u8 a row.
+    /// Classes: an i32 a row.
     Classify = 1,
     /// Probabilities: `classes` × f32 a row.
     Probabilities = 2,
@@ -34,36 +34,58 @@ impl Call {
     }
 }
 
-/// Runs `call` on rows of `length` numbers each, as many as `staged` holds whole,
-/// or as there are places in `results` for. Results go to the front of `results`.
+/// Runs `call` on the first `count` rows of `staged`, or as many as it holds or as
+/// there are places in `results` for. Results go to the front of `results`.
 ///
 /// # Errors
-/// The core's, for the first row: all rows are of one length.
+/// The core's, for the first row.
 pub fn run<B: Buffers>(
     predictor: &mut Predictor<'_, B>,
     call: Call,
     staged: &[f32],
-    length: usize,
+    count: usize,
     results: &mut [u64],
 ) -> Result<(), Error> {
     let model = *predictor.model();
-    let outputs = model.outputs().max(1);
-    let bytes = match call {
-        Call::Scores | Call::Values => 4 * outputs,
-        Call::Classify => 1,
-        Call::Predict => 4,
-        Call::Probabilities => 4 * model.classes().max(1),
-        Call::Features => 2 * model.features(),
+    let rows = staged.chunks_exact(model.inputs().max(1)).take(count);
+    if call == Call::Features {
+        let places = cast_slice_mut::<u64, i16>(results).chunks_exact_mut(model.features().max(1));
+        for (row, out) in rows.zip(places) {
+            predictor.features(row, out)?;
+        }
+        return Ok(());
+    }
+    let needed = match call {
+        Call::Classify => Some((Task::Classification, "a classification model")),
+        Call::Predict => Some((Task::Regression, "a regression model")),
+        _ => None,
     };
-    let places = cast_slice_mut::<u64, u8>(results).chunks_exact_mut(bytes);
-    for (row, out) in staged.chunks(length.max(1)).zip(places) {
-        match call {
-            Call::Scores => out.copy_from_slice(cast_slice(predictor.scores(row)?)),
-            Call::Classify => out[0] = predictor.classify(row)? as u8,
-            Call::Probabilities => predictor.probabilities(row, cast_slice_mut(out))?,
-            Call::Predict => out.copy_from_slice(&predictor.predict(row)?.to_ne_bytes()),
-            Call::Values => predictor.values(row, cast_slice_mut(out))?,
-            Call::Features => predictor.features(row, cast_slice_mut(out))?,
+    if let Some((task, needs)) = needed
+        && model.task() != task
+    {
+        return Err(Error::Unsuited { needs });
+    }
+    let each = match call {
+        Call::Classify | Call::Predict => 1,
+        Call::Probabilities => model.classes(),
+        _ => model.outputs(),
+    };
+    let places = cast_slice_mut::<u64, i32>(results).chunks_exact_mut(each.max(1));
+    for (row, out) in rows.zip(places) {
+        if call == Call::Probabilities {
+            predictor.probabilities(row, cast_slice_mut(out))?;
+            continue;
+        }
+        let scores = predictor.scores(row)?;
+        if call == Call::Classify {
+            out.fill(class_of(scores) as i32);
+            continue;
+        }
+        for (place, &score) in out.iter_mut().zip(scores) {
+            *place = match call {
+                Call::Scores => score,
+                _ => cast(score as f32 * model.score_scale()),
+            };
         }
     }
     Ok(())

@@ -1,54 +1,32 @@
-//! A loaded model and the memory that it shares with JavaScript.
+//! Loaded models and the memory that they share with JavaScript.
 
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 
 use bytemuck::cast_slice;
 use koan::format::section;
 use koan::{Error, Model, Predictor};
 use self_cell::self_cell;
+use spin::Mutex;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::heap::{Full, HeapBuffers, zeros};
+use crate::heap::{Full, cut, memory, zeros};
 use crate::run::{Call, run};
-
-/// Rows are staged and results are handed over in about this many bytes, so
-/// that a batch of any length needs no more memory than this.
-const STAGE_BYTES: usize = 1 << 15;
 
 /// Returned by a call that failed.
 const FAILED: i32 = -1;
 
-/// Bytes that lie in whole words.
-pub struct Bytes {
-    words: Vec<u64>,
-    length: usize,
-}
-
-impl Bytes {
-    fn zeros(length: usize) -> Result<Self, Full> {
-        Ok(Self { words: zeros(length)?, length })
-    }
-
-    fn as_slice(&self) -> &[u8] {
-        let bytes = cast_slice(&self.words);
-        bytes.get(..self.length).unwrap_or(bytes)
-    }
-}
-
-type Run<'m> = Predictor<'m, HeapBuffers>;
-
-self_cell!(
-    struct Loaded {
-        owner: Bytes,
-        #[not_covariant]
-        dependent: Run,
-    }
-);
+/// Calls besides those of [`Call`]; the numbers are what JavaScript passes.
+const SELF_TEST: u32 = 6;
+const ROOM: u32 = 7;
+const LOAD: u32 = 8;
+#[cfg(feature = "json")]
+const JSON: u32 = 9;
 
 /// Why a call failed.
 enum Failure {
     Core(Error),
+    Memory,
+    #[cfg(feature = "json")]
     Text(&'static str),
 }
 
@@ -58,9 +36,20 @@ impl From<Error> for Failure {
     }
 }
 
+#[cfg(feature = "json")]
+impl From<crate::json::Failure> for Failure {
+    fn from(failure: crate::json::Failure) -> Self {
+        match failure {
+            crate::json::Failure::Core(error) => Self::Core(error),
+            crate::json::Failure::Text(text) => Self::Text(text),
+            crate::json::Failure::Memory => Self::Memory,
+        }
+    }
+}
+
 impl From<Full> for Failure {
     fn from(_: Full) -> Self {
-        Self::Text("out of memory")
+        Self::Memory
     }
 }
 
@@ -70,15 +59,14 @@ impl From<Full> for Failure {
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 struct Shared {
+    /// Where the argument of the next call is written.
+    given: u32,
     /// Where rows are written: f32, one after the other.
-    staged: u32,
-    staged_bytes: u32,
+    staged: [u32; 2],
     /// Where results are read.
-    results: u32,
-    results_bytes: u32,
+    results: [u32; 2],
     /// Why the last failed call failed: see [`Session::fail`].
-    text: u32,
-    text_bytes: u32,
+    text: [u32; 2],
     kind: u32,
     numbers: [u32; 2],
     task: u32,
@@ -91,154 +79,133 @@ struct Shared {
     score_scale: f32,
     seed: [u32; 2],
     /// The names of the classes, separated by line feeds.
-    names: u32,
-    names_bytes: u32,
-    notes: u32,
-    notes_bytes: u32,
+    names: [u32; 2],
+    notes: [u32; 2],
 }
 
-/// A model from its blob's bytes on, and its buffers.
-#[wasm_bindgen]
-pub struct Session {
-    given: Bytes,
+self_cell!(
+    /// A model and the bytes that it reads.
+    struct Loaded {
+        owner: Box<[u64]>,
+        #[covariant]
+        dependent: Model,
+    }
+);
+
+/// A model from its blob's bytes on, and its memory.
+struct Session {
+    shared: Shared,
+    /// The blob, until it is loaded; then, where there is JSON, the given row.
+    given: Box<[u64]>,
     loaded: Option<Loaded>,
-    staged: Vec<u64>,
-    results: Vec<u64>,
-    shared: Box<Shared>,
+    memory: Box<[u64]>,
     #[cfg(feature = "json")]
-    answer: Vec<u8>,
+    answer: alloc::vec::Vec<u8>,
+    next: Option<Box<Session>>,
 }
 
+/// All sessions: few, so a list will do.
+static SESSIONS: Mutex<Option<Box<Session>>> = Mutex::new(None);
+
+/// The place in the list of the session at `address`; its end if there is none.
+fn find(mut place: &mut Option<Box<Session>>, address: *const u32) -> &mut Option<Box<Session>> {
+    while place.as_ref().is_some_and(|session| session.address() != address) {
+        let Some(session) = place else { break };
+        place = &mut session.next;
+    }
+    place
+}
+
+/// A new session without a model: the address of its shared words, by which it is
+/// known from now on.
 #[wasm_bindgen]
+pub fn open() -> *const u32 {
+    let mut list = SESSIONS.lock();
+    let next = list.take();
+    list.insert(Box::new(Session {
+        shared: Shared::default(),
+        given: Box::default(),
+        loaded: None,
+        memory: Box::default(),
+        #[cfg(feature = "json")]
+        answer: alloc::vec::Vec::new(),
+        next,
+    }))
+    .address()
+}
+
+/// Ends a session and gives its memory back.
+#[wasm_bindgen]
+pub fn close(session: *const u32) {
+    let mut list = SESSIONS.lock();
+    let place = find(&mut list, session);
+    if let Some(session) = place.take() {
+        *place = session.next;
+    }
+}
+
+/// Carries out `call` with an argument: see [`Session::call`]. 0, or -1 for a
+/// failure that the shared words tell of.
+#[wasm_bindgen]
+pub fn call(session: *const u32, call: u32, argument: usize) -> i32 {
+    match find(&mut SESSIONS.lock(), session) {
+        Some(session) => session.call(call, argument),
+        None => FAILED,
+    }
+}
+
 impl Session {
-    /// No model yet.
-    #[wasm_bindgen(constructor)]
-    pub fn new() -> Self {
-        Self {
-            given: Bytes { words: Vec::new(), length: 0 },
-            loaded: None,
-            staged: Vec::new(),
-            results: Vec::new(),
-            shared: Box::default(),
+    fn address(&self) -> *const u32 {
+        (&raw const self.shared).cast()
+    }
+
+    fn call(&mut self, call: u32, argument: usize) -> i32 {
+        let result = match call {
+            ROOM => self.room(argument),
+            LOAD => self.load(argument),
             #[cfg(feature = "json")]
-            answer: Vec::new(),
-        }
-    }
-
-    /// Where the shared words are.
-    pub fn shared(&self) -> *const u32 {
-        (&raw const *self.shared).cast()
-    }
-
-    /// Makes room for `bytes` bytes, the argument of the next call, and says
-    /// where; 0 if there is none.
-    pub fn room(&mut self, bytes: usize) -> *const u64 {
-        match Bytes::zeros(bytes) {
-            Ok(given) => {
-                self.given = given;
-                self.given.words.as_ptr()
-            }
-            Err(full) => {
-                self.fail(full.into());
-                core::ptr::null()
-            }
-        }
-    }
-
-    /// Loads the given blob.
-    pub fn load(&mut self) -> i32 {
-        let blob = core::mem::replace(&mut self.given, Bytes { words: Vec::new(), length: 0 });
-        let loaded = Loaded::try_new(blob, |blob| -> Result<Run<'_>, Failure> {
-            let model = Model::parse(blob.as_slice())?;
-            let buffers = HeapBuffers::new(model.buffer_sizes())?;
-            Ok(Predictor::new(model, buffers)?)
-        });
-        let result = loaded.and_then(|loaded| {
-            loaded.with_dependent(|_, predictor| self.describe(predictor.model()))?;
-            self.loaded = Some(loaded);
-            Ok(())
-        });
-        self.finish(result)
-    }
-
-    /// Runs `call` on the `rows` staged rows of `length` numbers each.
-    pub fn run(&mut self, call: u32, rows: usize, length: usize) -> i32 {
-        let staged = cast_slice::<u64, f32>(&self.staged);
-        let staged = staged.get(..rows.saturating_mul(length)).unwrap_or(staged);
-        let results = &mut self.results;
-        let result = with(&mut self.loaded, |predictor| {
-            let needed = predictor.model().inputs();
-            if length != needed {
-                return Err(Error::Length { what: "row", needed, given: length });
-            }
-            run(predictor, Call::from_code(call), staged, length, results)
-        });
-        self.finish(result)
-    }
-
-    /// Answers the given row of JSON; the answer is the shared text.
-    #[cfg(feature = "json")]
-    pub fn json(&mut self) -> i32 {
-        let Some(loaded) = &mut self.loaded else {
-            return self.fail(Failure::Text("no model is loaded"));
+            JSON => self.json(argument),
+            _ => self.run(call, argument),
         };
-        let (text, staged) = (self.given.as_slice(), &mut self.staged);
-        let row = bytemuck::cast_slice_mut::<u64, f32>(staged);
-        let answer =
-            loaded.with_dependent_mut(|_, predictor| crate::json::answer(predictor, text, row));
-        match answer {
-            Ok(answer) => {
-                self.answer = answer;
-                self.shared.text = self.answer.as_ptr() as u32;
-                self.shared.text_bytes = self.answer.len() as u32;
-                0
+        match result {
+            Ok(()) => 0,
+            Err(failure) => {
+                self.fail(failure);
+                FAILED
             }
-            Err(crate::json::Failure::Core(error)) => self.fail(Failure::Core(error)),
-            Err(crate::json::Failure::Text(text)) => self.fail(Failure::Text(text)),
-            Err(crate::json::Failure::Memory) => self.fail(Full.into()),
         }
     }
 
-    /// Runs the self test.
-    pub fn self_test(&mut self) -> i32 {
-        let result = with(&mut self.loaded, |predictor| predictor.self_test());
-        self.finish(result)
+    /// Makes room for bytes, the argument of the next call.
+    fn room(&mut self, bytes: usize) -> Result<(), Failure> {
+        self.given = zeros(bytes)?;
+        self.shared.given = self.given.as_ptr() as u32;
+        Ok(())
     }
-}
 
-fn with(
-    loaded: &mut Option<Loaded>,
-    call: impl FnOnce(&mut Run<'_>) -> Result<(), Error>,
-) -> Result<(), Failure> {
-    match loaded {
-        Some(loaded) => {
-            loaded.with_dependent_mut(|_, predictor| call(predictor)).map_err(Failure::Core)
-        }
-        None => Err(Failure::Text("no model is loaded")),
-    }
-}
-
-impl Default for Session {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Session {
-    /// Makes the buffers that are shared, and fills in the shared words.
-    fn describe(&mut self, model: &Model<'_>) -> Result<(), Full> {
-        let result = (2 * model.features()).max(4 * model.outputs().max(2));
-        self.staged = zeros((4 * model.inputs()).max(STAGE_BYTES))?;
-        self.results = zeros(result.max(STAGE_BYTES))?;
-        // As bytes: JavaScript decodes UTF-8, and is there already.
-        let names = model.section(section::CLASS_NAMES);
-        let notes = model.section(section::NOTES);
+    /// Loads the given blob of `bytes` bytes, makes its memory, and fills in the
+    /// shared words.
+    fn load(&mut self, bytes: usize) -> Result<(), Failure> {
+        let given = core::mem::take(&mut self.given);
+        let loaded = Loaded::try_new(given, |words| {
+            let blob = cast_slice(words);
+            Model::parse(blob.get(..bytes).unwrap_or(blob))
+        })?;
+        let model = loaded.borrow_dependent();
+        self.memory = memory(model)?;
+        let (staged, results, workspace) = cut(model, &mut self.memory);
+        let (staged, results) = (place(staged), place(results));
+        Predictor::new(*model, workspace)?;
+        let names = place(model.section(section::CLASS_NAMES));
+        let notes = place(model.section(section::NOTES));
         let seed = model.seed();
-        *self.shared = Shared {
-            staged: self.staged.as_ptr() as u32,
-            staged_bytes: 8 * self.staged.len() as u32,
-            results: self.results.as_ptr() as u32,
-            results_bytes: 8 * self.results.len() as u32,
+        self.shared = Shared {
+            given: 0,
+            staged,
+            results,
+            text: [0; 2],
+            kind: 0,
+            numbers: [0; 2],
             task: model.task() as u32,
             inputs: model.inputs() as u32,
             outputs: model.outputs() as u32,
@@ -248,54 +215,73 @@ impl Session {
             buffer_bytes: model.buffer_sizes().bytes() as u32,
             score_scale: model.score_scale(),
             seed: [seed as u32, (seed >> 32) as u32],
-            names: names.as_ptr() as u32,
-            names_bytes: names.len() as u32,
-            notes: notes.as_ptr() as u32,
-            notes_bytes: notes.len() as u32,
-            ..Shared::default()
+            names,
+            notes,
         };
+        self.loaded = Some(loaded);
         Ok(())
     }
 
-    fn finish(&mut self, result: Result<(), Failure>) -> i32 {
-        match result {
-            Ok(()) => 0,
-            Err(failure) => self.fail(failure),
+    /// Runs a call on `count` staged rows, or the self test.
+    fn run(&mut self, call: u32, count: usize) -> Result<(), Failure> {
+        let Some(loaded) = &self.loaded else { return Ok(()) };
+        let model = loaded.borrow_dependent();
+        let (staged, results, workspace) = cut(model, &mut self.memory);
+        let mut predictor = Predictor::new(*model, workspace)?;
+        if call == SELF_TEST {
+            predictor.self_test()?;
+        } else {
+            run(&mut predictor, Call::from_code(call), staged, count, results)?;
         }
+        Ok(())
     }
 
-    /// Shares a failure: its kind, its text and its numbers. The sentence is
-    /// put together in JavaScript (`js/message.ts`), where formatting is free.
-    fn fail(&mut self, failure: Failure) -> i32 {
-        let (kind, text, a, b) = match failure {
-            Failure::Text(text) => (0, text, 0, 0),
-            Failure::Core(Error::NotBuilt { feature }) => (9, feature, 0, 0),
-            Failure::Core(error) => {
-                let (kind, a, b) = match error {
-                    Error::Truncated { offset, .. } => (1, offset, 0),
-                    Error::Field { offset, .. } => (2, offset, 0),
-                    Error::Version { found } => (3, usize::from(found), 0),
-                    Error::RequiredSection { tag, offset } => (4, usize::from(tag), offset),
-                    Error::Generator { expected, actual } => {
-                        (5, usize::from(expected), usize::from(actual))
-                    }
-                    Error::Length { needed, given, .. } => (6, needed, given),
-                    Error::Unsuited { .. } => (7, 0, 0),
-                    Error::SelfTest { row, .. } => (8, row, 0),
-                    // The message says it all.
-                    _ => (0, 0, 0),
-                };
-                (kind, error.message(), a, b)
-            }
+    /// Answers the given row of JSON; the answer is the shared text.
+    #[cfg(feature = "json")]
+    fn json(&mut self, bytes: usize) -> Result<(), Failure> {
+        let Some(loaded) = &self.loaded else { return Ok(()) };
+        let model = loaded.borrow_dependent();
+        let (staged, _, workspace) = cut(model, &mut self.memory);
+        let mut predictor = Predictor::new(*model, workspace)?;
+        let text = cast_slice(&self.given);
+        let text = text.get(..bytes).unwrap_or(text);
+        self.answer = crate::json::answer(&mut predictor, text, staged)?;
+        self.shared.text = place(&self.answer);
+        Ok(())
+    }
+
+    /// Shares a failure: its kind, its numbers, and its text where it has one. The
+    /// sentence is put together in JavaScript (`js/message.ts`, which has the same
+    /// kinds), where formatting is free.
+    fn fail(&mut self, failure: Failure) {
+        let (kind, a, b, text) = match failure {
+            Failure::Memory => (0, 0, 0, ""),
+            #[cfg(feature = "json")]
+            Failure::Text(text) => (1, 0, 0, text),
+            Failure::Core(error) => match error {
+                Error::Truncated { field, offset } => (2, field as usize, offset, ""),
+                Error::Field { field, offset } => (3, field as usize, offset, ""),
+                Error::Version { found } => (4, usize::from(found), 0, ""),
+                Error::RequiredSection { tag, offset } => (5, usize::from(tag), offset, ""),
+                Error::Generator { expected, actual } => {
+                    (6, usize::from(expected), usize::from(actual), "")
+                }
+                Error::NotKoan => (7, 0, 0, ""),
+                Error::Checksum => (8, 0, 0, ""),
+                Error::NotBuilt { feature } => (9, feature as usize, 0, ""),
+                Error::Unsuited { needs } => (10, 0, 0, needs),
+                Error::SelfTest { check, row } => (11, row, 0, check),
+                // Nothing else: rows are measured in JavaScript, buffers made here.
+                _ => (12, 0, 0, ""),
+            },
         };
         self.shared.kind = kind;
         self.shared.numbers = [a as u32, b as u32];
-        self.share(text.as_bytes());
-        FAILED
+        self.shared.text = place(text.as_bytes());
     }
+}
 
-    fn share(&mut self, text: &[u8]) {
-        self.shared.text = text.as_ptr() as u32;
-        self.shared.text_bytes = text.len() as u32;
-    }
+/// The address of numbers and how many bytes they are.
+fn place<T>(numbers: &[T]) -> [u32; 2] {
+    [numbers.as_ptr() as u32, size_of_val(numbers) as u32]
 }

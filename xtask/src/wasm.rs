@@ -1,6 +1,5 @@
 //! The browser: runtime, npm package, demo page, and their tests.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -23,19 +22,12 @@ struct Build {
     flags: &'static str,
     /// The crate's features.
     features: &'static str,
-    /// The name of its glue; builds that share one must agree.
-    glue: &'static str,
 }
 
 const BUILDS: [Build; 3] = [
-    Build { name: "koan", flags: "-Ctarget-feature=-simd128", features: "", glue: "glue" },
-    Build { name: "koan-simd", flags: "-Ctarget-feature=+simd128", features: "", glue: "glue" },
-    Build {
-        name: "koan-json",
-        flags: "-Ctarget-feature=-simd128",
-        features: "--features=json",
-        glue: "glue-json",
-    },
+    Build { name: "koan", flags: "-Ctarget-feature=-simd128", features: "" },
+    Build { name: "koan-simd", flags: "-Ctarget-feature=+simd128", features: "" },
+    Build { name: "koan-json", flags: "-Ctarget-feature=-simd128", features: "--features=json" },
 ];
 
 /// What every browser with WebAssembly's second set of features has.
@@ -130,8 +122,8 @@ fn runtime() -> Result<()> {
     let home = std::env::home_dir().unwrap_or_default().join(".cargo");
     let home = std::env::var_os("CARGO_HOME").map_or(home, PathBuf::from);
     let remap = format!("--remap-path-prefix={}=cargo", home.display());
-    let mut glues: BTreeMap<&str, (String, String)> = BTreeMap::new();
-    for Build { name, flags, features, glue } in BUILDS {
+    let mut glue: Option<(String, String)> = None;
+    for Build { name, flags, features } in BUILDS {
         // A folder for each: none evicts another.
         let target = format!("target/wasm-{name}");
         step(&format!(
@@ -150,13 +142,12 @@ fn runtime() -> Result<()> {
             bound.wasm.display(),
             out.display()
         ))?;
-        let first = glues.entry(glue).or_insert_with(|| bound.glue.clone());
+        let first = glue.get_or_insert_with(|| bound.glue.clone());
         ensure!(*first == bound.glue, "{name} has another interface than the builds before it");
     }
-    for (name, (script, types)) in glues {
-        fs::write(folder.join(format!("{name}.js")), script)?;
-        fs::write(folder.join(format!("{name}.d.ts")), types)?;
-    }
+    let (script, types) = glue.unwrap_or_default();
+    fs::write(folder.join("glue.js"), script)?;
+    fs::write(folder.join("glue.d.ts"), types)?;
     Ok(())
 }
 

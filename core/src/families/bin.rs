@@ -15,15 +15,9 @@ const UNIT_BITS: u32 = 8;
 const CELL_BITS: u32 = UNIT_BITS + 12;
 
 #[inline(never)]
-pub(super) fn generate(
-    bank: &Bank<'_>,
-    slot_bits: u8,
-    seed: u64,
-    q: &[i16],
-    sink: &mut Sink<'_, '_>,
-) {
-    let stream = bank_stream(seed, bank.index, Purpose::Weights);
-    let starts = bank_stream(seed, bank.index, Purpose::Choices);
+pub(super) fn generate(bank: &Bank<'_>, slot_bits: u8, q: &[i16], sink: &mut dyn Sink) {
+    let stream = bank_stream(bank, Purpose::Weights);
+    let starts = bank_stream(bank, Purpose::Choices);
     let draws_each = q.len().div_ceil(4) as u64;
     let slots = 1usize << slot_bits;
     for grid in 0..usize::from(bank.features) {

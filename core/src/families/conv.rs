@@ -9,7 +9,7 @@ use core::ops::Range;
 
 use super::{Runs, sum};
 use crate::bank::Bank;
-use crate::conv::{Axis, Conv};
+use crate::conv::{Axis, Conv, divided};
 use crate::generator::{Purpose, Stream, bank_stream};
 use crate::numerics::{Scale, cos_turn};
 use crate::sink::Sink;
@@ -22,11 +22,10 @@ const LANES: usize = if cfg!(target_pointer_width = "64") { 8 } else { 4 };
 pub(super) fn generate(
     bank: &Bank<'_>,
     conv: Conv,
-    seed: u64,
     q: &[i16],
     block: &mut [i16],
     wide: &mut [i32],
-    sink: &mut Sink<'_, '_>,
+    sink: &mut dyn Sink,
 ) {
     let inputs = q.len() as u16;
     let mut dilations = 1;
@@ -37,17 +36,16 @@ pub(super) fn generate(
     let Some((planes, block)) = block.split_at_mut_checked(length) else { return };
     sort(conv, bank.scale, q, planes);
     let mut draws = Draws {
-        signs: bank_stream(seed, bank.index, Purpose::Weights),
-        offsets: bank_stream(seed, bank.index, Purpose::Offsets).draw(0),
+        signs: bank_stream(bank, Purpose::Weights),
+        offsets: bank_stream(bank, Purpose::Offsets).draw(0),
     };
     let mut indices = 0..usize::from(bank.features);
     let mut runs = Runs::new(sink);
-    let cells = usize::from(conv.cells()).max(1);
     let mut wanted = Wanted { next: indices.next(), indices };
     while let Some(index) = wanted.next {
         // Which eight filters, of one dilation.
-        let eight = index / cells / 8;
-        let dilation = 1 << (eight % dilations);
+        let eight = divided(index, 8 * usize::from(conv.cells()));
+        let dilation = 1 << (eight - divided(eight, dilations) * dilations);
         let slide = Slide::new(conv, inputs, dilation, planes, &mut *block, &mut *wide);
         let Some(mut slide) = slide else { return };
         for filter in 8 * eight..8 * (eight + 1) {
@@ -85,7 +83,7 @@ fn sort(conv: Conv, scale: Scale, q: &[i16], planes: &mut [i16]) {
     let inputs = q.len() as u16;
     let (channels, stride) = (usize::from(conv.channels), usize::from(conv.stride));
     let (plane, columns) = (conv.plane(inputs), conv.columns(inputs));
-    let mut lines = q.chunks(channels * conv.width(inputs).max(1));
+    let mut lines = q.chunks((channels * conv.width(inputs)).max(1));
     for first in (0..plane).step_by(columns.max(1)) {
         let pixels = lines.next().unwrap_or(&[]).chunks(channels.max(1));
         let (mut column, mut remainder) = (first, 0);
@@ -175,7 +173,7 @@ impl<'s> Slide<'s> {
             grid,
             length,
             pitch,
-            reciprocal: 65_536i32.checked_div((grid[0].largest() * grid[1].largest()) as i32)?,
+            reciprocal: divided(65_536, grid[0].largest() * grid[1].largest()) as i32,
             planes,
             sums,
             taps,
@@ -191,7 +189,7 @@ impl<'s> Slide<'s> {
         filter: usize,
         draws: &mut Draws,
         wanted: &mut Wanted<I>,
-        runs: &mut Runs<'_, '_, '_>,
+        runs: &mut Runs<'_>,
     ) {
         let [rows, columns] = self.grid;
         let mut first = filter * rows.count * columns.count;
@@ -280,12 +278,13 @@ impl<'s> Slide<'s> {
 fn list_taps(conv: Conv, inputs: u16, dilation: usize, taps: &mut [i16]) {
     let [y, x] = conv.axes(inputs);
     let (plane, columns) = (conv.plane(inputs), conv.columns(inputs));
-    let stride = usize::from(conv.stride.max(1));
+    let stride = usize::from(conv.stride);
     let mut taps = taps.iter_mut();
     for line in 0..y.kernel {
         for column in 0..x.kernel {
             let (down, along) = (line * dilation, column * dilation);
-            let mut place = along % stride * plane + down * columns + along / stride;
+            let whole = divided(along, stride);
+            let mut place = (along - whole * stride) * plane + down * columns + whole;
             for tap in taps.by_ref().take(usize::from(conv.channels)) {
                 *tap = place as i16;
                 place += stride * plane;
@@ -304,9 +303,8 @@ struct Cells {
 
 impl Cells {
     fn new(positions: usize, count: usize) -> Self {
-        // No grid is 0: said here so that no panic is linked.
-        let count = count.max(1);
-        Self { count, quotient: positions / count, remainder: positions % count }
+        let quotient = divided(positions, count);
+        Self { count, quotient, remainder: positions - quotient * count }
     }
 
     /// The positions of the largest cell.

@@ -8,19 +8,13 @@ use crate::numerics::cos_turn;
 use crate::sink::Sink;
 
 #[inline(never)]
-pub(super) fn generate(
-    bank: &Bank<'_>,
-    seed: u64,
-    q: &[i16],
-    block: &mut [i16],
-    sink: &mut Sink<'_, '_>,
-) {
+pub(super) fn generate(bank: &Bank<'_>, q: &[i16], block: &mut [i16], sink: &mut dyn Sink) {
     if matches!(bank.law, Law::Hadamard) || !cfg!(feature = "dense") {
-        hadamard(bank, seed, q, block, sink);
+        hadamard(bank, q, block, sink);
         return;
     }
-    let mut offsets = Offsets::new(bank, seed);
-    let projections = Dense::new(bank, seed, q.len());
+    let mut offsets = Offsets::new(bank);
+    let projections = Dense::new(bank, q.len());
     let grouped = bank.is_grouped();
     let mut runs = Runs::new(sink);
     for k in 0..usize::from(bank.features) {
@@ -36,13 +30,13 @@ pub(super) fn generate(
 
 /// Block after block of transformed rows, the features in the place of the
 /// phases.
-fn hadamard(bank: &Bank<'_>, seed: u64, q: &[i16], block: &mut [i16], sink: &mut Sink<'_, '_>) {
+fn hadamard(bank: &Bank<'_>, q: &[i16], block: &mut [i16], sink: &mut dyn Sink) {
     let features = usize::from(bank.features);
     // Another bank may need a longer one.
     let length = crate::format::hadamard_block(q.len() as u16);
     let Some(block) = block.get_mut(..length) else { return };
-    let mut projections = Hadamard::new(bank, seed);
-    let mut offsets = Offsets::new(bank, seed);
+    let mut projections = Hadamard::new(bank);
+    let mut offsets = Offsets::new(bank);
     let mut first = 0;
     while first < features && !block.is_empty() {
         projections.phases(bank.scale, q, block);
@@ -64,8 +58,8 @@ struct Offsets {
 }
 
 impl Offsets {
-    fn new(bank: &Bank<'_>, seed: u64) -> Self {
-        let draw = bank_stream(seed, bank.index, Purpose::Offsets).draw(0);
+    fn new(bank: &Bank<'_>) -> Self {
+        let draw = bank_stream(bank, Purpose::Offsets).draw(0);
         let high = |word: u64| (word as u32) << 16;
         Self { offset: high(draw), step: high(draw >> 16), growth: high(draw >> 32) }
     }
@@ -83,26 +77,11 @@ impl Offsets {
     /// registers to share them with the caller.
     #[inline(never)]
     fn cosines(&mut self, phases: &mut [i16]) {
-        #[cfg(target_feature = "simd128")]
-        let phases = self.eights(phases);
         // A copy, which may live in registers.
         let mut offsets = Self { ..*self };
         for place in phases {
             *place = offsets.next(*place);
         }
         *self = offsets;
-    }
-    /// The same in vectors; returns what is left.
-    #[cfg(target_feature = "simd128")]
-    fn eights<'p>(&mut self, phases: &'p mut [i16]) -> &'p mut [i16] {
-        let (eights, rest) = phases.as_chunks_mut::<8>();
-        let high = |state: u32| (state >> 16) as i16;
-        crate::simd::cosines(eights, high(self.offset), high(self.step), high(self.growth));
-        // At most 65,536 features, a multiple of 8: k·(k − 1)/2 fits.
-        let done = 8 * eights.len() as u32;
-        let grown = self.growth.wrapping_mul(done / 2 * (done.wrapping_sub(1)));
-        self.offset = self.offset.wrapping_add(self.step.wrapping_mul(done)).wrapping_add(grown);
-        self.step = self.step.wrapping_add(self.growth.wrapping_mul(done));
-        rest
     }
 }

@@ -14,35 +14,34 @@ pub(super) fn generate(
     bank: &Bank<'_>,
     pool: usize,
     shared: usize,
-    seed: u64,
     q: &[i16],
     wide: &mut [i32],
-    sink: &mut Sink<'_, '_>,
+    sink: &mut dyn Sink,
 ) {
     let units = usize::from(bank.features);
     let mut best = Maximum::new(bank, pool, sink);
     if shared == 0 {
-        project(bank, seed, q, units * pool, wide, |z| best.push(z));
+        project(bank, q, units * pool, wide, |z| best.push(z));
         best.runs.flush();
         return;
     }
     // The pool needs memory; the units then only look up.
-    let (_, needed) = bank.buffers(q.len() as u16);
-    let Some(wide) = wide.get_mut(..needed) else { return };
+    let (_, needed) = bank.buffers();
+    let Some(wide) = wide.get_mut(..needed as usize) else { return };
     let hadamard = matches!(bank.law, Law::Hadamard) || !cfg!(feature = "dense");
     if hadamard {
-        let mut projections = Hadamard::new(bank, seed);
+        let mut projections = Hadamard::new(bank);
         let length = crate::format::hadamard_block(q.len() as u16);
         for block in wide.chunks_exact_mut(length) {
             projections.transform(q, block, i32::from);
         }
     } else {
-        let projections = Dense::new(bank, seed, q.len());
+        let projections = Dense::new(bank, q.len());
         for (k, place) in wide.iter_mut().take(shared).enumerate() {
             *place = projections.project(k, q);
         }
     }
-    let choices = bank_stream(seed, bank.index, Purpose::Choices);
+    let choices = bank_stream(bank, Purpose::Choices);
     for choice in 0..units * pool {
         let word = choices.draw(choice as u64 / 4) >> (16 * (choice % 4));
         let index = (usize::from(word as u16) * shared) >> 16;
@@ -54,20 +53,19 @@ pub(super) fn generate(
 /// Hands `count` projections over, those of a transform in [`RowOrder`].
 pub(super) fn project(
     bank: &Bank<'_>,
-    seed: u64,
     q: &[i16],
     count: usize,
     block: &mut [i32],
     mut take: impl FnMut(i32),
 ) {
     if matches!(bank.law, Law::Hadamard) || !cfg!(feature = "dense") {
-        let mut projections = Hadamard::new(bank, seed);
+        let mut projections = Hadamard::new(bank);
         let length = crate::format::hadamard_block(q.len() as u16);
         let Some(block) = block.get_mut(..length) else { return };
         let (mut first, mut number) = (0, 0);
         while first < count {
             projections.transform(q, block, i32::from);
-            let order = RowOrder::new(bank, seed, number);
+            let order = RowOrder::new(bank, number);
             for k in 0..length.min(count - first) {
                 take(block.get(order.row(k, length)).copied().unwrap_or(0));
             }
@@ -75,7 +73,7 @@ pub(super) fn project(
             number += 1;
         }
     } else {
-        let projections = Dense::new(bank, seed, q.len());
+        let projections = Dense::new(bank, q.len());
         for k in 0..count {
             take(projections.project(k, q));
         }
@@ -83,8 +81,8 @@ pub(super) fn project(
 }
 
 /// The running maximum of a unit; the lowest index wins a tie.
-struct Maximum<'r, 'm, 's, 'b> {
-    runs: Runs<'r, 'm, 's>,
+struct Maximum<'r, 'b> {
+    runs: Runs<'r>,
     bank: &'b Bank<'b>,
     pool: usize,
     unit: usize,
@@ -93,8 +91,8 @@ struct Maximum<'r, 'm, 's, 'b> {
     choice: usize,
 }
 
-impl<'r, 'm, 's, 'b> Maximum<'r, 'm, 's, 'b> {
-    fn new(bank: &'b Bank<'b>, pool: usize, sink: &'r mut Sink<'m, 's>) -> Self {
+impl<'r, 'm, 's, 'b> Maximum<'r, 'b> {
+    fn new(bank: &'b Bank<'b>, pool: usize, sink: &'r mut dyn Sink) -> Self {
         Self { runs: Runs::new(sink), bank, pool, unit: 0, member: 0, value: i32::MIN, choice: 0 }
     }
 

@@ -5,6 +5,10 @@
 
 mod bin;
 mod conv;
+#[cfg(not(target_feature = "simd128"))]
+mod fourier;
+#[cfg(target_feature = "simd128")]
+#[path = "fourier_simd.rs"]
 mod fourier;
 mod linear;
 mod maxout;
@@ -13,6 +17,7 @@ mod sigmoid;
 mod stump;
 
 use crate::bank::{Bank, Family};
+use crate::buffers::Workspace;
 use crate::sink::Sink;
 
 /// The value of a feature that is fully on: 1.0 in Q15.
@@ -25,14 +30,8 @@ const RUN: usize = 128;
 /// Makes all features of `bank` from the quantised row `q`.
 ///
 /// `block` and `wide` have the lengths of [`Bank::buffers`] at least.
-pub(crate) fn generate(
-    bank: &Bank<'_>,
-    seed: u64,
-    q: &[i16],
-    block: &mut [i16],
-    wide: &mut [i32],
-    sink: &mut Sink<'_, '_>,
-) {
+pub(crate) fn generate(bank: &Bank<'_>, workspace: &mut Workspace<'_>, sink: &mut dyn Sink) {
+    let (q, block, wide) = (&*workspace.inputs, &mut *workspace.block, &mut *workspace.wide);
     // What is not built is refused by the parser; saying so again here keeps its
     // code out of the program.
     if !bank.family.is_built() {
@@ -40,29 +39,26 @@ pub(crate) fn generate(
     }
     match bank.family {
         Family::Linear => linear::generate(q, sink),
-        Family::Fourier => fourier::generate(bank, seed, q, block, sink),
-        Family::Stump => stump::generate(bank, seed, q, sink),
-        Family::Bin { slot_bits } => bin::generate(bank, slot_bits, seed, q, sink),
+        Family::Fourier => fourier::generate(bank, q, block, sink),
+        Family::Stump => stump::generate(bank, q, sink),
+        Family::Bin { slot_bits } => bin::generate(bank, slot_bits, q, sink),
         Family::Maxout { pool, shared } => {
-            maxout::generate(bank, usize::from(pool), usize::from(shared), seed, q, wide, sink);
+            maxout::generate(bank, usize::from(pool), usize::from(shared), q, wide, sink);
         }
-        Family::Sigmoid => sigmoid::generate(bank, seed, q, wide, sink),
-        Family::Conv(conv) => conv::generate(bank, conv, seed, q, block, wide, sink),
+        Family::Sigmoid => sigmoid::generate(bank, q, wide, sink),
+        Family::Conv(conv) => conv::generate(bank, conv, q, block, wide, sink),
     }
 }
 
 /// Σ φ of a run.
 #[inline(never)]
 fn sum(run: &[i16]) -> i32 {
-    #[cfg(target_feature = "simd128")]
-    let (mut sum, run) = {
-        let (sixteens, rest) = run.as_chunks::<16>();
-        (crate::simd::sum(sixteens), rest)
-    };
-    #[cfg(not(target_feature = "simd128"))]
-    let mut sum = 0;
+    // In the browser bytes count.
+    if cfg!(target_family = "wasm") {
+        return run.iter().map(|&phi| i32::from(phi)).sum();
+    }
     let (eights, rest) = run.as_chunks::<8>();
-    sum += rest.iter().map(|&phi| i32::from(phi)).sum::<i32>();
+    let mut sum = rest.iter().map(|&phi| i32::from(phi)).sum::<i32>();
     for &eight in eights {
         let [a, b, c, d, e, f, g, h] = eight;
         sum += i32::from(a) + i32::from(b) + i32::from(c) + i32::from(d);
@@ -72,16 +68,16 @@ fn sum(run: &[i16]) -> i32 {
 }
 
 /// Collects features into runs for a sink.
-struct Runs<'r, 'm, 's> {
-    sink: &'r mut Sink<'m, 's>,
+struct Runs<'r> {
+    sink: &'r mut dyn Sink,
     first: usize,
     length: usize,
     total: i32,
     run: [i16; RUN],
 }
 
-impl<'r, 'm, 's> Runs<'r, 'm, 's> {
-    fn new(sink: &'r mut Sink<'m, 's>) -> Self {
+impl<'r> Runs<'r> {
+    fn new(sink: &'r mut dyn Sink) -> Self {
         Self { sink, first: 0, length: 0, total: 0, run: [0; RUN] }
     }
 

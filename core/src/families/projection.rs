@@ -18,13 +18,24 @@ pub(super) struct Dense<'b> {
 }
 
 impl<'b> Dense<'b> {
-    pub(super) fn new(bank: &'b Bank<'b>, seed: u64, inputs: usize) -> Self {
+    pub(super) fn new(bank: &'b Bank<'b>, inputs: usize) -> Self {
         let per_draw = if matches!(bank.law, Law::Sign) { 64 } else { 8 };
         Self {
-            stream: bank_stream(seed, bank.index, Purpose::Weights),
+            stream: bank_stream(bank, Purpose::Weights),
             draws_each: inputs.div_ceil(per_draw) as u64,
             bank,
         }
+    }
+
+    /// The phase of Fourier feature `k`.
+    #[cfg(target_feature = "simd128")]
+    pub(super) fn phase(&self, k: usize, q: &[i16]) -> i16 {
+        let phase = if self.bank.is_grouped() {
+            self.project_groups(k, q)
+        } else {
+            self.bank.scale.apply_wrapping(self.project(k, q))
+        };
+        phase as i16
     }
 
     /// Projection `k`, modulo 2^32, before the bank's scale.
@@ -143,8 +154,8 @@ pub(super) struct Hadamard {
 }
 
 impl Hadamard {
-    pub(super) fn new(bank: &Bank<'_>, seed: u64) -> Self {
-        Self { draws: bank_stream(seed, bank.index, Purpose::Weights).draws(0) }
+    pub(super) fn new(bank: &Bank<'_>) -> Self {
+        Self { draws: bank_stream(bank, Purpose::Weights).draws(0) }
     }
 
     /// Fills `block` (a power of two, at least 8 and as long as `q`) with the
@@ -189,20 +200,25 @@ impl Hadamard {
         load: impl Fn(i16) -> T,
     ) {
         let (fours, _) = block.as_chunks_mut::<4>();
-        let mut draw = 0;
-        for (number, (places, values)) in fours.chunks_mut(8).zip(q.chunks(32)).enumerate() {
-            draw = if number % 2 == 0 { self.draws.next() } else { draw << 32 };
+        let (mut at, mut left, mut draw) = (0, q, 0);
+        while let Some(places) = fours.get_mut(at..)
+            && !left.is_empty()
+        {
+            draw = if at % 16 == 0 { self.draws.next() } else { draw << 32 };
             let signs = (draw >> 32) as u32;
-            let (whole, rest) = values.as_chunks::<4>();
+            let (now, later) = left.split_at_checked(32).unwrap_or((left, &[]));
+            let (whole, rest) = now.as_chunks::<4>();
             load_fours(places, whole, signs, &load);
             if let (&[_, ..], Some(place)) = (rest, places.get_mut(whole.len())) {
                 let mut last = [0; 4];
                 last.iter_mut().zip(rest).for_each(|(place, &value)| *place = value);
                 load_fours(slice::from_mut(place), &[last], signs << (4 * whole.len()), &load);
             }
+            (at, left) = (at + 8, later);
         }
         if let Some(padding) = fours.get_mut(q.len().div_ceil(4)..) {
-            padding.fill([T::ZERO; 4]);
+            // A zero that the compiler does not know: no routine that clears memory.
+            padding.fill([core::hint::black_box(T::ZERO); 4]);
         }
         walsh_hadamard(block);
     }
@@ -221,8 +237,8 @@ pub(super) struct RowOrder {
 }
 
 impl RowOrder {
-    pub(super) fn new(bank: &Bank<'_>, seed: u64, number: usize) -> Self {
-        let draw = bank_stream(seed, bank.index, Purpose::Choices).draw(number as u64);
+    pub(super) fn new(bank: &Bank<'_>, number: usize) -> Self {
+        let draw = bank_stream(bank, Purpose::Choices).draw(number as u64);
         Self {
             linear: u32::from(draw as u16) | 1,
             offset: u32::from((draw >> 16) as u16),

@@ -9,17 +9,11 @@ use crate::numerics::{NORMAL, logistic};
 use crate::sink::Sink;
 
 #[inline(never)]
-pub(super) fn generate(
-    bank: &Bank<'_>,
-    seed: u64,
-    q: &[i16],
-    wide: &mut [i32],
-    sink: &mut Sink<'_, '_>,
-) {
-    let mut biases = Bytes::new(bank_stream(seed, bank.index, Purpose::Offsets).draws(0));
+pub(super) fn generate(bank: &Bank<'_>, q: &[i16], wide: &mut [i32], sink: &mut dyn Sink) {
+    let mut biases = Bytes::new(bank_stream(bank, Purpose::Offsets).draws(0));
     let unit = SIGMOID_BIAS / bias_divisor(bank.law);
     let mut runs = Runs::new(sink);
-    project(bank, seed, q, usize::from(bank.features), wide, |z| {
+    project(bank, q, usize::from(bank.features), wide, |z| {
         let bias = i32::from(NORMAL[usize::from(biases.next())]) * unit;
         runs.push(logistic(bank.scale.apply_saturating(z + bias)));
     });

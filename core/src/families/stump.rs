@@ -17,8 +17,8 @@ use crate::sink::Sink;
 const GOLDEN: u32 = 40_503;
 
 #[inline(never)]
-pub(super) fn generate(bank: &Bank<'_>, seed: u64, q: &[i16], sink: &mut Sink<'_, '_>) {
-    let mut walk = Walk::new(bank, seed);
+pub(super) fn generate(bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
+    let mut walk = Walk::new(bank);
     let mut features = [0; RUN];
     let mut first = 0;
     while first < usize::from(bank.features) {
@@ -40,11 +40,11 @@ struct Walk {
 }
 
 impl Walk {
-    fn new(bank: &Bank<'_>, seed: u64) -> Self {
+    fn new(bank: &Bank<'_>) -> Self {
         let used = bank.groups().filter(|group| !matches!(group.law, Law::None));
         // Not 0: the parser refuses a bank that leaves all inputs out.
         let count = used.map(|group| u32::from(group.inputs)).sum::<u32>().max(1);
-        let draws = bank_stream(seed, bank.index, Purpose::Choices);
+        let draws = bank_stream(bank, Purpose::Choices);
         let below = |draw: u64| ((u64::from(draw as u32) * u64::from(count)) >> 32) as u32;
         // `count` steps go GOLDEN further, modulo 2^16.
         let step = (GOLDEN + (below(draws.draw(1)) << 16)) / count;

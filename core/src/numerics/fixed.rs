@@ -148,6 +148,26 @@ impl Scale {
     }
 }
 
+/// ⌊dividend / divisor⌋ by shifts: small cores do not divide, and the routine that
+/// does it for them takes 400 bytes. For a divisor of 0 all bits are set.
+#[must_use]
+pub(crate) const fn quotient(dividend: u32, divisor: u32) -> u32 {
+    let (mut rest, mut result) = (0u32, dividend);
+    let mut bit = 0;
+    while bit < 32 {
+        // What falls out of a rest of 2^31 and more is carried.
+        let carry = rest >> 31;
+        rest = rest << 1 | result >> 31;
+        result <<= 1;
+        if carry != 0 || rest >= divisor {
+            rest = rest.wrapping_sub(divisor);
+            result |= 1;
+        }
+        bit += 1;
+    }
+    result
+}
+
 /// `±magnitude·2^exponent`, rounded half away from zero, saturated to i32.
 ///
 /// The common ground of the input map: an f32 is a 24-bit magnitude and an
@@ -210,6 +230,16 @@ mod tests {
             for b in (-32768..=32767).step_by(89 * STRIDE.min(50)) {
                 let exact = (f64::from(a) * f64::from(b) / 32768.0 + 0.5).floor();
                 assert_eq!(f64::from(mul_round(a, b)), exact);
+            }
+        }
+    }
+
+    #[test]
+    fn quotients_are_those_of_divisions() {
+        let numbers = [1, 2, 3, 5, 127, 128, 255, 40_503, 65_535, 65_536, !0 - 1, !0];
+        for dividend in numbers.into_iter().chain([0, 1 << 31, 2_147_223_551]) {
+            for divisor in numbers {
+                assert_eq!(quotient(dividend, divisor), dividend / divisor);
             }
         }
     }

@@ -52,7 +52,8 @@ pub const fn signed_log_i16(x: i16) -> i32 {
 }
 
 /// ln(1 + magnitude·2^exponent) in Q24, magnitude < 2^24.
-const fn log_one_plus(magnitude: u32, exponent: i32) -> i32 {
+#[inline(never)]
+pub(crate) const fn log_one_plus(magnitude: u32, exponent: i32) -> i32 {
     if magnitude == 0 {
         return 0;
     }

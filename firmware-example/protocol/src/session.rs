@@ -36,7 +36,7 @@ impl<B: Buffers> Session<'_, B> {
         let memory = line.memory();
         let answer = match reply {
             Ok(Reply::Scores) => {
-                let scores = self.buffers.workspace().scores;
+                let scores = self.buffers.workspace().sums.as_flattened();
                 let scores = scores.get(..self.model.outputs()).unwrap_or_default();
                 answer::scores(&self.model, scores, memory)
             }
@@ -97,7 +97,7 @@ impl<B: Buffers> Session<'_, B> {
                 inputs: workspace.inputs.len(),
                 block: workspace.block.len(),
                 wide: workspace.wide.len(),
-                outputs: workspace.scores.len().min(workspace.sums.len()),
+                outputs: workspace.sums.len(),
             },
         }
     }

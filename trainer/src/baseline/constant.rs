@@ -17,15 +17,19 @@ impl Constant {
     pub fn fit(table: &Table) -> Self {
         match &table.target {
             Target::Classes { labels } => {
-                let mut counts = vec![0usize; table.schema.classes.len()];
-                labels.iter().for_each(|&label| counts[label as usize] += 1);
+                let mut counts = vec![0.0; table.schema.classes.len()];
+                for (row, &label) in labels.iter().enumerate() {
+                    counts[label as usize] += table.weight(row);
+                }
                 let most =
                     (0..counts.len()).fold(0, |m, c| if counts[c] > counts[m] { c } else { m });
                 Self::Class(most)
             }
             Target::Values(values) => {
-                let sum: f64 = values.iter().map(|&y| f64::from(y)).sum();
-                Self::Value(sum / values.len().max(1) as f64)
+                let weighed = |(row, &y): (usize, &f32)| table.weight(row) * f64::from(y);
+                let sum: f64 = values.iter().enumerate().map(weighed).sum();
+                let count: f64 = (0..values.len()).map(|row| table.weight(row)).sum();
+                Self::Value(if count > 0.0 { sum / count } else { 0.0 })
             }
         }
     }

@@ -255,6 +255,66 @@ impl Network {
     }
 }
 
+/// A fit to all rows, judged by leaving each row out in turn.
+#[derive(Clone, Debug)]
+pub struct LeftOut {
+    /// The ridge γN.
+    pub ridge: f64,
+    /// c, N × outputs.
+    pub coefficients: Mat<f64>,
+    /// Mean over rows and outputs of the squared error on the row left out.
+    pub error: f64,
+    /// Standard error of that mean, rows taken as independent.
+    pub deviation: f64,
+    /// Mean squared error on the rows themselves.
+    pub train_error: f64,
+}
+
+/// The fits to a kernel matrix for several ridges γN, all from one
+/// eigendecomposition. The error on row i of the network fitted to the others
+/// is c_i / ((K + γN·I)⁻¹)_ii: exact, without fitting it.
+///
+/// # Errors
+/// A matrix that has no eigenvalues (values that are not finite).
+pub fn leave_one_out(
+    gram: MatRef<'_, f64>,
+    targets: MatRef<'_, f64>,
+    ridges: &[f64],
+) -> Result<Vec<LeftOut>, Error> {
+    let eigen = gram
+        .self_adjoint_eigen(Side::Lower)
+        .map_err(|_| Error::Options("the kernel matrix has no eigenvalues".into()))?;
+    let (vectors, values) = (eigen.U(), eigen.S().column_vector());
+    let rows = gram.nrows();
+    let squares = Mat::from_fn(rows, rows, |i, k| vectors[(i, k)] * vectors[(i, k)]);
+    let projected = vectors.transpose() * targets;
+    let fit = |&ridge: &f64| {
+        // Below zero an eigenvalue is rounding error.
+        let inverse = Mat::from_fn(rows, 1, |k, _| 1.0 / (values[k].max(0.0) + ridge));
+        let shrunk =
+            Mat::from_fn(rows, targets.ncols(), |k, t| inverse[(k, 0)] * projected[(k, t)]);
+        let coefficients = vectors * shrunk;
+        let diagonal = &squares * &inverse;
+        let of_row = |i: usize, divisor: f64| -> f64 {
+            let row = coefficients.row(i).iter();
+            row.map(|c| (c / divisor).powi(2)).sum::<f64>() / targets.ncols() as f64
+        };
+        let errors: Vec<f64> = (0..rows).map(|i| of_row(i, diagonal[(i, 0)])).collect();
+        let error = errors.iter().sum::<f64>() / rows as f64;
+        let spread: f64 = errors.iter().map(|e| (e - error).powi(2)).sum();
+        // The residual of a row that is kept is γN·c.
+        let kept: f64 = (0..rows).map(|i| of_row(i, 1.0 / ridge)).sum();
+        LeftOut {
+            ridge,
+            coefficients,
+            error,
+            deviation: spread.sqrt() / rows as f64,
+            train_error: kept / rows as f64,
+        }
+    };
+    Ok(ridges.iter().map(fit).collect())
+}
+
 /// (K + γN·I)⁻¹·targets.
 fn solve(gram: &Mat<f64>, gamma: f64, targets: MatRef<'_, f64>) -> Result<Mat<f64>, Error> {
     let mut raised = gram.clone();
@@ -265,4 +325,41 @@ fn solve(gram: &Mat<f64>, gamma: f64, targets: MatRef<'_, f64>) -> Result<Mat<f6
         Error::Options(format!("the kernel matrix with gamma {gamma:e} is not positive definite"))
     };
     Ok(raised.llt(Side::Lower).map_err(singular)?.solve(targets))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leaving_one_out_is_fitting_to_the_others() {
+        let draw = koan::generator::Stream::new(3, 0);
+        let value = |i: usize| f64::from(draw.draw(i as u64) as i16) / 32768.0;
+        let rows = 12;
+        let points = Points::new((0..rows * 2).map(value).collect(), 2);
+        let targets = Mat::from_fn(rows, 2, |i, t| value(1000 + 2 * i + t));
+        let kernel = Kernel::Gaussian { inputs: 0..2, width: 0.7 };
+        let gram = matrix(&kernel, &points, &points).unwrap();
+        let ridge = 0.05;
+        let fit = &leave_one_out(gram.as_ref(), targets.as_ref(), &[1.0, ridge]).unwrap()[1];
+        let (mut error, mut train) = (0.0, 0.0);
+        for left in 0..rows {
+            let others: Vec<usize> = (0..rows).filter(|&i| i != left).collect();
+            let part =
+                Points::new(others.iter().flat_map(|&i| points.point(i).to_vec()).collect(), 2);
+            let theirs = Mat::from_fn(rows - 1, 2, |i, t| targets[(others[i], t)]);
+            let gamma = ridge / (rows - 1) as f64;
+            let network = Network::fit(kernel.clone(), gamma, &part, theirs.as_ref()).unwrap();
+            let point = Points::new(points.point(left).to_vec(), 2);
+            let predicted = network.predict(&point).unwrap();
+            let kept = gram.row(left) * &fit.coefficients;
+            for t in 0..2 {
+                error += (predicted[(0, t)] - targets[(left, t)]).powi(2) / 24.0;
+                train += (kept[t] - targets[(left, t)]).powi(2) / 24.0;
+            }
+        }
+        assert!((fit.error - error).abs() < 1e-9 * error, "{} {error}", fit.error);
+        assert!((fit.train_error - train).abs() < 1e-9 * train, "{} {train}", fit.train_error);
+        assert!(fit.deviation > 0.0);
+    }
 }

@@ -1,10 +1,9 @@
 //! ARFF, the format of Weka: a header that declares the attributes, then rows
 //! between commas, dense or sparse.
 
-use std::io::BufRead;
-
 use super::error::DataError;
-use super::open::{Input, Origin};
+use super::lines::Lines;
+use super::open::Input;
 use super::records::{Known, Record, Source};
 
 /// The lines of an ARFF file from `@data` on.
@@ -18,12 +17,12 @@ pub(crate) struct Arff<'r> {
 impl<'r> Arff<'r> {
     /// Reads the header.
     pub fn open(input: Input<'r>) -> Result<(Known, Box<dyn Source + 'r>), DataError> {
-        let mut lines = Lines::new(input);
+        let mut lines = Lines::new(input, Some(b'%'));
         let (mut known, mut defaults) = (Known::default(), Vec::new());
         loop {
-            let Some(number) = lines.next()? else {
-                return Err(lines.malformed(lines.number, "the file ends before `@data`"));
-            };
+            if lines.next()?.is_none() {
+                return Err(lines.malformed("the file ends before `@data`"));
+            }
             let line = String::from_utf8_lossy(lines.text()).into_owned();
             let (word, rest) = line.split_once([' ', '\t']).unwrap_or((&line, ""));
             if word.eq_ignore_ascii_case("@relation") {
@@ -33,28 +32,28 @@ impl<'r> Arff<'r> {
                 break;
             }
             if !word.eq_ignore_ascii_case("@attribute") {
-                return Err(lines.malformed(number, &format!("`{word}` is no ARFF declaration")));
+                return Err(lines.malformed(&format!("`{word}` is no ARFF declaration")));
             }
-            let declared = Attribute::parse(rest.trim()).map_err(|p| lines.malformed(number, &p));
+            let declared = Attribute::parse(rest.trim()).map_err(|p| lines.malformed(&p));
             let attribute = declared?;
             known.names.push(attribute.name);
             known.text.push(attribute.text);
             defaults.push(attribute.default);
         }
         if known.names.is_empty() {
-            return Err(lines.malformed(lines.number, "no `@attribute` before `@data`"));
+            return Err(lines.malformed("no `@attribute` before `@data`"));
         }
         Ok((known, Box::new(Arff { lines, defaults, tokens: Record::default() })))
     }
 
     /// A sparse row, `{index value, …}` with indices from 0.
-    fn sparse(&mut self, number: u64, record: &mut Record) -> Result<(), DataError> {
+    fn sparse(&mut self, record: &mut Record) -> Result<(), DataError> {
         let text = self.lines.text();
         let inner = &text[1..text.len() - usize::from(text.ends_with(b"}"))];
         if !text.ends_with(b"}") {
-            return Err(self.lines.malformed(number, "a sparse row without its closing brace"));
+            return Err(self.lines.malformed("a sparse row without its closing brace"));
         }
-        tokens(inner, &mut self.tokens).map_err(|p| self.lines.malformed(number, p))?;
+        tokens(inner, &mut self.tokens).map_err(|p| self.lines.malformed(p))?;
         let mut entries = Vec::new();
         for range in &self.tokens.fields {
             let token = &self.tokens.bytes[range.clone()];
@@ -76,7 +75,7 @@ impl<'r> Arff<'r> {
                         String::from_utf8_lossy(token),
                         self.defaults.len()
                     );
-                    return Err(self.lines.malformed(number, &problem));
+                    return Err(self.lines.malformed(&problem));
                 }
             }
         }
@@ -95,10 +94,10 @@ impl Source for Arff<'_> {
             return Ok(None);
         };
         if self.lines.text().starts_with(b"{") {
-            self.sparse(number, record)?;
+            self.sparse(record)?;
         } else {
             let split = tokens(self.lines.text(), &mut self.tokens);
-            split.map_err(|problem| self.lines.malformed(number, problem))?;
+            split.map_err(|problem| self.lines.malformed(problem))?;
             record.clear();
             for range in &self.tokens.fields {
                 let value = unquoted(&self.tokens.bytes[range.clone()]);
@@ -152,44 +151,6 @@ impl Attribute {
                  {{lists, of, values}} are read"
             )),
         }
-    }
-}
-
-/// Lines that are neither blank nor comments, trimmed.
-struct Lines<'r> {
-    origin: Origin,
-    reader: Box<dyn BufRead + 'r>,
-    buffer: Vec<u8>,
-    number: u64,
-}
-
-impl<'r> Lines<'r> {
-    fn new(input: Input<'r>) -> Lines<'r> {
-        let origin = input.origin.clone();
-        Lines { origin, reader: input.into_reader(), buffer: Vec::new(), number: 0 }
-    }
-
-    fn next(&mut self) -> Result<Option<u64>, DataError> {
-        loop {
-            self.buffer.clear();
-            let read = self.reader.read_until(b'\n', &mut self.buffer);
-            if read.map_err(|e| self.origin.read_error(e))? == 0 {
-                return Ok(None);
-            }
-            self.number += 1;
-            let text = self.text();
-            if !text.is_empty() && !text.starts_with(b"%") {
-                return Ok(Some(self.number));
-            }
-        }
-    }
-
-    fn text(&self) -> &[u8] {
-        self.buffer.trim_ascii()
-    }
-
-    fn malformed(&self, number: u64, problem: &str) -> DataError {
-        DataError::MalformedLine { place: self.origin.at(number), problem: problem.to_owned() }
     }
 }
 

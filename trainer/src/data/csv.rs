@@ -2,6 +2,7 @@
 
 use super::ReadOptions;
 use super::error::{ColumnLabel, DataError, Place, describe_columns};
+use super::infer::find;
 use super::layout::{Layouts, looks_like_header, match_names};
 use super::open::Input;
 use super::recordings::GroupBy;
@@ -19,6 +20,9 @@ pub(crate) struct CsvRows<'r> {
     target: Option<(usize, usize)>,
     /// Field that tells recordings apart.
     group: Option<usize>,
+    /// Field and column of the rows' weights, and the last row's weight.
+    weight: Option<(usize, usize)>,
+    weighed: Option<f32>,
     fields: usize,
     /// Line of the first record while that is still to be read as a row.
     pending: Option<u64>,
@@ -98,7 +102,23 @@ impl<'r> CsvRows<'r> {
             Some(GroupBy::Column(column)) => matched.get(column).copied().flatten(),
             _ => None,
         };
+        let weight = match options.weights.as_ref().filter(|_| want_target) {
+            Some(wanted) => {
+                let known: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+                let column = find(&records.origin, wanted, &known)?;
+                let field = matched.get(column).copied().flatten();
+                let lacking = || DataError::NoColumn {
+                    file: records.origin.file.clone(),
+                    columns: describe_columns(wanted, &names),
+                    wanted: wanted.clone(),
+                };
+                Some((field.ok_or_else(lacking)?, column))
+            }
+            None => None,
+        };
         Ok(CsvRows {
+            weight,
+            weighed: None,
             records,
             columns,
             sources,
@@ -149,6 +169,9 @@ impl<'r> CsvRows<'r> {
         for &(field, column) in &self.sources {
             self.push(line, field, &self.columns[column], out)?;
         }
+        if let Some((field, column)) = self.weight {
+            self.weighed = Some(self.weight_of(line, field, column)?);
+        }
         if let Some((field, column)) = self.target {
             match parse(self.records.field(field)) {
                 Field::NotUtf8 => {
@@ -159,6 +182,31 @@ impl<'r> CsvRows<'r> {
             }
         }
         Ok(Some(line))
+    }
+
+    /// The last row's weight, if rows have weights.
+    pub fn weight(&self) -> Option<f32> {
+        self.weighed
+    }
+
+    fn weight_of(&self, line: u64, field: usize, column: usize) -> Result<f32, DataError> {
+        let place = || self.place(line, field, &self.columns[column]);
+        let raw = self.records.field(field);
+        let text = || String::from_utf8_lossy(raw).into_owned();
+        match parse(raw) {
+            Field::Number(number) if !number.is_finite() => {
+                Err(DataError::OutOfRange { place: place(), text: text() })
+            }
+            Field::Number(number) if number < 0.0 => {
+                Err(DataError::NegativeWeight { place: place(), text: text() })
+            }
+            Field::Number(number) => Ok(number),
+            Field::Missing => {
+                Err(DataError::MissingValue { place: place(), hint: "; rows need a weight" })
+            }
+            Field::Text(_) => Err(DataError::NotANumber { place: place(), text: text() }),
+            Field::NotUtf8 => Err(DataError::NotUtf8 { place: place() }),
+        }
     }
 
     /// Field and column of the target, if it is read.

@@ -108,6 +108,12 @@ pub enum DataError {
     /// An infinite number, or one beyond the range of `f32`.
     #[error("{place}: {text} is beyond the range of numbers, ±3.4e38")]
     OutOfRange { place: Place, text: String },
+    /// A row's weight below 0.
+    #[error("{place}: a weight of {text} is below 0")]
+    NegativeWeight { place: Place, text: String },
+    /// Weights that leave no row.
+    #[error("{file}: the weights of all rows are 0")]
+    NoWeight { file: String },
     /// A missing value where none is allowed.
     #[error("{place}: the value is missing{hint}")]
     MissingValue { place: Place, hint: &'static str },

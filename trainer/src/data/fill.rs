@@ -27,12 +27,14 @@ pub(crate) fn fill(
 
     let mut targets = Targets::new(&schema);
     let mut groups = Groups::default();
+    let mut weights = Vec::new();
     for row in 1.. {
         values.try_reserve(inputs).map_err(|_| too_large(row))?;
         let Some(line) = reader.append(&mut values)? else {
             break;
         };
         targets.push(&reader, line)?;
+        weights.extend(reader.weight());
         if schema.recordings.group.is_some() {
             groups.push(reader.group());
         }
@@ -48,7 +50,11 @@ pub(crate) fn fill(
         Some(_) => Division::Groups(groups.numbers),
         None => Division::Free,
     };
-    Ok(Table { inputs, values, target, schema, division })
+    let weights = options.weights.as_ref().map(|_| weights);
+    if weights.as_ref().is_some_and(|weights| weights.iter().all(|&weight| weight == 0.0)) {
+        return Err(DataError::NoWeight { file });
+    }
+    Ok(Table { inputs, values, target, schema, division, weights })
 }
 
 /// Numbers for recordings, in the order in which they come.

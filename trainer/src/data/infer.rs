@@ -83,6 +83,11 @@ pub(crate) fn infer(files: &[PathBuf], options: &ReadOptions) -> Result<Inferred
             Err(error) => return Err(error),
         }),
     };
+    let weights = options.weights.as_ref().map(find).transpose()?;
+    if weights.is_some() && weights == target {
+        let both = "the target cannot be the rows' weights (`weights`) as well";
+        return Err(DataError::Contradiction(both.into()));
+    }
     let targets = known.as_ref().map_or(0, |known| known.targets);
     let mut columns = Vec::with_capacity(names.len());
     let mut classes = Vec::new();
@@ -94,7 +99,10 @@ pub(crate) fn infer(files: &[PathBuf], options: &ReadOptions) -> Result<Inferred
         let kind = if target == Some(index) {
             classes = scan.into_classes(&origin, &label, options.task, as_text)?;
             ColumnKind::Target
-        } else if dropped.contains(&index) || other_target || group == Some(GroupBy::Column(index))
+        } else if dropped.contains(&index)
+            || other_target
+            || weights == Some(index)
+            || group == Some(GroupBy::Column(index))
         {
             ColumnKind::Dropped
         } else {
@@ -244,7 +252,7 @@ fn input_kind(
 }
 
 /// The column of that name, or of that number: from 1, or from -1 for the last.
-fn find(origin: &Origin, wanted: &str, names: &[String]) -> Result<usize, DataError> {
+pub(super) fn find(origin: &Origin, wanted: &str, names: &[String]) -> Result<usize, DataError> {
     if let Some(index) = names.iter().position(|name| name == wanted) {
         return Ok(index);
     }

@@ -17,6 +17,7 @@ mod fill;
 mod idx;
 mod infer;
 mod layout;
+mod lines;
 mod npy;
 mod open;
 #[cfg(feature = "parquet")]
@@ -112,6 +113,10 @@ pub struct ReadOptions {
     /// `file`. Rows of a recording stay on the same side of every split. Only
     /// [`read`] of tables; afterwards the schema says.
     pub group: Option<String>,
+    /// Column, named or numbered as the target, that says how much each row
+    /// counts: finite numbers, at least 0; it is no input. Only [`read`] and
+    /// [`read_with`] of tables.
+    pub weights: Option<String>,
     /// Takes the label from the path of a file instead of a column.
     pub label_from: Option<LabelFrom>,
     /// Makes rows of windows of consecutive samples. Only [`read`] of tables;
@@ -175,6 +180,10 @@ pub(crate) fn infer_all(
             return Err(DataError::Overlap { samples, stride });
         }
     }
+    if options.weights.is_some() && options.window.is_some() {
+        let problem = "rows have weights (`weights`), windows of samples have none";
+        return Err(DataError::Contradiction(problem.into()));
+    }
     let file = path.display().to_string();
     let format = Input::open(path)?.container(options.comment).format();
     if format != Format::Csv {
@@ -183,6 +192,7 @@ pub(crate) fn infer_all(
             ("drop", !options.drop.is_empty()),
             ("text", !options.text.is_empty()),
             ("group", options.group.is_some()),
+            ("weights", options.weights.is_some()),
             ("window", options.window.is_some()),
             ("label-from", options.label_from.is_some()),
         ];

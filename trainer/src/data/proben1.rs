@@ -2,10 +2,9 @@
 //! and benchmarking rules", 1994): seven counts, then rows between spaces, the
 //! inputs first and the outputs after them.
 
-use std::io::BufRead;
-
 use super::error::DataError;
-use super::open::{Input, Origin};
+use super::lines::Lines;
+use super::open::Input;
 use super::records::{Known, Record, Source};
 use super::table::Part;
 
@@ -32,11 +31,8 @@ const COUNTS: [&str; 7] = [
 /// The rows of a PROBEN1 file. Several boolean outputs are one column, the
 /// number from 1 of the one that is on.
 pub(crate) struct Proben1<'r> {
-    origin: Origin,
-    reader: Box<dyn BufRead + 'r>,
+    lines: Lines<'r>,
     header: Header,
-    buffer: Vec<u8>,
-    line: u64,
     rows: usize,
 }
 
@@ -70,26 +66,19 @@ impl<'r> Proben1<'r> {
     }
 
     fn new(input: Input<'r>) -> Result<Proben1<'r>, DataError> {
-        let origin = input.origin.clone();
-        let mut proben1 = Proben1 {
-            origin,
-            reader: input.into_reader(),
-            header: Header::default(),
-            buffer: Vec::new(),
-            line: 0,
-            rows: 0,
-        };
+        let lines = Lines::new(input, None);
+        let mut proben1 = Proben1 { lines, header: Header::default(), rows: 0 };
         let mut counts = [0; COUNTS.len()];
         for (count, name) in counts.iter_mut().zip(COUNTS) {
-            let text = match proben1.read()? {
-                Some(()) => String::from_utf8_lossy(proben1.buffer.trim_ascii()).into_owned(),
-                None => return Err(proben1.malformed("the file ends within the header")),
+            let text = match proben1.lines.next()? {
+                Some(_) => String::from_utf8_lossy(proben1.lines.text()).into_owned(),
+                None => return Err(proben1.lines.malformed("the file ends within the header")),
             };
             let value = text.split_once('=').filter(|(key, _)| key.trim() == name);
             let value = value.and_then(|(_, value)| value.trim().parse::<u32>().ok());
             let Some(value) = value else {
                 let problem = format!("`{text}`, where the header has `{name}=` and a number");
-                return Err(proben1.malformed(&problem));
+                return Err(proben1.lines.malformed(&problem));
             };
             *count = value as usize;
         }
@@ -101,29 +90,10 @@ impl<'r> Proben1<'r> {
         {
             let outputs = bool_out + real_out;
             let problem = format!("{inputs} inputs and {outputs} outputs cannot be read");
-            return Err(proben1.malformed(&problem));
+            return Err(proben1.lines.malformed(&problem));
         }
         proben1.header = Header { inputs, bool_out, real_out, parts: [train, validation, test] };
         Ok(proben1)
-    }
-
-    /// The next line that is not blank.
-    fn read(&mut self) -> Result<Option<()>, DataError> {
-        loop {
-            self.buffer.clear();
-            let read = self.reader.read_until(b'\n', &mut self.buffer);
-            if read.map_err(|e| self.origin.read_error(e))? == 0 {
-                return Ok(None);
-            }
-            self.line += 1;
-            if !self.buffer.trim_ascii().is_empty() {
-                return Ok(Some(()));
-            }
-        }
-    }
-
-    fn malformed(&self, problem: &str) -> DataError {
-        DataError::MalformedLine { place: self.origin.at(self.line), problem: problem.to_owned() }
     }
 
     /// The number from 1 of the only output that is on.
@@ -138,7 +108,7 @@ impl<'r> Proben1<'r> {
             None => {
                 let text: Vec<_> = outputs.iter().map(|f| String::from_utf8_lossy(f)).collect();
                 let problem = format!("the outputs `{}` do not name one class", text.join(" "));
-                Err(self.malformed(&problem))
+                Err(self.lines.malformed(&problem))
             }
         }
     }
@@ -147,27 +117,31 @@ impl<'r> Proben1<'r> {
 impl Source for Proben1<'_> {
     fn next(&mut self, record: &mut Record) -> Result<Option<u64>, DataError> {
         let promised: usize = self.header.parts.iter().sum();
-        let found = self.read()?;
+        let found = self.lines.next()?;
         match (found, self.rows == promised) {
             (None, true) => return Ok(None),
             (None, false) => {
                 let problem = format!("{} rows, where the header has {promised}", self.rows);
                 // Said once: the end is the end for whoever reads on.
                 self.rows = promised;
-                return Err(self.malformed(&problem));
+                return Err(self.lines.malformed(&problem));
             }
-            (Some(()), true) => {
+            (Some(_), true) => {
                 let problem = format!("more rows than the header's {promised}");
-                return Err(self.malformed(&problem));
+                return Err(self.lines.malformed(&problem));
             }
-            (Some(()), false) => self.rows += 1,
+            (Some(_), false) => self.rows += 1,
         }
-        let fields: Vec<&[u8]> =
-            self.buffer.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).collect();
+        let fields: Vec<&[u8]> = self
+            .lines
+            .text()
+            .split(u8::is_ascii_whitespace)
+            .filter(|field| !field.is_empty())
+            .collect();
         let Header { inputs, bool_out, real_out, .. } = self.header;
         if fields.len() != inputs + bool_out + real_out {
             return Err(DataError::Ragged {
-                place: self.origin.at(self.line),
+                place: self.lines.origin.at(self.lines.number),
                 expected: inputs + bool_out + real_out,
                 found: fields.len(),
             });
@@ -177,7 +151,7 @@ impl Source for Proben1<'_> {
         };
         if let Some(slip) = fields.iter().find(|field| !number(field)) {
             let problem = format!("`{}` is not a number", String::from_utf8_lossy(slip));
-            return Err(self.malformed(&problem));
+            return Err(self.lines.malformed(&problem));
         }
         record.clear();
         let (plain, class) = match (bool_out, real_out) {
@@ -190,6 +164,6 @@ impl Source for Proben1<'_> {
         if let Some(class) = class {
             record.push(|bytes| bytes.extend_from_slice(class.to_string().as_bytes()));
         }
-        Ok(Some(self.line))
+        Ok(found)
     }
 }

@@ -318,6 +318,14 @@ impl<'r> RowReader<'r> {
         self.label.as_deref().unwrap_or(&self.target)
     }
 
+    /// How much the last row counts, if rows have weights.
+    pub(crate) fn weight(&self) -> Option<f32> {
+        match &self.rows {
+            Some(Rows::Csv(rows)) => rows.weight(),
+            _ => None,
+        }
+    }
+
     /// What tells the recording of the last row from others: its file, or the
     /// value of a column.
     pub(crate) fn group(&self) -> &[u8] {

@@ -1,52 +1,34 @@
 //! Rows of svmlight (LIBSVM) text: `label index:value …`.
 
-use std::io::BufRead;
 use std::path::Path;
 
 use super::error::DataError;
-use super::open::{Input, Origin};
+use super::lines::Lines;
+use super::open::Input;
 use super::scan::ColumnScan;
 use super::schema::{Format, Schema};
 use super::{ColumnLabel, MAX_INPUTS, ReadOptions};
 
-/// Lines of an svmlight file, parsed but still sparse.
-struct Lines<'r> {
-    origin: Origin,
-    reader: Box<dyn BufRead + 'r>,
-    line: u64,
-    buffer: Vec<u8>,
+/// Entries of an svmlight file, row by row: parsed but still sparse.
+struct Entries<'r> {
+    lines: Lines<'r>,
     /// Label of the current line, empty if it has none.
     label: String,
     /// Index as written and value, ascending by index.
     entries: Vec<(u32, f32)>,
 }
 
-impl<'r> Lines<'r> {
-    fn new(input: Input<'r>) -> Lines<'r> {
-        Lines {
-            origin: input.origin.clone(),
-            reader: input.into_reader(),
-            line: 0,
-            buffer: Vec::new(),
-            label: String::new(),
-            entries: Vec::new(),
-        }
+impl<'r> Entries<'r> {
+    fn new(input: Input<'r>) -> Entries<'r> {
+        Entries { lines: Lines::new(input, Some(b'#')), label: String::new(), entries: Vec::new() }
     }
 
-    /// Moves on to the next line that is neither blank nor a comment.
+    /// Moves on to the next row, and tells its line.
     fn next(&mut self) -> Result<Option<u64>, DataError> {
-        loop {
-            self.buffer.clear();
-            let read = self.reader.read_until(b'\n', &mut self.buffer);
-            if read.map_err(|e| self.origin.read_error(e))? == 0 {
-                return Ok(None);
-            }
-            self.line += 1;
-            let mut parts = self.buffer.split(|&byte| byte == b'#');
-            let text = parts.next().unwrap_or_default();
-            let Ok(text) = std::str::from_utf8(text) else {
-                let place = self.origin.at(self.line);
-                return Err(DataError::NotUtf8 { place });
+        while let Some(line) = self.lines.next()? {
+            let mut parts = self.lines.text().split(|&byte| byte == b'#');
+            let Ok(text) = std::str::from_utf8(parts.next().unwrap_or_default()) else {
+                return Err(DataError::NotUtf8 { place: self.lines.origin.at(line) });
             };
             let mut tokens = text.split_ascii_whitespace().peekable();
             self.label.clear();
@@ -60,19 +42,20 @@ impl<'r> Lines<'r> {
             for token in tokens.filter(|token| !token.starts_with("qid:")) {
                 let last = self.entries.last().map(|&(index, _)| index);
                 let entry = parse_entry(token, last).map_err(|problem| DataError::Svmlight {
-                    place: self.origin.at(self.line),
+                    place: self.lines.origin.at(line),
                     token: token.to_string(),
                     problem,
                 })?;
                 self.entries.push(entry);
             }
-            return Ok(Some(self.line));
+            return Ok(Some(line));
         }
+        Ok(None)
     }
 
     fn refused(&self, (index, value): (u32, f32), problem: String) -> DataError {
         DataError::Svmlight {
-            place: self.origin.at(self.line),
+            place: self.lines.origin.at(self.lines.number),
             token: format!("{index}:{value}"),
             problem,
         }
@@ -98,15 +81,15 @@ fn parse_entry(token: &str, last: Option<u32>) -> Result<(u32, f32), String> {
 
 /// Reads the file once: the schema and the number of rows.
 pub(crate) fn infer(path: &Path, options: &ReadOptions) -> Result<(Schema, usize), DataError> {
-    let mut lines = Lines::new(Input::open(path)?);
-    let origin = lines.origin.clone();
+    let mut sparse = Entries::new(Input::open(path)?);
+    let origin = sparse.lines.origin.clone();
     let mut labels = ColumnScan::default();
     let (mut rows, mut zero_based, mut highest) = (0, false, None);
-    while let Some(line) = lines.next()? {
-        labels.add(line, lines.label.as_bytes());
+    while let Some(line) = sparse.next()? {
+        labels.add(line, sparse.label.as_bytes());
         // Indices ascend: the first is the lowest and the last the highest.
-        zero_based |= lines.entries.first().is_some_and(|&(index, _)| index == 0);
-        highest = highest.max(lines.entries.last().map(|&(index, _)| index));
+        zero_based |= sparse.entries.first().is_some_and(|&(index, _)| index == 0);
+        highest = highest.max(sparse.entries.last().map(|&(index, _)| index));
         rows += 1;
     }
     if rows == 0 {
@@ -127,7 +110,7 @@ pub(crate) fn infer(path: &Path, options: &ReadOptions) -> Result<(Schema, usize
 
 /// Rows under a schema.
 pub(crate) struct SvmlightRows<'r> {
-    lines: Lines<'r>,
+    rows: Entries<'r>,
     inputs: usize,
     zero_based: bool,
 }
@@ -135,7 +118,7 @@ pub(crate) struct SvmlightRows<'r> {
 impl<'r> SvmlightRows<'r> {
     pub fn new(input: Input<'r>, schema: &Schema) -> SvmlightRows<'r> {
         SvmlightRows {
-            lines: Lines::new(input),
+            rows: Entries::new(input),
             inputs: schema.inputs,
             zero_based: schema.zero_based,
         }
@@ -147,18 +130,18 @@ impl<'r> SvmlightRows<'r> {
         out: &mut Vec<f32>,
         target: &mut String,
     ) -> Result<Option<u64>, DataError> {
-        let Some(line) = self.lines.next()? else {
+        let Some(line) = self.rows.next()? else {
             return Ok(None);
         };
         let start = out.len();
         out.resize(start + self.inputs, 0.0);
-        for &(index, value) in &self.lines.entries {
+        for &(index, value) in &self.rows.entries {
             let column = match (self.zero_based, index) {
                 (true, _) => index as usize,
                 (false, 1..) => index as usize - 1,
                 (false, 0) => {
                     let problem = "has index 0; the training data counts from 1".to_string();
-                    return Err(self.lines.refused((index, value), problem));
+                    return Err(self.rows.refused((index, value), problem));
                 }
             };
             match out[start..].get_mut(column) {
@@ -166,11 +149,11 @@ impl<'r> SvmlightRows<'r> {
                 None if value == 0.0 => {}
                 None => {
                     let problem = format!("is beyond the model's {} inputs", self.inputs);
-                    return Err(self.lines.refused((index, value), problem));
+                    return Err(self.rows.refused((index, value), problem));
                 }
             }
         }
-        target.push_str(&self.lines.label);
+        target.push_str(&self.rows.label);
         Ok(Some(line))
     }
 }

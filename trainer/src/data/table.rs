@@ -15,6 +15,8 @@ pub struct Table {
     pub schema: Schema,
     /// How the rows may be divided.
     pub division: Division,
+    /// How much each row counts, finite and at least 0; none: all the same.
+    pub weights: Option<Vec<f32>>,
 }
 
 /// How rows may be divided into those to fit on and those to judge by.
@@ -80,6 +82,15 @@ impl Table {
         &self.values[i * self.inputs..][..self.inputs]
     }
 
+    /// How much row `i` counts.
+    ///
+    /// # Panics
+    ///
+    /// If `i` is not below [`Table::rows`].
+    pub fn weight(&self, i: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |weights| f64::from(weights[i]))
+    }
+
     /// The table of the given rows, in the given order; rows may repeat.
     ///
     /// # Panics
@@ -96,6 +107,10 @@ impl Table {
             target: self.target.select(rows),
             schema: self.schema.clone(),
             division: self.division.select(rows),
+            weights: self
+                .weights
+                .as_ref()
+                .map(|weights| rows.iter().map(|&row| weights[row]).collect()),
         }
     }
 }

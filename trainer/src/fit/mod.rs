@@ -15,7 +15,7 @@ use crate::problem::Problem;
 pub use dense::fit_dense;
 pub(crate) use dense::{fit_moments, scores as real_scores};
 pub use losses::fit_loss;
-pub(crate) use rounding::Curvature;
+pub(crate) use rounding::{Curvature, RoundedWeights};
 pub use sparse::fit_sparse;
 
 /// Real-valued scores of a table's rows: rows × outputs, row-major.

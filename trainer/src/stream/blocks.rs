@@ -90,6 +90,7 @@ impl<'s> NumberedRows<'s> {
             target: targets.target,
             schema: self.schema.clone(),
             division: Division::Free,
+            weights: None,
         };
         Ok(Some(Block { table, next: self.next }))
     }

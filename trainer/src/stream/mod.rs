@@ -102,6 +102,10 @@ pub fn train_stream(
 ) -> Result<Trained, Error> {
     let start = Instant::now();
     check(options)?;
+    if stream.read.weights.is_some() {
+        let message = "weights of rows need the rows in memory: streaming cannot fit them";
+        return Err(Error::Options(message.into()));
+    }
     faer::set_global_parallelism(faer::Par::Seq);
     if !(0.0..1.0).contains(&stream.test_fraction) {
         let fraction = stream.test_fraction;

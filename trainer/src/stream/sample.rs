@@ -50,7 +50,8 @@ impl Sampled {
         };
         let division = self.groups.clone().map_or(Division::Free, Division::Groups);
         let inputs = schema.inputs;
-        Ok(Table { inputs, values: self.values.clone(), target, schema, division })
+        let values = self.values.clone();
+        Ok(Table { inputs, values, target, schema, division, weights: None })
     }
 }
 
@@ -138,6 +139,7 @@ pub(crate) fn sample(
         target: targets.target,
         schema: schema.clone(),
         division: Division::Free,
+        weights: None,
     };
     let mut table = table.select(&order);
     impute(&mut table);

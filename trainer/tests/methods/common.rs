@@ -70,6 +70,7 @@ pub fn table(problem: &Problem) -> Table {
             ..Schema::new(Format::Csv)
         },
         division: Division::Free,
+        weights: None,
     }
 }
 

@@ -1,13 +1,16 @@
 //! The command line.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use koan::Law;
 use koan_trainer::data::{LabelFrom, Missing, ReadOptions, Shape, Task, Window};
 use koan_trainer::normalise::Kind;
 use koan_trainer::plan::GroupPlan;
+use koan_trainer::reproduce::Experiment;
 use koan_trainer::solve::Loss;
+use koan_trainer::tune::{self, Core, Limits, Metric, Space, TuneOptions};
 use koan_trainer::{ConvOptions, FamilyName, Goal, Pooling, TrainOptions};
 
 use crate::device::Device;
@@ -26,6 +29,8 @@ pub enum Command {
     Demo(Demo),
     /// Train a model on a table of data and write it to a file
     Train(Box<Train>),
+    /// Search for the best models within limits of flash, RAM and instructions
+    Tune(Box<Tune>),
     /// Judge a model on data with known targets
     Eval(Eval),
     /// Predict rows, one line out for each row in
@@ -36,6 +41,27 @@ pub enum Command {
     Codes(Codes),
     /// Show everything that is in a model
     Inspect(Inspect),
+    /// Run the papers' experiments and print paper beside Koan
+    Reproduce(Reproduce),
+}
+
+#[derive(Debug, Args)]
+pub struct Reproduce {
+    /// Folder of the data sets; those that are not there are skipped by name
+    #[arg(long, value_name = "FOLDER")]
+    pub data: PathBuf,
+    /// Also what takes long
+    #[arg(long)]
+    pub full: bool,
+    /// Only these experiments
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    pub only: Vec<Experiment>,
+    /// Write the tables as Markdown
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Seed of splits and models
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
 }
 
 #[derive(Debug, Args)]
@@ -46,6 +72,9 @@ pub struct Demo {
     /// Also write the test images as rows of 64 pixels and the digit
     #[arg(long, value_name = "FILE")]
     pub rows: Option<PathBuf>,
+    /// Also write the training images likewise
+    #[arg(long, value_name = "FILE")]
+    pub train_rows: Option<PathBuf>,
     /// Seed of the split and of the models
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -90,15 +119,13 @@ impl Reading {
     }
 }
 
+/// The data to train on and to test with, and what they mean.
 #[derive(Debug, Args)]
-pub struct Train {
+pub struct Source {
     /// Training data: CSV, TSV, ARFF, PROBEN1, npy, npz, Parquet, svmlight or idx
     /// images, also gzipped; several tables, or a folder of them, are read as one
     #[arg(required = true)]
     pub data: Vec<PathBuf>,
-    /// Where to write the model
-    #[arg(short, long, value_name = "FILE")]
-    pub output: PathBuf,
     /// Test data, also several files; without it, part of the training data is
     /// held out
     #[arg(long, value_name = "FILE", num_args = 1..)]
@@ -110,9 +137,6 @@ pub struct Train {
     /// file says]
     #[arg(long, conflicts_with_all = ["test", "train_rows"])]
     pub test_fraction: Option<f64>,
-    /// Cross-validate in so many parts; the model is then trained on all rows
-    #[arg(long, value_name = "PARTS", conflicts_with_all = ["test", "train_rows", "test_fraction"])]
-    pub folds: Option<usize>,
 
     /// Target column: its name, or its number from 1 [default: the last column]
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
@@ -152,8 +176,29 @@ pub struct Train {
     /// Samples from one window to the next [default: those of a window]
     #[arg(long, value_name = "SAMPLES", requires = "window", help_heading = "Data")]
     pub stride: Option<usize>,
+    /// Column that says how much each row counts, from 0; it is no input
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    pub weights: Option<String>,
+    /// Weights of the classes; those of rows, if any, are scaled by them
+    #[arg(long, default_value = "equal-rows", help_heading = "Data")]
+    pub class_weights: ClassWeights,
+    /// Seed of the model and of the split
+    #[arg(short, long, default_value_t = 1, help_heading = "Model")]
+    pub seed: u64,
     #[command(flatten, next_help_heading = "Data")]
     pub reading: Reading,
+}
+
+#[derive(Debug, Args)]
+pub struct Train {
+    #[command(flatten)]
+    pub source: Source,
+    /// Where to write the model
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Cross-validate in so many parts; the model is then trained on all rows
+    #[arg(long, value_name = "PARTS", conflicts_with_all = ["test", "train_rows", "test_fraction"])]
+    pub folds: Option<usize>,
 
     /// Whether to read the files block by block instead of into memory
     /// [default: files of 1 GB and more together]
@@ -182,9 +227,6 @@ pub struct Train {
     /// Bits of a weight [default: 4 for classes, 8 for numbers]
     #[arg(short, long, value_parser = bits, value_name = "2|3|4|8|16", help_heading = "Model")]
     pub bits: Option<u8>,
-    /// Seed of the model and of the split
-    #[arg(short, long, default_value_t = 1, help_heading = "Model")]
-    pub seed: u64,
     /// Bandwidths relative to the spread of the data [default: searched]
     #[arg(long, value_delimiter = ',', help_heading = "Model")]
     pub bandwidth: Vec<f64>,
@@ -252,10 +294,6 @@ pub struct Train {
     /// Anomaly: share of normal rows that may be called anomalies
     #[arg(long, value_name = "RATE", default_value_t = 0.01, help_heading = "Model")]
     pub false_alarm: f64,
-    /// Weights of the classes
-    #[arg(long, default_value = "equal-rows", help_heading = "Model")]
-    pub class_weights: ClassWeights,
-
     /// Rows to put into the model with their exact scores, for self tests
     #[arg(long, default_value_t = 0, help_heading = "Output")]
     pub golden_rows: usize,
@@ -265,6 +303,94 @@ pub struct Train {
     /// Print the report as one JSON object
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Tune {
+    #[command(flatten)]
+    pub source: Source,
+    /// Folder for the models of the front, one file for each
+    #[arg(short, long, value_name = "FOLDER", default_value = "tuned")]
+    pub output: PathBuf,
+
+    /// Bytes of the model, at most [default: 4k]; k is 1024. The runtime's code
+    /// comes on top
+    #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Limits")]
+    pub flash: Option<usize>,
+    /// Bytes of the predictor's buffers, at most, as `koan inspect` prints them;
+    /// k is 1024. The stack comes on top
+    #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Limits")]
+    pub ram: Option<usize>,
+    /// Instructions of a prediction, at most, as predicted for the core; k is
+    /// 1000, m a million
+    #[arg(long, value_name = "COUNT", value_parser = count, help_heading = "Limits")]
+    pub instructions: Option<u64>,
+    /// The core that instructions are predicted for
+    #[arg(long, default_value = "cortex-m0", help_heading = "Limits")]
+    pub core: Core,
+
+    /// What is made best
+    #[arg(long, default_value = "error", help_heading = "Search")]
+    pub metric: Metric,
+    /// Minutes that the search plans for, and at which it ends
+    #[arg(long, default_value_t = 5.0, value_parser = minutes, help_heading = "Search")]
+    pub minutes: f64,
+    /// Families to choose from [default: all]
+    #[arg(long, value_delimiter = ',', help_heading = "Search")]
+    pub family: Vec<FamilyName>,
+    /// Law of the random draws [default: searched]
+    #[arg(long, help_heading = "Search")]
+    pub projection: Option<LawArgument>,
+    /// Bits of a weight [default: searched]
+    #[arg(short, long, value_parser = bits, value_name = "2|3|4|8|16", help_heading = "Search")]
+    pub bits: Option<u8>,
+    /// Input map [default: searched]
+    #[arg(long, help_heading = "Search")]
+    pub map: Option<Kind>,
+    /// Learn a bandwidth for every input [default: searched]
+    #[arg(long, value_name = "yes|no", value_parser = yes_no, help_heading = "Search")]
+    pub relevance: Option<bool>,
+
+    /// Rows to put into the models with their exact scores, for self tests
+    #[arg(long, default_value_t = 0, help_heading = "Output")]
+    pub golden_rows: usize,
+    /// Leave the names of columns out of the models [default: if they take more
+    /// than a tenth of the flash]
+    #[arg(long, help_heading = "Output")]
+    pub no_column_names: bool,
+    /// Print the result as one JSON object
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
+impl Tune {
+    /// What is to be searched, and within what.
+    pub fn tune_options(&self) -> TuneOptions {
+        let given = self.family.clone();
+        TuneOptions {
+            space: Space {
+                base: TrainOptions {
+                    projection: self.projection.map(LawArgument::law),
+                    bits: self.bits,
+                    map: self.map,
+                    relevance: self.relevance,
+                    golden_rows: self.golden_rows,
+                    column_names: !self.no_column_names,
+                    ..self.source.base_options()
+                },
+                families: if given.is_empty() { FamilyName::ALL.to_vec() } else { given },
+            },
+            limits: Limits {
+                flash: self.flash.unwrap_or(tune::FLASH),
+                ram: self.ram,
+                instructions: self.instructions,
+                core: self.core,
+            },
+            metric: self.metric,
+            time: Duration::from_secs_f64(60.0 * self.minutes),
+            losses: true,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -395,7 +521,7 @@ impl LawArgument {
     }
 }
 
-impl Train {
+impl Source {
     pub fn read_options(&self) -> ReadOptions {
         ReadOptions {
             target: self.target.clone(),
@@ -413,6 +539,7 @@ impl Train {
             drop: self.drop.clone(),
             text: self.text.clone(),
             group: self.group.clone(),
+            weights: self.weights.clone(),
             window: self
                 .window
                 .map(|samples| Window { samples, stride: self.stride.unwrap_or(samples) }),
@@ -430,13 +557,24 @@ impl Train {
         options
     }
 
+    /// Options that say what is trained for; the model is left open.
+    fn base_options(&self) -> TrainOptions {
+        TrainOptions {
+            seed: self.seed,
+            balanced: matches!(self.class_weights, ClassWeights::Balanced),
+            ..TrainOptions::default()
+        }
+    }
+}
+
+impl Train {
     pub fn train_options(&self) -> TrainOptions {
         TrainOptions {
-            goal: match self.task {
+            goal: match self.source.task {
                 Some(TaskName::Embedding) => Goal::Embed { outputs: self.outputs },
                 Some(TaskName::Anomaly) => Goal::Detect {
                     // The class that is told from the others is the second one.
-                    normal: self.normal.as_ref().map(|_| 1),
+                    normal: self.source.normal.as_ref().map(|_| 1),
                     false_alarm: self.false_alarm,
                 },
                 _ => Goal::Predict,
@@ -447,7 +585,6 @@ impl Train {
             projection: self.projection.map(LawArgument::law),
             features: self.features.clone(),
             bits: self.bits,
-            seed: self.seed,
             bandwidth: if self.bandwidth.is_empty() { None } else { Some(self.bandwidth.clone()) },
             lambda: self.lambda,
             map: self.map,
@@ -465,9 +602,9 @@ impl Train {
             },
             groups: self.groups.clone(),
             linear: self.linear,
-            balanced: matches!(self.class_weights, ClassWeights::Balanced),
             golden_rows: self.golden_rows,
             column_names: !self.no_column_names,
+            ..self.source.base_options()
         }
     }
 }
@@ -484,6 +621,36 @@ fn bits(text: &str) -> Result<u8, String> {
     match text.parse() {
         Ok(bits) if koan::Width::BITS.contains(&bits) => Ok(bits),
         _ => Err("2, 3, 4, 8 or 16".into()),
+    }
+}
+
+/// A number of bytes; k is 1024.
+fn bytes(text: &str) -> Result<usize, String> {
+    with_suffix(text, 1024).map(|count| count as usize)
+}
+
+/// A number; k is 1000.
+fn count(text: &str) -> Result<u64, String> {
+    with_suffix(text, 1000)
+}
+
+fn with_suffix(text: &str, k: u64) -> Result<u64, String> {
+    let lower = text.to_ascii_lowercase();
+    let (digits, unit) = match lower.as_bytes().last() {
+        Some(b'k') => (&lower[..lower.len() - 1], k),
+        Some(b'm') => (&lower[..lower.len() - 1], k * k),
+        _ => (lower.as_str(), 1),
+    };
+    let number: f64 = digits.parse().map_err(|_| "a number such as 900, 2k or 1.5k")?;
+    let value = number * unit as f64;
+    if value >= 1.0 && value <= 1e15 { Ok(value as u64) } else { Err("from 1 to 10^15".into()) }
+}
+
+/// Minutes, of which there are some.
+fn minutes(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(minutes) if minutes > 0.0 && minutes <= 10_000.0 => Ok(minutes),
+        _ => Err("more than 0, at most 10000".into()),
     }
 }
 

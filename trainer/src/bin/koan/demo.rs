@@ -74,6 +74,9 @@ pub fn run(arguments: &Demo) -> Result<()> {
     if let Some(path) = &arguments.rows {
         write_whole(path, &csv_rows(&test_table)?)?;
     }
+    if let Some(path) = &arguments.train_rows {
+        write_whole(path, &csv_rows(&train_table)?)?;
+    }
     println!("{table}\n");
     println!(
         "The best, {} ({} bytes), is written to {}.",

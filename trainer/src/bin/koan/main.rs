@@ -8,7 +8,9 @@ mod eval;
 mod inspect;
 mod output;
 mod predict;
+mod reproduce;
 mod train;
+mod tune;
 
 use std::process::ExitCode;
 
@@ -22,11 +24,13 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
+        Command::Tune(arguments) => tune::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
         Command::Codes(arguments) => codes::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Device(arguments) => device::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Reproduce(arguments) => reproduce::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,6 +1,6 @@
 //! Files that are whole or not there, and models read from files.
 
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -8,31 +8,10 @@ use koan::Model;
 use koan_trainer::baseline::Baselines;
 use koan_trainer::data::{Schema, Task};
 
-/// Writes `bytes` to a temporary file beside `path` and renames it: a reader
-/// never sees half a file, and a failure leaves what was there.
+/// Writes the file whole, or not at all.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    let write = || -> Result<()> {
-        let mut builder = tempfile::Builder::new();
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // As any new file, not private as temporary files are; the umask
-            // still applies.
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
-        }
-        let mut file = builder
-            .prefix(".koan-")
-            .tempfile_in(folder)
-            // The temporary file's own name would only confuse.
-            .map_err(|error| std::io::Error::from(error.kind()))?;
-        file.write_all(bytes)?;
-        file.as_file().sync_all()?;
-        file.persist(path).map_err(|error| error.error)?;
-        Ok(())
-    };
-    write().with_context(|| format!("cannot write {}", path.display()))
+    koan_trainer::whole::write_whole(path, bytes)
+        .with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// The bytes of a model file.

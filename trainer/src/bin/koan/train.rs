@@ -14,7 +14,7 @@ use koan_trainer::stream::{self, Checkpoint, StreamOptions, train_stream};
 use koan_trainer::unsupervised::Detection;
 use koan_trainer::{Report, TrainOptions, Trained, train};
 
-use crate::arguments::{TaskName, Train};
+use crate::arguments::{Source, TaskName, Train};
 use crate::output::{self, named_error, percent, task_name, write_whole};
 
 /// Bytes of all files from which they are streamed.
@@ -27,7 +27,7 @@ pub fn run(arguments: &Train) -> Result<()> {
     check(arguments)?;
     let progress = Progress::stderr();
     progress.phase("reading");
-    let files = expand(&arguments.data)?;
+    let files = expand(&arguments.source.data)?;
     let large = files.iter().filter_map(|file| file.metadata().ok()).map(|m| m.len()).sum::<u64>()
         >= STREAM_BYTES;
     let streamed = arguments.stream.unwrap_or(large).then(|| stream_options(arguments, &files));
@@ -84,6 +84,10 @@ pub fn run(arguments: &Train) -> Result<()> {
         bandwidths.join(", "),
         head(&report)
     );
+    if let Some(weighted) = report.weighted_error {
+        let error = named_error(&report.task, weighted);
+        println!("  {error} with test rows counted by their weights; all else counts them once");
+    }
     if let (Some(float), Some(nearest), Some(compensated)) =
         (report.error_float, report.error_nearest, report.error_compensated)
     {
@@ -105,9 +109,12 @@ pub fn run(arguments: &Train) -> Result<()> {
 
 /// Options that only mean something to one task.
 fn check(arguments: &Train) -> Result<()> {
-    let anomaly = matches!(arguments.task, Some(TaskName::Anomaly));
-    anyhow::ensure!(arguments.normal.is_none() || anomaly, "--normal goes with --task anomaly");
-    let target = !anomaly && !matches!(arguments.task, Some(TaskName::Embedding));
+    let anomaly = matches!(arguments.source.task, Some(TaskName::Anomaly));
+    anyhow::ensure!(
+        arguments.source.normal.is_none() || anomaly,
+        "--normal goes with --task anomaly"
+    );
+    let target = !anomaly && !matches!(arguments.source.task, Some(TaskName::Embedding));
     anyhow::ensure!(
         target || (arguments.loss == Loss::Squared && arguments.box_c.is_none()),
         "--loss and --box are for tasks with a target"
@@ -140,7 +147,7 @@ fn described(detection: &Detection) -> String {
 }
 
 /// What is trained on, for messages.
-fn name(files: &[PathBuf]) -> String {
+pub fn name(files: &[PathBuf]) -> String {
     match files {
         [] => String::new(),
         [file] => file.display().to_string(),
@@ -151,13 +158,14 @@ fn name(files: &[PathBuf]) -> String {
 /// How to train on the files block by block.
 fn stream_options(arguments: &Train, files: &[PathBuf]) -> Result<StreamOptions> {
     let given = [
-        ("--train-rows", arguments.train_rows.is_some()),
+        ("--train-rows", arguments.source.train_rows.is_some()),
         ("--folds", arguments.folds.is_some()),
-        ("--task embedding", matches!(arguments.task, Some(TaskName::Embedding))),
-        ("--task anomaly", matches!(arguments.task, Some(TaskName::Anomaly))),
+        ("--task embedding", matches!(arguments.source.task, Some(TaskName::Embedding))),
+        ("--task anomaly", matches!(arguments.source.task, Some(TaskName::Anomaly))),
         ("--loss logistic", arguments.loss == Loss::Logistic),
         ("--loss hinge", arguments.loss == Loss::Hinge),
         ("--box", arguments.box_c.is_some()),
+        ("--weights", arguments.source.weights.is_some()),
     ];
     if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
         anyhow::bail!("{option} needs the rows in memory: say `--stream no` or leave it out");
@@ -166,10 +174,10 @@ fn stream_options(arguments: &Train, files: &[PathBuf]) -> Result<StreamOptions>
     beside.push(".checkpoint");
     Ok(StreamOptions {
         files: files.to_vec(),
-        read: arguments.read_options(),
-        test: expand(&arguments.test)?,
-        read_test: arguments.test_options(),
-        test_fraction: arguments.test_fraction.unwrap_or(TEST_FRACTION),
+        read: arguments.source.read_options(),
+        test: expand(&arguments.source.test)?,
+        read_test: arguments.source.test_options(),
+        test_fraction: arguments.source.test_fraction.unwrap_or(TEST_FRACTION),
         sample_rows: arguments.sample_rows,
         checkpoint: arguments.checkpoint.clone().unwrap_or_else(|| beside.into()),
         interval: Duration::from_secs(arguments.checkpoint_every),
@@ -193,11 +201,11 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
     let options = arguments.train_options();
     let trained = match arguments.folds {
         Some(count) => {
-            let table = read_all(files, &arguments.read_options())?;
+            let table = read_all(files, &arguments.source.read_options())?;
             cross_validated(&table, count, &options, progress)
         }
         None => {
-            let (train_table, test_table) = tables(arguments, files)?;
+            let (train_table, test_table) = tables(&arguments.source, files)?;
             train(&train_table, &test_table, &options, progress).map_err(Into::into)
         }
     };
@@ -226,6 +234,7 @@ fn cross_validated(
         reports.iter().map(error).sum::<Option<f64>>().map(|sum| sum / count as f64)
     };
     trained.report.error = mean(|report| report.error);
+    trained.report.weighted_error = mean_of(|report| report.weighted_error);
     trained.report.error_float = mean_of(|report| report.error_float);
     trained.report.error_nearest = mean_of(|report| report.error_nearest);
     trained.report.error_compensated = mean_of(|report| report.error_compensated);
@@ -238,15 +247,15 @@ fn cross_validated(
 }
 
 /// Training and test table.
-fn tables(arguments: &Train, files: &[PathBuf]) -> Result<(Table, Table)> {
-    let options = arguments.read_options();
+pub fn tables(source: &Source, files: &[PathBuf]) -> Result<(Table, Table)> {
+    let options = source.read_options();
     let mut table = read_all(files, &options)?;
-    if !arguments.test.is_empty() {
-        let files = expand(&arguments.test)?;
-        let test = read_all_with(&files, &table.schema, &arguments.test_options())?;
+    if !source.test.is_empty() {
+        let files = expand(&source.test)?;
+        let test = read_all_with(&files, &table.schema, &source.test_options())?;
         return Ok((table, test));
     }
-    let own = arguments.train_rows.is_none() && arguments.test_fraction.is_none();
+    let own = source.train_rows.is_none() && source.test_fraction.is_none();
     let (train_rows, test_rows) = match &table.division {
         Division::Parts(parts) if own => {
             (0..table.rows()).partition(|&row| parts[row] != Part::Test)
@@ -256,11 +265,11 @@ fn tables(arguments: &Train, files: &[PathBuf]) -> Result<(Table, Table)> {
             if matches!(division, Division::Parts(_)) {
                 table.division = Division::Free;
             }
-            let size = match arguments.train_rows {
+            let size = match source.train_rows {
                 Some(rows) => SplitSize::TrainRows(rows),
-                None => SplitSize::TestFraction(arguments.test_fraction.unwrap_or(TEST_FRACTION)),
+                None => SplitSize::TestFraction(source.test_fraction.unwrap_or(TEST_FRACTION)),
             };
-            split_table(&table, size, arguments.seed).with_context(|| name(files))?
+            split_table(&table, size, source.seed).with_context(|| name(files))?
         }
     };
     anyhow::ensure!(

@@ -129,6 +129,7 @@ fn grouped(rows: usize, size: usize) -> Table {
         target: Target::Classes { labels: (0..rows).map(|row| (row / size % 3) as u32).collect() },
         schema: Schema::new(Format::Csv),
         division: Division::Groups((0..rows).map(|row| (row / size) as u32).collect()),
+        weights: None,
     }
 }
 

@@ -1,0 +1,277 @@
+//! `koan tune`.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use comfy_table::{CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
+use koan_trainer::TrainOptions;
+use koan_trainer::data::expand;
+use koan_trainer::normalise::Kind;
+use koan_trainer::progress::Progress;
+use koan_trainer::solve::Loss;
+use koan_trainer::tune::{Metric, Outcome, Tuned, tune};
+use serde_json::{Value, json};
+
+use crate::arguments::Tune;
+use crate::output::{percent, write_whole};
+use crate::train::{name, tables};
+
+/// Options of `koan tune` that `koan train` does not know, or that the model's
+/// own options replace; all of them take a value.
+const OWN: [&str; 12] = [
+    "--output",
+    "-o",
+    "--flash",
+    "--ram",
+    "--instructions",
+    "--core",
+    "--metric",
+    "--minutes",
+    "--family",
+    "--projection",
+    "--map",
+    "--relevance",
+];
+/// The same, of one letter or without a value.
+const OWN_BITS: [&str; 2] = ["--bits", "-b"];
+const OWN_FLAGS: [&str; 2] = ["--json", "--no-column-names"];
+
+pub fn run(arguments: &Tune) -> Result<()> {
+    let start = Instant::now();
+    let progress = Progress::stderr();
+    progress.phase("reading");
+    let files = expand(&arguments.source.data)?;
+    // Before minutes are spent.
+    std::fs::create_dir_all(&arguments.output)
+        .with_context(|| format!("cannot make the folder {}", arguments.output.display()))?;
+    let (train, test) = tables(&arguments.source, &files)?;
+    let options = arguments.tune_options();
+    let outcome = tune(&train, &test, &options, &progress);
+    progress.finish();
+    let outcome = outcome.with_context(|| name(&files))?;
+    let mut paths = Vec::new();
+    for tuned in &outcome.front {
+        let path = arguments.output.join(format!("{}.koan", file_name(tuned)));
+        write_whole(&path, &tuned.blob)?;
+        paths.push(path);
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    let given: Vec<OsString> = std::env::args_os().collect();
+    let command =
+        |index: usize| train_command(&given, &outcome.front[index].point.options, &paths[index]);
+    if outcome.cut {
+        eprintln!(
+            "warning: the time was over before the search was: another machine, or another run, \
+             may find another model; more --minutes avoid that"
+        );
+    }
+    if arguments.json {
+        let points: Vec<Value> = (0..outcome.front.len())
+            .map(|index| {
+                point_json(&outcome.front[index], &paths[index], &command(index), arguments.metric)
+            })
+            .collect();
+        let object = json!({
+            "metric": arguments.metric.name(),
+            "core": arguments.core.name(),
+            "train_rows": train.rows(),
+            "rows": test.rows(),
+            "seconds": seconds,
+            "rungs": outcome.rungs,
+            "cut": outcome.cut,
+            "column_names": !outcome.nameless && !arguments.no_column_names,
+            "front": points,
+            "recommended": outcome.front.len() - 1,
+        });
+        println!("{object}");
+        return Ok(());
+    }
+    println!("{}\n", front_table(&outcome, &paths, arguments));
+    println!("{}", recommendation(&outcome, &paths, arguments));
+    println!("It is what this command makes:\n\n  {}\n", command(outcome.front.len() - 1));
+    let rungs: Vec<String> = outcome
+        .rungs
+        .iter()
+        .map(|rung| format!("{} candidates on {} rows", rung.candidates, rung.rows))
+        .collect();
+    println!("Searched: {}; {seconds:.0} s in all.", rungs.join(", then "));
+    Ok(())
+}
+
+/// A name that tells the models of a front apart.
+fn file_name(tuned: &Tuned) -> String {
+    format!("{}-{}", tuned.report.bytes, tuned.report.family.replace(',', "-"))
+}
+
+/// The metric of a loss as text.
+fn shown(metric: Metric, loss: f64) -> String {
+    match metric {
+        Metric::Rmse => format!("{loss:.5}"),
+        Metric::Auc | Metric::MacroF1 => format!("{:.4}", metric.value(loss)),
+        Metric::Error | Metric::BalancedError => percent(loss),
+    }
+}
+
+fn front_table(outcome: &Outcome, paths: &[PathBuf], arguments: &Tune) -> Table {
+    let metric = arguments.metric;
+    let mut table = Table::new();
+    table.load_style(UTF8_HORIZONTAL_ONLY).set_header([
+        "bytes".into(),
+        format!("{}, held out", metric.name()),
+        format!("{}, test", metric.name()),
+        "family".into(),
+        "features".into(),
+        "bits".into(),
+        "buffers".into(),
+        format!("instructions, {}", arguments.core.name()),
+        "file".into(),
+    ]);
+    for column in [0, 1, 2, 4, 5, 6, 7] {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    for (Tuned { point, report, test, .. }, path) in outcome.front.iter().zip(paths) {
+        table.add_row([
+            report.bytes.to_string(),
+            shown(metric, point.loss),
+            shown(metric, metric.loss(test)),
+            format!("{} ({})", report.family, report.projection),
+            report.features.to_string(),
+            report.bits.to_string(),
+            point.ram.to_string(),
+            point.instructions.to_string(),
+            path.display().to_string(),
+        ]);
+    }
+    table
+}
+
+/// What to take, in a sentence.
+fn recommendation(outcome: &Outcome, paths: &[PathBuf], arguments: &Tune) -> String {
+    let (Some(best), Some(path)) = (outcome.front.last(), paths.last()) else {
+        return String::new();
+    };
+    let metric = arguments.metric;
+    let mut text = format!(
+        "Take {}: {} {} in {} bytes ({} on the test rows)",
+        path.display(),
+        metric.name(),
+        shown(metric, best.point.loss),
+        best.report.bytes,
+        shown(metric, metric.loss(&best.test)),
+    );
+    // The smallest one that is nearly as good is worth a mention.
+    let half = outcome.front.iter().find(|tuned| {
+        2 * tuned.report.bytes <= best.report.bytes && {
+            tuned.point.loss <= 1.15 * best.point.loss
+        }
+    });
+    if let Some(half) = half {
+        let _ = write!(
+            text,
+            "; {} bytes are enough for {}",
+            half.report.bytes,
+            shown(metric, half.point.loss)
+        );
+    }
+    if outcome.nameless {
+        text.push_str("; the names of columns, too long for the flash, are left out");
+    }
+    text.push('.');
+    text
+}
+
+fn point_json(tuned: &Tuned, path: &std::path::Path, command: &str, metric: Metric) -> Value {
+    let Tuned { point, report, test, .. } = tuned;
+    json!({
+        "file": path.display().to_string(),
+        "bytes": report.bytes,
+        "ram": point.ram,
+        "instructions": point.instructions,
+        "held_out": metric.value(point.loss),
+        "test": metric.value(metric.loss(test)),
+        "command": command,
+        "report": report,
+    })
+}
+
+/// The `koan train` command that makes the model of `options`: how `koan tune`
+/// was told to read data, and the options that the search found.
+fn train_command(given: &[OsString], options: &TrainOptions, output: &std::path::Path) -> String {
+    let mut words: Vec<String> = vec!["koan".into(), "train".into()];
+    let mut rest = given.iter().skip(2).map(|word| word.to_string_lossy().into_owned());
+    while let Some(word) = rest.next() {
+        let (name, inline) = match word.split_once('=') {
+            Some((name, _)) if name.starts_with('-') => (name.to_owned(), true),
+            _ => (word.clone(), false),
+        };
+        if OWN_FLAGS.contains(&name.as_str()) {
+            continue;
+        }
+        if OWN.contains(&name.as_str()) || OWN_BITS.contains(&name.as_str()) {
+            if !inline {
+                rest.next();
+            }
+            continue;
+        }
+        words.push(quoted(&word));
+    }
+    let mut add = |name: &str, value: String| words.extend([name.to_owned(), value]);
+    let list = |numbers: &[f64]| numbers.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
+    let families: Vec<&str> = options.families.iter().map(|family| family.name()).collect();
+    add("--family", families.join(","));
+    let linear_alone = families == ["linear"];
+    if let Some(law) = options.projection.filter(|_| !linear_alone) {
+        add("--projection", law.name().into());
+    }
+    if let Some(features) = options.features.first().filter(|_| !linear_alone) {
+        add("--features", features.to_string());
+    }
+    if let Some(bits) = options.bits {
+        add("--bits", bits.to_string());
+    }
+    if let Some(kind) = options.map {
+        add("--map", Kind::name(kind).into());
+    }
+    if let Some(bandwidth) = &options.bandwidth {
+        add("--bandwidth", list(bandwidth));
+    }
+    if let Some(lambda) = options.lambda {
+        add("--lambda", format!("{lambda:e}"));
+    }
+    if let Some(relevance) = options.relevance {
+        add("--relevance", if relevance { "yes" } else { "no" }.into());
+    }
+    if families.contains(&"maxout") {
+        add("--pool", options.pool.to_string());
+    }
+    if families.contains(&"bin") {
+        add("--slot-bits", options.slot_bits.to_string());
+    }
+    if options.loss != Loss::Squared {
+        add("--loss", options.loss.name().into());
+    }
+    add("--output", quoted(&output.display().to_string()));
+    for (flag, given) in
+        [("--linear", options.linear), ("--no-column-names", !options.column_names)]
+    {
+        if given {
+            words.push(flag.into());
+        }
+    }
+    words.join(" ")
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}

@@ -1,0 +1,141 @@
+//! What a prediction will cost on a microcontroller: a linear model of counted
+//! instructions.
+
+use koan::{Family, Law};
+
+use crate::blob::{BankSpec, MapSpec, ModelSpec, columns};
+
+/// A core whose instructions were counted (`cargo xtask cost`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[allow(missing_docs, reason = "the names of the cores")]
+pub enum Core {
+    CortexM0,
+    CortexM3,
+    #[value(name = "cortex-m4f")]
+    CortexM4F,
+    CortexM33,
+    Rv32imc,
+    Rv32imac,
+}
+
+/// What of a model the count depends on.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    terms: [f64; TERMS],
+}
+
+/// Number of terms.
+pub const TERMS: usize = 21;
+
+impl Shape {
+    /// The shape of the model of `spec` whose banks have so many features, with
+    /// weights of so many bits for each output.
+    #[must_use]
+    pub fn of(spec: &ModelSpec, features: &[u16], outputs: usize, bits: u8) -> Self {
+        let inputs = f64::from(spec.inputs);
+        let mut terms = [0.0; TERMS];
+        terms[0] = 1.0;
+        terms[if matches!(spec.maps, MapSpec::Shared(_)) { 1 } else { 2 }] = inputs;
+        for (bank, &features) in spec.banks.iter().zip(features) {
+            add_bank(&mut terms, bank, features, inputs);
+            let products = (columns(bank.family, features) * outputs) as f64;
+            match bank.family {
+                // One look-up for each grid and output.
+                Family::Bin { .. } => terms[19] += f64::from(features) * outputs as f64,
+                _ => {
+                    let place = match bits {
+                        2 => 14,
+                        3 => 15,
+                        4 => 16,
+                        8 => 17,
+                        _ => 18,
+                    };
+                    terms[place] += products;
+                }
+            }
+            terms[20] += outputs as f64;
+        }
+        Self { terms }
+    }
+
+    /// The terms of the linear model.
+    #[must_use]
+    pub fn terms(&self) -> &[f64; TERMS] {
+        &self.terms
+    }
+}
+
+/// Adds what making the features of a bank takes.
+fn add_bank(terms: &mut [f64; TERMS], bank: &BankSpec, features: u16, inputs: f64) {
+    let count = f64::from(features);
+    let projections = match bank.family {
+        Family::Maxout { shared: 0, pool } => count * f64::from(pool),
+        Family::Maxout { shared, .. } => f64::from(shared),
+        _ => count,
+    };
+    let mixes = matches!(bank.family, Family::Fourier | Family::Maxout { .. } | Family::Sigmoid);
+    if mixes && bank.law == Law::Hadamard {
+        let length = (inputs.max(8.0)).log2().ceil().exp2();
+        let blocks = (projections / length).ceil();
+        let narrow = matches!(bank.family, Family::Fourier);
+        terms[if narrow { 3 } else { 5 }] += blocks * length * length.log2();
+        terms[if narrow { 4 } else { 6 }] += blocks * length;
+    } else if mixes && bank.law == Law::Sign {
+        terms[8] += projections * inputs;
+        terms[9] += projections;
+    } else if mixes {
+        // Also groups, whose laws are all of them dense.
+        terms[7] += projections * inputs;
+        terms[9] += projections;
+    }
+    match bank.family {
+        Family::Linear => {}
+        Family::Fourier => terms[10] += count,
+        Family::Stump => terms[11] += count,
+        Family::Bin { .. } => terms[12] += count * inputs,
+        Family::Maxout { pool, .. } => terms[13] += count * f64::from(pool),
+        Family::Sigmoid => terms[10] += count,
+    }
+}
+
+impl Core {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::CortexM0,
+        Self::CortexM3,
+        Self::CortexM4F,
+        Self::CortexM33,
+        Self::Rv32imc,
+        Self::Rv32imac,
+    ];
+
+    /// The name, as tables have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::CortexM0 => "Cortex-M0",
+            Self::CortexM3 => "Cortex-M3",
+            Self::CortexM4F => "Cortex-M4F",
+            Self::CortexM33 => "Cortex-M33",
+            Self::Rv32imc => "RV32IMC",
+            Self::Rv32imac => "RV32IMAC",
+        }
+    }
+
+    /// Predicted instructions of one prediction from a row of integers.
+    #[must_use]
+    pub fn instructions(self, shape: &Shape) -> u64 {
+        let costs = self.costs();
+        shape.terms.iter().zip(costs).map(|(term, cost)| term * cost).sum::<f64>().round() as u64
+    }
+
+    /// Instructions for a unit of each term.
+    fn costs(self) -> &'static [f64; TERMS] {
+        &COSTS[self as usize]
+    }
+}
+
+const COSTS: [[f64; TERMS]; 6] = [[
+    800.0, 20.0, 25.0, 4.0, 10.0, 4.0, 12.0, 14.0, 8.0, 40.0, 22.0, 30.0, 45.0, 15.0, 5.0, 7.0,
+    5.0, 4.0, 6.0, 60.0, 60.0,
+]; 6];

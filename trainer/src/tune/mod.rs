@@ -1,0 +1,276 @@
+//! Searching for models: families, projections, bandwidths, input maps, numbers
+//! of features, bits, λ and losses, by successive halving on cross-validated
+//! error.
+//!
+//! A candidate is a [`TrainOptions`]; what comes out of a search are the
+//! candidates on the Pareto front of bytes against error, trained by
+//! [`train()`](crate::train()) as any model is. The test rows are looked at once, by the
+//! models of the front.
+
+mod cost;
+mod curve;
+mod folds;
+mod footprint;
+mod front;
+mod halving;
+mod inputs;
+mod metric;
+mod sizes;
+mod space;
+
+use std::time::{Duration, Instant};
+
+pub use cost::Core;
+pub use halving::{Point, Rung};
+pub use metric::Metric;
+pub use sizes::Limits;
+pub use space::Space;
+
+use crate::data::{Table, Task};
+use crate::evaluate::{Evaluation, evaluate};
+use crate::problem::Problem;
+use crate::progress::Progress;
+use crate::solve::Loss;
+use crate::train::train_blob;
+use crate::{Error, FamilyName, Goal, Report, TrainOptions, Trained, train};
+
+use folds::Folds;
+use halving::{Found, Search};
+
+/// Bytes of a blob that are searched when no limit is given.
+pub const FLASH: usize = 4096;
+/// Points of the front, at most.
+const POINTS: usize = 8;
+/// Share of the time that the search may take; the rest is for the last fits.
+const SEARCHING: f64 = 0.75;
+/// Column names that take more than this share of the flash are left out.
+const NAMES_SHARE: f64 = 0.1;
+/// Points of the front for which other losses are tried.
+const OTHER_LOSSES: usize = 2;
+
+/// What a search is asked to do.
+#[derive(Clone, Debug)]
+pub struct TuneOptions {
+    /// What is given, in `base`, is kept; the rest is searched.
+    pub space: Space,
+    /// What a model may cost.
+    pub limits: Limits,
+    /// What is made small.
+    pub metric: Metric,
+    /// The time that the search plans for; it is ended when that is over.
+    pub time: Duration,
+    /// Whether heads with other losses than squares are tried.
+    pub losses: bool,
+}
+
+/// A model of the front.
+#[derive(Clone, Debug)]
+pub struct Tuned {
+    /// The options, and how good they were on held-out training rows.
+    pub point: Point,
+    /// The blob.
+    pub blob: Vec<u8>,
+    /// How training went, on all training rows.
+    pub report: Report,
+    /// How good the blob is on the test rows.
+    pub test: Evaluation,
+}
+
+/// What a search found.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The front, smallest model first; the best one is the last.
+    pub front: Vec<Tuned>,
+    /// What the search did.
+    pub rungs: Vec<Rung>,
+    /// Whether the clock ended it before its plan did: then the result may be
+    /// another one on another machine.
+    pub cut: bool,
+    /// Whether column names were left out to save bytes.
+    pub nameless: bool,
+}
+
+/// Searches on `train`, and judges the models of the front on `test`.
+///
+/// The same table, options and time give the same models, whatever the number
+/// of threads, unless the clock ends the search ([`Outcome::cut`]).
+///
+/// # Errors
+/// Limits that no model can keep, a metric that does not suit the target, or
+/// what [`train()`](crate::train()) refuses.
+pub fn tune(
+    train_table: &Table,
+    test: &Table,
+    options: &TuneOptions,
+    progress: &Progress,
+) -> Result<Outcome, Error> {
+    let start = Instant::now();
+    let chosen = search(train_table, options, POINTS, progress)?;
+    let Chosen { points, rungs, mut cut, nameless } = chosen;
+    let mut front = Vec::new();
+    // The best first: it is there however long the others take.
+    for point in points.into_iter().rev() {
+        if !front.is_empty() && start.elapsed() >= options.time {
+            cut = true;
+            break;
+        }
+        progress.phase(&format!("training a model of {} bytes", point.bytes));
+        let quiet = Progress::none();
+        let Trained { blob, report } = train(train_table, test, &point.options, &quiet)?;
+        let test = evaluate(&blob, test)?;
+        front.push(Tuned { point, blob, report, test });
+    }
+    front.reverse();
+    progress.finish();
+    Ok(Outcome { front, rungs, cut, nameless })
+}
+
+/// The best options by a short search: what `train` uses where its user leaves
+/// the model open.
+///
+/// # Errors
+/// As [`tune`].
+pub fn best_options(
+    table: &Table,
+    options: &TuneOptions,
+    progress: &Progress,
+) -> Result<(TrainOptions, bool), Error> {
+    let mut chosen = search(table, options, 2, progress)?;
+    let best = chosen.points.pop().ok_or_else(nothing)?;
+    Ok((best.options, chosen.cut))
+}
+
+fn nothing() -> Error {
+    Error::Options("the search found no model: give it more time".into())
+}
+
+/// Options on the front.
+struct Chosen {
+    points: Vec<Point>,
+    rungs: Vec<Rung>,
+    cut: bool,
+    nameless: bool,
+}
+
+fn search(
+    table: &Table,
+    options: &TuneOptions,
+    most: usize,
+    progress: &Progress,
+) -> Result<Chosen, Error> {
+    let start = Instant::now();
+    // As in training: the last bits must not depend on the number of threads.
+    faer::set_global_parallelism(faer::Par::Seq);
+    let mut space = options.space.clone();
+    check(table, options)?;
+    let nameless = leave_out_names(&mut space.base, table, options.limits.flash)?;
+    let problem = Problem::new(table, space.base.balanced);
+    crate::train::check(&problem)?;
+    let seconds = options.time.as_secs_f64();
+    let deadline = start.checked_add(options.time.mul_f64(SEARCHING));
+    let (limits, metric) = (options.limits, options.metric);
+    let search = Search {
+        problem: &problem,
+        space: &space,
+        limits,
+        metric,
+        seconds: seconds * SEARCHING,
+        deadline,
+        progress,
+    };
+    let Found { points, rungs, mut cut } = search.run()?;
+    let mut points = front::front(&points, most);
+    if options.losses && table.schema.task() == Task::Classification {
+        let from = points.len().saturating_sub(OTHER_LOSSES);
+        for point in &mut points[from..] {
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                cut = true;
+                break;
+            }
+            progress.phase("trying another loss");
+            if let Some(better) = other_loss(&problem, point, metric, seconds)? {
+                *point = better;
+            }
+        }
+    }
+    if points.is_empty() {
+        return Err(nothing());
+    }
+    Ok(Chosen { points, rungs, cut, nameless })
+}
+
+fn check(table: &Table, options: &TuneOptions) -> Result<(), Error> {
+    let base = &options.space.base;
+    let refused = |message: &str| Err(Error::Options(message.into()));
+    if base.goal != Goal::Predict {
+        return refused("a search needs a target: embeddings and anomalies have none");
+    }
+    if base.loss != Loss::Squared || base.box_c.is_some() {
+        return refused("a search chooses the loss itself");
+    }
+    if !base.groups.is_empty() {
+        return refused("a search does not know groups of inputs");
+    }
+    if options.time.is_zero() {
+        return refused("a search needs time");
+    }
+    let metric = options.metric;
+    if !metric.suits(table.schema.task(), table.schema.classes.len()) {
+        let task = match table.schema.task() {
+            Task::Classification => format!("{} classes", table.schema.classes.len()),
+            Task::Regression => "numbers".into(),
+        };
+        let message = format!("the metric {} does not suit {task}", metric.name());
+        return Err(Error::Options(message));
+    }
+    Ok(())
+}
+
+/// Leaves the names of columns out of the models if they would take too much of
+/// the flash; whether it does.
+fn leave_out_names(base: &mut TrainOptions, table: &Table, flash: usize) -> Result<bool, Error> {
+    let without = TrainOptions { column_names: false, ..base.clone() };
+    let names = base.notes(&table.schema)?.len() - without.notes(&table.schema)?.len();
+    let too_much = names as f64 > NAMES_SHARE * flash as f64;
+    if too_much {
+        *base = without;
+    }
+    Ok(too_much)
+}
+
+/// The same features with logistic regression, if that is affordable and better
+/// on held-out rows.
+fn other_loss(
+    problem: &Problem<'_>,
+    point: &Point,
+    metric: Metric,
+    seconds: f64,
+) -> Result<Option<Point>, Error> {
+    let banks = crate::train::bank_plans(problem.table, &point.options)?;
+    let columns: usize = banks.iter().map(crate::plan::BankPlan::columns).sum();
+    let folds = Folds::new(problem.table, point.options.seed)?;
+    let (k, rows, outputs) = (columns as f64, folds.rows() as f64, problem.outputs as f64);
+    // About a hundred passes over the features in each fold, and rounding.
+    let parts = folds.held.len() as f64;
+    let work = parts * (100.0 * rows * k * outputs + 2.0 * rows * k * k);
+    if work > 0.15 * seconds * halving::SPEED {
+        return Ok(None);
+    }
+    let options = TrainOptions { loss: Loss::Logistic, lambda: None, ..point.options.clone() };
+    let mut loss = 0.0;
+    for &held in &folds.held {
+        let fit = problem.table.select(&folds.fit_rows(held));
+        let blob = train_blob(&fit, &options, &Progress::none())?;
+        let judged = problem.table.select(&folds.parts[held]);
+        loss += metric.loss(&evaluate(&blob, &judged)?) * judged.rows() as f64;
+    }
+    loss /= folds.held_rows().len() as f64;
+    let better = loss < 0.99 * point.loss;
+    Ok(better.then(|| Point { options, loss, ..point.clone() }))
+}
+
+/// The families that are searched if none are given.
+#[must_use]
+pub fn families() -> Vec<FamilyName> {
+    FamilyName::ALL.to_vec()
+}
