@@ -2,7 +2,7 @@
 
 use crate::conv::Conv;
 use crate::error::{Feature, Field};
-use crate::format::{Cursor, byte_at, field, hadamard_block, slice_at, u16_at, u64_at};
+use crate::format::{Cursor, byte_at, field, hadamard_block, u16_at, u64_at};
 use crate::numerics::{NORMAL_ONE, Scale, quotient};
 
 /// The nonlinearity of a bank's features.
@@ -61,18 +61,6 @@ impl Family {
             Self::Maxout { .. } => cfg!(feature = "maxout"),
             Self::Sigmoid => cfg!(feature = "sigmoid"),
             Self::Conv(_) => cfg!(feature = "conv"),
-        }
-    }
-
-    /// The cargo feature that builds it; the linear family is always there.
-    const fn feature(self) -> Feature {
-        match self {
-            Self::Linear | Self::Fourier => Feature::Fourier,
-            Self::Stump => Feature::Stump,
-            Self::Bin { .. } => Feature::Bin,
-            Self::Maxout { .. } => Feature::Maxout,
-            Self::Sigmoid => Feature::Sigmoid,
-            Self::Conv(_) => Feature::Conv,
         }
     }
 
@@ -300,135 +288,128 @@ pub struct Bank<'a> {
     pub width: Width,
     /// Whether another bank follows.
     pub(crate) more: bool,
+    grouped: bool,
     /// The model's seed.
     pub(crate) seed: u64,
     group_bytes: &'a [u8],
     inputs: u16,
 }
 
+/// Whether some family of this build takes groups: under the Hadamard transform,
+/// fourier features do not.
+const GROUPS: bool = cfg!(any(feature = "dense", feature = "stump", feature = "bin"));
+
 impl<'a> Bank<'a> {
     /// Bytes of a bank without its family's parameters and its groups.
     pub const BYTES: usize = 6;
 
-    /// Reads the next bank of a blob, without a look at its values.
-    pub(crate) const fn read(cursor: &mut Cursor<'a>, index: usize, inputs: u16) -> Self {
-        let blob = cursor.blob;
-        let at = cursor.take(Self::BYTES, Field::Bank);
-        let kind = byte_at(blob, at);
-        let options = byte_at(blob, at + 1);
+    /// Reads and checks the next bank of a blob, but not its groups.
+    #[inline(never)]
+    pub(crate) const fn read(cursor: &mut Cursor<'a>, index: usize) -> Self {
+        let inputs = u16_at(cursor.blob, field::INPUTS);
+        let at = cursor.at;
+        let kind = cursor.byte(Field::Bank);
+        let options = cursor.byte(Field::Bank);
+        let features = cursor.half(Field::Bank);
+        let scale = Scale { mult: cursor.byte(Field::Bank), shift: cursor.byte(Field::Bank) };
+        let parameters = cursor.at;
+        let mut most = 16;
         let family = match kind & 15 {
-            1 => Family::Fourier,
-            2 => Family::Stump,
-            3 => {
-                let at = cursor.take(1, Field::BinSlotBits);
-                Family::Bin { slot_bits: byte_at(blob, at) & 15 }
+            0 => Family::Linear,
+            1 if cfg!(feature = "fourier") => Family::Fourier,
+            2 if cfg!(feature = "stump") => Family::Stump,
+            3 if cfg!(feature = "bin") => {
+                let slot_bits = cursor.byte(Field::BinSlotBits);
+                let allowed = slot_bits >= 1 && slot_bits <= 12;
+                cursor.expect(allowed, Field::BinSlotBits, parameters);
+                Family::Bin { slot_bits: slot_bits & 15 }
             }
-            4 => {
-                let at = cursor.take(3, Field::MaxoutPool);
-                Family::Maxout { pool: byte_at(blob, at), shared: u16_at(blob, at + 1) }
+            4 if cfg!(feature = "maxout") => {
+                most = 31;
+                let pool = cursor.byte(Field::MaxoutPool);
+                cursor.expect(pool > 0, Field::MaxoutPool, parameters);
+                Family::Maxout { pool, shared: cursor.half(Field::MaxoutPool) }
             }
-            5 => Family::Sigmoid,
-            6 => {
-                let at = cursor.take(Conv::BYTES, Field::ConvShape);
-                Family::Conv(Conv::read(blob, at))
+            5 if cfg!(feature = "sigmoid") => {
+                most = 31;
+                Family::Sigmoid
             }
-            _ => Family::Linear,
+            6 if cfg!(feature = "conv") => {
+                let bytes = cursor.bytes(Conv::BYTES, Field::ConvShape);
+                let conv = Conv::read(bytes, 0);
+                let known = byte_at(bytes, 3) >> 6 == 0 && conv.fits(inputs);
+                cursor.expect(known, Field::ConvShape, parameters);
+                let whole = conv.filters(features) * conv.cells() as u32 == features as u32;
+                cursor.expect(whole, Field::BankFeatures, at + 2);
+                Family::Conv(conv)
+            }
+            code => {
+                cursor.expect(code < Family::COUNT, Field::BankFamily, at);
+                cursor.not_built(Feature::from_number(code as usize));
+                Family::Linear
+            }
         };
+        let linear = matches!(family, Family::Linear);
+        cursor.expect(!linear || features == inputs, Field::BankFeatures, at + 2);
+        let weighted = byte_at(cursor.blob, field::OUTPUTS) > 0 || options & 15 == 0;
+        let known = options & 7 < Width::BITS.len() as u8 && options >> 6 == 0;
+        cursor.expect(known && weighted, Field::BankOptions, at + 1);
+        cursor.expect(features > 0, Field::BankFeatures, at + 2);
         let mut group_bytes: &[u8] = &[];
-        if options & option::GROUPS != 0 {
-            let at = cursor.take(1, Field::Groups);
-            let length = byte_at(blob, at) as usize * Group::BYTES;
-            group_bytes = slice_at(blob, cursor.take(length, Field::Groups), length);
+        let grouped = options & option::GROUPS != 0;
+        let law = Law::from_code(kind >> 4);
+        let allowed = if grouped { kind < 16 } else { kind < 0x80 && law.suits(family, false) };
+        cursor.expect(allowed, Field::BankLaw, at);
+        if law.is_dense(family) && !cfg!(feature = "dense") {
+            cursor.not_built(Feature::Dense);
         }
-        let code = options & 7;
+        if grouped {
+            let length = cursor.byte(Field::Groups) as usize * Group::BYTES;
+            group_bytes = cursor.bytes(length, Field::Groups);
+        }
+        let fixed = grouped || linear;
+        let one = scale.mult == 1 && scale.shift == 0;
+        let allowed = one || !fixed && scale.mult > 0 && scale.shift <= most;
+        cursor.expect(allowed, Field::BankScale, at + 4);
         Self {
             index,
             family,
-            law: Law::from_code(kind >> 4),
-            features: u16_at(blob, at + 2),
-            scale: Scale { mult: byte_at(blob, at + 4), shift: byte_at(blob, at + 5) },
-            width: Width { bits: Width::bits_of(code), odd: options & 8 != 0 },
+            law,
+            features,
+            scale,
+            width: Width { bits: Width::bits_of(options & 7), odd: options & 8 != 0 },
             more: options & option::MORE != 0,
-            seed: u64_at(blob, field::SEED),
+            grouped,
+            seed: u64_at(cursor.blob, field::SEED),
             group_bytes,
             inputs,
         }
     }
 
-    /// Checks the values of the bank that was read `at` there.
-    #[inline(never)]
-    pub(crate) const fn check(&self, cursor: &mut Cursor<'a>, at: usize, outputs: u8) {
-        let kind = byte_at(cursor.blob, at);
-        let options = byte_at(cursor.blob, at + 1);
-        let grouped = options & option::GROUPS != 0;
-        let one = self.scale.mult == 1 && self.scale.shift == 0;
-        let weighted = outputs > 0 || options & 15 == 0;
-        let known = options & 7 < Width::BITS.len() as u8 && options >> 6 == 0;
-        cursor.expect(known && weighted, Field::BankOptions, at + 1);
-        cursor.expect(self.features > 0, Field::BankFeatures, at + 2);
-        cursor.expect(kind & 15 < Family::COUNT, Field::BankFamily, at);
-        if let Family::Bin { .. } = self.family {
-            let slot_bits = byte_at(cursor.blob, at + Self::BYTES);
-            let allowed = slot_bits >= 1 && slot_bits <= 12;
-            cursor.expect(allowed, Field::BinSlotBits, at + Self::BYTES);
-        }
-        if let Family::Maxout { pool, .. } = self.family {
-            cursor.expect(pool > 0, Field::MaxoutPool, at + Self::BYTES);
-        }
-        if let Family::Conv(conv) = self.family
-            && self.family.is_built()
-        {
-            let at = at + Self::BYTES;
-            let known = byte_at(cursor.blob, at + 3) >> 6 == 0;
-            cursor.expect(known && conv.fits(self.inputs), Field::ConvShape, at);
-            let whole = conv.filters(self.features) * conv.cells() as u32 == self.features as u32;
-            cursor.expect(whole, Field::BankFeatures, at - 4);
-        }
-        let allowed = if grouped { kind >> 4 == 0 } else { self.law.suits(self.family, false) };
-        cursor.expect(allowed && kind < 0x80, Field::BankLaw, at);
-        if !self.family.is_built() {
-            cursor.not_built(self.family.feature());
-        }
-        if self.needs_dense() && !cfg!(feature = "dense") {
-            cursor.not_built(Feature::Dense);
-        }
-        let most = match self.family {
-            Family::Maxout { .. } | Family::Sigmoid => 31,
-            _ => 16,
-        };
-        let allowed = self.scale.mult > 0 && self.scale.shift <= most;
-        let linear = matches!(self.family, Family::Linear);
-        let fixed = grouped || linear;
-        cursor.expect(allowed && (one || !fixed), Field::BankScale, at + 4);
-        cursor.expect(!linear || self.features == self.inputs, Field::BankFeatures, at + 2);
-        if grouped {
-            self.check_groups(cursor);
-        }
-    }
-
     /// Groups cover the inputs exactly, with laws that suit the family, and not
     /// all of them are left out. They end where the cursor is.
-    #[inline(never)]
-    const fn check_groups(&self, cursor: &mut Cursor<'a>) {
+    pub(crate) const fn check_groups(&self, cursor: &mut Cursor<'a>) {
+        if !self.grouped || !GROUPS {
+            return;
+        }
         let first = cursor.at - self.group_bytes.len();
         let mut at = first;
         let mut covered = 0;
         let mut used = false;
         while at < cursor.at {
-            let inputs = u16_at(cursor.blob, at) as usize;
-            covered += inputs;
-            let within = inputs > 0 && covered <= self.inputs as usize;
+            let inputs = u16_at(cursor.blob, at);
+            covered += inputs as u32;
+            let within = inputs > 0 && covered <= self.inputs as u32;
             cursor.expect(within, Field::GroupInputs, at);
             let code = byte_at(cursor.blob, at + 2);
             let law = Law::from_code(code);
-            let suits = code < 8 && law.suits(self.family, true);
-            cursor.expect(suits, Field::GroupLaw, at + 2);
+            cursor.expect(code < 8 && law.suits(self.family, true), Field::GroupLaw, at + 2);
             used |= !matches!(law, Law::None);
             cursor.expect(byte_at(cursor.blob, at + 3) > 0, Field::GroupScale, at + 3);
             cursor.expect(byte_at(cursor.blob, at + 4) <= 16, Field::GroupScale, at + 4);
             at += Group::BYTES;
         }
-        cursor.expect(covered == self.inputs as usize && used, Field::GroupInputs, first);
+        cursor.expect(covered == self.inputs as u32 && used, Field::GroupInputs, first);
     }
 
     /// The groups of inputs, in order; they cover all inputs.
@@ -460,7 +441,9 @@ impl<'a> Bank<'a> {
     #[must_use]
     pub const fn columns(&self) -> u32 {
         match self.family {
-            Family::Bin { slot_bits } => (self.features as u32) << slot_bits,
+            Family::Bin { slot_bits } if cfg!(feature = "bin") => {
+                (self.features as u32) << slot_bits
+            }
             _ => self.features as u32,
         }
     }
@@ -482,10 +465,10 @@ impl<'a> Bank<'a> {
 
     /// The largest |q| for which the bank's projections cannot overflow an i32.
     pub(crate) const fn input_limit(&self) -> i16 {
-        if !matches!(self.family, Family::Maxout { .. } | Family::Sigmoid)
-            || !self.family.is_built()
-        {
-            return i16::MAX;
+        match self.family {
+            Family::Maxout { .. } if cfg!(feature = "maxout") => {}
+            Family::Sigmoid if cfg!(feature = "sigmoid") => {}
+            _ => return i16::MAX,
         }
         let largest = match self.law {
             Law::Gaussian => 127,
@@ -505,15 +488,14 @@ impl<'a> Bank<'a> {
         };
         match self.family {
             Family::Fourier => (hadamard, 0),
-            _ if !self.family.is_built() => (0, 0),
-            Family::Sigmoid => (0, hadamard),
-            Family::Maxout { shared: 0, .. } => (0, hadamard),
-            Family::Maxout { shared, .. } => {
+            Family::Sigmoid if cfg!(feature = "sigmoid") => (0, hadamard),
+            Family::Maxout { shared: 0, .. } if cfg!(feature = "maxout") => (0, hadamard),
+            Family::Maxout { shared, .. } if cfg!(feature = "maxout") => {
                 // Whole blocks, powers of two.
                 let block = if hadamard == 0 { 1 } else { hadamard };
                 (0, (shared as u32 + block - 1) & !(block - 1))
             }
-            Family::Conv(conv) => conv.buffers(self.inputs),
+            Family::Conv(conv) if cfg!(feature = "conv") => conv.buffers(self.inputs),
             _ => (0, 0),
         }
     }

@@ -82,27 +82,39 @@ impl<B: Buffers> Buffers for &mut B {
     }
 }
 
+/// A buffer that is too small.
+pub(crate) struct Short {
+    buffer: &'static str,
+    needed: usize,
+    given: usize,
+}
+
+impl Short {
+    #[inline]
+    pub(crate) const fn error(&self) -> Error {
+        Error::Buffer { buffer: self.buffer, needed: self.needed, given: self.given }
+    }
+}
+
 impl Workspace<'_> {
-    /// Cuts every buffer to exactly what the model needs.
-    ///
-    /// # Errors
-    /// [`Error::Buffer`] names the first one that is too small.
+    /// Cuts every buffer to exactly what the model needs, or names the first one that
+    /// is too small.
     #[inline(never)]
-    pub(crate) fn fit(&mut self, model: &Model<'_>) -> Result<(), Error> {
+    pub(crate) fn fit(&mut self, model: &Model<'_>) -> Option<Short> {
         let sizes = model.buffer_sizes();
-        cut(&mut self.inputs, sizes.inputs, "inputs")?;
-        cut(&mut self.block, sizes.block, "block")?;
-        cut(&mut self.wide, sizes.wide, "wide")?;
-        cut(&mut self.sums, sizes.outputs, "sums")
+        cut(&mut self.inputs, sizes.inputs, "inputs")
+            .or_else(|| cut(&mut self.block, sizes.block, "block"))
+            .or_else(|| cut(&mut self.wide, sizes.wide, "wide"))
+            .or_else(|| cut(&mut self.sums, sizes.outputs, "sums"))
     }
 }
 
 #[inline]
-fn cut<T>(buffer: &mut &mut [T], needed: usize, name: &'static str) -> Result<(), Error> {
+fn cut<T>(buffer: &mut &mut [T], needed: usize, name: &'static str) -> Option<Short> {
     let given = buffer.len();
     match core::mem::take(buffer).get_mut(..needed) {
         Some(cut) => *buffer = cut,
-        None => return Err(Error::Buffer { buffer: name, needed, given }),
+        None => return Some(Short { buffer: name, needed, given }),
     }
-    Ok(())
+    None
 }

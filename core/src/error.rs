@@ -69,26 +69,29 @@ named! {
 named! {
     /// A cargo feature of this crate that a model may need.
     Feature {
+        Dense = "dense",
         Fourier = "fourier",
         Stump = "stump",
         Bin = "bin",
         Maxout = "maxout",
         Sigmoid = "sigmoid",
         Conv = "conv",
-        Dense = "dense",
+        Log = "log",
     }
 }
 
 impl Feature {
-    /// The feature of a number that is `feature as usize`.
+    /// The feature of a number that is `feature as usize`: those of families have
+    /// the families' codes.
     pub(crate) const fn from_number(number: usize) -> Self {
         match number {
-            0 => Self::Fourier,
-            1 => Self::Stump,
-            2 => Self::Bin,
-            3 => Self::Maxout,
-            4 => Self::Sigmoid,
-            5 => Self::Conv,
+            1 => Self::Fourier,
+            2 => Self::Stump,
+            3 => Self::Bin,
+            4 => Self::Maxout,
+            5 => Self::Sigmoid,
+            6 => Self::Conv,
+            7 => Self::Log,
             _ => Self::Dense,
         }
     }

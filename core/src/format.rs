@@ -127,7 +127,7 @@ pub(crate) struct Cursor<'a> {
 
 /// What kind of thing is wrong.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Fault {
+enum Fault {
     None,
     /// The blob ends before the field.
     Truncated,
@@ -175,7 +175,7 @@ impl<'a> Cursor<'a> {
 
     /// Where the field of `length` bytes starts that is next.
     #[inline(never)]
-    pub(crate) const fn take(&mut self, length: usize, field: Field) -> usize {
+    pub(crate) const fn skip(&mut self, length: usize, field: Field) -> usize {
         let at = self.at;
         if self.end - at < length {
             self.record(Fault::Truncated, field, at);
@@ -186,21 +186,21 @@ impl<'a> Cursor<'a> {
         at
     }
 
+    /// The next byte.
     #[inline(never)]
-    const fn result(&self) -> Result<(), Error> {
-        let (field, offset) = (self.field, self.offset);
-        Err(match self.fault {
-            Fault::None => return Ok(()),
-            Fault::Truncated => Error::Truncated { field, offset },
-            Fault::Value => Error::Field { field, offset },
-            Fault::NotKoan => Error::NotKoan,
-            Fault::Version => Error::Version { found: byte_at(self.blob, field::VERSION) },
-            Fault::Checksum => Error::Checksum,
-            Fault::RequiredSection => {
-                Error::RequiredSection { tag: byte_at(self.blob, offset), offset }
-            }
-            Fault::NotBuilt => Error::NotBuilt { feature: Feature::from_number(offset) },
-        })
+    pub(crate) const fn byte(&mut self, field: Field) -> u8 {
+        byte_at(self.blob, self.skip(1, field))
+    }
+
+    /// The next two bytes.
+    #[inline(never)]
+    pub(crate) const fn half(&mut self, field: Field) -> u16 {
+        u16_at(self.blob, self.skip(2, field))
+    }
+
+    /// The next `length` bytes.
+    pub(crate) const fn bytes(&mut self, length: usize, field: Field) -> &'a [u8] {
+        slice_at(self.blob, self.skip(length, field), length)
     }
 }
 
@@ -214,70 +214,85 @@ impl<'a> Model<'a> {
     /// # Errors
     /// Every truncation, damaged byte or value outside the format's limits,
     /// named by field and offset.
-    #[inline(never)]
     pub const fn parse(blob: &'a [u8]) -> Result<Self, Error> {
         let mut cursor = Cursor::new(blob, 0, blob.len());
-        cursor.take(MAGIC.len(), Field::Magic);
-        if u32_at(blob, 0) != u32::from_le_bytes(MAGIC) {
-            cursor.record(Fault::NotKoan, Field::Magic, 0);
-        }
-        cursor.take(1, Field::Version);
-        if byte_at(blob, field::VERSION) != VERSION {
-            cursor.record(Fault::Version, Field::Version, 0);
-        }
-        cursor.take(field::INPUT_MAP - field::FLAGS, Field::Header);
-        cursor.take(TRAILER, Field::Trailer);
-        if !checksum_holds(blob) {
-            cursor.record(Fault::Checksum, Field::Trailer, 0);
-        }
-        cursor.at = field::INPUT_MAP;
-        if cursor.is_sound() {
-            cursor.end -= TRAILER;
-        }
-        let model = Self::read(&mut cursor);
-        match cursor.result() {
-            Ok(()) => Ok(model),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Everything behind the header, from the input maps on.
-    #[inline(never)]
-    const fn read(cursor: &mut Cursor<'a>) -> Self {
-        let blob = cursor.blob;
-        let flags = byte_at(blob, field::FLAGS);
-        let outputs = byte_at(blob, field::OUTPUTS);
-        let inputs = u16_at(blob, field::INPUTS);
-        let known = flags <= flag::CLASSIFICATION | flag::MAP_PER_INPUT;
-        let classes = flags & flag::CLASSIFICATION != 0;
-        cursor.expect(known && (outputs > 0 || !classes), Field::Flags, field::FLAGS);
-        cursor.expect(inputs > 0, Field::Inputs, field::INPUTS);
         let mut model = Self {
             blob,
             limit: i16::MAX,
-            inputs,
-            outputs,
-            flags,
+            inputs: u16_at(blob, field::INPUTS),
+            outputs: byte_at(blob, field::OUTPUTS),
+            flags: byte_at(blob, field::FLAGS),
             banks: 0,
             block: 0,
             wide: 0,
             head_at: 0,
             sections_at: 0,
         };
-        let maps = if model.map_per_input() { inputs as usize } else { 1 };
-        cursor.take(maps * InputMap::BYTES, Field::InputMap);
-        let weights = model.read_banks(cursor);
-        model.head_at = cursor.at as u32;
-        if outputs > 0 {
-            let multipliers = model.multiplier_count();
-            let at = cursor.take(5 + 4 * outputs as usize + 2 * multipliers, Field::Head);
+        model.read(&mut cursor);
+        let (field, offset) = (cursor.field, cursor.offset);
+        // Each made in its place: small programs have no routine that copies.
+        match cursor.fault {
+            Fault::None => Ok(model.copy()),
+            Fault::Truncated => Err(Error::Truncated { field, offset }),
+            Fault::Value => Err(Error::Field { field, offset }),
+            Fault::NotKoan => Err(Error::NotKoan),
+            Fault::Version => Err(Error::Version { found: byte_at(blob, field::VERSION) }),
+            Fault::Checksum => Err(Error::Checksum),
+            Fault::RequiredSection => {
+                Err(Error::RequiredSection { tag: byte_at(blob, offset), offset })
+            }
+            Fault::NotBuilt => Err(Error::NotBuilt { feature: Feature::from_number(offset) }),
+        }
+    }
+
+    #[inline(never)]
+    const fn read(&mut self, cursor: &mut Cursor<'a>) {
+        let blob = cursor.blob;
+        let magic = u32_at(blob, cursor.skip(MAGIC.len(), Field::Magic));
+        if magic != u32::from_le_bytes(MAGIC) {
+            cursor.record(Fault::NotKoan, Field::Magic, 0);
+        }
+        if cursor.byte(Field::Version) != VERSION {
+            cursor.record(Fault::Version, Field::Version, 0);
+        }
+        const HEADER_REST: usize = field::INPUT_MAP - field::FLAGS;
+        let rest = cursor.end - cursor.at;
+        if rest < HEADER_REST + TRAILER {
+            let field = if rest < HEADER_REST { Field::Header } else { Field::Trailer };
+            cursor.record(Fault::Truncated, field, cursor.at);
+        } else {
+            cursor.end -= TRAILER;
+        }
+        if !checksum_holds(blob) {
+            cursor.record(Fault::Checksum, Field::Trailer, 0);
+        }
+        cursor.skip(HEADER_REST, Field::Header);
+        let classes = self.flags & flag::CLASSIFICATION != 0;
+        let known = self.flags <= flag::CLASSIFICATION | flag::MAP_PER_INPUT;
+        cursor.expect(known && (self.outputs > 0 || !classes), Field::Flags, field::FLAGS);
+        cursor.expect(self.inputs > 0, Field::Inputs, field::INPUTS);
+        let maps = cursor.at;
+        cursor.skip(self.banks_at() - maps, Field::InputMap);
+        if !cfg!(feature = "log") {
+            let mut at = maps;
+            while at < cursor.at {
+                if InputMap::read(blob, at).log {
+                    cursor.not_built(Feature::Log);
+                }
+                at += InputMap::BYTES;
+            }
+        }
+        let weights = self.read_banks(cursor);
+        self.head_at = cursor.at as u32;
+        if self.outputs > 0 {
+            let multipliers = self.multiplier_count();
+            let at = cursor.skip(5 + 4 * self.outputs as usize + 2 * multipliers, Field::Head);
             cursor.expect(is_positive(f32_at(blob, at)), Field::ScoreScale, at);
             cursor.expect(byte_at(blob, at + 4) <= 40, Field::ScoreShift, at + 4);
         }
-        cursor.take(weights, Field::Weights);
-        model.sections_at = cursor.at as u32;
-        model.check_sections(cursor);
-        model
+        cursor.skip(weights, Field::Weights);
+        self.sections_at = cursor.at as u32;
+        self.check_sections(cursor);
     }
 
     /// The banks: a chain, the last of which has no "more" bit. Gives the bytes of
@@ -287,12 +302,12 @@ impl<'a> Model<'a> {
         let (mut features, mut columns, mut weights) = (0u32, 0u32, 0usize);
         loop {
             let at = cursor.at;
-            let bank = Bank::read(cursor, self.banks as usize, self.inputs);
-            bank.check(cursor, at, self.outputs);
+            let bank = Bank::read(cursor, self.banks as usize);
             features += bank.features as u32;
             columns += bank.columns();
             let few = features <= MAX_FEATURES && columns <= MAX_COLUMNS;
             cursor.expect(few, Field::BankFeatures, at + 2);
+            bank.check_groups(cursor);
             weights += bank.row_bytes() * self.outputs as usize;
             let limit = bank.input_limit();
             if limit < self.limit {
@@ -318,30 +333,36 @@ impl<'a> Model<'a> {
     const fn check_sections(&self, cursor: &mut Cursor<'a>) {
         let mut seen = 0u8;
         while cursor.at < cursor.end && cursor.is_sound() {
-            let at = cursor.take(3, Field::Section);
-            let tag = byte_at(self.blob, at);
-            let length = u16_at(self.blob, at + 1) as usize;
-            let bytes = slice_at(self.blob, cursor.take(length, Field::Section), length);
+            let at = cursor.at;
+            let tag = cursor.byte(Field::Section);
+            let length = cursor.half(Field::Section) as usize;
+            let bytes = cursor.bytes(length, Field::Section);
             let (is, field) = match tag {
-                section::CLASS_NAMES => {
-                    (lines(bytes) == self.classes() && self.classes() > 0, Field::ClassNames)
-                }
-                section::NOTES => (true, Field::Section),
-                section::GOLDEN_ROWS => {
-                    (self.outputs > 0 && self.rows_in(length) > 0, Field::GoldenRows)
-                }
+                section::CLASS_NAMES => (self.has_names(bytes), Field::ClassNames),
+                section::GOLDEN_ROWS => (self.rows_in(length) > 0, Field::GoldenRows),
                 section::CALIBRATION => (self.can_have(bytes), Field::Calibration),
-                _ => {
-                    if tag >= 128 {
-                        cursor.record(Fault::RequiredSection, Field::Section, at);
-                    }
+                section::NOTES => (true, Field::Section),
+                0x80.. => {
+                    cursor.record(Fault::RequiredSection, Field::Section, at);
                     continue;
                 }
+                _ => continue,
             };
             cursor.expect(is, field, at);
             cursor.expect(seen & (1 << tag) == 0, Field::SectionTwice, at);
             seen |= 1 << tag;
         }
+    }
+
+    /// Whether the text has a line for every class, of which there are some.
+    const fn has_names(&self, text: &[u8]) -> bool {
+        let mut lines = !text.is_empty() as usize;
+        let mut i = 0;
+        while i < text.len() {
+            lines += (text[i] == b'\n') as usize;
+            i += 1;
+        }
+        lines > 0 && lines == self.classes()
     }
 
     /// Whether the bytes are a calibration of probabilities for the model.
@@ -361,7 +382,8 @@ impl<'a> Model<'a> {
     pub(crate) const fn rows_in(&self, mut length: usize) -> usize {
         let row = self.golden_row_bytes();
         let mut rows = 0;
-        while length >= row {
+        // A blob that is refused may declare rows of no bytes.
+        while length >= row && row > 0 && self.outputs > 0 {
             length -= row;
             rows += 1;
         }
@@ -400,22 +422,10 @@ const fn exponent(value: f32) -> i32 {
     (value.to_bits() >> 23) as i32 - 127
 }
 
-/// Lines of a text without a trailing line feed; 0 for no text.
-const fn lines(text: &[u8]) -> usize {
-    let mut count = !text.is_empty() as usize;
-    let mut i = 0;
-    while i < text.len() {
-        count += (text[i] == b'\n') as usize;
-        i += 1;
-    }
-    count
-}
-
 /// The banks of a model, in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Banks<'a> {
     cursor: Cursor<'a>,
-    inputs: u16,
     /// How many there are.
     count: u8,
     /// The number of the next one.
@@ -426,7 +436,7 @@ impl<'a> Banks<'a> {
     pub(crate) const fn of(model: &Model<'a>) -> Self {
         let at = model.banks_at();
         let cursor = Cursor::new(model.blob, at, model.blob.len());
-        Self { cursor, inputs: model.inputs, count: model.banks, index: 0 }
+        Self { cursor, count: model.banks, index: 0 }
     }
 
     /// The next bank.
@@ -435,7 +445,7 @@ impl<'a> Banks<'a> {
             return None;
         }
         // The chain was checked by `parse`.
-        let bank = Bank::read(&mut self.cursor, self.index as usize, self.inputs);
+        let bank = Bank::read(&mut self.cursor, self.index as usize);
         self.index += 1;
         Some(bank)
     }
@@ -452,8 +462,11 @@ impl<'a> Iterator for Banks<'a> {
 /// The power of two that a Hadamard block of `inputs` inputs has; at least 8,
 /// so that a block's phases start on a whole draw.
 pub(crate) const fn hadamard_block(inputs: u16) -> usize {
-    let block = (inputs as usize).next_power_of_two();
-    if block < 8 { 8 } else { block }
+    let mut block = 8;
+    while block < inputs as usize {
+        block *= 2;
+    }
+    block
 }
 
 // A family is one nibble of the blob.

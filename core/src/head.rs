@@ -22,63 +22,94 @@ const RUN: usize = 256;
 
 /// Adds a bank's features, weighted, to the accumulators of all outputs.
 pub(crate) struct Head<'m, 's> {
-    width: Width,
-    /// The bank's weights, from its first output on.
-    weights: &'m [u8],
+    blob: &'m [u8],
+    /// Where the bank's multipliers are, u16 each; 0 where all are 1.
+    multipliers_at: usize,
+    /// Where the bank's weights are, from its first output on.
+    weights_at: usize,
     row_bytes: usize,
-    /// The bank's multipliers, u16 each; absent where all are 1.
-    multipliers: &'m [u8],
+    width: Width,
     sums: &'s mut [[i32; 2]],
     /// Σ φ of the bank so far.
     total: i64,
 }
 
 impl<'m, 's> Head<'m, 's> {
-    /// The head of a bank whose weights start at the start of `weights`.
-    pub(crate) fn new(
-        model: &Model<'m>,
-        bank: &Bank<'m>,
-        weights: &'m [u8],
-        sums: &'s mut [[i32; 2]],
-    ) -> Self {
+    /// The head of the model, before its first bank.
+    pub(crate) fn new(model: &Model<'m>, sums: &'s mut [[i32; 2]]) -> Self {
+        // A zero that the compiler does not know: no routine that clears memory.
+        let zero = core::hint::black_box(0);
+        for sum in &mut *sums {
+            *sum = [zero; 2];
+        }
+        let one = model.multiplier_count() == 0;
         Self {
-            width: bank.width,
-            weights,
-            row_bytes: bank.row_bytes(),
-            multipliers: model.multipliers(bank.index),
+            blob: model.blob,
+            multipliers_at: if one { 0 } else { model.multipliers_at() },
+            weights_at: model.weights_at(),
+            row_bytes: 0,
+            width: Width { bits: 2, odd: false },
             sums,
             total: 0,
         }
     }
 
+    /// Starts with the next bank.
+    pub(crate) fn start(&mut self, bank: &Bank<'_>) {
+        self.row_bytes = bank.row_bytes();
+        self.width = bank.width;
+        self.total = 0;
+    }
+
+    /// The multiplier that lies at `at`, 0 for none, and where the next one does.
+    #[inline]
+    fn multiplier(&self, at: &mut usize) -> u16 {
+        if *at == 0 {
+            return 1;
+        }
+        *at += 2;
+        u16_at(self.blob, *at - 2)
+    }
+
     /// Adds the features of at most [`RUN`] of the bank's codes, which start at byte
     /// `start` of every row; 256 times more for a `high` byte.
     #[inline(never)]
-    fn add(&mut self, mut start: usize, run: &[i16], high: bool) {
+    fn add(&mut self, start: usize, run: &[i16], high: bool) {
         let weigher = Weigher::new(self.width.bits);
-        let mut multipliers = Multipliers(self.multipliers);
-        for sum in &mut *self.sums {
-            let codes = slice_at(self.weights, start, self.row_bytes);
-            start += self.row_bytes;
+        let mut at = self.multipliers_at;
+        let mut row = self.weights_at + start;
+        for index in 0..self.sums.len() {
+            let codes = slice_at(self.blob, row, self.row_bytes);
+            row += self.row_bytes;
             let weighted = weigher.weigh(codes, run);
-            let mut weighted = 2 * product(weighted, multipliers.next());
+            let mut weighted = 2 * product(weighted, self.multiplier(&mut at));
             if high {
                 weighted <<= 8;
             }
             // Modulo 2^64 on the way; what comes out at the end fits.
-            accumulate(sum, weighted);
+            self.accumulate(index, weighted);
         }
     }
 
-    /// Takes off what the codes are too high by: (2^bits − odd)·Σ φ.
+    #[inline]
+    fn accumulate(&mut self, index: usize, weighted: i64) {
+        if let Some(sum) = self.sums.get_mut(index) {
+            *sum = halves(number(sum).wrapping_add(weighted));
+        }
+    }
+
+    /// Ends the bank: takes off what its codes are too high by, (2^bits − odd)·Σ φ.
     #[inline(never)]
     pub(crate) fn finish(&mut self) {
-        let excess = (1 << self.width.bits) - i64::from(self.width.odd);
-        let excess = self.total.wrapping_mul(-excess);
-        let mut multipliers = Multipliers(self.multipliers);
-        for sum in &mut *self.sums {
-            accumulate(sum, excess.wrapping_mul(i64::from(multipliers.next())));
+        let excess = (1 << self.width.bits) - i32::from(self.width.odd);
+        let excess = self.total.wrapping_mul(i64::from(-excess));
+        let mut at = self.multipliers_at;
+        for index in 0..self.sums.len() {
+            let multiplier = self.multiplier(&mut at);
+            self.accumulate(index, excess.wrapping_mul(i64::from(multiplier)));
         }
+        self.multipliers_at = at;
+        self.weights_at += self.row_bytes * self.sums.len();
     }
 }
 
@@ -105,13 +136,14 @@ impl Sink for Head<'_, '_> {
         if !cfg!(feature = "bin") {
             return;
         }
-        let mut rest = self.weights;
-        let mut multipliers = Multipliers(self.multipliers);
-        for sum in &mut *self.sums {
-            let weight = self.width.value(code_at(self.width, rest, column));
-            rest = rest.get(self.row_bytes..).unwrap_or(&[]);
-            let weighted = product(weight * i32::from(FEATURE_ONE), multipliers.next());
-            accumulate(sum, weighted);
+        let mut at = self.multipliers_at;
+        let mut row = self.weights_at;
+        for index in 0..self.sums.len() {
+            let codes = slice_at(self.blob, row, self.row_bytes);
+            row += self.row_bytes;
+            let weight = self.width.value(code_at(self.width, codes, column));
+            let weighted = product(weight * i32::from(FEATURE_ONE), self.multiplier(&mut at));
+            self.accumulate(index, weighted);
         }
     }
 }
@@ -125,27 +157,6 @@ fn number(&[low, high]: &[i32; 2]) -> i64 {
 #[inline]
 fn halves(number: i64) -> [i32; 2] {
     [number as i32, (number >> 32) as i32]
-}
-
-#[inline]
-fn accumulate(sum: &mut [i32; 2], number_added: i64) {
-    *sum = halves(number(sum).wrapping_add(number_added));
-}
-
-/// The multipliers of a bank in order; ones where there are none.
-struct Multipliers<'m>(&'m [u8]);
-
-impl Multipliers<'_> {
-    #[inline]
-    fn next(&mut self) -> u16 {
-        match self.0.split_first_chunk() {
-            Some((&pair, rest)) => {
-                self.0 = rest;
-                u16::from_le_bytes(pair)
-            }
-            None => 1,
-        }
-    }
 }
 
 /// A 48-bit product from two of 32 bits, all that a small core multiplies to.
@@ -248,14 +259,6 @@ fn bytes(codes: &[u8], run: &[i16], step: usize) -> i32 {
     sum
 }
 
-/// What accumulators start with: half of what they are divided by, which rounds.
-pub(crate) fn start(model: &Model<'_>, sums: &mut [[i32; 2]]) {
-    let half = halves((1i64 << model.score_shift()) >> 1);
-    for sum in sums {
-        *sum = half;
-    }
-}
-
 /// Turns accumulators into scores, which take their place: divided by 2^shift, plus
 /// the bias, saturated to i32.
 #[inline(never)]
@@ -267,7 +270,11 @@ pub(crate) fn finish<'s>(model: &Model<'_>, sums: &'s mut [[i32; 2]]) -> &'s [i3
     // Score n is written where accumulator n/2 was, which has been read by then.
     let pairs = cells.as_chunks::<2>().0.iter().zip(cells);
     for (output, ([low, high], score)) in pairs.enumerate() {
-        let rounded = number(&[low.get(), high.get()]) >> (shift & 63);
+        let mut rounded = number(&[low.get(), high.get()]);
+        if shift > 0 {
+            // Rounded by the last place that is dropped.
+            rounded = ((rounded >> ((shift - 1) & 63)) + 1) >> 1;
+        }
         let bounded = rounded.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32;
         score.set(bounded.saturating_add(model.bias(output)));
     }

@@ -4,7 +4,7 @@ use crate::bank::Bank;
 use crate::format::{
     Banks, TRAILER, byte_at, f32_at, field, flag, section, slice_at, u16_at, u32_at, u64_at,
 };
-use crate::input::InputMap;
+use crate::input::{InputMap, Line};
 
 /// What a model's outputs are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,10 +78,38 @@ pub struct Model<'a> {
 }
 
 impl<'a> Model<'a> {
+    /// The same field by field, which needs no routine that copies memory.
+    #[inline]
+    pub(crate) const fn copy(&self) -> Self {
+        Self {
+            blob: self.blob,
+            head_at: self.head_at,
+            sections_at: self.sections_at,
+            block: self.block,
+            wide: self.wide,
+            limit: self.limit,
+            inputs: self.inputs,
+            outputs: self.outputs,
+            flags: self.flags,
+            banks: self.banks,
+        }
+    }
+
     /// The blob that the model lies in.
     #[must_use]
     pub const fn blob(&self) -> &'a [u8] {
         self.blob
+    }
+
+    /// The same model, reading an equal copy of its bytes at another place: a model
+    /// may so be kept beside bytes that it cannot borrow. Other bytes give a model
+    /// whose answers mean nothing.
+    #[must_use]
+    pub const fn moved<'b>(&self, blob: &'b [u8]) -> Model<'b> {
+        let Self {
+            head_at, sections_at, block, wide, limit, inputs, outputs, flags, banks, ..
+        } = *self;
+        Model { blob, head_at, sections_at, block, wide, limit, inputs, outputs, flags, banks }
     }
 
     /// Numbers in a row.
@@ -177,12 +205,21 @@ impl<'a> Model<'a> {
 
     /// The map of input `index`; one that is off beyond the last input.
     #[must_use]
+    #[inline(never)]
     pub const fn input_map(&self, index: usize) -> InputMap {
         if index >= self.inputs as usize {
             return InputMap { offset: 0, shift: 0, log: false, mult: 0 };
         }
         let index = if self.map_per_input() { index } else { 0 };
         InputMap::read(self.blob, field::INPUT_MAP + index * InputMap::BYTES)
+    }
+
+    /// The line on which the map of all inputs is.
+    pub(crate) const fn line(&self) -> Line {
+        let mut map = self.input_map(0);
+        // No number is on that of a map with logarithm.
+        map.log |= self.map_per_input();
+        map.line(self.limit as i32)
     }
 
     /// Quantised inputs saturate at this magnitude.
@@ -230,8 +267,10 @@ impl<'a> Model<'a> {
         if bank >= self.banks as usize || output >= outputs {
             return 0;
         }
-        let multipliers = self.multipliers(bank);
-        if multipliers.is_empty() { 1 } else { u16_at(multipliers, 2 * output) }
+        if self.multiplier_count() == 0 {
+            return 1;
+        }
+        u16_at(self.blob, self.multipliers_at() + 2 * (bank * outputs + output))
     }
 
     /// Multipliers that the blob has.
@@ -241,23 +280,19 @@ impl<'a> Model<'a> {
     }
 
     /// Where the multipliers are.
-    const fn multipliers_at(&self) -> usize {
+    pub(crate) const fn multipliers_at(&self) -> usize {
         self.head_at as usize + 5 + 4 * self.outputs as usize
     }
 
-    /// The multipliers of a bank, u16 for each output; empty where all are 1.
-    pub(crate) const fn multipliers(&self, bank: usize) -> &'a [u8] {
-        if self.multiplier_count() == 0 {
-            return &[];
-        }
-        let bytes = 2 * self.outputs as usize;
-        slice_at(self.blob, self.multipliers_at() + bank * bytes, bytes)
+    /// Where the weights are.
+    pub(crate) const fn weights_at(&self) -> usize {
+        self.multipliers_at() + 2 * self.multiplier_count()
     }
 
     /// The packed weights of all banks: bank by bank, output by output.
     #[must_use]
     pub const fn weight_bytes(&self) -> &'a [u8] {
-        let at = self.multipliers_at() + 2 * self.multiplier_count();
+        let at = self.weights_at();
         slice_at(self.blob, at, (self.sections_at as usize).saturating_sub(at))
     }
 

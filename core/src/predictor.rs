@@ -7,7 +7,7 @@ use crate::families::generate;
 use crate::format::checksum_holds;
 use crate::generator::{check_word, golden_stream};
 use crate::head::{self, Head};
-use crate::input::Input;
+use crate::input::{Input, Line};
 use crate::model::{Model, Task};
 use crate::probability;
 use crate::sink::{Codes, Features};
@@ -34,12 +34,14 @@ impl<'m, B: Buffers> Predictor<'m, B> {
     /// [`Error::Buffer`] when a buffer is too small; [`Error::Generator`] when
     /// this build's generator is not the one that the model was trained with.
     pub fn new(model: Model<'m>, mut buffers: B) -> Result<Self, Error> {
-        buffers.workspace().fit(&model)?;
+        if let Some(short) = buffers.workspace().fit(&model) {
+            return Err(short.error());
+        }
         let (expected, actual) = (model.check_word(), check_word(model.seed()));
         if expected != actual {
             return Err(Error::Generator { expected, actual });
         }
-        Ok(Self { model, buffers })
+        Ok(Self { model: model.copy(), buffers })
     }
 
     /// The model.
@@ -49,16 +51,10 @@ impl<'m, B: Buffers> Predictor<'m, B> {
 
     fn workspace(&mut self) -> Result<Workspace<'_>, Error> {
         let mut workspace = self.buffers.workspace();
-        workspace.fit(&self.model)?;
-        Ok(workspace)
-    }
-
-    /// The model, and the memory with a row of inputs in it.
-    fn load<I: Input>(&mut self, row: &[I]) -> Result<(&Model<'m>, Workspace<'_>), Error> {
-        let mut workspace = self.buffers.workspace();
-        workspace.fit(&self.model)?;
-        quantise(&self.model, row, workspace.inputs)?;
-        Ok((&self.model, workspace))
+        match workspace.fit(&self.model) {
+            None => Ok(workspace),
+            Some(short) => Err(short.error()),
+        }
     }
 
     /// The exact integer scores of a row, one for each output.
@@ -70,8 +66,16 @@ impl<'m, B: Buffers> Predictor<'m, B> {
         if self.model.outputs() == 0 {
             return Err(Error::Unsuited { needs: "a model with outputs" });
         }
-        let (model, workspace) = self.load(row)?;
-        Ok(score(model, workspace))
+        let Self { model, buffers } = self;
+        let mut workspace = buffers.workspace();
+        if let Some(short) = workspace.fit(model) {
+            return Err(short.error());
+        }
+        if row.len() != model.inputs() {
+            return Err(Error::Length { what: "row", needed: model.inputs(), given: row.len() });
+        }
+        quantise(model, row, workspace.inputs);
+        Ok(score(model, &mut workspace))
     }
 
     /// The class of a row: the highest score (the lowest index wins a tie), or,
@@ -140,7 +144,15 @@ impl<'m, B: Buffers> Predictor<'m, B> {
     /// [`Error::Length`] for the row or `features`.
     pub fn features<I: Input>(&mut self, row: &[I], features: &mut [i16]) -> Result<(), Error> {
         length("features", self.model.features(), features.len())?;
-        let (model, mut workspace) = self.load(row)?;
+        let Self { model, buffers } = self;
+        let mut workspace = buffers.workspace();
+        if let Some(short) = workspace.fit(model) {
+            return Err(short.error());
+        }
+        if row.len() != model.inputs() {
+            return Err(Error::Length { what: "row", needed: model.inputs(), given: row.len() });
+        }
+        quantise(model, row, workspace.inputs);
         let mut rest = features;
         for bank in model.banks() {
             let Some((mine, others)) = rest.split_at_mut_checked(bank.columns() as usize) else {
@@ -159,7 +171,15 @@ impl<'m, B: Buffers> Predictor<'m, B> {
     /// [`Error::Length`] for the row or `codes` ([`Model::codes`] entries).
     pub fn codes<I: Input>(&mut self, row: &[I], codes: &mut [u16]) -> Result<(), Error> {
         length("codes", self.model.codes(), codes.len())?;
-        let (model, mut workspace) = self.load(row)?;
+        let Self { model, buffers } = self;
+        let mut workspace = buffers.workspace();
+        if let Some(short) = workspace.fit(model) {
+            return Err(short.error());
+        }
+        if row.len() != model.inputs() {
+            return Err(Error::Length { what: "row", needed: model.inputs(), given: row.len() });
+        }
+        quantise(model, row, workspace.inputs);
         let mut rest = codes;
         for bank in model.banks() {
             let Some((mine, others)) = rest.split_at_mut_checked(usize::from(bank.codes())) else {
@@ -240,12 +260,12 @@ impl<'m, B: Buffers> Predictor<'m, B> {
         }
         let model = self.model;
         for number in 0..model.golden_rows() {
-            let workspace = self.workspace()?;
+            let mut workspace = self.workspace()?;
             for (index, q) in workspace.inputs.iter_mut().enumerate() {
                 let value = model.golden_input(number, index);
                 *q = value.quantise(&model.input_map(index), i32::from(model.limit));
             }
-            let scores = score(&model, workspace);
+            let scores = score(&model, &mut workspace);
             let same = scores
                 .iter()
                 .enumerate()
@@ -282,7 +302,7 @@ impl<'m, B: Buffers> Predictor<'m, B> {
                     generate(&bank, &mut workspace, &mut crc);
                 }
             } else {
-                for &score in score(&model, workspace) {
+                for &score in score(&model, &mut workspace) {
                     crc = crc.bytes(&score.to_le_bytes());
                 }
             }
@@ -297,37 +317,40 @@ fn length(what: &'static str, needed: usize, given: usize) -> Result<(), Error> 
 
 /// The input map: the row's integers into the workspace.
 #[inline(never)]
-fn quantise<I: Input>(model: &Model<'_>, row: &[I], q: &mut [i16]) -> Result<(), Error> {
-    length("row", model.inputs(), row.len())?;
+fn quantise<I: Input>(model: &Model<'_>, row: &[I], q: &mut [i16]) {
     let limit = i32::from(model.limit);
-    let mut map = model.input_map(0);
-    let line = map.line(limit);
-    for (index, (place, &value)) in q.iter_mut().zip(row).enumerate() {
-        if model.map_per_input() {
-            map = model.input_map(index);
-            *place = value.quantise(&map, limit);
-            continue;
-        }
-        *place = match value.on_line(&line) {
-            Some(q) => q,
-            None => value.quantise(&map, limit),
-        };
+    let line = model.line();
+    let mut index = 0;
+    while let (Some(row), Some(q)) = (row.get(index..), q.get_mut(index..)) {
+        let done = on_line(&line, row, q);
+        index += done;
+        let (Some(&value), Some(place)) = (row.get(done), q.get_mut(done)) else { return };
+        *place = value.quantise(&model.input_map(index), limit);
+        index += 1;
     }
-    Ok(())
+}
+
+/// Maps numbers up to the first that is not on the line; how many.
+#[inline(never)]
+fn on_line<I: Input>(line: &Line, row: &[I], q: &mut [i16]) -> usize {
+    let mut done = 0;
+    for (place, &value) in q.iter_mut().zip(row) {
+        let Some(value) = value.on_line(line) else { break };
+        *place = value;
+        done += 1;
+    }
+    done
 }
 
 /// Features and head on the quantised row in the workspace.
 #[inline(never)]
-fn score<'w>(model: &Model<'_>, mut workspace: Workspace<'w>) -> &'w [i32] {
+fn score<'w>(model: &Model<'_>, workspace: &mut Workspace<'w>) -> &'w [i32] {
     let sums = core::mem::take(&mut workspace.sums);
-    head::start(model, sums);
-    let mut weights = model.weight_bytes();
+    let mut head = Head::new(model, sums);
     for bank in model.banks() {
-        let mut head = Head::new(model, &bank, weights, sums);
-        generate(&bank, &mut workspace, &mut head);
+        head.start(&bank);
+        generate(&bank, workspace, &mut head);
         head.finish();
-        let bytes = bank.row_bytes() * model.outputs();
-        weights = weights.get(bytes..).unwrap_or(&[]);
     }
     head::finish(model, sums)
 }

@@ -16,19 +16,16 @@ use bytemuck::cast;
 
 use crate::numerics::Scale;
 
-/// Eight inputs, scaled modulo 2^16, negated where the bit of `signs` is set (the
+/// Up to eight inputs and zeros, scaled modulo 2^16, negated where the bit of `signs` is set (the
 /// highest belongs to the first), with the first three stages of the transform
 /// behind them.
-pub(crate) fn load(values: [i16; 8], scale: Scale, signs: u8) -> [i16; 8] {
-    let mut x = cast(values);
-    if scale != Scale::ONE {
-        let mult = i16x8_splat(scale.mult.into());
-        let shift = scale.shift.into();
-        let low = i32x4_shr(i32x4_extmul_low_i16x8(x, mult), shift);
-        let high = i32x4_shr(i32x4_extmul_high_i16x8(x, mult), shift);
-        // The low halves.
-        x = i16x8_shuffle::<0, 2, 4, 6, 8, 10, 12, 14>(low, high);
-    }
+pub(crate) fn load(values: &[i16], scale: Scale, signs: u8) -> [i16; 8] {
+    let mut x = cast(window::<i16, 8>(values));
+    let (mult, shift) = (i16x8_splat(scale.mult.into()), scale.shift.into());
+    let low = i32x4_shr(i32x4_extmul_low_i16x8(x, mult), shift);
+    let high = i32x4_shr(i32x4_extmul_high_i16x8(x, mult), shift);
+    // The low halves.
+    x = i16x8_shuffle::<0, 2, 4, 6, 8, 10, 12, 14>(low, high);
     let bits = i16x8(128, 64, 32, 16, 8, 4, 2, 1);
     x = negated(x, i16x8_eq(v128_and(i16x8_splat(signs.into()), bits), bits));
     x = i16x8_add(

@@ -13,8 +13,8 @@ export const Call = {
   Values: 4,
   Features: 5,
   SelfTest: 6,
-  Room: 7,
-  Load: 8,
+  Load: 7,
+  Room: 8,
   Json: 9,
 } as const;
 
@@ -51,11 +51,13 @@ const forgotten = new FinalizationRegistry<number>(close);
 export class Session {
   // First of all: without a runtime this says so.
   #memory = runtime().memory;
-  #id = open();
+  #id: number;
   #views: Views | undefined;
 
   /** @param blob a model's bytes */
   constructor(blob: Uint8Array) {
+    this.#id = open(blob.length);
+    if (this.#id === 0) throw new Error(sentence(0, 0, 0, ''));
     forgotten.register(this, this.#id, this);
     try {
       this.give(Call.Load, blob);
@@ -83,7 +85,9 @@ export class Session {
   /** What the runtime answers to a row of JSON. */
   json(row: string): string {
     if (!host.json) throw new Error('this runtime has no JSON: import from koan-wasm/json');
-    this.give(Call.Json, new TextEncoder().encode(row));
+    const text = new TextEncoder().encode(row);
+    this.run(Call.Room, text.length);
+    this.give(Call.Json, text);
     return this.text(Word.Text);
   }
 
@@ -99,7 +103,6 @@ export class Session {
 
   /** Carries out a call on bytes. */
   private give(call: number, bytes: Uint8Array): void {
-    this.run(Call.Room, bytes.length);
     new Uint8Array(this.#memory.buffer, this.views().words[Word.Given], bytes.length).set(bytes);
     this.run(call, bytes.length);
     // The call has made memory of its own.

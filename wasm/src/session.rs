@@ -5,7 +5,6 @@ use alloc::boxed::Box;
 use bytemuck::cast_slice;
 use koan::format::section;
 use koan::{Error, Model, Predictor};
-use self_cell::self_cell;
 use spin::Mutex;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -17,8 +16,9 @@ const FAILED: i32 = -1;
 
 /// Calls besides those of [`Call`]; the numbers are what JavaScript passes.
 const SELF_TEST: u32 = 6;
-const ROOM: u32 = 7;
-const LOAD: u32 = 8;
+const LOAD: u32 = 7;
+#[cfg(feature = "json")]
+const ROOM: u32 = 8;
 #[cfg(feature = "json")]
 const JSON: u32 = 9;
 
@@ -59,7 +59,7 @@ impl From<Full> for Failure {
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 struct Shared {
-    /// Where the argument of the next call is written.
+    /// Where the blob is written, or a row of JSON.
     given: u32,
     /// Where rows are written: f32, one after the other.
     staged: [u32; 2],
@@ -83,22 +83,16 @@ struct Shared {
     notes: [u32; 2],
 }
 
-self_cell!(
-    /// A model and the bytes that it reads.
-    struct Loaded {
-        owner: Box<[u64]>,
-        #[covariant]
-        dependent: Model,
-    }
-);
-
 /// A model from its blob's bytes on, and its memory.
 struct Session {
     shared: Shared,
-    /// The blob, until it is loaded; then, where there is JSON, the given row.
-    given: Box<[u64]>,
-    loaded: Option<Loaded>,
+    /// The blob, in whole words.
+    blob: Box<[u64]>,
+    /// Without its bytes, which it cannot borrow here: [`Model::moved`] joins them.
+    model: Option<Model<'static>>,
     memory: Box<[u64]>,
+    #[cfg(feature = "json")]
+    row: Box<[u64]>,
     #[cfg(feature = "json")]
     answer: alloc::vec::Vec<u8>,
     next: Option<Box<Session>>,
@@ -116,17 +110,21 @@ fn find(mut place: &mut Option<Box<Session>>, address: *const u32) -> &mut Optio
     place
 }
 
-/// A new session without a model: the address of its shared words, by which it is
-/// known from now on.
+/// A new session with room for a blob of `bytes` bytes: the address of its shared
+/// words, by which it is known from now on. 0 when there is no memory left.
 #[wasm_bindgen]
-pub fn open() -> *const u32 {
+pub fn open(bytes: usize) -> *const u32 {
+    let Ok(blob) = zeros(bytes) else { return core::ptr::null() };
     let mut list = SESSIONS.lock();
     let next = list.take();
+    let shared = Shared { given: blob.as_ptr() as u32, bytes: bytes as u32, ..Shared::default() };
     list.insert(Box::new(Session {
-        shared: Shared::default(),
-        given: Box::default(),
-        loaded: None,
+        shared,
+        blob,
+        model: None,
         memory: Box::default(),
+        #[cfg(feature = "json")]
+        row: Box::default(),
         #[cfg(feature = "json")]
         answer: alloc::vec::Vec::new(),
         next,
@@ -154,6 +152,11 @@ pub fn call(session: *const u32, call: u32, argument: usize) -> i32 {
     }
 }
 
+/// The first `bytes` bytes of words.
+fn bytes_of(words: &[u64], bytes: usize) -> &[u8] {
+    cast_slice(words).get(..bytes).unwrap_or_default()
+}
+
 impl Session {
     fn address(&self) -> *const u32 {
         (&raw const self.shared).cast()
@@ -161,8 +164,9 @@ impl Session {
 
     fn call(&mut self, call: u32, argument: usize) -> i32 {
         let result = match call {
+            LOAD => self.load(),
+            #[cfg(feature = "json")]
             ROOM => self.room(argument),
-            LOAD => self.load(argument),
             #[cfg(feature = "json")]
             JSON => self.json(argument),
             _ => self.run(call, argument),
@@ -176,58 +180,35 @@ impl Session {
         }
     }
 
-    /// Makes room for bytes, the argument of the next call.
-    fn room(&mut self, bytes: usize) -> Result<(), Failure> {
-        self.given = zeros(bytes)?;
-        self.shared.given = self.given.as_ptr() as u32;
-        Ok(())
-    }
-
-    /// Loads the given blob of `bytes` bytes, makes its memory, and fills in the
-    /// shared words.
-    fn load(&mut self, bytes: usize) -> Result<(), Failure> {
-        let given = core::mem::take(&mut self.given);
-        let loaded = Loaded::try_new(given, |words| {
-            let blob = cast_slice(words);
-            Model::parse(blob.get(..bytes).unwrap_or(blob))
-        })?;
-        let model = loaded.borrow_dependent();
-        self.memory = memory(model)?;
-        let (staged, results, workspace) = cut(model, &mut self.memory);
-        let (staged, results) = (place(staged), place(results));
-        Predictor::new(*model, workspace)?;
-        let names = place(model.section(section::CLASS_NAMES));
-        let notes = place(model.section(section::NOTES));
+    /// Loads the given blob, makes its memory, and fills in the shared words.
+    fn load(&mut self) -> Result<(), Failure> {
+        let model = Model::parse(bytes_of(&self.blob, self.shared.bytes as usize))?;
+        self.memory = memory(&model)?;
+        let (staged, results, workspace) = cut(&model, &mut self.memory);
+        let shared = &mut self.shared;
+        (shared.staged, shared.results) = (place(staged), place(results));
+        Predictor::new(model, workspace)?;
         let seed = model.seed();
-        self.shared = Shared {
-            given: 0,
-            staged,
-            results,
-            text: [0; 2],
-            kind: 0,
-            numbers: [0; 2],
-            task: model.task() as u32,
-            inputs: model.inputs() as u32,
-            outputs: model.outputs() as u32,
-            classes: model.classes() as u32,
-            features: model.features() as u32,
-            bytes: model.blob().len() as u32,
-            buffer_bytes: model.buffer_sizes().bytes() as u32,
-            score_scale: model.score_scale(),
-            seed: [seed as u32, (seed >> 32) as u32],
-            names,
-            notes,
-        };
-        self.loaded = Some(loaded);
+        shared.task = model.task() as u32;
+        shared.inputs = model.inputs() as u32;
+        shared.outputs = model.outputs() as u32;
+        shared.classes = model.classes() as u32;
+        shared.features = model.features() as u32;
+        shared.buffer_bytes = model.buffer_sizes().bytes() as u32;
+        shared.score_scale = model.score_scale();
+        shared.seed = [seed as u32, (seed >> 32) as u32];
+        shared.names = place(model.section(section::CLASS_NAMES));
+        shared.notes = place(model.section(section::NOTES));
+        self.model = Some(model.moved(&[]));
         Ok(())
     }
 
     /// Runs a call on `count` staged rows, or the self test.
     fn run(&mut self, call: u32, count: usize) -> Result<(), Failure> {
-        let Some(loaded) = &self.loaded else { return Ok(()) };
-        let model = loaded.borrow_dependent();
-        let (staged, results, workspace) = cut(model, &mut self.memory);
-        let mut predictor = Predictor::new(*model, workspace)?;
+        let Some(model) = &self.model else { return Ok(()) };
+        let model = model.moved(bytes_of(&self.blob, self.shared.bytes as usize));
+        let (staged, results, workspace) = cut(&model, &mut self.memory);
+        let mut predictor = Predictor::new(model, workspace)?;
         if call == SELF_TEST {
             predictor.self_test()?;
         } else {
@@ -236,15 +217,22 @@ impl Session {
         Ok(())
     }
 
+    /// Makes room for a row of JSON.
+    #[cfg(feature = "json")]
+    fn room(&mut self, bytes: usize) -> Result<(), Failure> {
+        self.row = zeros(bytes)?;
+        self.shared.given = self.row.as_ptr() as u32;
+        Ok(())
+    }
+
     /// Answers the given row of JSON; the answer is the shared text.
     #[cfg(feature = "json")]
     fn json(&mut self, bytes: usize) -> Result<(), Failure> {
-        let Some(loaded) = &self.loaded else { return Ok(()) };
-        let model = loaded.borrow_dependent();
-        let (staged, _, workspace) = cut(model, &mut self.memory);
-        let mut predictor = Predictor::new(*model, workspace)?;
-        let text = cast_slice(&self.given);
-        let text = text.get(..bytes).unwrap_or(text);
+        let Some(model) = &self.model else { return Ok(()) };
+        let model = model.moved(bytes_of(&self.blob, self.shared.bytes as usize));
+        let (staged, _, workspace) = cut(&model, &mut self.memory);
+        let mut predictor = Predictor::new(model, workspace)?;
+        let text = bytes_of(&self.row, bytes);
         self.answer = crate::json::answer(&mut predictor, text, staged)?;
         self.shared.text = place(&self.answer);
         Ok(())

@@ -6,7 +6,7 @@
 
 use crate::bank::{Bank, Law};
 use crate::generator::{Purpose, bank_stream, mix};
-use crate::numerics::{RECIPROCAL_GAMMA2, Scale};
+use crate::numerics::{Scale, reciprocal_gamma2};
 use crate::sink::Sink;
 
 /// Fractional bits of a scaled input: 256 = one kernel width.
@@ -62,6 +62,6 @@ pub(super) fn generate(bank: &Bank<'_>, slot_bits: u8, q: &[i16], sink: &mut dyn
 #[inline]
 fn cell(scale: Scale, value: i16, pitch: u8, shift: u8) -> i32 {
     let x = i32::from(scale.apply_saturating(i32::from(value)));
-    let position = x * i32::from(RECIPROCAL_GAMMA2[usize::from(pitch)]);
+    let position = x * reciprocal_gamma2(pitch);
     (position + (i32::from(shift) << (CELL_BITS - 8))) >> CELL_BITS
 }

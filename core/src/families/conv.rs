@@ -165,7 +165,8 @@ impl<'s> Slide<'s> {
         let mut base = 0;
         for places in sums.chunks_exact_mut(length.max(1)) {
             add_taps(planes.get(base..)?, taps, row);
-            places.copy_from_slice(row.get(..length)?);
+            // Not `copy_from_slice`: no panic is linked.
+            places.iter_mut().zip(&*row).for_each(|(place, &sum)| *place = sum);
             base += pitch;
         }
         Some(Self {

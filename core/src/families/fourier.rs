@@ -41,9 +41,12 @@ fn hadamard(bank: &Bank<'_>, q: &[i16], block: &mut [i16], sink: &mut dyn Sink) 
     while first < features && !block.is_empty() {
         projections.phases(bank.scale, q, block);
         let length = block.len().min(features - first);
-        let Some(phases) = block.get_mut(..length) else { return };
-        offsets.cosines(phases);
-        sink.run(first, phases, sum(phases));
+        // In pairs: a block has an even number.
+        if let Some(phases) = block.get_mut(..length.next_multiple_of(2)) {
+            offsets.cosines(phases);
+        }
+        let Some(features) = block.get(..length) else { return };
+        sink.run(first, features, sum(features));
         first += length;
     }
 }
@@ -79,8 +82,9 @@ impl Offsets {
     fn cosines(&mut self, phases: &mut [i16]) {
         // A copy, which may live in registers.
         let mut offsets = Self { ..*self };
-        for place in phases {
-            *place = offsets.next(*place);
+        for [first, second] in phases.as_chunks_mut::<2>().0 {
+            *first = offsets.next(*first);
+            *second = offsets.next(*second);
         }
         *self = offsets;
     }

@@ -7,6 +7,7 @@ use super::Runs;
 use super::projection::{Dense, Hadamard, RowOrder};
 use crate::bank::{Bank, Law};
 use crate::generator::{Purpose, bank_stream};
+use crate::numerics::Scale;
 use crate::sink::Sink;
 
 #[inline(never)]
@@ -33,7 +34,7 @@ pub(super) fn generate(
         let mut projections = Hadamard::new(bank);
         let length = crate::format::hadamard_block(q.len() as u16);
         for block in wide.chunks_exact_mut(length) {
-            projections.transform(q, block, i32::from);
+            projections.transform(Scale::ONE, q, block);
         }
     } else {
         let projections = Dense::new(bank, q.len());
@@ -64,7 +65,7 @@ pub(super) fn project(
         let Some(block) = block.get_mut(..length) else { return };
         let (mut first, mut number) = (0, 0);
         while first < count {
-            projections.transform(q, block, i32::from);
+            projections.transform(Scale::ONE, q, block);
             let order = RowOrder::new(bank, number);
             for k in 0..length.min(count - first) {
                 take(block.get(order.row(k, length)).copied().unwrap_or(0));

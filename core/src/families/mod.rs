@@ -5,13 +5,12 @@
 
 mod bin;
 mod conv;
-#[cfg(not(target_feature = "simd128"))]
-mod fourier;
-#[cfg(target_feature = "simd128")]
-#[path = "fourier_simd.rs"]
+// In the browser bytes count more than time.
+#[cfg_attr(target_family = "wasm", path = "fourier_small.rs")]
 mod fourier;
 mod linear;
 mod maxout;
+#[cfg_attr(target_family = "wasm", path = "projection_small.rs")]
 mod projection;
 mod sigmoid;
 mod stump;
@@ -34,19 +33,21 @@ pub(crate) fn generate(bank: &Bank<'_>, workspace: &mut Workspace<'_>, sink: &mu
     let (q, block, wide) = (&*workspace.inputs, &mut *workspace.block, &mut *workspace.wide);
     // What is not built is refused by the parser; saying so again here keeps its
     // code out of the program.
-    if !bank.family.is_built() {
-        return;
-    }
     match bank.family {
         Family::Linear => linear::generate(q, sink),
-        Family::Fourier => fourier::generate(bank, q, block, sink),
-        Family::Stump => stump::generate(bank, q, sink),
-        Family::Bin { slot_bits } => bin::generate(bank, slot_bits, q, sink),
-        Family::Maxout { pool, shared } => {
+        Family::Fourier if cfg!(feature = "fourier") => fourier::generate(bank, q, block, sink),
+        Family::Stump if cfg!(feature = "stump") => stump::generate(bank, q, sink),
+        Family::Bin { slot_bits } if cfg!(feature = "bin") => {
+            bin::generate(bank, slot_bits, q, sink);
+        }
+        Family::Maxout { pool, shared } if cfg!(feature = "maxout") => {
             maxout::generate(bank, usize::from(pool), usize::from(shared), q, wide, sink);
         }
-        Family::Sigmoid => sigmoid::generate(bank, q, wide, sink),
-        Family::Conv(conv) => conv::generate(bank, conv, q, block, wide, sink),
+        Family::Sigmoid if cfg!(feature = "sigmoid") => sigmoid::generate(bank, q, wide, sink),
+        Family::Conv(conv) if cfg!(feature = "conv") => {
+            conv::generate(bank, conv, q, block, wide, sink);
+        }
+        _ => {}
     }
 }
 

@@ -4,7 +4,7 @@ use core::slice;
 
 use crate::bank::{Bank, Law};
 use crate::generator::{Draws, Purpose, Stream, bank_stream};
-use crate::numerics::{CAUCHY, NORMAL, NORMAL_ONE, Scale};
+use crate::numerics::{NORMAL_ONE, Scale, cauchy, normal};
 
 /// Dense projections of one quantised row: z_k = Σ_i w_ki·q_i, one at a time,
 /// the weights drawn as they are used.
@@ -27,25 +27,14 @@ impl<'b> Dense<'b> {
         }
     }
 
-    /// The phase of Fourier feature `k`.
-    #[cfg(target_feature = "simd128")]
-    pub(super) fn phase(&self, k: usize, q: &[i16]) -> i16 {
-        let phase = if self.bank.is_grouped() {
-            self.project_groups(k, q)
-        } else {
-            self.bank.scale.apply_wrapping(self.project(k, q))
-        };
-        phase as i16
-    }
-
     /// Projection `k`, modulo 2^32, before the bank's scale.
     #[inline]
     pub(super) fn project(&self, k: usize, q: &[i16]) -> i32 {
         let first = k as u64 * self.draws_each;
         match self.bank.law {
             Law::Sign => self.signed(first, q),
-            Law::Cauchy => self.tabled(first, q, |byte| i32::from(CAUCHY[usize::from(byte)])),
-            _ => self.tabled(first, q, |byte| i32::from(NORMAL[usize::from(byte)])),
+            Law::Cauchy => self.tabled(first, q, cauchy),
+            _ => self.tabled(first, q, normal),
         }
     }
 
@@ -91,8 +80,8 @@ impl<'b> Dense<'b> {
             for &value in mine {
                 let byte = (self.stream.draw(first + input as u64 / 8) >> (8 * (input % 8))) as u8;
                 let weight = match group.law {
-                    Law::Gaussian => i32::from(NORMAL[usize::from(byte)]),
-                    Law::Cauchy => i32::from(CAUCHY[usize::from(byte)]),
+                    Law::Gaussian => normal(byte),
+                    Law::Cauchy => cauchy(byte),
                     Law::Sign => 1 - 2 * i32::from(byte >> 7),
                     _ => 0,
                 };
@@ -105,7 +94,7 @@ impl<'b> Dense<'b> {
     }
 }
 
-/// What a bias drawn from [`NORMAL`] is divided by under a law: the table's
+/// What a bias drawn from the normal law is divided by under a law: the table's
 /// one for weights of ±1, nothing for weights from the table itself.
 pub(super) const fn bias_divisor(law: Law) -> i32 {
     match law {
@@ -117,6 +106,10 @@ pub(super) const fn bias_divisor(law: Law) -> i32 {
 /// Integers that wrap: i16 for phases, i32 for exact projections.
 pub(super) trait Wrapping: Copy {
     const ZERO: Self;
+    /// Whether [`Scale`]s apply to inputs.
+    const SCALED: bool;
+    /// An input, modulo the type's range.
+    fn from_input(value: i32) -> Self;
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     /// −self when bit 31 of `signs` is set, else self, without a branch.
@@ -124,9 +117,14 @@ pub(super) trait Wrapping: Copy {
 }
 
 macro_rules! wrapping {
-    ($($integer:ty),*) => {$(
+    ($($integer:ty, $scaled:literal;)*) => {$(
         impl Wrapping for $integer {
             const ZERO: Self = 0;
+            const SCALED: bool = $scaled;
+            #[inline]
+            fn from_input(value: i32) -> Self {
+                value as Self
+            }
             #[inline]
             fn add(self, other: Self) -> Self {
                 self.wrapping_add(other)
@@ -145,7 +143,7 @@ macro_rules! wrapping {
     )*};
 }
 
-wrapping!(i16, i32);
+wrapping!(i16, true; i32, false;);
 
 /// Hadamard projections, block after block: block `b` holds projections
 /// b·P..(b+1)·P of the row, z = H·D·q, D the signs of the draws b·⌈d/64⌉….
@@ -161,44 +159,22 @@ impl Hadamard {
     /// Fills `block` (a power of two, at least 8 and as long as `q`) with the
     /// next projections as phases: scaled before the transform, so that the block
     /// itself is i16 and its low bits are the phase.
-    #[cfg(not(target_feature = "simd128"))]
     #[inline]
     pub(super) fn phases(&mut self, scale: Scale, q: &[i16], block: &mut [i16]) {
-        if scale == Scale::ONE {
-            self.transform(q, block, |value| value);
-        } else {
-            self.transform(q, block, |value| scale.apply_wrapping(i32::from(value)) as i16);
-        }
-    }
-
-    /// The same in vectors.
-    #[cfg(target_feature = "simd128")]
-    pub(super) fn phases(&mut self, scale: Scale, q: &[i16], block: &mut [i16]) {
-        let (eights, _) = block.as_chunks_mut::<8>();
-        for (places, values) in eights.chunks_mut(8).zip(q.chunks(64)) {
-            let mut signs = self.draws.next();
-            for (place, values) in places.iter_mut().zip(values.chunks(8)) {
-                let mut eight = [0; 8];
-                eight.iter_mut().zip(values).for_each(|(place, &value)| *place = value);
-                *place = crate::simd::load(eight, scale, (signs >> 56) as u8);
-                signs <<= 8;
-            }
-        }
-        if let Some(padding) = eights.get_mut(q.len().div_ceil(8)..) {
-            padding.fill([0; 8]);
-        }
-        crate::simd::walsh_hadamard(eights);
+        self.transform(scale, q, block);
     }
 
     /// Fills `block` (a power of two, at least 8 and as long as `q`) with the
-    /// next projections; `load` converts an input.
+    /// next projections; the scale applies to the inputs of phases.
     #[inline(never)]
-    pub(super) fn transform<T: Wrapping>(
-        &mut self,
-        q: &[i16],
-        block: &mut [T],
-        load: impl Fn(i16) -> T,
-    ) {
+    pub(super) fn transform<T: Wrapping>(&mut self, scale: Scale, q: &[i16], block: &mut [T]) {
+        let load = |places: &mut [[T; 4]], values: &[[i16; 4]], signs| {
+            if T::SCALED && scale != Scale::ONE {
+                load_scaled(places, values, signs, scale);
+            } else {
+                load_fours(places, values, signs);
+            }
+        };
         let (fours, _) = block.as_chunks_mut::<4>();
         let (mut at, mut left, mut draw) = (0, q, 0);
         while let Some(places) = fours.get_mut(at..)
@@ -208,11 +184,11 @@ impl Hadamard {
             let signs = (draw >> 32) as u32;
             let (now, later) = left.split_at_checked(32).unwrap_or((left, &[]));
             let (whole, rest) = now.as_chunks::<4>();
-            load_fours(places, whole, signs, &load);
+            load(places, whole, signs);
             if let (&[_, ..], Some(place)) = (rest, places.get_mut(whole.len())) {
                 let mut last = [0; 4];
                 last.iter_mut().zip(rest).for_each(|(place, &value)| *place = value);
-                load_fours(slice::from_mut(place), &[last], signs << (4 * whole.len()), &load);
+                load(slice::from_mut(place), &[last], signs << (4 * whole.len()));
             }
             (at, left) = (at + 8, later);
         }
@@ -258,19 +234,29 @@ impl RowOrder {
 /// Up to 32 inputs with their signs, and the first two stages of the transform;
 /// a function of its own for the registers.
 #[inline(never)]
-fn load_fours<T: Wrapping>(
+fn load_fours<T: Wrapping>(places: &mut [[T; 4]], values: &[[i16; 4]], mut signs: u32) {
+    for (place, &[a, b, c, d]) in places.iter_mut().zip(values) {
+        *place = butterfly([
+            T::from_input(a.into()).signed(signs),
+            T::from_input(b.into()).signed(signs << 1),
+            T::from_input(c.into()).signed(signs << 2),
+            T::from_input(d.into()).signed(signs << 3),
+        ]);
+        signs <<= 4;
+    }
+}
+
+/// The same with a scale, which is rare: the trainer puts it into the input map.
+#[inline(never)]
+fn load_scaled<T: Wrapping>(
     places: &mut [[T; 4]],
     values: &[[i16; 4]],
     mut signs: u32,
-    load: &impl Fn(i16) -> T,
+    scale: Scale,
 ) {
-    for (place, &[a, b, c, d]) in places.iter_mut().zip(values) {
-        *place = butterfly([
-            load(a).signed(signs),
-            load(b).signed(signs << 1),
-            load(c).signed(signs << 2),
-            load(d).signed(signs << 3),
-        ]);
+    for (place, values) in places.iter_mut().zip(values) {
+        let scaled = values.map(|value| scale.apply_wrapping(value.into()) as i16);
+        load_fours(slice::from_mut(place), &[scaled], signs);
         signs <<= 4;
     }
 }

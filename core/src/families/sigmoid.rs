@@ -5,7 +5,7 @@ use super::maxout::project;
 use super::projection::bias_divisor;
 use crate::bank::{Bank, SIGMOID_BIAS};
 use crate::generator::{Draws, Purpose, bank_stream};
-use crate::numerics::{NORMAL, logistic};
+use crate::numerics::{logistic, normal};
 use crate::sink::Sink;
 
 #[inline(never)]
@@ -14,7 +14,7 @@ pub(super) fn generate(bank: &Bank<'_>, q: &[i16], wide: &mut [i32], sink: &mut 
     let unit = SIGMOID_BIAS / bias_divisor(bank.law);
     let mut runs = Runs::new(sink);
     project(bank, q, usize::from(bank.features), wide, |z| {
-        let bias = i32::from(NORMAL[usize::from(biases.next())]) * unit;
+        let bias = normal(biases.next()) * unit;
         runs.push(logistic(bank.scale.apply_saturating(z + bias)));
     });
     runs.flush();

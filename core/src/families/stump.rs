@@ -10,7 +10,7 @@
 use super::{FEATURE_ONE, RUN};
 use crate::bank::{Bank, Group, Law};
 use crate::generator::{Purpose, bank_stream};
-use crate::numerics::{NORMAL, uniform};
+use crate::numerics::{normal, uniform};
 use crate::sink::Sink;
 
 /// 2^16 divided by the golden ratio.
@@ -69,9 +69,7 @@ impl Walk {
             let scale = group.scale;
             total += match group.law {
                 Law::Uniform => self.stumps(part, values, |i| scale.apply_wrapping(uniform(i))),
-                _ => self.stumps(part, values, |i| {
-                    scale.apply_wrapping(i32::from(NORMAL[usize::from(i)]))
-                }),
+                _ => self.stumps(part, values, |i| scale.apply_wrapping(normal(i))),
             };
             self.next += length;
             run = rest;

@@ -31,7 +31,7 @@ pub(crate) const fn cos_turn(angle: i32) -> i16 {
     // The angle's one's-complement magnitude doubled, t in 0..=65535 for half a
     // turn, taken off 32767: the sine's argument, -32768..=32767 for ∓π/2.
     let magnitude = angle ^ (angle >> 31);
-    let s = ((magnitude << 1) ^ 0x7fff_0000) >> 16;
+    let s = 32767 - (magnitude >> 15);
     let s2 = (s * s) >> 15;
     let series = mul_round_add(s2, mul_round_add(s2, 1164, -10506), 25725);
     ((s * series) >> 14) as i16
@@ -179,11 +179,9 @@ pub const fn fixed_point(negative: bool, magnitude: u32, exponent: i32) -> i32 {
     let scaled = if magnitude == 0 {
         0
     } else if exponent >= 0 {
-        if exponent as u32 >= magnitude.leading_zeros() {
-            i32::MAX as u32
-        } else {
-            magnitude << exponent
-        }
+        // Shifted back, it is the same unless bits fell out.
+        let scaled = magnitude << (exponent & 31);
+        if exponent < 32 && scaled >> exponent == magnitude { scaled } else { i32::MAX as u32 }
     } else if exponent <= -33 {
         0
     } else {

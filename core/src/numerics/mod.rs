@@ -8,7 +8,7 @@ mod fixed;
 mod log;
 mod quantiles;
 
-#[cfg(not(target_feature = "simd128"))]
+#[cfg(not(target_family = "wasm"))]
 pub(crate) use fixed::cos_turn;
 pub(crate) use fixed::quotient;
 pub use fixed::{Scale, cos, fixed_point, logistic, mul_round};
@@ -17,3 +17,4 @@ pub use log::{LOG_BITS, signed_log_f32, signed_log_i16};
 pub use quantiles::{
     CAUCHY, CAUCHY_ONE, NORMAL, NORMAL_ONE, RECIPROCAL_GAMMA2, RECIPROCAL_ONE, uniform,
 };
+pub(crate) use quantiles::{cauchy, normal, reciprocal_gamma2};

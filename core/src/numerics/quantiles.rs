@@ -45,6 +45,101 @@ pub const fn uniform(byte: u8) -> i32 {
     2 * byte as i32 - 255
 }
 
+/// [`NORMAL`] at a byte. In the browser bytes count: there only half of the table
+/// lies in the program, which is odd.
+#[inline]
+pub(crate) fn normal(byte: u8) -> i32 {
+    const HALF: [u8; 128] = {
+        let (mut half, mut i) = ([0; 128], 0);
+        while i < 128 {
+            half[i] = NORMAL[128 + i] as u8;
+            i += 1;
+        }
+        half
+    };
+    if cfg!(target_family = "wasm") {
+        return odd(byte, HALF[folded(byte)].into());
+    }
+    NORMAL[usize::from(byte)].into()
+}
+
+/// [`CAUCHY`] at a byte, likewise.
+#[inline]
+pub(crate) fn cauchy(byte: u8) -> i32 {
+    const HALF: [i16; 128] = {
+        let (mut half, mut i) = ([0; 128], 0);
+        while i < 128 {
+            half[i] = CAUCHY[128 + i];
+            i += 1;
+        }
+        half
+    };
+    if cfg!(target_family = "wasm") {
+        return odd(byte, HALF[folded(byte)].into());
+    }
+    CAUCHY[usize::from(byte)].into()
+}
+
+/// [`RECIPROCAL_GAMMA2`] at a byte. In the browser bytes count: there the table lies
+/// in the program as every sixteenth entry and the steps between them, which fit a
+/// byte from entry [`STEEP`] on.
+#[inline]
+pub(crate) fn reciprocal_gamma2(byte: u8) -> i32 {
+    const FIRST: [u16; 16 + STEEP] = {
+        let (mut first, mut i) = ([0; 16 + STEEP], 0);
+        while i < STEEP {
+            first[16 + i] = RECIPROCAL_GAMMA2[i];
+            i += 1;
+        }
+        let mut i = STEEP / 16;
+        while i < 16 {
+            first[i] = RECIPROCAL_GAMMA2[16 * i];
+            i += 1;
+        }
+        first
+    };
+    const STEPS: [u8; 256 - STEEP] = {
+        let (mut steps, mut i) = ([0; 256 - STEEP], STEEP);
+        while i < 256 {
+            let step = RECIPROCAL_GAMMA2[i - 1] - RECIPROCAL_GAMMA2[i];
+            assert!(step < 256);
+            steps[i - STEEP] = step as u8;
+            i += 1;
+        }
+        steps
+    };
+    if !cfg!(target_family = "wasm") {
+        return RECIPROCAL_GAMMA2[usize::from(byte)].into();
+    }
+    let i = usize::from(byte);
+    if i < STEEP {
+        return i32::from(FIRST[16 + i]);
+    }
+    let steps = STEPS.get((i & !15) + 1 - STEEP..=i - STEEP).unwrap_or(&[]);
+    i32::from(FIRST[i >> 4]) - steps.iter().map(|&step| i32::from(step)).sum::<i32>()
+}
+
+/// See [`reciprocal_gamma2`].
+const STEEP: usize = 32;
+
+/// Where the quantile at `byte` lies in the upper half of an odd table.
+#[inline]
+fn folded(byte: u8) -> usize {
+    usize::from((byte ^ lower(byte) as u8) & 127)
+}
+
+#[inline]
+fn odd(byte: u8, magnitude: i32) -> i32 {
+    (magnitude ^ lower(byte)) - lower(byte)
+}
+
+/// -1 for a byte in the lower half, else 0: no branch, which would go either way as
+/// often as the other.
+#[inline]
+fn lower(byte: u8) -> i32 {
+    !(i32::from(byte as i8) >> 7)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,6 +188,18 @@ mod tests {
             let exact = f64::from(RECIPROCAL_ONE) / quantile(cdf, probability(i), 0.0, 50.0);
             assert!((f64::from(entry) - exact).abs() <= 0.5, "entry {i}");
             assert!((f64::from(entry) / exact - 1.0).abs() <= 0.0011, "entry {i}");
+        }
+    }
+
+    #[test]
+    fn odd_tables_are_their_upper_halves() {
+        for byte in 0..=255u8 {
+            for (table, entry) in [(&NORMAL.map(i16::from), normal(byte)), (&CAUCHY, cauchy(byte))]
+            {
+                assert_eq!(entry, i32::from(table[usize::from(byte)]));
+                let upper = i32::from(table[128 + folded(byte)]);
+                assert_eq!(entry, odd(byte, upper));
+            }
         }
     }
 

@@ -1,9 +1,11 @@
-//! Fourier, cos(w·x + b), in vectors: one loop for both kinds of projections.
+//! Fourier, cos(w·x + b), where bytes count more than time: one loop for both kinds
+//! of projections.
 
 use super::projection::{Dense, Hadamard};
 use super::{RUN, sum};
 use crate::bank::{Bank, Law};
 use crate::generator::{Purpose, bank_stream};
+#[cfg(target_feature = "simd128")]
 use crate::simd::Offsets;
 use crate::sink::Sink;
 
@@ -33,5 +35,29 @@ pub(super) fn generate(bank: &Bank<'_>, q: &[i16], block: &mut [i16], sink: &mut
         let Some(features) = phases.get(..length) else { return };
         sink.run(first, features, sum(features));
         first += length;
+    }
+}
+
+/// The offsets in order: see `fourier.rs`.
+#[cfg(not(target_feature = "simd128"))]
+struct Offsets {
+    offset: i16,
+    step: i16,
+    growth: i16,
+}
+
+#[cfg(not(target_feature = "simd128"))]
+impl Offsets {
+    fn new(draw: u64) -> Self {
+        Self { offset: draw as i16, step: (draw >> 16) as i16, growth: (draw >> 32) as i16 }
+    }
+
+    /// Phases to features in place.
+    fn cosines(&mut self, phases: &mut [i16]) {
+        for phase in phases {
+            *phase = crate::numerics::cos(phase.wrapping_add(self.offset));
+            self.offset = self.offset.wrapping_add(self.step);
+            self.step = self.step.wrapping_add(self.growth);
+        }
     }
 }

@@ -1,0 +1,207 @@
+//! What `projection.rs` does, where bytes count more than time: one loop for every
+//! law, and a transform of one stage a pass.
+
+use crate::bank::{Bank, Law};
+use crate::generator::{Draws, Purpose, Stream, bank_stream};
+use crate::numerics::{NORMAL_ONE, Scale, cauchy, normal};
+
+/// Dense projections of one quantised row: see `projection.rs`.
+pub(super) struct Dense<'b> {
+    stream: Stream,
+    /// Weights from one draw, as a power of two.
+    per_draw: u32,
+    bank: &'b Bank<'b>,
+}
+
+impl<'b> Dense<'b> {
+    pub(super) fn new(bank: &'b Bank<'b>, _: usize) -> Self {
+        let per_draw = if matches!(bank.law, Law::Sign) { 6 } else { 3 };
+        Self { stream: bank_stream(bank, Purpose::Weights), per_draw, bank }
+    }
+
+    /// Projection `k`, modulo 2^32, before the bank's scale.
+    pub(super) fn project(&self, k: usize, q: &[i16]) -> i32 {
+        self.sum(k, q, false)
+    }
+
+    /// The phase of Fourier feature `k`: the sum over groups of the group's
+    /// projection times the group's scale.
+    pub(super) fn phase(&self, k: usize, q: &[i16]) -> i16 {
+        self.sum(k, q, true) as i16
+    }
+
+    #[inline(never)]
+    fn sum(&self, k: usize, q: &[i16], scaled: bool) -> i32 {
+        let mask = (1 << self.per_draw) - 1;
+        let mut index = k as u64 * ((q.len() + mask) >> self.per_draw) as u64;
+        let (mut total, mut used, mut draw, mut rest) = (0i32, 0, 0, q);
+        for group in self.bank.groups() {
+            let Some((mine, others)) = rest.split_at_checked(usize::from(group.inputs)) else {
+                break;
+            };
+            rest = others;
+            let mut z = 0i32;
+            for &value in mine {
+                if used & mask == 0 {
+                    draw = self.stream.draw(index);
+                    index += 1;
+                }
+                used += 1;
+                let mut byte = draw as u8;
+                if self.per_draw == 6 {
+                    // One bit a weight, the highest first.
+                    byte = (draw >> 56) as u8;
+                    draw <<= 1;
+                } else {
+                    draw >>= 8;
+                }
+                let weight = match group.law {
+                    Law::Gaussian => normal(byte),
+                    Law::Cauchy => cauchy(byte),
+                    Law::Sign => 1 - 2 * i32::from(byte >> 7),
+                    _ => 0,
+                };
+                z = z.wrapping_add(weight.wrapping_mul(i32::from(value)));
+            }
+            total = total.wrapping_add(if scaled { group.scale.apply_wrapping(z) } else { z });
+        }
+        total
+    }
+}
+
+/// What a bias drawn from the normal law is divided by under a law: the table's
+/// one for weights of ±1, nothing for weights from the table itself.
+pub(super) const fn bias_divisor(law: Law) -> i32 {
+    match law {
+        Law::Gaussian => 1,
+        _ => NORMAL_ONE,
+    }
+}
+
+/// Integers that wrap: i16 for phases, i32 for exact projections.
+pub(super) trait Wrapping: Copy + Default {
+    fn add(self, other: Self) -> Self;
+    fn sub(self, other: Self) -> Self;
+}
+
+impl Wrapping for i16 {
+    #[inline]
+    fn add(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
+    #[inline]
+    fn sub(self, other: Self) -> Self {
+        self.wrapping_sub(other)
+    }
+}
+
+impl Wrapping for i32 {
+    #[inline]
+    fn add(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
+    #[inline]
+    fn sub(self, other: Self) -> Self {
+        self.wrapping_sub(other)
+    }
+}
+
+/// Hadamard projections, block after block: see `projection.rs`.
+pub(super) struct Hadamard {
+    draws: Draws,
+}
+
+impl Hadamard {
+    pub(super) fn new(bank: &Bank<'_>) -> Self {
+        Self { draws: bank_stream(bank, Purpose::Weights).draws(0) }
+    }
+
+    /// Fills `block` with the next projections as phases: scaled before the
+    /// transform, so that the block itself is i16 and its low bits are the phase.
+    #[cfg(not(target_feature = "simd128"))]
+    pub(super) fn phases(&mut self, scale: Scale, q: &[i16], block: &mut [i16]) {
+        self.transform(q, block, |value| scale.apply_wrapping(i32::from(value)) as i16);
+    }
+
+    /// The same in vectors.
+    #[cfg(target_feature = "simd128")]
+    pub(super) fn phases(&mut self, scale: Scale, q: &[i16], block: &mut [i16]) {
+        let (mut left, mut signs) = (q, 0);
+        let eights = block.as_chunks_mut::<8>().0;
+        for (number, place) in eights.iter_mut().enumerate() {
+            if number % 8 == 0 && !left.is_empty() {
+                signs = self.draws.next();
+            }
+            *place = crate::simd::load(left, scale, (signs >> 56) as u8);
+            signs <<= 8;
+            left = left.get(8..).unwrap_or(&[]);
+        }
+        crate::simd::walsh_hadamard(eights);
+    }
+
+    /// Fills `block` (a power of two, at least 8 and as long as `q`) with the
+    /// next projections; `load` converts an input.
+    pub(super) fn transform<T: Wrapping>(
+        &mut self,
+        q: &[i16],
+        block: &mut [T],
+        load: impl Fn(i16) -> T,
+    ) {
+        let (mut left, mut signs) = (q, 0u64);
+        for (number, place) in block.iter_mut().enumerate() {
+            *place = T::default();
+            let Some((&value, others)) = left.split_first() else { continue };
+            left = others;
+            if number % 64 == 0 {
+                signs = self.draws.next();
+            }
+            let value = load(value);
+            *place = if signs >> 63 == 0 { value } else { place.sub(value) };
+            signs <<= 1;
+        }
+        let mut half = 1;
+        while half < block.len() {
+            let mut rest = &mut *block;
+            while let Some((low, others)) = rest.split_at_mut_checked(half)
+                && let Some((high, others)) = others.split_at_mut_checked(half)
+            {
+                for (a, b) in low.iter_mut().zip(high) {
+                    (*a, *b) = (a.add(*b), a.sub(*b));
+                }
+                rest = others;
+            }
+            half *= 2;
+        }
+    }
+}
+
+/// The order in which a unit's projections are taken from block `number`: row
+/// (C + A·i + 2E·i²) modulo P, A odd, which takes every row once.
+///
+/// Rows r and s of a transform are related by r XOR s, so neighbours are related
+/// in the same way everywhere. In this order the relation differs from unit to
+/// unit and averages out.
+pub(super) struct RowOrder {
+    linear: u32,
+    square: u32,
+    offset: u32,
+}
+
+impl RowOrder {
+    pub(super) fn new(bank: &Bank<'_>, number: usize) -> Self {
+        let draw = bank_stream(bank, Purpose::Choices).draw(number as u64);
+        Self {
+            linear: u32::from(draw as u16) | 1,
+            offset: u32::from((draw >> 16) as u16),
+            square: 2 * u32::from((draw >> 32) as u16),
+        }
+    }
+
+    /// Row number `i` of a block of `length` rows, a power of two.
+    #[inline]
+    pub(super) fn row(&self, i: usize, length: usize) -> usize {
+        let i = i as u32;
+        let slope = self.linear.wrapping_add(self.square.wrapping_mul(i));
+        slope.wrapping_mul(i).wrapping_add(self.offset) as usize & (length - 1)
+    }
+}
