@@ -128,6 +128,14 @@ impl Conv {
         self.grid as u16 * if self.height == 1 { 1 } else { self.grid as u16 }
     }
 
+    /// Positions of a filter that is not dilated.
+    #[must_use]
+    pub const fn positions(&self, inputs: u16) -> usize {
+        let [y, x] = self.axes(inputs);
+        let stride = self.stride as usize;
+        y.positions(stride, 1) * x.positions(stride, 1)
+    }
+
     /// Filters of so many features.
     #[must_use]
     pub const fn filters(&self, features: u16) -> u32 {

@@ -53,6 +53,7 @@ named! {
         GroupInputs = "group inputs",
         GroupLaw = "group law",
         GroupScale = "group scale",
+        KeptFeatures = "kept features",
         Banks = "banks",
         Head = "head",
         ScoreScale = "score scale",
@@ -77,6 +78,7 @@ named! {
         Sigmoid = "sigmoid",
         Conv = "conv",
         Log = "log",
+        Kept = "kept",
     }
 }
 
@@ -92,6 +94,7 @@ impl Feature {
             5 => Self::Sigmoid,
             6 => Self::Conv,
             7 => Self::Log,
+            8 => Self::Kept,
             _ => Self::Dense,
         }
     }

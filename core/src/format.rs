@@ -308,6 +308,7 @@ impl<'a> Model<'a> {
             let few = features <= MAX_FEATURES && columns <= MAX_COLUMNS;
             cursor.expect(few, Field::BankFeatures, at + 2);
             bank.check_groups(cursor);
+            bank.check_kept(cursor);
             weights += bank.row_bytes() * self.outputs as usize;
             let limit = bank.input_limit();
             if limit < self.limit {

@@ -39,7 +39,7 @@ pub(super) fn generate(
         signs: bank_stream(bank, Purpose::Weights),
         offsets: bank_stream(bank, Purpose::Offsets).draw(0),
     };
-    let mut indices = 0..usize::from(bank.features);
+    let mut indices = bank.spans().flatten();
     let mut runs = Runs::new(sink);
     let mut wanted = Wanted { next: indices.next(), indices };
     while let Some(index) = wanted.next {
@@ -115,7 +115,8 @@ impl Draws {
     fn offset(&self, filter: usize) -> i16 {
         let (k, draw) = (filter as u32, self.offsets);
         let [offset, step, growth] = [draw as u32, (draw >> 16) as u32, (draw >> 32) as u32];
-        let square = k.wrapping_mul(k.wrapping_sub(1)) / 2;
+        // k·(k − 1)/2 without losing the highest bit: one factor is even.
+        let square = (k >> 1).wrapping_mul(k.wrapping_sub(1) | 1);
         let grown = growth.wrapping_mul(square);
         offset.wrapping_add(step.wrapping_mul(k)).wrapping_add(grown) as i16
     }

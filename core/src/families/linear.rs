@@ -1,9 +1,24 @@
 //! Linear: the quantised inputs themselves.
 
-use super::sum;
+use super::{Runs, sum};
+use crate::bank::Bank;
 use crate::sink::Sink;
 
 #[inline(never)]
-pub(super) fn generate(q: &[i16], sink: &mut dyn Sink) {
-    sink.run(0, q, sum(q));
+pub(super) fn generate(bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
+    if bank.is_kept() {
+        kept(bank, q, sink);
+    } else {
+        sink.run(0, q, sum(q));
+    }
+}
+
+/// Only the inputs of the list. A function of its own for its memory.
+#[inline(never)]
+fn kept(bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
+    let mut runs = Runs::new(sink);
+    for index in bank.indices() {
+        runs.push(q.get(index).copied().unwrap_or(0));
+    }
+    runs.flush();
 }

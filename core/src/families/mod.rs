@@ -8,6 +8,7 @@ mod conv;
 // In the browser bytes count more than time.
 #[cfg_attr(target_family = "wasm", path = "fourier_small.rs")]
 mod fourier;
+mod fourier_kept;
 mod linear;
 mod maxout;
 #[cfg_attr(target_family = "wasm", path = "projection_small.rs")]
@@ -34,7 +35,10 @@ pub(crate) fn generate(bank: &Bank<'_>, workspace: &mut Workspace<'_>, sink: &mu
     // What is not built is refused by the parser; saying so again here keeps its
     // code out of the program.
     match bank.family {
-        Family::Linear => linear::generate(q, sink),
+        Family::Linear => linear::generate(bank, q, sink),
+        Family::Fourier if cfg!(feature = "kept") && bank.is_kept() => {
+            fourier_kept::generate(bank, q, block, sink);
+        }
         Family::Fourier if cfg!(feature = "fourier") => fourier::generate(bank, q, block, sink),
         Family::Stump if cfg!(feature = "stump") => stump::generate(bank, q, sink),
         Family::Bin { slot_bits } if cfg!(feature = "bin") => {

@@ -7,7 +7,7 @@
 //! estimate the same kernel as independent draws with less variance, and cost no
 //! draw.
 
-use super::{FEATURE_ONE, RUN};
+use super::{FEATURE_ONE, RUN, Runs};
 use crate::bank::{Bank, Group, Law};
 use crate::generator::{Purpose, bank_stream};
 use crate::numerics::{normal, uniform};
@@ -19,6 +19,10 @@ const GOLDEN: u32 = 40_503;
 #[inline(never)]
 pub(super) fn generate(bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
     let mut walk = Walk::new(bank);
+    if bank.is_kept() {
+        walk.kept(bank, q, sink);
+        return;
+    }
     let mut features = [0; RUN];
     let mut first = 0;
     while first < usize::from(bank.features) {
@@ -32,7 +36,9 @@ pub(super) fn generate(bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
 
 /// Which input each feature looks at, and where its threshold lies.
 struct Walk {
-    /// Among the inputs in use.
+    /// Inputs in use.
+    count: u32,
+    /// Among them.
     next: usize,
     /// In the high half.
     place: u32,
@@ -49,9 +55,34 @@ impl Walk {
         // `count` steps go GOLDEN further, modulo 2^16.
         let step = (GOLDEN + (below(draws.draw(1)) << 16)) / count;
         Self {
+            count,
             next: below(draws.draw(0)) as usize,
             place: (draws.draw(2) as u32) << 16,
             step: step << 16,
+        }
+    }
+
+    /// The features of a list. A function of its own for its memory.
+    #[inline(never)]
+    fn kept(&self, bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
+        let mut runs = Runs::new(sink);
+        for k in bank.indices() {
+            let mut feature = [0];
+            self.after(k as u32).fill(bank, &mut feature, q);
+            let [feature] = feature;
+            runs.push(feature);
+        }
+        runs.flush();
+    }
+
+    /// The walk from feature `k` on.
+    fn after(&self, k: u32) -> Self {
+        // Not 0. Said here so that no panic is linked.
+        let next = (self.next as u32 + k) % self.count.max(1);
+        Self {
+            next: next as usize,
+            place: self.place.wrapping_add(self.step.wrapping_mul(k)),
+            ..*self
         }
     }
 

@@ -64,9 +64,9 @@ impl Reference {
             Family::Maxout { pool, shared: 0 } => bank.features * pool * self.inputs,
             Family::Maxout { pool, shared } => bank.features * pool + shared * self.inputs,
             Family::Conv(conv) => {
-                let cells: usize = conv.grid.iter().product();
                 let taps = conv.kernel.iter().product::<usize>() * conv.channels;
-                bank.features / cells * taps * conv.positions(1).iter().product::<usize>()
+                // At most: a list may have a feature of every filter.
+                bank.features * taps * conv.positions(1).iter().product::<usize>()
             }
             _ => bank.features * self.inputs,
         };

@@ -4,7 +4,7 @@ use super::Figure;
 use super::plot::{Plot, PlotError};
 
 /// Points up to which a cloud is drawn whole.
-const MOST_DOTS: usize = 1500;
+const MOST_DOTS: usize = 800;
 /// Bins of a reliability diagram.
 const BINS: usize = 10;
 

@@ -91,6 +91,7 @@ fn circle(settings: &Settings, section: &mut Section) -> Result<(), Error> {
             features: UNITS,
             bandwidth: 1.0,
             groups: Vec::new(),
+            kept: None,
         };
         let spec = realise(settings.seed, &[plan], &normaliser, &spread);
         let features = FeatureMap::new(&spec)?.features_of(&points, &rows)?;

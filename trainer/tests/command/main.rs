@@ -14,4 +14,7 @@ mod pipes;
 mod predictions;
 mod recordings;
 mod reports;
+mod shrink;
 mod streaming;
+mod tuning;
+mod weights;

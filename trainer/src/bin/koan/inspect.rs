@@ -72,6 +72,11 @@ fn pooling(conv: Conv) -> &'static str {
     if conv.proportion { "proportion" } else { "average" }
 }
 
+/// How many features a bank's kept ones are among, up to the last one.
+fn candidates(bank: &koan::Bank<'_>) -> usize {
+    bank.indices().last().map_or(0, |last| last + 1)
+}
+
 fn detailed(model: &Model<'_>, self_test: &str) -> Value {
     let sizes = model.buffer_sizes();
     let maps = if model.map_per_input() { model.inputs() } else { 1 };
@@ -106,6 +111,13 @@ fn detailed(model: &Model<'_>, self_test: &str) -> Value {
                     entry["dilated"] = json!(conv.dilated);
                 }
                 _ => {}
+            }
+            if bank.is_kept() {
+                entry["kept"] = json!({
+                    "candidates": candidates(&bank),
+                    "indices": bank.indices().collect::<Vec<_>>(),
+                    "bytes": bank.kept_bytes(),
+                });
             }
             if bank.is_grouped() {
                 entry["groups"] = bank
@@ -184,6 +196,14 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
             bank.width.bits,
             if bank.width.odd { " (odd levels)" } else { "" }
         );
+        if bank.is_kept() {
+            println!(
+                "    kept: {} of the first {}, a list of {} bytes",
+                bank.features,
+                candidates(&bank),
+                bank.kept_bytes()
+            );
+        }
         if bank.is_grouped() {
             for group in bank.groups() {
                 let scale = group.scale.factor();
