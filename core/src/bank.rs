@@ -3,7 +3,7 @@
 use crate::conv::Conv;
 use crate::error::{Feature, Field};
 use crate::format::{Cursor, byte_at, field, hadamard_block, u16_at, u64_at};
-use crate::kept::{Kept, MAX_INDEX, Spans};
+use crate::kept::{Kept, Listed, MAX_INDEX, Spans};
 use crate::numerics::{NORMAL_ONE, Scale, quotient};
 
 /// The nonlinearity of a bank's features.
@@ -252,7 +252,10 @@ impl Group {
 #[derive(Clone, Copy, Debug)]
 pub struct Groups<'a> {
     bytes: &'a [u8],
-    whole: Option<Group>,
+    /// Inputs of the group that stands for a bank without groups; 0 where there is none.
+    inputs: u16,
+    law: Law,
+    scale: Scale,
 }
 
 impl Iterator for Groups<'_> {
@@ -260,8 +263,9 @@ impl Iterator for Groups<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Group> {
-        if let Some(whole) = self.whole.take() {
-            return Some(whole);
+        if self.inputs > 0 {
+            let inputs = core::mem::take(&mut self.inputs);
+            return Some(Group { inputs, law: self.law, scale: self.scale });
         }
         let (group, rest) = self.bytes.split_at_checked(Group::BYTES)?;
         self.bytes = rest;
@@ -434,11 +438,9 @@ impl<'a> Bank<'a> {
     pub const fn groups(&self) -> Groups<'a> {
         Groups {
             bytes: self.group_bytes,
-            whole: if self.group_bytes.is_empty() {
-                Some(Group { inputs: self.inputs, law: self.law, scale: self.scale })
-            } else {
-                None
-            },
+            inputs: if self.grouped { 0 } else { self.inputs },
+            law: self.law,
+            scale: self.scale,
         }
     }
 
@@ -472,7 +474,12 @@ impl<'a> Bank<'a> {
         self.spans().flatten()
     }
 
-    /// The same in runs.
+    /// The indices of its list, if it has one.
+    pub(crate) const fn listed(&self) -> Option<Listed<'a>> {
+        Listed::new(self.kept, self.features)
+    }
+
+    /// The indices of its features in runs.
     pub(crate) const fn spans(&self) -> Spans<'a> {
         Spans::new(self.kept, self.features)
     }

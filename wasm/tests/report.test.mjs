@@ -13,7 +13,7 @@ import { file, root } from './paths.mjs';
 
 const shots = file(root, 'target/screenshots');
 const axe = readFileSync(file(root, 'wasm/node_modules/axe-core/axe.min.js'), 'utf8');
-const command = process.env.KOAN ?? file(root, 'target/release/koan');
+const command = process.env.KOAN ?? file(root, 'target/debug/koan');
 let folder;
 let browser;
 
@@ -93,7 +93,9 @@ for (const name of ['digits', 'numbers', 'eval']) {
     const { context, page } = await open(`${name}.html`, { bypassCSP: true });
     const wrong = await page.evaluate(() => {
       const found = [];
-      for (const plot of document.querySelectorAll('svg.plot')) {
+      const plots = document.querySelectorAll('svg.plot');
+      if (plots.length === 0) found.push('there is no plot');
+      for (const plot of plots) {
         const frame = plot.getBoundingClientRect();
         const boxes = [...plot.querySelectorAll('text')].map((text) => [text.textContent.trim(), text.getBoundingClientRect()]);
         boxes.forEach(([text, box], i) => {

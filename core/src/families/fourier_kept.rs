@@ -6,11 +6,18 @@ use super::projection::{Dense, Hadamard};
 use crate::bank::{Bank, Law};
 use crate::format::hadamard_block;
 use crate::generator::{Purpose, bank_stream};
+use crate::kept::Listed;
 use crate::numerics::cos;
 use crate::sink::Sink;
 
 #[inline(never)]
-pub(super) fn generate(bank: &Bank<'_>, q: &[i16], block: &mut [i16], sink: &mut dyn Sink) {
+pub(super) fn generate(
+    bank: &Bank<'_>,
+    list: Listed<'_>,
+    q: &[i16],
+    block: &mut [i16],
+    sink: &mut dyn Sink,
+) {
     let is_dense = !matches!(bank.law, Law::Hadamard) && cfg!(feature = "dense");
     let dense = Dense::new(bank, q.len());
     let length = hadamard_block(q.len() as u16);
@@ -18,7 +25,7 @@ pub(super) fn generate(bank: &Bank<'_>, q: &[i16], block: &mut [i16], sink: &mut
     let mut end = 0;
     let draw = bank_stream(bank, Purpose::Offsets).draw(0);
     let mut runs = Runs::new(sink);
-    for k in bank.indices() {
+    for k in list {
         let phase = if is_dense {
             dense.phase(k, q)
         } else {
@@ -30,7 +37,7 @@ pub(super) fn generate(bank: &Bank<'_>, q: &[i16], block: &mut [i16], sink: &mut
             }
             block.get(k & (length - 1)).copied().unwrap_or(0)
         };
-        runs.push(cos(phase.wrapping_add(offset(draw, k as u32) as i16)));
+        runs.put(cos(phase.wrapping_add(offset(draw, k as u32) as i16)));
     }
     runs.flush();
 }

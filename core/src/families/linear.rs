@@ -2,12 +2,13 @@
 
 use super::{Runs, sum};
 use crate::bank::Bank;
+use crate::kept::Listed;
 use crate::sink::Sink;
 
 #[inline(never)]
 pub(super) fn generate(bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
-    if bank.is_kept() {
-        kept(bank, q, sink);
+    if let Some(list) = bank.listed() {
+        kept(list, q, sink);
     } else {
         sink.run(0, q, sum(q));
     }
@@ -15,10 +16,10 @@ pub(super) fn generate(bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
 
 /// Only the inputs of the list. A function of its own for its memory.
 #[inline(never)]
-fn kept(bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
+fn kept(list: Listed<'_>, q: &[i16], sink: &mut dyn Sink) {
     let mut runs = Runs::new(sink);
-    for index in bank.indices() {
-        runs.push(q.get(index).copied().unwrap_or(0));
+    for index in list {
+        runs.put(q.get(index).copied().unwrap_or(0));
     }
     runs.flush();
 }

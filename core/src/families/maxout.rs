@@ -7,6 +7,7 @@ use super::Runs;
 use super::projection::{Dense, Hadamard, RowOrder};
 use crate::bank::{Bank, Law};
 use crate::generator::{Purpose, bank_stream};
+use crate::kept::Listed;
 use crate::numerics::Scale;
 use crate::sink::Sink;
 
@@ -32,8 +33,10 @@ pub(super) fn generate(
     if hadamard {
         let mut projections = Hadamard::new(bank);
         let length = crate::format::hadamard_block(q.len() as u16);
-        for block in wide.chunks_exact_mut(length) {
+        let mut rest = &mut *wide;
+        while let Some((block, others)) = core::mem::take(&mut rest).split_at_mut_checked(length) {
             projections.transform(Scale::ONE, q, block);
+            rest = others;
         }
     } else {
         let projections = Dense::new(bank, q.len());
@@ -73,8 +76,8 @@ pub(super) fn project(
     if matches!(bank.law, Law::Hadamard) || !cfg!(feature = "dense") {
         let length = crate::format::hadamard_block(q.len() as u16);
         let Some(block) = block.get_mut(..length) else { return };
-        if bank.is_kept() {
-            transform_kept(bank, q, pool, block, units);
+        if let Some(list) = bank.listed() {
+            transform_kept(bank, list, q, pool, block, units);
             return;
         }
         let count = usize::from(bank.features) * pool;
@@ -103,6 +106,7 @@ pub(super) fn project(
 /// The projections of a list's units from the transforms that have any.
 fn transform_kept(
     bank: &Bank<'_>,
+    list: Listed<'_>,
     q: &[i16],
     pool: usize,
     block: &mut [i32],
@@ -112,7 +116,7 @@ fn transform_kept(
     let log = length.trailing_zeros() & 31;
     let mut order = RowOrder::default();
     let mut end = 0;
-    for unit in bank.indices() {
+    for unit in list {
         units.start(unit);
         for k in unit * pool..(unit + 1) * pool {
             if k >= end {

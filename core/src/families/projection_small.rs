@@ -80,41 +80,32 @@ pub(super) const fn bias_divisor(law: Law) -> i32 {
 
 /// Integers that wrap: i16 for phases, i32 for exact projections.
 pub(super) trait Wrapping: Copy + Default {
-    fn add(self, other: Self) -> Self;
-    fn sub(self, other: Self) -> Self;
     /// An input, modulo the type's range.
     fn from_input(value: i32) -> Self;
+    fn add(self, other: Self) -> Self;
+    fn sub(self, other: Self) -> Self;
 }
 
-impl Wrapping for i16 {
-    #[inline]
-    fn add(self, other: Self) -> Self {
-        self.wrapping_add(other)
-    }
-    #[inline]
-    fn sub(self, other: Self) -> Self {
-        self.wrapping_sub(other)
-    }
-    #[inline]
-    fn from_input(value: i32) -> Self {
-        value as Self
-    }
+macro_rules! wrapping {
+    ($($integer:ty),*) => {$(
+        impl Wrapping for $integer {
+            #[inline]
+            fn from_input(value: i32) -> Self {
+                value as Self
+            }
+            #[inline]
+            fn add(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            #[inline]
+            fn sub(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+        }
+    )*};
 }
 
-impl Wrapping for i32 {
-    #[inline]
-    fn add(self, other: Self) -> Self {
-        self.wrapping_add(other)
-    }
-    #[inline]
-    fn sub(self, other: Self) -> Self {
-        self.wrapping_sub(other)
-    }
-    #[inline]
-    fn from_input(value: i32) -> Self {
-        value as Self
-    }
-}
+wrapping!(i16, i32);
 
 /// Hadamard projections, block after block: see `projection.rs`.
 pub(super) struct Hadamard {
@@ -156,7 +147,7 @@ impl Hadamard {
     }
 
     /// Fills `block` (a power of two, at least 8 and as long as `q`) with the
-    /// next projections of the scaled inputs.
+    /// next projections of scaled inputs.
     pub(super) fn transform<T: Wrapping>(&mut self, scale: Scale, q: &[i16], block: &mut [T]) {
         let (mut left, mut signs) = (q, 0u64);
         for (number, place) in block.iter_mut().enumerate() {
@@ -166,7 +157,7 @@ impl Hadamard {
             if number % 64 == 0 {
                 signs = self.draws.next();
             }
-            let value = T::from_input(scale.apply_wrapping(i32::from(value)));
+            let value = T::from_input(scale.apply_wrapping(value.into()));
             *place = if signs >> 63 == 0 { value } else { place.sub(value) };
             signs <<= 1;
         }

@@ -7,10 +7,11 @@
 //! estimate the same kernel as independent draws with less variance, and cost no
 //! draw.
 
-use super::{FEATURE_ONE, RUN, Runs};
+use super::{FEATURE_ONE, RUN, Runs, unknown_zeros};
 use crate::bank::{Bank, Group, Law};
 use crate::generator::{Purpose, bank_stream};
-use crate::numerics::{normal, uniform};
+use crate::kept::Listed;
+use crate::numerics::{normal, quotient, uniform};
 use crate::sink::Sink;
 
 /// 2^16 divided by the golden ratio.
@@ -19,11 +20,11 @@ const GOLDEN: u32 = 40_503;
 #[inline(never)]
 pub(super) fn generate(bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
     let mut walk = Walk::new(bank);
-    if bank.is_kept() {
-        walk.kept(bank, q, sink);
+    if let Some(list) = bank.listed() {
+        walk.kept(bank, list, q, sink);
         return;
     }
-    let mut features = [0; RUN];
+    let mut features = unknown_zeros();
     let mut first = 0;
     while first < usize::from(bank.features) {
         let length = RUN.min(usize::from(bank.features) - first);
@@ -53,7 +54,7 @@ impl Walk {
         let draws = bank_stream(bank, Purpose::Choices);
         let below = |draw: u64| ((u64::from(draw as u32) * u64::from(count)) >> 32) as u32;
         // `count` steps go GOLDEN further, modulo 2^16.
-        let step = (GOLDEN + (below(draws.draw(1)) << 16)) / count;
+        let step = quotient(GOLDEN + (below(draws.draw(1)) << 16), count);
         Self {
             count,
             next: below(draws.draw(0)) as usize,
@@ -64,26 +65,32 @@ impl Walk {
 
     /// The features of a list. A function of its own for its memory.
     #[inline(never)]
-    fn kept(&self, bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
+    fn kept(&mut self, bank: &Bank<'_>, list: Listed<'_>, q: &[i16], sink: &mut dyn Sink) {
         let mut runs = Runs::new(sink);
-        for k in bank.indices() {
+        let mut at = 0;
+        for k in list {
+            self.skip((k - at) as u32);
             let mut feature = [0];
-            self.after(k as u32).fill(bank, &mut feature, q);
+            self.fill(bank, &mut feature, q);
             let [feature] = feature;
-            runs.push(feature);
+            runs.put(feature);
+            at = k + 1;
         }
         runs.flush();
     }
 
-    /// The walk from feature `k` on.
-    fn after(&self, k: u32) -> Self {
-        // Not 0. Said here so that no panic is linked.
-        let next = (self.next as u32 + k) % self.count.max(1);
-        Self {
-            next: next as usize,
-            place: self.place.wrapping_add(self.step.wrapping_mul(k)),
-            ..*self
+    /// Leaves `count` features out.
+    fn skip(&mut self, count: u32) {
+        self.place = self.place.wrapping_add(self.step.wrapping_mul(count));
+        let mut next = self.next as u32 + count;
+        // Mostly once around at most: division is slow on small cores.
+        if next >= self.count {
+            next -= self.count;
         }
+        if next >= self.count {
+            next -= quotient(next, self.count) * self.count;
+        }
+        self.next = next as usize;
     }
 
     /// The next features; gives their sum.

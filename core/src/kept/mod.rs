@@ -26,6 +26,32 @@ pub(crate) use none::Kept;
 /// Indices of kept features lie below this.
 pub const MAX_INDEX: u32 = 1 << 20;
 
+/// The indices of a list that was checked, for what a family does of lists alone.
+pub(crate) struct Listed<'a> {
+    codes: Codes<'a>,
+    left: u16,
+}
+
+impl<'a> Listed<'a> {
+    /// None for a bank that has all its features.
+    pub(crate) const fn new(kept: Kept<'a>, features: u16) -> Option<Self> {
+        match kept.codes() {
+            Some(codes) => Some(Self { codes, left: features }),
+            None => None,
+        }
+    }
+}
+
+impl Iterator for Listed<'_> {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        self.left = self.left.checked_sub(1)?;
+        Some(self.codes.next_of_checked())
+    }
+}
+
 /// The features of a bank as runs of indices: all at once for a bank that has all,
 /// one by one for a list. So what a family does for each of them costs nothing
 /// more for want of a list.

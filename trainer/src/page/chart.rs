@@ -72,7 +72,7 @@ pub fn reliability(predictors: &[(&str, &[Reliability])]) -> Result<Figure, Plot
             }),
         );
     }
-    plot.line("honest", (0.0, 0.0), (1.0, 1.0)).draw()
+    plot.line("perfectly calibrated", (0.0, 0.0), (1.0, 1.0)).draw()
 }
 
 /// The 95 % interval of a share that was observed in so many rows (Wilson 1927).

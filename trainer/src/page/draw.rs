@@ -177,7 +177,7 @@ fn paint(plot: &Plot, x: &Scale, y: &Scale, root: &Area<'_>) -> Result<(), Strin
             Mark::Scatter | Mark::Cloud => Vec::new(),
         };
         if series.mark == Mark::Rule {
-            let dashes = DashedPathElement::new(joined.into_iter(), 6, 4, colour.stroke_width(2));
+            let dashes = DashedPathElement::new(joined, 6, 4, colour.stroke_width(2));
             chart.draw_series(std::iter::once(dashes)).map_err(text)?;
             continue;
         }

@@ -135,12 +135,13 @@ fn capped(spec: &ModelSpec, options: &TrainOptions) -> ModelSpec {
 
 /// The banks with their features halved so many times; linear terms stay whole.
 fn halved(banks: &[BankSpec], times: u32) -> Vec<BankSpec> {
-    let fewer = |bank: &BankSpec| BankSpec {
-        features: match bank.family {
+    let fewer = |bank: &BankSpec| {
+        let features = match bank.family {
             koan::Family::Linear => bank.features,
             _ => (bank.features >> times).max(1),
-        },
-        ..bank.clone()
+        };
+        let first = |kept: &Vec<u32>| kept.iter().copied().take(features.into()).collect();
+        BankSpec { features, kept: bank.kept.as_ref().map(first), ..bank.clone() }
     };
     banks.iter().map(fewer).collect()
 }

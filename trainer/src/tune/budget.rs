@@ -4,7 +4,7 @@
 use super::curve::{Size, first_lambdas, specs};
 use super::folds::Folds;
 use super::footprint::Footprint;
-use super::halving::Search;
+use super::halving::{SHORT_TARGETS, Search, TARGETS};
 use super::inputs::Inputs;
 use super::rank::Entry;
 use super::sizes::sizes;

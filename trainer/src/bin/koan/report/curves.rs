@@ -22,8 +22,9 @@ pub fn section(page: &mut Page, study: &Study, report: &Report) -> Result<()> {
     );
     if study.train_rows < report.train_rows || study.features < report.features {
         text += &format!(
-            " To be quick they see at most {} features and {} rows; the model itself has {} and {}.",
-            study.features, study.train_rows, report.features, report.train_rows
+            " They are kept small to be quick: the model itself has {} features and was trained on \
+             {} rows.",
+            report.features, report.train_rows
         );
     }
     page.text(&text);

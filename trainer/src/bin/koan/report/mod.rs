@@ -155,8 +155,7 @@ fn baseline_rows(baselines: &Baselines) -> Vec<(String, String)> {
 fn repeat(page: &mut Page, model: &Model<'_>, seconds: Option<f64>) {
     page.heading("How to repeat it");
     page.text(
-        "The same files, command and version give the same bytes, on any machine and with any \
-         number of threads.",
+        "The same files, command and version give the same bytes, with any number of threads.",
     );
     page.code(&command_line(std::env::args().skip(1)));
     let mut facts = vec![
