@@ -1,5 +1,6 @@
 //! A bank: a run of features of one family, one law and one scale.
 
+use crate::conv::Conv;
 use crate::error::{Feature, Field};
 use crate::format::{Cursor, byte_at, field, hadamard_block, u16_at, u64_at};
 use crate::kept::{Kept, Listed, MAX_INDEX, Spans};
@@ -28,11 +29,13 @@ pub enum Family {
     },
     /// σ(w·x + b): random ridge functions.
     Sigmoid,
+    /// Filters of signs over an image or a series, pooled.
+    Conv(Conv),
 }
 
 impl Family {
     /// How many families the format knows.
-    pub(crate) const COUNT: u8 = 6;
+    pub(crate) const COUNT: u8 = 7;
 
     /// The family's name, as the command line and reports have it.
     #[must_use]
@@ -44,6 +47,7 @@ impl Family {
             Self::Bin { .. } => "bin",
             Self::Maxout { .. } => "maxout",
             Self::Sigmoid => "sigmoid",
+            Self::Conv(_) => "conv",
         }
     }
 
@@ -57,6 +61,7 @@ impl Family {
             Self::Bin { .. } => cfg!(feature = "bin"),
             Self::Maxout { .. } => cfg!(feature = "maxout"),
             Self::Sigmoid => cfg!(feature = "sigmoid"),
+            Self::Conv(_) => cfg!(feature = "conv"),
         }
     }
 
@@ -70,6 +75,7 @@ impl Family {
             Self::Bin { .. } => 3,
             Self::Maxout { .. } => 4,
             Self::Sigmoid => 5,
+            Self::Conv(_) => 6,
         }
     }
 }
@@ -156,6 +162,7 @@ impl Law {
             Family::Stump => (0b110_0000, 0b110_0001),
             Family::Bin { .. } => (0b1000_0000, 0b1000_0001),
             Family::Maxout { .. } | Family::Sigmoid => (0b1_1010, 0),
+            Family::Conv(_) => (0b1000, 0),
         };
         let laws = if grouped { in_group } else { alone };
         laws >> self.code() & 1 != 0
@@ -334,6 +341,16 @@ impl<'a> Bank<'a> {
             5 if cfg!(feature = "sigmoid") => {
                 most = 31;
                 Family::Sigmoid
+            }
+            6 if cfg!(feature = "conv") => {
+                let bytes = cursor.bytes(Conv::BYTES, Field::ConvShape);
+                let conv = Conv::read(bytes, 0);
+                let known = byte_at(bytes, 3) >> 6 == 0 && conv.fits(inputs);
+                cursor.expect(known, Field::ConvShape, parameters);
+                let whole = conv.filters(features) * conv.cells() as u32 == features as u32;
+                let listed = options & option::KEPT != 0;
+                cursor.expect(whole || listed, Field::BankFeatures, at + 2);
+                Family::Conv(conv)
             }
             code => {
                 cursor.expect(code < Family::COUNT, Field::BankFamily, at);
@@ -525,6 +542,7 @@ impl<'a> Bank<'a> {
                 let block = if hadamard == 0 { 1 } else { hadamard };
                 (0, (shared as u32 + block - 1) & !(block - 1))
             }
+            Family::Conv(conv) if cfg!(feature = "conv") => conv.buffers(self.inputs),
             _ => (0, 0),
         }
     }

@@ -48,6 +48,7 @@ named! {
         BankScale = "bank scale",
         BinSlotBits = "bin slot bits",
         MaxoutPool = "maxout pool",
+        ConvShape = "conv shape",
         Groups = "groups",
         GroupInputs = "group inputs",
         GroupLaw = "group law",
@@ -75,6 +76,7 @@ named! {
         Bin = "bin",
         Maxout = "maxout",
         Sigmoid = "sigmoid",
+        Conv = "conv",
         Log = "log",
         Kept = "kept",
     }
@@ -90,8 +92,9 @@ impl Feature {
             3 => Self::Bin,
             4 => Self::Maxout,
             5 => Self::Sigmoid,
-            6 => Self::Log,
-            7 => Self::Kept,
+            6 => Self::Conv,
+            7 => Self::Log,
+            8 => Self::Kept,
             _ => Self::Dense,
         }
     }

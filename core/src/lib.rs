@@ -22,7 +22,7 @@
 //! input map and the scores is integer arithmetic.
 //!
 //! Cargo features choose what is built in: one for each family (`fourier`, `stump`,
-//! `bin`, `maxout`, `sigmoid`; the linear one is always there), `dense` for
+//! `bin`, `maxout`, `sigmoid`, `conv`; the linear one is always there), `dense` for
 //! projections other than the Hadamard transform, `kept` for banks that keep only
 //! some of their features, and `log` for input maps with a logarithm. All are on by
 //! default. A model that needs more is
@@ -59,6 +59,7 @@ struct Readme;
 
 mod bank;
 mod buffers;
+mod conv;
 mod crc;
 mod error;
 mod families;
@@ -78,6 +79,7 @@ mod sink;
 
 pub use bank::{Bank, Family, Group, Groups, Law, Width, option};
 pub use buffers::{Buffers, OwnedBuffers, Workspace};
+pub use conv::Conv;
 pub use error::{Error, Feature, Field};
 pub use families::FEATURE_ONE;
 pub use input::{Input, InputMap};

@@ -4,7 +4,7 @@
 //! are expanded from one drawn seed, so that drawing stays cheap.
 
 use koan::numerics::Scale;
-use koan::{Calibration, Family, Group, InputMap, Law, Task, Width};
+use koan::{Calibration, Conv, Family, Group, InputMap, Law, Task, Width};
 use koan_trainer::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -41,7 +41,47 @@ pub fn kinds() -> Vec<(Family, Law, bool)> {
     kinds.push((Family::Fourier, None, true));
     kinds.push((Family::Stump, None, true));
     kinds.push((Family::Bin { slot_bits: 3 }, None, true));
+    let image = Conv {
+        height: 8,
+        channels: 1,
+        kernel: 3,
+        stride: 1,
+        grid: 2,
+        proportion: false,
+        dilated: false,
+    };
+    kinds.push((Family::Conv(image), Sign, false));
     kinds
+}
+
+/// The convolution of a number of inputs that is nearest to what is asked for: sizes
+/// are taken down, numbers to fit the inputs.
+#[must_use]
+pub fn conv_of(inputs: u16, asked: Conv) -> Conv {
+    let divisor = |number: u16, most: u8| {
+        (1..=most.max(1)).rev().find(|&size| number.is_multiple_of(size.into())).unwrap_or(1)
+    };
+    let height = divisor(inputs, asked.height);
+    let channels = divisor(inputs / u16::from(height), asked.channels);
+    let mut conv = Conv { height, channels, ..asked };
+    while !conv.fits(inputs) {
+        match (conv.grid, conv.kernel, conv.stride) {
+            (2.., ..) => conv.grid -= 1,
+            (_, 2.., _) => conv.kernel -= 1,
+            (_, _, 2..) => conv.stride -= 1,
+            _ => conv.dilated = false,
+        }
+    }
+    conv
+}
+
+fn conv(inputs: u16) -> impl Strategy<Value = Conv> {
+    let sizes = (prop_oneof![Just(1u8), 1u8..=20], 1u8..=5, 1u8..=9);
+    (sizes, prop_oneof![2 => Just(1u8), 1 => 1u8..=15], 1u8..=5, any::<bool>(), any::<bool>())
+        .prop_map(move |((height, channels, kernel), stride, grid, proportion, dilated)| {
+            let asked = Conv { height, channels, kernel, stride, grid, proportion, dilated };
+            conv_of(inputs, asked)
+        })
 }
 
 /// The laws that the groups of a family may have.
@@ -107,8 +147,8 @@ fn bank_of(inputs: u16, kinds: Vec<(Family, Law, bool)>) -> impl Strategy<Value 
             // Few long pools: they multiply the work.
             let pool = prop_oneof![8 => 1u8..=6, 1 => 7u8..=255];
             let shared = prop_oneof![8 => 1u16..=100, 1 => 101u16..=600];
-            (features, scale, groups, pool, shared, 1u8..=12).prop_map(
-                move |(features, scale, groups, pool, shared, slot_bits)| {
+            (features, scale, groups, pool, shared, 1u8..=12, conv(inputs)).prop_map(
+                move |(features, scale, groups, pool, shared, slot_bits, conv)| {
                     let (family, features) = match family {
                         Family::Bin { .. } => {
                             (Family::Bin { slot_bits }, features.min(4096 >> slot_bits))
@@ -118,6 +158,10 @@ fn bank_of(inputs: u16, kinds: Vec<(Family, Law, bool)>) -> impl Strategy<Value 
                             if pool > 6 { features.min(5) } else { features },
                         ),
                         Family::Maxout { .. } => (Family::Maxout { pool, shared }, features),
+                        Family::Conv(_) => {
+                            let filters = features.div_ceil(conv.cells());
+                            (Family::Conv(conv), filters * conv.cells())
+                        }
                         other => (other, features),
                     };
                     BankSpec { family, law, features, scale, groups, kept: None }

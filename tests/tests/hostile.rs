@@ -273,6 +273,31 @@ fn bank_at(blob: &[u8]) -> usize {
     19 + 6 * if model.map_per_input() { model.inputs() } else { 1 }
 }
 
+/// Sizes that are 0, too large or not a divisor, of an image of 7 × 8 pixels.
+fn convolutions_that_do_not_fit(bad: impl Fn(&str, usize) -> String) {
+    let blob = golden("conv-image-w2");
+    let bank = bank_at(&blob);
+    let shape = bank + 6;
+    for (at, values) in [
+        (0, &[0, 5, 57, 255][..]), // height
+        (1, &[0, 3, 16, 255]),     // channels
+        (2, &[0, 6, 8, 255]),      // kernel, of which 3 × 3 cells leave 5
+        (3, &[0, 3, 15, 64, 128]), // stride, mode
+        (4, &[0, 6, 255]),         // grid
+    ] {
+        for &value in values {
+            assert_eq!(refusal(&blob, shape + at, &[value]), bad("conv shape", shape), "{at}");
+        }
+    }
+    // One tap could be dilated for ever.
+    assert_eq!(refusal(&blob, shape + 2, &[1, 0x21]), bad("conv shape", shape));
+    // Whole filters, a law of its own, no groups.
+    assert_eq!(refusal(&blob, bank + 2, &[10, 0]), bad("bank features", bank + 2));
+    assert_eq!(refusal(&blob, bank, &[0x16]), bad("bank law", bank));
+    assert_eq!(refusal(&blob, bank + 1, &[0x10]), bad("bank law", bank));
+    assert_eq!(refusal(&blob, bank + 5, &[17]), bad("bank scale", bank + 4));
+}
+
 #[test]
 fn refusals_name_field_and_offset() {
     let blob = golden("fourier-gaussian-w2");
@@ -281,11 +306,12 @@ fn refusals_name_field_and_offset() {
     let bad = |field: &str, at: usize| {
         format!("field `{field}` at offset {at} has a value that is not allowed")
     };
+    convolutions_that_do_not_fit(bad);
     assert!(refusal(&blob, 0, b"NOAK").contains("not a koan blob"));
     assert_eq!(refusal(&blob, 4, &[2]), "unknown format version 2");
     assert_eq!(refusal(&blob, 5, &[4]), bad("flags", 5));
     assert_eq!(refusal(&blob, 6, &[0, 0]), bad("inputs", 6));
-    assert_eq!(refusal(&blob, bank, &[0x16]), bad("bank family", bank));
+    assert_eq!(refusal(&blob, bank, &[0x17]), bad("bank family", bank));
     assert_eq!(refusal(&blob, bank, &[0x51]), bad("bank law", bank));
     assert_eq!(refusal(&blob, bank + 1, &[0x80]), bad("bank options", bank + 1));
     assert_eq!(refusal(&blob, bank + 1, &[5]), bad("bank options", bank + 1));

@@ -1,7 +1,7 @@
 //! The handwritten digits that come with the `smartcore` crate: 1,797 images of
 //! 8 × 8 pixels in 0..=16 (UCI "Optical Recognition of Handwritten Digits").
 
-use crate::data::{Column, ColumnKind, Division, Format, Schema, Table, Target};
+use crate::data::{Column, ColumnKind, Division, Format, Schema, Shape, Table, Target};
 
 /// Rows to train on in the demo; the other 597 are the test rows.
 pub const TRAIN_ROWS: usize = 1200;
@@ -23,6 +23,7 @@ pub fn table() -> Table {
             columns,
             inputs: digits.num_features,
             classes: (0..10).map(|digit| digit.to_string()).collect(),
+            image: Some(Shape { height: 8, width: 8, channels: 1 }),
             ..Schema::new(Format::Csv)
         },
         division: Division::Free,

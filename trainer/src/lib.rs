@@ -43,7 +43,7 @@ pub mod tune;
 pub mod unsupervised;
 pub mod whole;
 
-pub use options::{FamilyName, Goal, TrainOptions};
+pub use options::{ConvOptions, FamilyName, Goal, Pooling, TrainOptions};
 pub use report::Report;
 pub use train::{Trained, train};
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use koan::format::field;
-use koan::{Family, Group, InputMap, Model};
+use koan::{Conv, Family, Group, InputMap, Model};
 
 /// A run of bytes of a blob.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +30,7 @@ pub fn parts(model: &Model<'_>) -> Vec<Part> {
         let parameters = match bank.family {
             Family::Bin { .. } => 1,
             Family::Maxout { .. } => 3,
+            Family::Conv(_) => Conv::BYTES,
             _ => 0,
         };
         let groups = if bank.is_grouped() { 1 + bank.groups().count() * Group::BYTES } else { 0 };

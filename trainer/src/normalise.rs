@@ -66,6 +66,8 @@ pub struct Spread {
     pub square_norm: f64,
     /// Mean of ‖x − y‖₁ over pairs of rows.
     pub distance_l1: f64,
+    /// Inputs of a row.
+    pub inputs: f64,
     /// Nearly the largest |u| (its 99.99 % quantile).
     pub largest: f64,
 }
@@ -178,7 +180,13 @@ impl Normaliser {
         let step = rows.len().div_ceil(2000).max(1);
         let sample: Vec<usize> = rows.iter().copied().step_by(step).collect();
         let count = sample.len().max(1) as f64;
-        let mut spread = Spread { variance: 0.0, square_norm: 0.0, distance_l1: 0.0, largest: 0.0 };
+        let mut spread = Spread {
+            variance: 0.0,
+            square_norm: 0.0,
+            distance_l1: 0.0,
+            inputs: self.axes.len() as f64,
+            largest: 0.0,
+        };
         let mut magnitudes = Vec::with_capacity(sample.len() * self.axes.len());
         for (input, axis) in self.axes.iter().enumerate() {
             let mut values: Vec<f64> =

@@ -1,9 +1,9 @@
 //! What a user may ask of training; everything has a default.
 
-use koan::{Family, Law};
+use koan::{Conv, Family, Law};
 
 use crate::Error;
-use crate::data::{Schema, Task};
+use crate::data::{Schema, Shape, Task};
 use crate::normalise::Kind;
 use crate::plan::{BankPlan, GroupPlan};
 use crate::solve::Loss;
@@ -21,14 +21,23 @@ pub enum FamilyName {
     Maxout,
     /// σ(w·x + b): random ridge functions
     Sigmoid,
+    /// filters of signs over an image or a series, pooled
+    Conv,
     /// the inputs themselves
     Linear,
 }
 
 impl FamilyName {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Fourier, Self::Stump, Self::Bin, Self::Maxout, Self::Sigmoid, Self::Linear];
+    pub const ALL: [Self; 7] = [
+        Self::Fourier,
+        Self::Stump,
+        Self::Bin,
+        Self::Maxout,
+        Self::Sigmoid,
+        Self::Conv,
+        Self::Linear,
+    ];
 
     /// The name, as the command line and reports have it.
     #[must_use]
@@ -39,9 +48,88 @@ impl FamilyName {
             Self::Bin => "bin",
             Self::Maxout => "maxout",
             Self::Sigmoid => "sigmoid",
+            Self::Conv => "conv",
             Self::Linear => "linear",
         }
     }
+}
+
+/// What becomes of a filter's values in a cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Pooling {
+    /// the average of their cosines
+    #[default]
+    Average,
+    /// the proportion that is positive
+    Proportion,
+}
+
+/// What is asked of a convolution; what is not given follows from the shape.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConvOptions {
+    /// What a row is; known of idx images and of windows.
+    pub shape: Option<Shape>,
+    /// Taps of a filter in each direction: a quarter of an image's side, 2 to 7; 9 for
+    /// series.
+    pub kernel: Option<u8>,
+    /// Pixels from a position to the next, 1 to 15; 1 if not given.
+    pub stride: Option<u8>,
+    /// Cells in each direction: up to 4 for images, 1 for series.
+    pub grid: Option<u8>,
+    /// What becomes of the values in a cell.
+    pub pooling: Pooling,
+    /// Whether filters are dilated by powers of two.
+    pub dilated: bool,
+}
+
+impl ConvOptions {
+    /// The family over rows of a schema.
+    fn family(&self, schema: &Schema) -> Result<Conv, Error> {
+        let Some(shape) = self.shape.or_else(|| schema.shape()) else {
+            return Err(Error::Options(
+                "the family conv needs the shape of a row: --shape HEIGHTxWIDTHxCHANNELS of \
+                 images, or LENGTHxCHANNELS of series"
+                    .into(),
+            ));
+        };
+        if shape.inputs() != schema.inputs {
+            return Err(Error::Options(format!(
+                "a shape of {shape} has {} inputs, the data have {}",
+                shape.inputs(),
+                schema.inputs
+            )));
+        }
+        let series = shape.height == 1;
+        let side = if series { shape.width } else { shape.height.min(shape.width) };
+        let usual = if series { side.min(9) } else { (side / 4).clamp(3, 7).min(side) };
+        let kernel = self.kernel.unwrap_or(usual as u8);
+        let stride = self.stride.unwrap_or(1);
+        let positions = side.saturating_sub(usize::from(kernel)) / usize::from(stride.max(1)) + 1;
+        let usual = if series { 1 } else { positions.min(4) };
+        let conv = Conv {
+            height: size("rows", shape.height)?,
+            channels: size("channels", shape.channels)?,
+            kernel,
+            stride,
+            grid: self.grid.unwrap_or(usual as u8),
+            proportion: self.pooling == Pooling::Proportion,
+            dilated: self.dilated,
+        };
+        if u16::try_from(schema.inputs).is_ok_and(|inputs| conv.fits(inputs)) {
+            return Ok(conv);
+        }
+        Err(Error::Options(format!(
+            "filters of {kernel} taps{} and stride {stride} have no place, or fewer positions than \
+             a grid of {}, in rows of {shape}",
+            if conv.dilated { ", dilated," } else { "" },
+            conv.grid
+        )))
+    }
+}
+
+/// A size that the format holds in a byte.
+fn size(what: &'static str, found: usize) -> Result<u8, Error> {
+    u8::try_from(found).map_err(|_| Error::TooMany { what, found, most: 255 })
 }
 
 /// What the outputs are to be.
@@ -105,6 +193,8 @@ pub struct TrainOptions {
     pub shared: u16,
     /// Bin: cells of a grid are 2^slot_bits.
     pub slot_bits: u8,
+    /// Conv: shape, kernel and pooling.
+    pub conv: ConvOptions,
     /// Groups of inputs with laws and bandwidths of their own (a product of
     /// kernels), for all banks that can have them.
     pub groups: Vec<GroupPlan>,
@@ -138,6 +228,7 @@ impl Default for TrainOptions {
             pool: 4,
             shared: 0,
             slot_bits: 8,
+            conv: ConvOptions::default(),
             groups: Vec::new(),
             linear: false,
             balanced: false,
@@ -160,12 +251,13 @@ impl TrainOptions {
         })
     }
 
-    /// The banks that are asked for, over `inputs` inputs.
+    /// The banks that are asked for, over rows of a schema.
     ///
     /// # Errors
     /// Options that do not go together.
-    pub fn banks(&self, inputs: usize) -> Result<Vec<BankPlan>, Error> {
+    pub fn banks(&self, schema: &Schema) -> Result<Vec<BankPlan>, Error> {
         self.check()?;
+        let inputs = schema.inputs;
         let covered: usize = self.groups.iter().map(|group| usize::from(group.inputs)).sum();
         if !self.groups.is_empty() && covered != inputs {
             return Err(Error::Options(format!(
@@ -175,7 +267,7 @@ impl TrainOptions {
         self.families
             .iter()
             .enumerate()
-            .map(|(index, &family)| self.bank(index, family, inputs))
+            .map(|(index, &family)| self.bank(index, family, schema))
             .collect()
     }
 
@@ -208,7 +300,8 @@ impl TrainOptions {
         Ok(())
     }
 
-    fn bank(&self, index: usize, name: FamilyName, inputs: usize) -> Result<BankPlan, Error> {
+    fn bank(&self, index: usize, name: FamilyName, schema: &Schema) -> Result<BankPlan, Error> {
+        let inputs = schema.inputs;
         let mixing = if inputs >= HADAMARD_INPUTS { Law::Hadamard } else { Law::Gaussian };
         let (family, usual, features) = match name {
             FamilyName::Fourier => (Family::Fourier, mixing, 512),
@@ -218,6 +311,10 @@ impl TrainOptions {
                 (Family::Maxout { pool: self.pool, shared: self.shared }, mixing, 512)
             }
             FamilyName::Sigmoid => (Family::Sigmoid, mixing, 512),
+            FamilyName::Conv => {
+                let conv = self.conv.family(schema)?;
+                (Family::Conv(conv), Law::Sign, 64 * conv.cells())
+            }
             FamilyName::Linear => (Family::Linear, Law::None, inputs as u16),
         };
         let law = self.projection.unwrap_or(usual);
@@ -242,6 +339,14 @@ impl TrainOptions {
         }
         let given = self.features.get(index).or(self.features.last()).copied();
         let features = if family == Family::Linear { features } else { given.unwrap_or(features) };
+        if let Family::Conv(conv) = family
+            && !features.is_multiple_of(conv.cells())
+        {
+            let cells = conv.cells();
+            return Err(Error::Options(format!(
+                "{features} features are no whole number of filters, which have {cells} each"
+            )));
+        }
         let bandwidths = self.bandwidth.as_deref().unwrap_or(&[]);
         let bandwidth = bandwidths.get(index).or(bandwidths.last()).copied().unwrap_or(1.0);
         Ok(BankPlan { family, law, features, bandwidth, groups, kept: None })

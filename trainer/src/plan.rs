@@ -30,7 +30,8 @@ pub struct BankPlan {
     /// How fast features vary, relative to how far the data spread: at 1 two
     /// typical rows have a kernel of 1/e. Larger is wigglier. For stumps, how
     /// far thresholds spread, in standard deviations (normal) or in the largest
-    /// input (uniform). Without meaning for maxout and linear.
+    /// input (uniform). For convolutions, the standard deviation of a filter's sum, in
+    /// radians. Without meaning for maxout and linear.
     pub bandwidth: f64,
     /// Groups of inputs; empty for one law over all.
     pub groups: Vec<GroupPlan>,
@@ -66,6 +67,10 @@ impl BankPlan {
         let typical = match (self.family, law) {
             (Family::Bin { .. }, _) | (_, Law::Cauchy) => 1.0 / spread.distance_l1,
             (Family::Sigmoid, _) => 2.0 / spread.variance.sqrt(),
+            // The part of the variance that is under a filter.
+            (Family::Conv(conv), _) => {
+                (spread.inputs / conv.taps() as f64 / spread.variance).sqrt()
+            }
             _ => 1.0 / spread.variance.sqrt(),
         };
         self.bandwidth * typical
@@ -76,7 +81,7 @@ impl BankPlan {
         let one = Self::law_unit(law);
         match self.family {
             Family::Linear => 1.0,
-            Family::Fourier => self.width(law, spread) * PHASE / (unit * one),
+            Family::Fourier | Family::Conv(_) => self.width(law, spread) * PHASE / (unit * one),
             Family::Stump => match law {
                 Law::Uniform => self.bandwidth * spread.largest * unit / one,
                 _ => self.bandwidth * unit / one,
@@ -128,7 +133,9 @@ impl BankPlan {
     /// one that makes inputs phases, so that no scale is left.
     fn own_unit(&self, spread: &Spread) -> f64 {
         match self.family {
-            Family::Fourier if self.groups.is_empty() => self.width(self.law, spread) * PHASE,
+            Family::Fourier | Family::Conv(_) if self.groups.is_empty() => {
+                self.width(self.law, spread) * PHASE
+            }
             Family::Bin { .. } => self.width(Law::Gamma2, spread) * 4.0 * 256.0,
             _ => f64::INFINITY,
         }

@@ -84,6 +84,7 @@ pub fn choose(
         problem,
         rows,
         options,
+        convolved: banks.iter().any(|bank| matches!(bank.family, Family::Conv(_))),
         trials: RefCell::default(),
         trying: Cell::new((Kind::Shared, false, false)),
     };
@@ -164,6 +165,8 @@ pub fn choose(
 fn small(bank: &BankPlan, most: u16) -> BankPlan {
     let features = match bank.family {
         Family::Linear => bank.features,
+        // Whole filters, one at least.
+        Family::Conv(conv) => bank.features.min((most / conv.cells()).max(1) * conv.cells()),
         _ => bank.features.min(most),
     };
     let kept = bank.kept.as_ref().map(|kept| kept[..usize::from(features)].to_vec());
@@ -213,6 +216,8 @@ struct Chooser<'c> {
     problem: &'c Problem<'c>,
     rows: &'c [usize],
     options: &'c TrainOptions,
+    /// Whether a bank slides over the inputs, which then are of one kind.
+    convolved: bool,
     trials: RefCell<Vec<Trial>>,
     /// The map, whether with relevance, and whether for the last time.
     trying: Cell<(Kind, bool, bool)>,
@@ -239,7 +244,9 @@ impl Chooser<'_> {
     fn kinds(&self) -> Vec<Kind> {
         match self.options.map {
             Some(kind) => vec![kind],
-            None if self.problem.table.inputs > MAPPED_INPUTS => vec![Kind::Shared],
+            None if self.convolved || self.problem.table.inputs > MAPPED_INPUTS => {
+                vec![Kind::Shared]
+            }
             None => vec![Kind::Shared, Kind::PerInput, Kind::PerInputLog],
         }
     }
@@ -248,7 +255,8 @@ impl Chooser<'_> {
         // Thresholds and linear terms do not care, groups have bandwidths of
         // their own.
         let cares = banks.iter().all(|bank| {
-            bank.groups.is_empty() && !matches!(bank.family, Family::Stump | Family::Linear)
+            bank.groups.is_empty()
+                && !matches!(bank.family, Family::Stump | Family::Linear | Family::Conv(_))
         });
         let affordable = self.map_share(banks) < 1.0 && self.problem.table.inputs > 1;
         self.options.relevance.unwrap_or(cares && affordable)
@@ -444,6 +452,9 @@ impl Chooser<'_> {
         }
         if banks.iter().all(|bank| matches!(bank.family, Family::Bin { .. })) {
             return vec![0.5, 1.0, 2.0, 4.0, 8.0, 16.0];
+        }
+        if banks.iter().all(|bank| matches!(bank.family, Family::Conv(_))) {
+            return vec![0.5, 1.0, 2.0, 4.0, 8.0];
         }
         vec![0.25, 0.5, 1.0, 2.0, 4.0]
     }

@@ -291,7 +291,7 @@ pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Error> {
 
 /// The banks that the options ask for.
 pub(crate) fn bank_plans(table: &Table, options: &TrainOptions) -> Result<Vec<BankPlan>, Error> {
-    let mut banks = options.banks(table.inputs)?;
+    let mut banks = options.banks(&table.schema)?;
     if options.linear {
         banks.push(BankPlan {
             family: Family::Linear,

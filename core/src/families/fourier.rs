@@ -26,6 +26,9 @@ pub(super) fn generate(bank: &Bank<'_>, q: &[i16], block: &mut [i16], sink: &mut
 /// phases.
 fn hadamard(bank: &Bank<'_>, q: &[i16], block: &mut [i16], sink: &mut dyn Sink) {
     let features = usize::from(bank.features);
+    // Another bank may need a longer one.
+    let length = crate::format::hadamard_block(q.len() as u16);
+    let Some(block) = block.get_mut(..length) else { return };
     let mut projections = Hadamard::new(bank);
     let mut offsets = Offsets::new(bank);
     let mut first = 0;

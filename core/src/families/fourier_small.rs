@@ -17,6 +17,9 @@ pub(super) fn generate(bank: &Bank<'_>, q: &[i16], block: &mut [i16], sink: &mut
     let is_dense = !matches!(bank.law, Law::Hadamard) && cfg!(feature = "dense");
     // Phases, and in their place features: whole eights, also behind the last one.
     let mut run = [0; RUN];
+    // Another bank may need a longer block.
+    let length = crate::format::hadamard_block(q.len() as u16);
+    let Some(block) = block.get_mut(..if is_dense { 0 } else { length }) else { return };
     let phases = if is_dense { &mut run } else { block };
     let (mut first, features) = (0, usize::from(bank.features));
     while first < features && !phases.is_empty() {

@@ -4,6 +4,7 @@
 //! multiple of 8, so that packed weights of any width start on a whole byte.
 
 mod bin;
+mod conv;
 // In the browser bytes count more than time.
 #[cfg_attr(target_family = "wasm", path = "fourier_small.rs")]
 mod fourier;
@@ -47,6 +48,9 @@ pub(crate) fn generate(bank: &Bank<'_>, workspace: &mut Workspace<'_>, sink: &mu
             maxout::generate(bank, usize::from(pool), usize::from(shared), q, wide, sink);
         }
         Family::Sigmoid if cfg!(feature = "sigmoid") => sigmoid::generate(bank, q, wide, sink),
+        Family::Conv(conv) if cfg!(feature = "conv") => {
+            conv::generate(bank, conv, q, block, wide, sink);
+        }
         _ => {}
     }
 }

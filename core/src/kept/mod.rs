@@ -55,6 +55,7 @@ impl Iterator for Listed<'_> {
 /// The features of a bank as runs of indices: all at once for a bank that has all,
 /// one by one for a list. So what a family does for each of them costs nothing
 /// more for want of a list.
+#[derive(Clone)]
 pub(crate) struct Spans<'a> {
     /// None for a bank that has all its features.
     list: Option<Codes<'a>>,

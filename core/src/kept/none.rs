@@ -31,6 +31,7 @@ impl<'a> Kept<'a> {
 }
 
 /// Nothing: there are no codes.
+#[derive(Clone)]
 pub(super) enum Codes<'a> {
     #[expect(dead_code, reason = "for the lifetime")]
     Never(core::convert::Infallible, PhantomData<&'a [u8]>),

@@ -9,7 +9,7 @@
 use std::{fs, io};
 
 use koan::numerics::Scale;
-use koan::{Calibration, Family, Group, InputMap, Law, Task, Width};
+use koan::{Calibration, Conv, Family, Group, InputMap, Law, Task, Width};
 use koan_tests::arbitrary::{codes, kinds};
 use koan_tests::golden::{Golden, GoldenRow, folder, load};
 use koan_tests::random::Random;
@@ -31,6 +31,7 @@ fn scale(family: Family, law: Law) -> Scale {
         (Family::Maxout { .. }, _) => (91, 8),
         (Family::Sigmoid, Law::Gaussian) => (147, 16),
         (Family::Sigmoid, _) => (29, 8),
+        (Family::Conv(_), _) => (27, 6),
     };
     Scale { mult, shift }
 }
@@ -154,8 +155,18 @@ fn golden(name: String, spec: &ModelSpec, rows: Vec<Vec<f32>>) -> Golden {
 }
 
 fn small(number: usize, name: &str, banks: Vec<BankSpec>, width: Width, outputs: usize) -> Golden {
+    sized(number, name, inputs_of(number), banks, width, outputs)
+}
+
+fn sized(
+    number: usize,
+    name: &str,
+    inputs: u16,
+    banks: Vec<BankSpec>,
+    width: Width,
+    outputs: usize,
+) -> Golden {
     let mut random = Random::new(number as u64);
-    let inputs = inputs_of(number);
     let seed = random.bits();
     let maps = maps(number, inputs, &mut random);
     let head = head(&banks, width, outputs, &mut random);
@@ -206,7 +217,8 @@ fn digits() -> Golden {
 
 fn every_model() -> Vec<Golden> {
     let mut models = vec![digits()];
-    let mut kinds: Vec<_> = kinds().into_iter().map(|kind| vec![kind]).collect();
+    let kinds = kinds().into_iter().filter(|kind| !matches!(kind.0, Family::Conv(_)));
+    let mut kinds: Vec<_> = kinds.map(|kind| vec![kind]).collect();
     let fourier = (Family::Fourier, Law::Gaussian, false);
     let maxout = (Family::Maxout { pool: 2, shared: 0 }, Law::Sign, false);
     let bin = (Family::Bin { slot_bits: 3 }, Law::Gamma2, false);
@@ -230,8 +242,76 @@ fn every_model() -> Vec<Golden> {
             }
         }
     }
-    models.extend(with_lists(models.len()));
+    let first = models.len();
+    convolutions(&mut models);
+    models.extend(with_lists(first));
+    models.push(convolution_with_list(models.len()));
     models
+}
+
+/// Adds images and series of one and of several channels, with strides, dilations and
+/// both poolings, in every width.
+fn convolutions(models: &mut Vec<Golden>) {
+    let image = Conv {
+        height: 7,
+        channels: 1,
+        kernel: 3,
+        stride: 1,
+        grid: 3,
+        proportion: false,
+        dilated: false,
+    };
+    let channels = Conv { height: 5, channels: 2, stride: 2, grid: 2, ..image };
+    let dilated = Conv { grid: 2, proportion: true, dilated: true, ..image };
+    let series = Conv { height: 1, kernel: 9, grid: 1, dilated: true, ..image };
+    let pooled = Conv { channels: 3, stride: 2, kernel: 4, grid: 5, dilated: false, ..series };
+    let long = Conv { kernel: 70, grid: 4, dilated: false, ..series };
+    let shapes = [
+        ("image", 7 * 8, image),
+        ("image-channels-stride", 5 * 6 * 2, channels),
+        ("image-dilated-proportion", 7 * 7, dilated),
+        ("series-dilated", 43, series),
+        ("series-channels-proportion", 15 * 3, Conv { proportion: true, ..pooled }),
+        ("series-long-kernel", 80, long),
+    ];
+    for (s, (shape, inputs, conv)) in shapes.into_iter().enumerate() {
+        for (w, bits) in Width::BITS.into_iter().enumerate() {
+            for (t, outputs) in [1, 3].into_iter().enumerate() {
+                // The first shape in every way, the others in every width.
+                if s > 0 && (s + w) % 2 != t {
+                    continue;
+                }
+                let width = Width { bits, odd: (s / 2 + w + t) % 2 == 0 };
+                let kind = (Family::Conv(conv), Law::Sign, false);
+                let features = (20 + 3 * w as u16).div_ceil(conv.cells()) * conv.cells();
+                let mut banks = vec![bank(kind, inputs, features)];
+                let mut name = format!("conv-{shape}");
+                if s > 0 && w == 2 {
+                    let linear = (Family::Linear, Law::None, false);
+                    banks.push(bank(linear, inputs, inputs));
+                    name.push_str("+linear");
+                }
+                models.push(sized(models.len(), &name, inputs, banks, width, outputs));
+            }
+        }
+    }
+}
+
+/// A list of features of some of the filters, of an image.
+fn convolution_with_list(number: usize) -> Golden {
+    let mut random = Random::new(number as u64);
+    let conv = Conv {
+        height: 7,
+        channels: 1,
+        kernel: 3,
+        stride: 1,
+        grid: 2,
+        proportion: false,
+        dilated: true,
+    };
+    let all = bank((Family::Conv(conv), Law::Sign, false), 56, 32);
+    let banks = vec![kept(all, number, 56, &mut random)];
+    sized(number, "kept-conv-sign", 56, banks, Width { bits: 4, odd: true }, 3)
 }
 
 /// A model with a list for every kind, and some of several banks, one of which has
@@ -239,7 +319,8 @@ fn every_model() -> Vec<Golden> {
 fn with_lists(first: usize) -> Vec<Golden> {
     let fourier = (Family::Fourier, Law::Hadamard, false);
     let stump = (Family::Stump, Law::Uniform, false);
-    let mut lists: Vec<_> = kinds().into_iter().map(|kind| vec![kind]).collect();
+    let kinds = kinds().into_iter().filter(|kind| !matches!(kind.0, Family::Conv(_)));
+    let mut lists: Vec<_> = kinds.map(|kind| vec![kind]).collect();
     lists.push(vec![fourier, (Family::Sigmoid, Law::Hadamard, false), stump]);
     lists.push(vec![(Family::Linear, Law::None, false), fourier]);
     lists

@@ -4,7 +4,7 @@ use koan::Law;
 use koan::numerics::{CAUCHY, NORMAL, RECIPROCAL_GAMMA2, cos, logistic};
 
 use super::generator::{Stream, wyrng};
-use super::parse::{Bank, Family, Scale};
+use super::parse::{Bank, Conv, Family, Scale};
 
 impl Scale {
     /// (z·mult modulo 2^32, as an i32) >> shift.
@@ -188,6 +188,50 @@ fn sigmoid(bank: &Bank, seed: u64, q: &[i64]) -> Vec<i64> {
         .collect()
 }
 
+fn conv(bank: &Bank, conv: &Conv, seed: u64, q: &[i64]) -> Vec<i64> {
+    let (weights, offsets) = (weights_stream(bank, seed), offsets_stream(bank, seed));
+    let [o, a, c] = [0, 1, 2].map(|j| i64::from(offsets.word(0, j)));
+    let scale = &bank.groups[0].scale;
+    let s = |y: usize, x: usize, channel: usize| {
+        scale.wrap(q[(y * conv.width + x) * conv.channels + channel])
+    };
+    let ([tall, broad], [down, along]) = (conv.kernel, conv.grid);
+    let n = tall * broad * conv.channels;
+    let dilations = (0..).take_while(|&e| e == 0 || conv.dilated && conv.fits(1 << e)).count();
+    let mut features = Vec::new();
+    let cells = down * along;
+    let filters: std::collections::BTreeSet<_> = bank.indices.iter().map(|k| k / cells).collect();
+    for &f in &filters {
+        let dilation = 1 << (f / 8 % dilations);
+        let [rows, columns] = conv.positions(dilation);
+        let b = o + a * f as i64 + c * (f as i64 * (f as i64 - 1) / 2);
+        let mut sums = vec![vec![0i64; along]; down];
+        for (y, x) in (0..rows).flat_map(|y| (0..columns).map(move |x| (y, x))) {
+            let mut p = b;
+            for i in 0..n {
+                let (u, v, channel) =
+                    (i / conv.channels / broad, i / conv.channels % broad, i % conv.channels);
+                let negative = weights.bit(f * n.div_ceil(64) + i / 64, 63 - i % 64);
+                let at = s(y * conv.stride + u * dilation, x * conv.stride + v * dilation, channel);
+                p += if negative { -at } else { at };
+            }
+            let p = p as i16;
+            let value = match conv.proportion {
+                false => i64::from(cos(p)),
+                true if p >= 0 => 32767,
+                true => 0,
+            };
+            sums[y * down / rows][x * along / columns] += value;
+        }
+        let m = rows.div_ceil(down) * columns.div_ceil(along);
+        let average = |sum: i64| (sum * (65_536 / m as i64) + (1 << 15)).div_euclid(1 << 16);
+        let all: Vec<_> = sums.into_iter().flatten().map(average).collect();
+        let wanted = bank.indices.iter().filter(|&k| k / cells == f);
+        features.extend(wanted.map(|k| all[k % cells]));
+    }
+    features
+}
+
 /// The features (columns) of a bank.
 #[must_use]
 pub fn bank_features(bank: &Bank, seed: u64, q: &[i64]) -> Vec<i64> {
@@ -210,6 +254,7 @@ pub fn bank_features(bank: &Bank, seed: u64, q: &[i64]) -> Vec<i64> {
             })
             .collect(),
         Family::Sigmoid => sigmoid(bank, seed, q),
+        Family::Conv(shape) => conv(bank, &shape, seed, q),
     }
 }
 

@@ -15,7 +15,7 @@ mod parse;
 pub use features::{bank_codes, bank_features};
 pub use generator::Stream;
 pub use head::crc32;
-pub use parse::{Bank, Family, Group, Head, Map, Reference, Sections};
+pub use parse::{Bank, Conv, Family, Group, Head, Map, Reference, Sections};
 
 impl Reference {
     /// The integers that a row becomes.
@@ -63,6 +63,11 @@ impl Reference {
         let each = |bank: &Bank| match bank.family {
             Family::Maxout { pool, shared: 0 } => bank.features * pool * self.inputs,
             Family::Maxout { pool, shared } => bank.features * pool + shared * self.inputs,
+            Family::Conv(conv) => {
+                let taps = conv.kernel.iter().product::<usize>() * conv.channels;
+                // At most: a list may have a feature of every filter.
+                bank.features * taps * conv.positions(1).iter().product::<usize>()
+            }
             _ => bank.features * self.inputs,
         };
         self.banks.iter().map(each).sum()

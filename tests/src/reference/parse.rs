@@ -68,6 +68,79 @@ pub enum Family {
     },
     /// Family 5.
     Sigmoid,
+    /// Family 6.
+    Conv(Conv),
+}
+
+/// What a convolution slides over, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conv {
+    /// H.
+    pub height: usize,
+    /// W.
+    pub width: usize,
+    /// C.
+    pub channels: usize,
+    /// κ, and κ' with 1 for the height of a series.
+    pub kernel: [usize; 2],
+    /// S.
+    pub stride: usize,
+    /// Whether positives are counted.
+    pub proportion: bool,
+    /// Whether filters are dilated.
+    pub dilated: bool,
+    /// G' and G.
+    pub grid: [usize; 2],
+}
+
+impl Conv {
+    /// P'(D) and P(D).
+    #[must_use]
+    pub fn positions(&self, dilation: usize) -> [usize; 2] {
+        [self.height, self.width]
+            .into_iter()
+            .zip(self.kernel)
+            .map(|(length, kernel)| {
+                let room = length as i64 - 1 - (kernel as i64 - 1) * dilation as i64;
+                if room < 0 { 0 } else { room as usize / self.stride + 1 }
+            })
+            .collect::<Vec<_>>()
+            .try_into()
+            .expect("two")
+    }
+
+    /// Whether every cell has a position.
+    #[must_use]
+    pub fn fits(&self, dilation: usize) -> bool {
+        let [rows, columns] = self.positions(dilation);
+        rows >= self.grid[0] && columns >= self.grid[1]
+    }
+}
+
+fn conv(reader: &mut Reader<'_>, inputs: usize) -> Result<Conv, String> {
+    let [height, channels, kernel] = [reader.u8()?, reader.u8()?, reader.u8()?].map(usize::from);
+    let mode = reader.u8()?;
+    let grid = usize::from(reader.u8()?);
+    let stride = usize::from(mode & 15);
+    check(height >= 1 && channels >= 1 && kernel >= 1 && grid >= 1 && stride >= 1, "conv: sizes")?;
+    check(mode < 64, "conv: mode, bits 6 and 7")?;
+    check(inputs.is_multiple_of(height * channels), "conv: d = H·W·C")?;
+    let (proportion, dilated) = (mode & 16 != 0, mode & 32 != 0);
+    check(!dilated || kernel >= 2, "conv: kernel of a dilated bank")?;
+    let tall = |size: usize| if height == 1 { 1 } else { size };
+    let conv = Conv {
+        height,
+        width: inputs / (height * channels),
+        channels,
+        kernel: [tall(kernel), kernel],
+        stride,
+        proportion,
+        dilated,
+        grid: [tall(grid), grid],
+    };
+    check(conv.fits(1), "conv: a position for every cell")?;
+    check(height * channels * stride * conv.width.div_ceil(stride) <= 65535, "conv: sizes")?;
+    Ok(conv)
 }
 
 /// mult / 2^shift.
@@ -302,6 +375,7 @@ fn laws(family: Family) -> (&'static [Law], &'static [Law], u8) {
         Family::Stump => (&[Normal, Uniform], &[None, Normal, Uniform], 16),
         Family::Bin { .. } => (&[Gamma2], &[None, Gamma2], 16),
         Family::Maxout { .. } | Family::Sigmoid => (&[Gaussian, Sign, Hadamard], &[], 31),
+        Family::Conv(_) => (&[Sign], &[], 16),
     }
 }
 
@@ -337,6 +411,7 @@ fn bank(
             Family::Maxout { pool, shared: usize::from(reader.u16()?) }
         }
         5 => Family::Sigmoid,
+        6 => Family::Conv(conv(reader, inputs)?),
         other => return Err(format!("family {other}")),
     };
     let (bank_laws, group_laws, largest_shift) = laws(family);
@@ -364,6 +439,11 @@ fn bank(
     let list_bytes = before - reader.rest.len();
     if family == Family::Linear {
         check(indices.iter().all(|&n| n < inputs), "linear: kept inputs")?;
+    }
+    if let Family::Conv(conv) = family
+        && options & 64 == 0
+    {
+        check(features % (conv.grid[0] * conv.grid[1]) == 0, "conv: whole filters")?;
     }
     let columns = match family {
         Family::Bin { slot_bits } => features << slot_bits,

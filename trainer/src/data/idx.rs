@@ -10,6 +10,7 @@ use super::error::DataError;
 use super::open::{Input, Origin};
 use super::scan::ColumnScan;
 use super::schema::{Format, Schema};
+use super::shape::Shape;
 use super::{ColumnLabel, MAX_INPUTS, ReadOptions, Task};
 
 /// An idx file of unsigned bytes, read up to its elements.
@@ -127,6 +128,7 @@ pub(crate) fn infer(path: &Path, options: &ReadOptions) -> Result<Schema, DataEr
     Ok(Schema {
         inputs: rows.inputs,
         classes: labels.into_classes(&rows.array.origin, &label, Some(task), false)?,
+        image: rows.image(),
         ..Schema::new(Format::Idx)
     })
 }
@@ -170,6 +172,17 @@ impl<'r> IdxRows<'r> {
     /// Inputs per row.
     pub fn inputs(&self) -> usize {
         self.inputs
+    }
+
+    /// The shape of a row of three or four dimensions; none of other ones.
+    fn image(&self) -> Option<Shape> {
+        let size = |at: usize| self.array.dimensions[at] as usize;
+        let channels = match self.array.dimensions.len() {
+            3 => 1,
+            4 => size(3),
+            _ => return None,
+        };
+        Some(Shape { height: size(1), width: size(2), channels })
     }
 
     /// Gives each row its label.

@@ -28,6 +28,7 @@ mod records;
 mod rows;
 mod scan;
 mod schema;
+mod shape;
 mod split;
 mod svmlight;
 mod table;
@@ -41,6 +42,7 @@ pub use files::expand;
 pub use recordings::{GroupBy, LabelFrom, Recordings, Window};
 pub use rows::{RowReader, rows, rows_from, rows_of};
 pub use schema::{Column, ColumnKind, Format, Schema};
+pub use shape::Shape;
 pub use split::{SplitSize, folds, split, split_table};
 pub use table::{Division, Part, Table, Target};
 

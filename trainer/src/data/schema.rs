@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::{ColumnLabel, DataError};
 use super::recordings::Recordings;
+use super::shape::Shape;
 use super::{MAX_INPUTS, Task};
 
 /// The format of a data file.
@@ -62,6 +63,9 @@ pub struct Schema {
     /// Names of the classes, empty for regression; not in the JSON.
     #[serde(skip)]
     pub classes: Vec<String>,
+    /// The shape of a row of images, where the data say it; not in the JSON.
+    #[serde(skip)]
+    pub image: Option<Shape>,
 }
 
 /// A column of a table.
@@ -117,7 +121,18 @@ impl Schema {
             recordings: Recordings::default(),
             inputs: 0,
             classes: Vec::new(),
+            image: None,
         }
+    }
+
+    /// What a row is: an image, if the data say so, or a window of a series.
+    pub fn shape(&self) -> Option<Shape> {
+        let series = self.recordings.window.map(|window| Shape {
+            height: 1,
+            width: window.samples,
+            channels: self.inputs / window.samples.max(1),
+        });
+        self.image.or(series)
     }
 
     /// Whether the target is a class or a value.

@@ -7,7 +7,9 @@ use wyhash::final3::wyrng;
 use super::blocks::NumberedRows;
 use super::{Roles, StreamOptions};
 use crate::Error;
-use crate::data::{DataError, Division, Groups, Schema, Table, Target, Targets, impute, infer_all};
+use crate::data::{
+    DataError, Division, Groups, Schema, Shape, Table, Target, Targets, impute, infer_all,
+};
 use crate::progress::Progress;
 
 /// What the first passes find; all that later ones need.
@@ -17,6 +19,7 @@ pub(crate) struct Sampled {
     schema: String,
     inputs: u64,
     classes: Vec<String>,
+    image: Option<Shape>,
     /// Whether the first line is a header, and the delimiter of a single file.
     pub header: Option<bool>,
     pub delimiter: Option<u8>,
@@ -40,6 +43,7 @@ impl Sampled {
         let schema: Schema = serde_json::from_str(&self.schema)
             .map_err(|error| Error::Options(format!("the checkpoint's schema: {error}")))?;
         let schema = schema.restored(self.inputs as usize, self.classes.clone())?;
+        let schema = Schema { image: self.image, ..schema };
         let target = match schema.classes.is_empty() {
             true => Target::Values(self.targets.clone()),
             false => Target::Classes { labels: self.labels.clone() },
@@ -149,6 +153,7 @@ pub(crate) fn sample(
         schema,
         inputs: inputs as u64,
         classes: table.schema.classes,
+        image: table.schema.image,
         header: options.header,
         delimiter: options.delimiter,
         rows: rows.next,

@@ -95,6 +95,14 @@ fn add_bank(terms: &mut [f64; TERMS], bank: &BankSpec, features: u16, inputs: f6
         Family::Bin { .. } => terms[12] += count * inputs,
         Family::Maxout { pool, .. } => terms[13] += count * f64::from(pool),
         Family::Sigmoid => terms[10] += count,
+        Family::Conv(conv) => {
+            // Not measured: half of the taps count as additions of signed inputs, every
+            // position as a cosine.
+            let positions = conv.positions(inputs as u16) as f64;
+            let filters = count / f64::from(conv.cells());
+            terms[8] += filters * positions * conv.taps() as f64 / 2.0;
+            terms[10] += filters * positions;
+        }
     }
 }
 

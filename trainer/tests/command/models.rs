@@ -19,7 +19,10 @@ fn every_family_and_width() {
     for family in FamilyName::ALL.map(FamilyName::name) {
         for bits in koan::Width::BITS {
             for (data, outputs) in [("q.csv", 3), ("w.csv", 1)] {
-                let train = format!("{data} --family {family} --bits {bits} -k 12 --slot-bits 4");
+                // The two inputs are a series to a convolution.
+                let train = format!(
+                    "{data} --family {family} --bits {bits} -k 12 --slot-bits 4 --shape 2x1"
+                );
                 folder.train(&train).success();
                 let model = inspected(&folder);
                 assert_eq!((&model["family"], &model["bits"]), (&family.into(), &bits.into()));

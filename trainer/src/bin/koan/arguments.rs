@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use koan::Law;
-use koan_trainer::data::{LabelFrom, Missing, ReadOptions, Task, Window};
+use koan_trainer::data::{LabelFrom, Missing, ReadOptions, Shape, Task, Window};
 use koan_trainer::normalise::Kind;
 use koan_trainer::plan::GroupPlan;
 use koan_trainer::reproduce::Experiment;
 use koan_trainer::solve::Loss;
 use koan_trainer::tune::{self, Core, Limits, Metric, Space, TuneOptions};
-use koan_trainer::{FamilyName, Goal, TrainOptions};
+use koan_trainer::{ConvOptions, FamilyName, Goal, Pooling, TrainOptions};
 
 use crate::device::Device;
 
@@ -233,7 +233,7 @@ pub struct Train {
     /// Law of the random draws [default: by family and number of inputs]
     #[arg(long, help_heading = "Model")]
     pub projection: Option<LawArgument>,
-    /// Features of each bank; grids for bins [default: 512; 50 grids]
+    /// Features of each bank; grids for bins [default: 512; 50 grids; 64 filters]
     #[arg(short = 'k', long, value_name = "K", value_delimiter = ',', help_heading = "Model")]
     pub features: Vec<u16>,
     /// Features of each bank to choose the best K from; the model lists which
@@ -274,6 +274,30 @@ pub struct Train {
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=12),
           help_heading = "Model")]
     pub slot_bits: u8,
+    /// Conv: what a row is, HEIGHTxWIDTHxCHANNELS or LENGTHxCHANNELS [default: as idx
+    /// images and windows have it]
+    #[arg(long, value_name = "SIZES", help_heading = "Convolution")]
+    pub shape: Option<Shape>,
+    /// Conv: taps of a filter in each direction [default: 3 to 7 by the image; 9 for
+    /// series]
+    #[arg(long, value_name = "TAPS", value_parser = clap::value_parser!(u8).range(1..),
+          help_heading = "Convolution")]
+    pub kernel: Option<u8>,
+    /// Conv: pixels or samples from a position of a filter to the next [default: 1]
+    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u8).range(1..=15),
+          help_heading = "Convolution")]
+    pub filter_stride: Option<u8>,
+    /// Conv: cells in each direction that a filter's values are pooled in [default: 4 for
+    /// images, 1 for series]
+    #[arg(long, value_name = "CELLS", value_parser = clap::value_parser!(u8).range(1..),
+          help_heading = "Convolution")]
+    pub grid: Option<u8>,
+    /// Conv: what becomes of a filter's values in a cell
+    #[arg(long, default_value = "average", help_heading = "Convolution")]
+    pub pooling: Pooling,
+    /// Conv: dilate filters by powers of two
+    #[arg(long, help_heading = "Convolution")]
+    pub dilated: bool,
     /// Groups of inputs for a product of kernels, INPUTS:LAW[:BANDWIDTH],...
     #[arg(long, value_delimiter = ',', value_parser = group, help_heading = "Model")]
     pub groups: Vec<GroupPlan>,
@@ -666,6 +690,14 @@ impl Train {
             pool: self.pool,
             shared: self.shared_pool,
             slot_bits: self.slot_bits,
+            conv: ConvOptions {
+                shape: self.shape,
+                kernel: self.kernel,
+                stride: self.filter_stride,
+                grid: self.grid,
+                pooling: self.pooling,
+                dilated: self.dilated,
+            },
             groups: self.groups.clone(),
             linear: self.linear,
             golden_rows: self.golden_rows,

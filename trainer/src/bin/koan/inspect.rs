@@ -1,8 +1,9 @@
 //! `koan inspect`: everything in a blob.
 
 use anyhow::Result;
-use koan::{Family, InputMap, Law, Model};
+use koan::{Conv, Family, InputMap, Law, Model};
 use koan_trainer::blob::predictor;
+use koan_trainer::data::Shape;
 use koan_trainer::listing;
 use serde_json::{Value, json};
 
@@ -56,6 +57,21 @@ fn map_json(map: InputMap) -> Value {
     })
 }
 
+/// What a convolution takes a row for.
+fn shape(conv: Conv, model: &Model<'_>) -> String {
+    Shape {
+        height: conv.height.into(),
+        width: model.inputs() / usize::from(conv.height) / usize::from(conv.channels),
+        channels: conv.channels.into(),
+    }
+    .to_string()
+}
+
+/// The name of a convolution's pooling.
+fn pooling(conv: Conv) -> &'static str {
+    if conv.proportion { "proportion" } else { "average" }
+}
+
 /// How many features a bank's kept ones are among, up to the last one.
 fn candidates(bank: &koan::Bank<'_>) -> usize {
     bank.indices().last().map_or(0, |last| last + 1)
@@ -84,6 +100,15 @@ fn detailed(model: &Model<'_>, self_test: &str) -> Value {
                 Family::Maxout { pool, shared } => {
                     entry["pool"] = json!(pool);
                     entry["shared_pool"] = json!(shared);
+                }
+                Family::Conv(conv) => {
+                    entry["shape"] = json!(shape(conv, model));
+                    entry["filters"] = json!(bank.features / conv.cells());
+                    entry["kernel"] = json!(conv.kernel);
+                    entry["stride"] = json!(conv.stride);
+                    entry["grid"] = json!(conv.grid);
+                    entry["pooling"] = json!(pooling(conv));
+                    entry["dilated"] = json!(conv.dilated);
                 }
                 _ => {}
             }
@@ -150,6 +175,16 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
             }
             Family::Maxout { pool, shared: 0 } => format!(", pools of {pool}"),
             Family::Maxout { pool, shared } => format!(", pools of {pool} out of {shared} shared"),
+            Family::Conv(conv) => format!(
+                ", {} filters of {} taps{} and stride {} over {}, {} in {} cells each",
+                bank.features / conv.cells(),
+                conv.taps(),
+                if conv.dilated { ", dilated," } else { "" },
+                conv.stride,
+                shape(conv, model),
+                pooling(conv),
+                conv.cells()
+            ),
             _ => String::new(),
         };
         println!(

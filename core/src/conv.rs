@@ -1,0 +1,184 @@
+//! The shape of a convolution: what it slides over, and what that needs.
+
+use crate::format::byte_at;
+use crate::numerics::quotient;
+
+/// Filters of random signs that slide over an image or a series. A cosine or a sign
+/// of the filter's sum at every position, averaged over the cells of a grid: Rahimi
+/// and Recht's features, convolutional, with the pooling of Dempster, Schmidt and Webb,
+/// *MiniRocket* (2021), as one of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conv {
+    /// Rows of the image; 1 for a series.
+    pub height: u8,
+    /// Numbers of a pixel or sample; they lie together in a row of the data.
+    pub channels: u8,
+    /// Taps of a filter along the width, and along the height of an image.
+    pub kernel: u8,
+    /// Pixels from a position to the next, 1 to 15.
+    pub stride: u8,
+    /// Cells along the width, and along the height of an image.
+    pub grid: u8,
+    /// Whether features are the proportion of positions whose phase is not negative,
+    /// instead of the average cosine.
+    pub proportion: bool,
+    /// Whether filters are dilated by powers of two, as many as fit, eight filters by
+    /// each in turn.
+    pub dilated: bool,
+}
+
+/// One direction of a convolution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Axis {
+    pub(crate) length: usize,
+    pub(crate) kernel: usize,
+    pub(crate) cells: usize,
+}
+
+impl Axis {
+    /// Positions at a stride and a dilation.
+    pub(crate) const fn positions(self, stride: usize, dilation: usize) -> usize {
+        let reach = self.kernel.saturating_sub(1) * dilation;
+        if reach >= self.length { 0 } else { divided(self.length - 1 - reach, stride) + 1 }
+    }
+}
+
+/// ⌊dividend / divisor⌋, 0 for a divisor of 0: the parser checks sizes after it has read
+/// them.
+pub(crate) const fn divided(dividend: usize, divisor: usize) -> usize {
+    if divisor == 0 { 0 } else { quotient(dividend as u32, divisor as u32) as usize }
+}
+
+impl Conv {
+    /// Bytes of a convolution's parameters in a blob.
+    pub const BYTES: usize = 5;
+    /// Bit of the mode byte: see [`Conv::proportion`].
+    const PROPORTION: u8 = 1 << 4;
+    /// Bit of the mode byte: see [`Conv::dilated`].
+    const DILATED: u8 = 1 << 5;
+
+    /// The parameters in a blob.
+    #[must_use]
+    pub const fn to_bytes(self) -> [u8; Self::BYTES] {
+        let mut mode = self.stride;
+        if self.proportion {
+            mode |= Self::PROPORTION;
+        }
+        if self.dilated {
+            mode |= Self::DILATED;
+        }
+        [self.height, self.channels, self.kernel, mode, self.grid]
+    }
+
+    /// The parameters at `at`, without a look at their values.
+    pub(crate) const fn read(blob: &[u8], at: usize) -> Self {
+        let mode = byte_at(blob, at + 3);
+        Self {
+            height: byte_at(blob, at),
+            channels: byte_at(blob, at + 1),
+            kernel: byte_at(blob, at + 2),
+            stride: mode & 15,
+            grid: byte_at(blob, at + 4),
+            proportion: mode & Self::PROPORTION != 0,
+            dilated: mode & Self::DILATED != 0,
+        }
+    }
+
+    /// Whether rows of so many inputs can have this shape.
+    #[must_use]
+    pub const fn fits(&self, inputs: u16) -> bool {
+        let pixel = self.height as usize * self.channels as usize;
+        // A kernel of one tap could be dilated for ever.
+        self.kernel > self.dilated as u8
+            && self.grid > 0
+            && self.stride > 0
+            && self.stride < 16
+            && self.width(inputs) * pixel == inputs as usize
+            && self.positions_fit(inputs, 1)
+            && self.plane(inputs) * self.planes() <= u16::MAX as usize
+    }
+
+    /// Whether every cell of the grid has a position at this dilation.
+    pub(crate) const fn positions_fit(&self, inputs: u16, dilation: usize) -> bool {
+        let [y, x] = self.axes(inputs);
+        let stride = self.stride as usize;
+        y.positions(stride, dilation) >= y.cells && x.positions(stride, dilation) >= x.cells
+    }
+
+    /// Height and width.
+    pub(crate) const fn axes(&self, inputs: u16) -> [Axis; 2] {
+        let (kernel, cells) = (self.kernel as usize, self.grid as usize);
+        let width = Axis { length: self.width(inputs), kernel, cells };
+        if self.height == 1 {
+            [Axis { length: 1, kernel: 1, cells: 1 }, width]
+        } else {
+            [Axis { length: self.height as usize, ..width }, width]
+        }
+    }
+
+    /// Pixels of an image's row, or samples of a series.
+    #[must_use]
+    pub const fn width(&self, inputs: u16) -> usize {
+        divided(inputs as usize, self.height as usize * self.channels as usize)
+    }
+
+    /// Features of a filter: cells of the grid.
+    #[must_use]
+    pub const fn cells(&self) -> u16 {
+        self.grid as u16 * if self.height == 1 { 1 } else { self.grid as u16 }
+    }
+
+    /// Positions of a filter that is not dilated.
+    #[must_use]
+    pub const fn positions(&self, inputs: u16) -> usize {
+        let [y, x] = self.axes(inputs);
+        let stride = self.stride as usize;
+        y.positions(stride, 1) * x.positions(stride, 1)
+    }
+
+    /// Filters of so many features.
+    #[must_use]
+    pub const fn filters(&self, features: u16) -> u32 {
+        divided(features as usize, self.cells() as usize) as u32
+    }
+
+    /// Weights of a filter.
+    #[must_use]
+    pub const fn taps(&self) -> usize {
+        let height = if self.height == 1 { 1 } else { self.kernel as usize };
+        height * self.kernel as usize * self.channels as usize
+    }
+
+    /// Planes that the inputs are sorted into, so that neighbouring positions read
+    /// neighbouring numbers: one for each channel and each remainder of the column by
+    /// the stride.
+    pub(crate) const fn planes(&self) -> usize {
+        self.channels as usize * self.stride as usize
+    }
+
+    /// Columns of a plane.
+    pub(crate) const fn columns(&self, inputs: u16) -> usize {
+        let stride = self.stride as usize;
+        divided(self.width(inputs) + stride - (stride > 0) as usize, stride)
+    }
+
+    /// Numbers of a plane.
+    pub(crate) const fn plane(&self, inputs: u16) -> usize {
+        self.columns(inputs) * self.height as usize
+    }
+
+    /// Lengths of the buffers: i16 (planes, sums of all taps, a row of positions, two
+    /// lists of taps) and i32 (a row of cells).
+    pub(crate) const fn buffers(&self, inputs: u16) -> (u32, u32) {
+        let [y, x] = self.axes(inputs);
+        let stride = self.stride as usize;
+        let (rows, row) = (y.positions(stride, 1), x.positions(stride, 1));
+        let planes = self.plane(inputs) * self.planes() + Self::PADDING;
+        let block = planes + rows * row + row + Self::PADDING + 2 * self.taps();
+        (block as u32, x.cells as u32)
+    }
+
+    /// Positions are taken in runs of at most this many, whose last may reach beyond
+    /// the last position.
+    pub(crate) const PADDING: usize = 24;
+}
