@@ -358,7 +358,9 @@ fn on_line<I: Input>(line: &Line, row: &[I], q: &mut [i16]) -> usize {
 fn score<'w>(model: &Model<'_>, workspace: &mut Workspace<'w>) -> &'w [i32] {
     let sums = core::mem::take(&mut workspace.sums);
     let mut head = Head::new(model, sums);
-    for bank in model.banks() {
+    let mut banks = model.banks();
+    while !banks.is_done() {
+        let bank = banks.read();
         head.start(&bank);
         generate(&bank, workspace, &mut head);
         head.finish();

@@ -148,6 +148,9 @@ fn both_parsers_read_the_same() {
         for (bank, expected) in model.banks().zip(&reference.banks) {
             prop_assert_eq!(bank.columns() as usize, expected.columns);
             prop_assert_eq!(bank.is_grouped(), expected.grouped);
+            prop_assert_eq!(bank.indices().collect::<Vec<_>>(), expected.indices.clone());
+            prop_assert_eq!(bank.kept_bytes(), expected.list_bytes);
+            prop_assert_eq!(bank.is_kept(), expected.list_bytes > 0);
             let groups: Vec<_> = bank.groups().map(|g| (usize::from(g.inputs), g.law)).collect();
             let expected: Vec<_> = expected.groups.iter().map(|g| (g.inputs, g.law)).collect();
             prop_assert_eq!(groups, expected);
@@ -287,12 +290,8 @@ fn owned_and_lent_buffers_equal_the_heap() {
         let (mut inputs, mut block) = (vec![-1; sizes.inputs + 3], vec![-1; sizes.block + 3]);
         let mut wide = vec![-1; sizes.wide + 3];
         let mut sums = vec![[-1; 2]; sizes.outputs + 3];
-        let lent = Workspace {
-            inputs: &mut inputs,
-            block: &mut block,
-            wide: &mut wide,
-            sums: &mut sums,
-        };
+        let lent =
+            Workspace { inputs: &mut inputs, block: &mut block, wide: &mut wide, sums: &mut sums };
         let mut lent = Predictor::new(model, lent).unwrap();
         for row in &rows.floats {
             let expected = outcome(&mut heap, row);
@@ -326,7 +325,7 @@ fn short_buffers_are_refused_by_name() {
                 block: &mut block,
                 wide: &mut wide,
                 sums: &mut sums,
-                };
+            };
             let error = Predictor::new(model, workspace).err();
             prop_assert_eq!(error, Some(Error::Buffer { buffer: name, needed, given }));
             let text = format!("buffer `{name}` has length {given}, the model needs {needed}");

@@ -49,6 +49,7 @@ fn main() -> Result<()> {
             // At bandwidth 1 the kernel is exp(−‖x − y‖²/(2·variance)).
             bandwidth: (2.0 * gamma * spread.variance).sqrt(),
             groups: Vec::new(),
+            kept: None,
         };
         let map = FeatureMap::new(&realise(seed.parse()?, &[plan], &normaliser, &spread))?;
         let problem = Problem::new(&train, false);
@@ -66,9 +67,7 @@ fn main() -> Result<()> {
             .flat_map(|row| scores.col(row).iter().copied().collect::<Vec<_>>())
             .collect();
         let error = of_scores(&test, &scores).error;
-        println!(
-            "{{\"seconds\": {seconds:.4}, \"sums\": {summed:.4}, \"error\": {error:.6}}}"
-        );
+        println!("{{\"seconds\": {seconds:.4}, \"sums\": {summed:.4}, \"error\": {error:.6}}}");
     }
     Ok(())
 }

@@ -39,19 +39,7 @@ type Costs = BTreeMap<String, BTreeMap<String, Cost>>;
 /// Measures everything and gives the table; compares with the stored figures, or
 /// stores them.
 pub fn run(update: bool) -> Result<String> {
-    let folder = root()?.join("tests/models");
-    let models = koan_golden::load(&folder).map_err(anyhow::Error::msg)?;
-    let plugin = plugin()?;
-    let mut costs = Costs::new();
-    for machine in machines::all()? {
-        let of_core = costs.entry(machine.core.to_owned()).or_default();
-        for model in &models {
-            let path = std::path::absolute(folder.join(format!("{}.koan", model.name)))?;
-            let cost = measure(&machine, model, &path, &plugin)
-                .with_context(|| format!("{machine}, {}", model.name))?;
-            of_core.insert(model.name.clone(), cost);
-        }
-    }
+    let (models, costs) = measured(&root()?.join("tests/models"))?;
     let path = root()?.join(STORED);
     if update {
         std::fs::write(&path, serde_json::to_string_pretty(&costs)? + "\n")?;
@@ -65,7 +53,30 @@ pub fn run(update: bool) -> Result<String> {
             worse.join("\n  ")
         );
     }
-    Ok(table(&models, &costs))
+    Ok(table(&models, &costs) + "\n" + &crate::flash::run(update)?)
+}
+
+/// The costs of the models of a folder, whose rows lie beside them, as JSON.
+pub fn of_folder(folder: &Path) -> Result<String> {
+    Ok(serde_json::to_string_pretty(&measured(folder)?.1)?)
+}
+
+/// The models of a folder, and what they cost on every core.
+fn measured(folder: &Path) -> Result<(Vec<Golden>, Costs)> {
+    let models = koan_golden::load(folder).map_err(anyhow::Error::msg)?;
+    let plugin = plugin()?;
+    let mut costs = Costs::new();
+    for machine in machines::all()? {
+        let of_core = costs.entry(machine.core.to_owned()).or_default();
+        for model in &models {
+            let path = std::path::absolute(folder.join(format!("{}.koan", model.name)))?;
+            let cost = measure(&machine, model, &path, &plugin)
+                .with_context(|| format!("{machine}, {}", model.name))?;
+            eprintln!("{}, {}: {cost:?}", machine.core, model.name);
+            of_core.insert(model.name.clone(), cost);
+        }
+    }
+    Ok((models, costs))
 }
 
 /// Builds the plugin with the system's C compiler.
@@ -93,14 +104,24 @@ fn features(blob: &[u8]) -> Result<String> {
         if bank.needs_dense() {
             features.push("dense");
         }
+        if bank.is_kept() {
+            features.push("kept");
+        }
+    }
+    if (0..model.inputs()).any(|input| model.input_map(input).log) {
+        features.push("log");
     }
     Ok(features.join(","))
 }
 
 fn measure(machine: &Machine, model: &Golden, path: &Path, plugin: &Path) -> Result<Cost> {
+    let features = match features(&model.blob)? {
+        none if none.is_empty() => none,
+        some => format!("--features {some}"),
+    };
     let elf = machine.build_with(
         "cost",
-        &format!("--no-default-features --features {}", features(&model.blob)?),
+        &format!("--no-default-features {features}"),
         &format!("KOAN_COST_MODEL={}", path.display()),
     )?;
     let row = model.rows.first().context("no row")?;

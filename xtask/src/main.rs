@@ -4,6 +4,7 @@ mod cost;
 mod docs;
 mod elf;
 mod emulate;
+mod flash;
 mod machines;
 mod pack;
 mod serial;
@@ -37,6 +38,9 @@ enum Command {
         /// Store the figures: those that are worse are so on purpose
         #[arg(long)]
         update: bool,
+        /// Count the models of this folder instead, print JSON and store nothing
+        #[arg(long, value_name = "FOLDER", conflicts_with = "update")]
+        models: Option<PathBuf>,
     },
     /// Stream rows and faults through the serial ports of emulated devices
     Serial,
@@ -63,7 +67,10 @@ fn main() -> ExitCode {
         Command::Setup => setup::run(),
         Command::Test { quick } => steps::test(quick),
         Command::Emulate => emulate::run().map(|table| print!("{table}")),
-        Command::Cost { update } => cost::run(update).map(|table| print!("{table}")),
+        Command::Cost { models: Some(folder), .. } => {
+            cost::of_folder(&folder).map(|json| println!("{json}"))
+        }
+        Command::Cost { update, .. } => cost::run(update).map(|table| print!("{table}")),
         Command::Serial => serial::test(),
         Command::Npm => wasm::package(),
         Command::Page => wasm::page(),

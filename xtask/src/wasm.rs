@@ -114,6 +114,9 @@ pub fn test() -> Result<()> {
     for file in ["node", "browser", "page"] {
         step(&format!("node --test --test-reporter=spec wasm/tests/{file}.test.mjs"))?;
     }
+    // The trainer's pages need the same browser.
+    step("cargo build --package koan-trainer --locked")?;
+    step("node --test --test-reporter=spec wasm/tests/report.test.mjs")?;
     Ok(())
 }
 

@@ -114,7 +114,13 @@ pub(super) struct Hadamard {
 
 impl Hadamard {
     pub(super) fn new(bank: &Bank<'_>) -> Self {
-        Self { draws: bank_stream(bank, Purpose::Weights).draws(0) }
+        Self::from_block(bank, 0, 0)
+    }
+
+    /// The same from block `number` of `inputs` inputs on.
+    pub(super) fn from_block(bank: &Bank<'_>, number: usize, inputs: usize) -> Self {
+        let first = (number * inputs.div_ceil(64)) as u64;
+        Self { draws: bank_stream(bank, Purpose::Weights).draws(first) }
     }
 
     /// Fills `block` with the next projections as phases: scaled before the
@@ -177,6 +183,7 @@ impl Hadamard {
 /// Rows r and s of a transform are related by r XOR s, so neighbours are related
 /// in the same way everywhere. In this order the relation differs from unit to
 /// unit and averages out.
+#[derive(Default)]
 pub(super) struct RowOrder {
     linear: u32,
     square: u32,

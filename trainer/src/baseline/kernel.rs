@@ -345,10 +345,8 @@ mod tests {
         let (mut error, mut train) = (0.0, 0.0);
         for left in 0..rows {
             let others: Vec<usize> = (0..rows).filter(|&i| i != left).collect();
-            let part = Points::new(
-                others.iter().flat_map(|&i| points.point(i).to_vec()).collect(),
-                2,
-            );
+            let part =
+                Points::new(others.iter().flat_map(|&i| points.point(i).to_vec()).collect(), 2);
             let theirs = Mat::from_fn(rows - 1, 2, |i, t| targets[(others[i], t)]);
             let gamma = ridge / (rows - 1) as f64;
             let network = Network::fit(kernel.clone(), gamma, &part, theirs.as_ref()).unwrap();

@@ -7,11 +7,12 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::curve::{Size, curve, first_lambdas, keeps_lambda, specs};
+use super::budget::{Extent, Plan};
+use super::curve::{curve, keeps_lambda};
 use super::folds::Folds;
-use super::footprint::Footprint;
 use super::inputs::Inputs;
 use super::metric::Metric;
+use super::rank::{Entry, Point, ranked, value};
 use super::sizes::{Limits, bytes, sizes};
 use super::space::Space;
 use crate::data::Task;
@@ -22,39 +23,13 @@ use crate::{Error, TrainOptions};
 
 /// Candidates of the second and the last rung, at most.
 const KEPT: [usize; 2] = [24, 9];
-/// Multiply-adds per second that plans count on: about what two cores do.
-pub(super) const SPEED: f64 = 4e9;
-/// Rows and columns below which a rung is not cut.
-const LEAST_ROWS: usize = 1500;
-const LEAST_COLUMNS: usize = 96;
 /// Bytes as shares of the limit at which each rung compares.
-const TARGETS: [&[f64]; 3] = [&[1.0, 0.3], &[1.0, 0.6, 0.3], &[1.0, 0.72, 0.5, 0.35, 0.22, 0.12]];
+pub(super) const TARGETS: [&[f64]; 3] =
+    [&[1.0, 0.3], &[1.0, 0.6, 0.3], &[1.0, 0.72, 0.5, 0.35, 0.22, 0.12]];
 
-/// A complete candidate, and how good it is on held-out rows.
-#[derive(Clone, Debug)]
-pub struct Point {
-    /// What `train` is to be given.
-    pub options: TrainOptions,
-    /// Bytes of the blob.
-    pub bytes: usize,
-    /// Bytes of the core's buffers.
-    pub ram: usize,
-    /// Predicted instructions.
-    pub instructions: u64,
-    /// Mean squared error.
-    pub square: f64,
-    /// Loss by the metric.
-    pub loss: f64,
-    /// What points are compared by: see [`value`].
-    pub value: f64,
-}
-
-/// A candidate with its points at the last rung that it was in.
-#[derive(Clone, Debug)]
-struct Entry {
-    options: TrainOptions,
-    points: Vec<Point>,
-}
+/// The same in a search of seconds, and how many candidates stay.
+pub(super) const SHORT_TARGETS: [&[f64]; 2] = [&[1.0, 0.4], &[1.0, 0.7, 0.4]];
+const SHORT_KEPT: usize = 5;
 
 /// What a rung was.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -98,13 +73,6 @@ pub struct Search<'s> {
     pub progress: &'s Progress,
 }
 
-/// Rows and columns of a rung.
-#[derive(Clone, Copy, Debug)]
-struct Extent {
-    rows: usize,
-    columns: usize,
-}
-
 impl Search<'_> {
     /// Searches.
     ///
@@ -117,10 +85,11 @@ impl Search<'_> {
         kinds.dedup();
         let mut inputs = Inputs::new(self.problem, &kinds);
         let mut candidates = self.within_limits(first, &inputs)?;
+        self.learn(&candidates, &folds, &mut inputs);
         let mut rungs = Vec::new();
         let mut entries: Vec<Entry> = Vec::new();
         let mut cut = false;
-        for number in 0..TARGETS.len() {
+        for number in 0..self.shares().len() {
             if number > 0 {
                 candidates = self.next(number, &entries, &folds, &mut inputs);
             }
@@ -193,136 +162,6 @@ impl Search<'_> {
         Err(Error::Options(message.into()))
     }
 
-    /// The specification with few features, and what models of it weigh.
-    fn small(
-        &self,
-        options: &TrainOptions,
-        inputs: &Inputs,
-    ) -> Result<(crate::blob::ModelSpec, Footprint), Error> {
-        // Scales do not change the size: those that are not learned will do.
-        let plain = TrainOptions { features: vec![1], relevance: Some(false), ..options.clone() };
-        let spec = specs(self.problem, &plain, inputs)?.swap_remove(0);
-        let footprint = Footprint::new(&spec, self.problem, options)?;
-        Ok((spec, footprint))
-    }
-
-    /// Bits to try in a rung, after the points that a candidate has.
-    fn bits(&self, rung: usize, before: Option<&Entry>) -> Vec<u8> {
-        if let Some(bits) = self.space.base.bits {
-            return vec![bits];
-        }
-        let regression = self.problem.task() == Task::Regression;
-        match (rung, before) {
-            (0, _) => {
-                if regression {
-                    vec![4, 8]
-                } else {
-                    vec![2, 4]
-                }
-            }
-            (1, _) | (_, None) => vec![2, 3, 4, 8],
-            (_, Some(entry)) => {
-                // Those that were best at some size, and the best but one.
-                let mut by_bits: Vec<(f64, u8)> = Vec::new();
-                for point in &entry.points {
-                    let Some(bits) = point.options.bits else { continue };
-                    match by_bits.iter_mut().find(|(_, other)| *other == bits) {
-                        Some(known) => known.0 = known.0.min(point.value),
-                        None => by_bits.push((point.value, bits)),
-                    }
-                }
-                by_bits.sort_by(|a, b| a.0.total_cmp(&b.0));
-                by_bits.into_iter().take(2).map(|(_, bits)| bits).collect()
-            }
-        }
-    }
-
-    fn targets(&self, rung: usize) -> Vec<usize> {
-        let bytes = |share: &f64| (share * self.limits.flash as f64) as usize;
-        TARGETS[rung].iter().map(bytes).collect()
-    }
-
-    /// What each candidate needs to be judged.
-    fn plan(
-        &self,
-        rung: usize,
-        candidates: Vec<TrainOptions>,
-        entries: &[Entry],
-        inputs: &Inputs,
-    ) -> Result<Vec<Plan>, Error> {
-        let task = self.problem.task();
-        candidates
-            .into_iter()
-            .map(|options| {
-                let (spec, footprint) = self.small(&options, inputs)?;
-                let before = entries.iter().find(|entry| entry.options == options);
-                let lambdas = match before.and_then(|entry| entry.points.first()) {
-                    Some(point) if options.lambda.is_none() => {
-                        let lambda = point.options.lambda.unwrap_or(1e-3);
-                        vec![lambda / 10.0, lambda / 3.0, lambda, lambda * 3.0]
-                    }
-                    _ => first_lambdas(&options, task),
-                };
-                let bits = self.bits(rung, before);
-                Ok(Plan { options, spec, footprint, lambdas, bits })
-            })
-            .collect()
-    }
-
-    fn sizes(&self, rung: usize, plan: &Plan, most: usize) -> Vec<Size> {
-        let (targets, limits) = (self.targets(rung), &self.limits);
-        sizes(&plan.spec, &plan.footprint, limits, &targets, &plan.bits, most)
-    }
-
-    /// Multiply-adds of judging a candidate.
-    fn work(&self, rung: usize, plan: &Plan, extent: Extent, folds: f64) -> f64 {
-        let outputs = self.problem.outputs as f64;
-        let rows = extent.rows as f64;
-        let (mut work, mut largest) = (0.0, 0.0f64);
-        for size in self.sizes(rung, plan, extent.columns) {
-            let columns: usize = plan.columns(&size);
-            let k = columns as f64;
-            largest = largest.max(k);
-            let fits = plan.lambdas.len() as f64 + 2.0;
-            work += folds * (fits * k * k * k / 6.0 + 2.0 * outputs * 40.0 * k * k);
-            work += rows * k * outputs;
-        }
-        let learned = plan.options.relevance == Some(true);
-        let passes = if learned { folds } else { 1.0 };
-        work + passes * rows * (0.5 * largest * largest + 60.0 * largest)
-    }
-
-    /// As many rows and columns as the rung's share of the time allows.
-    fn extent(&self, rung: usize, plans: &[Plan], folds: &Folds) -> Extent {
-        let share = 0.25 * self.seconds * SPEED;
-        let mut extent = Extent { rows: folds.rows(), columns: usize::MAX };
-        let largest = |extent: Extent| {
-            let columns = |plan: &Plan| {
-                let sizes = self.sizes(rung, plan, extent.columns);
-                sizes.iter().map(|size| plan.columns(size)).max().unwrap_or(1)
-            };
-            plans.iter().map(columns).max().unwrap_or(1)
-        };
-        extent.columns = largest(Extent { columns: 16_384, ..extent });
-        let parts = folds.held.len() as f64;
-        loop {
-            let all: f64 = plans.iter().map(|plan| self.work(rung, plan, extent, parts)).sum();
-            if all <= share {
-                return extent;
-            }
-            // Rows first, while they are many for so many columns.
-            if extent.rows > LEAST_ROWS && extent.rows > 5 * extent.columns {
-                extent.rows = (extent.rows * 4 / 5).max(LEAST_ROWS);
-            } else if extent.columns > LEAST_COLUMNS {
-                extent.columns = (extent.columns * 4 / 5).max(LEAST_COLUMNS);
-            } else if extent.rows > LEAST_ROWS {
-                extent.rows = (extent.rows * 4 / 5).max(LEAST_ROWS);
-            } else {
-                return extent;
-            }
-        }
-    }
-
     /// Judges all candidates, those first that were good before.
     fn rung(
         &self,
@@ -338,7 +177,7 @@ impl Search<'_> {
             self.progress.phase(&format!(
                 "rung {} of {}: {done} of {} candidates on {} rows",
                 number + 1,
-                TARGETS.len(),
+                self.shares().len(),
                 plans.len(),
                 folds.rows()
             ));
@@ -426,7 +265,9 @@ impl Search<'_> {
             }
         };
         let space = self.space;
-        if rung == 1 {
+        if space.short {
+            best(SHORT_KEPT).for_each(|options| add(Some(options.clone())));
+        } else if rung == 1 {
             best(KEPT[0] / 2).for_each(|options| add(Some(options.clone())));
             let around = std::f64::consts::SQRT_2;
             for options in best(3) {
@@ -450,79 +291,16 @@ impl Search<'_> {
             }
             next.truncate(KEPT[1]);
         }
-        for options in &next {
+        self.learn(&next, folds, inputs);
+        next
+    }
+
+    /// Learns the scales that candidates need.
+    fn learn(&self, candidates: &[TrainOptions], folds: &Folds, inputs: &mut Inputs) {
+        for options in candidates {
             if let (Some(true), Some(kind)) = (options.relevance, options.map) {
                 inputs.learn(self.problem, kind, folds, options.seed, self.progress);
             }
         }
-        next
     }
-}
-
-/// What judging a candidate needs.
-struct Plan {
-    options: TrainOptions,
-    /// With one feature.
-    spec: crate::blob::ModelSpec,
-    footprint: Footprint,
-    lambdas: Vec<f64>,
-    bits: Vec<u8>,
-}
-
-impl Plan {
-    fn columns(&self, size: &Size) -> usize {
-        let banks = self.spec.banks.iter().zip(&size.features);
-        banks.map(|(bank, &features)| crate::blob::columns(bank.family, features)).sum()
-    }
-}
-
-/// Sets what points are compared by: the metric's loss, `weight` of it replaced
-/// by the squared error in the same units. The share misclassified of a few
-/// thousand rows is a coarse measure; the squared error tells more of the same.
-fn value<'p>(points: impl Iterator<Item = &'p mut Point>, weight: f64) {
-    let points: Vec<&mut Point> = points.collect();
-    let mut losses: Vec<(f64, f64)> =
-        points.iter().map(|point| (point.loss, point.square)).collect();
-    losses.sort_by(|a, b| a.0.total_cmp(&b.0));
-    // The units of the better half: that is where it matters.
-    losses.truncate(losses.len().div_ceil(2));
-    let (loss, square) = losses.iter().fold((0.0, 0.0), |sum, l| (sum.0 + l.0, sum.1 + l.1));
-    let unit = if square > 0.0 { loss / square } else { 1.0 };
-    for point in points {
-        point.value = (1.0 - weight) * point.loss + weight * unit * point.square;
-    }
-}
-
-/// Entries in the order in which they stay: in turns the best of what fits each
-/// of `targets` bytes, the largest target twice as often.
-fn ranked(entries: &[Entry], targets: &[usize]) -> Vec<usize> {
-    let orders: Vec<Vec<usize>> = targets
-        .iter()
-        .map(|&target| {
-            let best = |entry: &Entry| {
-                let fitting = entry.points.iter().filter(|point| point.bytes <= target);
-                fitting.map(|point| point.value).fold(f64::INFINITY, f64::min)
-            };
-            let mut order: Vec<usize> =
-                (0..entries.len()).filter(|&i| best(&entries[i]).is_finite()).collect();
-            order.sort_by(|&a, &b| best(&entries[a]).total_cmp(&best(&entries[b])));
-            order
-        })
-        .collect();
-    let mut ranked: Vec<usize> = Vec::new();
-    let mut turns: Vec<_> = orders.iter().map(|order| order.iter()).collect();
-    while ranked.len() < entries.len() {
-        let before = ranked.len();
-        for turn in std::iter::once(0).chain(0..turns.len()) {
-            let Some(turn) = turns.get_mut(turn) else { break };
-            // The next one that is not there yet.
-            if let Some(&index) = turn.find(|index| !ranked.contains(index)) {
-                ranked.push(index);
-            }
-        }
-        if ranked.len() == before {
-            break;
-        }
-    }
-    ranked
 }

@@ -7,6 +7,7 @@
 //! [`train()`](crate::train()) as any model is. The test rows are looked at once, by the
 //! models of the front.
 
+mod budget;
 mod cost;
 mod curve;
 mod folds;
@@ -15,14 +16,16 @@ mod front;
 mod halving;
 mod inputs;
 mod metric;
+mod rank;
 mod sizes;
 mod space;
 
 use std::time::{Duration, Instant};
 
 pub use cost::Core;
-pub use halving::{Point, Rung};
+pub use halving::Rung;
 pub use metric::Metric;
+pub use rank::Point;
 pub use sizes::Limits;
 pub use space::Space;
 
@@ -39,6 +42,10 @@ use halving::{Found, Search};
 
 /// Bytes of a blob that are searched when no limit is given.
 pub const FLASH: usize = 4096;
+/// Bytes of a blob that `koan train` chooses if it is not told.
+pub const USUAL_FLASH: usize = 2048;
+/// Time that its search plans for.
+const SHORT: Duration = Duration::from_secs(6);
 /// Points of the front, at most.
 const POINTS: usize = 8;
 /// Share of the time that the search may take; the rest is for the last fits.
@@ -59,8 +66,8 @@ pub struct TuneOptions {
     pub metric: Metric,
     /// The time that the search plans for; it is ended when that is over.
     pub time: Duration,
-    /// Whether heads with other losses than squares are tried.
-    pub losses: bool,
+    /// Whether the clock ends the search; otherwise the time only plans it.
+    pub clock: bool,
 }
 
 /// A model of the front.
@@ -81,6 +88,8 @@ pub struct Tuned {
 pub struct Outcome {
     /// The front, smallest model first; the best one is the last.
     pub front: Vec<Tuned>,
+    /// Bytes and loss of all that was judged in the last rung.
+    pub judged: Vec<(usize, f64)>,
     /// What the search did.
     pub rungs: Vec<Rung>,
     /// Whether the clock ended it before its plan did: then the result may be
@@ -106,7 +115,7 @@ pub fn tune(
 ) -> Result<Outcome, Error> {
     let start = Instant::now();
     let chosen = search(train_table, options, POINTS, progress)?;
-    let Chosen { points, rungs, mut cut, nameless } = chosen;
+    let Chosen { points, judged, rungs, mut cut, nameless } = chosen;
     let mut front = Vec::new();
     // The best first: it is there however long the others take.
     for point in points.into_iter().rev() {
@@ -116,28 +125,39 @@ pub fn tune(
         }
         progress.phase(&format!("training a model of {} bytes", point.bytes));
         let quiet = Progress::none();
-        let Trained { blob, report } = train(train_table, test, &point.options, &quiet)?;
+        let Trained { blob, report, .. } = train(train_table, test, &point.options, &quiet)?;
         let test = evaluate(&blob, test)?;
         front.push(Tuned { point, blob, report, test });
     }
     front.reverse();
     progress.finish();
-    Ok(Outcome { front, rungs, cut, nameless })
+    Ok(Outcome { front, judged, rungs, cut, nameless })
 }
 
-/// The best options by a short search: what `train` uses where its user leaves
-/// the model open.
+/// Family, law, input map, number of features and bits by a search of seconds on
+/// `table` (the training rows): what `koan train` uses where its user leaves them
+/// open. Bandwidth, relevance and λ are left to training. The clock has no part in
+/// it: the same table and options give the same.
 ///
 /// # Errors
 /// As [`tune`].
-pub fn best_options(
+pub fn usual(
     table: &Table,
-    options: &TuneOptions,
+    base: &TrainOptions,
+    families: &[FamilyName],
+    flash: usize,
     progress: &Progress,
-) -> Result<(TrainOptions, bool), Error> {
-    let mut chosen = search(table, options, 2, progress)?;
-    let best = chosen.points.pop().ok_or_else(nothing)?;
-    Ok((best.options, chosen.cut))
+) -> Result<TrainOptions, Error> {
+    let options = TuneOptions {
+        space: Space { base: base.clone(), families: families.to_vec(), short: true },
+        limits: Limits { flash, ram: None, instructions: None, core: Core::CortexM0 },
+        metric: Metric::Error,
+        time: SHORT,
+        clock: false,
+    };
+    let best = search(table, &options, 2, progress)?.points.pop().ok_or_else(nothing)?;
+    let TrainOptions { bandwidth, lambda, relevance, .. } = base.clone();
+    Ok(TrainOptions { bandwidth, lambda, relevance, ..best.options })
 }
 
 fn nothing() -> Error {
@@ -147,6 +167,7 @@ fn nothing() -> Error {
 /// Options on the front.
 struct Chosen {
     points: Vec<Point>,
+    judged: Vec<(usize, f64)>,
     rungs: Vec<Rung>,
     cut: bool,
     nameless: bool,
@@ -167,7 +188,7 @@ fn search(
     let problem = Problem::new(table, space.base.balanced);
     crate::train::check(&problem)?;
     let seconds = options.time.as_secs_f64();
-    let deadline = start.checked_add(options.time.mul_f64(SEARCHING));
+    let deadline = start.checked_add(options.time.mul_f64(SEARCHING)).filter(|_| options.clock);
     let (limits, metric) = (options.limits, options.metric);
     let search = Search {
         problem: &problem,
@@ -179,8 +200,9 @@ fn search(
         progress,
     };
     let Found { points, rungs, mut cut } = search.run()?;
+    let judged = points.iter().map(|point| (point.bytes, point.loss)).collect();
     let mut points = front::front(&points, most);
-    if options.losses && table.schema.task() == Task::Classification {
+    if !space.short && table.schema.task() == Task::Classification {
         let from = points.len().saturating_sub(OTHER_LOSSES);
         for point in &mut points[from..] {
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
@@ -196,7 +218,7 @@ fn search(
     if points.is_empty() {
         return Err(nothing());
     }
-    Ok(Chosen { points, rungs, cut, nameless })
+    Ok(Chosen { points, judged, rungs, cut, nameless })
 }
 
 fn check(table: &Table, options: &TuneOptions) -> Result<(), Error> {
@@ -253,7 +275,7 @@ fn other_loss(
     // About a hundred passes over the features in each fold, and rounding.
     let parts = folds.held.len() as f64;
     let work = parts * (100.0 * rows * k * outputs + 2.0 * rows * k * k);
-    if work > 0.15 * seconds * halving::SPEED {
+    if work > 0.1 * seconds * budget::SPEED {
         return Ok(None);
     }
     let options = TrainOptions { loss: Loss::Logistic, lambda: None, ..point.options.clone() };
@@ -267,10 +289,4 @@ fn other_loss(
     loss /= folds.held_rows().len() as f64;
     let better = loss < 0.99 * point.loss;
     Ok(better.then(|| Point { options, loss, ..point.clone() }))
-}
-
-/// The families that are searched if none are given.
-#[must_use]
-pub fn families() -> Vec<FamilyName> {
-    FamilyName::ALL.to_vec()
 }

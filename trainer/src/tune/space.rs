@@ -22,6 +22,9 @@ pub struct Space {
     pub base: TrainOptions,
     /// Families to choose from.
     pub families: Vec<FamilyName>,
+    /// Only the usual laws and few bandwidths, for a search of seconds; training
+    /// then chooses bandwidth, λ and relevance itself.
+    pub short: bool,
 }
 
 /// One family's ways to make features, before the input map is known.
@@ -42,13 +45,29 @@ impl Space {
         let rows: Vec<usize> = (0..problem.table.rows()).collect();
         let inputs = problem.table.inputs;
         let mut candidates = Vec::new();
-        for kind in self.kinds(problem, &rows) {
+        let kinds = self.kinds(problem, &rows);
+        for &kind in &kinds {
             for shape in self.shapes(inputs) {
                 for &bandwidth in shape.bandwidths {
                     candidates.push(self.candidate(&shape, kind, bandwidth, false));
                 }
             }
         }
+        if self.short {
+            return candidates;
+        }
+        // Learned scales want other bandwidths: they are candidates of their own,
+        // on the richest map only, since learning takes long.
+        let richest =
+            candidates.iter().rev().filter(|c| Some(c.map) == kinds.last().map(|k| Some(*k)));
+        let learned: Vec<TrainOptions> = richest
+            .filter(|options| !matches!(options.families[..], [FamilyName::Bin]))
+            .filter_map(|options| {
+                let learned = self.with_relevance(options, inputs)?;
+                self.with_bandwidth(&learned, 2.0).or(Some(learned))
+            })
+            .collect();
+        candidates.extend(learned);
         candidates
     }
 
@@ -114,13 +133,15 @@ impl Space {
             return vec![kind];
         }
         let mut kinds = vec![Kind::Shared];
-        if problem.table.inputs > 1 && problem.table.inputs <= MAPPED_INPUTS {
+        if !self.short && problem.table.inputs > 1 && problem.table.inputs <= MAPPED_INPUTS {
             kinds.push(Kind::PerInput);
         }
         if problem.table.inputs <= MAPPED_INPUTS {
             let logged = Normaliser::fit(problem.table, rows, Kind::PerInputLog);
             if logged.logged_inputs() > 0 {
                 kinds.push(Kind::PerInputLog);
+            } else if self.short && problem.table.inputs > 1 {
+                kinds.push(Kind::PerInput);
             }
         }
         kinds
@@ -141,6 +162,18 @@ impl Space {
                 shapes.push(Shape { family, law, bandwidths, pool, slot_bits, linear });
             }
         };
+        if self.short {
+            let mixing = if inputs >= 16 { Law::Hadamard } else { Law::Gaussian };
+            add(Linear, Law::None, &[1.0], base.pool, base.slot_bits);
+            add(Fourier, mixing, &[0.5, 1.2], base.pool, base.slot_bits);
+            add(Sigmoid, mixing, &[0.5, 1.2], base.pool, base.slot_bits);
+            add(Maxout, mixing, &[1.0], base.pool, base.slot_bits);
+            add(Stump, Law::Uniform, &[0.8], base.pool, base.slot_bits);
+            if inputs <= BIN_INPUTS {
+                add(Bin, Law::Gamma2, &[1.0, 4.0], base.pool, 5);
+            }
+            return shapes;
+        }
         let smooth: &[f64] = &[0.35, 0.7, 1.4, 2.8];
         let (pool, slots) = (base.pool, base.slot_bits);
         add(Linear, Law::None, &[1.0], pool, slots);
@@ -177,7 +210,11 @@ mod tests {
     fn all_candidates_are_trainable_and_different() {
         let table = digits::table();
         let problem = Problem::new(&table, false);
-        let space = Space { base: TrainOptions::default(), families: FamilyName::ALL.to_vec() };
+        let space = Space {
+            base: TrainOptions::default(),
+            families: FamilyName::ALL.to_vec(),
+            short: false,
+        };
         let candidates = space.candidates(&problem);
         for (index, candidate) in candidates.iter().enumerate() {
             assert!(candidate.banks(table.inputs).is_ok(), "{candidate:?}");
@@ -199,7 +236,7 @@ mod tests {
             relevance: Some(false),
             ..TrainOptions::default()
         };
-        let space = Space { base: base.clone(), families: vec![FamilyName::Fourier] };
+        let space = Space { base: base.clone(), families: vec![FamilyName::Fourier], short: false };
         let candidates = space.candidates(&problem);
         assert_eq!(candidates.len(), 1);
         assert_eq!(candidates[0].bandwidth, base.bandwidth);

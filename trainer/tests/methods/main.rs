@@ -6,3 +6,4 @@ mod heads;
 mod laws;
 mod rivals;
 mod scores;
+mod weights;

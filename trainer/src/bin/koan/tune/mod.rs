@@ -1,43 +1,24 @@
 //! `koan tune`.
 
+mod command;
+mod page;
+
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 use comfy_table::{CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
-use koan_trainer::TrainOptions;
 use koan_trainer::data::expand;
-use koan_trainer::normalise::Kind;
 use koan_trainer::progress::Progress;
-use koan_trainer::solve::Loss;
 use koan_trainer::tune::{Metric, Outcome, Tuned, tune};
 use serde_json::{Value, json};
 
 use crate::arguments::Tune;
 use crate::output::{percent, write_whole};
 use crate::train::{name, tables};
-
-/// Options of `koan tune` that `koan train` does not know, or that the model's
-/// own options replace; all of them take a value.
-const OWN: [&str; 12] = [
-    "--output",
-    "-o",
-    "--flash",
-    "--ram",
-    "--instructions",
-    "--core",
-    "--metric",
-    "--minutes",
-    "--family",
-    "--projection",
-    "--map",
-    "--relevance",
-];
-/// The same, of one letter or without a value.
-const OWN_BITS: [&str; 2] = ["--bits", "-b"];
-const OWN_FLAGS: [&str; 2] = ["--json", "--no-column-names"];
+use command::train_command;
 
 pub fn run(arguments: &Tune) -> Result<()> {
     let start = Instant::now();
@@ -62,6 +43,9 @@ pub fn run(arguments: &Tune) -> Result<()> {
     let given: Vec<OsString> = std::env::args_os().collect();
     let command =
         |index: usize| train_command(&given, &outcome.front[index].point.options, &paths[index]);
+    if let Some(path) = &arguments.report {
+        page::write(path, &outcome, &paths, &command, arguments)?;
+    }
     if outcome.cut {
         eprintln!(
             "warning: the time was over before the search was: another machine, or another run, \
@@ -185,7 +169,7 @@ fn recommendation(outcome: &Outcome, paths: &[PathBuf], arguments: &Tune) -> Str
     text
 }
 
-fn point_json(tuned: &Tuned, path: &std::path::Path, command: &str, metric: Metric) -> Value {
+fn point_json(tuned: &Tuned, path: &Path, command: &str, metric: Metric) -> Value {
     let Tuned { point, report, test, .. } = tuned;
     json!({
         "file": path.display().to_string(),
@@ -197,81 +181,4 @@ fn point_json(tuned: &Tuned, path: &std::path::Path, command: &str, metric: Metr
         "command": command,
         "report": report,
     })
-}
-
-/// The `koan train` command that makes the model of `options`: how `koan tune`
-/// was told to read data, and the options that the search found.
-fn train_command(given: &[OsString], options: &TrainOptions, output: &std::path::Path) -> String {
-    let mut words: Vec<String> = vec!["koan".into(), "train".into()];
-    let mut rest = given.iter().skip(2).map(|word| word.to_string_lossy().into_owned());
-    while let Some(word) = rest.next() {
-        let (name, inline) = match word.split_once('=') {
-            Some((name, _)) if name.starts_with('-') => (name.to_owned(), true),
-            _ => (word.clone(), false),
-        };
-        if OWN_FLAGS.contains(&name.as_str()) {
-            continue;
-        }
-        if OWN.contains(&name.as_str()) || OWN_BITS.contains(&name.as_str()) {
-            if !inline {
-                rest.next();
-            }
-            continue;
-        }
-        words.push(quoted(&word));
-    }
-    let mut add = |name: &str, value: String| words.extend([name.to_owned(), value]);
-    let list = |numbers: &[f64]| numbers.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
-    let families: Vec<&str> = options.families.iter().map(|family| family.name()).collect();
-    add("--family", families.join(","));
-    let linear_alone = families == ["linear"];
-    if let Some(law) = options.projection.filter(|_| !linear_alone) {
-        add("--projection", law.name().into());
-    }
-    if let Some(features) = options.features.first().filter(|_| !linear_alone) {
-        add("--features", features.to_string());
-    }
-    if let Some(bits) = options.bits {
-        add("--bits", bits.to_string());
-    }
-    if let Some(kind) = options.map {
-        add("--map", Kind::name(kind).into());
-    }
-    if let Some(bandwidth) = &options.bandwidth {
-        add("--bandwidth", list(bandwidth));
-    }
-    if let Some(lambda) = options.lambda {
-        add("--lambda", format!("{lambda:e}"));
-    }
-    if let Some(relevance) = options.relevance {
-        add("--relevance", if relevance { "yes" } else { "no" }.into());
-    }
-    if families.contains(&"maxout") {
-        add("--pool", options.pool.to_string());
-    }
-    if families.contains(&"bin") {
-        add("--slot-bits", options.slot_bits.to_string());
-    }
-    if options.loss != Loss::Squared {
-        add("--loss", options.loss.name().into());
-    }
-    add("--output", quoted(&output.display().to_string()));
-    for (flag, given) in
-        [("--linear", options.linear), ("--no-column-names", !options.column_names)]
-    {
-        if given {
-            words.push(flag.into());
-        }
-    }
-    words.join(" ")
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }

@@ -1,0 +1,106 @@
+//! The `koan train` command that a result of `koan tune` stands for.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use koan_trainer::TrainOptions;
+use koan_trainer::normalise::Kind;
+use koan_trainer::solve::Loss;
+
+/// Options of `koan tune` that `koan train` does not know, or that the model's
+/// own options replace; all of them take a value.
+const OWN: [&str; 13] = [
+    "--output",
+    "--report",
+    "-o",
+    "--flash",
+    "--ram",
+    "--instructions",
+    "--core",
+    "--metric",
+    "--minutes",
+    "--family",
+    "--projection",
+    "--map",
+    "--relevance",
+];
+/// The same, of one letter or without a value.
+const OWN_BITS: [&str; 2] = ["--bits", "-b"];
+const OWN_FLAGS: [&str; 2] = ["--json", "--no-column-names"];
+
+/// The `koan train` command that makes the model of `options`: how `koan tune`
+/// was told to read data, and the options that the search found.
+pub fn train_command(given: &[OsString], options: &TrainOptions, output: &Path) -> String {
+    let mut words: Vec<String> = vec!["koan".into(), "train".into()];
+    let mut rest = given.iter().skip(2).map(|word| word.to_string_lossy().into_owned());
+    while let Some(word) = rest.next() {
+        let (name, inline) = match word.split_once('=') {
+            Some((name, _)) if name.starts_with('-') => (name.to_owned(), true),
+            _ => (word.clone(), false),
+        };
+        if OWN_FLAGS.contains(&name.as_str()) {
+            continue;
+        }
+        if OWN.contains(&name.as_str()) || OWN_BITS.contains(&name.as_str()) {
+            if !inline {
+                rest.next();
+            }
+            continue;
+        }
+        words.push(quoted(&word));
+    }
+    let mut add = |name: &str, value: String| words.extend([name.to_owned(), value]);
+    let list = |numbers: &[f64]| numbers.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
+    let families: Vec<&str> = options.families.iter().map(|family| family.name()).collect();
+    add("--family", families.join(","));
+    let linear_alone = families == ["linear"];
+    if let Some(law) = options.projection.filter(|_| !linear_alone) {
+        add("--projection", law.name().into());
+    }
+    if let Some(features) = options.features.first().filter(|_| !linear_alone) {
+        add("--features", features.to_string());
+    }
+    if let Some(bits) = options.bits {
+        add("--bits", bits.to_string());
+    }
+    if let Some(kind) = options.map {
+        add("--map", Kind::name(kind).into());
+    }
+    if let Some(bandwidth) = &options.bandwidth {
+        add("--bandwidth", list(bandwidth));
+    }
+    if let Some(lambda) = options.lambda {
+        add("--lambda", format!("{lambda:e}"));
+    }
+    if let Some(relevance) = options.relevance {
+        add("--relevance", if relevance { "yes" } else { "no" }.into());
+    }
+    if families.contains(&"maxout") {
+        add("--pool", options.pool.to_string());
+    }
+    if families.contains(&"bin") {
+        add("--slot-bits", options.slot_bits.to_string());
+    }
+    if options.loss != Loss::Squared {
+        add("--loss", options.loss.name().into());
+    }
+    add("--output", quoted(&output.display().to_string()));
+    for (flag, given) in
+        [("--linear", options.linear), ("--no-column-names", !options.column_names)]
+    {
+        if given {
+            words.push(flag.into());
+        }
+    }
+    words.join(" ")
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}

@@ -1,0 +1,183 @@
+//! What a rung judges, and on how many rows and columns: planned by the work
+//! that it takes.
+
+use super::curve::{Size, first_lambdas, specs};
+use super::folds::Folds;
+use super::footprint::Footprint;
+use super::halving::{SHORT_TARGETS, Search, TARGETS};
+use super::inputs::Inputs;
+use super::rank::Entry;
+use super::sizes::sizes;
+use crate::data::Task;
+use crate::{Error, TrainOptions};
+
+/// Multiply-adds per second that plans count on: about what two cores do.
+pub(super) const SPEED: f64 = 1e10;
+/// Parts of the time for the rungs; learning scales takes time as well.
+const SHARES: [f64; 3] = [0.15, 0.25, 0.45];
+/// Rows and columns below which a rung is not cut.
+const LEAST_ROWS: usize = 1500;
+const LEAST_COLUMNS: usize = 96;
+/// Columns of a search of seconds, at most: training is to take seconds as well.
+const SHORT_COLUMNS: usize = 1024;
+
+/// Rows and columns of a rung.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    pub rows: usize,
+    pub columns: usize,
+}
+
+/// What judging a candidate needs.
+pub(super) struct Plan {
+    pub options: TrainOptions,
+    /// With one feature.
+    pub spec: crate::blob::ModelSpec,
+    pub footprint: Footprint,
+    pub lambdas: Vec<f64>,
+    pub bits: Vec<u8>,
+}
+
+impl Plan {
+    pub(super) fn columns(&self, size: &Size) -> usize {
+        let banks = self.spec.banks.iter().zip(&size.features);
+        banks.map(|(bank, &features)| crate::blob::columns(bank.family, features)).sum()
+    }
+}
+
+impl Search<'_> {
+    /// The specification with few features, and what models of it weigh.
+    pub(super) fn small(
+        &self,
+        options: &TrainOptions,
+        inputs: &Inputs,
+    ) -> Result<(crate::blob::ModelSpec, Footprint), Error> {
+        // Scales do not change the size: those that are not learned will do.
+        let plain = TrainOptions { features: vec![1], relevance: Some(false), ..options.clone() };
+        let spec = specs(self.problem, &plain, inputs)?.swap_remove(0);
+        let footprint = Footprint::new(&spec, self.problem, options)?;
+        Ok((spec, footprint))
+    }
+
+    /// Bits to try in a rung, after the points that a candidate has.
+    pub(super) fn bits(&self, rung: usize, before: Option<&Entry>) -> Vec<u8> {
+        if let Some(bits) = self.space.base.bits {
+            return vec![bits];
+        }
+        let regression = self.problem.task() == Task::Regression;
+        match (rung, before) {
+            (0, _) => {
+                if regression {
+                    vec![4, 8]
+                } else {
+                    vec![2, 4]
+                }
+            }
+            (1, _) | (_, None) => vec![2, 3, 4, 8],
+            (_, Some(entry)) => {
+                // Those that were best at some size, and the best but one.
+                let mut by_bits: Vec<(f64, u8)> = Vec::new();
+                for point in &entry.points {
+                    let Some(bits) = point.options.bits else { continue };
+                    match by_bits.iter_mut().find(|(_, other)| *other == bits) {
+                        Some(known) => known.0 = known.0.min(point.value),
+                        None => by_bits.push((point.value, bits)),
+                    }
+                }
+                by_bits.sort_by(|a, b| a.0.total_cmp(&b.0));
+                by_bits.into_iter().take(2).map(|(_, bits)| bits).collect()
+            }
+        }
+    }
+
+    pub(super) fn targets(&self, rung: usize) -> Vec<usize> {
+        let bytes = |share: &f64| (share * self.limits.flash as f64) as usize;
+        self.shares()[rung].iter().map(bytes).collect()
+    }
+
+    pub(super) fn shares(&self) -> &'static [&'static [f64]] {
+        if self.space.short { &SHORT_TARGETS } else { &TARGETS }
+    }
+
+    /// What each candidate needs to be judged.
+    pub(super) fn plan(
+        &self,
+        rung: usize,
+        candidates: Vec<TrainOptions>,
+        entries: &[Entry],
+        inputs: &Inputs,
+    ) -> Result<Vec<Plan>, Error> {
+        let task = self.problem.task();
+        candidates
+            .into_iter()
+            .map(|options| {
+                let (spec, footprint) = self.small(&options, inputs)?;
+                let before = entries.iter().find(|entry| entry.options == options);
+                let lambdas = match before.and_then(|entry| entry.points.first()) {
+                    Some(point) if options.lambda.is_none() => {
+                        let lambda = point.options.lambda.unwrap_or(1e-3);
+                        vec![lambda / 3.0, lambda, lambda * 3.0]
+                    }
+                    _ => first_lambdas(&options, task),
+                };
+                let bits = self.bits(rung, before);
+                Ok(Plan { options, spec, footprint, lambdas, bits })
+            })
+            .collect()
+    }
+
+    pub(super) fn sizes(&self, rung: usize, plan: &Plan, most: usize) -> Vec<Size> {
+        let (targets, limits) = (self.targets(rung), &self.limits);
+        sizes(&plan.spec, &plan.footprint, limits, &targets, &plan.bits, most)
+    }
+
+    /// Multiply-adds of judging a candidate.
+    pub(super) fn work(&self, rung: usize, plan: &Plan, extent: Extent, folds: f64) -> f64 {
+        let outputs = self.problem.outputs as f64;
+        let rows = extent.rows as f64;
+        let (mut work, mut largest) = (0.0, 0.0f64);
+        for size in self.sizes(rung, plan, extent.columns) {
+            let columns: usize = plan.columns(&size);
+            let k = columns as f64;
+            largest = largest.max(k);
+            let fits = plan.lambdas.len() as f64 + 2.0;
+            work += folds * (fits * k * k * k / 6.0 + 2.0 * outputs * 40.0 * k * k);
+            work += rows * k * outputs;
+        }
+        let learned = plan.options.relevance == Some(true);
+        let passes = if learned { folds } else { 1.0 };
+        work + passes * rows * (0.5 * largest * largest + 60.0 * largest)
+    }
+
+    /// As many rows and columns as the rung's share of the time allows.
+    pub(super) fn extent(&self, rung: usize, plans: &[Plan], folds: &Folds) -> Extent {
+        let share = SHARES[rung] * self.seconds * SPEED;
+        let mut extent = Extent { rows: folds.rows(), columns: usize::MAX };
+        let largest = |extent: Extent| {
+            let columns = |plan: &Plan| {
+                let sizes = self.sizes(rung, plan, extent.columns);
+                sizes.iter().map(|size| plan.columns(size)).max().unwrap_or(1)
+            };
+            plans.iter().map(columns).max().unwrap_or(1)
+        };
+        let most = if self.space.short { SHORT_COLUMNS } else { 16_384 };
+        extent.columns = largest(Extent { columns: most, ..extent });
+        let parts = folds.held.len() as f64;
+        loop {
+            let all: f64 = plans.iter().map(|plan| self.work(rung, plan, extent, parts)).sum();
+            if all <= share {
+                return extent;
+            }
+            // Rows first, while they are many for so many columns.
+            if extent.rows > LEAST_ROWS && extent.rows > 5 * extent.columns {
+                extent.rows = (extent.rows * 4 / 5).max(LEAST_ROWS);
+            } else if extent.columns > LEAST_COLUMNS {
+                extent.columns = (extent.columns * 4 / 5).max(LEAST_COLUMNS);
+            } else if extent.rows > LEAST_ROWS {
+                extent.rows = (extent.rows * 4 / 5).max(LEAST_ROWS);
+            } else {
+                return extent;
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! How candidates are compared.
+
+use crate::TrainOptions;
+
+/// A complete candidate, and how good it is on held-out rows.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// What `train` is to be given.
+    pub options: TrainOptions,
+    /// Bytes of the blob.
+    pub bytes: usize,
+    /// Bytes of the core's buffers.
+    pub ram: usize,
+    /// Predicted instructions.
+    pub instructions: u64,
+    /// Mean squared error.
+    pub square: f64,
+    /// Loss by the metric.
+    pub loss: f64,
+    /// What points are compared by: see [`value`].
+    pub value: f64,
+}
+
+/// A candidate with its points at the last rung that it was in.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub options: TrainOptions,
+    pub points: Vec<Point>,
+}
+
+/// Sets what points are compared by: the metric's loss, `weight` of it replaced
+/// by the squared error in the same units. The share misclassified of a few
+/// thousand rows is a coarse measure; the squared error tells more of the same.
+pub(super) fn value<'p>(points: impl Iterator<Item = &'p mut Point>, weight: f64) {
+    let points: Vec<&mut Point> = points.collect();
+    let mut losses: Vec<(f64, f64)> =
+        points.iter().map(|point| (point.loss, point.square)).collect();
+    losses.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // The units of the better half: that is where it matters.
+    losses.truncate(losses.len().div_ceil(2));
+    let (loss, square) = losses.iter().fold((0.0, 0.0), |sum, l| (sum.0 + l.0, sum.1 + l.1));
+    let unit = if square > 0.0 { loss / square } else { 1.0 };
+    for point in points {
+        point.value = (1.0 - weight) * point.loss + weight * unit * point.square;
+    }
+}
+
+/// Entries in the order in which they stay: in turns the best of what fits each
+/// of `targets` bytes, the largest target twice as often.
+pub(super) fn ranked(entries: &[Entry], targets: &[usize]) -> Vec<usize> {
+    let orders: Vec<Vec<usize>> = targets
+        .iter()
+        .map(|&target| {
+            let best = |entry: &Entry| {
+                let fitting = entry.points.iter().filter(|point| point.bytes <= target);
+                fitting.map(|point| point.value).fold(f64::INFINITY, f64::min)
+            };
+            let mut order: Vec<usize> =
+                (0..entries.len()).filter(|&i| best(&entries[i]).is_finite()).collect();
+            order.sort_by(|&a, &b| best(&entries[a]).total_cmp(&best(&entries[b])));
+            order
+        })
+        .collect();
+    let mut ranked: Vec<usize> = Vec::new();
+    let mut turns: Vec<_> = orders.iter().map(|order| order.iter()).collect();
+    while ranked.len() < entries.len() {
+        let before = ranked.len();
+        for turn in std::iter::once(0).chain(0..turns.len()) {
+            let Some(turn) = turns.get_mut(turn) else { break };
+            // The next one that is not there yet.
+            if let Some(&index) = turn.find(|index| !ranked.contains(index)) {
+                ranked.push(index);
+            }
+        }
+        if ranked.len() == before {
+            break;
+        }
+    }
+    ranked
+}

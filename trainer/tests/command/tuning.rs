@@ -1,0 +1,150 @@
+//! `koan tune`, and what `koan train` chooses by itself.
+
+use predicates::prelude::PredicateBooleanExt;
+use predicates::str::contains;
+use serde_json::Value;
+
+use crate::common::{Folder, quadrants, waves};
+
+/// A search within 330 bytes that takes seconds; the plan, not the clock, ends it.
+const SMALL: &str = "--flash 330 --minutes 0.4 --family fourier,stump,linear --relevance no";
+
+/// The words of a command line that has no quotes.
+fn without_koan(command: &Value) -> String {
+    command.as_str().unwrap().strip_prefix("koan ").unwrap().to_owned()
+}
+
+#[test]
+fn the_front_keeps_its_limits_and_its_models_are_those_of_train() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(400));
+    folder.write("w.csv", waves(300));
+    for data in ["q.csv", "w.csv"] {
+        let found = folder.json(&format!("tune {data} {SMALL} --ram 100 -o front --json"));
+        let front = found["front"].as_array().unwrap();
+        assert!(!front.is_empty(), "{found}");
+        assert_eq!(found["recommended"], front.len() - 1);
+        for pair in front.windows(2) {
+            assert!(pair[0]["bytes"].as_u64() < pair[1]["bytes"].as_u64(), "{found}");
+        }
+        for point in front {
+            let file = point["file"].as_str().unwrap();
+            let blob = folder.read(file);
+            assert_eq!(point["bytes"], blob.len());
+            assert!(blob.len() <= 330);
+            let inspected = folder.json(&format!("inspect {file} --json"));
+            assert_eq!(point["ram"], inspected["ram_bytes"]);
+            assert!(point["ram"].as_u64().unwrap() <= 100);
+            // The command that it prints makes the same model, with that error.
+            let trained = folder.json(&format!("{} --json", without_koan(&point["command"])));
+            assert!(blob == folder.read(file), "{point}");
+            assert_eq!(trained["error"], point["test"]);
+        }
+        // Nothing but whole models is in the folder.
+        let files = std::fs::read_dir(folder.path("front")).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        assert!(names.into_iter().all(|name| name.ends_with(".koan")));
+        std::fs::remove_dir_all(folder.path("front")).unwrap();
+    }
+}
+
+#[test]
+fn the_test_rows_and_the_number_of_threads_change_nothing() {
+    let folder = Folder::new();
+    let rows = quadrants(500);
+    folder.write("q.csv", &rows);
+    folder.write("same.csv", &rows);
+    // Other targets on the test rows.
+    folder.write(
+        "other.csv",
+        rows.replace(",0\n", ",3\n").replace(",2\n", ",0\n").replace(",3\n", ",2\n"),
+    );
+    let mut fronts = Vec::new();
+    for (test, threads) in [("same.csv", "1"), ("other.csv", "1"), ("same.csv", "3")] {
+        let command = format!("tune q.csv --test {test} {SMALL} -o front --json");
+        let mut command = folder.command(&command);
+        let output = command.env("RAYON_NUM_THREADS", threads).assert().success();
+        let found: Value = serde_json::from_slice(&output.get_output().stdout).unwrap();
+        assert_eq!(found["cut"], false);
+        let point = |point: &Value| {
+            let blob = folder.read(point["file"].as_str().unwrap());
+            (blob, point["held_out"].to_string())
+        };
+        let front: Vec<_> = found["front"].as_array().unwrap().iter().map(point).collect();
+        fronts.push((front, found["front"][0]["test"].clone()));
+    }
+    assert!(fronts[0].0 == fronts[1].0);
+    assert!(fronts[0].0 == fronts[2].0);
+    assert_ne!(fronts[0].1, fronts[1].1);
+}
+
+#[test]
+fn limits_that_no_model_keeps_name_the_smallest() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(200));
+    let fails = |options: &str, parts: &[&str]| {
+        folder.fails(&format!("tune q.csv --minutes 0.1 {options}"), parts);
+    };
+    fails("--flash 20", &["q.csv", "--flash 20", "at least", "bytes"]);
+    fails("--ram 8", &["--ram 8", "at least 40 bytes of buffers"]);
+    fails("--instructions 10", &["--instructions 10", "instructions on a Cortex-M0"]);
+    fails("--metric rmse", &["the metric rmse does not suit 3 classes"]);
+    fails("--metric auc", &["the metric auc does not suit 3 classes"]);
+    // What is said to be the smallest can be had.
+    let output = folder.run("tune q.csv --minutes 0.1 --flash 20").failure().get_output().clone();
+    let message = String::from_utf8(output.stderr).unwrap();
+    let least = message.split("at least ").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+    let found = folder.json(&format!("tune q.csv --minutes 0.1 --flash {least} --json"));
+    assert_eq!(found["front"][0]["bytes"].to_string(), least);
+}
+
+#[test]
+fn instructions_bound_the_prediction() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(300));
+    for core in ["cortex-m0", "cortex-m4f", "rv32imc"] {
+        let limit = "--instructions 6k --core";
+        let found = folder.json(&format!("tune q.csv {SMALL} {limit} {core} --json"));
+        for point in found["front"].as_array().unwrap() {
+            assert!(point["instructions"].as_u64().unwrap() <= 6000, "{point}");
+        }
+    }
+}
+
+#[test]
+fn a_search_for_people() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(300));
+    folder
+        .run(&format!("tune q.csv {SMALL} --metric macro-f1 -o found --report r.html"))
+        .success()
+        .stdout(
+            contains("macro-f1, held out")
+                .and(contains("Take found/"))
+                .and(contains("koan train q.csv --family"))
+                .and(contains("Searched: ")),
+        );
+    let page = String::from_utf8(folder.read("r.html")).unwrap();
+    assert!(page.contains("<svg") && page.contains("koan train q.csv --family"));
+}
+
+#[test]
+fn train_chooses_family_features_and_bits() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(400));
+    let chosen = folder.json("train q.csv -o m.koan --json");
+    assert!(chosen["bytes"].as_u64().unwrap() <= 2048, "{chosen}");
+    let again = folder.json("train q.csv -o n.koan --json --flash 2k");
+    assert_eq!(again["family"], chosen["family"]);
+    assert!(folder.read("m.koan") == folder.read("n.koan"));
+    let small = folder.json("train q.csv -o s.koan --json --flash 200 --family stump,fourier");
+    assert!(small["bytes"].as_u64().unwrap() <= 200, "{small}");
+    // What is given is kept.
+    let given = folder.json("train q.csv -o g.koan --json --flash 300 --bits 3 --family sigmoid");
+    assert_eq!((&given["bits"], &given["family"]), (&3.into(), &"sigmoid".into()));
+    folder.fails("train q.csv -o m.koan --flash 10", &["--flash 10", "at least"]);
+    folder.fails("train q.csv -o m.koan --flash 1k --loss hinge", &["--flash", "--loss"]);
+    // Options of the model, as before: nothing is searched.
+    let usual = folder.json("train q.csv -o m.koan --json --features 16");
+    assert_eq!((&usual["family"], &usual["features"]), (&"fourier".into(), &16.into()));
+}

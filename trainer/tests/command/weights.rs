@@ -1,0 +1,87 @@
+//! Weights of rows: `--weights`.
+
+use std::fmt::Write as _;
+
+use crate::common::{Folder, QUICK, Random, quadrants};
+
+/// Rows of two classes that overlap, each with a weight of 0 to 3.
+fn weighted(rows: usize) -> String {
+    let mut random = Random::new(5);
+    let mut csv = "x,count,y,state\n".to_owned();
+    for _ in 0..rows {
+        let (x, y) = (random.number(), random.number());
+        let state = if x + 0.5 * random.number() > 0.0 { "hot" } else { "cold" };
+        writeln!(csv, "{x},{},{y},{state}", random.below(4)).unwrap();
+    }
+    csv
+}
+
+#[test]
+fn weights_are_no_input_and_change_the_model() {
+    let folder = Folder::new();
+    folder.write("a.csv", weighted(300));
+    let with = folder.json(&format!("train a.csv -o w.koan --weights count --json {QUICK}"));
+    let without = folder.json(&format!("train a.csv -o n.koan --drop count --json {QUICK}"));
+    assert_eq!((&with["inputs"], &without["inputs"]), (&2.into(), &2.into()));
+    assert!(folder.read("w.koan") != folder.read("n.koan"));
+    assert!(with["weighted_error"].is_number() && without.get("weighted_error").is_none());
+    // The column may be told by its number, and takes no part in prediction.
+    folder.json(&format!("train a.csv -o v.koan --weights 2 --json {QUICK}"));
+    assert!(folder.read("w.koan") == folder.read("v.koan"));
+    folder.write("bare.csv", "x,y\n1,1\n-1,0.5\n");
+    folder.run("predict w.koan bare.csv").success();
+    folder.run("eval w.koan a.csv").success();
+}
+
+/// All weights of 2 are as good as none, class weights on top or not.
+#[test]
+fn equal_weights_change_nothing() {
+    let folder = Folder::new();
+    let rows = quadrants(200);
+    let doubled: String = rows
+        .lines()
+        .map(
+            |line| {
+                if line.starts_with('x') { format!("w,{line}\n") } else { format!("2,{line}\n") }
+            },
+        )
+        .collect();
+    folder.write("a.csv", rows);
+    folder.write("b.csv", doubled);
+    for more in ["", "--class-weights balanced"] {
+        let options = format!("--features 24 {QUICK} {more} --json");
+        let plain = folder.json(&format!("train a.csv -o m.koan {options}"));
+        let equal = folder.json(&format!("train b.csv -o m.koan --weights w {options}"));
+        assert_eq!(plain["error_float"], equal["error_float"]);
+        assert_eq!(equal["weighted_error"], equal["error"]);
+    }
+}
+
+#[test]
+fn weights_that_make_no_sense() {
+    let folder = Folder::new();
+    let good = weighted(60);
+    for (bad, message) in [
+        ("-1", "a weight of -1 is below 0"),
+        ("", "the value is missing; rows need a weight"),
+        ("much", "\"much\" is not a number"),
+        ("inf", "inf is beyond the range"),
+    ] {
+        folder.write("bad.csv", format!("{good}0.5,{bad},0.5,hot\n"));
+        folder.train_fails("bad.csv --weights count", &["bad.csv:62: column 2 (`count`)", message]);
+    }
+    folder.write("a.csv", &good);
+    folder.train_fails("a.csv --weights none", &["a.csv", "no column `none`"]);
+    folder.train_fails("a.csv --weights state", &["the target cannot be the rows' weights"]);
+    folder.train_fails("a.csv --weights count --window 4", &["windows of samples have none"]);
+    folder
+        .train_fails("a.csv --weights count --stream yes", &["--weights needs the rows in memory"]);
+    let embedding = "a.csv --weights count --task embedding";
+    folder.train_fails(embedding, &["weights of rows go with a target"]);
+    folder.write("zero.csv", "x,w,y\n1,0,a\n2,0,b\n3,0,a\n");
+    folder.train_fails("zero.csv --weights w", &["zero.csv", "weights of all rows are 0"]);
+    folder.write("t.csv", "x,y,state\n0.1,0.2,hot\n");
+    folder.train_fails("a.csv --weights count --test t.csv", &["t.csv", "no column `count`"]);
+    folder.write("s.svm", "1 1:0.5\n-1 1:0.25\n1 1:0.75\n");
+    folder.train_fails("s.svm --weights w", &["weights", "svmlight"]);
+}
