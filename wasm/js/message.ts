@@ -43,6 +43,8 @@ export function sentence(kind: number, a: number, b: number, text: string): stri
       return `this call needs ${text}`;
     case 11:
       return `self test failed: ${text} ${a} differs on this build`;
+    case 12:
+      return wrongLength(text, b, a);
     default:
       return text;
   }

@@ -259,8 +259,10 @@ impl Session {
                 Error::NotBuilt { feature } => (9, feature as usize, 0, ""),
                 Error::Unsuited { needs } => (10, 0, 0, needs),
                 Error::SelfTest { check, row } => (11, row, 0, check),
+                #[cfg(feature = "json")]
+                Error::Length { what, needed, given } => (12, needed, given, what),
                 // Nothing else: rows are measured in JavaScript, buffers made here.
-                _ => (12, 0, 0, ""),
+                _ => (13, 0, 0, ""),
             },
         };
         self.shared.kind = kind;
