@@ -106,10 +106,20 @@ impl<'a> Model<'a> {
     /// whose answers mean nothing.
     #[must_use]
     pub const fn moved<'b>(&self, blob: &'b [u8]) -> Model<'b> {
-        let Self {
-            head_at, sections_at, block, wide, limit, inputs, outputs, flags, banks, ..
-        } = *self;
-        Model { blob, head_at, sections_at, block, wide, limit, inputs, outputs, flags, banks }
+        let Self { head_at, sections_at, block, wide, limit, inputs, outputs, flags, banks, .. } =
+            *self;
+        Model {
+            blob,
+            head_at,
+            sections_at,
+            block,
+            wide,
+            limit,
+            inputs,
+            outputs,
+            flags,
+            banks,
+        }
     }
 
     /// Numbers in a row.
