@@ -2,6 +2,7 @@
 
 use crate::error::{Feature, Field};
 use crate::format::{Cursor, byte_at, field, hadamard_block, u16_at, u64_at};
+use crate::kept::{Kept, Listed, MAX_INDEX, Spans};
 use crate::numerics::{NORMAL_ONE, Scale, quotient};
 
 /// The nonlinearity of a bank's features.
@@ -220,6 +221,8 @@ pub mod option {
     pub const GROUPS: u8 = 1 << 4;
     /// Another bank follows.
     pub const MORE: u8 = 1 << 5;
+    /// A list of the kept features follows the groups.
+    pub const KEPT: u8 = 1 << 6;
 }
 
 /// A run of consecutive inputs with a law and a scale of its own.
@@ -242,7 +245,10 @@ impl Group {
 #[derive(Clone, Copy, Debug)]
 pub struct Groups<'a> {
     bytes: &'a [u8],
-    whole: Option<Group>,
+    /// Inputs of the group that stands for a bank without groups; 0 where there is none.
+    inputs: u16,
+    law: Law,
+    scale: Scale,
 }
 
 impl Iterator for Groups<'_> {
@@ -250,8 +256,9 @@ impl Iterator for Groups<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Group> {
-        if let Some(whole) = self.whole.take() {
-            return Some(whole);
+        if self.inputs > 0 {
+            let inputs = core::mem::take(&mut self.inputs);
+            return Some(Group { inputs, law: self.law, scale: self.scale });
         }
         let (group, rest) = self.bytes.split_at_checked(Group::BYTES)?;
         self.bytes = rest;
@@ -272,7 +279,7 @@ pub struct Bank<'a> {
     pub family: Family,
     /// Its law; [`Law::None`] when [`Bank::groups`] have laws of their own.
     pub law: Law,
-    /// Features (grids, for the family `bin`).
+    /// Features (grids, for the family `bin`); where there is a list, the kept ones.
     pub features: u16,
     /// What the bank's integers are multiplied by; see `docs/format.md` for its
     /// meaning in each family.
@@ -285,6 +292,7 @@ pub struct Bank<'a> {
     /// The model's seed.
     pub(crate) seed: u64,
     group_bytes: &'a [u8],
+    kept: Kept<'a>,
     inputs: u16,
 }
 
@@ -334,9 +342,8 @@ impl<'a> Bank<'a> {
             }
         };
         let linear = matches!(family, Family::Linear);
-        cursor.expect(!linear || features == inputs, Field::BankFeatures, at + 2);
         let weighted = byte_at(cursor.blob, field::OUTPUTS) > 0 || options & 15 == 0;
-        let known = options & 7 < Width::BITS.len() as u8 && options >> 6 == 0;
+        let known = options & 7 < Width::BITS.len() as u8 && options >> 7 == 0;
         cursor.expect(known && weighted, Field::BankOptions, at + 1);
         cursor.expect(features > 0, Field::BankFeatures, at + 2);
         let mut group_bytes: &[u8] = &[];
@@ -351,6 +358,9 @@ impl<'a> Bank<'a> {
             let length = cursor.byte(Field::Groups) as usize * Group::BYTES;
             group_bytes = cursor.bytes(length, Field::Groups);
         }
+        let listed = options & option::KEPT != 0;
+        let kept = if listed { Kept::read(cursor) } else { Kept::NONE };
+        cursor.expect(!linear || features == inputs || listed, Field::BankFeatures, at + 2);
         let fixed = grouped || linear;
         let one = scale.mult == 1 && scale.shift == 0;
         let allowed = one || !fixed && scale.mult > 0 && scale.shift <= most;
@@ -366,21 +376,31 @@ impl<'a> Bank<'a> {
             grouped,
             seed: u64_at(cursor.blob, field::SEED),
             group_bytes,
+            kept,
             inputs,
         }
     }
 
+    /// Checks the list of kept features, which ends where the cursor is.
+    pub(crate) const fn check_kept(&self, cursor: &mut Cursor<'a>) {
+        let linear = matches!(self.family, Family::Linear);
+        let limit = if linear { self.inputs as u32 } else { MAX_INDEX };
+        let whole = self.kept.check(self.features, limit);
+        cursor.expect(whole, Field::KeptFeatures, cursor.at - self.kept_bytes());
+    }
+
     /// Groups cover the inputs exactly, with laws that suit the family, and not
-    /// all of them are left out. They end where the cursor is.
+    /// all of them are left out. They end where the cursor is, or the list starts.
     pub(crate) const fn check_groups(&self, cursor: &mut Cursor<'a>) {
         if !self.grouped || !GROUPS {
             return;
         }
-        let first = cursor.at - self.group_bytes.len();
+        let end = cursor.at - self.kept_bytes();
+        let first = end - self.group_bytes.len();
         let mut at = first;
         let mut covered = 0;
         let mut used = false;
-        while at < cursor.at {
+        while at < end {
             let inputs = u16_at(cursor.blob, at);
             covered += inputs as u32;
             let within = inputs > 0 && covered <= self.inputs as u32;
@@ -401,11 +421,9 @@ impl<'a> Bank<'a> {
     pub const fn groups(&self) -> Groups<'a> {
         Groups {
             bytes: self.group_bytes,
-            whole: if self.group_bytes.is_empty() {
-                Some(Group { inputs: self.inputs, law: self.law, scale: self.scale })
-            } else {
-                None
-            },
+            inputs: if self.grouped { 0 } else { self.inputs },
+            law: self.law,
+            scale: self.scale,
         }
     }
 
@@ -419,6 +437,34 @@ impl<'a> Bank<'a> {
     #[must_use]
     pub const fn is_grouped(&self) -> bool {
         !self.group_bytes.is_empty()
+    }
+
+    /// Whether the bank declares which of its features it keeps.
+    #[must_use]
+    pub const fn is_kept(&self) -> bool {
+        self.kept.bytes() > 0
+    }
+
+    /// Bytes of the list of kept features; 0 when all are kept.
+    #[must_use]
+    pub const fn kept_bytes(&self) -> usize {
+        self.kept.bytes()
+    }
+
+    /// The indices of the bank's features (grids, for `bin`), rising: those of its
+    /// list, or all.
+    pub fn indices(&self) -> impl Iterator<Item = usize> + use<'a> {
+        self.spans().flatten()
+    }
+
+    /// The indices of its list, if it has one.
+    pub(crate) const fn listed(&self) -> Option<Listed<'a>> {
+        Listed::new(self.kept, self.features)
+    }
+
+    /// The indices of its features in runs.
+    pub(crate) const fn spans(&self) -> Spans<'a> {
+        Spans::new(self.kept, self.features)
     }
 
     /// Features that the head has weights for: grids × slots for `bin`.

@@ -52,6 +52,7 @@ named! {
         GroupInputs = "group inputs",
         GroupLaw = "group law",
         GroupScale = "group scale",
+        KeptFeatures = "kept features",
         Banks = "banks",
         Head = "head",
         ScoreScale = "score scale",
@@ -75,6 +76,7 @@ named! {
         Maxout = "maxout",
         Sigmoid = "sigmoid",
         Log = "log",
+        Kept = "kept",
     }
 }
 
@@ -89,6 +91,7 @@ impl Feature {
             4 => Self::Maxout,
             5 => Self::Sigmoid,
             6 => Self::Log,
+            7 => Self::Kept,
             _ => Self::Dense,
         }
     }

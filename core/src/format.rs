@@ -70,17 +70,17 @@ pub(crate) const fn byte_at(bytes: &[u8], at: usize) -> u8 {
     if at < bytes.len() { bytes[at] } else { 0 }
 }
 
-#[inline]
+#[inline(never)]
 pub(crate) const fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([byte_at(bytes, at), byte_at(bytes, at + 1)])
 }
 
-#[inline]
+#[inline(never)]
 pub(crate) const fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u16_at(bytes, at) as u32 | (u16_at(bytes, at + 2) as u32) << 16
 }
 
-#[inline]
+#[inline(never)]
 pub(crate) const fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u32_at(bytes, at) as u64 | (u32_at(bytes, at + 4) as u64) << 32
 }
@@ -308,6 +308,7 @@ impl<'a> Model<'a> {
             let few = features <= MAX_FEATURES && columns <= MAX_COLUMNS;
             cursor.expect(few, Field::BankFeatures, at + 2);
             bank.check_groups(cursor);
+            bank.check_kept(cursor);
             weights += bank.row_bytes() * self.outputs as usize;
             let limit = bank.input_limit();
             if limit < self.limit {
@@ -439,15 +440,22 @@ impl<'a> Banks<'a> {
         Self { cursor, count: model.banks, index: 0 }
     }
 
+    /// Whether there are no more.
+    pub(crate) const fn is_done(&self) -> bool {
+        self.index >= self.count
+    }
+
+    /// The next bank, of which there must be one.
+    #[inline]
+    pub(crate) const fn read(&mut self) -> Bank<'a> {
+        // The chain was checked by `parse`.
+        self.index = self.index.wrapping_add(1);
+        Bank::read(&mut self.cursor, self.index.wrapping_sub(1) as usize)
+    }
+
     /// The next bank.
     pub(crate) const fn step(&mut self) -> Option<Bank<'a>> {
-        if self.index >= self.count {
-            return None;
-        }
-        // The chain was checked by `parse`.
-        let bank = Bank::read(&mut self.cursor, self.index as usize);
-        self.index += 1;
-        Some(bank)
+        if self.is_done() { None } else { Some(self.read()) }
     }
 }
 

@@ -182,6 +182,7 @@ pub(crate) fn golden_stream(seed: u64) -> Stream {
 ///
 /// A blob carries the word of the generator that it was trained with.
 #[must_use]
+#[inline(never)]
 pub fn check_word(seed: u64) -> u16 {
     let stream = Stream::new(seed, u32::MAX);
     let word = stream.draw(0) ^ stream.draw(1).rotate_left(32);

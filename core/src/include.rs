@@ -12,7 +12,7 @@
 ///
 /// let mut predictor = tiny::predictor()?;
 /// assert_eq!(predictor.classify(&[0.3f32, -1.2])?, 1);
-/// assert_eq!(core::mem::size_of::<tiny::Buffers>(), 16);
+/// assert_eq!(core::mem::size_of::<tiny::Buffers>(), 12);
 /// # Ok::<(), koan::Error>(())
 /// ```
 #[macro_export]

@@ -111,9 +111,13 @@ impl InputMap {
 
     /// The line on which the map is for integers that nothing saturates.
     pub(crate) const fn line(&self, limit: i32) -> Line {
+        let mult = self.mult as i32;
         // (x·2^shift − offset)·mult must stay within ±limit·2^15 and the difference
-        // within ±(2^23 − 1): it does within ±limit·2^7, whatever the mantissa.
-        let room = limit << 7;
+        // within ±(2^23 − 1). At most 2^16/mult and 512, by a step of Newton's from
+        // below: small cores do not divide.
+        let guess = 512 - mult;
+        let inverse = if mult > 128 { (guess * ((2 << 16) - mult * guess)) >> 16 } else { 512 };
+        let room = (limit * inverse) >> 1;
         // In the browser rows are f32, of which none lies on it.
         if cfg!(target_family = "wasm")
             || self.log
@@ -123,7 +127,6 @@ impl InputMap {
         {
             return Line { first: i32::MAX, length: 0, slope: 0, constant: 0 };
         }
-        let mult = self.mult as i32;
         let first = -((room - self.offset) >> self.shift);
         let last = (room + self.offset) >> self.shift;
         Line {

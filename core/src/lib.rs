@@ -22,9 +22,10 @@
 //! input map and the scores is integer arithmetic.
 //!
 //! Cargo features choose what is built in: one for each family (`fourier`, `stump`,
-//! `bin`, `maxout`, `sigmoid`; the linear one is always there) and `dense` for
-//! projections other than the Hadamard transform. All are on by default. A model
-//! that needs more is refused when it is parsed, by [`Error::NotBuilt`].
+//! `bin`, `maxout`, `sigmoid`; the linear one is always there), `dense` for
+//! projections other than the Hadamard transform, and `kept` for banks that keep
+//! only some of their features. All are on by default. A model that needs more is
+//! refused when it is parsed, by [`Error::NotBuilt`].
 //!
 //! ```
 //! use koan::{Model, OwnedBuffers, Predictor};
@@ -65,6 +66,7 @@ pub mod generator;
 mod head;
 mod include;
 mod input;
+mod kept;
 mod model;
 pub mod numerics;
 mod predictor;
@@ -78,5 +80,6 @@ pub use buffers::{Buffers, OwnedBuffers, Workspace};
 pub use error::{Error, Feature, Field};
 pub use families::FEATURE_ONE;
 pub use input::{Input, InputMap};
+pub use kept::MAX_INDEX;
 pub use model::{BufferSizes, Calibration, Model, Task};
 pub use predictor::{GOLDEN_DIGEST_ROWS, Predictor, class_of};

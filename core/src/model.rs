@@ -106,20 +106,10 @@ impl<'a> Model<'a> {
     /// whose answers mean nothing.
     #[must_use]
     pub const fn moved<'b>(&self, blob: &'b [u8]) -> Model<'b> {
-        let Self { head_at, sections_at, block, wide, limit, inputs, outputs, flags, banks, .. } =
-            *self;
-        Model {
-            blob,
-            head_at,
-            sections_at,
-            block,
-            wide,
-            limit,
-            inputs,
-            outputs,
-            flags,
-            banks,
-        }
+        let Self {
+            head_at, sections_at, block, wide, limit, inputs, outputs, flags, banks, ..
+        } = *self;
+        Model { blob, head_at, sections_at, block, wide, limit, inputs, outputs, flags, banks }
     }
 
     /// Numbers in a row.
@@ -169,6 +159,7 @@ impl<'a> Model<'a> {
 
     /// Classes that a classification distinguishes (two for one output), else 0.
     #[must_use]
+    #[inline(never)]
     pub const fn classes(&self) -> usize {
         match (self.task(), self.outputs) {
             (Task::Classification, 1) => 2,
@@ -365,5 +356,21 @@ impl<'a> Model<'a> {
         let rows = self.section(section::GOLDEN_ROWS);
         let at = row * self.golden_row_bytes() + 4 * (self.inputs as usize + output);
         u32_at(rows, at) as i32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{Error, Feature};
+
+    #[test]
+    fn a_family_that_is_not_built_is_refused() {
+        let model = Model::parse(include_bytes!("../tests/tiny.koan"));
+        if cfg!(feature = "fourier") {
+            assert!(model.is_ok());
+        } else {
+            assert_eq!(model.err(), Some(Error::NotBuilt { feature: Feature::Fourier }));
+        }
     }
 }

@@ -319,6 +319,17 @@ fn length(what: &'static str, needed: usize, given: usize) -> Result<(), Error> 
 #[inline(never)]
 fn quantise<I: Input>(model: &Model<'_>, row: &[I], q: &mut [i16]) {
     let limit = i32::from(model.limit);
+    // In the browser rows are f32, of which none lies on the line.
+    if cfg!(target_family = "wasm") {
+        let mut map = model.input_map(0);
+        for (index, (place, &value)) in q.iter_mut().zip(row).enumerate() {
+            if model.map_per_input() {
+                map = model.input_map(index);
+            }
+            *place = value.quantise(&map, limit);
+        }
+        return;
+    }
     let line = model.line();
     let mut index = 0;
     while let (Some(row), Some(q)) = (row.get(index..), q.get_mut(index..)) {
@@ -347,7 +358,9 @@ fn on_line<I: Input>(line: &Line, row: &[I], q: &mut [i16]) -> usize {
 fn score<'w>(model: &Model<'_>, workspace: &mut Workspace<'w>) -> &'w [i32] {
     let sums = core::mem::take(&mut workspace.sums);
     let mut head = Head::new(model, sums);
-    for bank in model.banks() {
+    let mut banks = model.banks();
+    while !banks.is_done() {
+        let bank = banks.read();
         head.start(&bank);
         generate(&bank, workspace, &mut head);
         head.finish();

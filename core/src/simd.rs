@@ -158,29 +158,47 @@ impl Weigher {
     }
 
     /// Σ u·φ over a run of at most 256; `codes` may go on beyond it.
-    pub(crate) fn weigh(&self, mut codes: &[u8], mut run: &[i16]) -> i32 {
+    pub(crate) fn weigh(&self, mut codes: &[u8], run: &[i16]) -> i32 {
         let mut sums = i32x4_splat(0);
-        while !run.is_empty() {
+        for eight in run.chunks(8) {
             let bytes = cast(window::<u8, 16>(codes));
             let lanes = u16x8_shr(i16x8_mul(i8x16_swizzle(bytes, self.pairs), self.up), self.down);
             // A lane adds at most 2·32·255·32767 in 256 features: below 2^31.
-            sums = i32x4_add(sums, i32x4_dot_i16x8(lanes, cast(window::<i16, 8>(run))));
+            sums = i32x4_add(sums, i32x4_dot_i16x8(lanes, cast(window::<i16, 8>(eight))));
             codes = codes.get(self.bits..).unwrap_or(&[]);
-            run = run.get(8..).unwrap_or(&[]);
         }
-        i32x4_extract_lane::<0>(sums)
-            + i32x4_extract_lane::<1>(sums)
-            + i32x4_extract_lane::<2>(sums)
-            + i32x4_extract_lane::<3>(sums)
+        total(sums)
     }
+}
+
+/// Σ φ of a run of at most 65,536.
+pub(crate) fn sum(run: &[i16]) -> i32 {
+    total(run.chunks(8).fold(i32x4_splat(0), |sums, eight| {
+        i32x4_add(sums, i32x4_dot_i16x8(cast(window::<i16, 8>(eight)), i16x8_splat(1)))
+    }))
+}
+
+fn total(sums: v128) -> i32 {
+    i32x4_extract_lane::<0>(sums)
+        + i32x4_extract_lane::<1>(sums)
+        + i32x4_extract_lane::<2>(sums)
+        + i32x4_extract_lane::<3>(sums)
 }
 
 /// The vector at the start of a slice, zeros beyond its end.
 #[inline(always)]
 fn window<T: Copy + Default, const N: usize>(slice: &[T]) -> [T; N] {
-    slice.first_chunk().copied().unwrap_or_else(|| {
-        let mut last = [T::default(); N];
-        last.iter_mut().zip(slice).for_each(|(place, &value)| *place = value);
-        last
-    })
+    // Not `unwrap_or_else`: it becomes a call for every vector.
+    match slice.first_chunk() {
+        Some(&whole) => whole,
+        None => last(slice),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn last<T: Copy + Default, const N: usize>(slice: &[T]) -> [T; N] {
+    let mut last = [T::default(); N];
+    last.iter_mut().zip(slice).for_each(|(place, &value)| *place = value);
+    last
 }

@@ -87,42 +87,73 @@ fn groups(inputs: u16, family: Family) -> impl Strategy<Value = Vec<Group>> {
 
 /// A bank of one of the kinds for a number of inputs.
 fn bank_of(inputs: u16, kinds: Vec<(Family, Law, bool)>) -> impl Strategy<Value = BankSpec> {
-    select(kinds).prop_flat_map(move |(family, law, grouped)| {
-        let max_shift = match family {
-            Family::Maxout { .. } | Family::Sigmoid => 31,
-            _ => 16,
-        };
-        let scale = if grouped || family == Family::Linear {
-            Just(Scale::ONE).boxed()
-        } else {
-            scale(max_shift).boxed()
-        };
-        let groups =
-            if grouped { groups(inputs, family).boxed() } else { Just(Vec::new()).boxed() };
-        let features = match family {
-            Family::Linear => Just(inputs).boxed(),
-            _ => (1u16..=70).boxed(),
-        };
-        // Few long pools: they multiply the work.
-        let pool = prop_oneof![8 => 1u8..=6, 1 => 7u8..=255];
-        let shared = prop_oneof![8 => 1u16..=100, 1 => 101u16..=600];
-        (features, scale, groups, pool, shared, 1u8..=12).prop_map(
-            move |(features, scale, groups, pool, shared, slot_bits)| {
-                let (family, features) = match family {
-                    Family::Bin { .. } => {
-                        (Family::Bin { slot_bits }, features.min(4096 >> slot_bits))
-                    }
-                    Family::Maxout { shared: 0, .. } => (
-                        Family::Maxout { pool, shared: 0 },
-                        if pool > 6 { features.min(5) } else { features },
-                    ),
-                    Family::Maxout { .. } => (Family::Maxout { pool, shared }, features),
-                    other => (other, features),
-                };
-                BankSpec { family, law, features, scale, groups }
-            },
-        )
-    })
+    select(kinds)
+        .prop_flat_map(move |(family, law, grouped)| {
+            let max_shift = match family {
+                Family::Maxout { .. } | Family::Sigmoid => 31,
+                _ => 16,
+            };
+            let scale = if grouped || family == Family::Linear {
+                Just(Scale::ONE).boxed()
+            } else {
+                scale(max_shift).boxed()
+            };
+            let groups =
+                if grouped { groups(inputs, family).boxed() } else { Just(Vec::new()).boxed() };
+            let features = match family {
+                Family::Linear => Just(inputs).boxed(),
+                _ => (1u16..=70).boxed(),
+            };
+            // Few long pools: they multiply the work.
+            let pool = prop_oneof![8 => 1u8..=6, 1 => 7u8..=255];
+            let shared = prop_oneof![8 => 1u16..=100, 1 => 101u16..=600];
+            (features, scale, groups, pool, shared, 1u8..=12).prop_map(
+                move |(features, scale, groups, pool, shared, slot_bits)| {
+                    let (family, features) = match family {
+                        Family::Bin { .. } => {
+                            (Family::Bin { slot_bits }, features.min(4096 >> slot_bits))
+                        }
+                        Family::Maxout { shared: 0, .. } => (
+                            Family::Maxout { pool, shared: 0 },
+                            if pool > 6 { features.min(5) } else { features },
+                        ),
+                        Family::Maxout { .. } => (Family::Maxout { pool, shared }, features),
+                        other => (other, features),
+                    };
+                    BankSpec { family, law, features, scale, groups, kept: None }
+                },
+            )
+        })
+        .prop_flat_map(move |bank| {
+            let all = if bank.family == Family::Linear { u32::from(inputs) } else { 1 << 20 };
+            (Just(bank), kept(all))
+        })
+        .prop_map(|(mut bank, kept)| {
+            if let Some(mut kept) = kept {
+                // Not more: pools and slots multiply the work.
+                kept.truncate(usize::from(bank.features));
+                bank.features = kept.len() as u16;
+                bank.kept = Some(kept);
+            }
+            bank
+        })
+}
+
+/// No list, or some indices below `all`: near each other, far apart, or anywhere.
+fn kept(all: u32) -> impl Strategy<Value = Option<Vec<u32>>> {
+    let largest = prop_oneof![3 => Just(100), 2 => Just(3000), 1 => Just(1 << 20)];
+    let some = largest
+        .prop_flat_map(move |largest| proptest::collection::btree_set(0..all.min(largest), 1..=70));
+    // So few inputs may be fewer than are asked for.
+    let some = some.prop_map(|indices| Some(indices.into_iter().collect()));
+    if all < 70 {
+        let few = vec(any::<bool>(), all as usize).prop_map(move |chosen| {
+            let kept: Vec<u32> = (0..all).filter(|&i| chosen[i as usize]).collect();
+            Some(if kept.is_empty() { vec![all - 1] } else { kept })
+        });
+        return prop_oneof![2 => Just(None), 1 => few].boxed();
+    }
+    prop_oneof![2 => Just(None), 1 => some].boxed()
 }
 
 /// An input map: mostly one that leaves usual numbers unsaturated.

@@ -39,6 +39,7 @@ pub fn blob() -> Result<Vec<u8>, Error> {
         features: FEATURES,
         scale: Scale { mult: 93, shift: 12 },
         groups: Vec::new(),
+        kept: None,
     };
     let map = MapSpec::Shared(InputMap::nearest(0.0, 4000.0, false));
     let mut spec = ModelSpec::features(1, 2, map, vec![bank]);

@@ -71,6 +71,10 @@ fn describe(model: &Model<'_>) -> usize {
         seen += bank.index + bank.family.name().len() + bank.law.name().len();
         let covered: usize = bank.groups().map(|group| usize::from(group.inputs)).sum();
         assert_eq!(covered, model.inputs());
+        let indices: Vec<_> = bank.indices().collect();
+        assert_eq!(indices.len(), usize::from(bank.features));
+        assert!(indices.is_sorted_by(|a, b| a < b) && indices.last() < Some(&(1 << 20)));
+        seen += bank.kept_bytes() + usize::from(bank.is_kept());
     }
     seen
 }
@@ -283,7 +287,7 @@ fn refusals_name_field_and_offset() {
     assert_eq!(refusal(&blob, 6, &[0, 0]), bad("inputs", 6));
     assert_eq!(refusal(&blob, bank, &[0x16]), bad("bank family", bank));
     assert_eq!(refusal(&blob, bank, &[0x51]), bad("bank law", bank));
-    assert_eq!(refusal(&blob, bank + 1, &[0x40]), bad("bank options", bank + 1));
+    assert_eq!(refusal(&blob, bank + 1, &[0x80]), bad("bank options", bank + 1));
     assert_eq!(refusal(&blob, bank + 1, &[5]), bad("bank options", bank + 1));
     assert_eq!(refusal(&blob, bank + 2, &[0, 0]), bad("bank features", bank + 2));
     assert_eq!(refusal(&blob, bank + 4, &[0]), bad("bank scale", bank + 4));
@@ -340,6 +344,28 @@ fn refusals_of_parameters_groups_and_sections_name_field_and_offset() {
     skipped[section] = 100;
     fix_crc(&mut skipped);
     assert_eq!(Model::parse(&skipped).unwrap().class_name(0), None);
+}
+
+#[test]
+fn refusals_of_lists_name_field_and_offset() {
+    let bad =
+        |at: usize| format!("field `kept features` at offset {at} has a value that is not allowed");
+    let blob = golden("kept-fourier-gaussian-");
+    let bank = bank_at(&blob);
+    let at = bank + 6;
+    let length = usize::from(blob[at + 1]);
+    assert_eq!(refusal(&blob, at, &[16]), bad(at));
+    // Another index than there are features; one more than fits; nothing at all.
+    assert_eq!(refusal(&blob, bank + 2, &[blob[bank + 2] - 1]), bad(at));
+    assert_eq!(refusal(&blob, bank + 2, &[blob[bank + 2] + 1]), bad(at));
+    assert_eq!(refusal(&blob, at + 3, &vec![0; length]), bad(at));
+    assert_eq!(refusal(&blob, at + 1, &[0, 0]), bad(at));
+    // The last byte is not all padding.
+    assert_eq!(refusal(&blob, at + 2 + length, &[0xff]), bad(at));
+    assert_eq!(
+        refusal(&blob, at + 1, &[255, 255]),
+        format!("the blob ends before field `kept features` at offset {}", at + 3)
+    );
 }
 
 /// A slope that is not positive, or that scores overflow with, would make

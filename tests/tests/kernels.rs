@@ -61,7 +61,7 @@ fn equal_codes(core: &mut Core<'_>, x: &[f64], y: &[f64]) -> f64 {
 
 /// A bank of one law.
 fn bank(family: Family, law: Law, features: u16, scale: Scale) -> BankSpec {
-    BankSpec { family, law, features, scale, groups: Vec::new() }
+    BankSpec { family, law, features, scale, groups: Vec::new(), kept: None }
 }
 
 fn row(x: &[f64]) -> Vec<f32> {

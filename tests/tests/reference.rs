@@ -148,6 +148,9 @@ fn both_parsers_read_the_same() {
         for (bank, expected) in model.banks().zip(&reference.banks) {
             prop_assert_eq!(bank.columns() as usize, expected.columns);
             prop_assert_eq!(bank.is_grouped(), expected.grouped);
+            prop_assert_eq!(bank.indices().collect::<Vec<_>>(), expected.indices.clone());
+            prop_assert_eq!(bank.kept_bytes(), expected.list_bytes);
+            prop_assert_eq!(bank.is_kept(), expected.list_bytes > 0);
             let groups: Vec<_> = bank.groups().map(|g| (usize::from(g.inputs), g.law)).collect();
             let expected: Vec<_> = expected.groups.iter().map(|g| (g.inputs, g.law)).collect();
             prop_assert_eq!(groups, expected);

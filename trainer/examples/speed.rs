@@ -49,6 +49,7 @@ fn main() -> Result<()> {
             // At bandwidth 1 the kernel is exp(−‖x − y‖²/(2·variance)).
             bandwidth: (2.0 * gamma * spread.variance).sqrt(),
             groups: Vec::new(),
+            kept: None,
         };
         let map = FeatureMap::new(&realise(seed.parse()?, &[plan], &normaliser, &spread))?;
         let problem = Problem::new(&train, false);

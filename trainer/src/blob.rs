@@ -7,6 +7,7 @@ use koan::{
 };
 
 use crate::heap::HeapBuffers;
+use crate::rice;
 
 /// A bank to be written.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +22,9 @@ pub struct BankSpec {
     pub scale: Scale,
     /// Groups of inputs with laws and scales of their own; empty for one law.
     pub groups: Vec<Group>,
+    /// Indices of the kept features, rising, as many as `features`; `None` for a bank
+    /// that has all. Any below [`koan::MAX_INDEX`].
+    pub kept: Option<Vec<u32>>,
 }
 
 impl BankSpec {
@@ -123,7 +127,7 @@ impl ModelSpec {
     /// # Errors
     /// What `Model::parse` finds wrong with the specification.
     pub fn encode(&self) -> Result<Vec<u8>, Error> {
-        let mut blob = self.body();
+        let mut blob = self.body()?;
         for (tag, bytes) in self.sections() {
             push_section(&mut blob, tag, &bytes)?;
         }
@@ -138,7 +142,7 @@ impl ModelSpec {
     }
 
     /// Everything in front of the sections.
-    fn body(&self) -> Vec<u8> {
+    fn body(&self) -> Result<Vec<u8>, Error> {
         let outputs = self.head.as_ref().map_or(0, |head| head.bias.len());
         let mut flags = 0;
         if self.task == Task::Classification {
@@ -165,12 +169,12 @@ impl ModelSpec {
         }
         for (index, bank) in self.banks.iter().enumerate() {
             let width = self.head.as_ref().map_or(0, |head| head.weights[index].width.code());
-            push_bank(&mut blob, bank, width, index + 1 < self.banks.len());
+            push_bank(&mut blob, bank, width, index + 1 < self.banks.len())?;
         }
         if let Some(head) = &self.head {
             push_head(&mut blob, head);
         }
-        blob
+        Ok(blob)
     }
 
     fn sections(&self) -> Vec<(u8, Vec<u8>)> {
@@ -244,13 +248,16 @@ fn push_section(blob: &mut Vec<u8>, tag: u8, bytes: &[u8]) -> Result<(), Error> 
     Ok(())
 }
 
-fn push_bank(blob: &mut Vec<u8>, bank: &BankSpec, width: u8, more: bool) {
+fn push_bank(blob: &mut Vec<u8>, bank: &BankSpec, width: u8, more: bool) -> Result<(), Error> {
     let mut options = width;
     if !bank.groups.is_empty() {
         options |= option::GROUPS;
     }
     if more {
         options |= option::MORE;
+    }
+    if bank.kept.is_some() {
+        options |= option::KEPT;
     }
     blob.push(bank.family.code() | bank.law.code() << 4);
     blob.push(options);
@@ -271,6 +278,10 @@ fn push_bank(blob: &mut Vec<u8>, bank: &BankSpec, width: u8, more: bool) {
             blob.extend([group.law.code(), group.scale.mult, group.scale.shift]);
         }
     }
+    if let Some(kept) = &bank.kept {
+        blob.extend(rice::list(kept, blob.len())?);
+    }
+    Ok(())
 }
 
 fn push_head(blob: &mut Vec<u8>, head: &HeadSpec) {

@@ -37,6 +37,12 @@ pub fn parts(model: &Model<'_>) -> Vec<Part> {
             format!("bank {}: {} {}", bank.index, bank.features, bank.family.name()),
             koan::Bank::BYTES + parameters + groups,
         ));
+        if bank.is_kept() {
+            listed.push((
+                format!("kept features of bank {}: {}", bank.index, bank.features),
+                bank.kept_bytes(),
+            ));
+        }
     }
     if model.outputs() > 0 {
         let multipliers = model.banks().count() * model.outputs();

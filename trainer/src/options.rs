@@ -75,6 +75,9 @@ pub struct TrainOptions {
     /// Features of each bank (grids for bins); the last one stands for the
     /// banks that follow. Chosen by family if empty.
     pub features: Vec<u16>,
+    /// Features of each bank that the best K are chosen from, by backward
+    /// elimination; if not given, the first K are taken.
+    pub candidates: Option<u16>,
     /// Bits of a weight: 2, 3, 4, 8 or 16. If not given, 4 for classes, which
     /// only need the right score to be highest, and 8 for numbers.
     pub bits: Option<u8>,
@@ -123,6 +126,7 @@ impl Default for TrainOptions {
             families: vec![FamilyName::Fourier],
             projection: None,
             features: Vec::new(),
+            candidates: None,
             bits: None,
             seed: 1,
             bandwidth: None,
@@ -240,7 +244,7 @@ impl TrainOptions {
         let features = if family == Family::Linear { features } else { given.unwrap_or(features) };
         let bandwidths = self.bandwidth.as_deref().unwrap_or(&[]);
         let bandwidth = bandwidths.get(index).or(bandwidths.last()).copied().unwrap_or(1.0);
-        Ok(BankPlan { family, law, features, bandwidth, groups })
+        Ok(BankPlan { family, law, features, bandwidth, groups, kept: None })
     }
 
     /// The notes of the blob: how raw columns become inputs.

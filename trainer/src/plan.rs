@@ -34,6 +34,8 @@ pub struct BankPlan {
     pub bandwidth: f64,
     /// Groups of inputs; empty for one law over all.
     pub groups: Vec<GroupPlan>,
+    /// Indices of the kept features, rising, as many as `features`; `None` for all.
+    pub kept: Option<Vec<u32>>,
 }
 
 /// Units of a phase in a radian.
@@ -108,6 +110,7 @@ impl BankPlan {
             family: self.family,
             law: if whole { self.law } else { Law::None },
             features: self.features,
+            kept: self.kept.clone(),
             scale: if whole { ungrouped } else { Scale::ONE },
             groups: self
                 .groups

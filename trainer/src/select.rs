@@ -3,6 +3,8 @@
 //! Everything is judged by squared error on rows held out from a sample of the
 //! training rows; the test rows are never looked at.
 
+use std::cell::{Cell, RefCell};
+
 use koan::{Family, Law};
 
 use crate::blob::ModelSpec;
@@ -27,6 +29,27 @@ pub struct Choice {
     pub relevance: bool,
     /// The banks with their final bandwidths and laws.
     pub banks: Vec<BankPlan>,
+    /// What was tried, in order.
+    pub trials: Vec<Trial>,
+}
+
+/// A way to map inputs and draw features that was tried on held-out training rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Trial {
+    /// How the inputs were normalised.
+    pub map: Kind,
+    /// Whether with a bandwidth learned for every input.
+    pub relevance: bool,
+    /// The law that stumps had, if it was a question.
+    pub threshold: Option<Law>,
+    /// Whether transforms were replaced by dense projections.
+    pub dense: bool,
+    /// Whether this belongs to the last comparison, on more rows and features.
+    pub last: bool,
+    /// Factor on the bandwidths of all banks.
+    pub bandwidth: f64,
+    /// Mean squared error on the held-out rows.
+    pub error: f64,
 }
 
 /// A map for each input must lower the squared error by this share...
@@ -57,7 +80,13 @@ pub fn choose(
     options: &TrainOptions,
     progress: &Progress,
 ) -> Result<Choice, Error> {
-    let chooser = Chooser { problem, rows, options };
+    let chooser = Chooser {
+        problem,
+        rows,
+        options,
+        trials: RefCell::default(),
+        trying: Cell::new((Kind::Shared, false, false)),
+    };
     if let Some(choice) = chooser.given(banks) {
         return Ok(choice);
     }
@@ -114,6 +143,7 @@ pub fn choose(
     for relevance in [false, true] {
         let group = candidates.iter().filter(|candidate| candidate.relevance == relevance);
         let Some(first) = group.min_by(|a, b| a.cost.total_cmp(&b.cost)) else { continue };
+        chooser.trying.set((first.kind, relevance, true));
         let (error, tuning) = chooser.refine(&full, &first.normaliser, &sample, first.tuning)?;
         let refined = Candidate { tuning, ..chooser.priced(first, error, banks) };
         if best.as_ref().is_none_or(|best| refined.cost < best.cost) {
@@ -126,7 +156,8 @@ pub fn choose(
     let banks = tuning.apply(banks);
     let spread = normaliser.spread(problem.table, rows);
     let spec = realise(options.seed, &banks, &normaliser, &spread);
-    Ok(Choice { spec, normaliser, kind, relevance, banks })
+    let trials = chooser.trials.into_inner();
+    Ok(Choice { spec, normaliser, kind, relevance, banks, trials })
 }
 
 /// The bank with at most so many features, for a quick comparison.
@@ -135,7 +166,8 @@ fn small(bank: &BankPlan, most: u16) -> BankPlan {
         Family::Linear => bank.features,
         _ => bank.features.min(most),
     };
-    BankPlan { features, ..bank.clone() }
+    let kept = bank.kept.as_ref().map(|kept| kept[..usize::from(features)].to_vec());
+    BankPlan { features, kept, ..bank.clone() }
 }
 
 /// What is tuned: one factor on all bandwidths, the law of stumps, and whether
@@ -181,6 +213,9 @@ struct Chooser<'c> {
     problem: &'c Problem<'c>,
     rows: &'c [usize],
     options: &'c TrainOptions,
+    trials: RefCell<Vec<Trial>>,
+    /// The map, whether with relevance, and whether for the last time.
+    trying: Cell<(Kind, bool, bool)>,
 }
 
 impl Chooser<'_> {
@@ -197,7 +232,7 @@ impl Chooser<'_> {
         let banks = Tuning { bandwidth, threshold, dense: false }.apply(banks);
         let spread = normaliser.spread(self.problem.table, self.rows);
         let spec = realise(self.options.seed, &banks, &normaliser, &spread);
-        Some(Choice { spec, normaliser, kind, relevance: false, banks })
+        Some(Choice { spec, normaliser, kind, relevance: false, banks, trials: Vec::new() })
     }
 
     /// The kinds of map to compare, cheapest in bytes first.
@@ -237,6 +272,7 @@ impl Chooser<'_> {
         sample: &[Sample],
         banks: &[BankPlan],
     ) -> Result<Candidate, Error> {
+        self.trying.set((kind, relevance, false));
         let (error, tuning) = self.coarse(pilots, &normaliser, sample, relevance)?;
         let candidate = Candidate { kind, normaliser, tuning, relevance, error, cost: error };
         Ok(self.priced(&candidate, error, banks))
@@ -318,7 +354,12 @@ impl Chooser<'_> {
         for sample in sample {
             error += judge(self.problem, &spec, sample, self.options.lambda)?;
         }
-        Ok(error / sample.len() as f64)
+        let error = error / sample.len() as f64;
+        let (map, relevance, last) = self.trying.get();
+        let Tuning { bandwidth, threshold, dense } = tuning;
+        let trial = Trial { map, relevance, threshold, dense, last, bandwidth, error };
+        self.trials.borrow_mut().push(trial);
+        Ok(error)
     }
 
     /// Best of a wide grid; `thorough` also over the bandwidths of dense

@@ -13,6 +13,7 @@ use crate::judge::sparse_slots;
 use crate::plan::BankPlan;
 use crate::problem::Problem;
 use crate::progress::Progress;
+use crate::prune::select_candidates;
 use crate::report::Report;
 use crate::select::{Choice, choose};
 use crate::solve::Loss;
@@ -29,6 +30,8 @@ pub struct Trained {
     pub blob: Vec<u8>,
     /// What was done and how good it is.
     pub report: Report,
+    /// The features that were chosen, and what else was tried.
+    pub choice: Choice,
 }
 
 /// Trains a model on `train` and judges it on `test`.
@@ -107,7 +110,12 @@ fn fit(
 ) -> Result<(Choice, Fitted), Error> {
     let rows: Vec<usize> = (0..problem.table.rows()).collect();
     let choice = choose(problem, &rows, banks, options, progress)?;
-    let spec = choice.spec.clone();
+    let spec = match options.candidates {
+        Some(candidates) => {
+            select_candidates(problem, &choice.spec, candidates, options, progress)?
+        }
+        None => choice.spec.clone(),
+    };
     let ridge = options.loss == Loss::Squared && options.box_c.is_none();
     let fitted = match sparse_slots(&spec) {
         _ if !ridge => fit_loss(problem, spec, options, progress)?,
@@ -131,7 +139,7 @@ pub(crate) fn train_blob(
 }
 
 /// The blob of a fit with one of its heads.
-fn encode(
+pub(crate) fn encode(
     problem: &Problem<'_>,
     fitted: &Fitted,
     head: &HeadSpec,
@@ -201,7 +209,7 @@ pub(crate) fn conclude(
     (report.error, report.outputs, report.bits) =
         (error, problem.outputs, options.bits_for(problem.task()));
     report.warnings.extend(fitted.warnings);
-    Ok(Trained { blob, report })
+    Ok(Trained { blob, report, choice })
 }
 
 /// The blob of a specification with head: names, notes, golden rows. The blob
@@ -236,7 +244,7 @@ fn finish_embedding(
     let seconds = start.elapsed().as_secs_f64();
     let mut report = Report::of(train, test.rows(), &choice, &blob, options, seconds);
     (report.task, report.error) = ("embedding".into(), error);
-    Ok(Trained { blob, report })
+    Ok(Trained { blob, report, choice })
 }
 
 fn finish_detector(
@@ -259,7 +267,7 @@ fn finish_detector(
     report.task = "anomaly".into();
     report.error = detection.error;
     report.detection = Some(detection);
-    Ok(Trained { blob, report })
+    Ok(Trained { blob, report, choice })
 }
 
 pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Error> {
@@ -291,6 +299,7 @@ pub(crate) fn bank_plans(table: &Table, options: &TrainOptions) -> Result<Vec<Ba
             features: table.inputs as u16,
             bandwidth: 1.0,
             groups: Vec::new(),
+            kept: None,
         });
     }
     let columns: usize = banks.iter().map(BankPlan::columns).sum();

@@ -46,7 +46,7 @@ fn plain(table: &Table, banks: &[BankPlan], options: &TrainOptions) -> Choice {
     let normaliser = Normaliser::fit(table, &rows, kind);
     let spread = normaliser.spread(table, &rows);
     let spec = realise(options.seed, banks, &normaliser, &spread);
-    Choice { spec, normaliser, kind, relevance: false, banks: banks.to_vec() }
+    Choice { spec, normaliser, kind, relevance: false, banks: banks.to_vec(), trials: Vec::new() }
 }
 
 /// Every so-manieth row, so that there are at most [`MAX_ROWS`].

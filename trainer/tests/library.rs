@@ -2,7 +2,7 @@
 
 use koan::numerics::{NORMAL_ONE, Scale};
 use koan::{Calibration, Family, Group, InputMap, Law, Model, Task, Width};
-use koan_trainer::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec};
+use koan_trainer::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec, predictor};
 use koan_trainer::data::{Column, ColumnKind, Division, Format, Schema, Table, Target};
 use koan_trainer::listing;
 use koan_trainer::normalise::{Kind, Normaliser};
@@ -11,7 +11,7 @@ use koan_trainer::plan::{BankPlan, all_off, realise};
 const MAP: InputMap = InputMap { offset: 0, shift: 8, log: false, mult: 100 };
 
 fn bank(family: Family, law: Law, features: u16) -> BankSpec {
-    BankSpec { family, law, features, scale: Scale::ONE, groups: Vec::new() }
+    BankSpec { family, law, features, scale: Scale::ONE, groups: Vec::new(), kept: None }
 }
 
 /// A head of zeros over the banks of `spec`.
@@ -54,6 +54,11 @@ fn models() -> Vec<ModelSpec> {
         bank(Family::Bin { slot_bits: 3 }, Law::Gamma2, 2),
         bank(Family::Maxout { pool: 2, shared: 8 }, Law::Sign, 9),
         bank(Family::Sigmoid, Law::Gaussian, 9),
+        BankSpec {
+            kept: Some((0..9).map(|index| 17 * index + 3).collect()),
+            ..bank(Family::Stump, Law::Normal, 9)
+        },
+        BankSpec { kept: Some(vec![1, 4]), ..bank(Family::Linear, Law::None, 2) },
         grouped,
     ];
     let mut models: Vec<ModelSpec> = banks
@@ -87,6 +92,59 @@ fn the_parts_cover_the_blob_without_gaps() {
         let sections = parts.iter().filter(|part| part.name.starts_with("section: "));
         assert_eq!(sections.count(), if spec.class_names.is_empty() { 0 } else { 4 });
     }
+}
+
+/// Features of a list are those of the whole bank: any can be made alone.
+#[test]
+fn kept_features_are_those_of_the_whole_bank() {
+    let row = [0.5f32, -1.0, 2.0, 0.25, -0.125];
+    let features = |spec: &ModelSpec| {
+        let blob = spec.encode().unwrap();
+        let mut predictor = predictor(&blob).unwrap();
+        let mut features = vec![0; predictor.model().features()];
+        predictor.features(&row, &mut features).unwrap();
+        features
+    };
+    let lists: [&[u32]; 4] = [&[0], &[2, 3, 150], &[299], &[7, 8, 9, 16, 100, 101, 255, 256, 298]];
+    for spec in models().iter().filter(|spec| spec.banks.len() == 1) {
+        let mut spec = spec.clone();
+        let bank = &mut spec.banks[0];
+        let linear = bank.family == Family::Linear;
+        (bank.features, bank.kept) = (if linear { 5 } else { 300 }, None);
+        let all = features(&spec);
+        for list in lists {
+            let list: Vec<u32> = list.iter().copied().filter(|&k| !linear || k < 5).collect();
+            if list.is_empty() {
+                continue;
+            }
+            let bank = &mut spec.banks[0];
+            let columns =
+                if let Family::Bin { slot_bits } = bank.family { 1 << slot_bits } else { 1 };
+            let wanted = list.iter().flat_map(|&k| {
+                let first = k as usize * columns;
+                all[first..first + columns].to_vec()
+            });
+            let wanted: Vec<i16> = wanted.collect();
+            (bank.features, bank.kept) = (list.len() as u16, Some(list));
+            assert_eq!(features(&spec), wanted, "{:?}", spec.banks[0]);
+        }
+    }
+}
+
+#[test]
+fn wrong_lists_are_refused() {
+    let refused = |family, law, kept: &[u32], features| {
+        let bank = BankSpec { kept: Some(kept.to_vec()), ..bank(family, law, features) };
+        let spec = ModelSpec::features(1, 5, MapSpec::Shared(MAP), vec![bank]);
+        let error = spec.encode().unwrap_err();
+        // Behind the header, an input map and the bank.
+        assert_eq!(error, koan::Error::Field { field: koan::Field::KeptFeatures, offset: 31 });
+    };
+    refused(Family::Stump, Law::Normal, &[4, 4], 2);
+    refused(Family::Stump, Law::Normal, &[4, 5], 1);
+    refused(Family::Stump, Law::Normal, &[4, 5], 3);
+    refused(Family::Stump, Law::Normal, &[koan::MAX_INDEX], 1);
+    refused(Family::Linear, Law::None, &[1, 5], 2);
 }
 
 #[test]
@@ -178,7 +236,7 @@ fn constant_inputs_are_off() {
 }
 
 fn plan(family: Family, law: Law, bandwidth: f64) -> BankPlan {
-    BankPlan { family, law, features: 8, bandwidth, groups: Vec::new() }
+    BankPlan { family, law, features: 8, bandwidth, groups: Vec::new(), kept: None }
 }
 
 /// At bandwidth 1, phases spread by 1 radian over the spread of the data.

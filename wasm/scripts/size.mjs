@@ -4,15 +4,18 @@
 import { readFileSync } from 'node:fs';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 
-/** In bytes: what fails when it is exceeded, to be lowered as the sizes fall. */
+/**
+ * In bytes: what fails when it is exceeded. What is aimed at, where it is reached;
+ * else what is reached, to be lowered as the size falls.
+ */
 const BUDGET = {
-  'koan-simd.wasm': { raw: 37_300, gzip: 20_700 },
-  'koan.wasm': { raw: 37_300, gzip: 20_700 },
+  'koan-simd.wasm': { raw: 30 * 1024, gzip: 14_300 },
+  'koan.wasm': { raw: 30 * 1024, gzip: 14_300 },
   // What is loaded: the script, and one of the two.
-  'index.js + koan-simd.wasm': { gzip: 24_100 },
+  'index.js + koan-simd.wasm': { gzip: 18 * 1024 },
 };
 
-/** What is aimed at: not reached yet (docs/decisions.md). */
+/** What is aimed at (docs/decisions.md). */
 const AIM = {
   'koan-simd.wasm': { raw: 30 * 1024, gzip: 13 * 1024 },
   'koan.wasm': { raw: 30 * 1024, gzip: 13 * 1024 },

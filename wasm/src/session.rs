@@ -102,10 +102,7 @@ struct Session {
 static SESSIONS: Mutex<Option<Box<Session>>> = Mutex::new(None);
 
 /// The place in the list of the session at `address`; its end if there is none.
-fn find(
-    mut place: &mut Option<Box<Session>>,
-    address: *const u32,
-) -> &mut Option<Box<Session>> {
+fn find(mut place: &mut Option<Box<Session>>, address: *const u32) -> &mut Option<Box<Session>> {
     while place.as_ref().is_some_and(|session| session.address() != address) {
         let Some(session) = place else { break };
         place = &mut session.next;
@@ -120,8 +117,7 @@ pub fn open(bytes: usize) -> *const u32 {
     let Ok(blob) = zeros(bytes) else { return core::ptr::null() };
     let mut list = SESSIONS.lock();
     let next = list.take();
-    let shared =
-        Shared { given: blob.as_ptr() as u32, bytes: bytes as u32, ..Shared::default() };
+    let shared = Shared { given: blob.as_ptr() as u32, bytes: bytes as u32, ..Shared::default() };
     list.insert(Box::new(Session {
         shared,
         blob,

@@ -53,7 +53,7 @@ pub fn run(update: bool) -> Result<String> {
             worse.join("\n  ")
         );
     }
-    Ok(table(&models, &costs))
+    Ok(table(&models, &costs) + "\n" + &crate::flash::run(update)?)
 }
 
 /// The costs of the models of a folder, whose rows lie beside them, as JSON.
@@ -104,6 +104,12 @@ fn features(blob: &[u8]) -> Result<String> {
         if bank.needs_dense() {
             features.push("dense");
         }
+        if bank.is_kept() {
+            features.push("kept");
+        }
+    }
+    if (0..model.inputs()).any(|input| model.input_map(input).log) {
+        features.push("log");
     }
     Ok(features.join(","))
 }

@@ -4,6 +4,7 @@ mod cost;
 mod docs;
 mod elf;
 mod emulate;
+mod flash;
 mod machines;
 mod pack;
 mod serial;

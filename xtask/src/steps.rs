@@ -58,6 +58,8 @@ pub fn test(quick: bool) -> Result<()> {
     // A package of its own: its generator draws other numbers on purpose.
     step("cargo test --manifest-path tests/mum32bit/Cargo.toml --locked")?;
     step("cargo test --package koan --features micromath --locked")?;
+    // What a build without families refuses.
+    step("cargo test --package koan --no-default-features --lib --locked")?;
     step(
         "cargo test --manifest-path firmware-example/Cargo.toml --package koan-protocol --locked",
     )?;

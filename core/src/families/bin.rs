@@ -20,7 +20,7 @@ pub(super) fn generate(bank: &Bank<'_>, slot_bits: u8, q: &[i16], sink: &mut dyn
     let starts = bank_stream(bank, Purpose::Choices);
     let draws_each = q.len().div_ceil(4) as u64;
     let slots = 1usize << slot_bits;
-    for grid in 0..usize::from(bank.features) {
+    for (column, grid) in bank.indices().enumerate() {
         let first = grid as u64 * draws_each;
         // Starting elsewhere in every grid, two cells that collide in one grid
         // do not collide in the next.
@@ -53,8 +53,8 @@ pub(super) fn generate(bank: &Bank<'_>, slot_bits: u8, q: &[i16], sink: &mut dyn
             }
         }
         let slot = (hash >> (64 - u32::from(slot_bits))) as usize;
-        sink.one_hot(grid * slots + slot, slots);
-        sink.code(grid, slot as u16);
+        sink.one_hot(column * slots + slot, slots);
+        sink.code(column, slot as u16);
     }
 }
 

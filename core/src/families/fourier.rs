@@ -15,15 +15,9 @@ pub(super) fn generate(bank: &Bank<'_>, q: &[i16], block: &mut [i16], sink: &mut
     }
     let mut offsets = Offsets::new(bank);
     let projections = Dense::new(bank, q.len());
-    let grouped = bank.is_grouped();
     let mut runs = Runs::new(sink);
     for k in 0..usize::from(bank.features) {
-        let phase = if grouped {
-            projections.project_groups(k, q)
-        } else {
-            bank.scale.apply_wrapping(projections.project(k, q))
-        };
-        runs.push(offsets.next(phase as i16));
+        runs.push(offsets.next(projections.phase(k, q)));
     }
     runs.flush();
 }

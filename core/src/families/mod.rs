@@ -7,6 +7,7 @@ mod bin;
 // In the browser bytes count more than time.
 #[cfg_attr(target_family = "wasm", path = "fourier_small.rs")]
 mod fourier;
+mod fourier_kept;
 mod linear;
 mod maxout;
 #[cfg_attr(target_family = "wasm", path = "projection_small.rs")]
@@ -33,8 +34,11 @@ pub(crate) fn generate(bank: &Bank<'_>, workspace: &mut Workspace<'_>, sink: &mu
     // What is not built is refused by the parser; saying so again here keeps its
     // code out of the program.
     match bank.family {
-        Family::Linear => linear::generate(q, sink),
-        Family::Fourier if cfg!(feature = "fourier") => fourier::generate(bank, q, block, sink),
+        Family::Linear => linear::generate(bank, q, sink),
+        Family::Fourier if cfg!(feature = "fourier") => match bank.listed() {
+            Some(list) => fourier_kept::generate(bank, list, q, block, sink),
+            None => fourier::generate(bank, q, block, sink),
+        },
         Family::Stump if cfg!(feature = "stump") => stump::generate(bank, q, sink),
         Family::Bin { slot_bits } if cfg!(feature = "bin") => {
             bin::generate(bank, slot_bits, q, sink);
@@ -50,18 +54,15 @@ pub(crate) fn generate(bank: &Bank<'_>, workspace: &mut Workspace<'_>, sink: &mu
 /// Σ φ of a run.
 #[inline(never)]
 fn sum(run: &[i16]) -> i32 {
-    // In the browser bytes count.
-    if cfg!(target_family = "wasm") {
-        return run.iter().map(|&phi| i32::from(phi)).sum();
-    }
-    let (eights, rest) = run.as_chunks::<8>();
-    let mut sum = rest.iter().map(|&phi| i32::from(phi)).sum::<i32>();
-    for &eight in eights {
-        let [a, b, c, d, e, f, g, h] = eight;
-        sum += i32::from(a) + i32::from(b) + i32::from(c) + i32::from(d);
-        sum += i32::from(e) + i32::from(f) + i32::from(g) + i32::from(h);
-    }
-    sum
+    #[cfg(target_feature = "simd128")]
+    return crate::simd::sum(run);
+    #[cfg(not(target_feature = "simd128"))]
+    run.iter().map(|&phi| i32::from(phi)).sum()
+}
+
+/// Zeros that the compiler does not know: no routine that clears memory.
+fn unknown_zeros() -> [i16; RUN] {
+    [core::hint::black_box(0); RUN]
 }
 
 /// Collects features into runs for a sink.
@@ -75,7 +76,7 @@ struct Runs<'r> {
 
 impl<'r> Runs<'r> {
     fn new(sink: &'r mut dyn Sink) -> Self {
-        Self { sink, first: 0, length: 0, total: 0, run: [0; RUN] }
+        Self { sink, first: 0, length: 0, total: 0, run: unknown_zeros() }
     }
 
     #[inline]
@@ -88,6 +89,12 @@ impl<'r> Runs<'r> {
         if self.length == RUN {
             self.flush();
         }
+    }
+
+    /// As [`Runs::push`], once in the program.
+    #[inline(never)]
+    fn put(&mut self, feature: i16) {
+        self.push(feature);
     }
 
     fn flush(&mut self) {

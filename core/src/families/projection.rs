@@ -27,6 +27,16 @@ impl<'b> Dense<'b> {
         }
     }
 
+    /// The phase of Fourier feature `k`.
+    pub(super) fn phase(&self, k: usize, q: &[i16]) -> i16 {
+        let phase = if self.bank.is_grouped() {
+            self.project_groups(k, q)
+        } else {
+            self.bank.scale.apply_wrapping(self.project(k, q))
+        };
+        phase as i16
+    }
+
     /// Projection `k`, modulo 2^32, before the bank's scale.
     #[inline]
     pub(super) fn project(&self, k: usize, q: &[i16]) -> i32 {
@@ -153,7 +163,14 @@ pub(super) struct Hadamard {
 
 impl Hadamard {
     pub(super) fn new(bank: &Bank<'_>) -> Self {
-        Self { draws: bank_stream(bank, Purpose::Weights).draws(0) }
+        Self::from_block(bank, 0, 0)
+    }
+
+    /// The same from block `number` of `inputs` inputs on.
+    #[inline]
+    pub(super) fn from_block(bank: &Bank<'_>, number: usize, inputs: usize) -> Self {
+        let first = (number * inputs.div_ceil(64)) as u64;
+        Self { draws: bank_stream(bank, Purpose::Weights).draws(first) }
     }
 
     /// Fills `block` (a power of two, at least 8 and as long as `q`) with the
@@ -206,6 +223,7 @@ impl Hadamard {
 /// Rows r and s of a transform are related by r XOR s, so neighbours are related
 /// in the same way everywhere. In this order the relation differs from unit to
 /// unit and averages out.
+#[derive(Default)]
 pub(super) struct RowOrder {
     linear: u32,
     square: u32,

@@ -80,31 +80,32 @@ pub(super) const fn bias_divisor(law: Law) -> i32 {
 
 /// Integers that wrap: i16 for phases, i32 for exact projections.
 pub(super) trait Wrapping: Copy + Default {
+    /// An input, modulo the type's range.
+    fn from_input(value: i32) -> Self;
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
 }
 
-impl Wrapping for i16 {
-    #[inline]
-    fn add(self, other: Self) -> Self {
-        self.wrapping_add(other)
-    }
-    #[inline]
-    fn sub(self, other: Self) -> Self {
-        self.wrapping_sub(other)
-    }
+macro_rules! wrapping {
+    ($($integer:ty),*) => {$(
+        impl Wrapping for $integer {
+            #[inline]
+            fn from_input(value: i32) -> Self {
+                value as Self
+            }
+            #[inline]
+            fn add(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            #[inline]
+            fn sub(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+        }
+    )*};
 }
 
-impl Wrapping for i32 {
-    #[inline]
-    fn add(self, other: Self) -> Self {
-        self.wrapping_add(other)
-    }
-    #[inline]
-    fn sub(self, other: Self) -> Self {
-        self.wrapping_sub(other)
-    }
-}
+wrapping!(i16, i32);
 
 /// Hadamard projections, block after block: see `projection.rs`.
 pub(super) struct Hadamard {
@@ -113,14 +114,20 @@ pub(super) struct Hadamard {
 
 impl Hadamard {
     pub(super) fn new(bank: &Bank<'_>) -> Self {
-        Self { draws: bank_stream(bank, Purpose::Weights).draws(0) }
+        Self::from_block(bank, 0, 0)
+    }
+
+    /// The same from block `number` of `inputs` inputs on.
+    pub(super) fn from_block(bank: &Bank<'_>, number: usize, inputs: usize) -> Self {
+        let first = (number * inputs.div_ceil(64)) as u64;
+        Self { draws: bank_stream(bank, Purpose::Weights).draws(first) }
     }
 
     /// Fills `block` with the next projections as phases: scaled before the
     /// transform, so that the block itself is i16 and its low bits are the phase.
     #[cfg(not(target_feature = "simd128"))]
     pub(super) fn phases(&mut self, scale: Scale, q: &[i16], block: &mut [i16]) {
-        self.transform(q, block, |value| scale.apply_wrapping(i32::from(value)) as i16);
+        self.transform(scale, q, block);
     }
 
     /// The same in vectors.
@@ -140,13 +147,8 @@ impl Hadamard {
     }
 
     /// Fills `block` (a power of two, at least 8 and as long as `q`) with the
-    /// next projections; `load` converts an input.
-    pub(super) fn transform<T: Wrapping>(
-        &mut self,
-        q: &[i16],
-        block: &mut [T],
-        load: impl Fn(i16) -> T,
-    ) {
+    /// next projections of scaled inputs.
+    pub(super) fn transform<T: Wrapping>(&mut self, scale: Scale, q: &[i16], block: &mut [T]) {
         let (mut left, mut signs) = (q, 0u64);
         for (number, place) in block.iter_mut().enumerate() {
             *place = T::default();
@@ -155,7 +157,7 @@ impl Hadamard {
             if number % 64 == 0 {
                 signs = self.draws.next();
             }
-            let value = load(value);
+            let value = T::from_input(scale.apply_wrapping(value.into()));
             *place = if signs >> 63 == 0 { value } else { place.sub(value) };
             signs <<= 1;
         }
@@ -181,6 +183,7 @@ impl Hadamard {
 /// Rows r and s of a transform are related by r XOR s, so neighbours are related
 /// in the same way everywhere. In this order the relation differs from unit to
 /// unit and averages out.
+#[derive(Default)]
 pub(super) struct RowOrder {
     linear: u32,
     square: u32,

@@ -1,7 +1,7 @@
 //! Sigmoid: σ(w·x + b), b from the normal law.
 
 use super::Runs;
-use super::maxout::project;
+use super::maxout::{Units, project};
 use super::projection::bias_divisor;
 use crate::bank::{Bank, SIGMOID_BIAS};
 use crate::generator::{Draws, Purpose, bank_stream};
@@ -10,14 +10,42 @@ use crate::sink::Sink;
 
 #[inline(never)]
 pub(super) fn generate(bank: &Bank<'_>, q: &[i16], wide: &mut [i32], sink: &mut dyn Sink) {
-    let mut biases = Bytes::new(bank_stream(bank, Purpose::Offsets).draws(0));
-    let unit = SIGMOID_BIAS / bias_divisor(bank.law);
-    let mut runs = Runs::new(sink);
-    project(bank, q, usize::from(bank.features), wide, |z| {
-        let bias = normal(biases.next()) * unit;
-        runs.push(logistic(bank.scale.apply_saturating(z + bias)));
-    });
-    runs.flush();
+    let mut sigmoids = Sigmoids {
+        bank,
+        unit: SIGMOID_BIAS / bias_divisor(bank.law),
+        biases: Bytes::new(bank_stream(bank, Purpose::Offsets).draws(0)),
+        runs: Runs::new(sink),
+    };
+    project(bank, q, 1, wide, &mut sigmoids);
+    sigmoids.runs.flush();
+}
+
+struct Sigmoids<'r, 'b> {
+    bank: &'b Bank<'b>,
+    /// What a bias is a multiple of.
+    unit: i32,
+    biases: Bytes,
+    runs: Runs<'r>,
+}
+
+impl Units for Sigmoids<'_, '_> {
+    #[inline]
+    fn start(&mut self, index: usize) {
+        if self.bank.is_kept() {
+            let stream = bank_stream(self.bank, Purpose::Offsets);
+            self.biases = Bytes::new(stream.draws(index as u64 / 8));
+            // As many as lie in front of it in its draw.
+            for _ in 0..index % 8 {
+                self.biases.next();
+            }
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, z: i32) {
+        let bias = normal(self.biases.next()) * self.unit;
+        self.runs.push(logistic(self.bank.scale.apply_saturating(z + bias)));
+    }
 }
 
 /// The bytes of consecutive draws, 8 to a draw.

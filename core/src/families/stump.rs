@@ -7,10 +7,11 @@
 //! estimate the same kernel as independent draws with less variance, and cost no
 //! draw.
 
-use super::{FEATURE_ONE, RUN};
+use super::{FEATURE_ONE, RUN, Runs, unknown_zeros};
 use crate::bank::{Bank, Group, Law};
 use crate::generator::{Purpose, bank_stream};
-use crate::numerics::{normal, uniform};
+use crate::kept::Listed;
+use crate::numerics::{normal, quotient, uniform};
 use crate::sink::Sink;
 
 /// 2^16 divided by the golden ratio.
@@ -19,7 +20,11 @@ const GOLDEN: u32 = 40_503;
 #[inline(never)]
 pub(super) fn generate(bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
     let mut walk = Walk::new(bank);
-    let mut features = [0; RUN];
+    if let Some(list) = bank.listed() {
+        walk.kept(bank, list, q, sink);
+        return;
+    }
+    let mut features = unknown_zeros();
     let mut first = 0;
     while first < usize::from(bank.features) {
         let length = RUN.min(usize::from(bank.features) - first);
@@ -32,7 +37,9 @@ pub(super) fn generate(bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
 
 /// Which input each feature looks at, and where its threshold lies.
 struct Walk {
-    /// Among the inputs in use.
+    /// Inputs in use.
+    count: u32,
+    /// Among them.
     next: usize,
     /// In the high half.
     place: u32,
@@ -47,12 +54,43 @@ impl Walk {
         let draws = bank_stream(bank, Purpose::Choices);
         let below = |draw: u64| ((u64::from(draw as u32) * u64::from(count)) >> 32) as u32;
         // `count` steps go GOLDEN further, modulo 2^16.
-        let step = (GOLDEN + (below(draws.draw(1)) << 16)) / count;
+        let step = quotient(GOLDEN + (below(draws.draw(1)) << 16), count);
         Self {
+            count,
             next: below(draws.draw(0)) as usize,
             place: (draws.draw(2) as u32) << 16,
             step: step << 16,
         }
+    }
+
+    /// The features of a list. A function of its own for its memory.
+    #[inline(never)]
+    fn kept(&mut self, bank: &Bank<'_>, list: Listed<'_>, q: &[i16], sink: &mut dyn Sink) {
+        let mut runs = Runs::new(sink);
+        let mut at = 0;
+        for k in list {
+            self.skip((k - at) as u32);
+            let mut feature = [0];
+            self.fill(bank, &mut feature, q);
+            let [feature] = feature;
+            runs.put(feature);
+            at = k + 1;
+        }
+        runs.flush();
+    }
+
+    /// Leaves `count` features out.
+    fn skip(&mut self, count: u32) {
+        self.place = self.place.wrapping_add(self.step.wrapping_mul(count));
+        let mut next = self.next as u32 + count;
+        // Mostly once around at most: division is slow on small cores.
+        if next >= self.count {
+            next -= self.count;
+        }
+        if next >= self.count {
+            next -= quotient(next, self.count) * self.count;
+        }
+        self.next = next as usize;
     }
 
     /// The next features; gives their sum.

@@ -6,7 +6,6 @@
 #![no_std]
 #![no_main]
 
-use koan::Buffers;
 use koan_firmware::{entry, exit, packed, print, print_number, stack};
 
 koan::include_model!(mod model = env!("KOAN_COST_MODEL"));
@@ -15,8 +14,9 @@ koan::include_model!(mod model = env!("KOAN_COST_MODEL"));
 fn main() -> ! {
     stack::paint();
     let equal = run();
+    let used = stack::used().unwrap_or(usize::MAX);
     print("stack: ");
-    print_number(stack::used().unwrap_or(usize::MAX));
+    print_number(used);
     print("\n");
     exit(if equal { 0 } else { 1 })
 }
@@ -26,7 +26,7 @@ fn main() -> ! {
 #[inline(never)]
 fn run() -> bool {
     let mut buffers = model::Buffers::new();
-    let Ok(mut predictor) = koan::Predictor::new(model::MODEL, buffers.workspace()) else {
+    let Ok(mut predictor) = koan::Predictor::new(model::MODEL, &mut buffers) else {
         return false;
     };
     let Some((row, expected)) = packed().split_at_checked(2 * model::MODEL.inputs()) else {
@@ -40,7 +40,7 @@ fn run() -> bool {
         && scores.iter().zip(words).all(|(score, word)| *score == i32::from_le_bytes(*word))
 }
 
-type Predictor<'b> = koan::Predictor<'static, koan::Workspace<'b>>;
+type Predictor<'b> = koan::Predictor<'static, &'b mut model::Buffers>;
 
 /// The markers surround exactly one call.
 #[inline(never)]

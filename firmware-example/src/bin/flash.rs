@@ -1,7 +1,7 @@
 //! What the core takes of flash: this program with and without it. Built without
-//! `model` it only starts and ends; with it, it parses a blob in flash and classifies
-//! a row. The difference is the core's, and what it needs of the compiler's library
-//! (`cargo xtask cost`).
+//! the feature `flash` it only starts and ends; with it, it parses a blob that the
+//! host has put into flash and classifies a row of `i16`. The difference is the
+//! core's, with what it needs of the compiler's library (`cargo xtask cost`).
 
 #![no_std]
 #![no_main]
@@ -29,7 +29,7 @@ fn run(bytes: &[u8]) -> i32 {
     bytes.first().map_or(0, |&byte| byte.into())
 }
 
-/// The class of the row that lies before the blob, or an error's number.
+/// The class of a row, or an error's number.
 #[cfg(feature = "flash")]
 #[inline(never)]
 fn run(bytes: &[u8], buffers: &mut Buffers) -> i32 {
@@ -38,7 +38,10 @@ fn run(bytes: &[u8], buffers: &mut Buffers) -> i32 {
 
 #[cfg(feature = "flash")]
 fn classify(bytes: &[u8], buffers: &mut Buffers) -> Option<usize> {
-    let (row, blob) = bytes.split_at_checked(128)?;
+    // The row, the blob's length, the blob.
+    let (row, rest) = bytes.split_at_checked(2 * 64)?;
+    let (&length, rest) = rest.split_first_chunk()?;
+    let blob = rest.get(..u32::from_le_bytes(length) as usize)?;
     let row = bytemuck::try_cast_slice::<u8, i16>(row).ok()?;
     let model = koan::Model::parse(blob).ok()?;
     let mut predictor = koan::Predictor::new(model, buffers).ok()?;

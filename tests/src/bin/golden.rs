@@ -1,7 +1,8 @@
 //! Rewrites the golden models, on purpose: `cargo run -p koan-tests --bin golden`.
 //!
 //! One small model for every family, law, width and number of outputs, and one
-//! as large as a digit recogniser. The scores are the reference's, not the
+//! as large as a digit recogniser; one with a list of kept features for every family
+//! and law. The scores are the reference's, not the
 //! core's. Also the example of the documentation, `core/tests/tiny.koan`, and its
 //! listing in `docs/format.md`.
 
@@ -58,7 +59,27 @@ fn bank((family, law, grouped): (Family, Law, bool), inputs: u16, features: u16)
         features: if family == Family::Linear { inputs } else { features },
         scale: scale(family, law),
         groups: if grouped { groups(family, inputs) } else { Vec::new() },
+        kept: None,
     }
+}
+
+/// The bank with a list of kept features: near each other, or blocks of a transform
+/// apart, or far.
+fn kept(mut bank: BankSpec, number: usize, inputs: u16, random: &mut Random) -> BankSpec {
+    let far = [3, 100, 7000][number % 3];
+    let mut indices = Vec::new();
+    let mut index = random.below(2) as u32;
+    while indices.len() < usize::from(bank.features) {
+        if bank.family == Family::Linear && index >= u32::from(inputs) {
+            break;
+        }
+        indices.push(index);
+        // Linear: of few inputs many.
+        let far = if bank.family == Family::Linear { 2 } else { far };
+        index += 1 + random.below(far) as u32;
+    }
+    bank.features = indices.len() as u16;
+    BankSpec { kept: Some(indices), ..bank }
 }
 
 /// The name of a kind in file names.
@@ -169,6 +190,7 @@ fn digits() -> Golden {
         features: 512,
         scale: Scale { mult: 201, shift: 15 },
         groups: Vec::new(),
+        kept: None,
     }];
     let map = MapSpec::Shared(InputMap::nearest(8.0, 1000.0, false));
     let mut row = || (0..64).map(|_| random.below(17) as f32).collect::<Vec<_>>();
@@ -208,7 +230,38 @@ fn every_model() -> Vec<Golden> {
             }
         }
     }
+    models.extend(with_lists(models.len()));
     models
+}
+
+/// A model with a list for every kind, and some of several banks, one of which has
+/// all its features.
+fn with_lists(first: usize) -> Vec<Golden> {
+    let fourier = (Family::Fourier, Law::Hadamard, false);
+    let stump = (Family::Stump, Law::Uniform, false);
+    let mut lists: Vec<_> = kinds().into_iter().map(|kind| vec![kind]).collect();
+    lists.push(vec![fourier, (Family::Sigmoid, Law::Hadamard, false), stump]);
+    lists.push(vec![(Family::Linear, Law::None, false), fourier]);
+    lists
+        .into_iter()
+        .enumerate()
+        .map(|(k, kinds)| {
+            let number = first + k;
+            let mut random = Random::new(0x6e97 + number as u64);
+            let inputs = inputs_of(number);
+            let banks = kinds.iter().enumerate().map(|(b, &kind)| {
+                let few = matches!(kind.0, Family::Bin { .. });
+                // 140 is more than a run of features has.
+                let features = if few { 4 } else { [17, 33, 140][number % 3] };
+                let all = bank(kind, inputs, features);
+                if b == 1 { all } else { kept(all, number + b, inputs, &mut random) }
+            });
+            let name: Vec<_> = kinds.iter().map(|&kind| kind_name(kind)).collect();
+            let name = format!("kept-{}", name.join("+"));
+            let width = Width { bits: Width::BITS[k % 5], odd: k % 2 == 0 };
+            small(number, &name, banks.collect(), width, if number % 3 == 2 { 1 } else { 3 })
+        })
+        .collect()
 }
 
 /// Writes the example and the page that lists it.

@@ -97,6 +97,7 @@ fn phases() -> Result<Vec<u8>, Box<dyn std::error::Error>> {
         features: 43,
         scale: Scale::ONE,
         groups: Vec::new(),
+        kept: None,
     };
     let map = InputMap { offset: 0, shift: 8, log: false, mult: 128 };
     Ok(ModelSpec::features(1, 1, MapSpec::Shared(map), vec![bank]).encode()?)

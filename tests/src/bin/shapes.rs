@@ -19,6 +19,7 @@ fn model(inputs: u16, features: u16, largest: f64) -> ModelSpec {
         features,
         scale: Scale { mult: 93, shift: 7 },
         groups: Vec::new(),
+        kept: None,
     };
     let width = Width { bits: 4, odd: true };
     let weights = BankWeights {

@@ -96,8 +96,9 @@ fn phase(bank: &Bank, stream: &Stream, k: usize, q: &[i64]) -> i64 {
 fn fourier(bank: &Bank, seed: u64, q: &[i64]) -> Vec<i64> {
     let (weights, offsets) = (weights_stream(bank, seed), offsets_stream(bank, seed));
     let [o, a, c] = [0, 1, 2].map(|j| i64::from(offsets.word(0, j)));
-    (0..bank.features)
-        .map(|k| {
+    bank.indices
+        .iter()
+        .map(|&k| {
             let n = k as i64;
             let b = (o + a * n + c * (n * (n - 1) / 2)).rem_euclid(1 << 16);
             i64::from(cos((phase(bank, &weights, k, q) + b) as i16))
@@ -112,8 +113,9 @@ fn stump(bank: &Bank, seed: u64, q: &[i64]) -> Vec<i64> {
     let part = |i: usize| ((choices.draw(i) % (1 << 32)) as usize * n) >> 32;
     let (start, first) = (part(0), usize::from(choices.word(2, 0)));
     let step = (40_503 + 65_536 * part(1)) / n;
-    (0..bank.features)
-        .map(|k| {
+    bank.indices
+        .iter()
+        .map(|&k| {
             let i = used[(start + k) % n];
             let byte = (first + k * step) % 65_536 / 256;
             let v = match bank.group_of(i).law {
@@ -141,8 +143,9 @@ fn bin_slots(bank: &Bank, slot_bits: u32, seed: u64, q: &[i64]) -> Vec<u16> {
         let position = x * i64::from(RECIPROCAL_GAMMA2[usize::from(pitch)]) + (shift << 12);
         position.div_euclid(1 << 20)
     };
-    (0..bank.features)
-        .map(|k| {
+    bank.indices
+        .iter()
+        .map(|&k| {
             let mut hash = choices.draw(k);
             for first in (0..d).step_by(4) {
                 let mut word = 0u64;
@@ -168,15 +171,16 @@ fn maxout_members(bank: &Bank, pool: usize, shared: usize, seed: u64, q: &[i64])
         let c = usize::from(choices.word(n / 4, n % 4));
         all[(c * shared) >> 16]
     };
-    (0..bank.features).map(|k| (0..pool).map(|j| member(k * pool + j)).collect()).collect()
+    bank.indices.iter().map(|&k| (0..pool).map(|j| member(k * pool + j)).collect()).collect()
 }
 
 fn sigmoid(bank: &Bank, seed: u64, q: &[i64]) -> Vec<i64> {
     let offsets = offsets_stream(bank, seed);
     let law = bank.groups[0].law;
     let unit = if law == Law::Gaussian { 2048 } else { 46 };
-    (0..bank.features)
-        .map(|k| {
+    bank.indices
+        .iter()
+        .map(|&k| {
             let bias = i64::from(NORMAL[usize::from(offsets.byte(k / 8, k % 8))]) * unit;
             let z = bank.groups[0].scale.round(project_in_order(bank, seed, k, q) + bias);
             i64::from(logistic(z as i16))
@@ -188,7 +192,7 @@ fn sigmoid(bank: &Bank, seed: u64, q: &[i64]) -> Vec<i64> {
 #[must_use]
 pub fn bank_features(bank: &Bank, seed: u64, q: &[i64]) -> Vec<i64> {
     match bank.family {
-        Family::Linear => q.to_vec(),
+        Family::Linear => bank.indices.iter().map(|&k| q[k]).collect(),
         Family::Fourier => fourier(bank, seed, q),
         Family::Stump => stump(bank, seed, q),
         Family::Bin { slot_bits } => {

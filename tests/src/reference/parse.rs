@@ -97,6 +97,10 @@ pub struct Bank {
     pub family: Family,
     /// Features or grids, K.
     pub features: usize,
+    /// The index n_j of each.
+    pub indices: Vec<usize>,
+    /// Bytes of the list of kept features; 0 without one.
+    pub list_bytes: usize,
     /// Weights of an output.
     pub columns: usize,
     /// Bits of a weight.
@@ -315,7 +319,7 @@ fn bank(
 
     check(features >= 1, "features")?;
     check(mult >= 1, "mult")?;
-    check(options < 64, "options, bits 6 and 7")?;
+    check(options < 128, "options, bit 7")?;
     check(options & 7 <= 4, "width code")?;
     check(outputs > 0 || options & 15 == 0, "width without outputs")?;
     let family = match kind & 15 {
@@ -348,7 +352,18 @@ fn bank(
         vec![Group { inputs, law, scale }]
     };
     if family == Family::Linear {
-        check(mult == 1 && shift == 0 && features == inputs, "linear: scale 1, K = d")?;
+        check(mult == 1 && shift == 0, "linear: scale 1")?;
+    }
+    let before = reader.rest.len();
+    let indices = if options & 64 != 0 {
+        kept(reader, features)?
+    } else {
+        check(family != Family::Linear || features == inputs, "linear: K = d")?;
+        (0..features).collect()
+    };
+    let list_bytes = before - reader.rest.len();
+    if family == Family::Linear {
+        check(indices.iter().all(|&n| n < inputs), "linear: kept inputs")?;
     }
     let columns = match family {
         Family::Bin { slot_bits } => features << slot_bits,
@@ -356,7 +371,8 @@ fn bank(
     };
     let bits = [2, 3, 4, 8, 16][usize::from(options & 7)];
     let odd = options & 8 != 0;
-    let bank = Bank { number, family, features, columns, bits, odd, grouped, groups };
+    let bank =
+        Bank { number, family, features, indices, list_bytes, columns, bits, odd, grouped, groups };
     Ok((bank, options & 32 != 0))
 }
 
@@ -377,6 +393,32 @@ fn groups(reader: &mut Reader<'_>, laws: &[Law], inputs: usize) -> Result<Vec<Gr
     check(groups.iter().map(|group| group.inputs).sum::<usize>() == inputs, "groups cover")?;
     check(groups.iter().any(|group| group.law != Law::None), "not all may be left out")?;
     Ok(groups)
+}
+
+/// The indices of a list of kept features, from all its bits at once.
+fn kept(reader: &mut Reader<'_>, features: usize) -> Result<Vec<usize>, String> {
+    let low_bits = usize::from(reader.u8()?);
+    check(low_bits <= 15, "low bits of kept features")?;
+    let length = usize::from(reader.u16()?);
+    let bytes = reader.take(length)?;
+    let bits: Vec<usize> =
+        (0..8 * length).map(|n| usize::from(bytes[n / 8] >> (n % 8) & 1)).collect();
+    let mut rest = bits.as_slice();
+    let mut indices: Vec<usize> = Vec::new();
+    for _ in 0..features {
+        let zeros = rest.iter().position(|&bit| bit == 1).ok_or("kept features end early")?;
+        rest = &rest[zeros + 1..];
+        check(rest.len() >= low_bits, "kept features end early")?;
+        let (low, others) = rest.split_at(low_bits);
+        rest = others;
+        let low: usize = low.iter().enumerate().map(|(j, bit)| bit << j).sum();
+        let gap = (zeros << low_bits) + low;
+        let index = indices.last().map_or(gap, |last| last + 1 + gap);
+        check(index < 1 << 20, "index of a kept feature")?;
+        indices.push(index);
+    }
+    check(rest.len() < 8 && !rest.contains(&1), "what follows the kept features")?;
+    Ok(indices)
 }
 
 fn head(reader: &mut Reader<'_>, banks: &[Bank], outputs: usize) -> Result<Head, String> {

@@ -40,6 +40,7 @@ impl Linear {
             features: table.inputs as u16,
             bandwidth: 1.0,
             groups: Vec::new(),
+            kept: None,
         };
         let rows: Vec<usize> = (0..table.rows()).collect();
         let kind = if table.inputs > MAPPED_INPUTS { Kind::Shared } else { Kind::PerInput };

@@ -3,6 +3,9 @@
 /// Ticks that a plot of this size has room for.
 const MOST_TICKS: usize = 7;
 
+/// Share of a logarithmic axis that two ticks are apart at least.
+const CLOSEST: f64 = 0.1;
+
 /// An axis of a plot, in the values' own units.
 #[derive(Clone, Debug)]
 pub struct Axis {
@@ -107,6 +110,9 @@ pub fn short(value: f64) -> String {
     if magnitude == 0.0 {
         return "0".into();
     }
+    if !value.is_finite() {
+        return "–".into();
+    }
     if !(1e-3..1e6).contains(&magnitude) {
         let text = format!("{value:.2e}");
         let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -160,7 +166,14 @@ fn log_ticks(low: f64, high: f64) -> (Vec<f64>, usize) {
     if fine.len() < 3 {
         let (ticks, decimals) = linear_ticks(10f64.powf(low), 10f64.powf(high));
         let ticks = ticks.into_iter().filter(|&tick| tick > 0.0).map(f64::log10);
-        return (ticks.collect(), decimals);
+        // They crowd towards the end.
+        let mut apart: Vec<f64> = Vec::new();
+        for tick in ticks {
+            if apart.last().is_none_or(|last| tick - last > CLOSEST * (high - low)) {
+                apart.push(tick);
+            }
+        }
+        return (apart, decimals);
     }
     if fine.len() <= MOST_TICKS {
         return (fine, 0);

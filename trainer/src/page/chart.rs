@@ -4,7 +4,7 @@ use super::Figure;
 use super::plot::{Plot, PlotError};
 
 /// Points up to which a cloud is drawn whole.
-const MOST_DOTS: usize = 1500;
+const MOST_DOTS: usize = 800;
 /// Bins of a reliability diagram.
 const BINS: usize = 10;
 
@@ -72,7 +72,7 @@ pub fn reliability(predictors: &[(&str, &[Reliability])]) -> Result<Figure, Plot
             }),
         );
     }
-    plot.line("honest", (0.0, 0.0), (1.0, 1.0)).draw()
+    plot.line("perfectly calibrated", (0.0, 0.0), (1.0, 1.0)).draw()
 }
 
 /// The 95 % interval of a share that was observed in so many rows (Wilson 1927).

@@ -11,12 +11,13 @@ use super::colour::{self, Colour, GRID, INK, MUTED};
 use super::plot::{Mark, Plot, PlotError, Point, Series};
 use super::{Figure, Numbers};
 
-/// Size in units of which a letter has 14: on a phone it is still legible.
+/// Size in units of which a letter has 14: on a phone it is still legible. The
+/// back end divides the size of letters by 1.24.
 const WIDTH: u32 = 480;
 const HEIGHT: u32 = 320;
 /// Height of a square plot.
 const SQUARE: u32 = 420;
-const FONT: u32 = 14;
+const FONT: u32 = 17;
 /// Points up to which a figure carries its numbers as a table too.
 const MOST_NUMBERS: usize = 80;
 
@@ -139,8 +140,8 @@ fn paint(plot: &Plot, x: &Scale, y: &Scale, root: &Area<'_>) -> Result<(), Strin
         .margin(10)
         // Half of the last label stands beyond the end of the axis.
         .margin_right(22)
-        .x_label_area_size(44)
-        .y_label_area_size(32 + 8 * longest as u32)
+        .x_label_area_size(48)
+        .y_label_area_size(36 + 8 * longest as u32)
         .build_cartesian_2d(x.clone(), y.clone())
         .map_err(text)?;
     let font = ("sans-serif", FONT).into_font().color(&INK.light());
@@ -176,7 +177,7 @@ fn paint(plot: &Plot, x: &Scale, y: &Scale, root: &Area<'_>) -> Result<(), Strin
             Mark::Scatter | Mark::Cloud => Vec::new(),
         };
         if series.mark == Mark::Rule {
-            let dashes = DashedPathElement::new(joined.into_iter(), 6, 4, colour.stroke_width(2));
+            let dashes = DashedPathElement::new(joined, 6, 4, colour.stroke_width(2));
             chart.draw_series(std::iter::once(dashes)).map_err(text)?;
             continue;
         }

@@ -37,6 +37,9 @@ use crate::whole::write_whole;
 /// Rules of the page; colours of figures follow in [`colour::dark_rules`].
 const STYLE: &str = include_str!("style.css");
 
+/// Rows from which a table scrolls in a box of its own.
+const LONG: usize = 24;
+
 /// A picture with the numbers that are in it.
 #[derive(Clone, Debug)]
 pub struct Figure {
@@ -129,8 +132,9 @@ impl Page {
             .collect();
         let headers: Vec<&str> = headers.iter().map(AsRef::as_ref).collect();
         let table = table(Some(caption), &headers, &rows);
+        let long = rows.len() > LONG;
         self.push(Block::Other(html! {
-            div.scroll role="region" aria-label=(caption) tabindex="0" { (table) }
+            div.scroll.long[long] role="region" aria-label=(caption) tabindex="0" { (table) }
         }))
     }
 

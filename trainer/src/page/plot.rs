@@ -219,6 +219,12 @@ impl Plot {
         self.from_zero()
     }
 
+    /// A value in few characters, as tables beside plots have it.
+    #[must_use]
+    pub fn label(value: f64) -> String {
+        super::axis::short(value)
+    }
+
     fn with<P: Into<Point>>(
         mut self,
         name: &str,

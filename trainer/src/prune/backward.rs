@@ -234,7 +234,7 @@ fn cost(inverse: MatRef<'_, f64>, weights: MatRef<'_, f64>) -> f64 {
     }
     let Ok(factor) = inverse.llt(Side::Lower) else { return f64::INFINITY };
     let solved = factor.solve(weights);
-    weights.row_iter().zip(solved.row_iter()).map(|(w, s)| (w * s.transpose())).sum()
+    weights.row_iter().zip(solved.row_iter()).map(|(w, s)| w * s.transpose()).sum()
 }
 
 /// Updates inverse and weights for the removal of the rows in `cut`, which become

@@ -24,6 +24,7 @@
 
 mod backward;
 pub mod bounds;
+mod candidates;
 mod forward;
 mod integral;
 mod iterative;
@@ -37,6 +38,7 @@ use crate::moments::Moments;
 use crate::ridge::{LAMBDAS, LinearFit, System, best_on};
 
 pub use backward::{Elimination, backward};
+pub use candidates::{MOST_CANDIDATES, Shortlist, pool, select_candidates};
 pub use forward::{Criterion, forward};
 pub use integral::{density, integral};
 pub use iterative::{Candidates, from_scratch, iterative};

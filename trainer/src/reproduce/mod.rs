@@ -4,19 +4,30 @@
 //! is not there, and gives a [`Section`]: the paper's figures beside Koan's.
 
 mod locality;
+mod maxout;
 mod networks;
 mod section;
+mod sinks;
+mod uniform;
 
 use std::path::{Path, PathBuf};
 
 pub use section::{Grid, Plot, Section, Series};
 
 use crate::Error;
+use crate::page::Page;
+use crate::page::plot::PlotError;
 use crate::progress::Progress;
 
 /// An experiment by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Experiment {
+    /// Uniform Approximation, Table I: Fourier features and bins
+    Uniform,
+    /// Weighted Sums of Random Kitchen Sinks, Figures 1 and 2: against AdaBoost
+    Sinks,
+    /// Random Maxout Features, Table 1: MNIST
+    Maxout,
     /// Pruning algorithms, Table 8.1: kernel networks on PROBEN1
     Networks,
     /// Random Maxout Features, Figures 1 and 2: locality and an embedding
@@ -25,7 +36,8 @@ pub enum Experiment {
 
 impl Experiment {
     /// All of them, in the order of the page.
-    pub const ALL: [Self; 2] = [Self::Networks, Self::Locality];
+    pub const ALL: [Self; 5] =
+        [Self::Uniform, Self::Sinks, Self::Maxout, Self::Networks, Self::Locality];
 
     /// Runs it.
     ///
@@ -33,6 +45,9 @@ impl Experiment {
     /// Data that are there but cannot be read.
     pub fn run(self, settings: &Settings) -> Result<Section, Error> {
         match self {
+            Self::Uniform => uniform::run(settings),
+            Self::Sinks => sinks::run(settings),
+            Self::Maxout => maxout::run(settings),
             Self::Networks => networks::run(settings),
             Self::Locality => locality::run(settings),
         }
@@ -59,6 +74,18 @@ impl Settings {
         let paths: Vec<_> = names.iter().map(|name| self.data.join(name)).collect();
         paths.iter().all(|path| path.is_file()).then_some(paths)
     }
+}
+
+/// All sections as one HTML page.
+///
+/// # Errors
+/// A plot without a finite point.
+pub fn page(sections: &[Section]) -> Result<Page, PlotError> {
+    let mut page = Page::new("The papers' experiments, run again");
+    for section in sections {
+        section.add_to(&mut page)?;
+    }
+    Ok(page)
 }
 
 /// A file that is no data of the kind that was expected.

@@ -2,6 +2,9 @@
 
 use std::fmt::Write;
 
+use crate::page::Page;
+use crate::page::plot::{self, PlotError};
+
 /// A table: a column for each heading, cells as text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Grid {
@@ -76,6 +79,27 @@ pub struct Plot {
     pub series: Vec<Series>,
 }
 
+impl Plot {
+    fn figure(&self) -> plot::Plot {
+        let mut figure = plot::Plot::new(&self.axes[0], &self.axes[1]);
+        if self.log[0] {
+            figure = figure.log_x();
+        }
+        if self.log[1] {
+            figure = figure.log_y();
+        }
+        for series in &self.series {
+            let points = series.points.iter().copied();
+            figure = match (series.joined, series.points.len()) {
+                (true, _) => figure.series(&series.name, points),
+                (false, 0..100) => figure.scatter(&series.name, points),
+                (false, _) => figure.cloud(&series.name, points),
+            };
+        }
+        figure
+    }
+}
+
 /// The outcome of one experiment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
@@ -100,6 +124,31 @@ impl Section {
     #[must_use]
     pub fn new(title: &str) -> Self {
         Self { title: title.to_owned(), ..Self::default() }
+    }
+
+    /// As a section of a page, with its plots.
+    ///
+    /// # Errors
+    /// A plot without a finite point.
+    pub fn add_to(&self, page: &mut Page) -> Result<(), PlotError> {
+        page.heading(&self.title);
+        for text in &self.findings {
+            page.text(text);
+        }
+        for plot in &self.plots {
+            page.figure(&plot.figure().draw()?, &plot.title);
+        }
+        for grid in &self.grids {
+            page.table(&grid.caption, &grid.head, &grid.rows);
+        }
+        for text in &self.protocol {
+            page.text(text);
+        }
+        for name in &self.skipped {
+            page.warning(&format!("Skipped, not there: {name}."));
+        }
+        page.text(&format!("Seconds of this part: {:.0}.", self.seconds));
+        Ok(())
     }
 
     /// As Markdown; plots are left to the page.

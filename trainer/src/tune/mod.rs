@@ -125,7 +125,7 @@ pub fn tune(
         }
         progress.phase(&format!("training a model of {} bytes", point.bytes));
         let quiet = Progress::none();
-        let Trained { blob, report } = train(train_table, test, &point.options, &quiet)?;
+        let Trained { blob, report, .. } = train(train_table, test, &point.options, &quiet)?;
         let test = evaluate(&blob, test)?;
         front.push(Tuned { point, blob, report, test });
     }

@@ -9,11 +9,14 @@ mod fake_device;
 mod formats;
 mod methods;
 mod models;
+mod pages;
 #[cfg(unix)]
 mod pipes;
 mod predictions;
 mod recordings;
 mod reports;
+mod reproduce;
+mod shrink;
 mod streaming;
 mod tuning;
 mod weights;

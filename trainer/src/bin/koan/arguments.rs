@@ -39,6 +39,8 @@ pub enum Command {
     Device(Device),
     /// Write the codes of rows, or the rows whose codes are nearest
     Codes(Codes),
+    /// Find the best model under so many bytes, like one that was trained
+    Shrink(Shrink),
     /// Show everything that is in a model
     Inspect(Inspect),
     /// Run the papers' experiments and print paper beside Koan
@@ -56,6 +58,9 @@ pub struct Reproduce {
     /// Only these experiments
     #[arg(long, value_name = "NAME", num_args = 1..)]
     pub only: Vec<Experiment>,
+    /// Write tables and figures as an HTML page
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     /// Write the tables as Markdown
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -231,6 +236,11 @@ pub struct Train {
     /// Features of each bank; grids for bins [default: 512; 50 grids]
     #[arg(short = 'k', long, value_name = "K", value_delimiter = ',', help_heading = "Model")]
     pub features: Vec<u16>,
+    /// Features of each bank to choose the best K from; the model lists which
+    /// [default: the first K, without a list]
+    #[arg(long, value_name = "N", help_heading = "Model",
+          value_parser = clap::value_parser!(u16).range(1..))]
+    pub candidates: Option<u16>,
     /// Bits of a weight [default: 4 for classes, 8 for numbers]
     #[arg(short, long, value_parser = bits, value_name = "2|3|4|8|16", help_heading = "Model")]
     pub bits: Option<u8>,
@@ -283,6 +293,10 @@ pub struct Train {
     /// Leave the names of columns out of the model; match them by position
     #[arg(long, help_heading = "Output")]
     pub no_column_names: bool,
+    /// Also write a page with plots: errors, reliability, curves over features,
+    /// bits and rows, the data's facts, and how to repeat it
+    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
+    pub report: Option<PathBuf>,
     /// Print the report as one JSON object
     #[arg(long, help_heading = "Output")]
     pub json: bool,
@@ -389,6 +403,9 @@ pub struct Eval {
     pub data: Vec<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,
+    /// Also write a page with plots of the predictions
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     /// Print the result as one JSON object
     #[arg(long)]
     pub json: bool,
@@ -429,6 +446,45 @@ pub struct Codes {
     /// Rows to look for the nearest in [default: the other rows of the data]
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "nearest")]
     pub among: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Shrink {
+    /// The model: its inputs, families and bandwidths are taken over
+    pub model: PathBuf,
+    /// What it was trained on
+    #[arg(required = true)]
+    pub data: Vec<PathBuf>,
+    /// Bytes that the new model may have
+    #[arg(long, value_name = "BYTES")]
+    pub flash: usize,
+    /// Where to write the new model
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Test data, only looked at in the end [default: the part of the data that
+    /// `koan train` held out]
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub test: Vec<PathBuf>,
+    /// Part of the rows to hold out for the test
+    #[arg(long, default_value_t = 0.2, conflicts_with = "test")]
+    pub test_fraction: f64,
+    /// Bits of a weight to try [default: 2, 3, 4 for classes, 3, 4, 8 for numbers]
+    #[arg(short, long, value_parser = bits, value_delimiter = ',')]
+    pub bits: Vec<u8>,
+    /// Features of the pools to keep the best of [default: by the size]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
+    pub candidates: Vec<u16>,
+    /// What the head minimises [default: logistic for classes]
+    #[arg(long)]
+    pub loss: Option<Loss>,
+    /// Try other seeds for so long
+    #[arg(long, default_value_t = 0.0)]
+    pub minutes: f64,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Print the result as one JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -601,6 +657,7 @@ impl Train {
             },
             projection: self.projection.map(LawArgument::law),
             features: self.features.clone(),
+            candidates: self.candidates,
             bits: self.bits,
             bandwidth: if self.bandwidth.is_empty() { None } else { Some(self.bandwidth.clone()) },
             lambda: self.lambda,
@@ -652,7 +709,7 @@ fn with_suffix(text: &str, k: u64) -> Result<u64, String> {
     };
     let number: f64 = digits.parse().map_err(|_| "a number such as 900, 2k or 1.5k")?;
     let value = number * unit as f64;
-    if value >= 1.0 && value <= 1e15 { Ok(value as u64) } else { Err("from 1 to 10^15".into()) }
+    if (1.0..=1e15).contains(&value) { Ok(value as u64) } else { Err("from 1 to 10^15".into()) }
 }
 
 /// Minutes, of which there are some.

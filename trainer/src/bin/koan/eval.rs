@@ -12,7 +12,9 @@ use serde_json::json;
 
 use crate::arguments::Eval;
 use crate::inspect::summary;
+
 use crate::output::{baselines, named_error, parse, read_blob, schema, task_name};
+use crate::report;
 
 pub fn run(arguments: &Eval) -> Result<()> {
     let start = Instant::now();
@@ -26,10 +28,15 @@ pub fn run(arguments: &Eval) -> Result<()> {
         "{}: an embedding has no target to be judged by",
         arguments.model.display()
     );
-    let table = read_all_with(&expand(&arguments.data)?, &schema, &arguments.reading.options())?;
+    let files = expand(&arguments.data)?;
+    let table = read_all_with(&files, &schema, &arguments.reading.options())?;
     let result = evaluate(&blob, &table)?;
     let seconds = start.elapsed().as_secs_f64();
     let compared = Baselines::cross_validated(&table, model.seed())?;
+    if let Some(path) = &arguments.report {
+        let judged = report::Judged { files: &files, table: &table, error: result.error };
+        report::of_evaluation(path, &arguments.model, &model, &judged, compared.as_ref())?;
+    }
     if arguments.json {
         let mut object = summary(&model);
         object["error"] = json!(result.error);

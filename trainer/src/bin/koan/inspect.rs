@@ -56,6 +56,11 @@ fn map_json(map: InputMap) -> Value {
     })
 }
 
+/// How many features a bank's kept ones are among, up to the last one.
+fn candidates(bank: &koan::Bank<'_>) -> usize {
+    bank.indices().last().map_or(0, |last| last + 1)
+}
+
 fn detailed(model: &Model<'_>, self_test: &str) -> Value {
     let sizes = model.buffer_sizes();
     let maps = if model.map_per_input() { model.inputs() } else { 1 };
@@ -81,6 +86,13 @@ fn detailed(model: &Model<'_>, self_test: &str) -> Value {
                     entry["shared_pool"] = json!(shared);
                 }
                 _ => {}
+            }
+            if bank.is_kept() {
+                entry["kept"] = json!({
+                    "candidates": candidates(&bank),
+                    "indices": bank.indices().collect::<Vec<_>>(),
+                    "bytes": bank.kept_bytes(),
+                });
             }
             if bank.is_grouped() {
                 entry["groups"] = bank
@@ -149,6 +161,14 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
             bank.width.bits,
             if bank.width.odd { " (odd levels)" } else { "" }
         );
+        if bank.is_kept() {
+            println!(
+                "    kept: {} of the first {}, a list of {} bytes",
+                bank.features,
+                candidates(&bank),
+                bank.kept_bytes()
+            );
+        }
         if bank.is_grouped() {
             for group in bank.groups() {
                 let scale = group.scale.factor();

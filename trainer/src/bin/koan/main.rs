@@ -8,7 +8,9 @@ mod eval;
 mod inspect;
 mod output;
 mod predict;
+mod report;
 mod reproduce;
+mod shrink;
 mod train;
 mod tune;
 
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
         Command::Codes(arguments) => codes::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Device(arguments) => device::run(&arguments),
+        Command::Shrink(arguments) => shrink::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
     };

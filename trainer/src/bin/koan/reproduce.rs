@@ -4,8 +4,9 @@ use std::fmt::Write;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
+use clap::ValueEnum;
 use koan_trainer::progress::Progress;
-use koan_trainer::reproduce::{Experiment, Section, Settings};
+use koan_trainer::reproduce::{Experiment, Section, Settings, page};
 
 use crate::arguments::Reproduce;
 use crate::output::write_whole;
@@ -34,19 +35,30 @@ pub fn run(arguments: &Reproduce) -> Result<()> {
     if let Some(path) = &arguments.output {
         write_whole(path, document(&sections, arguments, seconds).as_bytes())?;
     }
+    if let Some(path) = &arguments.report {
+        page(&sections)?.write(path)?;
+    }
     Ok(())
 }
 
 /// The page of all sections, with how it came about.
 fn document(sections: &[Section], arguments: &Reproduce, seconds: f64) -> String {
     let mut text = String::from("# The papers' experiments, run again\n");
-    let full = if arguments.full { " --full" } else { "" };
+    let mut command = String::from("cargo koan reproduce --data $DATA");
+    if arguments.full {
+        command += " --full";
+    }
+    if !arguments.only.is_empty() {
+        command += " --only";
+    }
+    for name in arguments.only.iter().filter_map(ValueEnum::to_possible_value) {
+        let _ = write!(command, " {}", name.get_name());
+    }
     let _ = write!(
         text,
-        "\nEverything below is written by\n\n```sh\ncargo koan reproduce --data $DATA{full} --output \
-         docs/reproduction.md\n```\n\nwith the public data sets of [measurements](measurements.md) \
+        "\nEverything below is written by\n\n```sh\n{command} --output docs/reproduction.md\n```\n\nwith the public data sets of [measurements](measurements.md) \
          in `$DATA`; `--report FILE` draws the figures too. Sets that are not there are skipped by \
-         name. Errors are of test rows that nothing was chosen by. Seconds are wall seconds on two \
+         name. Errors are of test rows; where anything was chosen by them, the text says so. Seconds are wall seconds on two \
          cores, and vary; the papers' are of machines of 2007 to 2015. This run took {seconds:.0} s.\n"
     );
     for section in sections {

@@ -17,6 +17,7 @@ use koan_trainer::{Report, TrainOptions, Trained, train};
 
 use crate::arguments::{Source, TaskName, Train};
 use crate::output::{self, named_error, percent, task_name, write_whole};
+use crate::report::{self, Given};
 
 /// Bytes of all files from which they are streamed.
 const STREAM_BYTES: u64 = 1_000_000_000;
@@ -34,21 +35,29 @@ pub fn run(arguments: &Train) -> Result<()> {
     let streamed = arguments.stream.unwrap_or(large).then(|| stream_options(arguments, &files));
     let streamed = streamed.transpose()?;
     let trained = match &streamed {
-        Some(stream) => in_blocks(arguments, stream, &progress),
+        Some(stream) => in_blocks(arguments, stream, &progress).map(|trained| (trained, None)),
         None => in_memory(arguments, &files, &progress),
     };
     progress.finish();
-    let Trained { blob, mut report } = trained?;
-    write_whole(&arguments.output, &blob)?;
+    let (mut trained, tables) = trained?;
+    write_whole(&arguments.output, &trained.blob)?;
     if let Some(stream) = &streamed {
         stream::remove(&stream.checkpoint);
     }
-    report.seconds = start.elapsed().as_secs_f64();
+    trained.report.seconds = start.elapsed().as_secs_f64();
+    if let (Some(path), Some((train, test))) = (&arguments.report, &tables) {
+        let test_files = expand(&arguments.source.test)?;
+        let options = arguments.train_options();
+        let given =
+            Given { files: &files, test_files: &test_files, train, test, options: &options };
+        report::of_training(path, &arguments.output, &given, &trained, &progress)?;
+    }
+    let report = &trained.report;
     for warning in &report.warnings {
         eprintln!("warning: {warning}");
     }
     if arguments.json {
-        println!("{}", serde_json::to_string(&report)?);
+        println!("{}", serde_json::to_string(report)?);
         return Ok(());
     }
     let error = named_error(&report.task, report.error);
@@ -83,7 +92,7 @@ pub fn run(arguments: &Train) -> Result<()> {
         "  chosen: {} input map{logs}{relevance}, bandwidth {}{}",
         report.map,
         bandwidths.join(", "),
-        head(&report)
+        head(report)
     );
     if let Some(weighted) = report.weighted_error {
         let error = named_error(&report.task, weighted);
@@ -115,6 +124,10 @@ fn check(arguments: &Train) -> Result<()> {
         arguments.flash.is_none() || searchable,
         "--flash searches the model: give no --loss and no --linear, or use `koan tune`"
     );
+    anyhow::ensure!(
+        arguments.report.is_none() || arguments.folds.is_none(),
+        "--report needs rows that the model has not seen: leave --folds out"
+    );
     let anomaly = matches!(arguments.source.task, Some(TaskName::Anomaly));
     anyhow::ensure!(
         arguments.source.normal.is_none() || anomaly,
@@ -124,6 +137,10 @@ fn check(arguments: &Train) -> Result<()> {
     anyhow::ensure!(
         target || (arguments.loss == Loss::Squared && arguments.box_c.is_none()),
         "--loss and --box are for tasks with a target"
+    );
+    anyhow::ensure!(
+        target || arguments.candidates.is_none(),
+        "--candidates are for tasks with a target"
     );
     Ok(())
 }
@@ -152,6 +169,9 @@ fn described(detection: &Detection) -> String {
     )
 }
 
+/// What was trained, with the tables to train and to test on.
+type InMemory = (Trained, Option<(Table, Table)>);
+
 /// What is trained on, for messages.
 pub fn name(files: &[PathBuf]) -> String {
     match files {
@@ -171,7 +191,9 @@ fn stream_options(arguments: &Train, files: &[PathBuf]) -> Result<StreamOptions>
         ("--loss logistic", arguments.loss == Loss::Logistic),
         ("--loss hinge", arguments.loss == Loss::Hinge),
         ("--box", arguments.box_c.is_some()),
+        ("--candidates", arguments.candidates.is_some()),
         ("--flash", arguments.flash.is_some()),
+        ("--report", arguments.report.is_some()),
         ("--weights", arguments.source.weights.is_some()),
     ];
     if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
@@ -203,8 +225,8 @@ fn in_blocks(arguments: &Train, stream: &StreamOptions, progress: &Progress) -> 
     train_stream(stream, &options, checkpoint, progress).with_context(|| name(&stream.files))
 }
 
-/// Trains on tables in memory.
-fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Result<Trained> {
+/// Trains on tables in memory; with the tables, where a report asks for them.
+fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Result<InMemory> {
     let given = arguments.train_options();
     // On the training rows alone.
     let options = |table: &Table| match arguments.searched() {
@@ -215,12 +237,14 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
         Some(count) => {
             let table = read_all(files, &arguments.source.read_options())?;
             cross_validated(&table, count, given.seed, &options, progress)
+                .map(|trained| (trained, None))
         }
         None => {
             let (train_table, test_table) = tables(&arguments.source, files)?;
-            options(&train_table)
-                .and_then(|options| train(&train_table, &test_table, &options, progress))
-                .map_err(Into::into)
+            let trained = options(&train_table)
+                .and_then(|options| train(&train_table, &test_table, &options, progress));
+            let kept = arguments.report.is_some().then_some((train_table, test_table));
+            trained.map(|trained| (trained, kept)).map_err(Into::into)
         }
     };
     trained.with_context(|| name(files))

@@ -1,0 +1,51 @@
+//! Fourier, cos(w·x + b), of a list: only the features that are kept, and of
+//! transforms the blocks that have any.
+
+use super::Runs;
+use super::projection::{Dense, Hadamard};
+use crate::bank::{Bank, Law};
+use crate::format::hadamard_block;
+use crate::generator::{Purpose, bank_stream};
+use crate::kept::Listed;
+use crate::numerics::cos;
+use crate::sink::Sink;
+
+#[inline(never)]
+pub(super) fn generate(
+    bank: &Bank<'_>,
+    list: Listed<'_>,
+    q: &[i16],
+    block: &mut [i16],
+    sink: &mut dyn Sink,
+) {
+    let is_dense = !matches!(bank.law, Law::Hadamard) && cfg!(feature = "dense");
+    let dense = Dense::new(bank, q.len());
+    let length = hadamard_block(q.len() as u16);
+    // Where the block ends that the phases are of.
+    let mut end = 0;
+    let draw = bank_stream(bank, Purpose::Offsets).draw(0);
+    let mut runs = Runs::new(sink);
+    for k in list {
+        let phase = if is_dense {
+            dense.phase(k, q)
+        } else {
+            let Some(block) = block.get_mut(..length) else { return };
+            if k >= end {
+                let number = k >> (length.trailing_zeros() & 31);
+                Hadamard::from_block(bank, number, q.len()).phases(bank.scale, q, block);
+                end = (number + 1) * length;
+            }
+            block.get(k & (length - 1)).copied().unwrap_or(0)
+        };
+        runs.put(cos(phase.wrapping_add(offset(draw, k as u32) as i16)));
+    }
+    runs.flush();
+}
+
+/// o + a·k + c·k(k − 1)/2, modulo 2^16 in the low bits.
+fn offset(draw: u64, k: u32) -> u32 {
+    let (o, a, c) = (draw as u32, (draw >> 16) as u32, (draw >> 32) as u32);
+    // One of the factors is even: halved, no bit is lost.
+    let pairs = (k >> 1).wrapping_mul(k.wrapping_sub(1) | 1);
+    o.wrapping_add(a.wrapping_mul(k)).wrapping_add(c.wrapping_mul(pairs))
+}

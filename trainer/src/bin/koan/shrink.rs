@@ -1,0 +1,109 @@
+//! `koan shrink`.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use comfy_table::{Cell, CellAlignment, Table as Grid, presets};
+use koan_trainer::data::{SplitSize, Table, expand, read_all_with, split_table};
+use koan_trainer::evaluate::evaluate;
+use koan_trainer::progress::Progress;
+use koan_trainer::shrink::{Attempt, ShrinkOptions, Shrunk, shrink};
+use koan_trainer::solve::Loss;
+use serde_json::json;
+
+use crate::arguments::Shrink;
+use crate::output::{named_error, parse, percent, read_blob, schema, task_name, write_whole};
+
+pub fn run(arguments: &Shrink) -> Result<()> {
+    let old = read_blob(&arguments.model)?;
+    let model = parse(&arguments.model, &old)?;
+    let schema = schema(&arguments.model, &model)?;
+    let read = arguments.reading.options();
+    let progress = Progress::stderr();
+    progress.phase("reading");
+    let table = read_all_with(&expand(&arguments.data)?, &schema, &read)?;
+    let (train, test) = if arguments.test.is_empty() {
+        let size = SplitSize::TestFraction(arguments.test_fraction);
+        let (train, test) = split_table(&table, size, model.seed())?;
+        (table.select(&train), table.select(&test))
+    } else {
+        (table, read_all_with(&expand(&arguments.test)?, &schema, &read)?)
+    };
+    let classes = !schema.classes.is_empty();
+    let options = ShrinkOptions {
+        flash: arguments.flash,
+        bits: arguments.bits.clone(),
+        candidates: arguments.candidates.clone(),
+        loss: arguments.loss.unwrap_or(if classes { Loss::Logistic } else { Loss::Squared }),
+        time: Duration::from_secs_f64(60.0 * arguments.minutes),
+    };
+    let found = shrink(&old, &train, &options, &progress);
+    progress.finish();
+    let found = found.with_context(|| arguments.model.display().to_string())?;
+    write_whole(&arguments.output, &found.blob)?;
+    for warning in &found.warnings {
+        eprintln!("warning: {warning}");
+    }
+    let judged = [&old, &found.own_seed, &found.blob].map(|blob| error_on(blob, &test));
+    let [before, own_seed, error] = judged;
+    let (before, own_seed, error) = (before?, own_seed?, error?);
+    if arguments.json {
+        println!(
+            "{}",
+            json!({
+                "bytes": found.blob.len(), "error": error, "rows": test.rows(),
+                "before": {"bytes": old.len(), "error": before},
+                "own_seed": {"bytes": found.own_seed.len(), "error": own_seed},
+                "seeds": found.seeds, "best": found.best, "front": found.front,
+                "attempts": found.attempts,
+            })
+        );
+        return Ok(());
+    }
+    print(&found);
+    let task = task_name(schema.task());
+    println!(
+        "{}: {} on {} test rows, {} bytes",
+        arguments.output.display(),
+        named_error(task, error),
+        test.rows(),
+        found.blob.len()
+    );
+    println!("  before: {} in {} bytes", named_error(task, before), old.len());
+    println!(
+        "  {} seed{} tried; with the model's own seed {} on the test rows",
+        found.seeds,
+        if found.seeds == 1 { "" } else { "s" },
+        percent(own_seed)
+    );
+    Ok(())
+}
+
+fn error_on(blob: &[u8], test: &Table) -> Result<f64> {
+    Ok(evaluate(blob, test)?.error)
+}
+
+/// What was tried, and the front.
+fn print(found: &Shrunk) {
+    let own = found.attempts.first().map(|attempt| attempt.seed);
+    let shown = |attempt: &&Attempt| Some(attempt.seed) == own || attempt.seed == found.best.seed;
+    let grid = |attempts: &mut dyn Iterator<Item = &Attempt>| {
+        let mut grid = Grid::new();
+        grid.load_style(presets::UTF8_HORIZONTAL_ONLY);
+        grid.set_header(["seed", "candidates", "kept", "bits", "bytes", "validation error"]);
+        for attempt in attempts {
+            let cells = [
+                attempt.seed.to_string(),
+                attempt.candidates.to_string(),
+                attempt.features.to_string(),
+                attempt.bits.to_string(),
+                attempt.bytes.to_string(),
+                percent(attempt.error),
+            ];
+            grid.add_row(cells.map(|cell| Cell::new(cell).set_alignment(CellAlignment::Right)));
+        }
+        grid
+    };
+    println!("{}", grid(&mut found.attempts.iter().filter(shown)));
+    println!("bytes against error, the best pool:\n{}", grid(&mut found.front.iter()));
+}

@@ -1,0 +1,247 @@
+//! The best model under so many bytes: bits of a weight × features that are kept
+//! × pools to keep them from × seeds.
+//!
+//! A part of the training rows that is not fitted to decides. Nothing else is
+//! looked at: an error on test rows, measured in the end, is honest, however
+//! many seeds were tried.
+
+mod attempt;
+mod size;
+
+use std::time::{Duration, Instant};
+
+use koan::{Calibration, Family, Model};
+
+use crate::blob::{BankSpec, HeadSpec, MapSpec, ModelSpec};
+use crate::data::{Table, Task};
+use crate::fit::{Fitted, fit_dense, fit_loss};
+use crate::problem::Problem;
+use crate::progress::Progress;
+use crate::prune::{MOST_CANDIDATES, pool};
+use crate::solve::Loss;
+use crate::{Error, TrainOptions};
+
+pub use attempt::Attempt;
+use attempt::Pool;
+
+/// How to look for a smaller model.
+#[derive(Clone, Debug)]
+pub struct ShrinkOptions {
+    /// Bytes that the blob may have.
+    pub flash: usize,
+    /// Widths to try; by task if empty.
+    pub bits: Vec<u8>,
+    /// Features of the pools to keep features from; by the model if empty.
+    pub candidates: Vec<u16>,
+    /// What the head minimises in the end.
+    pub loss: Loss,
+    /// Seeds are tried for so long; only the model's own if zero.
+    pub time: Duration,
+}
+
+/// A smaller model and how it was found.
+#[derive(Clone, Debug)]
+pub struct Shrunk {
+    /// The best blob.
+    pub blob: Vec<u8>,
+    /// The best blob with the model's own seed.
+    pub own_seed: Vec<u8>,
+    /// All that was tried.
+    pub attempts: Vec<Attempt>,
+    /// The one of them that the blob is.
+    pub best: Attempt,
+    /// Sizes of the best pool: bytes against error on validation rows.
+    pub front: Vec<Attempt>,
+    /// Seeds that were tried.
+    pub seeds: usize,
+    /// What a user should know.
+    pub warnings: Vec<String>,
+}
+
+/// What all attempts share.
+pub(crate) struct Base<'m> {
+    /// Feature part of the model.
+    pub spec: ModelSpec,
+    model: Model<'m>,
+    problem: Problem<'m>,
+    options: ShrinkOptions,
+}
+
+impl Base<'_> {
+    /// Widths to try.
+    fn bits(&self) -> Vec<u8> {
+        match self.problem.task() {
+            _ if !self.options.bits.is_empty() => self.options.bits.clone(),
+            Task::Classification => vec![2, 3, 4],
+            Task::Regression => vec![3, 4, 8],
+        }
+    }
+
+    /// Pools to try: none, and ever larger ones.
+    fn pools(&self) -> Result<Vec<u16>, Error> {
+        if !self.options.candidates.is_empty() {
+            return Ok(self.options.candidates.clone());
+        }
+        let (least, _) = size::most(self, 2, usize::from(u16::MAX))?;
+        let most = MOST_CANDIDATES / 2 / self.spec.banks.len();
+        let mut pools = vec![least];
+        for factor in [2, 4, 8, 16] {
+            pools.push((factor * least).min(most));
+        }
+        pools.dedup();
+        Ok(pools.into_iter().map(|pool| pool.clamp(1, most) as u16).collect())
+    }
+
+    /// What training is asked for in the end.
+    fn train_options(&self, attempt: &Attempt) -> TrainOptions {
+        TrainOptions {
+            bits: Some(attempt.bits),
+            seed: attempt.seed,
+            loss: self.options.loss,
+            ..TrainOptions::default()
+        }
+    }
+
+    /// The specification of a whole model: what is in the old one beside its
+    /// features and its head.
+    pub(crate) fn whole(
+        &self,
+        features: &ModelSpec,
+        head: HeadSpec,
+        calibration: Option<Calibration>,
+    ) -> ModelSpec {
+        let names = (0..self.model.classes()).filter_map(|class| self.model.class_name(class));
+        ModelSpec {
+            task: self.model.task(),
+            head: Some(head),
+            class_names: names.map(str::to_owned).collect(),
+            calibration: self.model.calibration().and(calibration),
+            notes: self.model.notes().to_owned(),
+            ..features.clone()
+        }
+    }
+
+    /// Fits an attempt to all training rows.
+    fn finish(
+        &self,
+        attempt: &Attempt,
+        progress: &Progress,
+    ) -> Result<(Vec<u8>, Vec<String>), Error> {
+        let options = self.train_options(attempt);
+        let spec = attempt.spec.clone();
+        let Fitted { spec, compensated, calibration, warnings, .. } = match options.loss {
+            Loss::Squared => fit_dense(&self.problem, spec, &options, progress)?,
+            _ => fit_loss(&self.problem, spec, &options, progress)?,
+        };
+        let blob = self.whole(&spec, compensated, calibration).encode()?;
+        crate::blob::predictor(&blob)?.self_test()?;
+        Ok((blob, warnings))
+    }
+}
+
+/// Looks for the best model under so many bytes that has the input maps, the
+/// families and the bandwidths of `blob`.
+///
+/// # Errors
+/// A model that cannot be shrunk, such as one without a head or of bins; a size
+/// that not even one feature fits in; a table that does not suit the model.
+pub fn shrink(
+    blob: &[u8],
+    train: &Table,
+    options: &ShrinkOptions,
+    progress: &Progress,
+) -> Result<Shrunk, Error> {
+    faer::set_global_parallelism(faer::Par::Seq);
+    let start = Instant::now();
+    let model = Model::parse(blob)?;
+    let problem = Problem::new(train, false);
+    if model.outputs() != problem.outputs || model.inputs() != train.inputs {
+        return Err(Error::Options("the data are not what the model was trained on".into()));
+    }
+    let base = Base { spec: features_of(&model), model, problem, options: options.clone() };
+    if base.spec.banks.iter().any(|bank| matches!(bank.family, Family::Bin { .. })) {
+        return Err(Error::Options("models of bins cannot be shrunk".into()));
+    }
+    let (least, bytes) = size::most(&base, 2, 1)?;
+    if least == 0 {
+        let flash = options.flash;
+        return Err(Error::Options(format!(
+            "a model with one feature has {bytes} bytes, {flash} are allowed"
+        )));
+    }
+    let own = model.seed();
+    let mut attempts: Vec<Attempt> = Vec::new();
+    let mut found: Option<(Attempt, u16)> = None;
+    let mut front = Vec::new();
+    let look = |seed: u64, candidates: u16| -> Result<(Vec<Attempt>, Vec<Attempt>), Error> {
+        let spec = ModelSpec { seed, ..pool(&base.spec, candidates) };
+        let pool = Pool::new(&base, spec, progress)?;
+        let tried = base.bits().into_iter().filter_map(|bits| pool.attempt(bits).transpose());
+        let tried = tried.collect::<Result<Vec<_>, Error>>()?;
+        let best = tried.iter().min_by(|a, b| a.error.total_cmp(&b.error));
+        let front = best.map_or(Ok(Vec::new()), |best| pool.front(best.bits))?;
+        Ok((tried, front))
+    };
+    for candidates in base.pools()? {
+        let (tried, sizes) = look(own, candidates)?;
+        for attempt in &tried {
+            if found.as_ref().is_none_or(|(best, _)| attempt.error < best.error) {
+                found = Some((attempt.clone(), candidates));
+                front.clone_from(&sizes);
+            }
+        }
+        attempts.extend(tried);
+    }
+    let Some((first, candidates)) = found else {
+        return Err(Error::Options("nothing fits in so few bytes".into()));
+    };
+    let mut best = first.clone();
+    let mut seeds = 1;
+    let mut slowest = Duration::ZERO;
+    // The final fits take about as long as a seed does.
+    while start.elapsed() + 2 * slowest < options.time {
+        let begun = Instant::now();
+        let (tried, sizes) = look(own.wrapping_add(seeds as u64), candidates)?;
+        seeds += 1;
+        for attempt in &tried {
+            if attempt.error < best.error {
+                best = attempt.clone();
+                front.clone_from(&sizes);
+            }
+        }
+        attempts.extend(tried);
+        slowest = slowest.max(begun.elapsed());
+    }
+    let (own_seed, _) = base.finish(&first, progress)?;
+    let (blob, warnings) = if best.seed == first.seed {
+        (own_seed.clone(), Vec::new())
+    } else {
+        base.finish(&best, progress)?
+    };
+    if blob.len() > options.flash {
+        return Err(Error::Options(format!("the model came out at {} bytes", blob.len())));
+    }
+    Ok(Shrunk { blob, own_seed, attempts, best, front, seeds, warnings })
+}
+
+/// The feature part of a model.
+fn features_of(model: &Model<'_>) -> ModelSpec {
+    let maps = if model.map_per_input() {
+        MapSpec::PerInput((0..model.inputs()).map(|i| model.input_map(i)).collect())
+    } else {
+        MapSpec::Shared(model.input_map(0))
+    };
+    let banks = model
+        .banks()
+        .map(|bank| BankSpec {
+            family: bank.family,
+            law: bank.law,
+            features: bank.features,
+            scale: bank.scale,
+            // Of a bank without groups they would be one that holds all inputs.
+            groups: if bank.is_grouped() { bank.groups().collect() } else { Vec::new() },
+            kept: None,
+        })
+        .collect();
+    ModelSpec::features(model.seed(), model.inputs() as u16, maps, banks)
+}

@@ -1,0 +1,58 @@
+//! `koan reproduce` on folders in which most sets are missing.
+
+use predicates::prelude::PredicateBooleanExt;
+use predicates::str::contains;
+
+use crate::common::Folder;
+
+/// A PROBEN1 file of 20 rows under a name of the paper's table.
+fn glass() -> String {
+    let head = "bool_in=0\nreal_in=2\nbool_out=2\nreal_out=0\n\
+                training_examples=10\nvalidation_examples=5\ntest_examples=5\n";
+    (0..20).fold(head.to_owned(), |text, i| {
+        let (x, y) = (f64::from(i * 7 % 20) / 20.0, f64::from(i * 3 % 20) / 20.0);
+        let class = if x > y { "1 0" } else { "0 1" };
+        format!("{text}{x} {y} {class}\n")
+    })
+}
+
+#[test]
+fn sets_that_are_absent_are_skipped_by_name() {
+    let folder = Folder::new();
+    std::fs::create_dir_all(folder.path("data/proben1")).unwrap();
+    folder
+        .run("reproduce --data data --only uniform sinks maxout networks")
+        .success()
+        .stdout(contains("not there: adult").and(contains("not there: cpu_act")))
+        .stdout(contains("not there: house").and(contains("not there: covtype")))
+        .stdout(contains("not there: kddcup99").and(contains("not there: mnist")))
+        .stdout(contains("not there: proben1.").and(contains("Seconds of this part")));
+}
+
+#[test]
+fn what_is_there_is_run_and_written() {
+    let folder = Folder::new();
+    std::fs::create_dir_all(folder.path("data/proben1")).unwrap();
+    folder.write_gzip("data/proben1/glass1.dt.gz", glass());
+    folder
+        .run("reproduce --data data --only networks locality --output r.md --report r.html")
+        .success()
+        .stdout(contains("| glass1 |").and(contains("not there: proben1/glass2")));
+    let text = String::from_utf8(folder.read("r.md")).unwrap();
+    assert!(text.contains("--only networks locality --output"), "{text}");
+    assert!(text.contains("# The papers' experiments") && text.contains("| glass1 |"), "{text}");
+    let page = String::from_utf8(folder.read("r.html")).unwrap();
+    assert!(page.contains("glass1") && page.contains("<svg"), "no plot");
+}
+
+#[test]
+fn bad_folders_and_files_are_named() {
+    let folder = Folder::new();
+    folder.run("reproduce --data nowhere").failure().stderr(contains("nowhere: no such folder"));
+    std::fs::create_dir_all(folder.path("data/proben1")).unwrap();
+    folder.write("data/proben1/glass1.dt", glass().replace("test_examples=5", "test_examples=6"));
+    folder
+        .run("reproduce --data data --only networks")
+        .failure()
+        .stderr(contains("glass1.dt").and(contains("rows")));
+}

@@ -1,0 +1,55 @@
+//! `koan train --candidates` and `koan shrink`.
+
+use crate::common::{Folder, quadrants, waves};
+
+#[test]
+fn features_are_kept_from_a_larger_pool() {
+    let folder = Folder::new();
+    folder.write("w.csv", waves(300));
+    folder.train("w.csv -k 8 -b 8").success();
+    let plain = folder.json("eval m.koan w.csv --json");
+    folder.train("w.csv -k 8 -b 8 --candidates 200").success();
+    let kept = folder.json("eval m.koan w.csv --json");
+    assert_eq!(kept["features"], 8);
+    let error = |object: &serde_json::Value| object["error"].as_f64().unwrap();
+    assert!(error(&kept) < 0.5 * error(&plain), "{plain} {kept}");
+    folder.train_fails("w.csv -k 8 --candidates 5", &["5 candidates for 8 features"]);
+    folder.train_fails("w.csv --family bin -k 8 --candidates 50", &["bins"]);
+    folder.train_fails("w.csv --candidates 50 --stream yes", &["--candidates"]);
+}
+
+#[test]
+fn a_model_shrinks_below_its_size() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(400));
+    folder.train("q.csv -k 128").success();
+    let before = folder.read("m.koan");
+    let found = folder.json("shrink m.koan q.csv --flash 360 --loss squared -o s.koan --json");
+    let bytes = folder.read("s.koan");
+    assert_eq!(found["bytes"], bytes.len());
+    assert!(bytes.len() <= 360 && bytes.len() < before.len());
+    assert_eq!(found["seeds"], 1);
+    assert!(found["error"].as_f64().unwrap() < 0.2, "{found}");
+    for attempt in found["attempts"].as_array().unwrap() {
+        assert!(attempt["bytes"].as_u64().unwrap() <= 360, "{attempt}");
+    }
+    // What is said of the blob is so.
+    let eval = folder.json("eval s.koan q.csv --json");
+    assert_eq!(eval["features"], found["best"]["features"]);
+    assert_eq!(eval["bits"], found["best"]["bits"]);
+    // The same command gives the same bytes.
+    folder.run("shrink m.koan q.csv --flash 360 --loss squared -o t.koan").success();
+    assert_eq!(folder.read("t.koan"), bytes);
+}
+
+#[test]
+fn what_cannot_be_shrunk_is_refused() {
+    let folder = Folder::new();
+    folder.write("w.csv", waves(200));
+    folder.write("q.csv", quadrants(200));
+    folder.train("w.csv -k 32").success();
+    folder.fails("shrink m.koan w.csv --flash 20 -o s.koan", &["m.koan", "one feature", "20"]);
+    folder.train("w.csv --family bin -k 4").success();
+    folder.fails("shrink m.koan w.csv --flash 4000 -o s.koan", &["m.koan", "bins"]);
+    assert!(!folder.path("s.koan").exists());
+}
