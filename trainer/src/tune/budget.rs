@@ -4,13 +4,17 @@
 use super::curve::{Size, first_lambdas, specs};
 use super::folds::Folds;
 use super::footprint::Footprint;
-use super::halving::{SHORT_TARGETS, Search, TARGETS};
+use super::halving::Search;
 use super::inputs::Inputs;
 use super::rank::Entry;
 use super::sizes::sizes;
 use crate::data::Task;
 use crate::{Error, TrainOptions};
 
+/// Bytes as shares of the limit at which each rung compares.
+const TARGETS: [&[f64]; 3] = [&[1.0, 0.3], &[1.0, 0.6, 0.3], &[1.0, 0.72, 0.5, 0.35, 0.22, 0.12]];
+/// The same in a search of seconds.
+const SHORT_TARGETS: [&[f64]; 2] = [&[1.0, 0.4], &[1.0, 0.7, 0.4]];
 /// Multiply-adds per second that plans count on: about what two cores do.
 pub(super) const SPEED: f64 = 1e10;
 /// Parts of the time for the rungs; learning scales takes time as well.

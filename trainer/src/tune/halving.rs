@@ -23,12 +23,7 @@ use crate::{Error, TrainOptions};
 
 /// Candidates of the second and the last rung, at most.
 const KEPT: [usize; 2] = [24, 9];
-/// Bytes as shares of the limit at which each rung compares.
-pub(super) const TARGETS: [&[f64]; 3] =
-    [&[1.0, 0.3], &[1.0, 0.6, 0.3], &[1.0, 0.72, 0.5, 0.35, 0.22, 0.12]];
-
-/// The same in a search of seconds, and how many candidates stay.
-pub(super) const SHORT_TARGETS: [&[f64]; 2] = [&[1.0, 0.4], &[1.0, 0.7, 0.4]];
+/// Candidates of the last rung of a search of seconds.
 const SHORT_KEPT: usize = 5;
 
 /// What a rung was.
