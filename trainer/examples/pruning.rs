@@ -203,7 +203,8 @@ fn network(train: &Table, test: &Table) -> Result<(), Box<dyn Error>> {
     let (fit, held) = split(&train.select(&rows).target, SplitSize::TestFraction(0.2), 3)?;
     let (fit, held): (Vec<usize>, Vec<usize>) =
         (fit.iter().map(|&i| rows[i]).collect(), held.iter().map(|&i| rows[i]).collect());
-    let normaliser = Normaliser::fit(train, &rows, Kind::Shared);
+    let kind = if train.inputs > 160 { Kind::Shared } else { Kind::PerInputLog };
+    let normaliser = Normaliser::fit(train, &rows, kind);
     let spread = normaliser.spread(train, &rows);
     let points = |rows: &[usize]| Points::of(train, rows, &normaliser);
     let mean: Vec<f64> = (0..problem.outputs)

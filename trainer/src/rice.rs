@@ -97,7 +97,7 @@ mod tests {
             assert_eq!(list(kept, 40), error);
         }
         let wide: Vec<u32> = (0..60_000).map(|i| 17 * i).collect();
-        assert!(matches!(list(&wide, 0), Ok(_)));
+        assert!(list(&wide, 0).is_ok());
         let wider: Vec<u32> = (0..120_000).map(|i| 16_000 * i).collect();
         assert!(matches!(list(&wider, 0), Err(Error::Length { .. })));
     }

@@ -20,7 +20,7 @@ pub(super) fn generate(bank: &Bank<'_>, slot_bits: u8, q: &[i16], sink: &mut dyn
     let starts = bank_stream(bank, Purpose::Choices);
     let draws_each = q.len().div_ceil(4) as u64;
     let slots = 1usize << slot_bits;
-    for (column, grid) in bank.spans().flatten().enumerate() {
+    for (column, grid) in bank.indices().enumerate() {
         let first = grid as u64 * draws_each;
         // Starting elsewhere in every grid, two cells that collide in one grid
         // do not collide in the next.

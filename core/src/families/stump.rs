@@ -88,8 +88,7 @@ impl Walk {
             next -= self.count;
         }
         if next >= self.count {
-            // Not 0. Said here so that no panic is linked.
-            next %= self.count.max(1);
+            next -= quotient(next, self.count) * self.count;
         }
         self.next = next as usize;
     }

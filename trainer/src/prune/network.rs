@@ -93,8 +93,17 @@ impl Prunable {
             }
         }
         let wanted = (across.transpose() * targets) * per_row;
-        let singular = |_| Error::Options("the kernel matrix of the kept units is singular".into());
-        let solved = normal.llt(Side::Lower).map_err(singular)?.solve(&wanted);
+        let diagonal = (0..kept.len()).map(|i| normal[(i, i)]).fold(0.0, f64::max);
+        // Near centres make smooth kernels dependent: what double precision
+        // cannot tell from zero is raised until it is positive.
+        let factor = [0.0, 1e-14, 1e-12, 1e-10].into_iter().find_map(|raise| {
+            for i in 0..kept.len() {
+                normal[(i, i)] += raise * diagonal;
+            }
+            normal.llt(Side::Lower).ok()
+        });
+        let singular = || Error::Options("the kernel matrix of the kept units is singular".into());
+        let solved = factor.ok_or_else(singular)?.solve(&wanted);
         let mut coefficients = Mat::zeros(rows, targets.ncols());
         for (i, &k) in kept.iter().enumerate() {
             coefficients.row_mut(k).copy_from(solved.row(i));

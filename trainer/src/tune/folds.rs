@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_part_to_validate_on_judges_alone() {
         let mut table = digits::table();
-        let part = |row: usize| if row % 4 == 0 { Part::Validation } else { Part::Train };
+        let part = |row: usize| if row.is_multiple_of(4) { Part::Validation } else { Part::Train };
         table.division = Division::Parts((0..table.rows()).map(part).collect());
         let folds = Folds::new(&table, 1).unwrap();
         assert!(folds.held_rows().iter().all(|row| row % 4 == 0));

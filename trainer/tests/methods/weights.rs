@@ -1,7 +1,7 @@
 //! Rows of weight n are n rows, for every loss.
 
 use koan_trainer::data::{Column, ColumnKind, Division, Format, Schema, Table, Target};
-use koan_trainer::fit::{Fitted, fit_dense, fit_loss, fit_sparse};
+use koan_trainer::fit::{fit_dense, fit_loss, fit_sparse};
 use koan_trainer::normalise::{Kind, Normaliser};
 use koan_trainer::plan::realise;
 use koan_trainer::problem::Problem;
@@ -70,7 +70,7 @@ fn integer_weights_equal_repeated_rows() {
             let scores = |table: &Table| {
                 let problem = Problem::new(table, balanced);
                 let quiet = Progress::none();
-                let fitted: Fitted = match (family, loss, box_c) {
+                let fitted = match (family, loss, box_c) {
                     (FamilyName::Bin, ..) => {
                         fit_sparse(&problem, spec.clone(), 3, &options, &quiet)
                     }

@@ -709,7 +709,7 @@ fn with_suffix(text: &str, k: u64) -> Result<u64, String> {
     };
     let number: f64 = digits.parse().map_err(|_| "a number such as 900, 2k or 1.5k")?;
     let value = number * unit as f64;
-    if value >= 1.0 && value <= 1e15 { Ok(value as u64) } else { Err("from 1 to 10^15".into()) }
+    if (1.0..=1e15).contains(&value) { Ok(value as u64) } else { Err("from 1 to 10^15".into()) }
 }
 
 /// Minutes, of which there are some.
