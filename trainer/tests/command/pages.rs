@@ -79,7 +79,7 @@ fn every_task_has_its_page() {
         ("q.csv", "--family bin --relevance no", "Error against features"),
         ("q.csv", "--loss hinge --relevance no", "Error against bits"),
         ("q.csv", "--task embedding", "first two coordinates"),
-        ("q.csv", "--task anomaly --normal 1", "Alarms on the test rows"),
+        ("q.csv", "--task anomaly --normal 1 --false-alarm 0.2", "Alarms on the test rows"),
     ] {
         folder.run(&format!("train {data} {task} {quick}")).success();
         assert!(page(&folder, "r.html").contains(expected), "{task}: {expected}");
