@@ -190,6 +190,7 @@ mod tests {
                         features: bank.features,
                         scale: bank.scale,
                         groups: bank.groups().collect(),
+                        kept: None,
                     })
                     .collect();
                 let features: Vec<u16> = banks.iter().map(|bank| bank.features).collect();

@@ -217,7 +217,7 @@ mod tests {
         };
         let candidates = space.candidates(&problem);
         for (index, candidate) in candidates.iter().enumerate() {
-            assert!(candidate.banks(table.inputs).is_ok(), "{candidate:?}");
+            assert!(candidate.banks(&table.schema).is_ok(), "{candidate:?}");
             assert!(!candidates[..index].contains(candidate), "{candidate:?}");
         }
         for family in FamilyName::ALL {

@@ -65,7 +65,7 @@ fn integer_weights_equal_repeated_rows() {
                 balanced,
                 ..TrainOptions::default()
             };
-            let banks = options.banks(2).unwrap();
+            let banks = options.banks(&table.schema).unwrap();
             let spec = realise(1, &banks, &normaliser, &spread);
             let scores = |table: &Table| {
                 let problem = Problem::new(table, balanced);
