@@ -221,11 +221,8 @@ mod tests {
     fn all_candidates_are_trainable_and_different() {
         let table = digits::table();
         let problem = Problem::new(&table, false);
-        let space = Space {
-            base: TrainOptions::default(),
-            families: FAMILIES.to_vec(),
-            short: false,
-        };
+        let space =
+            Space { base: TrainOptions::default(), families: FAMILIES.to_vec(), short: false };
         let candidates = space.candidates(&problem);
         for (index, candidate) in candidates.iter().enumerate() {
             assert!(candidate.banks(&table.schema).is_ok(), "{candidate:?}");
