@@ -51,8 +51,9 @@ pub fn run(arguments: &Shrink) -> Result<()> {
     let before = error_on(&old, &test)?;
     let mut objects = Vec::new();
     for (found, name) in found.iter().zip(&names) {
-        let own_seed = error_on(&found.own_seed, &test)?;
         let error = error_on(&found.blob, &test)?;
+        let own_seed =
+            if found.own_seed == found.blob { error } else { error_on(&found.own_seed, &test)? };
         if arguments.json {
             objects.push(json!({
                 "bytes": found.blob.len(), "error": error, "rows": test.rows(),
