@@ -27,7 +27,7 @@ pub use halving::Rung;
 pub use metric::Metric;
 pub use rank::Point;
 pub use sizes::Limits;
-pub use space::Space;
+pub use space::{FAMILIES, Space};
 
 use crate::data::{Table, Task};
 use crate::evaluate::{Evaluation, evaluate};
@@ -232,6 +232,9 @@ fn check(table: &Table, options: &TuneOptions) -> Result<(), Error> {
     }
     if !base.groups.is_empty() {
         return refused("a search does not know groups of inputs");
+    }
+    if options.space.families.contains(&FamilyName::Conv) {
+        return refused("a search does not know the family conv: use `koan train --family conv`");
     }
     if options.time.is_zero() {
         return refused("a search needs time");

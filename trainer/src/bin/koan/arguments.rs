@@ -402,7 +402,7 @@ impl Tune {
                     column_names: !self.no_column_names,
                     ..self.source.base_options()
                 },
-                families: if given.is_empty() { FamilyName::ALL.to_vec() } else { given },
+                families: if given.is_empty() { tune::FAMILIES.to_vec() } else { given },
                 short: false,
             },
             limits: Limits {
@@ -659,7 +659,7 @@ impl Train {
     /// Families to search.
     pub fn families(&self) -> Vec<FamilyName> {
         match self.family.as_slice() {
-            [] => FamilyName::ALL.to_vec(),
+            [] => tune::FAMILIES.to_vec(),
             given => given.to_vec(),
         }
     }
