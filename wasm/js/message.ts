@@ -7,13 +7,13 @@
 /** The names of `koan::Field`, in its order. */
 const FIELDS = (
   'magic,version,header,trailer,flags,inputs,input map,bank,bank family,bank law,' +
-  'bank options,bank features,bank scale,bin slot bits,maxout pool,groups,' +
-  'group inputs,group law,group scale,banks,head,score scale,score shift,weights,' +
-  'section,section (twice),class names,golden rows,calibration'
+  'bank options,bank features,bank scale,bin slot bits,maxout pool,conv shape,groups,' +
+  'group inputs,group law,group scale,kept features,banks,head,score scale,score shift,' +
+  'weights,section,section (twice),class names,golden rows,calibration'
 ).split(',');
 
 /** The names of `koan::Feature`, in its order. */
-const FEATURES = 'fourier,stump,bin,maxout,sigmoid,dense'.split(',');
+const FEATURES = 'dense,fourier,stump,bin,maxout,sigmoid,conv,log,kept'.split(',');
 
 /**
  * @param kind as `Session::fail` in `wasm/src/session.rs` has them
