@@ -339,7 +339,9 @@ impl TrainOptions {
         }
         let given = self.features.get(index).or(self.features.last()).copied();
         let features = if family == Family::Linear { features } else { given.unwrap_or(features) };
+        // Kept features need not make up whole filters.
         if let Family::Conv(conv) = family
+            && self.candidates.is_none()
             && !features.is_multiple_of(conv.cells())
         {
             let cells = conv.cells();

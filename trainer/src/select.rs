@@ -166,7 +166,7 @@ fn small(bank: &BankPlan, most: u16) -> BankPlan {
     let features = match bank.family {
         Family::Linear => bank.features,
         // Whole filters, one at least.
-        Family::Conv(conv) => bank.features.min((most / conv.cells()).max(1) * conv.cells()),
+        Family::Conv(conv) => (bank.features.min(most) / conv.cells()).max(1) * conv.cells(),
         _ => bank.features.min(most),
     };
     let kept = bank.kept.as_ref().map(|kept| kept[..usize::from(features)].to_vec());

@@ -142,7 +142,7 @@ pub fn close(session: *const u32) {
     }
 }
 
-/// Carries out `call` with an argument: see [`Session::call`]. 0, or -1 for a
+/// Carries out `call` with an argument: see `Session::call`. 0, or -1 for a
 /// failure that the shared words tell of.
 #[wasm_bindgen]
 pub fn call(session: *const u32, call: u32, argument: usize) -> i32 {

@@ -11,7 +11,7 @@ use super::{Runs, sum};
 use crate::bank::Bank;
 use crate::conv::{Axis, Conv, divided};
 use crate::generator::{Purpose, Stream, bank_stream};
-use crate::numerics::{Scale, cos_turn};
+use crate::numerics::{Scale, cos};
 use crate::sink::Sink;
 
 /// Positions that are summed up together: what a vector holds, or the registers of a
@@ -243,7 +243,7 @@ impl<'s> Slide<'s> {
             if self.conv.proportion {
                 values(row, all, offset, flip, |phase| !(phase >> 15) & i16::MAX);
             } else {
-                values(row, all, offset, flip, |phase| cos_turn(i32::from(phase) << 16));
+                values(row, all, offset, flip, cos);
             }
             for (cell, (start, end)) in sums.iter_mut().zip(cells()) {
                 *cell += sum(row.get(start - from..end - from).unwrap_or(&[]));

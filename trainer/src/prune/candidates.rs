@@ -143,17 +143,21 @@ pub fn select_candidates(
     Ok(shortlist.spec(&shortlist.kept(count)))
 }
 
-/// `spec` with so many features in each bank, all of them kept; the inputs
-/// themselves (linear) stay as many as they are.
+/// `spec` with so many features in each bank, all of them kept: whole filters of
+/// convolutions, at least one; the inputs themselves (linear) stay as many as they
+/// are.
 #[must_use]
 pub fn pool(spec: &ModelSpec, candidates: u16) -> ModelSpec {
     let mut pool = spec.clone();
     pool.head = None;
     for bank in &mut pool.banks {
-        if bank.family != Family::Linear {
-            bank.features = candidates;
-            bank.kept = None;
-        }
+        let whole = match bank.family {
+            Family::Linear => continue,
+            Family::Conv(conv) => conv.cells(),
+            _ => 1,
+        };
+        bank.features = (candidates / whole).max(1) * whole;
+        bank.kept = None;
     }
     pool
 }

@@ -117,17 +117,14 @@ fn circle(settings: &Settings, section: &mut Section) -> Result<(), Error> {
     }
     section.grids.push(grid);
     section.plots.push(plot);
-    let shrinks = radii.windows(2).all(|pair| pair[1] <= pair[0]);
+    let grows = radii.windows(2).any(|pair| pair[1] > pair[0]);
     section.findings.push(format!(
-        "Distances rise linearly and then saturate, sooner for larger q: the radius {} from {:.1} \
-         (q = 2) to {:.1} (q = 64), as the paper's Figure 1 shows it.",
-        if shrinks {
-            "falls with every doubling of q,"
-        } else {
-            "does not fall with every doubling,"
-        },
+        "Distances rise linearly and then saturate: the radius goes from {:.1} (q = 2) to {:.1} \
+         (q = 64), and {} with a doubling of q. The paper's Figure 1 has it smaller for q = 32 than \
+         for q = 8.",
         radii[0],
         radii[radii.len() - 1],
+        if grows { "rises at least once" } else { "never rises" },
     ));
     Ok(())
 }

@@ -184,8 +184,9 @@ fn report(section: &mut Section, results: &[([f64; 6], [Chosen; 3], f64, &str)])
         ),
         "A sum with a narrow part goes through its training rows and hardly differs elsewhere: \
          on other rows the narrow part is 0, and in the matrix it stands where γN = 1 would. \
-         That is the whole secret of the paper's zeros, and the test errors beside them agree. \
-         It cannot be 0.00 where equal inputs have different targets (flare, horse)."
+         That the paper's zeros come about like this is an inference from the figures. A zero \
+         cannot be where equal inputs have different targets (all of flare and horse). Why some \
+         test errors differ by more than 15 % was not tested."
             .into(),
     ];
     let largest = test.iter().fold(0.0f64, |m, &(x, y)| m.max(x).max(y));

@@ -10,7 +10,7 @@ use crate::blob::ModelSpec;
 use crate::data::Table;
 use crate::evaluate::of_scores;
 use crate::features::FeatureMap;
-use crate::fit::{Curvature, hold_out, widths};
+use crate::fit::{Curvature, fit_moments, hold_out, widths};
 use crate::progress::Progress;
 use crate::prune::{Shortlist, refit};
 use crate::quantise::Rounding;
@@ -41,6 +41,9 @@ pub struct Attempt {
     /// The features.
     #[serde(skip)]
     pub spec: ModelSpec,
+    /// Their columns in the pool, ascending.
+    #[serde(skip)]
+    kept: Vec<usize>,
 }
 
 /// A pool of features in the order of their worth.
@@ -48,6 +51,7 @@ pub(super) struct Pool<'b> {
     base: &'b Base<'b>,
     seed: u64,
     shortlist: Shortlist,
+    held_rows: Vec<usize>,
     held: Table,
     design: Design,
 }
@@ -58,30 +62,52 @@ impl<'b> Pool<'b> {
         let seed = spec.seed;
         // The same rows decide for all seeds.
         let options = TrainOptions { seed: base.model.seed(), ..TrainOptions::default() };
-        let (_, held) = hold_out(&base.problem, options.seed);
+        let (_, held_rows) = hold_out(&base.problem, options.seed);
         let map = FeatureMap::new(&spec)?;
-        let design = Design::of(&map, base.problem.table, &held)?;
+        let design = Design::of(&map, base.problem.table, &held_rows)?;
         let shortlist = Shortlist::new(&base.problem, spec, 1, &options, progress)?;
-        Ok(Self { base, seed, shortlist, held: base.problem.table.select(&held), design })
+        let held = base.problem.table.select(&held_rows);
+        Ok(Self { base, seed, shortlist, held_rows, held, design })
     }
 
-    /// The best features that fit with weights of so many bits; none if not even
-    /// one does.
-    pub fn attempt(&self, bits: u8) -> Result<Option<Attempt>, Error> {
+    /// The best features that fit in so many bytes with weights of so many bits;
+    /// none if not even one does.
+    pub fn attempt(&self, flash: usize, bits: u8) -> Result<Option<Attempt>, Error> {
         let count = size::largest(self.shortlist.candidates(), |count| {
             let spec = self.shortlist.spec(&self.shortlist.kept(count));
-            size::bytes(self.base, &spec, bits).is_ok_and(|b| b <= self.base.options.flash)
+            size::bytes(self.base, &spec, bits).is_ok_and(|b| b <= flash)
         });
         if count == 0 { Ok(None) } else { self.judged(count, bits).map(Some) }
     }
 
     /// Fewer features than fit, down to an eighth of them.
-    pub fn front(&self, bits: u8) -> Result<Vec<Attempt>, Error> {
-        let Some(most) = self.attempt(bits)? else { return Ok(Vec::new()) };
+    pub fn front(&self, most: &Attempt) -> Result<Vec<Attempt>, Error> {
         let mut counts: Vec<usize> =
             PARTS.iter().map(|part| (most.features / part).max(1)).collect();
         counts.dedup();
-        counts.into_iter().map(|count| self.judged(count, bits)).collect()
+        counts.pop();
+        let fewer = counts.into_iter().map(|count| self.judged(count, most.bits));
+        fewer.chain([Ok(most.clone())]).collect()
+    }
+
+    /// The model of an attempt, its head the ridge fit to all training rows, through
+    /// the sums of the pool, and what a user should know of it.
+    pub fn finish(
+        &self,
+        attempt: &Attempt,
+        progress: &Progress,
+    ) -> Result<(Vec<u8>, Vec<String>), Error> {
+        let spec = attempt.spec.clone();
+        let fitted = fit_moments(
+            &self.base.problem,
+            FeatureMap::new(&spec)?,
+            spec,
+            self.shortlist.fit.select(&attempt.kept),
+            &self.held_rows,
+            &self.base.train_options(attempt),
+            progress,
+        )?;
+        self.base.encode(fitted)
     }
 
     /// The best `count` features, fitted, rounded, and judged on the rows held
@@ -123,6 +149,7 @@ impl<'b> Pool<'b> {
             bytes: size::bytes(self.base, &spec, bits)?,
             error: of_scores(&self.held, &by_row).error,
             spec,
+            kept,
         })
     }
 }

@@ -14,7 +14,7 @@ use koan::{Calibration, Family, Model};
 
 use crate::blob::{BankSpec, HeadSpec, MapSpec, ModelSpec};
 use crate::data::{Table, Task};
-use crate::fit::{Fitted, fit_dense, fit_loss};
+use crate::fit::{Fitted, fit_loss};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::prune::{MOST_CANDIDATES, pool};
@@ -27,11 +27,11 @@ use attempt::Pool;
 /// How to look for a smaller model.
 #[derive(Clone, Debug)]
 pub struct ShrinkOptions {
-    /// Bytes that the blob may have.
-    pub flash: usize,
+    /// Bytes that a blob may have; several sizes share pools and their sums.
+    pub flash: Vec<usize>,
     /// Widths to try; by task if empty.
     pub bits: Vec<u8>,
-    /// Features of the pools to keep features from; by the model if empty.
+    /// Features of the pools to keep features from; by the largest size if empty.
     pub candidates: Vec<u16>,
     /// What the head minimises in the end.
     pub loss: Loss,
@@ -82,7 +82,8 @@ impl Base<'_> {
         if !self.options.candidates.is_empty() {
             return Ok(self.options.candidates.clone());
         }
-        let (least, _) = size::most(self, 2, usize::from(u16::MAX))?;
+        let flash = self.options.flash.iter().copied().max().unwrap_or(0);
+        let (least, _) = size::most(self, flash, 2, usize::from(u16::MAX))?;
         let most = MOST_CANDIDATES / 2 / self.spec.banks.len();
         let mut pools = vec![least];
         for factor in [2, 4, 8, 16] {
@@ -128,18 +129,87 @@ impl Base<'_> {
         progress: &Progress,
     ) -> Result<(Vec<u8>, Vec<String>), Error> {
         let options = self.train_options(attempt);
-        let spec = attempt.spec.clone();
-        let Fitted { spec, compensated, calibration, warnings, .. } = match options.loss {
-            Loss::Squared => fit_dense(&self.problem, spec, &options, progress)?,
-            _ => fit_loss(&self.problem, spec, &options, progress)?,
-        };
+        self.encode(fit_loss(&self.problem, attempt.spec.clone(), &options, progress)?)
+    }
+
+    /// The blob of a fit, and its warnings.
+    fn encode(&self, fitted: Fitted) -> Result<(Vec<u8>, Vec<String>), Error> {
+        let Fitted { spec, compensated, calibration, warnings, .. } = fitted;
         let blob = self.whole(&spec, compensated, calibration).encode()?;
         crate::blob::predictor(&blob)?.self_test()?;
         Ok((blob, warnings))
     }
 }
 
-/// Looks for the best model under so many bytes that has the input maps, the
+/// An attempt, and its blob and warnings if they have been made.
+#[derive(Clone)]
+struct Found {
+    attempt: Attempt,
+    made: Option<(Vec<u8>, Vec<String>)>,
+}
+
+/// The search for the best model under one size.
+struct Search {
+    flash: usize,
+    /// The pool that the best features are kept from.
+    candidates: u16,
+    /// The best with the model's own seed.
+    own: Option<Found>,
+    best: Option<Found>,
+    front: Vec<Attempt>,
+    attempts: Vec<Attempt>,
+}
+
+impl Search {
+    /// Looks at what a pool gives under the size. Ridge heads are fitted at once:
+    /// the sums of the pool are gone afterwards.
+    fn look(
+        &mut self,
+        base: &Base<'_>,
+        pool: &Pool<'_>,
+        candidates: u16,
+        progress: &Progress,
+    ) -> Result<(), Error> {
+        progress.phase("rounding the weights");
+        let tried =
+            base.bits().into_iter().filter_map(|bits| pool.attempt(self.flash, bits).transpose());
+        let tried = tried.collect::<Result<Vec<_>, Error>>()?;
+        let best = tried.iter().min_by(|a, b| a.error.total_cmp(&b.error)).cloned();
+        self.attempts.extend(tried);
+        if let Some(attempt) = best
+            && self.best.as_ref().is_none_or(|best| attempt.error < best.attempt.error)
+        {
+            self.front = pool.front(&attempt)?;
+            self.candidates = candidates;
+            let ridge = base.options.loss == Loss::Squared;
+            let made = if ridge { Some(pool.finish(&attempt, progress)?) } else { None };
+            self.best = Some(Found { attempt, made });
+        }
+        Ok(())
+    }
+
+    /// The end of the search.
+    fn finish(self, base: &Base<'_>, seeds: usize, progress: &Progress) -> Result<Shrunk, Error> {
+        let (Some(own), Some(best)) = (self.own, self.best) else {
+            return Err(Error::Options(format!("nothing fits in {} bytes", self.flash)));
+        };
+        let made = |found: Found| match found.made {
+            Some(made) => Ok(made),
+            None => base.finish(&found.attempt, progress),
+        };
+        let (seed, attempt) = (own.attempt.seed, best.attempt.clone());
+        let (own_seed, own_warnings) = made(own)?;
+        let (blob, warnings) =
+            if attempt.seed == seed { (own_seed.clone(), own_warnings) } else { made(best)? };
+        if blob.len() > self.flash {
+            return Err(Error::Options(format!("the model came out at {} bytes", blob.len())));
+        }
+        let Self { attempts, front, .. } = self;
+        Ok(Shrunk { blob, own_seed, attempts, best: attempt, front, seeds, warnings })
+    }
+}
+
+/// Looks for the best model under each of the sizes that has the input maps, the
 /// families and the bandwidths of `blob`.
 ///
 /// # Errors
@@ -150,7 +220,7 @@ pub fn shrink(
     train: &Table,
     options: &ShrinkOptions,
     progress: &Progress,
-) -> Result<Shrunk, Error> {
+) -> Result<Vec<Shrunk>, Error> {
     faer::set_global_parallelism(faer::Par::Seq);
     let start = Instant::now();
     let model = Model::parse(blob)?;
@@ -162,66 +232,54 @@ pub fn shrink(
     if base.spec.banks.iter().any(|bank| matches!(bank.family, Family::Bin { .. })) {
         return Err(Error::Options("models of bins cannot be shrunk".into()));
     }
-    let (least, bytes) = size::most(&base, 2, 1)?;
-    if least == 0 {
-        let flash = options.flash;
-        return Err(Error::Options(format!(
-            "a model with one feature has {bytes} bytes, {flash} are allowed"
-        )));
+    for &flash in &options.flash {
+        let (least, bytes) = size::most(&base, flash, 2, 1)?;
+        if least == 0 {
+            return Err(Error::Options(format!(
+                "a model with one feature has {bytes} bytes, {flash} are allowed"
+            )));
+        }
     }
+    let search = |&flash| Search {
+        flash,
+        candidates: 0,
+        own: None,
+        best: None,
+        front: Vec::new(),
+        attempts: Vec::new(),
+    };
+    let mut searches: Vec<Search> = options.flash.iter().map(search).collect();
     let own = model.seed();
-    let mut attempts: Vec<Attempt> = Vec::new();
-    let mut found: Option<(Attempt, u16)> = None;
-    let mut front = Vec::new();
-    let look = |seed: u64, candidates: u16| -> Result<(Vec<Attempt>, Vec<Attempt>), Error> {
-        let spec = ModelSpec { seed, ..pool(&base.spec, candidates) };
-        let pool = Pool::new(&base, spec, progress)?;
-        let tried = base.bits().into_iter().filter_map(|bits| pool.attempt(bits).transpose());
-        let tried = tried.collect::<Result<Vec<_>, Error>>()?;
-        let best = tried.iter().min_by(|a, b| a.error.total_cmp(&b.error));
-        let front = best.map_or(Ok(Vec::new()), |best| pool.front(best.bits))?;
-        Ok((tried, front))
+    let pool_of = |seed: u64, candidates: u16| {
+        Pool::new(&base, ModelSpec { seed, ..pool(&base.spec, candidates) }, progress)
     };
     for candidates in base.pools()? {
-        let (tried, sizes) = look(own, candidates)?;
-        for attempt in &tried {
-            if found.as_ref().is_none_or(|(best, _)| attempt.error < best.error) {
-                found = Some((attempt.clone(), candidates));
-                front.clone_from(&sizes);
-            }
+        let pool = pool_of(own, candidates)?;
+        for search in &mut searches {
+            search.look(&base, &pool, candidates, progress)?;
         }
-        attempts.extend(tried);
     }
-    let Some((first, candidates)) = found else {
-        return Err(Error::Options("nothing fits in so few bytes".into()));
-    };
-    let mut best = first.clone();
+    for search in &mut searches {
+        search.own.clone_from(&search.best);
+    }
     let mut seeds = 1;
     let mut slowest = Duration::ZERO;
     // The final fits take about as long as a seed does.
     while start.elapsed() + 2 * slowest < options.time {
         let begun = Instant::now();
-        let (tried, sizes) = look(own.wrapping_add(seeds as u64), candidates)?;
-        seeds += 1;
-        for attempt in &tried {
-            if attempt.error < best.error {
-                best = attempt.clone();
-                front.clone_from(&sizes);
+        let mut pools: Vec<u16> = searches.iter().map(|search| search.candidates).collect();
+        pools.sort_unstable();
+        pools.dedup();
+        for candidates in pools {
+            let pool = pool_of(own.wrapping_add(seeds as u64), candidates)?;
+            for search in searches.iter_mut().filter(|search| search.candidates == candidates) {
+                search.look(&base, &pool, candidates, progress)?;
             }
         }
-        attempts.extend(tried);
+        seeds += 1;
         slowest = slowest.max(begun.elapsed());
     }
-    let (own_seed, _) = base.finish(&first, progress)?;
-    let (blob, warnings) = if best.seed == first.seed {
-        (own_seed.clone(), Vec::new())
-    } else {
-        base.finish(&best, progress)?
-    };
-    if blob.len() > options.flash {
-        return Err(Error::Options(format!("the model came out at {} bytes", blob.len())));
-    }
-    Ok(Shrunk { blob, own_seed, attempts, best, front, seeds, warnings })
+    searches.into_iter().map(|search| search.finish(&base, seeds, progress)).collect()
 }
 
 /// The feature part of a model.

@@ -25,13 +25,18 @@ pub(super) fn bytes(base: &Base<'_>, features: &ModelSpec, bits: u8) -> Result<u
     Ok(base.whole(features, head, calibration).encode()?.len())
 }
 
-/// The most features of each bank, of at most `limit`, that fit without a list of
-/// those kept, and the bytes of the model with one.
-pub(super) fn most(base: &Base<'_>, bits: u8, limit: usize) -> Result<(usize, usize), Error> {
+/// The most features of each bank, of at most `limit`, that fit in so many bytes
+/// without a list of those kept, and the bytes of the model with one.
+pub(super) fn most(
+    base: &Base<'_>,
+    flash: usize,
+    bits: u8,
+    limit: usize,
+) -> Result<(usize, usize), Error> {
     let limit = limit.min(usize::from(u16::MAX));
     let size = |features: usize| bytes(base, &pool(&base.spec, features as u16), bits);
     let least = size(1)?;
-    let fits = |features: usize| size(features).is_ok_and(|bytes| bytes <= base.options.flash);
+    let fits = |features: usize| size(features).is_ok_and(|bytes| bytes <= flash);
     Ok((largest(limit, fits), least))
 }
 

@@ -45,7 +45,7 @@ impl Footprint {
         if golden > 0 {
             fixed += SECTION + golden * 4 * (problem.table.inputs + outputs);
         }
-        let ram = Model::parse(&blob)?.buffer_sizes().bytes() + 12 * outputs;
+        let ram = Model::parse(&blob)?.buffer_sizes().bytes() + 8 * outputs;
         Ok(Self { fixed, outputs, ram, spec: spec.clone() })
     }
 

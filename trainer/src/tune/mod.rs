@@ -27,7 +27,7 @@ pub use halving::Rung;
 pub use metric::Metric;
 pub use rank::Point;
 pub use sizes::Limits;
-pub use space::Space;
+pub use space::{FAMILIES, Space};
 
 use crate::data::{Table, Task};
 use crate::evaluate::{Evaluation, evaluate};
@@ -184,22 +184,23 @@ fn search(
     faer::set_global_parallelism(faer::Par::Seq);
     let mut space = options.space.clone();
     check(table, options)?;
-    let nameless = leave_out_names(&mut space.base, table, options.limits.flash)?;
+    let mut nameless = leave_out_names(&mut space.base, table, options.limits.flash)?;
     let problem = Problem::new(table, space.base.balanced);
     crate::train::check(&problem)?;
     let seconds = options.time.as_secs_f64();
     let deadline = start.checked_add(options.time.mul_f64(SEARCHING)).filter(|_| options.clock);
     let (limits, metric) = (options.limits, options.metric);
-    let search = Search {
-        problem: &problem,
-        space: &space,
-        limits,
-        metric,
-        seconds: seconds * SEARCHING,
-        deadline,
-        progress,
+    let search = |space: &Space| {
+        let (problem, seconds) = (&problem, seconds * SEARCHING);
+        Search { problem, space, limits, metric, seconds, deadline, progress }.run()
     };
-    let Found { points, rungs, mut cut } = search.run()?;
+    let mut found = search(&space);
+    // Where no model fits, one without names may.
+    if matches!(found, Err(Error::Options(_))) && leave_out_names(&mut space.base, table, 0)? {
+        nameless = true;
+        found = search(&space);
+    }
+    let Found { points, rungs, mut cut } = found?;
     let judged = points.iter().map(|point| (point.bytes, point.loss)).collect();
     let mut points = front::front(&points, most);
     if !space.short && table.schema.task() == Task::Classification {
@@ -232,6 +233,9 @@ fn check(table: &Table, options: &TuneOptions) -> Result<(), Error> {
     }
     if !base.groups.is_empty() {
         return refused("a search does not know groups of inputs");
+    }
+    if options.space.families.contains(&FamilyName::Conv) {
+        return refused("a search does not know the family conv: use `koan train --family conv`");
     }
     if options.time.is_zero() {
         return refused("a search needs time");

@@ -17,7 +17,7 @@ pub struct Point {
     pub square: f64,
     /// Loss by the metric.
     pub loss: f64,
-    /// What points are compared by: see [`value`].
+    /// What points are compared by: see `value`.
     pub value: f64,
 }
 

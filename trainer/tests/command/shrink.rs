@@ -1,6 +1,8 @@
 //! `koan train --candidates` and `koan shrink`.
 
-use crate::common::{Folder, quadrants, waves};
+use std::fmt::Write as _;
+
+use crate::common::{Folder, Random, quadrants, waves};
 
 #[test]
 fn features_are_kept_from_a_larger_pool() {
@@ -24,22 +26,74 @@ fn a_model_shrinks_below_its_size() {
     folder.write("q.csv", quadrants(400));
     folder.train("q.csv -k 128").success();
     let before = folder.read("m.koan");
-    let found = folder.json("shrink m.koan q.csv --flash 360 --loss squared -o s.koan --json");
+    let found = folder.json("shrink m.koan q.csv --flash 240 --loss squared -o s.koan --json");
     let bytes = folder.read("s.koan");
     assert_eq!(found["bytes"], bytes.len());
-    assert!(bytes.len() <= 360 && bytes.len() < before.len());
+    assert!(bytes.len() <= 240 && bytes.len() < before.len());
     assert_eq!(found["seeds"], 1);
     assert!(found["error"].as_f64().unwrap() < 0.2, "{found}");
     for attempt in found["attempts"].as_array().unwrap() {
-        assert!(attempt["bytes"].as_u64().unwrap() <= 360, "{attempt}");
+        assert!(attempt["bytes"].as_u64().unwrap() <= 240, "{attempt}");
     }
     // What is said of the blob is so.
     let eval = folder.json("eval s.koan q.csv --json");
     assert_eq!(eval["features"], found["best"]["features"]);
     assert_eq!(eval["bits"], found["best"]["bits"]);
     // The same command gives the same bytes.
-    folder.run("shrink m.koan q.csv --flash 360 --loss squared -o t.koan").success();
+    folder.run("shrink m.koan q.csv --flash 240 --loss squared -o t.koan").success();
     assert_eq!(folder.read("t.koan"), bytes);
+}
+
+/// Images of 6×6 with a bar, across or upright, at any place.
+fn bars(rows: usize) -> String {
+    let mut random = Random::new(7);
+    let mut csv = String::new();
+    for _ in 0..rows {
+        let (upright, place) = (random.below(2) == 1, random.below(6));
+        for pixel in 0..36 {
+            let lit = place == if upright { pixel % 6 } else { pixel / 6 };
+            write!(csv, "{},", if lit { 9 } else { random.below(4) }).unwrap();
+        }
+        csv += if upright { "upright\n" } else { "across\n" };
+    }
+    csv
+}
+
+#[test]
+fn convolutions_keep_features_of_a_pool() {
+    let folder = Folder::new();
+    folder.write("bars.csv", bars(300));
+    let conv = "bars.csv --family conv --shape 6x6x1 --kernel 3 --grid 2 -b 4";
+    // Five are no whole number of filters, and need not be when they are chosen.
+    folder.train_fails(&format!("{conv} -k 5"), &["whole number of filters"]);
+    folder.train(&format!("{conv} -k 5 --candidates 130")).success();
+    let kept = folder.json("eval m.koan bars.csv --json");
+    assert_eq!(kept["features"], 5);
+    folder.train(&format!("{conv} -k 4")).success();
+    let plain = folder.json("eval m.koan bars.csv --json");
+    let error = |object: &serde_json::Value| object["error"].as_f64().unwrap();
+    assert!(error(&kept) < 0.5 * error(&plain), "{plain} {kept}");
+
+    let sizes = folder.json(
+        "shrink m.koan bars.csv --flash 352,360 --candidates 66 --bits 4 --loss squared -o s.koan \
+         --json",
+    );
+    for (place, flash) in [(0, 352), (1, 360)] {
+        let found = &sizes[place];
+        let bytes = folder.read(&format!("s-{flash}.koan"));
+        assert!(bytes.len() <= flash && found["bytes"] == bytes.len(), "{found}");
+        // Whole filters, and as many as were asked for at most.
+        assert_eq!(found["best"]["candidates"], 64);
+        let eval = folder.json(&format!("eval s-{flash}.koan bars.csv --json"));
+        assert_eq!(eval["features"], found["best"]["features"]);
+        assert!(error(found) <= error(&plain), "{plain} {found}");
+    }
+    assert!(!folder.path("s.koan").exists());
+    // A size alone gives the same model.
+    folder
+        .run("shrink m.koan bars.csv --flash 360 --candidates 66 --bits 4 --loss squared -o t.koan")
+        .success();
+    assert_eq!(folder.read("t.koan"), folder.read("s-360.koan"));
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn limits_that_no_model_keeps_name_the_smallest() {
         folder.fails(&format!("tune q.csv --minutes 0.1 {options}"), parts);
     };
     fails("--flash 20", &["q.csv", "--flash 20", "at least", "bytes"]);
-    fails("--ram 8", &["--ram 8", "at least 40 bytes of buffers"]);
+    fails("--ram 8", &["--ram 8", "at least 28 bytes of buffers"]);
     fails("--instructions 10", &["--instructions 10", "instructions on a Cortex-M0"]);
     fails("--metric rmse", &["the metric rmse does not suit 3 classes"]);
     fails("--metric auc", &["the metric auc does not suit 3 classes"]);

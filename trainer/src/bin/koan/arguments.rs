@@ -402,7 +402,7 @@ impl Tune {
                     column_names: !self.no_column_names,
                     ..self.source.base_options()
                 },
-                families: if given.is_empty() { FamilyName::ALL.to_vec() } else { given },
+                families: if given.is_empty() { tune::FAMILIES.to_vec() } else { given },
                 short: false,
             },
             limits: Limits {
@@ -479,10 +479,12 @@ pub struct Shrink {
     /// What it was trained on
     #[arg(required = true)]
     pub data: Vec<PathBuf>,
-    /// Bytes that the new model may have
-    #[arg(long, value_name = "BYTES")]
-    pub flash: usize,
-    /// Where to write the new model
+    /// Bytes that the new model may have; several sizes make a model each, from the
+    /// same pools
+    #[arg(long, value_name = "BYTES", required = true, value_delimiter = ',', value_parser = bytes)]
+    pub flash: Vec<usize>,
+    /// Where to write the new model; of several sizes each has its bytes in the name:
+    /// m.koan becomes m-900.koan
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// Test data, only looked at in the end [default: the part of the data that
@@ -657,7 +659,7 @@ impl Train {
     /// Families to search.
     pub fn families(&self) -> Vec<FamilyName> {
         match self.family.as_slice() {
-            [] => FamilyName::ALL.to_vec(),
+            [] => tune::FAMILIES.to_vec(),
             given => given.to_vec(),
         }
     }

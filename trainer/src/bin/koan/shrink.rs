@@ -1,5 +1,6 @@
 //! `koan shrink`.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -31,7 +32,7 @@ pub fn run(arguments: &Shrink) -> Result<()> {
     };
     let classes = !schema.classes.is_empty();
     let options = ShrinkOptions {
-        flash: arguments.flash,
+        flash: arguments.flash.clone(),
         bits: arguments.bits.clone(),
         candidates: arguments.candidates.clone(),
         loss: arguments.loss.unwrap_or(if classes { Loss::Logistic } else { Loss::Squared }),
@@ -40,43 +41,67 @@ pub fn run(arguments: &Shrink) -> Result<()> {
     let found = shrink(&old, &train, &options, &progress);
     progress.finish();
     let found = found.with_context(|| arguments.model.display().to_string())?;
-    write_whole(&arguments.output, &found.blob)?;
-    for warning in &found.warnings {
-        eprintln!("warning: {warning}");
+    let names: Vec<PathBuf> = arguments.flash.iter().map(|&flash| name(arguments, flash)).collect();
+    for (found, name) in found.iter().zip(&names) {
+        write_whole(name, &found.blob)?;
+        for warning in &found.warnings {
+            eprintln!("warning: {warning}");
+        }
     }
-    let judged = [&old, &found.own_seed, &found.blob].map(|blob| error_on(blob, &test));
-    let [before, own_seed, error] = judged;
-    let (before, own_seed, error) = (before?, own_seed?, error?);
-    if arguments.json {
-        println!(
-            "{}",
-            json!({
+    let before = error_on(&old, &test)?;
+    let mut objects = Vec::new();
+    for (found, name) in found.iter().zip(&names) {
+        let error = error_on(&found.blob, &test)?;
+        let own_seed =
+            if found.own_seed == found.blob { error } else { error_on(&found.own_seed, &test)? };
+        if arguments.json {
+            objects.push(json!({
                 "bytes": found.blob.len(), "error": error, "rows": test.rows(),
                 "before": {"bytes": old.len(), "error": before},
                 "own_seed": {"bytes": found.own_seed.len(), "error": own_seed},
                 "seeds": found.seeds, "best": found.best, "front": found.front,
                 "attempts": found.attempts,
-            })
+            }));
+            continue;
+        }
+        print(found);
+        let task = task_name(schema.task());
+        println!(
+            "{}: {} on {} test rows, {} bytes",
+            name.display(),
+            named_error(task, error),
+            test.rows(),
+            found.blob.len()
         );
-        return Ok(());
+        println!("  before: {} in {} bytes", named_error(task, before), old.len());
+        println!(
+            "  {} seed{} tried; with the model's own seed {} on the test rows",
+            found.seeds,
+            if found.seeds == 1 { "" } else { "s" },
+            percent(own_seed)
+        );
     }
-    print(&found);
-    let task = task_name(schema.task());
-    println!(
-        "{}: {} on {} test rows, {} bytes",
-        arguments.output.display(),
-        named_error(task, error),
-        test.rows(),
-        found.blob.len()
-    );
-    println!("  before: {} in {} bytes", named_error(task, before), old.len());
-    println!(
-        "  {} seed{} tried; with the model's own seed {} on the test rows",
-        found.seeds,
-        if found.seeds == 1 { "" } else { "s" },
-        percent(own_seed)
-    );
+    match &objects[..] {
+        [] => {}
+        [one] => println!("{one}"),
+        several => println!("{}", serde_json::Value::from(several)),
+    }
     Ok(())
+}
+
+/// The file of the model of so many bytes: with several sizes these are in its name.
+fn name(arguments: &Shrink, flash: usize) -> PathBuf {
+    let output = &arguments.output;
+    if arguments.flash.len() == 1 {
+        return output.clone();
+    }
+    let mut name = output.file_stem().unwrap_or_default().to_os_string();
+    name.push(format!("-{flash}"));
+    if let Some(extension) = output.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    output.with_file_name(name)
 }
 
 fn error_on(blob: &[u8], test: &Table) -> Result<f64> {

@@ -96,7 +96,9 @@ fn idx_pairs() {
     let given = ReadOptions { labels, ..options() };
     assert_eq!(read(&path, &given).unwrap(), table);
     let schema = through_json(&table.schema);
-    assert_eq!(read_with(&path, &schema, &given).unwrap(), table);
+    // The shape is for training: a model has its own.
+    let again = read_with(&path, &schema, &given).unwrap();
+    assert_eq!(again, Table { schema: schema.clone(), ..table });
     let streamed: Vec<_> = rows(&path, &schema, &options()).unwrap().collect();
     assert_eq!(streamed.len(), 3);
     assert_eq!(streamed[1].as_ref().unwrap(), &(2, vec![1.0, 2.0]));
