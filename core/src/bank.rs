@@ -184,15 +184,26 @@ impl Width {
     /// The widths of the format, in the order of their codes.
     pub const BITS: [u8; 5] = [2, 3, 4, 8, 16];
 
+    /// Bits of a weight in a build without the cargo feature `widths`.
+    pub(crate) const USUAL: u8 = 4;
+
     /// Bits of a weight by the width's code.
     const fn bits_of(code: u8) -> u8 {
         match code {
+            _ if !cfg!(feature = "widths") => Self::USUAL,
             0 => 2,
             1 => 3,
             2 => 4,
             3 => 8,
             _ => 16,
         }
+    }
+
+    /// The same width, a constant for the compiler where only one width is built.
+    #[inline]
+    pub(crate) const fn built(self) -> Self {
+        let bits = if cfg!(feature = "widths") { self.bits } else { Self::USUAL };
+        Self { bits, odd: self.odd }
     }
 
     /// The three low bits of a bank's options byte, and bit 3 for `odd`.
@@ -362,6 +373,11 @@ impl<'a> Bank<'a> {
         let weighted = byte_at(cursor.blob, field::OUTPUTS) > 0 || options & 15 == 0;
         let known = options & 7 < Width::BITS.len() as u8 && options >> 7 == 0;
         cursor.expect(known && weighted, Field::BankOptions, at + 1);
+        // Models without outputs have no weights.
+        if !cfg!(feature = "widths") && options & 7 != 2 && byte_at(cursor.blob, field::OUTPUTS) > 0
+        {
+            cursor.not_built(Feature::Widths);
+        }
         cursor.expect(features > 0, Field::BankFeatures, at + 2);
         let mut group_bytes: &[u8] = &[];
         let grouped = options & option::GROUPS != 0;
@@ -373,7 +389,12 @@ impl<'a> Bank<'a> {
         }
         if grouped {
             let length = cursor.byte(Field::Groups) as usize * Group::BYTES;
-            group_bytes = cursor.bytes(length, Field::Groups);
+            if GROUPS {
+                group_bytes = cursor.bytes(length, Field::Groups);
+            } else {
+                // Those of the linear family say nothing.
+                cursor.skip(length, Field::Groups);
+            }
         }
         let listed = options & option::KEPT != 0;
         let kept = if listed { Kept::read(cursor) } else { Kept::NONE };
@@ -390,7 +411,7 @@ impl<'a> Bank<'a> {
             scale,
             width: Width { bits: Width::bits_of(options & 7), odd: options & 8 != 0 },
             more: options & option::MORE != 0,
-            grouped,
+            grouped: grouped && GROUPS,
             seed: u64_at(cursor.blob, field::SEED),
             group_bytes,
             kept,
@@ -498,7 +519,7 @@ impl<'a> Bank<'a> {
     /// Bytes of one output's weights.
     #[must_use]
     pub const fn row_bytes(&self) -> usize {
-        self.width.row_bytes(self.columns() as usize)
+        self.width.built().row_bytes(self.columns() as usize)
     }
 
     /// Entries that the bank adds to [`Predictor::codes`](crate::Predictor::codes).

@@ -79,6 +79,7 @@ named! {
         Conv = "conv",
         Log = "log",
         Kept = "kept",
+        Widths = "widths",
     }
 }
 
@@ -95,6 +96,7 @@ impl Feature {
             6 => Self::Conv,
             7 => Self::Log,
             8 => Self::Kept,
+            9 => Self::Widths,
             _ => Self::Dense,
         }
     }

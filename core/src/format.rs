@@ -338,6 +338,12 @@ impl<'a> Model<'a> {
             let tag = cursor.byte(Field::Section);
             let length = cursor.half(Field::Section) as usize;
             let bytes = cursor.bytes(length, Field::Section);
+            if !cfg!(feature = "sections") {
+                if tag >= 0x80 {
+                    cursor.record(Fault::RequiredSection, Field::Section, at);
+                }
+                continue;
+            }
             let (is, field) = match tag {
                 section::CLASS_NAMES => (self.has_names(bytes), Field::ClassNames),
                 section::GOLDEN_ROWS => (self.rows_in(length) > 0, Field::GoldenRows),
@@ -396,13 +402,14 @@ impl<'a> Model<'a> {
         4 * (self.inputs as usize + self.outputs as usize)
     }
 
-    /// The bytes of an optional section, empty when it is absent. `tag`: see
-    /// [`section`](mod@section).
+    /// The bytes of an optional section, empty when it is absent, or in a build without
+    /// the cargo feature `sections`. `tag`: see [`section`](mod@section).
     #[must_use]
     pub const fn section(&self, tag: u8) -> &'a [u8] {
         let end = self.blob.len().saturating_sub(TRAILER);
         let mut at = self.sections_at as usize;
-        while at < end {
+        // What was not checked is not read.
+        while at < end && cfg!(feature = "sections") {
             let length = u16_at(self.blob, at + 1) as usize;
             if byte_at(self.blob, at) == tag {
                 return slice_at(self.blob, at + 3, length);

@@ -75,7 +75,7 @@ impl<'m, 's> Head<'m, 's> {
     /// `start` of every row; 256 times more for a `high` byte.
     #[inline(never)]
     fn add(&mut self, start: usize, run: &[i16], high: bool) {
-        let weigher = Weigher::new(self.width.bits);
+        let weigher = Weigher::new(self.width.built().bits);
         let mut at = self.multipliers_at;
         let mut row = self.weights_at + start;
         for index in 0..self.sums.len() {
@@ -101,7 +101,8 @@ impl<'m, 's> Head<'m, 's> {
     /// Ends the bank: takes off what its codes are too high by, (2^bits − odd)·Σ φ.
     #[inline(never)]
     pub(crate) fn finish(&mut self) {
-        let excess = (1 << self.width.bits) - i32::from(self.width.odd);
+        let width = self.width.built();
+        let excess = (1 << width.bits) - i32::from(width.odd);
         let excess = self.total.wrapping_mul(i64::from(-excess));
         let mut at = self.multipliers_at;
         for index in 0..self.sums.len() {
@@ -116,7 +117,7 @@ impl<'m, 's> Head<'m, 's> {
 impl Sink for Head<'_, '_> {
     fn run(&mut self, first: usize, mut run: &[i16], total: i32) {
         self.total += i64::from(total);
-        let bits = usize::from(self.width.bits);
+        let bits = usize::from(self.width.built().bits);
         let mut start = first * bits / 8;
         while !run.is_empty() {
             let (part, rest) = run.split_at_checked(RUN).unwrap_or((run, &[]));
@@ -141,7 +142,8 @@ impl Sink for Head<'_, '_> {
         for index in 0..self.sums.len() {
             let codes = slice_at(self.blob, row, self.row_bytes);
             row += self.row_bytes;
-            let weight = self.width.value(code_at(self.width, codes, column));
+            let width = self.width.built();
+            let weight = width.value(code_at(width, codes, column));
             let weighted = product(weight * i32::from(FEATURE_ONE), self.multiplier(&mut at));
             self.accumulate(index, weighted);
         }
@@ -275,7 +277,10 @@ pub(crate) fn finish<'s>(model: &Model<'_>, sums: &'s mut [[i32; 2]]) -> &'s [i3
             // Rounded by the last place that is dropped.
             rounded = ((rounded >> ((shift - 1) & 63)) + 1) >> 1;
         }
-        let bounded = rounded.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32;
+        let mut bounded = rounded as i32;
+        if i64::from(bounded) != rounded {
+            bounded = (rounded >> 63) as i32 ^ i32::MAX;
+        }
         score.set(bounded.saturating_add(model.bias(output)));
     }
     words.get(..outputs).unwrap_or(&[])

@@ -24,9 +24,11 @@
 //! Cargo features choose what is built in: one for each family (`fourier`, `stump`,
 //! `bin`, `maxout`, `sigmoid`, `conv`; the linear one is always there), `dense` for
 //! projections other than the Hadamard transform, `kept` for banks that keep only
-//! some of their features, and `log` for input maps with a logarithm. All are on by
-//! default. A model that needs more is
-//! refused when it is parsed, by [`Error::NotBuilt`].
+//! some of their features, `log` for input maps with a logarithm, and `widths` for
+//! weights of other widths than 4 bits. All are on by default. A model that needs more
+//! is refused when it is parsed, by [`Error::NotBuilt`]. Without `sections`, also on by
+//! default, class names, notes, golden rows and calibrations are skipped: the model has
+//! none.
 //!
 //! ```
 //! use koan::{Model, OwnedBuffers, Predictor};

@@ -107,6 +107,9 @@ fn features(blob: &[u8]) -> Result<String> {
         if bank.is_kept() {
             features.push("kept");
         }
+        if model.outputs() > 0 && bank.width.bits != 4 {
+            features.push("widths");
+        }
     }
     if (0..model.inputs()).any(|input| model.input_map(input).log) {
         features.push("log");

@@ -21,11 +21,16 @@ const STORED: &str = "firmware-example/flash.json";
 const MODEL: &str = "digits-fourier-512";
 
 /// What is measured, and the program's features for it.
-const BUILDS: [(&str, &str); 4] = [
+const BUILDS: [(&str, &str); 6] = [
     ("parser and a fourier hadamard classifier", "flash,fourier"),
     ("the same with its self test", "flash-self-test,fourier"),
-    ("parser and all families", "flash,families"),
-    ("the same with logarithms and kept features", "flash,families,kept,log"),
+    ("the classifier with all widths of weights and sections", "flash,fourier,widths,sections"),
+    (
+        "parser and all families but conv, widths and sections",
+        "flash,fourier,stump,bin,maxout,sigmoid,dense,widths,sections",
+    ),
+    ("the same with conv", "flash,families,widths,sections"),
+    ("the same with logarithms and kept features", "flash,families,widths,sections,kept,log"),
 ];
 
 /// Measures and gives a table; compares with the stored figures, or stores them.

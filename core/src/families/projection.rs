@@ -1,7 +1,5 @@
 //! How a bank mixes inputs: dense projections and the Hadamard transform.
 
-use core::slice;
-
 use crate::bank::{Bank, Law};
 use crate::generator::{Draws, Purpose, Stream, bank_stream};
 use crate::numerics::{NORMAL_ONE, Scale, cauchy, normal};
@@ -185,13 +183,7 @@ impl Hadamard {
     /// next projections; the scale applies to the inputs of phases.
     #[inline(never)]
     pub(super) fn transform<T: Wrapping>(&mut self, scale: Scale, q: &[i16], block: &mut [T]) {
-        let load = |places: &mut [[T; 4]], values: &[[i16; 4]], signs| {
-            if T::SCALED && scale != Scale::ONE {
-                load_scaled(places, values, signs, scale);
-            } else {
-                load_fours(places, values, signs);
-            }
-        };
+        let scale = if T::SCALED { scale } else { Scale::ONE };
         let (fours, _) = block.as_chunks_mut::<4>();
         let (mut at, mut left, mut draw) = (0, q, 0);
         while let Some(places) = fours.get_mut(at..)
@@ -200,18 +192,16 @@ impl Hadamard {
             draw = if at % 16 == 0 { self.draws.next() } else { draw << 32 };
             let signs = (draw >> 32) as u32;
             let (now, later) = left.split_at_checked(32).unwrap_or((left, &[]));
-            let (whole, rest) = now.as_chunks::<4>();
-            load(places, whole, signs);
-            if let (&[_, ..], Some(place)) = (rest, places.get_mut(whole.len())) {
-                let mut last = [0; 4];
-                last.iter_mut().zip(rest).for_each(|(place, &value)| *place = value);
-                load(slice::from_mut(place), &[last], signs << (4 * whole.len()));
+            match now.as_chunks::<4>() {
+                (whole, []) if scale == Scale::ONE => load_fours(places, whole, signs),
+                _ => load_copy(places, now, signs, scale),
             }
             (at, left) = (at + 8, later);
         }
         if let Some(padding) = fours.get_mut(q.len().div_ceil(4)..) {
             // A zero that the compiler does not know: no routine that clears memory.
-            padding.fill([core::hint::black_box(T::ZERO); 4]);
+            let zero = core::hint::black_box(T::ZERO);
+            padding.fill([zero, zero, zero, zero]);
         }
         walsh_hadamard(block);
     }
@@ -264,19 +254,18 @@ fn load_fours<T: Wrapping>(places: &mut [[T; 4]], values: &[[i16; 4]], mut signs
     }
 }
 
-/// The same with a scale, which is rare: the trainer puts it into the input map.
+/// The same of a copy, in which a number of inputs that is not whole is filled up with
+/// zeros, and with a scale, which is rare: the trainer puts it into the input map.
 #[inline(never)]
-fn load_scaled<T: Wrapping>(
-    places: &mut [[T; 4]],
-    values: &[[i16; 4]],
-    mut signs: u32,
-    scale: Scale,
-) {
-    for (place, values) in places.iter_mut().zip(values) {
-        let scaled = values.map(|value| scale.apply_wrapping(value.into()) as i16);
-        load_fours(slice::from_mut(place), &[scaled], signs);
-        signs <<= 4;
+fn load_copy<T: Wrapping>(places: &mut [[T; 4]], values: &[i16], signs: u32, scale: Scale) {
+    // A zero that the compiler does not know: no routine that clears memory.
+    let zero = core::hint::black_box(0);
+    let mut copy = [[zero, zero, zero, zero]; 8];
+    for (place, &value) in copy.as_flattened_mut().iter_mut().zip(values) {
+        *place = scale.apply_wrapping(value.into()) as i16;
     }
+    let fours = copy.get(..values.len().div_ceil(4)).unwrap_or(&[]);
+    load_fours(places, fours, signs);
 }
 
 /// The Walsh-Hadamard transform in place, natural order, of a block that has its
@@ -284,13 +273,16 @@ fn load_scaled<T: Wrapping>(
 /// number is loaded and stored half as often.
 fn walsh_hadamard<T: Wrapping>(block: &mut [T]) {
     let length = block.len();
-    pass_of_four(block);
-    let mut log = 4;
+    let mut log = 2;
     while 4 << log <= length {
-        pass(block, log);
+        if log == 2 {
+            pass_of_four(block);
+        } else {
+            pass(block, log);
+        }
         log += 2;
     }
-    if length.trailing_zeros() % 2 == 1 {
+    if length > 1 << log {
         let (low, high) = block.split_at_mut(length / 2);
         last_stage(low, high);
     }
