@@ -13,7 +13,7 @@ const FIELDS = (
 ).split(',');
 
 /** The names of `koan::Feature`, in its order. */
-const FEATURES = 'dense,fourier,stump,bin,maxout,sigmoid,conv,log,kept'.split(',');
+const FEATURES = 'dense,fourier,stump,bin,maxout,sigmoid,conv,log,kept,widths'.split(',');
 
 /**
  * @param kind as `Session::fail` in `wasm/src/session.rs` has them

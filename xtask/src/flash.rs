@@ -26,7 +26,7 @@ const BUILDS: [(&str, &str); 6] = [
     ("the same with its self test", "flash-self-test,fourier"),
     ("the classifier with all widths of weights and sections", "flash,fourier,widths,sections"),
     (
-        "parser and all families but conv, widths and sections",
+        "parser, all families but conv, all widths and sections",
         "flash,fourier,stump,bin,maxout,sigmoid,dense,widths,sections",
     ),
     ("the same with conv", "flash,families,widths,sections"),
