@@ -119,7 +119,7 @@ pub fn tune(
     let mut front = Vec::new();
     // The best first: it is there however long the others take.
     for point in points.into_iter().rev() {
-        if !front.is_empty() && start.elapsed() >= options.time {
+        if options.clock && !front.is_empty() && start.elapsed() >= options.time {
             cut = true;
             break;
         }

@@ -7,7 +7,8 @@ use serde_json::Value;
 use crate::common::{Folder, quadrants, waves};
 
 /// A search within 330 bytes that takes seconds; the plan, not the clock, ends it.
-const SMALL: &str = "--flash 330 --minutes 0.4 --family fourier,stump,linear --relevance no";
+const SMALL: &str =
+    "--flash 330 --minutes 0.4 --no-clock --family fourier,stump,linear --relevance no";
 
 /// The words of a command line that has no quotes.
 fn without_koan(command: &Value) -> String {
@@ -83,7 +84,7 @@ fn limits_that_no_model_keeps_name_the_smallest() {
     let folder = Folder::new();
     folder.write("q.csv", quadrants(200));
     let fails = |options: &str, parts: &[&str]| {
-        folder.fails(&format!("tune q.csv --minutes 0.1 {options}"), parts);
+        folder.fails(&format!("tune q.csv --minutes 0.1 --no-clock {options}"), parts);
     };
     fails("--flash 20", &["q.csv", "--flash 20", "at least", "bytes"]);
     fails("--ram 8", &["--ram 8", "at least 28 bytes of buffers"]);
@@ -91,10 +92,11 @@ fn limits_that_no_model_keeps_name_the_smallest() {
     fails("--metric rmse", &["the metric rmse does not suit 3 classes"]);
     fails("--metric auc", &["the metric auc does not suit 3 classes"]);
     // What is said to be the smallest can be had.
-    let output = folder.run("tune q.csv --minutes 0.1 --flash 20").failure().get_output().clone();
+    let output =
+        folder.run("tune q.csv --minutes 0.1 --no-clock --flash 20").failure().get_output().clone();
     let message = String::from_utf8(output.stderr).unwrap();
     let least = message.split("at least ").nth(1).unwrap().split(' ').next().unwrap().to_owned();
-    let found = folder.json(&format!("tune q.csv --minutes 0.1 --flash {least} --json"));
+    let found = folder.json(&format!("tune q.csv --minutes 0.1 --no-clock --flash {least} --json"));
     assert_eq!(found["front"][0]["bytes"].to_string(), least);
 }
 

@@ -356,7 +356,12 @@ pub struct Tune {
     /// Minutes that the search plans for, and at which it ends
     #[arg(long, default_value_t = 5.0, value_parser = minutes, help_heading = "Search")]
     pub minutes: f64,
-    /// Families to choose from [default: all]
+
+    /// Carry out all that is planned for the minutes, however long it takes: the same
+    /// result on every machine
+    #[arg(long, help_heading = "Search")]
+    pub no_clock: bool,
+    /// Families to choose from [default: all but conv]
     #[arg(long, value_delimiter = ',', help_heading = "Search")]
     pub family: Vec<FamilyName>,
     /// Law of the random draws [default: searched]
@@ -413,7 +418,7 @@ impl Tune {
             },
             metric: self.metric,
             time: Duration::from_secs_f64(60.0 * self.minutes),
-            clock: true,
+            clock: !self.no_clock,
         }
     }
 }
