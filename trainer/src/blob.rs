@@ -121,6 +121,30 @@ impl ModelSpec {
         }
     }
 
+    /// The feature part of a blob's model; a bank with a list of kept features becomes
+    /// one with as many, without a list.
+    #[must_use]
+    pub fn features_of(model: &Model<'_>) -> Self {
+        let maps = if model.map_per_input() {
+            MapSpec::PerInput((0..model.inputs()).map(|i| model.input_map(i)).collect())
+        } else {
+            MapSpec::Shared(model.input_map(0))
+        };
+        let banks = model
+            .banks()
+            .map(|bank| BankSpec {
+                family: bank.family,
+                law: bank.law,
+                features: bank.features,
+                scale: bank.scale,
+                // Of a bank without groups they would be one that holds all inputs.
+                groups: if bank.is_grouped() { bank.groups().collect() } else { Vec::new() },
+                kept: None,
+            })
+            .collect();
+        Self::features(model.seed(), model.inputs() as u16, maps, banks)
+    }
+
     /// Writes the blob, checks it, and fills in digest and golden scores by
     /// running it.
     ///

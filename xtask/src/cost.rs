@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use koan_golden::{Golden, Typed};
+use koan_golden::Golden;
 use serde::{Deserialize, Serialize};
 
 use crate::elf;
@@ -128,11 +128,7 @@ fn measure(machine: &Machine, model: &Golden, path: &Path, plugin: &Path) -> Res
         &format!("KOAN_COST_MODEL={}", path.display()),
     )?;
     let row = model.rows.first().context("no row")?;
-    let words = row.typed().into_iter().find_map(|typed| match typed {
-        Typed::Words(words) => Some(words),
-        _ => None,
-    });
-    let words = words.context("the row is not of whole numbers")?;
+    let words = row.words().context("the row is not of whole numbers")?;
     let mut pack: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     pack.extend(row.scores.iter().flat_map(|score| score.to_le_bytes()));
     let (start, stop, size) = if machine.target.starts_with("thumb") {

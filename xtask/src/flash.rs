@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use koan_golden::Typed;
 
 use crate::elf;
 use crate::machines::{self, Machine};
@@ -22,7 +21,7 @@ const MODEL: &str = "digits-fourier-512";
 
 /// What is measured, and the program's features for it.
 const BUILDS: [(&str, &str); 6] = [
-    ("parser and a fourier hadamard classifier", "flash,fourier"),
+    ("parser and a fourier hadamard classifier: 4 bits, no sections", "flash,fourier"),
     ("the same with its self test", "flash-self-test,fourier"),
     ("the classifier with all widths of weights and sections", "flash,fourier,widths,sections"),
     (
@@ -76,11 +75,7 @@ fn classifies(machine: &Machine, program: &Path) -> Result<()> {
     let models = koan_golden::load(&root()?.join("tests/models")).map_err(anyhow::Error::msg)?;
     let model = models.iter().find(|model| model.name == MODEL).context(MODEL)?;
     let row = model.rows.first().context("no row")?;
-    let words = row.typed().into_iter().find_map(|typed| match typed {
-        Typed::Words(words) => Some(words),
-        _ => None,
-    });
-    let words = words.context("the row is not of whole numbers")?;
+    let words = row.words().context("the row is not of whole numbers")?;
     let mut pack: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     pack.extend((model.blob.len() as u32).to_le_bytes());
     pack.extend(&model.blob);

@@ -7,7 +7,7 @@
 
 use core::ops::Range;
 
-use super::{Runs, sum};
+use super::{Runs, offset_of, sum};
 use crate::bank::Bank;
 use crate::conv::{Axis, Conv, divided};
 use crate::generator::{Purpose, Stream, bank_stream};
@@ -110,18 +110,6 @@ struct Draws {
     offsets: u64,
 }
 
-impl Draws {
-    /// The offset of a filter: the sequence of fourier features.
-    fn offset(&self, filter: usize) -> i16 {
-        let (k, draw) = (filter as u32, self.offsets);
-        let [offset, step, growth] = [draw as u32, (draw >> 16) as u32, (draw >> 32) as u32];
-        // k·(k − 1)/2 without losing the highest bit: one factor is even.
-        let square = (k >> 1).wrapping_mul(k.wrapping_sub(1) | 1);
-        let grown = growth.wrapping_mul(square);
-        offset.wrapping_add(step.wrapping_mul(k)).wrapping_add(grown) as i16
-    }
-}
-
 /// Filters of one dilation over one row of inputs.
 struct Slide<'s> {
     conv: Conv,
@@ -199,7 +187,7 @@ impl<'s> Slide<'s> {
             return;
         }
         let negative = self.choose(filter, &draws.signs);
-        let offset = draws.offset(filter);
+        let offset = offset_of(draws.offsets, filter);
         for (start, end) in rows.bounds() {
             let last = first + columns.count;
             if let Some(index) = wanted.below(last) {

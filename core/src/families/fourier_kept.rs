@@ -1,8 +1,8 @@
 //! Fourier, cos(w·x + b), of a list: only the features that are kept, and of
 //! transforms the blocks that have any.
 
-use super::Runs;
 use super::projection::{Dense, Hadamard};
+use super::{Runs, offset_of};
 use crate::bank::{Bank, Law};
 use crate::format::hadamard_block;
 use crate::generator::{Purpose, bank_stream};
@@ -37,15 +37,7 @@ pub(super) fn generate(
             }
             block.get(k & (length - 1)).copied().unwrap_or(0)
         };
-        runs.put(cos(phase.wrapping_add(offset(draw, k as u32) as i16)));
+        runs.put(cos(phase.wrapping_add(offset_of(draw, k))));
     }
     runs.flush();
-}
-
-/// o + a·k + c·k(k − 1)/2, modulo 2^16 in the low bits.
-fn offset(draw: u64, k: u32) -> u32 {
-    let (o, a, c) = (draw as u32, (draw >> 16) as u32, (draw >> 32) as u32);
-    // One of the factors is even: halved, no bit is lost.
-    let pairs = (k >> 1).wrapping_mul(k.wrapping_sub(1) | 1);
-    o.wrapping_add(a.wrapping_mul(k)).wrapping_add(c.wrapping_mul(pairs))
 }

@@ -4,7 +4,8 @@
 //! `shared` projections that all units have in common (with replacement).
 
 use super::Runs;
-use super::projection::{Dense, Hadamard, RowOrder};
+use super::projection::{Dense, Hadamard};
+use super::row_order::RowOrder;
 use crate::bank::{Bank, Law};
 use crate::generator::{Purpose, bank_stream};
 use crate::kept::Listed;

@@ -13,6 +13,7 @@ mod linear;
 mod maxout;
 #[cfg_attr(target_family = "wasm", path = "projection_small.rs")]
 mod projection;
+mod row_order;
 mod sigmoid;
 mod stump;
 
@@ -53,6 +54,16 @@ pub(crate) fn generate(bank: &Bank<'_>, workspace: &mut Workspace<'_>, sink: &mu
         }
         _ => {}
     }
+}
+
+/// Offset `k` of the sequence that a bank's `draw` starts, in parts of 2^16 for a
+/// turn: o + a·k + c·k(k − 1)/2, as `docs/format.md` has it for the family fourier.
+fn offset_of(draw: u64, k: usize) -> i16 {
+    let [o, a, c] = [draw as u32, (draw >> 16) as u32, (draw >> 32) as u32];
+    let k = k as u32;
+    // One of the factors is even: halved, no bit is lost.
+    let pairs = (k >> 1).wrapping_mul(k.wrapping_sub(1) | 1);
+    o.wrapping_add(a.wrapping_mul(k)).wrapping_add(c.wrapping_mul(pairs)) as i16
 }
 
 /// Σ φ of a run.

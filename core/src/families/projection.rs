@@ -2,7 +2,7 @@
 
 use crate::bank::{Bank, Law};
 use crate::generator::{Draws, Purpose, Stream, bank_stream};
-use crate::numerics::{NORMAL_ONE, Scale, cauchy, normal};
+use crate::numerics::{Scale, cauchy, normal};
 
 /// Dense projections of one quantised row: z_k = Σ_i w_ki·q_i, one at a time,
 /// the weights drawn as they are used.
@@ -102,15 +102,6 @@ impl<'b> Dense<'b> {
     }
 }
 
-/// What a bias drawn from the normal law is divided by under a law: the table's
-/// one for weights of ±1, nothing for weights from the table itself.
-pub(super) const fn bias_divisor(law: Law) -> i32 {
-    match law {
-        Law::Gaussian => 1,
-        _ => NORMAL_ONE,
-    }
-}
-
 /// Integers that wrap: i16 for phases, i32 for exact projections.
 pub(super) trait Wrapping: Copy {
     const ZERO: Self;
@@ -204,38 +195,6 @@ impl Hadamard {
             padding.fill([zero, zero, zero, zero]);
         }
         walsh_hadamard(block);
-    }
-}
-
-/// The order in which a unit's projections are taken from block `number`: row
-/// (C + A·i + 2E·i²) modulo P, A odd, which takes every row once.
-///
-/// Rows r and s of a transform are related by r XOR s, so neighbours are related
-/// in the same way everywhere. In this order the relation differs from unit to
-/// unit and averages out.
-#[derive(Default)]
-pub(super) struct RowOrder {
-    linear: u32,
-    square: u32,
-    offset: u32,
-}
-
-impl RowOrder {
-    pub(super) fn new(bank: &Bank<'_>, number: usize) -> Self {
-        let draw = bank_stream(bank, Purpose::Choices).draw(number as u64);
-        Self {
-            linear: u32::from(draw as u16) | 1,
-            offset: u32::from((draw >> 16) as u16),
-            square: 2 * u32::from((draw >> 32) as u16),
-        }
-    }
-
-    /// Row number `i` of a block of `length` rows, a power of two.
-    #[inline]
-    pub(super) fn row(&self, i: usize, length: usize) -> usize {
-        let i = i as u32;
-        let slope = self.linear.wrapping_add(self.square.wrapping_mul(i));
-        slope.wrapping_mul(i).wrapping_add(self.offset) as usize & (length - 1)
     }
 }
 

@@ -2,10 +2,9 @@
 
 use super::Runs;
 use super::maxout::{Units, project};
-use super::projection::bias_divisor;
-use crate::bank::{Bank, SIGMOID_BIAS};
+use crate::bank::{Bank, Law, SIGMOID_BIAS};
 use crate::generator::{Draws, Purpose, bank_stream};
-use crate::numerics::{logistic, normal};
+use crate::numerics::{NORMAL_ONE, logistic, normal};
 use crate::sink::Sink;
 
 #[inline(never)]
@@ -69,5 +68,14 @@ impl Bytes {
         self.bytes >>= 8;
         self.left -= 1;
         byte
+    }
+}
+
+/// What a bias drawn from the normal law is divided by under a law: the table's
+/// one for weights of ±1, nothing for weights from the table itself.
+const fn bias_divisor(law: Law) -> i32 {
+    match law {
+        Law::Gaussian => 1,
+        _ => NORMAL_ONE,
     }
 }

@@ -60,11 +60,16 @@ impl GoldenRow {
     #[must_use]
     pub fn typed(&self) -> Vec<Typed> {
         let mut typed = vec![Typed::Floats(self.row.clone())];
-        let words: Option<Vec<i16>> = self.row.iter().map(|&x| whole(x)).collect();
         let bytes: Option<Vec<u8>> = self.row.iter().map(|&x| whole(x)).collect();
-        typed.extend(words.map(Typed::Words));
+        typed.extend(self.words().map(Typed::Words));
         typed.extend(bytes.map(Typed::Bytes));
         typed
+    }
+
+    /// The row as i16, if all its numbers are such.
+    #[must_use]
+    pub fn words(&self) -> Option<Vec<i16>> {
+        self.row.iter().map(|&x| whole(x)).collect()
     }
 }
 

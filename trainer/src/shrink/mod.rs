@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use koan::{Calibration, Family, Model};
 
-use crate::blob::{BankSpec, HeadSpec, MapSpec, ModelSpec};
+use crate::blob::{HeadSpec, ModelSpec};
 use crate::data::{Table, Task};
 use crate::fit::{Fitted, fit_loss};
 use crate::problem::Problem;
@@ -228,7 +228,8 @@ pub fn shrink(
     if model.outputs() != problem.outputs || model.inputs() != train.inputs {
         return Err(Error::Options("the data are not what the model was trained on".into()));
     }
-    let base = Base { spec: features_of(&model), model, problem, options: options.clone() };
+    let base =
+        Base { spec: ModelSpec::features_of(&model), model, problem, options: options.clone() };
     if base.spec.banks.iter().any(|bank| matches!(bank.family, Family::Bin { .. })) {
         return Err(Error::Options("models of bins cannot be shrunk".into()));
     }
@@ -280,26 +281,4 @@ pub fn shrink(
         slowest = slowest.max(begun.elapsed());
     }
     searches.into_iter().map(|search| search.finish(&base, seeds, progress)).collect()
-}
-
-/// The feature part of a model.
-fn features_of(model: &Model<'_>) -> ModelSpec {
-    let maps = if model.map_per_input() {
-        MapSpec::PerInput((0..model.inputs()).map(|i| model.input_map(i)).collect())
-    } else {
-        MapSpec::Shared(model.input_map(0))
-    };
-    let banks = model
-        .banks()
-        .map(|bank| BankSpec {
-            family: bank.family,
-            law: bank.law,
-            features: bank.features,
-            scale: bank.scale,
-            // Of a bank without groups they would be one that holds all inputs.
-            groups: if bank.is_grouped() { bank.groups().collect() } else { Vec::new() },
-            kept: None,
-        })
-        .collect();
-    ModelSpec::features(model.seed(), model.inputs() as u16, maps, banks)
 }

@@ -163,7 +163,6 @@ mod tests {
     use koan::Model;
 
     use super::*;
-    use crate::blob::MapSpec;
 
     /// The stored figures of the named models, within a tenth.
     #[test]
@@ -177,25 +176,9 @@ mod tests {
             for (name, cost) in models {
                 let blob = read(&format!("tests/models/{name}.koan"));
                 let model = Model::parse(&blob).unwrap();
-                let maps = (0..model.inputs()).map(|i| model.input_map(i));
-                let maps = match model.map_per_input() {
-                    true => MapSpec::PerInput(maps.collect()),
-                    false => MapSpec::Shared(model.input_map(0)),
-                };
-                let banks: Vec<BankSpec> = model
-                    .banks()
-                    .map(|bank| BankSpec {
-                        family: bank.family,
-                        law: bank.law,
-                        features: bank.features,
-                        scale: bank.scale,
-                        groups: bank.groups().collect(),
-                        kept: None,
-                    })
-                    .collect();
-                let features: Vec<u16> = banks.iter().map(|bank| bank.features).collect();
+                let spec = ModelSpec::features_of(&model);
+                let features: Vec<u16> = spec.banks.iter().map(|bank| bank.features).collect();
                 let bits = model.banks().next().unwrap().width.bits;
-                let spec = ModelSpec::features(1, model.inputs() as u16, maps, banks);
                 let shape = Shape::of(&spec, &features, model.outputs(), bits);
                 let (predicted, counted) =
                     (core.instructions(&shape) as f64, cost["instructions"].as_f64().unwrap());

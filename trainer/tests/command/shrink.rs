@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use predicates::str::contains;
+
 use crate::common::{Folder, Random, quadrants, waves};
 
 #[test]
@@ -103,6 +105,10 @@ fn what_cannot_be_shrunk_is_refused() {
     folder.write("q.csv", quadrants(200));
     folder.train("w.csv -k 32").success();
     folder.fails("shrink m.koan w.csv --flash 20 -o s.koan", &["m.koan", "one feature", "20"]);
+    for minutes in ["-1", "nan", "1e300"] {
+        let command = format!("shrink m.koan w.csv --flash 400 --minutes={minutes} -o s.koan");
+        folder.run(&command).failure().code(2).stderr(contains("from 0 to 10000"));
+    }
     folder.train("w.csv --family bin -k 4").success();
     folder.fails("shrink m.koan w.csv --flash 4000 -o s.koan", &["m.koan", "bins"]);
     assert!(!folder.path("s.koan").exists());
