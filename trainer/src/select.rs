@@ -66,6 +66,8 @@ const WORTH_DENSE: f64 = 0.04;
 const DENSE_INPUTS: usize = 128;
 /// Groups of inputs up to which bins have their scales polished.
 const POLISHED_GROUPS: usize = 40;
+/// Grids by which scales are polished, at most.
+const POLISHED_GRIDS: u16 = 100;
 /// Inputs up to which a map of its own for each is tried.
 pub(crate) const MAPPED_INPUTS: usize = 160;
 
@@ -321,6 +323,11 @@ impl Chooser<'_> {
         if groups.len() > POLISHED_GROUPS {
             return Ok(candidate);
         }
+        let few: Vec<BankPlan> = pilots.iter().map(|bank| small(bank, POLISHED_GRIDS)).collect();
+        if few != pilots {
+            let Candidate { normaliser, tuning, .. } = &candidate;
+            candidate.error = self.error(&few, normaliser, sample, *tuning)?;
+        }
         for factors in [&[0.0, 0.5, 2.0][..], &[0.7, 1.4], &[0.7, 1.4]] {
             for group in &groups {
                 for factor in factors {
@@ -335,7 +342,7 @@ impl Chooser<'_> {
                     let kept = after.distance_l1 / before.distance_l1;
                     let bandwidth = candidate.tuning.bandwidth * kept;
                     let tuning = Tuning { bandwidth, ..candidate.tuning };
-                    let error = self.error(pilots, &normaliser, sample, tuning)?;
+                    let error = self.error(&few, &normaliser, sample, tuning)?;
                     if error < candidate.error {
                         candidate = self.priced(
                             &Candidate { normaliser, tuning, ..candidate },

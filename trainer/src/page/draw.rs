@@ -258,7 +258,8 @@ fn swatch(series: &Series) -> Markup {
             }
             @match series.mark {
                 Mark::Rule => {},
-                Mark::Cloud => circle r="2" fill=(colour) opacity="0.5" {},
+                // A faint dot says which colour it has only where there are many.
+                Mark::Cloud => circle r=(RADIUS) fill=(colour) {},
                 _ => @match shape(series) {
                     [] => circle r=(RADIUS) fill=(colour) {},
                     outline => polygon fill=(colour) points=(

@@ -31,6 +31,8 @@ const LAMBDA: f64 = 1e-5;
 const FOURIER: (f64, f64) = (1e-2, 0.4);
 /// Rounds of AdaBoost.
 const ROUNDS: usize = 1000;
+/// Share of AdaBoost's time in which the paper's comparison is to be won.
+const SHARE: f64 = 0.1;
 
 /// A point of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,8 +61,8 @@ pub fn run(settings: &Settings) -> Result<Section, Error> {
          ridge {:.0e}: what `koan train` chooses on adult's training rows). \
          Errors and seconds are means of {DRAWS} draws; seconds are of features, fit and the test \
          rows, files read. AdaBoost sorts every column once (its time includes that) and looks at \
-         every threshold, on both cores. Its best number of rounds is the best on the test rows, \
-         in its favour.",
+         every threshold, on both cores. Its number of rounds, of up to {ROUNDS}, is the best on a \
+         fifth of the training rows, held out; its time is that of so many rounds on all of them.",
         FOURIER.1, FOURIER.0
     ));
     match settings.files(&["adult/a9a.gz", "adult/a9a.t.gz"]) {
@@ -120,8 +122,11 @@ fn compare(
     section: &mut Section,
 ) -> Result<(), Error> {
     settings.progress.phase(&format!("{name}: AdaBoost"));
-    let rounds = if settings.full { 3 * ROUNDS } else { ROUNDS };
-    let boosted = boost(train, test, rounds);
+    let (fit, held) = split(&train.target, SplitSize::TestFraction(0.2), settings.seed)?;
+    let judged = boost(&train.select(&fit), &train.select(&held), ROUNDS);
+    let rounds = least(&judged).map(|step| step.count);
+    let boosted = boost(train, test, ROUNDS);
+    let chosen = boosted.iter().copied().find(|step| Some(step.count) == rounds);
     settings.progress.phase(&format!("{name}: random features"));
     let stumps = features(settings, Family::Stump, train, test)?;
     let fourier = features(settings, Family::Fourier, train, test)?;
@@ -146,8 +151,9 @@ fn compare(
         grid.row(std::iter::once(count.to_string()).chain(rows.into_iter().flatten()));
     }
     section.grids.push(grid);
-    if let Some(finding) = verdict(name, &boosted, &[("stumps", &stumps), ("Fourier", &fourier)]) {
-        section.findings.push(finding);
+    if let Some(chosen) = chosen {
+        let rivals: [(&str, &[Step]); 2] = [("stumps", &stumps), ("Fourier", &fourier)];
+        section.findings.push(verdict(name, chosen, &boosted, &rivals));
     }
     section.findings.extend(jumps(name, "stumps", &stumps));
     section.findings.extend(jumps(name, "Fourier", &fourier));
@@ -161,6 +167,7 @@ fn compare(
     for (x, y, of_x, of_y, log) in axes {
         let line = |(name, curve): (&str, &Vec<Step>)| {
             let from = curve.iter().filter(|step| step.count >= usize::from(FEATURES[0]));
+            let from = from.filter(|step| drawn(step));
             Series::line(name, from.map(|step| (of_x(step), of_y(step))).collect())
         };
         section.plots.push(Plot {
@@ -194,29 +201,39 @@ fn jumps(name: &str, rival: &str, curve: &[Step]) -> Option<String> {
     })
 }
 
-/// Which curve reaches AdaBoost's least error, and how soon.
-fn verdict(name: &str, boosted: &[Step], rivals: &[(&str, &[Step])]) -> Option<String> {
-    let least = |curve: &[Step]| curve.iter().copied().min_by(|a, b| a.error.total_cmp(&b.error));
-    let best = least(boosted)?;
+/// The step of least error, the first of equals.
+fn least(curve: &[Step]) -> Option<Step> {
+    curve.iter().copied().min_by(|a, b| a.error.total_cmp(&b.error))
+}
+
+/// Which curve reaches AdaBoost's error at its `chosen` step, and how soon.
+fn verdict(name: &str, chosen: Step, boosted: &[Step], rivals: &[(&str, &[Step])]) -> String {
     let mut text = format!(
-        "{name}: AdaBoost's least error is {} % after {} rounds and {:.3} s ({:.2} ms a round).",
-        percent(best.error),
-        best.count,
-        best.seconds,
-        1000.0 * best.seconds / best.count as f64
+        "{name}: AdaBoost has {} % after the {} rounds that held-out rows choose, {:.3} s \
+         ({:.2} ms a round).",
+        percent(chosen.error),
+        chosen.count,
+        chosen.seconds,
+        1000.0 * chosen.seconds / chosen.count as f64
     );
+    if let Some(best) = least(boosted).filter(|best| best.error < chosen.error) {
+        text += &format!(
+            " Chosen by the test rows it were {} % after {} rounds and {:.3} s.",
+            percent(best.error),
+            best.count,
+            best.seconds
+        );
+    }
     for (rival, curve) in rivals {
-        let reaches = |error: f64| {
-            let good = curve.iter().filter(|step| step.error <= error);
-            good.copied().min_by(|a, b| a.seconds.total_cmp(&b.seconds))
-        };
-        match (reaches(best.error), least(curve)) {
+        let reaches = curve.iter().filter(|step| step.error <= chosen.error);
+        let soonest = reaches.copied().min_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        match (soonest, least(curve)) {
             (Some(step), _) => {
                 text += &format!(
                     " {rival} reach it with K = {} in {:.3} s ({:.2} of AdaBoost's time).",
                     step.count,
                     step.seconds,
-                    step.seconds / best.seconds
+                    step.seconds / chosen.seconds
                 );
             }
             (None, Some(own)) => {
@@ -232,11 +249,25 @@ fn verdict(name: &str, boosted: &[Step], rivals: &[(&str, &[Step])]) -> Option<S
             }
             (None, None) => {}
         }
+        let within: Vec<Step> =
+            curve.iter().copied().filter(|s| s.seconds <= SHARE * chosen.seconds).collect();
+        text += &match (least(&within), curve.iter().map(|s| s.seconds).reduce(f64::min)) {
+            (Some(step), _) => format!(
+                " Within a tenth of AdaBoost's time they have {} % (K = {}).",
+                percent(step.error),
+                step.count
+            ),
+            (None, Some(quickest)) => format!(
+                " A tenth of AdaBoost's time is {:.3} s, the quickest of them takes {quickest:.3} s.",
+                SHARE * chosen.seconds
+            ),
+            (None, None) => String::new(),
+        };
     }
-    Some(text)
+    text
 }
 
-/// AdaBoost's curve, at every tenth round and at those of [`FEATURES`].
+/// AdaBoost's curve, at every round.
 fn boost(train: &Table, test: &Table, rounds: usize) -> Vec<Step> {
     let (Target::Classes { labels }, Target::Classes { labels: judged }) =
         (&train.target, &test.target)
@@ -262,22 +293,35 @@ fn boost(train: &Table, test: &Table, rounds: usize) -> Vec<Step> {
         let count = index + 1;
         Step { count, error, deviation: 0.0, seconds: seconds + each * count as f64 }
     });
-    let shown =
-        |step: &Step| step.count.is_multiple_of(10) || FEATURES.contains(&(step.count as u16));
-    steps.filter(shown).collect()
+    steps.collect()
+}
+
+/// Whether a step of AdaBoost is drawn.
+fn drawn(step: &Step) -> bool {
+    step.count.is_multiple_of(10) || FEATURES.contains(&(step.count as u16))
 }
 
 /// Mean 0 and variance 1 for each input, also for those of two values.
 fn standardised(table: &Table) -> Normaliser {
     let count = table.rows() as f64;
-    let axis = |input: usize| {
-        let values = || (0..table.rows()).map(|row| f64::from(table.row(row)[input]));
-        let mean = values().sum::<f64>() / count;
-        let variance = values().map(|value| (value - mean).powi(2)).sum::<f64>() / count;
-        let scale = if variance > 0.0 { 1.0 / variance.sqrt() } else { 0.0 };
-        Axis { log: false, offset: mean, scale }
+    // Row by row, as the table lies in memory: this is part of what is timed.
+    let means = |value: &dyn Fn(usize, f64) -> f64| {
+        let mut sums = vec![0.0; table.inputs];
+        for row in 0..table.rows() {
+            for (input, (sum, &x)) in sums.iter_mut().zip(table.row(row)).enumerate() {
+                *sum += value(input, f64::from(x));
+            }
+        }
+        sums.iter_mut().for_each(|sum| *sum /= count);
+        sums
     };
-    Normaliser { shared: false, axes: (0..table.inputs).map(axis).collect() }
+    let mean = means(&|_, x| x);
+    let variance = means(&|input, x| (x - mean[input]).powi(2));
+    let axis = |(&offset, &variance): (&f64, &f64)| {
+        let scale = if variance > 0.0 { 1.0 / variance.sqrt() } else { 0.0 };
+        Axis { log: false, offset, scale }
+    };
+    Normaliser { shared: false, axes: mean.iter().zip(&variance).map(axis).collect() }
 }
 
 /// The map of K features of a family.
@@ -386,11 +430,18 @@ mod tests {
     fn a_verdict_compares_times_at_equal_error() {
         let boosted = steps(&[(10, 0.2, 1.0), (20, 0.1, 2.0), (30, 0.12, 3.0)]);
         let quick = steps(&[(50, 0.15, 0.1), (100, 0.1, 0.4), (200, 0.09, 0.9)]);
-        let never = steps(&[(50, 0.18, 0.1)]);
-        let text = verdict("set", &boosted, &[("a", &quick), ("b", &never)]).unwrap();
-        assert!(text.contains("10.00 % after 20 rounds and 2.000 s"), "{text}");
+        let never = steps(&[(50, 0.2, 0.1)]);
+        let text = verdict("set", boosted[1], &boosted, &[("a", &quick), ("b", &never)]);
+        assert!(text.contains("10.00 % after the 20 rounds that held-out rows choose, 2.000 s"));
+        assert!(!text.contains("Chosen by the test rows"), "{text}");
         assert!(text.contains("a reach it with K = 100 in 0.400 s (0.20 of"), "{text}");
-        assert!(text.contains("b do not reach it: 18.00 %"), "{text}");
-        assert!(text.contains("AdaBoost has after 2.000 s"), "{text}");
+        assert!(text.contains("b do not reach it: 20.00 %"), "{text}");
+        assert!(text.contains("AdaBoost has after 1.000 s"), "{text}");
+        assert!(text.contains("Within a tenth of AdaBoost's time they have 15.00 % (K = 50)"));
+        let text = verdict("set", boosted[2], &boosted, &[("b", &steps(&[(50, 0.13, 0.5)]))]);
+        assert!(text.contains("Chosen by the test rows it were 10.00 % after 20 rounds"), "{text}");
+        assert!(
+            text.contains("tenth of AdaBoost's time is 0.300 s, the quickest of them takes 0.500")
+        );
     }
 }

@@ -18,10 +18,14 @@ const SHORT_TARGETS: [&[f64]; 2] = [&[1.0, 0.4], &[1.0, 0.7, 0.4]];
 /// Multiply-adds per second that plans count on: about what two cores do.
 pub(super) const SPEED: f64 = 1e10;
 /// Parts of the time for the rungs; learning scales takes time as well.
-const SHARES: [f64; 3] = [0.15, 0.25, 0.45];
+pub(super) const SHARES: [f64; 3] = [0.15, 0.25, 0.45];
 /// Rows and columns below which a rung is not cut.
-const LEAST_ROWS: usize = 1500;
+pub(super) const LEAST_ROWS: usize = 1500;
 const LEAST_COLUMNS: usize = 96;
+/// Candidates below which a rung is not cut.
+const LEAST_CANDIDATES: usize = 6;
+/// Columns of a search, at most.
+const MOST_COLUMNS: usize = 16_384;
 /// Columns of a search of seconds, at most: training is to take seconds as well.
 const SHORT_COLUMNS: usize = 1024;
 
@@ -153,9 +157,8 @@ impl Search<'_> {
         work + passes * rows * (0.5 * largest * largest + 60.0 * largest)
     }
 
-    /// As many rows and columns as the rung's share of the time allows.
-    pub(super) fn extent(&self, rung: usize, plans: &[Plan], folds: &Folds) -> Extent {
-        let share = SHARES[rung] * self.seconds * SPEED;
+    /// As many rows and columns as a budget of multiply-adds allows.
+    pub(super) fn extent(&self, rung: usize, plans: &[Plan], folds: &Folds, budget: f64) -> Extent {
         let mut extent = Extent { rows: folds.rows(), columns: usize::MAX };
         let largest = |extent: Extent| {
             let columns = |plan: &Plan| {
@@ -164,12 +167,11 @@ impl Search<'_> {
             };
             plans.iter().map(columns).max().unwrap_or(1)
         };
-        let most = if self.space.short { SHORT_COLUMNS } else { 16_384 };
+        let most = if self.space.short { SHORT_COLUMNS } else { MOST_COLUMNS };
         extent.columns = largest(Extent { columns: most, ..extent });
         let parts = folds.held.len() as f64;
         loop {
-            let all: f64 = plans.iter().map(|plan| self.work(rung, plan, extent, parts)).sum();
-            if all <= share {
+            if self.works(rung, plans, extent, parts) <= budget {
                 return extent;
             }
             // Rows first, while they are many for so many columns.
@@ -183,5 +185,44 @@ impl Search<'_> {
                 return extent;
             }
         }
+    }
+
+    /// Multiply-adds of judging all of `plans`.
+    pub(super) fn works(&self, rung: usize, plans: &[Plan], extent: Extent, folds: f64) -> f64 {
+        plans.iter().map(|plan| self.work(rung, plan, extent, folds)).sum()
+    }
+
+    /// Fewer plans, where a budget does not do for all of them even at the least
+    /// extent: of the first rung some of everything, later the best, which are
+    /// the first.
+    pub(super) fn fewer(
+        &self,
+        rung: usize,
+        plans: Vec<Plan>,
+        extent: Extent,
+        folds: &Folds,
+        budget: f64,
+    ) -> Vec<Plan> {
+        let all = self.works(rung, &plans, extent, folds.held.len() as f64);
+        let count = plans.len();
+        let kept = (count as f64 * budget / all) as usize;
+        if all <= budget || kept.max(LEAST_CANDIDATES) >= count {
+            return plans;
+        }
+        let kept = kept.max(LEAST_CANDIDATES);
+        let chosen = |index: usize| {
+            if rung > 0 {
+                index < kept
+            } else {
+                (index * kept) / count != (index + 1) * kept / count
+            }
+        };
+        plans.into_iter().enumerate().filter(|(i, _)| chosen(*i)).map(|(_, plan)| plan).collect()
+    }
+
+    /// The largest sizes of a plan that the limits allow.
+    pub(super) fn largest(&self, plan: &Plan) -> Vec<Size> {
+        let (limits, target) = (&self.limits, [self.limits.flash]);
+        sizes(&plan.spec, &plan.footprint, limits, &target, &plan.bits, MOST_COLUMNS)
     }
 }

@@ -1,17 +1,19 @@
 //! Successive halving: many candidates on few rows, few on all of them.
 //!
-//! How many rows and features a rung has follows from an estimate of the work,
-//! never from the clock, which only ends a search that takes too long.
+//! How many rows and features a rung has follows from an estimate of the work.
+//! The clock makes rungs smaller on a machine that is much slower than the
+//! estimate counts on, and ends a search that takes too long all the same.
 
 use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::budget::{Extent, Plan};
-use super::curve::{curve, keeps_lambda};
+use super::budget::{Extent, LEAST_ROWS, Plan};
+use super::curve::{Size, curve, keeps_lambda};
 use super::folds::Folds;
 use super::inputs::Inputs;
 use super::metric::Metric;
+use super::pace::Pace;
 use super::rank::{Entry, Point, ranked, value};
 use super::sizes::{Limits, bytes, sizes};
 use super::space::Space;
@@ -25,6 +27,14 @@ use crate::{Error, TrainOptions};
 const KEPT: [usize; 2] = [24, 9];
 /// Candidates of the last rung of a search of seconds.
 const SHORT_KEPT: usize = 5;
+
+/// Columns of the candidates by which the machine's speed is measured.
+const PROBED_COLUMNS: usize = 384;
+/// Share of the time that learning scales of a kind of map may take.
+const LEARNING_SHARE: f64 = 0.2;
+/// Share of the time for the best candidate at its largest, if the clock kept
+/// the last rung from that.
+const COMPLETION_SHARE: f64 = 0.1;
 
 /// What a rung was.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -46,8 +56,10 @@ pub struct Found {
     pub points: Vec<Point>,
     /// The rungs.
     pub rungs: Vec<Rung>,
-    /// Whether the clock ended it before the plan did.
+    /// Whether there was not time for all of the plan.
     pub cut: bool,
+    /// Multiply-adds per second, as last measured.
+    pub speed: f64,
 }
 
 /// A search over `space`.
@@ -80,22 +92,35 @@ impl Search<'_> {
         kinds.dedup();
         let mut inputs = Inputs::new(self.problem, &kinds);
         let mut candidates = self.within_limits(first, &inputs)?;
-        self.learn(&candidates, &folds, &mut inputs);
+        let mut pace = Pace::new(self.seconds, self.deadline);
+        self.probe(&candidates, &folds, &inputs, &mut pace)?;
+        candidates = self.learn(candidates, &folds, &mut inputs, &mut pace);
         let mut rungs = Vec::new();
         let mut entries: Vec<Entry> = Vec::new();
         let mut cut = false;
-        for number in 0..self.shares().len() {
+        let count = self.shares().len();
+        for number in 0..count {
             if number > 0 {
-                candidates = self.next(number, &entries, &folds, &mut inputs);
+                candidates = self.next(number, &entries, &folds, &mut inputs, &mut pace);
             }
             let plans = self.plan(number, candidates.clone(), &entries, &inputs)?;
-            let extent = self.extent(number, &plans, &folds);
+            let budget = pace.budget(number, count);
+            let extent = self.extent(number, &plans, &folds, budget);
+            let plans = match self.deadline {
+                Some(_) => self.fewer(number, plans, extent, &folds, budget),
+                None => plans,
+            };
             let sample = folds.sample(extent.rows);
+            let start = Instant::now();
             let judged = self.rung(number, &plans, extent, &sample, &inputs)?;
             cut |= judged.len() < plans.len();
             // A rung that the clock ended before anything was judged says nothing.
             if judged.is_empty() {
                 break;
+            }
+            if judged.len() == plans.len() {
+                let work = self.works(number, &plans, extent, folds.held.len() as f64);
+                pace.measured(work, start.elapsed());
             }
             rungs.push(Rung {
                 candidates: judged.len(),
@@ -105,8 +130,69 @@ impl Search<'_> {
             });
             entries = self.valued(judged);
         }
+        cut |= pace.hurried;
+        if cut && let Some(best) = self.completed(&entries, &folds, &inputs, &pace)? {
+            entries.push(best);
+            entries = self.valued(entries);
+        }
         let points = entries.into_iter().flat_map(|entry| entry.points).collect();
-        Ok(Found { points, rungs, cut })
+        Ok(Found { points, rungs, cut, speed: pace.speed })
+    }
+
+    /// Measures by two candidates how fast the machine is.
+    fn probe(
+        &self,
+        candidates: &[TrainOptions],
+        folds: &Folds,
+        inputs: &Inputs,
+        pace: &mut Pace,
+    ) -> Result<(), Error> {
+        if self.deadline.is_none() {
+            return Ok(());
+        }
+        let plain: Vec<&TrainOptions> =
+            candidates.iter().filter(|options| options.relevance != Some(true)).collect();
+        let some = [plain.len() / 3, 2 * plain.len() / 3];
+        let some = some.iter().filter_map(|&i| plain.get(i).copied().cloned()).collect();
+        let plans = self.plan(0, some, &[], inputs)?;
+        let extent = Extent { rows: LEAST_ROWS.min(folds.rows()), columns: PROBED_COLUMNS };
+        let start = Instant::now();
+        self.rung(0, &plans, extent, &folds.sample(extent.rows), inputs)?;
+        let work = self.works(0, &plans, extent, folds.held.len() as f64);
+        pace.measured(work, start.elapsed());
+        Ok(())
+    }
+
+    /// The best candidate at the largest size that fits, on as many rows as a
+    /// share of the time allows, whatever the clock says: what the clock kept
+    /// small must not stay so. None if it is among its points already.
+    fn completed(
+        &self,
+        entries: &[Entry],
+        folds: &Folds,
+        inputs: &Inputs,
+        pace: &Pace,
+    ) -> Result<Option<Entry>, Error> {
+        let last = self.shares().len() - 1;
+        let Some(&best) = ranked(entries, &self.targets(last)).first() else { return Ok(None) };
+        let entry = &entries[best];
+        let mut plans = self.plan(last, vec![entry.options.clone()], entries, inputs)?;
+        let Some(mut plan) = plans.pop() else { return Ok(None) };
+        plan.bits.truncate(1);
+        let sizes = self.largest(&plan);
+        let most = sizes.iter().map(|size| size.features[0]).max().unwrap_or(0);
+        if entry.points.iter().any(|point| point.options.features[0] >= most) {
+            return Ok(None);
+        }
+        self.progress.phase("judging the best candidate at its largest");
+        let columns = sizes.iter().map(|size| plan.columns(size)).max().unwrap_or(1);
+        let mut extent = Extent { rows: folds.rows(), columns };
+        let budget = COMPLETION_SHARE * self.seconds * pace.speed;
+        let parts = folds.held.len() as f64;
+        while extent.rows > LEAST_ROWS && self.work(last, &plan, extent, parts) > budget {
+            extent.rows = (extent.rows * 4 / 5).max(LEAST_ROWS);
+        }
+        self.judge(&plan, &sizes, &folds.sample(extent.rows), inputs).map(Some)
     }
 
     /// Candidates some size of which keeps all limits.
@@ -185,7 +271,8 @@ impl Search<'_> {
                 if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                     return Ok(None);
                 }
-                let entry = self.judge(number, plan, extent, folds, inputs)?;
+                let sizes = self.sizes(number, plan, extent.columns);
+                let entry = self.judge(plan, &sizes, folds, inputs)?;
                 phase();
                 Ok(Some(entry))
             })
@@ -195,17 +282,15 @@ impl Search<'_> {
 
     fn judge(
         &self,
-        rung: usize,
         plan: &Plan,
-        extent: Extent,
+        sizes: &[Size],
         folds: &Folds,
         inputs: &Inputs,
     ) -> Result<Entry, Error> {
-        let sizes = self.sizes(rung, plan, extent.columns);
         let most = sizes.iter().map(|size| size.features[0]).max().unwrap_or(1);
         let options = TrainOptions { features: vec![most], ..plan.options.clone() };
         let (problem, metric) = (self.problem, self.metric);
-        let judged = curve(problem, &options, &sizes, &plan.lambdas, folds, inputs, metric)?;
+        let judged = curve(problem, &options, sizes, &plan.lambdas, folds, inputs, metric)?;
         let points = sizes
             .iter()
             .zip(judged)
@@ -250,6 +335,7 @@ impl Search<'_> {
         entries: &[Entry],
         folds: &Folds,
         inputs: &mut Inputs,
+        pace: &mut Pace,
     ) -> Vec<TrainOptions> {
         let ranked = ranked(entries, &self.targets(rung - 1));
         let best = |count: usize| ranked.iter().take(count).map(|&i| &entries[i].options);
@@ -286,16 +372,31 @@ impl Search<'_> {
             }
             next.truncate(KEPT[1]);
         }
-        self.learn(&next, folds, inputs);
-        next
+        self.learn(next, folds, inputs, pace)
     }
 
-    /// Learns the scales that candidates need.
-    fn learn(&self, candidates: &[TrainOptions], folds: &Folds, inputs: &mut Inputs) {
-        for options in candidates {
-            if let (Some(true), Some(kind)) = (options.relevance, options.map) {
-                inputs.learn(self.problem, kind, folds, options.seed, self.progress);
+    /// Learns the scales that candidates need; those that need scales for which
+    /// there is no time are left out.
+    fn learn(
+        &self,
+        mut candidates: Vec<TrainOptions>,
+        folds: &Folds,
+        inputs: &mut Inputs,
+        pace: &mut Pace,
+    ) -> Vec<TrainOptions> {
+        let problem = self.problem;
+        let work =
+            folds.held.len() as f64 * crate::relevance::work(problem.table.inputs, problem.outputs);
+        candidates.retain(|options| {
+            let (Some(true), Some(kind)) = (options.relevance, options.map) else { return true };
+            // Where it was asked for there is no way without.
+            let wanted = self.space.base.relevance == Some(true);
+            if !inputs.has_learned(kind) && !wanted && !pace.affords(work, LEARNING_SHARE) {
+                return false;
             }
-        }
+            inputs.learn(problem, kind, folds, options.seed, self.progress);
+            true
+        });
+        candidates
     }
 }

@@ -44,6 +44,12 @@ impl Inputs {
         Self { kinds }
     }
 
+    /// Whether the scales of a kind's inputs are learned.
+    #[must_use]
+    pub fn has_learned(&self, kind: Kind) -> bool {
+        self.kinds.iter().any(|other| other.kind == kind && !other.learned.is_empty())
+    }
+
     /// Learns the scales of a kind's inputs, for each held-out part on the rows
     /// of the others, as training will on all.
     pub fn learn(

@@ -16,6 +16,7 @@ mod front;
 mod halving;
 mod inputs;
 mod metric;
+mod pace;
 mod rank;
 mod sizes;
 mod space;
@@ -52,8 +53,10 @@ const POINTS: usize = 8;
 const SEARCHING: f64 = 0.75;
 /// Column names that take more than this share of the flash are left out.
 const NAMES_SHARE: f64 = 0.1;
-/// Points of the front for which other losses are tried.
+/// Points of the front for which other losses are tried, if that is affordable.
 const OTHER_LOSSES: usize = 2;
+/// Share of the time for that, each.
+const OTHER_SHARE: f64 = 0.1;
 
 /// What a search is asked to do.
 #[derive(Clone, Debug)]
@@ -92,7 +95,7 @@ pub struct Outcome {
     pub judged: Vec<(usize, f64)>,
     /// What the search did.
     pub rungs: Vec<Rung>,
-    /// Whether the clock ended it before its plan did: then the result may be
+    /// Whether there was not time for all of the plan: then the result may be
     /// another one on another machine.
     pub cut: bool,
     /// Whether column names were left out to save bytes.
@@ -200,21 +203,37 @@ fn search(
         nameless = true;
         found = search(&space);
     }
-    let Found { points, rungs, mut cut } = found?;
+    let Found { points, rungs, mut cut, speed } = found?;
     let judged = points.iter().map(|point| (point.bytes, point.loss)).collect();
     let mut points = front::front(&points, most);
     if !space.short && table.schema.task() == Task::Classification {
-        let from = points.len().saturating_sub(OTHER_LOSSES);
-        for point in &mut points[from..] {
+        let mut others = Vec::new();
+        for point in points.iter().rev() {
+            let affordable = OTHER_SHARE * seconds * speed.min(budget::SPEED);
+            if others.len() == OTHER_LOSSES || other_work(&problem, point)? > affordable {
+                continue;
+            }
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 cut = true;
                 break;
             }
             progress.phase("trying another loss");
-            if let Some(better) = other_loss(&problem, point, metric, seconds)? {
-                *point = better;
+            others.push(other_loss(&problem, point, metric)?);
+        }
+        if others.iter().any(|other| points.iter().all(|point| other.loss < point.loss)) {
+            points.extend(others);
+        } else {
+            // Not the best: it may still take the place of the same with squares.
+            for other in others {
+                let same = |point: &&mut Point| point.bytes == other.bytes;
+                if let Some(point) = points.iter_mut().find(same)
+                    && other.value < point.value
+                {
+                    *point = other;
+                }
             }
         }
+        points = front::front(&points, most);
     }
     if points.is_empty() {
         return Err(nothing());
@@ -264,24 +283,20 @@ fn leave_out_names(base: &mut TrainOptions, table: &Table, flash: usize) -> Resu
     Ok(too_much)
 }
 
-/// The same features with logistic regression, if that is affordable and better
-/// on held-out rows.
-fn other_loss(
-    problem: &Problem<'_>,
-    point: &Point,
-    metric: Metric,
-    seconds: f64,
-) -> Result<Option<Point>, Error> {
+/// Multiply-adds of judging a point with logistic regression.
+fn other_work(problem: &Problem<'_>, point: &Point) -> Result<f64, Error> {
     let banks = crate::train::bank_plans(problem.table, &point.options)?;
     let columns: usize = banks.iter().map(crate::plan::BankPlan::columns).sum();
     let folds = Folds::new(problem.table, point.options.seed)?;
     let (k, rows, outputs) = (columns as f64, folds.rows() as f64, problem.outputs as f64);
     // About a hundred passes over the features in each fold, and rounding.
     let parts = folds.held.len() as f64;
-    let work = parts * (100.0 * rows * k * outputs + 2.0 * rows * k * k);
-    if work > 0.1 * seconds * budget::SPEED {
-        return Ok(None);
-    }
+    Ok(parts * (100.0 * rows * k * outputs + 2.0 * rows * k * k))
+}
+
+/// The same features with logistic regression, judged on held-out rows.
+fn other_loss(problem: &Problem<'_>, point: &Point, metric: Metric) -> Result<Point, Error> {
+    let folds = Folds::new(problem.table, point.options.seed)?;
     let options = TrainOptions { loss: Loss::Logistic, lambda: None, ..point.options.clone() };
     let mut loss = 0.0;
     for &held in &folds.held {
@@ -291,6 +306,7 @@ fn other_loss(
         loss += metric.loss(&evaluate(&blob, &judged)?) * judged.rows() as f64;
     }
     loss /= folds.held_rows().len() as f64;
-    let better = loss < 0.99 * point.loss;
-    Ok(better.then(|| Point { options, loss, ..point.clone() }))
+    // Another loss has no squared error to compare: the metric alone tells.
+    let value = point.value * loss / point.loss;
+    Ok(Point { options, loss, value, ..point.clone() })
 }

@@ -56,3 +56,24 @@ fn bad_folders_and_files_are_named() {
         .failure()
         .stderr(contains("glass1.dt").and(contains("rows")));
 }
+
+#[test]
+fn a_part_that_fails_leaves_the_others() {
+    let folder = Folder::new();
+    std::fs::create_dir_all(folder.path("data/proben1")).unwrap();
+    folder.write("data/proben1/glass1.dt", "nothing");
+    folder
+        .run("reproduce --data data --only locality networks uniform --output r.md --report r.html")
+        .failure()
+        .stdout(contains("## Locality").and(contains("## Fourier features and bins")))
+        .stdout(contains(" s in all."))
+        .stderr(contains("part 2 of 3, networks"))
+        .stderr(contains("error: networks: data/proben1/glass1.dt"))
+        .stderr(contains("error: 1 of 3 parts failed: networks ("));
+    let text = String::from_utf8(folder.read("r.md")).unwrap();
+    assert!(text.contains("Failed: networks (data/proben1/glass1.dt"), "{text}");
+    assert!(text.contains("## Locality") && text.contains("## Fourier"), "{text}");
+    assert!(!text.contains("not run yet"), "{text}");
+    let page = String::from_utf8(folder.read("r.html")).unwrap();
+    assert!(page.contains("Locality") && page.contains("<svg"), "no plot");
+}

@@ -15,54 +15,106 @@ pub fn run(arguments: &Reproduce) -> Result<()> {
     if !arguments.data.is_dir() {
         bail!("{}: no such folder", arguments.data.display());
     }
-    let start = Instant::now();
-    let settings = Settings {
-        data: arguments.data.clone(),
-        full: arguments.full,
-        seed: arguments.seed,
-        progress: Progress::stderr(),
-    };
+    let progress = Progress::stderr();
     let chosen = if arguments.only.is_empty() { &Experiment::ALL[..] } else { &arguments.only };
-    let mut sections = Vec::new();
-    for experiment in chosen {
-        let section = experiment.run(&settings)?;
-        println!("{}", section.markdown());
-        sections.push(section);
+    let mut run = Run { sections: Vec::new(), failed: Vec::new(), start: Instant::now() };
+    for (index, &experiment) in chosen.iter().enumerate() {
+        let name = name(experiment);
+        let part = format!("part {} of {}, {name}", index + 1, chosen.len());
+        progress.suspend(|| eprintln!("{part}"));
+        let settings = Settings {
+            data: arguments.data.clone(),
+            full: arguments.full,
+            seed: arguments.seed,
+            progress: progress.within(&part),
+        };
+        match experiment.run(&settings) {
+            Ok(section) => {
+                progress.suspend(|| println!("{}", section.markdown()));
+                run.sections.push(section);
+            }
+            // The other parts may well be sound.
+            Err(error) => {
+                progress.suspend(|| eprintln!("error: {name}: {error}"));
+                run.failed.push(format!("{name} ({error})"));
+            }
+        }
+        // After each part: an end of the run must not take what there is along.
+        run.write(arguments, &chosen[index + 1..])?;
     }
-    settings.progress.finish();
-    let seconds = start.elapsed().as_secs_f64();
-    println!("{seconds:.0} s in all.");
-    if let Some(path) = &arguments.output {
-        write_whole(path, document(&sections, arguments, seconds).as_bytes())?;
-    }
-    if let Some(path) = &arguments.report {
-        page(&sections)?.write(path)?;
+    progress.finish();
+    println!("{:.0} s in all.", run.seconds());
+    if !run.failed.is_empty() {
+        bail!("{} of {} parts failed: {}", run.failed.len(), chosen.len(), run.failed.join("; "));
     }
     Ok(())
 }
 
-/// The page of all sections, with how it came about.
-fn document(sections: &[Section], arguments: &Reproduce, seconds: f64) -> String {
-    let mut text = String::from("# The papers' experiments, run again\n");
-    let mut command = String::from("cargo koan reproduce --data $DATA");
-    if arguments.full {
-        command += " --full";
+/// The parts that have ended.
+struct Run {
+    sections: Vec<Section>,
+    /// Name and error of the parts that failed.
+    failed: Vec<String>,
+    start: Instant,
+}
+
+impl Run {
+    fn seconds(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
     }
-    if !arguments.only.is_empty() {
-        command += " --only";
+
+    /// Writes the files that were asked for; `left`: what has not been run yet.
+    fn write(&self, arguments: &Reproduce, left: &[Experiment]) -> Result<()> {
+        if let Some(path) = &arguments.output {
+            write_whole(path, self.document(arguments, left).as_bytes())?;
+        }
+        if let Some(path) = arguments.report.as_ref().filter(|_| !self.sections.is_empty()) {
+            page(&self.sections)?.write(path)?;
+        }
+        Ok(())
     }
-    for name in arguments.only.iter().filter_map(ValueEnum::to_possible_value) {
-        let _ = write!(command, " {}", name.get_name());
+
+    /// The page of all sections, with how it came about.
+    fn document(&self, arguments: &Reproduce, left: &[Experiment]) -> String {
+        let mut text = String::from("# The papers' experiments, run again\n");
+        let mut command = String::from("cargo koan reproduce --data $DATA");
+        if arguments.full {
+            command += " --full";
+        }
+        if arguments.seed != Reproduce::SEED {
+            let _ = write!(command, " --seed {}", arguments.seed);
+        }
+        if !arguments.only.is_empty() {
+            command += " --only";
+        }
+        for &experiment in &arguments.only {
+            let _ = write!(command, " {}", name(experiment));
+        }
+        let _ = write!(
+            text,
+            "\nEverything below is written by\n\n```sh\n{command} --output \
+             docs/reproduction.md\n```\n\nwith the public data sets of \
+             [measurements](measurements.md) in `$DATA`; `--report FILE` draws the figures too. \
+             Sets that are not there are skipped by name. Errors are of test rows; where anything \
+             was chosen by them, the text says so. Seconds are wall seconds on two cores, and \
+             vary; the papers' are of machines of 2007 to 2015. This run took {:.0} s.\n",
+            self.seconds()
+        );
+        if !left.is_empty() {
+            let names: Vec<_> = left.iter().map(|&experiment| name(experiment)).collect();
+            let _ = write!(text, "\nNot complete: {} not run yet.\n", names.join(", "));
+        }
+        for failed in &self.failed {
+            let _ = write!(text, "\nFailed: {failed}.\n");
+        }
+        for section in &self.sections {
+            let _ = write!(text, "\n{}", section.markdown());
+        }
+        text
     }
-    let _ = write!(
-        text,
-        "\nEverything below is written by\n\n```sh\n{command} --output docs/reproduction.md\n```\n\nwith the public data sets of [measurements](measurements.md) \
-         in `$DATA`; `--report FILE` draws the figures too. Sets that are not there are skipped by \
-         name. Errors are of test rows; where anything was chosen by them, the text says so. Seconds are wall seconds on two \
-         cores, and vary; the papers' are of machines of 2007 to 2015. This run took {seconds:.0} s.\n"
-    );
-    for section in sections {
-        let _ = write!(text, "\n{}", section.markdown());
-    }
-    text
+}
+
+/// The name of an experiment on the command line.
+fn name(experiment: Experiment) -> String {
+    experiment.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }

@@ -60,15 +60,20 @@ pub struct Reproduce {
     /// Only these experiments
     #[arg(long, value_name = "NAME", num_args = 1..)]
     pub only: Vec<Experiment>,
-    /// Write tables and figures as an HTML page
+    /// Write tables and figures as an HTML page, anew after each experiment
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Write the tables as Markdown
+    /// Write the tables as Markdown, anew after each experiment
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Seed of splits and models
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = Self::SEED)]
     pub seed: u64,
+}
+
+impl Reproduce {
+    /// The seed that need not be told.
+    pub const SEED: u64 = 1;
 }
 
 #[derive(Debug, Args)]

@@ -48,8 +48,8 @@ pub fn run(arguments: &Tune) -> Result<()> {
     }
     if outcome.cut {
         eprintln!(
-            "warning: the time was over before the search was: another machine, or another run, \
-             may find another model; more --minutes avoid that"
+            "warning: there was not time for all of the search that was planned: another machine, \
+             or another run, may find another model; more --minutes, or --no-clock, avoid that"
         );
     }
     if arguments.json {

@@ -1,0 +1,98 @@
+//! How fast the machine is at the moment, and what a search can still do before
+//! the clock ends it.
+
+use std::time::{Duration, Instant};
+
+use super::budget::{SHARES, SPEED};
+
+/// The plan stays as it is on a machine with this share of the speed that it
+/// counts on; below that the rest is planned anew, with this share of the time.
+const SLACK: f64 = 0.8;
+
+/// What is left of the time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    /// Seconds that the plan counts on.
+    seconds: f64,
+    /// When the clock ends the search; none if it has no part in it.
+    deadline: Option<Instant>,
+    /// Multiply-adds per second, as last measured.
+    pub speed: f64,
+    /// Whether less is done than was planned.
+    pub hurried: bool,
+}
+
+impl Pace {
+    pub fn new(seconds: f64, deadline: Option<Instant>) -> Self {
+        Self { seconds, deadline, speed: SPEED, hurried: false }
+    }
+
+    fn left(&self) -> Option<f64> {
+        let now = Instant::now();
+        self.deadline.map(|deadline| deadline.saturating_duration_since(now).as_secs_f64())
+    }
+
+    /// Takes note of how long so many multiply-adds took.
+    pub fn measured(&mut self, work: f64, took: Duration) {
+        if self.deadline.is_some() && work > 0.0 && took > Duration::ZERO {
+            self.speed = work / took.as_secs_f64();
+        }
+    }
+
+    /// Multiply-adds that a rung may take: as planned, or if the machine is too
+    /// slow for that its share of what can be done in the time that is left.
+    pub fn budget(&mut self, rung: usize, rungs: usize) -> f64 {
+        let planned = SHARES[rung] * self.seconds * SPEED;
+        let Some(left) = self.left() else { return planned };
+        let rest: f64 = SHARES[rung..rungs].iter().sum();
+        let possible = left * SHARES[rung] / rest * self.speed;
+        if possible >= SLACK * planned {
+            return planned;
+        }
+        self.hurried = true;
+        SLACK * possible
+    }
+
+    /// Whether so many multiply-adds beside the plan take at most `share` of the
+    /// time that is left.
+    pub fn affords(&mut self, work: f64, share: f64) -> bool {
+        let affordable = self.left().is_none_or(|left| work <= share * left * self.speed);
+        self.hurried |= !affordable;
+        affordable
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_clock_the_plan_stands() {
+        let mut pace = Pace::new(100.0, None);
+        pace.measured(1.0, Duration::from_secs(1000));
+        assert_eq!(pace.budget(1, 3), SHARES[1] * 100.0 * SPEED);
+        assert!(pace.affords(f64::MAX, 0.01) && !pace.hurried);
+    }
+
+    #[test]
+    fn a_slow_machine_gets_a_smaller_plan() {
+        let deadline = Instant::now().checked_add(Duration::from_secs(1000));
+        let mut pace = Pace::new(1000.0, deadline);
+        let planned = SHARES[0] * 1000.0 * SPEED;
+        assert_eq!(pace.budget(0, 3), planned);
+        assert!(pace.affords(100.0 * SPEED, 0.2) && !pace.hurried);
+        pace.measured(SPEED, Duration::from_secs(10));
+        assert!(!pace.affords(100.0 * SPEED, 0.2));
+        let budget = pace.budget(0, 3);
+        assert!(budget < 0.2 * planned && budget > 0.05 * planned && pace.hurried);
+        // What one rung leaves is the next one's.
+        assert!(pace.budget(2, 3) > SHARES[2] / SHARES[0] * budget);
+    }
+
+    #[test]
+    fn nothing_is_left_after_the_deadline() {
+        let mut pace = Pace::new(1.0, Some(Instant::now()));
+        assert_eq!(pace.budget(2, 3), 0.0);
+        assert!(!pace.affords(1.0, 1.0));
+    }
+}
