@@ -192,21 +192,21 @@ impl Search<'_> {
         plans.iter().map(|plan| self.work(rung, plan, extent, folds)).sum()
     }
 
-    /// Fewer plans, where a budget does not do for all of them even at the least
-    /// extent: of the first rung some of everything, later the best, which are
-    /// the first.
+    /// Fewer plans, where all of them take more multiply-adds than `limit` even at
+    /// the least extent: of the first rung some of everything, later the best,
+    /// which are the first.
     pub(super) fn fewer(
         &self,
         rung: usize,
         plans: Vec<Plan>,
         extent: Extent,
         folds: &Folds,
-        budget: f64,
+        limit: f64,
     ) -> Vec<Plan> {
         let all = self.works(rung, &plans, extent, folds.held.len() as f64);
         let count = plans.len();
-        let kept = (count as f64 * budget / all) as usize;
-        if all <= budget || kept.max(LEAST_CANDIDATES) >= count {
+        let kept = (count as f64 * limit / all) as usize;
+        if all <= limit || kept.max(LEAST_CANDIDATES) >= count {
             return plans;
         }
         let kept = kept.max(LEAST_CANDIDATES);

@@ -8,13 +8,13 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::budget::{Extent, LEAST_ROWS, Plan};
+use super::budget::{Extent, Plan};
 use super::curve::{Size, curve, keeps_lambda};
 use super::folds::Folds;
 use super::inputs::Inputs;
 use super::metric::Metric;
 use super::pace::Pace;
-use super::rank::{Entry, Point, ranked, value};
+use super::rank::{Entry, Point, value};
 use super::sizes::{Limits, bytes, sizes};
 use super::space::Space;
 use crate::data::Task;
@@ -22,19 +22,6 @@ use crate::normalise::Kind;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::{Error, TrainOptions};
-
-/// Candidates of the second and the last rung, at most.
-const KEPT: [usize; 2] = [24, 9];
-/// Candidates of the last rung of a search of seconds.
-const SHORT_KEPT: usize = 5;
-
-/// Columns of the candidates by which the machine's speed is measured.
-const PROBED_COLUMNS: usize = 384;
-/// Share of the time that learning scales of a kind of map may take.
-const LEARNING_SHARE: f64 = 0.2;
-/// Share of the time for the best candidate at its largest, if the clock kept
-/// the last rung from that.
-const COMPLETION_SHARE: f64 = 0.1;
 
 /// What a rung was.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -93,23 +80,23 @@ impl Search<'_> {
         let mut inputs = Inputs::new(self.problem, &kinds);
         let mut candidates = self.within_limits(first, &inputs)?;
         let mut pace = Pace::new(self.seconds, self.deadline);
-        self.probe(&candidates, &folds, &inputs, &mut pace)?;
+        let mut entries = self.probe(&candidates, &folds, &inputs, &mut pace)?;
         candidates = self.learn(candidates, &folds, &mut inputs, &mut pace);
         let mut rungs = Vec::new();
-        let mut entries: Vec<Entry> = Vec::new();
         let mut cut = false;
         let count = self.shares().len();
         for number in 0..count {
             if number > 0 {
                 candidates = self.next(number, &entries, &folds, &mut inputs, &mut pace);
             }
-            let plans = self.plan(number, candidates.clone(), &entries, &inputs)?;
+            // What was probed only told the time.
+            let before = if number == 0 { &[][..] } else { &entries };
+            let plans = self.plan(number, candidates.clone(), before, &inputs)?;
             let budget = pace.budget(number, count);
-            let extent = self.extent(number, &plans, &folds, budget);
-            let plans = match self.deadline {
-                Some(_) => self.fewer(number, plans, extent, &folds, budget),
-                None => plans,
-            };
+            let extent = self.extent(number, &plans, &folds, budget.aim);
+            let wanted = plans.len();
+            let plans = self.fewer(number, plans, extent, &folds, budget.limit);
+            cut |= plans.len() < wanted;
             let sample = folds.sample(extent.rows);
             let start = Instant::now();
             let judged = self.rung(number, &plans, extent, &sample, &inputs)?;
@@ -137,62 +124,6 @@ impl Search<'_> {
         }
         let points = entries.into_iter().flat_map(|entry| entry.points).collect();
         Ok(Found { points, rungs, cut, speed: pace.speed })
-    }
-
-    /// Measures by two candidates how fast the machine is.
-    fn probe(
-        &self,
-        candidates: &[TrainOptions],
-        folds: &Folds,
-        inputs: &Inputs,
-        pace: &mut Pace,
-    ) -> Result<(), Error> {
-        if self.deadline.is_none() {
-            return Ok(());
-        }
-        let plain: Vec<&TrainOptions> =
-            candidates.iter().filter(|options| options.relevance != Some(true)).collect();
-        let some = [plain.len() / 3, 2 * plain.len() / 3];
-        let some = some.iter().filter_map(|&i| plain.get(i).copied().cloned()).collect();
-        let plans = self.plan(0, some, &[], inputs)?;
-        let extent = Extent { rows: LEAST_ROWS.min(folds.rows()), columns: PROBED_COLUMNS };
-        let start = Instant::now();
-        self.rung(0, &plans, extent, &folds.sample(extent.rows), inputs)?;
-        let work = self.works(0, &plans, extent, folds.held.len() as f64);
-        pace.measured(work, start.elapsed());
-        Ok(())
-    }
-
-    /// The best candidate at the largest size that fits, on as many rows as a
-    /// share of the time allows, whatever the clock says: what the clock kept
-    /// small must not stay so. None if it is among its points already.
-    fn completed(
-        &self,
-        entries: &[Entry],
-        folds: &Folds,
-        inputs: &Inputs,
-        pace: &Pace,
-    ) -> Result<Option<Entry>, Error> {
-        let last = self.shares().len() - 1;
-        let Some(&best) = ranked(entries, &self.targets(last)).first() else { return Ok(None) };
-        let entry = &entries[best];
-        let mut plans = self.plan(last, vec![entry.options.clone()], entries, inputs)?;
-        let Some(mut plan) = plans.pop() else { return Ok(None) };
-        plan.bits.truncate(1);
-        let sizes = self.largest(&plan);
-        let most = sizes.iter().map(|size| size.features[0]).max().unwrap_or(0);
-        if entry.points.iter().any(|point| point.options.features[0] >= most) {
-            return Ok(None);
-        }
-        self.progress.phase("judging the best candidate at its largest");
-        let columns = sizes.iter().map(|size| plan.columns(size)).max().unwrap_or(1);
-        let mut extent = Extent { rows: folds.rows(), columns };
-        let budget = COMPLETION_SHARE * self.seconds * pace.speed;
-        let parts = folds.held.len() as f64;
-        while extent.rows > LEAST_ROWS && self.work(last, &plan, extent, parts) > budget {
-            extent.rows = (extent.rows * 4 / 5).max(LEAST_ROWS);
-        }
-        self.judge(&plan, &sizes, &folds.sample(extent.rows), inputs).map(Some)
     }
 
     /// Candidates some size of which keeps all limits.
@@ -280,7 +211,7 @@ impl Search<'_> {
         Ok(judged.into_iter().flatten().collect())
     }
 
-    fn judge(
+    pub(super) fn judge(
         &self,
         plan: &Plan,
         sizes: &[Size],
@@ -317,7 +248,7 @@ impl Search<'_> {
     }
 
     /// The entries with what their points are compared by.
-    fn valued(&self, mut entries: Vec<Entry>) -> Vec<Entry> {
+    pub(super) fn valued(&self, mut entries: Vec<Entry>) -> Vec<Entry> {
         let weight = match (self.problem.task(), self.metric) {
             (Task::Regression, _) => 0.0,
             (_, Metric::Error) => 0.5,
@@ -325,78 +256,5 @@ impl Search<'_> {
         };
         value(entries.iter_mut().flat_map(|entry| &mut entry.points), weight);
         entries
-    }
-
-    /// The candidates of a rung: the best of the one before at each number of
-    /// bytes, and their neighbours.
-    fn next(
-        &self,
-        rung: usize,
-        entries: &[Entry],
-        folds: &Folds,
-        inputs: &mut Inputs,
-        pace: &mut Pace,
-    ) -> Vec<TrainOptions> {
-        let ranked = ranked(entries, &self.targets(rung - 1));
-        let best = |count: usize| ranked.iter().take(count).map(|&i| &entries[i].options);
-        let mut next: Vec<TrainOptions> = Vec::new();
-        let mut add = |options: Option<TrainOptions>| {
-            if let Some(options) = options.filter(|options| !next.contains(options)) {
-                next.push(options);
-            }
-        };
-        let space = self.space;
-        if space.short {
-            best(SHORT_KEPT).for_each(|options| add(Some(options.clone())));
-        } else if rung == 1 {
-            best(KEPT[0] / 2).for_each(|options| add(Some(options.clone())));
-            let around = std::f64::consts::SQRT_2;
-            for options in best(3) {
-                add(space.with_linear(options));
-                add(space.with_relevance(options, self.problem.table.inputs));
-            }
-            for options in best(4) {
-                add(space.with_bandwidth(options, around));
-                add(space.with_bandwidth(options, 1.0 / around));
-            }
-            next.truncate(KEPT[0]);
-        } else {
-            best(KEPT[1] - 3).for_each(|options| add(Some(options.clone())));
-            for options in best(1) {
-                add(space.with_bandwidth(options, 1.19));
-                add(space.with_bandwidth(options, 1.0 / 1.19));
-            }
-            for options in best(1) {
-                add(space.with_relevance(options, self.problem.table.inputs));
-                add(space.with_linear(options));
-            }
-            next.truncate(KEPT[1]);
-        }
-        self.learn(next, folds, inputs, pace)
-    }
-
-    /// Learns the scales that candidates need; those that need scales for which
-    /// there is no time are left out.
-    fn learn(
-        &self,
-        mut candidates: Vec<TrainOptions>,
-        folds: &Folds,
-        inputs: &mut Inputs,
-        pace: &mut Pace,
-    ) -> Vec<TrainOptions> {
-        let problem = self.problem;
-        let work =
-            folds.held.len() as f64 * crate::relevance::work(problem.table.inputs, problem.outputs);
-        candidates.retain(|options| {
-            let (Some(true), Some(kind)) = (options.relevance, options.map) else { return true };
-            // Where it was asked for there is no way without.
-            let wanted = self.space.base.relevance == Some(true);
-            if !inputs.has_learned(kind) && !wanted && !pace.affords(work, LEARNING_SHARE) {
-                return false;
-            }
-            inputs.learn(problem, kind, folds, options.seed, self.progress);
-            true
-        });
-        candidates
     }
 }

@@ -14,8 +14,10 @@ mod folds;
 mod footprint;
 mod front;
 mod halving;
+mod hurry;
 mod inputs;
 mod metric;
+mod next;
 mod pace;
 mod rank;
 mod sizes;
@@ -220,19 +222,7 @@ fn search(
             progress.phase("trying another loss");
             others.push(other_loss(&problem, point, metric)?);
         }
-        if others.iter().any(|other| points.iter().all(|point| other.loss < point.loss)) {
-            points.extend(others);
-        } else {
-            // Not the best: it may still take the place of the same with squares.
-            for other in others {
-                let same = |point: &&mut Point| point.bytes == other.bytes;
-                if let Some(point) = points.iter_mut().find(same)
-                    && other.value < point.value
-                {
-                    *point = other;
-                }
-            }
-        }
+        points.extend(others);
         points = front::front(&points, most);
     }
     if points.is_empty() {
@@ -310,3 +300,6 @@ fn other_loss(problem: &Problem<'_>, point: &Point, metric: Metric) -> Result<Po
     let value = point.value * loss / point.loss;
     Ok(Point { options, loss, value, ..point.clone() })
 }
+
+#[cfg(test)]
+mod tests;

@@ -22,6 +22,15 @@ pub(super) struct Pace {
     pub hurried: bool,
 }
 
+/// Multiply-adds of a rung.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Budget {
+    /// What its rows and columns are chosen for.
+    pub aim: f64,
+    /// What can be done in its share of the time.
+    pub limit: f64,
+}
+
 impl Pace {
     pub fn new(seconds: f64, deadline: Option<Instant>) -> Self {
         Self { seconds, deadline, speed: SPEED, hurried: false }
@@ -39,18 +48,19 @@ impl Pace {
         }
     }
 
-    /// Multiply-adds that a rung may take: as planned, or if the machine is too
-    /// slow for that its share of what can be done in the time that is left.
-    pub fn budget(&mut self, rung: usize, rungs: usize) -> f64 {
+    /// What a rung may take: as planned, or if the machine is too slow for that its
+    /// share of what can be done in the time that is left.
+    pub fn budget(&mut self, rung: usize, rungs: usize) -> Budget {
         let planned = SHARES[rung] * self.seconds * SPEED;
-        let Some(left) = self.left() else { return planned };
+        let Some(left) = self.left() else { return Budget { aim: planned, limit: f64::INFINITY } };
         let rest: f64 = SHARES[rung..rungs].iter().sum();
         let possible = left * SHARES[rung] / rest * self.speed;
+        let limit = SLACK * possible;
         if possible >= SLACK * planned {
-            return planned;
+            return Budget { aim: planned, limit: limit.max(planned) };
         }
         self.hurried = true;
-        SLACK * possible
+        Budget { aim: limit, limit }
     }
 
     /// Whether so many multiply-adds beside the plan take at most `share` of the
@@ -70,7 +80,8 @@ mod tests {
     fn without_a_clock_the_plan_stands() {
         let mut pace = Pace::new(100.0, None);
         pace.measured(1.0, Duration::from_secs(1000));
-        assert_eq!(pace.budget(1, 3), SHARES[1] * 100.0 * SPEED);
+        let budget = pace.budget(1, 3);
+        assert_eq!((budget.aim, budget.limit), (SHARES[1] * 100.0 * SPEED, f64::INFINITY));
         assert!(pace.affords(f64::MAX, 0.01) && !pace.hurried);
     }
 
@@ -79,20 +90,21 @@ mod tests {
         let deadline = Instant::now().checked_add(Duration::from_secs(1000));
         let mut pace = Pace::new(1000.0, deadline);
         let planned = SHARES[0] * 1000.0 * SPEED;
-        assert_eq!(pace.budget(0, 3), planned);
+        assert_eq!(pace.budget(0, 3).aim, planned);
         assert!(pace.affords(100.0 * SPEED, 0.2) && !pace.hurried);
         pace.measured(SPEED, Duration::from_secs(10));
         assert!(!pace.affords(100.0 * SPEED, 0.2));
-        let budget = pace.budget(0, 3);
+        let Budget { aim: budget, limit } = pace.budget(0, 3);
+        assert_eq!(budget, limit);
         assert!(budget < 0.2 * planned && budget > 0.05 * planned && pace.hurried);
         // What one rung leaves is the next one's.
-        assert!(pace.budget(2, 3) > SHARES[2] / SHARES[0] * budget);
+        assert!(pace.budget(2, 3).aim > SHARES[2] / SHARES[0] * budget);
     }
 
     #[test]
     fn nothing_is_left_after_the_deadline() {
         let mut pace = Pace::new(1.0, Some(Instant::now()));
-        assert_eq!(pace.budget(2, 3), 0.0);
+        assert_eq!(pace.budget(2, 3).aim, 0.0);
         assert!(!pace.affords(1.0, 1.0));
     }
 }
