@@ -11,6 +11,7 @@ mod bias;
 pub mod boxed;
 pub mod design;
 pub mod hinge;
+pub mod indicators;
 pub mod logistic;
 mod loss;
 mod newton;
@@ -22,6 +23,7 @@ use crate::ridge::LinearFit;
 pub use boxed::BoxedSquares;
 pub use design::Design;
 pub use hinge::Hinge;
+pub use indicators::Indicators;
 pub use logistic::Logistic;
 pub use loss::Loss;
 

@@ -12,7 +12,7 @@ const KEPT: [usize; 2] = [24, 9];
 /// Candidates of the last rung of a search of seconds.
 const SHORT_KEPT: usize = 5;
 /// Share of the time that learning scales of a kind of map may take.
-const LEARNING_SHARE: f64 = 0.2;
+const LEARNING_SHARE: f64 = 0.4;
 
 impl Search<'_> {
     /// The candidates of a rung: the best of the one before at each number of
