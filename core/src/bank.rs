@@ -3,7 +3,7 @@
 use crate::conv::Conv;
 use crate::error::{Feature, Field};
 use crate::format::{Cursor, byte_at, field, hadamard_block, u16_at, u64_at};
-use crate::kept::{Kept, Listed, MAX_INDEX, Spans};
+use crate::kept::{Indices, Kept, Listed, MAX_INDEX, Spans};
 use crate::numerics::{NORMAL_ONE, Scale, quotient};
 
 /// The nonlinearity of a bank's features.
@@ -492,7 +492,7 @@ impl<'a> Bank<'a> {
     /// The indices of the bank's features (grids, for `bin`), rising: those of its
     /// list, or all.
     pub fn indices(&self) -> impl Iterator<Item = usize> + use<'a> {
-        self.spans().flatten()
+        Indices::new(self.kept, self.features)
     }
 
     /// The indices of its list, if it has one.

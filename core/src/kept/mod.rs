@@ -52,6 +52,36 @@ impl Iterator for Listed<'_> {
     }
 }
 
+/// The indices of a bank's features, rising.
+pub(crate) struct Indices<'a> {
+    /// None for a bank that has all its features.
+    list: Option<Codes<'a>>,
+    next: usize,
+    left: u16,
+}
+
+impl<'a> Indices<'a> {
+    pub(crate) const fn new(kept: Kept<'a>, features: u16) -> Self {
+        Self { list: kept.codes(), next: 0, left: features }
+    }
+}
+
+impl Iterator for Indices<'_> {
+    type Item = usize;
+
+    #[cfg_attr(target_family = "wasm", inline(never))]
+    #[cfg_attr(not(target_family = "wasm"), inline)]
+    fn next(&mut self) -> Option<usize> {
+        self.left = self.left.checked_sub(1)?;
+        let index = match &mut self.list {
+            Some(codes) => codes.next_of_checked(),
+            None => self.next,
+        };
+        self.next = index + 1;
+        Some(index)
+    }
+}
+
 /// The features of a bank as runs of indices: all at once for a bank that has all,
 /// one by one for a list. So what a family does for each of them costs nothing
 /// more for want of a list.
