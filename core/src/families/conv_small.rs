@@ -35,6 +35,9 @@ pub(super) fn generate(
         let dilation = 1 << (filter / 8 % dilations);
         let draws = signs.draws((filter * conv.taps().div_ceil(64)) as u64);
         let offset = offset_of(offsets, filter);
+        // Taps of a line that are not dilated lie one behind the other.
+        let (taps, run) =
+            if dilation == 1 { (1, x.kernel * channels) } else { (x.kernel, channels) };
         // Positions of the cell in both directions, and how many the largest has.
         let cell = |axis: crate::conv::Axis, number: usize| {
             let positions = axis.positions(stride, dilation);
@@ -52,9 +55,9 @@ pub(super) fn generate(
                 let (mut phase, mut word, mut left) = (offset, 0u64, 0u8);
                 for line in 0..y.kernel {
                     let line = (row * stride + line * dilation) * x.length;
-                    for tap in 0..x.kernel {
+                    for tap in 0..taps {
                         let at = (line + column * stride + tap * dilation) * channels;
-                        for value in block.get(at..at + channels).unwrap_or(&[]) {
+                        for value in block.get(at..at + run).unwrap_or(&[]) {
                             if left == 0 {
                                 (word, left) = (draws.next(), 64);
                             }
