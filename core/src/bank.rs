@@ -3,7 +3,9 @@
 use crate::conv::Conv;
 use crate::error::{Feature, Field};
 use crate::format::{Cursor, byte_at, field, hadamard_block, u16_at, u64_at};
-use crate::kept::{Indices, Kept, Listed, MAX_INDEX, Spans};
+#[cfg(not(target_family = "wasm"))]
+use crate::kept::Spans;
+use crate::kept::{Indices, Kept, Listed, MAX_INDEX};
 use crate::numerics::{NORMAL_ONE, Scale, quotient};
 
 /// The nonlinearity of a bank's features.
@@ -501,6 +503,7 @@ impl<'a> Bank<'a> {
     }
 
     /// The indices of its features in runs.
+    #[cfg(not(target_family = "wasm"))]
     pub(crate) const fn spans(&self) -> Spans<'a> {
         Spans::new(self.kept, self.features)
     }

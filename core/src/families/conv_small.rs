@@ -32,7 +32,7 @@ pub(super) fn generate(
     let mut runs = Runs::new(sink);
     for index in bank.indices() {
         let filter = index / usize::from(conv.cells()).max(1);
-        let dilation = 1 << (filter / 8 % dilations);
+        let dilation = 1 << (filter / 8 % dilations.max(1));
         let draws = signs.draws((filter * conv.taps().div_ceil(64)) as u64);
         let offset = offset_of(offsets, filter);
         // Taps of a line that are not dilated lie one behind the other.

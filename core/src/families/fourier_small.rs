@@ -39,7 +39,7 @@ pub(super) fn generate(bank: &Bank<'_>, q: &[i16], block: &mut [i16], sink: &mut
         let phase = if is_dense {
             dense.phase(k, q)
         } else {
-            let number = k / length.max(1);
+            let number = k >> (length.trailing_zeros() & 31);
             if number != there {
                 there = number;
                 Hadamard::from_block(bank, number, q.len()).phases(bank.scale, q, block);

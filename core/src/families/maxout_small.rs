@@ -27,6 +27,7 @@ pub(super) fn generate(
     } else if shared == 0 {
         block = &mut one;
     }
+    let log = length.trailing_zeros() & 31;
     let dense = Dense::new(bank, q.len());
     let project = |number: usize, block: &mut [i32]| {
         if hadamard {
@@ -37,9 +38,12 @@ pub(super) fn generate(
     };
     if shared > 0 {
         // The pool needs memory; the units then only look up.
-        let blocks = shared.div_ceil(length);
-        for (number, block) in block.chunks_exact_mut(length).take(blocks).enumerate() {
+        let (mut number, mut rest) = (0, &mut *block);
+        while let Some((block, others)) = rest.split_at_mut_checked(length)
+            && number << log < shared
+        {
             project(number, block);
+            (number, rest) = (number + 1, others);
         }
     } else {
         block = block.get_mut(..length).unwrap_or_default();
@@ -55,7 +59,7 @@ pub(super) fn generate(
                 let word = choices.draw(k as u64 / 4) >> (16 * (k % 4));
                 (usize::from(word as u16) * shared) >> 16
             } else {
-                let number = k / length.max(1);
+                let number = k >> log;
                 if number != there {
                     there = number;
                     project(number, block);
@@ -70,7 +74,8 @@ pub(super) fn generate(
             }
         }
         if matches!(bank.family, Family::Sigmoid) {
-            let byte = bank_stream(bank, Purpose::Offsets).draw(unit as u64 / 8) >> (8 * (unit % 8));
+            let byte =
+                bank_stream(bank, Purpose::Offsets).draw(unit as u64 / 8) >> (8 * (unit % 8));
             let one = if matches!(bank.law, Law::Gaussian) { 1 } else { NORMAL_ONE };
             best += normal(byte as u8) * (SIGMOID_BIAS / one);
         }

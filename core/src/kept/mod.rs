@@ -7,6 +7,7 @@
 //! practical universal noiseless coding techniques*, 1979): the quotient by 2^r in
 //! unary, then r low bits. Read a bit at a time, an index when it is needed.
 
+#[cfg(not(target_family = "wasm"))]
 use core::ops::Range;
 
 #[cfg(feature = "kept")]
@@ -85,6 +86,7 @@ impl Iterator for Indices<'_> {
 /// The features of a bank as runs of indices: all at once for a bank that has all,
 /// one by one for a list. So what a family does for each of them costs nothing
 /// more for want of a list.
+#[cfg(not(target_family = "wasm"))]
 #[derive(Clone)]
 pub(crate) struct Spans<'a> {
     /// None for a bank that has all its features.
@@ -92,12 +94,14 @@ pub(crate) struct Spans<'a> {
     left: usize,
 }
 
+#[cfg(not(target_family = "wasm"))]
 impl<'a> Spans<'a> {
     pub(crate) const fn new(kept: Kept<'a>, features: u16) -> Self {
         Self { list: kept.codes(), left: features as usize }
     }
 }
 
+#[cfg(not(target_family = "wasm"))]
 impl Iterator for Spans<'_> {
     type Item = Range<usize>;
 
