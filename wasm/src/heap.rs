@@ -16,43 +16,45 @@ pub fn zeros(bytes: usize) -> Result<Box<[u64]>, Full> {
     try_zeroed_slice_box(bytes.div_ceil(8)).map_err(|()| Full)
 }
 
-/// What a model works in. Each part is whole words.
+/// What a model works in: a row (f32), features (i16), accumulators that scores take
+/// the place of (i32), inputs, transform blocks (two). Each part is whole words.
 #[derive(Default)]
-pub struct Memory {
-    /// Where a row is written: f32.
-    pub row: Box<[u64]>,
-    /// Where features are read: i16.
-    pub features: Box<[u64]>,
-    /// Where scores are read: i32, one for each output from the front on.
-    pub sums: Box<[u64]>,
-    inputs: Box<[u64]>,
-    block: Box<[u64]>,
-    wide: Box<[u64]>,
-}
+pub struct Memory([Box<[u64]>; 6]);
 
 impl Memory {
-    /// The memory that a model needs.
-    pub fn new(model: &Model<'_>) -> Result<Self, Full> {
+    /// Makes the memory that a model needs.
+    pub fn fill(&mut self, model: &Model<'_>) -> Result<(), Full> {
         let sizes = model.buffer_sizes();
-        Ok(Self {
-            row: zeros(4 * sizes.inputs)?,
-            features: zeros(2 * model.features())?,
-            sums: zeros(8 * sizes.outputs)?,
-            inputs: zeros(2 * sizes.inputs)?,
-            block: zeros(2 * sizes.block)?,
-            wide: zeros(4 * sizes.wide)?,
-        })
+        let bytes = [
+            4 * sizes.inputs,
+            2 * model.features(),
+            8 * sizes.outputs,
+            2 * sizes.inputs,
+            2 * sizes.block,
+            4 * sizes.wide,
+        ];
+        for (part, bytes) in self.0.iter_mut().zip(bytes) {
+            *part = zeros(bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Where a row is written, and scores and features are read.
+    pub fn places(&self) -> [u32; 3] {
+        let [row, features, scores, ..] = &self.0;
+        [row, scores, features].map(|part| part.as_ptr() as u32)
     }
 
     /// The row, the features, and what predictions work in.
     pub fn parts(&mut self) -> (&mut [f32], &mut [i16], Workspace<'_>) {
+        let [row, features, sums, inputs, block, wide] = &mut self.0;
         let workspace = Workspace {
-            inputs: cast_slice_mut(&mut self.inputs),
-            block: cast_slice_mut(&mut self.block),
-            wide: cast_slice_mut(&mut self.wide),
-            sums: cast_slice_mut(&mut self.sums),
+            inputs: cast_slice_mut(inputs),
+            block: cast_slice_mut(block),
+            wide: cast_slice_mut(wide),
+            sums: cast_slice_mut(sums),
         };
-        (cast_slice_mut(&mut self.row), cast_slice_mut(&mut self.features), workspace)
+        (cast_slice_mut(row), cast_slice_mut(features), workspace)
     }
 }
 
@@ -63,7 +65,8 @@ mod tests {
     #[test]
     fn every_part_has_its_length() {
         let model = Model::parse(include_bytes!("../../core/tests/tiny.koan")).unwrap();
-        let mut memory = Memory::new(&model).unwrap();
+        let mut memory = Memory::default();
+        memory.fill(&model).unwrap();
         let (row, features, workspace) = memory.parts();
         assert!(row.len() >= model.inputs() && features.len() >= model.features());
         let sizes = model.buffer_sizes();

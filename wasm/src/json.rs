@@ -140,7 +140,8 @@ mod tests {
 
     fn answered(text: &str) -> Result<std::string::String, &'static str> {
         let model = Model::parse(include_bytes!("../../core/tests/tiny.koan")).unwrap();
-        let mut memory = Memory::new(&model).unwrap();
+        let mut memory = Memory::default();
+        memory.fill(&model).unwrap();
         let (_, _, workspace) = memory.parts();
         let mut predictor = Predictor::new(model, workspace).unwrap();
         match answer(&mut predictor, text.as_bytes(), &mut [0.0; 2]) {

@@ -62,12 +62,8 @@ impl From<Full> for Failure {
 struct Shared {
     /// Where the blob is written, or a row of JSON.
     given: u32,
-    /// Where a row is written: f32.
-    row: u32,
-    /// Where its scores are read: i32.
-    scores: u32,
-    /// Where its features are read: i16.
-    vector: u32,
+    /// Where a row is written (f32), its scores are read (i32), and its features (i16).
+    places: [u32; 3],
     /// Why the last failed call failed: see [`Session::fail`].
     text: [u32; 2],
     kind: u32,
@@ -190,11 +186,9 @@ impl Session {
     /// Loads the given blob, makes its memory, and fills in the shared words.
     fn load(&mut self) -> Result<(), Failure> {
         let model = Model::parse(bytes_of(&self.blob, self.shared.bytes as usize))?;
-        self.memory = Memory::new(&model)?;
+        self.memory.fill(&model)?;
         let shared = &mut self.shared;
-        let [row, scores] = [&self.memory.row, &self.memory.sums].map(|part| part.as_ptr() as u32);
-        (shared.row, shared.scores) = (row, scores);
-        shared.vector = self.memory.features.as_ptr() as u32;
+        shared.places = self.memory.places();
         Predictor::new(model, self.memory.parts().2)?;
         let seed = model.seed();
         shared.task = model.task() as u32;

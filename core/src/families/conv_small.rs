@@ -3,7 +3,7 @@
 
 use super::{Runs, offset_of};
 use crate::bank::Bank;
-use crate::conv::Conv;
+use crate::conv::{Axis, Conv, divided};
 use crate::generator::{Purpose, bank_stream};
 use crate::numerics::cos;
 use crate::sink::Sink;
@@ -31,22 +31,23 @@ pub(super) fn generate(
     let offsets = bank_stream(bank, Purpose::Offsets).draw(0);
     let mut runs = Runs::new(sink);
     for index in bank.indices() {
-        let filter = index / usize::from(conv.cells()).max(1);
-        let dilation = 1 << (filter / 8 % dilations.max(1));
+        let filter = divided(index, conv.cells().into());
+        let eight = filter / 8;
+        let dilation = 1 << (eight - divided(eight, dilations) * dilations);
         let draws = signs.draws((filter * conv.taps().div_ceil(64)) as u64);
         let offset = offset_of(offsets, filter);
         // Taps of a line that are not dilated lie one behind the other.
         let (taps, run) =
             if dilation == 1 { (1, x.kernel * channels) } else { (x.kernel, channels) };
         // Positions of the cell in both directions, and how many the largest has.
-        let cell = |axis: crate::conv::Axis, number: usize| {
+        let cell = |axis: Axis, number: usize| {
             let positions = axis.positions(stride, dilation);
-            let cells = axis.cells.max(1);
-            let start = |cell: usize| (cell * positions).div_ceil(cells);
-            let number = number % cells;
-            (start(number)..start(number + 1), positions.div_ceil(cells))
+            let cells = axis.cells;
+            let start = |cell: usize| divided(cell * positions + cells - 1, cells);
+            let number = number - divided(number, cells) * cells;
+            (start(number)..start(number + 1), start(1))
         };
-        let (rows, most_rows) = cell(y, index / x.cells.max(1));
+        let (rows, most_rows) = cell(y, divided(index, x.cells));
         let (columns, most_columns) = cell(x, index);
         let mut sum = 0i32;
         for row in rows {
@@ -75,7 +76,7 @@ pub(super) fn generate(
                 });
             }
         }
-        let reciprocal = 65_536 / (most_rows * most_columns).max(1);
+        let reciprocal = divided(65_536, most_rows * most_columns);
         let rounded = sum.wrapping_mul(reciprocal as i32).wrapping_add(1 << 15);
         runs.put((rounded >> 16) as i16);
     }

@@ -46,11 +46,11 @@ pub(crate) fn generate(bank: &Bank<'_>, workspace: &mut Workspace<'_>, sink: &mu
     match bank.family {
         Family::Linear => linear::generate(bank, q, sink),
         #[cfg(not(target_family = "wasm"))]
-        Family::Fourier if cfg!(feature = "fourier") && bank.is_kept() => {
-            if let Some(list) = bank.listed() {
-                fourier_kept::generate(bank, list, q, block, sink);
-            }
-        }
+        Family::Fourier if cfg!(feature = "fourier") => match bank.listed() {
+            Some(list) => fourier_kept::generate(bank, list, q, block, sink),
+            None => fourier::generate(bank, q, block, sink),
+        },
+        #[cfg(target_family = "wasm")]
         Family::Fourier if cfg!(feature = "fourier") => fourier::generate(bank, q, block, sink),
         Family::Stump if cfg!(feature = "stump") => stump::generate(bank, q, sink),
         Family::Bin { slot_bits } if cfg!(feature = "bin") => {
