@@ -3,9 +3,11 @@
 use crate::conv::Conv;
 use crate::error::{Feature, Field};
 use crate::format::{Cursor, byte_at, field, hadamard_block, u16_at, u64_at};
+#[cfg(target_family = "wasm")]
+use crate::kept::Indices;
 #[cfg(not(target_family = "wasm"))]
 use crate::kept::Spans;
-use crate::kept::{Indices, Kept, Listed, MAX_INDEX};
+use crate::kept::{Kept, Listed, MAX_INDEX};
 use crate::numerics::{NORMAL_ONE, Scale, quotient};
 
 /// The nonlinearity of a bank's features.
@@ -494,7 +496,10 @@ impl<'a> Bank<'a> {
     /// The indices of the bank's features (grids, for `bin`), rising: those of its
     /// list, or all.
     pub fn indices(&self) -> impl Iterator<Item = usize> + use<'a> {
-        Indices::new(self.kept, self.features)
+        #[cfg(target_family = "wasm")]
+        return Indices::new(self.kept, self.features);
+        #[cfg(not(target_family = "wasm"))]
+        self.spans().flatten()
     }
 
     /// The indices of its list, if it has one.

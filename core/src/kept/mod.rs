@@ -53,7 +53,9 @@ impl Iterator for Listed<'_> {
     }
 }
 
-/// The indices of a bank's features, rising.
+/// The indices of a bank's features, one by one. In the browser bytes count: there this
+/// does for all families what elsewhere [`Spans`] are for.
+#[cfg(target_family = "wasm")]
 pub(crate) struct Indices<'a> {
     /// None for a bank that has all its features.
     list: Option<Codes<'a>>,
@@ -61,17 +63,18 @@ pub(crate) struct Indices<'a> {
     left: u16,
 }
 
+#[cfg(target_family = "wasm")]
 impl<'a> Indices<'a> {
     pub(crate) const fn new(kept: Kept<'a>, features: u16) -> Self {
         Self { list: kept.codes(), next: 0, left: features }
     }
 }
 
+#[cfg(target_family = "wasm")]
 impl Iterator for Indices<'_> {
     type Item = usize;
 
-    #[cfg_attr(target_family = "wasm", inline(never))]
-    #[cfg_attr(not(target_family = "wasm"), inline)]
+    #[inline(never)]
     fn next(&mut self) -> Option<usize> {
         self.left = self.left.checked_sub(1)?;
         let index = match &mut self.list {
