@@ -69,6 +69,7 @@ impl Stream {
 
 /// Consecutive draws of a stream: cheaper than counting, as the state itself
 /// advances.
+#[derive(Clone)]
 pub(crate) struct Draws {
     state: u64,
 }

@@ -1,6 +1,6 @@
-import { wrongLength } from './message.js';
+import { sentence, wrongLength } from './message.js';
 import { bytesOf, init, moduleOf, type Bytes, type Source } from './runtime.js';
-import { Call, Session, Word } from './session.js';
+import { Call, Session, Word, type Views } from './session.js';
 
 /**
  * A row of numbers, one for each input; or several rows, one behind the other.
@@ -11,7 +11,7 @@ export type Row = Float32Array | Int16Array | Uint8Array;
 /** What a model says of itself. */
 export interface Info {
   /** What the outputs are. */
-  readonly task: 'features' | 'regression' | 'classification';
+  readonly task: Task;
   /** Numbers in a row. */
   readonly inputs: number;
   /** Scores of a row. */
@@ -36,13 +36,10 @@ export interface Info {
 
 const TASKS = ['features', 'regression', 'classification'] as const;
 
-/** Constructors of result arrays. */
-type Results<T> = {
-  readonly BYTES_PER_ELEMENT: number;
-  new (length: number): T;
-  new (buffer: ArrayBufferLike, offset: number, length: number): T;
-};
-type Numbers = Float32Array | Int32Array | Int16Array;
+type Task = (typeof TASKS)[number];
+
+/** Arrays of results. */
+type Numbers = Float32Array | Int32Array | Int16Array | Uint8Array;
 
 /**
  * A koan model, ready to predict.
@@ -59,10 +56,9 @@ export class Model {
 
   private constructor(blob: Uint8Array) {
     const session = new Session(blob);
-    const { words, buffer } = session.views();
+    const { words, floats } = session.views();
     const at = (word: number): number => words[word]!;
     const names = session.text(Word.Names);
-    const scale = new Float32Array(buffer, words.byteOffset + 4 * Word.ScoreScale, 1);
     this.info = Object.freeze({
       task: TASKS[at(Word.Task)]!,
       inputs: at(Word.Inputs),
@@ -72,7 +68,7 @@ export class Model {
       features: at(Word.Features),
       bytes: at(Word.Bytes),
       bufferBytes: at(Word.BufferBytes),
-      scoreScale: scale[0]!,
+      scoreScale: floats[Word.ScoreScale]!,
       seed: (BigInt(at(Word.Seed + 1)) << 32n) | BigInt(at(Word.Seed)),
       notes: session.text(Word.Notes),
     });
@@ -114,62 +110,65 @@ export class Model {
 
   /** The class of a row: its number, from 0; `info.classNames` has its name. */
   classify(row: Row): number {
-    return this.#one(Call.Classify, row, Int32Array, 1)[0]!;
+    return this.#class(checked(row));
   }
 
   /** The classes of several rows. */
   classifyMany(rows: Row): Uint8Array {
-    return new Uint8Array(this.#many(Call.Classify, rows, Int32Array, 1));
+    return this.#many(Uint8Array, 1, rows, (row) => [this.#class(row)]);
   }
 
   /** The exact integer scores of a row, one for each output: the same on every device. */
   scores(row: Row): Int32Array {
-    return this.#one(Call.Scores, row, Int32Array, this.info.outputs).slice();
+    return this.#scores(checked(row)).slice();
   }
 
   /** The scores of several rows, row by row. */
   scoresMany(rows: Row): Int32Array {
-    return this.#many(Call.Scores, rows, Int32Array, this.info.outputs);
+    return this.#many(Int32Array, this.info.outputs, rows, (row) => this.#scores(row));
   }
 
-  /** The probability of every class. */
+  /**
+   * The probability of every class. Other than the scores, these are the engine's
+   * floats: the last bits may differ from one to the next.
+   */
   probabilities(row: Row): Float32Array {
-    return this.#one(Call.Probabilities, row, Float32Array, this.info.classes).slice();
+    return Float32Array.from(this.#probabilities(checked(row)));
   }
 
   /** The probabilities of several rows, row by row. */
   probabilitiesMany(rows: Row): Float32Array {
-    return this.#many(Call.Probabilities, rows, Float32Array, this.info.classes);
+    return this.#many(Float32Array, this.info.classes, rows, (row) => this.#probabilities(row));
   }
 
   /** The value of a regression's first output, in the target's units. */
   predict(row: Row): number {
-    return this.#one(Call.Predict, row, Float32Array, 1)[0]!;
+    return this.#predict(checked(row));
   }
 
   /** The values of the first output of several rows. */
   predictMany(rows: Row): Float32Array {
-    return this.#many(Call.Predict, rows, Float32Array, 1);
+    return this.#many(Float32Array, 1, rows, (row) => [this.#predict(row)]);
   }
 
   /** Scores in real units, one for each output. */
   values(row: Row): Float32Array {
-    return this.#one(Call.Values, row, Float32Array, this.info.outputs).slice();
+    return this.#values(checked(row));
   }
 
   /** Scores in real units of several rows, row by row. */
   valuesMany(rows: Row): Float32Array {
-    return this.#many(Call.Values, rows, Float32Array, this.info.outputs);
+    return this.#many(Float32Array, this.info.outputs, rows, (row) => this.#values(row));
   }
 
   /** The feature vector of a row; 32767 stands for 1. */
   features(row: Row): Int16Array {
-    return this.#one(Call.Features, row, Int16Array, this.info.features).slice();
+    return this.#run(Call.Features, checked(row)).vector.slice();
   }
 
   /** The feature vectors of several rows, row by row. */
   featuresMany(rows: Row): Int16Array {
-    return this.#many(Call.Features, rows, Int16Array, this.info.features);
+    return this.#many(Int16Array, this.info.features, rows, (row) => this.#run(Call.Features, row).vector);
   }
 
   /**
@@ -186,7 +185,7 @@ export class Model {
    * `Error` that names the difference if not.
    */
   selfTest(): void {
-    this.#running().run(Call.SelfTest, 0);
+    this.#running().run(Call.SelfTest);
   }
 
   /** Gives the model's memory back; using the model afterwards is an error. */
@@ -200,32 +199,77 @@ export class Model {
     return this.#session;
   }
 
-  /** The results of one row, where they lie: they are gone with the next call. */
-  #one<T extends Numbers>(call: number, row: Row, results: Results<T>, each: number): T {
+  /** Carries out a call on a row. Results lie in the views until the next call. */
+  #run(call: number, row: Row): Views {
     const session = this.#running();
+    expect('row', row.length, this.info.inputs);
     const views = session.views();
-    expect('row', checked(row).length, this.info.inputs);
-    views.staged.set(row);
-    session.run(call, 1);
-    return new results(views.buffer, views.words[Word.Results]!, each);
+    views.row.set(row);
+    session.run(call);
+    return views;
   }
 
-  #many<T extends Numbers>(call: number, rows: Row, results: Results<T>, each: number): T {
-    const session = this.#running();
-    const inputs = this.info.inputs;
+  #scores(row: Row): Int32Array {
+    return this.#run(Call.Scores, row).scores;
+  }
+
+  /** As `koan::class_of`: the lowest index wins a tie. */
+  #class(row: Row): number {
+    this.#suits('classification');
+    const scores = this.#scores(row);
+    if (scores.length === 1) return Number(scores[0]! > 0);
+    let best = 0;
+    for (let i = 1; i < scores.length; i++) if (scores[i]! > scores[best]!) best = i;
+    return best;
+  }
+
+  /** As `koan::Predictor::probabilities`, with the engine's exponential. */
+  #probabilities(row: Row): number[] {
+    this.#suits('classification');
+    const scores = this.#scores(row);
+    const { floats } = this.#running().views();
+    const scale = floats[Word.Slope]! * floats[Word.ScoreScale]!;
+    if (scores.length === 1) {
+      const z = scores[0]! * scale + floats[Word.Intercept]!;
+      return [z, -z].map((z) => 1 / (1 + Math.exp(z)));
+    }
+    const highest = Math.max(...scores);
+    const powers = Array.from(scores, (score) => Math.exp((score - highest) * scale));
+    const sum = powers.reduce((a, b) => a + b);
+    return powers.map((power) => power / sum);
+  }
+
+  #predict(row: Row): number {
+    this.#suits('regression');
+    return this.#values(row)[0]!;
+  }
+
+  /** Products of two f32, rounded once: the core's bits. */
+  #values(row: Row): Float32Array {
+    return Float32Array.from(this.#scores(row), (score) => Math.fround(score) * this.info.scoreScale);
+  }
+
+  /** The same error as the core's. */
+  #suits(task: Task): void {
+    this.#running();
+    if (this.info.task !== task) throw new Error(sentence(10, 0, 0, `a ${task} model`));
+  }
+
+  /** Results of several rows, `each` of every row. */
+  #many<T extends Numbers>(
+    Results: new (length: number) => T,
+    each: number,
+    rows: Row,
+    one: (row: Row) => ArrayLike<number>,
+  ): T {
+    this.#running();
+    const { inputs } = this.info;
     const numbers = checked(rows).length;
     const count = Math.ceil(numbers / inputs);
     expect('rows', numbers, count * inputs);
-    const { staged, words, buffer } = session.views();
-    const room = words[Word.ResultsBytes]! / results.BYTES_PER_ELEMENT;
-    const chunk = Math.min(Math.floor(staged.length / inputs), Math.floor(room / (each || 1)));
-    const from = new results(buffer, words[Word.Results]!, room);
-    const all = new results(count * each);
-    for (let first = 0; first < count; first += chunk) {
-      const part = Math.min(chunk, count - first);
-      staged.set(rows.subarray(first * inputs, (first + part) * inputs));
-      session.run(call, part);
-      all.set(from.subarray(0, part * each), first * each);
+    const all = new Results(count * each);
+    for (let i = 0; i < count; i++) {
+      all.set(one(rows.subarray(i * inputs, (i + 1) * inputs)), i * each);
     }
     return all;
   }

@@ -1,6 +1,6 @@
 /** The WebAssembly runtime: found, compiled and started once. */
 
-import { initSync } from '../build/glue.js';
+import type { InitOutput } from '../build/glue.js';
 
 /** Where bytes may come from. */
 export type Bytes = BufferSource | URL | string | Response;
@@ -46,9 +46,12 @@ export function hasSimd(): boolean {
   return WebAssembly.validate(PROBE);
 }
 
-/** What others need of the exports; the glue's own types stay inside. */
+/** The exports, of `wasm/src/session.rs`. Only numbers cross, so there is no glue. */
 export interface Running {
   readonly memory: WebAssembly.Memory;
+  open(bytes: number): number;
+  close(session: number): void;
+  call(session: number, call: number, bytes: number): number;
 }
 
 let started: Promise<Running> | undefined;
@@ -74,7 +77,8 @@ export async function init(source?: Source | PromiseLike<Source>): Promise<void>
 
 async function start(source?: Source | PromiseLike<Source>): Promise<Running> {
   const module = await compile(await (source ?? host.runtime()));
-  return (running = initSync({ module }));
+  const { exports } = await WebAssembly.instantiate(module);
+  return (running = exports as unknown as InitOutput);
 }
 
 /** The module that a source is; to the types every object is one. */

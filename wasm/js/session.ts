@@ -1,64 +1,54 @@
 /** A model in the runtime's memory, and the words that are shared with it. */
 
-import { call as raw, close, open } from '../build/glue.js';
 import { sentence } from './message.js';
 import { host, runtime } from './runtime.js';
 
-/** Calls, with the numbers that `wasm/src/run.rs` and `session.rs` give them. */
-export const Call = {
-  Scores: 0,
-  Classify: 1,
-  Probabilities: 2,
-  Predict: 3,
-  Values: 4,
-  Features: 5,
-  SelfTest: 6,
-  Load: 7,
-  Room: 8,
-  Json: 9,
-} as const;
+/** Calls, with the numbers that `wasm/src/session.rs` gives them. */
+export const Call = { Scores: 0, Features: 1, SelfTest: 2, Load: 3, Room: 4, Json: 5 } as const;
 
 /** Places of the shared words, in the order of `Shared` in `wasm/src/session.rs`. */
 export const Word = {
   Given: 0,
-  Staged: 1,
-  StagedBytes: 2,
-  Results: 3,
-  ResultsBytes: 4,
-  Text: 5,
-  TextBytes: 6,
-  Kind: 7,
-  Numbers: 8,
-  Task: 10,
-  Inputs: 11,
-  Outputs: 12,
-  Classes: 13,
-  Features: 14,
-  Bytes: 15,
-  BufferBytes: 16,
-  ScoreScale: 17,
-  Seed: 18,
-  Names: 20,
-  NamesBytes: 21,
-  Notes: 22,
-  NotesBytes: 23,
-  Length: 24,
+  Row: 1,
+  Scores: 2,
+  Vector: 3,
+  Text: 4,
+  TextBytes: 5,
+  Kind: 6,
+  Numbers: 7,
+  Task: 9,
+  Inputs: 10,
+  Outputs: 11,
+  Classes: 12,
+  Features: 13,
+  Bytes: 14,
+  BufferBytes: 15,
+  ScoreScale: 16,
+  Slope: 17,
+  Intercept: 18,
+  Seed: 19,
+  Names: 21,
+  NamesBytes: 22,
+  Notes: 23,
+  NotesBytes: 24,
+  Length: 25,
 } as const;
 
 /** Models that nobody has freed, and nobody has any more. */
-const forgotten = new FinalizationRegistry<number>(close);
+const forgotten = new FinalizationRegistry<() => void>((close) => close());
 
 export class Session {
   // First of all: without a runtime this says so.
-  #memory = runtime().memory;
+  #runtime = runtime();
   #id: number;
   #views: Views | undefined;
 
   /** @param blob a model's bytes */
   constructor(blob: Uint8Array) {
-    this.#id = open(blob.length);
-    if (this.#id === 0) throw new Error(sentence(0, 0, 0, ''));
-    forgotten.register(this, this.#id, this);
+    const { open, close } = this.#runtime;
+    const id = (this.#id = open(blob.length) >>> 0);
+    if (id === 0) throw new Error(sentence(0, 0, 0, ''));
+    forgotten.register(this, () => close(id), this);
     try {
       this.give(Call.Load, blob);
     } catch (error) {
@@ -70,13 +60,13 @@ export class Session {
   /** The memory as it is now: growing it invalidates the arrays on it. */
   views(): Views {
     const views = this.#views;
-    if (views && views.buffer === this.#memory.buffer) return views;
-    return (this.#views = new Views(this.#memory.buffer, this.#id));
+    if (views && views.buffer === this.#runtime.memory.buffer) return views;
+    return (this.#views = new Views(this.#runtime.memory.buffer, this.#id));
   }
 
-  /** Carries out a call: on `argument` staged rows, or as the call has it. */
-  run(call: number, argument: number): void {
-    if (raw(this.#id, call, argument) === 0) return;
+  /** Carries out a call: on the row, or on a text of so many bytes. */
+  run(call: number, bytes = 0): void {
+    if (this.#runtime.call(this.#id, call, bytes) === 0) return;
     const { words } = this.views();
     const [a, b] = words.subarray(Word.Numbers, Word.Numbers + 2);
     throw new Error(sentence(words[Word.Kind]!, a!, b!, this.text(Word.Text)));
@@ -98,12 +88,12 @@ export class Session {
 
   free(): void {
     forgotten.unregister(this);
-    close(this.#id);
+    this.#runtime.close(this.#id);
   }
 
   /** Carries out a call on bytes. */
   private give(call: number, bytes: Uint8Array): void {
-    new Uint8Array(this.#memory.buffer, this.views().words[Word.Given], bytes.length).set(bytes);
+    new Uint8Array(this.#runtime.memory.buffer, this.views().words[Word.Given], bytes.length).set(bytes);
     this.run(call, bytes.length);
     // The call has made memory of its own.
     this.#views = undefined;
@@ -113,14 +103,21 @@ export class Session {
 /** Arrays on the shared memory. */
 export class Views {
   readonly words: Uint32Array;
-  readonly staged: Float32Array;
+  /** The words that are floats. */
+  readonly floats: Float32Array;
+  readonly row: Float32Array;
+  readonly scores: Int32Array;
+  readonly vector: Int16Array;
 
   constructor(
     readonly buffer: ArrayBuffer,
     shared: number,
   ) {
     this.words = new Uint32Array(buffer, shared, Word.Length);
-    const words = this.words;
-    this.staged = new Float32Array(buffer, words[Word.Staged], words[Word.StagedBytes]! >> 2);
+    this.floats = new Float32Array(buffer, shared, Word.Length);
+    const at = (word: number): number => this.words[word]!;
+    this.row = new Float32Array(buffer, at(Word.Row), at(Word.Inputs));
+    this.scores = new Int32Array(buffer, at(Word.Scores), at(Word.Outputs));
+    this.vector = new Int16Array(buffer, at(Word.Vector), at(Word.Features));
   }
 }

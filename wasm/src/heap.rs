@@ -6,10 +6,6 @@ use bytemuck::allocation::try_zeroed_slice_box;
 use bytemuck::cast_slice_mut;
 use koan::{Model, Workspace};
 
-/// Rows are staged and results are handed over in about this many bytes, so
-/// that a batch of any length needs no more memory than this.
-const STAGE_BYTES: usize = 1 << 15;
-
 /// There is no memory left.
 #[derive(Clone, Copy, Debug)]
 pub struct Full;
@@ -20,47 +16,46 @@ pub fn zeros(bytes: usize) -> Result<Box<[u64]>, Full> {
     try_zeroed_slice_box(bytes.div_ceil(8)).map_err(|()| Full)
 }
 
-/// The bytes of a model's memory, in the order in which [`cut`] cuts it: rows,
-/// results, inputs, transform blocks (two), accumulators.
-fn bytes(model: &Model<'_>) -> [usize; 6] {
-    let sizes = model.buffer_sizes();
-    let results = (2 * model.features()).max(4 * sizes.outputs.max(2));
-    [
-        (4 * sizes.inputs).max(STAGE_BYTES),
-        results.max(STAGE_BYTES),
-        2 * sizes.inputs,
-        2 * sizes.block,
-        4 * sizes.wide,
-        8 * sizes.outputs,
-    ]
-}
+/// What a model works in: a row (f32), features (i16), accumulators that scores take
+/// the place of (i32), inputs, transform blocks (two). Each part is whole words.
+#[derive(Default)]
+pub struct Memory([Box<[u64]>; 6]);
 
-/// The memory that a model needs.
-pub fn memory(model: &Model<'_>) -> Result<Box<[u64]>, Full> {
-    // Each part starts on a whole word.
-    zeros(bytes(model).iter().map(|bytes| bytes + 7).sum())
-}
+impl Memory {
+    /// Makes the memory that a model needs.
+    pub fn fill(&mut self, model: &Model<'_>) -> Result<(), Full> {
+        let sizes = model.buffer_sizes();
+        let bytes = [
+            4 * sizes.inputs,
+            2 * model.features(),
+            8 * sizes.outputs,
+            2 * sizes.inputs,
+            2 * sizes.block,
+            4 * sizes.wide,
+        ];
+        for (part, bytes) in self.0.iter_mut().zip(bytes) {
+            *part = zeros(bytes)?;
+        }
+        Ok(())
+    }
 
-/// A model's memory in parts: where rows are staged, where results go, and what
-/// predictions work in.
-pub fn cut<'m>(
-    model: &Model<'_>,
-    mut memory: &'m mut [u64],
-) -> (&'m mut [f32], &'m mut [u64], Workspace<'m>) {
-    let [staged, results, inputs, block, wide, sums] = bytes(model).map(|bytes| {
-        let (part, rest) = core::mem::take(&mut memory)
-            .split_at_mut_checked(bytes.div_ceil(8))
-            .unwrap_or_default();
-        memory = rest;
-        part
-    });
-    let workspace = Workspace {
-        inputs: cast_slice_mut(inputs),
-        block: cast_slice_mut(block),
-        wide: cast_slice_mut(wide),
-        sums: cast_slice_mut(sums),
-    };
-    (cast_slice_mut(staged), results, workspace)
+    /// Where a row is written, and scores and features are read.
+    pub fn places(&self) -> [u32; 3] {
+        let [row, features, scores, ..] = &self.0;
+        [row, scores, features].map(|part| part.as_ptr() as u32)
+    }
+
+    /// The row, the features, and what predictions work in.
+    pub fn parts(&mut self) -> (&mut [f32], &mut [i16], Workspace<'_>) {
+        let [row, features, sums, inputs, block, wide] = &mut self.0;
+        let workspace = Workspace {
+            inputs: cast_slice_mut(inputs),
+            block: cast_slice_mut(block),
+            wide: cast_slice_mut(wide),
+            sums: cast_slice_mut(sums),
+        };
+        (cast_slice_mut(row), cast_slice_mut(features), workspace)
+    }
 }
 
 #[cfg(test)]
@@ -70,10 +65,10 @@ mod tests {
     #[test]
     fn every_part_has_its_length() {
         let model = Model::parse(include_bytes!("../../core/tests/tiny.koan")).unwrap();
-        let mut memory = memory(&model).unwrap();
-        let (staged, results, workspace) = cut(&model, &mut memory);
-        assert_eq!(4 * staged.len(), STAGE_BYTES);
-        assert_eq!(8 * results.len(), STAGE_BYTES);
+        let mut memory = Memory::default();
+        memory.fill(&model).unwrap();
+        let (row, features, workspace) = memory.parts();
+        assert!(row.len() >= model.inputs() && features.len() >= model.features());
         let sizes = model.buffer_sizes();
         assert!(workspace.inputs.len() >= sizes.inputs);
         assert!(workspace.block.len() >= sizes.block);

@@ -135,13 +135,14 @@ impl<'de> Deserialize<'de> for Number {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::heap::{cut, memory};
+    use crate::heap::Memory;
     use koan::Model;
 
     fn answered(text: &str) -> Result<std::string::String, &'static str> {
         let model = Model::parse(include_bytes!("../../core/tests/tiny.koan")).unwrap();
-        let mut memory = memory(&model).unwrap();
-        let (_, _, workspace) = cut(&model, &mut memory);
+        let mut memory = Memory::default();
+        memory.fill(&model).unwrap();
+        let (_, _, workspace) = memory.parts();
         let mut predictor = Predictor::new(model, workspace).unwrap();
         match answer(&mut predictor, text.as_bytes(), &mut [0.0; 2]) {
             Ok(text) => Ok(std::string::String::from_utf8(text).unwrap()),

@@ -14,7 +14,6 @@ extern crate std;
 mod heap;
 #[cfg(feature = "json")]
 mod json;
-mod run;
 mod session;
 
 pub use session::{call, close, open};

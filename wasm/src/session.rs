@@ -8,19 +8,20 @@ use koan::{Error, Model, Predictor};
 use spin::Mutex;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::heap::{Full, cut, memory, zeros};
-use crate::run::{Call, run};
+use crate::heap::{Full, Memory, zeros};
 
 /// Returned by a call that failed.
 const FAILED: i32 = -1;
 
-/// Calls besides those of [`Call`]; the numbers are what JavaScript passes.
-const SELF_TEST: u32 = 6;
-const LOAD: u32 = 7;
+/// What is asked of a session: the numbers are what JavaScript passes. Any other
+/// number asks for the scores of the row.
+const FEATURES: u32 = 1;
+const SELF_TEST: u32 = 2;
+const LOAD: u32 = 3;
 #[cfg(feature = "json")]
-const ROOM: u32 = 8;
+const ROOM: u32 = 4;
 #[cfg(feature = "json")]
-const JSON: u32 = 9;
+const JSON: u32 = 5;
 
 /// Why a call failed.
 enum Failure {
@@ -61,10 +62,8 @@ impl From<Full> for Failure {
 struct Shared {
     /// Where the blob is written, or a row of JSON.
     given: u32,
-    /// Where rows are written: f32, one after the other.
-    staged: [u32; 2],
-    /// Where results are read.
-    results: [u32; 2],
+    /// Where a row is written (f32), its scores are read (i32), and its features (i16).
+    places: [u32; 3],
     /// Why the last failed call failed: see [`Session::fail`].
     text: [u32; 2],
     kind: u32,
@@ -77,6 +76,9 @@ struct Shared {
     bytes: u32,
     buffer_bytes: u32,
     score_scale: f32,
+    /// The calibration of the probabilities.
+    slope: f32,
+    intercept: f32,
     seed: [u32; 2],
     /// The names of the classes, separated by line feeds.
     names: [u32; 2],
@@ -90,7 +92,7 @@ struct Session {
     blob: Box<[u64]>,
     /// Without its bytes, which it cannot borrow here: [`Model::moved`] joins them.
     model: Option<Model<'static>>,
-    memory: Box<[u64]>,
+    memory: Memory,
     #[cfg(feature = "json")]
     row: Box<[u64]>,
     #[cfg(feature = "json")]
@@ -122,7 +124,7 @@ pub fn open(bytes: usize) -> *const u32 {
         shared,
         blob,
         model: None,
-        memory: Box::default(),
+        memory: Memory::default(),
         #[cfg(feature = "json")]
         row: Box::default(),
         #[cfg(feature = "json")]
@@ -142,12 +144,12 @@ pub fn close(session: *const u32) {
     }
 }
 
-/// Carries out `call` with an argument: see `Session::call`. 0, or -1 for a
+/// Carries out `call`; `bytes` is the length of a text of JSON. 0, or -1 for a
 /// failure that the shared words tell of.
 #[wasm_bindgen]
-pub fn call(session: *const u32, call: u32, argument: usize) -> i32 {
+pub fn call(session: *const u32, call: u32, bytes: usize) -> i32 {
     match find(&mut SESSIONS.lock(), session) {
-        Some(session) => session.call(call, argument),
+        Some(session) => session.call(call, bytes),
         None => FAILED,
     }
 }
@@ -162,14 +164,15 @@ impl Session {
         (&raw const self.shared).cast()
     }
 
-    fn call(&mut self, call: u32, argument: usize) -> i32 {
+    #[cfg_attr(not(feature = "json"), expect(unused_variables, reason = "for JSON"))]
+    fn call(&mut self, call: u32, bytes: usize) -> i32 {
         let result = match call {
             LOAD => self.load(),
             #[cfg(feature = "json")]
-            ROOM => self.room(argument),
+            ROOM => self.room(bytes),
             #[cfg(feature = "json")]
-            JSON => self.json(argument),
-            _ => self.run(call, argument),
+            JSON => self.json(bytes),
+            _ => self.run(call),
         };
         match result {
             Ok(()) => 0,
@@ -183,11 +186,10 @@ impl Session {
     /// Loads the given blob, makes its memory, and fills in the shared words.
     fn load(&mut self) -> Result<(), Failure> {
         let model = Model::parse(bytes_of(&self.blob, self.shared.bytes as usize))?;
-        self.memory = memory(&model)?;
-        let (staged, results, workspace) = cut(&model, &mut self.memory);
+        self.memory.fill(&model)?;
         let shared = &mut self.shared;
-        (shared.staged, shared.results) = (place(staged), place(results));
-        Predictor::new(model, workspace)?;
+        shared.places = self.memory.places();
+        Predictor::new(model, self.memory.parts().2)?;
         let seed = model.seed();
         shared.task = model.task() as u32;
         shared.inputs = model.inputs() as u32;
@@ -196,6 +198,10 @@ impl Session {
         shared.features = model.features() as u32;
         shared.buffer_bytes = model.buffer_sizes().bytes() as u32;
         shared.score_scale = model.score_scale();
+        shared.slope = 1.0;
+        if let Some(calibration) = model.calibration() {
+            (shared.slope, shared.intercept) = (calibration.slope, calibration.intercept);
+        }
         shared.seed = [seed as u32, (seed >> 32) as u32];
         shared.names = place(model.section(section::CLASS_NAMES));
         shared.notes = place(model.section(section::NOTES));
@@ -203,16 +209,22 @@ impl Session {
         Ok(())
     }
 
-    /// Runs a call on `count` staged rows, or the self test.
-    fn run(&mut self, call: u32, count: usize) -> Result<(), Failure> {
+    /// Scores or features of the row, or the self test.
+    fn run(&mut self, call: u32) -> Result<(), Failure> {
         let Some(model) = &self.model else { return Ok(()) };
         let model = model.moved(bytes_of(&self.blob, self.shared.bytes as usize));
-        let (staged, results, workspace) = cut(&model, &mut self.memory);
+        let (row, features, workspace) = self.memory.parts();
+        let row = row.get(..model.inputs()).unwrap_or_default();
         let mut predictor = Predictor::new(model, workspace)?;
-        if call == SELF_TEST {
-            predictor.self_test()?;
-        } else {
-            run(&mut predictor, Call::from_code(call), staged, count, results)?;
+        match call {
+            SELF_TEST => predictor.self_test()?,
+            FEATURES => {
+                let features = features.get_mut(..self.shared.features as usize);
+                predictor.features(row, features.unwrap_or_default())?;
+            }
+            _ => {
+                predictor.scores(row)?;
+            }
         }
         Ok(())
     }
@@ -230,10 +242,10 @@ impl Session {
     fn json(&mut self, bytes: usize) -> Result<(), Failure> {
         let Some(model) = &self.model else { return Ok(()) };
         let model = model.moved(bytes_of(&self.blob, self.shared.bytes as usize));
-        let (staged, _, workspace) = cut(&model, &mut self.memory);
+        let (row, _, workspace) = self.memory.parts();
         let mut predictor = Predictor::new(model, workspace)?;
         let text = bytes_of(&self.row, bytes);
-        self.answer = crate::json::answer(&mut predictor, text, staged)?;
+        self.answer = crate::json::answer(&mut predictor, text, row)?;
         self.shared.text = place(&self.answer);
         Ok(())
     }
@@ -261,7 +273,7 @@ impl Session {
                 Error::SelfTest { check, row } => (11, row, 0, check),
                 #[cfg(feature = "json")]
                 Error::Length { what, needed, given } => (12, needed, given, what),
-                // Nothing else: rows are measured in JavaScript, buffers made here.
+                // Nothing else: rows are measured in JavaScript, memory is made here.
                 _ => (13, 0, 0, ""),
             },
         };

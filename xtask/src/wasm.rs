@@ -128,7 +128,7 @@ fn runtime() -> Result<()> {
     let home = std::env::home_dir().unwrap_or_default().join(".cargo");
     let home = std::env::var_os("CARGO_HOME").map_or(home, PathBuf::from);
     let remap = format!("--remap-path-prefix={}=cargo", home.display());
-    let mut glue: Option<(String, String)> = None;
+    let mut glue: Option<String> = None;
     for Build { name, flags, features } in BUILDS {
         // A folder for each: none evicts another.
         let target = format!("target/wasm-{name}");
@@ -139,7 +139,10 @@ fn runtime() -> Result<()> {
         let scratch = tempfile::tempdir()?;
         let compiled = root()?.join(&target).join(WASM).join("wasm/koan_wasm.wasm");
         let bound = bind(&compiled, scratch.path())?;
-        silence_panics(&bound.wasm)?;
+        let mut module = Module::from_file(&bound.wasm)?;
+        silence_panics(&mut module)?;
+        remove_glue(&mut module)?;
+        module.emit_wasm_file(&bound.wasm)?;
         let simd = if flags.contains("+simd128") { "--enable-simd" } else { "--disable-simd" };
         let out = folder.join(name).with_extension("wasm");
         step(&format!(
@@ -151,9 +154,7 @@ fn runtime() -> Result<()> {
         let first = glue.get_or_insert_with(|| bound.glue.clone());
         ensure!(*first == bound.glue, "{name} has another interface than the builds before it");
     }
-    let (script, types) = glue.unwrap_or_default();
-    fs::write(folder.join("glue.js"), script)?;
-    fs::write(folder.join("glue.d.ts"), types)?;
+    fs::write(folder.join("glue.d.ts"), glue.unwrap_or_default())?;
     Ok(())
 }
 
@@ -171,8 +172,7 @@ const PANICS: [&str; 8] = [
 ];
 
 /// Replaces what formats a panic's message by the trap that follows it.
-fn silence_panics(wasm: &Path) -> Result<()> {
-    let mut module = Module::from_file(wasm)?;
+fn silence_panics(module: &mut Module) -> Result<()> {
     let mut silenced = 0;
     for id in module.funcs.iter_local().map(|(id, _)| id).collect::<Vec<_>>() {
         let function = module.funcs.get(id);
@@ -193,13 +193,26 @@ fn silence_panics(wasm: &Path) -> Result<()> {
         silenced += 1;
     }
     ensure!(silenced > 0, "no panic was found: have the names changed?");
-    module.emit_wasm_file(wasm)
+    Ok(())
+}
+
+/// Removes what wasm-bindgen needs for values of JavaScript: here only numbers cross,
+/// so that the exports are called as they are.
+fn remove_glue(module: &mut Module) -> Result<()> {
+    for name in
+        ["__wbindgen_start", "__wbindgen_externrefs", "__abort_handler", "__instance_terminated"]
+    {
+        module.exports.remove(name)?;
+    }
+    walrus::passes::gc::run(module);
+    ensure!(module.imports.iter().next().is_none(), "the runtime needs something of JavaScript");
+    Ok(())
 }
 
 struct Bound {
     wasm: PathBuf,
-    /// The script and its types.
-    glue: (String, String),
+    /// The types of its exports.
+    glue: String,
 }
 
 fn bind(compiled: &Path, folder: &Path) -> Result<Bound> {
@@ -212,6 +225,6 @@ fn bind(compiled: &Path, folder: &Path) -> Result<Bound> {
         .omit_default_module_path(true)
         .remove_producers_section(true)
         .generate(folder)?;
-    let read = |name: &str| fs::read_to_string(folder.join(name)).context(name.to_owned());
-    Ok(Bound { wasm: folder.join("glue_bg.wasm"), glue: (read("glue.js")?, read("glue.d.ts")?) })
+    let glue = fs::read_to_string(folder.join("glue.d.ts")).context("glue.d.ts")?;
+    Ok(Bound { wasm: folder.join("glue_bg.wasm"), glue })
 }

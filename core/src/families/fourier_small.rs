@@ -1,41 +1,54 @@
-//! Fourier, cos(w·x + b), where bytes count more than time: one loop for both kinds
-//! of projections.
+//! Fourier, cos(w·x + b), where bytes count more than time: the transform's features
+//! block by block, all others one by one.
 
 use super::projection::{Dense, Hadamard};
-use super::{RUN, sum};
+use super::{Runs, offset_of, sum};
 use crate::bank::{Bank, Law};
+use crate::format::hadamard_block;
 use crate::generator::{Purpose, bank_stream};
+use crate::numerics::cos;
 #[cfg(target_feature = "simd128")]
 use crate::simd::Offsets;
 use crate::sink::Sink;
 
 #[inline(never)]
 pub(super) fn generate(bank: &Bank<'_>, q: &[i16], block: &mut [i16], sink: &mut dyn Sink) {
-    let mut hadamard = Hadamard::new(bank);
-    let dense = Dense::new(bank, q.len());
-    let mut offsets = Offsets::new(bank_stream(bank, Purpose::Offsets).draw(0));
     let is_dense = !matches!(bank.law, Law::Hadamard) && cfg!(feature = "dense");
-    // Phases, and in their place features: whole eights, also behind the last one.
-    let mut run = [0; RUN];
+    let length = hadamard_block(q.len() as u16);
     // Another bank may need a longer block.
-    let length = crate::format::hadamard_block(q.len() as u16);
-    let Some(block) = block.get_mut(..if is_dense { 0 } else { length }) else { return };
-    let phases = if is_dense { &mut run } else { block };
-    let (mut first, features) = (0, usize::from(bank.features));
-    while first < features && !phases.is_empty() {
-        let length = phases.len().min(features - first);
-        if is_dense {
-            for (k, phase) in (first..first + length).zip(&mut *phases) {
-                *phase = dense.phase(k, q);
-            }
-        } else {
-            hadamard.phases(bank.scale, q, phases);
+    let block = block.get_mut(..length).unwrap_or_default();
+    let draw = bank_stream(bank, Purpose::Offsets).draw(0);
+    if !is_dense && !bank.is_kept() {
+        let mut hadamard = Hadamard::from_block(bank, 0, 0);
+        let mut offsets = Offsets::new(draw);
+        let (mut first, features) = (0, usize::from(bank.features));
+        while first < features {
+            hadamard.phases(bank.scale, q, block);
+            offsets.cosines(block);
+            let Some(run) = block.get(..length.min(features - first)) else { return };
+            sink.run(first, run, sum(run));
+            first += length;
         }
-        offsets.cosines(phases);
-        let Some(features) = phases.get(..length) else { return };
-        sink.run(first, features, sum(features));
-        first += length;
+        return;
     }
+    let dense = Dense::new(bank, q.len());
+    // The block that the phases are of.
+    let mut there = usize::MAX;
+    let mut runs = Runs::new(sink);
+    for k in bank.indices() {
+        let phase = if is_dense {
+            dense.phase(k, q)
+        } else {
+            let number = k >> (length.trailing_zeros() & 31);
+            if number != there {
+                there = number;
+                Hadamard::from_block(bank, number, q.len()).phases(bank.scale, q, block);
+            }
+            block.get(k & (length - 1)).copied().unwrap_or(0)
+        };
+        runs.put(cos(phase.wrapping_add(offset_of(draw, k))));
+    }
+    runs.flush();
 }
 
 /// The offsets in order: see `fourier.rs`.
@@ -55,7 +68,7 @@ impl Offsets {
     /// Phases to features in place.
     fn cosines(&mut self, phases: &mut [i16]) {
         for phase in phases {
-            *phase = crate::numerics::cos(phase.wrapping_add(self.offset));
+            *phase = cos(phase.wrapping_add(self.offset));
             self.offset = self.offset.wrapping_add(self.step);
             self.step = self.step.wrapping_add(self.growth);
         }

@@ -4,17 +4,22 @@
 //! multiple of 8, so that packed weights of any width start on a whole byte.
 
 mod bin;
+// In the browser bytes count more than time: there a family has a second form.
+#[cfg_attr(target_family = "wasm", path = "conv_small.rs")]
 mod conv;
-// In the browser bytes count more than time.
 #[cfg_attr(target_family = "wasm", path = "fourier_small.rs")]
 mod fourier;
+#[cfg(not(target_family = "wasm"))]
 mod fourier_kept;
 mod linear;
+#[cfg_attr(target_family = "wasm", path = "maxout_small.rs")]
 mod maxout;
 #[cfg_attr(target_family = "wasm", path = "projection_small.rs")]
 mod projection;
 mod row_order;
+#[cfg_attr(target_family = "wasm", path = "sigmoid_small.rs")]
 mod sigmoid;
+#[cfg_attr(target_family = "wasm", path = "stump_small.rs")]
 mod stump;
 
 use crate::bank::{Bank, Family};
@@ -23,6 +28,9 @@ use crate::sink::Sink;
 
 /// The value of a feature that is fully on: 1.0 in Q15.
 pub const FEATURE_ONE: i16 = 32767;
+
+/// 2^16 divided by the golden ratio.
+const GOLDEN: u32 = 40_503;
 
 /// Features are handed over in runs of at most this many, unless they lie in a
 /// transform block already.
@@ -37,10 +45,13 @@ pub(crate) fn generate(bank: &Bank<'_>, workspace: &mut Workspace<'_>, sink: &mu
     // code out of the program.
     match bank.family {
         Family::Linear => linear::generate(bank, q, sink),
+        #[cfg(not(target_family = "wasm"))]
         Family::Fourier if cfg!(feature = "fourier") => match bank.listed() {
             Some(list) => fourier_kept::generate(bank, list, q, block, sink),
             None => fourier::generate(bank, q, block, sink),
         },
+        #[cfg(target_family = "wasm")]
+        Family::Fourier if cfg!(feature = "fourier") => fourier::generate(bank, q, block, sink),
         Family::Stump if cfg!(feature = "stump") => stump::generate(bank, q, sink),
         Family::Bin { slot_bits } if cfg!(feature = "bin") => {
             bin::generate(bank, slot_bits, q, sink);

@@ -104,11 +104,7 @@ pub(super) struct Hadamard {
 }
 
 impl Hadamard {
-    pub(super) fn new(bank: &Bank<'_>) -> Self {
-        Self::from_block(bank, 0, 0)
-    }
-
-    /// The same from block `number` of `inputs` inputs on.
+    /// Those from block `number` of `inputs` inputs on.
     pub(super) fn from_block(bank: &Bank<'_>, number: usize, inputs: usize) -> Self {
         let first = (number * inputs.div_ceil(64)) as u64;
         Self { draws: bank_stream(bank, Purpose::Weights).draws(first) }

@@ -7,15 +7,12 @@
 //! estimate the same kernel as independent draws with less variance, and cost no
 //! draw.
 
-use super::{FEATURE_ONE, RUN, Runs, unknown_zeros};
+use super::{FEATURE_ONE, GOLDEN, RUN, Runs, unknown_zeros};
 use crate::bank::{Bank, Group, Law};
 use crate::generator::{Purpose, bank_stream};
 use crate::kept::Listed;
 use crate::numerics::{normal, quotient, uniform};
 use crate::sink::Sink;
-
-/// 2^16 divided by the golden ratio.
-const GOLDEN: u32 = 40_503;
 
 #[inline(never)]
 pub(super) fn generate(bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {

@@ -31,7 +31,8 @@ pub struct Shortlist {
 impl Shortlist {
     /// Ranks the features of `spec`, of all its banks together, by backward
     /// elimination on the rows to fit on, down to `least` of them; λ is the best
-    /// one for the whole pool on the rows held out.
+    /// one for the whole pool on the rows held out. With `whole_filters` the features
+    /// of a convolution's filter go together.
     ///
     /// # Errors
     /// A pool of bins, whose columns come in grids, or of too many features; a
@@ -40,6 +41,7 @@ impl Shortlist {
         problem: &Problem<'_>,
         spec: ModelSpec,
         least: usize,
+        whole_filters: bool,
         options: &TrainOptions,
         progress: &Progress,
     ) -> Result<Self, Error> {
@@ -61,7 +63,8 @@ impl Shortlist {
             Some(lambda) => lambda,
             None => best_on(&system, &held_out, &LAMBDAS).0.lambda,
         };
-        let elimination = backward(&system, lambda, None, least);
+        let groups = whole_filters.then(|| filters(&spec));
+        let elimination = backward(&system, lambda, groups.as_deref(), least);
         Ok(Self { spec, elimination, fit, held_out })
     }
 
@@ -96,6 +99,22 @@ impl Shortlist {
     pub fn spec(&self, kept: &[usize]) -> ModelSpec {
         only(&self.spec, kept)
     }
+}
+
+/// The columns of each filter of a pool, and all others alone.
+fn filters(pool: &ModelSpec) -> Vec<Vec<usize>> {
+    let mut groups = Vec::new();
+    let mut start = 0;
+    for bank in &pool.banks {
+        let size = match bank.family {
+            Family::Conv(conv) => usize::from(conv.cells()),
+            _ => 1,
+        };
+        let columns: Vec<usize> = (start..start + bank.columns()).collect();
+        groups.extend(columns.chunks(size).map(<[usize]>::to_vec));
+        start += columns.len();
+    }
+    groups
 }
 
 /// `spec` with the columns in `kept` alone, ascending.
@@ -139,7 +158,7 @@ pub fn select_candidates(
     if found < count {
         return Err(Error::Options(format!("{candidates} candidates for {count} features")));
     }
-    let shortlist = Shortlist::new(problem, pool, count, options, progress)?;
+    let shortlist = Shortlist::new(problem, pool, count, false, options, progress)?;
     Ok(shortlist.spec(&shortlist.kept(count)))
 }
 
@@ -181,6 +200,27 @@ mod tests {
         let map = InputMap { offset: 0, shift: 0, log: false, mult: 1 };
         let stump = BankSpec { family: Family::Stump, law: Law::Normal, ..bank.clone() };
         ModelSpec::features(1, 3, MapSpec::Shared(map), vec![bank, stump])
+    }
+
+    #[test]
+    fn columns_of_a_filter_are_one_group() {
+        let mut pool = spec();
+        let conv = koan::Conv {
+            height: 6,
+            channels: 1,
+            kernel: 3,
+            stride: 1,
+            grid: 2,
+            proportion: false,
+            dilated: false,
+        };
+        pool.banks[1] =
+            BankSpec { family: Family::Conv(conv), features: 8, ..pool.banks[1].clone() };
+        let groups = filters(&pool);
+        assert_eq!(groups.len(), 12);
+        assert_eq!(groups[9], [9]);
+        assert_eq!(groups[10], [10, 11, 12, 13]);
+        assert_eq!(groups[11], [14, 15, 16, 17]);
     }
 
     #[test]

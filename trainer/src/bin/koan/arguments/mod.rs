@@ -174,6 +174,9 @@ pub struct Shrink {
     /// Features of the pools to keep the best of [default: by the size]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
     pub candidates: Vec<u16>,
+    /// Drop whole filters of convolutions only: a little larger, and a few times faster
+    #[arg(long)]
+    pub whole_filters: bool,
     /// What the head minimises [default: logistic for classes]
     #[arg(long)]
     pub loss: Option<Loss>,
@@ -182,6 +185,9 @@ pub struct Shrink {
     pub minutes: f64,
     #[command(flatten)]
     pub reading: Reading,
+    /// Write a page with a plot of bytes against error
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     /// Print the result as one JSON object
     #[arg(long)]
     pub json: bool,

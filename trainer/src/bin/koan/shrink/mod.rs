@@ -1,5 +1,7 @@
 //! `koan shrink`.
 
+mod page;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -36,6 +38,7 @@ pub fn run(arguments: &Shrink) -> Result<()> {
         bits: arguments.bits.clone(),
         candidates: arguments.candidates.clone(),
         loss: arguments.loss.unwrap_or(if classes { Loss::Logistic } else { Loss::Squared }),
+        whole_filters: arguments.whole_filters,
         time: Duration::from_secs_f64(60.0 * arguments.minutes),
     };
     let found = shrink(&old, &train, &options, &progress);
@@ -48,16 +51,24 @@ pub fn run(arguments: &Shrink) -> Result<()> {
             eprintln!("warning: {warning}");
         }
     }
-    let before = error_on(&old, &test)?;
+    let before = Judged::new(&old, &test)?;
+    let judge = |found: Shrunk| Judged::new(&found.blob, &test).map(|now| (found, now));
+    let found = found.into_iter().map(judge).collect::<Result<Vec<_>>>()?;
+    let task = task_name(schema.task());
+    if let Some(path) = &arguments.report {
+        page::write(path, arguments, task, before, &found)?;
+    }
     let mut objects = Vec::new();
-    for (found, name) in found.iter().zip(&names) {
-        let error = error_on(&found.blob, &test)?;
-        let own_seed =
-            if found.own_seed == found.blob { error } else { error_on(&found.own_seed, &test)? };
+    for ((found, now), name) in found.iter().zip(&names) {
+        let error = now.error;
+        let own_seed = match found.own_seed == found.blob {
+            true => error,
+            false => Judged::new(&found.own_seed, &test)?.error,
+        };
         if arguments.json {
             objects.push(json!({
                 "bytes": found.blob.len(), "error": error, "rows": test.rows(),
-                "before": {"bytes": old.len(), "error": before},
+                "before": {"bytes": before.bytes, "error": before.error},
                 "own_seed": {"bytes": found.own_seed.len(), "error": own_seed},
                 "seeds": found.seeds, "best": found.best, "front": found.front,
                 "attempts": found.attempts,
@@ -65,7 +76,6 @@ pub fn run(arguments: &Shrink) -> Result<()> {
             continue;
         }
         print(found);
-        let task = task_name(schema.task());
         println!(
             "{}: {} on {} test rows, {} bytes",
             name.display(),
@@ -73,7 +83,7 @@ pub fn run(arguments: &Shrink) -> Result<()> {
             test.rows(),
             found.blob.len()
         );
-        println!("  before: {} in {} bytes", named_error(task, before), old.len());
+        println!("  before: {} in {} bytes", named_error(task, before.error), before.bytes);
         println!(
             "  {} seed{} tried; with the model's own seed {} on the test rows",
             found.seeds,
@@ -104,8 +114,17 @@ fn name(arguments: &Shrink, flash: usize) -> PathBuf {
     output.with_file_name(name)
 }
 
-fn error_on(blob: &[u8], test: &Table) -> Result<f64> {
-    Ok(evaluate(blob, test)?.error)
+/// A model on test rows.
+#[derive(Clone, Copy)]
+struct Judged {
+    bytes: usize,
+    error: f64,
+}
+
+impl Judged {
+    fn new(blob: &[u8], test: &Table) -> Result<Self> {
+        Ok(Self { bytes: blob.len(), error: evaluate(blob, test)?.error })
+    }
 }
 
 /// What was tried, and the front.
@@ -129,6 +148,7 @@ fn print(found: &Shrunk) {
         }
         grid
     };
+    println!("validation errors are of ridge heads on rows held out");
     println!("{}", grid(&mut found.attempts.iter().filter(shown)));
     println!("bytes against error, the best pool:\n{}", grid(&mut found.front.iter()));
 }
