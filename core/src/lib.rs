@@ -50,6 +50,9 @@
 #[cfg(test)]
 extern crate std;
 
+/// Whether bytes count more than time: see the cargo feature `small`.
+const SMALL: bool = cfg!(any(feature = "small", target_family = "wasm"));
+
 /// Tests of all values take one in so many under Miri, which is slow.
 #[cfg(test)]
 const STRIDE: usize = if cfg!(miri) { 1021 } else { 1 };

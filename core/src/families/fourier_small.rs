@@ -1,63 +1,84 @@
-//! Fourier, cos(w·x + b), where bytes count more than time: one loop for both kinds
-//! of projections.
+//! Fourier, cos(w·x + b), where bytes count more than time: features in the place of
+//! their phases, a few at a time.
 
-use super::projection::{Dense, Hadamard};
-use super::{RUN, sum};
+use super::offset_of;
+use super::projection::{Dense, Part};
 use crate::bank::{Bank, Law};
-use crate::generator::{Purpose, bank_stream};
-#[cfg(target_feature = "simd128")]
-use crate::simd::Offsets;
-use crate::sink::Sink;
+use crate::format::fourier_block;
+use crate::generator::{Purpose, bank_draw};
+use crate::sink::{MAX_RUN, Sink};
 
 #[inline(never)]
 pub(super) fn generate(bank: &Bank<'_>, q: &[i16], block: &mut [i16], sink: &mut dyn Sink) {
-    let mut hadamard = Hadamard::new(bank);
-    let dense = Dense::new(bank, q.len());
-    let mut offsets = Offsets::new(bank_stream(bank, Purpose::Offsets).draw(0));
-    let is_dense = !matches!(bank.law, Law::Hadamard) && cfg!(feature = "dense");
-    // Phases, and in their place features: whole eights, also behind the last one.
-    let mut run = [0; RUN];
+    if !matches!(bank.law, Law::Hadamard) && cfg!(feature = "dense") {
+        dense(bank, q, sink);
+        return;
+    }
     // Another bank may need a longer block.
-    let length = crate::format::hadamard_block(q.len() as u16);
-    let Some(block) = block.get_mut(..if is_dense { 0 } else { length }) else { return };
-    let phases = if is_dense { &mut run } else { block };
-    let (mut first, features) = (0, usize::from(bank.features));
-    while first < features && !phases.is_empty() {
-        let length = phases.len().min(features - first);
-        if is_dense {
-            for (k, phase) in (first..first + length).zip(&mut *phases) {
-                *phase = dense.phase(k, q);
-            }
-        } else {
-            hadamard.phases(bank.scale, q, phases);
-        }
-        offsets.cosines(phases);
-        let Some(features) = phases.get(..length) else { return };
-        sink.run(first, features, sum(features));
-        first += length;
+    let Some(block) = block.get_mut(..fourier_block(q.len() as u16)) else { return };
+    let draw = bank_draw(bank, Purpose::Offsets, 0);
+    let mut part = Part { bank, next: 0, at: 0, q, block };
+    while part.next < usize::from(part.bank.features) && !part.block.is_empty() {
+        part.phases();
+        hand_over(&mut part, draw, sink);
     }
 }
 
-/// The offsets in order: see `fourier.rs`.
-#[cfg(not(target_feature = "simd128"))]
-struct Offsets {
-    offset: i16,
-    step: i16,
-    growth: i16,
+/// The same of dense projections. A function of its own for its memory.
+#[inline(never)]
+fn dense(bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
+    let projections = Dense::new(bank, q.len());
+    let draw = bank_draw(bank, Purpose::Offsets, 0);
+    // Whole eights, also behind the last one.
+    let mut part = Part { bank, next: 0, at: 0, q, block: &mut super::unknown_zeros() };
+    while part.next < usize::from(bank.features) {
+        for (k, phase) in (part.next..usize::from(bank.features)).zip(&mut *part.block) {
+            *phase = projections.phase(k, q);
+        }
+        hand_over(&mut part, draw, sink);
+    }
 }
 
-#[cfg(not(target_feature = "simd128"))]
-impl Offsets {
-    fn new(draw: u64) -> Self {
-        Self { offset: draw as i16, step: (draw >> 16) as i16, growth: (draw >> 32) as i16 }
-    }
-
-    /// Phases to features in place.
-    fn cosines(&mut self, phases: &mut [i16]) {
-        for phase in phases {
-            *phase = crate::numerics::cos(phase.wrapping_add(self.offset));
-            self.offset = self.offset.wrapping_add(self.step);
-            self.step = self.step.wrapping_add(self.growth);
+/// Hands over the features of a part's phases, and goes on to the next part.
+#[inline]
+fn hand_over(part: &mut Part<'_, i16>, draw: u64, sink: &mut dyn Sink) {
+    let mut total = cosines(part, draw);
+    let left = usize::from(part.bank.features).saturating_sub(part.next);
+    let features = part.block.get(..left).unwrap_or(part.block);
+    // In the browser a part is a whole transform.
+    if cfg!(target_family = "wasm") {
+        for run in features.chunks(MAX_RUN) {
+            sink.run(part.next, run, core::mem::take(&mut total));
+            part.next += run.len();
         }
+    } else {
+        sink.run(part.next, features, total);
+        part.next += features.len();
+    }
+}
+
+/// The features of a part's phases in their place, and their sum.
+#[inline(never)]
+fn cosines(part: &mut Part<'_, i16>, draw: u64) -> i32 {
+    // The sequence of offsets, see `fourier.rs`, goes on like one that starts here.
+    let growth = (draw >> 32) as i16;
+    let step = ((draw >> 16) as i16).wrapping_add(growth.wrapping_mul(part.next as i16));
+    let offset = offset_of(draw, part.next);
+    let left = usize::from(part.bank.features).saturating_sub(part.next);
+    #[cfg(target_feature = "simd128")]
+    {
+        crate::simd::Offsets::new(offset, step, growth).cosines(part.block);
+        crate::simd::sum(part.block.get(..left).unwrap_or(part.block))
+    }
+    #[cfg(not(target_feature = "simd128"))]
+    {
+        let (mut total, mut offset, mut step) = (0, offset, step);
+        for phase in part.block.iter_mut().take(left) {
+            *phase = crate::numerics::cos(phase.wrapping_add(offset));
+            total += i32::from(*phase);
+            offset = offset.wrapping_add(step);
+            step = step.wrapping_add(growth);
+        }
+        total
     }
 }

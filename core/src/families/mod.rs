@@ -6,19 +6,18 @@
 mod bin;
 mod conv;
 // In the browser bytes count more than time.
-#[cfg_attr(target_family = "wasm", path = "fourier_small.rs")]
+#[cfg_attr(any(feature = "small", target_family = "wasm"), path = "fourier_small.rs")]
 mod fourier;
 mod fourier_kept;
 mod linear;
 mod maxout;
-#[cfg_attr(target_family = "wasm", path = "projection_small.rs")]
+#[cfg_attr(any(feature = "small", target_family = "wasm"), path = "projection_small.rs")]
 mod projection;
 mod row_order;
 mod sigmoid;
 mod stump;
 
 use crate::bank::{Bank, Family};
-use crate::buffers::Workspace;
 use crate::sink::Sink;
 
 /// The value of a feature that is fully on: 1.0 in Q15.
@@ -26,13 +25,18 @@ pub const FEATURE_ONE: i16 = 32767;
 
 /// Features are handed over in runs of at most this many, unless they lie in a
 /// transform block already.
-const RUN: usize = 128;
+const RUN: usize = if cfg!(all(feature = "small", not(target_family = "wasm"))) { 16 } else { 128 };
 
 /// Makes all features of `bank` from the quantised row `q`.
 ///
 /// `block` and `wide` have the lengths of [`Bank::buffers`] at least.
-pub(crate) fn generate(bank: &Bank<'_>, workspace: &mut Workspace<'_>, sink: &mut dyn Sink) {
-    let (q, block, wide) = (&*workspace.inputs, &mut *workspace.block, &mut *workspace.wide);
+pub(crate) fn generate(
+    bank: &Bank<'_>,
+    q: &[i16],
+    block: &mut [i16],
+    wide: &mut [i32],
+    sink: &mut dyn Sink,
+) {
     // What is not built is refused by the parser; saying so again here keeps its
     // code out of the program.
     match bank.family {
