@@ -119,7 +119,7 @@ impl InputMap {
         let guess = 512 - mult;
         let inverse = if mult > 128 { (guess * ((2 << 16) - mult * guess)) >> 16 } else { 512 };
         let room = (limit * inverse) >> 1;
-        // In the browser rows are f32, of which none lies on it.
+        // Small builds have no code for it: what follows finds no number on it.
         if SMALL
             || self.log
             || self.shift < 0

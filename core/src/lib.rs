@@ -30,6 +30,11 @@
 //! default, class names, notes, golden rows and calibrations are skipped: the model has
 //! none.
 //!
+//! `small`, off by default and always on in the browser, is for firmware with little flash
+//! or RAM: the same numbers from smaller code, with less stack and, for fourier features
+//! under the Hadamard transform, shorter buffers ([`Model::buffer_sizes`] says how long).
+//! A prediction takes longer. `cargo xtask cost` in the repository prints all of it.
+//!
 //! ```
 //! use koan::{Model, OwnedBuffers, Predictor};
 //!

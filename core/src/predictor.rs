@@ -351,7 +351,7 @@ fn quantised<I: Input>(
 #[inline(never)]
 fn quantise<I: Input>(model: &Model<'_>, row: &[I], q: &mut [i16]) {
     let limit = i32::from(model.limit);
-    // In the browser rows are f32, of which none lies on the line.
+    // Small builds have no code for the line; in the browser rows are f32 anyway.
     if SMALL {
         let mut map = model.input_map(0);
         for (index, (place, &value)) in q.iter_mut().zip(row).enumerate() {

@@ -13,6 +13,7 @@ use anyhow::{Context, Result, ensure};
 use koan_golden::Golden;
 use serde::{Deserialize, Serialize};
 
+use crate::cost::{counted, number};
 use crate::elf;
 use crate::machines::{self, Machine};
 use crate::steps::root;
@@ -47,17 +48,19 @@ const BUILDS: [(&str, &str); 10] = [
     ("the same with conv, logarithms and kept features", "flash,families,widths,sections,kept,log"),
 ];
 
-/// Bytes that a build takes.
+/// What a build takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Bytes {
+struct Cost {
     /// Code and constants of the core, without the model.
     flash: u64,
     /// Statics and deepest stack of the program, for a row of [`MODEL`].
     ram: u64,
+    /// Executed instructions of that prediction.
+    instructions: u64,
 }
 
 /// Measures and gives a table; compares with the stored figures, or stores them.
-pub fn run(update: bool) -> Result<String> {
+pub fn run(update: bool, plugin: &Path) -> Result<String> {
     let machine = machines::all()?.into_iter().next().context("no machine")?;
     let folder = root()?.join("tests/models");
     let models = koan_golden::load(&folder).map_err(anyhow::Error::msg)?;
@@ -66,14 +69,16 @@ pub fn run(update: bool) -> Result<String> {
     let empty = elf::size(&build(&machine, "", &path)?)?.flash;
     let mut figures = BTreeMap::new();
     let mut table = format!(
-        "| the core alone, {core} | flash | RAM, {MODEL} |\n| --- | ---: | ---: |\n",
-        core = machine.core
+        "| the core alone, {} | flash | RAM, {MODEL} | instructions |\n\
+         | --- | ---: | ---: | ---: |\n",
+        machine.core
     );
     for (name, features) in BUILDS {
-        let measured = measure(&machine, features, model, &path).context(name)?;
-        let bytes = Bytes { flash: measured.flash - empty, ..measured };
-        table += &format!("| {name} | {} | {} |\n", bytes.flash, bytes.ram);
-        figures.insert(name.to_owned(), bytes);
+        let whole = measure(&machine, features, model, &path, plugin).context(name)?;
+        let cost = Cost { flash: whole.flash - empty, ..whole };
+        let Cost { flash, ram, instructions } = cost;
+        table += &format!("| {name} | {flash} | {ram} | {instructions} |\n");
+        figures.insert(name.to_owned(), cost);
     }
     let path = root()?.join(STORED);
     if update {
@@ -81,33 +86,46 @@ pub fn run(update: bool) -> Result<String> {
         return Ok(table);
     }
     let stored = std::fs::read_to_string(&path).context(STORED)?;
-    let stored: BTreeMap<String, Bytes> = serde_json::from_str(&stored).context(STORED)?;
-    for (name, bytes) in &figures {
+    let stored: BTreeMap<String, Cost> = serde_json::from_str(&stored).context(STORED)?;
+    for (name, cost) in &figures {
         let old = stored.get(name).with_context(|| format!("{STORED}: nothing on {name}"))?;
-        for (what, old, new) in [("flash", old.flash, bytes.flash), ("RAM", old.ram, bytes.ram)] {
+        let figures = [
+            ("bytes of flash", old.flash, cost.flash),
+            ("bytes of RAM", old.ram, cost.ram),
+            ("instructions", old.instructions, cost.instructions),
+        ];
+        for (what, old, new) in figures {
             ensure!(
                 100 * new <= 103 * old,
-                "{name}: {new} bytes of {what}, {STORED} has {old} (`cargo xtask cost --update` \
-                 if on purpose)"
+                "{name}: {new} {what}, {STORED} has {old} (`cargo xtask cost --update` if on \
+                 purpose)"
             );
         }
     }
     Ok(table)
 }
 
-/// The flash of the whole program without the model, and its RAM.
-fn measure(machine: &Machine, features: &str, model: &Golden, path: &Path) -> Result<Bytes> {
+/// The flash of the whole program without the model, and what a prediction costs.
+fn measure(
+    machine: &Machine,
+    features: &str,
+    model: &Golden,
+    path: &Path,
+    plugin: &Path,
+) -> Result<Cost> {
     let program = build(machine, features, path)?;
-    classifies(machine, &program, model)?;
+    classifies(machine, &program, model, plugin)?;
     let size = elf::size(&program)?;
     let included = features.split(',').any(|feature| feature == INCLUDED);
     let blob = if included { model.blob.len() as u64 } else { 0 };
     // A program of its own: measuring takes flash.
     let program = build(machine, &format!("{features},stack"), path)?;
-    let text = classifies(machine, &program, model)?;
-    let stack = text.lines().find_map(|line| line.strip_prefix("stack: "));
-    let stack: u64 = stack.with_context(|| format!("no `stack: ` in\n{text}"))?.parse()?;
-    Ok(Bytes { flash: size.flash - blob, ram: elf::size(&program)?.ram + stack })
+    let text = classifies(machine, &program, model, plugin)?;
+    Ok(Cost {
+        flash: size.flash - blob,
+        ram: elf::size(&program)?.ram + number(&text, "stack: ")?,
+        instructions: number(&text, "instructions ")?,
+    })
 }
 
 fn build(machine: &Machine, features: &str, model: &Path) -> Result<PathBuf> {
@@ -119,14 +137,15 @@ fn build(machine: &Machine, features: &str, model: &Path) -> Result<PathBuf> {
 }
 
 /// The program must give a row's class as its exit code; what it prints.
-fn classifies(machine: &Machine, program: &Path, model: &Golden) -> Result<String> {
+fn classifies(machine: &Machine, program: &Path, model: &Golden, plugin: &Path) -> Result<String> {
     let row = model.rows.first().context("no row")?;
     let words = row.words().context("the row is not of whole numbers")?;
     let mut pack: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     pack.extend((model.blob.len() as u32).to_le_bytes());
     pack.extend(&model.blob);
     let address = elf::symbol(program, "_pack_start")?;
-    let outcome = machine.run(program, Some((&pack, address)))?;
+    let counted = counted(machine, plugin);
+    let outcome = machine.run_with(program, Some((&pack, address)), &["-plugin", &counted])?;
     let class = koan::class_of(&row.scores);
     ensure!(
         usize::try_from(outcome.code) == Ok(class),

@@ -25,7 +25,7 @@ const BOARDS: &str = "firmware-example/boards/Cargo.toml";
 const BOARD_TARGETS: [(&str, &str); 3] =
     [("rp2040", CORTEX_M0), ("nrf52840", CORTEX_M4F), ("esp32c3", "riscv32imc-unknown-none-elf")];
 
-const FORMAT_AND_LINTS: [&str; 6] = [
+const FORMAT_AND_LINTS: [&str; 7] = [
     "cargo fmt --all --check",
     "cargo fmt --manifest-path tests/mum32bit/Cargo.toml --check",
     "cargo clippy --workspace --all-targets --locked -- -D warnings",

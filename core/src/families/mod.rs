@@ -5,7 +5,7 @@
 
 mod bin;
 mod conv;
-// In the browser bytes count more than time.
+// In small builds bytes count more than time.
 #[cfg_attr(any(feature = "small", target_family = "wasm"), path = "fourier_small.rs")]
 mod fourier;
 mod fourier_kept;

@@ -3,7 +3,8 @@
 //! host has put into flash and classifies a row of `i16`. The difference is the
 //! core's, with what it needs of the compiler's library (`cargo xtask cost`). With
 //! `flash-included` the model is `KOAN_COST_MODEL`, checked when compiling, instead. With
-//! the feature `stack` it prints how deep its stack went as well.
+//! the feature `stack` it prints how deep its stack went as well, and marks the prediction
+//! for the plugin that counts instructions.
 
 #![no_std]
 #![no_main]
@@ -71,7 +72,12 @@ fn classify(bytes: &[u8], buffers: &mut Buffers) -> Option<usize> {
     let mut predictor = koan::Predictor::new(model, buffers).ok()?;
     #[cfg(feature = "flash-self-test")]
     predictor.self_test().ok()?;
-    predictor.classify(row).ok()
+    #[cfg(feature = "stack")]
+    koan_firmware::mark::start();
+    let class = predictor.classify(core::hint::black_box(row)).ok()?;
+    #[cfg(feature = "stack")]
+    koan_firmware::mark::stop();
+    Some(class)
 }
 
 /// Behind the row: the blob's length and the blob.
