@@ -23,12 +23,12 @@ const STORED: &str = "firmware-example/cost.json";
 
 /// What a prediction costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Cost {
+pub struct Cost {
     /// Executed instructions.
-    instructions: u64,
+    pub instructions: u64,
     /// Bytes of code and constants without the model: the runtime, the model's
     /// families and the measuring itself.
-    flash: u64,
+    pub flash: u64,
     /// Bytes of statics and of the deepest stack together.
     ram: u64,
 }
@@ -39,7 +39,9 @@ type Costs = BTreeMap<String, BTreeMap<String, Cost>>;
 /// Measures everything and gives the table; compares with the stored figures, or
 /// stores them.
 pub fn run(update: bool) -> Result<String> {
-    let (models, costs) = measured(&root()?.join("tests/models"))?;
+    let folder = root()?.join("tests/models");
+    let models = koan_golden::load(&folder).map_err(anyhow::Error::msg)?;
+    let costs = measured(&models, &folder, &machines::all()?)?;
     let path = root()?.join(STORED);
     if update {
         std::fs::write(&path, serde_json::to_string_pretty(&costs)? + "\n")?;
@@ -56,27 +58,66 @@ pub fn run(update: bool) -> Result<String> {
     Ok(table(&models, &costs) + "\n" + &crate::flash::run(update, &plugin()?)?)
 }
 
-/// The costs of the models of a folder, whose rows lie beside them, as JSON.
-pub fn of_folder(folder: &Path) -> Result<String> {
-    Ok(serde_json::to_string_pretty(&measured(folder)?.1)?)
+/// The costs of a model, or of the models of a folder whose rows lie beside them,
+/// as JSON.
+pub fn of_path(path: &Path) -> Result<String> {
+    let (models, folder) = if path.is_file() {
+        (vec![drawn(path)?], path.parent().context("no folder")?)
+    } else {
+        (koan_golden::load(path).map_err(anyhow::Error::msg)?, path)
+    };
+    Ok(serde_json::to_string_pretty(&measured(&models, folder, &machines::all()?)?)?)
 }
 
-/// The models of a folder, and what they cost on every core.
-fn measured(folder: &Path) -> Result<(Vec<Golden>, Costs)> {
-    let models = koan_golden::load(folder).map_err(anyhow::Error::msg)?;
+/// What a prediction costs on the smallest core.
+pub fn of_model(path: &Path) -> Result<Cost> {
+    let model = drawn(path)?;
+    let machines = machines::all()?;
+    measure(&machines[0], &model, &std::path::absolute(path)?, &plugin()?)
+}
+
+/// A model with a row drawn for it, and the scores that the host gives.
+fn drawn(path: &Path) -> Result<Golden> {
+    let blob = std::fs::read(path).with_context(|| path.display().to_string())?;
+    let parsed = koan::Model::parse(&blob)?;
+    let mut random = fastrand::Rng::with_seed(1);
+    // Whole numbers about where the input maps have their zero.
+    let row: Vec<f32> = (0..parsed.inputs())
+        .map(|input| {
+            let map = parsed.input_map(input);
+            let spread = f32::from(1i16 << 12) * 32768.0 / f32::from(map.mult.max(1));
+            let value = map.offset as f32 + spread * (2.0 * random.f32() - 1.0);
+            (value / f32::from(map.shift).exp2()).round().clamp(-32768.0, 32767.0)
+        })
+        .collect();
+    let sizes = parsed.buffer_sizes();
+    let workspace = koan::Workspace {
+        inputs: &mut vec![0; sizes.inputs],
+        block: &mut vec![0; sizes.block],
+        wide: &mut vec![0; sizes.wide],
+        sums: &mut vec![[0; 2]; sizes.outputs],
+    };
+    let scores = koan::Predictor::new(parsed, workspace)?.scores(&row[..])?.to_vec();
+    let rows = vec![koan_golden::GoldenRow { scores, row }];
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(Golden { name, blob, rows })
+}
+
+/// What the models of a folder cost on every machine.
+fn measured(models: &[Golden], folder: &Path, machines: &[Machine]) -> Result<Costs> {
     let plugin = plugin()?;
     let mut costs = Costs::new();
-    for machine in machines::all()? {
+    for machine in machines {
         let of_core = costs.entry(machine.core.to_owned()).or_default();
-        for model in &models {
+        for model in models {
             let path = std::path::absolute(folder.join(format!("{}.koan", model.name)))?;
-            let cost = measure(&machine, model, &path, &plugin)
+            let cost = measure(machine, model, &path, &plugin)
                 .with_context(|| format!("{machine}, {}", model.name))?;
             eprintln!("{}, {}: {cost:?}", machine.core, model.name);
             of_core.insert(model.name.clone(), cost);
         }
     }
-    Ok((models, costs))
+    Ok(costs)
 }
 
 /// Builds the plugin with the system's C compiler.

@@ -121,7 +121,7 @@ fn measurements(data: &Path, scratch: &Path) -> Result<String> {
 }
 
 /// What the command prints.
-fn koan(arguments: &[String]) -> Result<String> {
+pub fn koan(arguments: &[String]) -> Result<String> {
     let output = Command::new("cargo").arg("koan").args(arguments).current_dir(root()?).output()?;
     ensure!(
         output.status.success(),
@@ -133,7 +133,7 @@ fn koan(arguments: &[String]) -> Result<String> {
 }
 
 /// Replaces what stands between `<!-- name -->` and `<!-- end -->`.
-fn replace(path: &Path, name: &str, block: &str) -> Result<()> {
+pub fn replace(path: &Path, name: &str, block: &str) -> Result<()> {
     let old = std::fs::read_to_string(path)?;
     let marker = format!("<!-- {name} -->");
     let context = || format!("{}: no block {marker} … <!-- end -->", path.display());
@@ -143,7 +143,8 @@ fn replace(path: &Path, name: &str, block: &str) -> Result<()> {
     Ok(std::fs::write(path, new)?)
 }
 
-fn text(path: &Path) -> String {
+/// A path as a command line has it.
+pub fn text(path: &Path) -> String {
     // Relative paths are the caller's, the command runs in the workspace.
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
 }

@@ -10,6 +10,7 @@ mod pack;
 mod serial;
 mod setup;
 mod size;
+mod sizes;
 mod steps;
 mod wasm;
 
@@ -38,8 +39,9 @@ enum Command {
         /// Store the figures: those that are worse are so on purpose
         #[arg(long)]
         update: bool,
-        /// Count the models of this folder instead, print JSON and store nothing
-        #[arg(long, value_name = "FOLDER", conflicts_with = "update")]
+        /// Count this model, or those of this folder whose rows lie beside them, instead; print
+        /// JSON and store nothing
+        #[arg(long, value_name = "PATH", conflicts_with = "update")]
         models: Option<PathBuf>,
     },
     /// Stream rows and faults through the serial ports of emulated devices
@@ -54,6 +56,15 @@ enum Command {
     TestWasm,
     /// Print the time of predictions in node
     BenchWasm,
+    /// Measure bytes against error on public data sets and write docs/size.md and its picture
+    Sizes {
+        /// Folder of the data sets; without it the page is made from what was measured before
+        #[arg(long, value_name = "FOLDER")]
+        data: Option<PathBuf>,
+        /// Data sets to measure [default: all]
+        #[arg(value_name = "PART", requires = "data")]
+        parts: Vec<String>,
+    },
     /// Write what commands print into the README and docs/measurements.md
     Docs {
         /// Folder of the data sets; without it only the demo and the firmware are renewed
@@ -67,8 +78,8 @@ fn main() -> ExitCode {
         Command::Setup => setup::run(),
         Command::Test { quick } => steps::test(quick),
         Command::Emulate => emulate::run().map(|table| print!("{table}")),
-        Command::Cost { models: Some(folder), .. } => {
-            cost::of_folder(&folder).map(|json| println!("{json}"))
+        Command::Cost { models: Some(path), .. } => {
+            cost::of_path(&path).map(|json| println!("{json}"))
         }
         Command::Cost { update, .. } => cost::run(update).map(|table| print!("{table}")),
         Command::Serial => serial::test(),
@@ -77,6 +88,7 @@ fn main() -> ExitCode {
         Command::Size => size::run(),
         Command::TestWasm => wasm::setup().and_then(|()| wasm::test()),
         Command::BenchWasm => wasm::bench(),
+        Command::Sizes { data, parts } => sizes::run(data.as_deref(), &parts),
         Command::Docs { data } => docs::run(data.as_deref()),
     };
     match result {

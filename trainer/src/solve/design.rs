@@ -1,7 +1,7 @@
 //! Feature matrices in memory, for solvers that visit rows more than once.
 
 use faer::linalg::matmul::{matmul, triangular};
-use faer::{Accum, Mat, MatRef, Par};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::Table;
@@ -10,6 +10,8 @@ use crate::moments::Moments;
 
 /// Rows of a block: sums over a block are one term of the sum over all rows.
 const BLOCK: usize = 512;
+/// Entries that are turned into f64 at a time: they stay in a core's cache.
+const CACHED: usize = 1 << 15;
 /// Columns of a panel of a weighted Gram matrix.
 const PANEL: usize = 128;
 
@@ -65,19 +67,28 @@ impl Design {
         self
     }
 
-    /// Blocks of rows as K × m matrices of f64, in parallel, results in order.
-    fn blocks<R: Send>(&self, work: impl Fn(usize, MatRef<'_, f64>) -> R + Sync) -> Vec<R> {
+    /// Works through blocks of rows in parallel, results in order. `step` sees the
+    /// parts of a block, one after the other, as K × m matrices of f64, with the
+    /// number of the first row.
+    fn blocks<R: Send>(
+        &self,
+        start: impl Fn(usize) -> R + Sync,
+        step: impl Fn(&mut R, usize, MatRef<'_, f64>) + Sync,
+    ) -> Vec<R> {
+        let rows = (CACHED / self.features).clamp(4, BLOCK);
         self.values
             .par_chunks(BLOCK * self.features)
             .enumerate()
             .map_init(Vec::new, |buffer: &mut Vec<f64>, (number, values)| {
-                buffer.clear();
-                buffer.extend(values.iter().map(|&value| f64::from(value)));
-                let columns = values.len() / self.features;
-                work(
-                    number * BLOCK,
-                    MatRef::from_column_major_slice(buffer, self.features, columns),
-                )
+                let mut result = start(values.len() / self.features);
+                for (part, values) in values.chunks(rows * self.features).enumerate() {
+                    buffer.clear();
+                    buffer.extend(values.iter().map(|&value| f64::from(value)));
+                    let columns = values.len() / self.features;
+                    let part_of = MatRef::from_column_major_slice(buffer, self.features, columns);
+                    step(&mut result, number * BLOCK + part * rows, part_of);
+                }
+                result
             })
             .collect()
     }
@@ -85,36 +96,62 @@ impl Design {
     /// Scores wᵀφ + b of all rows: T × n. `weights`: K × T, `bias`: T.
     #[must_use]
     pub fn scores(&self, weights: MatRef<'_, f64>, bias: &[f64]) -> Mat<f64> {
-        let outputs = bias.len();
-        let mut scores = Mat::<f64>::zeros(outputs, self.rows());
-        let parts = self.blocks(|_, block| {
-            let mut part = Mat::<f64>::from_fn(outputs, block.ncols(), |t, _| bias[t]);
-            matmul(part.as_mut(), Accum::Add, weights.transpose(), block, 1.0, Par::Seq);
-            part
-        });
-        let mut start = 0;
-        for part in parts {
-            scores.as_mut().subcols_mut(start, part.ncols()).copy_from(&part);
-            start += part.ncols();
-        }
-        scores
+        let start = |rows| Mat::<f64>::zeros(bias.len(), rows);
+        joined(
+            bias.len(),
+            self.rows(),
+            self.blocks(start, |scores, row, part| {
+                let at = row % BLOCK;
+                score(scores.as_mut().subcols_mut(at, part.ncols()), weights, bias, part);
+            }),
+        )
     }
 
     /// Σ_i φ_i·r_iᵀ: K × T. `residuals`: T × n.
     #[must_use]
     pub fn gather(&self, residuals: MatRef<'_, f64>) -> Mat<f64> {
-        let outputs = residuals.nrows();
-        let parts = self.blocks(|start, block| {
-            let mut part = Mat::<f64>::zeros(self.features, outputs);
-            let mine = residuals.subcols(start, block.ncols());
-            matmul(part.as_mut(), Accum::Replace, block, mine.transpose(), 1.0, Par::Seq);
-            part
+        let start = |_| Mat::<f64>::zeros(self.features, residuals.nrows());
+        let parts = self.blocks(start, |sum, row, part| {
+            let mine = residuals.subcols(row, part.ncols());
+            matmul(sum.as_mut(), Accum::Add, part, mine.transpose(), 1.0, Par::Seq);
         });
-        let mut sum = Mat::<f64>::zeros(self.features, outputs);
-        for part in &parts {
-            sum += part;
+        summed(self.features, residuals.nrows(), &parts)
+    }
+
+    /// Scores, residuals and what the residuals gather, in one pass: as
+    /// [`Self::scores`], a map of the scores (T × m, those of the rows from the number
+    /// given on), and [`Self::gather`] of what it gives.
+    #[must_use]
+    pub fn through(
+        &self,
+        weights: MatRef<'_, f64>,
+        bias: &[f64],
+        residuals: impl Fn(usize, MatRef<'_, f64>) -> Mat<f64> + Sync,
+    ) -> [Mat<f64>; 3] {
+        let (features, outputs) = (self.features, bias.len());
+        let start = |rows| {
+            let rows = || Mat::<f64>::zeros(outputs, rows);
+            [rows(), rows(), Mat::zeros(features, outputs)]
+        };
+        let parts = self.blocks(start, |[scores, left, sum], row, part| {
+            let (at, rows) = (row % BLOCK, part.ncols());
+            score(scores.as_mut().subcols_mut(at, rows), weights, bias, part);
+            let mine = residuals(row, scores.as_ref().subcols(at, rows));
+            matmul(sum.as_mut(), Accum::Add, part, mine.transpose(), 1.0, Par::Seq);
+            left.as_mut().subcols_mut(at, rows).copy_from(&mine);
+        });
+        let (mut scores, mut left, mut sums) = (Vec::new(), Vec::new(), Vec::new());
+        for [a, b, c] in parts {
+            scores.push(a);
+            left.push(b);
+            sums.push(c);
         }
-        sum
+        let rows = self.rows();
+        [
+            joined(outputs, rows, scores),
+            joined(outputs, rows, left),
+            summed(features, outputs, &sums),
+        ]
     }
 
     /// Mean over features of their variance, rows weighted, times Σ of the
@@ -162,6 +199,39 @@ impl Design {
         }
         moments
     }
+}
+
+/// wᵀφ + b of some rows.
+fn score(
+    mut scores: MatMut<'_, f64>,
+    weights: MatRef<'_, f64>,
+    bias: &[f64],
+    part: MatRef<'_, f64>,
+) {
+    for column in scores.as_mut().col_iter_mut() {
+        column.iter_mut().zip(bias).for_each(|(score, bias)| *score = *bias);
+    }
+    matmul(scores, Accum::Add, weights.transpose(), part, 1.0, Par::Seq);
+}
+
+/// Blocks of columns side by side.
+fn joined(outputs: usize, rows: usize, parts: Vec<Mat<f64>>) -> Mat<f64> {
+    let mut all = Mat::zeros(outputs, rows);
+    let mut start = 0;
+    for part in parts {
+        all.as_mut().subcols_mut(start, part.ncols()).copy_from(&part);
+        start += part.ncols();
+    }
+    all
+}
+
+/// The sum of matrices, in order.
+fn summed(features: usize, outputs: usize, parts: &[Mat<f64>]) -> Mat<f64> {
+    let mut sum = Mat::zeros(features, outputs);
+    for part in parts {
+        sum += part;
+    }
+    sum
 }
 
 /// Adds block·blockᵀ to the lower triangle of `gram`: each panel of columns is
@@ -220,6 +290,14 @@ mod tests {
         let gathered = design.gather(residuals.as_ref());
         let direct = &matrix * residuals.transpose();
         assert!((&gathered - &direct).norm_max() < 1e-6);
+
+        let [same, left, sum] = design.through(weights.as_ref(), &[1.0, -2.0], |row, part| {
+            Mat::from_fn(2, part.ncols(), |t, i| part[(t, i)] * (row + i) as f64)
+        });
+        assert!((&same - &scores).norm_max() < 1e-9);
+        let scaled = Mat::from_fn(2, rows, |t, i| scores[(t, i)] * i as f64);
+        assert!((&left - &scaled).norm_max() < 1e-6);
+        assert!((&sum - &design.gather(scaled.as_ref())).norm_max() < 1e-3);
 
         let row_weights: Vec<f64> = (0..rows).map(|i| 0.5 + (i % 3) as f64).collect();
         let moments = design.moments(residuals.as_ref(), Some(&row_weights));

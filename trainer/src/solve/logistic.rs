@@ -277,9 +277,12 @@ impl<'d> Logistic<'d> {
         forcing: f64,
     ) -> Step {
         conjugate_gradients(gradient, self.labels.len(), precondition, forcing, |direction| {
-            let scores = self.design.scores(direction.weights.as_ref(), &self.raw_bias(direction));
-            let curved = self.curved(chances, &scores);
-            let mut image = self.centred(self.design.gather(curved.as_ref()), &curved);
+            let bias = self.raw_bias(direction);
+            let [scores, curved, gathered] =
+                self.design.through(direction.weights.as_ref(), &bias, |start, scores| {
+                    self.curved(start, chances.as_ref().subcols(start, scores.ncols()), scores)
+                });
+            let mut image = self.centred(gathered, &curved);
             image.weights += faer::Scale(penalty) * &direction.weights;
             (image, scores)
         })
@@ -295,14 +298,14 @@ impl<'d> Logistic<'d> {
             .collect()
     }
 
-    /// c_i(diag(p_i) − p_ip_iᵀ)·s_i for scores s_i.
-    fn curved(&self, chances: &Mat<f64>, scores: &Mat<f64>) -> Mat<f64> {
-        let mut curved = Mat::<f64>::zeros(self.outputs, self.labels.len());
-        for i in 0..self.labels.len() {
+    /// c_i(diag(p_i) − p_ip_iᵀ)·s_i for scores s_i of the rows from `start` on.
+    fn curved(&self, start: usize, chances: MatRef<'_, f64>, scores: MatRef<'_, f64>) -> Mat<f64> {
+        let mut curved = Mat::<f64>::zeros(self.outputs, scores.ncols());
+        for i in 0..scores.ncols() {
             let (p, s) = (chances.col(i), scores.col(i));
             let mean: f64 = (0..self.outputs).map(|t| p[t] * s[t]).sum();
             for t in 0..self.outputs {
-                curved[(t, i)] = self.weight(i) * p[t] * (s[t] - mean);
+                curved[(t, i)] = self.weight(start + i) * p[t] * (s[t] - mean);
             }
         }
         curved
