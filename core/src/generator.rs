@@ -23,10 +23,16 @@ const WEYL: u64 = 0xa076_1d64_78bd_642f;
 /// Separates the streams of one seed: an odd constant (the golden ratio, 2^64/φ).
 const STREAM_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What wyrand draws from a state. On small cores once in the program, and of a number,
-/// not of a place in memory.
-#[cfg_attr(target_pointer_width = "64", inline)]
-#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
+/// What wyrand draws from a state. Of a number, not of a place in memory, and where a product
+/// of 64 bits is long, or bytes count, once in the program.
+#[cfg_attr(
+    any(feature = "small", all(target_arch = "arm", not(target_has_atomic = "32"))),
+    inline(never)
+)]
+#[cfg_attr(
+    not(any(feature = "small", all(target_arch = "arm", not(target_has_atomic = "32")))),
+    inline
+)]
 fn drawn(mut state: u64) -> u64 {
     wyrng(&mut state)
 }
