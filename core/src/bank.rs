@@ -2,7 +2,7 @@
 
 use crate::conv::Conv;
 use crate::error::{Feature, Field};
-use crate::format::{Cursor, byte_at, field, hadamard_block, u16_at, u64_at};
+use crate::format::{Cursor, byte_at, field, fourier_block, hadamard_block, u16_at, u64_at};
 #[cfg(target_family = "wasm")]
 use crate::kept::Indices;
 #[cfg(not(target_family = "wasm"))]
@@ -326,6 +326,16 @@ impl<'a> Bank<'a> {
     /// Bytes of a bank without its family's parameters and its groups.
     pub const BYTES: usize = 6;
 
+    /// The bank number `index` of a blob that was checked, which is at `at`; the next one
+    /// is at what becomes of it. A function of its own for its memory.
+    #[inline(never)]
+    pub(crate) const fn at(blob: &'a [u8], at: &mut u32, index: usize) -> Self {
+        let mut cursor = Cursor::new(blob, *at as usize, blob.len());
+        let bank = Self::read(&mut cursor, index);
+        *at = cursor.at as u32;
+        bank
+    }
+
     /// Reads and checks the next bank of a blob, but not its groups.
     #[inline(never)]
     pub(crate) const fn read(cursor: &mut Cursor<'a>, index: usize) -> Self {
@@ -563,7 +573,7 @@ impl<'a> Bank<'a> {
             _ => 0,
         };
         match self.family {
-            Family::Fourier => (hadamard, 0),
+            Family::Fourier if hadamard > 0 => (fourier_block(self.inputs) as u32, 0),
             Family::Sigmoid if cfg!(feature = "sigmoid") => (0, hadamard),
             Family::Maxout { shared: 0, .. } if cfg!(feature = "maxout") => (0, hadamard),
             Family::Maxout { shared, .. } if cfg!(feature = "maxout") => {

@@ -11,6 +11,7 @@ use crate::crc::crc32;
 use crate::error::{Error, Feature, Field};
 use crate::input::InputMap;
 use crate::model::Model;
+use crate::sink::MAX_RUN;
 
 /// The first four bytes of every blob.
 pub const MAGIC: [u8; 4] = *b"KOAN";
@@ -214,8 +215,8 @@ impl<'a> Model<'a> {
     /// # Errors
     /// Every truncation, damaged byte or value outside the format's limits,
     /// named by field and offset.
+    #[inline]
     pub const fn parse(blob: &'a [u8]) -> Result<Self, Error> {
-        let mut cursor = Cursor::new(blob, 0, blob.len());
         let mut model = Self {
             blob,
             limit: i16::MAX,
@@ -228,11 +229,21 @@ impl<'a> Model<'a> {
             head_at: 0,
             sections_at: 0,
         };
-        model.read(&mut cursor);
+        match model.check() {
+            Ok(()) => Ok(model.copy()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads all there is to know. A function of its own for its memory.
+    #[inline(never)]
+    const fn check(&mut self) -> Result<(), Error> {
+        let blob = self.blob;
+        let mut cursor = Cursor::new(blob, 0, blob.len());
+        self.read(&mut cursor);
         let (field, offset) = (cursor.field, cursor.offset);
-        // Each made in its place: small programs have no routine that copies.
         match cursor.fault {
-            Fault::None => Ok(model.copy()),
+            Fault::None => Ok(()),
             Fault::Truncated => Err(Error::Truncated { field, offset }),
             Fault::Value => Err(Error::Field { field, offset }),
             Fault::NotKoan => Err(Error::NotKoan),
@@ -433,7 +444,9 @@ const fn exponent(value: f32) -> i32 {
 /// The banks of a model, in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Banks<'a> {
-    cursor: Cursor<'a>,
+    blob: &'a [u8],
+    /// Where the next one is.
+    at: u32,
     /// How many there are.
     count: u8,
     /// The number of the next one.
@@ -442,9 +455,7 @@ pub struct Banks<'a> {
 
 impl<'a> Banks<'a> {
     pub(crate) const fn of(model: &Model<'a>) -> Self {
-        let at = model.banks_at();
-        let cursor = Cursor::new(model.blob, at, model.blob.len());
-        Self { cursor, count: model.banks, index: 0 }
+        Self { blob: model.blob, at: model.banks_at() as u32, count: model.banks, index: 0 }
     }
 
     /// Whether there are no more.
@@ -453,11 +464,10 @@ impl<'a> Banks<'a> {
     }
 
     /// The next bank, of which there must be one.
-    #[inline]
     pub(crate) const fn read(&mut self) -> Bank<'a> {
         // The chain was checked by `parse`.
         self.index = self.index.wrapping_add(1);
-        Bank::read(&mut self.cursor, self.index.wrapping_sub(1) as usize)
+        Bank::at(self.blob, &mut self.at, self.index.wrapping_sub(1) as usize)
     }
 
     /// The next bank.
@@ -482,6 +492,21 @@ pub(crate) const fn hadamard_block(inputs: u16) -> usize {
         block *= 2;
     }
     block
+}
+
+/// Numbers of a transform that fourier features are made of at a time: all of them, or,
+/// where RAM counts more than time, an eighth, at least 16 and at most a run.
+pub(crate) const fn fourier_block(inputs: u16) -> usize {
+    let block = hadamard_block(inputs);
+    if cfg!(not(feature = "small")) || cfg!(target_family = "wasm") || block < 16 {
+        block
+    } else if block < 8 * 16 {
+        16
+    } else if block > 8 * MAX_RUN {
+        MAX_RUN
+    } else {
+        block / 8
+    }
 }
 
 // A family is one nibble of the blob.

@@ -23,6 +23,20 @@ const WEYL: u64 = 0xa076_1d64_78bd_642f;
 /// Separates the streams of one seed: an odd constant (the golden ratio, 2^64/φ).
 const STREAM_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
+/// What wyrand draws from a state. Of a number, not of a place in memory, and where a product
+/// of 64 bits is long, or bytes count, once in the program.
+#[cfg_attr(
+    any(feature = "small", all(target_arch = "arm", not(target_has_atomic = "32"))),
+    inline(never)
+)]
+#[cfg_attr(
+    not(any(feature = "small", all(target_arch = "arm", not(target_has_atomic = "32")))),
+    inline
+)]
+fn drawn(mut state: u64) -> u64 {
+    wyrng(&mut state)
+}
+
 /// One stream of draws of a seed.
 ///
 /// Reading by counter with [`Stream::draw`] and reading in order through
@@ -48,16 +62,15 @@ impl Stream {
     /// Stream number `stream` of `seed`.
     #[must_use]
     pub fn new(seed: u64, stream: u32) -> Self {
-        let mut state = seed.wrapping_add(STREAM_STEP.wrapping_mul(u64::from(stream) + 1));
-        Self { base: wyrng(&mut state), position: 0 }
+        let state = seed.wrapping_add(STREAM_STEP.wrapping_mul(u64::from(stream) + 1));
+        Self { base: drawn(state), position: 0 }
     }
 
     /// Draw `index` of this stream: 64 uniform bits.
     #[inline]
     #[must_use]
     pub fn draw(&self, index: u64) -> u64 {
-        let mut state = self.base.wrapping_add(WEYL.wrapping_mul(index));
-        wyrng(&mut state)
+        drawn(self.base.wrapping_add(WEYL.wrapping_mul(index)))
     }
 
     /// The draws from `index` on, in order.
@@ -78,7 +91,9 @@ impl Draws {
     /// The next draw.
     #[inline]
     pub(crate) fn next(&mut self) -> u64 {
-        wyrng(&mut self.state)
+        let state = self.state;
+        self.state = state.wrapping_add(WEYL);
+        drawn(state)
     }
 }
 
@@ -108,6 +123,7 @@ mod narrow {
     const MASK: u64 = 0xe703_7ed1_a0b4_28db;
 
     /// The same numbers as `wyhash::final3::wyrng`.
+    #[inline]
     pub(super) fn wyrng(state: &mut u64) -> u64 {
         *state = state.wrapping_add(WEYL);
         fold_product(*state, *state ^ MASK)
@@ -174,6 +190,19 @@ pub(crate) fn bank_stream(bank: &Bank<'_>, purpose: Purpose) -> Stream {
     Stream::new(bank.seed, bank.index as u32 * 4 + purpose as u32)
 }
 
+/// Draw `index` for one purpose of a bank.
+#[inline]
+pub(crate) fn bank_draw(bank: &Bank<'_>, purpose: Purpose, index: u32) -> u64 {
+    draw(bank.seed, bank.index as u32 * 4 + purpose as u32, index)
+}
+
+/// Draw `index` of a stream. A function of its own, with numbers alone: for the memory of
+/// its callers.
+#[inline(never)]
+fn draw(seed: u64, stream: u32, index: u32) -> u64 {
+    Stream::new(seed, stream).draw(index.into())
+}
+
 /// The stream that draws the rows of the golden digest.
 pub(crate) fn golden_stream(seed: u64) -> Stream {
     Stream::new(seed, u32::MAX - 1)
@@ -193,8 +222,7 @@ pub fn check_word(seed: u64) -> u16 {
 /// Mixes `word` into `hash`: the hash of a bin's cell vector, four cells a call.
 #[inline]
 pub(crate) fn mix(hash: u64, word: u64) -> u64 {
-    let mut state = hash ^ word;
-    wyrng(&mut state)
+    drawn(hash ^ word)
 }
 
 #[cfg(test)]

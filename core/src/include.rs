@@ -4,8 +4,8 @@
 /// sizes of its buffers are constants.
 ///
 /// The path is relative to the file that calls the macro, as for
-/// [`include_bytes!`]. The module holds `BLOB`, `MODEL`, the type `Buffers`
-/// and `predictor()`.
+/// [`include_bytes!`]. The module holds `BLOB`, `MODEL`, the types `Buffers` and
+/// `Predictor`, and `predictor()`. Blob and model stay in flash.
 ///
 /// ```
 /// koan::include_model!(pub mod tiny = "../tests/tiny.koan");
@@ -41,12 +41,16 @@ macro_rules! include_model {
                 { SIZES.outputs },
             >;
 
+            /// The model, where it lies, with working memory of its own.
+            pub type Predictor =
+                $crate::Predictor<'static, Buffers, &'static $crate::Model<'static>>;
+
             /// The model with working memory of its own.
             ///
             /// # Errors
             /// Only when this build's generator is not the trainer's.
-            pub fn predictor() -> Result<$crate::Predictor<'static, Buffers>, $crate::Error> {
-                $crate::Predictor::new(MODEL, Buffers::new())
+            pub fn predictor() -> Result<Predictor, $crate::Error> {
+                $crate::Predictor::new(&MODEL, Buffers::new())
             }
         }
     };

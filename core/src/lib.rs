@@ -30,6 +30,11 @@
 //! default, class names, notes, golden rows and calibrations are skipped: the model has
 //! none.
 //!
+//! `small`, off by default and always on in the browser, is for firmware with little flash
+//! or RAM: the same numbers from smaller code, with less stack and, for fourier features
+//! under the Hadamard transform, shorter buffers ([`Model::buffer_sizes`] says how long).
+//! A prediction takes longer. `cargo xtask cost` in the repository prints all of it.
+//!
 //! ```
 //! use koan::{Model, OwnedBuffers, Predictor};
 //!
@@ -49,6 +54,9 @@
 
 #[cfg(test)]
 extern crate std;
+
+/// Whether bytes count more than time: see the cargo feature `small`.
+const SMALL: bool = cfg!(any(feature = "small", target_family = "wasm"));
 
 /// Tests of all values take one in so many under Miri, which is slow.
 #[cfg(test)]

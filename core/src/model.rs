@@ -361,16 +361,75 @@ impl<'a> Model<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::vec::Vec;
+
     use super::*;
+    use crate::bank::Width;
     use crate::error::{Error, Feature};
+    #[cfg(all(feature = "fourier", feature = "dense"))]
+    use crate::{OwnedBuffers, Predictor};
+
+    const TINY: &[u8] = include_bytes!("../tests/tiny.koan");
+    /// Where the tiny model has its bank's options, and its weights: a row of 8.
+    const OPTIONS: usize = 0x1a;
+    const WEIGHTS: core::ops::Range<usize> = 0x28..0x2c;
+
+    /// The tiny model with weights of other bits.
+    fn tiny_of(bits: u8) -> Vec<u8> {
+        let width = Width { bits, odd: true };
+        let mut blob = TINY.to_vec();
+        blob[OPTIONS] = width.code();
+        blob.splice(WEIGHTS, std::iter::repeat_n(0, width.row_bytes(8)));
+        with_checksum(blob)
+    }
+
+    fn with_checksum(mut blob: Vec<u8>) -> Vec<u8> {
+        let end = blob.len() - 4;
+        let crc = crate::crc::crc32(&blob, end).to_le_bytes();
+        blob[end..].copy_from_slice(&crc);
+        blob
+    }
 
     #[test]
-    fn a_family_that_is_not_built_is_refused() {
-        let model = Model::parse(include_bytes!("../tests/tiny.koan"));
-        if cfg!(feature = "fourier") {
-            assert!(model.is_ok());
-        } else {
-            assert_eq!(model.err(), Some(Error::NotBuilt { feature: Feature::Fourier }));
+    fn what_is_not_built_is_refused() {
+        for bits in Width::BITS {
+            let blob = tiny_of(bits);
+            let missing = if !cfg!(feature = "fourier") {
+                Some((Feature::Fourier, "`fourier`"))
+            } else if bits != Width::USUAL && !cfg!(feature = "widths") {
+                Some((Feature::Widths, "`widths`"))
+            } else if !cfg!(feature = "dense") {
+                Some((Feature::Dense, "`dense`"))
+            } else {
+                None
+            };
+            let error = Model::parse(&blob).err();
+            assert_eq!(error, missing.map(|(feature, _)| Error::NotBuilt { feature }), "{bits}");
+            if let (Some(error), Some((_, name))) = (error, missing) {
+                let text = std::format!("{error}");
+                assert!(text.contains(name), "{text}");
+            }
         }
+    }
+
+    #[test]
+    #[cfg(all(feature = "fourier", feature = "dense"))]
+    fn sections_are_read_or_skipped() -> Result<(), Error> {
+        let model = Model::parse(TINY)?;
+        let built = cfg!(feature = "sections");
+        assert_eq!(model.class_name(1), built.then_some("right"));
+        assert_eq!(model.calibration().is_some(), built);
+        assert_eq!(model.golden_rows(), usize::from(built));
+        assert_eq!(model.notes(), "");
+        // What the weights are does not depend on it.
+        let mut predictor = Predictor::new(model, OwnedBuffers::<2, 8, 0, 1>::new())?;
+        predictor.self_test()?;
+        assert_eq!(predictor.scores(&[0.5f32, -1.25])?, [1942]);
+        // An unknown section that must be understood is refused in any case.
+        let mut blob = TINY.to_vec();
+        blob[WEIGHTS.end] = 0x80;
+        let error = Model::parse(&with_checksum(blob)).err();
+        assert_eq!(error, Some(Error::RequiredSection { tag: 0x80, offset: WEIGHTS.end }));
+        Ok(())
     }
 }

@@ -1,12 +1,17 @@
 //! Running a model: rows in, integers out.
 
+use core::borrow::Borrow;
+use core::marker::PhantomData;
+
+use crate::SMALL;
+use crate::bank::Bank;
 use crate::buffers::{Buffers, Workspace};
 use crate::crc::Crc32;
 use crate::error::Error;
 use crate::families::generate;
 use crate::format::checksum_holds;
 use crate::generator::{check_word, golden_stream};
-use crate::head::{self, Head};
+use crate::head::Head;
 use crate::input::{Input, Line};
 use crate::model::{Model, Task};
 use crate::probability;
@@ -21,37 +26,35 @@ pub const GOLDEN_DIGEST_ROWS: usize = 4;
 /// same numbers give the same bits in every type. A row of another length is
 /// an [`Error::Length`] that says what is needed. In an `f32` row NaN counts
 /// as the input's offset and infinities saturate.
+///
+/// It owns its model, a few numbers about where things are in the blob, or refers to
+/// it: `M` is a [`Model`] or a reference to one, which may lie in flash.
 #[derive(Clone, Debug)]
-pub struct Predictor<'m, B> {
-    model: Model<'m>,
+pub struct Predictor<'m, B, M = Model<'m>> {
+    model: M,
     buffers: B,
+    blob: PhantomData<&'m [u8]>,
 }
 
-impl<'m, B: Buffers> Predictor<'m, B> {
+impl<'m, B: Buffers, M: Borrow<Model<'m>>> Predictor<'m, B, M> {
     /// Joins a model and its working memory.
     ///
     /// # Errors
     /// [`Error::Buffer`] when a buffer is too small; [`Error::Generator`] when
     /// this build's generator is not the one that the model was trained with.
-    pub fn new(model: Model<'m>, mut buffers: B) -> Result<Self, Error> {
-        if let Some(short) = buffers.workspace().fit(&model) {
-            return Err(short.error());
-        }
-        let (expected, actual) = (model.check_word(), check_word(model.seed()));
-        if expected != actual {
-            return Err(Error::Generator { expected, actual });
-        }
-        Ok(Self { model: model.copy(), buffers })
+    pub fn new(model: M, mut buffers: B) -> Result<Self, Error> {
+        check(model.borrow(), &mut buffers)?;
+        Ok(Self { model, buffers, blob: PhantomData })
     }
 
     /// The model.
-    pub const fn model(&self) -> &Model<'m> {
-        &self.model
+    pub fn model(&self) -> &Model<'m> {
+        self.model.borrow()
     }
 
     fn workspace(&mut self) -> Result<Workspace<'_>, Error> {
         let mut workspace = self.buffers.workspace();
-        match workspace.fit(&self.model) {
+        match workspace.fit(self.model.borrow()) {
             None => Ok(workspace),
             Some(short) => Err(short.error()),
         }
@@ -63,19 +66,13 @@ impl<'m, B: Buffers> Predictor<'m, B> {
     /// [`Error::Length`] for a row of the wrong length; [`Error::Unsuited`] for
     /// a model without outputs.
     pub fn scores<I: Input>(&mut self, row: &[I]) -> Result<&[i32], Error> {
-        if self.model.outputs() == 0 {
+        let Self { model, buffers, .. } = self;
+        let model = (*model).borrow();
+        if model.outputs() == 0 {
             return Err(Error::Unsuited { needs: "a model with outputs" });
         }
-        let Self { model, buffers } = self;
-        let mut workspace = buffers.workspace();
-        if let Some(short) = workspace.fit(model) {
-            return Err(short.error());
-        }
-        if row.len() != model.inputs() {
-            return Err(Error::Length { what: "row", needed: model.inputs(), given: row.len() });
-        }
-        quantise(model, row, workspace.inputs);
-        Ok(score(model, &mut workspace))
+        quantised(model, row, buffers)?;
+        Ok(score(model, buffers))
     }
 
     /// The class of a row: the highest score (the lowest index wins a tie), or,
@@ -85,7 +82,7 @@ impl<'m, B: Buffers> Predictor<'m, B> {
     /// As [`Predictor::scores`]; [`Error::Unsuited`] for a model that is no
     /// classification.
     pub fn classify<I: Input>(&mut self, row: &[I]) -> Result<usize, Error> {
-        if self.model.task() != Task::Classification {
+        if self.model().task() != Task::Classification {
             return Err(Error::Unsuited { needs: "a classification model" });
         }
         Ok(class_of(self.scores(row)?))
@@ -96,10 +93,10 @@ impl<'m, B: Buffers> Predictor<'m, B> {
     /// # Errors
     /// As [`Predictor::scores`]; [`Error::Unsuited`] for a classification.
     pub fn predict<I: Input>(&mut self, row: &[I]) -> Result<f32, Error> {
-        if self.model.task() != Task::Regression {
+        if self.model().task() != Task::Regression {
             return Err(Error::Unsuited { needs: "a regression model" });
         }
-        let scale = self.model.score_scale();
+        let scale = self.model().score_scale();
         let scores = self.scores(row)?;
         Ok(scores.first().map_or(0.0, |&score| score as f32 * scale))
     }
@@ -110,8 +107,8 @@ impl<'m, B: Buffers> Predictor<'m, B> {
     /// # Errors
     /// As [`Predictor::scores`]; [`Error::Length`] for `values`.
     pub fn values<I: Input>(&mut self, row: &[I], values: &mut [f32]) -> Result<(), Error> {
-        length("values", self.model.outputs(), values.len())?;
-        let scale = self.model.score_scale();
+        length("values", self.model().outputs(), values.len())?;
+        let scale = self.model().score_scale();
         for (value, &score) in values.iter_mut().zip(self.scores(row)?) {
             *value = score as f32 * scale;
         }
@@ -129,11 +126,11 @@ impl<'m, B: Buffers> Predictor<'m, B> {
         row: &[I],
         probabilities: &mut [f32],
     ) -> Result<(), Error> {
-        if self.model.task() != Task::Classification {
+        if self.model().task() != Task::Classification {
             return Err(Error::Unsuited { needs: "a classification model" });
         }
-        length("probabilities", self.model.classes(), probabilities.len())?;
-        let model = self.model;
+        length("probabilities", self.model().classes(), probabilities.len())?;
+        let model = self.model().copy();
         probability::of_scores(&model, self.scores(row)?, probabilities);
         Ok(())
     }
@@ -143,8 +140,9 @@ impl<'m, B: Buffers> Predictor<'m, B> {
     /// # Errors
     /// [`Error::Length`] for the row or `features`.
     pub fn features<I: Input>(&mut self, row: &[I], features: &mut [i16]) -> Result<(), Error> {
-        length("features", self.model.features(), features.len())?;
-        let Self { model, buffers } = self;
+        length("features", self.model().features(), features.len())?;
+        let Self { model, buffers, .. } = self;
+        let model = (*model).borrow();
         let mut workspace = buffers.workspace();
         if let Some(short) = workspace.fit(model) {
             return Err(short.error());
@@ -159,7 +157,8 @@ impl<'m, B: Buffers> Predictor<'m, B> {
                 break;
             };
             rest = others;
-            generate(&bank, &mut workspace, &mut Features(mine));
+            let Workspace { inputs, block, wide, .. } = &mut workspace;
+            generate(&bank, inputs, block, wide, &mut Features(mine));
         }
         Ok(())
     }
@@ -170,8 +169,9 @@ impl<'m, B: Buffers> Predictor<'m, B> {
     /// # Errors
     /// [`Error::Length`] for the row or `codes` ([`Model::codes`] entries).
     pub fn codes<I: Input>(&mut self, row: &[I], codes: &mut [u16]) -> Result<(), Error> {
-        length("codes", self.model.codes(), codes.len())?;
-        let Self { model, buffers } = self;
+        length("codes", self.model().codes(), codes.len())?;
+        let Self { model, buffers, .. } = self;
+        let model = (*model).borrow();
         let mut workspace = buffers.workspace();
         if let Some(short) = workspace.fit(model) {
             return Err(short.error());
@@ -189,7 +189,8 @@ impl<'m, B: Buffers> Predictor<'m, B> {
             if bank.codes() == 0 {
                 continue;
             }
-            generate(&bank, &mut workspace, &mut Codes(mine));
+            let Workspace { inputs, block, wide, .. } = &mut workspace;
+            generate(&bank, inputs, block, wide, &mut Codes(mine));
         }
         Ok(())
     }
@@ -201,7 +202,7 @@ impl<'m, B: Buffers> Predictor<'m, B> {
     /// [`Error::Length`] when `rows` is no whole number of rows or `scores`
     /// does not fit it.
     pub fn scores_many<I: Input>(&mut self, rows: &[I], scores: &mut [i32]) -> Result<(), Error> {
-        let (inputs, outputs) = (self.model.inputs(), self.model.outputs());
+        let (inputs, outputs) = (self.model().inputs(), self.model().outputs());
         let count = self.row_count(rows.len())?;
         length("scores", count * outputs, scores.len())?;
         if outputs == 0 {
@@ -223,7 +224,7 @@ impl<'m, B: Buffers> Predictor<'m, B> {
         classes: &mut [usize],
     ) -> Result<(), Error> {
         length("classes", self.row_count(rows.len())?, classes.len())?;
-        for (row, class) in rows.chunks_exact(self.model.inputs()).zip(classes) {
+        for (row, class) in rows.chunks_exact(self.model().inputs()).zip(classes) {
             *class = self.classify(row)?;
         }
         Ok(())
@@ -231,7 +232,7 @@ impl<'m, B: Buffers> Predictor<'m, B> {
 
     /// How many rows `numbers` numbers are.
     fn row_count(&self, numbers: usize) -> Result<usize, Error> {
-        let inputs = self.model.inputs();
+        let inputs = self.model().inputs();
         if numbers.is_multiple_of(inputs) {
             Ok(numbers / inputs)
         } else {
@@ -252,20 +253,20 @@ impl<'m, B: Buffers> Predictor<'m, B> {
     /// [`Error::Checksum`]; [`Error::SelfTest`] names what differed.
     pub fn self_test(&mut self) -> Result<(), Error> {
         // The compiler knows the bytes of an included blob: they are to be read.
-        if !checksum_holds(core::hint::black_box(self.model.blob())) {
+        if !checksum_holds(core::hint::black_box(self.model().blob())) {
             return Err(Error::Checksum);
         }
-        if self.golden_digest()? != self.model.golden_digest() {
+        if self.golden_digest()? != self.model().golden_digest() {
             return Err(Error::SelfTest { check: "golden digest", row: 0 });
         }
-        let model = self.model;
+        let model = self.model().copy();
         for number in 0..model.golden_rows() {
-            let mut workspace = self.workspace()?;
+            let workspace = self.workspace()?;
             for (index, q) in workspace.inputs.iter_mut().enumerate() {
                 let value = model.golden_input(number, index);
                 *q = value.quantise(&model.input_map(index), i32::from(model.limit));
             }
-            let scores = score(&model, &mut workspace);
+            let scores = score(&model, &mut self.buffers);
             let same = scores
                 .iter()
                 .enumerate()
@@ -284,7 +285,7 @@ impl<'m, B: Buffers> Predictor<'m, B> {
     /// # Errors
     /// [`Error::Buffer`], as [`Predictor::new`].
     pub fn golden_digest(&mut self) -> Result<u32, Error> {
-        let model = self.model;
+        let model = self.model().copy();
         let stream = golden_stream(model.seed());
         let mut crc = Crc32::new();
         for number in 0..GOLDEN_DIGEST_ROWS {
@@ -299,10 +300,11 @@ impl<'m, B: Buffers> Predictor<'m, B> {
             }
             if model.outputs() == 0 {
                 for bank in model.banks() {
-                    generate(&bank, &mut workspace, &mut crc);
+                    let Workspace { inputs, block, wide, .. } = &mut workspace;
+                    generate(&bank, inputs, block, wide, &mut crc);
                 }
             } else {
-                for &score in score(&model, &mut workspace) {
+                for &score in score(&model, &mut self.buffers) {
                     crc = crc.bytes(&score.to_le_bytes());
                 }
             }
@@ -311,16 +313,46 @@ impl<'m, B: Buffers> Predictor<'m, B> {
     }
 }
 
+/// What [`Predictor::new`] checks. A function of its own for its memory.
+#[inline(never)]
+fn check(model: &Model<'_>, buffers: &mut impl Buffers) -> Result<(), Error> {
+    if let Some(short) = buffers.workspace().fit(model) {
+        return Err(short.error());
+    }
+    let (expected, actual) = (model.check_word(), check_word(model.seed()));
+    if expected != actual {
+        return Err(Error::Generator { expected, actual });
+    }
+    Ok(())
+}
+
 fn length(what: &'static str, needed: usize, given: usize) -> Result<(), Error> {
     if needed == given { Ok(()) } else { Err(Error::Length { what, needed, given }) }
+}
+
+/// Checks buffers and row; the row's integers into the workspace. A function of its own
+/// for its memory.
+#[inline(never)]
+fn quantised<I: Input>(
+    model: &Model<'_>,
+    row: &[I],
+    buffers: &mut impl Buffers,
+) -> Result<(), Error> {
+    let mut workspace = buffers.workspace();
+    if let Some(short) = workspace.fit(model) {
+        return Err(short.error());
+    }
+    length("row", model.inputs(), row.len())?;
+    quantise(model, row, workspace.inputs);
+    Ok(())
 }
 
 /// The input map: the row's integers into the workspace.
 #[inline(never)]
 fn quantise<I: Input>(model: &Model<'_>, row: &[I], q: &mut [i16]) {
     let limit = i32::from(model.limit);
-    // In the browser rows are f32, of which none lies on the line.
-    if cfg!(target_family = "wasm") {
+    // Small builds have no code for the line; in the browser rows are f32 anyway.
+    if SMALL {
         let mut map = model.input_map(0);
         for (index, (place, &value)) in q.iter_mut().zip(row).enumerate() {
             if model.map_per_input() {
@@ -353,19 +385,21 @@ fn on_line<I: Input>(line: &Line, row: &[I], q: &mut [i16]) -> usize {
     done
 }
 
-/// Features and head on the quantised row in the workspace.
+/// Features and head on the quantised row in the buffers, which fit.
 #[inline(never)]
-fn score<'w>(model: &Model<'_>, workspace: &mut Workspace<'w>) -> &'w [i32] {
-    let sums = core::mem::take(&mut workspace.sums);
+fn score<'w>(model: &Model<'_>, buffers: &'w mut impl Buffers) -> &'w [i32] {
+    let Workspace { inputs, block, wide, sums } = buffers.workspace();
+    let sums = sums.get_mut(..model.outputs()).unwrap_or_default();
+    let inputs = inputs.get(..model.inputs()).unwrap_or_default();
     let mut head = Head::new(model, sums);
-    let mut banks = model.banks();
-    while !banks.is_done() {
-        let bank = banks.read();
+    let mut at = model.banks_at() as u32;
+    for index in 0..usize::from(model.banks) {
+        let bank = Bank::at(model.blob, &mut at, index);
         head.start(&bank);
-        generate(&bank, workspace, &mut head);
+        generate(&bank, inputs, block, wide, &mut head);
         head.finish();
     }
-    head::finish(model, sums)
+    head.scores()
 }
 
 /// The class that scores stand for: see [`Predictor::classify`].

@@ -84,17 +84,16 @@ pub(crate) struct Offsets {
 }
 
 impl Offsets {
-    /// From the draw that has o, a and c in its lowest bits.
-    pub(crate) fn new(draw: u64) -> Self {
-        let growth = i16x8_splat((draw >> 32) as i16);
-        let step = i16x8_splat((draw >> 16) as i16);
+    /// From o, a and c.
+    pub(crate) fn new(offset: i16, step: i16, growth: i16) -> Self {
+        let (step, growth) = (i16x8_splat(step), i16x8_splat(growth));
         let k = i16x8(0, 1, 2, 3, 4, 5, 6, 7);
         let pairs = i16x8(0, 0, 1, 3, 6, 10, 15, 21);
         let walked = i16x8_add(i16x8_mul(step, k), i16x8_mul(growth, pairs));
         // In eight steps k(k − 1)/2 grows by 8k + 28.
         let more = i16x8_add(i16x8_shl(k, 3), i16x8_splat(28));
         Self {
-            offsets: i16x8_add(i16x8_splat(draw as i16), walked),
+            offsets: i16x8_add(i16x8_splat(offset), walked),
             leap: i16x8_add(i16x8_shl(step, 3), i16x8_mul(growth, more)),
             growth: i16x8_shl(growth, 6),
         }

@@ -3,12 +3,16 @@
 use crate::crc::Crc32;
 use crate::families::FEATURE_ONE;
 
+/// The most features of a run: with codes of a byte a partial sum is at most
+/// 256·255·32768 < 2^31.
+pub(crate) const MAX_RUN: usize = 256;
+
 /// Where a family hands its features to. A trait object: the families' code is there
 /// once, and of the sinks a program contains only those that it uses.
 pub(crate) trait Sink {
-    /// Features `first..first + run.len()` of the bank, `first % 8 == 0`, and
-    /// their sum: families have it at hand, and the head needs it once for all
-    /// outputs. At most 65,536 features, so an i32 holds it.
+    /// Features `first..first + run.len()` of the bank, `first % 8 == 0`, at most
+    /// [`MAX_RUN`], and their sum: families have it at hand, and the head needs it once
+    /// for all outputs.
     fn run(&mut self, first: usize, run: &[i16], total: i32);
 
     /// Column `column` of the bank is [`FEATURE_ONE`], the other columns of its

@@ -8,7 +8,7 @@ use crate::linker;
 const PAINT: u32 = 0x5ac5_5ac5;
 
 /// Kept free below the address of a local variable for the painting itself.
-const MARGIN: usize = 256;
+const MARGIN: usize = 64;
 
 /// Paints the unused stack; to be called at the start of `main`.
 // Inlined, the local variable could lie above others of the caller.

@@ -55,7 +55,7 @@ pub fn run(update: bool) -> Result<String> {
             worse.join("\n  ")
         );
     }
-    Ok(table(&models, &costs) + "\n" + &crate::flash::run(update)?)
+    Ok(table(&models, &costs) + "\n" + &crate::flash::run(update, &plugin()?)?)
 }
 
 /// The costs of a model, or of the models of a folder whose rows lie beside them,
@@ -121,7 +121,7 @@ fn measured(models: &[Golden], folder: &Path, machines: &[Machine]) -> Result<Co
 }
 
 /// Builds the plugin with the system's C compiler.
-fn plugin() -> Result<PathBuf> {
+pub fn plugin() -> Result<PathBuf> {
     let output = root()?.join("target/count.so");
     std::fs::create_dir_all(root()?.join("target"))?;
     let status = Command::new("cc")
@@ -172,27 +172,33 @@ fn measure(machine: &Machine, model: &Golden, path: &Path, plugin: &Path) -> Res
     let words = row.words().context("the row is not of whole numbers")?;
     let mut pack: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     pack.extend(row.scores.iter().flat_map(|score| score.to_le_bytes()));
+    let address = elf::symbol(&elf, "_pack_start")?;
+    let counted = counted(machine, plugin);
+    let outcome = machine.run_with(&elf, Some((&pack, address)), &["-plugin", &counted])?;
+    ensure!(outcome.code == 0, "exit code {}, wrong scores?\n{}", outcome.code, outcome.text);
+    let size = elf::size(&elf)?;
+    Ok(Cost {
+        instructions: number(&outcome.text, "instructions ")?,
+        flash: size.flash - model.blob.len() as u64,
+        ram: size.ram + number(&outcome.text, "stack: ")?,
+    })
+}
+
+/// The emulator's argument for the plugin: the markers of the machine.
+pub fn counted(machine: &Machine, plugin: &Path) -> String {
     let (start, stop, size) = if machine.target.starts_with("thumb") {
         ("46db", "46e4", 2)
     } else {
         ("102013", "202013", 4)
     };
-    let plugin = format!("{},start={start},stop={stop},size={size}", plugin.display());
-    let address = elf::symbol(&elf, "_pack_start")?;
-    let outcome = machine.run_with(&elf, Some((&pack, address)), &["-plugin", &plugin])?;
-    ensure!(outcome.code == 0, "exit code {}, wrong scores?\n{}", outcome.code, outcome.text);
-    let number = |start: &str| {
-        let line = outcome.text.lines().find_map(|line| line.strip_prefix(start));
-        let digits: String =
-            line.unwrap_or_default().chars().filter(char::is_ascii_digit).collect();
-        digits.parse::<u64>().with_context(|| format!("no `{start}` in\n{}", outcome.text))
-    };
-    let size = elf::size(&elf)?;
-    Ok(Cost {
-        instructions: number("instructions ")?,
-        flash: size.flash - model.blob.len() as u64,
-        ram: size.ram + number("stack: ")?,
-    })
+    format!("{},start={start},stop={stop},size={size}", plugin.display())
+}
+
+/// The number behind `start`, at the start of a line.
+pub fn number(text: &str, start: &str) -> Result<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(start));
+    let digits: String = line.unwrap_or_default().chars().filter(char::is_ascii_digit).collect();
+    digits.parse().with_context(|| format!("no `{start}` in\n{text}"))
 }
 
 /// What is more than 3 % worse than stored, or not stored at all.

@@ -1,6 +1,7 @@
 //! `cargo xtask emulate`: the firmware on every emulated core.
 //!
-//! - `golden` replays every golden model, and must notice a changed score.
+//! - `golden` replays every golden model, and must notice a changed score; on the smallest
+//!   core also with the small forms of the core.
 //! - `flips` must refuse every blob with a flipped bit.
 //! - `predict` must give the right class, notice flips of its own flash, and
 //!   contain no panic, no heap and no float operation.
@@ -14,7 +15,7 @@ use koan_golden::Golden;
 use crate::elf::{self, Size};
 use crate::machines::{self, Machine, Outcome};
 use crate::pack::packs;
-use crate::steps::root;
+use crate::steps::{CORTEX_M0, root};
 
 /// The model that `predict` carries and whose bits are flipped.
 const MODEL: &str = "firmware-example/digits.koan";
@@ -55,7 +56,11 @@ pub fn run() -> Result<String> {
     let lines: Vec<Line> = machines::all()?
         .into_iter()
         .map(|machine| {
-            let equal = replay(&machine, &models)?;
+            let equal = replay(&machine, &models, "")?;
+            // The small forms, where they are for.
+            if machine.target == CORTEX_M0 {
+                replay(&machine, &models, "small").context("small")?;
+            }
             let flips = refuse(&machine, &flipped)?;
             let (predict, stack) = predict(&machine, &blob)?;
             Ok(Line { machine, equal, flips, predict, stack })
@@ -95,8 +100,8 @@ fn pack_region(elf: &Path) -> Result<(u64, usize)> {
 }
 
 /// Replays all models; what was equal.
-fn replay(machine: &Machine, models: &[Golden]) -> Result<Equal> {
-    let elf = machine.build("golden", "")?;
+fn replay(machine: &Machine, models: &[Golden], features: &str) -> Result<Equal> {
+    let elf = machine.build("golden", features)?;
     let (address, limit) = pack_region(&elf)?;
     let mut equal = Equal::default();
     for pack in packs(models, limit)? {

@@ -25,11 +25,12 @@ const BOARDS: &str = "firmware-example/boards/Cargo.toml";
 const BOARD_TARGETS: [(&str, &str); 3] =
     [("rp2040", CORTEX_M0), ("nrf52840", CORTEX_M4F), ("esp32c3", "riscv32imc-unknown-none-elf")];
 
-const FORMAT_AND_LINTS: [&str; 6] = [
+const FORMAT_AND_LINTS: [&str; 7] = [
     "cargo fmt --all --check",
     "cargo fmt --manifest-path tests/mum32bit/Cargo.toml --check",
     "cargo clippy --workspace --all-targets --locked -- -D warnings",
     "cargo clippy --package koan --all-targets --features micromath --locked -- -D warnings",
+    "cargo clippy --package koan --all-targets --features small --locked -- -D warnings",
     "cargo clippy --manifest-path tests/mum32bit/Cargo.toml --all-targets --locked -- -D warnings",
     "cargo clippy --manifest-path firmware-example/Cargo.toml --package koan-protocol --all-targets \
      --locked -- -D warnings",
@@ -58,8 +59,14 @@ pub fn test(quick: bool) -> Result<()> {
     // A package of its own: its generator draws other numbers on purpose.
     step("cargo test --manifest-path tests/mum32bit/Cargo.toml --locked")?;
     step("cargo test --package koan --features micromath --locked")?;
-    // What a build without families refuses.
+    // What a build without families, or without other widths, refuses.
     step("cargo test --package koan --no-default-features --lib --locked")?;
+    step(
+        "cargo test --package koan --no-default-features --features fourier,dense --lib --locked",
+    )?;
+    // The small forms give the same numbers.
+    step("cargo test --package koan --features small --locked")?;
+    step("cargo test --package koan-golden --features koan/small --locked")?;
     step(
         "cargo test --manifest-path firmware-example/Cargo.toml --package koan-protocol --locked",
     )?;

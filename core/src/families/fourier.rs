@@ -3,9 +3,9 @@
 use super::projection::{Dense, Hadamard};
 use super::{Runs, sum};
 use crate::bank::{Bank, Law};
-use crate::generator::{Purpose, bank_stream};
+use crate::generator::{Purpose, bank_draw};
 use crate::numerics::cos_turn;
-use crate::sink::Sink;
+use crate::sink::{MAX_RUN, Sink};
 
 #[inline(never)]
 pub(super) fn generate(bank: &Bank<'_>, q: &[i16], block: &mut [i16], sink: &mut dyn Sink) {
@@ -27,21 +27,23 @@ pub(super) fn generate(bank: &Bank<'_>, q: &[i16], block: &mut [i16], sink: &mut
 fn hadamard(bank: &Bank<'_>, q: &[i16], block: &mut [i16], sink: &mut dyn Sink) {
     let features = usize::from(bank.features);
     // Another bank may need a longer one.
-    let length = crate::format::hadamard_block(q.len() as u16);
+    let length = crate::format::fourier_block(q.len() as u16);
     let Some(block) = block.get_mut(..length) else { return };
     let mut projections = Hadamard::new(bank);
     let mut offsets = Offsets::new(bank);
     let mut first = 0;
     while first < features && !block.is_empty() {
-        projections.phases(bank.scale, q, block);
+        projections.phases(q, block);
         let length = block.len().min(features - first);
         // In pairs: a block has an even number.
         if let Some(phases) = block.get_mut(..length.next_multiple_of(2)) {
             offsets.cosines(phases);
         }
         let Some(features) = block.get(..length) else { return };
-        sink.run(first, features, sum(features));
-        first += length;
+        for run in features.chunks(MAX_RUN) {
+            sink.run(first, run, sum(run));
+            first += run.len();
+        }
     }
 }
 
@@ -56,7 +58,7 @@ struct Offsets {
 
 impl Offsets {
     fn new(bank: &Bank<'_>) -> Self {
-        let draw = bank_stream(bank, Purpose::Offsets).draw(0);
+        let draw = bank_draw(bank, Purpose::Offsets, 0);
         let high = |word: u64| (word as u32) << 16;
         Self { offset: high(draw), step: high(draw >> 16), growth: high(draw >> 32) }
     }

@@ -4,8 +4,8 @@
 use super::projection::{Dense, Hadamard};
 use super::{Runs, offset_of};
 use crate::bank::{Bank, Law};
-use crate::format::hadamard_block;
-use crate::generator::{Purpose, bank_stream};
+use crate::format::fourier_block;
+use crate::generator::{Purpose, bank_draw};
 use crate::kept::Listed;
 use crate::numerics::cos;
 use crate::sink::Sink;
@@ -20,10 +20,10 @@ pub(super) fn generate(
 ) {
     let is_dense = !matches!(bank.law, Law::Hadamard) && cfg!(feature = "dense");
     let dense = Dense::new(bank, q.len());
-    let length = hadamard_block(q.len() as u16);
+    let length = fourier_block(q.len() as u16);
     // Where the block ends that the phases are of.
     let mut end = 0;
-    let draw = bank_stream(bank, Purpose::Offsets).draw(0);
+    let draw = bank_draw(bank, Purpose::Offsets, 0);
     let mut runs = Runs::new(sink);
     for k in list {
         let phase = if is_dense {
@@ -31,9 +31,9 @@ pub(super) fn generate(
         } else {
             let Some(block) = block.get_mut(..length) else { return };
             if k >= end {
-                let number = k >> (length.trailing_zeros() & 31);
-                Hadamard::from_block(bank, number, q.len()).phases(bank.scale, q, block);
-                end = (number + 1) * length;
+                let first = k & !(length - 1);
+                Hadamard::from(bank, first, q.len()).phases(q, block);
+                end = first + length;
             }
             block.get(k & (length - 1)).copied().unwrap_or(0)
         };

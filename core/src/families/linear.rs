@@ -3,14 +3,18 @@
 use super::{Runs, sum};
 use crate::bank::Bank;
 use crate::kept::Listed;
-use crate::sink::Sink;
+use crate::sink::{MAX_RUN, Sink};
 
 #[inline(never)]
 pub(super) fn generate(bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
     if let Some(list) = bank.listed() {
         kept(list, q, sink);
     } else {
-        sink.run(0, q, sum(q));
+        let mut first = 0;
+        for run in q.chunks(MAX_RUN) {
+            sink.run(first, run, sum(run));
+            first += run.len();
+        }
     }
 }
 

@@ -9,7 +9,6 @@ use super::row_order::RowOrder;
 use crate::bank::{Bank, Law};
 use crate::generator::{Purpose, bank_stream};
 use crate::kept::Listed;
-use crate::numerics::Scale;
 use crate::sink::Sink;
 
 #[inline(never)]
@@ -36,7 +35,7 @@ pub(super) fn generate(
         let length = crate::format::hadamard_block(q.len() as u16);
         let mut rest = &mut *wide;
         while let Some((block, others)) = core::mem::take(&mut rest).split_at_mut_checked(length) {
-            projections.transform(Scale::ONE, q, block);
+            projections.transform(q, block);
             rest = others;
         }
     } else {
@@ -85,7 +84,7 @@ pub(super) fn project(
         let mut projections = Hadamard::new(bank);
         let (mut first, mut number) = (0, 0);
         while first < count {
-            projections.transform(Scale::ONE, q, block);
+            projections.transform(q, block);
             let order = RowOrder::new(bank, number);
             for k in 0..length.min(count - first) {
                 units.push(block.get(order.row(k, length)).copied().unwrap_or(0));
@@ -122,9 +121,10 @@ fn transform_kept(
         for k in unit * pool..(unit + 1) * pool {
             if k >= end {
                 let number = k >> log;
-                Hadamard::from_block(bank, number, q.len()).transform(Scale::ONE, q, block);
+                let first = number << log;
+                Hadamard::from(bank, first, q.len()).transform(q, block);
                 order = RowOrder::new(bank, number);
-                end = (number + 1) << log;
+                end = first + length;
             }
             let row = order.row(k & (length - 1), length);
             units.push(block.get(row).copied().unwrap_or(0));

@@ -5,25 +5,26 @@
 
 mod bin;
 // In the browser bytes count more than time: there a family has a second form.
-#[cfg_attr(target_family = "wasm", path = "conv_small.rs")]
+#[cfg_attr(target_family = "wasm", path = "conv_browser.rs")]
 mod conv;
-#[cfg_attr(target_family = "wasm", path = "fourier_small.rs")]
+#[cfg_attr(target_family = "wasm", path = "fourier_browser.rs")]
+// In small builds bytes count more than time.
+#[cfg_attr(all(feature = "small", not(target_family = "wasm")), path = "fourier_small.rs")]
 mod fourier;
 #[cfg(not(target_family = "wasm"))]
 mod fourier_kept;
 mod linear;
-#[cfg_attr(target_family = "wasm", path = "maxout_small.rs")]
+#[cfg_attr(target_family = "wasm", path = "maxout_browser.rs")]
 mod maxout;
-#[cfg_attr(target_family = "wasm", path = "projection_small.rs")]
+#[cfg_attr(any(feature = "small", target_family = "wasm"), path = "projection_small.rs")]
 mod projection;
 mod row_order;
-#[cfg_attr(target_family = "wasm", path = "sigmoid_small.rs")]
+#[cfg_attr(target_family = "wasm", path = "sigmoid_browser.rs")]
 mod sigmoid;
-#[cfg_attr(target_family = "wasm", path = "stump_small.rs")]
+#[cfg_attr(target_family = "wasm", path = "stump_browser.rs")]
 mod stump;
 
 use crate::bank::{Bank, Family};
-use crate::buffers::Workspace;
 use crate::sink::Sink;
 
 /// The value of a feature that is fully on: 1.0 in Q15.
@@ -34,13 +35,18 @@ const GOLDEN: u32 = 40_503;
 
 /// Features are handed over in runs of at most this many, unless they lie in a
 /// transform block already.
-const RUN: usize = 128;
+const RUN: usize = if cfg!(all(feature = "small", not(target_family = "wasm"))) { 16 } else { 128 };
 
 /// Makes all features of `bank` from the quantised row `q`.
 ///
 /// `block` and `wide` have the lengths of [`Bank::buffers`] at least.
-pub(crate) fn generate(bank: &Bank<'_>, workspace: &mut Workspace<'_>, sink: &mut dyn Sink) {
-    let (q, block, wide) = (&*workspace.inputs, &mut *workspace.block, &mut *workspace.wide);
+pub(crate) fn generate(
+    bank: &Bank<'_>,
+    q: &[i16],
+    block: &mut [i16],
+    wide: &mut [i32],
+    sink: &mut dyn Sink,
+) {
     // What is not built is refused by the parser; saying so again here keeps its
     // code out of the program.
     match bank.family {

@@ -1,6 +1,7 @@
 //! How a bank mixes inputs: dense projections and the Hadamard transform.
 
 use crate::bank::{Bank, Law};
+use crate::format::hadamard_block;
 use crate::generator::{Draws, Purpose, Stream, bank_stream};
 use crate::numerics::{Scale, cauchy, normal};
 
@@ -148,33 +149,36 @@ wrapping!(i16, true; i32, false;);
 /// b·P..(b+1)·P of the row, z = H·D·q, D the signs of the draws b·⌈d/64⌉….
 pub(super) struct Hadamard {
     draws: Draws,
+    /// Of the inputs of phases.
+    scale: Scale,
 }
 
 impl Hadamard {
     pub(super) fn new(bank: &Bank<'_>) -> Self {
-        Self::from_block(bank, 0, 0)
+        Self { draws: bank_stream(bank, Purpose::Weights).draws(0), scale: bank.scale }
     }
 
-    /// The same from block `number` of `inputs` inputs on.
+    /// The same from the block on that projection `first` of a row of `inputs` is in.
     #[inline]
-    pub(super) fn from_block(bank: &Bank<'_>, number: usize, inputs: usize) -> Self {
-        let first = (number * inputs.div_ceil(64)) as u64;
-        Self { draws: bank_stream(bank, Purpose::Weights).draws(first) }
+    pub(super) fn from(bank: &Bank<'_>, first: usize, inputs: usize) -> Self {
+        let log = hadamard_block(inputs as u16).trailing_zeros() & 31;
+        let first = ((first >> log) * inputs.div_ceil(64)) as u64;
+        Self { draws: bank_stream(bank, Purpose::Weights).draws(first), scale: bank.scale }
     }
 
     /// Fills `block` (a power of two, at least 8 and as long as `q`) with the
     /// next projections as phases: scaled before the transform, so that the block
     /// itself is i16 and its low bits are the phase.
     #[inline]
-    pub(super) fn phases(&mut self, scale: Scale, q: &[i16], block: &mut [i16]) {
-        self.transform(scale, q, block);
+    pub(super) fn phases(&mut self, q: &[i16], block: &mut [i16]) {
+        self.transform(q, block);
     }
 
     /// Fills `block` (a power of two, at least 8 and as long as `q`) with the
     /// next projections; the scale applies to the inputs of phases.
     #[inline(never)]
-    pub(super) fn transform<T: Wrapping>(&mut self, scale: Scale, q: &[i16], block: &mut [T]) {
-        let scale = if T::SCALED { scale } else { Scale::ONE };
+    pub(super) fn transform<T: Wrapping>(&mut self, q: &[i16], block: &mut [T]) {
+        let scale = if T::SCALED { self.scale } else { Scale::ONE };
         let (fours, _) = block.as_chunks_mut::<4>();
         let (mut at, mut left, mut draw) = (0, q, 0);
         while let Some(places) = fours.get_mut(at..)

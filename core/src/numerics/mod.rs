@@ -8,7 +8,7 @@ mod fixed;
 mod log;
 mod quantiles;
 
-#[cfg(not(target_family = "wasm"))]
+#[cfg(not(any(feature = "small", target_family = "wasm")))]
 pub(crate) use fixed::cos_turn;
 pub(crate) use fixed::quotient;
 pub use fixed::{Scale, cos, fixed_point, logistic, mul_round};

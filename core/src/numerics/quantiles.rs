@@ -3,6 +3,8 @@
 //! Entry `i` is the quantile at (i + ½)/256 of the law, so a uniform byte gives
 //! a draw of the law rounded to 256 values of equal probability.
 
+use crate::SMALL;
+
 /// Quantiles of the standard normal law times [`NORMAL_ONE`], rounded to the
 /// nearest integer: each within 0.5/44 = 0.0114 of the quantile. Standard
 /// deviation of a draw: 43.93 (0.2 % below 44: the tails end at 2.89).
@@ -45,7 +47,7 @@ pub const fn uniform(byte: u8) -> i32 {
     2 * byte as i32 - 255
 }
 
-/// [`NORMAL`] at a byte. In the browser bytes count: there only half of the table
+/// [`NORMAL`] at a byte. In a small build only half of the table
 /// lies in the program, which is odd.
 #[inline]
 pub(crate) fn normal(byte: u8) -> i32 {
@@ -57,7 +59,7 @@ pub(crate) fn normal(byte: u8) -> i32 {
         }
         half
     };
-    if cfg!(target_family = "wasm") {
+    if SMALL {
         return odd(byte, HALF[folded(byte)].into());
     }
     NORMAL[usize::from(byte)].into()
@@ -74,14 +76,14 @@ pub(crate) fn cauchy(byte: u8) -> i32 {
         }
         half
     };
-    if cfg!(target_family = "wasm") {
+    if SMALL {
         return odd(byte, HALF[folded(byte)].into());
     }
     CAUCHY[usize::from(byte)].into()
 }
 
-/// [`RECIPROCAL_GAMMA2`] at a byte. In the browser bytes count: there the table lies
-/// in the program as every sixteenth entry and the steps between them, which fit a
+/// [`RECIPROCAL_GAMMA2`] at a byte. In a small build the table lies in
+/// the program as every sixteenth entry and the steps between them, which fit a
 /// byte from entry [`STEEP`] on.
 #[inline]
 pub(crate) fn reciprocal_gamma2(byte: u8) -> i32 {
@@ -108,7 +110,7 @@ pub(crate) fn reciprocal_gamma2(byte: u8) -> i32 {
         }
         steps
     };
-    if !cfg!(target_family = "wasm") {
+    if !SMALL {
         return RECIPROCAL_GAMMA2[usize::from(byte)].into();
     }
     let i = usize::from(byte);

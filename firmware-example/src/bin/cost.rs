@@ -6,6 +6,8 @@
 #![no_std]
 #![no_main]
 
+use core::hint::black_box;
+
 use koan_firmware::{entry, exit, packed, print, print_number, stack};
 
 koan::include_model!(mod model = env!("KOAN_COST_MODEL"));
@@ -26,7 +28,7 @@ fn main() -> ! {
 #[inline(never)]
 fn run() -> bool {
     let mut buffers = model::Buffers::new();
-    let Ok(mut predictor) = koan::Predictor::new(model::MODEL, &mut buffers) else {
+    let Ok(mut predictor) = koan::Predictor::new(&model::MODEL, &mut buffers) else {
         return false;
     };
     let Some((row, expected)) = packed().split_at_checked(2 * model::MODEL.inputs()) else {
@@ -34,26 +36,13 @@ fn run() -> bool {
     };
     // The pack lies at the start of a region: it is aligned.
     let Ok(row) = bytemuck::try_cast_slice::<u8, i16>(row) else { return false };
-    let scores = predict(&mut predictor, row);
+    // The markers surround exactly one call: memory accesses do not move across them.
+    koan_firmware::mark::start();
+    let scores = predictor.scores(black_box(row)).unwrap_or(&[]);
+    koan_firmware::mark::stop();
     let words = expected.as_chunks::<4>().0;
     scores.len() == model::MODEL.outputs()
         && scores.iter().zip(words).all(|(score, word)| *score == i32::from_le_bytes(*word))
-}
-
-type Predictor<'b> = koan::Predictor<'static, &'b mut model::Buffers>;
-
-/// The markers surround exactly one call.
-#[inline(never)]
-fn predict<'p>(predictor: &'p mut Predictor<'_>, row: &[i16]) -> &'p [i32] {
-    koan_firmware::mark::start();
-    let scores = core::hint::black_box(scores(core::hint::black_box(predictor), row));
-    koan_firmware::mark::stop();
-    scores
-}
-
-#[inline(never)]
-fn scores<'p>(predictor: &'p mut Predictor<'_>, row: &[i16]) -> &'p [i32] {
-    predictor.scores(row).unwrap_or(&[])
 }
 
 /// Never linked: nothing here can panic.

@@ -7,7 +7,7 @@ use super::row_order::RowOrder;
 use crate::bank::{Bank, Family, Law, SIGMOID_BIAS};
 use crate::format::hadamard_block;
 use crate::generator::{Purpose, bank_stream};
-use crate::numerics::{NORMAL_ONE, Scale, logistic, normal};
+use crate::numerics::{NORMAL_ONE, logistic, normal};
 use crate::sink::Sink;
 
 #[inline(never)]
@@ -31,7 +31,7 @@ pub(super) fn generate(
     let dense = Dense::new(bank, q.len());
     let project = |number: usize, block: &mut [i32]| {
         if hadamard {
-            Hadamard::from_block(bank, number, q.len()).transform(Scale::ONE, q, block);
+            Hadamard::from(bank, number << log, q.len()).transform(q, block);
         } else if let [place] = block {
             *place = dense.project(number, q);
         }
