@@ -9,8 +9,8 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
  * else what is reached, to be lowered as the size falls.
  */
 const BUDGET = {
-  'koan-simd.wasm': { raw: 25_700, gzip: 14_700 },
-  'koan.wasm': { raw: 25_700, gzip: 14_700 },
+  'koan-simd.wasm': { raw: 26_200, gzip: 14_950 },
+  'koan.wasm': { raw: 26_200, gzip: 14_950 },
   // What is loaded: the script, and one of the two.
   'index.js + koan-simd.wasm': { gzip: 18 * 1024 },
 };

@@ -364,9 +364,9 @@ mod tests {
     /// Rows of inputs of the values 1 (one time in four) and −2.
     fn table(rows: usize, inputs: usize) -> (Table, Vec<bool>) {
         let draw = Stream::new(5, 1);
-        let rare = |i: usize| draw.draw(i as u64) % 4 == 0;
+        let rare = |i: usize| draw.draw(i as u64).is_multiple_of(4);
         let values = (0..rows * inputs).map(|i| if rare(i) { 1.0 } else { -2.0 }).collect();
-        let noise = |row: usize| Stream::new(5, 2).draw(row as u64) % 5 == 0;
+        let noise = |row: usize| Stream::new(5, 2).draw(row as u64).is_multiple_of(5);
         let class = (0..rows).map(|row| rare(row * inputs) != noise(row)).collect::<Vec<_>>();
         let labels = class.iter().map(|&class| u32::from(class)).collect();
         let schema = Schema { inputs, ..Schema::new(Format::Csv) };
