@@ -9,7 +9,7 @@ Bytes are those of code and constants of one prediction on a Cortex-M0, compiled
 with -Os and linked without what is not used, less those of an empty program.
 Windows of the accelerometer sets are those of koan's commands (128 samples every
 32 or 64, five parts of whole recordings); a forest sees 24 statistics of a window,
-eight of each axis. Errors are means over three seeds of the forest. Prints JSON,
+eight of each axis. Errors are means over three seeds of the parts and the forest. Prints JSON,
 one line for each model.
 """
 
@@ -30,7 +30,7 @@ import numpy as np
 from scipy.io import arff
 from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.model_selection import GroupKFold, train_test_split
+from sklearn.model_selection import StratifiedGroupKFold, train_test_split
 
 SEEDS = [1, 2, 3]
 # Trees, most leaves of one.
@@ -62,12 +62,12 @@ def windows(file, stride):
     return np.array(inputs), np.unique(targets, return_inverse=True)[1], np.array(groups)
 
 
-def folds(data, name):
+def folds(data, name, seed):
     """Pairs of training and test parts: inputs and targets."""
     if name in SERIES:
         file, stride = SERIES[name]
         inputs, targets, groups = windows(data / f"har_emlearn/{file}.csv.gz", stride)
-        parts = GroupKFold(5, shuffle=True, random_state=1).split(inputs, targets, groups)
+        parts = StratifiedGroupKFold(5, shuffle=True, random_state=seed).split(inputs, targets, groups)
     else:
         if name == "digits":
             inputs, targets = load_digits(return_X_y=True)
@@ -80,7 +80,7 @@ def folds(data, name):
             targets = np.unique(table[fields[-1]], return_inverse=True)[1]
         rows = np.arange(len(inputs))
         size = 597 if name == "digits" else 0.2
-        parts = [train_test_split(rows, test_size=size, stratify=targets, random_state=1)]
+        parts = [train_test_split(rows, test_size=size, stratify=targets, random_state=seed)]
     return [(inputs[a], targets[a], inputs[b], targets[b]) for a, b in parts]
 
 
@@ -127,10 +127,10 @@ def main():
     parser.add_argument("--sets", nargs="+", default=["digits", "har_wisdm", *SERIES])
     arguments = parser.parse_args()
     for name in arguments.sets:
-        parts = list(quantised(folds(arguments.data, name)))
+        splits = {seed: list(quantised(folds(arguments.data, name, seed))) for seed in SEEDS}
         for trees, leaves in FORESTS:
             wrong, bytes = [], []
-            for seed in SEEDS:
+            for seed, parts in splits.items():
                 missed = 0
                 for inputs, targets, test, truth in parts:
                     model = RandomForestClassifier(trees, max_leaf_nodes=leaves, random_state=seed, n_jobs=2)

@@ -18,6 +18,8 @@ fn range(name: &str) -> (usize, usize) {
         Some("adult") => (1, 11),
         Some("digits") => (16, 51),
         Some("mnist") => (255, 19),
+        // Accelerations in g.
+        Some("gestures" | "exercises") => (2, 100),
         _ => (3000, 20),
     }
 }

@@ -72,10 +72,14 @@ pub fn run(data: Option<&Path>, names: &[String]) -> Result<()> {
     };
     if let Some(data) = data {
         for part in &parts {
-            if names.is_empty() || names.iter().any(|name| name == part.name) {
-                let measured: Result<Vec<Measured>> =
-                    part.experiments.iter().map(|experiment| measure(experiment, data)).collect();
-                stored.insert(part.name.to_owned(), measured?);
+            if !names.is_empty() && !names.iter().any(|name| name == part.name) {
+                continue;
+            }
+            let mut all = Vec::new();
+            for experiment in &part.experiments {
+                all.push(measure(experiment, data)?);
+                // Stored at once: the others of a part may take long.
+                stored.insert(part.name.to_owned(), all.clone());
                 std::fs::write(&path, serde_json::to_string_pretty(&stored)? + "\n")?;
             }
         }
