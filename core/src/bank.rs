@@ -3,9 +3,9 @@
 use crate::conv::Conv;
 use crate::error::{Feature, Field};
 use crate::format::{Cursor, byte_at, field, fourier_block, hadamard_block, u16_at, u64_at};
-#[cfg(target_family = "wasm")]
+#[cfg(any(feature = "small", target_family = "wasm"))]
 use crate::kept::Indices;
-#[cfg(not(target_family = "wasm"))]
+#[cfg(not(any(feature = "small", target_family = "wasm")))]
 use crate::kept::Spans;
 use crate::kept::{Kept, Listed, MAX_INDEX};
 use crate::numerics::{NORMAL_ONE, Scale, quotient};
@@ -506,9 +506,9 @@ impl<'a> Bank<'a> {
     /// The indices of the bank's features (grids, for `bin`), rising: those of its
     /// list, or all.
     pub fn indices(&self) -> impl Iterator<Item = usize> + use<'a> {
-        #[cfg(target_family = "wasm")]
+        #[cfg(any(feature = "small", target_family = "wasm"))]
         return Indices::new(self.kept, self.features);
-        #[cfg(not(target_family = "wasm"))]
+        #[cfg(not(any(feature = "small", target_family = "wasm")))]
         self.spans().flatten()
     }
 
@@ -518,7 +518,7 @@ impl<'a> Bank<'a> {
     }
 
     /// The indices of its features in runs.
-    #[cfg(not(target_family = "wasm"))]
+    #[cfg(not(any(feature = "small", target_family = "wasm")))]
     pub(crate) const fn spans(&self) -> Spans<'a> {
         Spans::new(self.kept, self.features)
     }

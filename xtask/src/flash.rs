@@ -37,7 +37,7 @@ const BUILDS: [(&str, &str); 10] = [
         "small: parser, all families but conv, all widths and sections",
         "flash,fourier,stump,bin,maxout,sigmoid,dense,widths,sections,small",
     ),
-    ("small: the same with conv", "flash,families,widths,sections,small"),
+    ("small: the same with conv: all families", "flash,families,widths,sections,small"),
     ("parser and a fourier hadamard classifier, 4 bits", "flash,fourier"),
     ("the same with its self test", "flash-self-test,fourier"),
     ("the classifier with all widths of weights and sections", "flash,fourier,widths,sections"),

@@ -19,7 +19,7 @@ pub(super) fn generate(bank: &Bank<'_>, q: &[i16], block: &mut [i16], sink: &mut
     let block = block.get_mut(..length).unwrap_or_default();
     let draw = bank_stream(bank, Purpose::Offsets).draw(0);
     if !is_dense && !bank.is_kept() {
-        let mut hadamard = Hadamard::new(bank);
+        let mut hadamard = Hadamard::from(bank, 0, q.len());
         let mut offsets = Offsets::new(draw as i16, (draw >> 16) as i16, (draw >> 32) as i16);
         let (mut first, features) = (0, usize::from(bank.features));
         while first < features {

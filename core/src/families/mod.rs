@@ -5,7 +5,7 @@
 
 mod bin;
 // In the browser bytes count more than time: there a family has a second form.
-#[cfg_attr(target_family = "wasm", path = "conv_browser.rs")]
+#[cfg_attr(any(feature = "small", target_family = "wasm"), path = "conv_small.rs")]
 mod conv;
 #[cfg_attr(target_family = "wasm", path = "fourier_browser.rs")]
 // In small builds bytes count more than time.
@@ -14,14 +14,14 @@ mod fourier;
 #[cfg(not(target_family = "wasm"))]
 mod fourier_kept;
 mod linear;
-#[cfg_attr(target_family = "wasm", path = "maxout_browser.rs")]
+#[cfg_attr(any(feature = "small", target_family = "wasm"), path = "maxout_small.rs")]
 mod maxout;
 #[cfg_attr(any(feature = "small", target_family = "wasm"), path = "projection_small.rs")]
 mod projection;
 mod row_order;
-#[cfg_attr(target_family = "wasm", path = "sigmoid_browser.rs")]
+#[cfg_attr(any(feature = "small", target_family = "wasm"), path = "sigmoid_small.rs")]
 mod sigmoid;
-#[cfg_attr(target_family = "wasm", path = "stump_browser.rs")]
+#[cfg_attr(any(feature = "small", target_family = "wasm"), path = "stump_small.rs")]
 mod stump;
 
 use crate::bank::{Bank, Family};

@@ -110,11 +110,7 @@ pub(super) struct Hadamard<'b> {
 }
 
 impl<'b> Hadamard<'b> {
-    pub(super) fn new(bank: &'b Bank<'b>) -> Self {
-        Self { bank, next: 0 }
-    }
-
-    /// The same from projection `first` on.
+    /// Those from projection `first` on.
     #[inline]
     pub(super) fn from(bank: &'b Bank<'b>, first: usize, _: usize) -> Self {
         Self { bank, next: first }

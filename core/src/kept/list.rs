@@ -133,6 +133,9 @@ mod tests {
     use std::vec::Vec;
 
     use super::*;
+    #[cfg(any(feature = "small", target_family = "wasm"))]
+    use crate::kept::Indices;
+    #[cfg(not(any(feature = "small", target_family = "wasm")))]
     use crate::kept::Spans;
 
     /// The list of codes in `bytes`.
@@ -148,6 +151,9 @@ mod tests {
         let mut cursor = Cursor::new(&list, 0, list.len());
         let kept = Kept::read(&mut cursor);
         assert_eq!((kept.bytes(), cursor.at), (list.len(), list.len()));
+        #[cfg(any(feature = "small", target_family = "wasm"))]
+        return Indices::new(kept, features).collect();
+        #[cfg(not(any(feature = "small", target_family = "wasm")))]
         Spans::new(kept, features).flatten().collect()
     }
 

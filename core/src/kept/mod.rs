@@ -7,7 +7,7 @@
 //! practical universal noiseless coding techniques*, 1979): the quotient by 2^r in
 //! unary, then r low bits. Read a bit at a time, an index when it is needed.
 
-#[cfg(not(target_family = "wasm"))]
+#[cfg(not(any(feature = "small", target_family = "wasm")))]
 use core::ops::Range;
 
 #[cfg(feature = "kept")]
@@ -53,9 +53,9 @@ impl Iterator for Listed<'_> {
     }
 }
 
-/// The indices of a bank's features, one by one. In the browser bytes count: there this
-/// does for all families what elsewhere [`Spans`] are for.
-#[cfg(target_family = "wasm")]
+/// The indices of a bank's features, one by one. Where bytes count this does for all
+/// families what elsewhere [`Spans`] are for.
+#[cfg(any(feature = "small", target_family = "wasm"))]
 pub(crate) struct Indices<'a> {
     /// None for a bank that has all its features.
     list: Option<Codes<'a>>,
@@ -63,14 +63,14 @@ pub(crate) struct Indices<'a> {
     left: u16,
 }
 
-#[cfg(target_family = "wasm")]
+#[cfg(any(feature = "small", target_family = "wasm"))]
 impl<'a> Indices<'a> {
     pub(crate) const fn new(kept: Kept<'a>, features: u16) -> Self {
         Self { list: kept.codes(), next: 0, left: features }
     }
 }
 
-#[cfg(target_family = "wasm")]
+#[cfg(any(feature = "small", target_family = "wasm"))]
 impl Iterator for Indices<'_> {
     type Item = usize;
 
@@ -89,7 +89,7 @@ impl Iterator for Indices<'_> {
 /// The features of a bank as runs of indices: all at once for a bank that has all,
 /// one by one for a list. So what a family does for each of them costs nothing
 /// more for want of a list.
-#[cfg(not(target_family = "wasm"))]
+#[cfg(not(any(feature = "small", target_family = "wasm")))]
 #[derive(Clone)]
 pub(crate) struct Spans<'a> {
     /// None for a bank that has all its features.
@@ -97,14 +97,14 @@ pub(crate) struct Spans<'a> {
     left: usize,
 }
 
-#[cfg(not(target_family = "wasm"))]
+#[cfg(not(any(feature = "small", target_family = "wasm")))]
 impl<'a> Spans<'a> {
     pub(crate) const fn new(kept: Kept<'a>, features: u16) -> Self {
         Self { list: kept.codes(), left: features as usize }
     }
 }
 
-#[cfg(not(target_family = "wasm"))]
+#[cfg(not(any(feature = "small", target_family = "wasm")))]
 impl Iterator for Spans<'_> {
     type Item = Range<usize>;
 

@@ -1,4 +1,4 @@
-//! Sigmoid: see `maxout_browser.rs`.
+//! Sigmoid: see `maxout_small.rs`.
 
 use super::maxout;
 use crate::bank::Bank;
