@@ -1,4 +1,4 @@
-//! docs/size.svg: bytes against error, one panel for each data set.
+//! docs/size.svg: bytes against error, one panel for each data set with others to compare.
 
 use anyhow::{Result, anyhow};
 use plotters::coord::Shift;
@@ -27,7 +27,10 @@ pub fn write<'s>(
     find: impl Fn(&Part) -> &'s [Measured],
     rivals: &[Rival],
 ) -> Result<()> {
-    let shown: Vec<&Part> = parts.iter().filter(|part| !find(part).is_empty()).collect();
+    // A picture of koan alone says nothing.
+    let compared =
+        |part: &&Part| !find(part).is_empty() && rivals.iter().any(|rival| rival.part == part.name);
+    let shown: Vec<&Part> = parts.iter().filter(compared).collect();
     let rows = shown.len().div_ceil(COLUMNS);
     let size = (PANEL.0 * COLUMNS as u32, PANEL.1 * rows as u32 + LEGEND);
     let path = root()?.join("docs/size.svg");
@@ -86,16 +89,13 @@ fn draw(
         values.fold((f64::INFINITY, 0.0f64), |(low, high), value| (low.min(value), high.max(value)))
     };
     let (least, most) = ends(&mut all().map(|point| point.0));
-    let (best, worst) = ends(&mut all().map(|point| point.1));
+    let (_, worst) = ends(&mut all().map(|point| point.1));
     let mut chart = ChartBuilder::on(panel)
         .caption(title.split(',').next().unwrap_or(title), (FONT, 16))
         .margin(10)
         .x_label_area_size(38)
         .y_label_area_size(52)
-        .build_cartesian_2d(
-            (0.7 * least..1.5 * most).log_scale(),
-            (0.8 * best..1.25 * worst).log_scale(),
-        )?;
+        .build_cartesian_2d((0.7 * least..1.5 * most).log_scale(), 0.0..1.08 * worst)?;
     chart
         .configure_mesh()
         .light_line_style(TRANSPARENT)
