@@ -41,7 +41,8 @@ type Costs = BTreeMap<String, BTreeMap<String, Cost>>;
 pub fn run(update: bool) -> Result<String> {
     let folder = root()?.join("tests/models");
     let models = koan_golden::load(&folder).map_err(anyhow::Error::msg)?;
-    let costs = measured(&models, &folder, &machines::all()?)?;
+    let plugin = plugin()?;
+    let costs = measured(&models, &folder, &machines::all()?, &plugin)?;
     let path = root()?.join(STORED);
     if update {
         std::fs::write(&path, serde_json::to_string_pretty(&costs)? + "\n")?;
@@ -55,7 +56,7 @@ pub fn run(update: bool) -> Result<String> {
             worse.join("\n  ")
         );
     }
-    Ok(table(&models, &costs) + "\n" + &crate::flash::run(update, &plugin()?)?)
+    Ok(table(&models, &costs) + "\n" + &crate::flash::run(update, &plugin)?)
 }
 
 /// The costs of a model, or of the models of a folder whose rows lie beside them,
@@ -66,7 +67,7 @@ pub fn of_path(path: &Path) -> Result<String> {
     } else {
         (koan_golden::load(path).map_err(anyhow::Error::msg)?, path)
     };
-    Ok(serde_json::to_string_pretty(&measured(&models, folder, &machines::all()?)?)?)
+    Ok(serde_json::to_string_pretty(&measured(&models, folder, &machines::all()?, &plugin()?)?)?)
 }
 
 /// What a prediction costs on the smallest core.
@@ -104,14 +105,18 @@ fn drawn(path: &Path) -> Result<Golden> {
 }
 
 /// What the models of a folder cost on every machine.
-fn measured(models: &[Golden], folder: &Path, machines: &[Machine]) -> Result<Costs> {
-    let plugin = plugin()?;
+fn measured(
+    models: &[Golden],
+    folder: &Path,
+    machines: &[Machine],
+    plugin: &Path,
+) -> Result<Costs> {
     let mut costs = Costs::new();
     for machine in machines {
         let of_core = costs.entry(machine.core.to_owned()).or_default();
         for model in models {
             let path = std::path::absolute(folder.join(format!("{}.koan", model.name)))?;
-            let cost = measure(machine, model, &path, &plugin)
+            let cost = measure(machine, model, &path, plugin)
                 .with_context(|| format!("{machine}, {}", model.name))?;
             eprintln!("{}, {}: {cost:?}", machine.core, model.name);
             of_core.insert(model.name.clone(), cost);

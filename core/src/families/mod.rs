@@ -4,11 +4,11 @@
 //! multiple of 8, so that packed weights of any width start on a whole byte.
 
 mod bin;
-// In the browser bytes count more than time: there a family has a second form.
+// In the browser and in small builds bytes count more than time: there a family has a
+// second form, fourier one for each.
 #[cfg_attr(any(feature = "small", target_family = "wasm"), path = "conv_small.rs")]
 mod conv;
 #[cfg_attr(target_family = "wasm", path = "fourier_browser.rs")]
-// In small builds bytes count more than time.
 #[cfg_attr(all(feature = "small", not(target_family = "wasm")), path = "fourier_small.rs")]
 mod fourier;
 #[cfg(not(target_family = "wasm"))]

@@ -1,6 +1,5 @@
 //! docs/size.md.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use anyhow::Result;
@@ -66,13 +65,11 @@ fn section(block: &mut String, part: &Part, all: &[Measured], rivals: &[Rival]) 
         }
         block.push('\n');
     }
-    let mut others: BTreeMap<(Kind, u64), &Rival> = BTreeMap::new();
-    for rival in rivals.iter().filter(|rival| rival.part == part.name) {
-        others.insert((rival.kind, rival.bytes), rival);
-    }
+    let mut others: Vec<&Rival> = rivals.iter().filter(|rival| rival.part == part.name).collect();
+    others.sort_by_key(|rival| (rival.kind, rival.bytes));
     if !others.is_empty() {
         block.push_str("| others | bytes | error |\n| --- | ---: | ---: |\n");
-        for rival in others.values() {
+        for rival in others {
             let what = match rival.kind {
                 Kind::Published => "published, the model alone",
                 Kind::Forest => "code and constants",
