@@ -9,6 +9,8 @@ use crate::buffers::{Buffers, Workspace};
 use crate::crc::Crc32;
 use crate::error::Error;
 use crate::families::generate;
+#[cfg(not(any(feature = "small", target_family = "wasm")))]
+use crate::families::together;
 use crate::format::checksum_holds;
 use crate::generator::{check_word, golden_stream};
 use crate::head::Head;
@@ -19,6 +21,10 @@ use crate::sink::{Codes, Features};
 
 /// How many rows the golden digest is taken over.
 pub const GOLDEN_DIGEST_ROWS: usize = 4;
+
+/// Rows of [`Predictor::features_many`] that share what is drawn.
+#[cfg(not(any(feature = "small", target_family = "wasm")))]
+pub const ROWS_TOGETHER: usize = together::ROWS;
 
 /// A model together with the memory that it runs in.
 ///
@@ -159,6 +165,64 @@ impl<'m, B: Buffers, M: Borrow<Model<'m>>> Predictor<'m, B, M> {
             rest = others;
             let Workspace { inputs, block, wide, .. } = &mut workspace;
             generate(&bank, inputs, block, wide, &mut Features(mine));
+        }
+        Ok(())
+    }
+
+    /// The feature vectors of many rows: `rows` is n × inputs, `features` n × features,
+    /// both row by row. `lent`, ⌈inputs/32⌉ for each of [`ROWS_TOGETHER`] rows, is memory
+    /// to work in. For hosts: where the wpanels of projections are drawn one by one they
+    /// are drawn once for so many rows.
+    ///
+    /// # Errors
+    /// [`Error::Length`] when `rows` is no whole number of rows or another slice does
+    /// not fit it.
+    #[cfg(not(any(feature = "small", target_family = "wasm")))]
+    pub fn features_many<I: Input>(
+        &mut self,
+        rows: &[I],
+        lent: &mut [[i16; together::PANEL]],
+        features: &mut [i16],
+    ) -> Result<(), Error> {
+        let (inputs, columns) = (self.model().inputs(), self.model().features());
+        let panels = inputs.div_ceil(together::PANEL);
+        length("features", self.row_count(rows.len())? * columns, features.len())?;
+        length("lent", ROWS_TOGETHER * panels, lent.len())?;
+        if !self.model().banks().any(|bank| together::suits(&bank)) {
+            let places = features.chunks_exact_mut(columns.max(1));
+            let mut each = rows.chunks_exact(inputs).zip(places);
+            return each.try_for_each(|(row, place)| self.features(row, place));
+        }
+        let Self { model, buffers, .. } = self;
+        let model = (*model).borrow();
+        let mut workspace = buffers.workspace();
+        if let Some(short) = workspace.fit(model) {
+            return Err(short.error());
+        }
+        let Workspace { block, wide, .. } = workspace;
+        let groups = features.chunks_mut(ROWS_TOGETHER * columns);
+        for (rows, features) in rows.chunks(ROWS_TOGETHER * inputs).zip(groups) {
+            for (row, q) in rows.chunks_exact(inputs).zip(lent.chunks_exact_mut(panels)) {
+                let (q, padding) = q.as_flattened_mut().split_at_mut(inputs);
+                quantise(model, row, q);
+                padding.fill(0);
+            }
+            let mut first = 0;
+            for bank in model.banks() {
+                let end = first + bank.columns() as usize;
+                if together::suits(&bank) {
+                    together::generate(&bank, lent, inputs, (features, columns, first));
+                } else {
+                    let rows = features.chunks_exact_mut(columns);
+                    for (row, q) in rows.zip(lent.chunks_exact(panels)) {
+                        let (q, _) = q.as_flattened().split_at(inputs);
+                        if let Some(mine) = row.get_mut(first..end) {
+                            generate(&bank, q, block, wide, &mut Features(mine));
+                        }
+                    }
+                }
+                first = end;
+            }
         }
         Ok(())
     }

@@ -59,9 +59,8 @@ pub fn run(settings: &Settings) -> Result<Section, Error> {
     let test = read_with(&files[1], &train.schema, &options)?;
     let most = if settings.full { 5 } else { 4 };
     section.protocol.push(format!(
-        "The files' own split. Pixels as they are, without offset; q projections of a unit by the \
-         signed transform (hadamard) instead of the paper's Gaussian matrix; ridge regression on \
-         ±1 targets with real-valued weights; λ by {HELD} of the training rows held out, then the \
+        "The files' own split. Pixels as they are, without offset; q Gaussian projections \
+         of a unit; ridge regression on ±1 targets with real-valued weights; λ by {HELD} of the training rows held out, then the \
          fit to all. Up to m = 1000 there are {DRAWS} draws, disjoint parts of one map of the \
          largest m; of the largest m {}. Mean ± standard deviation of the test error in \
          percent.",
@@ -165,7 +164,7 @@ fn one_map(
     let spread = normaliser.spread(train, &rows);
     let plan = BankPlan {
         family: Family::Maxout { pool, shared: 0 },
-        law: Law::Hadamard,
+        law: Law::Gaussian,
         features: all as u16,
         bandwidth: 1.0,
         groups: Vec::new(),
