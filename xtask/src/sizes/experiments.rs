@@ -119,8 +119,9 @@ pub fn parts() -> Vec<Part> {
             name: "exercises",
             title: "Exercises (har_emlearn), 896 windows of raw acceleration",
             note: "Means over five parts of whole recordings, stratified; the parts depend on the \
-                   seed, kernel and widths were chosen by these errors. A forest sees 24 \
-                   statistics of a window, which someone had to think of; koan sees the samples.",
+                   seed, and forests are judged on the very same ones; kernel and widths were \
+                   chosen by these errors. A forest sees 24 statistics of a window, which \
+                   someone had to think of; koan sees the samples.",
             experiments: vec![experiment(
                 10,
                 "$DATA/har_emlearn/har_exercise_1.csv.gz",
