@@ -6,6 +6,7 @@
 
 use std::error::Error;
 use std::path::PathBuf;
+use std::slice::from_ref;
 
 use faer::{Mat, MatRef, Side};
 use koan::Width;
@@ -58,13 +59,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let options = ReadOptions::default();
     let (train, test) = match &files[..] {
         [data] => {
-            let all = read_all(&[data.clone()], &options)?;
+            let all = read_all(from_ref(data), &options)?;
             let (train, test) = split(&all.target, SplitSize::TestFraction(0.25), 1)?;
             (all.select(&train), all.select(&test))
         }
         [data, test] => {
-            let all = read_all(&[data.clone()], &options)?;
-            let test = read_all_with(&[test.clone()], &all.schema, &options)?;
+            let all = read_all(from_ref(data), &options)?;
+            let test = read_all_with(from_ref(test), &all.schema, &options)?;
             (all, test)
         }
         _ => return Err("DATA [TEST]".into()),
