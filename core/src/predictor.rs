@@ -3,19 +3,17 @@
 use core::borrow::Borrow;
 use core::marker::PhantomData;
 
-use crate::SMALL;
-use crate::bank::Bank;
 use crate::buffers::{Buffers, Workspace};
 use crate::crc::Crc32;
 use crate::error::Error;
 use crate::families::generate;
 use crate::format::checksum_holds;
-use crate::generator::{check_word, golden_stream};
-use crate::head::Head;
-use crate::input::{Input, Line};
+use crate::generator::check_word;
+use crate::input::Input;
 use crate::model::{Model, Task};
 use crate::probability;
-use crate::sink::{Codes, Features};
+use crate::sink::Codes;
+use crate::steps::{self, draw_golden, quantise, score};
 
 /// How many rows the golden digest is taken over.
 pub const GOLDEN_DIGEST_ROWS: usize = 4;
@@ -151,15 +149,7 @@ impl<'m, B: Buffers, M: Borrow<Model<'m>>> Predictor<'m, B, M> {
             return Err(Error::Length { what: "row", needed: model.inputs(), given: row.len() });
         }
         quantise(model, row, workspace.inputs);
-        let mut rest = features;
-        for bank in model.banks() {
-            let Some((mine, others)) = rest.split_at_mut_checked(bank.columns() as usize) else {
-                break;
-            };
-            rest = others;
-            let Workspace { inputs, block, wide, .. } = &mut workspace;
-            generate(&bank, inputs, block, wide, &mut Features(mine));
-        }
+        steps::features(model, &mut workspace, features);
         Ok(())
     }
 
@@ -286,18 +276,10 @@ impl<'m, B: Buffers, M: Borrow<Model<'m>>> Predictor<'m, B, M> {
     /// [`Error::Buffer`], as [`Predictor::new`].
     pub fn golden_digest(&mut self) -> Result<u32, Error> {
         let model = self.model().copy();
-        let stream = golden_stream(model.seed());
         let mut crc = Crc32::new();
         for number in 0..GOLDEN_DIGEST_ROWS {
             let mut workspace = self.workspace()?;
-            let first = number * workspace.inputs.len();
-            for (index, q) in workspace.inputs.iter_mut().enumerate() {
-                // Rows of falling magnitude: saturated, typical and small inputs.
-                let index = first + index;
-                let word = stream.draw(index as u64 / 4) >> (16 * (index % 4));
-                // `clamp` would bring a panic along for limits below 0.
-                *q = (word as i16 >> (2 * number)).min(model.limit).max(-model.limit);
-            }
+            draw_golden(&model, number, workspace.inputs);
             if model.outputs() == 0 {
                 for bank in model.banks() {
                     let Workspace { inputs, block, wide, .. } = &mut workspace;
@@ -345,61 +327,6 @@ fn quantised<I: Input>(
     length("row", model.inputs(), row.len())?;
     quantise(model, row, workspace.inputs);
     Ok(())
-}
-
-/// The input map: the row's integers into the workspace.
-#[inline(never)]
-fn quantise<I: Input>(model: &Model<'_>, row: &[I], q: &mut [i16]) {
-    let limit = i32::from(model.limit);
-    // Small builds have no code for the line; in the browser rows are f32 anyway.
-    if SMALL {
-        let mut map = model.input_map(0);
-        for (index, (place, &value)) in q.iter_mut().zip(row).enumerate() {
-            if model.map_per_input() {
-                map = model.input_map(index);
-            }
-            *place = value.quantise(&map, limit);
-        }
-        return;
-    }
-    let line = model.line();
-    let mut index = 0;
-    while let (Some(row), Some(q)) = (row.get(index..), q.get_mut(index..)) {
-        let done = on_line(&line, row, q);
-        index += done;
-        let (Some(&value), Some(place)) = (row.get(done), q.get_mut(done)) else { return };
-        *place = value.quantise(&model.input_map(index), limit);
-        index += 1;
-    }
-}
-
-/// Maps numbers up to the first that is not on the line; how many.
-#[inline(never)]
-fn on_line<I: Input>(line: &Line, row: &[I], q: &mut [i16]) -> usize {
-    let mut done = 0;
-    for (place, &value) in q.iter_mut().zip(row) {
-        let Some(value) = value.on_line(line) else { break };
-        *place = value;
-        done += 1;
-    }
-    done
-}
-
-/// Features and head on the quantised row in the buffers, which fit.
-#[inline(never)]
-fn score<'w>(model: &Model<'_>, buffers: &'w mut impl Buffers) -> &'w [i32] {
-    let Workspace { inputs, block, wide, sums } = buffers.workspace();
-    let sums = sums.get_mut(..model.outputs()).unwrap_or_default();
-    let inputs = inputs.get(..model.inputs()).unwrap_or_default();
-    let mut head = Head::new(model, sums);
-    let mut at = model.banks_at() as u32;
-    for index in 0..usize::from(model.banks) {
-        let bank = Bank::at(model.blob, &mut at, index);
-        head.start(&bank);
-        generate(&bank, inputs, block, wide, &mut head);
-        head.finish();
-    }
-    head.scores()
 }
 
 /// The class that scores stand for: see [`Predictor::classify`].
