@@ -101,15 +101,35 @@ impl<'a> Model<'a> {
         self.blob
     }
 
-    /// The same model, reading an equal copy of its bytes at another place: a model
-    /// may so be kept beside bytes that it cannot borrow. Other bytes give a model
-    /// whose answers mean nothing.
+    /// Words before anything was read.
+    pub(crate) const UNREAD: [u32; 6] = [0, 0, 0, 0, i16::MAX as u32, 0];
+
+    /// What parsing has found, as words, for [`Model::from_words`].
     #[must_use]
-    pub const fn moved<'b>(&self, blob: &'b [u8]) -> Model<'b> {
-        let Self {
-            head_at, sections_at, block, wide, limit, inputs, outputs, flags, banks, ..
-        } = *self;
-        Model { blob, head_at, sections_at, block, wide, limit, inputs, outputs, flags, banks }
+    pub const fn to_words(&self) -> [u32; 6] {
+        let (limit, banks) = (self.limit as u32, self.banks as u32);
+        [self.head_at, self.sections_at, self.block, self.wide, limit, banks]
+    }
+
+    /// The model in `blob` that gave these words, without another look at it: a model may
+    /// so be kept beside bytes that it cannot borrow. With other bytes or words its
+    /// answers mean nothing.
+    #[must_use]
+    #[inline]
+    pub const fn from_words(blob: &'a [u8], words: [u32; 6]) -> Self {
+        let [head_at, sections_at, block, wide, limit, banks] = words;
+        Self {
+            blob,
+            head_at,
+            sections_at,
+            block,
+            wide,
+            limit: limit as i16,
+            inputs: u16_at(blob, field::INPUTS),
+            outputs: byte_at(blob, field::OUTPUTS),
+            flags: byte_at(blob, field::FLAGS),
+            banks: banks as u8,
+        }
     }
 
     /// Numbers in a row.

@@ -1,11 +1,16 @@
 //! Features of several rows at once: what is drawn is drawn once for all of them. For
 //! hosts that compute the features of whole tables.
 
-use super::offset_of;
 use super::projection::Dense;
+use super::{generate, offset_of};
 use crate::bank::{Bank, Family, Law};
+use crate::buffers::Workspace;
 use crate::generator::{Purpose, bank_draw};
+use crate::input::Input;
+use crate::model::Model;
 use crate::numerics::cos;
+use crate::sink::Features;
+use crate::steps::quantise;
 
 /// Rows that share what is drawn.
 pub(crate) const ROWS: usize = 16;
@@ -16,7 +21,7 @@ pub(crate) const PANEL: usize = 32;
 /// Projections of the rows.
 type Projected = [i32; ROWS];
 
-/// Whether [`generate`] makes the features of `bank`: fourier and maxout features of
+/// Whether [`together`] makes the features of `bank`: fourier and maxout features of
 /// dense projections that each has for itself, where drawing costs most.
 pub(crate) fn suits(bank: &Bank<'_>) -> bool {
     let family = match bank.family {
@@ -28,10 +33,50 @@ pub(crate) fn suits(bank: &Bank<'_>) -> bool {
     family && dense && !bank.is_grouped() && !bank.is_kept()
 }
 
-/// Makes the features of at most [`ROWS`] rows in `q`, each of them `inputs` numbers filled
-/// up with zeros to whole eights; feature `k` of row `r` goes to place
-/// `r·columns + first + k` of `features`.
-pub(crate) fn generate(
+/// The features of whole rows: `rows` is n × inputs, `features` n × features. `lent`,
+/// ⌈inputs/32⌉ for each of [`ROWS`] rows, holds them quantised, filled up with zeros.
+pub(crate) fn rows<I: Input>(
+    model: &Model<'_>,
+    rows: &[I],
+    lent: &mut [[i16; PANEL]],
+    features: &mut [i16],
+    workspace: &mut Workspace<'_>,
+) {
+    let (inputs, columns) = (model.inputs(), model.features());
+    let panels = inputs.div_ceil(PANEL);
+    let groups = features.chunks_mut(ROWS * columns);
+    for (rows, features) in rows.chunks(ROWS * inputs).zip(groups) {
+        for (row, q) in rows.chunks_exact(inputs).zip(lent.chunks_exact_mut(panels)) {
+            let Some((q, padding)) = q.as_flattened_mut().split_at_mut_checked(inputs) else {
+                return;
+            };
+            quantise(model, row, q);
+            padding.fill(0);
+        }
+        let mut first = 0;
+        for bank in model.banks() {
+            let end = first + bank.columns() as usize;
+            if suits(&bank) {
+                together(&bank, lent, inputs, (features, columns, first));
+            } else {
+                let rows = features.chunks_exact_mut(columns);
+                for (row, q) in rows.zip(lent.chunks_exact(panels)) {
+                    if let (Some(mine), Some(q)) =
+                        (row.get_mut(first..end), q.as_flattened().get(..inputs))
+                    {
+                        let Workspace { block, wide, .. } = &mut *workspace;
+                        generate(&bank, q, block, wide, &mut Features(mine));
+                    }
+                }
+            }
+            first = end;
+        }
+    }
+}
+
+/// Makes the features of a bank for at most [`ROWS`] rows in `q`; feature `k` of row `r`
+/// goes to place `r·columns + first + k` of `features`.
+fn together(
     bank: &Bank<'_>,
     q: &[[i16; PANEL]],
     inputs: usize,
