@@ -13,10 +13,13 @@ use crate::sink::Features;
 use crate::steps::quantise;
 
 /// Rows that share what is drawn.
-pub(crate) const ROWS: usize = 16;
+pub(crate) const ROWS: usize = 64;
 /// Inputs that are multiplied at a time: a number that the compiler knows, so that vector
 /// units multiply and add in one instruction.
 pub(crate) const PANEL: usize = 32;
+
+/// Projections that are computed side by side.
+const TOGETHER: usize = 8;
 
 /// Projections of the rows.
 type Projected = [i32; ROWS];
@@ -82,62 +85,63 @@ fn together(
     inputs: usize,
     (features, columns, first): (&mut [i16], usize, usize),
 ) {
-    let projections =
-        Projections { dense: Dense::new(bank, inputs), q, panels: inputs.div_ceil(PANEL) };
-    for k in 0..usize::from(bank.features) {
-        let made = match bank.family {
-            Family::Maxout { pool, .. } => {
-                let pool = usize::from(pool);
-                maxout(bank, &projections, k * pool..(k + 1) * pool)
-            }
-            _ => fourier(bank, &projections, k),
-        };
+    let projections = Projections { dense: Dense::new(bank, inputs), q, inputs };
+    let place = |features: &mut [i16], k: usize, made: [i16; ROWS]| {
         let places = features.chunks_mut(columns).filter_map(|row| row.get_mut(first + k));
         places.zip(made).for_each(|(place, feature)| *place = feature);
+    };
+    let count = usize::from(bank.features);
+    if let Family::Maxout { pool, .. } = bank.family {
+        let pool = usize::from(pool);
+        let mut most = [i32::MIN; ROWS];
+        projections.each(count * pool, |k, z| {
+            most.iter_mut().zip(z).for_each(|(most, &z)| *most = z.max(*most));
+            if (k + 1) % pool == 0 {
+                place(features, k / pool, most.map(|z| bank.scale.apply_saturating(z)));
+                most = [i32::MIN; ROWS];
+            }
+        });
+    } else {
+        let draw = bank_draw(bank, Purpose::Offsets, 0);
+        projections.each(count, |k, z| {
+            let phase = |z| bank.scale.apply_wrapping(z) as i16;
+            place(features, k, z.map(|z| cos(phase(z).wrapping_add(offset_of(draw, k)))));
+        });
     }
-}
-
-fn fourier(bank: &Bank<'_>, projections: &Projections<'_>, k: usize) -> [i16; ROWS] {
-    let offset = offset_of(bank_draw(bank, Purpose::Offsets, 0), k);
-    let phase = |z| bank.scale.apply_wrapping(z) as i16;
-    projections.of(k).map(|z| cos(phase(z).wrapping_add(offset)))
-}
-
-fn maxout(
-    bank: &Bank<'_>,
-    projections: &Projections<'_>,
-    pool: core::ops::Range<usize>,
-) -> [i16; ROWS] {
-    let mut most = [i32::MIN; ROWS];
-    for k in pool {
-        for (most, z) in most.iter_mut().zip(projections.of(k)) {
-            *most = z.max(*most);
-        }
-    }
-    most.map(|z| bank.scale.apply_saturating(z))
 }
 
 /// The dense projections of rows.
 struct Projections<'p> {
     dense: Dense<'p>,
     q: &'p [[i16; PANEL]],
-    /// Of a row.
-    panels: usize,
+    inputs: usize,
 }
 
 impl Projections<'_> {
-    /// Projection `k` of every row, modulo 2^32, before the bank's scale.
-    fn of(&self, k: usize) -> Projected {
-        let mut z: Projected = [0; ROWS];
-        for panel in 0..self.panels {
-            let weights = self.dense.weights(k, PANEL * panel);
-            for (z, row) in z.iter_mut().zip(self.q.chunks_exact(self.panels)) {
-                if let Some(q) = row.get(panel) {
-                    *z = z.wrapping_add(dot(&weights, q));
+    /// Hands over the first `count` projections of every row, modulo 2^32, before the
+    /// bank's scale. Some at a time: a panel of all rows stays in the first cache for them.
+    fn each(&self, count: usize, mut projection: impl FnMut(usize, &Projected)) {
+        for first in (0..count).step_by(TOGETHER) {
+            let mut z: [Projected; TOGETHER] = [[0; ROWS]; TOGETHER];
+            let z = z.get_mut(..TOGETHER.min(count - first)).unwrap_or_default();
+            let mut weights = [[0; PANEL]; TOGETHER];
+            let panels = self.inputs.div_ceil(PANEL);
+            for panel in 0..panels {
+                // All of them before the first is used: memory that was just written in
+                // pieces is slow to read as a vector.
+                for (k, weights) in (first..).zip(&mut weights) {
+                    self.dense.weights(k, PANEL * panel, weights);
+                }
+                for (weights, z) in weights.iter().zip(&mut *z) {
+                    for (z, row) in z.iter_mut().zip(self.q.chunks_exact(panels)) {
+                        if let Some(q) = row.get(panel) {
+                            *z = z.wrapping_add(dot(weights, q));
+                        }
+                    }
                 }
             }
+            (first..).zip(z).for_each(|(k, z)| projection(k, z));
         }
-        z
     }
 }
 
