@@ -86,10 +86,7 @@ fn together(
     (features, columns, first): (&mut [i16], usize, usize),
 ) {
     let projections = Projections { dense: Dense::new(bank, inputs), q, inputs };
-    let place = |features: &mut [i16], k: usize, made: [i16; ROWS]| {
-        let places = features.chunks_mut(columns).filter_map(|row| row.get_mut(first + k));
-        places.zip(made).for_each(|(place, feature)| *place = feature);
-    };
+    let mut made = Made { features, columns, first, made: [[0; ROWS]; TOGETHER], length: 0 };
     let count = usize::from(bank.features);
     if let Family::Maxout { pool, .. } = bank.family {
         let pool = usize::from(pool);
@@ -97,16 +94,53 @@ fn together(
         projections.each(count * pool, |k, z| {
             most.iter_mut().zip(z).for_each(|(most, &z)| *most = z.max(*most));
             if (k + 1) % pool == 0 {
-                place(features, k / pool, most.map(|z| bank.scale.apply_saturating(z)));
+                made.push(most.map(|z| bank.scale.apply_saturating(z)));
                 most = [i32::MIN; ROWS];
             }
         });
     } else {
         let draw = bank_draw(bank, Purpose::Offsets, 0);
         projections.each(count, |k, z| {
+            let offset = offset_of(draw, k);
             let phase = |z| bank.scale.apply_wrapping(z) as i16;
-            place(features, k, z.map(|z| cos(phase(z).wrapping_add(offset_of(draw, k)))));
+            made.push(z.map(|z| cos(phase(z).wrapping_add(offset))));
         });
+    }
+    made.flush();
+}
+
+/// Features on their way to their rows: some at a time, as each row lies elsewhere.
+struct Made<'f> {
+    features: &'f mut [i16],
+    columns: usize,
+    /// Place of the next feature in a row.
+    first: usize,
+    made: [[i16; ROWS]; TOGETHER],
+    length: usize,
+}
+
+impl Made<'_> {
+    /// The next feature of every row.
+    fn push(&mut self, feature: [i16; ROWS]) {
+        if let Some(place) = self.made.get_mut(self.length) {
+            *place = feature;
+            self.length += 1;
+        }
+        if self.length == TOGETHER {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        let end = self.first + self.length;
+        for (r, row) in self.features.chunks_exact_mut(self.columns).enumerate() {
+            let places = row.get_mut(self.first..end).unwrap_or_default();
+            for (place, made) in places.iter_mut().zip(&self.made) {
+                *place = made.get(r).copied().unwrap_or(0);
+            }
+        }
+        self.first = end;
+        self.length = 0;
     }
 }
 
