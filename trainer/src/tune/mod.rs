@@ -208,11 +208,11 @@ fn search(
         nameless = true;
         found = rungs_of(&problem, &space, options, deadline, progress).run();
     }
-    let Found { mut points, rungs, mut cut } = found?;
+    let Found { mut points, rungs, mut cut, speed } = found?;
     let judged = points.iter().map(|point| (point.bytes, point.loss)).collect();
     if !space.short {
         let search = rungs_of(&problem, &space, options, deadline, progress);
-        let mut variants = Variants::new(&search, seconds)?;
+        let mut variants = Variants::new(&search, seconds, speed)?;
         points.extend(variants.of(&points)?);
         cut |= variants.cut;
     }

@@ -63,7 +63,7 @@ fn variants_keep_features_from_a_larger_pool_within_the_limits() {
     let variants = |limits: Limits, seconds: f64, deadline: Option<Instant>| {
         let search =
             Search { problem: &problem, space, limits, metric, seconds: 0.2, deadline, progress };
-        let mut variants = Variants::new(&search, seconds).unwrap();
+        let mut variants = Variants::new(&search, seconds, 1e10).unwrap();
         (variants.of(&points).unwrap(), variants.cut)
     };
     let (found, cut) = variants(limits, 20.0, None);

@@ -1,7 +1,7 @@
 //! What the rungs do not have: features kept from a larger pool, and another loss, tried
 //! for the best points.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::budget::{SPEED, feature_work};
 use super::folds::Folds;
@@ -33,19 +33,22 @@ pub(super) struct Variants<'v> {
     /// Multiply-adds that may still be spent, as planned, and for one variant.
     left: f64,
     each: f64,
+    /// Multiply-adds per second.
+    speed: f64,
     /// Whether the clock ended it.
     pub cut: bool,
 }
 
 impl<'v> Variants<'v> {
-    /// Of what `search` found; `seconds` is the time that all of it plans for.
+    /// Of what `search` found at a `speed`, in multiply-adds per second; `seconds` is the
+    /// time that all of it plans for.
     ///
     /// # Errors
     /// Data that cannot be divided into folds.
-    pub fn new(search: &'v Search<'v>, seconds: f64) -> Result<Self, Error> {
+    pub fn new(search: &'v Search<'v>, seconds: f64, speed: f64) -> Result<Self, Error> {
         let folds = Folds::new(search.problem.table, search.space.base.seed)?;
         let (left, each) = (SHARES.0 * seconds * SPEED, SHARES.1 * seconds * SPEED);
-        Ok(Self { search, folds, left, each, cut: false })
+        Ok(Self { search, folds, left, each, speed, cut: false })
     }
 
     /// Variants of the best of `points`, as far as there is time.
@@ -80,7 +83,8 @@ impl<'v> Variants<'v> {
         if work > self.left.min(self.each) {
             return false;
         }
-        if self.search.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        let needed = Duration::from_secs_f64(work / self.speed);
+        if self.search.deadline.is_some_and(|deadline| Instant::now() + needed >= deadline) {
             self.cut = true;
             return false;
         }
