@@ -96,4 +96,6 @@ pub use families::FEATURE_ONE;
 pub use input::{Input, InputMap};
 pub use kept::MAX_INDEX;
 pub use model::{BufferSizes, Calibration, Model, Task};
+#[cfg(not(any(feature = "small", target_family = "wasm")))]
+pub use predictor::ROWS_TOGETHER;
 pub use predictor::{GOLDEN_DIGEST_ROWS, Predictor, class_of};

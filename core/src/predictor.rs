@@ -7,6 +7,8 @@ use crate::buffers::{Buffers, Workspace};
 use crate::crc::Crc32;
 use crate::error::Error;
 use crate::families::generate;
+#[cfg(not(any(feature = "small", target_family = "wasm")))]
+use crate::families::together;
 use crate::format::checksum_holds;
 use crate::generator::check_word;
 use crate::input::Input;
@@ -17,6 +19,10 @@ use crate::steps::{self, draw_golden, quantise, score};
 
 /// How many rows the golden digest is taken over.
 pub const GOLDEN_DIGEST_ROWS: usize = 4;
+
+/// Rows of [`Predictor::features_many`] that share what is drawn.
+#[cfg(not(any(feature = "small", target_family = "wasm")))]
+pub const ROWS_TOGETHER: usize = together::ROWS;
 
 /// A model together with the memory that it runs in.
 ///
@@ -150,6 +156,39 @@ impl<'m, B: Buffers, M: Borrow<Model<'m>>> Predictor<'m, B, M> {
         }
         quantise(model, row, workspace.inputs);
         steps::features(model, &mut workspace, features);
+        Ok(())
+    }
+
+    /// The feature vectors of many rows: `rows` is n × inputs, `features` n × features,
+    /// both row by row. `lent`, ⌈inputs/32⌉ for each of [`ROWS_TOGETHER`] rows, is memory
+    /// to work in. For hosts: where the wpanels of projections are drawn one by one they
+    /// are drawn once for so many rows.
+    ///
+    /// # Errors
+    /// [`Error::Length`] when `rows` is no whole number of rows or another slice does
+    /// not fit it.
+    #[cfg(not(any(feature = "small", target_family = "wasm")))]
+    pub fn features_many<I: Input>(
+        &mut self,
+        rows: &[I],
+        lent: &mut [[i16; together::PANEL]],
+        features: &mut [i16],
+    ) -> Result<(), Error> {
+        let (inputs, columns) = (self.model().inputs(), self.model().features());
+        length("features", self.row_count(rows.len())? * columns, features.len())?;
+        length("lent", ROWS_TOGETHER * inputs.div_ceil(together::PANEL), lent.len())?;
+        if !self.model().banks().any(|bank| together::suits(&bank)) {
+            let places = features.chunks_exact_mut(columns.max(1));
+            let mut each = rows.chunks_exact(inputs).zip(places);
+            return each.try_for_each(|(row, place)| self.features(row, place));
+        }
+        let Self { model, buffers, .. } = self;
+        let model = (*model).borrow();
+        let mut workspace = buffers.workspace();
+        if let Some(short) = workspace.fit(model) {
+            return Err(short.error());
+        }
+        together::rows(model, rows, lent, features, &mut workspace);
         Ok(())
     }
 

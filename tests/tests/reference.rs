@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use koan::{
-    Buffers, Error, Family, Input, Model, OwnedBuffers, Predictor, Task, Workspace, class_of,
+    Buffers, Error, Family, Input, Model, OwnedBuffers, Predictor, ROWS_TOGETHER, Task, Workspace,
+    class_of,
 };
 use koan_tests::arbitrary::{case, runner};
 use koan_tests::reference::Reference;
@@ -225,6 +226,31 @@ fn many_rows_equal_row_by_row() {
             let expected: Vec<_> = each.iter().map(|scores| class_of(scores)).collect();
             prop_assert_eq!(classes, expected);
         }
+        Ok(())
+    });
+}
+
+#[test]
+fn features_of_many_rows_equal_row_by_row() {
+    // More rows than share what is drawn, the last ones fewer.
+    check(300, 8, |blob, rows| {
+        let mut core = predictor(blob).unwrap();
+        let (inputs, columns) = (core.model().inputs(), core.model().features());
+        let many: Vec<f32> = rows.floats.iter().cycle().take(35).flatten().copied().collect();
+        let mut features = vec![7; 35 * columns];
+        let mut lent = vec![[7; 32]; ROWS_TOGETHER * inputs.div_ceil(32)];
+        core.features_many(&many, &mut lent, &mut features).unwrap();
+        for (row, features) in many.chunks(inputs).zip(features.chunks(columns)) {
+            let mut expected = vec![0; columns];
+            core.features(row, &mut expected).unwrap();
+            prop_assert_eq!(features, expected);
+        }
+        let (given, needed) = (lent.len() - 1, lent.len());
+        let short = core.features_many(&many, &mut lent[1..], &mut features);
+        prop_assert_eq!(short, Err(Error::Length { what: "lent", needed, given }));
+        let (given, needed) = (features.len() - 1, features.len());
+        let short = core.features_many(&many, &mut lent, &mut features[1..]);
+        prop_assert_eq!(short, Err(Error::Length { what: "features", needed, given }));
         Ok(())
     });
 }

@@ -1,7 +1,7 @@
 //! Feature matrices, computed by the core itself: what is trained is what runs.
 
 use faer::MatRef;
-use koan::{Error, Model, Predictor};
+use koan::{Error, Model, Predictor, ROWS_TOGETHER};
 use rayon::prelude::*;
 
 use crate::blob::ModelSpec;
@@ -63,6 +63,14 @@ impl FeatureMap {
         self.codes
     }
 
+    fn maker(&self, inputs: usize) -> Maker<'_> {
+        Maker {
+            predictor: self.predictor(),
+            rows: vec![0.0; ROWS_TOGETHER * inputs],
+            lent: vec![[0; 32]; ROWS_TOGETHER * inputs.div_ceil(32)],
+        }
+    }
+
     fn predictor(&self) -> Result<Predictor<'_, HeapBuffers>, Error> {
         crate::blob::predictor(&self.blob)
     }
@@ -79,12 +87,13 @@ impl FeatureMap {
     ) -> Result<(), Error> {
         block.features = self.features;
         block.values.resize(self.features * rows.len(), 0.0);
-        block.values.par_chunks_mut(self.features).zip(rows).try_for_each_init(
-            || (self.predictor(), vec![0i16; self.features]),
-            |(predictor, features), (column, &row)| {
-                let predictor = predictor.as_mut().map_err(|error| *error)?;
-                predictor.features(table.row(row), features)?;
-                for (place, &feature) in column.iter_mut().zip(features.iter()) {
+        let places = block.values.par_chunks_mut(ROWS_TOGETHER * self.features);
+        places.zip(rows.par_chunks(ROWS_TOGETHER)).try_for_each_init(
+            || (self.maker(table.inputs), vec![0i16; ROWS_TOGETHER * self.features]),
+            |(maker, features), (places, rows)| {
+                let features = &mut features[..places.len()];
+                maker.features(table, rows, features)?;
+                for (place, &feature) in places.iter_mut().zip(features.iter()) {
                     *place = f64::from(feature);
                 }
                 Ok(())
@@ -98,12 +107,10 @@ impl FeatureMap {
     /// A table with another number of inputs.
     pub fn features_of(&self, table: &Table, rows: &[usize]) -> Result<Vec<i16>, Error> {
         let mut features = vec![0i16; self.features * rows.len()];
-        features.par_chunks_mut(self.features).zip(rows).try_for_each_init(
-            || self.predictor(),
-            |predictor, (place, &row)| {
-                let predictor = predictor.as_mut().map_err(|error| *error)?;
-                predictor.features(table.row(row), place)
-            },
+        let places = features.par_chunks_mut(ROWS_TOGETHER * self.features);
+        places.zip(rows.par_chunks(ROWS_TOGETHER)).try_for_each_init(
+            || self.maker(table.inputs),
+            |maker, (places, rows)| maker.features(table, rows, places),
         )?;
         Ok(features)
     }
@@ -122,5 +129,31 @@ impl FeatureMap {
             },
         )?;
         Ok(codes)
+    }
+}
+
+/// Makes features of a few rows at once.
+struct Maker<'m> {
+    predictor: Result<Predictor<'m, HeapBuffers>, Error>,
+    /// Inputs of the rows, one row after the other.
+    rows: Vec<f32>,
+    /// What the predictor works in.
+    lent: Vec<[i16; 32]>,
+}
+
+impl Maker<'_> {
+    /// Features of at most [`ROWS_TOGETHER`] rows, row after row.
+    fn features(
+        &mut self,
+        table: &Table,
+        rows: &[usize],
+        features: &mut [i16],
+    ) -> Result<(), Error> {
+        let predictor = self.predictor.as_mut().map_err(|error| *error)?;
+        let length = rows.len() * table.inputs;
+        for (place, &row) in self.rows.chunks_exact_mut(table.inputs).zip(rows) {
+            place.copy_from_slice(table.row(row));
+        }
+        predictor.features_many(&self.rows[..length], &mut self.lent, features)
     }
 }

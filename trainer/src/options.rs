@@ -84,7 +84,7 @@ pub struct ConvOptions {
 
 impl ConvOptions {
     /// The family over rows of a schema.
-    fn family(&self, schema: &Schema) -> Result<Conv, Error> {
+    pub(crate) fn family(&self, schema: &Schema) -> Result<Conv, Error> {
         let Some(shape) = self.shape.or_else(|| schema.shape()) else {
             return Err(Error::Options(
                 "the family conv needs the shape of a row: --shape HEIGHTxWIDTHxCHANNELS of \

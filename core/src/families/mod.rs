@@ -23,6 +23,8 @@ mod row_order;
 mod sigmoid;
 #[cfg_attr(any(feature = "small", target_family = "wasm"), path = "stump_small.rs")]
 mod stump;
+#[cfg(not(any(feature = "small", target_family = "wasm")))]
+pub(crate) mod together;
 
 use crate::bank::{Bank, Family};
 use crate::sink::Sink;

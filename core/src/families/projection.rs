@@ -47,6 +47,24 @@ impl<'b> Dense<'b> {
         }
     }
 
+    /// Weights of projection `k` for the 32 inputs from `first` on, a multiple of 32; what
+    /// is behind the last input is of no projection.
+    pub(super) fn weights(&self, k: usize, first: usize) -> [i16; 32] {
+        let at = |each| k as u64 * self.draws_each + (first / each) as u64;
+        let mut weights = [0; 32];
+        match self.bank.law {
+            Law::Sign => {
+                let signs = self.stream.draw(at(64)) << (first % 64);
+                for (i, weight) in weights.iter_mut().enumerate() {
+                    *weight = if signs << i >> 63 == 1 { -1 } else { 1 };
+                }
+            }
+            Law::Cauchy => tabled(self.stream.draws(at(8)), &mut weights, cauchy),
+            _ => tabled(self.stream.draws(at(8)), &mut weights, normal),
+        }
+        weights
+    }
+
     #[inline]
     fn tabled(&self, first: u64, q: &[i16], weight: impl Fn(u8) -> i32) -> i32 {
         let mut z = 0i32;
@@ -100,6 +118,14 @@ impl<'b> Dense<'b> {
             total = total.wrapping_add(group.scale.apply_wrapping(z));
         }
         total
+    }
+}
+
+/// Eight weights a draw, as a table has them at its bytes.
+#[inline]
+fn tabled(mut draws: Draws, weights: &mut [i16; 32], weight: impl Fn(u8) -> i32) {
+    for eight in weights.as_chunks_mut::<8>().0 {
+        *eight = draws.next().to_le_bytes().map(|byte| weight(byte) as i16);
     }
 }
 

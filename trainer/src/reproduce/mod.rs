@@ -3,6 +3,7 @@
 //! Each experiment reads its data set from a folder, skips it by name where it
 //! is not there, and gives a [`Section`]: the paper's figures beside Koan's.
 
+mod attacks;
 mod locality;
 mod maxout;
 mod networks;

@@ -1,6 +1,8 @@
 //! What a rung judges, and on how many rows and columns: planned by the work
 //! that it takes.
 
+use koan::Family;
+
 use super::curve::{Size, first_lambdas, specs};
 use super::folds::Folds;
 use super::footprint::Footprint;
@@ -8,8 +10,9 @@ use super::halving::Search;
 use super::inputs::Inputs;
 use super::rank::Entry;
 use super::sizes::sizes;
+use crate::blob::ModelSpec;
 use crate::data::Task;
-use crate::{Error, TrainOptions};
+use crate::{Error, FamilyName, TrainOptions};
 
 /// Bytes as shares of the limit at which each rung compares.
 const TARGETS: [&[f64]; 3] = [&[1.0, 0.3], &[1.0, 0.6, 0.3], &[1.0, 0.72, 0.5, 0.35, 0.22, 0.12]];
@@ -40,7 +43,7 @@ pub(super) struct Extent {
 pub(super) struct Plan {
     pub options: TrainOptions,
     /// With one feature.
-    pub spec: crate::blob::ModelSpec,
+    pub spec: ModelSpec,
     pub footprint: Footprint,
     pub lambdas: Vec<f64>,
     pub bits: Vec<u8>,
@@ -53,15 +56,33 @@ impl Plan {
     }
 }
 
+/// Multiply-adds of making a feature of the first bank of `spec`.
+pub(super) fn feature_work(spec: &ModelSpec) -> f64 {
+    match spec.banks.first().map(|bank| bank.family) {
+        Some(Family::Conv(conv)) => {
+            let positions = conv.positions(spec.inputs) as f64;
+            // Taps are added many at a time.
+            positions * (4.0 + conv.taps() as f64 / 4.0) / f64::from(conv.cells())
+        }
+        _ => 60.0,
+    }
+}
+
 impl Search<'_> {
     /// The specification with few features, and what models of it weigh.
     pub(super) fn small(
         &self,
         options: &TrainOptions,
         inputs: &Inputs,
-    ) -> Result<(crate::blob::ModelSpec, Footprint), Error> {
+    ) -> Result<(ModelSpec, Footprint), Error> {
         // Scales do not change the size: those that are not learned will do.
-        let plain = TrainOptions { features: vec![1], relevance: Some(false), ..options.clone() };
+        let least = match options.families[..] {
+            // A filter.
+            [FamilyName::Conv] => options.conv.family(&self.problem.table.schema)?.cells(),
+            _ => 1,
+        };
+        let plain =
+            TrainOptions { features: vec![least], relevance: Some(false), ..options.clone() };
         let spec = specs(self.problem, &plain, inputs)?.swap_remove(0);
         let footprint = Footprint::new(&spec, self.problem, options)?;
         Ok((spec, footprint))
@@ -154,7 +175,8 @@ impl Search<'_> {
         }
         let learned = plan.options.relevance == Some(true);
         let passes = if learned { folds } else { 1.0 };
-        work + passes * rows * (0.5 * largest * largest + 60.0 * largest)
+        let each = feature_work(&plan.spec);
+        work + passes * rows * (0.5 * largest * largest + each * largest)
     }
 
     /// As many rows and columns as a budget of multiply-adds allows.

@@ -76,7 +76,15 @@ fn add_bank(terms: &mut [f64; TERMS], bank: &BankSpec, features: u16, inputs: f6
     let mixes = matches!(bank.family, Family::Fourier | Family::Maxout { .. } | Family::Sigmoid);
     if mixes && bank.law == Law::Hadamard {
         let length = (inputs.max(8.0)).log2().ceil().exp2();
-        let blocks = (projections / length).ceil();
+        let blocks = match &bank.kept {
+            // Those that a kept feature has a projection of.
+            Some(kept) => {
+                let each = projections / count;
+                let block = |&k: &u32| (f64::from(k) * each / length) as u64;
+                kept.chunk_by(|a, b| block(a) == block(b)).count() as f64 * each.max(1.0)
+            }
+            None => (projections / length).ceil(),
+        };
         let narrow = matches!(bank.family, Family::Fourier);
         terms[if narrow { 3 } else { 5 }] += blocks * length * length.log2();
         terms[if narrow { 4 } else { 6 }] += blocks * length;

@@ -56,6 +56,28 @@ impl Footprint {
         self.fixed + self.outputs * columns.iter().map(row).sum::<usize>()
     }
 
+    /// Bytes and predicted instructions of a model of one bank that keeps `features` of a
+    /// pool of so many, evenly spread.
+    ///
+    /// # Errors
+    /// A list that the format does not allow.
+    pub fn selected(
+        &self,
+        core: cost::Core,
+        pool: u16,
+        features: u16,
+        bits: u8,
+    ) -> Result<(usize, u64), Error> {
+        let index = |i: u16| u32::from(i) * u32::from(pool) / u32::from(features);
+        let kept: Vec<u32> = (0..features).map(index).collect();
+        // Gaps that scatter take a little more than even ones: a quarter of a bit each.
+        let list = crate::rice::list(&kept, 0)?.len() + usize::from(features) / 32;
+        let mut spec = self.spec.clone();
+        spec.banks[0].kept = Some(kept);
+        let shape = cost::Shape::of(&spec, &[features], self.outputs, bits);
+        Ok((self.bytes(&[usize::from(features)], bits) + list, core.instructions(&shape)))
+    }
+
     /// Predicted instructions of one prediction with banks of so many features.
     #[must_use]
     pub fn instructions(&self, core: cost::Core, features: &[u16], bits: u8) -> u64 {

@@ -14,10 +14,9 @@ use super::folds::Folds;
 use super::inputs::Inputs;
 use super::metric::Metric;
 use super::pace::Pace;
-use super::rank::{Entry, Point, value};
+use super::rank::{Entry, Point, value, weight};
 use super::sizes::{Limits, bytes, sizes};
 use super::space::Space;
-use crate::data::Task;
 use crate::normalise::Kind;
 use crate::problem::Problem;
 use crate::progress::Progress;
@@ -45,8 +44,6 @@ pub struct Found {
     pub rungs: Vec<Rung>,
     /// Whether there was not time for all of the plan.
     pub cut: bool,
-    /// Multiply-adds per second, as last measured.
-    pub speed: f64,
 }
 
 /// A search over `space`.
@@ -123,7 +120,7 @@ impl Search<'_> {
             entries = self.valued(entries);
         }
         let points = entries.into_iter().flat_map(|entry| entry.points).collect();
-        Ok(Found { points, rungs, cut, speed: pace.speed })
+        Ok(Found { points, rungs, cut })
     }
 
     /// Candidates some size of which keeps all limits.
@@ -249,11 +246,7 @@ impl Search<'_> {
 
     /// The entries with what their points are compared by.
     pub(super) fn valued(&self, mut entries: Vec<Entry>) -> Vec<Entry> {
-        let weight = match (self.problem.task(), self.metric) {
-            (Task::Regression, _) => 0.0,
-            (_, Metric::Error) => 0.5,
-            _ => 0.25,
-        };
+        let weight = weight(self.problem.task(), self.metric);
         value(entries.iter_mut().flat_map(|entry| &mut entry.points), weight);
         entries
     }

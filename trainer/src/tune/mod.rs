@@ -1,6 +1,6 @@
 //! Searching for models: families, projections, bandwidths, input maps, numbers
-//! of features, bits, λ and losses, by successive halving on cross-validated
-//! error.
+//! of features, bits and λ, by successive halving on cross-validated error; then, for
+//! the best of them, features kept from a larger pool, and another loss.
 //!
 //! A candidate is a [`TrainOptions`]; what comes out of a search are the
 //! candidates on the Pareto front of bytes against error, trained by
@@ -22,6 +22,7 @@ mod pace;
 mod rank;
 mod sizes;
 mod space;
+mod variants;
 
 use std::time::{Duration, Instant};
 
@@ -37,11 +38,10 @@ use crate::evaluate::{Evaluation, evaluate};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::solve::Loss;
-use crate::train::train_blob;
 use crate::{Error, FamilyName, Goal, Report, TrainOptions, Trained, train};
 
-use folds::Folds;
 use halving::{Found, Search};
+use variants::Variants;
 
 /// Bytes of a blob that are searched when no limit is given.
 pub const FLASH: usize = 4096;
@@ -51,14 +51,13 @@ pub const USUAL_FLASH: usize = 2048;
 const SHORT: Duration = Duration::from_secs(6);
 /// Points of the front, at most.
 const POINTS: usize = 8;
-/// Share of the time that the search may take; the rest is for the last fits.
+/// Share of the time after which the search ends; the rest is for the last fits.
 const SEARCHING: f64 = 0.75;
+/// Share of the time that its rungs plan for; the rest of the search is for variants of
+/// the best points.
+const RUNGS: f64 = 0.6;
 /// Column names that take more than this share of the flash are left out.
 const NAMES_SHARE: f64 = 0.1;
-/// Points of the front for which other losses are tried, if that is affordable.
-const OTHER_LOSSES: usize = 2;
-/// Share of the time for that, each.
-const OTHER_SHARE: f64 = 0.1;
 
 /// What a search is asked to do.
 #[derive(Clone, Debug)]
@@ -130,7 +129,16 @@ pub fn tune(
         }
         progress.phase(&format!("training a model of {} bytes", point.bytes));
         let quiet = Progress::none();
-        let Trained { blob, report, .. } = train(train_table, test, &point.options, &quiet)?;
+        let mut point = point;
+        let mut trained = train(train_table, test, &point.options, &quiet)?;
+        // How long a list of kept features is, is known when they are.
+        while point.options.candidates.is_some() && trained.blob.len() > options.limits.flash {
+            let features = &mut point.options.features[0];
+            let fewer = usize::from(*features) * options.limits.flash / trained.blob.len();
+            *features = (fewer as u16).min(*features - 1).max(1);
+            trained = train(train_table, test, &point.options, &quiet)?;
+        }
+        let Trained { blob, report, .. } = trained;
         let test = evaluate(&blob, test)?;
         front.push(Tuned { point, blob, report, test });
     }
@@ -194,41 +202,40 @@ fn search(
     crate::train::check(&problem)?;
     let seconds = options.time.as_secs_f64();
     let deadline = start.checked_add(options.time.mul_f64(SEARCHING)).filter(|_| options.clock);
-    let (limits, metric) = (options.limits, options.metric);
-    let search = |space: &Space| {
-        let (problem, seconds) = (&problem, seconds * SEARCHING);
-        Search { problem, space, limits, metric, seconds, deadline, progress }.run()
-    };
-    let mut found = search(&space);
+    let mut found = rungs_of(&problem, &space, options, deadline, progress).run();
     // Where no model fits, one without names may.
     if matches!(found, Err(Error::Options(_))) && leave_out_names(&mut space.base, table, 0)? {
         nameless = true;
-        found = search(&space);
+        found = rungs_of(&problem, &space, options, deadline, progress).run();
     }
-    let Found { points, rungs, mut cut, speed } = found?;
+    let Found { mut points, rungs, mut cut } = found?;
     let judged = points.iter().map(|point| (point.bytes, point.loss)).collect();
-    let mut points = front::front(&points, most);
-    if !space.short && table.schema.task() == Task::Classification {
-        let mut others = Vec::new();
-        for point in points.iter().rev() {
-            let affordable = OTHER_SHARE * seconds * speed.min(budget::SPEED);
-            if others.len() == OTHER_LOSSES || other_work(&problem, point)? > affordable {
-                continue;
-            }
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                cut = true;
-                break;
-            }
-            progress.phase("trying another loss");
-            others.push(other_loss(&problem, point, metric)?);
-        }
-        points.extend(others);
-        points = front::front(&points, most);
+    if !space.short {
+        let search = rungs_of(&problem, &space, options, deadline, progress);
+        let mut variants = Variants::new(&search, seconds)?;
+        points.extend(variants.of(&points)?);
+        cut |= variants.cut;
     }
+    let points = front::front(&points, most);
     if points.is_empty() {
         return Err(nothing());
     }
     Ok(Chosen { points, judged, rungs, cut, nameless })
+}
+
+/// The rungs of a search over `space`.
+fn rungs_of<'s>(
+    problem: &'s Problem<'s>,
+    space: &'s Space,
+    options: &TuneOptions,
+    deadline: Option<Instant>,
+    progress: &'s Progress,
+) -> Search<'s> {
+    // A search of seconds has no variants.
+    let share = if space.short { SEARCHING } else { RUNGS };
+    let seconds = share * options.time.as_secs_f64();
+    let (limits, metric) = (options.limits, options.metric);
+    Search { problem, space, limits, metric, seconds, deadline, progress }
 }
 
 fn check(table: &Table, options: &TuneOptions) -> Result<(), Error> {
@@ -242,9 +249,6 @@ fn check(table: &Table, options: &TuneOptions) -> Result<(), Error> {
     }
     if !base.groups.is_empty() {
         return refused("a search does not know groups of inputs");
-    }
-    if options.space.families.contains(&FamilyName::Conv) {
-        return refused("a search does not know the family conv: use `koan train --family conv`");
     }
     if options.time.is_zero() {
         return refused("a search needs time");
@@ -271,34 +275,6 @@ fn leave_out_names(base: &mut TrainOptions, table: &Table, flash: usize) -> Resu
         *base = without;
     }
     Ok(too_much)
-}
-
-/// Multiply-adds of judging a point with logistic regression.
-fn other_work(problem: &Problem<'_>, point: &Point) -> Result<f64, Error> {
-    let banks = crate::train::bank_plans(problem.table, &point.options)?;
-    let columns: usize = banks.iter().map(crate::plan::BankPlan::columns).sum();
-    let folds = Folds::new(problem.table, point.options.seed)?;
-    let (k, rows, outputs) = (columns as f64, folds.rows() as f64, problem.outputs as f64);
-    // About a hundred passes over the features in each fold, and rounding.
-    let parts = folds.held.len() as f64;
-    Ok(parts * (100.0 * rows * k * outputs + 2.0 * rows * k * k))
-}
-
-/// The same features with logistic regression, judged on held-out rows.
-fn other_loss(problem: &Problem<'_>, point: &Point, metric: Metric) -> Result<Point, Error> {
-    let folds = Folds::new(problem.table, point.options.seed)?;
-    let options = TrainOptions { loss: Loss::Logistic, lambda: None, ..point.options.clone() };
-    let mut loss = 0.0;
-    for &held in &folds.held {
-        let fit = problem.table.select(&folds.fit_rows(held));
-        let blob = train_blob(&fit, &options, &Progress::none())?;
-        let judged = problem.table.select(&folds.parts[held]);
-        loss += metric.loss(&evaluate(&blob, &judged)?) * judged.rows() as f64;
-    }
-    loss /= folds.held_rows().len() as f64;
-    // Another loss has no squared error to compare: the metric alone tells.
-    let value = point.value * loss / point.loss;
-    Ok(Point { options, loss, value, ..point.clone() })
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! How candidates are compared.
 
+use super::metric::Metric;
 use crate::TrainOptions;
+use crate::data::Task;
 
 /// A complete candidate, and how good it is on held-out rows.
 #[derive(Clone, Debug)]
@@ -26,6 +28,15 @@ pub struct Point {
 pub(super) struct Entry {
     pub options: TrainOptions,
     pub points: Vec<Point>,
+}
+
+/// The share of the squared error in what points are compared by.
+pub(super) fn weight(task: Task, metric: Metric) -> f64 {
+    match (task, metric) {
+        (Task::Regression, _) => 0.0,
+        (_, Metric::Error) => 0.5,
+        _ => 0.25,
+    }
 }
 
 /// Sets what points are compared by: the metric's loss, `weight` of it replaced

@@ -1,9 +1,11 @@
 //! Which sizes of a candidate are judged: as many features as limits allow.
 
+use koan::Family;
+
 use super::cost::Core;
 use super::curve::Size;
 use super::footprint::Footprint;
-use crate::blob::{ModelSpec, columns};
+use crate::blob::{BankSpec, ModelSpec, columns};
 
 /// What a model may cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,12 +45,15 @@ pub fn sizes(
     sizes
 }
 
-/// Features of each bank when the first has `count`; a bank of inputs has all.
+/// Features of each bank when the first has about `count`: a bank of inputs has all, one of
+/// convolutions whole filters, at least one.
 fn features(spec: &ModelSpec, count: u16) -> Vec<u16> {
-    spec.banks
-        .iter()
-        .map(|bank| if bank.family == koan::Family::Linear { bank.features } else { count })
-        .collect()
+    let of = |bank: &BankSpec| match bank.family {
+        Family::Linear => bank.features,
+        Family::Conv(conv) => (count / conv.cells()).max(1) * conv.cells(),
+        _ => count,
+    };
+    spec.banks.iter().map(of).collect()
 }
 
 /// Bytes of the blob with so many features.
@@ -93,6 +98,6 @@ fn largest(
         if fits(middle) { low = middle } else { high = middle }
     }
     // Banks of inputs alone do not grow.
-    let grows = spec.banks.iter().any(|bank| bank.family != koan::Family::Linear);
+    let grows = spec.banks.iter().any(|bank| bank.family != Family::Linear);
     Some(features(spec, if grows { low } else { 1 }))
 }

@@ -3,10 +3,11 @@
 
 use koan::Law;
 
+use crate::data::{Schema, Shape};
 use crate::normalise::{Kind, Normaliser};
 use crate::problem::Problem;
 use crate::select::MAPPED_INPUTS;
-use crate::{FamilyName, TrainOptions};
+use crate::{ConvOptions, FamilyName, TrainOptions};
 
 /// Inputs up to which dense projections are candidates beside the transform.
 const DENSE_INPUTS: usize = 128;
@@ -14,15 +15,18 @@ const DENSE_INPUTS: usize = 128;
 const HADAMARD_INPUTS: usize = 8;
 /// Inputs up to which grids over all of them are.
 const BIN_INPUTS: usize = 160;
+/// Sides of a square from which rows of unknown shape may be images.
+const LEAST_SIDE: usize = 5;
 
-/// The families that are searched. Not convolutions: their features come in whole
-/// filters, and a search over shapes, kernels and grids would be another one.
-pub const FAMILIES: [FamilyName; 6] = [
+/// The families that are searched: convolutions where rows have a shape, or may be
+/// images.
+pub const FAMILIES: [FamilyName; 7] = [
     FamilyName::Fourier,
     FamilyName::Stump,
     FamilyName::Bin,
     FamilyName::Maxout,
     FamilyName::Sigmoid,
+    FamilyName::Conv,
     FamilyName::Linear,
 ];
 
@@ -38,13 +42,22 @@ pub struct Space {
     pub short: bool,
 }
 
+/// What a row is, where that is known; a square of numbers may be an image.
+fn shape_of(options: &TrainOptions, schema: &Schema) -> Option<Shape> {
+    let side = schema.inputs.isqrt();
+    let square = side >= LEAST_SIDE && side * side == schema.inputs;
+    let guess = || square.then_some(Shape { height: side, width: side, channels: 1 });
+    options.conv.shape.or_else(|| schema.shape()).or_else(guess)
+}
+
 /// One family's ways to make features, before the input map is known.
-struct Shape {
+struct Way {
     family: FamilyName,
     law: Law,
     bandwidths: &'static [f64],
     pool: u8,
     slot_bits: u8,
+    conv: ConvOptions,
     linear: bool,
 }
 
@@ -58,9 +71,13 @@ impl Space {
         let mut candidates = Vec::new();
         let kinds = self.kinds(problem, &rows);
         for &kind in &kinds {
-            for shape in self.shapes(inputs) {
-                for &bandwidth in shape.bandwidths {
-                    candidates.push(self.candidate(&shape, kind, bandwidth, false));
+            for way in self.ways(&problem.table.schema) {
+                // Filters see all pixels alike.
+                if way.family == FamilyName::Conv && kind != kinds[0] {
+                    continue;
+                }
+                for &bandwidth in way.bandwidths {
+                    candidates.push(self.candidate(&way, kind, bandwidth, false));
                 }
             }
         }
@@ -87,7 +104,7 @@ impl Space {
     #[must_use]
     pub fn with_relevance(&self, options: &TrainOptions, inputs: usize) -> Option<TrainOptions> {
         let [family] = options.families.as_slice() else { return None };
-        let cares = !matches!(family, FamilyName::Stump | FamilyName::Linear);
+        let cares = !matches!(family, FamilyName::Stump | FamilyName::Conv | FamilyName::Linear);
         let place = options.map.is_some_and(|kind| kind != Kind::Shared);
         let open = self.base.relevance.is_none() && options.relevance == Some(false);
         (cares && place && open && inputs > 1)
@@ -118,23 +135,18 @@ impl Space {
         Some(TrainOptions { bandwidth: Some(bandwidth), ..options.clone() })
     }
 
-    fn candidate(
-        &self,
-        shape: &Shape,
-        kind: Kind,
-        bandwidth: f64,
-        relevance: bool,
-    ) -> TrainOptions {
+    fn candidate(&self, way: &Way, kind: Kind, bandwidth: f64, relevance: bool) -> TrainOptions {
         let base = &self.base;
         TrainOptions {
-            families: vec![shape.family],
-            projection: Some(base.projection.unwrap_or(shape.law)),
+            families: vec![way.family],
+            projection: Some(base.projection.unwrap_or(way.law)),
             bandwidth: Some(base.bandwidth.clone().unwrap_or_else(|| vec![bandwidth])),
             map: Some(kind),
             relevance: Some(base.relevance.unwrap_or(relevance)),
-            pool: shape.pool,
-            slot_bits: shape.slot_bits,
-            linear: shape.linear,
+            pool: way.pool,
+            slot_bits: way.slot_bits,
+            conv: way.conv,
+            linear: way.linear,
             ..base.clone()
         }
     }
@@ -158,11 +170,12 @@ impl Space {
         kinds
     }
 
-    /// The ways to make features of so many inputs.
-    fn shapes(&self, inputs: usize) -> Vec<Shape> {
+    /// The ways to make features of the inputs of a schema.
+    fn ways(&self, schema: &Schema) -> Vec<Way> {
         use FamilyName::{Bin, Fourier, Linear, Maxout, Sigmoid, Stump};
         let base = &self.base;
-        let mut shapes = Vec::new();
+        let inputs = schema.inputs;
+        let mut ways = self.convolutions(schema);
         let mut add = |family, law, bandwidths: &'static [f64], pool, slot_bits| {
             let wanted = self.families.contains(&family)
                 && base.projection.is_none_or(|given| family == Linear || given == law);
@@ -170,7 +183,8 @@ impl Space {
                 let given = base.bandwidth.is_some();
                 let bandwidths = if given { &bandwidths[..1] } else { bandwidths };
                 let linear = base.linear && family != Linear;
-                shapes.push(Shape { family, law, bandwidths, pool, slot_bits, linear });
+                let conv = base.conv;
+                ways.push(Way { family, law, bandwidths, pool, slot_bits, conv, linear });
             }
         };
         if self.short {
@@ -183,7 +197,7 @@ impl Space {
             if inputs <= BIN_INPUTS {
                 add(Bin, Law::Gamma2, &[1.0, 4.0], base.pool, 5);
             }
-            return shapes;
+            return ways;
         }
         let smooth: &[f64] = &[0.35, 0.7, 1.4, 2.8];
         let (pool, slots) = (base.pool, base.slot_bits);
@@ -208,7 +222,40 @@ impl Space {
                 add(Bin, Law::Gamma2, &[0.7, 2.8, 11.0], pool, slots);
             }
         }
-        shapes
+        ways
+    }
+
+    /// Convolutions with some kernels over rows whose shape is known or guessed. A search
+    /// of seconds has them only if they are asked for.
+    fn convolutions(&self, schema: &Schema) -> Vec<Way> {
+        let base = &self.base;
+        let asked = self.families == [FamilyName::Conv];
+        let wanted = if self.short { asked } else { self.families.contains(&FamilyName::Conv) };
+        let law = base.projection.is_none_or(|given| given == Law::Sign);
+        let Some(shape) = shape_of(base, schema).filter(|_| wanted && law) else {
+            return Vec::new();
+        };
+        let kernels: &[Option<u8>] = match base.conv.kernel {
+            Some(_) => &[None],
+            None if shape.height == 1 => &[Some(5), Some(9), Some(17)],
+            None => &[Some(3), Some(5), Some(7)],
+        };
+        let kernels = if self.short { &[None] } else { kernels };
+        let bandwidths: &[f64] = if base.bandwidth.is_some() { &[1.0] } else { &[0.3, 0.6, 1.2] };
+        let of_kernel = |kernel: &Option<u8>| {
+            let kernel = kernel.or(base.conv.kernel);
+            let conv = ConvOptions { shape: Some(shape), kernel, ..base.conv };
+            conv.family(schema).is_ok().then_some(Way {
+                family: FamilyName::Conv,
+                law: Law::Sign,
+                bandwidths,
+                pool: base.pool,
+                slot_bits: base.slot_bits,
+                conv,
+                linear: base.linear,
+            })
+        };
+        kernels.iter().filter_map(of_kernel).collect()
     }
 }
 

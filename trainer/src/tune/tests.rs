@@ -48,3 +48,54 @@ fn a_clock_that_is_not_needed_changes_nothing() {
     let points = |found: &Found| format!("{:?}", found.points);
     assert_eq!(points(&planned), points(&timed));
 }
+
+#[test]
+fn variants_keep_features_from_a_larger_pool_within_the_limits() {
+    let table = digits::table().select(&(0..500).collect::<Vec<_>>());
+    let mut options = options(false, Duration::from_secs(20));
+    options.limits = Limits { flash: 400, instructions: Some(400_000), ..options.limits };
+    let problem = Problem::new(&table, false);
+    let (space, progress) = (&options.space, &Progress::none());
+    let (limits, metric) = (options.limits, options.metric);
+    let search =
+        Search { problem: &problem, space, limits, metric, seconds: 0.2, deadline: None, progress };
+    let points = search.run().unwrap().points;
+    let variants = |limits: Limits, seconds: f64, deadline: Option<Instant>| {
+        let search =
+            Search { problem: &problem, space, limits, metric, seconds: 0.2, deadline, progress };
+        let mut variants = Variants::new(&search, seconds).unwrap();
+        (variants.of(&points).unwrap(), variants.cut)
+    };
+    let (found, cut) = variants(limits, 20.0, None);
+    assert!(!cut);
+    let kept: Vec<_> = found.iter().filter(|p| p.options.candidates.is_some()).collect();
+    assert!(!kept.is_empty() && found.iter().any(|p| p.options.loss == Loss::Logistic));
+    for point in &kept {
+        let candidates = point.options.candidates.unwrap();
+        assert!(point.options.features[0] * 2 <= candidates, "{:?}", point.options);
+        assert!(point.bytes <= 400 && point.instructions <= 400_000 && point.value.is_finite());
+        let blob = crate::train::train_blob(&table, &point.options, &Progress::none()).unwrap();
+        let apart = blob.len().abs_diff(point.bytes);
+        assert!(apart <= 12, "{} bytes instead of {}", blob.len(), point.bytes);
+    }
+    // Neither without time, nor where a pool takes too many instructions.
+    assert!(variants(limits, 0.0, None).0.is_empty());
+    let over = variants(limits, 20.0, Some(Instant::now()));
+    assert!(over.0.is_empty() && over.1);
+    let few = Limits { instructions: Some(1000), ..limits };
+    assert!(variants(few, 20.0, None).0.iter().all(|p| p.options.candidates.is_none()));
+}
+
+#[test]
+fn models_of_kept_features_fit_the_flash() {
+    let table = digits::table().select(&(0..500).collect::<Vec<_>>());
+    let mut options = options(false, Duration::from_secs(5));
+    options.space.families = vec![FamilyName::Conv];
+    options.limits.flash = 500;
+    let found = tune(&table, &table, &options, &Progress::none()).unwrap();
+    for tuned in &found.front {
+        assert!(tuned.blob.len() <= 500, "{} bytes", tuned.blob.len());
+        assert!(tuned.point.options.conv.shape.is_some(), "an image is guessed");
+    }
+    assert!(found.front.iter().any(|tuned| tuned.point.options.candidates.is_some()));
+}

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use koan_trainer::data::Shape;
 use koan_trainer::normalise::Kind;
 use koan_trainer::tune::{self, Core, Limits, Metric, Space, TuneOptions};
-use koan_trainer::{FamilyName, TrainOptions};
+use koan_trainer::{ConvOptions, FamilyName, TrainOptions};
 
 use super::source::Source;
 use super::values::{LawArgument, bits, bytes, count, minutes, yes_no};
@@ -45,9 +46,14 @@ pub struct Tune {
     /// result on every machine
     #[arg(long, help_heading = "Search")]
     pub no_clock: bool,
-    /// Families to choose from [default: all but conv]
+    /// Families to choose from [default: all; conv where rows have a shape, or as many
+    /// numbers as a square image]
     #[arg(long, value_delimiter = ',', help_heading = "Search")]
     pub family: Vec<FamilyName>,
+    /// What a row is, HEIGHTxWIDTHxCHANNELS or LENGTHxCHANNELS, for the family conv
+    /// [default: as idx images and windows have it; a square if that fits]
+    #[arg(long, value_name = "SIZES", help_heading = "Search")]
+    pub shape: Option<Shape>,
     /// Law of the random draws [default: searched]
     #[arg(long, help_heading = "Search")]
     pub projection: Option<LawArgument>,
@@ -87,6 +93,7 @@ impl Tune {
                     bits: self.bits,
                     map: self.map,
                     relevance: self.relevance,
+                    conv: ConvOptions { shape: self.shape, ..ConvOptions::default() },
                     golden_rows: self.golden_rows,
                     column_names: !self.no_column_names,
                     ..self.source.base_options()

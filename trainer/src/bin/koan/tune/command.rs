@@ -9,7 +9,7 @@ use koan_trainer::solve::Loss;
 
 /// Options of `koan tune` that `koan train` does not know, or that the model's
 /// own options replace; all of them take a value.
-const OWN: [&str; 13] = [
+const OWN: [&str; 14] = [
     "--output",
     "--report",
     "-o",
@@ -23,6 +23,7 @@ const OWN: [&str; 13] = [
     "--projection",
     "--map",
     "--relevance",
+    "--shape",
 ];
 /// The same, of one letter or without a value.
 const OWN_BITS: [&str; 2] = ["--bits", "-b"];
@@ -59,6 +60,17 @@ pub fn train_command(given: &[OsString], options: &TrainOptions, output: &Path) 
     }
     if let Some(features) = options.features.first().filter(|_| !linear_alone) {
         add("--features", features.to_string());
+    }
+    if let Some(candidates) = options.candidates {
+        add("--candidates", candidates.to_string());
+    }
+    if families.contains(&"conv") {
+        if let Some(shape) = options.conv.shape {
+            add("--shape", shape.to_string());
+        }
+        if let Some(kernel) = options.conv.kernel {
+            add("--kernel", kernel.to_string());
+        }
     }
     if let Some(bits) = options.bits {
         add("--bits", bits.to_string());

@@ -90,6 +90,14 @@ fn file_name(tuned: &Tuned) -> String {
     format!("{}-{}", tuned.report.bytes, tuned.report.family.replace(',', "-"))
 }
 
+/// How many features a model has, and of how many they were kept.
+fn features(tuned: &Tuned) -> String {
+    match tuned.point.options.candidates {
+        Some(candidates) => format!("{} of {candidates}", tuned.report.features),
+        None => tuned.report.features.to_string(),
+    }
+}
+
 /// The metric of a loss as text.
 fn shown(metric: Metric, loss: f64) -> String {
     match metric {
@@ -118,13 +126,14 @@ fn front_table(outcome: &Outcome, paths: &[PathBuf], arguments: &Tune) -> Table 
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    for (Tuned { point, report, test, .. }, path) in outcome.front.iter().zip(paths) {
+    for (tuned, path) in outcome.front.iter().zip(paths) {
+        let Tuned { point, report, test, .. } = tuned;
         table.add_row([
             report.bytes.to_string(),
             shown(metric, point.loss),
             shown(metric, metric.loss(test)),
             format!("{} ({})", report.family, report.projection),
-            report.features.to_string(),
+            features(tuned),
             report.bits.to_string(),
             point.ram.to_string(),
             point.instructions.to_string(),

@@ -7,7 +7,7 @@ use koan_trainer::page::Page;
 use koan_trainer::page::plot::Plot;
 use koan_trainer::tune::{Metric, Outcome};
 
-use super::{recommendation, shown};
+use super::{features, recommendation, shown};
 use crate::arguments::Tune;
 
 /// Writes the page.
@@ -49,7 +49,7 @@ pub fn write(
                 shown(metric, point.loss),
                 shown(metric, metric.loss(&tuned.test)),
                 format!("{} ({})", report.family, report.projection),
-                report.features.to_string(),
+                features(tuned),
                 report.bits.to_string(),
                 point.ram.to_string(),
                 point.instructions.to_string(),

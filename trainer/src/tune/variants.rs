@@ -1,0 +1,219 @@
+//! What the rungs do not have: features kept from a larger pool, and another loss, tried
+//! for the best points.
+
+use std::time::Instant;
+
+use super::budget::{SPEED, feature_work};
+use super::folds::Folds;
+use super::footprint::Footprint;
+use super::halving::Search;
+use super::inputs::Inputs;
+use super::rank::{Point, weight};
+use crate::blob::{ModelSpec, predictor};
+use crate::data::{Table, Task};
+use crate::progress::Progress;
+use crate::prune::MOST_CANDIDATES;
+use crate::solve::Loss;
+use crate::train::{bank_plans, train_blob};
+use crate::{Error, FamilyName, TrainOptions};
+
+/// Ways to make features that are tried, each by its best point.
+const WAYS: usize = 3;
+/// Features of a pool for each that is kept; the first that there is time for.
+const POOLS: [usize; 3] = [8, 4, 2];
+/// Points that are tried with another loss.
+const OTHER_LOSSES: usize = 2;
+/// Share of the planned time for all variants, and for each.
+const SHARES: (f64, f64) = (0.4, 0.2);
+
+/// A search's end.
+pub(super) struct Variants<'v> {
+    search: &'v Search<'v>,
+    folds: Folds,
+    /// Multiply-adds that may still be spent, as planned, and for one variant.
+    left: f64,
+    each: f64,
+    /// Whether the clock ended it.
+    pub cut: bool,
+}
+
+impl<'v> Variants<'v> {
+    /// Of what `search` found; `seconds` is the time that all of it plans for.
+    ///
+    /// # Errors
+    /// Data that cannot be divided into folds.
+    pub fn new(search: &'v Search<'v>, seconds: f64) -> Result<Self, Error> {
+        let folds = Folds::new(search.problem.table, search.space.base.seed)?;
+        let (left, each) = (SHARES.0 * seconds * SPEED, SHARES.1 * seconds * SPEED);
+        Ok(Self { search, folds, left, each, cut: false })
+    }
+
+    /// Variants of the best of `points`, as far as there is time.
+    ///
+    /// # Errors
+    /// What training refuses.
+    pub fn of(&mut self, points: &[Point]) -> Result<Vec<Point>, Error> {
+        let mut sorted: Vec<&Point> = points.iter().filter(|p| p.value.is_finite()).collect();
+        sorted.sort_by(|a, b| a.value.total_cmp(&b.value));
+        let mut variants = Vec::new();
+        let mut ways: Vec<&[FamilyName]> = Vec::new();
+        for point in &sorted {
+            let way = point.options.families.as_slice();
+            if ways.len() < WAYS && !ways.contains(&way) {
+                ways.push(way);
+                variants.extend(self.selected(point)?);
+            }
+        }
+        if self.search.problem.task() == Task::Classification {
+            let mut best: Vec<Point> =
+                sorted.into_iter().cloned().chain(variants.iter().cloned()).collect();
+            best.sort_by(|a, b| a.value.total_cmp(&b.value));
+            for point in best.iter().take(OTHER_LOSSES) {
+                variants.extend(self.other_loss(point)?);
+            }
+        }
+        Ok(variants)
+    }
+
+    /// Whether so many multiply-adds can be spent; then they are.
+    fn affords(&mut self, work: f64) -> bool {
+        if work > self.left.min(self.each) {
+            return false;
+        }
+        if self.search.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            self.cut = true;
+            return false;
+        }
+        self.left -= work;
+        true
+    }
+
+    /// The same way with as many features as fit, kept from a pool of more.
+    fn selected(&mut self, point: &Point) -> Result<Option<Point>, Error> {
+        let options = &point.options;
+        let single = !options.linear && options.families.len() == 1;
+        let suits = !matches!(options.families[..], [FamilyName::Bin | FamilyName::Linear]);
+        let (Some(bits), true) = (options.bits, single && suits) else { return Ok(None) };
+        let (spec, footprint) = self.footprint(options)?;
+        let (rows, parts) = (self.folds.rows() as f64, self.folds.held.len() as f64);
+        for pool in POOLS {
+            let Some(size) = self.size(&footprint, pool, bits) else { continue };
+            let n = f64::from(size.pool);
+            // Features, their Gram matrix, and leaving them out one by one.
+            let fit = rows * n * (feature_work(&spec) + n / 2.0) + 2.5 * n.powi(3);
+            if !self.affords(parts * fit) {
+                continue;
+            }
+            self.search.progress.phase(&format!("keeping {} of {} features", size.kept, size.pool));
+            let options = TrainOptions {
+                features: vec![size.kept],
+                candidates: Some(size.pool),
+                lambda: None,
+                ..options.clone()
+            };
+            let cost = (size.bytes, size.instructions);
+            return self.judged(options, point, cost).map(Some);
+        }
+        Ok(None)
+    }
+
+    /// The same features with logistic regression.
+    fn other_loss(&mut self, point: &Point) -> Result<Option<Point>, Error> {
+        let banks = bank_plans(self.search.problem.table, &point.options)?;
+        let columns: usize = banks.iter().map(crate::plan::BankPlan::columns).sum();
+        let (k, n) = (columns as f64, f64::from(point.options.candidates.unwrap_or(0)));
+        let (rows, parts) = (self.folds.rows() as f64, self.folds.held.len() as f64);
+        // About a hundred passes over the features in each fold, and rounding.
+        let work = 100.0 * rows * k * self.search.problem.outputs as f64 + 2.0 * rows * k * k;
+        let selection = rows * n * n / 2.0 + 2.5 * n.powi(3);
+        if !self.affords(parts * (work + selection)) {
+            return Ok(None);
+        }
+        self.search.progress.phase("trying another loss");
+        let options = TrainOptions { loss: Loss::Logistic, lambda: None, ..point.options.clone() };
+        self.judged(options, point, (point.bytes, point.instructions)).map(Some)
+    }
+
+    /// Feature part with few features, and what models of it weigh.
+    fn footprint(&self, options: &TrainOptions) -> Result<(ModelSpec, Footprint), Error> {
+        let kinds: Vec<_> = options.map.into_iter().collect();
+        self.search.small(options, &Inputs::new(self.search.problem, &kinds))
+    }
+
+    /// The most features that fit the limits when there are `pool` times as many to
+    /// keep them from.
+    fn size(&self, footprint: &Footprint, pool: usize, bits: u8) -> Option<Selected> {
+        let of = |kept: u16| {
+            let pool = (usize::from(kept) * pool).min(MOST_CANDIDATES) as u16;
+            let (bytes, instructions) =
+                footprint.selected(self.search.limits.core, pool, kept, bits).ok()?;
+            let slow = self.search.limits.instructions.is_some_and(|limit| instructions > limit);
+            let fits = bytes <= self.search.limits.flash && !slow && kept < pool;
+            fits.then_some(Selected { kept, pool, bytes, instructions })
+        };
+        let (mut low, mut high) = (0, MOST_CANDIDATES as u16 / 2);
+        while low < high {
+            let middle = (low + high).div_ceil(2);
+            if of(middle).is_some() { low = middle } else { high = middle - 1 }
+        }
+        of(low).filter(|_| low > 0)
+    }
+
+    /// Options that were not judged yet, on the rows held out of each fold.
+    fn judged(
+        &self,
+        options: TrainOptions,
+        origin: &Point,
+        (bytes, instructions): (usize, u64),
+    ) -> Result<Point, Error> {
+        let mut scores = Vec::new();
+        for &held in &self.folds.held {
+            let fit = self.search.problem.table.select(&self.folds.fit_rows(held));
+            let blob = train_blob(&fit, &options, &Progress::none())?;
+            scores.extend(scores_of(
+                &blob,
+                &self.search.problem.table.select(&self.folds.parts[held]),
+            )?);
+        }
+        let rows = self.folds.held_rows();
+        let loss = self.search.metric.of_scores(&self.search.problem.table.select(&rows), &scores);
+        let outputs = self.search.problem.outputs;
+        let square = scores
+            .iter()
+            .enumerate()
+            .map(|(i, score)| {
+                (score - self.search.problem.target(rows[i / outputs], i % outputs)).powi(2)
+            })
+            .sum::<f64>()
+            / scores.len() as f64;
+        // Another loss than the squared one is not to be told by that.
+        let squared = options.loss == Loss::Squared && origin.options.loss == Loss::Squared;
+        let weight = weight(self.search.problem.task(), self.search.metric);
+        let (old, new) = (origin.value - (1.0 - weight) * origin.loss, square / origin.square);
+        let value = if squared {
+            (1.0 - weight) * loss + old * new
+        } else {
+            origin.value * loss / origin.loss
+        };
+        Ok(Point { options, loss, square, value, bytes, instructions, ..origin.clone() })
+    }
+}
+
+/// So many features of a pool.
+struct Selected {
+    kept: u16,
+    pool: u16,
+    bytes: usize,
+    instructions: u64,
+}
+
+/// Real-valued scores of a model: rows × outputs, row-major.
+fn scores_of(blob: &[u8], table: &Table) -> Result<Vec<f64>, Error> {
+    let mut predictor = predictor(blob)?;
+    let scale = f64::from(predictor.model().score_scale());
+    let mut all = Vec::new();
+    for row in 0..table.rows() {
+        all.extend(predictor.scores(table.row(row))?.iter().map(|&s| f64::from(s) * scale));
+    }
+    Ok(all)
+}
