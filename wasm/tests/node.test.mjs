@@ -331,6 +331,7 @@ test('memory that cannot grow is an error, and lasts', async (context) => {
   });
   assert.throws(() => Model.from(new Uint8Array(1 << 20)), { message: 'out of memory' });
   grow.mock.restore();
+  assert.throws(() => Model.from(new Uint8Array(0)), { message: 'the blob ends before field `magic` at offset 0' });
   const model = Model.from(blob);
   assert.deepEqual([...model.scores(Float32Array.from(rows[0].row))], rows[0].scores);
 });
