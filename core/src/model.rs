@@ -386,6 +386,7 @@ mod tests {
     use super::*;
     use crate::bank::Width;
     use crate::error::{Error, Feature};
+    use crate::format::{Fault, Refusal};
     #[cfg(all(feature = "fourier", feature = "dense"))]
     use crate::{OwnedBuffers, Predictor};
 
@@ -428,6 +429,42 @@ mod tests {
             if let (Some(error), Some((_, name))) = (error, missing) {
                 let text = std::format!("{error}");
                 assert!(text.contains(name), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn examining_refuses_what_parsing_refuses() {
+        // Every byte changed in several ways, with a checksum that holds or does not.
+        for at in 0..TINY.len() {
+            for change in [1, 0x10, 0x80, 0xff] {
+                let mut blob = TINY.to_vec();
+                blob[at] ^= change;
+                for blob in [with_checksum(blob.clone()), blob] {
+                    let intact = crate::format::checksum_holds(&blob);
+                    match (Model::parse(&blob), Model::examine(&blob, intact)) {
+                        (Ok(parsed), Ok(examined)) => {
+                            assert_eq!(parsed.to_words(), examined.to_words());
+                            let again = Model::from_words(&blob, parsed.to_words());
+                            assert_eq!(std::format!("{again:?}"), std::format!("{parsed:?}"));
+                        }
+                        (Err(error), Err(Refusal { fault, field, offset })) => match error {
+                            Error::Truncated { .. } => {
+                                assert_eq!(fault, Fault::Truncated);
+                                assert_eq!(error, Error::Truncated { field, offset });
+                            }
+                            Error::Field { .. } => {
+                                assert_eq!(fault, Fault::Value);
+                                assert_eq!(error, Error::Field { field, offset });
+                            }
+                            Error::NotBuilt { feature } => {
+                                assert_eq!((fault, offset), (Fault::NotBuilt, feature as usize));
+                            }
+                            _ => assert!(!matches!(fault, Fault::Truncated | Fault::Value)),
+                        },
+                        (parsed, examined) => panic!("{at}: {parsed:?}, {examined:?}"),
+                    }
+                }
             }
         }
     }

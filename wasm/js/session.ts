@@ -28,19 +28,21 @@ export class Session {
   readonly #ranges: Range[] = [];
   #views: Views | undefined;
 
-  /** @param blob a model's bytes */
-  constructor(blob: Uint8Array) {
+  /** @param bytes a model's blob */
+  constructor(bytes: Uint8Array) {
     const { heap, load } = this.#runtime;
     const ranges = this.#ranges;
-    this.#length = blob.length;
+    this.#length = bytes.length;
     forgotten.register(this, () => heap.give(ranges), this);
     try {
-      const [given, found] = [blob.length, 4 * Word.Length].map((bytes) => {
-        const range = heap.take(bytes);
+      const [given, found] = [bytes.length, 4 * Word.Length].map((length) => {
+        const range = heap.take(length);
         ranges.push(range);
         return range.start;
       }) as [number, number];
-      new Uint8Array(heap.memory.buffer, given, blob.length).set(blob);
+      // From here on the copy, which nobody else changes.
+      const blob = new Uint8Array(heap.memory.buffer, given, bytes.length);
+      blob.set(bytes);
       load(given, blob.length, found, Word.Length, Number(isIntact(blob)));
       const words = new Uint32Array(heap.memory.buffer, found, Word.Length);
       const at = (word: number): number => words[word]!;
@@ -55,8 +57,8 @@ export class Session {
       const inputs = numbers.getUint16(At.Inputs, true);
       const sums = 2 * blob[At.Outputs]!;
       const halves = [at(Word.Features), inputs, at(Word.Block)].map((length) => Math.ceil(length / 2));
-      const bytes = 4 * halves.reduce((sum, words) => sum + words, sums + inputs + at(Word.Wide));
-      ranges.push(heap.take(bytes));
+      const total = halves.reduce((sum, words) => sum + words, sums + inputs + at(Word.Wide));
+      ranges.push(heap.take(4 * total));
     } catch (error) {
       this.free();
       throw error;

@@ -38,16 +38,17 @@ impl From<Error> for Failure {
 /// - `words`, `buffers`: as for [`run`](crate::run)
 /// - `most`: outputs or classes, whichever are more
 #[wasm_bindgen]
+#[expect(clippy::boxed_local, reason = "a box is how memory is lent to be written")]
 pub fn json(
-    blob: Box<[u8]>,
-    words: Box<[u32]>,
+    blob: &[u8],
+    words: &[u32],
     mut buffers: Box<[u32]>,
     mut room: Box<[u32]>,
     most: usize,
     bytes: usize,
 ) -> i32 {
-    let Some(model) = found(&blob, &words) else { return -1 };
-    let Parts { row, workspace, .. } = Parts::new(&model, &words, &mut buffers);
+    let Some(model) = found(blob, words) else { return -1 };
+    let Parts { row, workspace, .. } = Parts::new(&model, words, &mut buffers);
     let Some((floats, texts)) = room.split_at_mut_checked(most) else { return -1 };
     let Some((text, out)) = cast_slice_mut(texts).split_at_mut_checked(bytes) else { return -1 };
     let answered = Predictor::new(model, workspace)

@@ -23,9 +23,10 @@ const WORDS: usize = 9;
 ///
 /// - `intact`: whether its checksum holds
 #[wasm_bindgen]
-pub fn load(blob: Box<[u8]>, mut words: Box<[u32]>, intact: bool) {
+#[expect(clippy::boxed_local, reason = "a box is how memory is lent to be written")]
+pub fn load(blob: &[u8], mut words: Box<[u32]>, intact: bool) {
     let Some(words) = words.first_chunk_mut::<WORDS>() else { return };
-    match Model::examine(&blob, intact) {
+    match Model::examine(blob, intact) {
         Ok(model) => {
             let [head, sections, block, wide, limit, banks] = model.to_words();
             let [features, check] = [model.features() as u32, check_word(model.seed()).into()];
@@ -44,15 +45,9 @@ pub fn load(blob: Box<[u8]>, mut words: Box<[u32]>, intact: bool) {
 /// - `golden`: the row of the golden digest; any other number stands for the row
 /// - `features`: whether features are wanted
 #[wasm_bindgen]
-pub fn run(
-    blob: Box<[u8]>,
-    words: Box<[u32]>,
-    mut buffers: Box<[u32]>,
-    golden: usize,
-    features: bool,
-) {
-    let Some(model) = found(&blob, &words) else { return };
-    let Parts { row, vector, mut workspace } = Parts::new(&model, &words, &mut buffers);
+pub fn run(blob: &[u8], words: &[u32], mut buffers: Box<[u32]>, golden: usize, features: bool) {
+    let Some(model) = found(blob, words) else { return };
+    let Parts { row, vector, mut workspace } = Parts::new(&model, words, &mut buffers);
     if golden < koan::GOLDEN_DIGEST_ROWS {
         steps::draw_golden(&model, golden, workspace.inputs);
     } else {
