@@ -8,9 +8,10 @@
 Bytes are those of code and constants of one prediction on a Cortex-M0, compiled
 with -Os and linked without what is not used, less those of an empty program.
 Windows of the accelerometer sets are those of koan's commands (128 samples every
-32 or 64, five parts of whole recordings); a forest sees 24 statistics of a window,
-eight of each axis. Errors are means over three seeds of the parts and the forest. Prints JSON,
-one line for each model.
+32 or 64), and so are the five parts of whole recordings: the example `folds` of
+koan-trainer prints them. A forest sees 24 statistics of a window, eight of each axis.
+Errors are means over three seeds of the parts and the forest, of the accelerometer
+sets over ten. Prints JSON, one line for each model.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 # This file's own folder must not hide packages of the same name.
@@ -30,9 +32,10 @@ import numpy as np
 from scipy.io import arff
 from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.model_selection import StratifiedGroupKFold, train_test_split
+from sklearn.model_selection import train_test_split
 
-SEEDS = [1, 2, 3]
+SEEDS = {"gestures": range(1, 11), "exercises": range(1, 11)}
+FEW_SEEDS = range(1, 4)
 # Trees, most leaves of one.
 FORESTS = [(1, 32), (3, 32), (10, 32), (10, 128), (30, 128), (100, None)]
 SERIES = {"gestures": ("cgestures", 64), "exercises": ("har_exercise_1", 32)}
@@ -48,9 +51,9 @@ def statistics(window):
 
 
 def windows(file, stride):
-    """Statistics, activities and recordings of all windows of a file."""
+    """Statistics and activities of all windows of a file."""
     rows = list(csv.DictReader(gzip.open(file, "rt")))
-    inputs, targets, groups = [], [], []
+    inputs, targets = [], []
     names = [row["file"] for row in rows]
     for name in dict.fromkeys(names):
         part = [row for row in rows if row["file"] == name]
@@ -58,16 +61,32 @@ def windows(file, stride):
         for start in range(0, len(series) - 127, stride):
             inputs.append(statistics(series[start : start + 128]))
             targets.append(part[start + 127]["activity"])
-            groups.append(name)
-    return np.array(inputs), np.unique(targets, return_inverse=True)[1], np.array(groups)
+    return np.array(inputs), np.array(targets)
+
+
+@cache
+def koan_parts(file, stride, seeds):
+    """Classes of windows, and their parts for each seed as koan has them."""
+    command = ["cargo", "run", "--quiet", "--release", "-p", "koan-trainer", "--example", "folds", "--"]
+    command += [file.resolve(), "file", "time,subject", "128", str(stride), "5", *map(str, seeds)]
+    root = Path(__file__).resolve().parent.parent
+    lines = subprocess.run(command, check=True, capture_output=True, text=True, cwd=root).stdout.split()
+    table = np.array([line.split(",") for line in lines])
+    return table[:, 0], table[:, 1:].astype(int)
 
 
 def folds(data, name, seed):
     """Pairs of training and test parts: inputs and targets."""
     if name in SERIES:
         file, stride = SERIES[name]
-        inputs, targets, groups = windows(data / f"har_emlearn/{file}.csv.gz", stride)
-        parts = StratifiedGroupKFold(5, shuffle=True, random_state=seed).split(inputs, targets, groups)
+        file = data / f"har_emlearn/{file}.csv.gz"
+        inputs, targets = windows(file, stride)
+        classes, parts = koan_parts(file, stride, SEEDS[name])
+        if not np.array_equal(classes, targets):
+            sys.exit(f"{file}: not the windows that koan has")
+        mine = parts[:, SEEDS[name].index(seed)]
+        targets = np.unique(targets, return_inverse=True)[1]
+        parts = [(np.flatnonzero(mine != part), np.flatnonzero(mine == part)) for part in range(5)]
     else:
         if name == "digits":
             inputs, targets = load_digits(return_X_y=True)
@@ -127,16 +146,16 @@ def main():
     parser.add_argument("--sets", nargs="+", default=["digits", "har_wisdm", *SERIES])
     arguments = parser.parse_args()
     for name in arguments.sets:
-        splits = {seed: list(quantised(folds(arguments.data, name, seed))) for seed in SEEDS}
+        splits = {seed: list(quantised(folds(arguments.data, name, seed))) for seed in SEEDS.get(name, FEW_SEEDS)}
         for trees, leaves in FORESTS:
             wrong, bytes = [], []
             for seed, parts in splits.items():
-                missed = 0
+                errors = []
                 for inputs, targets, test, truth in parts:
                     model = RandomForestClassifier(trees, max_leaf_nodes=leaves, random_state=seed, n_jobs=2)
                     model.fit(inputs, targets)
-                    missed += (model.predict(test) != truth).sum()
-                wrong.append(missed / sum(len(part[3]) for part in parts))
+                    errors.append((model.predict(test) != truth).mean())
+                wrong.append(np.mean(errors))
                 model.n_jobs = None
                 bytes.append(size(model, inputs))
             row = {"set": name, "trees": trees, "leaves": leaves, "error": float(np.mean(wrong)), "bytes": int(np.mean(bytes))}

@@ -8,7 +8,7 @@ use crate::baseline::Baselines;
 use crate::blob::{HeadSpec, ModelSpec};
 use crate::data::{Schema, Table, Task};
 use crate::evaluate::{Evaluation, evaluate, of_scores};
-use crate::fit::{Fitted, fit_dense, fit_loss, fit_sparse};
+use crate::fit::{Fitted, fit_dense, fit_loss, fit_parts, fit_sparse};
 use crate::judge::sparse_slots;
 use crate::plan::BankPlan;
 use crate::problem::Problem;
@@ -110,13 +110,16 @@ fn fit(
 ) -> Result<(Choice, Fitted), Error> {
     let rows: Vec<usize> = (0..problem.table.rows()).collect();
     let choice = choose(problem, &rows, banks, options, progress)?;
+    let ridge = options.loss == Loss::Squared && options.box_c.is_none();
+    if ridge && let Some(fitted) = fit_parts(problem, &choice.spec, options, progress)? {
+        return Ok((choice, fitted));
+    }
     let spec = match options.candidates {
         Some(candidates) => {
             select_candidates(problem, &choice.spec, candidates, options, progress)?
         }
         None => choice.spec.clone(),
     };
-    let ridge = options.loss == Loss::Squared && options.box_c.is_none();
     let fitted = match sparse_slots(&spec) {
         _ if !ridge => fit_loss(problem, spec, options, progress)?,
         Some(slot_bits) => fit_sparse(problem, spec, slot_bits, options, progress)?,

@@ -94,7 +94,7 @@ pub(crate) fn fit_moments(
 }
 
 /// The fit for a λ, rounded through its own normal equations.
-fn rounded(
+pub(super) fn rounded(
     system: &System,
     spec: &ModelSpec,
     width: Width,

@@ -2,6 +2,7 @@
 
 mod dense;
 mod losses;
+mod parts;
 mod rounding;
 mod sparse;
 
@@ -15,6 +16,7 @@ use crate::problem::Problem;
 pub use dense::fit_dense;
 pub(crate) use dense::{fit_moments, scores as real_scores};
 pub use losses::fit_loss;
+pub use parts::fit_parts;
 pub(crate) use rounding::{Curvature, RoundedWeights};
 pub use sparse::fit_sparse;
 

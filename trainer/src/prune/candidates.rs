@@ -79,18 +79,7 @@ impl Shortlist {
     /// bank selects its random draws, so it cannot be left out.
     #[must_use]
     pub fn kept(&self, count: usize) -> Vec<usize> {
-        let mut kept = self.elimination.kept(count);
-        let last = kept.last().copied().unwrap_or(0);
-        let mut start = 0;
-        for bank in &self.spec.banks {
-            let end = start + bank.columns();
-            if end <= last && !kept.iter().any(|k| (start..end).contains(k)) {
-                kept.push(start);
-            }
-            start = end;
-        }
-        kept.sort_unstable();
-        kept
+        with_empty_banks(&self.spec, self.elimination.kept(count))
     }
 
     /// The model with the features in `kept` alone, which are columns of the
@@ -99,6 +88,22 @@ impl Shortlist {
     pub fn spec(&self, kept: &[usize]) -> ModelSpec {
         only(&self.spec, kept)
     }
+}
+
+/// Columns of a pool that are kept, ascending, with the first one of a bank of which
+/// nothing is kept, unless no bank follows.
+pub(crate) fn with_empty_banks(spec: &ModelSpec, mut kept: Vec<usize>) -> Vec<usize> {
+    let last = kept.last().copied().unwrap_or(0);
+    let mut start = 0;
+    for bank in &spec.banks {
+        let end = start + bank.columns();
+        if end <= last && !kept.iter().any(|k| (start..end).contains(k)) {
+            kept.push(start);
+        }
+        start = end;
+    }
+    kept.sort_unstable();
+    kept
 }
 
 /// The columns of each filter of a pool, and all others alone.
@@ -118,7 +123,7 @@ fn filters(pool: &ModelSpec) -> Vec<Vec<usize>> {
 }
 
 /// `spec` with the columns in `kept` alone, ascending.
-fn only(spec: &ModelSpec, kept: &[usize]) -> ModelSpec {
+pub(crate) fn only(spec: &ModelSpec, kept: &[usize]) -> ModelSpec {
     let mut spec = spec.clone();
     let mut start = 0;
     for bank in &mut spec.banks {

@@ -39,6 +39,7 @@ use crate::ridge::{LAMBDAS, LinearFit, System, best_on};
 
 pub use backward::{Elimination, backward};
 pub use candidates::{MOST_CANDIDATES, Shortlist, pool, select_candidates};
+pub(crate) use candidates::{only, with_empty_banks};
 pub use forward::{Criterion, forward};
 pub use integral::{density, integral};
 pub use iterative::{Candidates, from_scratch, iterative};

@@ -122,11 +122,11 @@ pub fn parts() -> Vec<Part> {
                    seed, kernel and widths were chosen by these errors. A forest sees 24 \
                    statistics of a window, which someone had to think of; koan sees the samples.",
             experiments: vec![experiment(
-                3,
+                10,
                 "$DATA/har_emlearn/har_exercise_1.csv.gz",
                 &format!(
                     "{recordings} --stride 32 --family conv --kernel 12 --dilated -k 64 -b 2 \
-                     --candidates 1024"
+                     --candidates 512"
                 ),
                 "",
             )],
@@ -136,7 +136,7 @@ pub fn parts() -> Vec<Part> {
             title: "Gestures (har_emlearn), 95 windows of raw acceleration",
             note: "As the exercises.",
             experiments: vec![experiment(
-                3,
+                10,
                 "$DATA/har_emlearn/cgestures.csv.gz",
                 &format!("{recordings} --stride 64 --family conv -k 64 -b 3 --loss logistic"),
                 "",
