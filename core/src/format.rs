@@ -126,20 +126,36 @@ pub(crate) struct Cursor<'a> {
     offset: usize,
 }
 
-/// What kind of thing is wrong.
-#[derive(Clone, Copy, Debug)]
-enum Fault {
+/// What kind of thing is wrong with a blob.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Nothing.
     None,
     /// The blob ends before the field.
     Truncated,
     /// The field's value.
     Value,
+    /// It does not start with [`MAGIC`].
     NotKoan,
+    /// Its version is not [`VERSION`].
     Version,
+    /// Its CRC-32 does not match its bytes.
     Checksum,
+    /// The unknown section at the offset must be understood.
     RequiredSection,
-    /// The offset is the [`Feature`].
+    /// A cargo feature is off; the offset is the [`Feature`]'s number.
     NotBuilt,
+}
+
+/// Why a blob was refused, as numbers: for bindings that make the words elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What is wrong.
+    pub fault: Fault,
+    /// Where, if a field is.
+    pub field: Field,
+    /// Where that starts.
+    pub offset: usize,
 }
 
 impl<'a> Cursor<'a> {
@@ -217,21 +233,26 @@ impl<'a> Model<'a> {
     /// named by field and offset.
     #[inline]
     pub const fn parse(blob: &'a [u8]) -> Result<Self, Error> {
-        let mut model = Self {
-            blob,
-            limit: i16::MAX,
-            inputs: u16_at(blob, field::INPUTS),
-            outputs: byte_at(blob, field::OUTPUTS),
-            flags: byte_at(blob, field::FLAGS),
-            banks: 0,
-            block: 0,
-            wide: 0,
-            head_at: 0,
-            sections_at: 0,
-        };
+        let mut model = Self::from_words(blob, Self::UNREAD);
         match model.check() {
             Ok(()) => Ok(model.copy()),
             Err(error) => Err(error),
+        }
+    }
+
+    /// [`Model::parse`] for bindings to a language that has a CRC-32 of its own: does not
+    /// compute the checksum, but is told whether it holds, and refuses with numbers.
+    ///
+    /// # Errors
+    /// As [`Model::parse`].
+    pub const fn examine(blob: &'a [u8], intact: bool) -> Result<Self, Refusal> {
+        let mut model = Self::from_words(blob, Self::UNREAD);
+        let mut cursor = Cursor::new(blob, 0, blob.len());
+        model.read(&mut cursor, intact);
+        let Cursor { fault, field, offset, .. } = cursor;
+        match fault {
+            Fault::None => Ok(model),
+            _ => Err(Refusal { fault, field, offset }),
         }
     }
 
@@ -240,7 +261,7 @@ impl<'a> Model<'a> {
     const fn check(&mut self) -> Result<(), Error> {
         let blob = self.blob;
         let mut cursor = Cursor::new(blob, 0, blob.len());
-        self.read(&mut cursor);
+        self.read(&mut cursor, checksum_holds(blob));
         let (field, offset) = (cursor.field, cursor.offset);
         match cursor.fault {
             Fault::None => Ok(()),
@@ -257,7 +278,7 @@ impl<'a> Model<'a> {
     }
 
     #[inline(never)]
-    const fn read(&mut self, cursor: &mut Cursor<'a>) {
+    const fn read(&mut self, cursor: &mut Cursor<'a>, intact: bool) {
         let blob = cursor.blob;
         let magic = u32_at(blob, cursor.skip(MAGIC.len(), Field::Magic));
         if magic != u32::from_le_bytes(MAGIC) {
@@ -274,7 +295,7 @@ impl<'a> Model<'a> {
         } else {
             cursor.end -= TRAILER;
         }
-        if !checksum_holds(blob) {
+        if !intact {
             cursor.record(Fault::Checksum, Field::Trailer, 0);
         }
         cursor.skip(HEADER_REST, Field::Header);

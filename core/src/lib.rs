@@ -86,6 +86,7 @@ mod probability;
 #[cfg(target_feature = "simd128")]
 mod simd;
 mod sink;
+pub mod steps;
 
 pub use bank::{Bank, Family, Group, Groups, Law, Width, option};
 pub use buffers::{Buffers, OwnedBuffers, Workspace};

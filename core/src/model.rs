@@ -101,15 +101,35 @@ impl<'a> Model<'a> {
         self.blob
     }
 
-    /// The same model, reading an equal copy of its bytes at another place: a model
-    /// may so be kept beside bytes that it cannot borrow. Other bytes give a model
-    /// whose answers mean nothing.
+    /// Words before anything was read.
+    pub(crate) const UNREAD: [u32; 6] = [0, 0, 0, 0, i16::MAX as u32, 0];
+
+    /// What parsing has found, as words, for [`Model::from_words`].
     #[must_use]
-    pub const fn moved<'b>(&self, blob: &'b [u8]) -> Model<'b> {
-        let Self {
-            head_at, sections_at, block, wide, limit, inputs, outputs, flags, banks, ..
-        } = *self;
-        Model { blob, head_at, sections_at, block, wide, limit, inputs, outputs, flags, banks }
+    pub const fn to_words(&self) -> [u32; 6] {
+        let (limit, banks) = (self.limit as u32, self.banks as u32);
+        [self.head_at, self.sections_at, self.block, self.wide, limit, banks]
+    }
+
+    /// The model in `blob` that gave these words, without another look at it: a model may
+    /// so be kept beside bytes that it cannot borrow. With other bytes or words its
+    /// answers mean nothing.
+    #[must_use]
+    #[inline]
+    pub const fn from_words(blob: &'a [u8], words: [u32; 6]) -> Self {
+        let [head_at, sections_at, block, wide, limit, banks] = words;
+        Self {
+            blob,
+            head_at,
+            sections_at,
+            block,
+            wide,
+            limit: limit as i16,
+            inputs: u16_at(blob, field::INPUTS),
+            outputs: byte_at(blob, field::OUTPUTS),
+            flags: byte_at(blob, field::FLAGS),
+            banks: banks as u8,
+        }
     }
 
     /// Numbers in a row.
@@ -366,6 +386,7 @@ mod tests {
     use super::*;
     use crate::bank::Width;
     use crate::error::{Error, Feature};
+    use crate::format::{Fault, Refusal};
     #[cfg(all(feature = "fourier", feature = "dense"))]
     use crate::{OwnedBuffers, Predictor};
 
@@ -408,6 +429,42 @@ mod tests {
             if let (Some(error), Some((_, name))) = (error, missing) {
                 let text = std::format!("{error}");
                 assert!(text.contains(name), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn examining_refuses_what_parsing_refuses() {
+        // Every byte changed in several ways, with a checksum that holds or does not.
+        for at in 0..TINY.len() {
+            for change in [1, 0x10, 0x80, 0xff] {
+                let mut blob = TINY.to_vec();
+                blob[at] ^= change;
+                for blob in [with_checksum(blob.clone()), blob] {
+                    let intact = crate::format::checksum_holds(&blob);
+                    match (Model::parse(&blob), Model::examine(&blob, intact)) {
+                        (Ok(parsed), Ok(examined)) => {
+                            assert_eq!(parsed.to_words(), examined.to_words());
+                            let again = Model::from_words(&blob, parsed.to_words());
+                            assert_eq!(std::format!("{again:?}"), std::format!("{parsed:?}"));
+                        }
+                        (Err(error), Err(Refusal { fault, field, offset })) => match error {
+                            Error::Truncated { .. } => {
+                                assert_eq!(fault, Fault::Truncated);
+                                assert_eq!(error, Error::Truncated { field, offset });
+                            }
+                            Error::Field { .. } => {
+                                assert_eq!(fault, Fault::Value);
+                                assert_eq!(error, Error::Field { field, offset });
+                            }
+                            Error::NotBuilt { feature } => {
+                                assert_eq!((fault, offset), (Fault::NotBuilt, feature as usize));
+                            }
+                            _ => assert!(!matches!(fault, Fault::Truncated | Fault::Value)),
+                        },
+                        (parsed, examined) => panic!("{at}: {parsed:?}, {examined:?}"),
+                    }
+                }
             }
         }
     }

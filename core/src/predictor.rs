@@ -3,8 +3,6 @@
 use core::borrow::Borrow;
 use core::marker::PhantomData;
 
-use crate::SMALL;
-use crate::bank::Bank;
 use crate::buffers::{Buffers, Workspace};
 use crate::crc::Crc32;
 use crate::error::Error;
@@ -12,12 +10,12 @@ use crate::families::generate;
 #[cfg(not(any(feature = "small", target_family = "wasm")))]
 use crate::families::together;
 use crate::format::checksum_holds;
-use crate::generator::{check_word, golden_stream};
-use crate::head::Head;
-use crate::input::{Input, Line};
+use crate::generator::check_word;
+use crate::input::Input;
 use crate::model::{Model, Task};
 use crate::probability;
-use crate::sink::{Codes, Features};
+use crate::sink::Codes;
+use crate::steps::{self, draw_golden, quantise, score};
 
 /// How many rows the golden digest is taken over.
 pub const GOLDEN_DIGEST_ROWS: usize = 4;
@@ -157,15 +155,7 @@ impl<'m, B: Buffers, M: Borrow<Model<'m>>> Predictor<'m, B, M> {
             return Err(Error::Length { what: "row", needed: model.inputs(), given: row.len() });
         }
         quantise(model, row, workspace.inputs);
-        let mut rest = features;
-        for bank in model.banks() {
-            let Some((mine, others)) = rest.split_at_mut_checked(bank.columns() as usize) else {
-                break;
-            };
-            rest = others;
-            let Workspace { inputs, block, wide, .. } = &mut workspace;
-            generate(&bank, inputs, block, wide, &mut Features(mine));
-        }
+        steps::features(model, &mut workspace, features);
         Ok(())
     }
 
@@ -185,9 +175,8 @@ impl<'m, B: Buffers, M: Borrow<Model<'m>>> Predictor<'m, B, M> {
         features: &mut [i16],
     ) -> Result<(), Error> {
         let (inputs, columns) = (self.model().inputs(), self.model().features());
-        let panels = inputs.div_ceil(together::PANEL);
         length("features", self.row_count(rows.len())? * columns, features.len())?;
-        length("lent", ROWS_TOGETHER * panels, lent.len())?;
+        length("lent", ROWS_TOGETHER * inputs.div_ceil(together::PANEL), lent.len())?;
         if !self.model().banks().any(|bank| together::suits(&bank)) {
             let places = features.chunks_exact_mut(columns.max(1));
             let mut each = rows.chunks_exact(inputs).zip(places);
@@ -199,31 +188,7 @@ impl<'m, B: Buffers, M: Borrow<Model<'m>>> Predictor<'m, B, M> {
         if let Some(short) = workspace.fit(model) {
             return Err(short.error());
         }
-        let Workspace { block, wide, .. } = workspace;
-        let groups = features.chunks_mut(ROWS_TOGETHER * columns);
-        for (rows, features) in rows.chunks(ROWS_TOGETHER * inputs).zip(groups) {
-            for (row, q) in rows.chunks_exact(inputs).zip(lent.chunks_exact_mut(panels)) {
-                let (q, padding) = q.as_flattened_mut().split_at_mut(inputs);
-                quantise(model, row, q);
-                padding.fill(0);
-            }
-            let mut first = 0;
-            for bank in model.banks() {
-                let end = first + bank.columns() as usize;
-                if together::suits(&bank) {
-                    together::generate(&bank, lent, inputs, (features, columns, first));
-                } else {
-                    let rows = features.chunks_exact_mut(columns);
-                    for (row, q) in rows.zip(lent.chunks_exact(panels)) {
-                        let (q, _) = q.as_flattened().split_at(inputs);
-                        if let Some(mine) = row.get_mut(first..end) {
-                            generate(&bank, q, block, wide, &mut Features(mine));
-                        }
-                    }
-                }
-                first = end;
-            }
-        }
+        together::rows(model, rows, lent, features, &mut workspace);
         Ok(())
     }
 
@@ -350,18 +315,10 @@ impl<'m, B: Buffers, M: Borrow<Model<'m>>> Predictor<'m, B, M> {
     /// [`Error::Buffer`], as [`Predictor::new`].
     pub fn golden_digest(&mut self) -> Result<u32, Error> {
         let model = self.model().copy();
-        let stream = golden_stream(model.seed());
         let mut crc = Crc32::new();
         for number in 0..GOLDEN_DIGEST_ROWS {
             let mut workspace = self.workspace()?;
-            let first = number * workspace.inputs.len();
-            for (index, q) in workspace.inputs.iter_mut().enumerate() {
-                // Rows of falling magnitude: saturated, typical and small inputs.
-                let index = first + index;
-                let word = stream.draw(index as u64 / 4) >> (16 * (index % 4));
-                // `clamp` would bring a panic along for limits below 0.
-                *q = (word as i16 >> (2 * number)).min(model.limit).max(-model.limit);
-            }
+            draw_golden(&model, number, workspace.inputs);
             if model.outputs() == 0 {
                 for bank in model.banks() {
                     let Workspace { inputs, block, wide, .. } = &mut workspace;
@@ -409,61 +366,6 @@ fn quantised<I: Input>(
     length("row", model.inputs(), row.len())?;
     quantise(model, row, workspace.inputs);
     Ok(())
-}
-
-/// The input map: the row's integers into the workspace.
-#[inline(never)]
-fn quantise<I: Input>(model: &Model<'_>, row: &[I], q: &mut [i16]) {
-    let limit = i32::from(model.limit);
-    // Small builds have no code for the line; in the browser rows are f32 anyway.
-    if SMALL {
-        let mut map = model.input_map(0);
-        for (index, (place, &value)) in q.iter_mut().zip(row).enumerate() {
-            if model.map_per_input() {
-                map = model.input_map(index);
-            }
-            *place = value.quantise(&map, limit);
-        }
-        return;
-    }
-    let line = model.line();
-    let mut index = 0;
-    while let (Some(row), Some(q)) = (row.get(index..), q.get_mut(index..)) {
-        let done = on_line(&line, row, q);
-        index += done;
-        let (Some(&value), Some(place)) = (row.get(done), q.get_mut(done)) else { return };
-        *place = value.quantise(&model.input_map(index), limit);
-        index += 1;
-    }
-}
-
-/// Maps numbers up to the first that is not on the line; how many.
-#[inline(never)]
-fn on_line<I: Input>(line: &Line, row: &[I], q: &mut [i16]) -> usize {
-    let mut done = 0;
-    for (place, &value) in q.iter_mut().zip(row) {
-        let Some(value) = value.on_line(line) else { break };
-        *place = value;
-        done += 1;
-    }
-    done
-}
-
-/// Features and head on the quantised row in the buffers, which fit.
-#[inline(never)]
-fn score<'w>(model: &Model<'_>, buffers: &'w mut impl Buffers) -> &'w [i32] {
-    let Workspace { inputs, block, wide, sums } = buffers.workspace();
-    let sums = sums.get_mut(..model.outputs()).unwrap_or_default();
-    let inputs = inputs.get(..model.inputs()).unwrap_or_default();
-    let mut head = Head::new(model, sums);
-    let mut at = model.banks_at() as u32;
-    for index in 0..usize::from(model.banks) {
-        let bank = Bank::at(model.blob, &mut at, index);
-        head.start(&bank);
-        generate(&bank, inputs, block, wide, &mut head);
-        head.finish();
-    }
-    head.scores()
 }
 
 /// The class that scores stand for: see [`Predictor::classify`].

@@ -236,8 +236,8 @@ fn features_of_many_rows_equal_row_by_row() {
     check(300, 8, |blob, rows| {
         let mut core = predictor(blob).unwrap();
         let (inputs, columns) = (core.model().inputs(), core.model().features());
-        let many: Vec<f32> = rows.floats.iter().cycle().take(35).flatten().copied().collect();
-        let mut features = vec![7; 35 * columns];
+        let many: Vec<f32> = rows.floats.iter().cycle().take(70).flatten().copied().collect();
+        let mut features = vec![7; 70 * columns];
         let mut lent = vec![[7; 32]; ROWS_TOGETHER * inputs.div_ceil(32)];
         core.features_many(&many, &mut lent, &mut features).unwrap();
         for (row, features) in many.chunks(inputs).zip(features.chunks(columns)) {

@@ -15,42 +15,47 @@ const FIELDS = (
 /** The names of `koan::Feature`, in its order. */
 const FEATURES = 'dense,fourier,stump,bin,maxout,sigmoid,conv,log,kept,widths'.split(',');
 
+/** Numbers of `koan::format::Fault`. */
+const Fault = { Truncated: 1, Value: 2, NotKoan: 3, Version: 4, Checksum: 5, RequiredSection: 6 } as const;
+
+export const DAMAGED = 'checksum mismatch: the blob is damaged';
+
 /**
- * @param kind as `Session::fail` in `wasm/src/session.rs` has them
- * @param a a number, whose meaning depends on the kind; and so `b`
+ * Why a blob was refused.
+ *
+ * @param fault what is wrong, with the field's number, and the offset where it starts
  */
-export function sentence(kind: number, a: number, b: number, text: string): string {
-  switch (kind) {
-    case 0:
-      return 'out of memory';
-    case 2:
-      return `the blob ends before field \`${FIELDS[a]}\` at offset ${b}`;
-    case 3:
-      return `field \`${FIELDS[a]}\` at offset ${b} has a value that is not allowed`;
-    case 4:
-      return `unknown format version ${a}`;
-    case 5:
-      return `unknown required section ${a} at offset ${b}`;
-    case 6:
-      return `the model was trained with another generator (check word ${hex(a)}, this build's ${hex(b)}): is the wyhash feature \`mum32bit\` on?`;
-    case 7:
+export function refusal(blob: Uint8Array, fault: number, field: number, offset: number): string {
+  const place = `field \`${FIELDS[field]}\` at offset ${offset}`;
+  switch (fault) {
+    case Fault.Truncated:
+      return `the blob ends before ${place}`;
+    case Fault.Value:
+      return `${place} has a value that is not allowed`;
+    case Fault.NotKoan:
       return 'not a koan blob: it does not start with the bytes KOAN';
-    case 8:
-      return 'checksum mismatch: the blob is damaged';
-    case 9:
-      return `the model needs the cargo feature \`${FEATURES[a]}\`, which is off in this build`;
-    case 10:
-      return `this call needs ${text}`;
-    case 11:
-      return `self test failed: ${text} ${a} differs on this build`;
-    case 12:
-      return wrongLength(text, b, a);
+    case Fault.Version:
+      return `unknown format version ${blob[4]}`;
+    case Fault.Checksum:
+      return DAMAGED;
+    case Fault.RequiredSection:
+      return `unknown required section ${blob[offset]} at offset ${offset}`;
     default:
-      return text;
+      return `the model needs the cargo feature \`${FEATURES[offset]}\`, which is off in this build`;
   }
 }
 
+/** The model's check word is not this build's. */
+export const wrongGenerator = (expected: number, actual: number): string =>
+  `the model was trained with another generator (check word ${hex(expected)}, this build's ${hex(actual)}): is the wyhash feature \`mum32bit\` on?`;
+
 export const wrongLength = (what: string, given: number, needed: number): string =>
   `${what} has length ${given}, the model needs ${needed}`;
+
+export const unsuited = (needs: string): string => `this call needs ${needs}`;
+
+/** @param check what differs: the golden digest or a golden row, and its number */
+export const selfTestFailed = (check: string): string =>
+  `self test failed: ${check} differs on this build`;
 
 const hex = (word: number): string => `0x${word.toString(16).padStart(4, '0')}`;

@@ -1,6 +1,7 @@
-import { sentence, wrongLength } from './message.js';
+import { At, Section, numbersOf } from './blob.js';
+import { unsuited, wrongLength } from './message.js';
 import { bytesOf, init, moduleOf, type Bytes, type Source } from './runtime.js';
-import { Call, Session, Word, type Views } from './session.js';
+import { Session, type Views } from './session.js';
 
 /**
  * A row of numbers, one for each input; or several rows, one behind the other.
@@ -53,25 +54,30 @@ export class Model {
   #session: Session | undefined;
   /** What the model says of itself. */
   readonly info: Info;
+  /** What scores are multiplied by for probabilities, and what is added. */
+  readonly #calibration: readonly [number, number];
 
-  private constructor(blob: Uint8Array) {
-    const session = new Session(blob);
-    const { words, floats } = session.views();
-    const at = (word: number): number => words[word]!;
-    const names = session.text(Word.Names);
+  private constructor(bytes: Uint8Array) {
+    const session = new Session(bytes);
+    const { blob, task, scores, row, vector, scoreScale, bufferBytes } = session.views();
+    const names = session.text(Section.ClassNames);
     this.info = Object.freeze({
-      task: TASKS[at(Word.Task)]!,
-      inputs: at(Word.Inputs),
-      outputs: at(Word.Outputs),
-      classes: at(Word.Classes),
+      task: TASKS[task]!,
+      inputs: row.length,
+      outputs: scores.length,
+      classes: task === 2 ? Math.max(scores.length, 2) : 0,
       classNames: Object.freeze(names ? names.split('\n') : []),
-      features: at(Word.Features),
-      bytes: at(Word.Bytes),
-      bufferBytes: at(Word.BufferBytes),
-      scoreScale: floats[Word.ScoreScale]!,
-      seed: (BigInt(at(Word.Seed + 1)) << 32n) | BigInt(at(Word.Seed)),
-      notes: session.text(Word.Notes),
+      features: vector.length,
+      bytes: blob.length,
+      bufferBytes,
+      scoreScale,
+      seed: numbersOf(blob).getBigUint64(At.Seed, true),
+      notes: session.text(Section.Notes),
     });
+    const stored = numbersOf(session.section(Section.Calibration));
+    this.#calibration = stored.byteLength
+      ? [stored.getFloat32(0, true), stored.getFloat32(4, true)]
+      : [1, 0];
     this.#session = session;
   }
 
@@ -163,12 +169,12 @@ export class Model {
 
   /** The feature vector of a row; 32767 stands for 1. */
   features(row: Row): Int16Array {
-    return this.#run(Call.Features, checked(row)).vector.slice();
+    return this.#run(checked(row), true).vector.slice();
   }
 
   /** The feature vectors of several rows, row by row. */
   featuresMany(rows: Row): Int16Array {
-    return this.#many(Int16Array, this.info.features, rows, (row) => this.#run(Call.Features, row).vector);
+    return this.#many(Int16Array, this.info.features, rows, (row) => this.#run(row, true).vector);
   }
 
   /**
@@ -185,7 +191,7 @@ export class Model {
    * `Error` that names the difference if not.
    */
   selfTest(): void {
-    this.#running().run(Call.SelfTest);
+    this.#running().selfTest();
   }
 
   /** Gives the model's memory back; using the model afterwards is an error. */
@@ -199,18 +205,19 @@ export class Model {
     return this.#session;
   }
 
-  /** Carries out a call on a row. Results lie in the views until the next call. */
-  #run(call: number, row: Row): Views {
+  /** Scores, or features, of a row. They lie in the views until the next call. */
+  #run(row: Row, features = false): Views {
     const session = this.#running();
     expect('row', row.length, this.info.inputs);
+    if (!features && !this.info.outputs) throw new Error(unsuited('a model with outputs'));
     const views = session.views();
     views.row.set(row);
-    session.run(call);
+    session.run(features);
     return views;
   }
 
   #scores(row: Row): Int32Array {
-    return this.#run(Call.Scores, row).scores;
+    return this.#run(row).scores;
   }
 
   /** As `koan::class_of`: the lowest index wins a tie. */
@@ -227,10 +234,10 @@ export class Model {
   #probabilities(row: Row): number[] {
     this.#suits('classification');
     const scores = this.#scores(row);
-    const { floats } = this.#running().views();
-    const scale = floats[Word.Slope]! * floats[Word.ScoreScale]!;
+    const [slope, intercept] = this.#calibration;
+    const scale = slope * this.info.scoreScale;
     if (scores.length === 1) {
-      const z = scores[0]! * scale + floats[Word.Intercept]!;
+      const z = scores[0]! * scale + intercept;
       return [z, -z].map((z) => 1 / (1 + Math.exp(z)));
     }
     const highest = Math.max(...scores);
@@ -252,7 +259,7 @@ export class Model {
   /** The same error as the core's. */
   #suits(task: Task): void {
     this.#running();
-    if (this.info.task !== task) throw new Error(sentence(10, 0, 0, `a ${task} model`));
+    if (this.info.task !== task) throw new Error(unsuited(`a ${task} model`));
   }
 
   /** Results of several rows, `each` of every row. */

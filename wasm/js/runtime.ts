@@ -1,6 +1,7 @@
 /** The WebAssembly runtime: found, compiled and started once. */
 
 import type { InitOutput } from '../build/glue.js';
+import { Heap } from './heap.js';
 
 /** Where bytes may come from. */
 export type Bytes = BufferSource | URL | string | Response;
@@ -46,12 +47,16 @@ export function hasSimd(): boolean {
   return WebAssembly.validate(PROBE);
 }
 
-/** The exports, of `wasm/src/session.rs`. Only numbers cross, so there is no glue. */
+/** Addresses and lengths of the blob, of what `load` has found, and of the buffers. */
+export type Places = [number, number, number, number, number, number];
+
+/** What `wasm/src` exports: only numbers cross, so there is no glue. */
 export interface Running {
-  readonly memory: WebAssembly.Memory;
-  open(bytes: number): number;
-  close(session: number): void;
-  call(session: number, call: number, bytes: number): number;
+  readonly heap: Heap;
+  load(blob: number, bytes: number, words: number, length: number, intact: number): void;
+  run(...numbers: [...Places, row: number, features: number]): void;
+  /** Only in the build for JSON. */
+  json?(...numbers: [...Places, room: number, words: number, most: number, bytes: number]): number;
 }
 
 let started: Promise<Running> | undefined;
@@ -78,7 +83,8 @@ export async function init(source?: Source | PromiseLike<Source>): Promise<void>
 async function start(source?: Source | PromiseLike<Source>): Promise<Running> {
   const module = await compile(await (source ?? host.runtime()));
   const { exports } = await WebAssembly.instantiate(module);
-  return (running = exports as unknown as InitOutput);
+  const { memory, ...calls } = exports as unknown as InitOutput;
+  return (running = { heap: new Heap(memory), ...calls });
 }
 
 /** The module that a source is; to the types every object is one. */

@@ -1,56 +1,64 @@
-/** A model in the runtime's memory, and the words that are shared with it. */
+/** A model in the runtime's memory, and what it works in. */
 
-import { sentence } from './message.js';
-import { host, runtime } from './runtime.js';
+import { At, Flag, Section, TRAILER, banks, bytesOf, crc32, numbersOf, section } from './blob.js';
+import type { Range } from './heap.js';
+import { DAMAGED, refusal, selfTestFailed, wrongGenerator, wrongLength } from './message.js';
+import { host, runtime, type Places } from './runtime.js';
 
-/** Calls, with the numbers that `wasm/src/session.rs` gives them. */
-export const Call = { Scores: 0, Features: 1, SelfTest: 2, Load: 3, Room: 4, Json: 5 } as const;
+/** What `load` in `wasm/src/session.rs` fills in, in its order. */
+const Word = { Fault: 0, Head: 1, Sections: 2, Block: 3, Wide: 4, Features: 7, CheckWord: 8, Length: 9 } as const;
 
-/** Places of the shared words, in the order of `Shared` in `wasm/src/session.rs`. */
-export const Word = {
-  Given: 0,
-  Row: 1,
-  Scores: 2,
-  Vector: 3,
-  Text: 4,
-  TextBytes: 5,
-  Kind: 6,
-  Numbers: 7,
-  Task: 9,
-  Inputs: 10,
-  Outputs: 11,
-  Classes: 12,
-  Features: 13,
-  Bytes: 14,
-  BufferBytes: 15,
-  ScoreScale: 16,
-  Slope: 17,
-  Intercept: 18,
-  Seed: 19,
-  Names: 21,
-  NamesBytes: 22,
-  Notes: 23,
-  NotesBytes: 24,
-  Length: 25,
-} as const;
+/** In the place of these, if there is a fault. */
+const Fault = { Field: 1, Offset: 2 } as const;
+
+/** Rows of the golden digest; the row that was written is the next number. */
+const GOLDEN = 4;
+
+/** What stands for 1 in features. */
+const ONE = 32767;
 
 /** Models that nobody has freed, and nobody has any more. */
-const forgotten = new FinalizationRegistry<() => void>((close) => close());
+const forgotten = new FinalizationRegistry<() => void>((give) => give());
 
 export class Session {
   // First of all: without a runtime this says so.
-  #runtime = runtime();
-  #id: number;
+  readonly #runtime = runtime();
+  readonly #length: number;
+  /** Where the blob, the words that `load` fills in and the buffers lie. */
+  readonly #ranges: Range[] = [];
   #views: Views | undefined;
 
-  /** @param blob a model's bytes */
-  constructor(blob: Uint8Array) {
-    const { open, close } = this.#runtime;
-    const id = (this.#id = open(blob.length) >>> 0);
-    if (id === 0) throw new Error(sentence(0, 0, 0, ''));
-    forgotten.register(this, () => close(id), this);
+  /** @param bytes a model's blob */
+  constructor(bytes: Uint8Array) {
+    const { heap, load } = this.#runtime;
+    const ranges = this.#ranges;
+    this.#length = bytes.length;
+    forgotten.register(this, () => heap.give(ranges), this);
     try {
-      this.give(Call.Load, blob);
+      const [given, found] = [bytes.length, 4 * Word.Length].map((length) => {
+        const range = heap.take(length);
+        ranges.push(range);
+        return range.start;
+      }) as [number, number];
+      // From here on the copy, which nobody else changes.
+      const blob = new Uint8Array(heap.memory.buffer, given, bytes.length);
+      blob.set(bytes);
+      load(given, blob.length, found, Word.Length, Number(isIntact(blob)));
+      const words = new Uint32Array(heap.memory.buffer, found, Word.Length);
+      const at = (word: number): number => words[word]!;
+      if (at(Word.Fault)) {
+        throw new Error(refusal(blob, at(Word.Fault), at(Fault.Field), at(Fault.Offset)));
+      }
+      const numbers = numbersOf(blob);
+      const expected = numbers.getUint16(At.CheckWord, true);
+      if (expected !== at(Word.CheckWord)) {
+        throw new Error(wrongGenerator(expected, at(Word.CheckWord)));
+      }
+      const inputs = numbers.getUint16(At.Inputs, true);
+      const sums = 2 * blob[At.Outputs]!;
+      const halves = [at(Word.Features), inputs, at(Word.Block)].map((length) => Math.ceil(length / 2));
+      const total = halves.reduce((sum, words) => sum + words, sums + inputs + at(Word.Wide));
+      ranges.push(heap.take(4 * total));
     } catch (error) {
       this.free();
       throw error;
@@ -59,65 +67,157 @@ export class Session {
 
   /** The memory as it is now: growing it invalidates the arrays on it. */
   views(): Views {
-    const views = this.#views;
-    if (views && views.buffer === this.#runtime.memory.buffer) return views;
-    return (this.#views = new Views(this.#runtime.memory.buffer, this.#id));
+    const { buffer } = this.#runtime.heap.memory;
+    if (this.#views?.buffer === buffer) return this.#views;
+    return (this.#views = new Views(buffer, this.#ranges, this.#length));
   }
 
-  /** Carries out a call: on the row, or on a text of so many bytes. */
-  run(call: number, bytes = 0): void {
-    if (this.#runtime.call(this.#id, call, bytes) === 0) return;
-    const { words } = this.views();
-    const [a, b] = words.subarray(Word.Numbers, Word.Numbers + 2);
-    throw new Error(sentence(words[Word.Kind]!, a!, b!, this.text(Word.Text)));
+  /** Makes the scores, or the features, of the row, or of a row of the golden digest. */
+  run(features = false, row = GOLDEN): void {
+    this.#runtime.run(...this.#places(), row, Number(features));
+  }
+
+  /** See `Model.selfTest`. */
+  selfTest(): void {
+    const { blob, words, row, scores, vector } = this.views();
+    if (!isIntact(blob)) throw new Error(DAMAGED);
+    let digest = 0;
+    for (let number = 0; number < GOLDEN; number++) {
+      this.run(scores.length === 0, number);
+      digest = crc32(bytesOf(scores), digest);
+      if (scores.length === 0) digest = digestOf(blob, vector, digest);
+    }
+    if (digest !== numbersOf(blob).getUint32(blob.length - TRAILER, true)) {
+      throw new Error(selfTestFailed('golden digest 0'));
+    }
+    const rows = section(blob, words[Word.Sections]!, Section.GoldenRows);
+    for (let at = 0, number = 0; at < rows.length; number++) {
+      const next = (length: number): Uint8Array => rows.subarray(at, (at += length));
+      bytesOf(row).set(next(row.byteLength));
+      this.run();
+      const expected = next(scores.byteLength);
+      if (bytesOf(scores).some((byte, i) => byte !== expected[i])) {
+        throw new Error(selfTestFailed(`golden row ${number}`));
+      }
+    }
   }
 
   /** What the runtime answers to a row of JSON. */
   json(row: string): string {
-    if (!host.json) throw new Error('this runtime has no JSON: import from koan-wasm/json');
+    const { heap, json } = this.#runtime;
+    if (!host.json || !json) {
+      throw new Error('this runtime has no JSON: import from koan-wasm/json');
+    }
+    const { scores, row: places } = this.views();
     const text = new TextEncoder().encode(row);
-    this.run(Call.Room, text.length);
-    this.give(Call.Json, text);
-    return this.text(Word.Text);
+    // Probabilities of two classes follow from one score.
+    const most = Math.max(scores.length, 2);
+    // A name's byte becomes at most six, a number at most 16 with its comma.
+    const answer = 128 + 6 * this.section(Section.ClassNames).length + 16 * (scores.length + most);
+    const words = most + Math.ceil((text.length + answer) / 4);
+    const range = heap.take(4 * words);
+    try {
+      const start = range.start + 4 * most;
+      new Uint8Array(heap.memory.buffer, start).set(text);
+      const length = json(...this.#places(), range.start, words, most, text.length);
+      if (length === -1) throw new Error('the text is not a JSON array of numbers');
+      if (length < 0) throw new Error(wrongLength('row', -2 - length, places.length));
+      return decoded(new Uint8Array(heap.memory.buffer, start + text.length, length));
+    } finally {
+      heap.give([range]);
+    }
   }
 
-  text(word: number): string {
-    const { buffer, words } = this.views();
-    return new TextDecoder().decode(new Uint8Array(buffer, words[word], words[word + 1]));
+  /** The bytes of a section of the blob. */
+  section(tag: number): Uint8Array {
+    const { blob, words } = this.views();
+    return section(blob, words[Word.Sections]!, tag);
+  }
+
+  text(tag: number): string {
+    return decoded(this.section(tag));
   }
 
   free(): void {
     forgotten.unregister(this);
-    this.#runtime.close(this.#id);
+    this.#runtime.heap.give(this.#ranges);
   }
 
-  /** Carries out a call on bytes. */
-  private give(call: number, bytes: Uint8Array): void {
-    new Uint8Array(this.#runtime.memory.buffer, this.views().words[Word.Given], bytes.length).set(bytes);
-    this.run(call, bytes.length);
-    // The call has made memory of its own.
-    this.#views = undefined;
+  /** The arguments that all calls have: addresses and lengths. */
+  #places(): Places {
+    const [blob, words, buffers] = this.#ranges as [Range, Range, Range];
+    const { start, end } = buffers;
+    return [blob.start, this.#length, words.start, Word.Length, start, (end - start) / 4];
   }
 }
 
-/** Arrays on the shared memory. */
+const decoded = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+/** Whether a blob's checksum holds. */
+function isIntact(blob: Uint8Array): boolean {
+  const end = blob.length - 4;
+  return end >= 0 && crc32(blob.subarray(0, end)) === numbersOf(blob).getUint32(end, true);
+}
+
+/** The golden digest's CRC-32 of features: of bins, the column of each grid. */
+function digestOf(blob: Uint8Array, vector: Int16Array, digest: number): number {
+  let at = 0;
+  for (const { features, slots } of banks(blob)) {
+    const end = at + features * (slots || 1);
+    const bank = vector.subarray(at, end);
+    if (slots) {
+      for (let grid = 0; grid < bank.length; grid += slots) {
+        digest = crc32(bytesOf(Uint32Array.of(bank.indexOf(ONE, grid))), digest);
+      }
+    } else {
+      digest = crc32(bytesOf(bank), digest);
+    }
+    at = end;
+  }
+  return digest;
+}
+
+/** Arrays on the memory. */
 export class Views {
+  readonly blob: Uint8Array;
+  /** What `load` has found. */
   readonly words: Uint32Array;
-  /** The words that are floats. */
-  readonly floats: Float32Array;
   readonly row: Float32Array;
   readonly scores: Int32Array;
   readonly vector: Int16Array;
 
   constructor(
     readonly buffer: ArrayBuffer,
-    shared: number,
+    ranges: readonly Range[],
+    length: number,
   ) {
-    this.words = new Uint32Array(buffer, shared, Word.Length);
-    this.floats = new Float32Array(buffer, shared, Word.Length);
-    const at = (word: number): number => this.words[word]!;
-    this.row = new Float32Array(buffer, at(Word.Row), at(Word.Inputs));
-    this.scores = new Int32Array(buffer, at(Word.Scores), at(Word.Outputs));
-    this.vector = new Int16Array(buffer, at(Word.Vector), at(Word.Features));
+    const [given, found, buffers] = ranges as [Range, Range, Range];
+    this.blob = new Uint8Array(buffer, given.start, length);
+    this.words = new Uint32Array(buffer, found.start, Word.Length);
+    const inputs = numbersOf(this.blob).getUint16(At.Inputs, true);
+    // In the order of `Parts` in `wasm/src/session.rs`.
+    let at = buffers.start;
+    this.scores = new Int32Array(buffer, at, this.blob[At.Outputs]);
+    at += 8 * this.scores.length;
+    this.row = new Float32Array(buffer, at, inputs);
+    at += 4 * inputs;
+    this.vector = new Int16Array(buffer, at, this.words[Word.Features]);
+  }
+
+  /** Real value of a score of 1. */
+  get scoreScale(): number {
+    return this.scores.length ? numbersOf(this.blob).getFloat32(this.words[Word.Head]!, true) : 1;
+  }
+
+  /** Bytes of the buffers of a prediction. */
+  get bufferBytes(): number {
+    const { words, row, scores } = this;
+    return 2 * row.length + 2 * words[Word.Block]! + 4 * words[Word.Wide]! + 8 * scores.length;
+  }
+
+  /** 0: features, 1: regression, 2: classification. */
+  get task(): number {
+    const classification = this.blob[At.Flags]! & Flag.Classification;
+    return this.scores.length ? 1 + classification : 0;
   }
 }

@@ -1,33 +1,63 @@
 //! Rows and results as JSON text.
 
-use alloc::vec::Vec;
+use alloc::boxed::Box;
 use core::fmt;
 
+use bytemuck::cast_slice_mut;
 use koan::{Buffers, Error, Predictor, Task};
 use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::heap::{Full, zeros};
+use crate::session::{Parts, found};
 
 /// Why a text was not answered.
-pub enum Failure {
+#[derive(Debug, PartialEq)]
+enum Failure {
     /// It is no JSON array of numbers.
-    Text(&'static str),
-    /// The model's own error.
-    Core(Error),
-    /// There is no memory left.
-    Memory,
+    Text,
+    /// It has another number of them than the model has inputs.
+    Length(usize),
+    /// Anything else.
+    Other,
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self::Core(error)
+        match error {
+            Error::Length { given, .. } => Self::Length(given),
+            _ => Self::Other,
+        }
     }
 }
 
-impl From<Full> for Failure {
-    fn from(_: Full) -> Self {
-        Self::Memory
+/// Answers a row of JSON: the length of the answer, which stands in `room` behind `most`
+/// words for floats and the text of `bytes` bytes. Negative for a text that is no row: −1,
+/// or, if it has another number of numbers than the model has inputs, −2 less that number.
+///
+/// - `words`, `buffers`: as for [`run`](crate::run)
+/// - `most`: outputs or classes, whichever are more
+#[wasm_bindgen]
+#[expect(clippy::boxed_local, reason = "a box is how memory is lent to be written")]
+pub fn json(
+    blob: &[u8],
+    words: &[u32],
+    mut buffers: Box<[u32]>,
+    mut room: Box<[u32]>,
+    most: usize,
+    bytes: usize,
+) -> i32 {
+    let Some(model) = found(blob, words) else { return -1 };
+    let Parts { row, workspace, .. } = Parts::new(&model, words, &mut buffers);
+    let Some((floats, texts)) = room.split_at_mut_checked(most) else { return -1 };
+    let Some((text, out)) = cast_slice_mut(texts).split_at_mut_checked(bytes) else { return -1 };
+    let answered = Predictor::new(model, workspace)
+        .map_err(Failure::from)
+        .and_then(|mut predictor| answer(&mut predictor, text, row, cast_slice_mut(floats), out));
+    match answered {
+        Ok(length) => length as i32,
+        Err(Failure::Length(given)) => -2 - given as i32,
+        Err(_) => -1,
     }
 }
 
@@ -46,26 +76,26 @@ struct Answer<'a> {
 }
 
 /// Answers a row, `[1, 2.5, null]`: `null` stands for an unknown number. `row` has
-/// a place for each input.
-pub fn answer<B: Buffers>(
+/// a place for each input, `floats` for each output and class.
+fn answer<B: Buffers>(
     predictor: &mut Predictor<'_, B>,
     text: &[u8],
     row: &mut [f32],
-) -> Result<Vec<u8>, Failure> {
+    floats: &mut [f32],
+    out: &mut [u8],
+) -> Result<usize, Failure> {
     let mut count = 0;
     let mut reader = serde_json_core::de::Deserializer::new(text, None);
     let read = Row { places: row, count: &mut count }.deserialize(&mut reader);
     if read.is_err() || reader.end().is_err() {
-        return Err(Failure::Text("the text is not a JSON array of numbers"));
+        return Err(Failure::Text);
     }
     let model = *predictor.model();
     if count != model.inputs() {
-        return Err(Error::Length { what: "row", needed: model.inputs(), given: count }.into());
+        return Err(Failure::Length(count));
     }
     let row = row.get(..count).unwrap_or_default();
 
-    let mut floats = zeros(4 * model.outputs().max(model.classes()))?;
-    let floats = bytemuck::cast_slice_mut::<u64, f32>(&mut floats);
     let (mut class, mut name, mut probabilities, mut values) = (None, None, None, None);
     if model.task() == Task::Classification {
         let number = predictor.classify(row)?;
@@ -80,15 +110,7 @@ pub fn answer<B: Buffers>(
     }
     let scores = predictor.scores(row)?;
     let answer = Answer { class, name, probabilities, values, scores };
-    // A name's byte becomes at most six, a number at most 16 with its comma.
-    let most = 128 + 6 * name.map_or(0, str::len) + 16 * (2 * scores.len() + 2);
-    let mut out = Vec::new();
-    out.try_reserve_exact(most).map_err(|_| Full)?;
-    out.resize(most, 0);
-    let length = serde_json_core::to_slice(&answer, &mut out)
-        .map_err(|_| Failure::Text("the answer does not fit"))?;
-    out.truncate(length);
-    Ok(out)
+    serde_json_core::to_slice(&answer, out).map_err(|_| Failure::Other)
 }
 
 /// Reads numbers into places, and counts those beyond.
@@ -135,21 +157,14 @@ impl<'de> Deserialize<'de> for Number {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::heap::Memory;
-    use koan::Model;
+    use koan::{Model, OwnedBuffers};
 
-    fn answered(text: &str) -> Result<std::string::String, &'static str> {
+    fn answered(text: &str) -> Result<std::string::String, Failure> {
         let model = Model::parse(include_bytes!("../../core/tests/tiny.koan")).unwrap();
-        let mut memory = Memory::default();
-        memory.fill(&model).unwrap();
-        let (_, _, workspace) = memory.parts();
-        let mut predictor = Predictor::new(model, workspace).unwrap();
-        match answer(&mut predictor, text.as_bytes(), &mut [0.0; 2]) {
-            Ok(text) => Ok(std::string::String::from_utf8(text).unwrap()),
-            Err(Failure::Text(text)) => Err(text),
-            Err(Failure::Core(error)) => Err(error.message()),
-            Err(Failure::Memory) => Err("memory"),
-        }
+        let mut predictor = Predictor::new(model, OwnedBuffers::<2, 0, 0, 1>::new()).unwrap();
+        let (mut floats, mut out) = ([0.0; 2], [0; 200]);
+        let length = answer(&mut predictor, text.as_bytes(), &mut [0.0; 2], &mut floats, &mut out)?;
+        Ok(std::string::String::from_utf8(out[..length].to_vec()).unwrap())
     }
 
     #[test]
@@ -159,10 +174,10 @@ mod tests {
         assert!(text.contains("],\"scores\":["), "{text}");
         assert!(answered("[null, 1e3]").is_ok());
         for text in ["", "7", "{}", "[1, 2", "[1, \"a\"]", "[1, 2] 3", "[[1], 2]"] {
-            assert_eq!(answered(text), Err("the text is not a JSON array of numbers"), "{text}");
+            assert_eq!(answered(text), Err(Failure::Text), "{text}");
         }
-        for text in ["[]", "[1]", "[1, 2, 3]"] {
-            assert_eq!(answered(text), Err("row"), "{text}");
+        for (text, length) in [("[]", 0), ("[1]", 1), ("[1, 2, 3]", 3)] {
+            assert_eq!(answered(text), Err(Failure::Length(length)), "{text}");
         }
     }
 }

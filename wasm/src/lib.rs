@@ -1,9 +1,8 @@
 //! Koan models in the browser and in node: what the npm package's TypeScript
 //! calls. See `wasm/README.md` for the package.
 //!
-//! JavaScript writes rows into this memory and reads results from it; a call
-//! passes numbers only. Calls that can fail return a negative number, and the
-//! words that a session shares then say why: nothing here throws or traps.
+//! Calls pass numbers only: addresses in this memory, which JavaScript owns, and
+//! lengths. Nothing here throws or traps.
 
 #![cfg_attr(target_arch = "wasm32", no_std)]
 
@@ -11,18 +10,19 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-mod heap;
 #[cfg(feature = "json")]
 mod json;
 mod session;
 
-pub use session::{call, close, open};
+#[cfg(feature = "json")]
+pub use json::json;
+pub use session::{load, run};
 
-/// A free list: loading a model allocates a dozen times, predicting never.
+/// Memory is JavaScript's, and only lent to a call as boxes: nothing is allocated, and
+/// when a box is dropped nothing happens.
 #[cfg(target_arch = "wasm32")]
 #[global_allocator]
-static ALLOCATOR: lol_alloc::LockedAllocator<lol_alloc::FreeListAllocator> =
-    lol_alloc::LockedAllocator::new(lol_alloc::FreeListAllocator::new());
+static ALLOCATOR: lol_alloc::FailAllocator = lol_alloc::FailAllocator;
 
 /// Not reached: without a message, formatting it costs nothing.
 #[cfg(target_arch = "wasm32")]

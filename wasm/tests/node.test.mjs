@@ -101,6 +101,23 @@ for (const [name, { Model }] of Object.entries(builds)) {
   });
 }
 
+for (const [name, { Model }] of Object.entries(builds)) {
+  test(`models without outputs: features and golden digest, ${name}`, () => {
+    const kinds = new Set();
+    for (const { blob: text, row, features } of host.features) {
+      const blob = Buffer.from(text, 'hex');
+      kinds.add(blob[blob[5] & 2 ? 19 + 6 * blob.readUInt16LE(6) : 25] & 15);
+      const model = Model.from(blob);
+      model.selfTest();
+      assert.deepEqual([...model.features(Int16Array.from(row))], features);
+      assert.throws(() => model.scores(Int16Array.from(row)), { message: 'this call needs a model with outputs' });
+      model.free();
+    }
+    console.log(`  ${host.features.length} models of ${kinds.size} families`);
+    assert.equal(kinds.size, 7);
+  });
+}
+
 test('the cosine of every phase is the same with SIMD and without', () => {
   const blob = Buffer.from(host.phases, 'hex');
   const inputs = Float32Array.from({ length: 65535 }, (_, i) => i - 32767);
@@ -248,16 +265,75 @@ test('a freed model is an error, freeing twice is none', () => {
   assert.throws(() => disposed.selfTest(), { message: 'the model was freed' });
 });
 
-test('memory is given back: models come and go, others stay', async () => {
-  const koan = await build('koan.wasm&leak'.split('&')[0]);
+/** A build of its own, and the memory that it works in. */
+async function withMemory(context, copy, wasm = 'koan.wasm') {
+  const instantiate = context.mock.method(WebAssembly, 'instantiate');
+  const koan = await fresh(wasm === 'koan-json.wasm' ? 'json-node.js' : 'slim.js', copy);
+  await koan.init(bytes(wasm));
+  const { exports } = await instantiate.mock.calls[0].result;
+  instantiate.mock.restore();
+  return { ...koan, memory: exports.memory };
+}
+
+test('memory is given back: models come and go, others stay', async (context) => {
+  const { Model, memory } = await withMemory(context, 'leak');
   const { blob } = models.find(({ name }) => name === 'digits.koan');
-  const kept = koan.Model.from(blob);
+  const [first, kept] = [Model.from(blob), Model.from(blob)];
   const row = new Float32Array(64).fill(5);
   const before = [...kept.scores(row)];
-  for (let i = 0; i < 20000; i++) koan.Model.from(blob).free();
-  assert.throws(() => koan.Model.from(new Uint8Array(100)), /not a koan blob/);
-  for (let i = 0; i < 20000; i++) assert.throws(() => koan.Model.from(blob.subarray(0, 2000)));
+  Model.from(blob).free();
+  // A gap in front of the model that stays.
+  first.free();
+  const { byteLength } = memory.buffer;
+  for (let i = 0; i < 10000; i++) Model.from(blob).free();
+  assert.throws(() => Model.from(new Uint8Array(100)), /not a koan blob/);
+  for (let i = 0; i < 10000; i++) assert.throws(() => Model.from(blob.subarray(0, 2000)));
+  assert.equal(memory.buffer.byteLength, byteLength);
   assert.deepEqual([...kept.scores(row)], before);
+  // Many at once, of different lengths, freed in another order.
+  const some = models.slice(0, 100).map(({ blob, rows }) => ({ model: Model.from(blob), rows }));
+  const check = ({ model, rows: [{ row, scores }] }) =>
+    assert.deepEqual([...model.scores(Float32Array.from(row, Number))], scores);
+  some.filter((_, i) => i % 3 === 0).forEach(({ model }) => model.free());
+  const more = models.slice(100, 150).map(({ blob, rows }) => ({ model: Model.from(blob), rows }));
+  const all = [...some.filter((_, i) => i % 3), ...more].filter(({ model }) => model.info.outputs);
+  all.forEach(check);
+  all.reverse().forEach(check);
+  assert.deepEqual([...kept.scores(row)], before);
+});
+
+test('the stack, the first 4 KB of memory, is at most half full', async (context) => {
+  for (const wasm of ['koan.wasm', 'koan-simd.wasm', 'koan-json.wasm']) {
+    const { Model, memory } = await withMemory(context, `stack-${wasm}`, wasm);
+    for (const { blob, rows } of models) {
+      const model = Model.from(blob);
+      model.selfTest();
+      model.features(Float32Array.from(rows[0].row, Number));
+      if (wasm === 'koan-json.wasm') model.json(JSON.stringify(rows[0].row.map((x) => Number(x) || null)));
+      model.free();
+    }
+    for (const { blob, message } of host.damaged) {
+      if (message) assert.throws(() => Model.from(Buffer.from(blob, 'hex')), { message });
+    }
+    // It grows down, and was zeros.
+    const stack = new Uint8Array(memory.buffer, 0, 4096);
+    const depth = stack.length - stack.findIndex((byte) => byte !== 0);
+    console.log(`  ${wasm}: ${depth} bytes`);
+    assert.ok(depth > 0 && depth <= stack.length / 2);
+  }
+});
+
+test('memory that cannot grow is an error, and lasts', async (context) => {
+  const { Model, memory } = await withMemory(context, 'grow');
+  const { blob, rows } = models.find(({ name }) => name === 'digits.koan');
+  const grow = context.mock.method(memory, 'grow', () => {
+    throw new RangeError('WebAssembly.Memory.grow(): Maximum memory size exceeded');
+  });
+  assert.throws(() => Model.from(new Uint8Array(1 << 20)), { message: 'out of memory' });
+  grow.mock.restore();
+  assert.throws(() => Model.from(new Uint8Array(0)), { message: 'the blob ends before field `magic` at offset 0' });
+  const model = Model.from(blob);
+  assert.deepEqual([...model.scores(Float32Array.from(rows[0].row))], rows[0].scores);
 });
 
 test('rows and answers as JSON text, in the entry that has them', async () => {
@@ -288,13 +364,30 @@ test('rows and answers as JSON text, in the entry that has them', async () => {
   assert.throws(() => named('digits.koan').json('[]'), { message: 'this runtime has no JSON: import from koan-wasm/json' });
 });
 
-test('a failed self test says what differs', () => {
-  const { blob } = models.find(({ name }) => name === 'digits.koan');
-  const damaged = Buffer.from(blob);
-  damaged[damaged.length - 8] ^= 1;
-  damaged.writeUInt32LE(crc32(damaged.subarray(0, -4)), damaged.length - 4);
-  const model = Model.from(damaged);
-  assert.throws(() => model.selfTest(), { message: 'self test failed: golden digest 0 differs on this build' });
+test('a failed self test says what differs', async (context) => {
+  const forged = (blob, at) => {
+    const damaged = Buffer.from(blob);
+    damaged[at] ^= 1;
+    damaged.writeUInt32LE(crc32(damaged.subarray(0, -4)), damaged.length - 4);
+    return Model.from(damaged);
+  };
+  const tiny = readFileSync(file(root, 'core/tests/tiny.koan'));
+  Model.from(tiny).selfTest();
+  const fails = (model, what) =>
+    assert.throws(() => model.selfTest(), { message: `self test failed: ${what} differs on this build` });
+  fails(forged(tiny, tiny.length - 8), 'golden digest 0');
+  // The score of its golden row, whose section ends in front of digest and checksum.
+  fails(forged(tiny, tiny.length - 12), 'golden row 0');
+  for (const { blob: text } of host.features) {
+    const blob = Buffer.from(text, 'hex');
+    fails(forged(blob, blob.length - 8), 'golden digest 0');
+  }
+  // The bytes in memory are checked, not those that were given.
+  const { Model: Other, memory } = await withMemory(context, 'bits');
+  const model = Other.from(tiny);
+  const bytesInMemory = Buffer.from(memory.buffer);
+  bytesInMemory[bytesInMemory.indexOf(tiny) + 40] ^= 1;
+  assert.throws(() => model.selfTest(), { message: 'checksum mismatch: the blob is damaged' });
 });
 
 test('a node script of the project runs', () => {

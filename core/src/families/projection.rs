@@ -49,9 +49,8 @@ impl<'b> Dense<'b> {
 
     /// Weights of projection `k` for the 32 inputs from `first` on, a multiple of 32; what
     /// is behind the last input is of no projection.
-    pub(super) fn weights(&self, k: usize, first: usize) -> [i16; 32] {
+    pub(super) fn weights(&self, k: usize, first: usize, weights: &mut [i16; 32]) {
         let at = |each| k as u64 * self.draws_each + (first / each) as u64;
-        let mut weights = [0; 32];
         match self.bank.law {
             Law::Sign => {
                 let signs = self.stream.draw(at(64)) << (first % 64);
@@ -59,10 +58,9 @@ impl<'b> Dense<'b> {
                     *weight = if signs << i >> 63 == 1 { -1 } else { 1 };
                 }
             }
-            Law::Cauchy => tabled(self.stream.draws(at(8)), &mut weights, cauchy),
-            _ => tabled(self.stream.draws(at(8)), &mut weights, normal),
+            Law::Cauchy => tabled(self.stream.draws(at(8)), weights, cauchy),
+            _ => tabled(self.stream.draws(at(8)), weights, normal),
         }
-        weights
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 //! What the host computes, for runtimes elsewhere to be compared with:
 //! `cargo run -p koan-tests --bin host FILE` writes JSON with the results of every
-//! call on the golden models' rows, what is wrong with damaged blobs, and a model for
-//! the cosine of every phase.
+//! call on the golden models' rows, what is wrong with damaged blobs, models without
+//! outputs, and a model for the cosine of every phase.
 //!
 //! Floats are given by their bits, blobs as hexadecimal text.
 
@@ -9,14 +9,20 @@ use std::fmt::Write;
 
 use koan::numerics::Scale;
 use koan::{Family, InputMap, Law, Model, Task};
+use koan_tests::arbitrary::{case, runner};
 use koan_tests::golden::{Golden, all};
 use koan_tests::mutate::{fix_crc, mutated};
 use koan_tests::random::Random;
 use koan_trainer::blob::{BankSpec, MapSpec, ModelSpec, predictor};
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
 /// Damaged copies of golden models.
 const DAMAGED: usize = 3000;
+
+/// Models without outputs.
+const FEATURES: usize = 200;
 
 fn bits(values: &[f32]) -> Vec<u32> {
     values.iter().map(|value| value.to_bits()).collect()
@@ -87,6 +93,18 @@ fn hexadecimal(blob: &[u8]) -> String {
     text
 }
 
+/// A model without outputs, of any banks: the golden digest of its blob is that of
+/// features. With its features of a row of words.
+fn without_outputs(runner: &mut TestRunner) -> Result<Value, Box<dyn std::error::Error>> {
+    let (spec, rows) =
+        case().new_tree(runner).map_err(|reason| reason.message().to_string())?.current();
+    let blob = ModelSpec::features(spec.seed, spec.inputs, spec.maps, spec.banks).encode()?;
+    let mut predictor = predictor(&blob)?;
+    let mut features = vec![0; predictor.model().features()];
+    predictor.features(&rows.words, &mut features)?;
+    Ok(json!({ "blob": hexadecimal(&blob), "row": rows.words, "features": features }))
+}
+
 /// A model whose input is the phase of its features, but for sign and offset:
 /// inputs from -32767 to 32767 take the cosine of every phase. As many features
 /// as fill no whole number of vectors.
@@ -110,7 +128,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut random = Random::new(0xda4a);
     let damaged: Vec<_> = (0..DAMAGED).map(|_| damaged(&models, &mut random)).collect();
     let phases = hexadecimal(&phases()?);
-    let text = json!({ "models": calls, "damaged": damaged, "phases": phases }).to_string();
+    let mut runner = runner(1, 0xfea7);
+    let features = (0..FEATURES).map(|_| without_outputs(&mut runner));
+    let features = features.collect::<Result<Vec<_>, _>>()?;
+    let text = json!({
+        "models": calls, "damaged": damaged, "phases": phases, "features": features,
+    })
+    .to_string();
     std::fs::write(file, text)?;
     println!("{} models, {DAMAGED} damaged blobs", models.len());
     Ok(())

@@ -44,6 +44,8 @@ pub struct Found {
     pub rungs: Vec<Rung>,
     /// Whether there was not time for all of the plan.
     pub cut: bool,
+    /// Multiply-adds per second, as last measured.
+    pub speed: f64,
 }
 
 /// A search over `space`.
@@ -120,7 +122,7 @@ impl Search<'_> {
             entries = self.valued(entries);
         }
         let points = entries.into_iter().flat_map(|entry| entry.points).collect();
-        Ok(Found { points, rungs, cut })
+        Ok(Found { points, rungs, cut, speed: pace.speed })
     }
 
     /// Candidates some size of which keeps all limits.

@@ -202,29 +202,17 @@ fn search(
     crate::train::check(&problem)?;
     let seconds = options.time.as_secs_f64();
     let deadline = start.checked_add(options.time.mul_f64(SEARCHING)).filter(|_| options.clock);
-    let (limits, metric) = (options.limits, options.metric);
-    let search = |space: &Space| {
-        let (problem, seconds) = (&problem, seconds * RUNGS);
-        Search { problem, space, limits, metric, seconds, deadline, progress }.run()
-    };
-    let mut found = search(&space);
+    let mut found = rungs_of(&problem, &space, options, deadline, progress).run();
     // Where no model fits, one without names may.
     if matches!(found, Err(Error::Options(_))) && leave_out_names(&mut space.base, table, 0)? {
         nameless = true;
-        found = search(&space);
+        found = rungs_of(&problem, &space, options, deadline, progress).run();
     }
-    let Found { points, rungs, mut cut } = found?;
+    let Found { mut points, rungs, mut cut, speed } = found?;
     let judged = points.iter().map(|point| (point.bytes, point.loss)).collect();
-    let mut points = points;
     if !space.short {
-        let mut variants = Variants::new(
-            &problem,
-            (limits, metric),
-            space.base.seed,
-            seconds,
-            deadline,
-            progress,
-        )?;
+        let search = rungs_of(&problem, &space, options, deadline, progress);
+        let mut variants = Variants::new(&search, seconds, speed)?;
         points.extend(variants.of(&points)?);
         cut |= variants.cut;
     }
@@ -233,6 +221,21 @@ fn search(
         return Err(nothing());
     }
     Ok(Chosen { points, judged, rungs, cut, nameless })
+}
+
+/// The rungs of a search over `space`.
+fn rungs_of<'s>(
+    problem: &'s Problem<'s>,
+    space: &'s Space,
+    options: &TuneOptions,
+    deadline: Option<Instant>,
+    progress: &'s Progress,
+) -> Search<'s> {
+    // A search of seconds has no variants.
+    let share = if space.short { SEARCHING } else { RUNGS };
+    let seconds = share * options.time.as_secs_f64();
+    let (limits, metric) = (options.limits, options.metric);
+    Search { problem, space, limits, metric, seconds, deadline, progress }
 }
 
 fn check(table: &Table, options: &TuneOptions) -> Result<(), Error> {

@@ -61,8 +61,9 @@ fn variants_keep_features_from_a_larger_pool_within_the_limits() {
         Search { problem: &problem, space, limits, metric, seconds: 0.2, deadline: None, progress };
     let points = search.run().unwrap().points;
     let variants = |limits: Limits, seconds: f64, deadline: Option<Instant>| {
-        let mut variants =
-            Variants::new(&problem, (limits, metric), 1, seconds, deadline, progress).unwrap();
+        let search =
+            Search { problem: &problem, space, limits, metric, seconds: 0.2, deadline, progress };
+        let mut variants = Variants::new(&search, seconds, 1e10).unwrap();
         (variants.of(&points).unwrap(), variants.cut)
     };
     let (found, cut) = variants(limits, 20.0, None);

@@ -1,18 +1,16 @@
 //! What the rungs do not have: features kept from a larger pool, and another loss, tried
 //! for the best points.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::budget::{SPEED, feature_work};
 use super::folds::Folds;
 use super::footprint::Footprint;
-use super::metric::Metric;
+use super::halving::Search;
+use super::inputs::Inputs;
 use super::rank::{Point, weight};
-use super::sizes::Limits;
 use crate::blob::{ModelSpec, predictor};
 use crate::data::{Table, Task};
-use crate::plan::realise;
-use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::prune::MOST_CANDIDATES;
 use crate::solve::Loss;
@@ -30,35 +28,27 @@ const SHARES: (f64, f64) = (0.4, 0.2);
 
 /// A search's end.
 pub(super) struct Variants<'v> {
-    pub problem: &'v Problem<'v>,
-    pub limits: Limits,
-    pub metric: Metric,
-    pub deadline: Option<Instant>,
-    pub progress: &'v Progress,
+    search: &'v Search<'v>,
     folds: Folds,
     /// Multiply-adds that may still be spent, as planned, and for one variant.
     left: f64,
     each: f64,
+    /// Multiply-adds per second.
+    speed: f64,
     /// Whether the clock ended it.
     pub cut: bool,
 }
 
 impl<'v> Variants<'v> {
-    /// Within a search that plans for so many seconds.
+    /// Of what `search` found at a `speed`, in multiply-adds per second; `seconds` is the
+    /// time that all of it plans for.
     ///
     /// # Errors
     /// Data that cannot be divided into folds.
-    pub fn new(
-        problem: &'v Problem<'v>,
-        (limits, metric): (Limits, Metric),
-        seed: u64,
-        seconds: f64,
-        deadline: Option<Instant>,
-        progress: &'v Progress,
-    ) -> Result<Self, Error> {
-        let folds = Folds::new(problem.table, seed)?;
+    pub fn new(search: &'v Search<'v>, seconds: f64, speed: f64) -> Result<Self, Error> {
+        let folds = Folds::new(search.problem.table, search.space.base.seed)?;
         let (left, each) = (SHARES.0 * seconds * SPEED, SHARES.1 * seconds * SPEED);
-        Ok(Self { problem, limits, metric, deadline, progress, folds, left, each, cut: false })
+        Ok(Self { search, folds, left, each, speed, cut: false })
     }
 
     /// Variants of the best of `points`, as far as there is time.
@@ -77,7 +67,7 @@ impl<'v> Variants<'v> {
                 variants.extend(self.selected(point)?);
             }
         }
-        if self.problem.task() == Task::Classification {
+        if self.search.problem.task() == Task::Classification {
             let mut best: Vec<Point> =
                 sorted.into_iter().cloned().chain(variants.iter().cloned()).collect();
             best.sort_by(|a, b| a.value.total_cmp(&b.value));
@@ -93,7 +83,8 @@ impl<'v> Variants<'v> {
         if work > self.left.min(self.each) {
             return false;
         }
-        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        let needed = Duration::from_secs_f64(work / self.speed);
+        if self.search.deadline.is_some_and(|deadline| Instant::now() + needed >= deadline) {
             self.cut = true;
             return false;
         }
@@ -117,7 +108,7 @@ impl<'v> Variants<'v> {
             if !self.affords(parts * fit) {
                 continue;
             }
-            self.progress.phase(&format!("keeping {} of {} features", size.kept, size.pool));
+            self.search.progress.phase(&format!("keeping {} of {} features", size.kept, size.pool));
             let options = TrainOptions {
                 features: vec![size.kept],
                 candidates: Some(size.pool),
@@ -132,36 +123,25 @@ impl<'v> Variants<'v> {
 
     /// The same features with logistic regression.
     fn other_loss(&mut self, point: &Point) -> Result<Option<Point>, Error> {
-        let banks = bank_plans(self.problem.table, &point.options)?;
+        let banks = bank_plans(self.search.problem.table, &point.options)?;
         let columns: usize = banks.iter().map(crate::plan::BankPlan::columns).sum();
         let (k, n) = (columns as f64, f64::from(point.options.candidates.unwrap_or(0)));
         let (rows, parts) = (self.folds.rows() as f64, self.folds.held.len() as f64);
         // About a hundred passes over the features in each fold, and rounding.
-        let work = 100.0 * rows * k * self.problem.outputs as f64 + 2.0 * rows * k * k;
+        let work = 100.0 * rows * k * self.search.problem.outputs as f64 + 2.0 * rows * k * k;
         let selection = rows * n * n / 2.0 + 2.5 * n.powi(3);
         if !self.affords(parts * (work + selection)) {
             return Ok(None);
         }
-        self.progress.phase("trying another loss");
+        self.search.progress.phase("trying another loss");
         let options = TrainOptions { loss: Loss::Logistic, lambda: None, ..point.options.clone() };
         self.judged(options, point, (point.bytes, point.instructions)).map(Some)
     }
 
     /// Feature part with few features, and what models of it weigh.
     fn footprint(&self, options: &TrainOptions) -> Result<(ModelSpec, Footprint), Error> {
-        let least = match options.families[..] {
-            [FamilyName::Conv] => options.conv.family(&self.problem.table.schema)?.cells(),
-            _ => 1,
-        };
-        let plain = TrainOptions { features: vec![least], ..options.clone() };
-        let banks = bank_plans(self.problem.table, &plain)?;
-        let rows: Vec<usize> = (0..self.problem.table.rows()).collect();
-        let kind = options.map.unwrap_or(crate::normalise::Kind::Shared);
-        let normaliser = crate::normalise::Normaliser::fit(self.problem.table, &rows, kind);
-        let spread = normaliser.spread(self.problem.table, &rows);
-        let spec = realise(options.seed, &banks, &normaliser, &spread);
-        let footprint = Footprint::new(&spec, self.problem, options)?;
-        Ok((spec, footprint))
+        let kinds: Vec<_> = options.map.into_iter().collect();
+        self.search.small(options, &Inputs::new(self.search.problem, &kinds))
     }
 
     /// The most features that fit the limits when there are `pool` times as many to
@@ -170,9 +150,9 @@ impl<'v> Variants<'v> {
         let of = |kept: u16| {
             let pool = (usize::from(kept) * pool).min(MOST_CANDIDATES) as u16;
             let (bytes, instructions) =
-                footprint.selected(self.limits.core, pool, kept, bits).ok()?;
-            let slow = self.limits.instructions.is_some_and(|limit| instructions > limit);
-            let fits = bytes <= self.limits.flash && !slow && kept < pool;
+                footprint.selected(self.search.limits.core, pool, kept, bits).ok()?;
+            let slow = self.search.limits.instructions.is_some_and(|limit| instructions > limit);
+            let fits = bytes <= self.search.limits.flash && !slow && kept < pool;
             fits.then_some(Selected { kept, pool, bytes, instructions })
         };
         let (mut low, mut high) = (0, MOST_CANDIDATES as u16 / 2);
@@ -192,22 +172,27 @@ impl<'v> Variants<'v> {
     ) -> Result<Point, Error> {
         let mut scores = Vec::new();
         for &held in &self.folds.held {
-            let fit = self.problem.table.select(&self.folds.fit_rows(held));
+            let fit = self.search.problem.table.select(&self.folds.fit_rows(held));
             let blob = train_blob(&fit, &options, &Progress::none())?;
-            scores.extend(scores_of(&blob, &self.problem.table.select(&self.folds.parts[held]))?);
+            scores.extend(scores_of(
+                &blob,
+                &self.search.problem.table.select(&self.folds.parts[held]),
+            )?);
         }
         let rows = self.folds.held_rows();
-        let loss = self.metric.of_scores(&self.problem.table.select(&rows), &scores);
-        let outputs = self.problem.outputs;
+        let loss = self.search.metric.of_scores(&self.search.problem.table.select(&rows), &scores);
+        let outputs = self.search.problem.outputs;
         let square = scores
             .iter()
             .enumerate()
-            .map(|(i, score)| (score - self.problem.target(rows[i / outputs], i % outputs)).powi(2))
+            .map(|(i, score)| {
+                (score - self.search.problem.target(rows[i / outputs], i % outputs)).powi(2)
+            })
             .sum::<f64>()
             / scores.len() as f64;
         // Another loss than the squared one is not to be told by that.
         let squared = options.loss == Loss::Squared && origin.options.loss == Loss::Squared;
-        let weight = weight(self.problem.task(), self.metric);
+        let weight = weight(self.search.problem.task(), self.search.metric);
         let (old, new) = (origin.value - (1.0 - weight) * origin.loss, square / origin.square);
         let value = if squared {
             (1.0 - weight) * loss + old * new

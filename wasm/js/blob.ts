@@ -1,0 +1,69 @@
+/** What a blob says of itself, byte by byte as `docs/format.md` has it. */
+
+/** Offsets of the header, from the version on. */
+export const At = { Flags: 5, Inputs: 6, Outputs: 8, Seed: 9, CheckWord: 17, Maps: 19 } as const;
+
+/** Bits of the flags. */
+export const Flag = { Classification: 1, MapPerInput: 2 } as const;
+
+export const Section = { ClassNames: 1, Notes: 2, GoldenRows: 3, Calibration: 4 } as const;
+
+/** Bytes behind the sections: the golden digest and the checksum. */
+export const TRAILER = 8;
+
+/** Bytes of parameters that the families' banks have, by the families' codes. */
+const PARAMETERS = [0, 0, 0, 1, 3, 0, 5];
+const BIN = 3;
+
+/** Bits of a bank's options. */
+const Option = { Groups: 16, More: 32, Kept: 64 } as const;
+
+/** CRC-32 (IEEE 802.3), bit by bit; `crc`: of the bytes before. */
+export function crc32(bytes: Uint8Array, crc = 0): number {
+  crc = ~crc;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (0xedb88320 & -(crc & 1));
+  }
+  return ~crc >>> 0;
+}
+
+/** The bytes that an array lies in. */
+export const bytesOf = (array: ArrayBufferView): Uint8Array =>
+  new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+
+/** A view that reads numbers. */
+export const numbersOf = (bytes: Uint8Array): DataView =>
+  new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+
+/** The bytes of a section, of those that start at `at`; none if the model has none. */
+export function section(blob: Uint8Array, at: number, tag: number): Uint8Array {
+  while (at < blob.length - TRAILER) {
+    const start = at + 3;
+    const end = start + numbersOf(blob).getUint16(at + 1, true);
+    if (blob[at] === tag) return blob.subarray(start, end);
+    at = end;
+  }
+  return blob.subarray(0, 0);
+}
+
+/**
+ * The banks of a checked blob: how many features each has, and for bins the number of
+ * slots of a grid, else 0.
+ */
+export function* banks(blob: Uint8Array): Generator<{ features: number; slots: number }> {
+  const numbers = numbersOf(blob);
+  const maps = blob[At.Flags]! & Flag.MapPerInput ? numbers.getUint16(At.Inputs, true) : 1;
+  let at = At.Maps + 6 * maps;
+  let options: number;
+  do {
+    const family = blob[at]! & 15;
+    options = blob[at + 1]!;
+    const features = numbers.getUint16(at + 2, true);
+    at += 6;
+    yield { features, slots: family === BIN ? 1 << blob[at]! : 0 };
+    at += PARAMETERS[family]!;
+    if (options & Option.Groups) at += 1 + 5 * blob[at]!;
+    if (options & Option.Kept) at += 3 + numbers.getUint16(at + 1, true);
+  } while (options & Option.More);
+}
