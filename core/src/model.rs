@@ -436,8 +436,9 @@ mod tests {
     #[test]
     fn examining_refuses_what_parsing_refuses() {
         // Every byte changed in several ways, with a checksum that holds or does not.
-        for at in 0..TINY.len() {
-            for change in [1, 0x10, 0x80, 0xff] {
+        let changes: &[u8] = if cfg!(miri) { &[0x80] } else { &[1, 0x10, 0x80, 0xff] };
+        for at in (0..TINY.len()).step_by(if cfg!(miri) { 5 } else { 1 }) {
+            for &change in changes {
                 let mut blob = TINY.to_vec();
                 blob[at] ^= change;
                 for blob in [with_checksum(blob.clone()), blob] {

@@ -55,7 +55,7 @@ pub fn finding(
         "KDDCUP99: what differs between draws of stumps (squared loss; {} with K = {}, then as many \
          with K = {}) is one kind of row, {}, {} % of the test rows and nearly all alike. The draws \
          have {} % wrong; rows of that kind are {} % of all in these, so that without them {} % are \
-         left. Whether that block falls on the wrong side of 0 is chance.",
+         left. Whether a block of them falls on the wrong side of 0 is chance.",
         DRAWS,
         STUMPS[0],
         STUMPS[1],
