@@ -132,11 +132,16 @@ pub fn tune(
         let mut point = point;
         let mut trained = train(train_table, test, &point.options, &quiet)?;
         // How long a list of kept features is, is known when they are.
-        while point.options.candidates.is_some() && trained.blob.len() > options.limits.flash {
+        let selected = point.options.candidates.is_some();
+        let too_large = |trained: &Trained| selected && trained.blob.len() > options.limits.flash;
+        while too_large(&trained) && point.options.features[0] > 1 {
             let features = &mut point.options.features[0];
             let fewer = usize::from(*features) * options.limits.flash / trained.blob.len();
             *features = (fewer as u16).min(*features - 1).max(1);
             trained = train(train_table, test, &point.options, &quiet)?;
+        }
+        if too_large(&trained) {
+            continue;
         }
         let Trained { blob, report, .. } = trained;
         let test = evaluate(&blob, test)?;
