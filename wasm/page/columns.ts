@@ -69,10 +69,12 @@ function columnsOf(info: Info): Column[] {
   if (notes.format && notes.format !== 'csv') {
     throw new Error(`the model was trained on ${notes.format} data, not on a table of columns`);
   }
-  const items = Array.isArray(notes.columns) ? notes.columns : [info.inputs, { target: '' }];
+  const items = Array.isArray(notes.columns) ? notes.columns : [info.inputs, 0];
   return items.flatMap((item): Column[] => {
     if (typeof item === 'number') {
-      return Array.from({ length: Math.min(item, 65535) }, () => ({ kind: 'number', name: '' }));
+      const kind = item > 0 ? 'number' : item < 0 ? 'dropped' : 'target';
+      const length = Math.min(Math.abs(item) || 1, 65535);
+      return Array.from({ length }, () => ({ kind, name: '' }));
     }
     if (typeof item === 'string') return [{ kind: 'number', name: item }];
     const { name = '', values, missing, target, dropped } = item as Record<string, never>;

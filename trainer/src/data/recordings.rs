@@ -12,26 +12,17 @@ use super::scan::class_name;
 
 /// How samples belong to recordings and become rows; part of the schema, so that
 /// raw recordings can be given to the model again.
-#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recordings {
     /// The windows that are rows; `None` where each sample is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<Window>,
     /// What tells recordings apart, besides the files that they are in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<GroupBy>,
     /// Where the label is if no column has it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<LabelFrom>,
 }
 
 impl Recordings {
-    /// Whether each row is one of the file's, with a column for its target.
-    pub(crate) fn is_plain(&self) -> bool {
-        *self == Recordings::default()
-    }
-
     /// Samples of a row.
     pub(crate) fn samples(&self) -> usize {
         self.window.map_or(1, |window| window.samples)
@@ -43,8 +34,7 @@ impl Recordings {
 /// A row is `samples × channels` inputs, one sample after the other (so that a
 /// device appends samples as they come): input `s · channels + c` is channel `c`
 /// of sample `s`, the oldest sample first.
-#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// Samples of a window, at least 1.
     pub samples: usize,
@@ -53,8 +43,7 @@ pub struct Window {
 }
 
 /// What tells recordings apart.
-#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupBy {
     /// Each file is one.
     File,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::compact::Compact;
 use super::error::{ColumnLabel, DataError};
 use super::recordings::Recordings;
 use super::shape::Shape;
@@ -36,35 +37,30 @@ impl Format {
 /// Inferred by [`read`](super::read) and kept with the model, so that raw
 /// columns can be given to it again. The JSON is short, since it travels inside
 /// a model of a few hundred bytes: `{"format":"svmlight"}`, or
-/// `{"format":"csv","columns":["age",{"name":"job","values":["a","b"]},{"target":"y"}]}`.
+/// `{"columns":["age",{"name":"job","values":["a","b"]},{"target":"y"}]}`, or without
+/// the names of columns, three numeric ones, one that is not used and the target, in
+/// windows of 128 samples at every 32nd: `{"columns":[3,-1,0],"window":[128,32]}`.
 /// [`Schema::inputs`] and [`Schema::classes`] are not part of it, as the model
 /// stores them already; [`Schema::restored`] puts them back.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
-#[serde(deny_unknown_fields)]
+#[serde(into = "Compact", try_from = "Compact")]
 pub struct Schema {
     /// The format of the data.
     pub format: Format,
     /// Every column of a table, in the order of the file; empty for
     /// other formats.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "super::compact")]
     pub columns: Vec<Column>,
     /// Whether the indices of an svmlight file count from 0 instead of 1.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub zero_based: bool,
     /// The class that is told from all the others; `None` when each class is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub positive: Option<String>,
     /// How samples belong to recordings and become rows.
-    #[serde(default, skip_serializing_if = "Recordings::is_plain")]
     pub recordings: Recordings,
     /// Inputs per row; not in the JSON.
-    #[serde(skip)]
     pub inputs: usize,
     /// Names of the classes, empty for regression; not in the JSON.
-    #[serde(skip)]
     pub classes: Vec<String>,
     /// The shape of a row of images, where the data say it; not in the JSON.
-    #[serde(skip)]
     pub image: Option<Shape>,
 }
 

@@ -191,6 +191,11 @@ fn schemas_from_elsewhere() {
     let parse = serde_json::from_str::<Schema>;
     for (text, expected) in [
         (r#"{"format":"csv","columns":[99999999999]}"#, "more than 1048576 columns"),
+        (r#"{"columns":[1,-9223372036854775808]}"#, "more than 1048576 columns"),
+        (r#"{"columns":[1,0,0]}"#, "more than one target"),
+        (r#"{"columns":[1],"window":[0,1]}"#, "a window without samples"),
+        (r#"{"columns":[1],"window":[4,0]}"#, "or without a stride"),
+        (r#"{"columns":[1],"group":"folder"}"#, "did not match"),
         (r#"{"format":"csv","columns":[{"values":["b","a"]}]}"#, "not ascending"),
         (r#"{"format":"csv","columns":[{"target":"a"},{"target":"b"}]}"#, "more than one target"),
         (r#"{"format":"csv","columns":[{"missing":1e39}]}"#, "not finite"),

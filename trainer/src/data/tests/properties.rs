@@ -64,6 +64,23 @@ proptest! {
     }
 
     #[test]
+    fn schemas_are_the_same_from_json(columns in vec((0..4, any::<bool>()), 1..12), target in 0..12usize) {
+        let column = |(index, &(kind, named)): (usize, &(i32, bool))| Column {
+            name: if named { format!("c{index}") } else { String::new() },
+            kind: match kind {
+                _ if index == target => ColumnKind::Target,
+                0 => ColumnKind::Dropped,
+                1 => ColumnKind::Text { values: vec!["a".into(), "b".into()] },
+                2 => ColumnKind::Numeric { missing: Some(0.5) },
+                _ => ColumnKind::Numeric { missing: None },
+            },
+        };
+        let columns = columns.iter().enumerate().map(column).collect();
+        let schema = Schema { columns, ..Schema::new(Format::Csv) };
+        prop_assert_eq!(serde_json::from_str::<Schema>(&json(&schema)).unwrap(), schema);
+    }
+
+    #[test]
     fn arbitrary_bytes_do_not_panic(bytes in vec(any::<u8>(), 0..200), text in "[0-9a:,.\n\" ?-]{0,60}") {
         for bytes in [&bytes[..], text.as_bytes(), &[&[0, 0, 8, 3], &bytes[..]].concat()] {
             let _ = read_text(bytes, &options());

@@ -51,7 +51,7 @@ fn windows_are_sample_major_and_within_a_file() {
     assert_eq!(table.division, Division::Groups(vec![0, 0, 1, 2, 2]));
     assert_eq!(
         json(&table.schema),
-        r#"{"format":"csv","columns":["x","y"],"recordings":{"window":{"samples":4,"stride":2},"group":"file","label":"folder"}}"#
+        r#"{"columns":["x","y"],"window":[4,2],"group":"file","label":"folder"}"#
     );
     assert_eq!(through_json(&table.schema), table.schema);
     // A stream of samples gives windows as they are complete.
@@ -73,6 +73,9 @@ fn windows_end_where_a_recording_does() {
     assert_eq!(table.values, [1.0, 2.0, 3.0, 4.0, 4.0, 5.0, 6.0, 7.0]);
     assert_eq!(table.target, Target::Classes { labels: vec![0, 1, 0, 1] });
     assert_eq!(table.division, Division::Groups(vec![0, 1, 1, 0]));
+    let schema = table.schema.without_names();
+    assert_eq!(json(&schema), r#"{"columns":[1,-1,0],"window":[2,1],"group":1}"#);
+    assert_eq!(through_json(&schema), schema);
     // Numbers are averaged.
     let text = "x,who,y\n1,a,0.5\n2,a,1\n3,a,3\n4,a,0.25\n";
     let table = read_text(text, &options).unwrap();

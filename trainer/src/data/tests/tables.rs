@@ -95,7 +95,7 @@ fn proben1_classes_and_parts() {
     use Part::{Test, Train, Validation};
     assert_eq!(table.division, Division::Parts(vec![Train, Train, Validation, Test]));
     assert_eq!(table.select(&[3, 0]).division, Division::Parts(vec![Test, Train]));
-    assert_eq!(json(&table.schema), r#"{"format":"csv","columns":[2,{"target":"class"}]}"#);
+    assert_eq!(json(&table.schema), r#"{"columns":[2,{"target":"class"}]}"#);
 }
 
 #[test]
