@@ -24,7 +24,10 @@ const POOLS: [usize; 3] = [8, 4, 2];
 /// Points that are tried with another loss.
 const OTHER_LOSSES: usize = 2;
 /// Share of the planned time for all variants, and for each.
-const SHARES: (f64, f64) = (0.4, 0.2);
+const SHARES: (f64, f64) = (0.6, 0.3);
+/// Held-out rows that are enough to judge a variant by, where there is not time for
+/// all.
+const ENOUGH_ROWS: usize = 5000;
 
 /// A search's end.
 pub(super) struct Variants<'v> {
@@ -92,31 +95,39 @@ impl<'v> Variants<'v> {
         true
     }
 
-    /// The same way with as many features as fit, kept from a pool of more.
+    /// As many of the held-out parts as there is time for at so much `work` each: all,
+    /// or one that has enough rows.
+    fn parts(&mut self, work: f64) -> Option<Vec<usize>> {
+        let all = self.folds.held.clone();
+        if self.affords(all.len() as f64 * work) {
+            return Some(all);
+        }
+        // On fewer parts than all a point is not known yet: twice the work.
+        let enough = |part: &&usize| self.folds.parts[**part].len() >= ENOUGH_ROWS;
+        let one = all.iter().find(enough).copied()?;
+        self.affords(2.0 * work).then_some(vec![one])
+    }
+
+    /// The same way with as many features as fit, kept from a pool of more; without the
+    /// inputs themselves.
     fn selected(&mut self, point: &Point) -> Result<Option<Point>, Error> {
-        let options = &point.options;
-        let single = !options.linear && options.families.len() == 1;
-        let suits = !matches!(options.families[..], [FamilyName::Bin | FamilyName::Linear]);
-        let (Some(bits), true) = (options.bits, single && suits) else { return Ok(None) };
-        let (spec, footprint) = self.footprint(options)?;
-        let (rows, parts) = (self.folds.rows() as f64, self.folds.held.len() as f64);
+        let single = point.options.families.len() == 1;
+        let suits = !matches!(point.options.families[..], [FamilyName::Bin | FamilyName::Linear]);
+        let (Some(bits), true) = (point.options.bits, single && suits) else { return Ok(None) };
+        let options = TrainOptions { linear: false, lambda: None, ..point.options.clone() };
+        let (spec, footprint) = self.footprint(&options)?;
+        let rows = self.folds.rows() as f64;
         for pool in POOLS {
             let Some(size) = self.size(&footprint, pool, bits) else { continue };
             let n = f64::from(size.pool);
             // Features, their Gram matrix, and leaving them out one by one.
-            let fit = rows * n * (feature_work(&spec) + n / 2.0) + 2.5 * n.powi(3);
-            if !self.affords(parts * fit) {
-                continue;
-            }
+            let work = rows * n * (feature_work(&spec) + n / 2.0) + 2.5 * n.powi(3);
+            let Some(parts) = self.parts(work) else { continue };
             self.search.progress.phase(&format!("keeping {} of {} features", size.kept, size.pool));
-            let options = TrainOptions {
-                features: vec![size.kept],
-                candidates: Some(size.pool),
-                lambda: None,
-                ..options.clone()
-            };
+            let (features, candidates) = (vec![size.kept], Some(size.pool));
+            let options = TrainOptions { features, candidates, ..options };
             let cost = (size.bytes, size.instructions);
-            return self.judged(options, point, cost).map(Some);
+            return self.judged(options, point, cost, &parts).map(Some);
         }
         Ok(None)
     }
@@ -126,16 +137,14 @@ impl<'v> Variants<'v> {
         let banks = bank_plans(self.search.problem.table, &point.options)?;
         let columns: usize = banks.iter().map(crate::plan::BankPlan::columns).sum();
         let (k, n) = (columns as f64, f64::from(point.options.candidates.unwrap_or(0)));
-        let (rows, parts) = (self.folds.rows() as f64, self.folds.held.len() as f64);
+        let rows = self.folds.rows() as f64;
         // About a hundred passes over the features in each fold, and rounding.
         let work = 100.0 * rows * k * self.search.problem.outputs as f64 + 2.0 * rows * k * k;
         let selection = rows * n * n / 2.0 + 2.5 * n.powi(3);
-        if !self.affords(parts * (work + selection)) {
-            return Ok(None);
-        }
+        let Some(parts) = self.parts(work + selection) else { return Ok(None) };
         self.search.progress.phase("trying another loss");
         let options = TrainOptions { loss: Loss::Logistic, lambda: None, ..point.options.clone() };
-        self.judged(options, point, (point.bytes, point.instructions)).map(Some)
+        self.judged(options, point, (point.bytes, point.instructions), &parts).map(Some)
     }
 
     /// Feature part with few features, and what models of it weigh.
@@ -163,33 +172,23 @@ impl<'v> Variants<'v> {
         of(low).filter(|_| low > 0)
     }
 
-    /// Options that were not judged yet, on the rows held out of each fold.
+    /// Options that were not judged yet, on the rows of some of the held-out parts.
     fn judged(
         &self,
         options: TrainOptions,
         origin: &Point,
         (bytes, instructions): (usize, u64),
+        parts: &[usize],
     ) -> Result<Point, Error> {
-        let mut scores = Vec::new();
-        for &held in &self.folds.held {
-            let fit = self.search.problem.table.select(&self.folds.fit_rows(held));
-            let blob = train_blob(&fit, &options, &Progress::none())?;
-            scores.extend(scores_of(
-                &blob,
-                &self.search.problem.table.select(&self.folds.parts[held]),
-            )?);
+        let mut found = self.errors(&options, parts)?;
+        if parts.len() < self.folds.held.len() {
+            // What these rows say, in the units of all rows.
+            let here = self.errors(&origin.options, parts)?;
+            let ratio = |mine: f64, other: f64| if other > 0.0 { mine / other } else { 1.0 };
+            found.loss = origin.loss * ratio(found.loss, here.loss);
+            found.square = origin.square * ratio(found.square, here.square);
         }
-        let rows = self.folds.held_rows();
-        let loss = self.search.metric.of_scores(&self.search.problem.table.select(&rows), &scores);
-        let outputs = self.search.problem.outputs;
-        let square = scores
-            .iter()
-            .enumerate()
-            .map(|(i, score)| {
-                (score - self.search.problem.target(rows[i / outputs], i % outputs)).powi(2)
-            })
-            .sum::<f64>()
-            / scores.len() as f64;
+        let Errors { loss, square } = found;
         // Another loss than the squared one is not to be told by that.
         let squared = options.loss == Loss::Squared && origin.options.loss == Loss::Squared;
         let weight = weight(self.search.problem.task(), self.search.metric);
@@ -201,6 +200,32 @@ impl<'v> Variants<'v> {
         };
         Ok(Point { options, loss, square, value, bytes, instructions, ..origin.clone() })
     }
+
+    /// Errors of models on the held-out rows of parts, each fitted to all other parts.
+    fn errors(&self, options: &TrainOptions, parts: &[usize]) -> Result<Errors, Error> {
+        let (problem, outputs) = (self.search.problem, self.search.problem.outputs);
+        let (mut rows, mut scores) = (Vec::new(), Vec::new());
+        for &held in parts {
+            let fit = problem.table.select(&self.folds.fit_rows(held));
+            let blob = train_blob(&fit, options, &Progress::none())?;
+            scores.extend(scores_of(&blob, &problem.table.select(&self.folds.parts[held]))?);
+            rows.extend_from_slice(&self.folds.parts[held]);
+        }
+        let loss = self.search.metric.of_scores(&problem.table.select(&rows), &scores);
+        let error = |(i, score): (usize, &f64)| {
+            (score - problem.target(rows[i / outputs], i % outputs)).powi(2)
+        };
+        let square = scores.iter().enumerate().map(error).sum::<f64>() / scores.len() as f64;
+        Ok(Errors { loss, square })
+    }
+}
+
+/// On rows that were not fitted to.
+struct Errors {
+    /// By the metric.
+    loss: f64,
+    /// Mean squared error.
+    square: f64,
 }
 
 /// So many features of a pool.
