@@ -10,6 +10,9 @@ with -Os and linked without what is not used, less those of an empty program.
 Windows of the accelerometer sets are those of koan's commands (128 samples every
 32 or 64), and so are the five parts of whole recordings: the example `folds` of
 koan-trainer prints them. A forest sees 24 statistics of a window, eight of each axis.
+One more forest of these sets is trained like that of the project that published them,
+emlearn-micropython's har_trees: ten trees, three tenths of the statistics at a split,
+classes balanced, the rows that a leaf needs chosen by recordings held out.
 Errors are means over three seeds of the parts and the forest, of the accelerometer
 sets over ten. Prints JSON, one line for each model.
 """
@@ -32,12 +35,14 @@ import numpy as np
 from scipy.io import arff
 from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import GridSearchCV, GroupShuffleSplit, train_test_split
 
 SEEDS = {"gestures": range(1, 11), "exercises": range(1, 11)}
 FEW_SEEDS = range(1, 4)
 # Trees, most leaves of one.
 FORESTS = [(1, 32), (3, 32), (10, 32), (10, 128), (30, 128), (100, None)]
+# Of har_trees.
+LEAST_ROWS = {"min_samples_leaf": [1, 4, 16, 64, 256]}
 SERIES = {"gestures": ("cgestures", 64), "exercises": ("har_exercise_1", 32)}
 
 
@@ -51,9 +56,9 @@ def statistics(window):
 
 
 def windows(file, stride):
-    """Statistics and activities of all windows of a file."""
+    """Statistics, activities and recordings of all windows of a file."""
     rows = list(csv.DictReader(gzip.open(file, "rt")))
-    inputs, targets = [], []
+    inputs, targets, recordings = [], [], []
     names = [row["file"] for row in rows]
     for name in dict.fromkeys(names):
         part = [row for row in rows if row["file"] == name]
@@ -61,7 +66,8 @@ def windows(file, stride):
         for start in range(0, len(series) - 127, stride):
             inputs.append(statistics(series[start : start + 128]))
             targets.append(part[start + 127]["activity"])
-    return np.array(inputs), np.array(targets)
+            recordings.append(name)
+    return np.array(inputs), np.array(targets), np.array(recordings)
 
 
 @cache
@@ -76,11 +82,11 @@ def koan_parts(file, stride, seeds):
 
 
 def folds(data, name, seed):
-    """Pairs of training and test parts: inputs and targets."""
+    """Pairs of training and test parts: inputs and targets, and the training part's recordings."""
     if name in SERIES:
         file, stride = SERIES[name]
         file = data / f"har_emlearn/{file}.csv.gz"
-        inputs, targets = windows(file, stride)
+        inputs, targets, recordings = windows(file, stride)
         classes, parts = koan_parts(file, stride, SEEDS[name])
         if not np.array_equal(classes, targets):
             sys.exit(f"{file}: not the windows that koan has")
@@ -97,10 +103,10 @@ def folds(data, name, seed):
             inputs = np.array([[row[field] for field in fields[:-1]] for row in table], float)
             inputs = np.where(np.isnan(inputs), np.nanmean(inputs, axis=0), inputs)
             targets = np.unique(table[fields[-1]], return_inverse=True)[1]
-        rows = np.arange(len(inputs))
+        rows = recordings = np.arange(len(inputs))
         size = 597 if name == "digits" else 0.2
         parts = [train_test_split(rows, test_size=size, stratify=targets, random_state=seed)]
-    return [(inputs[a], targets[a], inputs[b], targets[b]) for a, b in parts]
+    return [(inputs[a], targets[a], inputs[b], targets[b], recordings[a]) for a, b in parts]
 
 
 def linked(source, folder):
@@ -133,11 +139,22 @@ def size(model, inputs):
 
 def quantised(parts):
     """Inputs as 16-bit integers, scaled by the training part, each column alone."""
-    for inputs, targets, test, truth in parts:
+    for inputs, targets, test, truth, recordings in parts:
         low, high = inputs.min(0), inputs.max(0)
         scale = 32000 / np.maximum(high - low, 1e-12)
         to = lambda x: np.clip(np.round((x - low) * scale) - 16000, -32768, 32767).astype(np.int16)
-        yield to(inputs), targets, to(test), truth
+        yield to(inputs), targets, to(test), truth, recordings
+
+
+def forest(trees, leaves, seed, inputs, targets, recordings):
+    """A forest; like that of har_trees if `leaves` is "har_trees"."""
+    if leaves != "har_trees":
+        model = RandomForestClassifier(trees, max_leaf_nodes=leaves, random_state=seed, n_jobs=2)
+        return model.fit(inputs, targets)
+    model = RandomForestClassifier(trees, max_features=0.3, class_weight="balanced", random_state=seed)
+    parts = GroupShuffleSplit(5, test_size=0.25, random_state=seed)
+    search = GridSearchCV(model, LEAST_ROWS, scoring="f1_micro", cv=parts, n_jobs=2)
+    return search.fit(inputs, targets, groups=recordings).best_estimator_
 
 
 def main():
@@ -147,13 +164,12 @@ def main():
     arguments = parser.parse_args()
     for name in arguments.sets:
         splits = {seed: list(quantised(folds(arguments.data, name, seed))) for seed in SEEDS.get(name, FEW_SEEDS)}
-        for trees, leaves in FORESTS:
+        for trees, leaves in FORESTS + ([(10, "har_trees")] if name in SERIES else []):
             wrong, bytes = [], []
             for seed, parts in splits.items():
                 errors = []
-                for inputs, targets, test, truth in parts:
-                    model = RandomForestClassifier(trees, max_leaf_nodes=leaves, random_state=seed, n_jobs=2)
-                    model.fit(inputs, targets)
+                for inputs, targets, test, truth, recordings in parts:
+                    model = forest(trees, leaves, seed, inputs, targets, recordings)
                     errors.append((model.predict(test) != truth).mean())
                 wrong.append(np.mean(errors))
                 model.n_jobs = None

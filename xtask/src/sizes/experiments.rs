@@ -126,8 +126,8 @@ pub fn parts() -> Vec<Part> {
                 10,
                 "$DATA/har_emlearn/har_exercise_1.csv.gz",
                 &format!(
-                    "{recordings} --stride 32 --family conv --kernel 12 --dilated -k 64 -b 2 \
-                     --candidates 512"
+                    "{recordings} --stride 32 --family conv --kernel 12 --dilated -k 160 -b 2 \
+                     --bandwidth 3.5 --candidates 512"
                 ),
                 "",
             )],

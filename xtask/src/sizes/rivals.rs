@@ -47,9 +47,18 @@ const PUBLISHED: [(&str, &str, u64, f64); 8] = [
 struct Forest {
     set: String,
     trees: u32,
-    leaves: Option<u32>,
+    leaves: Option<Leaves>,
     error: f64,
     bytes: u64,
+}
+
+/// How large a tree may grow.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Leaves {
+    Most(u32),
+    /// As the project of that name does it.
+    Like(String),
 }
 
 /// All of them.
@@ -59,7 +68,11 @@ pub fn all() -> Result<Vec<Rival>> {
     let forests = text.lines().filter(|line| !line.is_empty()).map(|line| {
         let Forest { set, trees, leaves, error, bytes } =
             serde_json::from_str(line).with_context(|| FORESTS.to_owned())?;
-        let leaves = leaves.map_or_else(|| "grown out".into(), |most| format!("{most} leaves"));
+        let leaves = match leaves {
+            Some(Leaves::Most(most)) => format!("{most} leaves"),
+            Some(Leaves::Like(project)) => format!("as {project} trains it"),
+            None => "grown out".into(),
+        };
         let name = match trees {
             1 => format!("emlearn tree, {leaves}"),
             trees => format!("emlearn forest of {trees}, {leaves}"),
