@@ -125,17 +125,22 @@ fn measured(
     Ok(costs)
 }
 
-/// Builds the plugin with the system's C compiler.
+/// Builds the plugin with the system's C compiler; renamed when it is whole, since
+/// another run may be using it.
 pub fn plugin() -> Result<PathBuf> {
-    let output = root()?.join("target/count.so");
-    std::fs::create_dir_all(root()?.join("target"))?;
+    let target = root()?.join("target");
+    let output = target.join("count.so");
+    std::fs::create_dir_all(&target)?;
+    let scratch = tempfile::tempdir_in(&target)?;
+    let built = scratch.path().join("count.so");
     let status = Command::new("cc")
         .args(["-O2", "-Wall", "-Wextra", "-fPIC", "-shared", "-fvisibility=hidden", "-o"])
-        .arg(&output)
+        .arg(&built)
         .arg(root()?.join("firmware-example/plugin/count.c"))
         .status()
         .context("cannot run `cc`, the C compiler that builds the counting plugin")?;
     ensure!(status.success(), "the counting plugin does not build");
+    std::fs::rename(built, &output)?;
     Ok(std::path::absolute(output)?)
 }
 

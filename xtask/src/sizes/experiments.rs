@@ -119,9 +119,10 @@ pub fn parts() -> Vec<Part> {
             name: "exercises",
             title: "Exercises (har_emlearn), 896 windows of raw acceleration",
             note: "Means over five parts of whole recordings, stratified; the parts depend on the \
-                   seed, and forests are judged on the very same ones; kernel and widths were \
+                   seed, and forests are judged on the very same ones; kernel and bandwidth were \
                    chosen by these errors. A forest sees 24 statistics of a window, which \
-                   someone had to think of; koan sees the samples.",
+                   someone had to think of; koan sees the samples. har_trees is the example \
+                   of emlearn-micropython, which published these sets.",
             experiments: vec![experiment(
                 10,
                 "$DATA/har_emlearn/har_exercise_1.csv.gz",
