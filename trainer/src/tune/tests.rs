@@ -1,5 +1,6 @@
 //! Searches with and without time.
 
+use super::variants::ENOUGH_ROWS;
 use super::*;
 use crate::digits;
 
@@ -82,8 +83,39 @@ fn variants_keep_features_from_a_larger_pool_within_the_limits() {
     assert!(variants(limits, 0.0, None).0.is_empty());
     let over = variants(limits, 20.0, Some(Instant::now()));
     assert!(over.0.is_empty() && over.1);
+    let mut late = Variants::new(&search, 20.0, 1e10).unwrap();
+    late.end = Some(Instant::now());
+    assert!(late.of(&points).unwrap().is_empty() && late.cut);
     let few = Limits { instructions: Some(1000), ..limits };
     assert!(variants(few, 20.0, None).0.iter().all(|p| p.options.candidates.is_none()));
+}
+
+#[test]
+fn one_part_is_enough_where_there_is_not_time_for_all() {
+    let table = digits::table();
+    let many: Vec<usize> = (0..4 * ENOUGH_ROWS).map(|row| row % table.rows()).collect();
+    let many = table.select(&many);
+    let options = options(false, Duration::from_secs(1));
+    let (space, progress) = (&options.space, &Progress::none());
+    let (limits, metric) = (options.limits, options.metric);
+    // A second, of which a variant may have three tenths.
+    let parts = |table: &Table, work: f64| {
+        let problem = Problem::new(table, false);
+        let search = Search {
+            problem: &problem,
+            space,
+            limits,
+            metric,
+            seconds: 1.0,
+            deadline: None,
+            progress,
+        };
+        Variants::new(&search, 1.0, 1e10).unwrap().parts(work)
+    };
+    assert_eq!(parts(&many, 0.9e9).unwrap(), [0, 1, 2]);
+    assert_eq!(parts(&many, 1.4e9).unwrap().len(), 1);
+    assert!(parts(&many, 1.6e9).is_none());
+    assert!(parts(&table, 1.4e9).is_none());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::SEARCHING;
 use super::budget::{SPEED, feature_work};
 use super::folds::Folds;
 use super::footprint::Footprint;
@@ -27,7 +28,7 @@ const OTHER_LOSSES: usize = 2;
 const SHARES: (f64, f64) = (0.6, 0.3);
 /// Held-out rows that are enough to judge a variant by, where there is not time for
 /// all.
-const ENOUGH_ROWS: usize = 5000;
+pub(super) const ENOUGH_ROWS: usize = 5000;
 
 /// A search's end.
 pub(super) struct Variants<'v> {
@@ -38,6 +39,8 @@ pub(super) struct Variants<'v> {
     each: f64,
     /// Multiply-adds per second.
     speed: f64,
+    /// When a variant under way is given up.
+    pub end: Option<Instant>,
     /// Whether the clock ended it.
     pub cut: bool,
 }
@@ -51,7 +54,9 @@ impl<'v> Variants<'v> {
     pub fn new(search: &'v Search<'v>, seconds: f64, speed: f64) -> Result<Self, Error> {
         let folds = Folds::new(search.problem.table, search.space.base.seed)?;
         let (left, each) = (SHARES.0 * seconds * SPEED, SHARES.1 * seconds * SPEED);
-        Ok(Self { search, folds, left, each, speed, cut: false })
+        let rest = Duration::from_secs_f64(seconds * (1.0 - SEARCHING));
+        let end = search.deadline.map(|deadline| deadline + rest);
+        Ok(Self { search, folds, left, each, speed, end, cut: false })
     }
 
     /// Variants of the best of `points`, as far as there is time.
@@ -97,7 +102,7 @@ impl<'v> Variants<'v> {
 
     /// As many of the held-out parts as there is time for at so much `work` each: all,
     /// or one that has enough rows.
-    fn parts(&mut self, work: f64) -> Option<Vec<usize>> {
+    pub(super) fn parts(&mut self, work: f64) -> Option<Vec<usize>> {
         let all = self.folds.held.clone();
         if self.affords(all.len() as f64 * work) {
             return Some(all);
@@ -127,7 +132,7 @@ impl<'v> Variants<'v> {
             let (features, candidates) = (vec![size.kept], Some(size.pool));
             let options = TrainOptions { features, candidates, ..options };
             let cost = (size.bytes, size.instructions);
-            return self.judged(options, point, cost, &parts).map(Some);
+            return self.judged(options, point, cost, &parts);
         }
         Ok(None)
     }
@@ -144,7 +149,7 @@ impl<'v> Variants<'v> {
         let Some(parts) = self.parts(work + selection) else { return Ok(None) };
         self.search.progress.phase("trying another loss");
         let options = TrainOptions { loss: Loss::Logistic, lambda: None, ..point.options.clone() };
-        self.judged(options, point, (point.bytes, point.instructions), &parts).map(Some)
+        self.judged(options, point, (point.bytes, point.instructions), &parts)
     }
 
     /// Feature part with few features, and what models of it weigh.
@@ -172,18 +177,19 @@ impl<'v> Variants<'v> {
         of(low).filter(|_| low > 0)
     }
 
-    /// Options that were not judged yet, on the rows of some of the held-out parts.
+    /// Options that were not judged yet, on the rows of some of the held-out parts; none
+    /// if the clock says so.
     fn judged(
-        &self,
+        &mut self,
         options: TrainOptions,
         origin: &Point,
         (bytes, instructions): (usize, u64),
         parts: &[usize],
-    ) -> Result<Point, Error> {
-        let mut found = self.errors(&options, parts)?;
+    ) -> Result<Option<Point>, Error> {
+        let Some(mut found) = self.errors(&options, parts)? else { return Ok(None) };
         if parts.len() < self.folds.held.len() {
             // What these rows say, in the units of all rows.
-            let here = self.errors(&origin.options, parts)?;
+            let Some(here) = self.errors(&origin.options, parts)? else { return Ok(None) };
             let ratio = |mine: f64, other: f64| if other > 0.0 { mine / other } else { 1.0 };
             found.loss = origin.loss * ratio(found.loss, here.loss);
             found.square = origin.square * ratio(found.square, here.square);
@@ -198,14 +204,19 @@ impl<'v> Variants<'v> {
         } else {
             origin.value * loss / origin.loss
         };
-        Ok(Point { options, loss, square, value, bytes, instructions, ..origin.clone() })
+        Ok(Some(Point { options, loss, square, value, bytes, instructions, ..origin.clone() }))
     }
 
-    /// Errors of models on the held-out rows of parts, each fitted to all other parts.
-    fn errors(&self, options: &TrainOptions, parts: &[usize]) -> Result<Errors, Error> {
+    /// Errors of models on the held-out rows of parts, each fitted to all other parts;
+    /// none if the time is over before the last of them.
+    fn errors(&mut self, options: &TrainOptions, parts: &[usize]) -> Result<Option<Errors>, Error> {
         let (problem, outputs) = (self.search.problem, self.search.problem.outputs);
         let (mut rows, mut scores) = (Vec::new(), Vec::new());
         for &held in parts {
+            if self.end.is_some_and(|end| Instant::now() >= end) {
+                self.cut = true;
+                return Ok(None);
+            }
             let fit = problem.table.select(&self.folds.fit_rows(held));
             let blob = train_blob(&fit, options, &Progress::none())?;
             scores.extend(scores_of(&blob, &problem.table.select(&self.folds.parts[held]))?);
@@ -216,7 +227,7 @@ impl<'v> Variants<'v> {
             (score - problem.target(rows[i / outputs], i % outputs)).powi(2)
         };
         let square = scores.iter().enumerate().map(error).sum::<f64>() / scores.len() as f64;
-        Ok(Errors { loss, square })
+        Ok(Some(Errors { loss, square }))
     }
 }
 
