@@ -68,7 +68,8 @@ pub struct TuneOptions {
     pub limits: Limits,
     /// What is made small.
     pub metric: Metric,
-    /// The time that the search plans for; it is ended when that is over.
+    /// The time that the search plans for; it is ended when that is over, but for the
+    /// training of the best model on all rows.
     pub time: Duration,
     /// Whether the clock ends the search; otherwise the time only plans it.
     pub clock: bool,

@@ -107,7 +107,7 @@ impl<'v> Variants<'v> {
         if self.affords(all.len() as f64 * work) {
             return Some(all);
         }
-        // On fewer parts than all a point is not known yet: twice the work.
+        // The point that a variant comes from is judged on that part as well.
         let enough = |part: &&usize| self.folds.parts[**part].len() >= ENOUGH_ROWS;
         let one = all.iter().find(enough).copied()?;
         self.affords(2.0 * work).then_some(vec![one])
