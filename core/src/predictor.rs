@@ -161,7 +161,7 @@ impl<'m, B: Buffers, M: Borrow<Model<'m>>> Predictor<'m, B, M> {
 
     /// The feature vectors of many rows: `rows` is n × inputs, `features` n × features,
     /// both row by row. `lent`, ⌈inputs/32⌉ for each of [`ROWS_TOGETHER`] rows, is memory
-    /// to work in. For hosts: where the wpanels of projections are drawn one by one they
+    /// to work in. For hosts: where the weights of projections are drawn one by one they
     /// are drawn once for so many rows.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use super::Runs;
 use super::maxout::{Units, project};
 use crate::bank::{Bank, Law, SIGMOID_BIAS};
-use crate::generator::{Draws, Purpose, bank_stream};
+use crate::generator::{Draws, Purpose, bank_draw, bank_stream};
 use crate::numerics::{NORMAL_ONE, logistic, normal};
 use crate::sink::Sink;
 
@@ -17,6 +17,12 @@ pub(super) fn generate(bank: &Bank<'_>, q: &[i16], wide: &mut [i32], sink: &mut 
     };
     project(bank, q, 1, wide, &mut sigmoids);
     sigmoids.runs.flush();
+}
+
+/// The bias of feature `index`, as [`generate`] has it.
+pub(super) fn bias(bank: &Bank<'_>, index: usize) -> i32 {
+    let draw = bank_draw(bank, Purpose::Offsets, index as u32 / 8);
+    normal((draw >> (8 * (index % 8))) as u8) * (SIGMOID_BIAS / bias_divisor(bank.law))
 }
 
 struct Sigmoids<'r, 'b> {

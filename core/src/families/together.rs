@@ -2,13 +2,13 @@
 //! hosts that compute the features of whole tables.
 
 use super::projection::Dense;
-use super::{generate, offset_of};
+use super::{generate, offset_of, sigmoid};
 use crate::bank::{Bank, Family, Law};
 use crate::buffers::Workspace;
 use crate::generator::{Purpose, bank_draw};
 use crate::input::Input;
 use crate::model::Model;
-use crate::numerics::cos;
+use crate::numerics::{cos, logistic};
 use crate::sink::Features;
 use crate::steps::quantise;
 
@@ -24,16 +24,17 @@ const TOGETHER: usize = 8;
 /// Projections of the rows.
 type Projected = [i32; ROWS];
 
-/// Whether [`together`] makes the features of `bank`: fourier and maxout features of
-/// dense projections that each has for itself, where drawing costs most.
+/// Whether [`together`] makes the features of `bank`: fourier, maxout and sigmoid features
+/// of dense projections that each has for itself, where drawing costs most.
 pub(crate) fn suits(bank: &Bank<'_>) -> bool {
     let family = match bank.family {
         Family::Fourier => cfg!(feature = "fourier"),
         Family::Maxout { shared, .. } => cfg!(feature = "maxout") && shared == 0,
+        Family::Sigmoid => cfg!(feature = "sigmoid"),
         _ => false,
     };
     let dense = cfg!(feature = "dense") && !matches!(bank.law, Law::Hadamard);
-    family && dense && !bank.is_grouped() && !bank.is_kept()
+    family && dense && !bank.is_grouped()
 }
 
 /// The features of whole rows: `rows` is n × inputs, `features` n × features. `lent`,
@@ -87,24 +88,33 @@ fn together(
 ) {
     let projections = Projections { dense: Dense::new(bank, inputs), q, inputs };
     let mut made = Made { features, columns, first, made: [[0; ROWS]; TOGETHER], length: 0 };
-    let count = usize::from(bank.features);
-    if let Family::Maxout { pool, .. } = bank.family {
-        let pool = usize::from(pool);
-        let mut most = [i32::MIN; ROWS];
-        projections.each(count * pool, |k, z| {
-            most.iter_mut().zip(z).for_each(|(most, &z)| *most = z.max(*most));
-            if (k + 1) % pool == 0 {
-                made.push(most.map(|z| bank.scale.apply_saturating(z)));
-                most = [i32::MIN; ROWS];
-            }
-        });
-    } else {
-        let draw = bank_draw(bank, Purpose::Offsets, 0);
-        projections.each(count, |k, z| {
-            let offset = offset_of(draw, k);
-            let phase = |z| bank.scale.apply_wrapping(z) as i16;
-            made.push(z.map(|z| cos(phase(z).wrapping_add(offset))));
-        });
+    match bank.family {
+        Family::Maxout { pool, .. } => {
+            let pool = usize::from(pool);
+            let mut most = [i32::MIN; ROWS];
+            let members = |unit| unit * pool..(unit + 1) * pool;
+            projections.each(bank.indices().flat_map(members), |k, z| {
+                most.iter_mut().zip(z).for_each(|(most, &z)| *most = z.max(*most));
+                if (k + 1) % pool == 0 {
+                    made.push(most.map(|z| bank.scale.apply_saturating(z)));
+                    most = [i32::MIN; ROWS];
+                }
+            });
+        }
+        Family::Sigmoid => projections.each(bank.indices(), |k, z| {
+            let bias = sigmoid::bias(bank, k);
+            // Where there is no row there is anything.
+            let with_bias = |z: i32| bank.scale.apply_saturating(z.wrapping_add(bias));
+            made.push(z.map(|z| logistic(with_bias(z))));
+        }),
+        _ => {
+            let draw = bank_draw(bank, Purpose::Offsets, 0);
+            projections.each(bank.indices(), |k, z| {
+                let offset = offset_of(draw, k);
+                let phase = |z| bank.scale.apply_wrapping(z) as i16;
+                made.push(z.map(|z| cos(phase(z).wrapping_add(offset))));
+            });
+        }
     }
     made.flush();
 }
@@ -152,21 +162,31 @@ struct Projections<'p> {
 }
 
 impl Projections<'_> {
-    /// Hands over the first `count` projections of every row, modulo 2^32, before the
+    /// Hands over the projections with these indices of every row, modulo 2^32, before the
     /// bank's scale. Some at a time: a panel of all rows stays in the first cache for them.
-    fn each(&self, count: usize, mut projection: impl FnMut(usize, &Projected)) {
-        for first in (0..count).step_by(TOGETHER) {
+    fn each(
+        &self,
+        mut indices: impl Iterator<Item = usize>,
+        mut projection: impl FnMut(usize, &Projected),
+    ) {
+        loop {
+            let mut some = [0; TOGETHER];
+            let mut count = 0;
+            for (place, index) in some.iter_mut().zip(&mut indices) {
+                *place = index;
+                count += 1;
+            }
+            let Some(some @ [_, ..]) = some.get(..count) else { return };
             let mut z: [Projected; TOGETHER] = [[0; ROWS]; TOGETHER];
-            let z = z.get_mut(..TOGETHER.min(count - first)).unwrap_or_default();
             let mut weights = [[0; PANEL]; TOGETHER];
             let panels = self.inputs.div_ceil(PANEL);
             for panel in 0..panels {
                 // All of them before the first is used: memory that was just written in
                 // pieces is slow to read as a vector.
-                for (k, weights) in (first..).zip(&mut weights) {
+                for (&k, weights) in some.iter().zip(&mut weights) {
                     self.dense.weights(k, PANEL * panel, weights);
                 }
-                for (weights, z) in weights.iter().zip(&mut *z) {
+                for ((weights, z), _) in weights.iter().zip(&mut z).zip(some) {
                     for (z, row) in z.iter_mut().zip(self.q.chunks_exact(panels)) {
                         if let Some(q) = row.get(panel) {
                             *z = z.wrapping_add(dot(weights, q));
@@ -174,7 +194,7 @@ impl Projections<'_> {
                     }
                 }
             }
-            (first..).zip(z).for_each(|(k, z)| projection(k, z));
+            some.iter().zip(&z).for_each(|(&k, z)| projection(k, z));
         }
     }
 }
