@@ -10,6 +10,7 @@
 use std::borrow::Cow;
 
 use faer::linalg::solvers::Solve;
+use faer::reborrow::Reborrow;
 use faer::{Mat, MatRef, Side};
 use koan::generator::Stream;
 
@@ -121,10 +122,48 @@ fn sides<'r>(
 
 /// Features cos(z) and slopes −sin(z), z = (u∘scales)·ωᵀ + b.
 fn features(u: MatRef<'_, f64>, omega: &Mat<f64>, offsets: &[f64]) -> (Mat<f64>, Mat<f64>) {
-    let z = u * omega;
-    let cos = Mat::from_fn(z.nrows(), z.ncols(), |i, k| (z[(i, k)] + offsets[k]).cos());
-    let slope = Mat::from_fn(z.nrows(), z.ncols(), |i, k| -(z[(i, k)] + offsets[k]).sin());
+    let mut cos = u * omega;
+    let mut slope = Mat::zeros(cos.nrows(), cos.ncols());
+    let mut pairs = Vec::with_capacity(cos.nrows());
+    for ((values, slopes), offset) in cos.col_iter_mut().zip(slope.col_iter_mut()).zip(offsets) {
+        pairs.clear();
+        pairs.extend(values.rb().iter().map(|z| [z + offset, 0.0]));
+        pairs.iter_mut().for_each(|pair| *pair = cos_sin(pair[0]));
+        for ((value, slope), [cos, sin]) in values.iter_mut().zip(slopes.iter_mut()).zip(&pairs) {
+            (*value, *slope) = (*cos, -sin);
+        }
+    }
     (cos, slope)
+}
+
+/// Cosine and sine of an angle in radians, |z| below 2⁵⁰, to 1e-11 near 0: without branches
+/// and calls, so that the compiler makes vectors of it, and the same on every machine.
+fn cos_sin(z: f64) -> [f64; 2] {
+    /// Adding and subtracting it rounds to a whole number.
+    const ROUND: f64 = 1.5 * (1u64 << 52) as f64;
+    // Half the angle, of which whole turns were taken, lies within ±π/2.
+    let turns = z * (0.5 * std::f64::consts::FRAC_1_PI);
+    let half = (turns - ((turns + ROUND) - ROUND)) * std::f64::consts::PI;
+    let square = half * half;
+    let series = |terms: [f64; TERMS]| terms.iter().rev().fold(0.0, |sum, c| sum * square + c);
+    let (sin, cos) = (half * series(const { taylor(1) }), series(const { taylor(0) }));
+    [1.0 - 2.0 * sin * sin, 2.0 * sin * cos]
+}
+
+/// Terms of Taylor's series for angles within ±π/2.
+const TERMS: usize = 9;
+
+/// Coefficients of the even (`first` 0, cosine) or odd (1, sine) powers: ±1/`first`!, and
+/// so on.
+const fn taylor(first: u32) -> [f64; TERMS] {
+    let mut terms = [1.0; TERMS];
+    let mut i = 1;
+    while i < TERMS {
+        let power = (2 * i) as u32 + first;
+        terms[i] = -terms[i - 1] / (power * (power - 1)) as f64;
+        i += 1;
+    }
+    terms
 }
 
 /// Gradient of the held-out squared error by the logarithms of the scales.
@@ -213,6 +252,15 @@ mod tests {
         let value = &phi * &w;
         (0..held.1.nrows()).map(|i| (value[(i, 0)] - held.1[(i, 0)] + mean).powi(2)).sum::<f64>()
             / (2.0 * count)
+    }
+
+    #[test]
+    fn cosine_and_sine_are_those_of_the_library() {
+        for i in -200_000..200_000 {
+            let z = f64::from(i) * 0.0137;
+            let [cos, sin] = cos_sin(z);
+            assert!((cos - z.cos()).abs() < 1e-11 && (sin - z.sin()).abs() < 1e-11, "{z}");
+        }
     }
 
     #[test]
