@@ -2,6 +2,7 @@
 //! Rice code that takes the fewest bytes. `docs/format.md` specifies it, the core
 //! reads it.
 
+use koan::generator::Stream;
 use koan::{Error, Field};
 
 /// Most low bits of a code.
@@ -52,6 +53,24 @@ pub fn list_bytes(kept: &[u32]) -> Option<usize> {
     list(kept, 0).ok().map(|list| list.len())
 }
 
+/// `count` of the first `candidates` indices at random, rising, always the same: each is
+/// taken with the chance that leaves the others equally likely (selection sampling, Knuth,
+/// *The Art of Computer Programming* 3.4.2, Algorithm S). Lists of features that are kept
+/// for their use are about as long.
+#[must_use]
+pub fn scattered(candidates: u32, count: u32) -> Vec<u32> {
+    let stream = Stream::new(1, count);
+    let mut kept = Vec::new();
+    for index in 0..candidates {
+        let left = u64::from(count) - kept.len() as u64;
+        let chance = stream.draw(u64::from(index)) >> 32;
+        if (chance * u64::from(candidates - index)) >> 32 < left {
+            kept.push(index);
+        }
+    }
+    kept
+}
+
 /// How many indices are left out in front of each. None if they do not rise.
 fn gaps(kept: &[u32]) -> Option<Vec<u32>> {
     let mut least = 0;
@@ -67,22 +86,6 @@ fn gaps(kept: &[u32]) -> Option<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use koan::generator::Stream;
-
-    /// `count` of the first `candidates` numbers at random, rising: each is taken with
-    /// the chance that leaves the others equally likely.
-    fn sample(candidates: u32, count: u32) -> Vec<u32> {
-        let stream = Stream::new(1, count);
-        let mut kept = Vec::new();
-        for index in 0..candidates {
-            let left = u64::from(count) - kept.len() as u64;
-            let chance = stream.draw(u64::from(index)) >> 32;
-            if (chance * u64::from(candidates - index)) >> 32 < left {
-                kept.push(index);
-            }
-        }
-        kept
-    }
 
     #[test]
     fn codes_are_written_as_specified() {
@@ -107,7 +110,7 @@ mod tests {
     #[test]
     fn lists_are_nearly_as_short_as_can_be() {
         for (candidates, count) in [(4096, 640), (20_000, 200), (1000, 500), (65_536, 30)] {
-            let kept = sample(candidates, count);
+            let kept = scattered(candidates, count);
             assert_eq!(kept.len(), count as usize);
             let bytes = list_bytes(&kept).unwrap();
             let ways = |i: u32| f64::from(candidates - i) / f64::from(i + 1);

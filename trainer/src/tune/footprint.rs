@@ -57,7 +57,7 @@ impl Footprint {
     }
 
     /// Bytes and predicted instructions of a model of one bank that keeps `features` of a
-    /// pool of so many, evenly spread.
+    /// pool of so many, at random.
     ///
     /// # Errors
     /// A list that the format does not allow.
@@ -68,10 +68,8 @@ impl Footprint {
         features: u16,
         bits: u8,
     ) -> Result<(usize, u64), Error> {
-        let index = |i: u16| u32::from(i) * u32::from(pool) / u32::from(features);
-        let kept: Vec<u32> = (0..features).map(index).collect();
-        // Gaps that scatter take a little more than even ones: a quarter of a bit each.
-        let list = crate::rice::list(&kept, 0)?.len() + usize::from(features) / 32;
+        let kept = crate::rice::scattered(pool.into(), features.into());
+        let list = crate::rice::list(&kept, 0)?.len();
         let mut spec = self.spec.clone();
         spec.banks[0].kept = Some(kept);
         let shape = cost::Shape::of(&spec, &[features], self.outputs, bits);

@@ -26,6 +26,8 @@ mod variants;
 
 use std::time::{Duration, Instant};
 
+use koan::Model;
+
 pub use cost::Core;
 pub use halving::Rung;
 pub use metric::Metric;
@@ -129,28 +131,39 @@ pub fn tune(
             break;
         }
         progress.phase(&format!("training a model of {} bytes", point.bytes));
-        let quiet = Progress::none();
-        let mut point = point;
-        let mut trained = train(train_table, test, &point.options, &quiet)?;
-        // How long a list of kept features is, is known when they are.
-        let selected = point.options.candidates.is_some();
-        let too_large = |trained: &Trained| selected && trained.blob.len() > options.limits.flash;
-        while too_large(&trained) && point.options.features[0] > 1 {
-            let features = &mut point.options.features[0];
-            let fewer = usize::from(*features) * options.limits.flash / trained.blob.len();
-            *features = (fewer as u16).min(*features - 1).max(1);
-            trained = train(train_table, test, &point.options, &quiet)?;
-        }
-        if too_large(&trained) {
-            continue;
-        }
-        let Trained { blob, report, .. } = trained;
-        let test = evaluate(&blob, test)?;
-        front.push(Tuned { point, blob, report, test });
+        front.extend(fitted(train_table, test, point, options.limits.flash)?);
     }
     front.reverse();
     progress.finish();
     Ok(Outcome { front, judged, rungs, cut, nameless })
+}
+
+/// The model of a point, trained on all rows; with fewer kept features where their list is
+/// longer than the search took it for. None if no number of them fits into `flash` bytes.
+fn fitted(
+    train_table: &Table,
+    test: &Table,
+    mut point: Point,
+    flash: usize,
+) -> Result<Option<Tuned>, Error> {
+    let selected = point.options.candidates.is_some();
+    loop {
+        let Trained { blob, report, .. } =
+            train(train_table, test, &point.options, &Progress::none())?;
+        if !selected || blob.len() <= flash {
+            let test = evaluate(&blob, test)?;
+            return Ok(Some(Tuned { point, blob, report, test }));
+        }
+        // The weights that go make room for what is too much.
+        let outputs = Model::parse(&blob)?.outputs().max(1);
+        let bits = outputs * usize::from(point.options.bits.unwrap_or(1));
+        let fewer = (8 * (blob.len() - flash)).div_ceil(bits);
+        let fewer = u16::try_from(fewer).unwrap_or(u16::MAX);
+        match point.options.features[0].saturating_sub(fewer) {
+            0 => return Ok(None),
+            features => point.options.features[0] = features,
+        }
+    }
 }
 
 /// Family, law, input map, number of features and bits by a search of seconds on

@@ -101,16 +101,16 @@ impl<'v> Variants<'v> {
     }
 
     /// As many of the held-out parts as there is time for at so much `work` each: all,
-    /// or one that has enough rows.
-    pub(super) fn parts(&mut self, work: f64) -> Option<Vec<usize>> {
+    /// or one that has enough rows. The point that a variant comes from, `origin` of work,
+    /// is judged on that one as well.
+    pub(super) fn parts(&mut self, work: f64, origin: f64) -> Option<Vec<usize>> {
         let all = self.folds.held.clone();
         if self.affords(all.len() as f64 * work) {
             return Some(all);
         }
-        // The point that a variant comes from is judged on that part as well.
         let enough = |part: &&usize| self.folds.parts[**part].len() >= ENOUGH_ROWS;
         let one = all.iter().find(enough).copied()?;
-        self.affords(2.0 * work).then_some(vec![one])
+        self.affords(work + origin).then_some(vec![one])
     }
 
     /// The same way with as many features as fit, kept from a pool of more; without the
@@ -120,17 +120,14 @@ impl<'v> Variants<'v> {
         let suits = !matches!(point.options.families[..], [FamilyName::Bin | FamilyName::Linear]);
         let (Some(bits), true) = (point.options.bits, single && suits) else { return Ok(None) };
         let options = TrainOptions { linear: false, lambda: None, ..point.options.clone() };
-        let (spec, footprint) = self.footprint(&options)?;
-        let rows = self.folds.rows() as f64;
+        let (_, footprint) = self.footprint(&options)?;
+        let origin = self.work(&point.options)?;
         for pool in POOLS {
             let Some(size) = self.size(&footprint, pool, bits) else { continue };
-            let n = f64::from(size.pool);
-            // Features, their Gram matrix, and leaving them out one by one.
-            let work = rows * n * (feature_work(&spec) + n / 2.0) + 2.5 * n.powi(3);
-            let Some(parts) = self.parts(work) else { continue };
-            self.search.progress.phase(&format!("keeping {} of {} features", size.kept, size.pool));
             let (features, candidates) = (vec![size.kept], Some(size.pool));
-            let options = TrainOptions { features, candidates, ..options };
+            let options = TrainOptions { features, candidates, ..options.clone() };
+            let Some(parts) = self.parts(self.work(&options)?, origin) else { continue };
+            self.search.progress.phase(&format!("keeping {} of {} features", size.kept, size.pool));
             let cost = (size.bytes, size.instructions);
             return self.judged(options, point, cost, &parts);
         }
@@ -139,17 +136,33 @@ impl<'v> Variants<'v> {
 
     /// The same features with logistic regression.
     fn other_loss(&mut self, point: &Point) -> Result<Option<Point>, Error> {
-        let banks = bank_plans(self.search.problem.table, &point.options)?;
-        let columns: usize = banks.iter().map(crate::plan::BankPlan::columns).sum();
-        let (k, n) = (columns as f64, f64::from(point.options.candidates.unwrap_or(0)));
-        let rows = self.folds.rows() as f64;
-        // About a hundred passes over the features in each fold, and rounding.
-        let work = 100.0 * rows * k * self.search.problem.outputs as f64 + 2.0 * rows * k * k;
-        let selection = rows * n * n / 2.0 + 2.5 * n.powi(3);
-        let Some(parts) = self.parts(work + selection) else { return Ok(None) };
-        self.search.progress.phase("trying another loss");
         let options = TrainOptions { loss: Loss::Logistic, lambda: None, ..point.options.clone() };
+        let (work, origin) = (self.work(&options)?, self.work(&point.options)?);
+        let Some(parts) = self.parts(work, origin) else { return Ok(None) };
+        self.search.progress.phase("trying another loss");
         self.judged(options, point, (point.bytes, point.instructions), &parts)
+    }
+
+    /// Multiply-adds of training a model.
+    fn work(&self, options: &TrainOptions) -> Result<f64, Error> {
+        let problem = self.search.problem;
+        let banks = bank_plans(problem.table, options)?;
+        let columns: usize = banks.iter().map(crate::plan::BankPlan::columns).sum();
+        let (rows, outputs) = (self.folds.rows() as f64, problem.outputs as f64);
+        let k = columns as f64;
+        // Features, their Gram matrix, and leaving them out one by one or fits to it.
+        let n = options.candidates.map_or(k, f64::from);
+        let each = feature_work(&self.footprint(options)?.0);
+        let cubes = if options.candidates.is_some() { 2.5 } else { 1.0 };
+        let mut work = rows * n * (each + n / 2.0) + cubes * n.powi(3);
+        if options.relevance == Some(true) {
+            work += crate::relevance::work(problem.table.inputs, problem.outputs);
+        }
+        if options.loss != Loss::Squared {
+            // About a hundred passes over the features, and rounding.
+            work += 100.0 * rows * k * outputs + 2.0 * rows * k * k;
+        }
+        Ok(work)
     }
 
     /// Feature part with few features, and what models of it weigh.
