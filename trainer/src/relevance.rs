@@ -136,10 +136,11 @@ fn features(u: MatRef<'_, f64>, omega: &Mat<f64>, offsets: &[f64]) -> (Mat<f64>,
     (cos, slope)
 }
 
-/// Cosine and sine of an angle in radians, |z| below 2⁵⁰, to 1e-11 near 0: without branches
-/// and calls, so that the compiler makes vectors of it, and the same on every machine.
+/// Cosine and sine of an angle in radians, to 1e-11 up to thousands of turns:
+/// without branches and calls, so that the compiler makes vectors of it, and the same on
+/// every machine.
 fn cos_sin(z: f64) -> [f64; 2] {
-    /// Adding and subtracting it rounds to a whole number.
+    /// Adding and subtracting it rounds to a whole number, below 2⁵¹ in size.
     const ROUND: f64 = 1.5 * (1u64 << 52) as f64;
     // Half the angle, of which whole turns were taken, lies within ±π/2.
     let turns = z * (0.5 * std::f64::consts::FRAC_1_PI);

@@ -58,7 +58,7 @@ pub fn list_bytes(kept: &[u32]) -> Option<usize> {
 /// *The Art of Computer Programming* 3.4.2, Algorithm S). Lists of features that are kept
 /// for their use are about as long.
 #[must_use]
-pub fn scattered(candidates: u32, count: u32) -> Vec<u32> {
+pub fn kept_at_random(candidates: u32, count: u32) -> Vec<u32> {
     let stream = Stream::new(1, count);
     let mut kept = Vec::new();
     for index in 0..candidates {
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn lists_are_nearly_as_short_as_can_be() {
         for (candidates, count) in [(4096, 640), (20_000, 200), (1000, 500), (65_536, 30)] {
-            let kept = scattered(candidates, count);
+            let kept = kept_at_random(candidates, count);
             assert_eq!(kept.len(), count as usize);
             let bytes = list_bytes(&kept).unwrap();
             let ways = |i: u32| f64::from(candidates - i) / f64::from(i + 1);

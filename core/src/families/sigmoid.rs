@@ -11,7 +11,7 @@ use crate::sink::Sink;
 pub(super) fn generate(bank: &Bank<'_>, q: &[i16], wide: &mut [i32], sink: &mut dyn Sink) {
     let mut sigmoids = Sigmoids {
         bank,
-        unit: SIGMOID_BIAS / bias_divisor(bank.law),
+        unit: bias_unit(bank.law),
         biases: Bytes::new(bank_stream(bank, Purpose::Offsets).draws(0)),
         runs: Runs::new(sink),
     };
@@ -22,7 +22,7 @@ pub(super) fn generate(bank: &Bank<'_>, q: &[i16], wide: &mut [i32], sink: &mut 
 /// The bias of feature `index`, as [`generate`] has it.
 pub(super) fn bias(bank: &Bank<'_>, index: usize) -> i32 {
     let draw = bank_draw(bank, Purpose::Offsets, index as u32 / 8);
-    normal((draw >> (8 * (index % 8))) as u8) * (SIGMOID_BIAS / bias_divisor(bank.law))
+    normal((draw >> (8 * (index % 8))) as u8) * bias_unit(bank.law)
 }
 
 struct Sigmoids<'r, 'b> {
@@ -77,11 +77,11 @@ impl Bytes {
     }
 }
 
-/// What a bias drawn from the normal law is divided by under a law: the table's
-/// one for weights of ±1, nothing for weights from the table itself.
-const fn bias_divisor(law: Law) -> i32 {
+/// What a bias drawn from the normal law is multiplied by under a law: weights
+/// from the normal table are `NORMAL_ONE` times as large as weights of ±1.
+const fn bias_unit(law: Law) -> i32 {
     match law {
-        Law::Gaussian => 1,
-        _ => NORMAL_ONE,
+        Law::Gaussian => SIGMOID_BIAS,
+        _ => SIGMOID_BIAS / NORMAL_ONE,
     }
 }

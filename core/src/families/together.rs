@@ -103,7 +103,7 @@ fn together(
         }
         Family::Sigmoid => projections.each(bank.indices(), |k, z| {
             let bias = sigmoid::bias(bank, k);
-            // Where there is no row there is anything.
+            // Behind the last row lies anything: it may overflow, and is not handed on.
             let with_bias = |z: i32| bank.scale.apply_saturating(z.wrapping_add(bias));
             made.push(z.map(|z| logistic(with_bias(z))));
         }),

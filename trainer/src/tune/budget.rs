@@ -56,11 +56,11 @@ impl Plan {
     }
 }
 
-/// Multiply-adds of making a feature of the first bank of `spec`.
-pub(super) fn feature_work(spec: &ModelSpec) -> f64 {
-    match spec.banks.first().map(|bank| bank.family) {
-        Some(Family::Conv(conv)) => {
-            let positions = conv.positions(spec.inputs) as f64;
+/// Multiply-adds of making a feature of a `family`.
+pub(super) fn feature_work(family: Family, inputs: u16) -> f64 {
+    match family {
+        Family::Conv(conv) => {
+            let positions = conv.positions(inputs) as f64;
             // Taps are added many at a time.
             positions * (4.0 + conv.taps() as f64 / 4.0) / f64::from(conv.cells())
         }
@@ -175,7 +175,7 @@ impl Search<'_> {
         }
         let learned = plan.options.relevance == Some(true);
         let passes = if learned { folds } else { 1.0 };
-        let each = feature_work(&plan.spec);
+        let each = feature_work(plan.spec.banks[0].family, plan.spec.inputs);
         work + passes * rows * (0.5 * largest * largest + each * largest)
     }
 

@@ -68,7 +68,7 @@ impl Footprint {
         features: u16,
         bits: u8,
     ) -> Result<(usize, u64), Error> {
-        let kept = crate::rice::scattered(pool.into(), features.into());
+        let kept = crate::rice::kept_at_random(pool.into(), features.into());
         let list = crate::rice::list(&kept, 0)?.len();
         let mut spec = self.spec.clone();
         spec.banks[0].kept = Some(kept);

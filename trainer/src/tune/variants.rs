@@ -10,7 +10,7 @@ use super::footprint::Footprint;
 use super::halving::Search;
 use super::inputs::Inputs;
 use super::rank::{Point, weight};
-use crate::blob::{ModelSpec, predictor};
+use crate::blob::predictor;
 use crate::data::{Table, Task};
 use crate::progress::Progress;
 use crate::prune::MOST_CANDIDATES;
@@ -120,7 +120,7 @@ impl<'v> Variants<'v> {
         let suits = !matches!(point.options.families[..], [FamilyName::Bin | FamilyName::Linear]);
         let (Some(bits), true) = (point.options.bits, single && suits) else { return Ok(None) };
         let options = TrainOptions { linear: false, lambda: None, ..point.options.clone() };
-        let (_, footprint) = self.footprint(&options)?;
+        let footprint = self.footprint(&options)?;
         let origin = self.work(&point.options)?;
         for pool in POOLS {
             let Some(size) = self.size(&footprint, pool, bits) else { continue };
@@ -152,7 +152,7 @@ impl<'v> Variants<'v> {
         let k = columns as f64;
         // Features, their Gram matrix, and leaving them out one by one or fits to it.
         let n = options.candidates.map_or(k, f64::from);
-        let each = feature_work(&self.footprint(options)?.0);
+        let each = feature_work(banks[0].family, problem.table.inputs as u16);
         let cubes = if options.candidates.is_some() { 2.5 } else { 1.0 };
         let mut work = rows * n * (each + n / 2.0) + cubes * n.powi(3);
         if options.relevance == Some(true) {
@@ -165,10 +165,12 @@ impl<'v> Variants<'v> {
         Ok(work)
     }
 
-    /// Feature part with few features, and what models of it weigh.
-    fn footprint(&self, options: &TrainOptions) -> Result<(ModelSpec, Footprint), Error> {
+    /// What models of these options weigh.
+    fn footprint(&self, options: &TrainOptions) -> Result<Footprint, Error> {
         let kinds: Vec<_> = options.map.into_iter().collect();
-        self.search.small(options, &Inputs::new(self.search.problem, &kinds))
+        let (_, footprint) =
+            self.search.small(options, &Inputs::new(self.search.problem, &kinds))?;
+        Ok(footprint)
     }
 
     /// The most features that fit the limits when there are `pool` times as many to
