@@ -1,6 +1,6 @@
 //! Feature matrices, computed by the core itself: what is trained is what runs.
 
-use faer::MatRef;
+use faer::Mat;
 use koan::{Error, Model, Predictor, ROWS_TOGETHER};
 use rayon::prelude::*;
 
@@ -20,20 +20,25 @@ pub struct FeatureMap {
     codes: usize,
 }
 
-/// Features of a block of rows: K × rows, column-major, so that each row of the
-/// table is a contiguous column. Entries are the core's integers (Q15) as f64.
+/// Features of a block of rows.
 #[derive(Clone, Debug, Default)]
 pub struct FeatureBlock {
-    values: Vec<f64>,
+    values: Vec<i16>,
     features: usize,
 }
 
 impl FeatureBlock {
+    /// The core's integers (Q15), K for each row, row after row.
+    #[must_use]
+    pub fn values(&self) -> &[i16] {
+        &self.values
+    }
+
     /// The block as a K × rows matrix.
     #[must_use]
-    pub fn matrix(&self) -> MatRef<'_, f64> {
+    pub fn matrix(&self) -> Mat<f64> {
         let rows = self.values.len() / self.features.max(1);
-        MatRef::from_column_major_slice(&self.values, self.features, rows)
+        Mat::from_fn(self.features, rows, |k, row| f64::from(self.values[row * self.features + k]))
     }
 }
 
@@ -86,19 +91,8 @@ impl FeatureMap {
         block: &mut FeatureBlock,
     ) -> Result<(), Error> {
         block.features = self.features;
-        block.values.resize(self.features * rows.len(), 0.0);
-        let places = block.values.par_chunks_mut(ROWS_TOGETHER * self.features);
-        places.zip(rows.par_chunks(ROWS_TOGETHER)).try_for_each_init(
-            || (self.maker(table.inputs), vec![0i16; ROWS_TOGETHER * self.features]),
-            |(maker, features), (places, rows)| {
-                let features = &mut features[..places.len()];
-                maker.features(table, rows, features)?;
-                for (place, &feature) in places.iter_mut().zip(features.iter()) {
-                    *place = f64::from(feature);
-                }
-                Ok(())
-            },
-        )
+        block.values.resize(self.features * rows.len(), 0);
+        self.make(table, rows, &mut block.values)
     }
 
     /// Features of all given rows: rows × [`FeatureMap::features`], row-major.
@@ -107,12 +101,16 @@ impl FeatureMap {
     /// A table with another number of inputs.
     pub fn features_of(&self, table: &Table, rows: &[usize]) -> Result<Vec<i16>, Error> {
         let mut features = vec![0i16; self.features * rows.len()];
+        self.make(table, rows, &mut features)?;
+        Ok(features)
+    }
+
+    fn make(&self, table: &Table, rows: &[usize], features: &mut [i16]) -> Result<(), Error> {
         let places = features.par_chunks_mut(ROWS_TOGETHER * self.features);
         places.zip(rows.par_chunks(ROWS_TOGETHER)).try_for_each_init(
             || self.maker(table.inputs),
             |maker, (places, rows)| maker.features(table, rows, places),
-        )?;
-        Ok(features)
+        )
     }
 
     /// Codes of all given rows: rows × [`FeatureMap::codes`], row-major.

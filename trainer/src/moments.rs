@@ -7,6 +7,11 @@
 
 use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, Mat, MatRef, Par};
+use koan_gram::Block;
+use rayon::prelude::*;
+
+/// Features whose sums are a thread's at a time.
+const TOGETHER: usize = 128;
 
 /// Sums over rows: Σ φφᵀ, Σ φ, Σ φyᵀ, Σ y, Σ y².
 #[derive(Clone, Debug)]
@@ -39,38 +44,68 @@ impl Moments {
         }
     }
 
-    /// Adds a block: features K × n, targets n × T, weights of the rows (none:
-    /// all 1).
-    pub fn add(
-        &mut self,
-        features: MatRef<'_, f64>,
-        targets: MatRef<'_, f64>,
-        weights: Option<&[f64]>,
-    ) {
-        let Some(weights) = weights else {
-            let ones = Mat::<f64>::full(targets.nrows(), 1, 1.0);
-            self.add_scaled(features, targets, ones.as_ref(), Par::rayon(0));
+    /// Adds a block: the features of n rows, row after row, targets n × T, weights
+    /// of the rows (none: all 1).
+    ///
+    /// # Panics
+    /// If there are not K features for each row of the targets.
+    pub fn add(&mut self, features: &[i16], targets: MatRef<'_, f64>, weights: Option<&[f64]>) {
+        let (count, rows) = (self.features(), targets.nrows());
+        assert_eq!(features.len(), count * rows, "{count} features for each row");
+        if let Some(weights) = weights {
+            let entry = |k: usize, row: usize| f64::from(features[row * count + k]);
+            let matrix = Mat::from_fn(count, rows, entry);
+            self.add_sums(matrix.as_ref(), targets, weights);
+            let scaled = Mat::from_fn(count, rows, |k, row| entry(k, row) * weights[row].sqrt());
+            add_gram(&mut self.gram, scaled.as_ref());
             return;
-        };
-        // Weighted products are no integers: sequential, so that the order of
-        // the sum does not depend on the number of threads.
-        let root = |row: usize| weights[row].sqrt();
-        let features = Mat::from_fn(features.nrows(), features.ncols(), |k, row| {
-            features[(k, row)] * root(row)
+        }
+        for (rows, features) in features.chunks(koan_gram::MAX_ROWS * count).enumerate() {
+            let start = rows * koan_gram::MAX_ROWS;
+            let targets = targets.subrows(start, features.len() / count);
+            self.add_integers(features, targets);
+        }
+    }
+
+    /// Adds unweighted rows, as many as a [`Block`] can hold.
+    fn add_integers(&mut self, features: &[i16], targets: MatRef<'_, f64>) {
+        let (count, rows) = (self.features(), targets.nrows());
+        match Block::new(features, count) {
+            Some(block) => {
+                let mut columns: Vec<&mut [f64]> = self
+                    .gram
+                    .as_mut()
+                    .col_iter_mut()
+                    .filter_map(|column| Some(column.try_as_col_major_mut()?.as_slice_mut()))
+                    .collect();
+                block.add_to(&mut columns);
+            }
+            None => {
+                let matrix =
+                    Mat::from_fn(count, rows, |k, row| f64::from(features[row * count + k]));
+                add_gram(&mut self.gram, matrix.as_ref());
+            }
+        }
+        let ones = Mat::<f64>::full(rows, 1, 1.0);
+        let crosses = self.cross.par_row_chunks_mut(TOGETHER);
+        let sums = self.sum.par_row_chunks_mut(TOGETHER);
+        crosses.zip(sums).enumerate().for_each(|(number, (cross, sum))| {
+            let first = number * TOGETHER;
+            let part = Mat::from_fn(sum.nrows(), rows, |k, row| {
+                f64::from(features[row * count + first + k])
+            });
+            matmul(cross, Accum::Add, part.as_ref(), targets, 1.0, Par::Seq);
+            matmul(sum, Accum::Add, part.as_ref(), ones.as_ref(), 1.0, Par::Seq);
         });
-        let targets =
-            Mat::from_fn(targets.nrows(), targets.ncols(), |row, t| targets[(row, t)] * root(row));
-        let ones = Mat::from_fn(targets.nrows(), 1, |row, _| root(row));
-        self.add_scaled(features.as_ref(), targets.as_ref(), ones.as_ref(), Par::Seq);
+        self.count += rows as f64;
+        for (output, target) in targets.col_iter().enumerate() {
+            self.target_sum[output] += target.iter().sum::<f64>();
+            self.target_square[output] += target.iter().map(|target| target * target).sum::<f64>();
+        }
     }
 
     /// Adds a weighted block to all sums but the Gram matrix, in order.
-    pub(crate) fn add_sums(
-        &mut self,
-        features: MatRef<'_, f64>,
-        targets: MatRef<'_, f64>,
-        weights: &[f64],
-    ) {
+    fn add_sums(&mut self, features: MatRef<'_, f64>, targets: MatRef<'_, f64>, weights: &[f64]) {
         let weighted = Mat::from_fn(targets.nrows(), targets.ncols(), |row, output| {
             weights[row] * targets[(row, output)]
         });
@@ -82,38 +117,6 @@ impl Moments {
             for output in 0..targets.ncols() {
                 self.target_sum[output] += weighted[(row, output)];
                 self.target_square[output] += weighted[(row, output)] * targets[(row, output)];
-            }
-        }
-    }
-
-    /// Adds rows whose features, targets and constant are scaled already.
-    fn add_scaled(
-        &mut self,
-        features: MatRef<'_, f64>,
-        targets: MatRef<'_, f64>,
-        ones: MatRef<'_, f64>,
-        par: Par,
-    ) {
-        use triangular::BlockStructure::{Rectangular, TriangularLower};
-        triangular::matmul(
-            self.gram.as_mut(),
-            TriangularLower,
-            Accum::Add,
-            features,
-            Rectangular,
-            features.transpose(),
-            Rectangular,
-            1.0,
-            par,
-        );
-        matmul(self.cross.as_mut(), Accum::Add, features, targets, 1.0, Par::Seq);
-        matmul(self.sum.as_mut(), Accum::Add, features, ones, 1.0, Par::Seq);
-        for row in 0..targets.nrows() {
-            let one = ones[(row, 0)];
-            self.count += one * one;
-            for (output, sum) in self.target_sum.iter_mut().enumerate() {
-                *sum += one * targets[(row, output)];
-                self.target_square[output] += targets[(row, output)].powi(2);
             }
         }
     }
@@ -212,5 +215,78 @@ impl Moments {
                 + b * b * self.count;
         }
         (total / self.count / outputs as f64).max(0.0)
+    }
+}
+
+/// Adds φφᵀ of the columns of `features` to the lower triangle of `gram`: each
+/// panel of columns is one thread's, so the order of its sums does not depend on
+/// their number.
+fn add_gram(gram: &mut Mat<f64>, features: MatRef<'_, f64>) {
+    use triangular::BlockStructure::{Rectangular, TriangularLower};
+    let count = features.nrows();
+    gram.as_mut().par_col_chunks_mut(TOGETHER).enumerate().for_each(|(panel, mut columns)| {
+        let start = panel * TOGETHER;
+        let width = columns.ncols();
+        let mine = features.subrows(start, width);
+        triangular::matmul(
+            columns.as_mut().subrows_mut(start, width),
+            TriangularLower,
+            Accum::Add,
+            mine,
+            Rectangular,
+            mine.transpose(),
+            Rectangular,
+            1.0,
+            Par::Seq,
+        );
+        let below = start + width;
+        matmul(
+            columns.subrows_mut(below, count - below),
+            Accum::Add,
+            features.subrows(below, count - below),
+            mine.transpose(),
+            1.0,
+            Par::Seq,
+        );
+    });
+}
+
+/// The rows of integers whose K × n matrix is `matrix`.
+#[cfg(test)]
+pub(crate) fn rows_of(matrix: MatRef<'_, f64>) -> Vec<i16> {
+    let integer = |&value: &f64| {
+        assert_eq!(f64::from(value as i16), value);
+        value as i16
+    };
+    matrix.col_iter().flat_map(|row| row.iter().map(integer)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_of_integers_are_those_of_the_matrix() {
+        let stream = koan::generator::Stream::new(3, 0);
+        for (features, rows) in [(3, 5), (150, 1300), (16, 20_000)] {
+            let values: Vec<i16> =
+                (0..features * rows).map(|i| stream.draw(i as u64) as i16).collect();
+            let phi = Mat::from_fn(features, rows, |k, row| f64::from(values[row * features + k]));
+            let targets = Mat::from_fn(rows, 2, |row, t| (row % 7) as f64 - t as f64);
+            let mut moments = Moments::new(features, 2);
+            moments.add(&values, targets.as_ref(), None);
+            // Of matrix products in f64, exact as well.
+            let mut gram = Mat::zeros(features, features);
+            add_gram(&mut gram, phi.as_ref());
+            assert_eq!(moments.gram, gram);
+            assert_eq!(moments.cross, &phi * &targets);
+            assert_eq!(moments.sum, &phi * Mat::<f64>::full(rows, 1, 1.0));
+            assert_eq!(moments.count, rows as f64);
+            for t in 0..2 {
+                let column = targets.col(t);
+                assert_eq!(moments.target_sum[t], column.iter().sum::<f64>());
+                assert_eq!(moments.target_square[t], column.squared_norm_l2());
+            }
+        }
     }
 }

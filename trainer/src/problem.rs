@@ -91,7 +91,7 @@ impl<'t> Problem<'t> {
             map.block(self.table, part, &mut block)?;
             let weights: Option<Vec<f64>> =
                 self.weights.as_ref().map(|all| part.iter().map(|&row| all[row]).collect());
-            moments.add(block.matrix(), self.targets(part).as_ref(), weights.as_deref());
+            moments.add(block.values(), self.targets(part).as_ref(), weights.as_deref());
             progress.rows(number * BLOCK_ROWS + part.len(), rows.len());
         }
         Ok(moments)

@@ -198,6 +198,7 @@ pub fn best_on(system: &System, held_out: &Moments, lambdas: &[f64]) -> (LinearF
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::moments::rows_of;
 
     /// Deterministic pseudo-random rows: K × n features and n × 1 targets.
     fn problem(features: usize, rows: usize) -> (Mat<f64>, Mat<f64>) {
@@ -211,7 +212,7 @@ mod tests {
 
     fn system(phi: &Mat<f64>, y: &Mat<f64>) -> (System, Moments) {
         let mut moments = Moments::new(phi.nrows(), 1);
-        moments.add(phi.as_ref(), y.as_ref(), None);
+        moments.add(&rows_of(phi.as_ref()), y.as_ref(), None);
         (System::new(&moments), moments)
     }
 
@@ -271,12 +272,12 @@ mod tests {
         let (phi, y) = problem(4, 30);
         let mut weighted = Moments::new(4, 1);
         let weights: Vec<f64> = (0..30).map(|row| f64::from(row % 3)).collect();
-        weighted.add(phi.as_ref(), y.as_ref(), Some(&weights));
+        weighted.add(&rows_of(phi.as_ref()), y.as_ref(), Some(&weights));
         let rows: Vec<usize> = (0..30).flat_map(|row| std::iter::repeat_n(row, row % 3)).collect();
         let copied = Mat::from_fn(4, rows.len(), |k, i| phi[(k, rows[i])]);
         let targets = Mat::from_fn(rows.len(), 1, |i, _| y[(rows[i], 0)]);
         let mut repeated = Moments::new(4, 1);
-        repeated.add(copied.as_ref(), targets.as_ref(), None);
+        repeated.add(&rows_of(copied.as_ref()), targets.as_ref(), None);
         let (a, b) = (System::new(&weighted).solve(0.01), System::new(&repeated).solve(0.01));
         for k in 0..4 {
             assert!((a.weights[(k, 0)] - b.weights[(k, 0)]).abs() < 1e-9);

@@ -152,8 +152,8 @@ pub(crate) fn scores(
     for part in rows.chunks(BLOCK_ROWS) {
         map.block(table, part, &mut block)?;
         let mut product = Mat::<f64>::zeros(outputs, part.len());
-        let weights = fit.weights.transpose();
-        matmul(product.as_mut(), Accum::Replace, weights, block.matrix(), 1.0, Par::Seq);
+        let (weights, features) = (fit.weights.transpose(), block.matrix());
+        matmul(product.as_mut(), Accum::Replace, weights, features, 1.0, Par::Seq);
         for row in 0..part.len() {
             all.extend((0..outputs).map(|output| product[(output, row)] + fit.bias[output]));
         }

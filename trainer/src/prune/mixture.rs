@@ -242,7 +242,7 @@ pub(super) mod tests {
             signal / 10_000.0 + uniform(2, row * outputs + t)
         });
         let mut moments = Moments::new(features, outputs);
-        moments.add(phi.as_ref(), y.as_ref(), None);
+        moments.add(&crate::moments::rows_of(phi.as_ref()), y.as_ref(), None);
         moments
     }
 

@@ -1,6 +1,6 @@
 //! Feature matrices in memory, for solvers that visit rows more than once.
 
-use faer::linalg::matmul::{matmul, triangular};
+use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
@@ -12,8 +12,6 @@ use crate::moments::Moments;
 const BLOCK: usize = 512;
 /// Entries that are turned into f64 at a time: they stay in a core's cache.
 const CACHED: usize = 1 << 15;
-/// Columns of a panel of a weighted Gram matrix.
-const PANEL: usize = 128;
 
 /// Integer features of n rows: K × n, column-major, so that a row's features
 /// lie together. Two bytes an entry.
@@ -176,26 +174,10 @@ impl Design {
     #[must_use]
     pub fn moments(&self, targets: MatRef<'_, f64>, weights: Option<&[f64]>) -> Moments {
         let mut moments = Moments::new(self.features, targets.nrows());
-        let mut buffer = Vec::new();
         for (number, values) in self.values.chunks(BLOCK * self.features).enumerate() {
             let (start, rows) = (number * BLOCK, values.len() / self.features);
-            buffer.clear();
-            buffer.extend(values.iter().map(|&value| f64::from(value)));
-            let targets = targets.subcols(start, rows);
             let weights = weights.map(|all| &all[start..start + rows]);
-            if let Some(weights) = weights {
-                let block = MatRef::from_column_major_slice(&buffer, self.features, rows);
-                moments.add_sums(block, targets.transpose(), weights);
-                for (row, weight) in buffer.chunks_exact_mut(self.features).zip(weights) {
-                    let root = weight.sqrt();
-                    row.iter_mut().for_each(|value| *value *= root);
-                }
-                let block = MatRef::from_column_major_slice(&buffer, self.features, rows);
-                add_gram(&mut moments.gram, block);
-            } else {
-                let block = MatRef::from_column_major_slice(&buffer, self.features, rows);
-                moments.add(block, targets.transpose(), None);
-            }
+            moments.add(values, targets.subcols(start, rows).transpose(), weights);
         }
         moments
     }
@@ -234,38 +216,6 @@ fn summed(features: usize, outputs: usize, parts: &[Mat<f64>]) -> Mat<f64> {
     sum
 }
 
-/// Adds block·blockᵀ to the lower triangle of `gram`: each panel of columns is
-/// one thread's, so the order of its sums does not depend on their number.
-fn add_gram(gram: &mut Mat<f64>, block: MatRef<'_, f64>) {
-    use triangular::BlockStructure::{Rectangular, TriangularLower};
-    let features = block.nrows();
-    gram.as_mut().par_col_chunks_mut(PANEL).enumerate().for_each(|(panel, mut columns)| {
-        let start = panel * PANEL;
-        let width = columns.ncols();
-        let mine = block.subrows(start, width);
-        triangular::matmul(
-            columns.as_mut().subrows_mut(start, width),
-            TriangularLower,
-            Accum::Add,
-            mine,
-            Rectangular,
-            mine.transpose(),
-            Rectangular,
-            1.0,
-            Par::Seq,
-        );
-        let below = start + width;
-        matmul(
-            columns.subrows_mut(below, features - below),
-            Accum::Add,
-            block.subrows(below, features - below),
-            mine.transpose(),
-            1.0,
-            Par::Seq,
-        );
-    });
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -301,16 +251,17 @@ mod tests {
 
         let row_weights: Vec<f64> = (0..rows).map(|i| 0.5 + (i % 3) as f64).collect();
         let moments = design.moments(residuals.as_ref(), Some(&row_weights));
-        let mut expected = Moments::new(features, 2);
-        expected.add(matrix.as_ref(), residuals.transpose(), Some(&row_weights));
+        let scaled = Mat::from_fn(features, rows, |k, i| row_weights[i] * matrix[(k, i)]);
+        let expected = &scaled * matrix.transpose();
         for j in 0..features {
             for i in j..features {
-                let (a, b) = (moments.gram[(i, j)], expected.gram[(i, j)]);
+                let (a, b) = (moments.gram[(i, j)], expected[(i, j)]);
                 assert!((a - b).abs() <= 1e-12 * b.abs() + 1e-3, "{i} {j}: {a} {b}");
             }
         }
-        assert!((&moments.cross - &expected.cross).norm_max() < 1e-5);
-        assert!((moments.count - expected.count).abs() < 1e-9);
-        assert!((moments.target_square[0] - expected.target_square[0]).abs() < 1e-9);
+        assert!((&moments.cross - &scaled * residuals.transpose()).norm_max() < 1e-5);
+        assert!((moments.count - row_weights.iter().sum::<f64>()).abs() < 1e-9);
+        let squares: f64 = (0..rows).map(|i| row_weights[i] * residuals[(0, i)].powi(2)).sum();
+        assert!((moments.target_square[0] - squares).abs() < 1e-9);
     }
 }

@@ -72,7 +72,7 @@ impl Sums {
             let weights: Option<Vec<f64>> =
                 problem.weights.as_ref().map(|all| part.iter().map(|&row| all[row]).collect());
             let targets = problem.targets(part);
-            self.recent.add(self.block.matrix(), targets.as_ref(), weights.as_deref());
+            self.recent.add(self.block.values(), targets.as_ref(), weights.as_deref());
         }
         Ok(())
     }

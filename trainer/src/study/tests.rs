@@ -33,7 +33,7 @@ fn the_first_features_do_not_depend_on_how_many_follow() {
             let features = |spec: &crate::blob::ModelSpec| {
                 let mut block = FeatureBlock::default();
                 FeatureMap::new(spec).unwrap().block(&test, &[0, 7, 11], &mut block).unwrap();
-                block.matrix().to_owned()
+                block.matrix()
             };
             let (all, some) = (features(&spec), features(&fewer));
             let kept = kept(&spec.banks, &fewer.banks);
