@@ -9,7 +9,6 @@
 use crate::bank::{Bank, Family};
 use crate::crc::crc32;
 use crate::error::{Error, Feature, Field};
-use crate::input::InputMap;
 use crate::model::Model;
 use crate::sink::MAX_RUN;
 
@@ -48,6 +47,8 @@ pub mod flag {
     pub const CLASSIFICATION: u8 = 1;
     /// One input map for each input instead of one for all.
     pub const MAP_PER_INPUT: u8 = 2;
+    /// One input map, with a gain for each input; not together with the former.
+    pub const GAIN_PER_INPUT: u8 = 4;
 }
 
 /// Tags of the optional sections. A tag of 128 or more must be understood.
@@ -300,18 +301,18 @@ impl<'a> Model<'a> {
         }
         cursor.skip(HEADER_REST, Field::Header);
         let classes = self.flags & flag::CLASSIFICATION != 0;
-        let known = self.flags <= flag::CLASSIFICATION | flag::MAP_PER_INPUT;
+        // At most one of the two for input maps.
+        let known = self.flags <= flag::CLASSIFICATION | flag::GAIN_PER_INPUT;
         cursor.expect(known && (self.outputs > 0 || !classes), Field::Flags, field::FLAGS);
         cursor.expect(self.inputs > 0, Field::Inputs, field::INPUTS);
-        let maps = cursor.at;
-        cursor.skip(self.banks_at() - maps, Field::InputMap);
+        cursor.skip(self.map_bytes(), Field::InputMap);
         if !cfg!(feature = "log") {
-            let mut at = maps;
-            while at < cursor.at {
-                if InputMap::read(blob, at).log {
+            let mut index = 0;
+            while index < self.inputs as usize {
+                if self.input_map(index).log {
                     cursor.not_built(Feature::Log);
                 }
-                at += InputMap::BYTES;
+                index += 1;
             }
         }
         let weights = self.read_banks(cursor);

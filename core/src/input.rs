@@ -85,14 +85,15 @@ impl InputMap {
         [o[0], o[1], o[2], o[3], kind, self.mult]
     }
 
-    /// Reads the map at `at`; every bit pattern is a valid map.
-    pub(crate) const fn read(blob: &[u8], at: usize) -> Self {
+    /// Reads the map at `at`, with the gain that is so many bytes behind its own; every
+    /// bit pattern is a valid map.
+    pub(crate) const fn read(blob: &[u8], at: usize, gain: usize) -> Self {
         let kind = byte_at(blob, at + 4);
         Self {
             offset: u32_at(blob, at) as i32,
             shift: (kind & 0x7f) as i8 - 64,
             log: kind & 0x80 != 0,
-            mult: byte_at(blob, at + 5),
+            mult: byte_at(blob, at + 5 + gain),
         }
     }
 
@@ -244,7 +245,7 @@ mod tests {
         fn integers_and_floats_give_the_same_bits(
             bytes in any::<[u8; InputMap::BYTES]>(), x in any::<i16>(), limit in 1..=32767
         ) {
-            let map = InputMap::read(&bytes, 0);
+            let map = InputMap::read(&bytes, 0, 0);
             prop_assert_eq!(x.quantise(&map, limit), f32::from(x).quantise(&map, limit));
             let small = x as u8;
             prop_assert_eq!(small.quantise(&map, limit), f32::from(small).quantise(&map, limit));
@@ -256,9 +257,9 @@ mod tests {
             row in any::<[i16; 8]>()
         ) {
             // All maps, and the ones on whose line some integers lie.
-            for map in [InputMap::read(&bytes, 0), InputMap::read(&[
+            for map in [InputMap::read(&bytes, 0, 0), InputMap::read(&[
                 bytes[0], bytes[1], bytes[2], 0, shift, bytes[5],
-            ], 0)] {
+            ], 0, 0)] {
                 for row in [row, row.map(|x| x % 256), row.map(|x| x % 4)] {
                     let line = map.line(limit);
                     let q = row.map(|x| x.on_line(&line).unwrap_or(x.quantise(&map, limit)));
@@ -272,7 +273,7 @@ mod tests {
         fn any_bits_stay_within_the_limit(
             bytes in any::<[u8; InputMap::BYTES]>(), bits in any::<u32>(), limit in 1..=32767
         ) {
-            let q = f32::from_bits(bits).quantise(&InputMap::read(&bytes, 0), limit);
+            let q = f32::from_bits(bits).quantise(&InputMap::read(&bytes, 0, 0), limit);
             prop_assert!(i32::from(q).abs() <= limit);
         }
 
@@ -294,7 +295,7 @@ mod tests {
 
         #[test]
         fn maps_survive_the_blob(bytes in any::<[u8; InputMap::BYTES]>()) {
-            prop_assert_eq!(InputMap::read(&bytes, 0).to_bytes(), bytes);
+            prop_assert_eq!(InputMap::read(&bytes, 0, 0).to_bytes(), bytes);
         }
     }
 }

@@ -218,10 +218,31 @@ impl<'a> Model<'a> {
         self.flags & flag::MAP_PER_INPUT != 0
     }
 
+    /// Whether all inputs have one map, but for a gain of each.
+    #[must_use]
+    pub const fn gain_per_input(&self) -> bool {
+        self.flags & flag::GAIN_PER_INPUT != 0
+    }
+
+    /// Whether all inputs have one map and one gain.
+    pub(crate) const fn map_is_shared(&self) -> bool {
+        self.flags & (flag::MAP_PER_INPUT | flag::GAIN_PER_INPUT) == 0
+    }
+
+    /// Bytes of the input maps.
+    #[must_use]
+    pub const fn map_bytes(&self) -> usize {
+        let inputs = self.inputs as usize;
+        if self.map_per_input() {
+            return inputs * InputMap::BYTES;
+        }
+        // The first input's gain is that of the map.
+        InputMap::BYTES + if self.gain_per_input() { inputs.saturating_sub(1) } else { 0 }
+    }
+
     /// Where the banks start.
     pub(crate) const fn banks_at(&self) -> usize {
-        let maps = if self.map_per_input() { self.inputs as usize } else { 1 };
-        field::INPUT_MAP + maps * InputMap::BYTES
+        field::INPUT_MAP + self.map_bytes()
     }
 
     /// The map of input `index`; one that is off beyond the last input.
@@ -231,15 +252,16 @@ impl<'a> Model<'a> {
         if index >= self.inputs as usize {
             return InputMap { offset: 0, shift: 0, log: false, mult: 0 };
         }
-        let index = if self.map_per_input() { index } else { 0 };
-        InputMap::read(self.blob, field::INPUT_MAP + index * InputMap::BYTES)
+        let at = if self.map_per_input() { index * InputMap::BYTES } else { 0 };
+        let gain = if self.gain_per_input() { index } else { 0 };
+        InputMap::read(self.blob, field::INPUT_MAP + at, gain)
     }
 
     /// The line on which the map of all inputs is.
     pub(crate) const fn line(&self) -> Line {
         let mut map = self.input_map(0);
         // No number is on that of a map with logarithm.
-        map.log |= self.map_per_input();
+        map.log |= !self.map_is_shared();
         map.line(self.limit as i32)
     }
 

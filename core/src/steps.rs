@@ -36,7 +36,7 @@ pub fn quantise<I: Input>(model: &Model<'_>, row: &[I], q: &mut [i16]) {
     if SMALL {
         let mut map = model.input_map(0);
         for (index, (place, &value)) in q.iter_mut().zip(row).enumerate() {
-            if model.map_per_input() {
+            if !model.map_is_shared() {
                 map = model.input_map(index);
             }
             *place = value.quantise(&map, limit);

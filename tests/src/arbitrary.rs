@@ -214,6 +214,8 @@ fn maps(inputs: u16) -> impl Strategy<Value = MapSpec> {
     prop_oneof![
         map().prop_map(MapSpec::Shared),
         vec(map(), usize::from(inputs)).prop_map(MapSpec::PerInput),
+        (map(), vec(any::<u8>(), usize::from(inputs)))
+            .prop_map(|(map, gains)| MapSpec::GainPerInput(map, gains)),
     ]
 }
 

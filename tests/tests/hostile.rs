@@ -57,7 +57,9 @@ fn describe(model: &Model<'_>) -> usize {
     seen += model.task().name().len() + usize::from(model.input_limit().unsigned_abs());
     seen += model.buffer_sizes().bytes() + model.weight_bytes().len() + model.notes().len();
     seen += usize::from(model.check_word()) + model.golden_digest() as usize;
-    seen += usize::from(model.map_per_input()) + usize::from(model.score_scale() > 0.0);
+    seen += model.map_bytes()
+        + usize::from(model.map_per_input() | model.gain_per_input())
+        + usize::from(model.score_scale() > 0.0);
     seen += model.first_bank().map_or(0, |bank| bank.row_bytes());
     for index in [0, 1, model.inputs(), 300, 65_535, usize::MAX] {
         seen += usize::from(model.input_map(index).mult);
@@ -270,7 +272,7 @@ fn golden(name: &str) -> Vec<u8> {
 /// Offset of the first bank.
 fn bank_at(blob: &[u8]) -> usize {
     let model = Model::parse(blob).unwrap();
-    19 + 6 * if model.map_per_input() { model.inputs() } else { 1 }
+    19 + model.map_bytes()
 }
 
 /// Sizes that are 0, too large or not a divisor, of an image of 7 × 8 pixels.
@@ -309,7 +311,8 @@ fn refusals_name_field_and_offset() {
     convolutions_that_do_not_fit(bad);
     assert!(refusal(&blob, 0, b"NOAK").contains("not a koan blob"));
     assert_eq!(refusal(&blob, 4, &[2]), "unknown format version 2");
-    assert_eq!(refusal(&blob, 5, &[4]), bad("flags", 5));
+    assert_eq!(refusal(&blob, 5, &[6]), bad("flags", 5));
+    assert_eq!(refusal(&blob, 5, &[8]), bad("flags", 5));
     assert_eq!(refusal(&blob, 6, &[0, 0]), bad("inputs", 6));
     assert_eq!(refusal(&blob, bank, &[0x17]), bad("bank family", bank));
     assert_eq!(refusal(&blob, bank, &[0x51]), bad("bank law", bank));

@@ -303,7 +303,7 @@ fn wrong_lengths_say_what_is_needed() {
 }
 
 /// Room for the largest model that [`case`] makes.
-type Owned = OwnedBuffers<600, 1024, 1024, 5>;
+type Owned = OwnedBuffers<600, 2048, 1024, 5>;
 
 #[test]
 fn owned_and_lent_buffers_equal_the_heap() {

@@ -74,6 +74,8 @@ pub struct HeadSpec {
 pub enum MapSpec {
     /// One map for all inputs.
     Shared(InputMap),
+    /// One map, but with a gain for each input instead of its own.
+    GainPerInput(InputMap, Vec<u8>),
     /// A map for each input.
     PerInput(Vec<InputMap>),
 }
@@ -127,6 +129,9 @@ impl ModelSpec {
     pub fn features_of(model: &Model<'_>) -> Self {
         let maps = if model.map_per_input() {
             MapSpec::PerInput((0..model.inputs()).map(|i| model.input_map(i)).collect())
+        } else if model.gain_per_input() {
+            let gains = (0..model.inputs()).map(|i| model.input_map(i).mult).collect();
+            MapSpec::GainPerInput(model.input_map(0), gains)
         } else {
             MapSpec::Shared(model.input_map(0))
         };
@@ -174,6 +179,10 @@ impl ModelSpec {
         }
         let maps: &[InputMap] = match &self.maps {
             MapSpec::Shared(map) => std::slice::from_ref(map),
+            MapSpec::GainPerInput(map, _) => {
+                flags |= flag::GAIN_PER_INPUT;
+                std::slice::from_ref(map)
+            }
             MapSpec::PerInput(maps) => {
                 flags |= flag::MAP_PER_INPUT;
                 maps
@@ -190,6 +199,11 @@ impl ModelSpec {
         blob.extend(generator::check_word(self.seed).to_le_bytes());
         for map in maps {
             blob.extend(map.to_bytes());
+        }
+        if let MapSpec::GainPerInput(_, gains) = &self.maps {
+            // The first takes the place of the map's own.
+            blob.pop();
+            blob.extend(gains);
         }
         for (index, bank) in self.banks.iter().enumerate() {
             let width = self.head.as_ref().map_or(0, |head| head.weights[index].width.code());
@@ -246,6 +260,7 @@ pub fn predictor(blob: &[u8]) -> Result<Predictor<'_, HeapBuffers>, Error> {
 pub fn quantise(maps: &MapSpec, row: &[f32], limit: i16) -> Vec<i16> {
     let map = |index: usize| match maps {
         MapSpec::Shared(map) => *map,
+        MapSpec::GainPerInput(map, gains) => InputMap { mult: gains[index], ..*map },
         MapSpec::PerInput(maps) => maps[index],
     };
     row.iter().enumerate().map(|(i, x)| x.quantise(&map(i), i32::from(limit))).collect()

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use koan::format::field;
-use koan::{Conv, Family, Group, InputMap, Model};
+use koan::{Conv, Family, Group, Model};
 
 /// A run of bytes of a blob.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,15 +16,24 @@ pub struct Part {
     pub length: usize,
 }
 
+/// What the input maps are.
+#[must_use]
+pub fn input_maps(model: &Model<'_>) -> String {
+    match (model.map_per_input(), model.gain_per_input()) {
+        (true, _) => format!("input maps ({})", model.inputs()),
+        (_, true) => format!("input map with {} gains", model.inputs()),
+        _ => "input map of all inputs".into(),
+    }
+}
+
 /// The parts of a model's blob, in order, without gaps.
 #[must_use]
 pub fn parts(model: &Model<'_>) -> Vec<Part> {
-    let maps = if model.map_per_input() { model.inputs() } else { 1 };
     let mut listed: Vec<(String, usize)> = vec![
         ("magic KOAN, version, flags".into(), field::INPUTS),
         (format!("{} inputs, {} outputs", model.inputs(), model.outputs()), 3),
         (format!("seed {}, generator check word", model.seed()), 10),
-        (format!("input maps ({maps})"), maps * InputMap::BYTES),
+        (input_maps(model), model.map_bytes()),
     ];
     for bank in model.banks() {
         let parameters = match bank.family {

@@ -28,7 +28,8 @@ impl Axis {
 /// The lines of all inputs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Normaliser {
-    /// Whether all inputs have the same line, so that the blob stores one.
+    /// Whether all inputs have the same line, but for their relevance and those that are
+    /// off: then the blob stores one, and at most a gain for each input.
     pub shared: bool,
     /// One for each input.
     pub axes: Vec<Axis>,
@@ -143,7 +144,9 @@ impl Normaliser {
                 })
                 .collect(),
         };
-        Self { shared: kind == Kind::Shared, axes }
+        let mut used = axes.iter().filter(|axis| axis.scale > 0.0);
+        let first = used.next();
+        Self { shared: used.all(|axis| Some(axis) == first), axes }
     }
 
     /// Whether any input goes through its logarithm.
@@ -161,17 +164,23 @@ impl Normaliser {
             .zip(relevance)
             .map(|(axis, factor)| Axis { scale: axis.scale * factor, ..*axis })
             .collect();
-        Self { shared: false, axes }
+        Self { shared: self.shared, axes }
     }
 
     /// The maps of the blob when `unit` integers stand for a normalised 1.
     #[must_use]
     pub fn maps(&self, unit: f64) -> MapSpec {
         let map = |axis: &Axis| InputMap::nearest(axis.offset, axis.scale * unit, axis.log);
-        match self.axes.first() {
-            Some(axis) if self.shared => MapSpec::Shared(map(axis)),
-            _ => MapSpec::PerInput(self.axes.iter().map(map).collect()),
+        let widest = self.axes.iter().max_by(|a, b| a.scale.total_cmp(&b.scale));
+        let Some(widest) = widest.filter(|_| self.shared) else {
+            return MapSpec::PerInput(self.axes.iter().map(map).collect());
+        };
+        let (widest, map) = (widest.scale, map(widest));
+        if self.axes.iter().all(|axis| axis.scale == widest) {
+            return MapSpec::Shared(map);
         }
+        let gain = |axis: &Axis| (f64::from(map.mult) * axis.scale / widest).round() as u8;
+        MapSpec::GainPerInput(map, self.axes.iter().map(gain).collect())
     }
 
     /// How far the given rows spread once normalised.

@@ -173,6 +173,7 @@ pub fn realise(
 pub fn all_off(maps: &MapSpec) -> bool {
     match maps {
         MapSpec::Shared(map) => map.mult == 0,
+        MapSpec::GainPerInput(_, gains) => gains.iter().all(|&gain| gain == 0),
         MapSpec::PerInput(maps) => maps.iter().all(|map| map.mult == 0),
     }
 }

@@ -213,12 +213,17 @@ fn a_shared_line_is_one_map() {
     let normaliser = Normaliser::fit(&table, &rows, Kind::Shared);
     assert!(normaliser.axes.iter().all(|axis| *axis == normaliser.axes[0]));
     assert!(matches!(normaliser.maps(100.0), MapSpec::Shared(_)));
-    // With relevances of their own, inputs need maps of their own.
-    let scaled = normaliser.scaled(&[1.0, 0.0, 2.0]);
+    // With relevances of their own, inputs need gains of their own,
+    let relevance = [1.0, 0.0, 2.0];
+    let scaled = normaliser.scaled(&relevance);
     assert_eq!(scaled.axes[2].scale, 2.0 * normaliser.axes[2].scale);
-    let MapSpec::PerInput(maps) = scaled.maps(100.0) else { panic!("one map for three inputs") };
-    assert!(maps[0].mult > 0);
-    assert_eq!(maps[1].mult, 0);
+    let MapSpec::GainPerInput(map, gains) = scaled.maps(100.0) else { panic!("other maps") };
+    assert_eq!(map, InputMap::nearest(scaled.axes[2].offset, 100.0 * scaled.axes[2].scale, false));
+    assert_eq!(gains, [map.mult.div_ceil(2), 0, map.mult]);
+    // and maps where their lines are others.
+    let other = Normaliser::fit(&table, &rows, Kind::PerInput).scaled(&relevance);
+    let MapSpec::PerInput(maps) = other.maps(100.0) else { panic!("one map for three inputs") };
+    assert!(maps[0].mult > 0 && maps[1].mult == 0);
 }
 
 #[test]

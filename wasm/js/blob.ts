@@ -4,7 +4,7 @@
 export const At = { Flags: 5, Inputs: 6, Outputs: 8, Seed: 9, CheckWord: 17, Maps: 19 } as const;
 
 /** Bits of the flags. */
-export const Flag = { Classification: 1, MapPerInput: 2 } as const;
+export const Flag = { Classification: 1, MapPerInput: 2, GainPerInput: 4 } as const;
 
 export const Section = { ClassNames: 1, Notes: 2, GoldenRows: 3, Calibration: 4 } as const;
 
@@ -53,8 +53,11 @@ export function section(blob: Uint8Array, at: number, tag: number): Uint8Array {
  */
 export function* banks(blob: Uint8Array): Generator<{ features: number; slots: number }> {
   const numbers = numbersOf(blob);
-  const maps = blob[At.Flags]! & Flag.MapPerInput ? numbers.getUint16(At.Inputs, true) : 1;
-  let at = At.Maps + 6 * maps;
+  const flags = blob[At.Flags]!;
+  const others = numbers.getUint16(At.Inputs, true) - 1;
+  let at = At.Maps + 6;
+  if (flags & Flag.MapPerInput) at += 6 * others;
+  if (flags & Flag.GainPerInput) at += others;
   let options: number;
   do {
     const family = blob[at]! & 15;

@@ -19,6 +19,9 @@ pub const NIGHTLY: &str = "nightly";
 /// With 32 bits, and with the most significant byte first.
 const MIRI_TARGETS: [&str; 2] = ["i686-unknown-linux-gnu", "s390x-unknown-linux-gnu"];
 
+/// With the vector units that `koan-gram` has code for.
+const MIRI_WITH_UNITS: &str = "x86_64-unknown-linux-gnu";
+
 /// The variants of the firmware for real boards, from the root of the repository.
 const BOARDS: &str = "firmware-example/boards/Cargo.toml";
 
@@ -103,7 +106,8 @@ fn firmware() -> Result<()> {
 }
 
 /// The core's own tests and golden models in an interpreter that knows other
-/// machines and finds undefined behaviour; random tests run a few cases.
+/// machines and finds undefined behaviour; random tests run a few cases. And the code
+/// for vector units that the trainer calls.
 fn miri() -> Result<()> {
     let interpret = |target: &str| {
         ["koan --lib", "koan-golden --test replay"].iter().try_for_each(|tests| {
@@ -113,6 +117,10 @@ fn miri() -> Result<()> {
             ))
         })
     };
+    step(&format!(
+        "RUSTFLAGS=-Ctarget-feature=+avx512f,+avx512vnni cargo +{NIGHTLY} miri test --quiet \
+         --package koan-gram --lib --target {MIRI_WITH_UNITS} --locked kernel"
+    ))?;
     // The interpreter takes a single core for each.
     std::thread::scope(|scope| {
         MIRI_TARGETS

@@ -246,6 +246,7 @@ fn every_model() -> Vec<Golden> {
     convolutions(&mut models);
     models.extend(with_lists(first));
     models.push(convolution_with_list(models.len()));
+    models.extend(with_gains(models.len()));
     models
 }
 
@@ -295,6 +296,30 @@ fn convolutions(models: &mut Vec<Golden>) {
             }
         }
     }
+}
+
+/// A gain for each input, some of which are off, with and without logarithm.
+fn with_gains(first: usize) -> Vec<Golden> {
+    [Law::Hadamard, Law::Gaussian]
+        .into_iter()
+        .enumerate()
+        .map(|(k, law)| {
+            let mut random = Random::new((first + k) as u64);
+            let inputs = 37 + 4 * k as u16;
+            let log = k == 1;
+            let map = InputMap::nearest(if log { 3.0 } else { 60.0 }, 2000.0, log);
+            let gains = (0..inputs).map(|_| random.below(256).saturating_sub(40) as u8).collect();
+            let banks = vec![bank((Family::Fourier, law, false), inputs, 41)];
+            let head = head(&banks, Width { bits: 3, odd: true }, 2, &mut random);
+            let rows = rows(first + k, usize::from(inputs), &mut random);
+            let maps = MapSpec::GainPerInput(map, gains);
+            let mut spec = ModelSpec::features(random.bits(), inputs, maps, banks);
+            spec.task = Task::Regression;
+            spec.head = Some(head);
+            let name = format!("gains{}-fourier-{}", if log { "-log" } else { "" }, law.name());
+            golden(name, &spec, rows)
+        })
+        .collect()
 }
 
 /// A list of features of some of the filters, of an image.

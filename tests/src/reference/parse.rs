@@ -33,7 +33,7 @@ pub struct Reference {
 }
 
 /// An input map.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Map {
     /// What maps to 0.
     pub offset: i32,
@@ -282,8 +282,8 @@ impl Reference {
         check(reader.take(4)? == b"KOAN", "magic")?;
         check(reader.u8()? == 1, "version")?;
         let flags = reader.u8()?;
-        check(flags < 4, "flags")?;
-        let (classification, map_per_input) = (flags & 1 != 0, flags & 2 != 0);
+        check(flags < 6, "flags")?;
+        let [classification, map_per_input, gain_per_input] = [1, 2, 4].map(|bit| flags & bit != 0);
         let inputs = usize::from(reader.u16()?);
         check(inputs >= 1, "inputs")?;
         let outputs = usize::from(reader.u8()?);
@@ -292,7 +292,12 @@ impl Reference {
         let generator_agrees = reader.u16()? == check_word(seed);
 
         let count = if map_per_input { inputs } else { 1 };
-        let maps = (0..count).map(|_| map(&mut reader)).collect::<Result<Vec<_>, _>>()?;
+        let mut maps = (0..count).map(|_| map(&mut reader)).collect::<Result<Vec<_>, _>>()?;
+        if gain_per_input {
+            for _ in 1..inputs {
+                maps.push(Map { mult: reader.u8()?, ..maps[0] });
+            }
+        }
         let banks = banks(&mut reader, inputs, outputs)?;
         let head = if outputs > 0 { Some(head(&mut reader, &banks, outputs)?) } else { None };
         let task = match (outputs, classification) {

@@ -10,7 +10,7 @@ use super::halving::Search;
 use super::inputs::Inputs;
 use super::rank::Entry;
 use super::sizes::sizes;
-use crate::blob::ModelSpec;
+use crate::blob::{MapSpec, ModelSpec};
 use crate::data::Task;
 use crate::{Error, FamilyName, TrainOptions};
 
@@ -20,6 +20,9 @@ const TARGETS: [&[f64]; 3] = [&[1.0, 0.3], &[1.0, 0.6, 0.3], &[1.0, 0.72, 0.5, 0
 const SHORT_TARGETS: [&[f64]; 2] = [&[1.0, 0.4], &[1.0, 0.7, 0.4]];
 /// Multiply-adds per second that plans count on: about what two cores do.
 pub(super) const SPEED: f64 = 1e10;
+/// Multiply-adds that an entry of a square Gram matrix counts as, for each row: half of
+/// the entries are computed, by units that are some four times as fast as the rest.
+pub(super) const GRAM: f64 = 0.125;
 /// Parts of the time for the rungs; learning scales takes time as well.
 pub(super) const SHARES: [f64; 3] = [0.15, 0.25, 0.45];
 /// Rows and columns below which a rung is not cut.
@@ -75,7 +78,6 @@ impl Search<'_> {
         options: &TrainOptions,
         inputs: &Inputs,
     ) -> Result<(ModelSpec, Footprint), Error> {
-        // Scales do not change the size: those that are not learned will do.
         let least = match options.families[..] {
             // A filter.
             [FamilyName::Conv] => options.conv.family(&self.problem.table.schema)?.cells(),
@@ -83,7 +85,11 @@ impl Search<'_> {
         };
         let plain =
             TrainOptions { features: vec![least], relevance: Some(false), ..options.clone() };
-        let spec = specs(self.problem, &plain, inputs)?.swap_remove(0);
+        // Of learned scales only the place that they take counts.
+        let mut spec = specs(self.problem, &plain, inputs)?.swap_remove(0);
+        if let (Some(true), MapSpec::Shared(map)) = (options.relevance, &spec.maps) {
+            spec.maps = MapSpec::GainPerInput(*map, vec![map.mult; self.problem.table.inputs]);
+        }
         let footprint = Footprint::new(&spec, self.problem, options)?;
         Ok((spec, footprint))
     }
@@ -176,7 +182,7 @@ impl Search<'_> {
         let learned = plan.options.relevance == Some(true);
         let passes = if learned { folds } else { 1.0 };
         let each = feature_work(plan.spec.banks[0].family, plan.spec.inputs);
-        work + passes * rows * (0.5 * largest * largest + each * largest)
+        work + passes * rows * (GRAM * largest * largest + each * largest)
     }
 
     /// As many rows and columns as a budget of multiply-adds allows.

@@ -3,8 +3,11 @@
 
 use std::time::{Duration, Instant};
 
+use koan::Model;
+use rayon::prelude::*;
+
 use super::SEARCHING;
-use super::budget::{SPEED, feature_work};
+use super::budget::{GRAM, SPEED, feature_work};
 use super::folds::Folds;
 use super::footprint::Footprint;
 use super::halving::Search;
@@ -154,7 +157,7 @@ impl<'v> Variants<'v> {
         let n = options.candidates.map_or(k, f64::from);
         let each = feature_work(banks[0].family, problem.table.inputs as u16);
         let cubes = if options.candidates.is_some() { 2.5 } else { 1.0 };
-        let mut work = rows * n * (each + n / 2.0) + cubes * n.powi(3);
+        let mut work = rows * n * (each + GRAM * n) + cubes * n.powi(3);
         if options.relevance == Some(true) {
             work += crate::relevance::work(problem.table.inputs, problem.outputs);
         }
@@ -264,11 +267,17 @@ struct Selected {
 
 /// Real-valued scores of a model: rows × outputs, row-major.
 fn scores_of(blob: &[u8], table: &Table) -> Result<Vec<f64>, Error> {
-    let mut predictor = predictor(blob)?;
-    let scale = f64::from(predictor.model().score_scale());
-    let mut all = Vec::new();
-    for row in 0..table.rows() {
-        all.extend(predictor.scores(table.row(row))?.iter().map(|&s| f64::from(s) * scale));
-    }
+    let model = Model::parse(blob)?;
+    let scale = f64::from(model.score_scale());
+    let mut all = vec![0.0; table.rows() * model.outputs()];
+    all.par_chunks_mut(model.outputs().max(1)).enumerate().try_for_each_init(
+        || predictor(blob),
+        |predictor, (row, places)| {
+            let predictor = predictor.as_mut().map_err(|error| *error)?;
+            let scores = predictor.scores(table.row(row))?;
+            places.iter_mut().zip(scores).for_each(|(place, &s)| *place = f64::from(s) * scale);
+            Ok::<_, Error>(())
+        },
+    )?;
     Ok(all)
 }

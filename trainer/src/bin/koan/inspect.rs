@@ -77,9 +77,14 @@ fn candidates(bank: &koan::Bank<'_>) -> usize {
     bank.indices().last().map_or(0, |last| last + 1)
 }
 
+/// How many inputs have a map that may differ from the first one's, with that.
+fn distinct_maps(model: &Model<'_>) -> usize {
+    if model.map_per_input() || model.gain_per_input() { model.inputs() } else { 1 }
+}
+
 fn detailed(model: &Model<'_>, self_test: &str) -> Value {
     let sizes = model.buffer_sizes();
-    let maps = if model.map_per_input() { model.inputs() } else { 1 };
+    let maps = distinct_maps(model);
     let mut object = summary(model);
     object["check_word"] = json!(model.check_word());
     object["input_maps"] = (0..maps).map(|i| map_json(model.input_map(i))).collect();
@@ -217,7 +222,7 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
             }
         }
     }
-    let maps = if model.map_per_input() { model.inputs() } else { 1 };
+    let maps = distinct_maps(model);
     const SHOWN: usize = 6;
     for index in 0..maps.min(SHOWN) {
         let map = model.input_map(index);
