@@ -106,7 +106,10 @@ for (const [name, { Model }] of Object.entries(builds)) {
     const kinds = new Set();
     for (const { blob: text, row, features } of host.features) {
       const blob = Buffer.from(text, 'hex');
-      kinds.add(blob[blob[5] & 2 ? 19 + 6 * blob.readUInt16LE(6) : 25] & 15);
+      const others = blob.readUInt16LE(6) - 1;
+      // A map for each input, or a gain.
+      const more = [0, 6 * others, others][blob[5] >> 1];
+      kinds.add(blob[25 + more] & 15);
       const model = Model.from(blob);
       model.selfTest();
       assert.deepEqual([...model.features(Int16Array.from(row))], features);
