@@ -105,6 +105,7 @@ impl FeatureMap {
         Ok(features)
     }
 
+    /// Features of the given rows, row after row, into `features`, on all threads.
     fn make(&self, table: &Table, rows: &[usize], features: &mut [i16]) -> Result<(), Error> {
         let places = features.par_chunks_mut(ROWS_TOGETHER * self.features);
         places.zip(rows.par_chunks(ROWS_TOGETHER)).try_for_each_init(

@@ -17,8 +17,7 @@ pub struct Part {
 }
 
 /// What the input maps are.
-#[must_use]
-pub fn input_maps(model: &Model<'_>) -> String {
+fn input_maps(model: &Model<'_>) -> String {
     match (model.map_per_input(), model.gain_per_input()) {
         (true, _) => format!("input maps ({})", model.inputs()),
         (_, true) => format!("input map with {} gains", model.inputs()),

@@ -48,7 +48,7 @@ impl Moments {
     /// of the rows (none: all 1).
     ///
     /// # Panics
-    /// If there are not K features for each row of the targets.
+    /// If K is 0, or there are not K features for each row of the targets.
     pub fn add(&mut self, features: &[i16], targets: MatRef<'_, f64>, weights: Option<&[f64]>) {
         let (count, rows) = (self.features(), targets.nrows());
         assert_eq!(features.len(), count * rows, "{count} features for each row");
@@ -56,12 +56,13 @@ impl Moments {
             let entry = |k: usize, row: usize| f64::from(features[row * count + k]);
             let matrix = Mat::from_fn(count, rows, entry);
             self.add_sums(matrix.as_ref(), targets, weights);
-            let scaled = Mat::from_fn(count, rows, |k, row| entry(k, row) * weights[row].sqrt());
+            let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
+            let scaled = Mat::from_fn(count, rows, |k, row| entry(k, row) * roots[row]);
             add_gram(&mut self.gram, scaled.as_ref());
             return;
         }
-        for (rows, features) in features.chunks(koan_gram::MAX_ROWS * count).enumerate() {
-            let start = rows * koan_gram::MAX_ROWS;
+        for (number, features) in features.chunks(koan_gram::MAX_ROWS * count).enumerate() {
+            let start = number * koan_gram::MAX_ROWS;
             let targets = targets.subrows(start, features.len() / count);
             self.add_integers(features, targets);
         }

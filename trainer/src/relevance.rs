@@ -93,8 +93,8 @@ pub fn learn(
     kept.iter().map(|r| r / square.sqrt()).collect()
 }
 
-/// About how many multiply-adds [`learn`] takes, of which a machine does four in the time
-/// of one elsewhere in a search: they are of small matrices and vectors.
+/// The work of [`learn`] in multiply-adds as the rest of a search counts them: about a
+/// quarter of its own, four of which take the time of one there.
 #[must_use]
 pub fn work(inputs: usize, outputs: usize) -> f64 {
     // Projections and their gradient, the Gram matrix, cosine and sine, and
