@@ -113,12 +113,13 @@ pub fn choose(
         }
         candidates.push(chooser.candidate(&pilots, normaliser, kind, false, &sample, banks)?);
     }
-    // Relevance is learned on top of the better map that has a place for it.
-    let place = candidates
+    // Relevance is learned on top of the better map for each input, or of a shared one if
+    // that was asked for.
+    let base = candidates
         .iter()
-        .filter(|candidate| candidate.kind != Kind::Shared)
+        .filter(|candidate| candidate.kind != Kind::Shared || chooser.wants_gains())
         .min_by(|a, b| a.error.total_cmp(&b.error));
-    if let Some(base) = place
+    if let Some(base) = base
         && chooser.may_learn_relevance(banks)
     {
         let spread = base.normaliser.spread(problem.table, rows);
@@ -231,7 +232,8 @@ impl Chooser<'_> {
         let [kind] = self.kinds()[..] else { return None };
         let [threshold] = self.thresholds(banks)[..] else { return None };
         let [bandwidth] = self.grid(banks)[..] else { return None };
-        let relevance = kind != Kind::Shared && self.may_learn_relevance(banks);
+        let suits = kind != Kind::Shared || self.wants_gains();
+        let relevance = suits && self.may_learn_relevance(banks);
         if relevance || self.may_be_dense(banks) {
             return None;
         }
@@ -251,6 +253,11 @@ impl Chooser<'_> {
             }
             None => vec![Kind::Shared, Kind::PerInput, Kind::PerInputLog],
         }
+    }
+
+    /// Whether a shared map is to have a gain for each input.
+    fn wants_gains(&self) -> bool {
+        self.options.map == Some(Kind::Shared) && self.options.relevance == Some(true)
     }
 
     fn may_learn_relevance(&self, banks: &[BankPlan]) -> bool {

@@ -7,6 +7,8 @@ use koan_trainer::data::{Column, ColumnKind, Division, Format, Schema, Table, Ta
 use koan_trainer::listing;
 use koan_trainer::normalise::{Kind, Normaliser};
 use koan_trainer::plan::{BankPlan, all_off, realise};
+use koan_trainer::progress::Progress;
+use koan_trainer::{TrainOptions, Trained, digits, train};
 
 const MAP: InputMap = InputMap { offset: 0, shift: 8, log: false, mult: 100 };
 
@@ -288,5 +290,25 @@ fn every_plan_is_a_valid_model() {
             }
             realise(1, &banks, &normaliser, &spread).encode().unwrap();
         }
+    }
+}
+
+#[test]
+fn a_shared_map_has_gains_where_relevance_is_asked_for() {
+    let table = digits::table().select(&(0..600).collect::<Vec<_>>());
+    let options = TrainOptions {
+        map: Some(Kind::Shared),
+        bandwidth: Some(vec![0.5]),
+        features: vec![64],
+        ..TrainOptions::default()
+    };
+    for relevance in [Some(true), Some(false), None] {
+        let options = TrainOptions { relevance, ..options.clone() };
+        let Trained { report, choice, .. } =
+            train(&table, &table, &options, &Progress::none()).unwrap();
+        let learned = relevance == Some(true);
+        assert_eq!((report.relevance, choice.relevance), (learned, learned), "{relevance:?}");
+        let gains = matches!(choice.spec.maps, MapSpec::GainPerInput(..));
+        assert_eq!(gains, learned, "{:?}", choice.spec.maps);
     }
 }

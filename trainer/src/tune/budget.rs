@@ -42,6 +42,21 @@ pub(super) struct Extent {
     pub columns: usize,
 }
 
+/// Multiply-adds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Work {
+    /// That grow with the rows: features, their Gram matrix, scores.
+    rows: f64,
+    /// Of fits to sums over the rows.
+    fits: f64,
+}
+
+impl Work {
+    pub(super) fn all(self) -> f64 {
+        self.rows + self.fits
+    }
+}
+
 /// What judging a candidate needs.
 pub(super) struct Plan {
     pub options: TrainOptions,
@@ -167,22 +182,23 @@ impl Search<'_> {
     }
 
     /// Multiply-adds of judging a candidate.
-    pub(super) fn work(&self, rung: usize, plan: &Plan, extent: Extent, folds: f64) -> f64 {
+    pub(super) fn work(&self, rung: usize, plan: &Plan, extent: Extent, folds: f64) -> Work {
         let outputs = self.problem.outputs as f64;
         let rows = extent.rows as f64;
-        let (mut work, mut largest) = (0.0, 0.0f64);
+        let (mut work, mut largest) = (Work { rows: 0.0, fits: 0.0 }, 0.0f64);
         for size in self.sizes(rung, plan, extent.columns) {
             let columns: usize = plan.columns(&size);
             let k = columns as f64;
             largest = largest.max(k);
             let fits = plan.lambdas.len() as f64 + 2.0;
-            work += folds * (fits * k * k * k / 6.0 + 2.0 * outputs * 40.0 * k * k);
-            work += rows * k * outputs;
+            work.fits += folds * (fits * k * k * k / 6.0 + 2.0 * outputs * 40.0 * k * k);
+            work.rows += rows * k * outputs;
         }
         let learned = plan.options.relevance == Some(true);
         let passes = if learned { folds } else { 1.0 };
         let each = feature_work(plan.spec.banks[0].family, plan.spec.inputs);
-        work + passes * rows * (GRAM * largest * largest + each * largest)
+        work.rows += passes * rows * (GRAM * largest * largest + each * largest);
+        work
     }
 
     /// As many rows and columns as a budget of multiply-adds allows.
@@ -199,11 +215,14 @@ impl Search<'_> {
         extent.columns = largest(Extent { columns: most, ..extent });
         let parts = folds.held.len() as f64;
         loop {
-            if self.works(rung, plans, extent, parts) <= budget {
+            let work = self.works(rung, plans, extent, parts);
+            if work.all() <= budget {
                 return extent;
             }
-            // Rows first, while they are many for so many columns.
-            if extent.rows > LEAST_ROWS && extent.rows > 5 * extent.columns {
+            // Rows first, while they are many for so many columns and take the most: a
+            // judgement on few rows is a coarse one.
+            let many = extent.rows > 5 * extent.columns && work.rows > work.fits;
+            if extent.rows > LEAST_ROWS && many {
                 extent.rows = (extent.rows * 4 / 5).max(LEAST_ROWS);
             } else if extent.columns > LEAST_COLUMNS {
                 extent.columns = (extent.columns * 4 / 5).max(LEAST_COLUMNS);
@@ -216,8 +235,11 @@ impl Search<'_> {
     }
 
     /// Multiply-adds of judging all of `plans`.
-    pub(super) fn works(&self, rung: usize, plans: &[Plan], extent: Extent, folds: f64) -> f64 {
-        plans.iter().map(|plan| self.work(rung, plan, extent, folds)).sum()
+    pub(super) fn works(&self, rung: usize, plans: &[Plan], extent: Extent, folds: f64) -> Work {
+        let add =
+            |sum: Work, work: Work| Work { rows: sum.rows + work.rows, fits: sum.fits + work.fits };
+        let works = plans.iter().map(|plan| self.work(rung, plan, extent, folds));
+        works.fold(Work { rows: 0.0, fits: 0.0 }, add)
     }
 
     /// Fewer plans, where all of them take more multiply-adds than `limit` even at
@@ -231,7 +253,7 @@ impl Search<'_> {
         folds: &Folds,
         limit: f64,
     ) -> Vec<Plan> {
-        let all = self.works(rung, &plans, extent, folds.held.len() as f64);
+        let all = self.works(rung, &plans, extent, folds.held.len() as f64).all();
         let count = plans.len();
         let kept = (count as f64 * limit / all) as usize;
         if all <= limit || kept.max(LEAST_CANDIDATES) >= count {

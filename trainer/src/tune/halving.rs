@@ -105,7 +105,7 @@ impl Search<'_> {
                 break;
             }
             if judged.len() == plans.len() {
-                let work = self.works(number, &plans, extent, folds.held.len() as f64);
+                let work = self.works(number, &plans, extent, folds.held.len() as f64).all();
                 pace.measured(work, start.elapsed());
             }
             rungs.push(Rung {
@@ -117,10 +117,10 @@ impl Search<'_> {
             entries = self.valued(judged);
         }
         cut |= pace.hurried;
-        if cut && let Some(best) = self.completed(&entries, &folds, &inputs, &pace)? {
-            entries.push(best);
-            entries = self.valued(entries);
-        }
+        let largest = self.at_largest(cut, &entries, &folds, &inputs, &mut pace)?;
+        cut |= pace.hurried;
+        entries.extend(largest);
+        entries = self.valued(entries);
         let points = entries.into_iter().flat_map(|entry| entry.points).collect();
         Ok(Found { points, rungs, cut, speed: pace.speed })
     }

@@ -7,6 +7,7 @@
 //! [`train()`](crate::train()) as any model is. The test rows are looked at once, by the
 //! models of the front.
 
+mod beside;
 mod budget;
 mod cost;
 mod curve;
@@ -14,7 +15,6 @@ mod folds;
 mod footprint;
 mod front;
 mod halving;
-mod hurry;
 mod inputs;
 mod metric;
 mod next;

@@ -100,14 +100,15 @@ impl Space {
     }
 
     /// The same way with learned scales of the inputs, if that makes sense: the
-    /// family cares for distances, and there is a place for the scales.
+    /// family cares for distances, and the map is one for each input: a shared one gets
+    /// scales only where that is asked for.
     #[must_use]
     pub fn with_relevance(&self, options: &TrainOptions, inputs: usize) -> Option<TrainOptions> {
         let [family] = options.families.as_slice() else { return None };
         let cares = !matches!(family, FamilyName::Stump | FamilyName::Conv | FamilyName::Linear);
-        let place = options.map.is_some_and(|kind| kind != Kind::Shared);
+        let mapped = options.map.is_some_and(|kind| kind != Kind::Shared);
         let open = self.base.relevance.is_none() && options.relevance == Some(false);
-        (cares && place && open && inputs > 1)
+        (cares && mapped && open && inputs > 1)
             .then(|| TrainOptions { relevance: Some(true), ..options.clone() })
     }
 

@@ -51,6 +51,48 @@ fn a_clock_that_is_not_needed_changes_nothing() {
 }
 
 #[test]
+fn rows_stay_where_fits_take_the_time() {
+    let table = digits::table();
+    let many: Vec<usize> = (0..30_000).map(|row| row % table.rows()).collect();
+    let table = table.select(&many);
+    let problem = Problem::new(&table, false);
+    let extent = |flash: usize, share: f64| {
+        let mut options = options(false, Duration::from_secs(1));
+        options.limits.flash = flash;
+        options.space.families = vec![FamilyName::Fourier];
+        let progress = &Progress::none();
+        let search = rungs_of(&problem, &options.space, &options, None, progress);
+        let folds = folds::Folds::new(&table, 1).unwrap();
+        let candidates = options.space.candidates(&problem);
+        let inputs = inputs::Inputs::new(&problem, &[candidates[0].map.unwrap()]);
+        let plans = search.plan(0, vec![candidates[0].clone()], &[], &inputs).unwrap();
+        let whole = search.extent(0, &plans, &folds, f64::INFINITY);
+        assert_eq!(whole.rows, 30_000);
+        let budget = share * search.works(0, &plans, whole, folds.held.len() as f64).all();
+        let less = search.extent(0, &plans, &folds, budget);
+        (less.rows as f64 / 30_000.0, less.columns as f64 / whole.columns as f64)
+    };
+    // Thousands of columns, then a hundred.
+    let (rows, columns) = extent(8000, 0.4);
+    assert!(rows == 1.0 && columns < 1.0, "{rows} {columns}");
+    let (rows, columns) = extent(400, 0.4);
+    assert!(rows < 1.0 && columns == 1.0, "{rows} {columns}");
+}
+
+#[test]
+fn what_rungs_keep_small_is_judged_at_its_largest() {
+    let table = digits::table().select(&(0..400).collect::<Vec<_>>());
+    let options = options(false, Duration::from_millis(300));
+    let problem = Problem::new(&table, false);
+    let progress = &Progress::none();
+    let found = rungs_of(&problem, &options.space, &options, None, progress).run().unwrap();
+    let most = found.points.iter().map(|point| point.options.features[0]).max().unwrap();
+    let columns = found.rungs.last().unwrap().columns;
+    assert!(!found.cut && usize::from(most) > columns, "{most} features, {columns} columns");
+    assert!(found.points.iter().all(|point| point.bytes <= 600 && point.value > 0.0));
+}
+
+#[test]
 fn variants_keep_features_from_a_larger_pool_within_the_limits() {
     let table = digits::table().select(&(0..500).collect::<Vec<_>>());
     let mut options = options(false, Duration::from_secs(20));

@@ -1,0 +1,100 @@
+//! What a search does beside its rungs: with a clock it measures the machine's speed
+//! before them, and after them it judges models of the largest size.
+
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::budget::{Extent, LEAST_ROWS, Plan, SPEED};
+use super::folds::Folds;
+use super::halving::Search;
+use super::inputs::Inputs;
+use super::pace::Pace;
+use super::rank::{Entry, ranked};
+use crate::{Error, TrainOptions};
+
+/// Columns of the candidates by which the machine's speed is measured.
+const PROBED_COLUMNS: usize = 384;
+/// Candidates that are judged at their largest, at most.
+const LARGEST: usize = 3;
+/// Share of the rungs' time for each of them.
+const LARGEST_SHARE: f64 = 0.1;
+
+impl Search<'_> {
+    /// Measures by two candidates how fast the machine is. They are the result if
+    /// there is no time for more.
+    pub(super) fn probe(
+        &self,
+        candidates: &[TrainOptions],
+        folds: &Folds,
+        inputs: &Inputs,
+        pace: &mut Pace,
+    ) -> Result<Vec<Entry>, Error> {
+        if self.deadline.is_none() {
+            return Ok(Vec::new());
+        }
+        let plain: Vec<&TrainOptions> =
+            candidates.iter().filter(|options| options.relevance != Some(true)).collect();
+        let mut some = vec![plain.len() / 3, 2 * plain.len() / 3];
+        some.dedup();
+        let some = some.iter().filter_map(|&i| plain.get(i).copied().cloned()).collect();
+        let plans = self.plan(0, some, &[], inputs)?;
+        let extent = Extent { rows: LEAST_ROWS.min(folds.rows()), columns: PROBED_COLUMNS };
+        let sample = folds.sample(extent.rows);
+        let start = Instant::now();
+        let judge =
+            |plan: &Plan| self.judge(plan, &self.sizes(0, plan, extent.columns), &sample, inputs);
+        let judged = plans.par_iter().map(judge).collect::<Result<_, Error>>()?;
+        let work = self.works(0, &plans, extent, folds.held.len() as f64).all();
+        pace.measured(work, start.elapsed());
+        Ok(self.valued(judged))
+    }
+
+    /// The best candidates at the largest sizes that fit, each on as many rows as a share
+    /// of the time allows, where that is enough: what the rungs had to keep small must not
+    /// stay so. If the clock `cut` them the best of all is judged whatever the clock says.
+    /// Candidates that were judged at their largest in the last rung are not judged again.
+    pub(super) fn at_largest(
+        &self,
+        cut: bool,
+        entries: &[Entry],
+        folds: &Folds,
+        inputs: &Inputs,
+        pace: &mut Pace,
+    ) -> Result<Vec<Entry>, Error> {
+        let last = self.shares().len() - 1;
+        // What is planned for does not depend on the machine.
+        let speed = if cut { pace.speed } else { SPEED };
+        let budget = LARGEST_SHARE * self.seconds * speed;
+        let parts = folds.held.len() as f64;
+        let count = if self.space.short { 1 } else { LARGEST };
+        let mut found = Vec::new();
+        for (place, best) in ranked(entries, &[self.limits.flash]).into_iter().enumerate() {
+            let needed = place == 0 && cut;
+            if place == count || (self.space.short && !needed) {
+                break;
+            }
+            let entry = &entries[best];
+            let mut plans = self.plan(last, vec![entry.options.clone()], entries, inputs)?;
+            let Some(mut plan) = plans.pop() else { continue };
+            plan.bits.truncate(1);
+            let sizes = self.largest(&plan);
+            let most = sizes.iter().map(|size| size.features[0]).max().unwrap_or(0);
+            if entry.points.iter().any(|point| point.options.features[0] >= most) {
+                continue;
+            }
+            let columns = sizes.iter().map(|size| plan.columns(size)).max().unwrap_or(1);
+            let mut extent = Extent { rows: folds.rows(), columns };
+            let work = |extent: Extent| self.work(last, &plan, extent, parts).all();
+            while extent.rows > LEAST_ROWS && work(extent) > budget {
+                extent.rows = (extent.rows * 4 / 5).max(LEAST_ROWS);
+            }
+            if !needed && (work(extent) > budget || !pace.affords(work(extent), 1.0)) {
+                continue;
+            }
+            self.progress.phase(&format!("judging {most} features of {} bits", plan.bits[0]));
+            found.push(self.judge(&plan, &sizes, &folds.sample(extent.rows), inputs)?);
+        }
+        Ok(found)
+    }
+}
