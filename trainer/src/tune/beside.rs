@@ -6,11 +6,12 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::budget::{Extent, LEAST_ROWS, Plan, SPEED};
+use super::curve::Size;
 use super::folds::Folds;
 use super::halving::Search;
 use super::inputs::Inputs;
 use super::pace::Pace;
-use super::rank::{Entry, ranked};
+use super::rank::{Entry, Point, ranked};
 use crate::{Error, TrainOptions};
 
 /// Columns of the candidates by which the machine's speed is measured.
@@ -67,33 +68,34 @@ impl Search<'_> {
         let speed = if cut { pace.speed } else { SPEED };
         let budget = LARGEST_SHARE * self.seconds * speed;
         let parts = folds.held.len() as f64;
-        let count = if self.space.short { 1 } else { LARGEST };
+        let count = if self.space.short { usize::from(cut) } else { LARGEST };
         let mut found = Vec::new();
-        for (place, best) in ranked(entries, &[self.limits.flash]).into_iter().enumerate() {
+        let ranked = ranked(entries, &[self.limits.flash]);
+        for (place, &best) in ranked.iter().take(count).enumerate() {
             let needed = place == 0 && cut;
-            if place == count || (self.space.short && !needed) {
-                break;
-            }
             let entry = &entries[best];
             let mut plans = self.plan(last, vec![entry.options.clone()], entries, inputs)?;
             let Some(mut plan) = plans.pop() else { continue };
             plan.bits.truncate(1);
             let sizes = self.largest(&plan);
-            let most = sizes.iter().map(|size| size.features[0]).max().unwrap_or(0);
-            if entry.points.iter().any(|point| point.options.features[0] >= most) {
+            let Some(Size { features, bits }) = sizes.first() else { continue };
+            let known = |point: &Point| {
+                point.options.features[0] >= features[0] && point.options.bits == Some(*bits)
+            };
+            if entry.points.iter().any(known) {
                 continue;
             }
-            let columns = sizes.iter().map(|size| plan.columns(size)).max().unwrap_or(1);
-            let mut extent = Extent { rows: folds.rows(), columns };
-            let work = |extent: Extent| self.work(last, &plan, extent, parts).all();
-            while extent.rows > LEAST_ROWS && work(extent) > budget {
-                extent.rows = (extent.rows * 4 / 5).max(LEAST_ROWS);
+            let work = |rows: usize| self.work(&plan, &sizes, rows, parts).all();
+            let mut rows = folds.rows();
+            while rows > LEAST_ROWS && work(rows) > budget {
+                rows = (rows * 4 / 5).max(LEAST_ROWS);
             }
-            if !needed && (work(extent) > budget || !pace.affords(work(extent), 1.0)) {
+            if !needed && (work(rows) > budget || !pace.affords(work(rows), 1.0)) {
                 continue;
             }
-            self.progress.phase(&format!("judging {most} features of {} bits", plan.bits[0]));
-            found.push(self.judge(&plan, &sizes, &folds.sample(extent.rows), inputs)?);
+            let phase = format!("judging {} features, {bits} bits a weight", features[0]);
+            self.progress.phase(&phase);
+            found.push(self.judge(&plan, &sizes, &folds.sample(rows), inputs)?);
         }
         Ok(found)
     }

@@ -181,14 +181,13 @@ impl Search<'_> {
         sizes(&plan.spec, &plan.footprint, limits, &targets, &plan.bits, most)
     }
 
-    /// Multiply-adds of judging a candidate.
-    pub(super) fn work(&self, rung: usize, plan: &Plan, extent: Extent, folds: f64) -> Work {
+    /// Multiply-adds of judging a candidate at some sizes.
+    pub(super) fn work(&self, plan: &Plan, sizes: &[Size], rows: usize, folds: f64) -> Work {
         let outputs = self.problem.outputs as f64;
-        let rows = extent.rows as f64;
+        let rows = rows as f64;
         let (mut work, mut largest) = (Work { rows: 0.0, fits: 0.0 }, 0.0f64);
-        for size in self.sizes(rung, plan, extent.columns) {
-            let columns: usize = plan.columns(&size);
-            let k = columns as f64;
+        for size in sizes {
+            let k = plan.columns(size) as f64;
             largest = largest.max(k);
             let fits = plan.lambdas.len() as f64 + 2.0;
             work.fits += folds * (fits * k * k * k / 6.0 + 2.0 * outputs * 40.0 * k * k);
@@ -238,8 +237,11 @@ impl Search<'_> {
     pub(super) fn works(&self, rung: usize, plans: &[Plan], extent: Extent, folds: f64) -> Work {
         let add =
             |sum: Work, work: Work| Work { rows: sum.rows + work.rows, fits: sum.fits + work.fits };
-        let works = plans.iter().map(|plan| self.work(rung, plan, extent, folds));
-        works.fold(Work { rows: 0.0, fits: 0.0 }, add)
+        let work = |plan: &Plan| {
+            let sizes = self.sizes(rung, plan, extent.columns);
+            self.work(plan, &sizes, extent.rows, folds)
+        };
+        plans.iter().map(work).fold(Work { rows: 0.0, fits: 0.0 }, add)
     }
 
     /// Fewer plans, where all of them take more multiply-adds than `limit` even at

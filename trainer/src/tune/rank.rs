@@ -30,11 +30,13 @@ pub(super) struct Entry {
     pub points: Vec<Point>,
 }
 
-/// The share of the squared error in what points are compared by.
+/// The share of the squared error in what points are compared by. Between two models that
+/// differ on one row in 25 of 30,000, the share misclassified is uncertain by √1200/30000
+/// or 0.1 points, more than the best models differ by; the squared error is less so.
 pub(super) fn weight(task: Task, metric: Metric) -> f64 {
     match (task, metric) {
         (Task::Regression, _) => 0.0,
-        (_, Metric::Error) => 0.5,
+        (_, Metric::Error) => 0.75,
         _ => 0.25,
     }
 }
