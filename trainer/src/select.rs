@@ -117,7 +117,7 @@ pub fn choose(
     // that was asked for.
     let base = candidates
         .iter()
-        .filter(|candidate| candidate.kind != Kind::Shared || chooser.wants_gains())
+        .filter(|candidate| chooser.scales(candidate.kind))
         .min_by(|a, b| a.error.total_cmp(&b.error));
     if let Some(base) = base
         && chooser.may_learn_relevance(banks)
@@ -232,8 +232,7 @@ impl Chooser<'_> {
         let [kind] = self.kinds()[..] else { return None };
         let [threshold] = self.thresholds(banks)[..] else { return None };
         let [bandwidth] = self.grid(banks)[..] else { return None };
-        let suits = kind != Kind::Shared || self.wants_gains();
-        let relevance = suits && self.may_learn_relevance(banks);
+        let relevance = self.scales(kind) && self.may_learn_relevance(banks);
         if relevance || self.may_be_dense(banks) {
             return None;
         }
@@ -255,9 +254,11 @@ impl Chooser<'_> {
         }
     }
 
-    /// Whether a shared map is to have a gain for each input.
-    fn wants_gains(&self) -> bool {
-        self.options.map == Some(Kind::Shared) && self.options.relevance == Some(true)
+    /// Whether a kind of map may get learned scales: a shared one only if both were asked
+    /// for.
+    fn scales(&self, kind: Kind) -> bool {
+        let asked = self.options.map == Some(kind) && self.options.relevance == Some(true);
+        kind != Kind::Shared || asked
     }
 
     fn may_learn_relevance(&self, banks: &[BankPlan]) -> bool {

@@ -64,7 +64,7 @@ impl Search<'_> {
         pace: &mut Pace,
     ) -> Result<Vec<Entry>, Error> {
         let last = self.shares().len() - 1;
-        // What is planned for does not depend on the machine.
+        // A plan that stands does not depend on the machine.
         let speed = if cut { pace.speed } else { SPEED };
         let budget = LARGEST_SHARE * self.seconds * speed;
         let parts = folds.held.len() as f64;

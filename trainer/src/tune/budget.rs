@@ -42,12 +42,12 @@ pub(super) struct Extent {
     pub columns: usize,
 }
 
-/// Multiply-adds.
+/// Multiply-adds of judging candidates.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Work {
-    /// That grow with the rows: features, their Gram matrix, scores.
+    /// Those that grow with the rows: of features, their Gram matrix and scores.
     rows: f64,
-    /// Of fits to sums over the rows.
+    /// Those of fits to sums over the rows.
     fits: f64,
 }
 
@@ -220,8 +220,8 @@ impl Search<'_> {
             }
             // Rows first, while they are many for so many columns and take the most: a
             // judgement on few rows is a coarse one.
-            let many = extent.rows > 5 * extent.columns && work.rows > work.fits;
-            if extent.rows > LEAST_ROWS && many {
+            let rows_first = extent.rows > 5 * extent.columns && work.rows > work.fits;
+            if extent.rows > LEAST_ROWS && rows_first {
                 extent.rows = (extent.rows * 4 / 5).max(LEAST_ROWS);
             } else if extent.columns > LEAST_COLUMNS {
                 extent.columns = (extent.columns * 4 / 5).max(LEAST_COLUMNS);

@@ -30,9 +30,9 @@ pub(super) struct Entry {
     pub points: Vec<Point>,
 }
 
-/// The share of the squared error in what points are compared by. Between two models that
-/// differ on one row in 25 of 30,000, the share misclassified is uncertain by √1200/30000
-/// or 0.1 points, more than the best models differ by; the squared error is less so.
+/// The share of the squared error in what points are compared by. Where two models differ
+/// on 1,200 of 30,000 rows, chance alone makes their shares misclassified differ by about
+/// √1200/30000, 0.1 points; that is why the metric `error` has the smaller part.
 pub(super) fn weight(task: Task, metric: Metric) -> f64 {
     match (task, metric) {
         (Task::Regression, _) => 0.0,
