@@ -11,7 +11,7 @@ use super::folds::Folds;
 use super::halving::Search;
 use super::inputs::Inputs;
 use super::pace::Pace;
-use super::rank::{Entry, Point, ranked};
+use super::rank::{Entry, ranked};
 use crate::{Error, TrainOptions};
 
 /// Columns of the candidates by which the machine's speed is measured.
@@ -71,32 +71,50 @@ impl Search<'_> {
         let count = if self.space.short { usize::from(cut) } else { LARGEST };
         let mut found = Vec::new();
         let ranked = ranked(entries, &[self.limits.flash]);
-        for (place, &best) in ranked.iter().take(count).enumerate() {
-            let needed = place == 0 && cut;
-            let entry = &entries[best];
+        for (place, &index) in ranked.iter().take(count).enumerate() {
+            let entry = &entries[index];
             let mut plans = self.plan(last, vec![entry.options.clone()], entries, inputs)?;
             let Some(mut plan) = plans.pop() else { continue };
-            plan.bits.truncate(1);
-            let sizes = self.largest(&plan);
-            let Some(Size { features, bits }) = sizes.first() else { continue };
-            let known = |point: &Point| {
-                point.options.features[0] >= features[0] && point.options.bits == Some(*bits)
-            };
-            if entry.points.iter().any(known) {
-                continue;
-            }
-            let work = |rows: usize| self.work(&plan, &sizes, rows, parts).all();
+            let best = plan.bits[0];
+            let Some(mut sizes) = self.larger(&mut plan, entry) else { continue };
+            let needed = place == 0 && cut && sizes[0].bits == best;
+            let work = |sizes: &[Size], rows| self.work(&plan, sizes, rows, parts).all();
             let mut rows = folds.rows();
-            while rows > LEAST_ROWS && work(rows) > budget {
+            while sizes.len() > 1 && work(&sizes, rows) > budget {
+                sizes.pop();
+            }
+            while rows > LEAST_ROWS && work(&sizes, rows) > budget {
                 rows = (rows * 4 / 5).max(LEAST_ROWS);
             }
-            if !needed && (work(rows) > budget || !pace.affords(work(rows), 1.0)) {
-                continue;
+            let all = work(&sizes, rows);
+            if all > budget || !pace.affords(all, 1.0) {
+                if !needed {
+                    continue;
+                }
+                sizes.truncate(1);
             }
-            let phase = format!("judging {} features, {bits} bits a weight", features[0]);
-            self.progress.phase(&phase);
+            self.progress.phase(&format!("judging {} features", sizes[0].features[0]));
             found.push(self.judge(&plan, &sizes, &folds.sample(rows), inputs)?);
         }
         Ok(found)
+    }
+
+    /// The largest sizes of a plan, at all bits, but for those that its `entry` has: that of
+    /// the best bits first, then the smallest. None if it has them all.
+    fn larger(&self, plan: &mut Plan, entry: &Entry) -> Option<Vec<Size>> {
+        // These were best at as many features as other bits had; at as many bytes, others
+        // may be.
+        let best = plan.bits[0];
+        plan.bits = self.bits(1, None);
+        let known = |size: &Size| {
+            entry.points.iter().any(|point| {
+                let options = &point.options;
+                options.features[0] >= size.features[0] && options.bits == Some(size.bits)
+            })
+        };
+        let mut sizes = self.largest(plan);
+        sizes.retain(|size| !known(size));
+        sizes.sort_by_key(|size| (size.bits != best, plan.columns(size)));
+        (!sizes.is_empty()).then_some(sizes)
     }
 }

@@ -90,6 +90,17 @@ fn what_rungs_keep_small_is_judged_at_its_largest() {
     let columns = found.rungs.last().unwrap().columns;
     assert!(!found.cut && usize::from(most) > columns, "{most} features, {columns} columns");
     assert!(found.points.iter().all(|point| point.bytes <= 600 && point.value > 0.0));
+    // At all bits: that of most at as many features is not that of most at as many bytes.
+    let large = |point: &&Point| point.bytes > 570;
+    let best = found.points.iter().filter(large).min_by(|a, b| a.value.total_cmp(&b.value));
+    let best = best.unwrap();
+    let same = |point: &&Point| {
+        let TrainOptions { features, bits, lambda, .. } = point.options.clone();
+        point.options == TrainOptions { features, bits, lambda, ..best.options.clone() }
+    };
+    let large = found.points.iter().filter(large).filter(same);
+    let bits: std::collections::BTreeSet<_> = large.map(|point| point.options.bits).collect();
+    assert!(bits.len() >= 3, "{bits:?}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::folds::Folds;
 use super::footprint::Footprint;
 use super::halving::Search;
 use super::inputs::Inputs;
-use super::rank::{Point, weight};
+use super::rank::{Point, slowness, weight};
 use crate::blob::predictor;
 use crate::data::{Table, Task};
 use crate::progress::Progress;
@@ -29,6 +29,9 @@ const POOLS: [usize; 3] = [8, 4, 2];
 const OTHER_LOSSES: usize = 2;
 /// Share of the planned time for all variants, and for each.
 const SHARES: (f64, f64) = (0.6, 0.3);
+/// Part of the flash that is left for lists longer than one of features kept at random:
+/// a model that does not fit after all is to be trained again.
+const LIST_ROOM: usize = 256;
 /// Held-out rows that are enough to judge a variant by, where there is not time for
 /// all.
 pub(super) const ENOUGH_ROWS: usize = 5000;
@@ -184,7 +187,9 @@ impl<'v> Variants<'v> {
             let (bytes, instructions) =
                 footprint.selected(self.search.limits.core, pool, kept, bits).ok()?;
             let slow = self.search.limits.instructions.is_some_and(|limit| instructions > limit);
-            let fits = bytes <= self.search.limits.flash && !slow && kept < pool;
+            // The list of the features kept is not known yet: a little room for it.
+            let room = self.search.limits.flash / LIST_ROOM;
+            let fits = bytes + room <= self.search.limits.flash && !slow && kept < pool;
             fits.then_some(Selected { kept, pool, bytes, instructions })
         };
         let (mut low, mut high) = (0, MOST_CANDIDATES as u16 / 2);
@@ -216,12 +221,14 @@ impl<'v> Variants<'v> {
         // Another loss than the squared one is not to be told by that.
         let squared = options.loss == Loss::Squared && origin.options.loss == Loss::Squared;
         let weight = weight(self.search.problem.task(), self.search.metric);
-        let (old, new) = (origin.value - (1.0 - weight) * origin.loss, square / origin.square);
+        let old = origin.value / slowness(origin.instructions);
         let value = if squared {
-            (1.0 - weight) * loss + old * new
+            let squares = old - (1.0 - weight) * origin.loss;
+            (1.0 - weight) * loss + squares * square / origin.square
         } else {
-            origin.value * loss / origin.loss
+            old * loss / origin.loss
         };
+        let value = value * slowness(instructions);
         Ok(Some(Point { options, loss, square, value, bytes, instructions, ..origin.clone() }))
     }
 
