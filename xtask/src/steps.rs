@@ -3,6 +3,7 @@
 use std::env::var_os;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, ensure};
 
@@ -134,6 +135,7 @@ fn miri() -> Result<()> {
 /// a shell, at the root of the repository.
 pub fn step(line: &str) -> Result<()> {
     eprintln!("+ {line}");
+    let start = Instant::now();
     let (variables, words): (Vec<&str>, Vec<&str>) = split(line);
     let (program, arguments) = words.split_first().context("an empty command")?;
     let status = Command::new(program)
@@ -143,6 +145,7 @@ pub fn step(line: &str) -> Result<()> {
         .status()
         .with_context(|| format!("cannot run `{program}`"))?;
     ensure!(status.success(), "`{line}` failed ({status})");
+    eprintln!("  took {:.0} s: {line}", start.elapsed().as_secs_f64());
     Ok(())
 }
 
