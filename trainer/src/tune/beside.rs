@@ -75,8 +75,12 @@ impl Search<'_> {
             let entry = &entries[index];
             let mut plans = self.plan(last, vec![entry.options.clone()], entries, inputs)?;
             let Some(mut plan) = plans.pop() else { continue };
-            let best = plan.bits[0];
-            let Some(mut sizes) = self.larger(&mut plan, entry) else { continue };
+            let Some(&best) = plan.bits.first() else { continue };
+            plan.bits = self.bits(1, None);
+            let mut sizes = self.larger(&plan, best, entry);
+            if sizes.is_empty() {
+                continue;
+            }
             let needed = place == 0 && cut && sizes[0].bits == best;
             let work = |sizes: &[Size], rows| self.work(&plan, sizes, rows, parts).all();
             let mut rows = folds.rows();
@@ -99,13 +103,10 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// The largest sizes of a plan, at all bits, but for those that its `entry` has: that of
-    /// the best bits first, then the smallest. None if it has them all.
-    fn larger(&self, plan: &mut Plan, entry: &Entry) -> Option<Vec<Size>> {
-        // These were best at as many features as other bits had; at as many bytes, others
-        // may be.
-        let best = plan.bits[0];
-        plan.bits = self.bits(1, None);
+    /// The largest sizes of a plan but for those that its `entry` has: that of the `best`
+    /// bits first, then the smallest. Bits that were best at as many features as others had
+    /// need not be at as many bytes.
+    fn larger(&self, plan: &Plan, best: u8, entry: &Entry) -> Vec<Size> {
         let known = |size: &Size| {
             entry.points.iter().any(|point| {
                 let options = &point.options;
@@ -115,6 +116,6 @@ impl Search<'_> {
         let mut sizes = self.largest(plan);
         sizes.retain(|size| !known(size));
         sizes.sort_by_key(|size| (size.bits != best, plan.columns(size)));
-        (!sizes.is_empty()).then_some(sizes)
+        sizes
     }
 }
