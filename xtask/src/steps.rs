@@ -3,6 +3,7 @@
 use std::env::var_os;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, ensure};
@@ -131,11 +132,14 @@ fn miri() -> Result<()> {
     })
 }
 
+/// When the first step began.
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+
 /// Runs a command line of words without spaces, with variables in front as in
 /// a shell, at the root of the repository.
 pub fn step(line: &str) -> Result<()> {
-    eprintln!("+ {line}");
-    let start = Instant::now();
+    // Before the step, not after it: the last one is to end with its own summary.
+    eprintln!("+ {line}  # after {} s", START.elapsed().as_secs());
     let (variables, words): (Vec<&str>, Vec<&str>) = split(line);
     let (program, arguments) = words.split_first().context("an empty command")?;
     let status = Command::new(program)
@@ -145,7 +149,6 @@ pub fn step(line: &str) -> Result<()> {
         .status()
         .with_context(|| format!("cannot run `{program}`"))?;
     ensure!(status.success(), "`{line}` failed ({status})");
-    eprintln!("  took {:.0} s: {line}", start.elapsed().as_secs_f64());
     Ok(())
 }
 

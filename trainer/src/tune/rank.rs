@@ -42,8 +42,8 @@ pub(super) fn weight(task: Task, metric: Metric) -> f64 {
 }
 
 /// What a prediction of twice the instructions must save of the loss: where models are as
-/// good as each other, the fast one is taken (dense projections take some sixty times the
-/// instructions of Hadamard ones with a hundred inputs).
+/// good as each other, the fast one is taken (dense projections take many times the
+/// instructions of Hadamard ones).
 const DOUBLING: f64 = 0.0005;
 
 /// The factor by which `instructions` make the value of a point larger.

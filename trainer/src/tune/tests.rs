@@ -90,7 +90,8 @@ fn what_rungs_keep_small_is_judged_at_its_largest() {
     let columns = found.rungs.last().unwrap().columns;
     assert!(!found.cut && usize::from(most) > columns, "{most} features, {columns} columns");
     assert!(found.points.iter().all(|point| point.bytes <= 600 && point.value > 0.0));
-    // At all bits: that of most at as many features is not that of most at as many bytes.
+    // With other bits as well: those that are best at as many features need not be the
+    // best at as many bytes.
     let large = |point: &&Point| point.bytes > 570;
     let best = found.points.iter().filter(large).min_by(|a, b| a.value.total_cmp(&b.value));
     let best = best.unwrap();
