@@ -2,16 +2,17 @@
 //! or lent by the caller. Its size does not depend on the number of features.
 
 use crate::error::Error;
-use crate::model::Model;
+use crate::format::model::Model;
+use crate::needs::Form;
 
 /// Borrowed working memory of one prediction.
 #[derive(Debug)]
 pub struct Workspace<'b> {
     /// Quantised inputs.
     pub inputs: &'b mut [i16],
-    /// Transform block of fourier features.
+    /// Transform block of fourier and conv features.
     pub block: &'b mut [i16],
-    /// Transform block or shared pool of maxout and sigmoid features.
+    /// Transform block or shared pool of maxout and sigmoid features, sums of conv features.
     pub wide: &'b mut [i32],
     /// Accumulators, one for each output: an i64, its low half first. The scores
     /// take their place.
@@ -100,8 +101,8 @@ impl Workspace<'_> {
     /// Cuts every buffer to exactly what the model needs, or names the first one that
     /// is too small.
     #[inline(never)]
-    pub(crate) fn fit(&mut self, model: &Model<'_>) -> Option<Short> {
-        let sizes = model.buffer_sizes();
+    pub(crate) fn fit(&mut self, model: &Model<'_>, form: Form) -> Option<Short> {
+        let sizes = model.buffer_sizes(form);
         cut(&mut self.inputs, sizes.inputs, "inputs")
             .or_else(|| cut(&mut self.block, sizes.block, "block"))
             .or_else(|| cut(&mut self.wide, sizes.wide, "wide"))

@@ -1,5 +1,7 @@
 //! CRC-32 (IEEE 802.3, reflected), a nibble at a time: 64 bytes of table.
 
+use crate::bytes::u32_at;
+
 const fn table() -> [u32; 16] {
     let mut table = [0u32; 16];
     let mut i = 0;
@@ -52,6 +54,12 @@ pub(crate) const fn crc32(bytes: &[u8], length: usize) -> u32 {
         i += 1;
     }
     crc.finish()
+}
+
+/// Whether the last four bytes of a blob are the CRC-32 of the others.
+pub(crate) const fn checksum_holds(blob: &[u8]) -> bool {
+    let length = blob.len().saturating_sub(4);
+    crc32(blob, length) == u32_at(blob, length)
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use crate::needs::Needs;
+
 /// Enumerations of names that only programs which print them contain.
 macro_rules! named {
     ($(#[$doc:meta])* $name:ident { $($(#[$each:meta])* $variant:ident = $text:literal,)* }) => {
@@ -64,48 +66,14 @@ named! {
         ClassNames = "class names",
         GoldenRows = "golden rows",
         Calibration = "calibration",
-    }
-}
-
-named! {
-    /// A cargo feature of this crate that a model may need.
-    Feature {
-        Dense = "dense",
-        Fourier = "fourier",
-        Stump = "stump",
-        Bin = "bin",
-        Maxout = "maxout",
-        Sigmoid = "sigmoid",
-        Conv = "conv",
-        Log = "log",
-        Kept = "kept",
-        Widths = "widths",
-    }
-}
-
-impl Feature {
-    /// The feature of a number that is `feature as usize`: those of families have
-    /// the families' codes.
-    pub(crate) const fn from_number(number: usize) -> Self {
-        match number {
-            1 => Self::Fourier,
-            2 => Self::Stump,
-            3 => Self::Bin,
-            4 => Self::Maxout,
-            5 => Self::Sigmoid,
-            6 => Self::Conv,
-            7 => Self::Log,
-            8 => Self::Kept,
-            9 => Self::Widths,
-            _ => Self::Dense,
-        }
+        Work = "work",
     }
 }
 
 /// Why a blob was refused, or a call could not be carried out.
 ///
 /// Offsets count bytes from the start of the blob.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// The blob ends before the field that starts at `offset`.
@@ -138,10 +106,19 @@ pub enum Error {
         /// Where it starts.
         offset: usize,
     },
-    /// The model needs a part of this crate that was not built in.
-    NotBuilt {
-        /// The cargo feature that builds it.
-        feature: Feature,
+    /// The model needs parts of the runtime that the predictor's type does not serve.
+    NotServed {
+        /// Those parts.
+        missing: Needs,
+    },
+    /// The model needs more than the limits that it was parsed within.
+    Limit {
+        /// Of what: work or memory.
+        what: &'static str,
+        /// What the model needs.
+        needed: u32,
+        /// What is allowed.
+        limit: u32,
     },
     /// The model was trained with another generator (for example one built
     /// with the `wyhash` feature `mum32bit`): it would mispredict.
@@ -194,7 +171,8 @@ impl Error {
             Self::Version { .. } => "unknown format version",
             Self::Checksum => "checksum mismatch: the blob is damaged",
             Self::RequiredSection { .. } => "unknown required section",
-            Self::NotBuilt { .. } => "the model needs a cargo feature that is off",
+            Self::NotServed { .. } => "the model needs parts that the predictor does not serve",
+            Self::Limit { what, .. } => what,
             Self::Generator { .. } => "the model was trained with another generator",
             Self::Length { what, .. } => what,
             Self::Buffer { buffer, .. } => buffer,
@@ -217,11 +195,11 @@ impl fmt::Display for Error {
             Self::RequiredSection { tag, offset } => {
                 write!(f, "unknown required section {tag} at offset {offset}")
             }
-            Self::NotBuilt { feature } => {
-                write!(
-                    f,
-                    "the model needs the cargo feature `{feature}`, which is off in this build"
-                )
+            Self::NotServed { missing } => {
+                write!(f, "the model needs what this predictor does not serve: {missing}")
+            }
+            Self::Limit { what, needed, limit } => {
+                write!(f, "the model's {what} is {needed}, more than the limit of {limit}")
             }
             Self::Generator { expected, actual } => write!(
                 f,
@@ -240,6 +218,14 @@ impl fmt::Display for Error {
             }
             Self::NotKoan | Self::Checksum => f.write_str(self.message()),
         }
+    }
+}
+
+/// Only the message, without its numbers: `unwrap` in a firmware contains this, and the
+/// machinery that formats numbers is larger than a predictor. `{error}` has them.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.message())
     }
 }
 

@@ -9,7 +9,6 @@
 //! and [`Predictor::new`](crate::Predictor::new) refuses a model whose
 //! generator differs from the one that was linked.
 
-use crate::bank::Bank;
 use rand_core::{RngCore, impls};
 #[cfg(target_pointer_width = "64")]
 use wyhash::final3::wyrng;
@@ -24,15 +23,9 @@ const WEYL: u64 = 0xa076_1d64_78bd_642f;
 const STREAM_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// What wyrand draws from a state. Of a number, not of a place in memory, and where a product
-/// of 64 bits is long, or bytes count, once in the program.
-#[cfg_attr(
-    any(feature = "small", all(target_arch = "arm", not(target_has_atomic = "32"))),
-    inline(never)
-)]
-#[cfg_attr(
-    not(any(feature = "small", all(target_arch = "arm", not(target_has_atomic = "32")))),
-    inline
-)]
+/// of 64 bits is long once in the program.
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
+#[cfg_attr(target_pointer_width = "64", inline)]
 fn drawn(mut state: u64) -> u64 {
     wyrng(&mut state)
 }
@@ -185,22 +178,18 @@ pub(crate) enum Purpose {
     Choices = 2,
 }
 
-/// The stream for one purpose of a bank.
-pub(crate) fn bank_stream(bank: &Bank<'_>, purpose: Purpose) -> Stream {
-    Stream::new(bank.seed, bank.index as u32 * 4 + purpose as u32)
+impl Stream {
+    /// The stream for one purpose of the bank number `bank` of a model.
+    pub(crate) fn of_bank(seed: u64, bank: u8, purpose: Purpose) -> Self {
+        Self::new(seed, u32::from(bank) * 4 + purpose as u32)
+    }
 }
 
-/// Draw `index` for one purpose of a bank.
-#[inline]
-pub(crate) fn bank_draw(bank: &Bank<'_>, purpose: Purpose, index: u32) -> u64 {
-    draw(bank.seed, bank.index as u32 * 4 + purpose as u32, index)
-}
-
-/// Draw `index` of a stream. A function of its own, with numbers alone: for the memory of
-/// its callers.
+/// Draw `index` for one purpose of a bank. A function of its own, with numbers alone: for
+/// the memory of its callers.
 #[inline(never)]
-fn draw(seed: u64, stream: u32, index: u32) -> u64 {
-    Stream::new(seed, stream).draw(index.into())
+pub(crate) fn bank_draw(seed: u64, bank: u8, purpose: Purpose, index: u32) -> u64 {
+    Stream::of_bank(seed, bank, purpose).draw(index.into())
 }
 
 /// The stream that draws the rows of the golden digest.

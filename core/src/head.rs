@@ -6,23 +6,18 @@
 //! Σ φ is shared by all outputs.
 
 use core::cell::Cell;
+use core::marker::PhantomData;
 
-use crate::bank::{Bank, Width};
-use crate::families::FEATURE_ONE;
-use crate::format::{slice_at, u16_at};
-use crate::model::Model;
-#[cfg(target_feature = "simd128")]
-use crate::simd::Weigher;
-use crate::sink::Sink;
-
-#[cfg(not(target_feature = "simd128"))]
-#[cfg_attr(any(feature = "small", target_family = "wasm"), path = "head/weigher_small.rs")]
-mod weigher;
-#[cfg(not(target_feature = "simd128"))]
-use weigher::Weigher;
+use crate::bytes::u16_at;
+use crate::format::bank::Bank;
+use crate::format::family::{Family, Width};
+use crate::format::model::Model;
+use crate::needs::{Needs, Profile, serves};
+use crate::sink::{FEATURE_ONE, PADDED, Sink};
+use crate::weigh::{Operands, code_at, takes_operands, weigh};
 
 /// Adds a bank's features, weighted, to the accumulators of all outputs.
-pub(crate) struct Head<'m, 's> {
+pub(crate) struct Head<'m, 's, P> {
     model: &'m Model<'m>,
     /// Where the bank's multipliers are, u16 each; 0 where all are 1.
     multipliers_at: usize,
@@ -33,11 +28,21 @@ pub(crate) struct Head<'m, 's> {
     sums: &'s mut [[i32; 2]],
     /// Σ φ of the bank so far: of 65,535 features at most.
     total: i32,
+    /// Whether the sums are those of codes times features, not yet times the multiplier:
+    /// of the first bank, where features and codes are bytes at most.
+    plain: bool,
+    /// Memory for features.
+    operands: Operands<'s>,
+    profile: PhantomData<P>,
 }
 
-impl<'m, 's> Head<'m, 's> {
+impl<'m, 's, P: Profile> Head<'m, 's, P> {
     /// The head of the model, before its first bank.
-    pub(crate) fn new(model: &'m Model<'m>, sums: &'s mut [[i32; 2]]) -> Self {
+    pub(crate) fn new(
+        model: &'m Model<'m>,
+        sums: &'s mut [[i32; 2]],
+        operands: Operands<'s>,
+    ) -> Self {
         // A zero that the compiler does not know: no routine that clears memory.
         let zero = core::hint::black_box(0);
         for sum in &mut *sums {
@@ -52,6 +57,9 @@ impl<'m, 's> Head<'m, 's> {
             width: Width { bits: 2, odd: false },
             sums,
             total: 0,
+            plain: false,
+            operands,
+            profile: PhantomData,
         }
     }
 
@@ -60,6 +68,18 @@ impl<'m, 's> Head<'m, 's> {
         self.row_bytes = bank.row_bytes();
         self.width = bank.width;
         self.total = 0;
+        // 65,535 features times 255·127 fit an i32; those of 16 bits do not.
+        let bytes = !matches!(bank.family, Family::Linear | Family::Bin { .. });
+        self.plain = bank.index == 0 && bytes && self.bits() <= 8;
+    }
+
+    /// The bits of a weight, a constant for the compiler where all have the same.
+    #[inline]
+    fn bits(&self) -> u8 {
+        match const { P::NEEDS.only_bits() } {
+            Some(bits) => bits,
+            None => self.width.bits,
+        }
     }
 
     /// The multiplier of an output.
@@ -78,20 +98,21 @@ impl<'m, 's> Head<'m, 's> {
         }
     }
 
-    /// The scores, after the last bank.
-    pub(crate) fn scores(self) -> &'s [i32] {
-        finish(self.model, self.sums)
-    }
-
     /// Ends the bank: takes off what its codes are too high by, (2^bits − odd)·Σ φ.
     #[inline(never)]
     pub(crate) fn finish(&mut self) {
-        let width = self.width.built();
-        let excess = (1 << width.bits) - i32::from(width.odd);
+        let excess = (1 << (self.bits() & 31)) - i32::from(self.width.odd);
         let excess = i64::from(self.total).wrapping_mul(i64::from(-excess));
         for index in 0..self.sums.len() {
             let multiplier = self.multiplier(index);
-            self.accumulate(index, excess.wrapping_mul(i64::from(multiplier)));
+            let mut added = excess.wrapping_mul(i64::from(multiplier));
+            if self.plain
+                && let Some(sum) = self.sums.get_mut(index)
+            {
+                added = added.wrapping_add(product(sum[0], multiplier) << 1);
+                *sum = [0; 2];
+            }
+            self.accumulate(index, added);
         }
         if self.multipliers_at > 0 {
             self.multipliers_at += 2 * self.sums.len();
@@ -100,39 +121,75 @@ impl<'m, 's> Head<'m, 's> {
     }
 }
 
-impl Sink for Head<'_, '_> {
-    fn run(&mut self, first: usize, run: &[i16], total: i32) {
-        self.total += total;
-        let bits = self.width.built().bits;
-        let weigher = Weigher::new(bits);
-        let mut row = self.weights_at + first * usize::from(bits) / 8;
+impl<P: Profile> Head<'_, '_, P> {
+    /// Adds features times weights times 2^shift.
+    #[inline(never)]
+    fn add(&mut self, first: usize, run: &[i8], shift: u32) {
+        let bits = self.bits();
+        let total = if takes_operands::<P>(bits) {
+            self.operands.set(run)
+        } else {
+            run.iter().map(|&phi| i32::from(phi)).sum()
+        };
+        self.total = self.total.wrapping_add(total << shift);
+        // Features in front of a run are whole bytes of codes.
+        let mut row = self.weights_at + first / 8 * usize::from(bits);
         for index in 0..self.sums.len() {
-            let codes = slice_at(self.model.blob, row, self.row_bytes);
+            // Behind the weights there always are digest and checksum, eight bytes.
+            let codes = self.model.blob.get(row..).unwrap_or_default();
             row += self.row_bytes;
+            let weighted = weigh::<P>(bits, codes, run, &self.operands);
+            if self.plain {
+                if let Some(sum) = self.sums.get_mut(index) {
+                    sum[0] = sum[0].wrapping_add(weighted);
+                }
+                continue;
+            }
             let multiplier = self.multiplier(index);
-            let mut weighted = 2 * product(weigher.weigh(codes, run), multiplier);
-            if bits == 16 {
-                // A byte of the codes at a time, so that every sum fits an i32.
-                let codes = codes.get(1..).unwrap_or(&[]);
-                weighted += product(weigher.weigh(codes, run), multiplier) << 9;
+            let mut weighted = product(weighted, multiplier);
+            if bits == 16 && serves::<P>(Needs::BITS_16) {
+                // A byte of the codes at a time.
+                let codes = codes.get(1..).unwrap_or_default();
+                weighted += product(weigh::<P>(bits, codes, run, &self.operands), multiplier) << 8;
             }
             // Modulo 2^64 on the way; what comes out at the end fits.
-            self.accumulate(index, weighted);
+            self.accumulate(index, weighted << (shift + 1));
+        }
+    }
+}
+
+impl<P: Profile> Sink for Head<'_, '_, P> {
+    fn run(&mut self, first: usize, run: &[i8], _: usize) {
+        self.add(first, run, 0);
+    }
+
+    /// In bytes: the high ones, and the low ones, halved, as their lowest bits are 0.
+    fn wide_run(&mut self, first: usize, run: &[i16]) {
+        // Called for the family linear alone, but the trait's table has it in any case.
+        if !serves::<P>(Needs::LINEAR) {
+            return;
+        }
+        for part in [8, 1] {
+            let mut bytes = [0; PADDED];
+            for (byte, &phi) in bytes.iter_mut().zip(run) {
+                *byte = if part == 8 { (phi >> 8) as i8 } else { (phi as u8 >> 1) as i8 };
+            }
+            self.add(first, &bytes, part);
         }
     }
 
     /// Adds the feature of `column`, which is fully on.
     fn one_hot(&mut self, column: usize, _: usize) {
         // Called by bins alone, but the trait's table has it in any case.
-        if !cfg!(feature = "bin") {
+        if !serves::<P>(Needs::BIN) {
             return;
         }
+        let width = Width { bits: self.bits(), ..self.width };
         let mut row = self.weights_at;
         for index in 0..self.sums.len() {
-            let codes = slice_at(self.model.blob, row, self.row_bytes);
+            let codes = self.model.blob.get(row..).unwrap_or_default();
             row += self.row_bytes;
-            let width = self.width.built();
-            let weight = width.value(code_at(width, codes, column));
+            let weight = width.value(code_at(width.bits, codes, column));
             let weighted = product(weight * i32::from(FEATURE_ONE), self.multiplier(index));
             self.accumulate(index, weighted);
         }
@@ -158,22 +215,10 @@ fn product(weighted: i32, multiplier: u16) -> i64 {
     (i64::from(high) << 16) + i64::from(low)
 }
 
-/// Code `index` of a packed row.
-#[inline]
-pub(crate) const fn code_at(width: Width, row: &[u8], index: usize) -> u32 {
-    let bits = width.bits as usize;
-    if bits == 16 {
-        return u16_at(row, 2 * index) as u32;
-    }
-    let at = index * bits;
-    let pair = u16_at(row, at / 8) as u32;
-    (pair >> (at % 8)) & ((1 << bits) - 1)
-}
-
 /// Turns accumulators into scores, which take their place: divided by 2^shift, plus
 /// the bias, saturated to i32.
 #[inline(never)]
-fn finish<'s>(model: &Model<'_>, sums: &'s mut [[i32; 2]]) -> &'s [i32] {
+pub(crate) fn finish<'s>(model: &Model<'_>, sums: &'s mut [[i32; 2]]) -> &'s [i32] {
     let outputs = sums.len();
     let shift = model.score_shift();
     let words = sums.as_flattened_mut();

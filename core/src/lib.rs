@@ -8,32 +8,24 @@
 //!
 //! From the top to the bottom:
 //!
+//! - [`include_model!`] builds a model in, checked when compiling: the program contains
+//!   what this model needs of the crate, and nothing else.
 //! - [`Predictor`] runs a model: scores, classes, values, probabilities,
-//!   features, codes, and a self test on the very device.
-//! - [`Model`] is the checked view over the bytes; [`include_model!`] makes one
-//!   when compiling, and fails the build on a bad blob.
+//!   features, codes, and a self test on the very device. Its type says which models it
+//!   serves, and whether time or bytes count more ([`Profile`]).
+//! - [`Model`] is the checked view over the bytes of a model that comes when the program
+//!   runs; [`Model::work`] and [`Model::buffer_sizes`] say beforehand what it will take.
 //! - [`Buffers`] is the memory that prediction works in, owned or lent.
 //! - [`Bank`] describes a run of features; the families make them.
 //! - [`numerics`] and [`generator`] are the integer arithmetic below.
 //!
 //! Nothing here allocates, panics on input, or uses `unsafe`. After
 //! [`Model::parse`] has accepted a blob, no call can panic, read out of bounds
-//! or loop for longer than the model's declared sizes. Everything between the
+//! or loop for longer than the model's declared work. Everything between the
 //! input map and the scores is integer arithmetic.
 //!
-//! Cargo features choose what is built in: one for each family (`fourier`, `stump`,
-//! `bin`, `maxout`, `sigmoid`, `conv`; the linear one is always there), `dense` for
-//! projections other than the Hadamard transform, `kept` for banks that keep only
-//! some of their features, `log` for input maps with a logarithm, and `widths` for
-//! weights of other widths than 4 bits. All are on by default. A model that needs more
-//! is refused when it is parsed, by [`Error::NotBuilt`]. Without `sections`, also on by
-//! default, class names, notes, golden rows and calibrations are skipped: the model has
-//! none.
-//!
-//! `small`, off by default and always on in the browser, is for firmware with little flash
-//! or RAM: the same numbers from smaller code, with less stack and, for fourier features
-//! under the Hadamard transform, shorter buffers ([`Model::buffer_sizes`] says how long).
-//! A prediction takes longer. `cargo xtask cost` in the repository prints all of it.
+//! The only cargo feature, `micromath`, adds a function: probabilities through a faster,
+//! coarser exponential.
 //!
 //! ```
 //! use koan::{Model, OwnedBuffers, Predictor};
@@ -55,21 +47,18 @@
 #[cfg(test)]
 extern crate std;
 
-/// Whether bytes count more than time: see the cargo feature `small`.
-const SMALL: bool = cfg!(any(feature = "small", target_family = "wasm"));
-
 /// Tests of all values take one in so many under Miri, which is slow.
 #[cfg(test)]
 const STRIDE: usize = if cfg!(miri) { 1021 } else { 1 };
 
 /// The examples of the README, run as tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;
 
-mod bank;
+mod batch;
 mod buffers;
-mod conv;
+mod bytes;
 mod crc;
 mod error;
 mod families;
@@ -78,24 +67,25 @@ pub mod generator;
 mod head;
 mod include;
 mod input;
-mod kept;
-mod model;
+mod needs;
 pub mod numerics;
 mod predictor;
 mod probability;
-#[cfg(target_feature = "simd128")]
-mod simd;
 mod sink;
 pub mod steps;
+mod weigh;
 
-pub use bank::{Bank, Family, Group, Groups, Law, Width, option};
+pub use batch::ROWS as BATCH_ROWS;
 pub use buffers::{Buffers, OwnedBuffers, Workspace};
-pub use conv::Conv;
-pub use error::{Error, Feature, Field};
-pub use families::FEATURE_ONE;
-pub use input::{Input, InputMap};
-pub use kept::MAX_INDEX;
-pub use model::{BufferSizes, Calibration, Model, Task};
-#[cfg(not(any(feature = "small", target_family = "wasm")))]
-pub use predictor::ROWS_TOGETHER;
+pub use error::{Error, Field};
+pub use format::bank::Bank;
+pub use format::family::{Family, Group, Groups, Law, Width};
+pub use format::map::InputMap;
+pub use format::model::{BufferSizes, Calibration, GoldenRows, Model, Task};
+pub use format::{Conv, Limits, MAX_INDEX, option};
+pub use input::Input;
+#[doc(hidden)]
+pub use needs::Only;
+pub use needs::{Any, Form, Needs, Profile, Small};
 pub use predictor::{GOLDEN_DIGEST_ROWS, Predictor, class_of};
+pub use sink::FEATURE_ONE;

@@ -3,26 +3,21 @@
 use core::borrow::Borrow;
 use core::marker::PhantomData;
 
+use crate::batch;
 use crate::buffers::{Buffers, Workspace};
-use crate::crc::Crc32;
+use crate::crc::{Crc32, checksum_holds};
 use crate::error::Error;
 use crate::families::generate;
-#[cfg(not(any(feature = "small", target_family = "wasm")))]
-use crate::families::together;
-use crate::format::checksum_holds;
+use crate::format::model::{Model, Task};
 use crate::generator::check_word;
 use crate::input::Input;
-use crate::model::{Model, Task};
+use crate::needs::{Any, Needs, Profile, serves};
 use crate::probability;
 use crate::sink::Codes;
-use crate::steps::{self, draw_golden, quantise, score};
+use crate::steps::{self, draw_golden, for_each_bank, quantise, score};
 
 /// How many rows the golden digest is taken over.
 pub const GOLDEN_DIGEST_ROWS: usize = 4;
-
-/// Rows of [`Predictor::features_many`] that share what is drawn.
-#[cfg(not(any(feature = "small", target_family = "wasm")))]
-pub const ROWS_TOGETHER: usize = together::ROWS;
 
 /// A model together with the memory that it runs in.
 ///
@@ -32,23 +27,73 @@ pub const ROWS_TOGETHER: usize = together::ROWS;
 /// as the input's offset and infinities saturate.
 ///
 /// It owns its model, a few numbers about where things are in the blob, or refers to
-/// it: `M` is a [`Model`] or a reference to one, which may lie in flash.
+/// it: `M` is a [`Model`] or a reference to one, which may lie in flash. Its [`Profile`]
+/// `P` says which models it serves, and whether it is made for speed or for few bytes.
+///
+/// ```
+/// use koan::{Any, Form, Model, OwnedBuffers, Predictor, Small};
+///
+/// # let blob = include_bytes!("../tests/tiny.koan");
+/// let model = Model::parse(blob)?;
+/// let fast = Predictor::new(model, OwnedBuffers::<2, 8, 0, 1>::new())?.scores(&[1i16, 0])?[0];
+/// let mut small = Predictor::<_, Small>::serving(model, OwnedBuffers::<2, 8, 0, 1>::new())?;
+/// assert_eq!(small.scores(&[1i16, 0])?, [fast]);
+/// # Ok::<(), koan::Error>(())
+/// ```
 #[derive(Clone, Debug)]
-pub struct Predictor<'m, B, M = Model<'m>> {
+pub struct Predictor<'m, B, P = Any, M = Model<'m>> {
     model: M,
     buffers: B,
-    blob: PhantomData<&'m [u8]>,
+    /// Whether the generator is known to be the one that the model was trained with.
+    checked: bool,
+    profile: PhantomData<(&'m [u8], P)>,
 }
 
-impl<'m, B: Buffers, M: Borrow<Model<'m>>> Predictor<'m, B, M> {
-    /// Joins a model and its working memory.
+impl<'m, B: Buffers, M: Borrow<Model<'m>>> Predictor<'m, B, Any, M> {
+    /// Joins a model of any kind and its working memory.
     ///
     /// # Errors
     /// [`Error::Buffer`] when a buffer is too small; [`Error::Generator`] when
     /// this build's generator is not the one that the model was trained with.
-    pub fn new(model: M, mut buffers: B) -> Result<Self, Error> {
-        check(model.borrow(), &mut buffers)?;
-        Ok(Self { model, buffers, blob: PhantomData })
+    pub fn new(model: M, buffers: B) -> Result<Self, Error> {
+        Self::serving(model, buffers)
+    }
+}
+
+impl<B, P: Profile, M: Borrow<Model<'static>>> Predictor<'static, B, P, M> {
+    /// For [`include_model!`](crate::include_model), which knows that model, buffers and
+    /// profile suit each other.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn built_in(model: M, buffers: B) -> Self {
+        Self { model, buffers, checked: false, profile: PhantomData }
+    }
+}
+
+impl<'m, B: Buffers, P: Profile, M: Borrow<Model<'m>>> Predictor<'m, B, P, M> {
+    /// Joins a model that the profile serves and its working memory.
+    ///
+    /// # Errors
+    /// As [`Predictor::new`]; [`Error::NotServed`] for a model that needs more than the
+    /// profile serves.
+    pub fn serving(model: M, buffers: B) -> Result<Self, Error> {
+        let mut predictor = Self { model, buffers, checked: false, profile: PhantomData };
+        if let Some(only) = P::ONLY
+            && predictor.model().blob() != only.blob
+        {
+            return Err(Error::Unsuited { needs: "the model that its profile is of" });
+        }
+        if P::NEEDS != Needs::ALL {
+            let missing = predictor.model().needs().without(P::NEEDS);
+            if missing != Needs::NONE {
+                return Err(Error::NotServed { missing });
+            }
+        }
+        predictor.workspace()?;
+        match predictor.buffers.workspace().fit(predictor.model.borrow(), P::FORM) {
+            None => Ok(predictor),
+            Some(short) => Err(short.error()),
+        }
     }
 
     /// The model.
@@ -56,12 +101,36 @@ impl<'m, B: Buffers, M: Borrow<Model<'m>>> Predictor<'m, B, M> {
         self.model.borrow()
     }
 
+    /// The working memory, which is large enough. The first time the generator is checked.
+    #[inline]
     fn workspace(&mut self) -> Result<Workspace<'_>, Error> {
+        let model = self.model.borrow();
+        // The crate `wyhash` draws where a product of 64 bits is one instruction, and
+        // draws other numbers with its feature `mum32bit`. Elsewhere this crate does.
+        let known = P::ONLY.is_some() && !cfg!(target_pointer_width = "64");
+        if !known && !self.checked {
+            check_generator(model)?;
+            self.checked = true;
+        }
         let mut workspace = self.buffers.workspace();
-        match workspace.fit(self.model.borrow()) {
+        // The type of a built-in model's buffers says how large they are.
+        if P::ONLY.is_some() {
+            return Ok(workspace);
+        }
+        match workspace.fit(model, P::FORM) {
             None => Ok(workspace),
             Some(short) => Err(short.error()),
         }
+    }
+
+    /// The workspace with a row's integers. A function of its own for its memory.
+    #[inline(never)]
+    fn quantised<I: Input>(&mut self, row: &[I]) -> Result<(), Error> {
+        length("row", self.model().inputs(), row.len())?;
+        let model = self.model().copy();
+        let workspace = self.workspace()?;
+        quantise::<P, I>(&model, row, workspace.inputs);
+        Ok(())
     }
 
     /// The exact integer scores of a row, one for each output.
@@ -70,13 +139,11 @@ impl<'m, B: Buffers, M: Borrow<Model<'m>>> Predictor<'m, B, M> {
     /// [`Error::Length`] for a row of the wrong length; [`Error::Unsuited`] for
     /// a model without outputs.
     pub fn scores<I: Input>(&mut self, row: &[I]) -> Result<&[i32], Error> {
-        let Self { model, buffers, .. } = self;
-        let model = (*model).borrow();
-        if model.outputs() == 0 {
+        if self.model().outputs() == 0 {
             return Err(Error::Unsuited { needs: "a model with outputs" });
         }
-        quantised(model, row, buffers)?;
-        Ok(score(model, buffers))
+        self.quantised(row)?;
+        Ok(score::<P>(self.model.borrow(), &mut self.buffers))
     }
 
     /// The class of a row: the highest score (the lowest index wins a tie), or,
@@ -121,7 +188,7 @@ impl<'m, B: Buffers, M: Borrow<Model<'m>>> Predictor<'m, B, M> {
 
     /// The probability of every class, into `probabilities` (one for each
     /// class): softmax of the calibrated scores, or the logistic function of a
-    /// single one. The only calculation here that uses floats.
+    /// single one. The only calculation here that uses floats, with `libm`'s exponential.
     ///
     /// # Errors
     /// As [`Predictor::classify`]; [`Error::Length`] for `probabilities`.
@@ -130,65 +197,78 @@ impl<'m, B: Buffers, M: Borrow<Model<'m>>> Predictor<'m, B, M> {
         row: &[I],
         probabilities: &mut [f32],
     ) -> Result<(), Error> {
+        self.probabilities_by(libm::expf, row, probabilities)
+    }
+
+    /// [`Predictor::probabilities`] with `micromath`'s exponential, which is faster and
+    /// coarser: within 0.005 of the other's.
+    ///
+    /// # Errors
+    /// As [`Predictor::probabilities`].
+    #[cfg(feature = "micromath")]
+    pub fn coarse_probabilities<I: Input>(
+        &mut self,
+        row: &[I],
+        probabilities: &mut [f32],
+    ) -> Result<(), Error> {
+        self.probabilities_by(probability::coarse_exp, row, probabilities)
+    }
+
+    #[inline]
+    fn probabilities_by<I: Input>(
+        &mut self,
+        exp: impl Fn(f32) -> f32,
+        row: &[I],
+        probabilities: &mut [f32],
+    ) -> Result<(), Error> {
         if self.model().task() != Task::Classification {
             return Err(Error::Unsuited { needs: "a classification model" });
         }
         length("probabilities", self.model().classes(), probabilities.len())?;
         let model = self.model().copy();
-        probability::of_scores(&model, self.scores(row)?, probabilities);
+        probability::of_scores(&model, exp, self.scores(row)?, probabilities);
         Ok(())
     }
 
-    /// The feature vector of a row, Q15, one entry for each feature.
+    /// The feature vector of a row, one entry for each feature: 127 stands for 1, those of
+    /// the family linear are quantised inputs.
     ///
     /// # Errors
     /// [`Error::Length`] for the row or `features`.
     pub fn features<I: Input>(&mut self, row: &[I], features: &mut [i16]) -> Result<(), Error> {
         length("features", self.model().features(), features.len())?;
-        let Self { model, buffers, .. } = self;
-        let model = (*model).borrow();
-        let mut workspace = buffers.workspace();
-        if let Some(short) = workspace.fit(model) {
-            return Err(short.error());
-        }
-        if row.len() != model.inputs() {
-            return Err(Error::Length { what: "row", needed: model.inputs(), given: row.len() });
-        }
-        quantise(model, row, workspace.inputs);
-        steps::features(model, &mut workspace, features);
+        self.quantised(row)?;
+        let mut workspace = self.buffers.workspace();
+        steps::features::<P>(self.model.borrow(), &mut workspace, features);
         Ok(())
     }
 
     /// The feature vectors of many rows: `rows` is n × inputs, `features` n × features,
-    /// both row by row. `lent`, ⌈inputs/32⌉ for each of [`ROWS_TOGETHER`] rows, is memory
-    /// to work in. For hosts: where the weights of projections are drawn one by one they
-    /// are drawn once for so many rows.
+    /// both row by row. `scratch`, ⌈inputs/32⌉ for each of [`BATCH_ROWS`](crate::BATCH_ROWS)
+    /// rows, is memory to work in. For hosts: where the weights of projections are drawn
+    /// one by one they are drawn once for so many rows.
     ///
     /// # Errors
     /// [`Error::Length`] when `rows` is no whole number of rows or another slice does
     /// not fit it.
-    #[cfg(not(any(feature = "small", target_family = "wasm")))]
-    pub fn features_many<I: Input>(
+    pub fn features_batch<I: Input>(
         &mut self,
         rows: &[I],
-        lent: &mut [[i16; together::PANEL]],
+        scratch: &mut [[i16; batch::PANEL]],
         features: &mut [i16],
     ) -> Result<(), Error> {
         let (inputs, columns) = (self.model().inputs(), self.model().features());
-        length("features", self.row_count(rows.len())? * columns, features.len())?;
-        length("lent", ROWS_TOGETHER * inputs.div_ceil(together::PANEL), lent.len())?;
-        if !self.model().banks().any(|bank| together::suits(&bank)) {
+        length("features", self.row_count(rows.len())?.saturating_mul(columns), features.len())?;
+        let panels = inputs.div_ceil(batch::PANEL);
+        length("scratch", batch::ROWS.saturating_mul(panels), scratch.len())?;
+        if !self.model().banks().any(|bank| batch::suits(&bank)) {
             let places = features.chunks_exact_mut(columns.max(1));
-            let mut each = rows.chunks_exact(inputs).zip(places);
+            let mut each = rows.chunks_exact(inputs.max(1)).zip(places);
             return each.try_for_each(|(row, place)| self.features(row, place));
         }
-        let Self { model, buffers, .. } = self;
-        let model = (*model).borrow();
-        let mut workspace = buffers.workspace();
-        if let Some(short) = workspace.fit(model) {
-            return Err(short.error());
-        }
-        together::rows(model, rows, lent, features, &mut workspace);
+        self.workspace()?;
+        let mut workspace = self.buffers.workspace();
+        batch::rows::<P, I>(self.model.borrow(), rows, scratch, features, &mut workspace);
         Ok(())
     }
 
@@ -199,28 +279,22 @@ impl<'m, B: Buffers, M: Borrow<Model<'m>>> Predictor<'m, B, M> {
     /// [`Error::Length`] for the row or `codes` ([`Model::codes`] entries).
     pub fn codes<I: Input>(&mut self, row: &[I], codes: &mut [u16]) -> Result<(), Error> {
         length("codes", self.model().codes(), codes.len())?;
-        let Self { model, buffers, .. } = self;
-        let model = (*model).borrow();
-        let mut workspace = buffers.workspace();
-        if let Some(short) = workspace.fit(model) {
-            return Err(short.error());
-        }
-        if row.len() != model.inputs() {
-            return Err(Error::Length { what: "row", needed: model.inputs(), given: row.len() });
-        }
-        quantise(model, row, workspace.inputs);
+        self.quantised(row)?;
         let mut rest = codes;
-        for bank in model.banks() {
-            let Some((mine, others)) = rest.split_at_mut_checked(usize::from(bank.codes())) else {
-                break;
+        let model = self.model().copy();
+        let mut workspace = self.workspace()?;
+        for_each_bank::<P>(&model, |bank| {
+            let all = core::mem::take(&mut rest);
+            let Some((mine, others)) = all.split_at_mut_checked(usize::from(bank.codes())) else {
+                return;
             };
             rest = others;
-            if bank.codes() == 0 {
-                continue;
+            if bank.codes() > 0 {
+                let Workspace { inputs, block, wide, .. } = &mut workspace;
+                let inputs = inputs.get(..model.inputs()).unwrap_or_default();
+                generate::<P>(bank, inputs, block, wide, &mut Codes(mine));
             }
-            let Workspace { inputs, block, wide, .. } = &mut workspace;
-            generate(&bank, inputs, block, wide, &mut Codes(mine));
-        }
+        });
         Ok(())
     }
 
@@ -233,12 +307,12 @@ impl<'m, B: Buffers, M: Borrow<Model<'m>>> Predictor<'m, B, M> {
     pub fn scores_many<I: Input>(&mut self, rows: &[I], scores: &mut [i32]) -> Result<(), Error> {
         let (inputs, outputs) = (self.model().inputs(), self.model().outputs());
         let count = self.row_count(rows.len())?;
-        length("scores", count * outputs, scores.len())?;
+        length("scores", count.saturating_mul(outputs), scores.len())?;
         if outputs == 0 {
             return Err(Error::Unsuited { needs: "a model with outputs" });
         }
-        for (row, out) in rows.chunks_exact(inputs).zip(scores.chunks_exact_mut(outputs)) {
-            out.copy_from_slice(self.scores(row)?);
+        for (row, out) in rows.chunks_exact(inputs.max(1)).zip(scores.chunks_exact_mut(outputs)) {
+            out.iter_mut().zip(self.scores(row)?).for_each(|(out, &score)| *out = score);
         }
         Ok(())
     }
@@ -253,7 +327,7 @@ impl<'m, B: Buffers, M: Borrow<Model<'m>>> Predictor<'m, B, M> {
         classes: &mut [usize],
     ) -> Result<(), Error> {
         length("classes", self.row_count(rows.len())?, classes.len())?;
-        for (row, class) in rows.chunks_exact(self.model().inputs()).zip(classes) {
+        for (row, class) in rows.chunks_exact(self.model().inputs().max(1)).zip(classes) {
             *class = self.classify(row)?;
         }
         Ok(())
@@ -261,11 +335,11 @@ impl<'m, B: Buffers, M: Borrow<Model<'m>>> Predictor<'m, B, M> {
 
     /// How many rows `numbers` numbers are.
     fn row_count(&self, numbers: usize) -> Result<usize, Error> {
-        let inputs = self.model().inputs();
+        let inputs = self.model().inputs().max(1);
         if numbers.is_multiple_of(inputs) {
             Ok(numbers / inputs)
         } else {
-            let needed = numbers.div_ceil(inputs) * inputs;
+            let needed = numbers.div_ceil(inputs).saturating_mul(inputs);
             Err(Error::Length { what: "rows", needed, given: numbers })
         }
     }
@@ -288,18 +362,29 @@ impl<'m, B: Buffers, M: Borrow<Model<'m>>> Predictor<'m, B, M> {
         if self.golden_digest()? != self.model().golden_digest() {
             return Err(Error::SelfTest { check: "golden digest", row: 0 });
         }
+        if serves::<P>(Needs::GOLDEN_ROWS) {
+            self.check_golden_rows()?;
+        }
+        Ok(())
+    }
+
+    /// A function of its own for its memory.
+    #[inline(never)]
+    fn check_golden_rows(&mut self) -> Result<(), Error> {
         let model = self.model().copy();
-        for number in 0..model.golden_rows() {
+        let rows = model.golden();
+        for number in 0..rows.count() {
             let workspace = self.workspace()?;
-            for (index, q) in workspace.inputs.iter_mut().enumerate() {
-                let value = model.golden_input(number, index);
-                *q = value.quantise(&model.input_map(index), i32::from(model.limit));
+            for (index, q) in workspace.inputs.iter_mut().take(model.inputs()).enumerate() {
+                let map = model.input_map(index);
+                let logs = serves::<P>(Needs::LOGARITHM);
+                *q = rows.input(number, index).quantise(&map, i32::from(model.limit), logs);
             }
-            let scores = score(&model, &mut self.buffers);
+            let scores = score::<P>(&model, &mut self.buffers);
             let same = scores
                 .iter()
                 .enumerate()
-                .all(|(output, &score)| score == model.golden_score(number, output));
+                .all(|(output, &score)| score == rows.score(number, output));
             if !same {
                 return Err(Error::SelfTest { check: "golden row", row: number });
             }
@@ -314,18 +399,23 @@ impl<'m, B: Buffers, M: Borrow<Model<'m>>> Predictor<'m, B, M> {
     /// # Errors
     /// [`Error::Buffer`], as [`Predictor::new`].
     pub fn golden_digest(&mut self) -> Result<u32, Error> {
-        let model = self.model().copy();
         let mut crc = Crc32::new();
         for number in 0..GOLDEN_DIGEST_ROWS {
+            let model = self.model().copy();
             let mut workspace = self.workspace()?;
-            draw_golden(&model, number, workspace.inputs);
-            if model.outputs() == 0 {
-                for bank in model.banks() {
+            draw_golden(
+                &model,
+                number,
+                workspace.inputs.get_mut(..model.inputs()).unwrap_or_default(),
+            );
+            if serves::<P>(Needs::FEATURES) && model.outputs() == 0 {
+                for_each_bank::<P>(&model, |bank| {
                     let Workspace { inputs, block, wide, .. } = &mut workspace;
-                    generate(&bank, inputs, block, wide, &mut crc);
-                }
+                    let inputs = inputs.get(..model.inputs()).unwrap_or_default();
+                    generate::<P>(bank, inputs, block, wide, &mut crc);
+                });
             } else {
-                for &score in score(&model, &mut self.buffers) {
+                for &score in score::<P>(&model, &mut self.buffers) {
                     crc = crc.bytes(&score.to_le_bytes());
                 }
             }
@@ -334,38 +424,16 @@ impl<'m, B: Buffers, M: Borrow<Model<'m>>> Predictor<'m, B, M> {
     }
 }
 
-/// What [`Predictor::new`] checks. A function of its own for its memory.
+/// Whether this build draws what the model was trained with. A function of its own for its
+/// memory.
 #[inline(never)]
-fn check(model: &Model<'_>, buffers: &mut impl Buffers) -> Result<(), Error> {
-    if let Some(short) = buffers.workspace().fit(model) {
-        return Err(short.error());
-    }
+fn check_generator(model: &Model<'_>) -> Result<(), Error> {
     let (expected, actual) = (model.check_word(), check_word(model.seed()));
-    if expected != actual {
-        return Err(Error::Generator { expected, actual });
-    }
-    Ok(())
+    if expected == actual { Ok(()) } else { Err(Error::Generator { expected, actual }) }
 }
 
 fn length(what: &'static str, needed: usize, given: usize) -> Result<(), Error> {
     if needed == given { Ok(()) } else { Err(Error::Length { what, needed, given }) }
-}
-
-/// Checks buffers and row; the row's integers into the workspace. A function of its own
-/// for its memory.
-#[inline(never)]
-fn quantised<I: Input>(
-    model: &Model<'_>,
-    row: &[I],
-    buffers: &mut impl Buffers,
-) -> Result<(), Error> {
-    let mut workspace = buffers.workspace();
-    if let Some(short) = workspace.fit(model) {
-        return Err(short.error());
-    }
-    length("row", model.inputs(), row.len())?;
-    quantise(model, row, workspace.inputs);
-    Ok(())
 }
 
 /// The class that scores stand for: see [`Predictor::classify`].

@@ -1,20 +1,21 @@
 //! Probabilities: a convenience in floats on top of the integer scores.
 
-use crate::model::Model;
+use crate::format::model::Model;
 
-#[cfg(not(feature = "micromath"))]
-fn exp(x: f32) -> f32 {
-    libm::expf(x)
-}
-
+/// e^x for x ≤ 0 by micromath's series: faster and coarser than libm's.
 #[cfg(feature = "micromath")]
-fn exp(x: f32) -> f32 {
-    // micromath's series runs over beyond this; e^-87 is the smallest normal f32.
+pub(crate) fn coarse_exp(x: f32) -> f32 {
+    // The series runs over beyond this; e^-87 is the smallest normal f32.
     if x < -87.0 { 0.0 } else { micromath::F32Ext::exp(x) }
 }
 
-/// Fills `probabilities` (one for each class) from calibrated scores.
-pub(crate) fn of_scores(model: &Model<'_>, scores: &[i32], probabilities: &mut [f32]) {
+/// Fills `probabilities` (one for each class) from calibrated scores; `exp` is e^x.
+pub(crate) fn of_scores(
+    model: &Model<'_>,
+    exp: impl Fn(f32) -> f32,
+    scores: &[i32],
+    probabilities: &mut [f32],
+) {
     let (slope, intercept) = match model.calibration() {
         Some(calibration) => (calibration.slope, calibration.intercept),
         None => (1.0, 0.0),

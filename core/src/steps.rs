@@ -4,52 +4,63 @@
 //!
 //! With other lengths the numbers mean nothing; nothing panics.
 
-use crate::SMALL;
-use crate::bank::Bank;
 use crate::buffers::{Buffers, Workspace};
 use crate::families::generate;
+use crate::format::bank::Bank;
+use crate::format::map::Line;
+use crate::format::model::Model;
 use crate::generator::golden_stream;
-use crate::head::Head;
-use crate::input::{Input, Line};
-use crate::model::Model;
+use crate::head::{Head, finish};
+use crate::input::Input;
+use crate::needs::{Needs, Profile, serves};
 use crate::sink::Features;
+use crate::weigh::{Operands, operand_memory};
 
 /// Row `number` of those of the golden digest, as integers.
 #[inline]
 pub fn draw_golden(model: &Model<'_>, number: usize, q: &mut [i16]) {
     let stream = golden_stream(model.seed());
-    let first = number * q.len();
+    let first = number.wrapping_mul(q.len());
     for (index, q) in q.iter_mut().enumerate() {
         // Rows of falling magnitude: saturated, typical and small inputs.
-        let index = first + index;
+        let index = first.wrapping_add(index);
         let word = stream.draw(index as u64 / 4) >> (16 * (index % 4));
         // `clamp` would bring a panic along for limits below 0.
-        *q = (word as i16 >> (2 * number)).min(model.limit).max(-model.limit);
+        let limit = i32::from(model.limit);
+        let value = i32::from(word as i16 >> (number.wrapping_mul(2) & 15));
+        *q = value.min(limit).max(-limit) as i16;
     }
 }
 
 /// The input map: a row's integers.
 #[inline(never)]
-pub fn quantise<I: Input>(model: &Model<'_>, row: &[I], q: &mut [i16]) {
-    let limit = i32::from(model.limit);
-    // Small builds have no code for the line; in the browser rows are f32 anyway.
-    if SMALL {
-        let mut map = model.input_map(0);
+pub fn quantise<P: Profile, I: Input>(model: &Model<'_>, row: &[I], q: &mut [i16]) {
+    let (limit, logs) = (i32::from(model.limit), serves::<P>(Needs::LOGARITHM));
+    let map_of = |index| match const { P::ONLY } {
+        Some(only) if !serves::<P>(Needs::MAPS) => only.map,
+        _ => model.input_map(index),
+    };
+    // The small form has no code for the line.
+    if P::SMALL {
+        let mut map = map_of(0);
         for (index, (place, &value)) in q.iter_mut().zip(row).enumerate() {
-            if !model.map_is_shared() {
-                map = model.input_map(index);
+            if serves::<P>(Needs::MAPS) && !model.map_is_shared() {
+                map = map_of(index);
             }
-            *place = value.quantise(&map, limit);
+            *place = value.quantise(&map, limit, logs);
         }
         return;
     }
-    let line = model.line();
+    let line = match const { P::ONLY } {
+        Some(only) => only.line,
+        None => model.line(),
+    };
     let mut index = 0;
     while let (Some(row), Some(q)) = (row.get(index..), q.get_mut(index..)) {
         let done = on_line(&line, row, q);
         index += done;
         let (Some(&value), Some(place)) = (row.get(done), q.get_mut(done)) else { return };
-        *place = value.quantise(&model.input_map(index), limit);
+        *place = value.quantise(&map_of(index), limit, logs);
         index += 1;
     }
 }
@@ -66,33 +77,63 @@ fn on_line<I: Input>(line: &Line, row: &[I], q: &mut [i16]) -> usize {
     done
 }
 
+/// Calls with every bank of the model, in order. Those of a model that is built in were read
+/// when compiling.
+#[inline(always)]
+pub(crate) fn for_each_bank<P: Profile>(model: &Model<'_>, mut each: impl FnMut(&Bank<'_>)) {
+    if let Some(only) = const { P::ONLY } {
+        only.banks.iter().for_each(each);
+        return;
+    }
+    let mut at = model.banks_at() as u32;
+    for index in 0..model.banks {
+        each(&Bank::at(model.blob, &mut at, index));
+    }
+}
+
 /// Features and head on the quantised row in the buffers: the scores.
 #[inline(never)]
-pub fn score<'w>(model: &Model<'_>, buffers: &'w mut impl Buffers) -> &'w [i32] {
-    let Workspace { inputs, block, wide, sums } = buffers.workspace();
+pub fn score<'w, P: Profile>(model: &Model<'_>, buffers: &'w mut impl Buffers) -> &'w [i32] {
+    let workspace = buffers.workspace();
+    if P::SMALL {
+        return score_in::<P>(model, workspace, &mut []);
+    }
+    score_in::<P>(model, workspace, &mut operand_memory())
+}
+
+#[inline(always)]
+fn score_in<'w, P: Profile>(
+    model: &Model<'_>,
+    workspace: Workspace<'w>,
+    memory: &mut [u32],
+) -> &'w [i32] {
+    let Workspace { inputs, block, wide, sums } = workspace;
     let sums = sums.get_mut(..model.outputs()).unwrap_or_default();
     let inputs = inputs.get(..model.inputs()).unwrap_or_default();
-    let mut head = Head::new(model, sums);
-    let mut at = model.banks_at() as u32;
-    for index in 0..usize::from(model.banks) {
-        let bank = Bank::at(model.blob, &mut at, index);
-        head.start(&bank);
-        generate(&bank, inputs, block, wide, &mut head);
+    let mut head = Head::<P>::new(model, &mut *sums, Operands::new(memory));
+    for_each_bank::<P>(model, |bank| {
+        head.start(bank);
+        generate::<P>(bank, inputs, block, wide, &mut head);
         head.finish();
-    }
-    head.scores()
+    });
+    finish(model, sums)
 }
 
 /// The features of the quantised row in the workspace.
 #[inline]
-pub fn features(model: &Model<'_>, workspace: &mut Workspace<'_>, features: &mut [i16]) {
+pub fn features<P: Profile>(
+    model: &Model<'_>,
+    workspace: &mut Workspace<'_>,
+    features: &mut [i16],
+) {
     let mut rest = features;
-    for bank in model.banks() {
-        let Some((mine, others)) = rest.split_at_mut_checked(bank.columns() as usize) else {
-            break;
-        };
-        rest = others;
-        let Workspace { inputs, block, wide, .. } = workspace;
-        generate(&bank, inputs, block, wide, &mut Features(mine));
-    }
+    for_each_bank::<P>(model, |bank| {
+        let all = core::mem::take(&mut rest);
+        if let Some((mine, others)) = all.split_at_mut_checked(bank.columns() as usize) {
+            rest = others;
+            let Workspace { inputs, block, wide, .. } = &mut *workspace;
+            let inputs = inputs.get(..model.inputs()).unwrap_or_default();
+            generate::<P>(bank, inputs, block, wide, &mut Features(mine));
+        }
+    });
 }

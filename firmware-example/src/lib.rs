@@ -5,8 +5,9 @@
 //! - [`println!`] and [`print`] write to the host's console (semihosting).
 //! - [`exit`] ends the emulation with an exit code.
 //! - [`Uart`] is the serial port.
-//! - [`stack`] measures how deep the stack went.
-//! - [`mark`] surrounds what the emulator's plugin counts.
+//! - [`stack`] says whether the stack ran over.
+//! - [`mark`] surrounds what the emulator's plugin counts, [`flash`] makes the programs
+//!   whose size is compared.
 //! - [`packed`] is what the host has put into flash beside the firmware, [`pack`]
 //!   reads it.
 
@@ -15,10 +16,9 @@
 mod linker;
 mod register;
 
+pub mod flash;
 pub mod mark;
 pub mod pack;
-#[cfg(any(feature = "planted-unwrap", feature = "planted-float", feature = "planted-heap"))]
-pub mod planted;
 pub mod stack;
 pub mod uart;
 
@@ -26,7 +26,7 @@ pub mod uart;
 pub use cortex_m_rt::entry;
 #[cfg(target_arch = "riscv32")]
 pub use riscv_rt::entry;
-pub use semihosting::{print as print_format, println};
+pub use semihosting::println;
 pub use uart::Uart;
 
 /// What the host has put into the memory region `PACK`.
@@ -42,15 +42,6 @@ pub fn print(text: &str) {
         // There is nowhere to report to.
         let _ = stdout.write_all(text.as_bytes());
     }
-}
-
-/// Writes a number to the host's console, without the formatting machinery.
-pub fn print_number(number: usize) {
-    if number >= 10 {
-        print_number(number / 10);
-    }
-    let digit = [b'0' + (number % 10) as u8];
-    print(core::str::from_utf8(&digit).unwrap_or("?"));
 }
 
 /// Ends the emulation; the emulator's own exit code is `code`.

@@ -1,15 +1,11 @@
 //! The example of `docs/format.md` and of the core's documentation: a tiny model
-//! with every part, whose listing the page shows.
+//! with every part.
 
 use std::path::{Path, PathBuf};
 
 use koan::numerics::Scale;
-use koan::{Calibration, Error, Family, InputMap, Law, Model, Task, Width};
+use koan::{Calibration, Error, Family, InputMap, Law, Task, Width};
 use koan_trainer::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec, predictor};
-use koan_trainer::listing;
-
-/// What the listing stands between in `docs/format.md`.
-const MARKS: (&str, &str) = ("<!-- tiny.koan -->\n", "<!-- end -->\n");
 
 /// Where the model is.
 #[must_use]
@@ -17,13 +13,8 @@ pub fn path() -> PathBuf {
     root().join("core/tests/tiny.koan")
 }
 
-/// Where the page with the listing is.
-#[must_use]
-pub fn page_path() -> PathBuf {
-    root().join("docs/format.md")
-}
-
-fn root() -> &'static Path {
+/// The root of the repository.
+pub(crate) fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
@@ -60,7 +51,7 @@ pub fn blob() -> Result<Vec<u8>, Error> {
     spec.task = Task::Classification;
     spec.head = Some(HeadSpec {
         scale: 0.001,
-        shift: 8,
+        shift: 0,
         bias: vec![0],
         weights: vec![BankWeights {
             width: Width { bits: 4, odd: true },
@@ -72,17 +63,4 @@ pub fn blob() -> Result<Vec<u8>, Error> {
     spec.calibration = Some(Calibration { slope: 1.0, intercept: 0.0 });
     spec.golden_rows = vec![vec![0.5, -1.25]];
     spec.encode()
-}
-
-/// `page` with the listing of `blob` between its marks.
-///
-/// # Errors
-/// A bad blob, or a page without marks.
-pub fn with_listing(page: &str, blob: &[u8]) -> Result<String, String> {
-    let model = Model::parse(blob).map_err(|error| error.to_string())?;
-    let missing = || format!("{}: no {MARKS:?}", page_path().display());
-    let (before, rest) = page.split_once(MARKS.0).ok_or_else(missing)?;
-    let (_, after) = rest.split_once(MARKS.1).ok_or_else(missing)?;
-    let listing = listing::hex(&model);
-    Ok(format!("{before}{}```text\n{listing}```\n{}{after}", MARKS.0, MARKS.1))
 }

@@ -16,7 +16,7 @@ use koan_trainer::blob::{BankSpec, MapSpec, ModelSpec, predictor};
 /// Quantised units of an input's 1: exactly the gain of the map.
 const GAIN: f64 = 1024.0;
 /// What a feature of 1 is.
-const ONE: f64 = 32767.0;
+const ONE: f64 = koan::FEATURE_ONE as f64;
 
 type Pair = (Vec<f64>, Vec<f64>);
 
@@ -351,8 +351,9 @@ fn maxout(law: Law, inputs: usize, shared: u16, counts: &[u16], bound: f64) {
     let square = |w: &i8| f64::from(*w) * f64::from(*w);
     let deviation = (NORMAL.iter().map(square).sum::<f64>() / 256.0).sqrt();
     let (unit, scale) = match law {
-        Law::Gaussian => (deviation, Scale { mult: 1, shift: 4 }),
-        _ => (1.0, Scale { mult: 3, shift: 0 }),
+        // A deviation of 22: maxima hardly ever reach 127.
+        Law::Gaussian => (deviation, Scale { mult: 1, shift: 11 }),
+        _ => (1.0, Scale { mult: 11, shift: 9 }),
     };
     let of_one = unit * GAIN * scale.factor();
     let moments = moments(i32::from(POOL));

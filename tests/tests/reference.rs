@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use koan::{
-    Buffers, Error, Family, Input, Model, OwnedBuffers, Predictor, ROWS_TOGETHER, Task, Workspace,
-    class_of,
+    BATCH_ROWS, Buffers, Error, Family, Form, Input, Model, OwnedBuffers, Predictor, Profile,
+    Small, Task, Workspace, class_of,
 };
 use koan_tests::arbitrary::{case, runner};
 use koan_tests::reference::Reference;
 use koan_trainer::blob::predictor;
+use koan_trainer::heap::HeapBuffers;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestCaseError;
@@ -36,8 +37,8 @@ fn unsuited<T>(result: Result<T, Error>) -> bool {
 }
 
 /// Everything that the core and the reference both compute from a row.
-fn same_on_row<B: Buffers>(
-    core: &mut Predictor<'_, B>,
+fn same_on_row<B: Buffers, P: Profile>(
+    core: &mut Predictor<'_, B, P>,
     reference: &Reference,
     row: &[f32],
 ) -> Result<(), TestCaseError> {
@@ -72,8 +73,8 @@ fn same_on_row<B: Buffers>(
 }
 
 /// The probabilities against the same formula in `f64`.
-fn probabilities<B: Buffers>(
-    core: &mut Predictor<'_, B>,
+fn probabilities<B: Buffers, P: Profile>(
+    core: &mut Predictor<'_, B, P>,
     row: &[f32],
     scores: &[i32],
 ) -> Result<(), TestCaseError> {
@@ -103,18 +104,26 @@ fn equals_reference(blob: &[u8], rows: &koan_tests::arbitrary::Rows) -> Result<(
     let mut core = predictor(blob).unwrap();
     let model = *core.model();
     prop_assert_eq!(i64::from(model.input_limit()), reference.limit);
+    prop_assert_eq!(u64::from(model.work()), reference.work());
     let digest = reference.digest();
     prop_assert_eq!(core.golden_digest().unwrap(), digest);
     prop_assert_eq!(model.golden_digest(), digest);
     prop_assert_eq!(reference.stated_digest, digest);
     core.self_test().unwrap();
+    let buffers = HeapBuffers::new(model.buffer_sizes(Form::Small));
+    let mut small = Predictor::<_, Small>::serving(model, buffers).unwrap();
+    small.self_test().unwrap();
     for row in &rows.floats {
         same_on_row(&mut core, &reference, row)?;
+        same_on_row(&mut small, &reference, row)?;
     }
     for (number, (row, scores)) in reference.sections.golden_rows.iter().flatten().enumerate() {
         prop_assert_eq!(&reference.scores(row), scores);
         for (input, x) in row.iter().enumerate() {
-            prop_assert_eq!(model.golden_input(number, input).to_bits(), x.to_bits());
+            prop_assert_eq!(model.golden().input(number, input).to_bits(), x.to_bits());
+        }
+        for (output, &score) in scores.iter().enumerate() {
+            prop_assert_eq!(model.golden().score(number, output), score);
         }
     }
     Ok(())
@@ -164,7 +173,7 @@ fn both_parsers_read_the_same() {
         let calibration = model.calibration().map(|c| (c.slope, c.intercept));
         prop_assert_eq!(calibration, sections.calibration);
         let golden = sections.golden_rows.as_ref().map_or(0, Vec::len);
-        prop_assert_eq!(model.golden_rows(), golden);
+        prop_assert_eq!(model.golden().count(), golden);
         if let Some(head) = &reference.head {
             prop_assert_eq!(model.score_scale(), head.scale);
             let bias: Vec<_> = (0..model.outputs()).map(|t| model.bias(t)).collect();
@@ -238,18 +247,18 @@ fn features_of_many_rows_equal_row_by_row() {
         let (inputs, columns) = (core.model().inputs(), core.model().features());
         let many: Vec<f32> = rows.floats.iter().cycle().take(70).flatten().copied().collect();
         let mut features = vec![7; 70 * columns];
-        let mut lent = vec![[7; 32]; ROWS_TOGETHER * inputs.div_ceil(32)];
-        core.features_many(&many, &mut lent, &mut features).unwrap();
+        let mut scratch = vec![[7; 32]; BATCH_ROWS * inputs.div_ceil(32)];
+        core.features_batch(&many, &mut scratch, &mut features).unwrap();
         for (row, features) in many.chunks(inputs).zip(features.chunks(columns)) {
             let mut expected = vec![0; columns];
             core.features(row, &mut expected).unwrap();
             prop_assert_eq!(features, expected);
         }
-        let (given, needed) = (lent.len() - 1, lent.len());
-        let short = core.features_many(&many, &mut lent[1..], &mut features);
-        prop_assert_eq!(short, Err(Error::Length { what: "lent", needed, given }));
+        let (given, needed) = (scratch.len() - 1, scratch.len());
+        let short = core.features_batch(&many, &mut scratch[1..], &mut features);
+        prop_assert_eq!(short, Err(Error::Length { what: "scratch", needed, given }));
         let (given, needed) = (features.len() - 1, features.len());
-        let short = core.features_many(&many, &mut lent, &mut features[1..]);
+        let short = core.features_batch(&many, &mut scratch, &mut features[1..]);
         prop_assert_eq!(short, Err(Error::Length { what: "features", needed, given }));
         Ok(())
     });
@@ -310,7 +319,7 @@ fn owned_and_lent_buffers_equal_the_heap() {
     check(300, 8, |blob, rows| {
         let mut heap = predictor(blob).unwrap();
         let model = *heap.model();
-        let sizes = model.buffer_sizes();
+        let sizes = model.buffer_sizes(Form::Fast);
         let mut owned = Predictor::new(model, Owned::new()).unwrap();
         // Lent memory is dirty and longer than needed.
         let (mut inputs, mut block) = (vec![-1; sizes.inputs + 3], vec![-1; sizes.block + 3]);
@@ -334,7 +343,7 @@ fn owned_and_lent_buffers_equal_the_heap() {
 fn short_buffers_are_refused_by_name() {
     check(200, 9, |blob, _| {
         let model = Model::parse(blob).unwrap();
-        let sizes = model.buffer_sizes();
+        let sizes = model.buffer_sizes(Form::Fast);
         let lengths = [sizes.inputs, sizes.block, sizes.wide, sizes.outputs];
         let names = ["inputs", "block", "wide", "sums"];
         for (short, (&needed, name)) in lengths.iter().zip(names).enumerate() {
@@ -372,8 +381,12 @@ fn random_models_are_of_every_kind() {
         let blob = spec.encode().unwrap();
         let model = Model::parse(&blob).unwrap();
         for bank in model.banks() {
-            let shared = matches!(bank.family, Family::Maxout { shared: 1.., .. });
-            let law = (bank.law.name(), shared, bank.is_grouped());
+            let more = match bank.family {
+                Family::Maxout { shared, .. } => u8::from(shared > 0),
+                Family::Conv(conv) => conv.transform,
+                _ => 0,
+            };
+            let law = (bank.law.name(), more, bank.is_grouped());
             kinds.insert((bank.family.name(), law));
         }
         limited += usize::from(model.input_limit() < 32767);

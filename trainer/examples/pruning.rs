@@ -173,7 +173,7 @@ fn features(train: &Table, test: &Table) -> Result<(), Box<dyn Error>> {
         let chosen = forward(&system, all.lambda, most, criterion);
         line(name, TERMS.iter().map(|&n| again(&chosen[..n.min(chosen.len())])));
     }
-    let elimination = backward(&system, all.lambda, None, TERMS[0]);
+    let elimination = backward(&system, all.lambda, TERMS[0]);
     line("backward elimination, refitted", TERMS.iter().map(|&n| again(&elimination.kept(n))));
     failures(&mixture);
     Ok(())

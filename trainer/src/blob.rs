@@ -2,8 +2,8 @@
 
 use koan::format::{MAGIC, VERSION, field, flag, section};
 use koan::{
-    Calibration, Error, Family, Group, Input, InputMap, Law, Model, Predictor, Task, Width,
-    generator, numerics::Scale, option,
+    Calibration, Conv, Error, Family, Form, Group, Input, InputMap, Law, Model, Predictor, Task,
+    Width, generator, numerics::Scale, option,
 };
 
 use crate::heap::HeapBuffers;
@@ -33,6 +33,60 @@ impl BankSpec {
     pub fn columns(&self) -> usize {
         columns(self.family, self.features)
     }
+
+    /// The index that feature `column` of the bank has in a list.
+    #[must_use]
+    pub fn index_of(&self, column: usize) -> u32 {
+        match (&self.kept, self.family) {
+            (Some(kept), _) => kept[column],
+            (None, Family::Conv(conv)) => Blocks::of(conv, self.features).index_of(column) as u32,
+            _ => column as u32,
+        }
+    }
+
+    /// The columns of the features that the bank has with `features` of them as well.
+    #[must_use]
+    pub fn first(&self, features: u16) -> Vec<usize> {
+        let all = 0..columns(self.family, features);
+        let (Family::Conv(conv), None) = (self.family, &self.kept) else { return all.collect() };
+        let (fewer, mine) = (Blocks::of(conv, features), Blocks::of(conv, self.features));
+        all.map(|column| mine.column_of(fewer.index_of(column))).collect()
+    }
+}
+
+/// The order of a convolution's features: by block of filters, then by cell, then by
+/// filter. A list of kept features counts all filters of a block; without one the last
+/// block may have fewer.
+struct Blocks {
+    rows: usize,
+    cells: usize,
+    filters: usize,
+}
+
+impl Blocks {
+    fn of(conv: Conv, features: u16) -> Self {
+        let cells = usize::from(conv.cells());
+        Self { rows: conv.transform.into(), cells, filters: usize::from(features) / cells }
+    }
+
+    /// Filters of a block.
+    fn filters(&self, block: usize) -> usize {
+        (self.filters - block * self.rows).min(self.rows)
+    }
+
+    /// The index of a feature in a list.
+    fn index_of(&self, column: usize) -> usize {
+        let block = column / (self.rows * self.cells);
+        let (within, filters) = (column % (self.rows * self.cells), self.filters(block));
+        (block * self.cells + within / filters) * self.rows + within % filters
+    }
+
+    /// The column of a feature by its index in a list.
+    fn column_of(&self, index: usize) -> usize {
+        let block = index / (self.rows * self.cells);
+        let cell = index / self.rows % self.cells;
+        block * self.rows * self.cells + cell * self.filters(block) + index % self.rows
+    }
 }
 
 /// Columns of a bank with so many features: a grid of bins has one for each
@@ -43,6 +97,14 @@ pub fn columns(family: Family, features: u16) -> usize {
         Family::Bin { slot_bits } => usize::from(features) << slot_bits,
         _ => usize::from(features),
     }
+}
+
+/// The most features up to `count` that a bank without a list can have, at least one:
+/// whole filters of convolutions.
+#[must_use]
+pub fn whole(family: Family, count: u16) -> u16 {
+    let each = if let Family::Conv(conv) = family { conv.cells() } else { 1 };
+    (count / each).max(1) * each
 }
 
 /// The weights of one bank: codes, output by output, in 0..2^bits.
@@ -252,7 +314,7 @@ impl ModelSpec {
 /// What parsing or the generator check finds wrong.
 pub fn predictor(blob: &[u8]) -> Result<Predictor<'_, HeapBuffers>, Error> {
     let model = Model::parse(blob)?;
-    Predictor::new(model, HeapBuffers::new(model.buffer_sizes()))
+    Predictor::new(model, HeapBuffers::new(model.buffer_sizes(Form::Fast)))
 }
 
 /// The integers that `row` becomes under `maps`.
@@ -263,7 +325,7 @@ pub fn quantise(maps: &MapSpec, row: &[f32], limit: i16) -> Vec<i16> {
         MapSpec::GainPerInput(map, gains) => InputMap { mult: gains[index], ..*map },
         MapSpec::PerInput(maps) => maps[index],
     };
-    row.iter().enumerate().map(|(i, x)| x.quantise(&map(i), i32::from(limit))).collect()
+    row.iter().enumerate().map(|(i, x)| x.quantise(&map(i), i32::from(limit), true)).collect()
 }
 
 /// Body, digest and checksum.

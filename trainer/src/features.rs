@@ -1,10 +1,10 @@
 //! Feature matrices, computed by the core itself: what is trained is what runs.
 
 use faer::Mat;
-use koan::{Error, Model, Predictor, ROWS_TOGETHER};
+use koan::{BATCH_ROWS, Error, Family, Model, Predictor};
 use rayon::prelude::*;
 
-use crate::blob::ModelSpec;
+use crate::blob::{BankSpec, ModelSpec};
 use crate::data::Table;
 use crate::heap::HeapBuffers;
 
@@ -12,11 +12,19 @@ use crate::heap::HeapBuffers;
 /// does not grow with the number of rows.
 pub const BLOCK_ROWS: usize = 1024;
 
+/// What an integer feature of a family is multiplied by before anything is fitted. Those
+/// of the family linear have 16 bits, the others 8: in one scale all are shrunk alike. A
+/// power of two, so that no sum of integers is rounded.
+#[must_use]
+pub fn unit(family: Family) -> f64 {
+    if family == Family::Linear { 1.0 / 256.0 } else { 1.0 }
+}
+
 /// The features of a model without a head.
 #[derive(Clone, Debug)]
 pub struct FeatureMap {
     blob: Vec<u8>,
-    features: usize,
+    units: Vec<f64>,
     codes: usize,
 }
 
@@ -24,21 +32,23 @@ pub struct FeatureMap {
 #[derive(Clone, Debug, Default)]
 pub struct FeatureBlock {
     values: Vec<i16>,
-    features: usize,
+    units: Vec<f64>,
 }
 
 impl FeatureBlock {
-    /// The core's integers (Q15), K for each row, row after row.
+    /// The core's integers, K for each row, row after row.
     #[must_use]
     pub fn values(&self) -> &[i16] {
         &self.values
     }
 
-    /// The block as a K × rows matrix.
+    /// The block as a K × rows matrix, each feature in its [`unit`].
     #[must_use]
     pub fn matrix(&self) -> Mat<f64> {
-        let rows = self.values.len() / self.features.max(1);
-        Mat::from_fn(self.features, rows, |k, row| f64::from(self.values[row * self.features + k]))
+        let features = self.units.len();
+        let rows = self.values.len() / features.max(1);
+        let value = |k: usize, row: usize| f64::from(self.values[row * features + k]);
+        Mat::from_fn(features, rows, |k, row| value(k, row) * self.units[k])
     }
 }
 
@@ -52,14 +62,22 @@ impl FeatureMap {
             ModelSpec::features(spec.seed, spec.inputs, spec.maps.clone(), spec.banks.clone());
         let blob = bare.encode()?;
         let model = Model::parse(&blob)?;
-        let (features, codes) = (model.features(), model.codes());
-        Ok(Self { blob, features, codes })
+        let codes = model.codes();
+        let units = |bank: &BankSpec| vec![unit(bank.family); bank.columns()];
+        let units = spec.banks.iter().flat_map(units).collect();
+        Ok(Self { blob, units, codes })
     }
 
     /// Number of features, K.
     #[must_use]
     pub fn features(&self) -> usize {
-        self.features
+        self.units.len()
+    }
+
+    /// The [`unit`] of each feature.
+    #[must_use]
+    pub fn units(&self) -> &[f64] {
+        &self.units
     }
 
     /// Entries of a row's code: maxout units and grids of bins.
@@ -71,8 +89,8 @@ impl FeatureMap {
     fn maker(&self, inputs: usize) -> Maker<'_> {
         Maker {
             predictor: self.predictor(),
-            rows: vec![0.0; ROWS_TOGETHER * inputs],
-            lent: vec![[0; 32]; ROWS_TOGETHER * inputs.div_ceil(32)],
+            rows: vec![0.0; BATCH_ROWS * inputs],
+            scratch: vec![[0; 32]; BATCH_ROWS * inputs.div_ceil(32)],
         }
     }
 
@@ -90,8 +108,8 @@ impl FeatureMap {
         rows: &[usize],
         block: &mut FeatureBlock,
     ) -> Result<(), Error> {
-        block.features = self.features;
-        block.values.resize(self.features * rows.len(), 0);
+        block.units.clone_from(&self.units);
+        block.values.resize(self.features() * rows.len(), 0);
         self.make(table, rows, &mut block.values)
     }
 
@@ -100,15 +118,15 @@ impl FeatureMap {
     /// # Errors
     /// A table with another number of inputs.
     pub fn features_of(&self, table: &Table, rows: &[usize]) -> Result<Vec<i16>, Error> {
-        let mut features = vec![0i16; self.features * rows.len()];
+        let mut features = vec![0i16; self.features() * rows.len()];
         self.make(table, rows, &mut features)?;
         Ok(features)
     }
 
     /// Features of the given rows, row after row, into `features`, on all threads.
     fn make(&self, table: &Table, rows: &[usize], features: &mut [i16]) -> Result<(), Error> {
-        let places = features.par_chunks_mut(ROWS_TOGETHER * self.features);
-        places.zip(rows.par_chunks(ROWS_TOGETHER)).try_for_each_init(
+        let places = features.par_chunks_mut(BATCH_ROWS * self.features());
+        places.zip(rows.par_chunks(BATCH_ROWS)).try_for_each_init(
             || self.maker(table.inputs),
             |maker, (places, rows)| maker.features(table, rows, places),
         )
@@ -137,11 +155,11 @@ struct Maker<'m> {
     /// Inputs of the rows, one row after the other.
     rows: Vec<f32>,
     /// What the predictor works in.
-    lent: Vec<[i16; 32]>,
+    scratch: Vec<[i16; 32]>,
 }
 
 impl Maker<'_> {
-    /// Features of at most [`ROWS_TOGETHER`] rows, row after row.
+    /// Features of at most [`BATCH_ROWS`] rows, row after row.
     fn features(
         &mut self,
         table: &Table,
@@ -153,6 +171,6 @@ impl Maker<'_> {
         for (place, &row) in self.rows.chunks_exact_mut(table.inputs).zip(rows) {
             place.copy_from_slice(table.row(row));
         }
-        predictor.features_many(&self.rows[..length], &mut self.lent, features)
+        predictor.features_batch(&self.rows[..length], &mut self.scratch, features)
     }
 }

@@ -1,8 +1,9 @@
 //! From real weights to the integers of a head.
 
-use koan::Width;
+use koan::{FEATURE_ONE, Family, Width};
 
 use crate::blob::{BankWeights, HeadSpec, ModelSpec};
+use crate::features::unit;
 use crate::quantise::Levels;
 
 /// One output, rounded: all columns' codes, each bank's levels, and the bias in
@@ -11,23 +12,32 @@ use crate::quantise::Levels;
 pub struct RoundedOutput {
     /// Codes of all columns, bank after bank.
     pub codes: Vec<u32>,
-    /// Levels of each bank; steps are real values of one integer feature unit.
+    /// Levels of each bank; steps are real values of what a feature is multiplied by.
     pub levels: Vec<Levels>,
     /// Bias in real units.
     pub bias: f64,
+}
+
+/// The largest magnitude of a bank's integer features.
+fn largest_feature(family: Family) -> f64 {
+    f64::from(if family == Family::Linear { i16::MAX } else { FEATURE_ONE })
 }
 
 /// Puts rounded outputs together: multipliers carry the ratio of the steps, the
 /// shift is the least for which no score can saturate.
 #[must_use]
 pub fn assemble(spec: &ModelSpec, width: Width, outputs: &[RoundedOutput]) -> HeadSpec {
+    // Steps of the core's integers.
+    let step = |output: &RoundedOutput, bank: usize| {
+        output.levels[bank].step * unit(spec.banks[bank].family)
+    };
+    let banks = 0..spec.banks.len();
     let single = outputs.len() * spec.banks.len() == 1;
     let largest = outputs
         .iter()
-        .flat_map(|output| &output.levels)
-        .fold(0.0f64, |step, levels| step.max(levels.step));
-    let unit = if single { largest } else { largest / 65535.0 };
-    let multiplier = |step: f64| ((step / unit).round() as u16).max(1);
+        .flat_map(|output| banks.clone().map(move |bank| step(output, bank)))
+        .fold(0.0, f64::max);
+    let of_one = if single { largest } else { largest / f64::from(u16::MAX) };
 
     let mut worst = 0.0f64;
     let mut weights: Vec<BankWeights> = spec
@@ -36,24 +46,30 @@ pub fn assemble(spec: &ModelSpec, width: Width, outputs: &[RoundedOutput]) -> He
         .map(|_| BankWeights { width, codes: Vec::new(), multipliers: Vec::new() })
         .collect();
     for output in outputs {
-        let mut reach = output.bias.abs() / unit;
+        let mut reach = output.bias.abs() / of_one;
         let mut start = 0;
         for (index, bank) in spec.banks.iter().enumerate() {
-            let codes = output.codes[start..start + bank.columns()].to_vec();
+            let wanted = step(output, index) / of_one;
+            let multiplier = (wanted.round() as u16).max(1);
+            let levels = Levels { width, step: f64::from(multiplier) };
+            // The same codes, unless the step is so small beside the largest one that its
+            // multiplier is far from it.
+            let code = |&code: &u32| levels.code(f64::from(width.value(code)) * wanted);
+            let codes: Vec<u32> =
+                output.codes[start..start + bank.columns()].iter().map(code).collect();
             start += bank.columns();
-            let step = multiplier(output.levels[index].step);
             let magnitude = |&code: &u32| f64::from(width.value(code).unsigned_abs());
             let active: f64 = match bank.family {
                 // One column of a grid is on: the largest weight bounds it.
-                koan::Family::Bin { slot_bits } => codes
+                Family::Bin { slot_bits } => codes
                     .chunks(1 << slot_bits)
                     .map(|grid| grid.iter().map(magnitude).fold(0.0, f64::max))
                     .sum(),
                 _ => codes.iter().map(magnitude).sum(),
             };
-            reach += active * 32768.0 * f64::from(step);
+            reach += active * largest_feature(bank.family) * f64::from(multiplier);
             weights[index].codes.push(codes);
-            weights[index].multipliers.push(step);
+            weights[index].multipliers.push(multiplier);
         }
         worst = worst.max(reach);
     }
@@ -61,7 +77,7 @@ pub fn assemble(spec: &ModelSpec, width: Width, outputs: &[RoundedOutput]) -> He
     while worst / 2f64.powi(i32::from(shift)) > 1e9 && shift < 40 {
         shift += 1;
     }
-    let scale = unit * 2f64.powi(i32::from(shift));
+    let scale = of_one * 2f64.powi(i32::from(shift));
     let bias = outputs.iter().map(|output| (output.bias / scale).round() as i32).collect();
     HeadSpec { scale: scale as f32, shift, bias, weights }
 }

@@ -32,6 +32,7 @@ mod report;
 pub mod reproduce;
 pub mod rice;
 pub mod ridge;
+pub mod row;
 pub mod select;
 pub mod shrink;
 pub mod solve;

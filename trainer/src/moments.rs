@@ -122,6 +122,20 @@ impl Moments {
         }
     }
 
+    /// The sums of the features times `units`, K of them.
+    #[must_use]
+    pub fn in_units(mut self, units: &[f64]) -> Self {
+        if units.iter().all(|&unit| unit == 1.0) {
+            return self;
+        }
+        for (j, &unit) in units.iter().enumerate() {
+            self.gram.col_mut(j).iter_mut().zip(units).for_each(|(sum, i)| *sum *= i * unit);
+            self.sum[(j, 0)] *= unit;
+            self.cross.row_mut(j).iter_mut().for_each(|sum| *sum *= unit);
+        }
+        self
+    }
+
     /// Adds the sums of other rows.
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;

@@ -106,7 +106,7 @@ impl ConvOptions {
         let stride = self.stride.unwrap_or(1);
         let positions = side.saturating_sub(usize::from(kernel)) / usize::from(stride.max(1)) + 1;
         let usual = if series { 1 } else { positions.min(4) };
-        let conv = Conv {
+        let mut conv = Conv {
             height: size("rows", shape.height)?,
             channels: size("channels", shape.channels)?,
             kernel,
@@ -114,7 +114,10 @@ impl ConvOptions {
             grid: self.grid.unwrap_or(usual as u8),
             proportion: self.pooling == Pooling::Proportion,
             dilated: self.dilated,
+            transform: 64,
         };
+        // The shortest that holds a window: a longer one only makes more filters of it.
+        conv.transform = conv.taps().next_power_of_two().clamp(8, 64) as u8;
         if u16::try_from(schema.inputs).is_ok_and(|inputs| conv.fits(inputs)) {
             return Ok(conv);
         }
@@ -305,7 +308,7 @@ impl TrainOptions {
         let mixing = if inputs >= HADAMARD_INPUTS { Law::Hadamard } else { Law::Gaussian };
         let (family, usual, features) = match name {
             FamilyName::Fourier => (Family::Fourier, mixing, 512),
-            FamilyName::Stump => (Family::Stump, Law::Normal, 512),
+            FamilyName::Stump => (Family::Stump, Law::Gaussian, 512),
             FamilyName::Bin => (Family::Bin { slot_bits: self.slot_bits }, Law::Gamma2, 50),
             FamilyName::Maxout => {
                 (Family::Maxout { pool: self.pool, shared: self.shared }, mixing, 512)
@@ -313,7 +316,7 @@ impl TrainOptions {
             FamilyName::Sigmoid => (Family::Sigmoid, mixing, 512),
             FamilyName::Conv => {
                 let conv = self.conv.family(schema)?;
-                (Family::Conv(conv), Law::Sign, 64 * conv.cells())
+                (Family::Conv(conv), Law::Hadamard, 64 * conv.cells())
             }
             FamilyName::Linear => (Family::Linear, Law::None, inputs as u16),
         };

@@ -2,7 +2,7 @@
 //! a model: input maps, scales and laws.
 
 use koan::numerics::{CAUCHY_ONE, NORMAL_ONE, Scale};
-use koan::{Family, Group, Law};
+use koan::{FEATURE_ONE, Family, Group, Law};
 
 use crate::blob::{BankSpec, MapSpec, ModelSpec, columns};
 use crate::normalise::{Normaliser, Spread};
@@ -54,7 +54,7 @@ impl BankPlan {
     /// Real value that one unit of weight of this law stands for.
     fn law_unit(law: Law) -> f64 {
         match law {
-            Law::Gaussian | Law::Normal => f64::from(NORMAL_ONE),
+            Law::Gaussian => f64::from(NORMAL_ONE),
             Law::Cauchy => f64::from(CAUCHY_ONE),
             Law::Uniform => 256.0,
             _ => 1.0,
@@ -88,8 +88,10 @@ impl BankPlan {
             },
             Family::Bin { .. } => self.width(law, spread) * 256.0 / unit,
             // Five standard deviations of a projection stay below saturation.
-            Family::Maxout { .. } => 6000.0 / (one * unit * spread.square_norm.sqrt()),
-            Family::Sigmoid => self.width(law, spread) * 2048.0 / (unit * one),
+            Family::Maxout { .. } => {
+                0.18 * f64::from(FEATURE_ONE) / (one * unit * spread.square_norm.sqrt())
+            }
+            Family::Sigmoid => self.width(law, spread) * 16.0 / (unit * one),
         }
     }
 

@@ -75,7 +75,7 @@ impl<'t> Problem<'t> {
         Mat::from_fn(rows.len(), self.outputs, |i, output| self.target(rows[i], output))
     }
 
-    /// The sums of `rows` over the features of `map`.
+    /// The sums of `rows` over the features of `map`, in their units.
     ///
     /// # Errors
     /// A feature map for another number of inputs.
@@ -94,6 +94,6 @@ impl<'t> Problem<'t> {
             moments.add(block.values(), self.targets(part).as_ref(), weights.as_deref());
             progress.rows(number * BLOCK_ROWS + part.len(), rows.len());
         }
-        Ok(moments)
+        Ok(moments.in_units(map.units()))
     }
 }

@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 
 use koan::{Family, Law};
 
-use crate::blob::ModelSpec;
+use crate::blob::{ModelSpec, whole};
 use crate::judge::{SMALL_ROWS, Sample, judge};
 use crate::normalise::{Kind, Normaliser};
 use crate::plan::{BankPlan, realise};
@@ -168,9 +168,9 @@ pub fn choose(
 fn small(bank: &BankPlan, most: u16) -> BankPlan {
     let features = match bank.family {
         Family::Linear => bank.features,
-        // Whole filters, one at least.
-        Family::Conv(conv) => (bank.features.min(most) / conv.cells()).max(1) * conv.cells(),
-        _ => bank.features.min(most),
+        // Kept features need not make up whole filters.
+        _ if bank.kept.is_some() => bank.features.min(most),
+        family => whole(family, bank.features.min(most)),
     };
     let kept = bank.kept.as_ref().map(|kept| kept[..usize::from(features)].to_vec());
     BankPlan { features, kept, ..bank.clone() }
@@ -193,13 +193,18 @@ impl Tuning {
                 bandwidth: bank.bandwidth * self.bandwidth,
                 law: match (bank.family, self.threshold, bank.law) {
                     (Family::Stump, Some(law), _) if bank.groups.is_empty() => law,
-                    (_, _, Law::Hadamard) if self.dense => Law::Gaussian,
+                    _ if self.dense && may_be_dense(bank) => Law::Gaussian,
                     _ => bank.law,
                 },
                 ..bank.clone()
             })
             .collect()
     }
+}
+
+/// Whether a bank has a transform that dense projections can replace.
+fn may_be_dense(bank: &BankPlan) -> bool {
+    bank.law == Law::Hadamard && Law::Gaussian.suits(bank.family, false)
 }
 
 /// A way to map inputs, and how good it is.
@@ -426,7 +431,7 @@ impl Chooser<'_> {
     fn may_be_dense(&self, banks: &[BankPlan]) -> bool {
         self.options.projection.is_none()
             && self.problem.table.inputs <= DENSE_INPUTS
-            && banks.iter().any(|bank| bank.law == Law::Hadamard)
+            && banks.iter().any(may_be_dense)
     }
 
     /// Climbs from a tuning in ever smaller steps.
@@ -477,7 +482,7 @@ impl Chooser<'_> {
     fn thresholds(&self, banks: &[BankPlan]) -> Vec<Option<Law>> {
         let stumps = banks.iter().any(|bank| matches!(bank.family, Family::Stump));
         if stumps && self.options.projection.is_none() {
-            vec![Some(Law::Normal), Some(Law::Uniform)]
+            vec![Some(Law::Gaussian), Some(Law::Uniform)]
         } else {
             vec![None]
         }

@@ -58,7 +58,7 @@ fn models() -> Vec<ModelSpec> {
         bank(Family::Sigmoid, Law::Gaussian, 9),
         BankSpec {
             kept: Some((0..9).map(|index| 17 * index + 3).collect()),
-            ..bank(Family::Stump, Law::Normal, 9)
+            ..bank(Family::Stump, Law::Gaussian, 9)
         },
         BankSpec { kept: Some(vec![1, 4]), ..bank(Family::Linear, Law::None, 2) },
         grouped,
@@ -142,10 +142,10 @@ fn wrong_lists_are_refused() {
         // Behind the header, an input map and the bank.
         assert_eq!(error, koan::Error::Field { field: koan::Field::KeptFeatures, offset: 31 });
     };
-    refused(Family::Stump, Law::Normal, &[4, 4], 2);
-    refused(Family::Stump, Law::Normal, &[4, 5], 1);
-    refused(Family::Stump, Law::Normal, &[4, 5], 3);
-    refused(Family::Stump, Law::Normal, &[koan::MAX_INDEX], 1);
+    refused(Family::Stump, Law::Gaussian, &[4, 4], 2);
+    refused(Family::Stump, Law::Gaussian, &[4, 5], 1);
+    refused(Family::Stump, Law::Gaussian, &[4, 5], 3);
+    refused(Family::Stump, Law::Gaussian, &[koan::MAX_INDEX], 1);
     refused(Family::Linear, Law::None, &[1, 5], 2);
 }
 
@@ -279,7 +279,7 @@ fn every_plan_is_a_valid_model() {
             let banks = [
                 plan(Family::Fourier, Law::Cauchy, bandwidth),
                 plan(Family::Fourier, Law::Hadamard, bandwidth),
-                plan(Family::Stump, Law::Normal, bandwidth),
+                plan(Family::Stump, Law::Gaussian, bandwidth),
                 plan(Family::Stump, Law::Uniform, bandwidth),
                 plan(Family::Bin { slot_bits: 2 }, Law::Gamma2, bandwidth),
                 plan(Family::Maxout { pool: 3, shared: 0 }, Law::Gaussian, bandwidth),

@@ -9,14 +9,11 @@ const FIELDS = (
   'magic,version,header,trailer,flags,inputs,input map,bank,bank family,bank law,' +
   'bank options,bank features,bank scale,bin slot bits,maxout pool,conv shape,groups,' +
   'group inputs,group law,group scale,kept features,banks,head,score scale,score shift,' +
-  'weights,section,section (twice),class names,golden rows,calibration'
+  'weights,section,section (twice),class names,golden rows,calibration,work'
 ).split(',');
 
-/** The names of `koan::Feature`, in its order. */
-const FEATURES = 'dense,fourier,stump,bin,maxout,sigmoid,conv,log,kept,widths'.split(',');
-
-/** Numbers of `koan::format::Fault`. */
-const Fault = { Truncated: 1, Value: 2, NotKoan: 3, Version: 4, Checksum: 5, RequiredSection: 6 } as const;
+/** Numbers of `koan::format::Fault`; the last is a required section that is unknown. */
+const Fault = { Truncated: 1, Value: 2, NotKoan: 3, Version: 4, Checksum: 5 } as const;
 
 export const DAMAGED = 'checksum mismatch: the blob is damaged';
 
@@ -38,12 +35,14 @@ export function refusal(blob: Uint8Array, fault: number, field: number, offset: 
       return `unknown format version ${blob[4]}`;
     case Fault.Checksum:
       return DAMAGED;
-    case Fault.RequiredSection:
-      return `unknown required section ${blob[offset]} at offset ${offset}`;
     default:
-      return `the model needs the cargo feature \`${FEATURES[offset]}\`, which is off in this build`;
+      return `unknown required section ${blob[offset]} at offset ${offset}`;
   }
 }
+
+/** The model needs more than it was loaded with. */
+export const tooMuchWork = (needed: number, limit: number): string =>
+  `the model's work is ${needed}, more than the limit of ${limit}`;
 
 /** The model's check word is not this build's. */
 export const wrongGenerator = (expected: number, actual: number): string =>

@@ -35,6 +35,15 @@ export interface Info {
   readonly notes: string;
 }
 
+/** What a model may need at most. */
+export interface Limits {
+  /**
+   * The most work that a prediction may take: see {@link Model.work}. A model that needs
+   * more is refused; without this, what the format allows, 2^28.
+   */
+  readonly maxWork?: number;
+}
+
 const TASKS = ['features', 'regression', 'classification'] as const;
 
 type Task = (typeof TASKS)[number];
@@ -54,12 +63,18 @@ export class Model {
   #session: Session | undefined;
   /** What the model says of itself. */
   readonly info: Info;
+  /**
+   * A bound on the work of a prediction, in additions, products and look-ups: what the
+   * model declares, nothing is predicted for it.
+   */
+  readonly work: number;
   /** What scores are multiplied by for probabilities, and what is added. */
   readonly #calibration: readonly [number, number];
 
-  private constructor(bytes: Uint8Array) {
-    const session = new Session(bytes);
-    const { blob, task, scores, row, vector, scoreScale, bufferBytes } = session.views();
+  private constructor(bytes: Uint8Array, { maxWork = Infinity }: Limits = {}) {
+    const session = new Session(bytes, maxWork);
+    const { blob, task, scores, row, vector, scoreScale, bufferBytes, work } = session.views();
+    this.work = work;
     const names = session.text(Section.ClassNames);
     this.info = Object.freeze({
       task: TASKS[task]!,
@@ -87,8 +102,9 @@ export class Model {
    * @param source the model's bytes, its address (a `URL` or text), a `Response`,
    * or a compiled `WebAssembly.Module` that carries the model in a custom
    * section `koan` (see {@link embed}), which is then also the runtime
+   * @param limits what the model may need at most: for models of somebody else
    */
-  static async load(source: Source | PromiseLike<Source>): Promise<Model> {
+  static async load(source: Source | PromiseLike<Source>, limits?: Limits): Promise<Model> {
     const given = await source;
     const module = moduleOf(given);
     if (module) {
@@ -96,21 +112,22 @@ export class Model {
       if (!section) throw new Error('the WebAssembly module has no custom section `koan`');
       const isRuntime = WebAssembly.Module.exports(module).length > 0;
       await init(isRuntime ? module : undefined);
-      return Model.from(section);
+      return Model.from(section, limits);
     }
     const [blob] = await Promise.all([bytesOf(given as Bytes), init()]);
-    return new Model(blob);
+    return new Model(blob, limits);
   }
 
   /**
    * Loads a model from its bytes, at once; the runtime must have been started
    * with `await init()`.
    */
-  static from(bytes: BufferSource): Model {
+  static from(bytes: BufferSource, limits?: Limits): Model {
     return new Model(
       ArrayBuffer.isView(bytes)
         ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
         : new Uint8Array(bytes),
+      limits,
     );
   }
 
@@ -167,7 +184,10 @@ export class Model {
     return this.#many(Float32Array, this.info.outputs, rows, (row) => this.#values(row));
   }
 
-  /** The feature vector of a row; 32767 stands for 1. */
+  /**
+   * The feature vector of a row: numbers from −127 to 127, 127 stands for 1. Those of the
+   * family linear are the inputs as the model sees them, of 16 bits.
+   */
   features(row: Row): Int16Array {
     return this.#run(checked(row), true).vector.slice();
   }

@@ -2,11 +2,11 @@
 
 import { At, Flag, Section, TRAILER, banks, bytesOf, crc32, numbersOf, section } from './blob.js';
 import type { Range } from './heap.js';
-import { DAMAGED, refusal, selfTestFailed, wrongGenerator, wrongLength } from './message.js';
+import { DAMAGED, refusal, selfTestFailed, tooMuchWork, wrongGenerator, wrongLength } from './message.js';
 import { host, runtime, type Places } from './runtime.js';
 
-/** What `load` in `wasm/src/session.rs` fills in, in its order. */
-const Word = { Fault: 0, Head: 1, Sections: 2, Block: 3, Wide: 4, Features: 7, CheckWord: 8, Length: 9 } as const;
+/** What `load` in `wasm/src/session.rs` fills in, in its order; buffers of the small form. */
+const Word = { Fault: 0, Head: 1, Sections: 2, Block: 4, Wide: 6, Work: 7, Features: 9, CheckWord: 10, Length: 11 } as const;
 
 /** In the place of these, if there is a fault. */
 const Fault = { Field: 1, Offset: 2 } as const;
@@ -15,7 +15,7 @@ const Fault = { Field: 1, Offset: 2 } as const;
 const GOLDEN = 4;
 
 /** What stands for 1 in features. */
-const ONE = 32767;
+const ONE = 127;
 
 /** Models that nobody has freed, and nobody has any more. */
 const forgotten = new FinalizationRegistry<() => void>((give) => give());
@@ -28,8 +28,11 @@ export class Session {
   readonly #ranges: Range[] = [];
   #views: Views | undefined;
 
-  /** @param bytes a model's blob */
-  constructor(bytes: Uint8Array) {
+  /**
+   * @param bytes a model's blob
+   * @param maxWork the most work of a prediction
+   */
+  constructor(bytes: Uint8Array, maxWork: number) {
     const { heap, load } = this.#runtime;
     const ranges = this.#ranges;
     this.#length = bytes.length;
@@ -49,6 +52,7 @@ export class Session {
       if (at(Word.Fault)) {
         throw new Error(refusal(blob, at(Word.Fault), at(Fault.Field), at(Fault.Offset)));
       }
+      if (at(Word.Work) > maxWork) throw new Error(tooMuchWork(at(Word.Work), maxWork));
       const numbers = numbersOf(blob);
       const expected = numbers.getUint16(At.CheckWord, true);
       if (expected !== at(Word.CheckWord)) {
@@ -207,6 +211,11 @@ export class Views {
   /** Real value of a score of 1. */
   get scoreScale(): number {
     return this.scores.length ? numbersOf(this.blob).getFloat32(this.words[Word.Head]!, true) : 1;
+  }
+
+  /** A bound on the work of a prediction. */
+  get work(): number {
+    return this.words[Word.Work]!;
   }
 
   /** Bytes of the buffers of a prediction. */

@@ -5,5 +5,5 @@
  * @module
  */
 
-export { embed, Model, type Info, type Row } from './model.js';
+export { embed, Model, type Info, type Limits, type Row } from './model.js';
 export { hasSimd, init, type Source } from './runtime.js';

@@ -4,12 +4,14 @@ use alloc::boxed::Box;
 use core::fmt;
 
 use bytemuck::cast_slice_mut;
-use koan::{Buffers, Error, Predictor, Task};
+use koan::{Buffers, Error, Model, Task};
 use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::session::{Parts, found};
+use crate::session::{Parts, Profile, found};
+
+type Predictor<'m, B> = koan::Predictor<'m, B, Profile, Model<'m>>;
 
 /// Why a text was not answered.
 #[derive(Debug, PartialEq)]
@@ -51,7 +53,7 @@ pub fn json(
     let Parts { row, workspace, .. } = Parts::new(&model, words, &mut buffers);
     let Some((floats, texts)) = room.split_at_mut_checked(most) else { return -1 };
     let Some((text, out)) = cast_slice_mut(texts).split_at_mut_checked(bytes) else { return -1 };
-    let answered = Predictor::new(model, workspace)
+    let answered = Predictor::serving(model, workspace)
         .map_err(Failure::from)
         .and_then(|mut predictor| answer(&mut predictor, text, row, cast_slice_mut(floats), out));
     match answered {
@@ -157,11 +159,11 @@ impl<'de> Deserialize<'de> for Number {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use koan::{Model, OwnedBuffers};
+    use koan::OwnedBuffers;
 
     fn answered(text: &str) -> Result<std::string::String, Failure> {
         let model = Model::parse(include_bytes!("../../core/tests/tiny.koan")).unwrap();
-        let mut predictor = Predictor::new(model, OwnedBuffers::<2, 0, 0, 1>::new()).unwrap();
+        let mut predictor = Predictor::serving(model, OwnedBuffers::<2, 0, 0, 1>::new()).unwrap();
         let (mut floats, mut out) = ([0.0; 2], [0; 200]);
         let length = answer(&mut predictor, text.as_bytes(), &mut [0.0; 2], &mut floats, &mut out)?;
         Ok(std::string::String::from_utf8(out[..length].to_vec()).unwrap())

@@ -9,15 +9,20 @@ use alloc::boxed::Box;
 
 use bytemuck::cast_slice_mut;
 use koan::generator::check_word;
-use koan::{Model, Workspace, steps};
+use koan::{Model, Profile as _, Workspace, steps};
 use wasm_bindgen::prelude::wasm_bindgen;
+
+/// Every model.
+pub(crate) type Profile = koan::Any;
 
 /// Words that [`load`] fills in; `js/session.ts` has the same order:
 ///
 /// - the number of the [fault](koan::format::Fault), 0 for none;
 /// - then [`Model::to_words`], the number of features, and the generator's check word, or
 ///   field and offset of the fault.
-const WORDS: usize = 9;
+const WORDS: usize = 11;
+/// The place of the number of features among them.
+const FEATURES: usize = WORDS - 2;
 
 /// Checks a blob.
 ///
@@ -28,13 +33,17 @@ pub fn load(blob: &[u8], mut words: Box<[u32]>, intact: bool) {
     let Some(words) = words.first_chunk_mut::<WORDS>() else { return };
     match Model::examine(blob, intact) {
         Ok(model) => {
-            let [head, sections, block, wide, limit, banks] = model.to_words();
-            let [features, check] = [model.features() as u32, check_word(model.seed()).into()];
-            *words = [0, head, sections, block, wide, limit, banks, features, check];
+            let [fault, found @ .., features, check] = words;
+            *fault = 0;
+            *found = model.to_words();
+            *features = model.features() as u32;
+            *check = check_word(model.seed()).into();
         }
         Err(refusal) => {
-            let [fault, field] = [refusal.fault as u32, refusal.field as u32];
-            *words = [fault, field, refusal.offset as u32, 0, 0, 0, 0, 0, 0];
+            let [fault, field, offset, ..] = words;
+            *fault = refusal.fault as u32;
+            *field = refusal.field as u32;
+            *offset = refusal.offset as u32;
         }
     }
 }
@@ -51,19 +60,18 @@ pub fn run(blob: &[u8], words: &[u32], mut buffers: Box<[u32]>, golden: usize, f
     if golden < koan::GOLDEN_DIGEST_ROWS {
         steps::draw_golden(&model, golden, workspace.inputs);
     } else {
-        steps::quantise(&model, row, workspace.inputs);
+        steps::quantise::<Profile, f32>(&model, row, workspace.inputs);
     }
     if features {
-        steps::features(&model, &mut workspace, vector);
+        steps::features::<Profile>(&model, &mut workspace, vector);
     } else {
-        steps::score(&model, &mut workspace);
+        steps::score::<Profile>(&model, &mut workspace);
     }
 }
 
 /// The model that [`load`] has found in a blob.
 pub(crate) fn found<'b>(blob: &'b [u8], words: &[u32]) -> Option<Model<'b>> {
-    let words = words.get(1..)?.first_chunk::<6>()?;
-    Some(Model::from_words(blob, *words))
+    Some(Model::from_words(blob, *words.get(1..)?.first_chunk()?))
 }
 
 /// What a model works in, each part in whole words, in the order of `js/session.ts`.
@@ -78,8 +86,8 @@ pub(crate) struct Parts<'b> {
 
 impl<'b> Parts<'b> {
     pub(crate) fn new(model: &Model<'_>, words: &[u32], mut buffers: &'b mut [u32]) -> Self {
-        let sizes = model.buffer_sizes();
-        let features = words.get(7).map_or(0, |&features| features as usize);
+        let sizes = model.buffer_sizes(Profile::FORM);
+        let features = words.get(FEATURES).map_or(0, |&features| features as usize);
         let rest = &mut buffers;
         let sums = cast_slice_mut::<_, i32>(cut(rest, 2 * sizes.outputs)).as_chunks_mut().0;
         let row = cast_slice_mut(cut(rest, sizes.inputs));
@@ -100,6 +108,8 @@ fn cut<'b>(rest: &mut &'b mut [u32], words: usize) -> &'b mut [u32] {
 
 #[cfg(test)]
 mod tests {
+    use koan::{OwnedBuffers, Predictor};
+
     use super::*;
 
     #[test]
@@ -108,9 +118,9 @@ mod tests {
         let mut words = [0; WORDS];
         // A Box takes what it is given with it: here it is a copy.
         let model = Model::parse(blob).unwrap();
-        words[1..7].copy_from_slice(&model.to_words());
-        words[7] = model.features() as u32;
-        let sizes = model.buffer_sizes();
+        words[1..FEATURES].copy_from_slice(&model.to_words());
+        words[FEATURES] = model.features() as u32;
+        let sizes = model.buffer_sizes(Profile::FORM);
         let words_of = [2 * sizes.outputs, sizes.inputs, model.features() / 2, sizes.wide]
             .into_iter()
             .chain([sizes.inputs, sizes.block].map(|length: usize| length.div_ceil(2)))
@@ -122,8 +132,10 @@ mod tests {
         assert_eq!((workspace.inputs.len(), workspace.sums.len()), (2, 1));
         assert!(workspace.block.len() >= sizes.block && workspace.wide.len() == sizes.wide);
         row.copy_from_slice(&[0.5, -1.25]);
-        steps::quantise(&found, row, workspace.inputs);
-        assert_eq!(steps::score(&found, &mut workspace), [1942]);
-        assert_eq!(buffers[0], 1942);
+        steps::quantise::<Profile, f32>(&found, row, workspace.inputs);
+        let [score] = *steps::score::<Profile>(&found, &mut workspace) else { panic!("one score") };
+        let mut predictor = Predictor::new(model, OwnedBuffers::<2, 0, 0, 1>::new()).unwrap();
+        assert_eq!(predictor.scores(&[0.5f32, -1.25]).unwrap(), [score]);
+        assert_eq!(buffers[0], score as u32);
     }
 }

@@ -1,14 +1,14 @@
 //! `cargo xtask cost`: what a prediction costs on every emulated core, counted.
 //!
 //! For each core and each model of `tests/models`: executed instructions (by the
-//! plugin in `firmware-example/plugin`, exact and the same on every host), flash
-//! without the model, and RAM (statics and the deepest stack, buffers included).
-//! The figures are compared with the stored ones; one that is more than 3 % worse
+//! plugin in `firmware-example/plugin`, exact and the same on every host) and RAM (statics
+//! and the deepest stack, buffers included). The smallest core runs a program for each
+//! model, whose flash is counted too, without the model; on the others one program has all
+//! models. The figures are compared with the stored ones; one that is more than 3 % worse
 //! is an error until `cargo xtask cost --update` stores it on purpose.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use koan_golden::Golden;
@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::elf;
 use crate::machines::{self, Machine};
+use crate::plugin::Plugin;
 use crate::steps::root;
 
 /// The stored figures, from the root of the repository.
@@ -27,22 +28,79 @@ pub struct Cost {
     /// Executed instructions.
     pub instructions: u64,
     /// Bytes of code and constants without the model: the runtime, the model's
-    /// families and the measuring itself.
-    pub flash: u64,
+    /// families and the measuring itself. Of programs that have one model.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub flash: Option<u64>,
     /// Bytes of statics and of the deepest stack together.
-    ram: u64,
+    pub ram: u64,
 }
 
-/// Costs by core, then by model.
+impl Cost {
+    /// What is more than 3 % worse than `old`.
+    pub fn worse(self, old: &Self) -> impl Iterator<Item = String> + use<> {
+        let figures = [
+            ("instructions", Some(old.instructions), Some(self.instructions)),
+            ("bytes of flash", old.flash, self.flash),
+            ("bytes of RAM", Some(old.ram), Some(self.ram)),
+        ];
+        figures.into_iter().filter_map(|(what, old, new)| {
+            let (old, new) = (old?, new?);
+            (100 * new > 103 * old).then(|| format!("{new} {what}, stored {old}"))
+        })
+    }
+}
+
+/// Costs by core, then by name.
 type Costs = BTreeMap<String, BTreeMap<String, Cost>>;
+
+/// The model that is also measured in the small form.
+const SMALL: &str = "digits-fourier-512";
+
+/// A model in one of its forms.
+#[derive(Clone, Debug)]
+struct Subject<'g> {
+    /// The name of its figures.
+    name: String,
+    golden: &'g Golden,
+    path: PathBuf,
+    small: bool,
+}
+
+impl<'g> Subject<'g> {
+    /// The models of a folder, `small` too in the small form.
+    fn all(models: &'g [Golden], folder: &Path, small: Option<&str>) -> Result<Vec<Self>> {
+        let mut subjects = Vec::new();
+        for golden in models {
+            let path = std::path::absolute(folder.join(format!("{}.koan", golden.name)))?;
+            let name = golden.name.clone();
+            subjects.push(Self { name, golden, path: path.clone(), small: false });
+            if small == Some(&golden.name) {
+                let name = format!("{}, small", golden.name);
+                subjects.push(Self { name, golden, path, small: true });
+            }
+        }
+        Ok(subjects)
+    }
+
+    /// As `firmware-example/build.rs` reads it.
+    fn variable(subjects: &[Self]) -> String {
+        let path = |subject: &Self| {
+            let form = if subject.small { "small:" } else { "" };
+            format!("{form}{}", subject.path.display())
+        };
+        let paths: Vec<String> = subjects.iter().map(path).collect();
+        format!("KOAN_COST_MODELS={}", paths.join(";"))
+    }
+}
 
 /// Measures everything and gives the table; compares with the stored figures, or
 /// stores them.
 pub fn run(update: bool) -> Result<String> {
     let folder = root()?.join("tests/models");
     let models = koan_golden::load(&folder).map_err(anyhow::Error::msg)?;
-    let plugin = plugin()?;
-    let costs = measured(&models, &folder, &machines::all()?, &plugin)?;
+    let plugin = Plugin::build()?;
+    let subjects = Subject::all(&models, &folder, Some(SMALL))?;
+    let costs = measured(&subjects, &plugin)?;
     let path = root()?.join(STORED);
     if update {
         std::fs::write(&path, serde_json::to_string_pretty(&costs)? + "\n")?;
@@ -56,7 +114,7 @@ pub fn run(update: bool) -> Result<String> {
             worse.join("\n  ")
         );
     }
-    Ok(table(&models, &costs) + "\n" + &crate::flash::run(update, &plugin)?)
+    Ok(table(&subjects, &costs) + "\n" + &crate::flash::run(update, &plugin)?)
 }
 
 /// The costs of a model, or of the models of a folder whose rows lie beside them,
@@ -67,14 +125,21 @@ pub fn of_path(path: &Path) -> Result<String> {
     } else {
         (koan_golden::load(path).map_err(anyhow::Error::msg)?, path)
     };
-    Ok(serde_json::to_string_pretty(&measured(&models, folder, &machines::all()?, &plugin()?)?)?)
+    let subjects = Subject::all(&models, folder, None)?;
+    Ok(serde_json::to_string_pretty(&measured(&subjects, &Plugin::build()?)?)?)
 }
 
 /// What a prediction costs on the smallest core.
 pub fn of_model(path: &Path) -> Result<Cost> {
-    let model = drawn(path)?;
-    let machines = machines::all()?;
-    measure(&machines[0], &model, &std::path::absolute(path)?, &plugin()?)
+    let golden = drawn(path)?;
+    let path = std::path::absolute(path)?;
+    let subject = Subject { name: golden.name.clone(), golden: &golden, path, small: false };
+    alone(&smallest()?, &subject, &Plugin::build()?)
+}
+
+/// The machine of the smallest core.
+pub fn smallest() -> Result<Machine> {
+    machines::all()?.into_iter().next().context("no machine")
 }
 
 /// A model with a row drawn for it, and the scores that the host gives.
@@ -91,7 +156,7 @@ fn drawn(path: &Path) -> Result<Golden> {
             (value / f32::from(map.shift).exp2()).round().clamp(-32768.0, 32767.0)
         })
         .collect();
-    let sizes = parsed.buffer_sizes();
+    let sizes = parsed.buffer_sizes(koan::Form::Fast);
     let workspace = koan::Workspace {
         inputs: &mut vec![0; sizes.inputs],
         block: &mut vec![0; sizes.block],
@@ -104,111 +169,58 @@ fn drawn(path: &Path) -> Result<Golden> {
     Ok(Golden { name, blob, rows })
 }
 
-/// What the models of a folder cost on every machine.
-fn measured(
-    models: &[Golden],
-    folder: &Path,
-    machines: &[Machine],
-    plugin: &Path,
-) -> Result<Costs> {
+/// What models cost on every machine.
+fn measured(subjects: &[Subject<'_>], plugin: &Plugin) -> Result<Costs> {
     let mut costs = Costs::new();
-    for machine in machines {
-        let of_core = costs.entry(machine.core.to_owned()).or_default();
-        for model in models {
-            let path = std::path::absolute(folder.join(format!("{}.koan", model.name)))?;
-            let cost = measure(machine, model, &path, plugin)
-                .with_context(|| format!("{machine}, {}", model.name))?;
-            eprintln!("{}, {}: {cost:?}", machine.core, model.name);
-            of_core.insert(model.name.clone(), cost);
+    let mut store = |machine: &Machine, subject: &Subject<'_>, cost: Result<Cost>| -> Result<()> {
+        let name = &subject.name;
+        let cost = cost.with_context(|| format!("{machine}, {name}"))?;
+        eprintln!("{}, {name}: {cost:?}", machine.core);
+        costs.entry(machine.core.to_owned()).or_default().insert(name.clone(), cost);
+        Ok(())
+    };
+    let machines = machines::all()?;
+    let (smallest, others) = machines.split_first().context("no machine")?;
+    for subject in subjects {
+        store(smallest, subject, alone(smallest, subject, plugin))?;
+    }
+    machines::build(others, &["cost"], &Subject::variable(subjects))?;
+    for machine in others {
+        for (number, subject) in subjects.iter().enumerate() {
+            let cost = of_number(machine, number, subject, plugin);
+            store(machine, subject, cost)?;
         }
     }
     Ok(costs)
 }
 
-/// Builds the plugin with the system's C compiler; renamed when it is whole, since
-/// another run may be using it.
-pub fn plugin() -> Result<PathBuf> {
-    let target = root()?.join("target");
-    let output = target.join("count.so");
-    std::fs::create_dir_all(&target)?;
-    let scratch = tempfile::tempdir_in(&target)?;
-    let built = scratch.path().join("count.so");
-    let status = Command::new("cc")
-        .args(["-O2", "-Wall", "-Wextra", "-fPIC", "-shared", "-fvisibility=hidden", "-o"])
-        .arg(&built)
-        .arg(root()?.join("firmware-example/plugin/count.c"))
-        .status()
-        .context("cannot run `cc`, the C compiler that builds the counting plugin")?;
-    ensure!(status.success(), "the counting plugin does not build");
-    std::fs::rename(built, &output)?;
-    Ok(std::path::absolute(output)?)
+/// What a model costs in a program of its own.
+fn alone(machine: &Machine, subject: &Subject<'_>, plugin: &Plugin) -> Result<Cost> {
+    let variable = Subject::variable(std::slice::from_ref(subject));
+    machines::build(std::slice::from_ref(machine), &["cost"], &variable)?;
+    let size = elf::size(&machine.program("cost")?)?;
+    let flash = Some(size.flash - subject.golden.blob.len() as u64);
+    Ok(Cost { flash, ..of_number(machine, 0, subject, plugin)? })
 }
 
-/// The cargo features that the model needs.
-fn features(blob: &[u8]) -> Result<String> {
-    let model = koan::Model::parse(blob)?;
-    let mut features = Vec::new();
-    for bank in model.banks() {
-        if bank.family != koan::Family::Linear {
-            features.push(bank.family.name());
-        }
-        if bank.needs_dense() {
-            features.push("dense");
-        }
-        if bank.is_kept() {
-            features.push("kept");
-        }
-        if model.outputs() > 0 && bank.width.bits != 4 {
-            features.push("widths");
-        }
-    }
-    if (0..model.inputs()).any(|input| model.input_map(input).log) {
-        features.push("log");
-    }
-    Ok(features.join(","))
-}
-
-fn measure(machine: &Machine, model: &Golden, path: &Path, plugin: &Path) -> Result<Cost> {
-    let features = match features(&model.blob)? {
-        none if none.is_empty() => none,
-        some => format!("--features {some}"),
-    };
-    let elf = machine.build_with(
-        "cost",
-        &format!("--no-default-features {features}"),
-        &format!("KOAN_COST_MODEL={}", path.display()),
-    )?;
-    let row = model.rows.first().context("no row")?;
+/// What model `number` of the program costs, without flash.
+fn of_number(
+    machine: &Machine,
+    number: usize,
+    subject: &Subject<'_>,
+    plugin: &Plugin,
+) -> Result<Cost> {
+    let elf = machine.program("cost")?;
+    let row = subject.golden.rows.first().context("no row")?;
     let words = row.words().context("the row is not of whole numbers")?;
-    let mut pack: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let mut pack = (number as u32).to_le_bytes().to_vec();
+    pack.extend(words.iter().flat_map(|word| word.to_le_bytes()));
     pack.extend(row.scores.iter().flat_map(|score| score.to_le_bytes()));
-    let address = elf::symbol(&elf, "_pack_start")?;
-    let counted = counted(machine, plugin);
-    let outcome = machine.run_with(&elf, Some((&pack, address)), &["-plugin", &counted])?;
+    let watched = plugin.run(machine, &elf, Some(&pack))?;
+    let outcome = &watched.outcome;
     ensure!(outcome.code == 0, "exit code {}, wrong scores?\n{}", outcome.code, outcome.text);
-    let size = elf::size(&elf)?;
-    Ok(Cost {
-        instructions: number(&outcome.text, "instructions ")?,
-        flash: size.flash - model.blob.len() as u64,
-        ram: size.ram + number(&outcome.text, "stack: ")?,
-    })
-}
-
-/// The emulator's argument for the plugin: the markers of the machine.
-pub fn counted(machine: &Machine, plugin: &Path) -> String {
-    let (start, stop, size) = if machine.target.starts_with("thumb") {
-        ("46db", "46e4", 2)
-    } else {
-        ("102013", "202013", 4)
-    };
-    format!("{},start={start},stop={stop},size={size}", plugin.display())
-}
-
-/// The number behind `start`, at the start of a line.
-pub fn number(text: &str, start: &str) -> Result<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix(start));
-    let digits: String = line.unwrap_or_default().chars().filter(char::is_ascii_digit).collect();
-    digits.parse().with_context(|| format!("no `{start}` in\n{text}"))
+    let ram = elf::size(&elf)?.ram + watched.stack;
+    Ok(Cost { instructions: watched.instructions()?, flash: None, ram })
 }
 
 /// What is more than 3 % worse than stored, or not stored at all.
@@ -220,23 +232,14 @@ fn worse(stored: &Costs, costs: &Costs) -> Vec<String> {
                 worse.push(format!("{core}, {model}: no stored figures"));
                 continue;
             };
-            let figures = [
-                ("instructions", old.instructions, cost.instructions),
-                ("bytes of flash", old.flash, cost.flash),
-                ("bytes of RAM", old.ram, cost.ram),
-            ];
-            for (what, old, new) in figures {
-                if 100 * new > 103 * old {
-                    worse.push(format!("{core}, {model}: {new} {what}, stored {old}"));
-                }
-            }
+            worse.extend(cost.worse(old).map(|what| format!("{core}, {model}: {what}")));
         }
     }
     worse
 }
 
 /// Instructions for every core; flash and RAM of the first, the smallest.
-fn table(models: &[Golden], costs: &Costs) -> String {
+fn table(subjects: &[Subject<'_>], costs: &Costs) -> String {
     let cores = machines::CORES.map(|(_, core)| core);
     let mut table = format!(
         "| model | blob | {} | flash, {first} | RAM, {first} |\n| --- |{} ---: | ---: | ---: |\n",
@@ -244,19 +247,13 @@ fn table(models: &[Golden], costs: &Costs) -> String {
         " ---: |".repeat(cores.len()),
         first = cores[0],
     );
-    for model in models {
-        let cost = |core: &str| costs.get(core).and_then(|models| models.get(&model.name));
+    for Subject { name, golden, .. } in subjects {
+        let cost = |core: &str| costs.get(core).and_then(|models| models.get(name));
         let counts: Vec<String> =
             cores.iter().filter_map(|core| Some(cost(core)?.instructions.to_string())).collect();
-        let Some(first) = cost(cores[0]) else { continue };
-        table += &format!(
-            "| {} | {} | {} | {} | {} |\n",
-            model.name,
-            model.blob.len(),
-            counts.join(" | "),
-            first.flash,
-            first.ram
-        );
+        let Some(Cost { flash: Some(flash), ram, .. }) = cost(cores[0]) else { continue };
+        let (bytes, counts) = (golden.blob.len(), counts.join(" | "));
+        table += &format!("| {name} | {bytes} | {counts} | {flash} | {ram} |\n");
     }
     table
 }
@@ -266,7 +263,7 @@ mod tests {
     use super::*;
 
     fn costs(instructions: u64, flash: u64, ram: u64) -> Costs {
-        let cost = Cost { instructions, flash, ram };
+        let cost = Cost { instructions, flash: Some(flash), ram };
         [("core".to_owned(), [("model".to_owned(), cost)].into())].into()
     }
 

@@ -38,17 +38,8 @@ pub struct Size {
 pub fn findings(path: &Path) -> Result<Findings> {
     let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
     let file = File::parse(&*bytes)?;
-    let names: BTreeSet<String> = file
-        .symbols()
-        .filter_map(|symbol| symbol.name().ok())
-        .map(|name| format!("{:#}", rustc_demangle::demangle(name)))
-        .collect();
-    // A stripped file would show nothing.
-    ensure!(
-        names.iter().any(|name| name.contains("koan::")),
-        "{}: no symbol of koan: is the file stripped?",
-        path.display()
-    );
+    let symbols = file.symbols().filter_map(|symbol| symbol.name().ok());
+    let names = names(symbols).with_context(|| path.display().to_string())?;
     let select = |wanted: fn(&str) -> bool| -> BTreeSet<String> {
         names.iter().filter(|name| wanted(name)).cloned().collect()
     };
@@ -58,6 +49,21 @@ pub fn findings(path: &Path) -> Result<Findings> {
         found.floats.extend(float_instructions(&file)?);
     }
     Ok(found)
+}
+
+/// What a panic needs, among names of functions.
+pub fn panics<'n>(symbols: impl Iterator<Item = &'n str>) -> Result<BTreeSet<String>> {
+    Ok(names(symbols)?.into_iter().filter(|name| is_panic(name)).collect())
+}
+
+/// The names of symbols as Rust has them.
+fn names<'n>(symbols: impl Iterator<Item = &'n str>) -> Result<BTreeSet<String>> {
+    let names: BTreeSet<String> =
+        symbols.map(|name| format!("{:#}", rustc_demangle::demangle(name))).collect();
+    // A stripped file would show nothing.
+    let whole = names.iter().any(|name| name.contains("koan::"));
+    ensure!(whole, "no symbol of koan: is the file stripped?");
+    Ok(names)
 }
 
 fn is_panic(name: &str) -> bool {

@@ -81,22 +81,23 @@ pub fn all() -> Result<Vec<Machine>> {
         .collect()
 }
 
-impl Machine {
-    /// Builds a program of the firmware; gives the path of the ELF file.
-    pub fn build(&self, program: &str, features: &str) -> Result<PathBuf> {
-        let features =
-            if features.is_empty() { String::new() } else { format!("--features {features}") };
-        self.build_with(program, &features, "")
-    }
+/// Builds programs of the firmware for machines, all at once: the compiler links some while
+/// it makes others. `variables` stand in front of the command.
+pub fn build(machines: &[Machine], programs: &[&str], variables: &str) -> Result<()> {
+    let targets = machines.iter().map(|machine| format!(" --target {}", machine.target));
+    let programs = programs.iter().map(|program| format!(" --bin {program}"));
+    step(&format!(
+        "{variables} cargo build --quiet --manifest-path {MANIFEST} --target-dir {TARGET_FOLDER} \
+         --release --locked{}{}",
+        targets.collect::<String>(),
+        programs.collect::<String>()
+    ))
+}
 
-    /// As [`Machine::build`], with options of cargo and variables in front.
-    pub fn build_with(&self, program: &str, options: &str, variables: &str) -> Result<PathBuf> {
-        let target = self.target;
-        step(&format!(
-            "{variables} cargo build --quiet --manifest-path {MANIFEST} --target-dir {TARGET_FOLDER} --release \
-             --locked --target {target} --bin {program} {options}"
-        ))?;
-        Ok(root()?.join(format!("{TARGET_FOLDER}/{target}/release/{program}")))
+impl Machine {
+    /// Where a program of the firmware is, after [`build`].
+    pub fn program(&self, name: &str) -> Result<PathBuf> {
+        Ok(root()?.join(format!("{TARGET_FOLDER}/{}/release/{name}", self.target)))
     }
 
     /// The emulator with a firmware, to be given its serial port.

@@ -6,7 +6,9 @@ mod elf;
 mod emulate;
 mod flash;
 mod machines;
+mod outside;
 mod pack;
+mod plugin;
 mod serial;
 mod setup;
 mod size;
@@ -44,6 +46,8 @@ enum Command {
         #[arg(long, value_name = "PATH", conflicts_with = "update")]
         models: Option<PathBuf>,
     },
+    /// Build firmwares as users do: their size has limits, and nothing may panic
+    Outside,
     /// Stream rows and faults through the serial ports of emulated devices
     Serial,
     /// Build the npm package for browsers and node into wasm/dist
@@ -82,6 +86,7 @@ fn main() -> ExitCode {
             cost::of_path(&path).map(|json| println!("{json}"))
         }
         Command::Cost { update, .. } => cost::run(update).map(|table| print!("{table}")),
+        Command::Outside => outside::consumer().and_then(|()| outside::linked()),
         Command::Serial => serial::test(),
         Command::Npm => wasm::package(),
         Command::Page => wasm::page(),

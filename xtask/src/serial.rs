@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::machines::{Machine, NO_EMULATOR, all};
+use crate::machines::{Machine, NO_EMULATOR, all, build};
 use crate::steps::{root, step};
 
 /// Where the protocol runs: in 16 KB of RAM, and with and without a float unit.
@@ -20,15 +20,21 @@ const TARGETS: [&str; 3] = ["thumbv6m-none-eabi", "thumbv7m-none-eabi", "thumbv7
 const ROWS: usize = 597;
 /// No single answer takes a tenth of it.
 const TIME_LIMIT: Duration = Duration::from_secs(20);
+/// Within this a device refuses a model without running it.
+const AT_ONCE: Duration = Duration::from_secs(3);
+/// A model of few bytes that takes long: 150 × 200 projections of 64 inputs.
+const SLOW: &str = "--family maxout --features 150 --pool 200 --projection gaussian --bits 2";
 /// The firmware's longest line.
 const LINE: usize = 1536;
 
 /// All test rows of the digits through each device; faults in between.
 pub fn test() -> Result<()> {
     let host = Host::new()?;
-    for machine in all()?.iter().filter(|machine| TARGETS.contains(&machine.target)) {
-        let elf = machine.build("serial", "")?;
-        let device = Emulator::start(machine, &elf)?;
+    let machines: Vec<Machine> =
+        all()?.into_iter().filter(|machine| TARGETS.contains(&machine.target)).collect();
+    build(&machines, &["serial"], "")?;
+    for machine in &machines {
+        let device = Emulator::start(machine, &machine.program("serial")?)?;
         host.check(&device).with_context(|| machine.to_string())?;
     }
     Ok(())
@@ -55,6 +61,8 @@ impl Host {
         let few: Vec<&str> = rows.lines().take(3).collect();
         std::fs::write(host.path("few.csv"), few.join("\n"))?;
         host.run("train digits.csv --family linear --output linear.koan")?;
+        // What a device would be busy with for half a minute.
+        host.run(&format!("train digits.csv {SLOW} --output slow.koan"))?;
         // Weights that are not the trained ones, under a checksum that is right.
         let mut forged = std::fs::read(host.path("digits.koan"))?;
         let end = forged.len() - 4;
@@ -160,6 +168,13 @@ impl Host {
         let expected = "model refused: self test failed";
         ensure!(!refused.status.success() && message.contains(expected), "{message}");
         self.alive(device, "a bad model")?;
+        let start = Instant::now();
+        let refused = self.output(&format!("device slow.koan {connect} --upload"))?;
+        let message = String::from_utf8_lossy(&refused.stderr);
+        let expected = "model refused: the model's work in its self test is";
+        ensure!(!refused.status.success() && message.contains(expected), "{message}");
+        ensure!(start.elapsed() < AT_ONCE, "a slow model was refused after {:?}", start.elapsed());
+        self.alive(device, "a model that would take long")?;
         // Half a model.
         let half = json!({ "model": { "offset": 0, "size": 2750, "data": "S09BTgEB" } });
         let mut wire = device.connect()?;

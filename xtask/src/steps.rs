@@ -30,12 +30,13 @@ const BOARDS: &str = "firmware-example/boards/Cargo.toml";
 const BOARD_TARGETS: [(&str, &str); 3] =
     [("rp2040", CORTEX_M0), ("nrf52840", CORTEX_M4F), ("esp32c3", "riscv32imc-unknown-none-elf")];
 
-const FORMAT_AND_LINTS: [&str; 7] = [
+const FORMAT_AND_LINTS: [&str; 8] = [
     "cargo fmt --all --check",
     "cargo fmt --manifest-path tests/mum32bit/Cargo.toml --check",
+    "cargo fmt --manifest-path tests/consumer/Cargo.toml --check",
+    "cargo fmt --manifest-path tests/linked/Cargo.toml --check",
     "cargo clippy --workspace --all-targets --locked -- -D warnings",
     "cargo clippy --package koan --all-targets --features micromath --locked -- -D warnings",
-    "cargo clippy --package koan --all-targets --features small --locked -- -D warnings",
     "cargo clippy --manifest-path tests/mum32bit/Cargo.toml --all-targets --locked -- -D warnings",
     "cargo clippy --manifest-path firmware-example/Cargo.toml --package koan-protocol --all-targets \
      --locked -- -D warnings",
@@ -55,27 +56,19 @@ pub fn test(quick: bool) -> Result<()> {
     crate::wasm::lint()?;
     step("RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --locked")?;
     for target in [CORTEX_M0, CORTEX_M4F] {
-        for features in ["--no-default-features", "--features micromath"] {
-            step(&format!(
-                "cargo build --package koan --target {target} --release {features} --locked"
-            ))?;
-        }
+        step(&format!(
+            "cargo build --package koan --target {target} --release --features micromath --locked"
+        ))?;
     }
     // A package of its own: its generator draws other numbers on purpose.
     step("cargo test --manifest-path tests/mum32bit/Cargo.toml --locked")?;
     step("cargo test --package koan --features micromath --locked")?;
-    // What a build without families, or without other widths, refuses.
-    step("cargo test --package koan --no-default-features --lib --locked")?;
-    step(
-        "cargo test --package koan --no-default-features --features fourier,dense --lib --locked",
-    )?;
-    // The small forms give the same numbers.
-    step("cargo test --package koan --features small --locked")?;
-    step("cargo test --package koan-golden --features koan/small --locked")?;
     step(
         "cargo test --manifest-path firmware-example/Cargo.toml --package koan-protocol --locked",
     )?;
     firmware()?;
+    crate::outside::consumer()?;
+    crate::outside::linked()?;
     print!("{}", crate::emulate::run()?);
     print!("{}", crate::cost::run(false)?);
     crate::serial::test()?;
@@ -87,7 +80,7 @@ pub fn test(quick: bool) -> Result<()> {
     step(TESTS)
 }
 
-/// Lints the firmware for every core and builds the variants for real boards.
+/// Lints the firmware for every core, and what is outside of it, and builds the variants for real boards.
 fn firmware() -> Result<()> {
     for manifest in [MANIFEST, BOARDS] {
         step(&format!("cargo fmt --manifest-path {manifest} --all --check"))?;
@@ -96,6 +89,12 @@ fn firmware() -> Result<()> {
         step(&format!(
             "cargo clippy --quiet --manifest-path {MANIFEST} --bins --target {target} --locked -- \
              -D warnings"
+        ))?;
+    }
+    for krate in ["consumer", "linked"] {
+        step(&format!(
+            "cargo clippy --quiet --manifest-path tests/{krate}/Cargo.toml --target {CORTEX_M0} \
+             --locked -- -D warnings"
         ))?;
     }
     for (board, target) in BOARD_TARGETS {

@@ -4,8 +4,10 @@
 //! (*Random bases*, Section V.c): cell = ⌊x/δ + u⌋. The cell vector's hash
 //! selects one of 2^slot_bits slots; colliding cells share a weight.
 
-use crate::bank::{Bank, Law};
-use crate::generator::{Purpose, bank_stream, mix};
+use crate::format::bank::Bank;
+use crate::format::family::Law;
+use crate::generator::{Purpose, Stream, mix};
+use crate::needs::Profile;
 use crate::numerics::{Scale, reciprocal_gamma2};
 use crate::sink::Sink;
 
@@ -15,12 +17,12 @@ const UNIT_BITS: u32 = 8;
 const CELL_BITS: u32 = UNIT_BITS + 12;
 
 #[inline(never)]
-pub(super) fn generate(bank: &Bank<'_>, slot_bits: u8, q: &[i16], sink: &mut dyn Sink) {
-    let stream = bank_stream(bank, Purpose::Weights);
-    let starts = bank_stream(bank, Purpose::Choices);
+pub(super) fn generate<P: Profile>(bank: &Bank<'_>, slot_bits: u8, q: &[i16], sink: &mut dyn Sink) {
+    let stream = Stream::of_bank(bank.seed, bank.index, Purpose::Weights);
+    let starts = Stream::of_bank(bank.seed, bank.index, Purpose::Choices);
     let draws_each = q.len().div_ceil(4) as u64;
-    let slots = 1usize << slot_bits;
-    for (column, grid) in bank.indices().enumerate() {
+    let slots = 1usize << (slot_bits & 15);
+    for (column, grid) in bank.indices_of::<P>().enumerate() {
         let first = grid as u64 * draws_each;
         // Starting elsewhere in every grid, two cells that collide in one grid
         // do not collide in the next.
@@ -42,7 +44,7 @@ pub(super) fn generate(bank: &Bank<'_>, slot_bits: u8, q: &[i16], sink: &mut dyn
                 }
                 let cell = match group.law {
                     Law::None => 0,
-                    _ => cell(group.scale, value, bytes as u8, (bytes >> 8) as u8),
+                    _ => cell::<P>(group.scale, value, bytes as u8, (bytes >> 8) as u8),
                 };
                 bytes >>= 16;
                 cells |= u64::from(cell as u16) << (16 * lane);
@@ -52,7 +54,7 @@ pub(super) fn generate(bank: &Bank<'_>, slot_bits: u8, q: &[i16], sink: &mut dyn
                 }
             }
         }
-        let slot = (hash >> (64 - u32::from(slot_bits))) as usize;
+        let slot = (hash >> (64u32.wrapping_sub(slot_bits.into()) & 63)) as usize;
         sink.one_hot(column * slots + slot, slots);
         sink.code(column, slot as u16);
     }
@@ -60,8 +62,8 @@ pub(super) fn generate(bank: &Bank<'_>, slot_bits: u8, q: &[i16], sink: &mut dyn
 
 /// ⌊x/δ + u⌋ for the pitch of byte `pitch` and the shift `shift`/256.
 #[inline]
-fn cell(scale: Scale, value: i16, pitch: u8, shift: u8) -> i32 {
-    let x = i32::from(scale.apply_saturating(i32::from(value)));
-    let position = x * reciprocal_gamma2(pitch);
+fn cell<P: Profile>(scale: Scale, value: i16, pitch: u8, shift: u8) -> i32 {
+    let x = scale.apply_saturating(value.into(), 32767);
+    let position = x * reciprocal_gamma2(pitch, P::SMALL);
     (position + (i32::from(shift) << (CELL_BITS - 8))) >> CELL_BITS
 }

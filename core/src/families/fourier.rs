@@ -1,87 +1,195 @@
 //! Fourier: cos(w·x + b), b uniform on the circle.
 
-use super::projection::{Dense, Hadamard};
-use super::{Runs, sum};
-use crate::bank::{Bank, Law};
+use bytemuck::cast_slice_mut;
+
+use super::Offsets;
+use super::projection::{Dense, UPPER, is_hadamard, transform, two_transforms};
+use crate::format::bank::{Bank, fourier_block, in_pairs};
 use crate::generator::{Purpose, bank_draw};
-use crate::numerics::cos_turn;
-use crate::sink::{MAX_RUN, Sink};
+use crate::needs::{Needs, Profile, known_inputs, serves};
+use crate::numerics::cosine;
+use crate::sink::{Runs, Sink, hand_over, run_memory};
 
 #[inline(never)]
-pub(super) fn generate(bank: &Bank<'_>, q: &[i16], block: &mut [i16], sink: &mut dyn Sink) {
-    if matches!(bank.law, Law::Hadamard) || !cfg!(feature = "dense") {
-        hadamard(bank, q, block, sink);
+pub(super) fn generate<P: Profile, const N: usize>(
+    bank: &Bank<'_>,
+    q: &[i16],
+    block: &mut [i16],
+    wide: &mut [i32],
+    sink: &mut dyn Sink,
+) {
+    let draw = bank_draw(bank.seed, bank.index, Purpose::Offsets, 0);
+    if !is_hadamard::<P>(bank) {
+        dense::<P, N>(bank, q, draw, sink);
         return;
     }
-    let mut offsets = Offsets::new(bank);
-    let projections = Dense::new(bank, q.len());
-    let mut runs = Runs::new(sink);
-    for k in 0..usize::from(bank.features) {
-        runs.push(offsets.next(projections.phase(k, q)));
+    // Another bank may need longer buffers.
+    let length = fourier_block(q.len() as u16, P::FORM);
+    let inputs = const { known_inputs::<P>() }.map_or(q.len(), usize::from);
+    if !P::SMALL && in_pairs(inputs) {
+        let words = wide.get_mut(..length).unwrap_or_default();
+        transformed::<P, N, i32>(bank, q, words, draw, sink);
+    } else {
+        let block = block.get_mut(..length).unwrap_or_default();
+        transformed::<P, N, i16>(bank, q, block, draw, sink);
+    }
+}
+
+/// Phases of a transform or a part of one, or, in words, of two transforms.
+trait Phase: Copy {
+    /// How many phases are in one.
+    const EACH: usize;
+
+    /// Makes those from number `first` on, a multiple of how many they are.
+    fn fill<P: Profile>(bank: &Bank<'_>, first: usize, q: &[i16], phases: &mut [Self]);
+
+    /// The angle of the only or the lower phase; a full turn is 2^32.
+    fn angle(self) -> u32;
+}
+
+impl Phase for i16 {
+    const EACH: usize = 1;
+
+    fn fill<P: Profile>(bank: &Bank<'_>, first: usize, q: &[i16], phases: &mut [Self]) {
+        transform::<P, i16>(bank, first, q, phases);
+    }
+
+    #[inline(always)]
+    fn angle(self) -> u32 {
+        (self as u32) << 16
+    }
+}
+
+impl Phase for i32 {
+    const EACH: usize = 2;
+
+    fn fill<P: Profile>(bank: &Bank<'_>, first: usize, q: &[i16], phases: &mut [Self]) {
+        two_transforms(bank, first >> (phases.len().trailing_zeros() & 31), q, phases);
+    }
+
+    #[inline(always)]
+    fn angle(self) -> u32 {
+        (self as u32) << UPPER
+    }
+}
+
+/// Features of transforms.
+#[inline(always)]
+fn transformed<P: Profile, const N: usize, T: Phase + Into<i32>>(
+    bank: &Bank<'_>,
+    q: &[i16],
+    phases: &mut [T],
+    draw: u64,
+    sink: &mut dyn Sink,
+) {
+    if phases.is_empty() {
+        return;
+    }
+    if serves::<P>(Needs::LISTS) && bank.is_kept() {
+        kept::<P, N, T>(bank, q, phases, draw, sink);
+    } else {
+        whole::<P, N, T>(bank, q, phases, draw, sink);
+    }
+}
+
+/// Features of dense projections.
+#[inline(never)]
+fn dense<P: Profile, const N: usize>(bank: &Bank<'_>, q: &[i16], draw: u64, sink: &mut dyn Sink) {
+    let projections = Dense::<P>::new(bank, q.len());
+    let mut runs = Runs::<N>::new(sink);
+    for k in bank.indices_of::<P>() {
+        let phase = projections.phase(k, q) as u32;
+        let angle = Offsets::from(draw, k).add_next(phase << 16);
+        runs.push(cosine(angle, P::SMALL));
     }
     runs.flush();
 }
 
-/// Block after block of transformed rows, the features in the place of the
-/// phases.
-fn hadamard(bank: &Bank<'_>, q: &[i16], block: &mut [i16], sink: &mut dyn Sink) {
+/// Transform after transform, all features.
+#[inline(never)]
+fn whole<P: Profile, const N: usize, T: Phase + Into<i32>>(
+    bank: &Bank<'_>,
+    q: &[i16],
+    phases: &mut [T],
+    draw: u64,
+    sink: &mut dyn Sink,
+) {
     let features = usize::from(bank.features);
-    // Another bank may need a longer one.
-    let length = crate::format::fourier_block(q.len() as u16);
-    let Some(block) = block.get_mut(..length) else { return };
-    let mut projections = Hadamard::new(bank);
-    let mut offsets = Offsets::new(bank);
+    let mut offsets = Offsets::from(draw, 0);
+    let mut memory = run_memory::<N>();
+    let run: &mut [i8] = cast_slice_mut(&mut memory);
     let mut first = 0;
-    while first < features && !block.is_empty() {
-        projections.phases(q, block);
-        let length = block.len().min(features - first);
-        // In pairs: a block has an even number.
-        if let Some(phases) = block.get_mut(..length.next_multiple_of(2)) {
-            offsets.cosines(phases);
-        }
-        let Some(features) = block.get(..length) else { return };
-        for run in features.chunks(MAX_RUN) {
-            sink.run(first, run, sum(run));
-            first += run.len();
+    while first < features {
+        T::fill::<P>(bank, first, q, phases);
+        for part in 0..T::EACH {
+            for phases in phases.chunks(run.len()) {
+                let length = phases.len().min(features.saturating_sub(first));
+                let phases = phases.get(..length).unwrap_or_default();
+                if part == 0 {
+                    cosines::<P, T>(phases, T::angle, &mut offsets, run);
+                } else {
+                    let mut raised = offsets.of_uppers();
+                    cosines::<P, T>(phases, |word| word.into() as u32, &mut raised, run);
+                    offsets = raised.of_lowers();
+                }
+                hand_over(run, first, length, sink);
+                first += length;
+            }
         }
     }
 }
 
-/// The offsets in order: o + a·k + c·k(k − 1)/2 in parts of 2^16 for a turn, in the
-/// high halves; o, a and c are drawn once. The square keeps neighbouring features,
-/// and rows of a transform that are related, from having related offsets.
-struct Offsets {
-    offset: u32,
-    step: u32,
-    growth: u32,
+/// Features of phases. A function of its own: small cores have too few registers to share
+/// them with the caller.
+#[inline(never)]
+fn cosines<P: Profile, T: Copy>(
+    phases: &[T],
+    angle: impl Fn(T) -> u32,
+    offsets: &mut Offsets,
+    run: &mut [i8],
+) {
+    // A copy, which may live in registers.
+    let mut next = *offsets;
+    let mut one = |phase| cosine(next.add_next(angle(phase)), P::SMALL);
+    // In twos: fewer instructions of the loop's own.
+    let (twos, last) = phases.as_chunks::<2>();
+    let (places, rest) = run.as_chunks_mut::<2>();
+    for (place, &[first, second]) in places.iter_mut().zip(twos) {
+        place[0] = one(first);
+        place[1] = one(second);
+    }
+    for (place, &phase) in rest.iter_mut().zip(last) {
+        *place = one(phase);
+    }
+    *offsets = next;
 }
 
-impl Offsets {
-    fn new(bank: &Bank<'_>) -> Self {
-        let draw = bank_draw(bank, Purpose::Offsets, 0);
-        let high = |word: u64| (word as u32) << 16;
-        Self { offset: high(draw), step: high(draw >> 16), growth: high(draw >> 32) }
-    }
-
-    /// The next feature.
-    #[inline]
-    fn next(&mut self, phase: i16) -> i16 {
-        let feature = cos_turn((i32::from(phase) << 16).wrapping_add(self.offset as i32));
-        self.offset = self.offset.wrapping_add(self.step);
-        self.step = self.step.wrapping_add(self.growth);
-        feature
-    }
-
-    /// Phases to features in place. A function of its own: small cores have too few
-    /// registers to share them with the caller.
-    #[inline(never)]
-    fn cosines(&mut self, phases: &mut [i16]) {
-        // A copy, which may live in registers.
-        let mut offsets = Self { ..*self };
-        for [first, second] in phases.as_chunks_mut::<2>().0 {
-            *first = offsets.next(*first);
-            *second = offsets.next(*second);
+/// The features of a list, and of transforms those that have any.
+#[inline(never)]
+fn kept<P: Profile, const N: usize, T: Phase + Into<i32>>(
+    bank: &Bank<'_>,
+    q: &[i16],
+    phases: &mut [T],
+    draw: u64,
+    sink: &mut dyn Sink,
+) {
+    let (length, all) = (phases.len(), phases.len() * T::EACH);
+    let mut runs = Runs::<N>::new(sink);
+    // Where the phases end that are there.
+    let mut end = 0;
+    for k in bank.indices_of::<P>() {
+        let first = k & !(all - 1);
+        if k >= end {
+            T::fill::<P>(bank, first, q, phases);
+            end = first + all;
         }
-        *self = offsets;
+        let mut offset = Offsets::from(draw, k);
+        let angle = match (phases.get(k - first), phases.get((k - first).wrapping_sub(length))) {
+            (Some(phase), _) => offset.add_next(phase.angle()),
+            (_, Some(&word)) if T::EACH > 1 => offset.of_uppers().add_next(word.into() as u32),
+            _ => 0,
+        };
+        runs.push(cosine(angle, P::SMALL));
     }
+    runs.flush();
 }

@@ -1,29 +1,29 @@
-//! Linear: the quantised inputs themselves.
+//! Linear: the quantised inputs themselves, without their lowest bit.
 
-use super::{Runs, sum};
-use crate::bank::Bank;
-use crate::kept::Listed;
-use crate::sink::{MAX_RUN, Sink};
+use crate::format::bank::Bank;
+use crate::needs::Profile;
+use crate::sink::{PADDED, Sink};
+
+/// Features of a run: they are wide, and few models have many.
+const RUN: usize = PADDED;
 
 #[inline(never)]
-pub(super) fn generate(bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
-    if let Some(list) = bank.listed() {
-        kept(list, q, sink);
-    } else {
-        let mut first = 0;
-        for run in q.chunks(MAX_RUN) {
-            sink.run(first, run, sum(run));
-            first += run.len();
+pub(super) fn generate<P: Profile>(bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
+    let mut indices = bank.indices_of::<P>();
+    // Zeros that the compiler does not know: no routine that clears memory.
+    let mut run = [core::hint::black_box(0i16); RUN];
+    let mut first = 0;
+    loop {
+        let mut length = 0;
+        for place in &mut run {
+            let Some(index) = indices.next() else { break };
+            *place = q.get(index).copied().unwrap_or(0) & !1;
+            length += 1;
         }
+        match run.get(..length) {
+            Some(run @ [_, ..]) => sink.wide_run(first, run),
+            _ => return,
+        }
+        first += length;
     }
-}
-
-/// Only the inputs of the list. A function of its own for its memory.
-#[inline(never)]
-fn kept(list: Listed<'_>, q: &[i16], sink: &mut dyn Sink) {
-    let mut runs = Runs::new(sink);
-    for index in list {
-        runs.put(q.get(index).copied().unwrap_or(0));
-    }
-    runs.flush();
 }

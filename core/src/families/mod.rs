@@ -4,139 +4,114 @@
 //! multiple of 8, so that packed weights of any width start on a whole byte.
 
 mod bin;
-// In the browser and in small builds bytes count more than time: there a family has a
-// second form, fourier one for each.
-#[cfg_attr(any(feature = "small", target_family = "wasm"), path = "conv_small.rs")]
 mod conv;
-#[cfg_attr(target_family = "wasm", path = "fourier_browser.rs")]
-#[cfg_attr(all(feature = "small", not(target_family = "wasm")), path = "fourier_small.rs")]
 mod fourier;
-#[cfg(not(target_family = "wasm"))]
-mod fourier_kept;
 mod linear;
-#[cfg_attr(any(feature = "small", target_family = "wasm"), path = "maxout_small.rs")]
-mod maxout;
-#[cfg_attr(any(feature = "small", target_family = "wasm"), path = "projection_small.rs")]
-mod projection;
+pub(crate) mod projection;
 mod row_order;
-#[cfg_attr(any(feature = "small", target_family = "wasm"), path = "sigmoid_small.rs")]
-mod sigmoid;
-#[cfg_attr(any(feature = "small", target_family = "wasm"), path = "stump_small.rs")]
 mod stump;
-#[cfg(not(any(feature = "small", target_family = "wasm")))]
-pub(crate) mod together;
+pub(crate) mod units;
 
-use crate::bank::{Bank, Family};
-use crate::sink::Sink;
-
-/// The value of a feature that is fully on: 1.0 in Q15.
-pub const FEATURE_ONE: i16 = 32767;
-
-/// 2^16 divided by the golden ratio.
-const GOLDEN: u32 = 40_503;
-
-/// Features are handed over in runs of at most this many, unless they lie in a
-/// transform block already.
-const RUN: usize = if cfg!(all(feature = "small", not(target_family = "wasm"))) { 16 } else { 128 };
+use crate::format::bank::Bank;
+use crate::format::family::Family;
+use crate::needs::{Needs, Profile, serves};
+use crate::sink::{RUN, SMALL_RUN, Sink};
 
 /// Makes all features of `bank` from the quantised row `q`.
 ///
 /// `block` and `wide` have the lengths of [`Bank::buffers`] at least.
-pub(crate) fn generate(
+pub(crate) fn generate<P: Profile>(
     bank: &Bank<'_>,
     q: &[i16],
     block: &mut [i16],
     wide: &mut [i32],
     sink: &mut dyn Sink,
 ) {
-    // What is not built is refused by the parser; saying so again here keeps its
-    // code out of the program.
+    if P::SMALL {
+        generate_in_runs::<P, SMALL_RUN>(bank, q, block, wide, sink);
+    } else {
+        generate_in_runs::<P, RUN>(bank, q, block, wide, sink);
+    }
+}
+
+/// The same in runs of `N` words of features.
+#[inline]
+fn generate_in_runs<P: Profile, const N: usize>(
+    bank: &Bank<'_>,
+    q: &[i16],
+    block: &mut [i16],
+    wide: &mut [i32],
+    sink: &mut dyn Sink,
+) {
+    // What the profile does not serve is not in the program.
     match bank.family {
-        Family::Linear => linear::generate(bank, q, sink),
-        #[cfg(not(target_family = "wasm"))]
-        Family::Fourier if cfg!(feature = "fourier") => match bank.listed() {
-            Some(list) => fourier_kept::generate(bank, list, q, block, sink),
-            None => fourier::generate(bank, q, block, sink),
-        },
-        #[cfg(target_family = "wasm")]
-        Family::Fourier if cfg!(feature = "fourier") => fourier::generate(bank, q, block, sink),
-        Family::Stump if cfg!(feature = "stump") => stump::generate(bank, q, sink),
-        Family::Bin { slot_bits } if cfg!(feature = "bin") => {
-            bin::generate(bank, slot_bits, q, sink);
+        Family::Linear if serves::<P>(Needs::LINEAR) => {
+            linear::generate::<P>(bank, q, sink);
         }
-        Family::Maxout { pool, shared } if cfg!(feature = "maxout") => {
-            maxout::generate(bank, usize::from(pool), usize::from(shared), q, wide, sink);
+        Family::Fourier if serves::<P>(Needs::FOURIER) => {
+            fourier::generate::<P, N>(bank, q, block, wide, sink);
         }
-        Family::Sigmoid if cfg!(feature = "sigmoid") => sigmoid::generate(bank, q, wide, sink),
-        Family::Conv(conv) if cfg!(feature = "conv") => {
-            conv::generate(bank, conv, q, block, wide, sink);
+        Family::Stump if serves::<P>(Needs::STUMP) => {
+            stump::generate::<P, N>(bank, q, sink);
+        }
+        Family::Bin { slot_bits } if serves::<P>(Needs::BIN) => {
+            bin::generate::<P>(bank, slot_bits, q, sink);
+        }
+        Family::Maxout { pool, shared } if serves::<P>(Needs::MAXOUT) => {
+            let pool = usize::from(pool);
+            units::generate::<P, N>(bank, pool, usize::from(shared), q, wide, sink);
+        }
+        Family::Sigmoid if serves::<P>(Needs::SIGMOID) => {
+            units::generate::<P, N>(bank, 1, 0, q, wide, sink);
+        }
+        Family::Conv(conv) if serves::<P>(Needs::CONV) => {
+            conv::generate::<P, N>(bank, conv, q, block, wide, sink);
         }
         _ => {}
     }
 }
 
-/// Offset `k` of the sequence that a bank's `draw` starts, in parts of 2^16 for a
-/// turn: o + a·k + c·k(k − 1)/2, as `docs/format.md` has it for the family fourier.
-fn offset_of(draw: u64, k: usize) -> i16 {
-    let [o, a, c] = [draw as u32, (draw >> 16) as u32, (draw >> 32) as u32];
-    let k = k as u32;
-    // One of the factors is even: halved, no bit is lost.
-    let pairs = (k >> 1).wrapping_mul(k.wrapping_sub(1) | 1);
-    o.wrapping_add(a.wrapping_mul(k)).wrapping_add(c.wrapping_mul(pairs)) as i16
+/// The offsets of fourier features and filters in order: number k has
+/// o + a·k + c·k(k − 1)/2, in parts of 2^12 for a turn; o, a and c are drawn once. The
+/// square keeps neighbouring features, and rows of a transform that are related, from
+/// having related offsets.
+///
+/// In the highest bits of words, where what runs over is dropped by itself.
+#[derive(Clone, Copy)]
+pub(crate) struct Offsets {
+    offset: u32,
+    step: u32,
+    growth: u32,
 }
 
-/// Σ φ of a run.
-#[inline(never)]
-fn sum(run: &[i16]) -> i32 {
-    #[cfg(target_feature = "simd128")]
-    return crate::simd::sum(run);
-    #[cfg(not(target_feature = "simd128"))]
-    run.iter().map(|&phi| i32::from(phi)).sum()
-}
-
-/// Zeros that the compiler does not know: no routine that clears memory.
-fn unknown_zeros() -> [i16; RUN] {
-    [core::hint::black_box(0); RUN]
-}
-
-/// Collects features into runs for a sink.
-struct Runs<'r> {
-    sink: &'r mut dyn Sink,
-    first: usize,
-    length: usize,
-    total: i32,
-    run: [i16; RUN],
-}
-
-impl<'r> Runs<'r> {
-    fn new(sink: &'r mut dyn Sink) -> Self {
-        Self { sink, first: 0, length: 0, total: 0, run: unknown_zeros() }
+impl Offsets {
+    /// Those from number `k` on of the sequence that `draw` starts.
+    pub(crate) fn from(draw: u64, k: usize) -> Self {
+        let [o, a, c] = [draw as u32, (draw >> 16) as u32, (draw >> 32) as u32].map(|u| u & !0xf);
+        let k = k as u32;
+        // One of the factors is even: halved, no bit is lost.
+        let pairs = (k >> 1).wrapping_mul(k.wrapping_sub(1) | 1);
+        let offset = o.wrapping_add(a.wrapping_mul(k)).wrapping_add(c.wrapping_mul(pairs));
+        let step = a.wrapping_add(c.wrapping_mul(k));
+        Self { offset: offset << 16, step: step << 16, growth: c << 16 }
     }
 
-    #[inline]
-    fn push(&mut self, feature: i16) {
-        if let Some(place) = self.run.get_mut(self.length) {
-            *place = feature;
-            self.length += 1;
-            self.total += i32::from(feature);
-        }
-        if self.length == RUN {
-            self.flush();
-        }
+    /// The same sequence for the upper phases of words: see [`projection::UPPER`].
+    pub(crate) fn of_uppers(self) -> Self {
+        Self { offset: self.offset.wrapping_add(projection::ROUNDED), ..self }
     }
 
-    /// As [`Runs::push`], once in the program.
-    #[inline(never)]
-    fn put(&mut self, feature: i16) {
-        self.push(feature);
+    /// From the offsets of uppers back.
+    pub(crate) fn of_lowers(self) -> Self {
+        Self { offset: self.offset.wrapping_sub(projection::ROUNDED), ..self }
     }
 
-    fn flush(&mut self) {
-        if let Some(run) = self.run.get(..self.length) {
-            self.sink.run(self.first, run, self.total);
-        }
-        self.first += self.length;
-        self.length = 0;
-        self.total = 0;
+    /// The next offset added to an angle, of which a full turn is 2^32.
+    #[inline(always)]
+    pub(crate) fn add_next(&mut self, angle: u32) -> u32 {
+        let angle = angle.wrapping_add(self.offset);
+        self.offset = self.offset.wrapping_add(self.step);
+        self.step = self.step.wrapping_add(self.growth);
+        angle
     }
 }

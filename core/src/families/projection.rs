@@ -1,55 +1,67 @@
 //! How a bank mixes inputs: dense projections and the Hadamard transform.
 
-use crate::bank::{Bank, Law};
-use crate::format::hadamard_block;
-use crate::generator::{Draws, Purpose, Stream, bank_stream};
+use core::marker::PhantomData;
+
+use crate::format::bank::{Bank, hadamard_block, in_pairs};
+use crate::format::family::Law;
+use crate::generator::{Draws, Purpose, Stream};
+use crate::needs::{Needs, Profile, serves};
 use crate::numerics::{Scale, cauchy, normal};
+
+/// Whether the bank's projections are rows of a Hadamard transform.
+#[inline]
+pub(crate) fn is_hadamard<P: Profile>(bank: &Bank<'_>) -> bool {
+    match (serves::<P>(Needs::HADAMARD), serves::<P>(Needs::DENSE)) {
+        (true, true) => matches!(bank.law, Law::Hadamard),
+        (hadamard, _) => hadamard,
+    }
+}
 
 /// Dense projections of one quantised row: z_k = Σ_i w_ki·q_i, one at a time,
 /// the weights drawn as they are used.
 ///
 /// Weight i of projection k is byte i of the draws k·⌈d/8⌉… (8 to a draw), or,
 /// under the sign law, bit 63 − i mod 64 of the draws k·⌈d/64⌉….
-pub(super) struct Dense<'b> {
+pub(crate) struct Dense<'b, P> {
     stream: Stream,
     draws_each: u64,
     bank: &'b Bank<'b>,
+    profile: PhantomData<P>,
 }
 
-impl<'b> Dense<'b> {
-    pub(super) fn new(bank: &'b Bank<'b>, inputs: usize) -> Self {
+impl<'b, P: Profile> Dense<'b, P> {
+    pub(crate) fn new(bank: &'b Bank<'b>, inputs: usize) -> Self {
         let per_draw = if matches!(bank.law, Law::Sign) { 64 } else { 8 };
         Self {
-            stream: bank_stream(bank, Purpose::Weights),
+            stream: Stream::of_bank(bank.seed, bank.index, Purpose::Weights),
             draws_each: inputs.div_ceil(per_draw) as u64,
             bank,
+            profile: PhantomData,
         }
     }
 
     /// The phase of Fourier feature `k`.
-    pub(super) fn phase(&self, k: usize, q: &[i16]) -> i16 {
-        let phase = if self.bank.is_grouped() {
-            self.project_groups(k, q)
-        } else {
-            self.bank.scale.apply_wrapping(self.project(k, q))
-        };
-        phase as i16
+    pub(crate) fn phase(&self, k: usize, q: &[i16]) -> i16 {
+        if serves::<P>(Needs::GROUPS) && self.bank.is_grouped() {
+            return self.project_groups(k, q) as i16;
+        }
+        self.bank.scale.apply_wrapping(self.project(k, q)) as i16
     }
 
     /// Projection `k`, modulo 2^32, before the bank's scale.
-    #[inline]
-    pub(super) fn project(&self, k: usize, q: &[i16]) -> i32 {
+    #[inline(never)]
+    pub(crate) fn project(&self, k: usize, q: &[i16]) -> i32 {
         let first = k as u64 * self.draws_each;
         match self.bank.law {
             Law::Sign => self.signed(first, q),
-            Law::Cauchy => self.tabled(first, q, cauchy),
-            _ => self.tabled(first, q, normal),
+            Law::Cauchy => self.tabled(first, q, |byte| cauchy(byte, P::SMALL)),
+            _ => self.tabled(first, q, |byte| normal(byte, P::SMALL)),
         }
     }
 
     /// Weights of projection `k` for the 32 inputs from `first` on, a multiple of 32; what
     /// is behind the last input is of no projection.
-    pub(super) fn weights(&self, k: usize, first: usize, weights: &mut [i16; 32]) {
+    pub(crate) fn weights(&self, k: usize, first: usize, weights: &mut [i16; 32]) {
         let at = |each| k as u64 * self.draws_each + (first / each) as u64;
         match self.bank.law {
             Law::Sign => {
@@ -58,16 +70,17 @@ impl<'b> Dense<'b> {
                     *weight = if signs << i >> 63 == 1 { -1 } else { 1 };
                 }
             }
-            Law::Cauchy => tabled(self.stream.draws(at(8)), weights, cauchy),
-            _ => tabled(self.stream.draws(at(8)), weights, normal),
+            Law::Cauchy => tabled(self.stream.draws(at(8)), weights, |byte| cauchy(byte, false)),
+            _ => tabled(self.stream.draws(at(8)), weights, |byte| normal(byte, false)),
         }
     }
 
     #[inline]
     fn tabled(&self, first: u64, q: &[i16], weight: impl Fn(u8) -> i32) -> i32 {
         let mut z = 0i32;
-        for (index, eight) in (first..).zip(q.chunks(8)) {
-            let mut bytes = self.stream.draw(index);
+        let mut draws = self.stream.draws(first);
+        for eight in q.chunks(8) {
+            let mut bytes = draws.next();
             for &value in eight {
                 z = z.wrapping_add(weight(bytes as u8).wrapping_mul(i32::from(value)));
                 bytes >>= 8;
@@ -79,8 +92,9 @@ impl<'b> Dense<'b> {
     #[inline]
     fn signed(&self, first: u64, q: &[i16]) -> i32 {
         let mut z = 0i32;
-        for (index, word) in (first..).zip(q.chunks(64)) {
-            let mut signs = self.stream.draw(index);
+        let mut draws = self.stream.draws(first);
+        for word in q.chunks(64) {
+            let mut signs = draws.next();
             for &value in word {
                 z = z.wrapping_add(i32::from(value).signed((signs >> 32) as u32));
                 signs <<= 1;
@@ -91,10 +105,10 @@ impl<'b> Dense<'b> {
 
     /// Σ over groups of the group's projection times the group's scale: the
     /// argument of a product of kernels, modulo 2^16 in its low bits.
-    pub(super) fn project_groups(&self, k: usize, q: &[i16]) -> i32 {
-        let first = k as u64 * self.draws_each;
-        let mut total = 0i32;
-        let mut input = 0usize;
+    #[inline(never)]
+    fn project_groups(&self, k: usize, q: &[i16]) -> i32 {
+        let mut draws = self.stream.draws(k as u64 * self.draws_each);
+        let (mut total, mut input, mut bytes) = (0i32, 0u32, 0);
         let mut rest = q;
         for group in self.bank.groups() {
             let Some((mine, others)) = rest.split_at_checked(usize::from(group.inputs)) else {
@@ -103,13 +117,15 @@ impl<'b> Dense<'b> {
             rest = others;
             let mut z = 0i32;
             for &value in mine {
-                let byte = (self.stream.draw(first + input as u64 / 8) >> (8 * (input % 8))) as u8;
+                if input % 8 == 0 {
+                    bytes = draws.next();
+                }
                 let weight = match group.law {
-                    Law::Gaussian => normal(byte),
-                    Law::Cauchy => cauchy(byte),
-                    Law::Sign => 1 - 2 * i32::from(byte >> 7),
+                    Law::Gaussian => normal(bytes as u8, P::SMALL),
+                    Law::Cauchy => cauchy(bytes as u8, P::SMALL),
                     _ => 0,
                 };
+                bytes >>= 8;
                 z = z.wrapping_add(weight.wrapping_mul(i32::from(value)));
                 input += 1;
             }
@@ -128,9 +144,8 @@ fn tabled(mut draws: Draws, weights: &mut [i16; 32], weight: impl Fn(u8) -> i32)
 }
 
 /// Integers that wrap: i16 for phases, i32 for exact projections.
-pub(super) trait Wrapping: Copy {
-    const ZERO: Self;
-    /// Whether [`Scale`]s apply to inputs.
+pub(crate) trait Wrapping: Copy + Default {
+    /// Whether a bank's scale applies to inputs.
     const SCALED: bool;
     /// An input, modulo the type's range.
     fn from_input(value: i32) -> Self;
@@ -143,7 +158,6 @@ pub(super) trait Wrapping: Copy {
 macro_rules! wrapping {
     ($($integer:ty, $scaled:literal;)*) => {$(
         impl Wrapping for $integer {
-            const ZERO: Self = 0;
             const SCALED: bool = $scaled;
             #[inline]
             fn from_input(value: i32) -> Self {
@@ -169,60 +183,134 @@ macro_rules! wrapping {
 
 wrapping!(i16, true; i32, false;);
 
-/// Hadamard projections, block after block: block `b` holds projections
-/// b·P..(b+1)·P of the row, z = H·D·q, D the signs of the draws b·⌈d/64⌉….
-pub(super) struct Hadamard {
-    draws: Draws,
-    /// Of the inputs of phases.
-    scale: Scale,
+/// Fills `block` with the projections of `q` from number `first` on, of scaled inputs where
+/// they are phases.
+///
+/// `block` is a whole transform, `first` a multiple of its length; or, in the small form,
+/// a smaller power of two of at least 8.
+#[inline(never)]
+pub(crate) fn transform<P: Profile, T: Wrapping>(
+    bank: &Bank<'_>,
+    first: usize,
+    q: &[i16],
+    block: &mut [T],
+) {
+    let log = hadamard_block(q.len() as u16).trailing_zeros() & 31;
+    let draw = ((first >> log) * q.len().div_ceil(64)) as u64;
+    let draws = Stream::of_bank(bank.seed, bank.index, Purpose::Weights).draws(draw);
+    let scale = if T::SCALED { bank.scale } else { Scale::ONE };
+    if P::SMALL {
+        fold(draws, first, scale, q, block);
+        stages(block);
+    } else {
+        load(draws, scale, q, block);
+        walsh_hadamard(block);
+    }
 }
 
-impl Hadamard {
-    pub(super) fn new(bank: &Bank<'_>) -> Self {
-        Self { draws: bank_stream(bank, Purpose::Weights).draws(0), scale: bank.scale }
-    }
+/// Where the upper of two phases starts that go through a transform in one word.
+///
+/// Phases are numbers modulo a turn, of 12 bits: the upper one loses its turns beyond the
+/// word by itself. Below it 20 bits hold any sum of 255 of the lower ones with its sign:
+/// what that takes from the upper one [`ROUNDED`] gives back, as a part of the upper one's
+/// offset. Bits below the upper one's remain, which offsets of 12 bits leave alone.
+pub(crate) const UPPER: u32 = 20;
 
-    /// The same from the block on that projection `first` of a row of `inputs` is in.
-    #[inline]
-    pub(super) fn from(bank: &Bank<'_>, first: usize, inputs: usize) -> Self {
-        let log = hadamard_block(inputs as u16).trailing_zeros() & 31;
-        let first = ((first >> log) * inputs.div_ceil(64)) as u64;
-        Self { draws: bank_stream(bank, Purpose::Weights).draws(first), scale: bank.scale }
-    }
+/// What the offsets of upper phases are greater by.
+pub(crate) const ROUNDED: u32 = 1 << (UPPER - 1);
 
-    /// Fills `block` (a power of two, at least 8 and as long as `q`) with the
-    /// next projections as phases: scaled before the transform, so that the block
-    /// itself is i16 and its low bits are the phase.
-    #[inline]
-    pub(super) fn phases(&mut self, q: &[i16], block: &mut [i16]) {
-        self.transform(q, block);
-    }
+/// The angle of the lower phase of a word; a full turn is 2^32.
+#[inline(always)]
+pub(crate) fn lower_angle(word: i32) -> u32 {
+    (word as u32) << UPPER
+}
 
-    /// Fills `block` (a power of two, at least 8 and as long as `q`) with the
-    /// next projections; the scale applies to the inputs of phases.
-    #[inline(never)]
-    pub(super) fn transform<T: Wrapping>(&mut self, q: &[i16], block: &mut [T]) {
-        let scale = if T::SCALED { self.scale } else { Scale::ONE };
-        let (fours, _) = block.as_chunks_mut::<4>();
-        let (mut at, mut left, mut draw) = (0, q, 0);
-        while let Some(places) = fours.get_mut(at..)
-            && !left.is_empty()
-        {
-            draw = if at % 16 == 0 { self.draws.next() } else { draw << 32 };
-            let signs = (draw >> 32) as u32;
-            let (now, later) = left.split_at_checked(32).unwrap_or((left, &[]));
-            match now.as_chunks::<4>() {
-                (whole, []) if scale == Scale::ONE => load_fours(places, whole, signs),
-                _ => load_copy(places, now, signs, scale),
-            }
-            (at, left) = (at + 8, later);
+/// Fills `words` with the phases of two whole transforms, number `first` and the next one.
+#[inline(never)]
+pub(crate) fn two_transforms(bank: &Bank<'_>, first: usize, q: &[i16], words: &mut [i32]) {
+    let each = q.len().div_ceil(64);
+    let stream = Stream::of_bank(bank.seed, bank.index, Purpose::Weights);
+    let mut lower = stream.draws((first * each) as u64);
+    let mut upper = stream.draws(((first + 1) * each) as u64);
+    let (mut left, mut rest) = (q, &mut *words);
+    let (mut signs, mut later) = ([0; 2], [0; 2]);
+    let mut number = 0;
+    while !left.is_empty() {
+        let (now, others) = left.split_at_checked(32).unwrap_or((left, &[]));
+        let length = now.len().next_multiple_of(4);
+        let Some((places, behind)) = rest.split_at_mut_checked(length) else { return };
+        if number % 2 == 0 {
+            let draws = [lower.next(), upper.next()];
+            (signs, later) = (draws.map(|draw| (draw >> 32) as u32), draws.map(|draw| draw as u32));
         }
-        if let Some(padding) = fours.get_mut(q.len().div_ceil(4)..) {
-            // A zero that the compiler does not know: no routine that clears memory.
-            let zero = core::hint::black_box(T::ZERO);
-            padding.fill([zero, zero, zero, zero]);
+        let places = places.as_chunks_mut::<4>().0;
+        match now.as_chunks::<4>() {
+            (whole, []) if bank.scale == Scale::ONE => load_two(places, whole, signs),
+            _ => with_copy(now, bank.scale, |whole| load_two(places, whole, signs)),
         }
-        walsh_hadamard(block);
+        (signs, left, rest) = (later, others, behind);
+        number += 1;
+    }
+    // A zero that the compiler does not know: no routine that clears memory.
+    rest.fill_with(|| core::hint::black_box(0));
+    walsh_hadamard(words);
+}
+
+/// Up to 32 inputs with both signs, the highest bits first, and the first two stages; a
+/// function of its own for the registers.
+#[inline(never)]
+fn load_two(places: &mut [[i32; 4]], values: &[[i16; 4]], [mut lower, mut upper]: [u32; 2]) {
+    let mut one = |value: i16| {
+        let value = i32::from(value >> (UPPER - 16));
+        let low = value.signed(lower);
+        let high = value.signed(upper);
+        lower <<= 1;
+        upper <<= 1;
+        (high << UPPER).wrapping_add(low)
+    };
+    for (place, &[a, b, c, d]) in places.iter_mut().zip(values) {
+        let (a, b) = (one(a), one(b));
+        let (ab, a_b) = (a.wrapping_add(b), a.wrapping_sub(b));
+        let (c, d) = (one(c), one(d));
+        let (cd, c_d) = (c.wrapping_add(d), c.wrapping_sub(d));
+        *place = [
+            ab.wrapping_add(cd),
+            a_b.wrapping_add(c_d),
+            ab.wrapping_sub(cd),
+            a_b.wrapping_sub(c_d),
+        ];
+    }
+}
+
+/// The transform of `block` in place.
+#[inline]
+pub(crate) fn of_block(block: &mut [i32]) {
+    for four in block.as_chunks_mut::<4>().0 {
+        *four = butterfly(*four);
+    }
+    walsh_hadamard(block);
+}
+
+/// The inputs with their signs, zeros behind them, and the first two stages.
+fn load<T: Wrapping>(mut draws: Draws, scale: Scale, q: &[i16], block: &mut [T]) {
+    let (fours, _) = block.as_chunks_mut::<4>();
+    let (mut at, mut left, mut draw) = (0, q, 0);
+    while let Some(places) = fours.get_mut(at..)
+        && !left.is_empty()
+    {
+        draw = if at % 16 == 0 { draws.next() } else { draw << 32 };
+        let signs = (draw >> 32) as u32;
+        let (now, later) = left.split_at_checked(32).unwrap_or((left, &[]));
+        match now.as_chunks::<4>() {
+            (whole, []) if scale == Scale::ONE => load_fours(places, whole, signs),
+            _ => with_copy(now, scale, |whole| load_fours(places, whole, signs)),
+        }
+        (at, left) = (at + 8, later);
+    }
+    if let Some(padding) = fours.get_mut(q.len().div_ceil(4)..) {
+        // A zero that the compiler does not know: no routine that clears memory.
+        let zero = core::hint::black_box(T::default());
+        padding.fill([zero, zero, zero, zero]);
     }
 }
 
@@ -241,24 +329,24 @@ fn load_fours<T: Wrapping>(places: &mut [[T; 4]], values: &[[i16; 4]], mut signs
     }
 }
 
-/// The same of a copy, in which a number of inputs that is not whole is filled up with
-/// zeros, and with a scale, which is rare: the trainer puts it into the input map.
+/// Loads from a copy of up to 32 inputs, in which a number of them that is not whole is
+/// filled up with zeros, and with a scale, which is rare: the trainer puts it into the input
+/// map.
 #[inline(never)]
-fn load_copy<T: Wrapping>(places: &mut [[T; 4]], values: &[i16], signs: u32, scale: Scale) {
+fn with_copy(values: &[i16], scale: Scale, load: impl FnOnce(&[[i16; 4]])) {
     // A zero that the compiler does not know: no routine that clears memory.
     let zero = core::hint::black_box(0);
     let mut copy = [[zero, zero, zero, zero]; 8];
     for (place, &value) in copy.as_flattened_mut().iter_mut().zip(values) {
         *place = scale.apply_wrapping(value.into()) as i16;
     }
-    let fours = copy.get(..values.len().div_ceil(4)).unwrap_or(&[]);
-    load_fours(places, fours, signs);
+    load(copy.get(..values.len().div_ceil(4)).unwrap_or(&[]));
 }
 
 /// The Walsh-Hadamard transform in place, natural order, of a block that has its
 /// first two stages behind it: additions only. Two stages a pass, so that a
 /// number is loaded and stored half as often.
-fn walsh_hadamard<T: Wrapping>(block: &mut [T]) {
+pub(crate) fn walsh_hadamard<T: Wrapping>(block: &mut [T]) {
     let length = block.len();
     let mut log = 2;
     while 4 << log <= length {
@@ -304,7 +392,7 @@ fn pass<T: Wrapping>(block: &mut [T], log: u32) {
 
 /// The transform of four numbers.
 #[inline]
-fn butterfly<T: Wrapping>([a, b, c, d]: [T; 4]) -> [T; 4] {
+pub(crate) fn butterfly<T: Wrapping>([a, b, c, d]: [T; 4]) -> [T; 4] {
     let (ab, a_b) = (a.add(b), a.sub(b));
     let (cd, c_d) = (c.add(d), c.sub(d));
     [ab.add(cd), a_b.add(c_d), ab.sub(cd), a_b.sub(c_d)]
@@ -320,24 +408,82 @@ fn last_stage<T: Wrapping>(low: &mut [T], high: &mut [T]) {
     }
 }
 
+/// The inputs with their signs, folded to the length of `block`, a part of a transform.
+///
+/// Row r + s of H, r a multiple of the block's length and s less, is row s of the small
+/// matrix, again and again, each time with the sign of r and the column. So the inputs
+/// of a part are folded up with these signs, and go through a small transform.
+#[inline(never)]
+fn fold<T: Wrapping>(mut draws: Draws, first: usize, scale: Scale, q: &[i16], block: &mut [T]) {
+    for place in &mut *block {
+        // A zero that the compiler does not know: no routine that clears memory.
+        *place = core::hint::black_box(T::default());
+    }
+    // Of few inputs phases have twelve bits.
+    let kept = if T::SCALED && in_pairs(q.len()) { !0xf } else { !0 };
+    let eights = block.as_chunks_mut::<8>().0;
+    let mask = eights.len().wrapping_sub(1);
+    let mut signs = 0;
+    for (number, values) in q.chunks(8).enumerate() {
+        signs = if number % 8 == 0 { draws.next() } else { signs << 8 };
+        let Some(places) = eights.get_mut(number & mask) else { return };
+        let flip = ones(first & (8 * number));
+        let mut signs = (signs >> 32) as u32 ^ flip;
+        for (place, &value) in places.iter_mut().zip(values) {
+            let value = T::from_input(scale.apply_wrapping(value.into()) & kept);
+            *place = place.add(value.signed(signs));
+            signs <<= 1;
+        }
+    }
+}
+
+/// All bits set where the number of ones in the low 16 bits is odd, else none.
+#[inline]
+fn ones(bits: usize) -> u32 {
+    let byte = bits ^ (bits >> 8);
+    // Bit n: whether the four bits of n have an odd number.
+    let odd = 0x6996u32 >> ((byte ^ (byte >> 4)) & 15) & 1;
+    odd.wrapping_neg()
+}
+
+/// The transform, natural order, a stage a pass.
+#[inline(never)]
+fn stages<T: Wrapping>(block: &mut [T]) {
+    let mut half = 1;
+    while half < block.len() {
+        let mut rest = &mut *block;
+        while let Some((low, others)) = rest.split_at_mut_checked(half)
+            && let Some((high, others)) = others.split_at_mut_checked(half)
+        {
+            for (a, b) in low.iter_mut().zip(high) {
+                (*a, *b) = (a.add(*b), a.sub(*b));
+            }
+            rest = others;
+        }
+        half *= 2;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_transform_is_the_matrix_of_hadamard() {
-        for power in 2..if cfg!(miri) { 6 } else { 10 } {
+    fn both_forms_of_the_transform_are_the_matrix_of_hadamard() {
+        for power in 3..if cfg!(miri) { 6 } else { 10 } {
             let n = 1usize << power;
             for input in 0..n {
-                let mut block = std::vec![0i32; n];
-                block[input] = 1;
-                for four in block.as_chunks_mut().0 {
+                let mut fast = std::vec![0i32; n];
+                fast[input] = 1;
+                let mut small = fast.clone();
+                for four in fast.as_chunks_mut().0 {
                     *four = butterfly(*four);
                 }
-                walsh_hadamard(&mut block);
-                for (row, &value) in block.iter().enumerate() {
+                walsh_hadamard(&mut fast);
+                stages(&mut small);
+                for (row, &value) in fast.iter().enumerate() {
                     let sign = if (row & input).count_ones() % 2 == 0 { 1 } else { -1 };
-                    assert_eq!(value, sign);
+                    assert_eq!([value, small[row]], [sign; 2]);
                 }
             }
         }

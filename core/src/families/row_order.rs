@@ -1,7 +1,7 @@
 //! Which row of a transform a projection of a unit is.
 
-use crate::bank::Bank;
-use crate::generator::{Purpose, bank_stream};
+use crate::format::bank::Bank;
+use crate::generator::{Purpose, bank_draw};
 
 /// The order in which a unit's projections are taken from block `number`: row
 /// (C + A·i + 2E·i²) modulo P, A odd, which takes every row once.
@@ -18,7 +18,7 @@ pub(super) struct RowOrder {
 
 impl RowOrder {
     pub(super) fn new(bank: &Bank<'_>, number: usize) -> Self {
-        let draw = bank_stream(bank, Purpose::Choices).draw(number as u64);
+        let draw = bank_draw(bank.seed, bank.index, Purpose::Choices, number as u32);
         Self {
             linear: u32::from(draw as u16) | 1,
             offset: u32::from((draw >> 16) as u16),
@@ -31,6 +31,6 @@ impl RowOrder {
     pub(super) fn row(&self, i: usize, length: usize) -> usize {
         let i = i as u32;
         let slope = self.linear.wrapping_add(self.square.wrapping_mul(i));
-        slope.wrapping_mul(i).wrapping_add(self.offset) as usize & (length - 1)
+        slope.wrapping_mul(i).wrapping_add(self.offset) as usize & length.wrapping_sub(1)
     }
 }

@@ -7,27 +7,37 @@
 //! estimate the same kernel as independent draws with less variance, and cost no
 //! draw.
 
-use super::{FEATURE_ONE, GOLDEN, RUN, Runs, unknown_zeros};
-use crate::bank::{Bank, Group, Law};
-use crate::generator::{Purpose, bank_stream};
-use crate::kept::Listed;
+use bytemuck::cast_slice_mut;
+
+use crate::format::bank::Bank;
+use crate::format::family::{Group, Law};
+use crate::generator::{Purpose, Stream};
+use crate::needs::{Needs, Profile, serves};
 use crate::numerics::{normal, quotient, uniform};
-use crate::sink::Sink;
+use crate::sink::{FEATURE_ONE, Runs, Sink, hand_over, run_memory};
+
+/// 2^16 divided by the golden ratio.
+const GOLDEN: u32 = 40_503;
 
 #[inline(never)]
-pub(super) fn generate(bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
+pub(super) fn generate<P: Profile, const N: usize>(
+    bank: &Bank<'_>,
+    q: &[i16],
+    sink: &mut dyn Sink,
+) {
     let mut walk = Walk::new(bank);
-    if let Some(list) = bank.listed() {
-        walk.kept(bank, list, q, sink);
+    if serves::<P>(Needs::LISTS) && bank.is_kept() {
+        walk.kept::<P, N>(bank, q, sink);
         return;
     }
-    let mut features = unknown_zeros();
+    let mut memory = run_memory::<N>();
+    let features: &mut [i8] = cast_slice_mut(&mut memory);
     let mut first = 0;
     while first < usize::from(bank.features) {
-        let length = RUN.min(usize::from(bank.features) - first);
+        let length = features.len().min(usize::from(bank.features) - first);
         let Some(run) = features.get_mut(..length) else { return };
-        let total = walk.fill(bank, run, q);
-        sink.run(first, run, total);
+        walk.fill::<P>(bank, run, q);
+        hand_over(features, first, length, sink);
         first += length;
     }
 }
@@ -48,7 +58,7 @@ impl Walk {
         let used = bank.groups().filter(|group| !matches!(group.law, Law::None));
         // Not 0: the parser refuses a bank that leaves all inputs out.
         let count = used.map(|group| u32::from(group.inputs)).sum::<u32>().max(1);
-        let draws = bank_stream(bank, Purpose::Choices);
+        let draws = Stream::of_bank(bank.seed, bank.index, Purpose::Choices);
         let below = |draw: u64| ((u64::from(draw as u32) * u64::from(count)) >> 32) as u32;
         // `count` steps go GOLDEN further, modulo 2^16.
         let step = quotient(GOLDEN + (below(draws.draw(1)) << 16), count);
@@ -62,15 +72,20 @@ impl Walk {
 
     /// The features of a list. A function of its own for its memory.
     #[inline(never)]
-    fn kept(&mut self, bank: &Bank<'_>, list: Listed<'_>, q: &[i16], sink: &mut dyn Sink) {
-        let mut runs = Runs::new(sink);
+    fn kept<P: Profile, const N: usize>(
+        &mut self,
+        bank: &Bank<'_>,
+        q: &[i16],
+        sink: &mut dyn Sink,
+    ) {
+        let mut runs = Runs::<N>::new(sink);
         let mut at = 0;
-        for k in list {
-            self.skip((k - at) as u32);
+        for k in bank.indices_of::<P>() {
+            self.skip(k.wrapping_sub(at) as u32);
             let mut feature = [0];
-            self.fill(bank, &mut feature, q);
+            self.fill::<P>(bank, &mut feature, q);
             let [feature] = feature;
-            runs.put(feature);
+            runs.push(feature);
             at = k + 1;
         }
         runs.flush();
@@ -79,7 +94,7 @@ impl Walk {
     /// Leaves `count` features out.
     fn skip(&mut self, count: u32) {
         self.place = self.place.wrapping_add(self.step.wrapping_mul(count));
-        let mut next = self.next as u32 + count;
+        let mut next = (self.next as u32).wrapping_add(count);
         // Mostly once around at most: division is slow on small cores.
         if next >= self.count {
             next -= self.count;
@@ -90,44 +105,42 @@ impl Walk {
         self.next = next as usize;
     }
 
-    /// The next features; gives their sum.
-    fn fill(&mut self, bank: &Bank<'_>, mut run: &mut [i16], q: &[i16]) -> i32 {
-        let mut total = 0;
+    /// The next features.
+    fn fill<P: Profile>(&mut self, bank: &Bank<'_>, mut run: &mut [i8], q: &[i16]) {
         while !run.is_empty() {
             let Some((input, left, group)) = locate(bank, self.next) else {
-                self.next = 0;
+                // Behind the last input, or, in a bank that was not checked, none at all.
+                if core::mem::take(&mut self.next) == 0 {
+                    return;
+                }
                 continue;
             };
             let length = run.len().min(left);
-            let (part, rest) = run.split_at_mut(length);
+            let Some((part, rest)) = run.split_at_mut_checked(length) else { return };
             let values = q.get(input..).unwrap_or(&[]);
             let scale = group.scale;
-            total += match group.law {
+            match group.law {
                 Law::Uniform => self.stumps(part, values, |i| scale.apply_wrapping(uniform(i))),
-                _ => self.stumps(part, values, |i| scale.apply_wrapping(normal(i))),
-            };
+                _ => self.stumps(part, values, |i| scale.apply_wrapping(normal(i, P::SMALL))),
+            }
             self.next += length;
             run = rest;
         }
-        total
     }
 
     /// Features of consecutive inputs. A function of its own: small cores have too
     /// few registers to share them with the caller.
     #[inline(never)]
-    fn stumps(&mut self, run: &mut [i16], q: &[i16], threshold: impl Fn(u8) -> i32) -> i32 {
+    fn stumps(&mut self, run: &mut [i8], q: &[i16], threshold: impl Fn(u8) -> i32) {
         let (mut place, step) = (self.place, self.step);
-        let mut total = 0;
         for (feature, &value) in run.iter_mut().zip(q) {
             // -1 above the threshold, else 0.
-            let above = (threshold((place >> 24) as u8) - i32::from(value)) >> 31;
+            let above = threshold((place >> 24) as u8).wrapping_sub(value.into()) >> 31;
             let sign = (above & (2 * i32::from(FEATURE_ONE))) - i32::from(FEATURE_ONE);
-            *feature = sign as i16;
-            total += sign;
+            *feature = sign as i8;
             place = place.wrapping_add(step);
         }
         self.place = place;
-        total
     }
 }
 

@@ -7,14 +7,15 @@
 mod fixed;
 mod log;
 mod quantiles;
+mod tables;
 
-#[cfg(not(any(feature = "small", target_family = "wasm")))]
-pub(crate) use fixed::cos_turn;
 pub(crate) use fixed::quotient;
-pub use fixed::{Scale, cos, fixed_point, logistic, mul_round};
+pub use fixed::{Scale, fixed_point};
 pub(crate) use log::log_one_plus;
 pub use log::{LOG_BITS, signed_log_f32, signed_log_i16};
 pub use quantiles::{
     CAUCHY, CAUCHY_ONE, NORMAL, NORMAL_ONE, RECIPROCAL_GAMMA2, RECIPROCAL_ONE, uniform,
 };
 pub(crate) use quantiles::{cauchy, normal, reciprocal_gamma2};
+pub(crate) use tables::cosine;
+pub use tables::{COSINE, sigmoid};

@@ -3,8 +3,6 @@
 //! Entry `i` is the quantile at (i + ½)/256 of the law, so a uniform byte gives
 //! a draw of the law rounded to 256 values of equal probability.
 
-use crate::SMALL;
-
 /// Quantiles of the standard normal law times [`NORMAL_ONE`], rounded to the
 /// nearest integer: each within 0.5/44 = 0.0114 of the quantile. Standard
 /// deviation of a draw: 43.93 (0.2 % below 44: the tails end at 2.89).
@@ -47,10 +45,10 @@ pub const fn uniform(byte: u8) -> i32 {
     2 * byte as i32 - 255
 }
 
-/// [`NORMAL`] at a byte. In a small build only half of the table
+/// [`NORMAL`] at a byte. In the small form only half of the table
 /// lies in the program, which is odd.
-#[inline]
-pub(crate) fn normal(byte: u8) -> i32 {
+#[inline(always)]
+pub(crate) fn normal(byte: u8, small: bool) -> i32 {
     const HALF: [u8; 128] = {
         let (mut half, mut i) = ([0; 128], 0);
         while i < 128 {
@@ -59,15 +57,15 @@ pub(crate) fn normal(byte: u8) -> i32 {
         }
         half
     };
-    if SMALL {
+    if small {
         return odd(byte, HALF[folded(byte)].into());
     }
     NORMAL[usize::from(byte)].into()
 }
 
 /// [`CAUCHY`] at a byte, likewise.
-#[inline]
-pub(crate) fn cauchy(byte: u8) -> i32 {
+#[inline(always)]
+pub(crate) fn cauchy(byte: u8, small: bool) -> i32 {
     const HALF: [i16; 128] = {
         let (mut half, mut i) = ([0; 128], 0);
         while i < 128 {
@@ -76,17 +74,17 @@ pub(crate) fn cauchy(byte: u8) -> i32 {
         }
         half
     };
-    if SMALL {
+    if small {
         return odd(byte, HALF[folded(byte)].into());
     }
     CAUCHY[usize::from(byte)].into()
 }
 
-/// [`RECIPROCAL_GAMMA2`] at a byte. In a small build the table lies in
+/// [`RECIPROCAL_GAMMA2`] at a byte. In the small form the table lies in
 /// the program as every sixteenth entry and the steps between them, which fit a
 /// byte from entry [`STEEP`] on.
-#[inline]
-pub(crate) fn reciprocal_gamma2(byte: u8) -> i32 {
+#[inline(always)]
+pub(crate) fn reciprocal_gamma2(byte: u8, small: bool) -> i32 {
     const FIRST: [u16; 16 + STEEP] = {
         let (mut first, mut i) = ([0; 16 + STEEP], 0);
         while i < STEEP {
@@ -110,7 +108,7 @@ pub(crate) fn reciprocal_gamma2(byte: u8) -> i32 {
         }
         steps
     };
-    if !SMALL {
+    if !small {
         return RECIPROCAL_GAMMA2[usize::from(byte)].into();
     }
     let i = usize::from(byte);
@@ -194,14 +192,19 @@ mod tests {
     }
 
     #[test]
-    fn odd_tables_are_their_upper_halves() {
+    fn small_forms_are_the_tables() {
         for byte in 0..=255u8 {
-            for (table, entry) in [(&NORMAL.map(i16::from), normal(byte)), (&CAUCHY, cauchy(byte))]
-            {
+            for (table, entry, small) in [
+                (&NORMAL.map(i16::from), normal(byte, false), normal(byte, true)),
+                (&CAUCHY, cauchy(byte, false), cauchy(byte, true)),
+            ] {
+                assert_eq!(entry, small);
                 assert_eq!(entry, i32::from(table[usize::from(byte)]));
                 let upper = i32::from(table[128 + folded(byte)]);
                 assert_eq!(entry, odd(byte, upper));
             }
+            let entry = i32::from(RECIPROCAL_GAMMA2[usize::from(byte)]);
+            assert_eq!([reciprocal_gamma2(byte, true), reciprocal_gamma2(byte, false)], [entry; 2]);
         }
     }
 

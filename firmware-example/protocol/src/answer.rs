@@ -88,6 +88,8 @@ struct Info {
     line: u32,
     /// Bytes of an uploaded model, at most.
     model: u32,
+    /// Work of its self test, at most.
+    work: u32,
     /// Lengths of the buffers that an uploaded model must fit.
     buffers: Sizes,
 }
@@ -102,9 +104,10 @@ struct Sizes {
 
 /// What a device has room for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct Memory {
     pub line: usize,
     pub model: usize,
+    pub work: u32,
     pub buffers: BufferSizes,
 }
 
@@ -132,7 +135,7 @@ pub(crate) const fn longest(outputs: usize) -> usize {
 pub(crate) fn info<'m>(
     model: &Model<'_>,
     built_in: bool,
-    limits: Limits,
+    device: Memory,
     memory: &'m mut [u8],
 ) -> &'m [u8] {
     let crc = model.blob().last_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
@@ -149,13 +152,14 @@ pub(crate) fn info<'m>(
         check_word: model.check_word(),
         golden_digest: model.golden_digest(),
         crc,
-        line: limits.line as u32,
-        model: limits.model as u32,
+        line: device.line as u32,
+        model: device.model as u32,
+        work: device.work,
         buffers: Sizes {
-            inputs: limits.buffers.inputs as u32,
-            block: limits.buffers.block as u32,
-            wide: limits.buffers.wide as u32,
-            outputs: limits.buffers.outputs as u32,
+            inputs: device.buffers.inputs as u32,
+            block: device.buffers.block as u32,
+            wide: device.buffers.wide as u32,
+            outputs: device.buffers.outputs as u32,
         },
     };
     write(&Named::Info(info), memory)

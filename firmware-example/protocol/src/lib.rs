@@ -7,7 +7,8 @@
 //!
 //! A model can be replaced while the device runs: its chunks gather in the
 //! spare one of two areas of RAM, and only a model that has passed every check
-//! there comes into force. So that no unsafe code is needed, a session borrows
+//! there comes into force. One that would take longer than the firmware allows is refused
+//! before any of it is run. So that no unsafe code is needed, a session borrows
 //! the area in force, ends when a new model is good, and the next session
 //! starts on the other area.
 
@@ -30,7 +31,7 @@ use heapless::Vec;
 use koan::{Buffers, Error, Model};
 
 use line::{Line, Pushed};
-use session::{Session, check};
+use session::{Room, Session, check};
 use upload::Upload;
 
 /// The version of the protocol, in the ready line and the answer to `info`.
@@ -57,6 +58,7 @@ pub trait Port {
 pub struct Device<B, const LINE: usize, const ROW: usize, const MODEL: usize> {
     built_in: Model<'static>,
     buffers: B,
+    work: u32,
     line: Line<LINE>,
     row: Vec<f32, ROW>,
     areas: [[u8; MODEL]; 2],
@@ -71,14 +73,16 @@ impl<B: Buffers, const LINE: usize, const ROW: usize, const MODEL: usize>
     Device<B, LINE, ROW, MODEL>
 {
     /// A device with the model that it starts with. [`Device::check`] says
-    /// whether the model fits.
+    /// whether the model fits. No answer takes more than `work`, as [`Model::work`] counts
+    /// it: models whose self test would are refused.
     #[inline]
     #[must_use]
-    pub fn new(built_in: Model<'static>, buffers: B) -> Self {
+    pub fn new(built_in: Model<'static>, buffers: B, work: u32) -> Self {
         const { assert!(LINE >= MIN_LINE, "lines are too short for the answers") };
         Self {
             built_in,
             buffers,
+            work,
             line: Line::new(),
             row: Vec::new(),
             areas: [[0; MODEL]; 2],
@@ -92,9 +96,10 @@ impl<B: Buffers, const LINE: usize, const ROW: usize, const MODEL: usize>
     ///
     /// # Errors
     /// [`Error::Buffer`] names what is too small (`row` and `line` are the
-    /// device's own), [`Error::Generator`] and [`Error::SelfTest`] as the core.
+    /// device's own), [`Error::Limit`], [`Error::Generator`] and [`Error::SelfTest`] as the
+    /// core.
     pub fn check(&mut self) -> Result<(), Error> {
-        check(self.built_in, &mut self.buffers, ROW, LINE)
+        check(self.built_in, &mut self.buffers, Room { row: ROW, line: LINE, work: self.work })
     }
 
     /// Writes the line that says that the device listens: `ready`, or what
@@ -124,6 +129,7 @@ impl<B: Buffers, const LINE: usize, const ROW: usize, const MODEL: usize>
             spare,
             upload: &mut self.upload,
             buffers: &mut self.buffers,
+            room: Room { row: ROW, line: LINE, work: self.work },
         };
         while let Some(byte) = port.read() {
             let (answer, replaced) = match self.line.push(byte) {

@@ -1,9 +1,9 @@
 //! Requests answered under one model.
 
 use heapless::Vec;
-use koan::{BufferSizes, Buffers, Error, Model, Predictor};
+use koan::{BufferSizes, Buffers, Error, GOLDEN_DIGEST_ROWS, Limits, Model, Predictor};
 
-use crate::answer::{self, Limits, Reply};
+use crate::answer::{self, Memory, Reply};
 use crate::line::Line;
 use crate::refusal::Refusal;
 use crate::request::{Chunk, Request, parse};
@@ -17,6 +17,18 @@ pub(crate) struct Session<'s, B> {
     pub spare: &'s mut [u8],
     pub upload: &'s mut Upload,
     pub buffers: &'s mut B,
+    pub room: Room,
+}
+
+/// What a model may need besides its buffers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    /// Numbers of a row.
+    pub row: usize,
+    /// Bytes of a line.
+    pub line: usize,
+    /// Work between a line and its answer.
+    pub work: u32,
 }
 
 impl<B: Buffers> Session<'_, B> {
@@ -31,7 +43,7 @@ impl<B: Buffers> Session<'_, B> {
             Request::Row { given } => self.row(row, given),
             Request::Info => Ok(Reply::Info),
             Request::SelfTest => self.self_test(),
-            Request::Model(chunk) => self.chunk(chunk, ROW, LINE),
+            Request::Model(chunk) => self.chunk(chunk),
         });
         let memory = line.memory();
         let answer = match reply {
@@ -41,8 +53,8 @@ impl<B: Buffers> Session<'_, B> {
                 answer::scores(&self.model, scores, memory)
             }
             Ok(Reply::Info) => {
-                let limits = self.limits(LINE);
-                answer::info(&self.model, self.built_in, limits, memory)
+                let device = self.memory();
+                answer::info(&self.model, self.built_in, device, memory)
             }
             Ok(Reply::SelfTest) => answer::self_test(memory),
             Ok(Reply::Model { received, size, in_force }) => {
@@ -75,24 +87,25 @@ impl<B: Buffers> Session<'_, B> {
         Predictor::new(self.model, self.buffers.workspace()).map_err(Refusal::Core)
     }
 
-    fn chunk(&mut self, chunk: Chunk<'_>, row: usize, line: usize) -> Result<Reply, Refusal> {
+    fn chunk(&mut self, chunk: Chunk<'_>) -> Result<Reply, Refusal> {
         let (received, size) = self.upload.take(chunk, self.spare)?;
         let in_force = received == size;
         if in_force {
             self.upload.clear();
             let blob = self.spare.get(..size).unwrap_or_default();
-            Model::parse(blob)
-                .and_then(|model| check(model, self.buffers, row, line))
+            Model::parse_within(blob, Limits { work: self.room.work, ..Limits::NONE })
+                .and_then(|model| check(model, self.buffers, self.room))
                 .map_err(Refusal::Model)?;
         }
         Ok(Reply::Model { received: received as u32, size: size as u32, in_force })
     }
 
-    fn limits(&mut self, line: usize) -> Limits {
+    fn memory(&mut self) -> Memory {
         let workspace = self.buffers.workspace();
-        Limits {
-            line,
+        Memory {
+            line: self.room.line,
             model: self.spare.len(),
+            work: self.room.work,
             buffers: BufferSizes {
                 inputs: workspace.inputs.len(),
                 block: workspace.block.len(),
@@ -103,17 +116,18 @@ impl<B: Buffers> Session<'_, B> {
     }
 }
 
-/// Whether a model fits the device and this build computes what it should.
-pub(crate) fn check(
-    model: Model<'_>,
-    buffers: &mut impl Buffers,
-    row: usize,
-    line: usize,
-) -> Result<(), Error> {
-    let room = |buffer, needed, given| {
+/// Whether a model fits the device and this build computes what it should. What the check
+/// itself costs is known beforehand.
+pub(crate) fn check(model: Model<'_>, buffers: &mut impl Buffers, room: Room) -> Result<(), Error> {
+    let fits = |buffer, needed, given| {
         if needed <= given { Ok(()) } else { Err(Error::Buffer { buffer, needed, given }) }
     };
-    room("row", model.inputs(), row)?;
-    room("line", answer::longest(model.outputs()), line)?;
+    fits("row", model.inputs(), room.row)?;
+    fits("line", answer::longest(model.outputs()), room.line)?;
+    let rows = model.golden_rows().saturating_add(GOLDEN_DIGEST_ROWS);
+    let needed = model.work().saturating_mul(u32::try_from(rows).unwrap_or(u32::MAX));
+    if needed > room.work {
+        return Err(Error::Limit { what: "work in its self test", needed, limit: room.work });
+    }
     Predictor::new(model, buffers.workspace())?.self_test()
 }

@@ -1,10 +1,10 @@
-//! Replays the golden models that the host has packed into flash: every row, in
-//! every type that holds its numbers, must give its exact scores.
+//! Replays the golden models that the host has packed into flash, fast and in the small
+//! form: every row, in every type that holds its numbers, must give its exact scores.
 
 #![no_std]
 #![no_main]
 
-use koan::{Buffers, Input, Model, OwnedBuffers, Predictor};
+use koan::{Any, Buffers, Input, Model, OwnedBuffers, Predictor, Profile, Small};
 use koan_firmware::{entry, exit, exit_on_panic, pack, packed, println, stack};
 
 exit_on_panic!();
@@ -66,26 +66,40 @@ fn replay(count: &mut Count) -> Result<(), Failure<'static>> {
     let mut memory = Memory::new();
     for entry in pack::read(packed()).ok_or(Failure::Pack)? {
         let entry = entry.ok_or(Failure::Pack)?;
-        let name = entry.name;
-        let refused = |error| Failure::Model(name, error);
-        let model = Model::parse(entry.blob).map_err(refused)?;
-        let mut predictor = Predictor::new(model, memory.workspace()).map_err(refused)?;
-        predictor.self_test().map_err(refused)?;
-        for (number, row) in entry.rows.enumerate() {
-            let row = row.ok_or(Failure::Pack)?;
-            let mut place = Place { name, row: number, expected: row.scores, count };
-            if let Some(floats) = row.floats {
-                place.compare("f32", &mut predictor, floats)?;
-            }
-            if let Some(words) = row.words {
-                place.compare("i16", &mut predictor, words)?;
-            }
-            if let Some(bytes) = row.bytes {
-                place.compare("u8", &mut predictor, bytes)?;
-            }
-            count.rows += 1;
-        }
+        run::<Any>("fast", &entry, &mut memory, count)?;
+        run::<Small>("small", &entry, &mut memory, count)?;
         count.models += 1;
+        count.rows += entry.rows.count();
+    }
+    Ok(())
+}
+
+/// Replays a model in a form. A function of its own for its memory.
+#[inline(never)]
+fn run<P: Profile>(
+    form: &'static str,
+    entry: &pack::Entry<'static>,
+    memory: &mut Memory,
+    count: &mut Count,
+) -> Result<(), Failure<'static>> {
+    let name = entry.name;
+    let refused = |error| Failure::Model(name, error);
+    let model = Model::parse(entry.blob).map_err(refused)?;
+    let predictor = Predictor::<_, P>::serving(model, memory.workspace());
+    let mut predictor = predictor.map_err(refused)?;
+    predictor.self_test().map_err(refused)?;
+    for (number, row) in entry.rows.enumerate() {
+        let row = row.ok_or(Failure::Pack)?;
+        let mut place = Place { name, form, row: number, expected: row.scores, count };
+        if let Some(floats) = row.floats {
+            place.compare("f32", &mut predictor, floats)?;
+        }
+        if let Some(words) = row.words {
+            place.compare("i16", &mut predictor, words)?;
+        }
+        if let Some(bytes) = row.bytes {
+            place.compare("u8", &mut predictor, bytes)?;
+        }
     }
     Ok(())
 }
@@ -93,19 +107,20 @@ fn replay(count: &mut Count) -> Result<(), Failure<'static>> {
 /// A row of a model and the scores it must give.
 struct Place<'c> {
     name: &'static str,
+    form: &'static str,
     row: usize,
     expected: &'static [i32],
     count: &'c mut Count,
 }
 
 impl Place<'_> {
-    fn compare<I: Input, B: Buffers>(
+    fn compare<I: Input, B: Buffers, P: Profile>(
         &mut self,
         kind: &str,
-        predictor: &mut Predictor<'_, B>,
+        predictor: &mut Predictor<'_, B, P>,
         row: &[I],
     ) -> Result<(), Failure<'static>> {
-        let Place { name, row: number, expected, .. } = *self;
+        let Place { name, form, row: number, expected, .. } = *self;
         let scores = predictor.scores(row).map_err(|error| Failure::Model(name, error))?;
         if scores.len() != expected.len() {
             return Err(Failure::Scores(name, expected.len(), scores.len()));
@@ -115,7 +130,7 @@ impl Place<'_> {
                 self.count.scores += 1;
             } else {
                 println!(
-                    "model {name}, row {number} as {kind}, output {output}: \
+                    "model {name}, {form}, row {number} as {kind}, output {output}: \
                      expected {expected}, actual {actual}"
                 );
                 self.count.differences += 1;

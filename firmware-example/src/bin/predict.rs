@@ -25,12 +25,7 @@ const ROW: [i16; 64] = [
 
 #[entry]
 fn main() -> ! {
-    #[cfg(feature = "stack")]
-    koan_firmware::stack::paint();
-    let result = run();
-    #[cfg(feature = "stack")]
-    koan_firmware::println!("stack: {:?} bytes", koan_firmware::stack::used());
-    match result {
+    match run() {
         Ok(()) => exit(0),
         Err(error) => {
             print(error.message());
@@ -43,11 +38,9 @@ fn main() -> ! {
 // Not inlined: its buffers are no burden for the rest of a firmware.
 #[inline(never)]
 fn run() -> Result<(), koan::Error> {
-    let mut predictor = digits::predictor()?;
+    let mut predictor = digits::predictor();
     predictor.self_test()?;
     let class = predictor.classify(&ROW)?;
-    #[cfg(any(feature = "planted-unwrap", feature = "planted-float", feature = "planted-heap"))]
-    let class = koan_firmware::planted::class(class);
     print(digits::MODEL.class_name(class).unwrap_or("?"));
     print("\n");
     Ok(())

@@ -10,6 +10,7 @@ mod tests {
     use koan::{Error, Model, OwnedBuffers, Predictor};
 
     static BLOB: &[u8] = include_bytes!("../../golden/digits.koan");
+    koan::include_model!(mod digits = "../../golden/digits.koan");
 
     #[test]
     fn the_generator_is_another_one() {
@@ -30,5 +31,18 @@ mod tests {
         assert_eq!(expected, model.check_word());
         assert_ne!(expected, actual);
         assert!(error.to_string().contains("mum32bit"), "{error}");
+    }
+
+    /// The compiler draws nothing when it checks a blob: the first row tells.
+    #[test]
+    fn a_model_that_is_built_in_is_not_run_either() {
+        let row = [0i16; 64];
+        let mut predictor = digits::predictor();
+        for error in [predictor.classify(&row).err(), predictor.self_test().err()] {
+            assert!(matches!(error, Some(Error::Generator { .. })), "{error:?}");
+        }
+        let mut features = vec![0; digits::MODEL.features()];
+        let error = digits::predictor().features(&row, &mut features).err();
+        assert!(matches!(error, Some(Error::Generator { .. })), "{error:?}");
     }
 }

@@ -1,52 +1,56 @@
 //! The features of every family, by the formulas of the specification.
 
 use koan::Law;
-use koan::numerics::{CAUCHY, NORMAL, RECIPROCAL_GAMMA2, cos, logistic};
 
+use super::banks::{Bank, Family};
+use super::conv::conv;
 use super::generator::{Stream, wyrng};
-use super::parse::{Bank, Conv, Family, Scale};
+use super::tables::{CAUCHY, COSINE, NORMAL, RECIPROCAL_GAMMA2, sigmoid};
 
-impl Scale {
-    /// (z·mult modulo 2^32, as an i32) >> shift.
-    fn wrap(&self, z: i64) -> i64 {
-        i64::from((z * self.mult) as i32).div_euclid(1 << self.shift)
-    }
-
-    /// z·mult / 2^shift, rounded, saturated to ±32767.
-    fn round(&self, z: i64) -> i64 {
-        (z * self.mult + (1 << self.shift) / 2).div_euclid(1 << self.shift).clamp(-32767, 32767)
-    }
-}
-
-fn weights_stream(bank: &Bank, seed: u64) -> Stream {
+/// The stream of weights.
+pub fn weights_stream(bank: &Bank, seed: u64) -> Stream {
     Stream::new(seed, 4 * bank.number as u64)
 }
 
-fn offsets_stream(bank: &Bank, seed: u64) -> Stream {
+/// The stream of offsets.
+pub fn offsets_stream(bank: &Bank, seed: u64) -> Stream {
     Stream::new(seed, 4 * bank.number as u64 + 1)
 }
 
-fn choices_stream(bank: &Bank, seed: u64) -> Stream {
+/// The stream of choices.
+pub fn choices_stream(bank: &Bank, seed: u64) -> Stream {
     Stream::new(seed, 4 * bank.number as u64 + 2)
 }
 
-/// Row `k` of the matrix of projections, as if the bank had no scale.
-///
-/// `law` and `grouped` are those of the input `i`: in a group, signs come from
-/// the byte that the normal law would use.
-fn weight(bank: &Bank, stream: &Stream, k: usize, i: usize, d: usize) -> i64 {
-    let of_bytes = || stream.byte(k * d.div_ceil(8) + i / 8, i % 8);
-    let sign = |negative: bool| if negative { -1 } else { 1 };
+/// The entry of a Hadamard matrix.
+pub fn hadamard(row: usize, column: usize) -> i64 {
+    if (row & column).count_ones() % 2 == 1 { -1 } else { 1 }
+}
+
+/// P: the length of a transform of `d` inputs.
+pub fn transform_length(d: usize) -> usize {
+    d.next_power_of_two().max(8)
+}
+
+/// The cosine of a phase, of which the low 16 bits count.
+pub fn cosine(phase: i64) -> i64 {
+    COSINE[(phase.rem_euclid(1 << 16) >> 8) as usize]
+}
+
+/// The weight of input `i` of `d` in projection `k`, as if the bank had no scale.
+pub fn weight(bank: &Bank, stream: &Stream, k: usize, i: usize, d: usize) -> i64 {
+    let of_bytes = || usize::from(stream.byte(k * d.div_ceil(8) + i / 8, i % 8));
+    let sign = |row: usize| match stream.bit(row * d.div_ceil(64) + i / 64, 63 - i % 64) {
+        true => -1,
+        false => 1,
+    };
     match bank.group_of(i).law {
-        Law::Gaussian => i64::from(NORMAL[usize::from(of_bytes())]),
-        Law::Cauchy => i64::from(CAUCHY[usize::from(of_bytes())]),
-        Law::Sign if bank.grouped => sign(of_bytes() >> 7 == 1),
-        Law::Sign => sign(stream.bit(k * d.div_ceil(64) + i / 64, 63 - i % 64)),
+        Law::Gaussian => NORMAL[of_bytes()],
+        Law::Cauchy => CAUCHY[of_bytes()],
+        Law::Sign => sign(k),
         Law::Hadamard => {
-            let p = d.next_power_of_two().max(8);
-            let negated = stream.bit(k / p * d.div_ceil(64) + i / 64, 63 - i % 64);
-            let odd = ((k % p) & i).count_ones() % 2 == 1;
-            sign(negated) * sign(odd)
+            let p = transform_length(d);
+            sign(k / p) * hadamard(k % p, i)
         }
         Law::None => 0,
         law => unreachable!("{law:?} makes no projections"),
@@ -54,30 +58,52 @@ fn weight(bank: &Bank, stream: &Stream, k: usize, i: usize, d: usize) -> i64 {
 }
 
 /// Projection `k` of `inputs`, modulo 2^32 as an i32.
-fn project(bank: &Bank, stream: &Stream, k: usize, inputs: &[i64]) -> i64 {
+pub fn project(bank: &Bank, stream: &Stream, k: usize, inputs: &[i64]) -> i64 {
     let d = inputs.len();
     let z: i64 = (0..d).map(|i| weight(bank, stream, k, i, d) * inputs[i]).sum();
     i64::from(z as i32)
 }
 
-/// Projection `n` in the order in which maxout units and sigmoids take them.
-fn project_in_order(bank: &Bank, seed: u64, n: usize, inputs: &[i64]) -> i64 {
-    let mut k = n;
-    if bank.groups[0].law == Law::Hadamard {
-        let p = inputs.len().next_power_of_two().max(8);
-        let choices = choices_stream(bank, seed);
-        let word = |j| usize::from(choices.word(n / p, j));
-        let (a, c, e, i) = (word(0) | 1, word(1), word(2), n % p);
-        k = n / p * p + (c + a * i + 2 * e * i * i) % p;
+/// Which projection comes at place `n` in the order of units that have their own.
+pub fn row_in_order(bank: &Bank, seed: u64, n: usize, d: usize) -> usize {
+    if bank.groups[0].law != Law::Hadamard {
+        return n;
     }
+    let p = transform_length(d);
+    let choices = choices_stream(bank, seed);
+    let word = |j| usize::from(choices.word(n / p, j));
+    let (a, c, e, i) = (word(0) | 1, word(1), word(2), n % p);
+    n / p * p + (c + a * i + 2 * e * i * i) % p
+}
+
+/// Projection `n` in the order in which maxout units and sigmoids take them.
+pub fn project_in_order(bank: &Bank, seed: u64, n: usize, inputs: &[i64]) -> i64 {
+    let k = row_in_order(bank, seed, n, inputs.len());
     project(bank, &weights_stream(bank, seed), k, inputs)
 }
 
-/// The argument of cos, before the offset, modulo nothing yet.
-fn phase(bank: &Bank, stream: &Stream, k: usize, q: &[i64]) -> i64 {
+/// o, a and c, of which the offsets of a bank are made.
+pub fn offsets(bank: &Bank, seed: u64) -> [i64; 3] {
+    [0, 1, 2].map(|j| i64::from(offsets_stream(bank, seed).word(0, j) & !15))
+}
+
+/// b_k, the phase of feature (or filter) `k` for inputs of 0.
+pub fn offset(bank: &Bank, seed: u64, k: usize) -> i64 {
+    let [o, a, c] = offsets(bank, seed);
+    let k = k as i64;
+    (o + a * k + c * (k * (k - 1) / 2)).rem_euclid(1 << 16)
+}
+
+/// The low 16 bits of the scaled inputs, as i16, of which the lowest `cleared` are 0.
+pub fn scaled(bank: &Bank, q: &[i64], cleared: u32) -> Vec<i64> {
+    let low = |q: i64| i64::from(bank.groups[0].scale.wrap(q) as i16);
+    q.iter().map(|&q| low(q).div_euclid(1 << cleared) << cleared).collect()
+}
+
+/// What the inputs add to the phase of feature `k`, modulo nothing yet.
+pub fn turn(bank: &Bank, stream: &Stream, k: usize, q: &[i64]) -> i64 {
     if bank.groups[0].law == Law::Hadamard {
-        let scale = &bank.groups[0].scale;
-        let scaled: Vec<i64> = q.iter().map(|&q| scale.wrap(q).rem_euclid(1 << 16)).collect();
+        let scaled = scaled(bank, q, if q.len() < 256 { 4 } else { 0 });
         return project(bank, stream, k, &scaled);
     }
     let mut total = 0;
@@ -94,155 +120,116 @@ fn phase(bank: &Bank, stream: &Stream, k: usize, q: &[i64]) -> i64 {
 }
 
 fn fourier(bank: &Bank, seed: u64, q: &[i64]) -> Vec<i64> {
-    let (weights, offsets) = (weights_stream(bank, seed), offsets_stream(bank, seed));
-    let [o, a, c] = [0, 1, 2].map(|j| i64::from(offsets.word(0, j)));
-    bank.indices
-        .iter()
-        .map(|&k| {
-            let n = k as i64;
-            let b = (o + a * n + c * (n * (n - 1) / 2)).rem_euclid(1 << 16);
-            i64::from(cos((phase(bank, &weights, k, q) + b) as i16))
-        })
-        .collect()
+    let weights = weights_stream(bank, seed);
+    let feature = |&k: &usize| cosine(turn(bank, &weights, k, q) + offset(bank, seed, k));
+    bank.indices.iter().map(feature).collect()
 }
 
-fn stump(bank: &Bank, seed: u64, q: &[i64]) -> Vec<i64> {
+/// The numbers of all stumps: n, start, first, step.
+pub fn stump_sequence(bank: &Bank, seed: u64, n: usize) -> [usize; 3] {
     let choices = choices_stream(bank, seed);
-    let used: Vec<usize> = (0..q.len()).filter(|&i| bank.group_of(i).law != Law::None).collect();
-    let n = used.len();
     let part = |i: usize| ((choices.draw(i) % (1 << 32)) as usize * n) >> 32;
-    let (start, first) = (part(0), usize::from(choices.word(2, 0)));
-    let step = (40_503 + 65_536 * part(1)) / n;
-    bank.indices
-        .iter()
-        .map(|&k| {
-            let i = used[(start + k) % n];
-            let byte = (first + k * step) % 65_536 / 256;
-            let v = match bank.group_of(i).law {
-                Law::Normal => i64::from(NORMAL[byte]),
-                Law::Uniform => 2 * byte as i64 - 255,
-                law => unreachable!("{law:?} draws no thresholds"),
-            };
-            if q[i] > bank.group_of(i).scale.wrap(v) { 32767 } else { -32767 }
-        })
-        .collect()
+    [part(0), usize::from(choices.word(2, 0)), (40_503 + 65_536 * part(1)) / n]
+}
+
+/// What stump `k` looks at: the input, the byte, and the threshold.
+pub fn stump(bank: &Bank, seed: u64, k: usize, d: usize) -> (usize, usize, i64) {
+    let used: Vec<usize> = (0..d).filter(|&i| bank.group_of(i).law != Law::None).collect();
+    let n = used.len();
+    let [start, first, step] = stump_sequence(bank, seed, n);
+    let input = used[(start + k) % n];
+    let byte = (first + k * step) % 65_536 / 256;
+    let group = bank.group_of(input);
+    let v = match group.law {
+        Law::Gaussian => NORMAL[byte],
+        Law::Uniform => 2 * byte as i64 - 255,
+        law => unreachable!("{law:?} draws no thresholds"),
+    };
+    (input, byte, group.scale.wrap(v))
+}
+
+fn stumps(bank: &Bank, seed: u64, q: &[i64]) -> Vec<i64> {
+    let feature = |&k: &usize| {
+        let (input, _, threshold) = stump(bank, seed, k, q.len());
+        if q[input] > threshold { 127 } else { -127 }
+    };
+    bank.indices.iter().map(feature).collect()
+}
+
+/// The cell of input `i` in grid `k`.
+pub fn bin_cell(bank: &Bank, seed: u64, k: usize, i: usize, q: &[i64]) -> i64 {
+    let group = bank.group_of(i);
+    if group.law == Law::None {
+        return 0;
+    }
+    let weights = weights_stream(bank, seed);
+    let draw = k * q.len().div_ceil(4) + i / 4;
+    let pitch = usize::from(weights.byte(draw, 2 * (i % 4)));
+    let shift = i64::from(weights.byte(draw, 2 * (i % 4) + 1));
+    let position = group.scale.round(q[i]) * RECIPROCAL_GAMMA2[pitch] + (shift << 12);
+    position.div_euclid(1 << 20)
+}
+
+/// The hash of all cells of grid `k`.
+pub fn bin_hash(bank: &Bank, seed: u64, k: usize, q: &[i64]) -> u64 {
+    let d = q.len();
+    let mut hash = choices_stream(bank, seed).draw(k);
+    for first in (0..d).step_by(4) {
+        let mut word = 0u64;
+        for i in first..d.min(first + 4) {
+            word |= u64::from(bin_cell(bank, seed, k, i, q) as u16) << (16 * (i - first));
+        }
+        hash = wyrng(hash ^ word);
+    }
+    hash
 }
 
 fn bin_slots(bank: &Bank, slot_bits: u32, seed: u64, q: &[i64]) -> Vec<u16> {
-    let (weights, choices) = (weights_stream(bank, seed), choices_stream(bank, seed));
-    let d = q.len();
-    let cell = |k: usize, i: usize| {
-        let group = bank.group_of(i);
-        if group.law == Law::None {
-            return 0;
-        }
-        let draw = k * d.div_ceil(4) + i / 4;
-        let pitch = weights.byte(draw, 2 * (i % 4));
-        let shift = i64::from(weights.byte(draw, 2 * (i % 4) + 1));
-        let x = group.scale.round(q[i]);
-        let position = x * i64::from(RECIPROCAL_GAMMA2[usize::from(pitch)]) + (shift << 12);
-        position.div_euclid(1 << 20)
-    };
-    bank.indices
-        .iter()
-        .map(|&k| {
-            let mut hash = choices.draw(k);
-            for first in (0..d).step_by(4) {
-                let mut word = 0u64;
-                for j in 0..4 {
-                    let cell = if first + j < d { cell(k, first + j) } else { 0 };
-                    word |= u64::from(cell as u16) << (16 * j);
-                }
-                hash = wyrng(hash ^ word);
-            }
-            (hash >> (64 - slot_bits)) as u16
-        })
-        .collect()
+    let slot = |&k: &usize| (bin_hash(bank, seed, k, q) >> (64 - slot_bits)) as u16;
+    bank.indices.iter().map(slot).collect()
+}
+
+/// Which of the shared projections is number `n` of those that units take.
+pub fn choice(bank: &Bank, shared: usize, seed: u64, n: usize) -> usize {
+    (usize::from(choices_stream(bank, seed).word(n / 4, n % 4)) * shared) >> 16
 }
 
 /// The q projections of every maxout unit.
 fn maxout_members(bank: &Bank, pool: usize, shared: usize, seed: u64, q: &[i64]) -> Vec<Vec<i64>> {
-    let (weights, choices) = (weights_stream(bank, seed), choices_stream(bank, seed));
+    let weights = weights_stream(bank, seed);
     let all: Vec<i64> = (0..shared).map(|k| project(bank, &weights, k, q)).collect();
-    let member = |n: usize| {
-        if shared == 0 {
-            return project_in_order(bank, seed, n, q);
-        }
-        let c = usize::from(choices.word(n / 4, n % 4));
-        all[(c * shared) >> 16]
+    let member = |n: usize| match shared {
+        0 => project_in_order(bank, seed, n, q),
+        _ => all[choice(bank, shared, seed, n)],
     };
     bank.indices.iter().map(|&k| (0..pool).map(|j| member(k * pool + j)).collect()).collect()
 }
 
-fn sigmoid(bank: &Bank, seed: u64, q: &[i64]) -> Vec<i64> {
-    let offsets = offsets_stream(bank, seed);
-    let law = bank.groups[0].law;
-    let unit = if law == Law::Gaussian { 2048 } else { 46 };
-    bank.indices
-        .iter()
-        .map(|&k| {
-            let bias = i64::from(NORMAL[usize::from(offsets.byte(k / 8, k % 8))]) * unit;
-            let z = bank.groups[0].scale.round(project_in_order(bank, seed, k, q) + bias);
-            i64::from(logistic(z as i16))
-        })
-        .collect()
+/// What is added to the projection of sigmoid `k`.
+pub fn bias(bank: &Bank, seed: u64, k: usize) -> i64 {
+    let unit = if bank.groups[0].law == Law::Gaussian { 2048 } else { 46 };
+    NORMAL[usize::from(offsets_stream(bank, seed).byte(k / 8, k % 8))] * unit
 }
 
-fn conv(bank: &Bank, conv: &Conv, seed: u64, q: &[i64]) -> Vec<i64> {
-    let (weights, offsets) = (weights_stream(bank, seed), offsets_stream(bank, seed));
-    let [o, a, c] = [0, 1, 2].map(|j| i64::from(offsets.word(0, j)));
-    let scale = &bank.groups[0].scale;
-    let s = |y: usize, x: usize, channel: usize| {
-        scale.wrap(q[(y * conv.width + x) * conv.channels + channel])
+fn sigmoids(bank: &Bank, seed: u64, q: &[i64]) -> Vec<i64> {
+    let scale = bank.groups[0].scale;
+    let feature = |&k: &usize| {
+        sigmoid(scale.round8(project_in_order(bank, seed, k, q) + bias(bank, seed, k)))
     };
-    let ([tall, broad], [down, along]) = (conv.kernel, conv.grid);
-    let n = tall * broad * conv.channels;
-    let dilations = (0..).take_while(|&e| e == 0 || conv.dilated && conv.fits(1 << e)).count();
-    let mut features = Vec::new();
-    let cells = down * along;
-    let filters: std::collections::BTreeSet<_> = bank.indices.iter().map(|k| k / cells).collect();
-    for &f in &filters {
-        let dilation = 1 << (f / 8 % dilations);
-        let [rows, columns] = conv.positions(dilation);
-        let b = o + a * f as i64 + c * (f as i64 * (f as i64 - 1) / 2);
-        let mut sums = vec![vec![0i64; along]; down];
-        for (y, x) in (0..rows).flat_map(|y| (0..columns).map(move |x| (y, x))) {
-            let mut p = b;
-            for i in 0..n {
-                let (u, v, channel) =
-                    (i / conv.channels / broad, i / conv.channels % broad, i % conv.channels);
-                let negative = weights.bit(f * n.div_ceil(64) + i / 64, 63 - i % 64);
-                let at = s(y * conv.stride + u * dilation, x * conv.stride + v * dilation, channel);
-                p += if negative { -at } else { at };
-            }
-            let p = p as i16;
-            let value = match conv.proportion {
-                false => i64::from(cos(p)),
-                true if p >= 0 => 32767,
-                true => 0,
-            };
-            sums[y * down / rows][x * along / columns] += value;
-        }
-        let m = rows.div_ceil(down) * columns.div_ceil(along);
-        let average = |sum: i64| (sum * (65_536 / m as i64) + (1 << 15)).div_euclid(1 << 16);
-        let all: Vec<_> = sums.into_iter().flatten().map(average).collect();
-        let wanted = bank.indices.iter().filter(|&k| k / cells == f);
-        features.extend(wanted.map(|k| all[k % cells]));
-    }
-    features
+    bank.indices.iter().map(feature).collect()
 }
 
 /// The features (columns) of a bank.
 #[must_use]
 pub fn bank_features(bank: &Bank, seed: u64, q: &[i64]) -> Vec<i64> {
     match bank.family {
-        Family::Linear => bank.indices.iter().map(|&k| q[k]).collect(),
+        Family::Linear => bank.indices.iter().map(|&k| 2 * q[k].div_euclid(2)).collect(),
         Family::Fourier => fourier(bank, seed, q),
-        Family::Stump => stump(bank, seed, q),
+        Family::Stump => stumps(bank, seed, q),
         Family::Bin { slot_bits } => {
             let mut columns = vec![0; bank.columns];
             for (k, slot) in bin_slots(bank, slot_bits, seed, q).into_iter().enumerate() {
-                columns[(k << slot_bits) + usize::from(slot)] = 32767;
+                columns[(k << slot_bits) + usize::from(slot)] = 127;
             }
             columns
         }
@@ -250,10 +237,10 @@ pub fn bank_features(bank: &Bank, seed: u64, q: &[i64]) -> Vec<i64> {
             .iter()
             .map(|members| {
                 let highest = *members.iter().max().expect("a pool has members");
-                bank.groups[0].scale.round(highest)
+                bank.groups[0].scale.round8(highest)
             })
             .collect(),
-        Family::Sigmoid => sigmoid(bank, seed, q),
+        Family::Sigmoid => sigmoids(bank, seed, q),
         Family::Conv(shape) => conv(bank, &shape, seed, q),
     }
 }

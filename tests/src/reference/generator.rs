@@ -28,6 +28,12 @@ impl Stream {
         Self { base: wyrng(seed.wrapping_add((number + 1).wrapping_mul(STREAM_STEP))) }
     }
 
+    /// What draw 0 is drawn from.
+    #[must_use]
+    pub fn base(&self) -> u64 {
+        self.base
+    }
+
     /// Draw `i`.
     #[must_use]
     pub fn draw(&self, i: usize) -> u64 {
@@ -54,7 +60,7 @@ impl Stream {
 }
 
 /// The check word of the generator for a seed.
-pub(super) fn check_word(seed: u64) -> u16 {
+pub(crate) fn check_word(seed: u64) -> u16 {
     let stream = Stream::new(seed, (1 << 32) - 1);
     let x = stream.draw(0) ^ stream.draw(1).rotate_left(32);
     (0..4).fold(0, |word, j| word ^ (x >> (16 * j)) as u16)

@@ -1,8 +1,9 @@
 //! Scores, golden digest and CRC-32.
 
+use super::banks::Family;
 use super::features::{bank_codes, bank_features};
 use super::generator::Stream;
-use super::parse::{Family, Reference};
+use super::parse::Reference;
 
 impl Reference {
     /// The scores of a quantised row.

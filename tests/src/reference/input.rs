@@ -1,37 +1,47 @@
 //! The input map, exactly: a float is an integer times a power of two.
 
-use koan::numerics::{LOG_BITS, signed_log_f32};
-
+use super::log::signed_log;
 use super::parse::Map;
 
 /// What the value of a map saturates at.
 const VALUE_MAX: i128 = (1 << 31) - 1;
 
 impl Map {
-    /// The integer that `x` becomes, in −limit..=limit.
+    /// v: the value that is taken the offset off; `x` is no NaN.
     #[must_use]
-    pub fn quantise(&self, x: f32, limit: i64) -> i64 {
-        if x.is_nan() {
-            return 0;
-        }
+    pub fn value(&self, x: f32) -> i64 {
         let value = if self.log {
-            round_shifted(i128::from(signed_log_f32(x)), self.shift - LOG_BITS as i32)
+            round_shifted(i128::from(signed_log(x)), self.shift - 24)
         } else if x.is_infinite() {
             if x > 0.0 { VALUE_MAX } else { -VALUE_MAX }
         } else {
             let (whole, exponent) = integer_and_exponent(x);
             round_shifted(whole, exponent + self.shift)
         };
+        value as i64
+    }
+
+    /// c: the value without the offset, saturated.
+    #[must_use]
+    pub fn centred(&self, x: f32) -> i64 {
+        let centred = self.value(x) - i64::from(self.offset);
         let far = (1 << 23) - 1;
-        let centred = value - i128::from(self.offset);
-        let centred = centred.clamp(i128::from(i32::MIN), i128::from(i32::MAX)).clamp(-far, far);
-        let q = (centred * i128::from(self.mult) + (1 << 14)).div_euclid(1 << 15);
-        q.clamp(-i128::from(limit), i128::from(limit)) as i64
+        centred.clamp(i64::from(i32::MIN), i64::from(i32::MAX)).clamp(-far, far)
+    }
+
+    /// The integer that `x` becomes, in −limit..=limit.
+    #[must_use]
+    pub fn quantise(&self, x: f32, limit: i64) -> i64 {
+        if x.is_nan() {
+            return 0;
+        }
+        let q = (self.centred(x) * i64::from(self.mult) + (1 << 14)).div_euclid(1 << 15);
+        q.clamp(-limit, limit)
     }
 }
 
 /// A finite `x` as `whole · 2^exponent`.
-fn integer_and_exponent(x: f32) -> (i128, i32) {
+pub(super) fn integer_and_exponent(x: f32) -> (i128, i32) {
     let bits = x.to_bits();
     let biased = (bits >> 23 & 0xff) as i32;
     let fraction = i128::from(bits & 0x7f_ffff);

@@ -1,21 +1,29 @@
 //! A naive implementation of the whole model, written from `docs/format.md`.
 //!
-//! It shares no code with the core but its numeric tables and functions
-//! (`koan::numerics`), which have tests of their own against `f64`. Where the
-//! core saves work or memory, this one writes the definition down: explicit
-//! matrices, weights unpacked bit by bit, sums in wide integers with a modulo
-//! exactly where the specification has one.
+//! It shares nothing with the core but the types [`Law`](koan::Law) and
+//! [`Task`](koan::Task): tables and functions are its own, from their formulas. Where
+//! the core saves work or memory, this one writes the definition down: explicit
+//! matrices, weights unpacked bit by bit, sums in wide integers with a modulo exactly
+//! where the specification has one.
 
-mod features;
-mod generator;
+mod banks;
+pub mod conv;
+pub mod features;
+pub(crate) mod generator;
 mod head;
 mod input;
+pub(crate) mod log;
 mod parse;
+pub mod tables;
+mod work;
 
+pub use banks::{Bank, Conv, Family, Group, Scale};
 pub use features::{bank_codes, bank_features};
 pub use generator::Stream;
 pub use head::crc32;
-pub use parse::{Bank, Conv, Family, Group, Head, Map, Reference, Sections};
+pub use log::{signed_log, signed_log_by};
+pub use parse::{Head, Map, Reference, Sections};
+pub use tables::table_bytes;
 
 impl Reference {
     /// The integers that a row becomes.
@@ -55,21 +63,5 @@ impl Reference {
         }
         let highest = scores.iter().max().expect("a classification has outputs");
         scores.iter().position(|score| score == highest).expect("it is one of them")
-    }
-
-    /// Inputs × projections of a row: what a prediction costs.
-    #[must_use]
-    pub fn work(&self) -> usize {
-        let each = |bank: &Bank| match bank.family {
-            Family::Maxout { pool, shared: 0 } => bank.features * pool * self.inputs,
-            Family::Maxout { pool, shared } => bank.features * pool + shared * self.inputs,
-            Family::Conv(conv) => {
-                let taps = conv.kernel.iter().product::<usize>() * conv.channels;
-                // At most: a list may have a feature of every filter.
-                bank.features * taps * conv.positions(1).iter().product::<usize>()
-            }
-            _ => bank.features * self.inputs,
-        };
-        self.banks.iter().map(each).sum()
     }
 }

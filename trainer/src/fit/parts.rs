@@ -76,7 +76,7 @@ impl Others {
         let Some((count, lambda)) = keep else {
             return Self { columns: (0..moments.features()).collect(), spec: spec.clone(), system };
         };
-        let best = backward(&system, lambda, None, count).kept(count);
+        let best = backward(&system, lambda, count).kept(count);
         let columns = with_empty_banks(spec, best);
         let system = System::new(&moments.select(&columns));
         Self { spec: only(spec, &columns), columns, system }

@@ -1,10 +1,10 @@
 //! Greedy backward elimination through the inverse of the Gram matrix.
 //!
 //! The ridge objective around its minimum W = A⁻¹B, A = G + λI, is quadratic.
-//! Setting the weights of the features in J to zero, and letting the others
-//! follow, raises it by tr(W_Jᵀ·((A⁻¹)_JJ)⁻¹·W_J): for one feature
-//! Σ_t w_jt²/(A⁻¹)_jj (the saliency of optimal brain surgeon, for a linear head
-//! exact). The inverse without J is (A⁻¹)_RR − (A⁻¹)_RJ·((A⁻¹)_JJ)⁻¹·(A⁻¹)_JR.
+//! Setting the weights of feature j to zero, and letting the others follow, raises it
+//! by Σ_t w_jt²/(A⁻¹)_jj (the saliency of optimal brain surgeon, for a linear head
+//! exact). The inverse without the features in J is
+//! (A⁻¹)_RR − (A⁻¹)_RJ·((A⁻¹)_JJ)⁻¹·(A⁻¹)_JR.
 //!
 //! Features go in batches: within a batch the greedy order is followed exactly
 //! among the candidates that are cheapest at its start, then the whole inverse
@@ -24,124 +24,71 @@ const CANDIDATES: usize = 3;
 /// of the updates add up.
 const AFRESH: f64 = 0.6;
 
-/// The order in which groups of features were removed.
+/// The order in which features were removed.
 #[derive(Clone, Debug)]
 pub struct Elimination {
-    /// Groups, the first removed first.
+    /// Features, the first removed first.
     pub removed: Vec<usize>,
     /// What each removal added to the ridge objective, given those before it.
     pub costs: Vec<f64>,
-    groups: Vec<Vec<usize>>,
+    features: usize,
 }
 
 impl Elimination {
-    /// The features that are left with at most `count` of them, ascending: none
-    /// fewer than the elimination went down to.
+    /// The `count` features that are left last, ascending: none fewer than the
+    /// elimination went down to.
     #[must_use]
     pub fn kept(&self, count: usize) -> Vec<usize> {
-        let mut left: usize = self.groups.iter().map(Vec::len).sum();
-        let mut gone = vec![false; self.groups.len()];
-        for &group in &self.removed {
-            if left <= count {
-                break;
-            }
-            left -= self.groups[group].len();
-            gone[group] = true;
-        }
-        let kept = self.groups.iter().zip(&gone).filter(|(_, gone)| !**gone);
-        let mut kept: Vec<usize> = kept.flat_map(|(group, _)| group.iter().copied()).collect();
-        kept.sort_unstable();
-        kept
+        let gone = self.features.saturating_sub(count).min(self.removed.len());
+        let mut stays = vec![true; self.features];
+        self.removed[..gone].iter().for_each(|&k| stays[k] = false);
+        (0..self.features).filter(|&k| stays[k]).collect()
     }
 }
 
-/// Removes groups of features, always the one that costs least, until at most
-/// `least` features are left. `groups` are disjoint and cover all features;
-/// none: each feature is a group of its own. λ is relative, as in
-/// [`System::solve`].
-///
-/// # Panics
-/// If a group names a feature that is not there.
+/// Removes features, always the one that costs least, until at most `least`, or one, are
+/// left. λ is relative, as in [`System::solve`].
 #[must_use]
-pub fn backward(
-    system: &System,
-    lambda: f64,
-    groups: Option<&[Vec<usize>]>,
-    least: usize,
-) -> Elimination {
+pub fn backward(system: &System, lambda: f64, least: usize) -> Elimination {
     let (_, lambda) = system.factor(lambda);
     let matrix = system.regularised(lambda);
-    eliminate(matrix.as_ref(), system.cross(), groups, least)
-}
-
-/// As [`backward`], for any quadratic: `matrix` A, positive definite, and
-/// `cross` B, K × T.
-pub(crate) fn eliminate(
-    matrix: MatRef<'_, f64>,
-    cross: MatRef<'_, f64>,
-    groups: Option<&[Vec<usize>]>,
-    least: usize,
-) -> Elimination {
-    let groups = match groups {
-        Some(groups) => groups.to_vec(),
-        None => (0..matrix.nrows()).map(|k| vec![k]).collect(),
-    };
-    let mut state = State::new(matrix, cross, &groups, (0..groups.len()).collect());
-    let mut fresh = state.order.len();
+    let features = matrix.nrows();
+    let mut state = State::new(matrix.as_ref(), system.cross(), (0..features).collect());
+    let mut fresh = features;
     let (mut removed, mut costs) = (Vec::new(), Vec::new());
-    while state.order.len() > least && state.left.len() > 1 {
-        let batch = ((state.left.len() as f64 * BATCH) as usize).max(1);
-        let gone = state.batch(batch, least);
-        for &(group, cost) in &gone {
-            removed.push(group);
+    while state.left.len() > least.max(1) {
+        let count = state.left.len();
+        let batch = ((count as f64 * BATCH) as usize).clamp(1, count - least.max(1));
+        let gone = state.batch(batch);
+        for &(k, cost) in &gone {
+            removed.push(k);
             costs.push(cost);
         }
-        let gone: Vec<usize> = gone.into_iter().map(|(group, _)| group).collect();
-        let left: Vec<usize> =
-            state.left.iter().copied().filter(|group| !gone.contains(group)).collect();
-        let features: usize = left.iter().map(|&group| groups[group].len()).sum();
-        if (features as f64) < AFRESH * fresh as f64 {
-            state = State::new(matrix, cross, &groups, left);
-            fresh = features;
+        let is_gone = |k: &usize| gone.iter().any(|(gone, _)| gone == k);
+        let left = count - gone.len();
+        if (left as f64) < AFRESH * fresh as f64 {
+            state.left.retain(|k| !is_gone(k));
+            state = State::new(matrix.as_ref(), system.cross(), state.left);
+            fresh = left;
         } else {
-            state = state.without(&gone, left);
+            state = state.without(is_gone);
         }
     }
-    Elimination { removed, costs, groups }
+    Elimination { removed, costs, features }
 }
 
 /// The inverse and the weights of the features that are left.
-struct State<'g> {
-    groups: &'g [Vec<usize>],
-    /// Groups that are left.
+struct State {
+    /// Features that are left: the rows of the inverse.
     left: Vec<usize>,
-    /// Features that are left, group by group: the rows of the inverse.
-    order: Vec<usize>,
-    /// Where each of the groups in `left` begins in `order`.
-    starts: Vec<usize>,
     inverse: Mat<f64>,
     weights: Mat<f64>,
 }
 
-impl<'g> State<'g> {
-    fn layout(groups: &[Vec<usize>], left: &[usize]) -> (Vec<usize>, Vec<usize>) {
-        let (mut order, mut starts) = (Vec::new(), Vec::new());
-        for &group in left {
-            starts.push(order.len());
-            order.extend_from_slice(&groups[group]);
-        }
-        (order, starts)
-    }
-
-    fn new(
-        matrix: MatRef<'_, f64>,
-        cross: MatRef<'_, f64>,
-        groups: &'g [Vec<usize>],
-        left: Vec<usize>,
-    ) -> Self {
-        let (order, starts) = Self::layout(groups, &left);
-        let part = Mat::from_fn(order.len(), order.len(), |i, j| matrix[(order[i], order[j])]);
-        let cross = Mat::from_fn(order.len(), cross.ncols(), |k, t| cross[(order[k], t)]);
+impl State {
+    fn new(matrix: MatRef<'_, f64>, cross: MatRef<'_, f64>, left: Vec<usize>) -> Self {
+        let part = Mat::from_fn(left.len(), left.len(), |i, j| matrix[(left[i], left[j])]);
+        let cross = Mat::from_fn(left.len(), cross.ncols(), |k, t| cross[(left[k], t)]);
         let inverse = match part.llt(Side::Lower) {
             Ok(factor) => factor.inverse(),
             // A principal part of a positive definite matrix only fails by
@@ -149,92 +96,56 @@ impl<'g> State<'g> {
             Err(_) => part.lblt(Side::Lower).inverse(),
         };
         let weights = &inverse * &cross;
-        Self { groups, left, order, starts, inverse, weights }
+        Self { left, inverse, weights }
     }
 
-    /// The rows of group number `i` of those that are left.
-    fn rows(&self, i: usize) -> std::ops::Range<usize> {
-        self.starts[i]..self.starts[i] + self.groups[self.left[i]].len()
-    }
-
-    /// The next groups to go and their costs, at most `batch`.
-    fn batch(&self, batch: usize, least: usize) -> Vec<(usize, f64)> {
+    /// The next `batch` features to go and their costs.
+    fn batch(&self, batch: usize) -> Vec<(usize, f64)> {
         let mut costs: Vec<(f64, usize)> = (0..self.left.len())
-            .map(|i| {
-                let rows = self.rows(i);
-                let inverse =
-                    self.inverse.as_ref().submatrix(rows.start, rows.start, rows.len(), rows.len());
-                (cost(inverse, self.weights.as_ref().subrows(rows.start, rows.len())), i)
-            })
+            .map(|i| (cost(self.inverse.as_ref(), self.weights.as_ref(), i), i))
             .collect();
         costs.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         costs.truncate(if batch > 1 { CANDIDATES * batch } else { 1 });
         // The inverse and the weights of the candidates alone: removing some of
         // them changes the others as the whole update would.
-        let mut candidates: Vec<usize> = costs.iter().map(|&(_, i)| i).collect();
-        candidates.sort_unstable();
-        let rows: Vec<usize> = candidates.iter().flat_map(|&i| self.rows(i)).collect();
+        let mut rows: Vec<usize> = costs.iter().map(|&(_, i)| i).collect();
+        rows.sort_unstable();
         let mut inverse =
             Mat::from_fn(rows.len(), rows.len(), |i, j| self.inverse[(rows[i], rows[j])]);
         let mut weights =
             Mat::from_fn(rows.len(), self.weights.ncols(), |k, t| self.weights[(rows[k], t)]);
-        let mut starts = Vec::new();
-        let mut start = 0;
-        for &i in &candidates {
-            starts.push(start);
-            start += self.rows(i).len();
-        }
-        let mut features = self.order.len();
-        let mut open = vec![true; candidates.len()];
+        let mut open = vec![true; rows.len()];
         let mut gone = Vec::new();
-        while gone.len() < batch && features > least {
-            let price = |c: usize| {
-                let (start, size) = (starts[c], self.rows(candidates[c]).len());
-                cost(
-                    inverse.as_ref().submatrix(start, start, size, size),
-                    weights.as_ref().subrows(start, size),
-                )
-            };
-            let cheapest = (0..candidates.len())
+        while gone.len() < batch {
+            let cheapest = (0..rows.len())
                 .filter(|&c| open[c])
-                .map(|c| (price(c), c))
+                .map(|c| (cost(inverse.as_ref(), weights.as_ref(), c), c))
                 .min_by(|a, b| a.0.total_cmp(&b.0));
             let Some((price, c)) = cheapest else { break };
             open[c] = false;
-            gone.push((self.left[candidates[c]], price));
-            let (start, size) = (starts[c], self.rows(candidates[c]).len());
-            features -= size;
-            let cut: Vec<usize> = (start..start + size).collect();
-            remove(&mut inverse, &mut weights, &cut);
+            gone.push((self.left[rows[c]], price));
+            remove(&mut inverse, &mut weights, &[c]);
         }
         gone
     }
 
-    /// The state without the groups in `gone`: `left` are the others.
-    fn without(mut self, gone: &[usize], left: Vec<usize>) -> Self {
-        let (mut cut, mut stay) = (Vec::new(), Vec::new());
-        for (i, group) in self.left.iter().enumerate() {
-            let place = if gone.contains(group) { &mut cut } else { &mut stay };
-            place.extend(self.rows(i));
-        }
+    /// The state without the features that are gone.
+    fn without(mut self, is_gone: impl Fn(&usize) -> bool) -> Self {
+        let (cut, stay): (Vec<usize>, Vec<usize>) =
+            (0..self.left.len()).partition(|&i| is_gone(&self.left[i]));
         remove(&mut self.inverse, &mut self.weights, &cut);
         let inverse = Mat::from_fn(stay.len(), stay.len(), |i, j| self.inverse[(stay[i], stay[j])]);
         let weights =
             Mat::from_fn(stay.len(), self.weights.ncols(), |k, t| self.weights[(stay[k], t)]);
-        let (order, starts) = Self::layout(self.groups, &left);
-        Self { groups: self.groups, left, order, starts, inverse, weights }
+        let left = stay.iter().map(|&i| self.left[i]).collect();
+        Self { left, inverse, weights }
     }
 }
 
-/// What removing a group adds to the objective: tr(Wᵀ·inverse⁻¹·W) over its rows.
-fn cost(inverse: MatRef<'_, f64>, weights: MatRef<'_, f64>) -> f64 {
-    if inverse.nrows() == 1 {
-        let square: f64 = (0..weights.ncols()).map(|t| weights[(0, t)].powi(2)).sum();
-        return square / inverse[(0, 0)];
-    }
-    let Ok(factor) = inverse.llt(Side::Lower) else { return f64::INFINITY };
-    let solved = factor.solve(weights);
-    weights.row_iter().zip(solved.row_iter()).map(|(w, s)| w * s.transpose()).sum()
+/// What removing row `i` adds to the objective.
+fn cost(inverse: MatRef<'_, f64>, weights: MatRef<'_, f64>, i: usize) -> f64 {
+    let square: f64 = (0..weights.ncols()).map(|t| weights[(i, t)].powi(2)).sum();
+    square / inverse[(i, i)]
 }
 
 /// Updates inverse and weights for the removal of the rows in `cut`, which become
@@ -275,7 +186,7 @@ mod tests {
     fn each_removal_is_the_best_of_naive_refits() {
         let system = problem(24, 200, 3);
         let matrix = system.regularised(1e-3);
-        let found = backward(&system, 1e-3, None, 4);
+        let found = backward(&system, 1e-3, 4);
         let mut kept: Vec<usize> = (0..24).collect();
         for (&removed, &cost) in found.removed.iter().zip(&found.costs) {
             let before = objective(&matrix, system.cross(), &kept);
@@ -295,33 +206,10 @@ mod tests {
     }
 
     #[test]
-    fn each_group_removal_is_the_best_of_naive_refits() {
-        let system = problem(30, 250, 2);
-        let matrix = system.regularised(1e-3);
-        let groups: Vec<Vec<usize>> = (0..10).map(|g| vec![g, g + 10, g + 20]).collect();
-        let found = backward(&system, 1e-3, Some(&groups), 6);
-        let mut left: Vec<usize> = (0..10).collect();
-        for (&removed, &cost) in found.removed.iter().zip(&found.costs) {
-            let features = |gone: Option<usize>| -> Vec<usize> {
-                let left = left.iter().filter(|&&g| Some(g) != gone);
-                left.flat_map(|&g| groups[g].iter().copied()).collect()
-            };
-            let before = objective(&matrix, system.cross(), &features(None));
-            let after = |gone| objective(&matrix, system.cross(), &features(Some(gone)));
-            let least = left.iter().map(|&g| after(g)).fold(f64::INFINITY, f64::min);
-            assert!((after(removed) - least).abs() <= 1e-9 * before.abs());
-            assert!((after(removed) - before - cost).abs() <= 1e-9 * before.abs());
-            left.retain(|&g| g != removed);
-        }
-        assert_eq!(left.len(), 2);
-        assert_eq!(found.kept(6).len(), 6);
-    }
-
-    #[test]
     fn batches_lose_little_against_one_by_one() {
         let system = problem(200, 600, 2);
         let matrix = system.regularised(1e-3);
-        let kept = backward(&system, 1e-3, None, 40).kept(40);
+        let kept = backward(&system, 1e-3, 40).kept(40);
         let mut single: Vec<usize> = (0..200).collect();
         while single.len() > 40 {
             let part =

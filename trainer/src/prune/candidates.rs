@@ -4,7 +4,7 @@
 use koan::Family;
 
 use super::backward::{Elimination, backward};
-use crate::blob::ModelSpec;
+use crate::blob::{ModelSpec, whole};
 use crate::features::FeatureMap;
 use crate::fit::hold_out;
 use crate::moments::Moments;
@@ -31,8 +31,7 @@ pub struct Shortlist {
 impl Shortlist {
     /// Ranks the features of `spec`, of all its banks together, by backward
     /// elimination on the rows to fit on, down to `least` of them; λ is the best
-    /// one for the whole pool on the rows held out. With `whole_filters` the features
-    /// of a convolution's filter go together.
+    /// one for the whole pool on the rows held out.
     ///
     /// # Errors
     /// A pool of bins, whose columns come in grids, or of too many features; a
@@ -41,7 +40,6 @@ impl Shortlist {
         problem: &Problem<'_>,
         spec: ModelSpec,
         least: usize,
-        whole_filters: bool,
         options: &TrainOptions,
         progress: &Progress,
     ) -> Result<Self, Error> {
@@ -63,8 +61,7 @@ impl Shortlist {
             Some(lambda) => lambda,
             None => best_on(&system, &held_out, &LAMBDAS).0.lambda,
         };
-        let groups = whole_filters.then(|| filters(&spec));
-        let elimination = backward(&system, lambda, groups.as_deref(), least);
+        let elimination = backward(&system, lambda, least);
         Ok(Self { spec, elimination, fit, held_out })
     }
 
@@ -106,22 +103,6 @@ pub(crate) fn with_empty_banks(spec: &ModelSpec, mut kept: Vec<usize>) -> Vec<us
     kept
 }
 
-/// The columns of each filter of a pool, and all others alone.
-fn filters(pool: &ModelSpec) -> Vec<Vec<usize>> {
-    let mut groups = Vec::new();
-    let mut start = 0;
-    for bank in &pool.banks {
-        let size = match bank.family {
-            Family::Conv(conv) => usize::from(conv.cells()),
-            _ => 1,
-        };
-        let columns: Vec<usize> = (start..start + bank.columns()).collect();
-        groups.extend(columns.chunks(size).map(<[usize]>::to_vec));
-        start += columns.len();
-    }
-    groups
-}
-
 /// `spec` with the columns in `kept` alone, ascending.
 pub(crate) fn only(spec: &ModelSpec, kept: &[usize]) -> ModelSpec {
     let mut spec = spec.clone();
@@ -129,9 +110,7 @@ pub(crate) fn only(spec: &ModelSpec, kept: &[usize]) -> ModelSpec {
     for bank in &mut spec.banks {
         let columns = bank.columns();
         let mine = kept.iter().filter(|&&k| k >= start && k < start + columns);
-        // A bank that was pruned before has numbers of its own.
-        let number = |k: usize| bank.kept.as_ref().map_or(k as u32, |kept| kept[k]);
-        let list: Vec<u32> = mine.map(|&k| number(k - start)).collect();
+        let list: Vec<u32> = mine.map(|&k| bank.index_of(k - start)).collect();
         start += columns;
         if list.len() < columns {
             bank.features = list.len() as u16;
@@ -163,7 +142,7 @@ pub fn select_candidates(
     if found < count {
         return Err(Error::Options(format!("{candidates} candidates for {count} features")));
     }
-    let shortlist = Shortlist::new(problem, pool, count, false, options, progress)?;
+    let shortlist = Shortlist::new(problem, pool, count, options, progress)?;
     Ok(shortlist.spec(&shortlist.kept(count)))
 }
 
@@ -175,13 +154,10 @@ pub fn pool(spec: &ModelSpec, candidates: u16) -> ModelSpec {
     let mut pool = spec.clone();
     pool.head = None;
     for bank in &mut pool.banks {
-        let whole = match bank.family {
-            Family::Linear => continue,
-            Family::Conv(conv) => conv.cells(),
-            _ => 1,
-        };
-        bank.features = (candidates / whole).max(1) * whole;
-        bank.kept = None;
+        if bank.family != Family::Linear {
+            bank.features = whole(bank.family, candidates);
+            bank.kept = None;
+        }
     }
     pool
 }
@@ -203,13 +179,12 @@ mod tests {
             kept: None,
         };
         let map = InputMap { offset: 0, shift: 0, log: false, mult: 1 };
-        let stump = BankSpec { family: Family::Stump, law: Law::Normal, ..bank.clone() };
+        let stump = BankSpec { family: Family::Stump, law: Law::Gaussian, ..bank.clone() };
         ModelSpec::features(1, 3, MapSpec::Shared(map), vec![bank, stump])
     }
 
     #[test]
-    fn columns_of_a_filter_are_one_group() {
-        let mut pool = spec();
+    fn features_of_a_convolution_are_those_of_its_pool() {
         let conv = koan::Conv {
             height: 6,
             channels: 1,
@@ -218,14 +193,35 @@ mod tests {
             grid: 2,
             proportion: false,
             dilated: false,
+            transform: 8,
         };
-        pool.banks[1] =
-            BankSpec { family: Family::Conv(conv), features: 8, ..pool.banks[1].clone() };
-        let groups = filters(&pool);
-        assert_eq!(groups.len(), 12);
-        assert_eq!(groups[9], [9]);
-        assert_eq!(groups[10], [10, 11, 12, 13]);
-        assert_eq!(groups[11], [14, 15, 16, 17]);
+        // Eleven filters of four cells: a block of eight, and one of three.
+        let mut pool = spec();
+        pool.banks.truncate(1);
+        let bank = &mut pool.banks[0];
+        (bank.family, bank.law, bank.features) = (Family::Conv(conv), Law::Hadamard, 44);
+        (pool.inputs, bank.scale) = (36, Scale { mult: 91, shift: 0 });
+        let features = |spec: &ModelSpec| {
+            let blob = spec.encode().unwrap();
+            let mut predictor = crate::blob::predictor(&blob).unwrap();
+            let mut features = vec![0; predictor.model().features()];
+            let row: Vec<f32> = (0..36u8).map(|i| f32::from(i * 7 % 64)).collect();
+            predictor.features(&row, &mut features).unwrap();
+            features
+        };
+        let all = features(&pool);
+        let kept = [0, 5, 31, 32, 34, 35, 40, 43];
+        let some = only(&pool, &kept);
+        assert_eq!(features(&some), kept.map(|k| all[k]));
+        // And of what was kept some once more.
+        assert_eq!(features(&only(&some, &[1, 3, 7])), [5, 32, 43].map(|k| all[k]));
+        // The first ten filters.
+        let fewer = ModelSpec {
+            banks: vec![BankSpec { features: 40, ..pool.banks[0].clone() }],
+            ..pool.clone()
+        };
+        let first = pool.banks[0].first(40);
+        assert_eq!(features(&fewer), first.iter().map(|&k| all[k]).collect::<Vec<_>>());
     }
 
     #[test]

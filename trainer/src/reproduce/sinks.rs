@@ -367,7 +367,7 @@ fn normalised_map(
     seed: u64,
     normaliser: &Normaliser,
 ) -> Result<FeatureMap, Error> {
-    let law = if family == Family::Stump { Law::Normal } else { Law::Hadamard };
+    let law = if family == Family::Stump { Law::Gaussian } else { Law::Hadamard };
     // The spread only bounds what 16 bits must hold of inputs.
     let step = if family == Family::Stump { train.rows().div_ceil(500).max(1) } else { 1 };
     let rows: Vec<usize> = (0..train.rows()).step_by(step).collect();

@@ -65,8 +65,7 @@ impl<'b> Pool<'b> {
         let (_, held_rows) = hold_out(&base.problem, options.seed);
         let map = FeatureMap::new(&spec)?;
         let design = Design::of(&map, base.problem.table, &held_rows)?;
-        let shortlist =
-            Shortlist::new(&base.problem, spec, 1, base.options.whole_filters, &options, progress)?;
+        let shortlist = Shortlist::new(&base.problem, spec, 1, &options, progress)?;
         let held = base.problem.table.select(&held_rows);
         Ok(Self { base, seed, shortlist, held_rows, held, design })
     }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use koan::{Calibration, Family, Model};
 
-use crate::blob::{BankSpec, HeadSpec, ModelSpec};
+use crate::blob::{HeadSpec, ModelSpec};
 use crate::data::{Table, Task};
 use crate::fit::{Fitted, fit_loss};
 use crate::problem::Problem;
@@ -33,9 +33,6 @@ pub struct ShrinkOptions {
     pub bits: Vec<u8>,
     /// Features of the pools to keep features from; by the largest size if empty.
     pub candidates: Vec<u16>,
-    /// Whether filters of convolutions go or stay as wholes: what is left of a
-    /// filter costs nearly as many instructions as all of it.
-    pub whole_filters: bool,
     /// What the head minimises in the end.
     pub loss: Loss,
     /// Seeds are tried for so long; only the model's own if zero.
@@ -235,10 +232,6 @@ pub fn shrink(
         Base { spec: ModelSpec::features_of(&model), model, problem, options: options.clone() };
     if base.spec.banks.iter().any(|bank| matches!(bank.family, Family::Bin { .. })) {
         return Err(Error::Options("models of bins cannot be shrunk".into()));
-    }
-    let conv = |bank: &BankSpec| matches!(bank.family, Family::Conv(_));
-    if options.whole_filters && !base.spec.banks.iter().any(conv) {
-        return Err(Error::Options("a model without convolutions has no filters".into()));
     }
     for &flash in &options.flash {
         let (least, bytes) = size::most(&base, flash, 2, 1)?;

@@ -13,23 +13,25 @@ const BLOCK: usize = 512;
 /// Entries that are turned into f64 at a time: they stay in a core's cache.
 const CACHED: usize = 1 << 15;
 
-/// Integer features of n rows: K × n, column-major, so that a row's features
-/// lie together. Two bytes an entry.
+/// Features of n rows: K × n, column-major, so that a row's features lie together. Two
+/// bytes an entry: integers, which are multiplied by the unit of their feature.
 #[derive(Clone, Debug)]
 pub struct Design {
     values: Vec<i16>,
+    /// What the integers of each feature are multiplied by.
+    units: Vec<f64>,
     features: usize,
 }
 
 impl Design {
-    /// From `values`, row after row, `features` each.
+    /// From `values`, row after row, `features` each, in units of 1.
     ///
     /// # Panics
     /// If `features` is 0 or does not divide the number of values.
     #[must_use]
     pub fn new(values: Vec<i16>, features: usize) -> Self {
         assert!(features > 0 && values.len().is_multiple_of(features), "whole rows");
-        Self { values, features }
+        Self { values, units: vec![1.0; features], features }
     }
 
     /// The features that the core computes of `rows` of `table`.
@@ -37,7 +39,8 @@ impl Design {
     /// # Errors
     /// A table with another number of inputs.
     pub fn of(map: &FeatureMap, table: &Table, rows: &[usize]) -> Result<Self, koan::Error> {
-        Ok(Self::new(map.features_of(table, rows)?, map.features()))
+        let design = Self::new(map.features_of(table, rows)?, map.features());
+        Ok(Self { units: map.units().to_vec(), ..design })
     }
 
     /// Number of rows, n.
@@ -52,7 +55,7 @@ impl Design {
         self.features
     }
 
-    /// The features of row `i`.
+    /// The integers of row `i`.
     #[must_use]
     pub fn row(&self, i: usize) -> &[i16] {
         &self.values[i * self.features..][..self.features]
@@ -81,7 +84,10 @@ impl Design {
                 let mut result = start(values.len() / self.features);
                 for (part, values) in values.chunks(rows * self.features).enumerate() {
                     buffer.clear();
-                    buffer.extend(values.iter().map(|&value| f64::from(value)));
+                    for row in values.chunks_exact(self.features) {
+                        let units = row.iter().zip(&self.units);
+                        buffer.extend(units.map(|(&value, unit)| f64::from(value) * unit));
+                    }
                     let columns = values.len() / self.features;
                     let part_of = MatRef::from_column_major_slice(buffer, self.features, columns);
                     step(&mut result, number * BLOCK + part * rows, part_of);
@@ -158,8 +164,8 @@ impl Design {
     pub fn unit(&self, weights: &[f64]) -> f64 {
         let (mut sums, mut squares) = (vec![0.0; self.features], 0.0);
         for (i, weight) in weights.iter().enumerate() {
-            for (sum, &value) in sums.iter_mut().zip(self.row(i)) {
-                let value = f64::from(value);
+            for ((sum, &value), unit) in sums.iter_mut().zip(self.row(i)).zip(&self.units) {
+                let value = f64::from(value) * unit;
                 *sum += weight * value;
                 squares += weight * value * value;
             }
@@ -179,7 +185,7 @@ impl Design {
             let weights = weights.map(|all| &all[start..start + rows]);
             moments.add(values, targets.subcols(start, rows).transpose(), weights);
         }
-        moments
+        moments.in_units(&self.units)
     }
 }
 

@@ -379,7 +379,7 @@ mod tests {
         let normaliser = Normaliser { shared: true, axes: vec![axis; table.inputs] };
         let rows: Vec<usize> = (0..table.rows()).collect();
         let spread = normaliser.spread(table, &rows);
-        let (family, law) = (Family::Stump, Law::Normal);
+        let (family, law) = (Family::Stump, Law::Gaussian);
         let plan =
             BankPlan { family, law, features, bandwidth: 1.0, groups: Vec::new(), kept: None };
         FeatureMap::new(&realise(3, &[plan], &normaliser, &spread)).unwrap()

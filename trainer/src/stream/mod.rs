@@ -170,7 +170,7 @@ pub fn train_stream(
     drop(checkpoint);
 
     let problem = weighted(&table, weights.as_deref());
-    let moments = sums.finish();
+    let moments = sums.finish().in_units(map.units());
     let fitted =
         fit_moments(&problem, map, choice.spec.clone(), moments, &held_rows, options, progress)?;
     let judge = |blob: &[u8], nearest: &[u8], fitted: &Fitted| {

@@ -12,7 +12,7 @@ mod tests;
 
 use koan::generator::Stream;
 
-use crate::blob::{BankSpec, ModelSpec, columns};
+use crate::blob::{BankSpec, ModelSpec, whole};
 use crate::data::Table;
 use crate::evaluate::evaluate;
 use crate::features::FeatureMap;
@@ -138,7 +138,9 @@ fn halved(banks: &[BankSpec], times: u32) -> Vec<BankSpec> {
     let fewer = |bank: &BankSpec| {
         let features = match bank.family {
             koan::Family::Linear => bank.features,
-            _ => (bank.features >> times).max(1),
+            // Kept features need not make up whole filters.
+            _ if bank.kept.is_some() => (bank.features >> times).max(1),
+            family => whole(family, bank.features >> times),
         };
         let first = |kept: &Vec<u32>| kept.iter().copied().take(features.into()).collect();
         BankSpec { features, kept: bank.kept.as_ref().map(first), ..bank.clone() }
@@ -210,7 +212,7 @@ fn kept(all: &[BankSpec], fewer: &[BankSpec]) -> Vec<usize> {
     let mut kept = Vec::new();
     let mut start = 0;
     for (bank, smaller) in all.iter().zip(fewer) {
-        kept.extend(start..start + columns(smaller.family, smaller.features));
+        kept.extend(bank.first(smaller.features).into_iter().map(|column| start + column));
         start += bank.columns();
     }
     kept

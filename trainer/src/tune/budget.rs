@@ -79,8 +79,10 @@ pub(super) fn feature_work(family: Family, inputs: u16) -> f64 {
     match family {
         Family::Conv(conv) => {
             let positions = conv.positions(inputs) as f64;
-            // Taps are added many at a time.
-            positions * (4.0 + conv.taps() as f64 / 4.0) / f64::from(conv.cells())
+            let (taps, rows) = (conv.taps() as f64, f64::from(conv.transform));
+            // A block of filters; its transform adds many numbers at a time.
+            let block = taps + rows * rows.log2() / 8.0 + 2.0 * rows;
+            positions * block / (rows * f64::from(conv.cells()))
         }
         _ => 60.0,
     }

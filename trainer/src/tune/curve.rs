@@ -88,7 +88,7 @@ pub(crate) fn curve(
         let mut fit = Moments::new(map.features(), problem.outputs);
         own.iter().enumerate().filter(|(i, _)| *i != part).for_each(|(_, sums)| fit.merge(sums));
         let features = map.features_of(problem.table, &folds.parts[part])?;
-        sides.push(Side { fit, held: own[part].clone(), features, width: map.features() });
+        sides.push(Side { fit, held: own[part].clone(), features, units: map.units().to_vec() });
     }
     let held = problem.table.select(&folds.held_rows());
     sizes
@@ -101,9 +101,9 @@ pub(crate) fn curve(
 struct Side {
     fit: Moments,
     held: Moments,
-    /// Features of the held-out rows, rows × width.
+    /// Features of the held-out rows, rows × as many as there are units.
     features: Vec<i16>,
-    width: usize,
+    units: Vec<f64>,
 }
 
 fn judge(
@@ -156,13 +156,13 @@ fn judge(
     let (square, lambda, fits) = chosen.expect("there is at least one lambda");
     let mut scores = Vec::with_capacity(held.rows() * problem.outputs);
     for (side, fit) in sides.iter().zip(&fits) {
-        for row in side.features.chunks_exact(side.width) {
+        for row in side.features.chunks_exact(side.units.len()) {
             for output in 0..problem.outputs {
                 let weights = fit.weights.col(output);
                 let sum: f64 = columns
                     .iter()
                     .enumerate()
-                    .map(|(i, &column)| f64::from(row[column]) * weights[i])
+                    .map(|(i, &column)| f64::from(row[column]) * side.units[column] * weights[i])
                     .sum();
                 scores.push(sum + fit.bias[output]);
             }
@@ -178,8 +178,7 @@ fn columns_of(spec: &ModelSpec, size: &Size) -> Vec<usize> {
     let mut start = 0;
     let mut columns = Vec::new();
     for (bank, &features) in spec.banks.iter().zip(&size.features) {
-        let taken = crate::blob::columns(bank.family, features);
-        columns.extend(start..start + taken);
+        columns.extend(bank.first(features).into_iter().map(|column| start + column));
         start += bank.columns();
     }
     columns

@@ -1,6 +1,6 @@
 //! What a model will weigh before there is one: bytes, RAM of the buffers.
 
-use koan::Model;
+use koan::{Form, Model};
 
 use super::cost;
 use crate::blob::ModelSpec;
@@ -45,7 +45,7 @@ impl Footprint {
         if golden > 0 {
             fixed += SECTION + golden * 4 * (problem.table.inputs + outputs);
         }
-        let ram = Model::parse(&blob)?.buffer_sizes().bytes() + 8 * outputs;
+        let ram = Model::parse(&blob)?.buffer_sizes(Form::Fast).bytes() + 8 * outputs;
         Ok(Self { fixed, outputs, ram, spec: spec.clone() })
     }
 

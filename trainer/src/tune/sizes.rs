@@ -5,7 +5,7 @@ use koan::Family;
 use super::cost::Core;
 use super::curve::Size;
 use super::footprint::Footprint;
-use crate::blob::{BankSpec, ModelSpec, columns};
+use crate::blob::{BankSpec, ModelSpec, columns, whole};
 
 /// What a model may cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,8 +50,7 @@ pub fn sizes(
 fn features(spec: &ModelSpec, count: u16) -> Vec<u16> {
     let of = |bank: &BankSpec| match bank.family {
         Family::Linear => bank.features,
-        Family::Conv(conv) => (count / conv.cells()).max(1) * conv.cells(),
-        _ => count,
+        family => whole(family, count),
     };
     spec.banks.iter().map(of).collect()
 }

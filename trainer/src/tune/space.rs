@@ -216,7 +216,7 @@ impl Space {
             add(Sigmoid, Law::Gaussian, smooth, pool, slots);
             add(Maxout, Law::Gaussian, &[1.0], 4, slots);
         }
-        add(Stump, Law::Normal, &[0.7, 1.4], pool, slots);
+        add(Stump, Law::Gaussian, &[0.7, 1.4], pool, slots);
         add(Stump, Law::Uniform, &[0.7, 1.0], pool, slots);
         if inputs <= BIN_INPUTS {
             for slots in [4, 6] {
@@ -232,7 +232,7 @@ impl Space {
         let base = &self.base;
         let asked = self.families == [FamilyName::Conv];
         let wanted = if self.short { asked } else { self.families.contains(&FamilyName::Conv) };
-        let law = base.projection.is_none_or(|given| given == Law::Sign);
+        let law = base.projection.is_none_or(|given| given == Law::Hadamard);
         let Some(shape) = shape_of(base, schema).filter(|_| wanted && law) else {
             return Vec::new();
         };
@@ -248,7 +248,7 @@ impl Space {
             let conv = ConvOptions { shape: Some(shape), kernel, ..base.conv };
             conv.family(schema).is_ok().then_some(Way {
                 family: FamilyName::Conv,
-                law: Law::Sign,
+                law: Law::Hadamard,
                 bandwidths,
                 pool: base.pool,
                 slot_bits: base.slot_bits,

@@ -5,6 +5,7 @@ use std::io::{BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener};
 use std::thread;
 
+use koan::format::MAX_WORK;
 use koan::{Model, OwnedBuffers};
 use koan_protocol::{Device, Port};
 
@@ -62,7 +63,7 @@ pub fn serve_serial(blob: &'static [u8], port: serial2::SerialPort) {
 }
 
 fn device(blob: &'static [u8]) -> Device<OwnedBuffers<128, 128, 128, 16>, LINE, 128, 4096> {
-    Device::new(Model::parse(blob).unwrap(), OwnedBuffers::new())
+    Device::new(Model::parse(blob).unwrap(), OwnedBuffers::new(), MAX_WORK)
 }
 
 struct Wire {

@@ -55,7 +55,8 @@ fn the_box_holds_in_the_blob() {
             let parts = koan_trainer::listing::parts(&model);
             let head = parts.iter().find(|part| part.name == "score scale and shift").unwrap();
             let shift = i32::from(blob[head.offset + 4]);
-            let step = f64::from(model.score_scale()) * 32767.0 / 2f64.powi(shift);
+            let step =
+                f64::from(model.score_scale()) * f64::from(koan::FEATURE_ONE) / 2f64.powi(shift);
             let width = model.banks().next().unwrap().width;
             let mut largest = 0;
             for k in 0..40 {

@@ -38,7 +38,7 @@ fn every_projection() {
     folder.write("q.csv", quadrants(120));
     for (family, laws) in [
         ("fourier", &["gaussian", "cauchy", "sign", "hadamard"][..]),
-        ("stump", &["normal", "uniform"]),
+        ("stump", &["gaussian", "uniform"]),
         ("bin", &["gamma2"]),
         ("maxout", &["gaussian", "sign", "hadamard"]),
         ("sigmoid", &["gaussian", "sign", "hadamard"]),
@@ -101,7 +101,7 @@ fn several_families_and_a_linear_term() {
     folder.train("w.csv --family fourier,stump,bin -k 16,8,3 --slot-bits 4 --linear").success();
     let model = inspected(&folder);
     assert_eq!(model["family"], "fourier,stump,bin,linear");
-    assert_eq!(model["projection"], "gaussian,normal,gamma2,none");
+    assert_eq!(model["projection"], "gaussian,gaussian,gamma2,none");
     assert_eq!(model["features"], 16 + 8 + 3 * 16 + 2);
 }
 

@@ -93,9 +93,14 @@ fn convolutions_keep_features_of_a_pool() {
     assert!(!folder.path("s.koan").exists());
     // A size alone gives the same model.
     folder
-        .run("shrink m.koan bars.csv --flash 360 --candidates 66 --bits 4 --loss squared -o t.koan")
+        .run(
+            "shrink m.koan bars.csv --flash 360 --candidates 66 --bits 4 --loss squared -o t.koan \
+             --report r.html",
+        )
         .success();
     assert_eq!(folder.read("t.koan"), folder.read("s-360.koan"));
+    let page = String::from_utf8(folder.read("r.html")).unwrap();
+    assert!(page.contains("Bytes against error") && page.contains("<svg"), "{page}");
 }
 
 #[test]
@@ -112,24 +117,4 @@ fn what_cannot_be_shrunk_is_refused() {
     folder.train("w.csv --family bin -k 4").success();
     folder.fails("shrink m.koan w.csv --flash 4000 -o s.koan", &["m.koan", "bins"]);
     assert!(!folder.path("s.koan").exists());
-}
-
-#[test]
-fn whole_filters_stay_or_go_and_the_page_shows_it() {
-    let folder = Folder::new();
-    folder.write("bars.csv", bars(300));
-    folder.train("bars.csv --family conv --shape 6x6x1 --kernel 3 --grid 2 -k 16").success();
-    let shrink = "shrink m.koan bars.csv --flash 380 --candidates 64 --bits 4 --loss squared";
-    folder.run(&format!("{shrink} --whole-filters --report r.html -o s.koan")).success();
-    let kept = folder.json("eval s.koan bars.csv --json")["features"].as_u64().unwrap();
-    assert!(kept >= 8 && kept.is_multiple_of(4), "{kept}");
-    let page = String::from_utf8(folder.read("r.html")).unwrap();
-    assert!(page.contains("Bytes against error") && page.contains("<svg"), "{page}");
-
-    folder.write("q.csv", quadrants(100));
-    folder.train("q.csv -k 32").success();
-    folder
-        .run("shrink m.koan q.csv --flash 200 --whole-filters -o s.koan")
-        .failure()
-        .stderr(contains("without convolutions has no filters"));
 }

@@ -16,7 +16,7 @@ fn main() -> ! {
     let device = esp_hal::init(esp_hal::Config::default());
     let mut led = Output::new(device.GPIO8, Level::High, OutputConfig::default());
 
-    let Ok(mut predictor) = digits::predictor() else { halt() };
+    let mut predictor = digits::predictor();
     if predictor.self_test().is_err() {
         halt()
     }

@@ -17,7 +17,7 @@ fn main() -> ! {
     // The LED shines at low level.
     let mut led = pins.p0_13.into_push_pull_output(hal::gpio::Level::High);
 
-    let Ok(mut predictor) = digits::predictor() else { halt() };
+    let mut predictor = digits::predictor();
     if predictor.self_test().is_err() {
         halt()
     }

@@ -27,7 +27,7 @@ fn main() -> ! {
     );
     let mut led = pins.gpio25.into_push_pull_output();
 
-    let Ok(mut predictor) = digits::predictor() else { halt() };
+    let mut predictor = digits::predictor();
     if predictor.self_test().is_err() {
         halt()
     }

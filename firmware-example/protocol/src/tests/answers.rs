@@ -1,12 +1,15 @@
 //! Every request and its answer.
 
+use std::format;
 use std::string::ToString;
 
 use koan::OwnedBuffers;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Script, TestDevice, answer, assert_alive, device, digits, error, request, scores};
+use super::{
+    Script, TestDevice, WORK, answer, assert_alive, device, digits, error, request, scores,
+};
 use crate::{Device, PROTOCOL, Port};
 
 #[test]
@@ -18,7 +21,7 @@ fn a_row_gets_the_class_and_the_scores() {
 fn white_space_and_carriage_returns_do_not_matter() {
     let (row, expected) = super::good_row();
     let spaced = row.replace(',', " ,\t").replace(':', " : ");
-    assert_eq!(answer(&mut device(), &std::format!("  {spaced} \r")), expected);
+    assert_eq!(answer(&mut device(), &format!("  {spaced} \r")), expected);
 }
 
 #[test]
@@ -41,6 +44,7 @@ fn info_says_which_model_is_in_force_and_what_there_is_room_for() {
         "crc": crc,
         "line": 1024,
         "model": 1024,
+        "work": 1 << 20,
         "buffers": { "inputs": 64, "block": 64, "wide": 64, "outputs": 10 },
     }});
     assert_eq!(info, expected);
@@ -99,14 +103,23 @@ fn greeting<B: koan::Buffers, const ROW: usize>(mut device: Device<B, 512, ROW, 
 fn the_first_line_says_whether_the_model_fits() {
     type Exact = OwnedBuffers<64, 0, 0, 10>;
     type Short = OwnedBuffers<64, 0, 0, 9>;
-    let ready = greeting(Device::<_, 512, 64, 0>::new(digits::MODEL, Exact::new()));
+    let ready = greeting(Device::<_, 512, 64, 0>::new(digits::MODEL, Exact::new(), WORK));
     assert_eq!(ready, json!({ "ready": true, "protocol": PROTOCOL }));
-    let row = greeting(Device::<_, 512, 63, 0>::new(digits::MODEL, Exact::new()));
+    let row = greeting(Device::<_, 512, 63, 0>::new(digits::MODEL, Exact::new(), WORK));
     let message = "the built-in model: buffer `row` has length 63, the model needs 64";
     assert_eq!(row, json!({ "error": message }));
-    let buffer = greeting(Device::<_, 512, 64, 0>::new(digits::MODEL, Short::new()));
+    let buffer = greeting(Device::<_, 512, 64, 0>::new(digits::MODEL, Short::new(), WORK));
     let message = "the built-in model: buffer `sums` has length 9, the model needs 10";
     assert_eq!(buffer, json!({ "error": message }));
+    let rows = koan::GOLDEN_DIGEST_ROWS + digits::MODEL.golden_rows();
+    let needed = rows as u32 * digits::MODEL.work();
+    let limit = needed - 1;
+    let work = greeting(Device::<_, 512, 64, 0>::new(digits::MODEL, Exact::new(), limit));
+    let message = format!(
+        "the built-in model: the model's work in its self test is {needed}, more than the limit \
+         of {limit}"
+    );
+    assert_eq!(work, json!({ "error": message }));
 }
 
 fn any_number() -> impl Strategy<Value = f32> {

@@ -12,6 +12,7 @@ koan::include_model!(mod digits = "../../../digits.koan");
 const PAGE: &str = include_str!("../../../../docs/protocol.md");
 
 /// With the sizes of `src/bin/serial.rs`.
+const WORK: u32 = 1 << 20;
 type Buffers = OwnedBuffers<128, 128, 128, 16>;
 type Firmware = Device<Buffers, 1536, 128, 4096>;
 
@@ -19,7 +20,7 @@ type Firmware = Device<Buffers, 1536, 128, 4096>;
 fn the_session_is_as_documented() {
     let block = PAGE.split_once("<!-- session -->\n```text\n").unwrap().1;
     let block = block.split_once("```").unwrap().0;
-    let mut device = Firmware::new(digits::MODEL, Buffers::new());
+    let mut device = Firmware::new(digits::MODEL, Buffers::new(), WORK);
     let mut script = Script { bytes: b"", written: std::vec::Vec::new() };
     let mut session = String::new();
     device.greet(&mut script);

@@ -21,11 +21,12 @@ koan::include_model!(mod digits = "../../../../tests/golden/digits.koan");
 pub const LINE: usize = 1024;
 pub const ROW: usize = 64;
 pub const MODEL: usize = 1024;
+pub const WORK: u32 = 1 << 20;
 pub type TestBuffers = OwnedBuffers<64, 64, 64, 10>;
 pub type TestDevice = Device<TestBuffers, LINE, ROW, MODEL>;
 
 pub fn device() -> TestDevice {
-    Device::new(digits::MODEL, TestBuffers::new())
+    Device::new(digits::MODEL, TestBuffers::new(), WORK)
 }
 
 /// A port that has bytes to read, and keeps what is written.
@@ -72,7 +73,7 @@ pub fn error(device: &mut TestDevice, request: &str) -> String {
 /// A row of the digits model and the answer to it.
 pub fn good_row() -> (String, Value) {
     let row: Vec<u8> = (0..64).map(|i| (i * 7 % 17) as u8).collect();
-    let mut predictor = digits::predictor().unwrap();
+    let mut predictor = digits::predictor();
     let class = predictor.classify(&row).unwrap();
     let scores = predictor.scores(&row).unwrap();
     (json!({ "x": row }).to_string(), json!({ "class": class, "scores": scores }))

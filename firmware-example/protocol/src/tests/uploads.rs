@@ -9,7 +9,7 @@ use koan::{Buffers, Model, Task};
 use serde_json::{Value, json};
 
 use super::{
-    LINE, MODEL, TestDevice, answer, assert_alive, device, digits, error, request, scores,
+    LINE, MODEL, TestDevice, WORK, answer, assert_alive, device, digits, error, request, scores,
 };
 use crate::Device;
 
@@ -131,12 +131,76 @@ fn a_model_that_needs_more_memory_is_refused() {
     let message = error(&mut device, &chunk(0, MODEL + 1, &[0; 10]));
     assert_eq!(message, "model: 1025 bytes are too many, there is room for 1024");
     // Small blobs that need more of something else.
-    let wide = super::OwnedBuffers::<64, 64, 31, 10>::new();
-    let refused = last_line(Device::<_, LINE, 18, MODEL>::new(digits::MODEL, wide), GOLDEN[0].0);
+    let wide = super::OwnedBuffers::<64, 64, 7, 10>::new();
+    let refused =
+        last_line(Device::<_, LINE, 18, MODEL>::new(digits::MODEL, wide, WORK), GOLDEN[0].0);
     assert!(refused.contains("model refused: buffer `row` has length 18, the model needs 19"));
-    let wide = super::OwnedBuffers::<64, 64, 31, 10>::new();
-    let refused = last_line(Device::<_, LINE, 64, MODEL>::new(digits::MODEL, wide), GOLDEN[1].0);
-    assert!(refused.contains("model refused: buffer `wide` has length 31, the model needs 32"));
+    let wide = super::OwnedBuffers::<64, 64, 7, 10>::new();
+    let refused =
+        last_line(Device::<_, LINE, 64, MODEL>::new(digits::MODEL, wide, WORK), GOLDEN[1].0);
+    let needed = Model::parse(GOLDEN[1].0).unwrap().buffer_sizes(koan::Form::Fast).wide;
+    let expected = format!("model refused: buffer `wide` has length 7, the model needs {needed}");
+    assert!(refused.contains(&expected), "{refused}");
+}
+
+/// A model of `units` maxout units with pools of 255 dense projections of 64 inputs each, one
+/// output, and golden rows of zeros. No digest and no score in it is right.
+fn slow(units: u16, golden_rows: usize) -> Vec<u8> {
+    let mut blob = Vec::new();
+    blob.extend(b"KOAN\x01\x00"); // version 1, no flags
+    blob.extend([64, 0, 1]); // inputs, outputs
+    blob.extend(digits::MODEL.seed().to_le_bytes());
+    blob.extend(digits::MODEL.check_word().to_le_bytes());
+    blob.extend([0, 0, 0, 0, 64, 128]); // the input map
+    blob.extend([0x14, 0]); // maxout, gaussian, weights of 2 bits
+    blob.extend(units.to_le_bytes());
+    blob.extend([1, 0, 255, 0, 0]); // the scale, pools of 255, none shared
+    blob.extend(1f32.to_le_bytes()); // the score's scale
+    blob.extend([0; 5]); // its shift, a bias
+    blob.resize(blob.len() + usize::from(units).div_ceil(4), 0); // weights
+    if golden_rows > 0 {
+        let length = golden_rows * 4 * (64 + 1);
+        blob.push(3);
+        blob.extend((length as u16).to_le_bytes());
+        blob.resize(blob.len() + length, 0);
+    }
+    blob.extend([0; 4]); // the golden digest
+    let crc = crc32(&blob);
+    blob.extend(crc.to_le_bytes());
+    blob
+}
+
+#[test]
+fn a_model_that_would_keep_the_device_busy_is_refused_before_it_is_run() {
+    let mut device = device();
+    let refused = |device: &mut TestDevice, blob: &[u8]| {
+        let answer = upload(device, blob, 500);
+        assert_alive(device);
+        answer["error"].as_str().unwrap_or_else(|| panic!("{answer}")).to_string()
+    };
+    // 2,000 units of 255·64 products.
+    let message = refused(&mut device, &slow(2000, 0));
+    assert_eq!(
+        message,
+        "model refused: the model's work is 32642064, more than the limit of 1048576"
+    );
+    // The self test is that of four rows, and of those that the model brings along.
+    let message = refused(&mut device, &slow(17, 0));
+    let work = 64 + 17 * 255 * 64 + 17;
+    assert_eq!(
+        message,
+        format!(
+            "model refused: the model's work in its self test is {}, more than the limit of {WORK}",
+            4 * work
+        )
+    );
+    let message = refused(&mut device, &slow(13, 1));
+    assert!(message.contains("work in its self test is"), "{message}");
+    // Less is run, and then only its digest is wrong.
+    let message = refused(&mut device, &slow(13, 0));
+    assert_eq!(message, "model refused: self test failed: golden digest 0 differs on this build");
+    let info = answer(&mut device, r#"{"info":true}"#);
+    assert_eq!((&info["info"]["work"], &info["info"]["built_in"]), (&json!(WORK), &json!(true)));
 }
 
 /// The answer to a model in one piece.

@@ -1,14 +1,17 @@
 //! `koan inspect`: everything in a blob.
 
 use anyhow::Result;
-use koan::{Conv, Family, InputMap, Law, Model};
+use koan::{Conv, Family, Form, InputMap, Law, Model};
 use koan_trainer::blob::predictor;
-use koan_trainer::data::Shape;
-use koan_trainer::listing;
+use koan_trainer::data::{Schema, Shape};
+use koan_trainer::{listing, row};
 use serde_json::{Value, json};
 
 use crate::arguments::Inspect;
-use crate::output::{parse, read_blob};
+use crate::output::{parse, read_blob, schema, write_whole};
+
+/// Inputs that are listed.
+const SHOWN: usize = 6;
 
 /// What `--json` of every command says of a model.
 pub fn summary(model: &Model<'_>) -> Value {
@@ -32,6 +35,10 @@ pub fn summary(model: &Model<'_>) -> Value {
 pub fn run(arguments: &Inspect) -> Result<()> {
     let blob = read_blob(&arguments.model)?;
     let model = parse(&arguments.model, &blob)?;
+    if let Some(path) = &arguments.rust {
+        let name = arguments.model.file_name().unwrap_or_default().to_string_lossy();
+        write_whole(path, row::rust(&schema(&arguments.model, &model)?, &name).as_bytes())?;
+    }
     if arguments.hex {
         print!("{}", listing::hex(&model));
         return Ok(());
@@ -43,7 +50,10 @@ pub fn run(arguments: &Inspect) -> Result<()> {
         let object = detailed(&model, &self_test);
         println!("{object}");
     } else {
-        print_human(&model, &self_test)?;
+        print_human(&model, &self_test);
+        // Models need not have notes.
+        let schema = schema(&arguments.model, &model).ok();
+        print_use(&model, schema.as_ref());
     }
     anyhow::ensure!(self_test == "passed", "{}: {self_test}", arguments.model.display());
     Ok(())
@@ -72,6 +82,17 @@ fn pooling(conv: Conv) -> &'static str {
     if conv.proportion { "proportion" } else { "average" }
 }
 
+/// Filters that are made: whole blocks where a bank keeps only some of its features.
+fn filters(bank: &koan::Bank<'_>, conv: Conv) -> u32 {
+    if !bank.is_kept() {
+        return conv.filters(bank.features);
+    }
+    let of_block = usize::from(conv.transform) * usize::from(conv.cells());
+    let mut blocks: Vec<usize> = bank.indices().map(|index| index / of_block).collect();
+    blocks.dedup();
+    blocks.len() as u32 * u32::from(conv.transform)
+}
+
 /// How many features a bank's kept ones are among, up to the last one.
 fn candidates(bank: &koan::Bank<'_>) -> usize {
     bank.indices().last().map_or(0, |last| last + 1)
@@ -83,7 +104,7 @@ fn distinct_maps(model: &Model<'_>) -> usize {
 }
 
 fn detailed(model: &Model<'_>, self_test: &str) -> Value {
-    let sizes = model.buffer_sizes();
+    let sizes = model.buffer_sizes(Form::Fast);
     let maps = distinct_maps(model);
     let mut object = summary(model);
     object["check_word"] = json!(model.check_word());
@@ -108,12 +129,13 @@ fn detailed(model: &Model<'_>, self_test: &str) -> Value {
                 }
                 Family::Conv(conv) => {
                     entry["shape"] = json!(shape(conv, model));
-                    entry["filters"] = json!(bank.features / conv.cells());
+                    entry["filters"] = json!(filters(&bank, conv));
                     entry["kernel"] = json!(conv.kernel);
                     entry["stride"] = json!(conv.stride);
                     entry["grid"] = json!(conv.grid);
                     entry["pooling"] = json!(pooling(conv));
                     entry["dilated"] = json!(conv.dilated);
+                    entry["transform"] = json!(conv.transform);
                 }
                 _ => {}
             }
@@ -149,7 +171,10 @@ fn detailed(model: &Model<'_>, self_test: &str) -> Value {
     object["golden_rows"] = json!(model.golden_rows());
     object["golden_digest"] = json!(model.golden_digest());
     object["self_test"] = json!(self_test);
+    object["work"] = json!(model.work());
+    object["needs"] = model.needs().names().map(|name| json!(name)).collect();
     object["ram_bytes"] = json!(sizes.bytes());
+    object["ram_bytes_small"] = json!(model.buffer_sizes(Form::Small).bytes());
     object["buffers"] = json!({
         "inputs": sizes.inputs, "block": sizes.block, "wide": sizes.wide, "outputs": sizes.outputs,
     });
@@ -158,7 +183,7 @@ fn detailed(model: &Model<'_>, self_test: &str) -> Value {
     object
 }
 
-fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
+fn print_human(model: &Model<'_>, self_test: &str) {
     println!(
         "{} model, {} bytes, {} inputs, {} outputs, {} features",
         model.task().name(),
@@ -182,7 +207,7 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
             Family::Maxout { pool, shared } => format!(", pools of {pool} out of {shared} shared"),
             Family::Conv(conv) => format!(
                 ", {} filters of {} taps{} and stride {} over {}, {} in {} cells each",
-                bank.features / conv.cells(),
+                filters(&bank, conv),
                 conv.taps(),
                 if conv.dilated { ", dilated," } else { "" },
                 conv.stride,
@@ -223,7 +248,6 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
         }
     }
     let maps = distinct_maps(model);
-    const SHOWN: usize = 6;
     for index in 0..maps.min(SHOWN) {
         let map = model.input_map(index);
         let which =
@@ -260,18 +284,39 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
         model.golden_digest(),
         model.golden_rows()
     );
-    let sizes = model.buffer_sizes();
+    let sizes = model.buffer_sizes(Form::Fast);
     println!(
-        "  RAM of the predictor's buffers: {} bytes ({} inputs, {} block, {} wide, {} outputs)",
+        "  RAM of the predictor's buffers: {} bytes ({} inputs, {} block, {} wide, {} outputs), {} \
+         in the small form",
         sizes.bytes(),
         sizes.inputs,
         sizes.block,
         sizes.wide,
-        sizes.outputs
+        sizes.outputs,
+        model.buffer_sizes(Form::Small).bytes()
     );
     println!("  where the bytes go:");
     for part in listing::parts(model) {
         println!("    {:>6}  {}", part.length, part.name);
     }
-    Ok(())
+}
+
+/// What a program with the model has to know.
+fn print_use(model: &Model<'_>, schema: Option<&Schema>) {
+    println!("  work of a prediction: at most {} additions, products and look-ups", model.work());
+    println!("  needs: {}", model.needs());
+    println!("  Cargo.toml:");
+    let version = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));
+    println!("    [dependencies]\n    koan = \"{version}\"");
+    println!("    [profile.release]\n    opt-level = \"s\"\n    lto = \"fat\"");
+    println!("    codegen-units = 1\n    panic = \"abort\"");
+    let Some(schema) = schema else { return };
+    println!("  a row: {}", row::described(schema));
+    let places = row::places(schema);
+    for (number, place) in places.iter().enumerate().take(SHOWN) {
+        println!("    {number}: {place}");
+    }
+    if places.len() > SHOWN {
+        println!("    ... and {} more (--rust FILE.rs writes all)", places.len() - SHOWN);
+    }
 }

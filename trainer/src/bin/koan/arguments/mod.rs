@@ -174,9 +174,6 @@ pub struct Shrink {
     /// Features of the pools to keep the best of [default: by the size]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
     pub candidates: Vec<u16>,
-    /// Drop whole filters of convolutions only: a little larger, and a few times faster
-    #[arg(long)]
-    pub whole_filters: bool,
     /// What the head minimises [default: logistic for classes]
     #[arg(long)]
     pub loss: Option<Loss>,
@@ -203,6 +200,9 @@ pub struct Inspect {
     /// Print the bytes, field by field
     #[arg(long)]
     pub hex: bool,
+    /// Also write a Rust file with the places of the columns in a row as constants
+    #[arg(long, value_name = "FILE.rs")]
+    pub rust: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

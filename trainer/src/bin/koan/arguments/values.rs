@@ -6,7 +6,7 @@ use koan_trainer::plan::GroupPlan;
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum LawArgument {
-    /// dense normal weights (Gaussian kernel)
+    /// dense normal weights (Gaussian kernel), stump thresholds from the normal law
     Gaussian,
     /// dense Cauchy weights (Laplacian kernel)
     Cauchy,
@@ -14,8 +14,6 @@ pub enum LawArgument {
     Sign,
     /// random signs and a fast transform
     Hadamard,
-    /// stump thresholds from the normal law
-    Normal,
     /// stump thresholds from the uniform law
     Uniform,
     /// grid pitches (Laplacian kernel)
@@ -29,7 +27,6 @@ impl LawArgument {
             Self::Cauchy => Law::Cauchy,
             Self::Sign => Law::Sign,
             Self::Hadamard => Law::Hadamard,
-            Self::Normal => Law::Normal,
             Self::Uniform => Law::Uniform,
             Self::Gamma2 => Law::Gamma2,
         }

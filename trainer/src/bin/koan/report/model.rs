@@ -1,6 +1,6 @@
 //! What the model is.
 
-use koan::{Family, Model};
+use koan::{Family, Form, Model};
 use koan_trainer::listing;
 use koan_trainer::page::Page;
 use koan_trainer::select::Choice;
@@ -8,7 +8,7 @@ use koan_trainer::select::Choice;
 /// The model's facts and where its bytes go.
 pub fn section(page: &mut Page, model: &Model<'_>, choice: Option<&Choice>) {
     page.heading("The model");
-    let sizes = model.buffer_sizes();
+    let sizes = model.buffer_sizes(Form::Fast);
     let banks: Vec<String> = model
         .banks()
         .map(|bank| {

@@ -38,7 +38,6 @@ pub fn run(arguments: &Shrink) -> Result<()> {
         bits: arguments.bits.clone(),
         candidates: arguments.candidates.clone(),
         loss: arguments.loss.unwrap_or(if classes { Loss::Logistic } else { Loss::Squared }),
-        whole_filters: arguments.whole_filters,
         time: Duration::from_secs_f64(60.0 * arguments.minutes),
     };
     let found = shrink(&old, &train, &options, &progress);

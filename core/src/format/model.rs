@@ -1,0 +1,624 @@
+//! The parsed model: a checked view over a blob, and what it says of itself.
+
+use crate::bytes::{byte_at, f32_at, slice_at, u16_at, u32_at, u64_at};
+use crate::format::bank::Bank;
+use crate::format::map::{InputMap, Line};
+use crate::format::{TRAILER, field, flag, section};
+use crate::needs::{Form, Needs};
+
+/// What a model's outputs are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// No outputs: the model is a feature map (or a locality-sensitive code).
+    Features,
+    /// Real values.
+    Regression,
+    /// Class scores; a single output is the score of the second of two classes.
+    Classification,
+}
+
+impl Task {
+    /// The task's name, as reports have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Features => "features",
+            Self::Regression => "regression",
+            Self::Classification => "classification",
+        }
+    }
+}
+
+/// Lengths of the buffers that a model needs; constants for a `const` model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferSizes {
+    /// Quantised inputs, i16: one for each input.
+    pub inputs: usize,
+    /// Transform block of fourier features, taps of conv features, i16.
+    pub block: usize,
+    /// Transform block of all families, shared pool of maxout features, sums of conv
+    /// features, i32.
+    pub wide: usize,
+    /// Accumulators, two i32 each, the scores in their place: one for each output.
+    pub outputs: usize,
+}
+
+impl BufferSizes {
+    /// Bytes of all buffers together.
+    #[must_use]
+    pub const fn bytes(&self) -> usize {
+        let words = self.wide.saturating_add(self.outputs.saturating_mul(2));
+        let halves = self.inputs.saturating_add(self.block);
+        words.saturating_mul(2).saturating_add(halves).saturating_mul(2)
+    }
+}
+
+/// How scores become probabilities: the stored slope and intercept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Calibration {
+    /// Factor on the real-valued scores.
+    pub slope: f32,
+    /// Added afterwards; used by models with a single class score.
+    pub intercept: f32,
+}
+
+/// How many words [`Model::to_words`] gives.
+pub const WORDS: usize = 8;
+
+/// A checked model, reading its blob where it lies.
+///
+/// Made by [`Model::parse`]; run by a [`Predictor`](crate::Predictor).
+#[derive(Clone, Copy, Debug)]
+pub struct Model<'a> {
+    pub(crate) blob: &'a [u8],
+    // Offsets, in 32 bits for the sake of 64-bit hosts.
+    pub(crate) head_at: u32,
+    pub(crate) sections_at: u32,
+    pub(crate) block: u32,
+    pub(crate) small_block: u32,
+    pub(crate) wide: u32,
+    pub(crate) small_wide: u32,
+    pub(crate) work: u32,
+    pub(crate) limit: i16,
+    pub(crate) inputs: u16,
+    pub(crate) outputs: u8,
+    pub(crate) flags: u8,
+    pub(crate) banks: u8,
+}
+
+impl<'a> Model<'a> {
+    /// The same field by field, which needs no routine that copies memory.
+    #[inline]
+    pub(crate) const fn copy(&self) -> Self {
+        Self {
+            blob: self.blob,
+            head_at: self.head_at,
+            sections_at: self.sections_at,
+            block: self.block,
+            small_block: self.small_block,
+            wide: self.wide,
+            small_wide: self.small_wide,
+            work: self.work,
+            limit: self.limit,
+            inputs: self.inputs,
+            outputs: self.outputs,
+            flags: self.flags,
+            banks: self.banks,
+        }
+    }
+
+    /// The blob that the model lies in.
+    #[must_use]
+    pub const fn blob(&self) -> &'a [u8] {
+        self.blob
+    }
+
+    /// Words before anything was read.
+    pub(crate) const UNREAD: [u32; WORDS] = [0, 0, 0, 0, 0, 0, 0, i16::MAX as u32];
+
+    /// What parsing has found, as words, for [`Model::from_words`].
+    #[must_use]
+    pub const fn to_words(&self) -> [u32; WORDS] {
+        let rest = self.limit as u16 as u32 | (self.banks as u32) << 16;
+        let Self { head_at, sections_at, block, small_block, wide, small_wide, work, .. } = *self;
+        [head_at, sections_at, block, small_block, wide, small_wide, work, rest]
+    }
+
+    /// The model in `blob` that gave these words, without another look at it: a model may
+    /// so be kept beside bytes that it cannot borrow. With other bytes or words its
+    /// answers mean nothing.
+    #[must_use]
+    #[inline]
+    pub const fn from_words(blob: &'a [u8], words: [u32; WORDS]) -> Self {
+        let [head_at, sections_at, block, small_block, wide, small_wide, work, rest] = words;
+        Self {
+            blob,
+            head_at,
+            sections_at,
+            block,
+            small_block,
+            wide,
+            small_wide,
+            work,
+            limit: rest as i16,
+            inputs: u16_at(blob, field::INPUTS),
+            outputs: byte_at(blob, field::OUTPUTS),
+            flags: byte_at(blob, field::FLAGS),
+            banks: (rest >> 16) as u8,
+        }
+    }
+
+    /// A bound on the work of a prediction: additions, products and look-ups, as
+    /// `docs/format.md` counts them. At most [`MAX_WORK`](crate::format::MAX_WORK).
+    #[must_use]
+    pub const fn work(&self) -> u32 {
+        self.work
+    }
+
+    /// The parts of the runtime that the model needs.
+    #[must_use]
+    pub const fn needs(&self) -> Needs {
+        let mut needs = Needs::NONE;
+        let mut banks = self.banks();
+        while let Some(bank) = banks.step() {
+            needs = needs.and(bank.needs());
+            if self.outputs > 0 {
+                needs = needs.and(Needs::bits(bank.width.bits));
+            }
+        }
+        if self.outputs == 0 {
+            needs = needs.and(Needs::FEATURES);
+        }
+        if !self.map_is_shared() {
+            needs = needs.and(Needs::MAPS);
+        }
+        if self.golden_rows() > 0 {
+            needs = needs.and(Needs::GOLDEN_ROWS);
+        }
+        let mut input = 0;
+        while input < if self.map_per_input() { self.inputs as usize } else { 1 } {
+            if self.input_map(input).log {
+                return needs.and(Needs::LOGARITHM);
+            }
+            input += 1;
+        }
+        needs
+    }
+
+    /// Numbers in a row.
+    #[must_use]
+    pub const fn inputs(&self) -> usize {
+        self.inputs as usize
+    }
+
+    /// Scores for a row.
+    #[must_use]
+    pub const fn outputs(&self) -> usize {
+        self.outputs as usize
+    }
+
+    /// Features of all banks, K: for bins every slot of every grid counts.
+    #[must_use]
+    pub const fn features(&self) -> usize {
+        let mut columns = 0usize;
+        let mut banks = self.banks();
+        while let Some(bank) = banks.step() {
+            columns = columns.saturating_add(bank.columns() as usize);
+        }
+        columns
+    }
+
+    /// Entries that [`Predictor::codes`](crate::Predictor::codes) writes: one
+    /// for each maxout unit and each grid of bins.
+    #[must_use]
+    pub const fn codes(&self) -> usize {
+        let mut codes = 0usize;
+        let mut banks = self.banks();
+        while let Some(bank) = banks.step() {
+            codes = codes.saturating_add(bank.codes() as usize);
+        }
+        codes
+    }
+
+    /// What the outputs are.
+    #[must_use]
+    pub const fn task(&self) -> Task {
+        match (self.outputs, self.flags & flag::CLASSIFICATION != 0) {
+            (0, _) => Task::Features,
+            (_, true) => Task::Classification,
+            (_, false) => Task::Regression,
+        }
+    }
+
+    /// Classes that a classification distinguishes (two for one output), else 0.
+    #[must_use]
+    #[inline(never)]
+    pub const fn classes(&self) -> usize {
+        match (self.task(), self.outputs) {
+            (Task::Classification, 1) => 2,
+            (Task::Classification, outputs) => outputs as usize,
+            _ => 0,
+        }
+    }
+
+    /// The seed of every random draw.
+    #[must_use]
+    pub const fn seed(&self) -> u64 {
+        u64_at(self.blob, field::SEED)
+    }
+
+    /// The check word of the generator that the model was trained with.
+    #[must_use]
+    pub const fn check_word(&self) -> u16 {
+        u16_at(self.blob, field::CHECK_WORD)
+    }
+
+    /// The banks, in order.
+    #[must_use]
+    pub const fn banks(&self) -> Banks<'a> {
+        Banks::of(self)
+    }
+
+    /// How many banks there are.
+    #[must_use]
+    pub const fn bank_count(&self) -> usize {
+        self.banks as usize
+    }
+
+    /// The banks; `N` is how many there are.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn bank_array<const N: usize>(&self) -> [Bank<'a>; N] {
+        let mut banks = self.banks();
+        let mut array = [banks.read(); N];
+        let mut place = 1;
+        while place < N {
+            array[place] = banks.read();
+            place += 1;
+        }
+        array
+    }
+
+    /// The first bank; every model has one.
+    #[must_use]
+    pub fn first_bank(&self) -> Option<Bank<'a>> {
+        self.banks().next()
+    }
+
+    /// Whether each input has a map of its own.
+    #[must_use]
+    pub const fn map_per_input(&self) -> bool {
+        self.flags & flag::MAP_PER_INPUT != 0
+    }
+
+    /// Whether all inputs have one map, but for a gain of each.
+    #[must_use]
+    pub const fn gain_per_input(&self) -> bool {
+        self.flags & flag::GAIN_PER_INPUT != 0
+    }
+
+    /// Whether all inputs have one map and one gain.
+    pub(crate) const fn map_is_shared(&self) -> bool {
+        self.flags & (flag::MAP_PER_INPUT | flag::GAIN_PER_INPUT) == 0
+    }
+
+    /// Bytes of the input maps.
+    #[must_use]
+    pub const fn map_bytes(&self) -> usize {
+        let inputs = self.inputs as usize;
+        if self.map_per_input() {
+            return inputs * InputMap::BYTES;
+        }
+        // The first input's gain is that of the map.
+        InputMap::BYTES + if self.gain_per_input() { inputs.saturating_sub(1) } else { 0 }
+    }
+
+    /// Where the banks start.
+    pub(crate) const fn banks_at(&self) -> usize {
+        field::INPUT_MAP + self.map_bytes()
+    }
+
+    /// The map of input `index`; one that is off beyond the last input.
+    #[must_use]
+    #[inline(never)]
+    pub const fn input_map(&self, index: usize) -> InputMap {
+        if index >= self.inputs as usize {
+            return InputMap { offset: 0, shift: 0, log: false, mult: 0 };
+        }
+        let at = if self.map_per_input() { index * InputMap::BYTES } else { 0 };
+        let gain = if self.gain_per_input() { index } else { 0 };
+        InputMap::read(self.blob, field::INPUT_MAP + at, gain)
+    }
+
+    /// The line on which the map of all inputs is.
+    pub(crate) const fn line(&self) -> Line {
+        let mut map = self.input_map(0);
+        // No number is on that of a map with logarithm.
+        map.log |= !self.map_is_shared();
+        map.line(self.limit as i32)
+    }
+
+    /// Quantised inputs saturate at this magnitude.
+    #[must_use]
+    pub const fn input_limit(&self) -> i16 {
+        self.limit
+    }
+
+    /// Lengths of the buffers that prediction needs in a form.
+    #[must_use]
+    pub const fn buffer_sizes(&self, form: Form) -> BufferSizes {
+        BufferSizes {
+            inputs: self.inputs as usize,
+            block: match form {
+                Form::Fast => self.block as usize,
+                Form::Small => self.small_block as usize,
+            },
+            wide: match form {
+                Form::Fast => self.wide as usize,
+                Form::Small => self.small_wide as usize,
+            },
+            outputs: self.outputs as usize,
+        }
+    }
+
+    /// Real value of a score of 1: regression values are score × scale.
+    #[must_use]
+    pub const fn score_scale(&self) -> f32 {
+        if self.outputs == 0 { 1.0 } else { f32_at(self.blob, self.head_at as usize) }
+    }
+
+    /// Binary places by which accumulators are divided.
+    pub(crate) const fn score_shift(&self) -> u32 {
+        byte_at(self.blob, (self.head_at as usize).saturating_add(4)) as u32
+    }
+
+    /// Bias of `output`, in units of the score; 0 beyond the last output.
+    #[must_use]
+    pub const fn bias(&self, output: usize) -> i32 {
+        if output >= self.outputs as usize {
+            return 0;
+        }
+        u32_at(self.blob, (self.head_at as usize).saturating_add(5 + 4 * output)) as i32
+    }
+
+    /// The multiplier of a bank and an output: the step of its weights; 0 where
+    /// there is no such bank or output.
+    #[must_use]
+    pub const fn multiplier(&self, bank: usize, output: usize) -> u16 {
+        let outputs = self.outputs as usize;
+        if bank >= self.banks as usize || output >= outputs {
+            return 0;
+        }
+        if self.multiplier_count() == 0 {
+            return 1;
+        }
+        u16_at(self.blob, self.multipliers_at().saturating_add(2 * (bank * outputs + output)))
+    }
+
+    /// Multipliers that the blob has.
+    pub(crate) const fn multiplier_count(&self) -> usize {
+        let count = self.banks as usize * self.outputs as usize;
+        if count == 1 { 0 } else { count }
+    }
+
+    /// Where the multipliers are.
+    pub(crate) const fn multipliers_at(&self) -> usize {
+        (self.head_at as usize).saturating_add(5 + 4 * self.outputs as usize)
+    }
+
+    /// Where the weights are.
+    pub(crate) const fn weights_at(&self) -> usize {
+        self.multipliers_at().saturating_add(2 * self.multiplier_count())
+    }
+
+    /// The packed weights of all banks: bank by bank, output by output.
+    #[must_use]
+    pub const fn weight_bytes(&self) -> &'a [u8] {
+        let at = self.weights_at();
+        slice_at(self.blob, at, (self.sections_at as usize).saturating_sub(at))
+    }
+
+    /// The golden digest: what [`Predictor::self_test`](crate::Predictor::self_test)
+    /// must find.
+    #[must_use]
+    pub const fn golden_digest(&self) -> u32 {
+        u32_at(self.blob, self.blob.len().saturating_sub(TRAILER))
+    }
+
+    /// Name of class `index`, if the model carries names.
+    #[must_use]
+    pub fn class_name(&self, index: usize) -> Option<&'a str> {
+        let names = self.section(section::CLASS_NAMES);
+        if names.is_empty() {
+            return None;
+        }
+        let mut lines = names.split(|&byte| byte == b'\n');
+        core::str::from_utf8(lines.nth(index)?).ok()
+    }
+
+    /// The trainer's notes (JSON), empty if there are none.
+    #[must_use]
+    pub fn notes(&self) -> &'a str {
+        core::str::from_utf8(self.section(section::NOTES)).unwrap_or("")
+    }
+
+    /// The calibration of the probabilities, if the model carries one.
+    #[must_use]
+    pub const fn calibration(&self) -> Option<Calibration> {
+        let bytes = self.section(section::CALIBRATION);
+        if bytes.is_empty() {
+            return None;
+        }
+        Some(Calibration { slope: f32_at(bytes, 0), intercept: f32_at(bytes, 4) })
+    }
+
+    /// How many golden rows the model carries.
+    #[must_use]
+    pub const fn golden_rows(&self) -> usize {
+        self.golden().count()
+    }
+
+    /// The golden rows.
+    #[must_use]
+    pub const fn golden(&self) -> GoldenRows<'a> {
+        let bytes = self.section(section::GOLDEN_ROWS);
+        let count = self.rows_in(bytes.len());
+        GoldenRows { bytes, count, inputs: self.inputs, outputs: self.outputs }
+    }
+}
+
+/// Rows that a model carries with their exact scores.
+#[derive(Clone, Copy, Debug)]
+pub struct GoldenRows<'a> {
+    bytes: &'a [u8],
+    count: usize,
+    inputs: u16,
+    outputs: u8,
+}
+
+impl GoldenRows<'_> {
+    /// How many.
+    #[must_use]
+    pub const fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Input `input` of row `row`; 0 where there is none.
+    #[must_use]
+    pub const fn input(&self, row: usize, input: usize) -> f32 {
+        if row >= self.count || input >= self.inputs as usize {
+            return 0.0;
+        }
+        f32_at(self.bytes, 4 * (row * self.numbers() + input))
+    }
+
+    /// Expected score `output` of row `row`; 0 where there is none.
+    #[must_use]
+    pub const fn score(&self, row: usize, output: usize) -> i32 {
+        if row >= self.count || output >= self.outputs as usize {
+            return 0;
+        }
+        u32_at(self.bytes, 4 * (row * self.numbers() + self.inputs as usize + output)) as i32
+    }
+
+    /// Numbers of a row and its scores.
+    const fn numbers(&self) -> usize {
+        self.inputs as usize + self.outputs as usize
+    }
+}
+
+/// The banks of a model, in order.
+#[derive(Clone, Copy, Debug)]
+pub struct Banks<'a> {
+    blob: &'a [u8],
+    /// Where the next one is.
+    at: u32,
+    /// How many there are.
+    count: u8,
+    /// The number of the next one.
+    index: u8,
+}
+
+impl<'a> Banks<'a> {
+    pub(crate) const fn of(model: &Model<'a>) -> Self {
+        Self { blob: model.blob, at: model.banks_at() as u32, count: model.banks, index: 0 }
+    }
+
+    /// Whether there are no more.
+    pub(crate) const fn is_done(&self) -> bool {
+        self.index >= self.count
+    }
+
+    /// The next bank, of which there must be one.
+    pub(crate) const fn read(&mut self) -> Bank<'a> {
+        // The chain was checked by `parse`.
+        self.index = self.index.wrapping_add(1);
+        Bank::at(self.blob, &mut self.at, self.index.wrapping_sub(1))
+    }
+
+    /// The next bank.
+    pub(crate) const fn step(&mut self) -> Option<Bank<'a>> {
+        if self.is_done() { None } else { Some(self.read()) }
+    }
+}
+
+impl<'a> Iterator for Banks<'a> {
+    type Item = Bank<'a>;
+
+    fn next(&mut self) -> Option<Bank<'a>> {
+        self.step()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use super::*;
+    use crate::error::Error;
+    use crate::format::{Fault, Refusal};
+    use crate::{OwnedBuffers, Predictor};
+
+    const TINY: &[u8] = include_bytes!("../../tests/tiny.koan");
+    /// Where the tiny model has its weights: a row of 8.
+    const WEIGHTS: core::ops::Range<usize> = 0x28..0x2c;
+
+    fn with_checksum(mut blob: Vec<u8>) -> Vec<u8> {
+        let end = blob.len() - 4;
+        let crc = crate::crc::crc32(&blob, end).to_le_bytes();
+        blob[end..].copy_from_slice(&crc);
+        blob
+    }
+
+    #[test]
+    fn examining_refuses_what_parsing_refuses() {
+        // Every byte changed in several ways, with a checksum that holds or does not.
+        let changes: &[u8] = if cfg!(miri) { &[0x80] } else { &[1, 0x10, 0x80, 0xff] };
+        for at in (0..TINY.len()).step_by(if cfg!(miri) { 5 } else { 1 }) {
+            for &change in changes {
+                let mut blob = TINY.to_vec();
+                blob[at] ^= change;
+                for blob in [with_checksum(blob.clone()), blob] {
+                    let intact = crate::crc::checksum_holds(&blob);
+                    match (Model::parse(&blob), Model::examine(&blob, intact)) {
+                        (Ok(parsed), Ok(examined)) => {
+                            assert_eq!(parsed.to_words(), examined.to_words());
+                            let again = Model::from_words(&blob, parsed.to_words());
+                            assert_eq!(std::format!("{again:?}"), std::format!("{parsed:?}"));
+                        }
+                        (Err(error), Err(Refusal { fault, field, offset })) => match error {
+                            Error::Truncated { .. } => {
+                                assert_eq!(fault, Fault::Truncated);
+                                assert_eq!(error, Error::Truncated { field, offset });
+                            }
+                            Error::Field { .. } => {
+                                assert_eq!(fault, Fault::Value);
+                                assert_eq!(error, Error::Field { field, offset });
+                            }
+                            _ => assert!(!matches!(fault, Fault::Truncated | Fault::Value)),
+                        },
+                        (parsed, examined) => panic!("{at}: {parsed:?}, {examined:?}"),
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sections_are_read() -> Result<(), Error> {
+        let model = Model::parse(TINY)?;
+        assert_eq!(model.class_name(1), Some("right"));
+        assert!(model.calibration().is_some());
+        assert_eq!(model.golden_rows(), 1);
+        assert_eq!(model.notes(), "");
+        let mut predictor = Predictor::new(model, OwnedBuffers::<2, 8, 0, 1>::new())?;
+        predictor.self_test()?;
+        assert_eq!(predictor.scores(&[0.5f32, -1.25])?, [model.golden().score(0, 0)]);
+        // An unknown section that must be understood is refused in any case.
+        let mut blob = TINY.to_vec();
+        blob[WEIGHTS.end] = 0x80;
+        let error = Model::parse(&with_checksum(blob)).err();
+        assert_eq!(error, Some(Error::RequiredSection { tag: 0x80, offset: WEIGHTS.end }));
+        Ok(())
+    }
+}

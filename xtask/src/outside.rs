@@ -1,0 +1,111 @@
+//! Crates outside of the workspace, as users write them, with the profiles that users have.
+//!
+//! - `tests/consumer`: firmwares with a model each. What they take of flash and RAM has
+//!   limits.
+//! - `tests/linked`: all that the core has. There must be no panic in it.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::cost::smallest;
+use crate::elf;
+use crate::plugin::Plugin;
+use crate::steps::{CORTEX_M0, root, step};
+use crate::wasm::WASM;
+
+/// The profile that the documentation recommends, as options of cargo.
+const RECOMMENDED: &str = "--config profile.release.opt-level=\"s\" \
+     --config profile.release.lto=\"fat\" --config profile.release.codegen-units=1 \
+     --config profile.release.panic=\"abort\"";
+
+/// Cargo's own profile for releases, and the recommended one.
+const PROFILES: [(&str, &str); 2] = [("plain", ""), ("recommended", RECOMMENDED)];
+
+/// A program of `tests/consumer` and what it may take, in bytes: of flash with the model, by
+/// the profiles, and of RAM.
+struct Limits {
+    program: &'static str,
+    /// The class of its row.
+    class: i32,
+    flash: [Option<u64>; 2],
+    ram: u64,
+}
+
+const PROGRAMS: [Limits; 4] = [
+    Limits { program: "digits", class: 0, flash: [Some(12 << 10), Some(15 << 9)], ram: 750 },
+    Limits { program: "unwrap", class: 0, flash: [Some(12 << 10), Some(15 << 9)], ram: 750 },
+    Limits { program: "small", class: 0, flash: [Some(12 << 10), Some(15 << 9)], ram: 600 },
+    // Of an image every pixel is in RAM.
+    Limits { program: "images", class: 0, flash: [None, None], ram: 6100 },
+];
+
+/// Cores without a 64-bit or even a 32-bit division, and the browser.
+const TARGETS: [&str; 3] = [CORTEX_M0, "riscv32imc-unknown-none-elf", WASM];
+
+/// Builds the firmwares and prints what they take; above a limit is an error.
+pub fn consumer() -> Result<()> {
+    let (machine, plugin) = (smallest()?, Plugin::build()?);
+    let mut above = Vec::new();
+    println!("| program | profile | flash | limit | RAM | limit |");
+    println!("| --- | --- | ---: | ---: | ---: | ---: |");
+    for (number, (profile, options)) in PROFILES.into_iter().enumerate() {
+        let folder = build("consumer", profile, options, machine.target)?;
+        for Limits { program, class, flash: limits, ram: ram_limit } in PROGRAMS {
+            let elf = folder.join(program);
+            let size = elf::size(&elf)?;
+            let watched = plugin.run(&machine, &elf, None)?;
+            let code = watched.outcome.code;
+            ensure!(code == class, "{program}, {profile}: class {code} instead of {class}");
+            let (flash, ram) = (size.flash, size.ram + watched.stack);
+            let limit = limits[number];
+            let shown = limit.map_or("none".to_owned(), |limit| limit.to_string());
+            println!("| {program} | {profile} | {flash} | {shown} | {ram} | {ram_limit} |");
+            if limit.is_some_and(|limit| flash > limit) {
+                above.push(format!("{program}, {profile}: {flash} bytes of flash"));
+            }
+            if ram > ram_limit {
+                above.push(format!("{program}, {profile}: {ram} bytes of RAM"));
+            }
+        }
+    }
+    ensure!(above.is_empty(), "firmwares take more than the limits:\n  {}", above.join("\n  "));
+    Ok(())
+}
+
+/// Links all that the core has, and looks for panics in it.
+pub fn linked() -> Result<()> {
+    for (profile, options) in PROFILES {
+        for target in TARGETS {
+            let folder = build("linked", profile, options, target)?;
+            let panics = panics(&folder, target)?;
+            ensure!(
+                panics.is_empty(),
+                "the core can panic ({target}, profile {profile}):\n  {}",
+                panics.into_iter().collect::<Vec<_>>().join("\n  ")
+            );
+        }
+    }
+    Ok(())
+}
+
+/// What panics among the functions that are left.
+fn panics(folder: &Path, target: &str) -> Result<BTreeSet<String>> {
+    if target != WASM {
+        return Ok(elf::findings(&folder.join("koan-linked"))?.panics);
+    }
+    let module = walrus::Module::from_file(folder.join("koan-linked.wasm"))?;
+    let names = module.funcs.iter().filter_map(|function| function.name.as_deref());
+    elf::panics(names).context("koan-linked.wasm")
+}
+
+/// Builds a crate of `tests`; gives the folder of its programs.
+fn build(krate: &str, profile: &str, options: &str, target: &str) -> Result<PathBuf> {
+    let folder = format!("target/{krate}-{profile}");
+    step(&format!(
+        "cargo build --quiet --manifest-path tests/{krate}/Cargo.toml --target-dir {folder} \
+         --release --locked --target {target} {options}"
+    ))?;
+    Ok(root()?.join(folder).join(target).join("release"))
+}
