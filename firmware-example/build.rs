@@ -1,5 +1,5 @@
 //! Picks the emulated machine that belongs to the target: its memory and, as
-//! `cfg(machine = "…")`, its peripherals. And writes what `cost` measures.
+//! `cfg(machine = "…")`, its peripherals. And the model of `cost`.
 
 use std::path::Path;
 use std::{env, fs};
@@ -33,27 +33,21 @@ fn main() {
     if target.starts_with("thumb") {
         println!("cargo::rustc-link-arg-bins=--nmagic");
     }
-    let models = Path::new(&output).join("models.rs");
-    fs::write(models, cost_models()).expect("a file in the target folder");
+    cost_model();
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed={memory}");
 }
 
-/// The models of `cost` with a function for each: `KOAN_COST_MODELS`, paths with a
-/// semicolon between them, `small:` in front of one in the small form.
-fn cost_models() -> String {
-    const VARIABLE: &str = "KOAN_COST_MODELS";
-    println!("cargo::rerun-if-env-changed={VARIABLE}");
-    let folder = env::var("CARGO_MANIFEST_DIR").expect("set by cargo");
-    let paths = env::var(VARIABLE).unwrap_or(format!("{folder}/digits.koan"));
-    let (mut models, mut names) = (String::new(), Vec::new());
-    for (number, path) in paths.split(';').enumerate() {
-        let (form, path) = path.strip_prefix("small:").map_or(("", path), |path| ("small ", path));
-        models += &format!(
-            "koan::include_model!({form}mod model_{number} = {path:?});\n\
-             measured!(model_{number});\n"
-        );
-        names.push(format!("model_{number}"));
+/// The model of `cost`, the one of `predict` unless said otherwise, and its form.
+fn cost_model() {
+    println!("cargo::rerun-if-env-changed=KOAN_COST_MODEL");
+    if env::var_os("KOAN_COST_MODEL").is_none() {
+        let folder = env::var("CARGO_MANIFEST_DIR").expect("set by cargo");
+        println!("cargo::rustc-env=KOAN_COST_MODEL={folder}/digits.koan");
     }
-    models + &format!("const MEASURED: &[Measured] = &[{}];\n", names.join(", "))
+    println!("cargo::rerun-if-env-changed=KOAN_COST_FORM");
+    println!("cargo::rustc-check-cfg=cfg(cost_form, values(\"small\"))");
+    if env::var("KOAN_COST_FORM").is_ok_and(|form| form == "small") {
+        println!("cargo::rustc-cfg=cost_form=\"small\"");
+    }
 }

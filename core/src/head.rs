@@ -36,6 +36,7 @@ pub(crate) struct Head<'m, 's, P> {
     profile: PhantomData<P>,
 }
 
+/// Sums of offsets wrap: in 32 bits those of a model that was not checked may.
 impl<'m, 's, P: Profile> Head<'m, 's, P> {
     /// The head of the model, before its first bank.
     pub(crate) fn new(
@@ -88,7 +89,7 @@ impl<'m, 's, P: Profile> Head<'m, 's, P> {
         if self.multipliers_at == 0 {
             return 1;
         }
-        u16_at(self.model.blob, self.multipliers_at + 2 * index)
+        u16_at(self.model.blob, self.multipliers_at.wrapping_add(2 * index))
     }
 
     #[inline]
@@ -115,9 +116,10 @@ impl<'m, 's, P: Profile> Head<'m, 's, P> {
             self.accumulate(index, added);
         }
         if self.multipliers_at > 0 {
-            self.multipliers_at += 2 * self.sums.len();
+            self.multipliers_at = self.multipliers_at.wrapping_add(2 * self.sums.len());
         }
-        self.weights_at += self.row_bytes * self.sums.len();
+        let bytes = self.row_bytes.wrapping_mul(self.sums.len());
+        self.weights_at = self.weights_at.wrapping_add(bytes);
     }
 }
 
@@ -133,11 +135,11 @@ impl<P: Profile> Head<'_, '_, P> {
         };
         self.total = self.total.wrapping_add(total << shift);
         // Features in front of a run are whole bytes of codes.
-        let mut row = self.weights_at + first / 8 * usize::from(bits);
+        let mut row = self.weights_at.wrapping_add(first / 8 * usize::from(bits));
         for index in 0..self.sums.len() {
             // Behind the weights there always are digest and checksum, eight bytes.
             let codes = self.model.blob.get(row..).unwrap_or_default();
-            row += self.row_bytes;
+            row = row.wrapping_add(self.row_bytes);
             let weighted = weigh::<P>(bits, codes, run, &self.operands);
             if self.plain {
                 if let Some(sum) = self.sums.get_mut(index) {
@@ -188,7 +190,7 @@ impl<P: Profile> Sink for Head<'_, '_, P> {
         let mut row = self.weights_at;
         for index in 0..self.sums.len() {
             let codes = self.model.blob.get(row..).unwrap_or_default();
-            row += self.row_bytes;
+            row = row.wrapping_add(self.row_bytes);
             let weight = width.value(code_at(width.bits, codes, column));
             let weighted = product(weight * i32::from(FEATURE_ONE), self.multiplier(index));
             self.accumulate(index, weighted);

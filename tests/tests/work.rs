@@ -137,22 +137,24 @@ fn both_parsers_count_the_same_work() {
     }
 }
 
-/// 2^14 inputs, of which each of 2^14 − 1 projections sees all: exactly the bound.
+/// 2^13 inputs, a pool of 2^13 − 1 projections, and units of three of them: exactly the
+/// bound.
 #[test]
 fn the_bound_is_the_last_that_is_accepted() {
     let maxout = |features: u16| {
         let mut bank = vec![4 | 1 << 4, 0];
         bank.extend(features.to_le_bytes());
-        bank.extend([1, 0, 43, 0, 0]);
-        blob(1 << 14, &[bank])
+        bank.extend([1, 0, 3]);
+        bank.extend(8191u16.to_le_bytes());
+        blob(1 << 13, &[bank])
     };
-    let largest = maxout(381);
+    let largest = maxout(8192);
     let model = Model::parse(&largest).unwrap();
     assert_eq!(model.work(), koan::format::MAX_WORK);
     assert_eq!(Reference::parse(&largest).unwrap().work(), Reference::MOST_WORK);
-    let error = Model::parse(&maxout(382)).unwrap_err().to_string();
+    let error = Model::parse(&maxout(8193)).unwrap_err().to_string();
     assert!(error.contains("field `work`"), "{error}");
-    assert_eq!(Reference::parse(&maxout(382)).unwrap_err(), "work");
+    assert_eq!(Reference::parse(&maxout(8193)).unwrap_err(), "work");
     // A program may allow less.
     let limits = Limits { work: model.work() - 1, ..Limits::NONE };
     let (what, needed, limit) = ("work", model.work(), limits.work);
@@ -169,8 +171,8 @@ fn the_work_of_all_banks_counts() {
         bank.extend([1, 0]);
         bank
     };
-    for (features, accepted) in [(8190u16, true), (8192, false)] {
-        let blob = blob(1 << 14, &[fourier(8192), fourier(features)]);
+    for (features, accepted) in [(2047u16, true), (2048, false)] {
+        let blob = blob(1 << 14, &[fourier(2048), fourier(features)]);
         assert_eq!(Model::parse(&blob).is_ok(), accepted);
         assert_eq!(Reference::parse(&blob).is_ok(), accepted);
     }

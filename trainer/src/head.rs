@@ -81,3 +81,59 @@ pub fn assemble(spec: &ModelSpec, width: Width, outputs: &[RoundedOutput]) -> He
     let bias = outputs.iter().map(|output| (output.bias / scale).round() as i32).collect();
     HeadSpec { scale: scale as f32, shift, bias, weights }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blob::{BankSpec, MapSpec};
+    use koan::numerics::Scale;
+    use koan::{InputMap, Law};
+
+    /// A head of 4-bit weights for one output over features and inputs.
+    fn head(steps: [f64; 2]) -> HeadSpec {
+        let bank = |family, law| BankSpec {
+            family,
+            law,
+            features: 8,
+            scale: Scale::ONE,
+            groups: Vec::new(),
+            kept: None,
+        };
+        let map = MapSpec::Shared(InputMap { offset: 0, shift: 0, log: false, mult: 1 });
+        let banks = vec![bank(Family::Fourier, Law::Gaussian), bank(Family::Linear, Law::None)];
+        let spec = ModelSpec::features(1, 8, map, banks);
+        let width = Width { bits: 4, odd: true };
+        let output = RoundedOutput {
+            codes: (0..16).collect(),
+            levels: steps.map(|step| Levels { width, step }).to_vec(),
+            bias: 0.25,
+        };
+        assemble(&spec, width, &[output])
+    }
+
+    #[test]
+    fn heads_are_what_was_rounded() {
+        // Inputs count in units of 1/256; the last step is so small beside the first that
+        // no multiplier is near it.
+        for (steps, off) in [([0.5, 0.5], 0.002), ([0.01, 2.0], 1e-4), ([0.5, 3e-3], 0.6)] {
+            let head = head(steps);
+            let of_one = f64::from(head.scale) / 2f64.powi(head.shift.into());
+            for (bank, unit) in [(0, 1.0), (1, 1.0 / 256.0)] {
+                let weights = &head.weights[bank];
+                let step = of_one * f64::from(weights.multipliers[0]);
+                for (k, &code) in weights.codes[0].iter().enumerate() {
+                    let found = step * f64::from(weights.width.value(code));
+                    let code = (8 * bank + k) as u32;
+                    let wanted = steps[bank] * unit * f64::from(weights.width.value(code));
+                    let apart = (found - wanted).abs();
+                    assert!(
+                        apart <= off * steps[bank] * unit * 15.0,
+                        "{steps:?}: {found} {wanted}"
+                    );
+                }
+            }
+            let bias = f64::from(head.bias[0]) * f64::from(head.scale);
+            assert!((bias - 0.25).abs() < 1e-5, "{bias}");
+        }
+    }
+}

@@ -223,7 +223,7 @@ test('wrong rows and calls that do not suit are errors', () => {
   // It still works afterwards.
   const expected = models.find(({ name }) => name === 'digits.koan').rows[0];
   assert.deepEqual([...model.scores(Float32Array.from(expected.row))], expected.scores);
-  const regression = named('stump-normal-w4even-t1.koan');
+  const regression = named('stump-gaussian-w8even-t1.koan');
   if (regression.info.task === 'regression') {
     throws(() => regression.classify(new Float32Array(regression.info.inputs)), 'this call needs a classification model');
   }

@@ -1,11 +1,10 @@
 //! `cargo xtask cost`: what a prediction costs on every emulated core, counted.
 //!
-//! For each core and each model of `tests/models`: executed instructions (by the
-//! plugin in `firmware-example/plugin`, exact and the same on every host) and RAM (statics
-//! and the deepest stack, buffers included). The smallest core runs a program for each
-//! model, whose flash is counted too, without the model; on the others one program has all
-//! models. The figures are compared with the stored ones; one that is more than 3 % worse
-//! is an error until `cargo xtask cost --update` stores it on purpose.
+//! For each core and each model of `tests/models`, in a program of its own: executed
+//! instructions (by the plugin in `firmware-example/plugin`, exact and the same on every
+//! host), flash without the model, and RAM (statics and the deepest stack, buffers
+//! included). The figures are compared with the stored ones; one that is more than 3 %
+//! worse is an error until `cargo xtask cost --update` stores it on purpose.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -28,9 +27,8 @@ pub struct Cost {
     /// Executed instructions.
     pub instructions: u64,
     /// Bytes of code and constants without the model: the runtime, the model's
-    /// families and the measuring itself. Of programs that have one model.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub flash: Option<u64>,
+    /// families and the measuring itself.
+    pub flash: u64,
     /// Bytes of statics and of the deepest stack together.
     pub ram: u64,
 }
@@ -39,14 +37,12 @@ impl Cost {
     /// What is more than 3 % worse than `old`.
     pub fn worse(self, old: &Self) -> impl Iterator<Item = String> + use<> {
         let figures = [
-            ("instructions", Some(old.instructions), Some(self.instructions)),
+            ("instructions", old.instructions, self.instructions),
             ("bytes of flash", old.flash, self.flash),
-            ("bytes of RAM", Some(old.ram), Some(self.ram)),
+            ("bytes of RAM", old.ram, self.ram),
         ];
-        figures.into_iter().filter_map(|(what, old, new)| {
-            let (old, new) = (old?, new?);
-            (100 * new > 103 * old).then(|| format!("{new} {what}, stored {old}"))
-        })
+        let worse = figures.into_iter().filter(|&(_, old, new)| 100 * new > 103 * old);
+        worse.map(|(what, old, new)| format!("{new} {what}, stored {old}"))
     }
 }
 
@@ -81,15 +77,30 @@ impl<'g> Subject<'g> {
         }
         Ok(subjects)
     }
+    /// Builds the program for it.
+    fn build(&self, machines: &[Machine]) -> Result<()> {
+        let form = if self.small { "small" } else { "fast" };
+        let path = self.path.display();
+        let variables = format!("KOAN_COST_MODEL={path} KOAN_COST_FORM={form}");
+        machines::build(machines, &["cost"], &variables)
+    }
 
-    /// As `firmware-example/build.rs` reads it.
-    fn variable(subjects: &[Self]) -> String {
-        let path = |subject: &Self| {
-            let form = if subject.small { "small:" } else { "" };
-            format!("{form}{}", subject.path.display())
-        };
-        let paths: Vec<String> = subjects.iter().map(path).collect();
-        format!("KOAN_COST_MODELS={}", paths.join(";"))
+    /// Runs the program that was built last.
+    fn measure(&self, machine: &Machine, plugin: &Plugin) -> Result<Cost> {
+        let elf = machine.program("cost")?;
+        let row = self.golden.rows.first().context("no row")?;
+        let words = row.words().context("the row is not of whole numbers")?;
+        let mut pack: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        pack.extend(row.scores.iter().flat_map(|score| score.to_le_bytes()));
+        let watched = plugin.run(machine, &elf, Some(&pack))?;
+        let outcome = &watched.outcome;
+        ensure!(outcome.code == 0, "exit code {}, wrong scores?\n{}", outcome.code, outcome.text);
+        let size = elf::size(&elf)?;
+        Ok(Cost {
+            instructions: watched.instructions()?,
+            flash: size.flash - self.golden.blob.len() as u64,
+            ram: size.ram + watched.stack,
+        })
     }
 }
 
@@ -134,7 +145,9 @@ pub fn of_model(path: &Path) -> Result<Cost> {
     let golden = drawn(path)?;
     let path = std::path::absolute(path)?;
     let subject = Subject { name: golden.name.clone(), golden: &golden, path, small: false };
-    alone(&smallest()?, &subject, &Plugin::build()?)
+    let machine = smallest()?;
+    subject.build(std::slice::from_ref(&machine))?;
+    subject.measure(&machine, &Plugin::build()?)
 }
 
 /// The machine of the smallest core.
@@ -172,55 +185,18 @@ fn drawn(path: &Path) -> Result<Golden> {
 /// What models cost on every machine.
 fn measured(subjects: &[Subject<'_>], plugin: &Plugin) -> Result<Costs> {
     let mut costs = Costs::new();
-    let mut store = |machine: &Machine, subject: &Subject<'_>, cost: Result<Cost>| -> Result<()> {
-        let name = &subject.name;
-        let cost = cost.with_context(|| format!("{machine}, {name}"))?;
-        eprintln!("{}, {name}: {cost:?}", machine.core);
-        costs.entry(machine.core.to_owned()).or_default().insert(name.clone(), cost);
-        Ok(())
-    };
     let machines = machines::all()?;
-    let (smallest, others) = machines.split_first().context("no machine")?;
     for subject in subjects {
-        store(smallest, subject, alone(smallest, subject, plugin))?;
-    }
-    machines::build(others, &["cost"], &Subject::variable(subjects))?;
-    for machine in others {
-        for (number, subject) in subjects.iter().enumerate() {
-            let cost = of_number(machine, number, subject, plugin);
-            store(machine, subject, cost)?;
+        subject.build(&machines)?;
+        for machine in &machines {
+            let name = &subject.name;
+            let cost = subject.measure(machine, plugin);
+            let cost = cost.with_context(|| format!("{machine}, {name}"))?;
+            eprintln!("{}, {name}: {cost:?}", machine.core);
+            costs.entry(machine.core.to_owned()).or_default().insert(name.clone(), cost);
         }
     }
     Ok(costs)
-}
-
-/// What a model costs in a program of its own.
-fn alone(machine: &Machine, subject: &Subject<'_>, plugin: &Plugin) -> Result<Cost> {
-    let variable = Subject::variable(std::slice::from_ref(subject));
-    machines::build(std::slice::from_ref(machine), &["cost"], &variable)?;
-    let size = elf::size(&machine.program("cost")?)?;
-    let flash = Some(size.flash - subject.golden.blob.len() as u64);
-    Ok(Cost { flash, ..of_number(machine, 0, subject, plugin)? })
-}
-
-/// What model `number` of the program costs, without flash.
-fn of_number(
-    machine: &Machine,
-    number: usize,
-    subject: &Subject<'_>,
-    plugin: &Plugin,
-) -> Result<Cost> {
-    let elf = machine.program("cost")?;
-    let row = subject.golden.rows.first().context("no row")?;
-    let words = row.words().context("the row is not of whole numbers")?;
-    let mut pack = (number as u32).to_le_bytes().to_vec();
-    pack.extend(words.iter().flat_map(|word| word.to_le_bytes()));
-    pack.extend(row.scores.iter().flat_map(|score| score.to_le_bytes()));
-    let watched = plugin.run(machine, &elf, Some(&pack))?;
-    let outcome = &watched.outcome;
-    ensure!(outcome.code == 0, "exit code {}, wrong scores?\n{}", outcome.code, outcome.text);
-    let ram = elf::size(&elf)?.ram + watched.stack;
-    Ok(Cost { instructions: watched.instructions()?, flash: None, ram })
 }
 
 /// What is more than 3 % worse than stored, or not stored at all.
@@ -251,7 +227,7 @@ fn table(subjects: &[Subject<'_>], costs: &Costs) -> String {
         let cost = |core: &str| costs.get(core).and_then(|models| models.get(name));
         let counts: Vec<String> =
             cores.iter().filter_map(|core| Some(cost(core)?.instructions.to_string())).collect();
-        let Some(Cost { flash: Some(flash), ram, .. }) = cost(cores[0]) else { continue };
+        let Some(Cost { flash, ram, .. }) = cost(cores[0]) else { continue };
         let (bytes, counts) = (golden.blob.len(), counts.join(" | "));
         table += &format!("| {name} | {bytes} | {counts} | {flash} | {ram} |\n");
     }
@@ -263,7 +239,7 @@ mod tests {
     use super::*;
 
     fn costs(instructions: u64, flash: u64, ram: u64) -> Costs {
-        let cost = Cost { instructions, flash: Some(flash), ram };
+        let cost = Cost { instructions, flash, ram };
         [("core".to_owned(), [("model".to_owned(), cost)].into())].into()
     }
 

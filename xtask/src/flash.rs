@@ -52,11 +52,12 @@ pub fn run(update: bool, plugin: &Plugin) -> Result<String> {
         machine.core
     );
     for (name, program, included) in PROGRAMS {
-        let (flash, cost) = measure(&machine, program, model, plugin).context(name)?;
-        let flash = flash - empty - if included { model.blob.len() as u64 } else { 0 };
-        let Cost { ram, instructions, .. } = cost;
+        let whole = measure(&machine, program, model, plugin).context(name)?;
+        let blob = if included { model.blob.len() as u64 } else { 0 };
+        let cost = Cost { flash: whole.flash - empty - blob, ..whole };
+        let Cost { flash, ram, instructions } = cost;
         table += &format!("| {name} | {flash} | {ram} | {instructions} |\n");
-        figures.insert(name.to_owned(), Cost { flash: Some(flash), ..cost });
+        figures.insert(name.to_owned(), cost);
     }
     let path = root()?.join(STORED);
     if update {
@@ -77,14 +78,9 @@ pub fn run(update: bool, plugin: &Plugin) -> Result<String> {
     Ok(table)
 }
 
-/// The flash of the whole program, and what a prediction costs. The program must give a
-/// row's class as its exit code.
-fn measure(
-    machine: &Machine,
-    program: &str,
-    model: &Golden,
-    plugin: &Plugin,
-) -> Result<(u64, Cost)> {
+/// What a prediction costs, with the flash of the whole program. It must give a row's class
+/// as its exit code.
+fn measure(machine: &Machine, program: &str, model: &Golden, plugin: &Plugin) -> Result<Cost> {
     let elf = machine.program(program)?;
     let row = model.rows.first().context("no row")?;
     let words = row.words().context("the row is not of whole numbers")?;
@@ -99,6 +95,9 @@ fn measure(
         watched.outcome.text
     );
     let size = elf::size(&elf)?;
-    let (instructions, ram) = (watched.instructions()?, size.ram + watched.stack);
-    Ok((size.flash, Cost { instructions, flash: None, ram }))
+    Ok(Cost {
+        instructions: watched.instructions()?,
+        flash: size.flash,
+        ram: size.ram + watched.stack,
+    })
 }

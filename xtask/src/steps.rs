@@ -67,8 +67,8 @@ pub fn test(quick: bool) -> Result<()> {
         "cargo test --manifest-path firmware-example/Cargo.toml --package koan-protocol --locked",
     )?;
     firmware()?;
-    crate::outside::consumer()?;
     crate::outside::linked()?;
+    crate::outside::consumer()?;
     print!("{}", crate::emulate::run()?);
     print!("{}", crate::cost::run(false)?);
     crate::serial::test()?;
@@ -80,7 +80,8 @@ pub fn test(quick: bool) -> Result<()> {
     step(TESTS)
 }
 
-/// Lints the firmware for every core, and what is outside of it, and builds the variants for real boards.
+/// Lints the firmware for every core, and the crates outside of the workspace; builds the
+/// variants for real boards.
 fn firmware() -> Result<()> {
     for manifest in [MANIFEST, BOARDS] {
         step(&format!("cargo fmt --manifest-path {manifest} --all --check"))?;

@@ -153,12 +153,11 @@ fn cosines<P: Profile, T: Copy>(
     let mut one = |phase| cosine(next.add_next(angle(phase)), P::SMALL);
     // In twos: fewer instructions of the loop's own.
     let (twos, last) = phases.as_chunks::<2>();
-    let (places, rest) = run.as_chunks_mut::<2>();
-    for (place, &[first, second]) in places.iter_mut().zip(twos) {
+    for (place, &[first, second]) in run.as_chunks_mut::<2>().0.iter_mut().zip(twos) {
         place[0] = one(first);
         place[1] = one(second);
     }
-    for (place, &phase) in rest.iter_mut().zip(last) {
+    if let (Some(place), &[phase]) = (run.get_mut(2 * twos.len()), last) {
         *place = one(phase);
     }
     *offsets = next;
@@ -192,4 +191,27 @@ fn kept<P: Profile, const N: usize, T: Phase + Into<i32>>(
         runs.push(cosine(angle, P::SMALL));
     }
     runs.flush();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::needs::Any;
+
+    #[test]
+    fn any_number_of_cosines_is_made() {
+        let phases = [-20_000i16, -300, 0, 9000, 32_767];
+        let (start, mut all) = (Offsets::from(0x1230_4560_7890, 0), [0; 8]);
+        cosines::<Any, i16>(&phases, Phase::angle, &mut start.clone(), &mut all);
+        for length in 0..=phases.len() {
+            let (mut offsets, mut run) = (start, [99; 8]);
+            cosines::<Any, i16>(&phases[..length], Phase::angle, &mut offsets, &mut run);
+            assert_eq!(run[..length], all[..length]);
+            assert!(run[length..].iter().all(|&phi| phi == 99), "{length}");
+        }
+        let mut each = start;
+        for (&phase, &phi) in phases.iter().zip(&all) {
+            assert_eq!(phi, cosine(each.add_next(phase.angle()), false));
+        }
+    }
 }

@@ -16,7 +16,7 @@ const LINE: usize = 1536;
 const ROW: usize = 128;
 /// Bytes of an uploaded model; there is room for two.
 const MODEL: usize = 4096;
-/// Work between a line and its answer: some seconds of a Cortex-M0 at 16 MHz at most.
+/// Work between a line and its answer: about a second of a Cortex-M0 at 16 MHz.
 const WORK: u32 = 1 << 20;
 /// Working memory of 128 inputs and 16 outputs, in all families.
 type Buffers = OwnedBuffers<ROW, 128, 128, 16>;

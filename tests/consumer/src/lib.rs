@@ -23,7 +23,7 @@ pub fn exit(code: u32) -> ! {
     const APPLICATION_EXIT: u32 = 0x20026;
     const SYS_EXIT_EXTENDED: u32 = 0x20;
     let block = [APPLICATION_EXIT, code];
-    // SAFETY: a call of the debugger (semihosting) that reads the block.
-    unsafe { asm!("bkpt 0xab", in("r0") SYS_EXIT_EXTENDED, in("r1") &raw const block) }
-    loop {}
+    let block = &raw const block;
+    // SAFETY: a call of the debugger (semihosting) that reads the block and does not return.
+    unsafe { asm!("bkpt 0xab", in("r0") SYS_EXIT_EXTENDED, in("r1") block, options(noreturn)) }
 }

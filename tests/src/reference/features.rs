@@ -128,7 +128,7 @@ fn fourier(bank: &Bank, seed: u64, q: &[i64]) -> Vec<i64> {
 /// The numbers of all stumps: n, start, first, step.
 pub fn stump_sequence(bank: &Bank, seed: u64, n: usize) -> [usize; 3] {
     let choices = choices_stream(bank, seed);
-    let part = |i: usize| ((choices.draw(i) % (1 << 32)) as usize * n) >> 32;
+    let part = |i: usize| (((choices.draw(i) % (1 << 32)) * n as u64) >> 32) as usize;
     [part(0), usize::from(choices.word(2, 0)), (40_503 + 65_536 * part(1)) / n]
 }
 

@@ -255,7 +255,7 @@ fn an_early_stop_is_a_warning() {
         writeln!(csv, "{x:.3},{y:.3},{}", u8::from(x > 0.0) + u8::from(y > 0.0)).unwrap();
     }
     folder.write("q.csv", csv);
-    let train = "train q.csv -o m.koan --features 100 --bandwidth 0.2 --map per-input \
+    let train = "train q.csv -o m.koan --features 20 --bandwidth 0.05 --map per-input \
                  --relevance no --loss hinge --positive 1 --lambda 0 --json";
     let assert = folder.run(train).success();
     let report: serde_json::Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();

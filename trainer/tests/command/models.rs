@@ -2,7 +2,7 @@
 
 use koan_trainer::FamilyName;
 
-use crate::common::{Folder, quadrants, waves};
+use crate::common::{Folder, quadrants, sensors, waves};
 
 /// The model's description; its self test has passed.
 fn inspected(folder: &Folder) -> serde_json::Value {
@@ -169,4 +169,28 @@ fn one_class_against_the_rest() {
     let result = folder.json("eval m.koan q.csv --json");
     assert!(result["error"].as_f64().unwrap() < 0.15, "{result}");
     folder.train_fails("q.csv --positive 7", &["no class \"7\"", "0, 1, 2"]);
+}
+
+#[test]
+fn a_program_is_told_what_it_needs() {
+    let folder = Folder::new();
+    folder.write("s.csv", sensors(150));
+    folder.train("s.csv --features 16").success();
+    let model = inspected(&folder);
+    assert!(model["work"].as_u64().unwrap() > 16, "{model}");
+    assert!(model["needs"].as_array().unwrap().contains(&"fourier".into()), "{model}");
+    let text = folder.output("inspect m.koan --rust row.rs");
+    for part in [
+        "koan = \"0.1\"",
+        "[profile.release]",
+        "a row: 5 numbers, in the units of the data",
+        "0: temp\n",
+        "2: job, kind = clerk: 1, else 0\n",
+    ] {
+        assert!(text.contains(part), "`{part}` is not in: {text}");
+    }
+    let file = String::from_utf8(folder.read("row.rs")).unwrap();
+    for part in ["INPUTS: usize = 5;", "JOB_KIND_COOK: usize = 3;", "LEVEL: usize = 4;"] {
+        assert!(file.contains(&format!("pub const {part}")), "`{part}` is not in: {file}");
+    }
 }

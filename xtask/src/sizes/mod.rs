@@ -148,7 +148,7 @@ fn seeded(experiment: &Experiment, seed: u32, data: &Path) -> Result<Run> {
             bytes,
             error,
             instructions: cost.map(|cost| cost.instructions),
-            code: cost.and_then(|cost| cost.flash),
+            code: cost.map(|cost| cost.flash),
         });
     }
     Ok(Run { seed, seconds, models })

@@ -144,7 +144,7 @@ fn a_model_that_needs_more_memory_is_refused() {
 }
 
 /// A model of `units` maxout units with pools of 255 dense projections of 64 inputs each, one
-/// output, and golden rows of zeros. No digest and no score in it is right.
+/// output, and golden rows of zeros. No digest in it is right.
 fn slow(units: u16, golden_rows: usize) -> Vec<u8> {
     let mut blob = Vec::new();
     blob.extend(b"KOAN\x01\x00"); // version 1, no flags
@@ -178,26 +178,21 @@ fn a_model_that_would_keep_the_device_busy_is_refused_before_it_is_run() {
         assert_alive(device);
         answer["error"].as_str().unwrap_or_else(|| panic!("{answer}")).to_string()
     };
-    // 2,000 units of 255·64 products.
-    let message = refused(&mut device, &slow(2000, 0));
-    assert_eq!(
-        message,
-        "model refused: the model's work is 32642064, more than the limit of 1048576"
-    );
+    let work = |units, golden_rows| Model::parse(&slow(units, golden_rows)).unwrap().work();
+    // As many units as `rows` rows have time for, and none more.
+    let most = |rows| (1..).find(|&units| rows * work(units, 0) > WORK).unwrap() - 1;
+    let message = refused(&mut device, &slow(most(1) + 1, 0));
+    let expected = format!("the model's work is {}", work(most(1) + 1, 0));
+    assert_eq!(message, format!("model refused: {expected}, more than the limit of {WORK}"));
     // The self test is that of four rows, and of those that the model brings along.
-    let message = refused(&mut device, &slow(17, 0));
-    let work = 64 + 17 * 255 * 64 + 17;
-    assert_eq!(
-        message,
-        format!(
-            "model refused: the model's work in its self test is {}, more than the limit of {WORK}",
-            4 * work
-        )
-    );
-    let message = refused(&mut device, &slow(13, 1));
-    assert!(message.contains("work in its self test is"), "{message}");
+    for (units, golden_rows) in [(most(1), 0), (most(4) + 1, 0), (most(4), 1), (most(5), 2)] {
+        let message = refused(&mut device, &slow(units, golden_rows));
+        let needed = (4 + golden_rows as u32) * work(units, golden_rows);
+        let expected = format!("the model's work in its self test is {needed}");
+        assert_eq!(message, format!("model refused: {expected}, more than the limit of {WORK}"));
+    }
     // Less is run, and then only its digest is wrong.
-    let message = refused(&mut device, &slow(13, 0));
+    let message = refused(&mut device, &slow(most(4), 0));
     assert_eq!(message, "model refused: self test failed: golden digest 0 differs on this build");
     let info = answer(&mut device, r#"{"info":true}"#);
     assert_eq!((&info["info"]["work"], &info["info"]["built_in"]), (&json!(WORK), &json!(true)));

@@ -5,7 +5,7 @@ use koan_tests::feature_map::FeatureMap;
 use koan_tests::random::Random;
 use koan_trainer::blob::{BankSpec, MapSpec, ModelSpec};
 
-use crate::parts::{Kind, bank, kept, kind_name};
+use crate::parts::{Kind, bank, blob_of, kept, kind_name};
 use crate::shapes::{IMAGE, kind};
 
 /// Inputs of every model: an image of 4 × 5 pixels, too.
@@ -15,7 +15,7 @@ fn feature_map(name: String, seed: u64, banks: Vec<BankSpec>) -> FeatureMap {
     let mut random = Random::new(seed);
     let map = MapSpec::Shared(InputMap::nearest(100.0, 90.0, false));
     let spec = ModelSpec::features(random.bits(), INPUTS, map, banks);
-    let blob = spec.encode().unwrap_or_else(|error| panic!("{name}: {error}"));
+    let (blob, _) = blob_of(&name, &spec);
     let mut row = |number: &dyn Fn(&mut Random) -> f32| -> Vec<f32> {
         (0..INPUTS).map(|_| number(&mut random)).collect()
     };

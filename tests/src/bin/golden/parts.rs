@@ -4,6 +4,7 @@ use koan::numerics::Scale;
 use koan::{Calibration, Family, Group, InputMap, Law, Task, Width};
 use koan_tests::arbitrary::codes;
 use koan_tests::golden::{Golden, GoldenRow};
+use koan_tests::mutate::fix_crc;
 use koan_tests::random::Random;
 use koan_tests::reference::Reference;
 use koan_trainer::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec};
@@ -158,10 +159,25 @@ pub fn rows(number: usize, inputs: usize, random: &mut Random) -> Vec<Vec<f32>> 
     ]
 }
 
+/// The blob of a spec, with the digest of the reference instead of the core's.
+///
+/// # Panics
+/// When the core refuses the spec, or has scored its golden rows otherwise.
+pub fn blob_of(name: &str, spec: &ModelSpec) -> (Vec<u8>, Reference) {
+    let mut blob = spec.encode().unwrap_or_else(|error| panic!("{name}: {error}"));
+    let reference = Reference::parse(&blob).unwrap_or_else(|error| panic!("{name}: {error}"));
+    for (row, scores) in reference.sections.golden_rows.iter().flatten() {
+        assert_eq!(&reference.scores(row), scores, "{name}: a golden row");
+    }
+    let digest = blob.len() - 8;
+    blob[digest..digest + 4].copy_from_slice(&reference.digest().to_le_bytes());
+    fix_crc(&mut blob);
+    (blob, reference)
+}
+
 /// The spec's blob with the reference's scores.
 pub fn golden(name: String, spec: &ModelSpec, rows: Vec<Vec<f32>>) -> Golden {
-    let blob = spec.encode().unwrap_or_else(|error| panic!("{name}: {error}"));
-    let reference = Reference::parse(&blob).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let (blob, reference) = blob_of(&name, spec);
     let rows = rows.into_iter().map(|row| GoldenRow { scores: reference.scores(&row), row });
     Golden { name, blob, rows: rows.collect() }
 }
