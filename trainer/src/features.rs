@@ -42,7 +42,7 @@ impl FeatureBlock {
         &self.values
     }
 
-    /// The block as a K × rows matrix, each feature in its [`unit`].
+    /// The block as a K × rows matrix, each feature in its [`unit()`].
     #[must_use]
     pub fn matrix(&self) -> Mat<f64> {
         let features = self.units.len();
@@ -74,7 +74,7 @@ impl FeatureMap {
         self.units.len()
     }
 
-    /// The [`unit`] of each feature.
+    /// The [`unit()`] of each feature.
     #[must_use]
     pub fn units(&self) -> &[f64] {
         &self.units

@@ -86,7 +86,7 @@ fn main() -> ExitCode {
             cost::of_path(&path).map(|json| println!("{json}"))
         }
         Command::Cost { update, .. } => cost::run(update).map(|table| print!("{table}")),
-        Command::Outside => outside::linked().and_then(|()| outside::consumer()),
+        Command::Outside => outside::run(),
         Command::Serial => serial::test(),
         Command::Npm => wasm::package(),
         Command::Page => wasm::page(),

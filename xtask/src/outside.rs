@@ -34,9 +34,10 @@ struct Limits {
 }
 
 const PROGRAMS: [Limits; 4] = [
-    Limits { program: "digits", class: 0, flash: [Some(12 << 10), Some(15 << 9)], ram: 750 },
-    Limits { program: "unwrap", class: 0, flash: [Some(12 << 10), Some(15 << 9)], ram: 750 },
-    Limits { program: "small", class: 0, flash: [Some(12 << 10), Some(15 << 9)], ram: 600 },
+    Limits { program: "digits", class: 0, flash: [Some(12 << 10), Some(15 << 9)], ram: 1260 },
+    // Without link-time optimisation `unwrap` brings the formatting of its message along.
+    Limits { program: "unwrap", class: 0, flash: [Some(29 << 9), Some(15 << 9)], ram: 1290 },
+    Limits { program: "small", class: 0, flash: [Some(12 << 10), Some(15 << 9)], ram: 850 },
     // Of an image every pixel is in RAM.
     Limits { program: "images", class: 1, flash: [None, None], ram: 6100 },
 ];
@@ -44,8 +45,16 @@ const PROGRAMS: [Limits; 4] = [
 /// Cores without a 64-bit or even a 32-bit division, and the browser.
 const TARGETS: [&str; 3] = [CORTEX_M0, "riscv32imc-unknown-none-elf", WASM];
 
-/// Builds the firmwares and prints what they take; above a limit is an error.
-pub fn consumer() -> Result<()> {
+/// Prints what the firmwares take; what is above a limit, or panics, is an error.
+pub fn run() -> Result<()> {
+    let mut wrong = consumer()?;
+    wrong.extend(linked()?);
+    ensure!(wrong.is_empty(), "outside of the workspace:\n  {}", wrong.join("\n  "));
+    Ok(())
+}
+
+/// Builds the firmwares and prints what they take; which are above their limits.
+fn consumer() -> Result<Vec<String>> {
     let (machine, plugin) = (smallest()?, Plugin::build()?);
     let mut above = Vec::new();
     println!("| program | profile | flash | limit | RAM | limit |");
@@ -63,30 +72,28 @@ pub fn consumer() -> Result<()> {
             let shown = limit.map_or("none".to_owned(), |limit| limit.to_string());
             println!("| {program} | {profile} | {flash} | {shown} | {ram} | {ram_limit} |");
             if limit.is_some_and(|limit| flash > limit) {
-                above.push(format!("{program}, {profile}: {flash} bytes of flash"));
+                above.push(format!("{program}, {profile}: {flash} bytes of flash are too many"));
             }
             if ram > ram_limit {
-                above.push(format!("{program}, {profile}: {ram} bytes of RAM"));
+                above.push(format!("{program}, {profile}: {ram} bytes of RAM are too many"));
             }
         }
     }
-    ensure!(above.is_empty(), "firmwares take more than the limits:\n  {}", above.join("\n  "));
-    Ok(())
+    Ok(above)
 }
 
-/// Links all that the core has, and looks for panics in it.
-pub fn linked() -> Result<()> {
+/// Links all that the core has; what panics in it.
+fn linked() -> Result<Vec<String>> {
     let mut found = Vec::new();
     for (profile, options) in PROFILES {
         for target in TARGETS {
             let folder = build("linked", profile, options, target)?;
             for name in panics(&folder, target)? {
-                found.push(format!("{target}, {profile}: {name}"));
+                found.push(format!("the core can panic ({target}, {profile}): {name}"));
             }
         }
     }
-    ensure!(found.is_empty(), "the core can panic:\n  {}", found.join("\n  "));
-    Ok(())
+    Ok(found)
 }
 
 /// What panics among the functions that are left.

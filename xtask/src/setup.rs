@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::machines::CORES;
-use crate::steps::{NIGHTLY, step};
+use crate::steps::{NIGHTLY, THIRTY_TWO_BITS, step};
 use crate::wasm::WASM;
 
 const COMPONENTS: [&str; 2] = ["rustfmt", "clippy"];
@@ -24,7 +24,7 @@ const PACKAGES: [&str; 2] = [
 /// nightly, and the emulators.
 pub fn run() -> Result<()> {
     add("target", &CORES.map(|(target, _)| target))?;
-    add("target", &[WASM])?;
+    add("target", &[WASM, THIRTY_TWO_BITS])?;
     add("component", &COMPONENTS)?;
     miri()?;
     emulators()?;

@@ -159,19 +159,17 @@ impl Core {
     }
 }
 
-/// Least squares of relative errors, towards a guess where nothing was counted:
-/// the six models of `firmware-example/cost.json` on all cores and, on the
-/// Cortex-M0, ten small ones (`cargo xtask cost --models FOLDER`). Signs, sigmoids
-/// weights of 8 and 16 bits and convolutions are guesses on all cores, dense
-/// projections on all but the Cortex-M0.
+/// Least squares of relative errors, towards a guess where nothing was counted: the models
+/// of `firmware-example/cost.json`, and small ones of other families, projections and bits
+/// (`cargo xtask cost --models FILE`).
 #[rustfmt::skip]
 const COSTS: [[f64; TERMS]; 6] = [
-    [2486.32, 54.98, 35.92, 0.23, 17.33, 5.61, 15.07, 45.36, 20.65, 29.59, 44.27, 20.35, 227.36, 22.14, 25.38, 26.05, 7.99, 18.72, 7.00, 64.51, 154.82, 1.00],
-    [2673.45, 8.59, 35.85, 0.21, 14.97, 2.89, 13.11, 45.36, 20.65, 29.59, 29.21, 15.72, 98.26, 18.00, 25.38, 26.05, 4.97, 18.72, 7.00, 64.31, 167.64, 1.00],
-    [3073.17, 7.64, 35.84, 0.21, 14.59, 2.82, 12.96, 45.36, 20.65, 29.59, 27.79, 14.29, 94.09, 17.72, 25.38, 26.05, 4.87, 18.72, 7.00, 64.28, 186.04, 1.00],
-    [3274.52, 7.43, 35.86, 0.20, 14.64, 2.89, 13.11, 45.36, 20.65, 29.59, 27.98, 14.10, 99.63, 17.99, 25.38, 26.05, 4.95, 18.72, 7.00, 64.33, 193.57, 1.00],
-    [4106.07, 6.84, 35.83, 0.20, 15.77, 2.85, 13.03, 45.36, 20.65, 29.59, 32.05, 14.34, 89.29, 17.85, 25.38, 26.05, 5.68, 18.72, 7.00, 64.25, 220.71, 1.00],
-    [4296.75, 6.72, 35.83, 0.20, 15.70, 2.84, 13.02, 45.36, 20.65, 29.59, 31.76, 14.15, 89.21, 17.83, 25.38, 26.05, 5.69, 18.72, 7.00, 64.25, 227.04, 1.00],
+    [5616.25, 97.88, 10.78, 0.15, 1.80, 1.68, 70.22, 37.92, 23.27, 31.30, 18.63, 14.00, 163.40, 6.64, 5.69, 30.25, 6.08, 7.06, 14.62, 19.35, 18.00, 0.76],
+    [2403.29, 58.37, 10.76, 0.15, 1.80, 0.87, 41.38, 17.23, 11.57, 27.61, 13.94, 12.44, 82.22, 5.40, 3.82, 43.48, 3.91, 6.90, 12.95, 19.29, 18.00, 0.51],
+    [2204.60, 52.02, 10.75, 0.15, 1.80, 0.85, 42.97, 18.03, 11.69, 27.72, 15.03, 12.40, 83.09, 5.32, 3.88, 43.67, 3.85, 2.10, 13.66, 19.28, 18.00, 0.52],
+    [2211.30, 52.05, 10.76, 0.15, 1.80, 0.87, 42.69, 18.15, 11.72, 27.74, 15.05, 12.38, 83.68, 5.40, 3.76, 44.86, 3.86, 2.10, 13.65, 19.30, 18.00, 0.52],
+    [2358.58, 53.45, 10.75, 0.15, 1.80, 0.85, 44.38, 21.63, 15.03, 28.49, 21.62, 15.37, 84.51, 5.36, 4.66, 53.18, 4.48, 2.10, 14.98, 19.27, 18.00, 0.56],
+    [2358.20, 53.46, 10.75, 0.15, 1.80, 0.85, 44.41, 21.63, 15.03, 28.49, 21.62, 15.37, 84.51, 5.35, 4.66, 53.19, 4.48, 2.10, 14.98, 19.27, 18.00, 0.56],
 ];
 
 #[cfg(test)]
@@ -180,8 +178,8 @@ mod tests {
 
     use super::*;
 
-    /// The stored figures of the named models, within a tenth; of convolutions within a
-    /// factor of two.
+    /// The stored figures of the named models in the fast form, within a tenth; of
+    /// convolutions within a factor of two.
     #[test]
     fn predictions_are_near_the_counted_figures() {
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
@@ -201,17 +199,12 @@ mod tests {
                 let features: Vec<u16> = spec.banks.iter().map(|bank| bank.features).collect();
                 let bits = model.banks().next().unwrap().width.bits;
                 let shape = Shape::of(&spec, &features, model.outputs(), bits);
-                if core == Core::CortexM0 {
-                    eprintln!("TERMS {name} {:?}", shape.terms);
-                }
                 let (predicted, counted) =
                     (core.instructions(&shape) as f64, cost["instructions"].as_f64().unwrap());
                 let conv = matches!(spec.banks[0].family, Family::Conv(_));
                 let most = if conv { 2.0 } else { 1.1 };
                 let apart = (predicted / counted).max(counted / predicted);
-                eprintln!("{name} {} {predicted} {counted}", core.name());
-                let _ = most;
-                assert!(apart < 100.0, "{name}, {}: {predicted} {counted}", core.name());
+                assert!(apart < most, "{name}, {}: {predicted} {counted}", core.name());
             }
         }
     }
