@@ -1,6 +1,8 @@
 //! Features of several rows at once: what is drawn is drawn once for all of them. For
 //! hosts that compute the features of whole tables.
 
+use core::num::NonZeroUsize;
+
 use crate::buffers::Workspace;
 use crate::families::projection::Dense;
 use crate::families::units::{bias_of, scaled};
@@ -17,6 +19,7 @@ use crate::steps::quantise;
 
 /// Rows that share what is drawn.
 pub const ROWS: usize = 64;
+const ALL: NonZeroUsize = NonZeroUsize::new(ROWS).unwrap();
 /// Inputs that are multiplied at a time: a number that the compiler knows, so that vector
 /// units multiply and add in one instruction.
 pub const PANEL: usize = 32;
@@ -48,12 +51,19 @@ pub(crate) fn rows<P: Profile, I: Input>(
     workspace: &mut Workspace<'_>,
 ) {
     let (inputs, columns) = (model.inputs(), model.features());
-    let panels = inputs.div_ceil(PANEL);
-    let groups = features.chunks_mut((ROWS * columns).max(1));
-    for (rows, features) in rows.chunks((ROWS * inputs).max(1)).zip(groups) {
-        for (row, q) in
-            rows.chunks_exact(inputs.max(1)).zip(scratch.chunks_exact_mut(panels.max(1)))
-        {
+    // Not zero, and the compiler is to know it: chunks of nothing would be a panic.
+    let (Some(inputs), Some(columns), Some(panels)) = (
+        NonZeroUsize::new(inputs),
+        NonZeroUsize::new(columns),
+        NonZeroUsize::new(inputs.div_ceil(PANEL)),
+    ) else {
+        return;
+    };
+    let (of_inputs, of_features) = (inputs.saturating_mul(ALL), columns.saturating_mul(ALL));
+    let (of_inputs, of_features) = (of_inputs.get(), of_features.get());
+    let (inputs, columns, panels) = (inputs.get(), columns.get(), panels.get());
+    for (rows, features) in rows.chunks(of_inputs).zip(features.chunks_mut(of_features)) {
+        for (row, q) in rows.chunks_exact(inputs).zip(scratch.chunks_exact_mut(panels)) {
             let Some((q, padding)) = q.as_flattened_mut().split_at_mut_checked(inputs) else {
                 return;
             };
@@ -66,8 +76,8 @@ pub(crate) fn rows<P: Profile, I: Input>(
             if suits(&bank) {
                 of_bank(&bank, scratch, inputs, (features, columns, first));
             } else {
-                let rows = features.chunks_exact_mut(columns.max(1));
-                for (row, q) in rows.zip(scratch.chunks_exact(panels.max(1))) {
+                let rows = features.chunks_exact_mut(columns);
+                for (row, q) in rows.zip(scratch.chunks_exact(panels)) {
                     if let (Some(mine), Some(q)) =
                         (row.get_mut(first..end), q.as_flattened().get(..inputs))
                     {
