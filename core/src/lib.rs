@@ -71,6 +71,8 @@ mod needs;
 pub mod numerics;
 mod predictor;
 mod probability;
+#[cfg(target_feature = "simd128")]
+mod simd;
 mod sink;
 pub mod steps;
 mod weigh;

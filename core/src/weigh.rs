@@ -163,6 +163,10 @@ pub(crate) fn weigh<P: Profile>(
     run: &[i8],
     operands: &Operands<'_>,
 ) -> i32 {
+    #[cfg(target_feature = "simd128")]
+    if P::SMALL {
+        return crate::simd::weigh(bits, codes, run);
+    }
     if P::SMALL {
         return any(bits, codes, run);
     }

@@ -13,7 +13,7 @@ use koan::{Model, Profile as _, Workspace, steps};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// Every model.
-pub(crate) type Profile = koan::Any;
+pub(crate) type Profile = koan::Small;
 
 /// Words that [`load`] fills in; `js/session.ts` has the same order:
 ///

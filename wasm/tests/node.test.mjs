@@ -131,11 +131,11 @@ test('the cosine of every phase is the same with SIMD and without', () => {
     return features;
   });
   assert.equal(baseline.length, 43 * 65535);
-  // A feature goes once around the circle, so nearly every value of Q15 comes up.
+  // A feature goes once around the circle, so about every other value of a byte comes up.
   const distinct = new Set(baseline.filter((_, i) => i % 43 === 0)).size;
   const differences = baseline.reduce((count, value, i) => count + (value !== simd[i]), 0);
   console.log(`  ${baseline.length} features, ${distinct} values of the first, ${differences} differences`);
-  assert.ok(distinct > 20000);
+  assert.ok(distinct > 100);
   assert.equal(differences, 0);
 });
 
@@ -148,8 +148,8 @@ test('SIMD is in one build, in its hot loops, and not in the other', () => {
     );
   const count = (wat, op) => wat.split(`(${op}`).length - 1;
   const [baseline, simd] = [text('koan.wasm'), text('koan-simd.wasm')];
-  // The transform, the cosine, and the weighted sums.
-  const ops = ['i16x8.add', 'i16x8.sub', 'i16x8.q15mulr_sat_s', 'i32x4.dot_i16x8_s', 'v128.load', 'v128.store'];
+  // The weighted sums.
+  const ops = ['i16x8.mul', 'i8x16.swizzle', 'i32x4.dot_i16x8_s', 'v128.load'];
   console.log(`  ${ops.map((op) => `${op} ${count(simd, op)}`).join(', ')}`);
   for (const op of ops) assert.ok(count(simd, op) > 0, op);
   assert.equal(count(baseline, 'v128'), 0);
@@ -224,9 +224,7 @@ test('wrong rows and calls that do not suit are errors', () => {
   const expected = models.find(({ name }) => name === 'digits.koan').rows[0];
   assert.deepEqual([...model.scores(Float32Array.from(expected.row))], expected.scores);
   const regression = named('stump-gaussian-w8even-t1.koan');
-  if (regression.info.task === 'regression') {
-    throws(() => regression.classify(new Float32Array(regression.info.inputs)), 'this call needs a classification model');
-  }
+  throws(() => regression.classify(new Float32Array(regression.info.inputs)), 'this call needs a classification model');
 });
 
 test('results are copies, and live on', () => {

@@ -64,7 +64,7 @@ fn calls(golden: &Golden) -> Result<Value, koan::Error> {
             "seed": model.seed().to_string(),
             "bytes": golden.blob.len(),
         },
-        "bufferBytes": model.buffer_sizes(koan::Form::Fast).bytes(),
+        "bufferBytes": model.buffer_sizes(koan::Form::Small).bytes(),
         "scoreScale": f64::from(model.score_scale()),
         "rows": rows,
     }))
