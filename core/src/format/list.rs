@@ -243,7 +243,7 @@ mod tests {
         assert!(!check(15, &pack(&[(31, 32_767), (0, 0)], 15), 2, MAX_INDEX));
         let mut long = std::vec![0; 65_535];
         long[65_534] = 128;
-        for low_bits in 0..=15 {
+        for low_bits in (0..=15).step_by(if cfg!(miri) { 15 } else { 1 }) {
             // A quotient of 2^19 − 1; then no low bits are left to read.
             assert_eq!(check(low_bits, &long, 1, MAX_INDEX), low_bits == 0, "{low_bits}");
         }

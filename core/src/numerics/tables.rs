@@ -68,6 +68,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "many cosines, no memory")]
     fn cosines_are_within_their_bounds_everywhere() {
         let (mut worst, mut squares) = (0.0f64, 0.0);
         for phase in 0..=u16::MAX {
