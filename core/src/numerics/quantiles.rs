@@ -193,9 +193,10 @@ mod tests {
 
     #[test]
     fn small_forms_are_the_tables() {
+        let normals = NORMAL.map(i16::from);
         for byte in 0..=255u8 {
             for (table, entry, small) in [
-                (&NORMAL.map(i16::from), normal(byte, false), normal(byte, true)),
+                (&normals, normal(byte, false), normal(byte, true)),
                 (&CAUCHY, cauchy(byte, false), cauchy(byte, true)),
             ] {
                 assert_eq!(entry, small);
