@@ -9,7 +9,7 @@ Bytes are those of code and constants of one prediction on a Cortex-M0, compiled
 with -Os and linked without what is not used, less those of an empty program.
 Windows of the accelerometer sets are those of koan's commands (128 samples every
 32 or 64), and so are the five parts of whole recordings: the example `folds` of
-koan-trainer prints them. A forest sees 24 statistics of a window, eight of each axis.
+koan-papers prints them. A forest sees 24 statistics of a window, eight of each axis.
 One more forest of these sets is trained like that of the project that published them,
 emlearn-micropython's har_trees: ten trees, three tenths of the statistics at a split,
 classes balanced, the rows that a leaf needs chosen by recordings held out.
@@ -73,7 +73,7 @@ def windows(file, stride):
 @cache
 def koan_parts(file, stride, seeds):
     """Classes of windows, and their parts for each seed as koan has them."""
-    command = ["cargo", "run", "--quiet", "--release", "-p", "koan-trainer", "--example", "folds", "--"]
+    command = ["cargo", "run", "--quiet", "--release", "-p", "koan-papers", "--example", "folds", "--"]
     command += [file.resolve(), "file", "time,subject", "128", str(stride), "5", *map(str, seeds)]
     root = Path(__file__).resolve().parent.parent
     lines = subprocess.run(command, check=True, capture_output=True, text=True, cwd=root).stdout.split()

@@ -3,7 +3,7 @@
 Ridge(Classifier), at the same kernel, number of features and ridge.
 
     python3 -m venv venv && venv/bin/pip install -r benches/requirements.txt
-    cargo build --release -p koan-trainer --example speed
+    cargo build --release -p koan-papers --example speed
     venv/bin/python benches/sklearn.py $DATA
 
 In the time: normalisation, drawing and computing features of the training rows,

@@ -5,7 +5,7 @@
 
 import type { Info } from '../js/slim.js';
 
-/** What becomes of a column; see `trainer/src/data/compact.rs` for its JSON. */
+/** What becomes of a column; see `host/data/src/compact.rs` for its JSON. */
 type Column =
   | { kind: 'number'; name: string; missing?: number | undefined }
   | { kind: 'text'; name: string; values: string[] }

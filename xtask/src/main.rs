@@ -16,10 +16,11 @@ mod sizes;
 mod steps;
 mod wasm;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
-
 use std::process::ExitCode;
 
+use anyhow::{Context, Result, ensure};
 use clap::Parser;
 
 /// The project's own commands.
@@ -60,6 +61,13 @@ enum Command {
     TestWasm,
     /// Print the time of predictions in node
     BenchWasm,
+    /// Run the papers' experiments and print paper beside Koan
+    #[command(disable_help_flag = true)]
+    Reproduce {
+        /// What `--help` names
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// Measure bytes against error on public data sets and write docs/size.md and its picture
     Sizes {
         /// Folder of the data sets; without it the page is made from what was measured before
@@ -93,6 +101,7 @@ fn main() -> ExitCode {
         Command::Size => size::run(),
         Command::TestWasm => wasm::setup().and_then(|()| wasm::test()),
         Command::BenchWasm => wasm::bench(),
+        Command::Reproduce { arguments } => reproduce(&arguments),
         Command::Sizes { data, parts } => sizes::run(data.as_deref(), &parts),
         Command::Docs { data } => docs::run(data.as_deref()),
     };
@@ -103,4 +112,15 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The papers' experiments are a program of their own, which takes the trainer along.
+fn reproduce(arguments: &[OsString]) -> Result<()> {
+    let status = std::process::Command::new("cargo")
+        .args(["run", "--quiet", "--release", "--package", "koan-papers", "--"])
+        .args(arguments)
+        .status()
+        .context("cannot run cargo")?;
+    ensure!(status.success(), "the experiments failed ({status})");
+    Ok(())
 }

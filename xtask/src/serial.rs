@@ -48,7 +48,7 @@ struct Host {
 
 impl Host {
     fn new() -> Result<Self> {
-        step("cargo build --quiet --package koan-trainer --bin koan --locked")?;
+        step("cargo build --quiet --package koan-cli --bin koan --locked")?;
         let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
         let target = target.unwrap_or(root()?.join("target"));
         let name = format!("koan{}", std::env::consts::EXE_SUFFIX);

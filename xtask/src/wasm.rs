@@ -120,7 +120,7 @@ pub fn test() -> Result<()> {
         step(&format!("node --test --test-reporter=spec wasm/tests/{file}.test.mjs"))?;
     }
     // The trainer's pages need the same browser.
-    step("cargo build --package koan-trainer --locked")?;
+    step("cargo build --package koan-cli --locked")?;
     step("node --test --test-reporter=spec wasm/tests/report.test.mjs")?;
     Ok(())
 }

@@ -1,0 +1,227 @@
+//! `koan train`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use koan::Law;
+use koan_data::Shape;
+use koan_trainer::normalise::Kind;
+use koan_trainer::plan::GroupPlan;
+use koan_trainer::solve::Loss;
+use koan_trainer::{ConvOptions, FamilyName, Goal, Pooling, TrainOptions, tune};
+
+use super::choices::{
+    FamilyArgument, LawArgument, LossArgument, MapArgument, PoolingArgument, choice,
+};
+use super::source::{Source, TaskName};
+use super::values::{bits, bytes, group, yes_no};
+
+#[derive(Debug, Args)]
+pub struct Train {
+    #[command(flatten)]
+    pub source: Source,
+    /// Where to write the model
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Cross-validate in so many parts; the model is then trained on all rows
+    #[arg(long, value_name = "PARTS", conflicts_with_all = ["test", "train_rows", "test_fraction"])]
+    pub folds: Option<usize>,
+
+    /// Whether to read the files block by block instead of into memory
+    /// [default: files of 1 GB and more together]
+    #[arg(long, value_name = "yes|no", value_parser = yes_no, help_heading = "Streaming")]
+    pub stream: Option<bool>,
+    /// Rows of the random sample that everything but the weights is chosen on
+    #[arg(long, value_name = "ROWS", default_value_t = 60_000, help_heading = "Streaming")]
+    pub sample_rows: usize,
+    /// Where a killed training finds what it had done [default: the output with
+    /// `.checkpoint` after its name]
+    #[arg(long, value_name = "FILE", help_heading = "Streaming")]
+    pub checkpoint: Option<PathBuf>,
+    /// Seconds from one checkpoint to the next
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, help_heading = "Streaming")]
+    pub checkpoint_every: u64,
+
+    /// Families, one bank for each (several: a sum of kernels) [default: searched if
+    /// nothing below is given, else fourier]
+    #[arg(long, value_delimiter = ',', help_heading = "Model",
+          value_parser = choice::<FamilyArgument, FamilyName>())]
+    pub family: Vec<FamilyName>,
+    /// Bytes of the model, at most; k is 1024. Family, features and bits that are not
+    /// given are searched [default: 2k if nothing below is given]
+    #[arg(long, value_name = "BYTES", value_parser = bytes,
+          conflicts_with_all = ["features", "box_c", "groups", "pool", "shared_pool", "slot_bits"],
+          help_heading = "Model")]
+    pub flash: Option<usize>,
+    /// Law of the random draws [default: by family and number of inputs]
+    #[arg(long, help_heading = "Model",
+          value_parser = choice::<LawArgument, Law>())]
+    pub projection: Option<Law>,
+    /// Features of each bank; grids for bins [default: 512; 50 grids; 64 filters]
+    #[arg(short = 'k', long, value_name = "K", value_delimiter = ',', help_heading = "Model")]
+    pub features: Vec<u16>,
+    /// Features of each bank to choose the best K from; the model lists which
+    /// [default: the first K, without a list]
+    #[arg(long, value_name = "N", help_heading = "Model",
+          value_parser = clap::value_parser!(u16).range(1..))]
+    pub candidates: Option<u16>,
+    /// Bits of a weight [default: 4 for classes, 8 for numbers]
+    #[arg(short, long, value_parser = bits, value_name = "2|3|4|8|16", help_heading = "Model")]
+    pub bits: Option<u8>,
+    /// Bandwidths relative to the spread of the data [default: searched]
+    #[arg(long, value_delimiter = ',', help_heading = "Model")]
+    pub bandwidth: Vec<f64>,
+    /// What the head minimises
+    #[arg(long, default_value = "squared", help_heading = "Model",
+          value_parser = choice::<LossArgument, Loss>())]
+    pub loss: Loss,
+    /// Keep every weight within ±C/K, features being at most 1
+    #[arg(long = "box", value_name = "C", help_heading = "Model")]
+    pub box_c: Option<f64>,
+    /// Penalty on squared weights, relative to a feature's variance; in rows for bins
+    /// [default: searched]
+    #[arg(long, help_heading = "Model")]
+    pub lambda: Option<f64>,
+    /// Input map [default: chosen on held-out rows]
+    #[arg(long, help_heading = "Model",
+          value_parser = choice::<MapArgument, Kind>())]
+    pub map: Option<Kind>,
+    /// Learn a bandwidth for every input [default: where it helps]
+    #[arg(long, value_name = "yes|no", value_parser = yes_no, help_heading = "Model")]
+    pub relevance: Option<bool>,
+    /// Maxout: projections of a unit
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..),
+          help_heading = "Model")]
+    pub pool: u8,
+    /// Maxout: projections that all units share [default: each has its own]
+    #[arg(long, default_value_t = 0, hide_default_value = true, help_heading = "Model")]
+    pub shared_pool: u16,
+    /// Bin: cells of a grid are 2 to this power
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=12),
+          help_heading = "Model")]
+    pub slot_bits: u8,
+    /// Conv: what a row is, HEIGHTxWIDTHxCHANNELS or LENGTHxCHANNELS [default: as idx
+    /// images and windows have it]
+    #[arg(long, value_name = "SIZES", help_heading = "Convolution")]
+    pub shape: Option<Shape>,
+    /// Conv: taps of a filter in each direction [default: 3 to 7 by the image; 9 for
+    /// series]
+    #[arg(long, value_name = "TAPS", value_parser = clap::value_parser!(u8).range(1..),
+          help_heading = "Convolution")]
+    pub kernel: Option<u8>,
+    /// Conv: pixels or samples from a position of a filter to the next [default: 1]
+    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u8).range(1..=15),
+          help_heading = "Convolution")]
+    pub filter_stride: Option<u8>,
+    /// Conv: cells in each direction that a filter's values are pooled in [default: 4 for
+    /// images, 1 for series]
+    #[arg(long, value_name = "CELLS", value_parser = clap::value_parser!(u8).range(1..),
+          help_heading = "Convolution")]
+    pub grid: Option<u8>,
+    /// Conv: what becomes of a filter's values in a cell
+    #[arg(long, default_value = "average", help_heading = "Convolution",
+          value_parser = choice::<PoolingArgument, Pooling>())]
+    pub pooling: Pooling,
+    /// Conv: dilate filters by powers of two
+    #[arg(long, help_heading = "Convolution")]
+    pub dilated: bool,
+    /// Groups of inputs for a product of kernels, INPUTS:LAW[:BANDWIDTH],...
+    #[arg(long, value_delimiter = ',', value_parser = group, help_heading = "Model")]
+    pub groups: Vec<GroupPlan>,
+    /// Add the inputs themselves, a linear term
+    #[arg(long, help_heading = "Model")]
+    pub linear: bool,
+    /// Embedding: coordinates, principal components of the features
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(2..),
+          help_heading = "Model")]
+    pub outputs: u8,
+    /// Anomaly: share of normal rows that may be called anomalies
+    #[arg(long, value_name = "RATE", default_value_t = 0.01, help_heading = "Model")]
+    pub false_alarm: f64,
+    /// Rows to put into the model with their exact scores, for self tests
+    #[arg(long, default_value_t = 0, help_heading = "Output")]
+    pub golden_rows: usize,
+    /// Leave the names of columns out of the model; match them by position
+    #[arg(long, help_heading = "Output")]
+    pub no_column_names: bool,
+    /// Also write a page with plots: errors, reliability, curves over features,
+    /// bits and rows, the data's facts, and how to repeat it
+    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
+    pub report: Option<PathBuf>,
+    /// Print the report as one JSON object
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
+impl Train {
+    /// The bytes within which family, features and bits are to be searched; none
+    /// where they are given, or where nothing could be searched.
+    pub fn searched(&self) -> Option<usize> {
+        let target = !matches!(self.source.task, Some(TaskName::Embedding | TaskName::Anomaly));
+        let open = self.family.is_empty()
+            && self.projection.is_none()
+            && self.features.is_empty()
+            && self.bits.is_none()
+            && self.bandwidth.is_empty()
+            && self.lambda.is_none()
+            && self.loss == Loss::Squared
+            && self.box_c.is_none()
+            && self.map.is_none()
+            && self.relevance.is_none()
+            && self.groups.is_empty()
+            && !self.linear;
+        self.flash.or((target && open).then_some(tune::USUAL_FLASH))
+    }
+
+    /// Families to search.
+    pub fn families(&self) -> Vec<FamilyName> {
+        match self.family.as_slice() {
+            [] => tune::FAMILIES.to_vec(),
+            given => given.to_vec(),
+        }
+    }
+
+    pub fn train_options(&self) -> TrainOptions {
+        TrainOptions {
+            goal: match self.source.task {
+                Some(TaskName::Embedding) => Goal::Embed { outputs: self.outputs },
+                Some(TaskName::Anomaly) => Goal::Detect {
+                    // The class that is told from the others is the second one.
+                    normal: self.source.normal.as_ref().map(|_| 1),
+                    false_alarm: self.false_alarm,
+                },
+                _ => Goal::Predict,
+            },
+            loss: self.loss,
+            box_c: self.box_c,
+            families: match self.family.as_slice() {
+                [] => vec![FamilyName::Fourier],
+                given => given.to_vec(),
+            },
+            projection: self.projection,
+            features: self.features.clone(),
+            candidates: self.candidates,
+            bits: self.bits,
+            bandwidth: if self.bandwidth.is_empty() { None } else { Some(self.bandwidth.clone()) },
+            lambda: self.lambda,
+            map: self.map,
+            relevance: self.relevance,
+            pool: self.pool,
+            shared: self.shared_pool,
+            slot_bits: self.slot_bits,
+            conv: ConvOptions {
+                shape: self.shape,
+                kernel: self.kernel,
+                stride: self.filter_stride,
+                grid: self.grid,
+                pooling: self.pooling,
+                dilated: self.dilated,
+            },
+            groups: self.groups.clone(),
+            linear: self.linear,
+            golden_rows: self.golden_rows,
+            column_names: !self.no_column_names,
+            ..self.source.base_options()
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! `koan codes`: locality-sensitive codes of rows and their Hamming distances.
+
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use koan::Model;
+use koan_data::{expand, rows_of};
+use koan_trainer::blob::predictor;
+use koan_trainer::embed::nearest;
+
+use crate::arguments::Codes;
+use crate::output::{parse, quiet_pipe, read_blob, schema};
+
+pub fn run(arguments: &Codes) -> Result<()> {
+    quiet_pipe(write_codes(arguments))
+}
+
+fn write_codes(arguments: &Codes) -> Result<()> {
+    let blob = read_blob(&arguments.model)?;
+    let model = parse(&arguments.model, &blob)?;
+    anyhow::ensure!(
+        model.codes() > 0,
+        "{}: only models with maxout units or bins have codes, this one is of {}",
+        arguments.model.display(),
+        model.banks().map(|bank| bank.family.name()).collect::<Vec<_>>().join(", ")
+    );
+    let mine = codes(arguments, &model, &blob, &arguments.data)?;
+    let width = model.codes();
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let Some(count) = arguments.nearest else {
+        let names: Vec<String> = (0..width).map(|unit| format!("code {unit}")).collect();
+        writeln!(out, "{}", names.join(","))?;
+        for code in mine.chunks_exact(width) {
+            let entries: Vec<String> = code.iter().map(u16::to_string).collect();
+            writeln!(out, "{}", entries.join(","))?;
+        }
+        return Ok(out.flush()?);
+    };
+    let count = count as usize;
+    let other = match &arguments.among[..] {
+        [] => None,
+        files => Some(codes(arguments, &model, &blob, files)?),
+    };
+    let names: Vec<String> = (1..=count).map(|rank| format!("nearest {rank}")).collect();
+    writeln!(out, "{}", names.join(","))?;
+    for (row, code) in mine.chunks_exact(width).enumerate() {
+        let found: Vec<String> = match &other {
+            Some(other) => nearest(code, other, count),
+            None => {
+                let mut all = nearest(code, &mine, count + 1);
+                all.retain(|&(_, index)| index != row);
+                all.truncate(count);
+                all
+            }
+        }
+        .into_iter()
+        .map(|(distance, index)| format!("{}:{distance}", index + 1))
+        .collect();
+        writeln!(out, "{}", found.join(","))?;
+    }
+    Ok(out.flush()?)
+}
+
+/// Codes of all rows of some files, one after the other.
+fn codes(arguments: &Codes, model: &Model<'_>, blob: &[u8], files: &[PathBuf]) -> Result<Vec<u16>> {
+    let mut predictor = predictor(blob).with_context(|| arguments.model.display().to_string())?;
+    let schema = schema(&arguments.model, model)?;
+    let mut reader = rows_of(&expand(files)?, &schema, &arguments.reading.options())?;
+    let mut all = Vec::new();
+    let (mut row, mut code) = (Vec::new(), vec![0u16; model.codes()]);
+    while let Some(line) = reader.next_into(&mut row) {
+        line?;
+        predictor.codes(&row, &mut code)?;
+        all.extend_from_slice(&code);
+    }
+    Ok(all)
+}

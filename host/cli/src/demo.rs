@@ -1,0 +1,120 @@
+//! `koan demo`: every family on handwritten digits.
+
+use std::time::Instant;
+
+use anyhow::Result;
+use comfy_table::{CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
+use koan_data::digits;
+use koan_data::{SplitSize, Target, split};
+use koan_trainer::normalise::Kind;
+use koan_trainer::{FamilyName, TrainOptions, Trained, blob, train};
+
+use crate::arguments::Demo;
+use crate::output::{percent, write_whole};
+use crate::terminal::Terminal;
+
+pub fn run(arguments: &Demo) -> Result<()> {
+    let start = Instant::now();
+    let all = digits::table();
+    let size = SplitSize::TrainRows(digits::TRAIN_ROWS);
+    let (train_rows, test_rows) = split(&all.target, size, arguments.seed)?;
+    let (train_table, test_table) = (all.select(&train_rows), all.select(&test_rows));
+    println!(
+        "Handwritten digits: {} images of 8x8 to train on, {} to test.\n",
+        train_rows.len(),
+        test_rows.len()
+    );
+
+    let mut table = Table::new();
+    table.load_style(UTF8_HORIZONTAL_ONLY).set_header([
+        "family",
+        "projection",
+        "features",
+        "bits",
+        "blob bytes",
+        "test error",
+        "seconds",
+    ]);
+    for column in table.column_iter_mut().skip(2) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    let mut best: Option<Trained> = None;
+    for family in FamilyName::ALL {
+        let options = TrainOptions {
+            families: vec![family],
+            features: match family {
+                FamilyName::Bin => vec![16],
+                _ => vec![1024],
+            },
+            slot_bits: 6,
+            bits: Some(2),
+            // Pixels are of one kind: one map for all of them.
+            map: Some(Kind::Shared),
+            relevance: Some(false),
+            seed: arguments.seed,
+            ..TrainOptions::default()
+        };
+        let trained = train(&train_table, &test_table, &options, Terminal::stderr().progress())?;
+        let report = &trained.report;
+        table.add_row([
+            report.family.clone(),
+            report.projection.clone(),
+            report.features.to_string(),
+            report.bits.to_string(),
+            report.bytes.to_string(),
+            percent(report.error),
+            format!("{:.1}", report.seconds),
+        ]);
+        if best.as_ref().is_none_or(|best| report.error < best.report.error) {
+            best = Some(trained);
+        }
+    }
+    let Some(best) = best else { return Ok(()) };
+    // Before more is printed: nobody may be reading any more.
+    write_whole(&arguments.output, &best.blob)?;
+    if let Some(path) = &arguments.rows {
+        write_whole(path, &csv_rows(&test_table)?)?;
+    }
+    if let Some(path) = &arguments.train_rows {
+        write_whole(path, &csv_rows(&train_table)?)?;
+    }
+    println!("{table}\n");
+    println!(
+        "The best, {} ({} bytes), is written to {}.",
+        best.report.family,
+        best.report.bytes,
+        arguments.output.display()
+    );
+
+    // Once more from the file, through the runtime alone.
+    let bytes = std::fs::read(&arguments.output)?;
+    let mut predictor = blob::predictor(&bytes)?;
+    predictor.self_test()?;
+    let row = test_table.row(0);
+    let class = predictor.classify(row)?;
+    let mut probabilities = [0.0f32; 10];
+    predictor.probabilities(row, &mut probabilities)?;
+    println!("Read back and run by the no_std core, it sees this test image as a {class}");
+    println!("(probability {:.2}):\n", probabilities[class]);
+    for line in row.chunks(8) {
+        let shades: String = line
+            .iter()
+            .map(|&grey| [' ', '░', '▒', '▓', '█'][((grey / 16.0 * 4.0).round() as usize).min(4)])
+            .flat_map(|shade| [shade, shade])
+            .collect();
+        println!("    {}", shades.trim_end());
+    }
+    println!("\n{:.1} s in all.", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// Images as CSV: 64 pixels and the digit, without a header.
+fn csv_rows(table: &koan_data::Table) -> Result<Vec<u8>> {
+    let Target::Classes { labels } = &table.target else { return Ok(Vec::new()) };
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for (row, label) in labels.iter().enumerate() {
+        let pixels = table.row(row).iter().map(f32::to_string);
+        writer.write_record(pixels.chain([label.to_string()]))?;
+    }
+    Ok(writer.into_inner()?)
+}

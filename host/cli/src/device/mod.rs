@@ -1,0 +1,117 @@
+//! `koan device`: rows through a device, every score compared with the host's.
+
+mod arguments;
+mod compare;
+mod session;
+mod transport;
+
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail, ensure};
+use koan::Task;
+use koan_data::read_with;
+use koan_trainer::Progress;
+use koan_trainer::blob::predictor;
+use koan_trainer::evaluate::Evaluation;
+use serde_json::json;
+
+pub use arguments::Device;
+
+use crate::inspect::summary;
+use crate::output::{named_error, parse, read_blob, schema};
+use crate::terminal::Terminal;
+use session::Session;
+
+pub fn run(arguments: &Device) -> Result<()> {
+    let path = arguments.model.display();
+    let blob = read_blob(&arguments.model)?;
+    let model = parse(&arguments.model, &blob)?;
+    predictor(&blob).with_context(|| path.to_string())?;
+    ensure!(model.task() != Task::Features, "{path}: a model without outputs answers no rows");
+    let table = match &arguments.data {
+        Some(data) => {
+            let schema = schema(&arguments.model, &model)?;
+            Some(read_with(data, &schema, &arguments.reading.options())?)
+        }
+        None => None,
+    };
+
+    let address = &arguments.connect;
+    let mut session = Session::open(address, arguments.timeout)?;
+    let terminal = Terminal::stderr();
+    let progress = terminal.progress();
+    let uploaded = prepare(&mut session, arguments, &blob, progress);
+    let start = Instant::now();
+    let result = uploaded.and_then(|uploaded| {
+        let rows = |table| compare::rows(&mut session, &blob, table, progress);
+        Ok((uploaded, table.as_ref().map(rows).transpose()?))
+    });
+    drop(terminal);
+    let (uploaded, result) = result.with_context(|| address.to_string())?;
+    let seconds = start.elapsed().as_secs_f64();
+
+    if arguments.json {
+        let mut object = summary(&model);
+        object["connection"] = json!(address.to_string());
+        object["built_in"] = json!(session.info.built_in);
+        object["uploaded"] = json!(uploaded);
+        object["self_test"] = json!("passed");
+        if let Some(evaluation) = &result {
+            object["rows"] = json!(evaluation.rows);
+            object["equal"] = json!(evaluation.rows);
+            object["error"] = json!(evaluation.error);
+            object["seconds"] = json!(seconds);
+            object["rows_per_second"] = json!(rate(evaluation, seconds));
+            if let Some(rmse) = evaluation.rmse {
+                object["rmse"] = json!(rmse);
+            }
+            if !evaluation.confusion.is_empty() {
+                object["confusion"] = json!(evaluation.confusion);
+            }
+        }
+        println!("{object}");
+        return Ok(());
+    }
+    let origin = match (uploaded, session.info.built_in) {
+        (true, _) => "now uploaded",
+        (false, true) => "built in",
+        (false, false) => "uploaded before",
+    };
+    println!("{address}: runs {path} ({} bytes, {origin}), self test passed", blob.len());
+    if let Some(evaluation) = &result {
+        let rows = evaluation.rows;
+        println!(
+            "  {rows} of {rows} rows equal the host's, {}, {:.1} rows/s ({seconds:.2} s)",
+            named_error(model.task().name(), evaluation.error),
+            rate(evaluation, seconds),
+        );
+        if let Some(rmse) = evaluation.rmse {
+            println!("  RMSE {rmse:.6} in the target's units");
+        }
+    }
+    Ok(())
+}
+
+/// Sees to it that the device runs the model in `blob` and computes as it
+/// should; whether the model was sent.
+fn prepare(
+    session: &mut Session,
+    arguments: &Device,
+    blob: &[u8],
+    progress: &Progress,
+) -> Result<bool> {
+    let upload = !session.info.runs(blob);
+    if upload {
+        let path = arguments.model.display();
+        if !arguments.upload {
+            bail!("the device runs another model than {path}; --upload sends it");
+        }
+        session.upload(blob, progress)?;
+    }
+    session.self_test()?;
+    Ok(upload)
+}
+
+fn rate(evaluation: &Evaluation, seconds: f64) -> f64 {
+    evaluation.rows as f64 / seconds
+}

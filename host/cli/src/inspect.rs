@@ -1,0 +1,322 @@
+//! `koan inspect`: everything in a blob.
+
+use anyhow::Result;
+use koan::{Conv, Family, Form, InputMap, Law, Model};
+use koan_data::{Schema, Shape};
+use koan_trainer::blob::predictor;
+use koan_trainer::{listing, row};
+use serde_json::{Value, json};
+
+use crate::arguments::Inspect;
+use crate::output::{parse, read_blob, schema, write_whole};
+
+/// Inputs that are listed.
+const SHOWN: usize = 6;
+
+/// What `--json` of every command says of a model.
+pub fn summary(model: &Model<'_>) -> Value {
+    let join = |names: Vec<&str>| names.join(",");
+    let bits: Vec<u8> = model.banks().map(|bank| bank.width.bits).collect();
+    json!({
+        "task": model.task().name(),
+        "family": join(model.banks().map(|bank| bank.family.name()).collect()),
+        "projection": join(model.banks().map(|bank| {
+            if bank.is_grouped() { "groups" } else { bank.law.name() }
+        }).collect()),
+        "features": model.features(),
+        "bits": if bits.iter().all(|b| *b == bits[0]) { json!(bits[0]) } else { json!(bits) },
+        "bytes": model.blob().len(),
+        "inputs": model.inputs(),
+        "outputs": model.outputs(),
+        "seed": model.seed(),
+    })
+}
+
+pub fn run(arguments: &Inspect) -> Result<()> {
+    let blob = read_blob(&arguments.model)?;
+    let model = parse(&arguments.model, &blob)?;
+    if let Some(path) = &arguments.rust {
+        let name = arguments.model.file_name().unwrap_or_default().to_string_lossy();
+        write_whole(path, row::rust(&schema(&arguments.model, &model)?, &name).as_bytes())?;
+    }
+    if arguments.hex {
+        print!("{}", listing::hex(&model));
+        return Ok(());
+    }
+    let self_test = predictor(&blob)
+        .and_then(|mut predictor| predictor.self_test())
+        .map_or_else(|error| error.to_string(), |()| "passed".to_owned());
+    if arguments.json {
+        let object = detailed(&model, &self_test);
+        println!("{object}");
+    } else {
+        print_human(&model, &self_test);
+        // Models need not have notes.
+        let schema = schema(&arguments.model, &model).ok();
+        print_use(&model, schema.as_ref());
+    }
+    anyhow::ensure!(self_test == "passed", "{}: {self_test}", arguments.model.display());
+    Ok(())
+}
+
+fn map_json(map: InputMap) -> Value {
+    json!({
+        "offset": f64::from(map.offset) / 2f64.powi(i32::from(map.shift)),
+        "gain": f64::from(map.mult) * 2f64.powi(i32::from(map.shift) - 15),
+        "log": map.log,
+    })
+}
+
+/// What a convolution takes a row for.
+fn shape(conv: Conv, model: &Model<'_>) -> String {
+    Shape {
+        height: conv.height.into(),
+        width: model.inputs() / usize::from(conv.height) / usize::from(conv.channels),
+        channels: conv.channels.into(),
+    }
+    .to_string()
+}
+
+/// The name of a convolution's pooling.
+fn pooling(conv: Conv) -> &'static str {
+    if conv.proportion { "proportion" } else { "average" }
+}
+
+/// Filters that are made: whole blocks where a bank keeps only some of its features.
+fn filters(bank: &koan::Bank<'_>, conv: Conv) -> u32 {
+    if !bank.is_kept() {
+        return conv.filters(bank.features);
+    }
+    let of_block = usize::from(conv.transform) * usize::from(conv.cells());
+    let mut blocks: Vec<usize> = bank.indices().map(|index| index / of_block).collect();
+    blocks.dedup();
+    blocks.len() as u32 * u32::from(conv.transform)
+}
+
+/// How many features a bank's kept ones are among, up to the last one.
+fn candidates(bank: &koan::Bank<'_>) -> usize {
+    bank.indices().last().map_or(0, |last| last + 1)
+}
+
+/// How many inputs have a map that may differ from the first one's, with that.
+fn distinct_maps(model: &Model<'_>) -> usize {
+    if model.map_per_input() || model.gain_per_input() { model.inputs() } else { 1 }
+}
+
+fn detailed(model: &Model<'_>, self_test: &str) -> Value {
+    let sizes = model.buffer_sizes(Form::Fast);
+    let maps = distinct_maps(model);
+    let mut object = summary(model);
+    object["check_word"] = json!(model.check_word());
+    object["input_maps"] = (0..maps).map(|i| map_json(model.input_map(i))).collect();
+    object["banks"] = model
+        .banks()
+        .map(|bank| {
+            let mut entry = json!({
+                "family": bank.family.name(),
+                "law": bank.law.name(),
+                "features": bank.features,
+                "columns": bank.columns(),
+                "scale": bank.scale.factor(),
+                "bits": bank.width.bits,
+                "odd_levels": bank.width.odd,
+            });
+            match bank.family {
+                Family::Bin { slot_bits } => entry["slot_bits"] = json!(slot_bits),
+                Family::Maxout { pool, shared } => {
+                    entry["pool"] = json!(pool);
+                    entry["shared_pool"] = json!(shared);
+                }
+                Family::Conv(conv) => {
+                    entry["shape"] = json!(shape(conv, model));
+                    entry["filters"] = json!(filters(&bank, conv));
+                    entry["kernel"] = json!(conv.kernel);
+                    entry["stride"] = json!(conv.stride);
+                    entry["grid"] = json!(conv.grid);
+                    entry["pooling"] = json!(pooling(conv));
+                    entry["dilated"] = json!(conv.dilated);
+                    entry["transform"] = json!(conv.transform);
+                }
+                _ => {}
+            }
+            if bank.is_kept() {
+                entry["kept"] = json!({
+                    "candidates": candidates(&bank),
+                    "indices": bank.indices().collect::<Vec<_>>(),
+                    "bytes": bank.kept_bytes(),
+                });
+            }
+            if bank.is_grouped() {
+                entry["groups"] = bank
+                    .groups()
+                    .map(|group| {
+                        json!({
+                            "inputs": group.inputs,
+                            "law": group.law.name(),
+                            "scale": group.scale.factor(),
+                        })
+                    })
+                    .collect();
+            }
+            entry
+        })
+        .collect();
+    object["score_scale"] = json!(model.score_scale());
+    object["bias"] = (0..model.outputs()).map(|t| json!(model.bias(t))).collect();
+    object["classes"] = (0..model.classes()).map(|c| json!(model.class_name(c))).collect();
+    object["calibration"] = model
+        .calibration()
+        .map_or(Value::Null, |c| json!({"slope": c.slope, "intercept": c.intercept}));
+    object["notes"] = serde_json::from_str(model.notes()).unwrap_or(Value::Null);
+    object["golden_rows"] = json!(model.golden_rows());
+    object["golden_digest"] = json!(model.golden_digest());
+    object["self_test"] = json!(self_test);
+    object["work"] = json!(model.work());
+    object["needs"] = model.needs().names().map(|name| json!(name)).collect();
+    object["ram_bytes"] = json!(sizes.bytes());
+    object["ram_bytes_small"] = json!(model.buffer_sizes(Form::Small).bytes());
+    object["buffers"] = json!({
+        "inputs": sizes.inputs, "block": sizes.block, "wide": sizes.wide, "outputs": sizes.outputs,
+    });
+    object["parts"] =
+        listing::parts(model).iter().map(|part| json!({part.name.clone(): part.length})).collect();
+    object
+}
+
+fn print_human(model: &Model<'_>, self_test: &str) {
+    println!(
+        "{} model, {} bytes, {} inputs, {} outputs, {} features",
+        model.task().name(),
+        model.blob().len(),
+        model.inputs(),
+        model.outputs(),
+        model.features()
+    );
+    println!(
+        "  seed {}, generator check word {:#06x}, self test {self_test}",
+        model.seed(),
+        model.check_word()
+    );
+    for bank in model.banks() {
+        let law = if bank.is_grouped() { "groups" } else { bank.law.name() };
+        let extra = match bank.family {
+            Family::Bin { slot_bits } => {
+                format!(", {} grids of 2^{slot_bits} slots", bank.features)
+            }
+            Family::Maxout { pool, shared: 0 } => format!(", pools of {pool}"),
+            Family::Maxout { pool, shared } => format!(", pools of {pool} out of {shared} shared"),
+            Family::Conv(conv) => format!(
+                ", {} filters of {} taps{} and stride {} over {}, {} in {} cells each",
+                filters(&bank, conv),
+                conv.taps(),
+                if conv.dilated { ", dilated," } else { "" },
+                conv.stride,
+                shape(conv, model),
+                pooling(conv),
+                conv.cells()
+            ),
+            _ => String::new(),
+        };
+        println!(
+            "  bank {}: {} {} ({law}){extra}, scale {:.6}, {} bits{}",
+            bank.index,
+            bank.columns(),
+            bank.family.name(),
+            bank.scale.factor(),
+            bank.width.bits,
+            if bank.width.odd { " (odd levels)" } else { "" }
+        );
+        if bank.is_kept() {
+            println!(
+                "    kept: {} of the first {}, a list of {} bytes",
+                bank.features,
+                candidates(&bank),
+                bank.kept_bytes()
+            );
+        }
+        if bank.is_grouped() {
+            for group in bank.groups() {
+                let scale = group.scale.factor();
+                let none = group.law == Law::None;
+                println!(
+                    "    {} inputs: {}{}",
+                    group.inputs,
+                    group.law.name(),
+                    if none { String::new() } else { format!(", scale {scale:.6}") }
+                );
+            }
+        }
+    }
+    let maps = distinct_maps(model);
+    for index in 0..maps.min(SHOWN) {
+        let map = model.input_map(index);
+        let which =
+            if maps == 1 { "all inputs".to_owned() } else { format!("input {}", index + 1) };
+        let value = if map.log { "log x" } else { "x" };
+        println!(
+            "  {which}: q = ({value} - {:.6}) * {:.6}",
+            f64::from(map.offset) / 2f64.powi(i32::from(map.shift)),
+            f64::from(map.mult) * 2f64.powi(i32::from(map.shift) - 15)
+        );
+    }
+    if maps > SHOWN {
+        println!("  ... and {} inputs more (--json lists them)", maps - SHOWN);
+    }
+    if model.classes() > 0 {
+        let names: Vec<&str> =
+            (0..model.classes()).filter_map(|class| model.class_name(class)).collect();
+        println!("  classes: {}", names.join(", "));
+    }
+    if let Some(calibration) = model.calibration() {
+        println!(
+            "  probabilities: slope {:.4}, intercept {:.4}",
+            calibration.slope, calibration.intercept
+        );
+    }
+    if model.outputs() > 0 {
+        println!("  a score of 1 is {:e} in real units", model.score_scale());
+    }
+    if !model.notes().is_empty() {
+        println!("  notes: {}", model.notes());
+    }
+    println!(
+        "  golden digest {:#010x}, {} golden rows",
+        model.golden_digest(),
+        model.golden_rows()
+    );
+    let sizes = model.buffer_sizes(Form::Fast);
+    println!(
+        "  RAM of the predictor's buffers: {} bytes ({} inputs, {} block, {} wide, {} outputs), {} \
+         in the small form",
+        sizes.bytes(),
+        sizes.inputs,
+        sizes.block,
+        sizes.wide,
+        sizes.outputs,
+        model.buffer_sizes(Form::Small).bytes()
+    );
+    println!("  where the bytes go:");
+    for part in listing::parts(model) {
+        println!("    {:>6}  {}", part.length, part.name);
+    }
+}
+
+/// What a program with the model has to know.
+fn print_use(model: &Model<'_>, schema: Option<&Schema>) {
+    println!("  work of a prediction: at most {} additions, products and look-ups", model.work());
+    println!("  needs: {}", model.needs());
+    println!("  Cargo.toml:");
+    let version = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));
+    println!("    [dependencies]\n    koan = \"{version}\"");
+    println!("    [profile.release]\n    opt-level = \"s\"\n    lto = \"fat\"");
+    println!("    codegen-units = 1\n    panic = \"abort\"");
+    let Some(schema) = schema else { return };
+    println!("  a row: {}", row::described(schema));
+    let places = row::places(schema);
+    for (number, place) in places.iter().enumerate().take(SHOWN) {
+        println!("    {number}: {place}");
+    }
+    if places.len() > SHOWN {
+        println!("    ... and {} more (--rust FILE.rs writes all)", places.len() - SHOWN);
+    }
+}

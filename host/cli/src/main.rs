@@ -1,0 +1,5 @@
+//! The command `koan`.
+
+fn main() -> std::process::ExitCode {
+    koan_cli::run()
+}

@@ -1,0 +1,81 @@
+//! Files that are whole or not there, and models read from files.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use koan::Model;
+use koan_data::{Schema, Task};
+use koan_trainer::baseline::Baselines;
+
+/// Writes the file whole, or not at all.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    koan_trainer::atomic_write(path, bytes)
+        .with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// The bytes of a model file.
+pub fn read_blob(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// The model in `blob`, errors naming the file.
+pub fn parse<'b>(path: &Path, blob: &'b [u8]) -> Result<Model<'b>> {
+    Model::parse(blob).with_context(|| path.display().to_string())
+}
+
+/// How raw columns become the inputs of `model`, from its notes.
+pub fn schema(path: &Path, model: &Model<'_>) -> Result<Schema> {
+    let context = || format!("{}: the model's notes do not say how to read data", path.display());
+    let schema: Schema = serde_json::from_str(model.notes()).with_context(context)?;
+    let classes = (0..model.classes())
+        .map(|class| model.class_name(class).map_or_else(|| class.to_string(), str::to_owned))
+        .collect();
+    schema.restored(model.inputs(), classes).with_context(context)
+}
+
+/// The task's name, as reports have it.
+pub fn task_name(task: Task) -> &'static str {
+    match task {
+        Task::Classification => "classification",
+        Task::Regression => "regression",
+    }
+}
+
+/// A fraction as a percentage.
+pub fn percent(fraction: f64) -> String {
+    format!("{:.2} %", 100.0 * fraction)
+}
+
+/// An error with the name of its measure.
+pub fn named_error(task: &str, error: f64) -> String {
+    match task {
+        "classification" | "anomaly" => format!("{} misclassified", percent(error)),
+        "embedding" => format!("{} of the features' variance lost", percent(error)),
+        _ => format!("{} relative RMS error", percent(error)),
+    }
+}
+
+/// What baselines reach, in the same measure.
+pub fn baselines(baselines: &Baselines) -> String {
+    let linear = baselines.linear.map_or_else(
+        || "linear not fitted, there are too many inputs".to_owned(),
+        |error| format!("linear {}", percent(error)),
+    );
+    format!("constant {}, {linear}", percent(baselines.constant))
+}
+
+/// The result, unless it only says that a reader such as `head` has seen enough:
+/// where there is no signal for that.
+pub fn quiet_pipe(result: Result<()>) -> Result<()> {
+    match result {
+        Err(error)
+            if error
+                .downcast_ref::<std::io::Error>()
+                .is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) =>
+        {
+            Ok(())
+        }
+        result => result,
+    }
+}

@@ -1,0 +1,133 @@
+//! `koan predict`: rows in, lines out, in bounded memory.
+
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use koan::Task;
+use koan_data::{expand, rows_from, rows_of};
+use koan_trainer::blob::predictor;
+use serde_json::{Map, Value, json};
+
+use crate::arguments::{Predict, PredictFormat};
+use crate::output::{parse, quiet_pipe, read_blob, schema};
+
+pub fn run(arguments: &Predict) -> Result<()> {
+    quiet_pipe(stream(arguments))
+}
+
+fn stream(arguments: &Predict) -> Result<()> {
+    let blob = read_blob(&arguments.model)?;
+    let model = parse(&arguments.model, &blob)?;
+    anyhow::ensure!(
+        model.task() != Task::Features,
+        "{}: a model without outputs predicts nothing",
+        arguments.model.display()
+    );
+    let mut predictor = predictor(&blob).with_context(|| arguments.model.display().to_string())?;
+    let schema = schema(&arguments.model, &model)?;
+    let options = arguments.reading.options();
+    let mut reader = match &arguments.data[..] {
+        [] => rows_from(std::io::stdin().lock(), "standard input", &schema, &options)?,
+        [path] if path == Path::new("-") => {
+            rows_from(std::io::stdin().lock(), "standard input", &schema, &options)?
+        }
+        paths => rows_of(&expand(paths)?, &schema, &options)?,
+    };
+
+    let out = BufWriter::new(std::io::stdout().lock());
+    let mut lines: Box<dyn Lines> = match arguments.format {
+        PredictFormat::Csv => Box::new(CsvLines(csv::Writer::from_writer(out))),
+        PredictFormat::Json => Box::new(JsonLines(out)),
+    };
+    let answer = if model.task() == Task::Classification { "class" } else { "value" };
+    let coordinates = model.task() == Task::Regression && model.outputs() > 1;
+    let mut names = if coordinates {
+        (0..model.outputs()).map(|output| format!("{answer} {output}")).collect()
+    } else {
+        vec![answer.to_owned()]
+    };
+    if arguments.probabilities && model.task() == Task::Classification {
+        names.extend(schema.classes.iter().map(|class| format!("probability {class}")));
+    }
+    if arguments.scores {
+        names.extend((0..model.outputs()).map(|output| format!("score {output}")));
+    }
+    lines.header(&names)?;
+    let mut row = Vec::new();
+    let mut real = vec![0.0f32; model.outputs()];
+    let mut probabilities = vec![0.0f32; model.classes()];
+    while let Some(line) = reader.next_into(&mut row) {
+        line?;
+        let mut values = match model.task() {
+            Task::Classification => {
+                let class = predictor.classify(&row)?;
+                vec![Value::from(schema.classes.get(class).cloned().unwrap_or_default())]
+            }
+            _ => {
+                predictor.values(&row, &mut real)?;
+                real.iter().map(|value| json!(value)).collect()
+            }
+        };
+        if arguments.probabilities && model.task() == Task::Classification {
+            predictor.probabilities(&row, &mut probabilities)?;
+            values.extend(probabilities.iter().map(|p| json!(p)));
+        }
+        if arguments.scores {
+            values.extend(predictor.scores(&row)?.iter().map(|score| json!(score)));
+        }
+        lines.line(&names, values)?;
+    }
+    lines.finish()
+}
+
+trait Lines {
+    fn header(&mut self, names: &[String]) -> Result<()>;
+    fn line(&mut self, names: &[String], values: Vec<Value>) -> Result<()>;
+    fn finish(&mut self) -> Result<()>;
+}
+
+struct CsvLines<W: Write>(csv::Writer<W>);
+
+impl<W: Write> Lines for CsvLines<W> {
+    fn header(&mut self, names: &[String]) -> Result<()> {
+        self.0.write_record(names).map_err(unwrapped)
+    }
+
+    fn line(&mut self, _names: &[String], values: Vec<Value>) -> Result<()> {
+        let fields = values.iter().map(|value| match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        });
+        self.0.write_record(fields).map_err(unwrapped)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        Ok(self.0.flush()?)
+    }
+}
+
+/// The input/output error inside a CSV error, so that a closed pipe is seen.
+fn unwrapped(error: csv::Error) -> anyhow::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error.into(),
+        other => anyhow::anyhow!("{other:?}"),
+    }
+}
+
+struct JsonLines<W>(W);
+
+impl<W: Write> Lines for JsonLines<W> {
+    fn header(&mut self, _names: &[String]) -> Result<()> {
+        Ok(())
+    }
+
+    fn line(&mut self, names: &[String], values: Vec<Value>) -> Result<()> {
+        let object: Map<String, Value> = names.iter().cloned().zip(values).collect();
+        Ok(writeln!(self.0, "{}", Value::Object(object))?)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        Ok(self.0.flush()?)
+    }
+}

@@ -1,0 +1,229 @@
+//! How the error depends on what could have been chosen otherwise.
+
+use crate::page::Page;
+use crate::page::chart::wilson;
+use crate::page::plot::{Plot, Point, pareto};
+use anyhow::Result;
+use koan_trainer::select::{Choice, Trial};
+use koan_trainer::study::{Run, Study};
+use koan_trainer::{Report, TrainOptions};
+
+use crate::output::percent;
+
+const ERROR: &str = "test error in %";
+
+/// Curves over features, bits and rows, and the front of bytes against error.
+pub fn section(page: &mut Page, study: &Study, report: &Report) -> Result<()> {
+    page.heading("Other sizes");
+    let mut text = format!(
+        "Models with the input map and bandwidths of this one, fitted again to {} training rows \
+         and judged by {} test rows. Nothing was chosen by these errors.",
+        study.train_rows, study.test_rows
+    );
+    if study.train_rows < report.train_rows || study.features < report.features {
+        text += &format!(
+            " They are kept small to be quick: the model itself has {} features and was trained on \
+             {} rows.",
+            report.features, report.train_rows
+        );
+    }
+    page.text(&text);
+    let shown = Shown { study, classes: report.task == "classification" };
+    features(page, &shown, report)?;
+    bits(page, &shown, report)?;
+    front(page, study, report)?;
+    learning(page, &shown)?;
+    front_table(page, study);
+    Ok(())
+}
+
+/// How errors are drawn.
+struct Shown<'s> {
+    study: &'s Study,
+    /// Whether errors are shares of rows, which have intervals.
+    classes: bool,
+}
+
+impl Shown<'_> {
+    /// A test error in percent, with its 95 % interval where there is one.
+    fn point(&self, x: f64, error: f64) -> Point {
+        let bar = self.classes.then(|| wilson(error, self.study.test_rows));
+        let bar = bar.map(|(low, high)| (100.0 * low, 100.0 * high));
+        Point { x, y: 100.0 * error, bar }
+    }
+}
+
+/// From 0 where that hides nothing.
+fn scaled(plot: Plot, errors: impl Iterator<Item = f64>) -> Plot {
+    let ends = errors.fold((f64::INFINITY, 0.0f64), |(a, b), e| (a.min(e), b.max(e)));
+    if ends.0 < 0.5 * ends.1 { plot.from_zero() } else { plot }
+}
+
+fn features(page: &mut Page, shown: &Shown<'_>, report: &Report) -> Result<()> {
+    let study = shown.study;
+    let with = |bits: u8| study.runs.iter().rev().filter(move |run| run.bits == bits);
+    if with(study.bits).count() < 2 {
+        return Ok(());
+    }
+    let mut plot = scaled(
+        Plot::new("features, K", ERROR).log_x(),
+        with(study.bits).map(|run| run.error).chain([report.error]),
+    );
+    if study.bits != 16 && with(16).count() > 1 {
+        plot = plot.series("16 bits", with(16).map(|r| (r.features as f64, 100.0 * r.error)));
+    }
+    let points = with(study.bits).map(|run| shown.point(run.features as f64, run.error));
+    plot = plot
+        .series(&format!("{} bits a weight", study.bits), points)
+        .scatter("this model", [(report.features as f64, 100.0 * report.error)]);
+    page.figure(&plot.draw()?, &format!("Error against features{}.", intervals(shown)));
+    Ok(())
+}
+
+fn bits(page: &mut Page, shown: &Shown<'_>, report: &Report) -> Result<()> {
+    let study = shown.study;
+    let largest: Vec<&Run> = study.runs.iter().filter(|r| r.features == study.features).collect();
+    if largest.len() < 2 {
+        return Ok(());
+    }
+    let ticks: Vec<f64> = largest.iter().map(|run| f64::from(run.bits)).collect();
+    let mut plot = scaled(
+        Plot::new("bits of a weight", ERROR).log_x().ticks_x(&ticks),
+        largest.iter().map(|run| run.error),
+    );
+    let points = largest.iter().map(|run| shown.point(f64::from(run.bits), run.error));
+    plot = plot.series(&format!("{} features", study.features), points);
+    let same = study.features == report.features && study.train_rows == report.train_rows;
+    if let Some(error) = report.error_float.filter(|_| same) {
+        plot = plot.level("real weights", 100.0 * error);
+    }
+    page.figure(&plot.draw()?, &format!("Error against bits of a weight{}.", intervals(shown)));
+    Ok(())
+}
+
+fn intervals(shown: &Shown<'_>) -> &'static str {
+    if shown.classes { "; bars are 95 % intervals" } else { "" }
+}
+
+fn front(page: &mut Page, study: &Study, report: &Report) -> Result<()> {
+    let points = study.runs.iter().map(|run| (run.bytes as f64, 100.0 * run.error));
+    let errors = study.runs.iter().map(|run| run.error);
+    let plot = scaled(Plot::new("bytes of the model", ERROR).log_x(), errors)
+        .front("these runs", points)
+        .scatter("this model", [(report.bytes as f64, 100.0 * report.error)]);
+    page.figure(&plot.draw()?, "Bytes against error: what no other of these runs beats in both.");
+    Ok(())
+}
+
+fn front_table(page: &mut Page, study: &Study) {
+    let points: Vec<(f64, f64)> =
+        study.runs.iter().map(|run| (run.bytes as f64, run.error)).collect();
+    let rows = pareto(&points).into_iter().map(|index| {
+        let run = &study.runs[index];
+        let cells = [run.bytes, run.features, usize::from(run.bits)].map(|n| n.to_string());
+        cells.into_iter().chain([percent(run.error)])
+    });
+    page.table("The front", &["bytes", "features", "bits", "test error"], rows);
+}
+
+fn learning(page: &mut Page, shown: &Shown<'_>) -> Result<()> {
+    let study = shown.study;
+    if study.lessons.len() < 2 {
+        return Ok(());
+    }
+    let tests = study.lessons.iter().map(|l| shown.point(l.rows as f64, l.test_error));
+    let own = study.lessons.iter().map(|l| (l.rows as f64, 100.0 * l.train_error));
+    let both = study.lessons.iter().flat_map(|l| [l.test_error, l.train_error]);
+    let plot = scaled(Plot::new("training rows", "error in %").log_x(), both)
+        .series("test rows", tests)
+        .series("the rows trained on", own);
+    page.figure(
+        &plot.draw()?,
+        &format!(
+            "Learning curve, {} features of {} bits: if it still falls, more rows would help.",
+            study.features, study.bits
+        ),
+    );
+    Ok(())
+}
+
+/// What was tried for input map and bandwidth.
+pub fn search(page: &mut Page, choice: &Choice, options: &TrainOptions) -> Result<()> {
+    let trials = &choice.trials;
+    if trials.is_empty() {
+        return Ok(());
+    }
+    page.heading("What was searched");
+    page.text(
+        "Input maps and bandwidths are judged by squared error on training rows held out for it; \
+         a map that takes more bytes must win by more. The best then meet again on more rows and \
+         features: errors of the two comparisons are not the same measure.",
+    );
+    let mut lines: Vec<(String, Vec<&Trial>)> = Vec::new();
+    for trial in trials {
+        let name = named(trial);
+        match lines.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, line)) => line.push(trial),
+            None => lines.push((name, vec![trial])),
+        }
+    }
+    for (_, line) in &mut lines {
+        line.sort_by(|a, b| a.bandwidth.total_cmp(&b.bandwidth));
+    }
+    if options.bandwidth.is_none() {
+        bandwidths(page, &lines, false, "First comparison: squared error over the bandwidth.")?;
+        bandwidths(page, &lines, true, "Last comparison, on more rows and features.")?;
+    }
+    let rows = lines.iter().map(|(name, line)| {
+        let best = line.iter().copied().min_by(|a, b| a.error.total_cmp(&b.error));
+        let [bandwidth, error] =
+            best.map_or([f64::NAN; 2], |t| [t.bandwidth, t.error]).map(Plot::label);
+        [name.clone(), line.len().to_string(), bandwidth, error]
+    });
+    page.table("The best of each", &["tried", "times", "bandwidth", "squared error"], rows);
+    Ok(())
+}
+
+/// The lines of the first or of the last comparison that have several bandwidths.
+fn bandwidths(
+    page: &mut Page,
+    lines: &[(String, Vec<&Trial>)],
+    last: bool,
+    caption: &str,
+) -> Result<()> {
+    let several = |line: &[&Trial]| line.iter().any(|t| t.bandwidth != line[0].bandwidth);
+    let shown = |line: &[&Trial]| line[0].last == last && several(line);
+    let mut plot = Plot::new("bandwidth, relative to the spread of the data", "squared error");
+    plot = plot.log_x();
+    // No logarithm of a fit without error.
+    if lines.iter().flat_map(|(_, line)| line).all(|trial| trial.error > 0.0) {
+        plot = plot.log_y();
+    }
+    let mut any = false;
+    for (name, line) in lines.iter().filter(|(_, line)| shown(line)) {
+        any = true;
+        plot = plot.series(name, line.iter().map(|t| (t.bandwidth, t.error)));
+    }
+    if any {
+        page.figure(&plot.draw()?, caption);
+    }
+    Ok(())
+}
+
+/// What trials have in common that are joined by a line.
+fn named(trial: &Trial) -> String {
+    let mut name = format!("{} map", trial.map.name());
+    if trial.relevance {
+        name += ", learned relevance";
+    }
+    if let Some(law) = trial.threshold {
+        name += &format!(", {} thresholds", law.name());
+    }
+    if trial.dense {
+        name += ", dense";
+    }
+    if trial.last {
+        name += " (last)";
+    }
+    name
+}

@@ -1,0 +1,170 @@
+//! What the data are.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::PathBuf;
+
+use crate::page::{Page, plot::Plot};
+use anyhow::{Context, Result};
+use koan_data::{ColumnKind, Schema, Table, Target};
+
+/// Files that are listed one by one.
+const MOST_FILES: usize = 20;
+/// Inputs that are listed one by one.
+const MOST_INPUTS: usize = 64;
+
+/// The files with what tells them from others.
+pub fn files(page: &mut Page, train: &[PathBuf], test: &[PathBuf]) -> Result<()> {
+    let mut rows = Vec::new();
+    let kinds = [("data", train), ("test", test)];
+    for (kind, file) in kinds.iter().flat_map(|(kind, files)| files.iter().map(move |f| (kind, f)))
+    {
+        if rows.len() == MOST_FILES {
+            break;
+        }
+        let (bytes, crc) =
+            checksum(file).with_context(|| format!("cannot read {}", file.display()))?;
+        let name = file.display().to_string();
+        rows.push([name, (*kind).to_owned(), bytes.to_string(), format!("{crc:08x}")]);
+    }
+    page.table("Files", &["file", "part", "bytes", "CRC-32"], rows);
+    let all = train.len() + test.len();
+    if all > MOST_FILES {
+        page.text(&format!("… and {} files more.", all - MOST_FILES));
+    }
+    Ok(())
+}
+
+/// Bytes of a file and their CRC-32.
+fn checksum(path: &PathBuf) -> std::io::Result<(u64, u32)> {
+    let mut file = File::open(path)?;
+    let (mut hasher, mut bytes) = (crc32fast::Hasher::new(), 0);
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        let count = file.read(&mut buffer)?;
+        if count == 0 {
+            return Ok((bytes, hasher.finalize()));
+        }
+        hasher.update(&buffer[..count]);
+        bytes += count as u64;
+    }
+}
+
+/// Rows, targets and inputs of the named tables.
+pub fn facts(page: &mut Page, tables: &[(&'static str, &Table)], target: bool) {
+    let Some((_, first)) = tables.first() else { return };
+    let mut facts: Vec<(&'static str, String)> =
+        tables.iter().map(|(name, table)| (*name, format!("{} rows", table.rows()))).collect();
+    facts.push(("inputs", first.inputs.to_string()));
+    if let Some(name) = first.schema.target_name().filter(|name| !name.is_empty()) {
+        facts.push(("target", name.to_owned()));
+    }
+    page.facts("Rows", facts);
+    if target {
+        targets(page, tables);
+    }
+    inputs(page, tables);
+}
+
+/// Rows of each class, or how the target's values are spread.
+fn targets(page: &mut Page, tables: &[(&'static str, &Table)]) {
+    let classes = tables.first().map_or(&[][..], |(_, table)| &table.schema.classes);
+    let mut headers = vec![if classes.is_empty() { "target of" } else { "class" }];
+    if classes.is_empty() {
+        headers.extend(["least", "mean", "largest"]);
+        let rows = tables.iter().filter_map(|(name, table)| match &table.target {
+            Target::Values(values) => {
+                let [least, mean, largest] = summary(values.iter().copied());
+                Some([(*name).to_owned(), least, mean, largest])
+            }
+            Target::Classes { .. } => None,
+        });
+        page.table("The target", &headers, rows);
+        return;
+    }
+    headers.extend(tables.iter().map(|(name, _)| *name));
+    let count = |table: &Table, class: usize| match &table.target {
+        Target::Classes { labels } => labels.iter().filter(|&&l| l as usize == class).count(),
+        Target::Values(_) => 0,
+    };
+    let rows = classes.iter().enumerate().map(|(class, name)| {
+        let counts = tables.iter().map(|(_, table)| count(table, class).to_string());
+        std::iter::once(name.clone()).chain(counts).collect::<Vec<_>>()
+    });
+    page.table("Rows of each class", &headers, rows);
+}
+
+/// Ranges of the inputs, and what stands in for missing values.
+fn inputs(page: &mut Page, tables: &[(&'static str, &Table)]) {
+    let Some((_, first)) = tables.first() else { return };
+    let names = names(&first.schema, first.inputs);
+    let mut headers = vec!["input", "least", "mean", "largest"];
+    let other = tables.get(1);
+    if other.is_some() {
+        headers.extend(["least in test", "largest in test"]);
+    }
+    headers.push("missing");
+    let rows = names.iter().take(MOST_INPUTS).enumerate().map(|(input, (name, missing))| {
+        let column = |table: &Table| summary((0..table.rows()).map(|row| table.row(row)[input]));
+        let mut cells = vec![name.clone()];
+        cells.extend(column(first));
+        if let Some((_, other)) = other {
+            let [least, _, largest] = column(other);
+            cells.extend([least, largest]);
+        }
+        cells.push(missing.clone());
+        cells
+    });
+    let caption = match other {
+        Some(_) => "Inputs over the training rows, as they are before the model's input map",
+        None => "Inputs, as they are before the model's input map",
+    };
+    page.table(caption, &headers, rows);
+    if names.len() > MOST_INPUTS {
+        page.text(&format!("… and {} inputs more.", names.len() - MOST_INPUTS));
+    }
+}
+
+/// Names of the inputs and what is done about missing values in them.
+fn names(schema: &Schema, inputs: usize) -> Vec<(String, String)> {
+    let mut names = Vec::new();
+    for column in &schema.columns {
+        match &column.kind {
+            ColumnKind::Numeric { missing } => {
+                let missing =
+                    missing.map_or("none".to_owned(), |value| format!("taken for {value}"));
+                names.push((column.name.clone(), missing));
+            }
+            ColumnKind::Text { values } => names.extend(
+                values
+                    .iter()
+                    .map(|value| (format!("{} = {value}", column.name), "all 0".to_owned())),
+            ),
+            ColumnKind::Target | ColumnKind::Dropped => {}
+        }
+    }
+    // Files without columns, and windows of samples.
+    if names.len() != inputs {
+        names = vec![(String::new(), "none".to_owned()); inputs];
+    }
+    for (index, (name, _)) in names.iter_mut().enumerate() {
+        if name.is_empty() {
+            *name = format!("input {}", index + 1);
+        }
+    }
+    names
+}
+
+/// Least, mean and largest value.
+fn summary(values: impl Iterator<Item = f32>) -> [String; 3] {
+    let (mut least, mut largest, mut sum, mut count) = (f64::INFINITY, f64::NEG_INFINITY, 0.0, 0);
+    for value in values.map(f64::from) {
+        (least, largest) = (least.min(value), largest.max(value));
+        sum += value;
+        count += 1;
+    }
+    if count == 0 {
+        return ["–"; 3].map(str::to_owned);
+    }
+    [least, sum / f64::from(count), largest].map(Plot::label)
+}

@@ -1,0 +1,200 @@
+//! `--report`: what was done and how good it is, as a page for people.
+
+mod curves;
+mod data;
+mod model;
+mod quality;
+
+use std::path::{Path, PathBuf};
+
+use crate::page::Page;
+use anyhow::{Context, Result};
+use koan::Model;
+use koan_data::Table;
+use koan_trainer::Progress;
+use koan_trainer::baseline::Baselines;
+use koan_trainer::study::study;
+use koan_trainer::{Goal, TrainOptions, Trained};
+
+use crate::output::{named_error, percent};
+
+/// What a training was given.
+pub struct Given<'g> {
+    /// Files that were trained on.
+    pub files: &'g [PathBuf],
+    /// Files of the test rows; none if they were held out.
+    pub test_files: &'g [PathBuf],
+    /// The rows.
+    pub train: &'g Table,
+    /// The rows to judge by.
+    pub test: &'g Table,
+    /// What was asked for.
+    pub options: &'g TrainOptions,
+}
+
+/// Writes the page of a training.
+pub fn of_training(
+    path: &Path,
+    name: &Path,
+    given: &Given<'_>,
+    trained: &Trained,
+    progress: &Progress,
+) -> Result<()> {
+    let Trained { blob, report, choice } = trained;
+    let model = Model::parse(blob)?;
+    let predicts = given.options.goal == Goal::Predict;
+    let study = if predicts {
+        Some(study(given.train, given.test, &choice.spec, given.options, progress)?)
+    } else {
+        None
+    };
+    let mut page = Page::new(&format!("{}: a koan model", file_name(name)));
+    page.text(&format!(
+        "{} on {} test rows, in {} bytes: {} {} features, {} bits a weight, trained on {} rows.",
+        named_error(&report.task, report.error),
+        report.rows,
+        report.bytes,
+        report.features,
+        report.family,
+        report.bits,
+        report.train_rows
+    ));
+    for warning in &report.warnings {
+        page.warning(warning);
+    }
+    page.heading("How good it is");
+    errors(&mut page, trained);
+    if let Some(detection) = &report.detection {
+        quality::detection(&mut page, detection);
+    }
+    match given.options.goal {
+        Goal::Predict => quality::predictions(&mut page, blob, &model, given.test)?,
+        Goal::Embed { .. } => quality::embedding(&mut page, blob, given.test)?,
+        Goal::Detect { .. } => {}
+    }
+    if let Some(study) = &study {
+        curves::section(&mut page, study, report)?;
+    }
+    curves::search(&mut page, choice, given.options)?;
+    page.heading("The data");
+    data::files(&mut page, given.files, given.test_files)?;
+    data::facts(&mut page, &[("training", given.train), ("test", given.test)], predicts);
+    model::section(&mut page, &model, Some(choice));
+    repeat(&mut page, &model, Some(report.seconds));
+    page.write(path).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// What an evaluation was given and found.
+pub struct Judged<'j> {
+    /// Files of the rows.
+    pub files: &'j [PathBuf],
+    /// The rows.
+    pub table: &'j Table,
+    /// The model's error on them.
+    pub error: f64,
+}
+
+/// Writes the page of an evaluation.
+pub fn of_evaluation(
+    path: &Path,
+    name: &Path,
+    model: &Model<'_>,
+    judged: &Judged<'_>,
+    baselines: Option<&Baselines>,
+) -> Result<()> {
+    let &Judged { files, table, error } = judged;
+    let mut page = Page::new(&format!("{}: an evaluation", file_name(name)));
+    let task = crate::output::task_name(table.schema.task());
+    page.text(&format!(
+        "{} on {} rows, in {} bytes.",
+        named_error(task, error),
+        table.rows(),
+        model.blob().len()
+    ));
+    page.heading("How good it is");
+    let mut rows = vec![("the model".to_owned(), percent(error))];
+    rows.extend(baselines.map(baseline_rows).unwrap_or_default());
+    let caption = "Error on these rows; baselines are cross-validated on them";
+    page.table(caption, &["predictor", "error"], rows.into_iter().map(<[String; 2]>::from));
+    quality::predictions(&mut page, model.blob(), model, table)?;
+    page.heading("The data");
+    data::files(&mut page, files, &[])?;
+    data::facts(&mut page, &[("rows", table)], true);
+    model::section(&mut page, model, None);
+    repeat(&mut page, model, None);
+    page.write(path).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// The model beside what it must beat and what rounding costs.
+fn errors(page: &mut Page, trained: &Trained) {
+    let report = &trained.report;
+    let mut rows = vec![("the model".to_owned(), percent(report.error))];
+    for (name, error) in [
+        ("the same with real weights", report.error_float),
+        ("with each weight rounded to the nearest level", report.error_nearest),
+    ] {
+        rows.extend(error.map(|error| (name.to_owned(), percent(error))));
+    }
+    rows.extend(report.baselines.as_ref().map(baseline_rows).unwrap_or_default());
+    let measure = match report.task.as_str() {
+        "regression" => "Relative RMS error: RMSE over the RMS of the target",
+        "embedding" => "Share of the features' variance that is lost",
+        _ => "Share of the test rows that are misclassified",
+    };
+    page.table(measure, &["predictor", "error"], rows.into_iter().map(<[String; 2]>::from));
+}
+
+fn baseline_rows(baselines: &Baselines) -> Vec<(String, String)> {
+    let mut rows = vec![("baseline: a constant".to_owned(), percent(baselines.constant))];
+    let linear = baselines.linear;
+    rows.extend(linear.map(|error| ("baseline: linear in the inputs".to_owned(), percent(error))));
+    rows
+}
+
+/// All that is needed to do it again.
+fn repeat(page: &mut Page, model: &Model<'_>, seconds: Option<f64>) {
+    page.heading("How to repeat it");
+    page.text(
+        "The same files, command and version give the same bytes, with any number of threads.",
+    );
+    page.code(&command_line(std::env::args().skip(1)));
+    let mut facts = vec![
+        ("koan", env!("CARGO_PKG_VERSION").to_owned()),
+        ("format", koan::format::VERSION.to_string()),
+        ("seed", model.seed().to_string()),
+        ("CRC-32 of the model", format!("{:08x}", crc32fast::hash(model.blob()))),
+    ];
+    facts.extend(
+        seconds.map(|seconds| ("seconds (this page not counted)", format!("{seconds:.1}"))),
+    );
+    page.facts("This run", facts);
+}
+
+/// The command as it can be typed into a shell.
+fn command_line(arguments: impl Iterator<Item = String>) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_./:=,+-@%".contains(c);
+    let quoted = arguments.map(|argument| {
+        if !argument.is_empty() && argument.chars().all(plain) {
+            argument
+        } else {
+            format!("'{}'", argument.replace('\'', r"'\''"))
+        }
+    });
+    std::iter::once("koan".to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_can_be_typed_again() {
+        let arguments = ["train", "my data.csv", "--target", "it's", "--drop", ""];
+        let line = command_line(arguments.into_iter().map(str::to_owned));
+        assert_eq!(line, r"koan train 'my data.csv' --target 'it'\''s' --drop ''");
+    }
+}

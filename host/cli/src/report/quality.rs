@@ -1,0 +1,182 @@
+//! How good predictions are.
+
+use crate::page::{Page, chart, heat, plot::Plot};
+use anyhow::Result;
+use koan::Model;
+use koan_data::{Table, Target};
+use koan_trainer::evaluate::evaluate;
+use koan_trainer::study::{probabilities, values};
+use koan_trainer::unsupervised::Detection;
+
+use crate::output::percent;
+
+/// Classes whose confusion matrix fits on a page.
+const MOST_CLASSES: usize = 40;
+/// Confusions that are listed.
+const CONFUSIONS: usize = 10;
+/// Bins of the histogram of residuals.
+const BINS: usize = 30;
+/// Rows of an embedding that are drawn.
+const MOST_DOTS: usize = 1500;
+
+/// Predictions of the target against the target.
+pub fn predictions(page: &mut Page, blob: &[u8], model: &Model<'_>, test: &Table) -> Result<()> {
+    match &test.target {
+        Target::Classes { labels } => classes(page, blob, model, test, labels),
+        Target::Values(targets) => numbers(page, blob, test, targets),
+    }
+}
+
+fn classes(
+    page: &mut Page,
+    blob: &[u8],
+    model: &Model<'_>,
+    test: &Table,
+    labels: &[u32],
+) -> Result<()> {
+    let evaluation = evaluate(blob, test)?;
+    let names = &test.schema.classes;
+    let confusion = &evaluation.confusion;
+    if names.len() <= MOST_CLASSES {
+        let caption = "Confusion matrix: test rows by class and prediction, coloured by their share \
+                       of the class.";
+        page.figure(&heat::confusion(names, confusion), caption);
+    }
+    let mut pairs: Vec<(u64, usize, usize)> = Vec::new();
+    for (actual, row) in confusion.iter().enumerate() {
+        let wrong = row.iter().enumerate().filter(|(class, count)| *class != actual && **count > 0);
+        pairs.extend(wrong.map(|(predicted, &count)| (count, actual, predicted)));
+    }
+    pairs.sort_by_key(|&(count, actual, predicted)| (std::cmp::Reverse(count), actual, predicted));
+    if names.len() > 2 && !pairs.is_empty() {
+        let rows = pairs.iter().take(CONFUSIONS);
+        let rows =
+            rows.map(|&(count, a, p)| [names[a].clone(), names[p].clone(), count.to_string()]);
+        page.table("The most frequent confusions", &["class", "taken for", "rows"], rows);
+    }
+    let rows = (0..names.len()).map(|class| {
+        let hits = confusion[class][class] as f64;
+        let support: u64 = confusion[class].iter().sum();
+        let predicted: u64 = confusion.iter().map(|row| row[class]).sum();
+        let share = |of: f64| if of > 0.0 { percent(hits / of) } else { "–".to_owned() };
+        // F1 = 2PR/(P + R) = 2·hits/(support + predicted).
+        let both = (support + predicted) as f64 / 2.0;
+        [
+            names[class].clone(),
+            share(predicted as f64),
+            share(support as f64),
+            share(both),
+            support.to_string(),
+        ]
+    });
+    page.table("Classes", &["class", "precision", "recall", "F1", "support"], rows);
+    if let Some(auc) = evaluation.auc {
+        page.text(&format!("Area under the ROC curve: {auc:.4}."));
+    }
+    if model.calibration().is_some() {
+        reliability(page, &probabilities(blob, test)?, names, labels)?;
+    }
+    Ok(())
+}
+
+/// Whether rows with a probability of p come true in a share p.
+fn reliability(page: &mut Page, all: &[f32], names: &[String], labels: &[u32]) -> Result<()> {
+    let classes = names.len();
+    let rows = all.chunks_exact(classes).zip(labels);
+    let (what, pairs): (String, Vec<(f64, bool)>) = if classes == 2 {
+        let pairs = rows.map(|(row, &label)| (f64::from(row[1]), label == 1)).collect();
+        (format!("the class {}", names[1]), pairs)
+    } else {
+        let top =
+            |row: &[f32]| (0..classes).fold(0, |best, c| if row[c] > row[best] { c } else { best });
+        let pairs =
+            rows.map(|(row, &label)| (f64::from(row[top(row)]), top(row) == label as usize));
+        ("the predicted class".to_owned(), pairs.collect())
+    };
+    let bins = chart::reliability_bins(&pairs);
+    page.figure(
+        &chart::reliability(&[("calibrated probabilities", &bins)])?,
+        &format!(
+            "Reliability: how often {what} is right, against its probability. Expected \
+             calibration error {}; bars are 95 % intervals.",
+            percent(chart::calibration_error(&bins))
+        ),
+    );
+    let probabilities: Vec<f64> = pairs.iter().map(|&(probability, _)| probability).collect();
+    page.figure(
+        &chart::histogram(&format!("probability of {what}"), &probabilities, 20)?,
+        "How sure the model is: test rows by probability.",
+    );
+    Ok(())
+}
+
+fn numbers(page: &mut Page, blob: &[u8], test: &Table, targets: &[f32]) -> Result<()> {
+    let predicted = values(blob, test)?;
+    let pairs: Vec<(f64, f64)> =
+        targets.iter().zip(&predicted).map(|(&y, &v)| (f64::from(y), f64::from(v))).collect();
+    let mut residuals: Vec<f64> = pairs.iter().map(|(target, value)| target - value).collect();
+    let count = residuals.len() as f64;
+    let mean = |values: &mut dyn Iterator<Item = f64>| values.sum::<f64>() / count;
+    let rmse = mean(&mut residuals.iter().map(|r| r * r)).sqrt();
+    let absolute = mean(&mut residuals.iter().map(|r| r.abs()));
+    let middle = mean(&mut pairs.iter().map(|pair| pair.0));
+    let spread = mean(&mut pairs.iter().map(|pair| (pair.0 - middle).powi(2)));
+    let explained = if spread > 0.0 { 1.0 - rmse * rmse / spread } else { f64::NAN };
+    let bias = mean(&mut residuals.iter().copied());
+    page.facts(
+        "In the target's units",
+        [
+            ("RMSE", Plot::label(rmse)),
+            ("mean absolute error", Plot::label(absolute)),
+            ("mean of target − prediction", Plot::label(bias)),
+            ("explained variance, R²", format!("{explained:.4}")),
+        ],
+    );
+    let drawn = "a point is a row, at most 800 are drawn";
+    page.figure(&chart::predictions(&pairs)?, &format!("Predictions against targets; {drawn}."));
+    page.figure(&chart::residuals(&pairs)?, &format!("Residuals against predictions; {drawn}."));
+    page.figure(
+        &chart::histogram("target − prediction", &residuals, BINS)?,
+        "Residuals: test rows by target − prediction.",
+    );
+    residuals.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
+    let at = |share: f64| residuals[((share * (count - 1.0)) as usize).min(residuals.len() - 1)];
+    let rows = [0.5, 0.9, 0.95, 0.99, 1.0]
+        .map(|share| [format!("{} %", 100.0 * share), Plot::label(at(share).abs())]);
+    page.table("Absolute residuals", &["rows", "at most"], rows);
+    Ok(())
+}
+
+/// What a detector of anomalies does.
+pub fn detection(page: &mut Page, detection: &Detection) {
+    let share = |share: Option<f64>| share.map_or("–".to_owned(), percent);
+    page.facts(
+        "Alarms on the test rows",
+        [
+            ("false alarms among normal rows", share(detection.false_alarms)),
+            ("anomalies that are found", share(detection.detected)),
+            ("area under the ROC curve", detection.auc.map_or("–".into(), |a| format!("{a:.4}"))),
+        ],
+    );
+}
+
+/// The first two coordinates, coloured by class where there are classes.
+pub fn embedding(page: &mut Page, blob: &[u8], test: &Table) -> Result<()> {
+    let outputs = Model::parse(blob)?.outputs();
+    let all = values(blob, test)?;
+    let count = test.rows().min(MOST_DOTS);
+    let rows = (0..count).map(|i| i * test.rows() / count.max(1));
+    let point = |row: usize| (f64::from(all[row * outputs]), f64::from(all[row * outputs + 1]));
+    let mut plot = Plot::new("first coordinate", "second coordinate").square();
+    match &test.target {
+        Target::Classes { labels } => {
+            for (class, name) in test.schema.classes.iter().enumerate() {
+                let of_class = rows.clone().filter(|&row| labels[row] as usize == class);
+                plot = plot.cloud(name, of_class.map(point));
+            }
+        }
+        Target::Values(_) => plot = plot.cloud("rows", rows.map(point)),
+    }
+    page.figure(&plot.draw()?, "Test rows by their first two coordinates.");
+    Ok(())
+}

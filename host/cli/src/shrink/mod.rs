@@ -1,0 +1,154 @@
+//! `koan shrink`.
+
+mod page;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use comfy_table::{Cell, CellAlignment, Table as Grid, presets};
+use koan_data::{SplitSize, Table, expand, read_all_with, split_table};
+use koan_trainer::evaluate::evaluate;
+use koan_trainer::shrink::{Attempt, ShrinkOptions, Shrunk, shrink};
+use koan_trainer::solve::Loss;
+use serde_json::json;
+
+use crate::arguments::Shrink;
+use crate::output::{named_error, parse, percent, read_blob, schema, task_name, write_whole};
+use crate::terminal::Terminal;
+
+pub fn run(arguments: &Shrink) -> Result<()> {
+    let old = read_blob(&arguments.model)?;
+    let model = parse(&arguments.model, &old)?;
+    let schema = schema(&arguments.model, &model)?;
+    let read = arguments.reading.options();
+    let terminal = Terminal::stderr();
+    let progress = terminal.progress();
+    progress.phase("reading")?;
+    let table = read_all_with(&expand(&arguments.data)?, &schema, &read)?;
+    let (train, test) = if arguments.test.is_empty() {
+        let size = SplitSize::TestFraction(arguments.test_fraction);
+        let (train, test) = split_table(&table, size, model.seed())?;
+        (table.select(&train), table.select(&test))
+    } else {
+        (table, read_all_with(&expand(&arguments.test)?, &schema, &read)?)
+    };
+    let classes = !schema.classes.is_empty();
+    let options = ShrinkOptions {
+        flash: arguments.flash.clone(),
+        bits: arguments.bits.clone(),
+        candidates: arguments.candidates.clone(),
+        loss: arguments.loss.unwrap_or(if classes { Loss::Logistic } else { Loss::Squared }),
+        time: Duration::from_secs_f64(60.0 * arguments.minutes),
+    };
+    let found = shrink(&old, &train, &options, progress);
+    drop(terminal);
+    let found = found.with_context(|| arguments.model.display().to_string())?;
+    let names: Vec<PathBuf> = arguments.flash.iter().map(|&flash| name(arguments, flash)).collect();
+    for (found, name) in found.iter().zip(&names) {
+        write_whole(name, &found.blob)?;
+        for warning in &found.warnings {
+            eprintln!("warning: {warning}");
+        }
+    }
+    let before = Judged::new(&old, &test)?;
+    let judge = |found: Shrunk| Judged::new(&found.blob, &test).map(|now| (found, now));
+    let found = found.into_iter().map(judge).collect::<Result<Vec<_>>>()?;
+    let task = task_name(schema.task());
+    if let Some(path) = &arguments.report {
+        page::write(path, arguments, task, before, &found)?;
+    }
+    let mut objects = Vec::new();
+    for ((found, now), name) in found.iter().zip(&names) {
+        let error = now.error;
+        let own_seed = match found.own_seed == found.blob {
+            true => error,
+            false => Judged::new(&found.own_seed, &test)?.error,
+        };
+        if arguments.json {
+            objects.push(json!({
+                "bytes": found.blob.len(), "error": error, "rows": test.rows(),
+                "before": {"bytes": before.bytes, "error": before.error},
+                "own_seed": {"bytes": found.own_seed.len(), "error": own_seed},
+                "seeds": found.seeds, "best": found.best, "front": found.front,
+                "attempts": found.attempts,
+            }));
+            continue;
+        }
+        print(found);
+        println!(
+            "{}: {} on {} test rows, {} bytes",
+            name.display(),
+            named_error(task, error),
+            test.rows(),
+            found.blob.len()
+        );
+        println!("  before: {} in {} bytes", named_error(task, before.error), before.bytes);
+        println!(
+            "  {} seed{} tried; with the model's own seed {} on the test rows",
+            found.seeds,
+            if found.seeds == 1 { "" } else { "s" },
+            percent(own_seed)
+        );
+    }
+    match &objects[..] {
+        [] => {}
+        [one] => println!("{one}"),
+        several => println!("{}", serde_json::Value::from(several)),
+    }
+    Ok(())
+}
+
+/// The file of the model of so many bytes: with several sizes these are in its name.
+fn name(arguments: &Shrink, flash: usize) -> PathBuf {
+    let output = &arguments.output;
+    if arguments.flash.len() == 1 {
+        return output.clone();
+    }
+    let mut name = output.file_stem().unwrap_or_default().to_os_string();
+    name.push(format!("-{flash}"));
+    if let Some(extension) = output.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    output.with_file_name(name)
+}
+
+/// A model on test rows.
+#[derive(Clone, Copy)]
+struct Judged {
+    bytes: usize,
+    error: f64,
+}
+
+impl Judged {
+    fn new(blob: &[u8], test: &Table) -> Result<Self> {
+        Ok(Self { bytes: blob.len(), error: evaluate(blob, test)?.error })
+    }
+}
+
+/// What was tried, and the front.
+fn print(found: &Shrunk) {
+    let own = found.attempts.first().map(|attempt| attempt.seed);
+    let shown = |attempt: &&Attempt| Some(attempt.seed) == own || attempt.seed == found.best.seed;
+    let grid = |attempts: &mut dyn Iterator<Item = &Attempt>| {
+        let mut grid = Grid::new();
+        grid.load_style(presets::UTF8_HORIZONTAL_ONLY);
+        grid.set_header(["seed", "candidates", "kept", "bits", "bytes", "validation error"]);
+        for attempt in attempts {
+            let cells = [
+                attempt.seed.to_string(),
+                attempt.candidates.to_string(),
+                attempt.features.to_string(),
+                attempt.bits.to_string(),
+                attempt.bytes.to_string(),
+                percent(attempt.error),
+            ];
+            grid.add_row(cells.map(|cell| Cell::new(cell).set_alignment(CellAlignment::Right)));
+        }
+        grid
+    };
+    println!("validation errors are of ridge heads on rows held out");
+    println!("{}", grid(&mut found.attempts.iter().filter(shown)));
+    println!("bytes against error, the best pool:\n{}", grid(&mut found.front.iter()));
+}

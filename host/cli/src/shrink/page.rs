@@ -1,0 +1,78 @@
+//! `koan shrink --report`: bytes against error as a page.
+
+use std::path::Path;
+
+use crate::page::Page;
+use crate::page::plot::Plot;
+use anyhow::{Context, Result};
+use koan_trainer::shrink::{Attempt, Shrunk};
+
+use super::Judged;
+use crate::arguments::Shrink;
+use crate::output::{named_error, percent};
+
+/// Writes the page. `before` is the model that was shrunk, the others are the new
+/// ones, in the order of the sizes.
+pub fn write(
+    path: &Path,
+    arguments: &Shrink,
+    task: &str,
+    before: Judged,
+    found: &[(Shrunk, Judged)],
+) -> Result<()> {
+    let mut page = Page::new(&format!("{}, shrunk", arguments.model.display()));
+    for (shrunk, now) in found {
+        page.text(&format!(
+            "{} in {} bytes: {} features of {} bits, kept from {}; before {} in {} bytes.",
+            named_error(task, now.error),
+            now.bytes,
+            shrunk.best.features,
+            shrunk.best.bits,
+            shrunk.best.candidates,
+            percent(before.error),
+            before.bytes
+        ));
+        for warning in &shrunk.warnings {
+            page.warning(warning);
+        }
+    }
+    page.heading("Bytes against error");
+    page.text(
+        "Validation errors are of ridge heads on rows that were held out; test errors of the \
+         models that were written.",
+    );
+    let at = |bytes: usize, error: f64| (bytes as f64, 100.0 * error);
+    let attempts = |of: fn(&Shrunk) -> &[Attempt]| {
+        found.iter().flat_map(move |(shrunk, _)| {
+            of(shrunk).iter().map(move |attempt| at(attempt.bytes, attempt.error))
+        })
+    };
+    let plot = Plot::new("bytes", "error in %")
+        .log_x()
+        .front("best pool, validation rows", attempts(|shrunk| &shrunk.front))
+        .cloud("all attempts, validation rows", attempts(|shrunk| &shrunk.attempts))
+        .scatter("written, test rows", found.iter().map(|(_, now)| at(now.bytes, now.error)))
+        .scatter("before, test rows", [at(before.bytes, before.error)]);
+    page.figure(&plot.draw()?, "What other sizes would give, and what was written.");
+    let all = found.iter().flat_map(|(shrunk, _)| shrunk.attempts.iter().chain(&shrunk.front));
+    let mut all: Vec<&Attempt> = all.collect();
+    all.sort_by_key(|attempt| (attempt.bytes, attempt.seed, attempt.candidates, attempt.bits));
+    all.dedup_by_key(|attempt| {
+        (attempt.bytes, attempt.seed, attempt.candidates, attempt.bits, attempt.features)
+    });
+    page.table(
+        "Attempts",
+        &["bytes", "validation error", "seed", "candidates", "kept", "bits"],
+        all.iter().map(|attempt| {
+            [
+                attempt.bytes.to_string(),
+                percent(attempt.error),
+                attempt.seed.to_string(),
+                attempt.candidates.to_string(),
+                attempt.features.to_string(),
+                attempt.bits.to_string(),
+            ]
+        }),
+    );
+    page.write(path).with_context(|| format!("cannot write {}", path.display()))
+}

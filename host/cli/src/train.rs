@@ -1,0 +1,324 @@
+//! `koan train`.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use koan_data::{
+    Division, Part, SplitSize, Table, expand, folds, read_all, read_all_with, split_table,
+};
+use koan_trainer::Progress;
+use koan_trainer::baseline::Baselines;
+use koan_trainer::solve::Loss;
+use koan_trainer::stream::{self, Checkpoint, StreamOptions, train_stream};
+use koan_trainer::tune::usual;
+use koan_trainer::unsupervised::Detection;
+use koan_trainer::{Report, TrainOptions, Trained, train};
+
+use crate::arguments::{Source, TaskName, Train};
+use crate::output::{self, named_error, percent, task_name, write_whole};
+use crate::report::{self, Given};
+use crate::terminal::Terminal;
+
+/// Bytes of all files from which they are streamed.
+const STREAM_BYTES: u64 = 1_000_000_000;
+/// Part of the rows for the test.
+const TEST_FRACTION: f64 = 0.2;
+
+pub fn run(arguments: &Train) -> Result<()> {
+    let start = Instant::now();
+    check(arguments)?;
+    let terminal = Terminal::stderr();
+    let progress = terminal.progress();
+    progress.phase("reading")?;
+    let files = expand(&arguments.source.data)?;
+    let large = files.iter().filter_map(|file| file.metadata().ok()).map(|m| m.len()).sum::<u64>()
+        >= STREAM_BYTES;
+    let streamed = arguments.stream.unwrap_or(large).then(|| stream_options(arguments, &files));
+    let streamed = streamed.transpose()?;
+    let trained = match &streamed {
+        Some(stream) => in_blocks(arguments, stream, progress).map(|trained| (trained, None)),
+        None => in_memory(arguments, &files, progress),
+    };
+    let (mut trained, tables) = trained?;
+    write_whole(&arguments.output, &trained.blob)?;
+    if let Some(stream) = &streamed {
+        stream::remove(&stream.checkpoint);
+    }
+    trained.report.seconds = start.elapsed().as_secs_f64();
+    if let (Some(path), Some((train, test))) = (&arguments.report, &tables) {
+        let test_files = expand(&arguments.source.test)?;
+        let options = arguments.train_options();
+        let given =
+            Given { files: &files, test_files: &test_files, train, test, options: &options };
+        report::of_training(path, &arguments.output, &given, &trained, progress)?;
+    }
+    let report = &trained.report;
+    for warning in &report.warnings {
+        eprintln!("warning: {warning}");
+    }
+    if arguments.json {
+        println!("{}", serde_json::to_string(report)?);
+        return Ok(());
+    }
+    let error = named_error(&report.task, report.error);
+    match report.fold_errors.len() {
+        0 => println!("{}: {error} on {} test rows", arguments.output.display(), report.rows),
+        parts => println!(
+            "{}: {error} on average over {parts} parts, each tested by a model of the others",
+            arguments.output.display()
+        ),
+    }
+    println!(
+        "  {} bytes: {} {} features ({}), {} output{}, {} bits a weight",
+        report.bytes,
+        report.features,
+        report.family,
+        report.projection,
+        report.outputs,
+        if report.outputs == 1 { "" } else { "s" },
+        report.bits
+    );
+    println!(
+        "  trained on {} rows of {} inputs in {:.1} s, seed {}",
+        report.train_rows, report.inputs, report.seconds, report.seed
+    );
+    let logs = match report.logged_inputs {
+        0 => String::new(),
+        n => format!(", logarithm of {n} inputs"),
+    };
+    let relevance = if report.relevance { ", a bandwidth learned for every input" } else { "" };
+    let bandwidths: Vec<String> = report.bandwidth.iter().map(|b| format!("{b:.3}")).collect();
+    println!(
+        "  chosen: {} input map{logs}{relevance}, bandwidth {}{}",
+        report.map,
+        bandwidths.join(", "),
+        head(report)
+    );
+    if let Some(weighted) = report.weighted_error {
+        let error = named_error(&report.task, weighted);
+        println!("  {error} with test rows counted by their weights; all else counts them once");
+    }
+    if let (Some(float), Some(nearest), Some(compensated)) =
+        (report.error_float, report.error_nearest, report.error_compensated)
+    {
+        println!(
+            "  cost of rounding: {} with real weights, {} rounded to the nearest, {} compensated",
+            percent(float),
+            percent(nearest),
+            percent(compensated)
+        );
+    }
+    if let Some(found) = &report.baselines {
+        println!("  baselines: {}", output::baselines(found));
+    }
+    if let Some(detection) = &report.detection {
+        println!("  {}", described(detection));
+    }
+    Ok(())
+}
+
+/// Options that only mean something to one task.
+fn check(arguments: &Train) -> Result<()> {
+    let searchable = arguments.loss == Loss::Squared && !arguments.linear;
+    anyhow::ensure!(
+        arguments.flash.is_none() || searchable,
+        "--flash searches the model: give no --loss and no --linear, or use `koan tune`"
+    );
+    anyhow::ensure!(
+        arguments.report.is_none() || arguments.folds.is_none(),
+        "--report needs rows that the model has not seen: leave --folds out"
+    );
+    let anomaly = matches!(arguments.source.task, Some(TaskName::Anomaly));
+    anyhow::ensure!(
+        arguments.source.normal.is_none() || anomaly,
+        "--normal goes with --task anomaly"
+    );
+    let target = !anomaly && !matches!(arguments.source.task, Some(TaskName::Embedding));
+    anyhow::ensure!(
+        target || (arguments.loss == Loss::Squared && arguments.box_c.is_none()),
+        "--loss and --box are for tasks with a target"
+    );
+    anyhow::ensure!(
+        target || arguments.candidates.is_none(),
+        "--candidates are for tasks with a target"
+    );
+    Ok(())
+}
+
+/// How the head was fitted.
+fn head(report: &Report) -> String {
+    let Some(loss) = report.loss else { return String::new() };
+    let boxed = report.box_c.map_or(String::new(), |c| format!(" within a box of {c}"));
+    match loss {
+        Loss::Squared if report.box_c.is_none() => format!(", lambda {:.1e}", report.lambda),
+        _ => format!(", {} loss{boxed}, lambda {:.1e}", loss.name(), report.lambda),
+    }
+}
+
+/// What a detector does on the test rows.
+fn described(detection: &Detection) -> String {
+    let part = |share: Option<f64>, what: &str| match share {
+        Some(share) => format!("{} of {what}", percent(share)),
+        None => format!("no {what} to judge by"),
+    };
+    let auc = detection.auc.map_or(String::new(), |auc| format!(", AUC {auc:.4}"));
+    format!(
+        "alarms: {}, {}{auc}",
+        part(detection.false_alarms, "normal rows"),
+        part(detection.detected, "anomalies")
+    )
+}
+
+/// What was trained, with the tables to train and to test on.
+type InMemory = (Trained, Option<(Table, Table)>);
+
+/// What is trained on, for messages.
+pub fn name(files: &[PathBuf]) -> String {
+    match files {
+        [] => String::new(),
+        [file] => file.display().to_string(),
+        [first, rest @ ..] => format!("{} and {} more", first.display(), rest.len()),
+    }
+}
+
+/// How to train on the files block by block.
+fn stream_options(arguments: &Train, files: &[PathBuf]) -> Result<StreamOptions> {
+    let given = [
+        ("--train-rows", arguments.source.train_rows.is_some()),
+        ("--folds", arguments.folds.is_some()),
+        ("--task embedding", matches!(arguments.source.task, Some(TaskName::Embedding))),
+        ("--task anomaly", matches!(arguments.source.task, Some(TaskName::Anomaly))),
+        ("--loss logistic", arguments.loss == Loss::Logistic),
+        ("--loss hinge", arguments.loss == Loss::Hinge),
+        ("--box", arguments.box_c.is_some()),
+        ("--candidates", arguments.candidates.is_some()),
+        ("--flash", arguments.flash.is_some()),
+        ("--report", arguments.report.is_some()),
+        ("--weights", arguments.source.weights.is_some()),
+    ];
+    if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
+        anyhow::bail!("{option} needs the rows in memory: say `--stream no` or leave it out");
+    }
+    let mut beside = arguments.output.clone().into_os_string();
+    beside.push(".checkpoint");
+    Ok(StreamOptions {
+        files: files.to_vec(),
+        read: arguments.source.read_options(),
+        test: expand(&arguments.source.test)?,
+        read_test: arguments.source.test_options(),
+        test_fraction: arguments.source.test_fraction.unwrap_or(TEST_FRACTION),
+        sample_rows: arguments.sample_rows,
+        checkpoint: arguments.checkpoint.clone().unwrap_or_else(|| beside.into()),
+        interval: Duration::from_secs(arguments.checkpoint_every),
+    })
+}
+
+/// Trains on files block by block, from a checkpoint if there is one.
+fn in_blocks(arguments: &Train, stream: &StreamOptions, progress: &Progress) -> Result<Trained> {
+    let options = arguments.train_options();
+    let checkpoint = Checkpoint::load(stream, &options)?;
+    if let Some(checkpoint) = &checkpoint {
+        let (done, rows) = checkpoint.progress();
+        let file = stream.checkpoint.display();
+        eprintln!("resuming from {file}: {done} of {rows} rows done");
+    }
+    train_stream(stream, &options, checkpoint, progress).with_context(|| name(&stream.files))
+}
+
+/// Trains on tables in memory; with the tables, where a report asks for them.
+fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Result<InMemory> {
+    let given = arguments.train_options();
+    // On the training rows alone.
+    let options = |table: &Table| match arguments.searched() {
+        Some(flash) => usual(table, &given, &arguments.families(), flash, progress),
+        None => Ok(given.clone()),
+    };
+    let trained = match arguments.folds {
+        Some(count) => {
+            let table = read_all(files, &arguments.source.read_options())?;
+            cross_validated(&table, count, given.seed, &options, progress)
+                .map(|trained| (trained, None))
+        }
+        None => {
+            let (train_table, test_table) = tables(&arguments.source, files)?;
+            let trained = options(&train_table)
+                .and_then(|options| train(&train_table, &test_table, &options, progress));
+            let kept = arguments.report.is_some().then_some((train_table, test_table));
+            trained.map(|trained| (trained, kept)).map_err(Into::into)
+        }
+    };
+    trained.with_context(|| name(files))
+}
+
+/// A model of all rows, with the errors of models of all parts but one on that
+/// one.
+fn cross_validated(
+    table: &Table,
+    count: usize,
+    seed: u64,
+    options: &dyn Fn(&Table) -> Result<TrainOptions, koan_trainer::Error>,
+    progress: &Progress,
+) -> Result<Trained> {
+    let parts = folds(table, count, seed)?;
+    let mut reports = Vec::new();
+    for part in 0..count {
+        let (test, fit): (Vec<usize>, Vec<usize>) =
+            (0..table.rows()).partition(|&row| parts[row] == part);
+        let fit = table.select(&fit);
+        let trained = train(&fit, &table.select(&test), &options(&fit)?, progress)?;
+        reports.push(trained.report);
+    }
+    let mut trained = train(table, table, &options(table)?, progress)?;
+    let mean = |error: fn(&Report) -> f64| reports.iter().map(error).sum::<f64>() / count as f64;
+    let mean_of = |error: fn(&Report) -> Option<f64>| {
+        reports.iter().map(error).sum::<Option<f64>>().map(|sum| sum / count as f64)
+    };
+    trained.report.error = mean(|report| report.error);
+    trained.report.weighted_error = mean_of(|report| report.weighted_error);
+    trained.report.error_float = mean_of(|report| report.error_float);
+    trained.report.error_nearest = mean_of(|report| report.error_nearest);
+    trained.report.error_compensated = mean_of(|report| report.error_compensated);
+    let baselines: Option<Vec<Baselines>> = reports.iter().map(|r| r.baselines).collect();
+    trained.report.baselines = baselines.map(|parts| Baselines::mean(&parts));
+    let detections: Option<Vec<Detection>> = reports.iter().map(|r| r.detection).collect();
+    trained.report.detection = detections.map(|parts| Detection::mean(&parts));
+    trained.report.fold_errors = reports.iter().map(|report| report.error).collect();
+    Ok(trained)
+}
+
+/// Training and test table.
+pub fn tables(source: &Source, files: &[PathBuf]) -> Result<(Table, Table)> {
+    let options = source.read_options();
+    let mut table = read_all(files, &options)?;
+    if !source.test.is_empty() {
+        let files = expand(&source.test)?;
+        let test = read_all_with(&files, &table.schema, &source.test_options())?;
+        return Ok((table, test));
+    }
+    let own = source.train_rows.is_none() && source.test_fraction.is_none();
+    let (train_rows, test_rows) = match &table.division {
+        Division::Parts(parts) if own => {
+            (0..table.rows()).partition(|&row| parts[row] != Part::Test)
+        }
+        division => {
+            // Another split than the file's own was asked for.
+            if matches!(division, Division::Parts(_)) {
+                table.division = Division::Free;
+            }
+            let size = match source.train_rows {
+                Some(rows) => SplitSize::TrainRows(rows),
+                None => SplitSize::TestFraction(source.test_fraction.unwrap_or(TEST_FRACTION)),
+            };
+            split_table(&table, size, source.seed).with_context(|| name(files))?
+        }
+    };
+    anyhow::ensure!(
+        !test_rows.is_empty(),
+        "{}: no rows are left for the test ({} task, {} rows)",
+        name(files),
+        task_name(table.schema.task()),
+        table.rows()
+    );
+    Ok((table.select(&train_rows), table.select(&test_rows)))
+}

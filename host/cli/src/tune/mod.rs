@@ -1,0 +1,194 @@
+//! `koan tune`.
+
+mod command;
+mod page;
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use comfy_table::{CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
+use koan_data::expand;
+use koan_trainer::tune::{Metric, Outcome, Tuned, tune};
+use serde_json::{Value, json};
+
+use crate::arguments::Tune;
+use crate::output::{percent, write_whole};
+use crate::terminal::Terminal;
+use crate::train::{name, tables};
+use command::train_command;
+
+pub fn run(arguments: &Tune) -> Result<()> {
+    let start = Instant::now();
+    let terminal = Terminal::stderr();
+    let progress = terminal.progress();
+    progress.phase("reading")?;
+    let files = expand(&arguments.source.data)?;
+    // Before minutes are spent.
+    std::fs::create_dir_all(&arguments.output)
+        .with_context(|| format!("cannot make the folder {}", arguments.output.display()))?;
+    let (train, test) = tables(&arguments.source, &files)?;
+    let options = arguments.tune_options();
+    let outcome = tune(&train, &test, &options, progress);
+    drop(terminal);
+    let outcome = outcome.with_context(|| name(&files))?;
+    let mut paths = Vec::new();
+    for tuned in &outcome.front {
+        let path = arguments.output.join(format!("{}.koan", file_name(tuned)));
+        write_whole(&path, &tuned.blob)?;
+        paths.push(path);
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    let given: Vec<OsString> = std::env::args_os().collect();
+    let command =
+        |index: usize| train_command(&given, &outcome.front[index].point.options, &paths[index]);
+    if let Some(path) = &arguments.report {
+        page::write(path, &outcome, &paths, &command, arguments)?;
+    }
+    if outcome.cut {
+        eprintln!(
+            "warning: there was not time for all of the search that was planned: another machine, \
+             or another run, may find another model; more --minutes, or --no-clock, avoid that"
+        );
+    }
+    if arguments.json {
+        let points: Vec<Value> = (0..outcome.front.len())
+            .map(|index| {
+                point_json(&outcome.front[index], &paths[index], &command(index), arguments.metric)
+            })
+            .collect();
+        let object = json!({
+            "metric": arguments.metric.name(),
+            "core": arguments.core.name(),
+            "train_rows": train.rows(),
+            "rows": test.rows(),
+            "seconds": seconds,
+            "rungs": outcome.rungs,
+            "cut": outcome.cut,
+            "column_names": !outcome.nameless && !arguments.no_column_names,
+            "front": points,
+            "recommended": outcome.front.len() - 1,
+        });
+        println!("{object}");
+        return Ok(());
+    }
+    println!("{}\n", front_table(&outcome, &paths, arguments));
+    println!("{}", recommendation(&outcome, &paths, arguments));
+    println!("It is what this command makes:\n\n  {}\n", command(outcome.front.len() - 1));
+    let rungs: Vec<String> = outcome
+        .rungs
+        .iter()
+        .map(|rung| format!("{} candidates on {} rows", rung.candidates, rung.rows))
+        .collect();
+    println!("Searched: {}; {seconds:.0} s in all.", rungs.join(", then "));
+    Ok(())
+}
+
+/// A name that tells the models of a front apart.
+fn file_name(tuned: &Tuned) -> String {
+    format!("{}-{}", tuned.report.bytes, tuned.report.family.replace(',', "-"))
+}
+
+/// How many features a model has, and of how many they were kept.
+fn features(tuned: &Tuned) -> String {
+    match tuned.point.options.candidates {
+        Some(candidates) => format!("{} of {candidates}", tuned.report.features),
+        None => tuned.report.features.to_string(),
+    }
+}
+
+/// The metric of a loss as text.
+fn shown(metric: Metric, loss: f64) -> String {
+    match metric {
+        Metric::Rmse => format!("{loss:.5}"),
+        Metric::Auc | Metric::MacroF1 => format!("{:.4}", metric.value(loss)),
+        Metric::Error | Metric::BalancedError => percent(loss),
+    }
+}
+
+fn front_table(outcome: &Outcome, paths: &[PathBuf], arguments: &Tune) -> Table {
+    let metric = arguments.metric;
+    let mut table = Table::new();
+    table.load_style(UTF8_HORIZONTAL_ONLY).set_header([
+        "bytes".into(),
+        format!("{}, held out", metric.name()),
+        format!("{}, test", metric.name()),
+        "family".into(),
+        "features".into(),
+        "bits".into(),
+        "buffers".into(),
+        format!("instructions, {}", arguments.core.name()),
+        "file".into(),
+    ]);
+    for column in [0, 1, 2, 4, 5, 6, 7] {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    for (tuned, path) in outcome.front.iter().zip(paths) {
+        let Tuned { point, report, test, .. } = tuned;
+        table.add_row([
+            report.bytes.to_string(),
+            shown(metric, point.loss),
+            shown(metric, metric.loss(test)),
+            format!("{} ({})", report.family, report.projection),
+            features(tuned),
+            report.bits.to_string(),
+            point.ram.to_string(),
+            point.instructions.to_string(),
+            path.display().to_string(),
+        ]);
+    }
+    table
+}
+
+/// What to take, in a sentence.
+fn recommendation(outcome: &Outcome, paths: &[PathBuf], arguments: &Tune) -> String {
+    let (Some(best), Some(path)) = (outcome.front.last(), paths.last()) else {
+        return String::new();
+    };
+    let metric = arguments.metric;
+    let mut text = format!(
+        "Take {}: {} {} in {} bytes ({} on the test rows)",
+        path.display(),
+        metric.name(),
+        shown(metric, best.point.loss),
+        best.report.bytes,
+        shown(metric, metric.loss(&best.test)),
+    );
+    // The smallest one that is nearly as good is worth a mention.
+    let half = outcome.front.iter().find(|tuned| {
+        2 * tuned.report.bytes <= best.report.bytes && {
+            tuned.point.loss <= 1.15 * best.point.loss
+        }
+    });
+    if let Some(half) = half {
+        let _ = write!(
+            text,
+            "; {} bytes are enough for {}",
+            half.report.bytes,
+            shown(metric, half.point.loss)
+        );
+    }
+    if outcome.nameless {
+        text.push_str("; the names of columns, too long for the flash, are left out");
+    }
+    text.push('.');
+    text
+}
+
+fn point_json(tuned: &Tuned, path: &Path, command: &str, metric: Metric) -> Value {
+    let Tuned { point, report, test, .. } = tuned;
+    json!({
+        "file": path.display().to_string(),
+        "bytes": report.bytes,
+        "ram": point.ram,
+        "instructions": point.instructions,
+        "held_out": metric.value(point.loss),
+        "test": metric.value(metric.loss(test)),
+        "command": command,
+        "report": report,
+    })
+}

@@ -1,0 +1,21 @@
+//! The command `koan` from the outside: files and arguments in, files, lines and
+//! exit codes out.
+
+mod bad_data;
+mod bad_files;
+mod common;
+mod device;
+mod fake_device;
+mod formats;
+mod methods;
+mod models;
+mod pages;
+#[cfg(unix)]
+mod pipes;
+mod predictions;
+mod recordings;
+mod reports;
+mod shrink;
+mod streaming;
+mod tuning;
+mod weights;

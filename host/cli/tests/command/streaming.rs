@@ -1,0 +1,203 @@
+//! Training block by block, killed and resumed.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::common::{Folder, QUICK, quadrants, waves};
+
+/// Streams with a checkpoint after every block.
+const STREAM: &str = "--stream yes --checkpoint-every 0 --sample-rows 2000 --features 24";
+
+#[test]
+fn streaming_learns_what_training_in_memory_does() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(12_000));
+    folder.write("w.csv", waves(12_000));
+    for (file, worst) in [("q.csv", 0.12), ("w.csv", 0.15)] {
+        let streamed = folder.json(&format!("train {file} -o s.koan --json {QUICK} {STREAM}"));
+        let whole = folder.json(&format!("train {file} -o m.koan --json {QUICK} --features 24"));
+        let error = |report: &serde_json::Value| report["error"].as_f64().unwrap();
+        assert!(error(&streamed) < worst, "{file}: {} {}", error(&streamed), error(&whole));
+        let rows = |name: &str| streamed[name].as_u64().unwrap();
+        assert_eq!(rows("rows") + rows("train_rows"), 12_000);
+        assert!((2200..2600).contains(&rows("rows")), "{}", rows("rows"));
+        folder.run("inspect s.koan").success();
+        assert!(!folder.path("s.koan.checkpoint").exists(), "the checkpoint is left");
+    }
+}
+
+/// Killed at many moments; every resumed run ends with the bytes of an unbroken
+/// one.
+#[test]
+fn a_kill_at_any_moment_changes_nothing() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(60_000));
+    let arguments = format!("train q.csv {QUICK} {STREAM} --class-weights balanced");
+    folder.run(&format!("{arguments} -o whole.koan")).success();
+    let whole = folder.read("whole.koan");
+    let program = folder.command("").get_program().to_owned();
+    let mut resumed = 0;
+    // The time is only where to aim: whatever it hits, the bytes must agree.
+    for attempt in 0..8u32 {
+        let _ = std::fs::remove_file(folder.path("k.koan"));
+        let begun = Instant::now();
+        let mut child = Command::new(&program)
+            .current_dir(folder.path("."))
+            .args(format!("{arguments} -o k.koan").split_whitespace())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let checkpoint = folder.path("k.koan.checkpoint");
+        // The first kills before there is a checkpoint, the others after it.
+        while attempt > 0 && !checkpoint.exists() && begun.elapsed() < Duration::from_secs(120) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_millis(5 * u64::from(attempt * attempt)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        resumed += u32::from(checkpoint.exists());
+        folder.run(&format!("{arguments} -o k.koan")).success();
+        assert_eq!(folder.read("k.koan"), whole, "attempt {attempt}");
+        assert!(!checkpoint.exists());
+    }
+    assert!(resumed > 0, "no run was resumed from a checkpoint");
+}
+
+#[test]
+fn checkpoints_of_something_else_are_refused() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(30_000));
+    let train = |more: &str| format!("train q.csv -o m.koan {QUICK} {STREAM} {more}");
+    // The output cannot be written: the checkpoint stays.
+    std::fs::create_dir(folder.path("m.koan")).unwrap();
+    folder.fails(&train(""), &["cannot write m.koan"]);
+    let checkpoint = folder.read("m.koan.checkpoint");
+    for (more, part) in [
+        ("--seed 2", "options of training"),
+        ("--features 25", "options of training"),
+        ("--drop 1", "options of reading"),
+        ("--test-fraction 0.3", "the part for the test"),
+        ("--test q.csv", "the test files"),
+    ] {
+        folder.fails(&train(more), &["m.koan.checkpoint", "of another training", part]);
+    }
+    for damage in [0, 8, 20, checkpoint.len() / 2, checkpoint.len() - 1] {
+        let mut bytes = checkpoint.clone();
+        bytes[damage] ^= 1;
+        folder.write("m.koan.checkpoint", bytes);
+        folder.fails(&train(""), &["m.koan.checkpoint", "delete it"]);
+    }
+    folder.write("m.koan.checkpoint", &checkpoint[..checkpoint.len() / 2]);
+    folder.fails(&train(""), &["m.koan.checkpoint", "damaged"]);
+    folder.write("m.koan.checkpoint", "");
+    folder.fails(&train(""), &["m.koan.checkpoint", "not a checkpoint"]);
+    // The whole one goes on, once there is a place for the model.
+    folder.write("m.koan.checkpoint", &checkpoint);
+    std::fs::remove_dir(folder.path("m.koan")).unwrap();
+    let run = folder.run(&train("")).success();
+    let message = String::from_utf8(run.get_output().stderr.clone()).unwrap();
+    assert!(message.contains("resuming from m.koan.checkpoint: "), "{message}");
+    // Another file under the same name is noticed.
+    folder.write("m.koan.checkpoint", &checkpoint);
+    folder.write("q.csv", quadrants(30_001));
+    folder.fails(&train(""), &["of another training: q.csv was"]);
+}
+
+#[test]
+fn bad_rows_are_named() {
+    let folder = Folder::new();
+    folder.write("q.csv", format!("{}0.5,oops,1\n", quadrants(20_000)));
+    let train = format!("train q.csv -o m.koan {QUICK} {STREAM}");
+    folder.fails(&train, &["q.csv:20002: column 2 (`y`)", "\"oops\" is not a number"]);
+    folder.write("q.csv", format!("{}0.5,1\n", quadrants(20_000)));
+    folder.fails(&train, &["q.csv:20002", "2 fields"]);
+    folder.write("q.csv", quadrants(100));
+    folder.fails(&format!("{train} --train-rows 50"), &["--train-rows", "in memory"]);
+    folder.fails(&format!("{train} --folds 3"), &["--folds", "in memory"]);
+}
+
+/// What sums over the rows are not enough for is refused before a row is read.
+#[test]
+fn heads_that_need_the_rows_are_refused() {
+    let folder = Folder::new();
+    folder.write("q.csv", "x,y,above\n0.5,oops,1\n");
+    for option in
+        ["--loss logistic", "--loss hinge", "--box 30", "--task embedding", "--task anomaly"]
+    {
+        let train = format!("train q.csv -o m.koan {QUICK} {STREAM} {option}");
+        let named = option.trim_end_matches(" 30");
+        folder.fails(&train, &[named, "needs the rows in memory", "`--stream no`"]);
+        assert!(!folder.path("m.koan.checkpoint").exists());
+    }
+}
+
+/// The library refuses them too.
+#[test]
+fn the_library_refuses_heads_that_need_the_rows() {
+    use koan_data::ReadOptions;
+    use koan_trainer::progress::Progress;
+    use koan_trainer::solve::Loss;
+    use koan_trainer::stream::{StreamOptions, train_stream};
+    use koan_trainer::{Goal, TrainOptions};
+
+    let stream = StreamOptions {
+        files: vec!["no such file".into()],
+        read: ReadOptions::default(),
+        test: Vec::new(),
+        read_test: ReadOptions::default(),
+        test_fraction: 0.2,
+        sample_rows: 100,
+        checkpoint: "no such checkpoint".into(),
+        interval: Duration::from_secs(30),
+    };
+    let usual = TrainOptions::default;
+    for (options, named) in [
+        (TrainOptions { loss: Loss::Hinge, ..usual() }, "the loss hinge"),
+        (TrainOptions { box_c: Some(3.0), ..usual() }, "a box"),
+        (TrainOptions { goal: Goal::Embed { outputs: 2 }, ..usual() }, "an embedding"),
+        (
+            TrainOptions { goal: Goal::Detect { normal: None, false_alarm: 0.1 }, ..usual() },
+            "anomaly detection",
+        ),
+    ] {
+        let error = train_stream(&stream, &options, None, &Progress::none()).unwrap_err();
+        let expected = format!("{named} needs the rows in memory: streaming cannot fit it");
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
+/// Baselines, fitted to the sample, are judged on the same test rows as the model.
+#[test]
+fn baselines_stand_beside_the_error() {
+    let folder = Folder::new();
+    for (file, data) in [("q.csv", quadrants(1500)), ("w.csv", waves(1500))] {
+        folder.write(file, data);
+        let report = folder.json(&format!("train {file} -o s.koan --json {QUICK} {STREAM}"));
+        let error = |value: &serde_json::Value| value.as_f64().unwrap();
+        let baselines = &report["baselines"];
+        assert!(error(&report["error"]) < error(&baselines["linear"]), "{report}");
+        assert!(error(&baselines["linear"]) < error(&baselines["constant"]), "{report}");
+        assert_eq!(report["loss"], "squared");
+        assert_eq!(report["error_compensated"], report["error"]);
+    }
+}
+
+/// Recordings are on one side each, also in streaming.
+#[test]
+fn groups_and_windows_stream_too() {
+    let folder = Folder::new();
+    let mut csv = "who,x,y,above\n".to_owned();
+    for (row, line) in quadrants(9000).lines().skip(1).enumerate() {
+        csv.push_str(&format!("p{},{line}\n", row / 30));
+    }
+    folder.write("g.csv", csv);
+    let windows = "--group who --window 4 --stride 2";
+    let train = format!("train g.csv -o m.koan --json {QUICK} {STREAM} {windows}");
+    let report = folder.json(&train);
+    // 300 recordings of 30 samples have 14 windows each.
+    let rows = |name: &str| report[name].as_u64().unwrap();
+    assert_eq!(rows("rows") + rows("train_rows"), 300 * 14);
+    assert_eq!(rows("rows") % 14, 0);
+    assert_eq!(rows("inputs"), 8);
+}

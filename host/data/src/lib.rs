@@ -1,0 +1,270 @@
+//! Data files: reads tables to train and test with, and rows to predict.
+//!
+//! The formats are told apart by content, and each may be compressed with gzip:
+//! tables with columns (delimited text such as CSV and TSV, ARFF, PROBEN1,
+//! NumPy's npy and npz, Parquet), svmlight text, and the idx arrays of MNIST.
+//!
+//! [`read`] infers a [`Schema`] from training data, [`read_with`] reads test data
+//! under it, and [`rows`] streams rows to be predicted; [`read_all`],
+//! [`read_all_with`] and [`rows_of`] read several files as one.
+
+mod arff;
+mod compact;
+mod csv;
+pub mod digits;
+mod error;
+mod files;
+mod fill;
+mod idx;
+mod infer;
+mod layout;
+mod lines;
+mod npy;
+mod open;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod proben1;
+mod recordings;
+mod records;
+mod rows;
+mod scan;
+mod schema;
+mod shape;
+mod split;
+pub mod stream;
+mod svmlight;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+pub use error::{ColumnLabel, DataError, Place};
+pub use files::expand;
+pub use recordings::{GroupBy, LabelFrom, Recordings, Window};
+pub use rows::{RowReader, rows, rows_from, rows_of};
+pub use schema::{Column, ColumnKind, Format, Schema};
+pub use shape::Shape;
+pub use split::{SplitSize, folds, split, split_table};
+pub use table::{Division, Part, Table, Target};
+
+use open::{Container, Input};
+
+/// Distinct values, at most, of a text column or of the classes.
+pub const MAX_VALUES: usize = 1000;
+
+/// Inputs per row, at most.
+pub const MAX_INPUTS: usize = 1 << 20;
+
+/// What is to be predicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// One of several classes.
+    Classification,
+    /// A number.
+    Regression,
+}
+
+/// What to do about missing values in training data: an empty field, `?`, `NA`,
+/// `NaN` or `null`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Missing {
+    /// A missing value is an error.
+    #[default]
+    Refuse,
+    /// The median of the column stands in for a missing number; a missing text
+    /// is none of the column's values.
+    Impute,
+}
+
+/// How to read a data file; the default guesses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// Name of the target column, or its number from 1, or from -1 for the last;
+    /// the last by default. Only [`read`] of CSV and TSV.
+    pub target: Option<String>,
+    /// Whether the first line of a CSV or TSV file is a header; other tables know.
+    pub header: Option<bool>,
+    /// What the target is; by default a text is a class, and so are integers of
+    /// at most 20 distinct values that occur twice on average, and all labels of
+    /// idx files. Only [`read`].
+    pub task: Option<Task>,
+    /// The class to tell from all the others, which makes two classes. Only
+    /// [`read`]; afterwards the schema says.
+    pub positive: Option<String>,
+    /// What to do about missing values. Only [`read`]; afterwards the schema says.
+    pub missing: Missing,
+    /// Byte between fields of a CSV or TSV file; a space stands for runs of spaces.
+    pub delimiter: Option<u8>,
+    /// Columns, named or numbered as the target, not to be used. Only [`read`] of
+    /// CSV and TSV.
+    pub drop: Vec<String>,
+    /// Columns, named or numbered as the target, to be taken as text although
+    /// their values are numbers. Only [`read`] of CSV and TSV.
+    pub text: Vec<String>,
+    /// File of the labels of an idx file, by default the one beside it with
+    /// `labels` for `images` and `idx1` for `idx3` in its name; or of an npy file,
+    /// then the last column.
+    pub labels: Option<PathBuf>,
+    /// First byte of lines to be passed over in a CSV or TSV file.
+    pub comment: Option<u8>,
+    /// Arrays of an npz file to read, in this order; all by default.
+    pub arrays: Vec<String>,
+    /// What tells recordings apart: a column, named or numbered as the target, or
+    /// `file`. Rows of a recording stay on the same side of every split. Only
+    /// [`read`] of tables; afterwards the schema says.
+    pub group: Option<String>,
+    /// Column, named or numbered as the target, that says how much each row
+    /// counts: finite numbers, at least 0; it is no input. Only [`read`] and
+    /// [`read_with`] of tables.
+    pub weights: Option<String>,
+    /// Takes the label from the path of a file instead of a column.
+    pub label_from: Option<LabelFrom>,
+    /// Makes rows of windows of consecutive samples. Only [`read`] of tables;
+    /// afterwards the schema says.
+    pub window: Option<Window>,
+}
+
+/// Reads training data and infers its schema; the file is read twice.
+///
+/// # Errors
+///
+/// If the file cannot be read or is no well-formed table of finite numbers and
+/// categories with a target of at least two classes, or of numbers.
+pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Table, DataError> {
+    read_all(&[path.as_ref().to_owned()], options)
+}
+
+/// Reads several files as one table, one file after the other, as [`read`].
+///
+/// # Errors
+///
+/// As [`read`], and if the files are not alike.
+pub fn read_all(files: &[PathBuf], options: &ReadOptions) -> Result<Table, DataError> {
+    let (schema, options, rows) = infer_all(files, options)?;
+    let mut table = fill::fill(files, schema, &options, rows)?;
+    fill::impute(&mut table);
+    if let [path] = files
+        && table.division == Division::Free
+    {
+        let input = Input::open(path)?;
+        if input.container(options.comment) == Container::Proben1 {
+            table.division = Division::Parts(proben1::Proben1::parts(input)?);
+        }
+    }
+    Ok(table)
+}
+
+/// The schema of training data, the options to read its rows with, and how many
+/// there are at most (0 if that is not known).
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn infer_all(
+    files: &[PathBuf],
+    options: &ReadOptions,
+) -> Result<(Schema, ReadOptions, usize), DataError> {
+    let Some(path) = files.first() else {
+        return Err(DataError::NoRows { file: String::new() });
+    };
+    for path in files {
+        let file = path.display().to_string();
+        match path.metadata() {
+            Ok(metadata) if metadata.is_file() => {}
+            Ok(_) => return Err(DataError::NotAFile { file }),
+            Err(source) => return Err(DataError::Unreadable { file, source }),
+        }
+    }
+    if let Some(Window { samples, stride }) = options.window {
+        if samples == 0 || stride == 0 {
+            let problem = "windows and strides have at least one sample";
+            return Err(DataError::Contradiction(problem.into()));
+        }
+        if stride < samples && options.group.is_none() {
+            return Err(DataError::Overlap { samples, stride });
+        }
+    }
+    if options.weights.is_some() && options.window.is_some() {
+        let problem = "rows have weights (`weights`), windows of samples have none";
+        return Err(DataError::Contradiction(problem.into()));
+    }
+    let file = path.display().to_string();
+    let format = Input::open(path)?.container(options.comment).format();
+    if format != Format::Csv {
+        let given = [
+            ("target", options.target.is_some()),
+            ("drop", !options.drop.is_empty()),
+            ("text", !options.text.is_empty()),
+            ("group", options.group.is_some()),
+            ("weights", options.weights.is_some()),
+            ("window", options.window.is_some()),
+            ("label-from", options.label_from.is_some()),
+        ];
+        let format = format.described();
+        if let Some(&(option, _)) = given.iter().find(|(_, given)| *given) {
+            return Err(DataError::OptionNeedsCsv { file, option, format });
+        }
+        if let [_, second, ..] = files {
+            let (file, first) = (second.display().to_string(), file);
+            let problem = format!("several files are read only of tables, not of {format}");
+            return Err(DataError::Unlike { file, first, problem });
+        }
+    }
+    let (schema, options, rows) = match format {
+        Format::Csv => {
+            let inferred = infer::infer(files, options)?;
+            let options = ReadOptions {
+                header: Some(inferred.header),
+                delimiter: inferred.delimiter.or(options.delimiter),
+                ..options.clone()
+            };
+            let rows = inferred.rows.checked_div(options.window.map_or(1, |w| w.stride));
+            (inferred.schema, options, rows.unwrap_or(0))
+        }
+        Format::Svmlight => {
+            let (schema, rows) = svmlight::infer(path, options)?;
+            (schema, options.clone(), rows)
+        }
+        Format::Idx => (idx::infer(path, options)?, options.clone(), 0),
+    };
+    Ok((positive(schema, &options, &file)?, options, rows))
+}
+
+/// The schema of one class against the rest, if that is asked for.
+fn positive(schema: Schema, options: &ReadOptions, file: &str) -> Result<Schema, DataError> {
+    match &options.positive {
+        Some(class) => schema.against_rest(class, file),
+        None => Ok(schema),
+    }
+}
+
+/// Reads test data under the schema of the training data.
+///
+/// A text value that the schema does not list becomes all zeros. A missing
+/// number becomes the schema's stand-in for it.
+///
+/// # Errors
+///
+/// If the file cannot be read, is of another format, lacks the target or a
+/// column, or holds a class that the schema does not list.
+pub fn read_with(
+    path: impl AsRef<Path>,
+    schema: &Schema,
+    options: &ReadOptions,
+) -> Result<Table, DataError> {
+    read_all_with(&[path.as_ref().to_owned()], schema, options)
+}
+
+/// Reads several files as one, as [`read_with`].
+///
+/// # Errors
+///
+/// As [`read_with`].
+pub fn read_all_with(
+    files: &[PathBuf],
+    schema: &Schema,
+    options: &ReadOptions,
+) -> Result<Table, DataError> {
+    fill::fill(files, schema.clone(), options, 0)
+}

@@ -1,0 +1,216 @@
+//! Errors of a model on a table, through the core.
+
+use koan::{Error, Model, Task, class_of};
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::anomaly::auc;
+use crate::blob::predictor;
+use koan_data::{Table, Target};
+
+/// How good a model is on a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Evaluation {
+    /// Fraction misclassified, or relative RMS error: RMSE over the RMS of the
+    /// target.
+    pub error: f64,
+    /// Rows that were judged.
+    pub rows: usize,
+    /// The error with each row counted as much as its weight says, where rows
+    /// have weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weighted_error: Option<f64>,
+    /// Root mean squared error in the target's units (regression).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rmse: Option<f64>,
+    /// Area under the ROC curve (two classes with one score).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auc: Option<f64>,
+    /// `confusion[actual][predicted]` (classification).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub confusion: Vec<Vec<u64>>,
+}
+
+/// Runs `blob` over the table's rows and compares with its targets.
+///
+/// # Errors
+/// A bad blob, or a table that does not suit it.
+pub fn evaluate(blob: &[u8], table: &Table) -> Result<Evaluation, Error> {
+    let rows: Vec<usize> = (0..table.rows()).collect();
+    match &table.target {
+        Target::Classes { labels } => {
+            if Model::parse(blob)?.task() != Task::Classification {
+                return Err(Error::Unsuited { needs: "a classification model" });
+            }
+            // The class and, for the curve, the first score.
+            let predicted: Vec<(usize, f64)> = rows
+                .par_iter()
+                .map_init(
+                    || predictor(blob),
+                    |predictor, &row| {
+                        let predictor = predictor.as_mut().map_err(|e| *e)?;
+                        let scores = predictor.scores(table.row(row))?;
+                        Ok((class_of(scores), f64::from(scores[0])))
+                    },
+                )
+                .collect::<Result<_, Error>>()?;
+            let classes = table.schema.classes.len();
+            let mut confusion = vec![vec![0u64; classes]; classes];
+            for (&label, &(class, _)) in labels.iter().zip(&predicted) {
+                if let Some(count) =
+                    confusion.get_mut(label as usize).and_then(|row| row.get_mut(class))
+                {
+                    *count += 1;
+                }
+            }
+            let mut evaluation = of_confusion(confusion);
+            if classes == 2 {
+                let scores: Vec<f64> = predicted.iter().map(|&(_, score)| score).collect();
+                let positive: Vec<bool> = labels.iter().map(|&label| label == 1).collect();
+                evaluation.auc = auc(&scores, &positive);
+            }
+            let wrong = labels.iter().zip(&predicted).map(|(&l, p)| l as usize != p.0);
+            evaluation.weighted_error = share_wrong(table, wrong);
+            Ok(evaluation)
+        }
+        Target::Values(targets) => {
+            let values: Vec<f32> = rows
+                .par_iter()
+                .map_init(
+                    || predictor(blob),
+                    |predictor, &row| predictor.as_mut().map_err(|e| *e)?.predict(table.row(row)),
+                )
+                .collect::<Result<_, _>>()?;
+            let pairs = || targets.iter().zip(&values).map(|(&y, &v)| (f64::from(y), f64::from(v)));
+            let mut evaluation = of_values(pairs());
+            evaluation.weighted_error = relative_error(table, pairs());
+            Ok(evaluation)
+        }
+    }
+}
+
+/// The evaluation of real-valued scores, rows × outputs, row-major: of one
+/// output its sign, of several the largest is the class.
+#[must_use]
+pub fn of_scores(table: &Table, scores: &[f64]) -> Evaluation {
+    let outputs = scores.len() / table.rows().max(1);
+    match &table.target {
+        Target::Values(values) => {
+            let pairs = || values.iter().zip(scores).map(|(&y, &v)| (f64::from(y), v));
+            let weighted_error = relative_error(table, pairs());
+            Evaluation { weighted_error, ..of_values(pairs()) }
+        }
+        Target::Classes { labels } => {
+            let classes = table.schema.classes.len();
+            let mut confusion = vec![vec![0u64; classes]; classes];
+            let mut wrong = Vec::with_capacity(labels.len());
+            for (&label, row) in labels.iter().zip(scores.chunks_exact(outputs.max(1))) {
+                let class = if let [score] = row {
+                    usize::from(*score > 0.0)
+                } else {
+                    (0..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best })
+                };
+                confusion[label as usize][class] += 1;
+                wrong.push(label as usize != class);
+            }
+            let weighted_error = share_wrong(table, wrong.into_iter());
+            Evaluation { weighted_error, ..of_confusion(confusion) }
+        }
+    }
+}
+
+/// The weight of the rows that are wrong, of all weights; none without weights.
+fn share_wrong(table: &Table, wrong: impl Iterator<Item = bool>) -> Option<f64> {
+    let weights = table.weights.as_ref()?;
+    let all: f64 = weights.iter().map(|&w| f64::from(w)).sum();
+    let of = |(&weight, wrong): (&f32, bool)| if wrong { f64::from(weight) } else { 0.0 };
+    Some(weights.iter().zip(wrong).map(of).sum::<f64>() / all).filter(|share| share.is_finite())
+}
+
+/// The relative RMS error of (target, prediction) pairs, rows weighted; none
+/// without weights.
+fn relative_error(table: &Table, pairs: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
+    let (mut errors, mut squares) = (0.0, 0.0);
+    for (&weight, (target, value)) in table.weights.as_ref()?.iter().zip(pairs) {
+        errors += f64::from(weight) * (target - value).powi(2);
+        squares += f64::from(weight) * target * target;
+    }
+    Some((errors / squares).sqrt()).filter(|error| error.is_finite())
+}
+
+/// The evaluation that a confusion matrix stands for.
+#[must_use]
+pub fn of_confusion(confusion: Vec<Vec<u64>>) -> Evaluation {
+    let rows: u64 = confusion.iter().flatten().sum();
+    let right: u64 = confusion.iter().enumerate().map(|(i, row)| row[i]).sum();
+    let error = (rows - right) as f64 / rows.max(1) as f64;
+    let rows = rows as usize;
+    Evaluation { error, rows, weighted_error: None, rmse: None, auc: None, confusion }
+}
+
+/// The evaluation of (target, prediction) pairs.
+pub fn of_values(pairs: impl Iterator<Item = (f64, f64)>) -> Evaluation {
+    let (mut rows, mut errors, mut squares) = (0usize, 0.0, 0.0);
+    for (target, value) in pairs {
+        rows += 1;
+        errors += (target - value).powi(2);
+        squares += target * target;
+    }
+    let rmse = (errors / rows.max(1) as f64).sqrt();
+    // A target of zeros only has no relative error: the absolute one then.
+    let error = if squares > 0.0 { (errors / squares).sqrt() } else { rmse };
+    let (weighted_error, rmse) = (None, Some(rmse));
+    Evaluation { error, rows, weighted_error, rmse, auc: None, confusion: Vec::new() }
+}
+
+/// Evaluations of blocks of rows, added up.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    confusion: Vec<Vec<u64>>,
+    rows: usize,
+    /// Σ (y − ŷ)².
+    errors: f64,
+    /// Σ y².
+    squares: f64,
+}
+
+impl Tally {
+    /// Adds the evaluation of the rows of `table`.
+    pub fn add(&mut self, block: &Evaluation, table: &Table) {
+        self.rows += block.rows;
+        if let Some(rmse) = block.rmse {
+            self.errors += rmse * rmse * block.rows as f64;
+        }
+        if let Target::Values(values) = &table.target {
+            self.squares += values.iter().map(|&y| f64::from(y).powi(2)).sum::<f64>();
+        }
+        if self.confusion.is_empty() {
+            self.confusion.clone_from(&block.confusion);
+            return;
+        }
+        for (mine, theirs) in self.confusion.iter_mut().zip(&block.confusion) {
+            for (count, more) in mine.iter_mut().zip(theirs) {
+                *count += more;
+            }
+        }
+    }
+
+    /// Rows so far.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The evaluation of all rows, without the area under the ROC curve: that
+    /// would need all scores.
+    #[must_use]
+    pub fn finish(self) -> Evaluation {
+        if !self.confusion.is_empty() {
+            return of_confusion(self.confusion);
+        }
+        let rmse = (self.errors / self.rows.max(1) as f64).sqrt();
+        let error = if self.squares > 0.0 { (self.errors / self.squares).sqrt() } else { rmse };
+        let (rows, weighted_error, rmse) = (self.rows, None, Some(rmse));
+        Evaluation { error, rows, weighted_error, rmse, auc: None, confusion: Vec::new() }
+    }
+}

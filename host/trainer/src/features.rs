@@ -1,0 +1,176 @@
+//! Feature matrices, computed by the core itself: what is trained is what runs.
+
+use faer::Mat;
+use koan::{BATCH_ROWS, Error, Family, Model, Predictor};
+use rayon::prelude::*;
+
+use crate::blob::{BankSpec, ModelSpec};
+use crate::heap::HeapBuffers;
+use koan_data::Table;
+
+/// Rows of a block: features are made and consumed block by block, so memory
+/// does not grow with the number of rows.
+pub const BLOCK_ROWS: usize = 1024;
+
+/// What an integer feature of a family is multiplied by before anything is fitted. Those
+/// of the family linear have 16 bits, the others 8: in one scale all are shrunk alike. A
+/// power of two, so that no sum of integers is rounded.
+#[must_use]
+pub fn unit(family: Family) -> f64 {
+    if family == Family::Linear { 1.0 / 256.0 } else { 1.0 }
+}
+
+/// The features of a model without a head.
+#[derive(Clone, Debug)]
+pub struct FeatureMap {
+    blob: Vec<u8>,
+    units: Vec<f64>,
+    codes: usize,
+}
+
+/// Features of a block of rows.
+#[derive(Clone, Debug, Default)]
+pub struct FeatureBlock {
+    values: Vec<i16>,
+    units: Vec<f64>,
+}
+
+impl FeatureBlock {
+    /// The core's integers, K for each row, row after row.
+    #[must_use]
+    pub fn values(&self) -> &[i16] {
+        &self.values
+    }
+
+    /// The block as a K × rows matrix, each feature in its [`unit()`].
+    #[must_use]
+    pub fn matrix(&self) -> Mat<f64> {
+        let features = self.units.len();
+        let rows = self.values.len() / features.max(1);
+        let value = |k: usize, row: usize| f64::from(self.values[row * features + k]);
+        Mat::from_fn(features, rows, |k, row| value(k, row) * self.units[k])
+    }
+}
+
+impl FeatureMap {
+    /// The feature map of `spec`; its head and optional parts are left out.
+    ///
+    /// # Errors
+    /// What is wrong with the specification.
+    pub fn new(spec: &ModelSpec) -> Result<Self, Error> {
+        let bare =
+            ModelSpec::features(spec.seed, spec.inputs, spec.maps.clone(), spec.banks.clone());
+        let blob = bare.encode()?;
+        let model = Model::parse(&blob)?;
+        let codes = model.codes();
+        let units = |bank: &BankSpec| vec![unit(bank.family); bank.columns()];
+        let units = spec.banks.iter().flat_map(units).collect();
+        Ok(Self { blob, units, codes })
+    }
+
+    /// Number of features, K.
+    #[must_use]
+    pub fn features(&self) -> usize {
+        self.units.len()
+    }
+
+    /// The [`unit()`] of each feature.
+    #[must_use]
+    pub fn units(&self) -> &[f64] {
+        &self.units
+    }
+
+    /// Entries of a row's code: maxout units and grids of bins.
+    #[must_use]
+    pub fn codes(&self) -> usize {
+        self.codes
+    }
+
+    fn maker(&self, inputs: usize) -> Maker<'_> {
+        Maker {
+            predictor: self.predictor(),
+            rows: vec![0.0; BATCH_ROWS * inputs],
+            scratch: vec![[0; 32]; BATCH_ROWS * inputs.div_ceil(32)],
+        }
+    }
+
+    fn predictor(&self) -> Result<Predictor<'_, HeapBuffers>, Error> {
+        crate::blob::predictor(&self.blob)
+    }
+
+    /// Features of the given rows of `table`, into `block`, on all threads.
+    ///
+    /// # Errors
+    /// A table with another number of inputs.
+    pub fn block(
+        &self,
+        table: &Table,
+        rows: &[usize],
+        block: &mut FeatureBlock,
+    ) -> Result<(), Error> {
+        block.units.clone_from(&self.units);
+        block.values.resize(self.features() * rows.len(), 0);
+        self.make(table, rows, &mut block.values)
+    }
+
+    /// Features of all given rows: rows × [`FeatureMap::features`], row-major.
+    ///
+    /// # Errors
+    /// A table with another number of inputs.
+    pub fn features_of(&self, table: &Table, rows: &[usize]) -> Result<Vec<i16>, Error> {
+        let mut features = vec![0i16; self.features() * rows.len()];
+        self.make(table, rows, &mut features)?;
+        Ok(features)
+    }
+
+    /// Features of the given rows, row after row, into `features`, on all threads.
+    fn make(&self, table: &Table, rows: &[usize], features: &mut [i16]) -> Result<(), Error> {
+        let places = features.par_chunks_mut(BATCH_ROWS * self.features());
+        places.zip(rows.par_chunks(BATCH_ROWS)).try_for_each_init(
+            || self.maker(table.inputs),
+            |maker, (places, rows)| maker.features(table, rows, places),
+        )
+    }
+
+    /// Codes of all given rows: rows × [`FeatureMap::codes`], row-major.
+    ///
+    /// # Errors
+    /// A table with another number of inputs.
+    pub fn codes_of(&self, table: &Table, rows: &[usize]) -> Result<Vec<u16>, Error> {
+        let mut codes = vec![0u16; self.codes * rows.len()];
+        codes.par_chunks_mut(self.codes).zip(rows).try_for_each_init(
+            || self.predictor(),
+            |predictor, (place, &row)| {
+                let predictor = predictor.as_mut().map_err(|error| *error)?;
+                predictor.codes(table.row(row), place)
+            },
+        )?;
+        Ok(codes)
+    }
+}
+
+/// Makes features of a few rows at once.
+struct Maker<'m> {
+    predictor: Result<Predictor<'m, HeapBuffers>, Error>,
+    /// Inputs of the rows, one row after the other.
+    rows: Vec<f32>,
+    /// What the predictor works in.
+    scratch: Vec<[i16; 32]>,
+}
+
+impl Maker<'_> {
+    /// Features of at most [`BATCH_ROWS`] rows, row after row.
+    fn features(
+        &mut self,
+        table: &Table,
+        rows: &[usize],
+        features: &mut [i16],
+    ) -> Result<(), Error> {
+        let predictor = self.predictor.as_mut().map_err(|error| *error)?;
+        let length = rows.len() * table.inputs;
+        for (place, &row) in self.rows.chunks_exact_mut(table.inputs).zip(rows) {
+            place.copy_from_slice(table.row(row));
+        }
+        predictor.features_batch(&self.rows[..length], &mut self.scratch, features)
+    }
+}

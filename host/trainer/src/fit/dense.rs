@@ -1,0 +1,162 @@
+//! Any banks: ridge regression through the Gram matrix.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, Par};
+use koan::Width;
+
+use super::rounding::RoundedWeights;
+use super::{Fitted, hold_out, widths};
+use crate::blob::ModelSpec;
+use crate::calibrate;
+use crate::features::{BLOCK_ROWS, FeatureBlock, FeatureMap};
+use crate::moments::Moments;
+use crate::problem::Problem;
+use crate::progress::Progress;
+use crate::quantise::Rounding;
+use crate::ridge::{LAMBDAS, LinearFit, System, best_on};
+use crate::{Error, TrainOptions};
+use koan_data::{Table, Target};
+
+/// Fits by the Gram matrix of all features.
+///
+/// # Errors
+/// A specification that the format does not allow.
+pub fn fit_dense(
+    problem: &Problem<'_>,
+    spec: ModelSpec,
+    options: &TrainOptions,
+    progress: &Progress,
+) -> Result<Fitted, Error> {
+    let map = FeatureMap::new(&spec)?;
+    let (fit_rows, held_rows) = hold_out(problem, options.seed);
+    progress.phase("computing features")?;
+    let moments = problem.moments(&map, &fit_rows, progress)?;
+    fit_moments(problem, map, spec, moments, &held_rows, options, progress)
+}
+
+/// Fits by the sums over rows to fit on, and the rows of the problem's table
+/// that were held out of them.
+///
+/// # Errors
+/// A feature map for another number of inputs.
+pub(crate) fn fit_moments(
+    problem: &Problem<'_>,
+    map: FeatureMap,
+    spec: ModelSpec,
+    mut moments: Moments,
+    held_rows: &[usize],
+    options: &TrainOptions,
+    progress: &Progress,
+) -> Result<Fitted, Error> {
+    let bits = options.bits_for(problem.task());
+    let held = problem.moments(&map, held_rows, progress)?;
+    progress.phase("solving")?;
+    let given = options.lambda.map(|lambda| [lambda]);
+    let lambdas = given.as_ref().map_or(&LAMBDAS[..], |given| &given[..]);
+    let system = System::new(&moments);
+    let held_fit = match options.lambda {
+        Some(lambda) => system.solve(lambda),
+        None => best_on(&system, &held, lambdas).0,
+    };
+    let calibration = match &problem.table.target {
+        Target::Classes { labels } => {
+            let labels: Vec<u32> = held_rows.iter().map(|&row| labels[row]).collect();
+            let scores = scores(&map, &held_fit, problem.table, held_rows)?;
+            Some(calibrate::fit(&scores, &labels, problem.outputs))
+        }
+        Target::Values(_) => None,
+    };
+
+    progress.phase("rounding the weights")?;
+    let lambda = match options.lambda {
+        Some(lambda) => lambda,
+        None => lambda_for_rounding(&system, &held, &spec, bits, held_fit.lambda),
+    };
+    drop(system);
+    moments.merge(&held);
+    let system = System::new(&moments);
+    drop(moments);
+    let fit = system.solve(lambda);
+    let head = |rounding| {
+        let rounded = RoundedWeights::best(widths(bits), |width| {
+            rounded(&system, &spec, width, lambda, rounding)
+        });
+        let bias = system.bias(&rounded.weights);
+        rounded.head(&spec, &bias)
+    };
+    let (nearest, compensated) = (head(Rounding::Nearest), head(Rounding::Compensated));
+    let float = Box::new(move |table: &Table| {
+        let rows: Vec<usize> = (0..table.rows()).collect();
+        scores(&map, &fit, table, &rows)
+    });
+    let warnings = Vec::new();
+    Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings })
+}
+
+/// The fit for a λ, rounded through its own normal equations.
+pub(super) fn rounded(
+    system: &System,
+    spec: &ModelSpec,
+    width: Width,
+    lambda: f64,
+    rounding: Rounding,
+) -> RoundedWeights {
+    let (factor, lambda) = system.factor(lambda);
+    let matrix = system.regularised(lambda);
+    let fit = system.solve_with(&factor, lambda);
+    RoundedWeights::new(fit.weights.as_ref(), spec, width, factor.L(), matrix.as_ref(), rounding)
+}
+
+/// The λ whose *rounded* weights are best on held-out rows: from the best one
+/// for real weights upwards in half decades while the error falls. Stronger
+/// shrinkage gives smaller, more even weights, which few bits hold better.
+fn lambda_for_rounding(
+    system: &System,
+    held: &Moments,
+    spec: &ModelSpec,
+    bits: u8,
+    start: f64,
+) -> f64 {
+    let width = Width { bits, odd: bits <= 4 };
+    let error = |lambda: f64| {
+        let rounded = rounded(system, spec, width, lambda, Rounding::Compensated);
+        held.mean_squared_error(rounded.weights.as_ref(), &system.bias(&rounded.weights))
+    };
+    let mut best = (error(start), start);
+    let mut lambda = start;
+    let mut worse = 0;
+    // One rise may be chance, two in a row are not.
+    while worse < 2 && lambda < 1.0 {
+        lambda *= 10f64.sqrt();
+        let reached = error(lambda);
+        if reached < best.0 {
+            best = (reached, lambda);
+            worse = 0;
+        } else {
+            worse += 1;
+        }
+    }
+    best.1
+}
+
+/// Real-valued scores: rows × outputs, row-major.
+pub(crate) fn scores(
+    map: &FeatureMap,
+    fit: &LinearFit,
+    table: &Table,
+    rows: &[usize],
+) -> Result<Vec<f64>, Error> {
+    let outputs = fit.bias.len();
+    let mut all = Vec::with_capacity(rows.len() * outputs);
+    let mut block = FeatureBlock::default();
+    for part in rows.chunks(BLOCK_ROWS) {
+        map.block(table, part, &mut block)?;
+        let mut product = Mat::<f64>::zeros(outputs, part.len());
+        let (weights, features) = (fit.weights.transpose(), block.matrix());
+        matmul(product.as_mut(), Accum::Replace, weights, features, 1.0, Par::Seq);
+        for row in 0..part.len() {
+            all.extend((0..outputs).map(|output| product[(output, row)] + fit.bias[output]));
+        }
+    }
+    Ok(all)
+}

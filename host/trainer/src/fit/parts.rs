@@ -1,0 +1,305 @@
+//! λ, biases and selection from few recordings: each is judged by heads that have not
+//! seen it.
+//!
+//! Two or three recordings that are held out say more about themselves than about λ. So
+//! recordings are divided into parts, and the rows of each part get scores from
+//! features that were selected, and a head that was fitted, on the other parts. λ is
+//! the one whose scores are best; for classes by their log-loss after one slope for all
+//! outputs and a bias for each ([`recentred`]). These biases also go into the model: on
+//! recordings that a head has not seen, classes that vary much score lower than on
+//! those that it was fitted to.
+
+use faer::{ColRef, Mat, MatRef};
+use koan::{Calibration, Family, Width};
+
+use super::dense::{rounded, scores};
+use super::rounding::RoundedWeights;
+use super::{Fitted, widths};
+use crate::blob::{BankSpec, ModelSpec};
+use crate::calibrate::recentred;
+use crate::features::FeatureMap;
+use crate::moments::Moments;
+use crate::problem::Problem;
+use crate::progress::Progress;
+use crate::prune::{backward, only, pool, scattered, with_empty_banks};
+use crate::quantise::Rounding;
+use crate::ridge::{LAMBDAS, LinearFit, System};
+use crate::solve::Design;
+use crate::{Error, TrainOptions};
+use koan_data::{Division, Table, Target, folds};
+
+/// Parts at most: each is left out once.
+const MOST_PARTS: usize = 10;
+/// Fewer parts than this are no better than one that is held out.
+const FEWEST_PARTS: usize = 4;
+/// Features up to which a fit for each part and λ is affordable.
+const MOST_FEATURES: usize = 1024;
+/// Features of all rows that are kept in memory, two bytes each.
+const MOST_VALUES: usize = 1 << 26;
+const HALF_DECADE: f64 = 3.162_277_660_168_379_5;
+
+/// The part of each row, of whole recordings; none where rows come without recordings,
+/// where these are too few, or where it would take too long.
+pub(super) fn parts_of(table: &Table, features: usize, seed: u64) -> Option<Vec<usize>> {
+    let Division::Groups(groups) = &table.division else { return None };
+    let affordable = features <= MOST_FEATURES && features * table.rows() <= MOST_VALUES;
+    let mut known = groups.clone();
+    known.sort_unstable();
+    known.dedup();
+    if !affordable || known.len() < FEWEST_PARTS {
+        return None;
+    }
+    folds(table, known.len().min(MOST_PARTS), seed ^ 0x5eed).ok()
+}
+
+/// Some recordings.
+struct Part<'p> {
+    rows: &'p [usize],
+    design: &'p Design,
+    /// What was made of all other parts.
+    others: Others,
+}
+
+/// Features and normal equations of rows.
+struct Others {
+    /// Columns of the pool, ascending.
+    columns: Vec<usize>,
+    /// The features of these columns.
+    spec: ModelSpec,
+    system: System,
+}
+
+impl Others {
+    /// All features, or the best `keep` of them.
+    fn new(spec: &ModelSpec, moments: &Moments, keep: Option<(usize, f64)>) -> Self {
+        let system = System::new(moments);
+        let Some((count, lambda)) = keep else {
+            return Self { columns: (0..moments.features()).collect(), spec: spec.clone(), system };
+        };
+        let best = backward(&system, lambda, count).kept(count);
+        let columns = with_empty_banks(spec, best);
+        let system = System::new(&moments.select(&columns));
+        Self { spec: only(spec, &columns), columns, system }
+    }
+
+    /// A fit to these rows, rounded.
+    fn rounded(&self, width: Width, lambda: f64, rounding: Rounding) -> RoundedWeights {
+        rounded(&self.system, &self.spec, width, lambda, rounding)
+    }
+}
+
+impl Part<'_> {
+    /// Scores of the part's rows: T × rows.
+    fn scores(&self, fit: LinearFit) -> Mat<f64> {
+        let fit = scattered(&fit, &self.others.columns, self.design.features());
+        self.design.scores(fit.weights.as_ref(), &fit.bias)
+    }
+}
+
+/// How good scores of rows are that their head has not seen.
+struct Judged {
+    lambda: f64,
+    /// Log-loss of classes, squared error of values.
+    loss: f64,
+    /// To be added to the biases.
+    bias: Vec<f64>,
+    /// Slope that makes probabilities of the scores with these biases.
+    slope: f64,
+}
+
+/// All parts.
+struct Parts<'p> {
+    problem: &'p Problem<'p>,
+    parts: Vec<Part<'p>>,
+}
+
+impl Parts<'_> {
+    /// Judges the scores of rows, one part after the other, each T × rows.
+    fn judge(&self, scores: &[Mat<f64>], lambda: f64) -> Judged {
+        let problem = self.problem;
+        let rows = || self.parts.iter().flat_map(|part| part.rows.iter().copied());
+        let columns = || scores.iter().flat_map(|scores| scores.col_iter());
+        let weights: Vec<f64> = rows().map(|row| problem.weight(row)).collect();
+        match &problem.table.target {
+            Target::Classes { labels } => {
+                let labels: Vec<u32> = rows().map(|row| labels[row]).collect();
+                let scores: Vec<f64> =
+                    columns().flat_map(|row| row.iter().copied().collect::<Vec<_>>()).collect();
+                let found = recentred(&scores, &labels, &weights, problem.outputs);
+                Judged { lambda, loss: found.loss, bias: found.bias, slope: found.slope }
+            }
+            Target::Values(_) => {
+                let square = |(row, scores): (usize, ColRef<'_, f64>)| {
+                    problem.weight(row) * (scores[0] - problem.target(row, 0)).powi(2)
+                };
+                let loss = rows().zip(columns()).map(square).sum();
+                Judged { lambda, loss, bias: vec![0.0; problem.outputs], slope: 1.0 }
+            }
+        }
+    }
+
+    /// Fits for several λ.
+    fn real(&self, lambdas: &[f64]) -> Vec<Judged> {
+        let of_parts: Vec<Vec<Mat<f64>>> = self
+            .parts
+            .iter()
+            .map(|part| {
+                let fits = part.others.system.path(lambdas);
+                fits.into_iter().map(|fit| part.scores(fit)).collect()
+            })
+            .collect();
+        let of = |(index, &lambda): (usize, &f64)| {
+            let scores: Vec<Mat<f64>> = of_parts.iter().map(|part| part[index].clone()).collect();
+            self.judge(&scores, lambda)
+        };
+        lambdas.iter().enumerate().map(of).collect()
+    }
+
+    /// The best of several λ; refined to half decades.
+    fn best(&self, lambdas: &[f64]) -> Judged {
+        let coarse = self.real(lambdas).into_iter().reduce(better);
+        let coarse = coarse.expect("there is at least one lambda");
+        if lambdas.len() < 2 {
+            return coarse;
+        }
+        let around = [coarse.lambda / HALF_DECADE, coarse.lambda * HALF_DECADE];
+        self.real(&around).into_iter().fold(coarse, better)
+    }
+
+    /// The fit for a λ with rounded weights.
+    fn rounded(&self, width: Width, lambda: f64) -> Judged {
+        let score = |part: &Part<'_>| {
+            let weights = part.others.rounded(width, lambda, Rounding::Compensated).weights;
+            let bias = part.others.system.bias(&weights);
+            part.scores(LinearFit { weights, bias, lambda })
+        };
+        self.judge(&self.parts.iter().map(score).collect::<Vec<_>>(), lambda)
+    }
+
+    /// The best λ for rounded weights: from the one for real weights upwards in half
+    /// decades while that gets better. Stronger shrinkage gives more even weights,
+    /// which few bits hold better.
+    fn best_rounded(&self, width: Width, start: f64) -> Judged {
+        let mut best = self.rounded(width, start);
+        let (mut lambda, mut worse) = (start, 0);
+        // One rise may be chance, two in a row are not.
+        while worse < 2 && lambda < 1.0 {
+            lambda *= HALF_DECADE;
+            let next = self.rounded(width, lambda);
+            worse = if next.loss < best.loss { 0 } else { worse + 1 };
+            best = better(best, next);
+        }
+        best
+    }
+}
+
+/// The better one, the first of equals.
+fn better(a: Judged, b: Judged) -> Judged {
+    if b.loss < a.loss { b } else { a }
+}
+
+/// Fits by the Gram matrix of all features, or of the best of a larger pool; selection,
+/// λ and biases are judged by leaving recordings out in turn. None where rows come
+/// without recordings or with too few, for bins, and where it would take too long.
+///
+/// # Errors
+/// A specification that the format does not allow.
+pub fn fit_parts(
+    problem: &Problem<'_>,
+    spec: &ModelSpec,
+    options: &TrainOptions,
+    progress: &Progress,
+) -> Result<Option<Fitted>, Error> {
+    let columns = |spec: &ModelSpec| spec.banks.iter().map(BankSpec::columns).sum::<usize>();
+    let count = columns(spec);
+    let spec = options.candidates.map_or_else(|| spec.clone(), |most| pool(spec, most));
+    let bins = spec.banks.iter().any(|bank| matches!(bank.family, Family::Bin { .. }));
+    let parts = parts_of(problem.table, columns(&spec), options.seed);
+    let Some(parts) = parts.filter(|_| !bins && columns(&spec) >= count) else {
+        return Ok(None);
+    };
+    progress.phase("computing features")?;
+    let map = FeatureMap::new(&spec)?;
+    let nothing = || Moments::new(map.features(), problem.outputs);
+    let mut all = nothing();
+    let mut sums = Vec::new();
+    for part in 0..=parts.iter().copied().max().unwrap_or(0) {
+        let rows: Vec<usize> = (0..parts.len()).filter(|&row| parts[row] == part).collect();
+        let design = Design::of(&map, problem.table, &rows)?;
+        let weight = |&row: &usize| problem.weight(row);
+        let weights: Option<Vec<f64>> =
+            problem.weights.is_some().then(|| rows.iter().map(weight).collect());
+        let moments = design.moments(problem.targets(&rows).transpose(), weights.as_deref());
+        all.merge(&moments);
+        sums.push((rows, design, moments));
+    }
+    let left_out = |keep: Option<(usize, f64)>| {
+        let mut parts = Vec::new();
+        for (index, (rows, design, _)) in sums.iter().enumerate() {
+            let mut others = nothing();
+            let rest = sums.iter().enumerate().filter(|(other, _)| *other != index);
+            rest.for_each(|(_, (_, _, moments))| others.merge(moments));
+            parts.push(Part { rows, design, others: Others::new(&spec, &others, keep) });
+        }
+        Parts { problem, parts }
+    };
+    let given = options.lambda.map(|lambda| [lambda]);
+    let lambdas = given.as_ref().map_or(&LAMBDAS[..], |given| &given[..]);
+    progress.phase("solving")?;
+    let mut judges = left_out(None);
+    let mut real = judges.best(lambdas);
+    let mut final_keep = None;
+    if count < columns(&spec) {
+        progress.phase("selecting features")?;
+        final_keep = Some((count, real.lambda));
+        judges = left_out(final_keep);
+        real = judges.best(lambdas);
+    }
+    progress.phase("rounding the weights")?;
+    let bits = options.bits_for(problem.task());
+    let width = Width { bits, odd: bits <= 4 };
+    let chosen = match options.lambda {
+        Some(lambda) => judges.rounded(width, lambda),
+        None => judges.best_rounded(width, real.lambda),
+    };
+    Ok(Some(finish(problem, &Others::new(&spec, &all, final_keep), &real, &chosen, bits)?))
+}
+
+/// The fit to all rows.
+fn finish(
+    problem: &Problem<'_>,
+    all: &Others,
+    real: &Judged,
+    chosen: &Judged,
+    bits: u8,
+) -> Result<Fitted, Error> {
+    let (system, spec, lambda) = (&all.system, all.spec.clone(), chosen.lambda);
+    let head = |rounding| {
+        let attempt = |width| all.rounded(width, lambda, rounding);
+        let best = RoundedWeights::best(widths(bits), attempt);
+        let bias = shifted(system, best.weights.as_ref(), &chosen.bias);
+        best.head(&spec, &bias)
+    };
+    let (nearest, compensated) = (head(Rounding::Nearest), head(Rounding::Compensated));
+    let weights = system.solve(lambda).weights;
+    let bias = shifted(system, weights.as_ref(), &real.bias);
+    let fit = LinearFit { weights, bias, lambda };
+    let map = FeatureMap::new(&spec)?;
+    let float = Box::new(move |table: &Table| {
+        let rows: Vec<usize> = (0..table.rows()).collect();
+        scores(&map, &fit, table, &rows)
+    });
+    let classes = matches!(problem.table.target, Target::Classes { .. });
+    let calibration = classes.then_some(Calibration { slope: chosen.slope as f32, intercept: 0.0 });
+    let warnings = Vec::new();
+    Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings })
+}
+
+/// The best biases for weights on the rows fitted to, moved.
+fn shifted(system: &System, weights: MatRef<'_, f64>, by: &[f64]) -> Vec<f64> {
+    let bias = system.bias(&weights.to_owned());
+    bias.iter().zip(by).map(|(bias, by)| bias + by).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+use koan::generator::Stream;
+
+use super::*;
+use crate::{FamilyName, train};
+use koan_data::{Format, Schema};
+
+/// Rows of a recording.
+const ROWS: usize = 8;
+
+/// From −1 to 1.
+fn uniform(stream: u32, index: usize) -> f64 {
+    f64::from(Stream::new(3, stream).draw(index as u64) as i32) / 2f64.powi(31)
+}
+
+/// Recordings of three classes in the plane: two keep to a place each, every recording
+/// of the third has a place of its own, anywhere.
+fn places(recordings: usize, stream: u32) -> Table {
+    let mut values = Vec::new();
+    for recording in 0..recordings {
+        let centre = match recording % 3 {
+            0 => [0.0, 0.0],
+            1 => [2.0, 0.0],
+            _ => [0, 1].map(|axis| 5.0 * uniform(stream, 2 * recording + axis)),
+        };
+        for row in 0..ROWS {
+            let number = 2 * (recording * ROWS + row);
+            let noise = |axis| 0.8 * uniform(stream + 1, number + axis);
+            values.extend([0, 1].map(|axis| (centre[axis] + noise(axis)) as f32));
+        }
+    }
+    let rows = recordings * ROWS;
+    let mut schema = Schema::new(Format::Csv);
+    schema.inputs = 2;
+    schema.classes = ["a", "b", "other"].map(str::to_owned).to_vec();
+    Table {
+        inputs: 2,
+        values,
+        target: Target::Classes { labels: (0..rows).map(|row| (row / ROWS % 3) as u32).collect() },
+        schema,
+        division: Division::Groups((0..rows).map(|row| (row / ROWS) as u32).collect()),
+        weights: None,
+    }
+}
+
+fn options(seed: u64) -> TrainOptions {
+    TrainOptions {
+        families: vec![FamilyName::Fourier],
+        features: vec![48],
+        bandwidth: Some(vec![2.0]),
+        map: Some(crate::normalise::Kind::Shared),
+        bits: Some(3),
+        seed,
+        ..TrainOptions::default()
+    }
+}
+
+#[test]
+fn recordings_stay_whole_and_without_enough_of_them_there_are_no_parts() {
+    let table = places(9, 0);
+    let parts = parts_of(&table, 10, 1).unwrap();
+    assert_eq!(parts.iter().max(), Some(&8));
+    assert!(parts.chunks(ROWS).all(|recording| recording.iter().all(|part| *part == recording[0])));
+    assert_eq!(parts_of(&places(30, 0), 10, 1).unwrap().iter().max(), Some(&9));
+    assert_eq!(parts_of(&places(3, 0), 10, 1), None);
+    assert_eq!(parts_of(&table, MOST_FEATURES + 1, 1), None);
+    assert_eq!(parts_of(&Table { division: Division::Free, ..table }, 10, 1), None);
+}
+
+#[test]
+fn new_recordings_are_told_better_than_by_rows_of_the_same() {
+    let test = places(300, 10);
+    let (mut whole, mut mixed) = (0.0, 0.0);
+    for seed in 1..=4 {
+        let table = places(24, 20 + 2 * seed);
+        let error = |table: &Table, candidates| {
+            let options = TrainOptions { candidates, ..options(seed.into()) };
+            train(table, &test, &options, &Progress::none()).unwrap().report.error
+        };
+        for candidates in [None, Some(192)] {
+            whole += error(&table, candidates) / 8.0;
+            let free = Table { division: Division::Free, ..table.clone() };
+            mixed += error(&free, candidates) / 8.0;
+        }
+    }
+    assert!(whole < 0.9 * mixed, "{whole} {mixed}");
+}
+
+#[test]
+fn a_selection_has_the_features_asked_for() {
+    let table = places(24, 40);
+    let problem = Problem::new(&table, false);
+    let options = TrainOptions { candidates: Some(192), ..options(1) };
+    let banks = options.banks(&table.schema).unwrap();
+    let rows: Vec<usize> = (0..table.rows()).collect();
+    let quiet = Progress::none();
+    let choice = crate::select::choose(&problem, &rows, &banks, &options, &quiet).unwrap();
+    let fitted = fit_parts(&problem, &choice.spec, &options, &quiet).unwrap().unwrap();
+    let [bank] = &fitted.spec.banks[..] else { panic!("one bank") };
+    assert_eq!((bank.features, bank.kept.as_ref().map(Vec::len)), (48, Some(48)));
+    assert!(fitted.calibration.unwrap().slope > 0.0);
+    // Too few candidates are somebody else's error.
+    let few = TrainOptions { candidates: Some(10), ..options };
+    assert!(fit_parts(&problem, &choice.spec, &few, &quiet).unwrap().is_none());
+}
+
+#[test]
+fn values_are_fitted_too() {
+    let mut table = places(24, 50);
+    let values: Vec<f32> = table.values.chunks(2).map(|row| row[0] * row[0] - row[1]).collect();
+    table.target = Target::Values(values);
+    table.schema.classes.clear();
+    let options = TrainOptions { bits: Some(8), bandwidth: Some(vec![1.0]), ..options(1) };
+    let trained = train(&table, &table, &options, &Progress::none()).unwrap();
+    assert!(trained.report.error < 0.15, "{}", trained.report.error);
+}

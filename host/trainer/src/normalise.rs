@@ -1,0 +1,229 @@
+//! Which line each input goes through before features are made of it: offset
+//! and scale per input or shared, logarithm of heavy tails.
+
+use koan::InputMap;
+
+use crate::blob::MapSpec;
+use koan_data::Table;
+
+/// One input's line: u = (v − offset)·scale, v = x or sign(x)·ln(1 + |x|).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Axis {
+    /// Whether v is the signed logarithm of x.
+    pub log: bool,
+    /// What becomes 0.
+    pub offset: f64,
+    /// 1 / standard deviation, times the input's relevance; 0 switches it off.
+    pub scale: f64,
+}
+
+impl Axis {
+    /// The normalised value of `x`.
+    #[must_use]
+    pub fn apply(&self, x: f32) -> f64 {
+        (logged(f64::from(x), self.log) - self.offset) * self.scale
+    }
+}
+
+/// The lines of all inputs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Normaliser {
+    /// Whether all inputs have the same line, but for their relevance and those that are
+    /// off: then the blob stores one, and at most a gain for each input.
+    pub shared: bool,
+    /// One for each input.
+    pub axes: Vec<Axis>,
+}
+
+/// How lines are fitted to data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// one line for all inputs: pixels, one-hot columns, sensors of one kind
+    Shared,
+    /// each input has mean 0 and standard deviation 1
+    PerInput,
+    /// as per-input, heavy-tailed inputs through their logarithm first
+    PerInputLog,
+}
+
+impl Kind {
+    /// The kind's name, as the command line and reports have it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Shared => "shared",
+            Self::PerInput => "per-input",
+            Self::PerInputLog => "per-input-log",
+        }
+    }
+}
+
+/// How far normalised rows spread.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// Σ over inputs of the variance: half the mean squared distance of two rows.
+    pub variance: f64,
+    /// Mean squared norm of a row.
+    pub square_norm: f64,
+    /// Mean of ‖x − y‖₁ over pairs of rows.
+    pub distance_l1: f64,
+    /// Inputs of a row.
+    pub inputs: f64,
+    /// Nearly the largest |u| (its 99.99 % quantile).
+    pub largest: f64,
+}
+
+fn logged(x: f64, log: bool) -> f64 {
+    if log { x.signum() * x.abs().ln_1p() } else { x }
+}
+
+/// Running mean, variance and fourth moment of one input.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shape {
+    mean: f64,
+    deviation: f64,
+    kurtosis: f64,
+    lowest: f64,
+    highest: f64,
+    two_valued: bool,
+}
+
+fn shape(table: &Table, rows: &[usize], input: usize, log: bool) -> Shape {
+    let values = || rows.iter().map(|&row| logged(f64::from(table.row(row)[input]), log));
+    let count = rows.len().max(1) as f64;
+    let mean = values().sum::<f64>() / count;
+    let moment = |power: i32| values().map(|v| (v - mean).powi(power)).sum::<f64>() / count;
+    let variance = moment(2);
+    let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
+    for v in values() {
+        lowest = lowest.min(v);
+        highest = highest.max(v);
+    }
+    let two_valued = values().all(|v| v == lowest || v == highest);
+    // Rounding in the mean of a constant column is no variance.
+    let deviation = if highest > lowest { variance.sqrt() } else { 0.0 };
+    let kurtosis = if deviation > 0.0 { moment(4) / (variance * variance) } else { 0.0 };
+    Shape { mean, deviation, kurtosis, lowest, highest, two_valued }
+}
+
+impl Normaliser {
+    /// Fits lines to the given rows of a table.
+    #[must_use]
+    pub fn fit(table: &Table, rows: &[usize], kind: Kind) -> Self {
+        let axes: Vec<Axis> = match kind {
+            Kind::Shared => {
+                // A constant input says nothing of the scale of the others.
+                let shapes: Vec<Shape> = (0..table.inputs)
+                    .map(|input| shape(table, rows, input, false))
+                    .filter(|shape| shape.deviation > 0.0)
+                    .collect();
+                let count = shapes.len().max(1) as f64;
+                let mean = shapes.iter().map(|s| s.mean).sum::<f64>() / count;
+                let square = |s: &Shape| s.deviation.powi(2) + (s.mean - mean).powi(2);
+                let deviation = (shapes.iter().map(square).sum::<f64>() / count).sqrt();
+                let axis = Axis { log: false, offset: mean, scale: reciprocal(deviation) };
+                vec![axis; table.inputs]
+            }
+            Kind::PerInput | Kind::PerInputLog => (0..table.inputs)
+                .map(|input| {
+                    let raw = shape(table, rows, input, false);
+                    if kind == Kind::PerInputLog && !raw.two_valued {
+                        let log = shape(table, rows, input, true);
+                        if raw.kurtosis > 5.0 && log.kurtosis < 0.7 * raw.kurtosis {
+                            let scale = reciprocal(log.deviation);
+                            return Axis { log: true, offset: log.mean, scale };
+                        }
+                    }
+                    if raw.two_valued {
+                        // A rare indicator must not dwarf the rest: ±1, not ±1/σ.
+                        let offset = 0.5 * (raw.lowest + raw.highest);
+                        let scale = reciprocal(0.5 * (raw.highest - raw.lowest));
+                        return Axis { log: false, offset, scale };
+                    }
+                    Axis { log: false, offset: raw.mean, scale: reciprocal(raw.deviation) }
+                })
+                .collect(),
+        };
+        let mut used = axes.iter().filter(|axis| axis.scale > 0.0);
+        let first = used.next();
+        Self { shared: used.all(|axis| Some(axis) == first), axes }
+    }
+
+    /// Whether any input goes through its logarithm.
+    #[must_use]
+    pub fn logged_inputs(&self) -> usize {
+        self.axes.iter().filter(|axis| axis.log).count()
+    }
+
+    /// The same lines, each input's scale multiplied by its relevance.
+    #[must_use]
+    pub fn scaled(&self, relevance: &[f64]) -> Self {
+        let axes = self
+            .axes
+            .iter()
+            .zip(relevance)
+            .map(|(axis, factor)| Axis { scale: axis.scale * factor, ..*axis })
+            .collect();
+        Self { shared: self.shared, axes }
+    }
+
+    /// The maps of the blob when `unit` integers stand for a normalised 1.
+    #[must_use]
+    pub fn maps(&self, unit: f64) -> MapSpec {
+        let map = |axis: &Axis| InputMap::nearest(axis.offset, axis.scale * unit, axis.log);
+        let widest = self.axes.iter().max_by(|a, b| a.scale.total_cmp(&b.scale));
+        let Some(widest) = widest.filter(|_| self.shared) else {
+            return MapSpec::PerInput(self.axes.iter().map(map).collect());
+        };
+        let (widest, map) = (widest.scale, map(widest));
+        if self.axes.iter().all(|axis| axis.scale == widest) {
+            return MapSpec::Shared(map);
+        }
+        let gain = |axis: &Axis| (f64::from(map.mult) * axis.scale / widest).round() as u8;
+        MapSpec::GainPerInput(map, self.axes.iter().map(gain).collect())
+    }
+
+    /// How far the given rows spread once normalised.
+    #[must_use]
+    pub fn spread(&self, table: &Table, rows: &[usize]) -> Spread {
+        let step = rows.len().div_ceil(2000).max(1);
+        let sample: Vec<usize> = rows.iter().copied().step_by(step).collect();
+        let count = sample.len().max(1) as f64;
+        let mut spread = Spread {
+            variance: 0.0,
+            square_norm: 0.0,
+            distance_l1: 0.0,
+            inputs: self.axes.len() as f64,
+            largest: 0.0,
+        };
+        let mut magnitudes = Vec::with_capacity(sample.len() * self.axes.len());
+        for (input, axis) in self.axes.iter().enumerate() {
+            let mut values: Vec<f64> =
+                sample.iter().map(|&row| axis.apply(table.row(row)[input])).collect();
+            let mean = values.iter().sum::<f64>() / count;
+            let square = values.iter().map(|u| u * u).sum::<f64>() / count;
+            spread.square_norm += square;
+            spread.variance += (square - mean * mean).max(0.0);
+            magnitudes.extend(values.iter().map(|u| u.abs()));
+            // Mean |x − y| of pairs, from the order statistics.
+            values.sort_by(f64::total_cmp);
+            let last = values.len() as f64 - 1.0;
+            let weighted: f64 =
+                values.iter().enumerate().map(|(i, u)| (2.0 * i as f64 - last) * u).sum();
+            spread.distance_l1 += 2.0 * weighted / (count * count);
+        }
+        let rank = (magnitudes.len() as f64 * 0.9999) as usize;
+        if rank < magnitudes.len() {
+            spread.largest = *magnitudes.select_nth_unstable_by(rank, f64::total_cmp).1;
+        }
+        for place in [&mut spread.variance, &mut spread.square_norm, &mut spread.distance_l1] {
+            *place = place.max(1e-12);
+        }
+        spread.largest = spread.largest.max(1e-6);
+        spread
+    }
+}
+
+fn reciprocal(deviation: f64) -> f64 {
+    if deviation > 0.0 { 1.0 / deviation } else { 0.0 }
+}

@@ -1,0 +1,369 @@
+//! What a user may ask of training; everything has a default.
+
+use koan::{Conv, Family, Law};
+
+use crate::Error;
+use crate::normalise::Kind;
+use crate::plan::{BankPlan, GroupPlan};
+use crate::solve::Loss;
+use koan_data::{Schema, Shape, Task};
+
+/// A family by name, before its parameters are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FamilyName {
+    /// cos(w·x + b): smooth kernels; the usual choice
+    Fourier,
+    /// sign(x − t): thresholds on single inputs
+    Stump,
+    /// cells of random grids: rough, local functions
+    Bin,
+    /// maxima of projections: piecewise linear functions
+    Maxout,
+    /// σ(w·x + b): random ridge functions
+    Sigmoid,
+    /// filters of signs over an image or a series, pooled
+    Conv,
+    /// the inputs themselves
+    Linear,
+}
+
+impl FamilyName {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Fourier,
+        Self::Stump,
+        Self::Bin,
+        Self::Maxout,
+        Self::Sigmoid,
+        Self::Conv,
+        Self::Linear,
+    ];
+
+    /// The name, as the command line and reports have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fourier => "fourier",
+            Self::Stump => "stump",
+            Self::Bin => "bin",
+            Self::Maxout => "maxout",
+            Self::Sigmoid => "sigmoid",
+            Self::Conv => "conv",
+            Self::Linear => "linear",
+        }
+    }
+}
+
+/// What becomes of a filter's values in a cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pooling {
+    /// the average of their cosines
+    #[default]
+    Average,
+    /// the proportion that is positive
+    Proportion,
+}
+
+/// What is asked of a convolution; what is not given follows from the shape.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConvOptions {
+    /// What a row is; known of idx images and of windows.
+    pub shape: Option<Shape>,
+    /// Taps of a filter in each direction: a quarter of an image's side, 2 to 7; 9 for
+    /// series.
+    pub kernel: Option<u8>,
+    /// Pixels from a position to the next, 1 to 15; 1 if not given.
+    pub stride: Option<u8>,
+    /// Cells in each direction: up to 4 for images, 1 for series.
+    pub grid: Option<u8>,
+    /// What becomes of the values in a cell.
+    pub pooling: Pooling,
+    /// Whether filters are dilated by powers of two.
+    pub dilated: bool,
+}
+
+impl ConvOptions {
+    /// The family over rows of a schema.
+    pub(crate) fn family(&self, schema: &Schema) -> Result<Conv, Error> {
+        let Some(shape) = self.shape.or_else(|| schema.shape()) else {
+            return Err(Error::Options(
+                "the family conv needs the shape of a row: --shape HEIGHTxWIDTHxCHANNELS of \
+                 images, or LENGTHxCHANNELS of series"
+                    .into(),
+            ));
+        };
+        if shape.inputs() != schema.inputs {
+            return Err(Error::Options(format!(
+                "a shape of {shape} has {} inputs, the data have {}",
+                shape.inputs(),
+                schema.inputs
+            )));
+        }
+        let series = shape.height == 1;
+        let side = if series { shape.width } else { shape.height.min(shape.width) };
+        let usual = if series { side.min(9) } else { (side / 4).clamp(3, 7).min(side) };
+        let kernel = self.kernel.unwrap_or(usual as u8);
+        let stride = self.stride.unwrap_or(1);
+        let positions = side.saturating_sub(usize::from(kernel)) / usize::from(stride.max(1)) + 1;
+        let usual = if series { 1 } else { positions.min(4) };
+        let mut conv = Conv {
+            height: size("rows", shape.height)?,
+            channels: size("channels", shape.channels)?,
+            kernel,
+            stride,
+            grid: self.grid.unwrap_or(usual as u8),
+            proportion: self.pooling == Pooling::Proportion,
+            dilated: self.dilated,
+            transform: 64,
+        };
+        // The shortest that holds a window: a longer one only makes more filters of it.
+        conv.transform = conv.taps().next_power_of_two().clamp(8, 64) as u8;
+        if u16::try_from(schema.inputs).is_ok_and(|inputs| conv.fits(inputs)) {
+            return Ok(conv);
+        }
+        Err(Error::Options(format!(
+            "filters of {kernel} taps{} and stride {stride} have no place, or fewer positions than \
+             a grid of {}, in rows of {shape}",
+            if conv.dilated { ", dilated," } else { "" },
+            conv.grid
+        )))
+    }
+}
+
+/// A size that the format holds in a byte.
+fn size(what: &'static str, found: usize) -> Result<u8, Error> {
+    u8::try_from(found).map_err(|_| Error::TooMany { what, found, most: 255 })
+}
+
+/// What the outputs are to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Goal {
+    /// The target: a class or a value.
+    Predict,
+    /// Coordinates: so many principal components of the features.
+    Embed {
+        /// From 2 to 255.
+        outputs: u8,
+    },
+    /// Whether a row is normal.
+    Detect {
+        /// The class of normal rows; none if all are.
+        normal: Option<u32>,
+        /// The share of normal rows that may be called anomalies.
+        false_alarm: f64,
+    },
+}
+
+/// What training is asked to do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrainOptions {
+    /// What the outputs are to be.
+    pub goal: Goal,
+    /// One bank for each: a sum of kernels.
+    pub families: Vec<FamilyName>,
+    /// Law of the draws; chosen by family and number of inputs if not given.
+    pub projection: Option<Law>,
+    /// Features of each bank (grids for bins); the last one stands for the
+    /// banks that follow. Chosen by family if empty.
+    pub features: Vec<u16>,
+    /// Features of each bank that the best K are chosen from, by backward
+    /// elimination; if not given, the first K are taken.
+    pub candidates: Option<u16>,
+    /// Bits of a weight: 2, 3, 4, 8 or 16. If not given, 4 for classes, which
+    /// only need the right score to be highest, and 8 for numbers.
+    pub bits: Option<u8>,
+    /// Seed of the model and of every split.
+    pub seed: u64,
+    /// Bandwidth of each bank, relative to the spread of the data; searched if
+    /// not given.
+    pub bandwidth: Option<Vec<f64>>,
+    /// λ, relative to a feature's variance times the rows; searched if not
+    /// given.
+    pub lambda: Option<f64>,
+    /// What the head minimises.
+    pub loss: Loss,
+    /// C of the constraint that no weight is beyond ±C/K, for features of
+    /// magnitude 1 (Algorithm 1 of *Weighted Sums of Random Kitchen Sinks*).
+    pub box_c: Option<f64>,
+    /// Kind of input map; chosen if not given.
+    pub map: Option<Kind>,
+    /// Whether to learn a bandwidth for every input; where it helps if not
+    /// given.
+    pub relevance: Option<bool>,
+    /// Maxout: projections of a unit.
+    pub pool: u8,
+    /// Maxout: projections in the pool that all units share; 0 for own ones.
+    pub shared: u16,
+    /// Bin: cells of a grid are 2^slot_bits.
+    pub slot_bits: u8,
+    /// Conv: shape, kernel and pooling.
+    pub conv: ConvOptions,
+    /// Groups of inputs with laws and bandwidths of their own (a product of
+    /// kernels), for all banks that can have them.
+    pub groups: Vec<GroupPlan>,
+    /// Adds the inputs themselves as a bank.
+    pub linear: bool,
+    /// Gives every class the same weight.
+    pub balanced: bool,
+    /// Training rows that the blob carries with their exact scores.
+    pub golden_rows: usize,
+    /// Whether the blob's notes carry the names of columns; without them columns
+    /// are matched by position.
+    pub column_names: bool,
+}
+
+impl Default for TrainOptions {
+    fn default() -> Self {
+        Self {
+            goal: Goal::Predict,
+            families: vec![FamilyName::Fourier],
+            projection: None,
+            features: Vec::new(),
+            candidates: None,
+            bits: None,
+            seed: 1,
+            bandwidth: None,
+            lambda: None,
+            loss: Loss::Squared,
+            box_c: None,
+            map: None,
+            relevance: None,
+            pool: 4,
+            shared: 0,
+            slot_bits: 8,
+            conv: ConvOptions::default(),
+            groups: Vec::new(),
+            linear: false,
+            balanced: false,
+            golden_rows: 0,
+            column_names: true,
+        }
+    }
+}
+
+/// Inputs from which the transform pays and its dependent rows do no harm.
+const HADAMARD_INPUTS: usize = 16;
+
+impl TrainOptions {
+    /// Bits of a weight for a task.
+    #[must_use]
+    pub fn bits_for(&self, task: Task) -> u8 {
+        self.bits.unwrap_or(match task {
+            Task::Classification => 4,
+            Task::Regression => 8,
+        })
+    }
+
+    /// The banks that are asked for, over rows of a schema.
+    ///
+    /// # Errors
+    /// Options that do not go together.
+    pub fn banks(&self, schema: &Schema) -> Result<Vec<BankPlan>, Error> {
+        self.check()?;
+        let inputs = schema.inputs;
+        let covered: usize = self.groups.iter().map(|group| usize::from(group.inputs)).sum();
+        if !self.groups.is_empty() && covered != inputs {
+            return Err(Error::Options(format!(
+                "the groups cover {covered} inputs, the data have {inputs}"
+            )));
+        }
+        self.families
+            .iter()
+            .enumerate()
+            .map(|(index, &family)| self.bank(index, family, schema))
+            .collect()
+    }
+
+    /// Numbers that make no sense are refused before any work is done.
+    fn check(&self) -> Result<(), Error> {
+        let sensible = |value: f64| value.is_finite() && value > 0.0 && value <= 1e6;
+        if self.features.contains(&0) {
+            return Err(Error::Options("a bank needs at least one feature".into()));
+        }
+        let bandwidths = self.bandwidth.iter().flatten().copied();
+        if let Some(bad) = bandwidths
+            .chain(self.groups.iter().map(|group| group.bandwidth))
+            .find(|b| !sensible(*b))
+        {
+            return Err(Error::Options(format!("a bandwidth of {bad} is not in (0, 1e6]")));
+        }
+        if let Some(bad) = self.lambda.filter(|&lambda| lambda != 0.0 && !sensible(lambda)) {
+            return Err(Error::Options(format!("a lambda of {bad} is not in [0, 1e6]")));
+        }
+        if let Some(bad) = self.box_c.filter(|c| !sensible(*c)) {
+            return Err(Error::Options(format!("a box of {bad} is not in (0, 1e6]")));
+        }
+        if self.box_c.is_some() && self.loss == Loss::Logistic {
+            let message = "a box goes with the losses squared and hinge, not with logistic";
+            return Err(Error::Options(message.into()));
+        }
+        if !self.groups.is_empty() && self.groups.iter().all(|group| group.law == Law::None) {
+            return Err(Error::Options("the groups leave all inputs out".into()));
+        }
+        Ok(())
+    }
+
+    fn bank(&self, index: usize, name: FamilyName, schema: &Schema) -> Result<BankPlan, Error> {
+        let inputs = schema.inputs;
+        let mixing = if inputs >= HADAMARD_INPUTS { Law::Hadamard } else { Law::Gaussian };
+        let (family, usual, features) = match name {
+            FamilyName::Fourier => (Family::Fourier, mixing, 512),
+            FamilyName::Stump => (Family::Stump, Law::Gaussian, 512),
+            FamilyName::Bin => (Family::Bin { slot_bits: self.slot_bits }, Law::Gamma2, 50),
+            FamilyName::Maxout => {
+                (Family::Maxout { pool: self.pool, shared: self.shared }, mixing, 512)
+            }
+            FamilyName::Sigmoid => (Family::Sigmoid, mixing, 512),
+            FamilyName::Conv => {
+                let conv = self.conv.family(schema)?;
+                (Family::Conv(conv), Law::Hadamard, 64 * conv.cells())
+            }
+            FamilyName::Linear => (Family::Linear, Law::None, inputs as u16),
+        };
+        let law = self.projection.unwrap_or(usual);
+        let law = if family == Family::Linear { Law::None } else { law };
+        let groups = match family {
+            Family::Fourier | Family::Stump | Family::Bin { .. } => self.groups.clone(),
+            _ => Vec::new(),
+        };
+        if groups.is_empty() && !law.suits(family, false) {
+            return Err(Error::Options(format!(
+                "the family {} has no projection {}",
+                family.name(),
+                law.name()
+            )));
+        }
+        if let Some(group) = groups.iter().find(|group| !group.law.suits(family, true)) {
+            return Err(Error::Options(format!(
+                "the family {} has no groups of law {}",
+                family.name(),
+                group.law.name()
+            )));
+        }
+        let given = self.features.get(index).or(self.features.last()).copied();
+        let features = if family == Family::Linear { features } else { given.unwrap_or(features) };
+        // Kept features need not make up whole filters.
+        if let Family::Conv(conv) = family
+            && self.candidates.is_none()
+            && !features.is_multiple_of(conv.cells())
+        {
+            let cells = conv.cells();
+            return Err(Error::Options(format!(
+                "{features} features are no whole number of filters, which have {cells} each"
+            )));
+        }
+        let bandwidths = self.bandwidth.as_deref().unwrap_or(&[]);
+        let bandwidth = bandwidths.get(index).or(bandwidths.last()).copied().unwrap_or(1.0);
+        Ok(BankPlan { family, law, features, bandwidth, groups, kept: None })
+    }
+
+    /// The notes of the blob: how raw columns become inputs.
+    ///
+    /// # Errors
+    /// Never in practice: a schema always serialises.
+    pub fn notes(&self, schema: &Schema) -> Result<String, Error> {
+        let schema = schema.clone();
+        let schema = if self.column_names { schema } else { schema.without_names() };
+        serde_json::to_string(&schema).map_err(|error| Error::Options(error.to_string()))
+    }
+}

@@ -1,0 +1,139 @@
+//! What training did.
+
+use serde::Serialize;
+
+use crate::TrainOptions;
+use crate::baseline::Baselines;
+use crate::blob::BankSpec;
+use crate::plan::{BankPlan, all_off};
+use crate::select::Choice;
+use crate::solve::Loss;
+use crate::unsupervised::Detection;
+use koan_data::Table;
+
+/// What training did, in the terms of the command line's `--json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// `classification`, `regression`, `embedding` or `anomaly`.
+    pub task: String,
+    /// Families of the banks, joined by commas.
+    pub family: String,
+    /// Laws of the banks, joined by commas.
+    pub projection: String,
+    /// Features of all banks (columns of the head).
+    pub features: usize,
+    /// Bits of a weight.
+    pub bits: u8,
+    /// Bytes of the blob.
+    pub bytes: usize,
+    /// Of the blob on the test rows: fraction misclassified, relative RMS error,
+    /// or for an embedding the share of the features' variance that is lost.
+    pub error: f64,
+    /// The error with each test row counted as much as its weight says, where
+    /// rows have weights; all other errors count every row once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weighted_error: Option<f64>,
+    /// Test rows.
+    pub rows: usize,
+    /// Wall-clock seconds, from the table in memory to the checked blob.
+    pub seconds: f64,
+    /// Rows trained on.
+    pub train_rows: usize,
+    /// Inputs of a row.
+    pub inputs: usize,
+    /// Outputs.
+    pub outputs: usize,
+    /// Seed of the model.
+    pub seed: u64,
+    /// The kind of input map.
+    pub map: String,
+    /// Inputs that go through their logarithm.
+    pub logged_inputs: usize,
+    /// Whether a bandwidth was learned for every input.
+    pub relevance: bool,
+    /// Bandwidth of each bank, relative to the spread of the data.
+    pub bandwidth: Vec<f64>,
+    /// λ, relative to a feature's variance times the rows (for bins alone: in
+    /// rows).
+    pub lambda: f64,
+    /// What the head minimises; none where no target is predicted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<Loss>,
+    /// C of the constraint on the weights.
+    #[serde(rename = "box", skip_serializing_if = "Option::is_none")]
+    pub box_c: Option<f64>,
+    /// Error on the test rows with real-valued weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_float: Option<f64>,
+    /// Error on the test rows with each weight rounded to the nearest level.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_nearest: Option<f64>,
+    /// Error on the test rows with compensated rounding: the blob's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_compensated: Option<f64>,
+    /// Errors of the baselines on the test rows, in streaming fitted to the
+    /// sample; none where no target is predicted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baselines: Option<Baselines>,
+    /// What a detector of anomalies does on the test rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detection: Option<Detection>,
+    /// Cross-validation: the error on each part; `error` and all other judgements
+    /// are then means over the parts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fold_errors: Vec<f64>,
+    /// What a user should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+impl Report {
+    /// What holds for every task; errors are still to be filled in.
+    pub(crate) fn of(
+        train: &Table,
+        test_rows: usize,
+        choice: &Choice,
+        blob: &[u8],
+        options: &TrainOptions,
+        seconds: f64,
+    ) -> Self {
+        let join = |names: Vec<&str>| names.join(",");
+        let laws =
+            |bank: &BankPlan| if bank.groups.is_empty() { bank.law.name() } else { "groups" };
+        let mut warnings = Vec::new();
+        if all_off(&choice.spec.maps) {
+            let message = "every input is constant: the model predicts without looking";
+            warnings.push(message.to_owned());
+        }
+        Self {
+            task: String::new(),
+            family: join(choice.banks.iter().map(|bank| bank.family.name()).collect()),
+            projection: join(choice.banks.iter().map(laws).collect()),
+            features: choice.spec.banks.iter().map(BankSpec::columns).sum(),
+            bits: options.bits.unwrap_or(8),
+            bytes: blob.len(),
+            error: f64::NAN,
+            weighted_error: None,
+            rows: test_rows,
+            seconds,
+            train_rows: train.rows(),
+            inputs: train.inputs,
+            outputs: koan::Model::parse(blob).map_or(0, |model| model.outputs()),
+            seed: options.seed,
+            map: choice.kind.name().into(),
+            logged_inputs: choice.normaliser.logged_inputs(),
+            relevance: choice.relevance,
+            bandwidth: choice.banks.iter().map(|bank| bank.bandwidth).collect(),
+            lambda: 0.0,
+            loss: None,
+            box_c: None,
+            error_float: None,
+            error_nearest: None,
+            error_compensated: None,
+            baselines: None,
+            detection: None,
+            fold_errors: Vec::new(),
+            warnings,
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! What a program hands to a model: which number of a row is what.
+
+use std::collections::HashSet;
+use std::fmt::{self, Write};
+
+use koan_data::{ColumnKind, Format, Schema};
+
+/// A number of a row, or of a sample where a row is a window of samples.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place<'s> {
+    /// The column's name, or its number from 1.
+    pub column: String,
+    /// The value of a text column for which the number is 1, otherwise 0.
+    pub value: Option<&'s str>,
+    /// What stands in for a number that is not known.
+    pub missing: Option<f32>,
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.column)?;
+        if let Some(value) = self.value {
+            write!(f, " = {value}: 1, else 0")?;
+        }
+        if let Some(missing) = self.missing {
+            write!(f, ", {missing} where it is not known")?;
+        }
+        Ok(())
+    }
+}
+
+/// The numbers of a row, or of a sample, in order; none where the data have no columns.
+#[must_use]
+pub fn places(schema: &Schema) -> Vec<Place<'_>> {
+    let mut places = Vec::new();
+    for (index, column) in schema.columns.iter().enumerate() {
+        let name = match column.name.as_str() {
+            "" => format!("column {}", index + 1),
+            name => name.to_owned(),
+        };
+        let place = |value, missing| Place { column: name.clone(), value, missing };
+        match &column.kind {
+            ColumnKind::Numeric { missing } => places.push(place(None, *missing)),
+            ColumnKind::Text { values } => {
+                places.extend(values.iter().map(|value| place(Some(value), None)));
+            }
+            ColumnKind::Target | ColumnKind::Dropped => {}
+        }
+    }
+    places
+}
+
+/// What a row is, in a sentence.
+#[must_use]
+pub fn described(schema: &Schema) -> String {
+    let inputs = schema.inputs;
+    match (schema.format, schema.recordings.window) {
+        (Format::Svmlight, _) => {
+            let first = u8::from(!schema.zero_based);
+            format!("{inputs} numbers: of the indices from {first} on, 0 where a line has none")
+        }
+        (Format::Idx, _) => format!("{inputs} pixels from 0 to 255, row by row of the image"),
+        (Format::Csv, Some(window)) => format!(
+            "{inputs} numbers: {} samples, the oldest first, of {} each, in the units of the data",
+            window.samples,
+            inputs / window.samples.max(1)
+        ),
+        (Format::Csv, None) => format!("{inputs} numbers, in the units of the data"),
+    }
+}
+
+/// A Rust file with a constant for each place of a row; `model` is what the file's comment
+/// calls the model.
+#[must_use]
+pub fn rust(schema: &Schema, model: &str) -> String {
+    let mut names: HashSet<String> = HashSet::new();
+    let mut text = format!("//! The rows of {}: {}.\n", line(model), described(schema));
+    let mut constant = |comment: &str, name: &str, value: usize| {
+        let mut unique = identifier(name);
+        let mut count = 1;
+        while !names.insert(unique.clone()) {
+            count += 1;
+            unique = format!("{}_{count}", identifier(name));
+        }
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n/// {}.\npub const {unique}: usize = {value};\n", line(comment));
+    };
+    constant("Numbers of a row", "INPUTS", schema.inputs);
+    if let Some(window) = schema.recordings.window {
+        let channels = schema.inputs / window.samples.max(1);
+        constant("Samples of a row, the oldest first", "SAMPLES", window.samples);
+        constant("Numbers of a sample", "CHANNELS", channels);
+    }
+    for (number, place) in places(schema).iter().enumerate() {
+        let value = place.value.map(|value| format!(" {value}")).unwrap_or_default();
+        constant(&place.to_string(), &format!("{}{value}", place.column), number);
+    }
+    text
+}
+
+/// A name as that of a constant.
+fn identifier(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let joined = words.collect::<Vec<_>>().join("_").to_ascii_uppercase();
+    if joined.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        joined
+    } else {
+        format!("COLUMN_{joined}").trim_end_matches('_').to_owned()
+    }
+}
+
+/// A text on one line.
+fn line(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use koan_data::{Column, Recordings, Window};
+
+    fn column(name: &str, kind: ColumnKind) -> Column {
+        Column { name: name.into(), kind }
+    }
+
+    fn schema() -> Schema {
+        let values = ["boss", "cook", "höher"].map(str::to_owned).to_vec();
+        Schema {
+            columns: vec![
+                column("temp (°C)", ColumnKind::Numeric { missing: None }),
+                column("", ColumnKind::Dropped),
+                column("job,\nkind", ColumnKind::Text { values }),
+                column("state", ColumnKind::Target),
+                column("3", ColumnKind::Numeric { missing: Some(0.5) }),
+                column("", ColumnKind::Numeric { missing: None }),
+                column("inputs", ColumnKind::Numeric { missing: None }),
+            ],
+            inputs: 7,
+            ..Schema::new(Format::Csv)
+        }
+    }
+
+    #[test]
+    fn places_follow_the_columns() {
+        let schema = schema();
+        let places = places(&schema);
+        assert_eq!(places.len(), schema.inputs);
+        assert_eq!(places[2].to_string(), "job,\nkind = cook: 1, else 0");
+        assert_eq!(places[4].to_string(), "3, 0.5 where it is not known");
+        assert_eq!(places[5].to_string(), "column 6");
+    }
+
+    #[test]
+    fn constants_have_names_that_rust_takes() {
+        let text = rust(&schema(), "m.koan");
+        let constants: Vec<&str> = text.lines().filter(|line| line.starts_with("pub")).collect();
+        let names = ["INPUTS", "TEMP_C", "JOB_KIND_BOSS", "JOB_KIND_COOK", "JOB_KIND_H_HER"];
+        let names = names.into_iter().chain(["COLUMN_3", "COLUMN_6", "INPUTS_2"]);
+        let expected: Vec<String> = names
+            .zip([7, 0, 1, 2, 3, 4, 5, 6])
+            .map(|(name, value)| format!("pub const {name}: usize = {value};"))
+            .collect();
+        assert_eq!(constants, expected);
+        let others = text.lines().filter(|line| !line.starts_with("pub") && !line.is_empty());
+        assert!(others.into_iter().all(|line| line.starts_with("//")), "{text}");
+    }
+
+    #[test]
+    fn windows_are_samples_of_channels() {
+        let columns = ["x", "y"].map(|name| column(name, ColumnKind::Numeric { missing: None }));
+        let window = Some(Window { samples: 8, stride: 4 });
+        let recordings = Recordings { window, ..Recordings::default() };
+        let schema = Schema { columns: columns.to_vec(), recordings, inputs: 16, ..schema() };
+        let text = rust(&schema, "m.koan");
+        for constant in ["INPUTS: usize = 16", "SAMPLES: usize = 8", "CHANNELS: usize = 2"] {
+            assert!(text.contains(constant), "{text}");
+        }
+        assert!(described(&schema).contains("8 samples, the oldest first, of 2 each"));
+    }
+}

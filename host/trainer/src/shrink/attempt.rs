@@ -1,0 +1,155 @@
+//! One pool of features with one seed: what it gives at a size.
+
+use faer::Mat;
+use serde::Serialize;
+
+use super::{Base, size};
+use crate::Error;
+use crate::TrainOptions;
+use crate::blob::ModelSpec;
+use crate::evaluate::of_scores;
+use crate::features::FeatureMap;
+use crate::fit::{Curvature, fit_moments, hold_out, widths};
+use crate::progress::Progress;
+use crate::prune::{Shortlist, refit};
+use crate::quantise::Rounding;
+use crate::ridge::System;
+use crate::solve::Design;
+use koan_data::Table;
+
+/// λ for rounded weights, relative to the best one for real weights: stronger
+/// shrinkage gives more even weights.
+const STRONGER: [f64; 4] = [1.0, 3.0, 10.0, 30.0];
+/// Sizes of the front, as parts of the features that fit.
+const PARTS: [usize; 6] = [8, 6, 4, 3, 2, 1];
+
+/// A model that was tried.
+#[derive(Clone, Debug, Serialize)]
+pub struct Attempt {
+    /// Seed of the features.
+    pub seed: u64,
+    /// Features that were chosen from.
+    pub candidates: usize,
+    /// Features that are kept.
+    pub features: usize,
+    /// Bits of a weight.
+    pub bits: u8,
+    /// Bytes of the blob.
+    pub bytes: usize,
+    /// Error on validation rows, in the measure of the task.
+    pub error: f64,
+    /// The features.
+    #[serde(skip)]
+    pub spec: ModelSpec,
+    /// Their columns in the pool, ascending.
+    #[serde(skip)]
+    kept: Vec<usize>,
+}
+
+/// A pool of features in the order of their worth.
+pub(super) struct Pool<'b> {
+    base: &'b Base<'b>,
+    seed: u64,
+    shortlist: Shortlist,
+    held_rows: Vec<usize>,
+    held: Table,
+    design: Design,
+}
+
+impl<'b> Pool<'b> {
+    /// Ranks the features of `spec`.
+    pub fn new(base: &'b Base<'b>, spec: ModelSpec, progress: &Progress) -> Result<Self, Error> {
+        let seed = spec.seed;
+        // The same rows decide for all seeds.
+        let options = TrainOptions { seed: base.model.seed(), ..TrainOptions::default() };
+        let (_, held_rows) = hold_out(&base.problem, options.seed);
+        let map = FeatureMap::new(&spec)?;
+        let design = Design::of(&map, base.problem.table, &held_rows)?;
+        let shortlist = Shortlist::new(&base.problem, spec, 1, &options, progress)?;
+        let held = base.problem.table.select(&held_rows);
+        Ok(Self { base, seed, shortlist, held_rows, held, design })
+    }
+
+    /// The best features that fit in so many bytes with weights of so many bits;
+    /// none if not even one does.
+    pub fn attempt(&self, flash: usize, bits: u8) -> Result<Option<Attempt>, Error> {
+        let count = size::largest(self.shortlist.candidates(), |count| {
+            let spec = self.shortlist.spec(&self.shortlist.kept(count));
+            size::bytes(self.base, &spec, bits).is_ok_and(|b| b <= flash)
+        });
+        if count == 0 { Ok(None) } else { self.judged(count, bits).map(Some) }
+    }
+
+    /// Fewer features than fit, down to an eighth of them.
+    pub fn front(&self, most: &Attempt) -> Result<Vec<Attempt>, Error> {
+        let mut counts: Vec<usize> =
+            PARTS.iter().map(|part| (most.features / part).max(1)).collect();
+        counts.dedup();
+        counts.pop();
+        let fewer = counts.into_iter().map(|count| self.judged(count, most.bits));
+        fewer.chain([Ok(most.clone())]).collect()
+    }
+
+    /// The model of an attempt, its head the ridge fit to all training rows, through
+    /// the sums of the pool, and what a user should know of it.
+    pub fn finish(
+        &self,
+        attempt: &Attempt,
+        progress: &Progress,
+    ) -> Result<(Vec<u8>, Vec<String>), Error> {
+        let spec = attempt.spec.clone();
+        let fitted = fit_moments(
+            &self.base.problem,
+            FeatureMap::new(&spec)?,
+            spec,
+            self.shortlist.fit.select(&attempt.kept),
+            &self.held_rows,
+            &self.base.train_options(attempt),
+            progress,
+        )?;
+        self.base.encode(fitted)
+    }
+
+    /// The best `count` features, fitted, rounded, and judged on the rows held
+    /// out.
+    fn judged(&self, count: usize, bits: u8) -> Result<Attempt, Error> {
+        let kept = self.shortlist.kept(count);
+        let spec = self.shortlist.spec(&kept);
+        let (fit, held_out) = (&self.shortlist.fit, &self.shortlist.held_out);
+        let (best, _) = refit(fit, held_out, &kept);
+        let system = System::new(&fit.select(&kept));
+        let held_moments = held_out.select(&kept);
+        let mut least = f64::INFINITY;
+        let mut chosen = (best.weights.clone(), best.bias.clone());
+        for factor in STRONGER {
+            let lambda = factor * best.lambda;
+            let weights = system.solve(lambda).weights;
+            let curvature = Curvature::new(&system, lambda);
+            let rounded =
+                curvature.round(weights.as_ref(), &spec, widths(bits), Rounding::Compensated);
+            let bias = system.bias(&rounded.weights);
+            let error = held_moments.mean_squared_error(rounded.weights.as_ref(), &bias);
+            if error < least {
+                least = error;
+                chosen = (rounded.weights, bias);
+            }
+        }
+        let mut weights = Mat::zeros(self.shortlist.candidates(), chosen.1.len());
+        for (row, &k) in kept.iter().enumerate() {
+            weights.row_mut(k).copy_from(chosen.0.row(row));
+        }
+        let scores = self.design.scores(weights.as_ref(), &chosen.1);
+        let by_row: Vec<f64> =
+            scores.col_iter().flat_map(|row| row.iter().copied().collect::<Vec<_>>()).collect();
+        Ok(Attempt {
+            seed: self.seed,
+            candidates: self.shortlist.candidates(),
+            features: kept.len(),
+            bits,
+            bytes: size::bytes(self.base, &spec, bits)?,
+            error: of_scores(&self.held, &by_row).error,
+            spec,
+            kept,
+        })
+    }
+}

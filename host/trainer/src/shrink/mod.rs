@@ -1,0 +1,283 @@
+//! The best model under so many bytes: bits of a weight × features that are kept
+//! × pools to keep them from × seeds.
+//!
+//! A part of the training rows that is not fitted to decides. Nothing else is
+//! looked at: an error on test rows, measured in the end, is honest, however
+//! many seeds were tried.
+
+mod attempt;
+mod size;
+
+use std::time::{Duration, Instant};
+
+use koan::{Calibration, Family, Model};
+
+use crate::blob::{HeadSpec, ModelSpec};
+use crate::fit::{Fitted, fit_loss};
+use crate::problem::Problem;
+use crate::progress::Progress;
+use crate::prune::{MOST_CANDIDATES, pool};
+use crate::solve::Loss;
+use crate::{Error, TrainOptions};
+use koan_data::{Table, Task};
+
+pub use attempt::Attempt;
+use attempt::Pool;
+
+/// How to look for a smaller model.
+#[derive(Clone, Debug)]
+pub struct ShrinkOptions {
+    /// Bytes that a blob may have; several sizes share pools and their sums.
+    pub flash: Vec<usize>,
+    /// Widths to try; by task if empty.
+    pub bits: Vec<u8>,
+    /// Features of the pools to keep features from; by the largest size if empty.
+    pub candidates: Vec<u16>,
+    /// What the head minimises in the end.
+    pub loss: Loss,
+    /// Seeds are tried for so long; only the model's own if zero.
+    pub time: Duration,
+}
+
+/// A smaller model and how it was found.
+#[derive(Clone, Debug)]
+pub struct Shrunk {
+    /// The best blob.
+    pub blob: Vec<u8>,
+    /// The best blob with the model's own seed.
+    pub own_seed: Vec<u8>,
+    /// All that was tried.
+    pub attempts: Vec<Attempt>,
+    /// The one of them that the blob is.
+    pub best: Attempt,
+    /// Sizes of the best pool: bytes against error on validation rows.
+    pub front: Vec<Attempt>,
+    /// Seeds that were tried.
+    pub seeds: usize,
+    /// What a user should know.
+    pub warnings: Vec<String>,
+}
+
+/// What all attempts share.
+pub(crate) struct Base<'m> {
+    /// Feature part of the model.
+    pub spec: ModelSpec,
+    model: Model<'m>,
+    problem: Problem<'m>,
+    options: ShrinkOptions,
+}
+
+impl Base<'_> {
+    /// Widths to try.
+    fn bits(&self) -> Vec<u8> {
+        match self.problem.task() {
+            _ if !self.options.bits.is_empty() => self.options.bits.clone(),
+            Task::Classification => vec![2, 3, 4],
+            Task::Regression => vec![3, 4, 8],
+        }
+    }
+
+    /// Pools to try: none, and ever larger ones.
+    fn pools(&self) -> Result<Vec<u16>, Error> {
+        if !self.options.candidates.is_empty() {
+            return Ok(self.options.candidates.clone());
+        }
+        let flash = self.options.flash.iter().copied().max().unwrap_or(0);
+        let (least, _) = size::most(self, flash, 2, usize::from(u16::MAX))?;
+        let most = MOST_CANDIDATES / 2 / self.spec.banks.len();
+        let mut pools = vec![least];
+        for factor in [2, 4, 8, 16] {
+            pools.push((factor * least).min(most));
+        }
+        pools.dedup();
+        Ok(pools.into_iter().map(|pool| pool.clamp(1, most) as u16).collect())
+    }
+
+    /// What training is asked for in the end.
+    fn train_options(&self, attempt: &Attempt) -> TrainOptions {
+        TrainOptions {
+            bits: Some(attempt.bits),
+            seed: attempt.seed,
+            loss: self.options.loss,
+            ..TrainOptions::default()
+        }
+    }
+
+    /// The specification of a whole model: what is in the old one beside its
+    /// features and its head.
+    pub(crate) fn whole(
+        &self,
+        features: &ModelSpec,
+        head: HeadSpec,
+        calibration: Option<Calibration>,
+    ) -> ModelSpec {
+        let names = (0..self.model.classes()).filter_map(|class| self.model.class_name(class));
+        ModelSpec {
+            task: self.model.task(),
+            head: Some(head),
+            class_names: names.map(str::to_owned).collect(),
+            calibration: self.model.calibration().and(calibration),
+            notes: self.model.notes().to_owned(),
+            ..features.clone()
+        }
+    }
+
+    /// Fits an attempt to all training rows.
+    fn finish(
+        &self,
+        attempt: &Attempt,
+        progress: &Progress,
+    ) -> Result<(Vec<u8>, Vec<String>), Error> {
+        let options = self.train_options(attempt);
+        self.encode(fit_loss(&self.problem, attempt.spec.clone(), &options, progress)?)
+    }
+
+    /// The blob of a fit, and its warnings.
+    fn encode(&self, fitted: Fitted) -> Result<(Vec<u8>, Vec<String>), Error> {
+        let Fitted { spec, compensated, calibration, warnings, .. } = fitted;
+        let blob = self.whole(&spec, compensated, calibration).encode()?;
+        crate::blob::predictor(&blob)?.self_test()?;
+        Ok((blob, warnings))
+    }
+}
+
+/// An attempt, and its blob and warnings if they have been made.
+#[derive(Clone)]
+struct Found {
+    attempt: Attempt,
+    made: Option<(Vec<u8>, Vec<String>)>,
+}
+
+/// The search for the best model under one size.
+struct Search {
+    flash: usize,
+    /// The pool that the best features are kept from.
+    candidates: u16,
+    /// The best with the model's own seed.
+    own: Option<Found>,
+    best: Option<Found>,
+    front: Vec<Attempt>,
+    attempts: Vec<Attempt>,
+}
+
+impl Search {
+    /// Looks at what a pool gives under the size. Ridge heads are fitted at once:
+    /// the sums of the pool are gone afterwards.
+    fn look(
+        &mut self,
+        base: &Base<'_>,
+        pool: &Pool<'_>,
+        candidates: u16,
+        progress: &Progress,
+    ) -> Result<(), Error> {
+        progress.phase("rounding the weights")?;
+        let tried =
+            base.bits().into_iter().filter_map(|bits| pool.attempt(self.flash, bits).transpose());
+        let tried = tried.collect::<Result<Vec<_>, Error>>()?;
+        let best = tried.iter().min_by(|a, b| a.error.total_cmp(&b.error)).cloned();
+        self.attempts.extend(tried);
+        if let Some(attempt) = best
+            && self.best.as_ref().is_none_or(|best| attempt.error < best.attempt.error)
+        {
+            self.front = pool.front(&attempt)?;
+            self.candidates = candidates;
+            let ridge = base.options.loss == Loss::Squared;
+            let made = if ridge { Some(pool.finish(&attempt, progress)?) } else { None };
+            self.best = Some(Found { attempt, made });
+        }
+        Ok(())
+    }
+
+    /// The end of the search.
+    fn finish(self, base: &Base<'_>, seeds: usize, progress: &Progress) -> Result<Shrunk, Error> {
+        let (Some(own), Some(best)) = (self.own, self.best) else {
+            return Err(Error::Options(format!("nothing fits in {} bytes", self.flash)));
+        };
+        let made = |found: Found| match found.made {
+            Some(made) => Ok(made),
+            None => base.finish(&found.attempt, progress),
+        };
+        let (seed, attempt) = (own.attempt.seed, best.attempt.clone());
+        let (own_seed, own_warnings) = made(own)?;
+        let (blob, warnings) =
+            if attempt.seed == seed { (own_seed.clone(), own_warnings) } else { made(best)? };
+        if blob.len() > self.flash {
+            return Err(Error::Options(format!("the model came out at {} bytes", blob.len())));
+        }
+        let Self { attempts, front, .. } = self;
+        Ok(Shrunk { blob, own_seed, attempts, best: attempt, front, seeds, warnings })
+    }
+}
+
+/// Looks for the best model under each of the sizes that has the input maps, the
+/// families and the bandwidths of `blob`.
+///
+/// # Errors
+/// A model that cannot be shrunk, such as one without a head or of bins; a size
+/// that not even one feature fits in; a table that does not suit the model.
+pub fn shrink(
+    blob: &[u8],
+    train: &Table,
+    options: &ShrinkOptions,
+    progress: &Progress,
+) -> Result<Vec<Shrunk>, Error> {
+    let start = Instant::now();
+    let model = Model::parse(blob)?;
+    let problem = Problem::new(train, false);
+    if model.outputs() != problem.outputs || model.inputs() != train.inputs {
+        return Err(Error::Options("the data are not what the model was trained on".into()));
+    }
+    let base =
+        Base { spec: ModelSpec::features_of(&model), model, problem, options: options.clone() };
+    if base.spec.banks.iter().any(|bank| matches!(bank.family, Family::Bin { .. })) {
+        return Err(Error::Options("models of bins cannot be shrunk".into()));
+    }
+    for &flash in &options.flash {
+        let (least, bytes) = size::most(&base, flash, 2, 1)?;
+        if least == 0 {
+            return Err(Error::Options(format!(
+                "a model with one feature has {bytes} bytes, {flash} are allowed"
+            )));
+        }
+    }
+    let search = |&flash| Search {
+        flash,
+        candidates: 0,
+        own: None,
+        best: None,
+        front: Vec::new(),
+        attempts: Vec::new(),
+    };
+    let mut searches: Vec<Search> = options.flash.iter().map(search).collect();
+    let own = model.seed();
+    let pool_of = |seed: u64, candidates: u16| {
+        Pool::new(&base, ModelSpec { seed, ..pool(&base.spec, candidates) }, progress)
+    };
+    for candidates in base.pools()? {
+        let pool = pool_of(own, candidates)?;
+        for search in &mut searches {
+            search.look(&base, &pool, candidates, progress)?;
+        }
+    }
+    for search in &mut searches {
+        search.own.clone_from(&search.best);
+    }
+    let mut seeds = 1;
+    let mut slowest = Duration::ZERO;
+    // The final fits take about as long as a seed does.
+    while start.elapsed() + 2 * slowest < options.time {
+        let begun = Instant::now();
+        let mut pools: Vec<u16> = searches.iter().map(|search| search.candidates).collect();
+        pools.sort_unstable();
+        pools.dedup();
+        for candidates in pools {
+            let pool = pool_of(own.wrapping_add(seeds as u64), candidates)?;
+            for search in searches.iter_mut().filter(|search| search.candidates == candidates) {
+                search.look(&base, &pool, candidates, progress)?;
+            }
+        }
+        seeds += 1;
+        slowest = slowest.max(begun.elapsed());
+    }
+    searches.into_iter().map(|search| search.finish(&base, seeds, progress)).collect()
+}

@@ -1,0 +1,273 @@
+//! Feature matrices in memory, for solvers that visit rows more than once.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+use crate::features::FeatureMap;
+use crate::moments::Moments;
+use koan_data::Table;
+
+/// Rows of a block: sums over a block are one term of the sum over all rows.
+const BLOCK: usize = 512;
+/// Entries that are turned into f64 at a time: they stay in a core's cache.
+const CACHED: usize = 1 << 15;
+
+/// Features of n rows: K × n, column-major, so that a row's features lie together. Two
+/// bytes an entry: integers, which are multiplied by the unit of their feature.
+#[derive(Clone, Debug)]
+pub struct Design {
+    values: Vec<i16>,
+    /// What the integers of each feature are multiplied by.
+    units: Vec<f64>,
+    features: usize,
+}
+
+impl Design {
+    /// From `values`, row after row, `features` each, in units of 1.
+    ///
+    /// # Panics
+    /// If `features` is 0 or does not divide the number of values.
+    #[must_use]
+    pub fn new(values: Vec<i16>, features: usize) -> Self {
+        assert!(features > 0 && values.len().is_multiple_of(features), "whole rows");
+        Self { values, units: vec![1.0; features], features }
+    }
+
+    /// The features that the core computes of `rows` of `table`.
+    ///
+    /// # Errors
+    /// A table with another number of inputs.
+    pub fn of(map: &FeatureMap, table: &Table, rows: &[usize]) -> Result<Self, koan::Error> {
+        let design = Self::new(map.features_of(table, rows)?, map.features());
+        Ok(Self { units: map.units().to_vec(), ..design })
+    }
+
+    /// Number of rows, n.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.values.len() / self.features
+    }
+
+    /// Number of features, K.
+    #[must_use]
+    pub fn features(&self) -> usize {
+        self.features
+    }
+
+    /// The integers of row `i`.
+    #[must_use]
+    pub fn row(&self, i: usize) -> &[i16] {
+        &self.values[i * self.features..][..self.features]
+    }
+
+    /// These rows and then those of another design of the same features.
+    #[must_use]
+    pub fn chain(mut self, other: Self) -> Self {
+        self.values.extend(other.values);
+        self
+    }
+
+    /// Works through blocks of rows in parallel, results in order. `step` sees the
+    /// parts of a block, one after the other, as K × m matrices of f64, with the
+    /// number of the first row.
+    fn blocks<R: Send>(
+        &self,
+        start: impl Fn(usize) -> R + Sync,
+        step: impl Fn(&mut R, usize, MatRef<'_, f64>) + Sync,
+    ) -> Vec<R> {
+        let rows = (CACHED / self.features).clamp(4, BLOCK);
+        self.values
+            .par_chunks(BLOCK * self.features)
+            .enumerate()
+            .map_init(Vec::new, |buffer: &mut Vec<f64>, (number, values)| {
+                let mut result = start(values.len() / self.features);
+                for (part, values) in values.chunks(rows * self.features).enumerate() {
+                    buffer.clear();
+                    for row in values.chunks_exact(self.features) {
+                        let units = row.iter().zip(&self.units);
+                        buffer.extend(units.map(|(&value, unit)| f64::from(value) * unit));
+                    }
+                    let columns = values.len() / self.features;
+                    let part_of = MatRef::from_column_major_slice(buffer, self.features, columns);
+                    step(&mut result, number * BLOCK + part * rows, part_of);
+                }
+                result
+            })
+            .collect()
+    }
+
+    /// Scores wᵀφ + b of all rows: T × n. `weights`: K × T, `bias`: T.
+    #[must_use]
+    pub fn scores(&self, weights: MatRef<'_, f64>, bias: &[f64]) -> Mat<f64> {
+        let start = |rows| Mat::<f64>::zeros(bias.len(), rows);
+        joined(
+            bias.len(),
+            self.rows(),
+            self.blocks(start, |scores, row, part| {
+                let at = row % BLOCK;
+                score(scores.as_mut().subcols_mut(at, part.ncols()), weights, bias, part);
+            }),
+        )
+    }
+
+    /// Σ_i φ_i·r_iᵀ: K × T. `residuals`: T × n.
+    #[must_use]
+    pub fn gather(&self, residuals: MatRef<'_, f64>) -> Mat<f64> {
+        let start = |_| Mat::<f64>::zeros(self.features, residuals.nrows());
+        let parts = self.blocks(start, |sum, row, part| {
+            let mine = residuals.subcols(row, part.ncols());
+            matmul(sum.as_mut(), Accum::Add, part, mine.transpose(), 1.0, Par::Seq);
+        });
+        summed(self.features, residuals.nrows(), &parts)
+    }
+
+    /// Scores, residuals and what the residuals gather, in one pass: as
+    /// [`Self::scores`], a map of the scores (T × m, those of the rows from the number
+    /// given on), and [`Self::gather`] of what it gives.
+    #[must_use]
+    pub fn through(
+        &self,
+        weights: MatRef<'_, f64>,
+        bias: &[f64],
+        residuals: impl Fn(usize, MatRef<'_, f64>) -> Mat<f64> + Sync,
+    ) -> [Mat<f64>; 3] {
+        let (features, outputs) = (self.features, bias.len());
+        let start = |rows| {
+            let rows = || Mat::<f64>::zeros(outputs, rows);
+            [rows(), rows(), Mat::zeros(features, outputs)]
+        };
+        let parts = self.blocks(start, |[scores, left, sum], row, part| {
+            let (at, rows) = (row % BLOCK, part.ncols());
+            score(scores.as_mut().subcols_mut(at, rows), weights, bias, part);
+            let mine = residuals(row, scores.as_ref().subcols(at, rows));
+            matmul(sum.as_mut(), Accum::Add, part, mine.transpose(), 1.0, Par::Seq);
+            left.as_mut().subcols_mut(at, rows).copy_from(&mine);
+        });
+        let (mut scores, mut left, mut sums) = (Vec::new(), Vec::new(), Vec::new());
+        for [a, b, c] in parts {
+            scores.push(a);
+            left.push(b);
+            sums.push(c);
+        }
+        let rows = self.rows();
+        [
+            joined(outputs, rows, scores),
+            joined(outputs, rows, left),
+            summed(features, outputs, &sums),
+        ]
+    }
+
+    /// Mean over features of their variance, rows weighted, times Σ of the
+    /// weights: what λ is multiplied by.
+    #[must_use]
+    pub fn unit(&self, weights: &[f64]) -> f64 {
+        let (mut sums, mut squares) = (vec![0.0; self.features], 0.0);
+        for (i, weight) in weights.iter().enumerate() {
+            for ((sum, &value), unit) in sums.iter_mut().zip(self.row(i)).zip(&self.units) {
+                let value = f64::from(value) * unit;
+                *sum += weight * value;
+                squares += weight * value * value;
+            }
+        }
+        let total: f64 = weights.iter().sum();
+        let means: f64 = sums.iter().map(|sum| sum * sum / total).sum();
+        let unit = (squares - means) / self.features as f64;
+        if unit > 0.0 { unit } else { 1.0 }
+    }
+
+    /// The sufficient statistics of a least-squares fit to `targets` (T × n).
+    #[must_use]
+    pub fn moments(&self, targets: MatRef<'_, f64>, weights: Option<&[f64]>) -> Moments {
+        let mut moments = Moments::new(self.features, targets.nrows());
+        for (number, values) in self.values.chunks(BLOCK * self.features).enumerate() {
+            let (start, rows) = (number * BLOCK, values.len() / self.features);
+            let weights = weights.map(|all| &all[start..start + rows]);
+            moments.add(values, targets.subcols(start, rows).transpose(), weights);
+        }
+        moments.in_units(&self.units)
+    }
+}
+
+/// wᵀφ + b of some rows.
+fn score(
+    mut scores: MatMut<'_, f64>,
+    weights: MatRef<'_, f64>,
+    bias: &[f64],
+    part: MatRef<'_, f64>,
+) {
+    for column in scores.as_mut().col_iter_mut() {
+        column.iter_mut().zip(bias).for_each(|(score, bias)| *score = *bias);
+    }
+    matmul(scores, Accum::Add, weights.transpose(), part, 1.0, Par::Seq);
+}
+
+/// Blocks of columns side by side.
+fn joined(outputs: usize, rows: usize, parts: Vec<Mat<f64>>) -> Mat<f64> {
+    let mut all = Mat::zeros(outputs, rows);
+    let mut start = 0;
+    for part in parts {
+        all.as_mut().subcols_mut(start, part.ncols()).copy_from(&part);
+        start += part.ncols();
+    }
+    all
+}
+
+/// The sum of matrices, in order.
+fn summed(features: usize, outputs: usize, parts: &[Mat<f64>]) -> Mat<f64> {
+    let mut sum = Mat::zeros(features, outputs);
+    for part in parts {
+        sum += part;
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use koan::generator::Stream;
+
+    #[test]
+    fn products_and_moments_are_those_of_the_matrix() {
+        let (features, rows) = (150, 1300);
+        let stream = Stream::new(2, 0);
+        let values: Vec<i16> =
+            (0..features * rows).map(|i| stream.draw(i as u64) as i16 / 8).collect();
+        let matrix = Mat::from_fn(features, rows, |k, i| f64::from(values[i * features + k]));
+        let design = Design::new(values, features);
+        let weights = Mat::from_fn(features, 2, |k, t| ((k * 2 + t) as f64).sin());
+        let scores = design.scores(weights.as_ref(), &[1.0, -2.0]);
+        let direct = weights.transpose() * &matrix;
+        for i in 0..rows {
+            assert!((scores[(0, i)] - direct[(0, i)] - 1.0).abs() < 1e-6);
+            assert!((scores[(1, i)] - direct[(1, i)] + 2.0).abs() < 1e-6);
+        }
+        let residuals = Mat::from_fn(2, rows, |t, i| ((i + t) as f64).cos());
+        let gathered = design.gather(residuals.as_ref());
+        let direct = &matrix * residuals.transpose();
+        assert!((&gathered - &direct).norm_max() < 1e-6);
+
+        let [same, left, sum] = design.through(weights.as_ref(), &[1.0, -2.0], |row, part| {
+            Mat::from_fn(2, part.ncols(), |t, i| part[(t, i)] * (row + i) as f64)
+        });
+        assert!((&same - &scores).norm_max() < 1e-9);
+        let scaled = Mat::from_fn(2, rows, |t, i| scores[(t, i)] * i as f64);
+        assert!((&left - &scaled).norm_max() < 1e-6);
+        assert!((&sum - &design.gather(scaled.as_ref())).norm_max() < 1e-3);
+
+        let row_weights: Vec<f64> = (0..rows).map(|i| 0.5 + (i % 3) as f64).collect();
+        let moments = design.moments(residuals.as_ref(), Some(&row_weights));
+        let scaled = Mat::from_fn(features, rows, |k, i| row_weights[i] * matrix[(k, i)]);
+        let expected = &scaled * matrix.transpose();
+        for j in 0..features {
+            for i in j..features {
+                let (a, b) = (moments.gram[(i, j)], expected[(i, j)]);
+                assert!((a - b).abs() <= 1e-12 * b.abs() + 1e-3, "{i} {j}: {a} {b}");
+            }
+        }
+        assert!((&moments.cross - &scaled * residuals.transpose()).norm_max() < 1e-5);
+        assert!((moments.count - row_weights.iter().sum::<f64>()).abs() < 1e-9);
+        let squares: f64 = (0..rows).map(|i| row_weights[i] * residuals[(0, i)].powi(2)).sum();
+        assert!((moments.target_square[0] - squares).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,342 @@
+//! Logistic and multinomial regression by Newton's method: the steps are found
+//! by conjugate gradients, preconditioned with the Gram matrix of the features.
+//!
+//! The Hessian is Σ c_i·φ_iφ_iᵀ·p_i(1 − p_i) + μI (and its multinomial
+//! counterpart), bounded by multiples of the Gram matrix (Böhning 1992), so the
+//! factor that ridge regression needs makes its condition small, however
+//! correlated the features are. What stops the solver is the duality gap: for
+//! any probabilities p with Σ_i c_i·p_i = Σ_i c_i·e_{y_i},
+//! Σ c_i·H(p_i) − ‖Σ c_i·φ_i(e_{y_i} − p_i)ᵀ‖²/(2μ), H the entropy, is a lower
+//! bound on the objective.
+
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+
+use super::loss::{Loss, probabilities, sign};
+use super::newton::{Pair, Preconditioner, Step, conjugate_gradients};
+use super::{Convergence, Design, Solution, bias, relative};
+use crate::moments::Moments;
+use crate::panels;
+use crate::ridge::{LinearFit, System};
+
+/// Newton steps at most.
+const STEPS: usize = 100;
+
+/// A logistic regression whose penalty is still open.
+#[derive(Debug)]
+pub struct Logistic<'d> {
+    design: &'d Design,
+    labels: &'d [u32],
+    outputs: usize,
+    weights: Option<&'d [f64]>,
+    /// Centred Gram matrix, weighted.
+    system: System,
+    /// Σ of the rows' weights, in all and for each output's class.
+    total: f64,
+    class_totals: Vec<f64>,
+    /// Σ c_i·φ_i·e_{y_i}ᵀ, K × T, and Σ c_i·φ_i, K × 1.
+    class_sums: Mat<f64>,
+    sums: Mat<f64>,
+}
+
+/// Weights, biases and all scores.
+struct State {
+    weights: Mat<f64>,
+    bias: Vec<f64>,
+    scores: Mat<f64>,
+    objective: f64,
+}
+
+impl<'d> Logistic<'d> {
+    /// The regression of `labels` on `design`; one output for two classes
+    /// (labels 0 and 1), otherwise one for each. `weights` of rows: none for
+    /// all 1.
+    #[must_use]
+    pub fn new(
+        design: &'d Design,
+        labels: &'d [u32],
+        outputs: usize,
+        weights: Option<&'d [f64]>,
+    ) -> Self {
+        let wanted = Mat::from_fn(outputs, labels.len(), |t, i| indicator(labels[i], t, outputs));
+        let moments = design.moments(wanted.as_ref(), weights);
+        let system = System::new(&moments);
+        let Moments { count, cross, sum, target_sum, .. } = moments;
+        Self {
+            design,
+            labels,
+            outputs,
+            weights,
+            system,
+            total: count,
+            class_totals: target_sum,
+            class_sums: cross,
+            sums: sum,
+        }
+    }
+
+    /// Mean variance of a feature times the rows: μ = λ·unit.
+    #[must_use]
+    pub fn unit(&self) -> f64 {
+        self.system.unit()
+    }
+
+    /// The least objective for a λ, up to the share `tolerance`; `start` is
+    /// where the search begins.
+    ///
+    /// λ = 0 is taken as 1e-10, since separable classes have no minimum.
+    pub fn solve(&self, lambda: f64, start: Option<&LinearFit>, tolerance: f64) -> Solution {
+        let lambda = lambda.max(1e-10);
+        let penalty = lambda * self.unit();
+        let mut state = self.start(start, penalty);
+        // The curvature of a row where nothing is known yet.
+        let curvature = if self.outputs == 1 { 0.25 } else { 0.5 / self.outputs as f64 };
+        let (factor, _) = self.system.factor(lambda / curvature);
+        let precondition = Preconditioner { factor, curvature, total: self.total };
+
+        let mut convergence = Convergence {
+            iterations: 0,
+            objective: state.objective,
+            gap: f64::INFINITY,
+            tolerance,
+        };
+        let mut first = None;
+        loop {
+            let chances = self.chances(&state.scores);
+            let residual = self.residual(&chances);
+            let gathered = self.design.gather(residual.as_ref());
+            convergence.objective = state.objective;
+            let gap = state.objective - self.bound(&chances, &gathered, penalty);
+            convergence.gap = relative(gap, state.objective);
+            if convergence.reached() || convergence.iterations == STEPS {
+                break;
+            }
+            convergence.iterations += 1;
+            let gradient = self.gradient(&state, &residual, gathered, penalty);
+            let size = precondition.dot(&gradient);
+            let share = size / *first.get_or_insert(size);
+            let forcing = share.sqrt().sqrt().clamp(1e-4, 0.3);
+            let step = self.newton_step(&gradient, &chances, penalty, &precondition, forcing);
+            if !self.search(&mut state, &step, &gradient, penalty) {
+                break;
+            }
+        }
+        let State { weights, mut bias, .. } = state;
+        if self.outputs > 1 {
+            // A softmax does not see a shift of all biases.
+            let mean = bias.iter().sum::<f64>() / bias.len() as f64;
+            bias.iter_mut().for_each(|b| *b -= mean);
+        }
+        Solution { fit: LinearFit { weights, bias, lambda }, convergence }
+    }
+
+    /// For every row Σ over outputs of p(1 − p)/T, times its weight: the
+    /// curvature of the loss at `fit`, shared by the outputs.
+    #[must_use]
+    pub fn curvature(&self, fit: &LinearFit) -> Vec<f64> {
+        let scores = self.design.scores(fit.weights.as_ref(), &fit.bias);
+        let chances = self.chances(&scores);
+        (0..self.labels.len())
+            .map(|i| {
+                let sum: f64 =
+                    (0..self.outputs).map(|t| chances[(t, i)] * (1.0 - chances[(t, i)])).sum();
+                self.weight(i) * sum / self.outputs as f64
+            })
+            .collect()
+    }
+
+    /// The best biases for other weights, from those of `fit`.
+    #[must_use]
+    pub fn bias(&self, weights: MatRef<'_, f64>, fit: &LinearFit) -> Vec<f64> {
+        let scores = self.design.scores(weights, &vec![0.0; self.outputs]);
+        let mut best = fit.bias.clone();
+        bias::logistic(scores.as_ref(), self.labels, self.weights, &mut best);
+        best
+    }
+
+    fn weight(&self, i: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[i])
+    }
+
+    fn start(&self, start: Option<&LinearFit>, penalty: f64) -> State {
+        let (weights, bias) = match start {
+            Some(fit) => (fit.weights.clone(), fit.bias.clone()),
+            None => {
+                // The classes' shares. No class may start at no share at all.
+                let share = |t: usize| {
+                    ((self.class_totals[t] + 0.5) / (self.total + 1.0)).clamp(1e-12, 1.0 - 1e-12)
+                };
+                let bias = (0..self.outputs)
+                    .map(|t| {
+                        let odds = if self.outputs == 1 { 1.0 - share(t) } else { 1.0 };
+                        (share(t) / odds).ln()
+                    })
+                    .collect();
+                (Mat::zeros(self.design.features(), self.outputs), bias)
+            }
+        };
+        let scores = self.design.scores(weights.as_ref(), &bias);
+        let objective = self.objective(&scores, &weights, penalty);
+        State { weights, bias, scores, objective }
+    }
+
+    fn objective(&self, scores: &Mat<f64>, weights: &Mat<f64>, penalty: f64) -> f64 {
+        Loss::Logistic.total(scores.as_ref(), self.labels, self.weights)
+            + 0.5 * penalty * weights.squared_norm_l2()
+    }
+
+    /// Probabilities of the outputs' classes: T × n.
+    fn chances(&self, scores: &Mat<f64>) -> Mat<f64> {
+        let mut chances = scores.clone();
+        panels::columns(chances.as_mut(), 1024).into_par_iter().for_each(|mut part| {
+            for i in 0..part.ncols() {
+                let column = part.as_mut().col_mut(i).try_as_col_major_mut();
+                probabilities(column.expect("columns of a Mat are contiguous").as_slice_mut());
+            }
+        });
+        chances
+    }
+
+    /// c_i(p_i − e_{y_i}): T × n.
+    fn residual(&self, chances: &Mat<f64>) -> Mat<f64> {
+        Mat::from_fn(self.outputs, self.labels.len(), |t, i| {
+            self.weight(i) * (chances[(t, i)] - indicator(self.labels[i], t, self.outputs))
+        })
+    }
+
+    /// By weights and by the bias of centred features.
+    fn gradient(
+        &self,
+        state: &State,
+        residual: &Mat<f64>,
+        gathered: Mat<f64>,
+        penalty: f64,
+    ) -> Pair {
+        let mut gradient = self.centred(gathered, residual);
+        gradient.weights += faer::Scale(penalty) * &state.weights;
+        gradient
+    }
+
+    /// Σ (φ_i − mean)·r_iᵀ and Σ r_i from Σ φ_i·r_iᵀ.
+    fn centred(&self, mut gathered: Mat<f64>, residual: &Mat<f64>) -> Pair {
+        let sums: Vec<f64> = (0..self.outputs).map(|t| residual.row(t).iter().sum()).collect();
+        for (t, sum) in sums.iter().enumerate() {
+            for (k, mean) in self.system.means().iter().enumerate() {
+                gathered[(k, t)] -= mean * sum;
+            }
+        }
+        Pair { weights: gathered, bias: sums }
+    }
+
+    /// The lower bound on the objective that the probabilities give.
+    fn bound(&self, chances: &Mat<f64>, gathered: &Mat<f64>, penalty: f64) -> f64 {
+        let outputs = self.outputs;
+        // Mixing in one distribution gives every class its total.
+        let sums: Vec<f64> = (0..outputs)
+            .map(|t| (0..self.labels.len()).map(|i| self.weight(i) * chances[(t, i)]).sum())
+            .collect();
+        let excess = |sum: f64, wanted: f64| if sum > wanted { 1.0 - wanted / sum } else { 0.0 };
+        let mut share =
+            (0..outputs).map(|t| excess(sums[t], self.class_totals[t])).fold(0.0f64, f64::max);
+        if outputs == 1 {
+            share = share.max(excess(self.total - sums[0], self.total - self.class_totals[0]));
+        }
+        let mixed: Vec<f64> = (0..outputs)
+            .map(|t| {
+                let left = self.class_totals[t] - (1.0 - share) * sums[t];
+                if share > 0.0 { (left / (share * self.total)).clamp(0.0, 1.0) } else { 0.0 }
+            })
+            .collect();
+        let entropy = |p: f64| if p > 0.0 { -p * p.ln() } else { 0.0 };
+        let entropies: f64 = (0..self.labels.len())
+            .map(|i| {
+                let chance = |t: usize| (1.0 - share) * chances[(t, i)] + share * mixed[t];
+                let mut sum: f64 = (0..outputs).map(|t| entropy(chance(t))).sum();
+                if outputs == 1 {
+                    sum += entropy(1.0 - chance(0));
+                }
+                self.weight(i) * sum
+            })
+            .sum();
+        let mut square = 0.0;
+        for t in 0..outputs {
+            for k in 0..self.design.features() {
+                let towards = self.class_sums[(k, t)] - mixed[t] * self.sums[(k, 0)];
+                square += (share * towards - (1.0 - share) * gathered[(k, t)]).powi(2);
+            }
+        }
+        entropies - square / (2.0 * penalty)
+    }
+
+    /// The Newton step, up to the share `forcing`.
+    fn newton_step(
+        &self,
+        gradient: &Pair,
+        chances: &Mat<f64>,
+        penalty: f64,
+        precondition: &Preconditioner,
+        forcing: f64,
+    ) -> Step {
+        conjugate_gradients(gradient, self.labels.len(), precondition, forcing, |direction| {
+            let bias = self.raw_bias(direction);
+            let [scores, curved, gathered] =
+                self.design.through(direction.weights.as_ref(), &bias, |start, scores| {
+                    self.curved(start, chances.as_ref().subcols(start, scores.ncols()), scores)
+                });
+            let mut image = self.centred(gathered, &curved);
+            image.weights += faer::Scale(penalty) * &direction.weights;
+            (image, scores)
+        })
+    }
+
+    /// Biases of uncentred features.
+    fn raw_bias(&self, pair: &Pair) -> Vec<f64> {
+        (0..self.outputs)
+            .map(|t| {
+                let means = self.system.means().iter().enumerate();
+                pair.bias[t] - means.map(|(k, mean)| mean * pair.weights[(k, t)]).sum::<f64>()
+            })
+            .collect()
+    }
+
+    /// c_i(diag(p_i) − p_ip_iᵀ)·s_i for scores s_i of the rows from `start` on.
+    fn curved(&self, start: usize, chances: MatRef<'_, f64>, scores: MatRef<'_, f64>) -> Mat<f64> {
+        let mut curved = Mat::<f64>::zeros(self.outputs, scores.ncols());
+        for i in 0..scores.ncols() {
+            let (p, s) = (chances.col(i), scores.col(i));
+            let mean: f64 = (0..self.outputs).map(|t| p[t] * s[t]).sum();
+            for t in 0..self.outputs {
+                curved[(t, i)] = self.weight(start + i) * p[t] * (s[t] - mean);
+            }
+        }
+        curved
+    }
+
+    /// Moves along the step, halved until the objective falls enough; whether
+    /// it did.
+    fn search(&self, state: &mut State, step: &Step, gradient: &Pair, penalty: f64) -> bool {
+        let slope = gradient.dot(&step.by);
+        if slope >= 0.0 {
+            return false;
+        }
+        let bias = self.raw_bias(&step.by);
+        let mut length = 1.0;
+        while length > 1e-10 {
+            let scores = &state.scores + faer::Scale(length) * &step.scores;
+            let weights = &state.weights + faer::Scale(length) * &step.by.weights;
+            let objective = self.objective(&scores, &weights, penalty);
+            if objective <= state.objective + 1e-4 * length * slope {
+                state.bias.iter_mut().zip(&bias).for_each(|(b, step)| *b += length * step);
+                (state.scores, state.weights, state.objective) = (scores, weights, objective);
+                return true;
+            }
+            length *= 0.5;
+        }
+        false
+    }
+}
+
+/// 1 if `label` is the class of output `t`.
+fn indicator(label: u32, t: usize, outputs: usize) -> f64 {
+    if sign(label, t, outputs) > 0.0 { 1.0 } else { 0.0 }
+}

@@ -1,0 +1,89 @@
+//! Losses of scores, and what solvers need of them.
+
+use faer::MatRef;
+
+/// What a head is fitted to minimise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Loss {
+    /// (y − s)², y = ±1 for classes: ridge regression
+    Squared,
+    /// logistic regression, multinomial for more than two classes
+    Logistic,
+    /// max(0, 1 − y·s): a linear support vector machine, one against the rest
+    Hinge,
+}
+
+impl Loss {
+    /// The name, as the command line and reports have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Squared => "squared",
+            Self::Logistic => "logistic",
+            Self::Hinge => "hinge",
+        }
+    }
+
+    /// Sum over rows of the weighted loss. `scores`: T × n; `labels`: a class
+    /// for each row, 0 or 1 when T = 1; `weights` of rows: none for all 1.
+    #[must_use]
+    pub fn total(self, scores: MatRef<'_, f64>, labels: &[u32], weights: Option<&[f64]>) -> f64 {
+        let outputs = scores.nrows();
+        let mut total = 0.0;
+        for (i, &label) in labels.iter().enumerate() {
+            let row = scores.col(i);
+            let loss = match self {
+                Self::Logistic if outputs == 1 => {
+                    softplus(if label == 1 { -row[0] } else { row[0] })
+                }
+                Self::Logistic => {
+                    let top = (0..outputs).fold(f64::NEG_INFINITY, |m, t| m.max(row[t]));
+                    let sum: f64 = (0..outputs).map(|t| (row[t] - top).exp()).sum();
+                    top + sum.ln() - row[label as usize]
+                }
+                Self::Hinge => {
+                    (0..outputs).map(|t| (1.0 - sign(label, t, outputs) * row[t]).max(0.0)).sum()
+                }
+                Self::Squared => {
+                    (0..outputs).map(|t| (row[t] - sign(label, t, outputs)).powi(2)).sum::<f64>()
+                }
+            };
+            total += weights.map_or(1.0, |weights| weights[i]) * loss;
+        }
+        total
+    }
+}
+
+/// ±1: whether `label` is the class that output `t` stands for.
+pub(crate) fn sign(label: u32, t: usize, outputs: usize) -> f64 {
+    let class = if outputs == 1 { 1 } else { t };
+    if label as usize == class { 1.0 } else { -1.0 }
+}
+
+/// ln(1 + exp(z)) without overflow.
+pub(crate) fn softplus(z: f64) -> f64 {
+    z.max(0.0) + (-z.abs()).exp().ln_1p()
+}
+
+/// 1 / (1 + exp(−z)) without overflow.
+pub(crate) fn sigmoid(z: f64) -> f64 {
+    let e = (-z.abs()).exp();
+    if z >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) }
+}
+
+/// Probabilities of the outputs of one row, in place: logistic of one score,
+/// softmax of several.
+pub(crate) fn probabilities(scores: &mut [f64]) {
+    if let [score] = scores {
+        *score = sigmoid(*score);
+        return;
+    }
+    let top = scores.iter().fold(f64::NEG_INFINITY, |m, &s| m.max(s));
+    let mut sum = 0.0;
+    for score in scores.iter_mut() {
+        *score = (*score - top).exp();
+        sum += *score;
+    }
+    scores.iter_mut().for_each(|score| *score /= sum);
+}

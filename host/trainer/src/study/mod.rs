@@ -1,0 +1,261 @@
+//! What a report shows beyond one model: how the error depends on the number of
+//! features, on the bits of a weight and on the training rows.
+//!
+//! The runs take the input map, the bandwidths and the laws of the model that was
+//! trained; only the head is fitted again. How far they go is bounded by counts,
+//! not by time, so that the same data and seed give the same figures. The test
+//! rows are only evaluated: nothing is chosen by them.
+
+mod predictions;
+#[cfg(test)]
+mod tests;
+
+use koan::generator::Stream;
+
+use crate::blob::{BankSpec, ModelSpec, whole};
+use crate::evaluate::evaluate;
+use crate::features::FeatureMap;
+use crate::fit::{Fitted, fit_loss, fit_moments, fit_sparse, hold_out};
+use crate::judge::sparse_slots;
+use crate::moments::Moments;
+use crate::problem::Problem;
+use crate::progress::Progress;
+use crate::solve::Loss;
+use crate::train::encode;
+use crate::{Error, TrainOptions};
+use koan_data::Table;
+
+pub use predictions::{probabilities, values};
+
+/// Training rows that the runs see at most.
+const TRAIN_ROWS: usize = 20_000;
+/// Test rows that judge them at most.
+const TEST_ROWS: usize = 10_000;
+/// Features of the largest run, for ridge regression...
+const RIDGE_COLUMNS: usize = 1024;
+/// ...and for the other solvers.
+const LOSS_COLUMNS: usize = 512;
+/// Halvings of the number of features.
+const HALVINGS: u32 = 5;
+/// Training rows of the smallest run of a learning curve.
+const FEWEST_ROWS: usize = 40;
+/// Points of a learning curve at most.
+const LESSONS: u32 = 6;
+
+/// The runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Study {
+    /// Training rows that the runs saw.
+    pub train_rows: usize,
+    /// Test rows that judged them.
+    pub test_rows: usize,
+    /// Features of the largest run.
+    pub features: usize,
+    /// Bits of a weight of the learning curve, and of the model.
+    pub bits: u8,
+    /// Models of different size, fitted to all of `train_rows`.
+    pub runs: Vec<Run>,
+    /// Models of different training rows, from the fewest on.
+    pub lessons: Vec<Lesson>,
+}
+
+/// A model of another size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Run {
+    /// Columns of the head.
+    pub features: usize,
+    /// Bits of a weight.
+    pub bits: u8,
+    /// Bytes of the blob.
+    pub bytes: usize,
+    /// On the test rows, as [`evaluate`] has it.
+    pub error: f64,
+}
+
+/// A model of fewer training rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lesson {
+    /// Training rows.
+    pub rows: usize,
+    /// Error on these rows.
+    pub train_error: f64,
+    /// Error on the test rows.
+    pub test_error: f64,
+}
+
+/// Trains models with the features of `spec` (of a model that predicts a target),
+/// or fewer, on `train` and judges them on `test`.
+///
+/// # Errors
+/// What training may fail with.
+pub fn study(
+    train: &Table,
+    test: &Table,
+    spec: &ModelSpec,
+    options: &TrainOptions,
+    progress: &Progress,
+) -> Result<Study, Error> {
+    let (train, test) = (thinned(train, TRAIN_ROWS), thinned(test, TEST_ROWS));
+    let spec = capped(spec, options);
+    let bits = options.bits_for(train.schema.task());
+    let runs = sizes(&train, &test, &spec, options, progress)?;
+    let lessons = learning(&train, &test, &spec, options, progress)?;
+    Ok(Study {
+        train_rows: train.rows(),
+        test_rows: test.rows(),
+        features: spec.banks.iter().map(BankSpec::columns).sum(),
+        bits,
+        runs,
+        lessons,
+    })
+}
+
+/// At most so many rows, evenly spread.
+fn thinned(table: &Table, most: usize) -> Table {
+    let rows = table.rows();
+    let count = rows.min(most);
+    let picked: Vec<usize> = (0..count).map(|i| i * rows / count).collect();
+    table.select(&picked)
+}
+
+/// The specification with as many features as the runs may have. Sums over cells
+/// of bins alone are cheap, so these keep them all.
+fn capped(spec: &ModelSpec, options: &TrainOptions) -> ModelSpec {
+    let most = if is_ridge(options) { RIDGE_COLUMNS } else { LOSS_COLUMNS };
+    let mut halvings = 0;
+    let mut capped = spec.clone();
+    let columns = |spec: &ModelSpec| spec.banks.iter().map(BankSpec::columns).sum::<usize>();
+    while sparse_slots(spec).is_none() && columns(&capped) > most && halvings < 16 {
+        halvings += 1;
+        capped.banks = halved(&spec.banks, halvings);
+    }
+    capped
+}
+
+/// The banks with their features halved so many times; linear terms stay whole.
+fn halved(banks: &[BankSpec], times: u32) -> Vec<BankSpec> {
+    let fewer = |bank: &BankSpec| {
+        let features = match bank.family {
+            koan::Family::Linear => bank.features,
+            // Kept features need not make up whole filters.
+            _ if bank.kept.is_some() => (bank.features >> times).max(1),
+            family => whole(family, bank.features >> times),
+        };
+        let first = |kept: &Vec<u32>| kept.iter().copied().take(features.into()).collect();
+        BankSpec { features, kept: bank.kept.as_ref().map(first), ..bank.clone() }
+    };
+    banks.iter().map(fewer).collect()
+}
+
+fn is_ridge(options: &TrainOptions) -> bool {
+    options.loss == Loss::Squared && options.box_c.is_none()
+}
+
+/// Models of every size: where one Gram matrix serves them all, every number of
+/// features with every number of bits; otherwise one after the other.
+fn sizes(
+    train: &Table,
+    test: &Table,
+    spec: &ModelSpec,
+    options: &TrainOptions,
+    progress: &Progress,
+) -> Result<Vec<Run>, Error> {
+    let problem = Problem::new(train, options.balanced);
+    let own = options.bits_for(train.schema.task());
+    let shared = is_ridge(options) && sparse_slots(spec).is_none();
+    let quiet = Progress::none();
+    let (fit_rows, held_rows) = hold_out(&problem, options.seed);
+    let moments = if shared {
+        progress.phase("report: features")?;
+        Some(problem.moments(&FeatureMap::new(spec)?, &fit_rows, &quiet)?)
+    } else {
+        None
+    };
+    let mut banks: Vec<Vec<BankSpec>> = Vec::new();
+    for times in 0..=HALVINGS {
+        let fewer = halved(&spec.banks, times);
+        if !banks.contains(&fewer) {
+            banks.push(fewer);
+        }
+    }
+    let mut runs = Vec::new();
+    for (index, banks) in banks.into_iter().enumerate() {
+        let smaller = ModelSpec { banks, ..spec.clone() };
+        let features = smaller.banks.iter().map(BankSpec::columns).sum();
+        let part = moments.as_ref().map(|all| all.select(&kept(&spec.banks, &smaller.banks)));
+        for bits in koan::Width::BITS {
+            if !shared && index > 0 && bits != own {
+                continue;
+            }
+            progress.phase(&format!("report: {features} features, {bits} bits"))?;
+            let options = TrainOptions { bits: Some(bits), ..options.clone() };
+            let fitted = match part.clone() {
+                Some(moments) => {
+                    let map = FeatureMap::new(&smaller)?;
+                    let spec = smaller.clone();
+                    fit_moments(&problem, map, spec, moments, &held_rows, &options, &quiet)?
+                }
+                None => fitted(&problem, smaller.clone(), &options)?,
+            };
+            let blob = encode(&problem, &fitted, &fitted.compensated, &options, 0)?;
+            let error = evaluate(&blob, test)?.error;
+            runs.push(Run { features, bits, bytes: blob.len(), error });
+        }
+    }
+    Ok(runs)
+}
+
+/// Which columns of the head of `all` banks stay with `fewer` features: a bank's
+/// first features do not depend on how many follow.
+fn kept(all: &[BankSpec], fewer: &[BankSpec]) -> Vec<usize> {
+    let mut kept = Vec::new();
+    let mut start = 0;
+    for (bank, smaller) in all.iter().zip(fewer) {
+        kept.extend(bank.first(smaller.features).into_iter().map(|column| start + column));
+        start += bank.columns();
+    }
+    kept
+}
+
+/// A fit from the rows on.
+fn fitted(problem: &Problem<'_>, spec: ModelSpec, options: &TrainOptions) -> Result<Fitted, Error> {
+    let quiet = Progress::none();
+    match sparse_slots(&spec) {
+        _ if !is_ridge(options) => fit_loss(problem, spec, options, &quiet),
+        Some(slot_bits) => fit_sparse(problem, spec, slot_bits, options, &quiet),
+        None => {
+            let map = FeatureMap::new(&spec)?;
+            let (fit_rows, held_rows) = hold_out(problem, options.seed);
+            let moments: Moments = problem.moments(&map, &fit_rows, &quiet)?;
+            fit_moments(problem, map, spec, moments, &held_rows, options, &quiet)
+        }
+    }
+}
+
+/// Models of ever more training rows, each with those before.
+fn learning(
+    train: &Table,
+    test: &Table,
+    spec: &ModelSpec,
+    options: &TrainOptions,
+    progress: &Progress,
+) -> Result<Vec<Lesson>, Error> {
+    let mut order: Vec<usize> = (0..train.rows()).collect();
+    let draws = Stream::new(options.seed, 9);
+    order.sort_by_key(|&row| draws.draw(row as u64));
+    let counts = (0..LESSONS).rev().map(|times| train.rows() >> times);
+    let mut lessons = Vec::new();
+    for count in counts.filter(|&count| count >= FEWEST_ROWS.min(train.rows())) {
+        progress.phase(&format!("report: {count} training rows"))?;
+        let part = train.select(&order[..count]);
+        let problem = Problem::new(&part, options.balanced);
+        let fitted = fitted(&problem, spec.clone(), options)?;
+        let blob = encode(&problem, &fitted, &fitted.compensated, options, 0)?;
+        lessons.push(Lesson {
+            rows: count,
+            train_error: evaluate(&blob, &thinned(&part, TEST_ROWS))?.error,
+            test_error: evaluate(&blob, test)?.error,
+        });
+    }
+    Ok(lessons)
+}

@@ -1,0 +1,109 @@
+use super::{capped, halved, kept, study};
+use crate::features::{FeatureBlock, FeatureMap};
+use crate::progress::Progress;
+use koan_data::digits;
+use koan_data::{SplitSize, Table, split};
+
+use crate::{FamilyName, TrainOptions, train};
+
+/// Few rows of digits: to train on, to test.
+fn tables() -> (Table, Table) {
+    let all = digits::table();
+    let (fit, test) = split(&all.target, SplitSize::TrainRows(500), 1).unwrap();
+    (all.select(&fit), all.select(&test[..200]))
+}
+
+fn options(family: FamilyName) -> TrainOptions {
+    TrainOptions {
+        families: vec![family],
+        features: vec![if family == FamilyName::Bin { 8 } else { 96 }],
+        slot_bits: 4,
+        relevance: Some(false),
+        bandwidth: Some(vec![1.0]),
+        ..TrainOptions::default()
+    }
+}
+
+#[test]
+fn the_first_features_do_not_depend_on_how_many_follow() {
+    let (table, test) = tables();
+    for family in FamilyName::ALL {
+        for shared in [0, 20] {
+            let options = TrainOptions { shared, linear: true, ..options(family) };
+            let spec = train(&table, &test, &options, &Progress::none()).unwrap().choice.spec;
+            let fewer = crate::blob::ModelSpec { banks: halved(&spec.banks, 1), ..spec.clone() };
+            let features = |spec: &crate::blob::ModelSpec| {
+                let mut block = FeatureBlock::default();
+                FeatureMap::new(spec).unwrap().block(&test, &[0, 7, 11], &mut block).unwrap();
+                block.matrix()
+            };
+            let (all, some) = (features(&spec), features(&fewer));
+            let kept = kept(&spec.banks, &fewer.banks);
+            assert_eq!(kept.len(), some.nrows());
+            for (k, &column) in kept.iter().enumerate() {
+                for row in 0..3 {
+                    assert_eq!(some[(k, row)], all[(column, row)], "{family:?}, feature {k}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_largest_run_is_the_model_itself() {
+    let (table, test) = tables();
+    for family in [FamilyName::Fourier, FamilyName::Bin] {
+        let options = options(family);
+        let trained = train(&table, &test, &options, &Progress::none()).unwrap();
+        let spec = &trained.choice.spec;
+        assert_eq!(&capped(spec, &options), spec);
+        let study = study(&table, &test, spec, &options, &Progress::none()).unwrap();
+        let same = study
+            .runs
+            .iter()
+            .find(|run| run.features == trained.report.features && run.bits == trained.report.bits)
+            .unwrap();
+        assert_eq!((same.bytes, same.error), (trained.report.bytes, trained.report.error));
+        assert_eq!(study.features, trained.report.features);
+        // A learning curve ends with all rows, and there with the model as well.
+        let last = study.lessons.last().unwrap();
+        assert_eq!(last.rows, table.rows());
+        assert!((last.test_error - trained.report.error).abs() < 0.03);
+        let first = study.lessons.first().unwrap();
+        assert!(first.rows < 40 * 2 && first.test_error > last.test_error);
+        // More features and bits take more bytes.
+        let run = |features, bits| {
+            study.runs.iter().find(|run| run.features == features && run.bits == bits).unwrap()
+        };
+        let least = study.runs.iter().map(|run| run.features).min().unwrap();
+        let own = trained.report.bits;
+        assert!(run(least, own).bytes < run(study.features, own).bytes);
+        assert!(run(study.features, 2).bytes < run(study.features, 16).bytes);
+        assert!(run(least, own).error > run(study.features, own).error);
+    }
+}
+
+#[test]
+fn the_runs_are_the_same_every_time() {
+    let (table, test) = tables();
+    let options = options(FamilyName::Fourier);
+    let trained = train(&table, &test, &options, &Progress::none()).unwrap();
+    let spec = &trained.choice.spec;
+    let run = || study(&table, &test, spec, &options, &Progress::none()).unwrap();
+    assert_eq!(run(), run());
+}
+
+#[test]
+fn what_was_tried_is_recorded() {
+    let (table, test) = tables();
+    let options = TrainOptions { bandwidth: None, ..options(FamilyName::Fourier) };
+    let choice = train(&table, &test, &options, &Progress::none()).unwrap().choice;
+    let tried: Vec<f64> = choice.trials.iter().map(|trial| trial.bandwidth).collect();
+    for grid in [0.25, 0.5, 1.0, 2.0, 4.0] {
+        assert!(tried.contains(&grid), "{grid} of {tried:?}");
+    }
+    let last = choice.trials.iter().filter(|trial| trial.last);
+    let best = last.min_by(|a, b| a.error.total_cmp(&b.error)).unwrap();
+    assert_eq!(best.bandwidth, choice.banks[0].bandwidth);
+    assert_eq!(best.map, choice.kind);
+}

@@ -1,0 +1,329 @@
+//! Training: choose, fit, round, write, check.
+
+use std::time::Instant;
+
+use koan::{Family, Law};
+
+use crate::baseline::Baselines;
+use crate::blob::{HeadSpec, ModelSpec};
+use crate::evaluate::{Evaluation, evaluate, of_scores};
+use crate::fit::{Fitted, fit_dense, fit_loss, fit_parts, fit_sparse};
+use crate::judge::sparse_slots;
+use crate::plan::BankPlan;
+use crate::problem::Problem;
+use crate::progress::Progress;
+use crate::prune::select_candidates;
+use crate::report::Report;
+use crate::select::{Choice, choose};
+use crate::solve::Loss;
+use crate::unsupervised::{Unsupervised, detect, detector, embedding, variance_lost};
+use crate::{Error, Goal, TrainOptions};
+use koan_data::{Schema, Table, Task};
+
+/// Columns up to which a Gram matrix is formed; more only for bins alone.
+const MAX_DENSE: usize = 16_384;
+
+/// A trained model and how it came about.
+#[derive(Clone, Debug)]
+pub struct Trained {
+    /// The blob.
+    pub blob: Vec<u8>,
+    /// What was done and how good it is.
+    pub report: Report,
+    /// The features that were chosen, and what else was tried.
+    pub choice: Choice,
+}
+
+/// Trains a model on `train` and judges it on `test`.
+///
+/// The same table, options and seed give the same blob, whatever the number of
+/// threads.
+///
+/// # Errors
+/// Options that do not go together, or more than the format can hold.
+pub fn train(
+    train: &Table,
+    test: &Table,
+    options: &TrainOptions,
+    progress: &Progress,
+) -> Result<Trained, Error> {
+    let start = Instant::now();
+    let problem = Problem::new(train, options.balanced);
+    check(&problem)?;
+    if train.weights.is_some() && options.goal != Goal::Predict {
+        let message = "weights of rows go with a target: embeddings and anomalies have none";
+        return Err(Error::Options(message.into()));
+    }
+    let banks = bank_plans(train, options)?;
+    match options.goal {
+        Goal::Predict => train_target(&problem, test, &banks, options, progress, start),
+        Goal::Embed { outputs } => {
+            progress.phase("computing principal components")?;
+            let made = embedding(train, &banks, outputs, options)?;
+            finish_embedding(train, test, made, options, start)
+        }
+        Goal::Detect { normal, false_alarm } => {
+            progress.phase("computing the mean of normal rows")?;
+            let made = detector(train, normal, &banks, false_alarm, options)?;
+            finish_detector(train, test, normal, made, options, start)
+        }
+    }
+}
+
+/// A head that predicts the target.
+fn train_target(
+    problem: &Problem<'_>,
+    test: &Table,
+    banks: &[BankPlan],
+    options: &TrainOptions,
+    progress: &Progress,
+    start: Instant,
+) -> Result<Trained, Error> {
+    let train = problem.table;
+    let (choice, fitted) = fit(problem, banks, options, progress)?;
+    let judge = |blob: &[u8], nearest: &[u8], fitted: &Fitted| {
+        Ok(Judged {
+            blob: evaluate(blob, test)?,
+            nearest: evaluate(nearest, test)?,
+            float: judge_float(fitted, test)?,
+            baselines: {
+                progress.phase("fitting baselines")?;
+                Baselines::held_out(train, test, options.seed)?
+            },
+        })
+    };
+    conclude(start, problem, choice, fitted, train.rows(), options, progress, judge)
+}
+
+/// Chooses what is left open, and fits a head.
+fn fit(
+    problem: &Problem<'_>,
+    banks: &[BankPlan],
+    options: &TrainOptions,
+    progress: &Progress,
+) -> Result<(Choice, Fitted), Error> {
+    let rows: Vec<usize> = (0..problem.table.rows()).collect();
+    let choice = choose(problem, &rows, banks, options, progress)?;
+    let ridge = options.loss == Loss::Squared && options.box_c.is_none();
+    if ridge && let Some(fitted) = fit_parts(problem, &choice.spec, options, progress)? {
+        return Ok((choice, fitted));
+    }
+    let spec = match options.candidates {
+        Some(candidates) => {
+            select_candidates(problem, &choice.spec, candidates, options, progress)?
+        }
+        None => choice.spec.clone(),
+    };
+    let fitted = match sparse_slots(&spec) {
+        _ if !ridge => fit_loss(problem, spec, options, progress)?,
+        Some(slot_bits) => fit_sparse(problem, spec, slot_bits, options, progress)?,
+        None => fit_dense(problem, spec, options, progress)?,
+    };
+    Ok((choice, fitted))
+}
+
+/// The blob that [`train()`] makes of a table with a target, unjudged.
+pub(crate) fn train_blob(
+    table: &Table,
+    options: &TrainOptions,
+    progress: &Progress,
+) -> Result<Vec<u8>, Error> {
+    let problem = Problem::new(table, options.balanced);
+    check(&problem)?;
+    let banks = bank_plans(table, options)?;
+    let (_, fitted) = fit(&problem, &banks, options, progress)?;
+    encode(&problem, &fitted, &fitted.compensated, options, options.golden_rows)
+}
+
+/// The blob of a fit with one of its heads.
+pub(crate) fn encode(
+    problem: &Problem<'_>,
+    fitted: &Fitted,
+    head: &HeadSpec,
+    options: &TrainOptions,
+    golden: usize,
+) -> Result<Vec<u8>, Error> {
+    let train = problem.table;
+    let mut spec = fitted.spec.clone();
+    spec.task = match problem.task() {
+        Task::Classification => koan::Task::Classification,
+        Task::Regression => koan::Task::Regression,
+    };
+    spec.head = Some(head.clone());
+    spec.calibration = fitted.calibration;
+    complete(spec, train, &train.schema, options, golden)
+}
+
+/// How good a fit is on the test rows.
+pub(crate) struct Judged {
+    /// The blob.
+    pub blob: Evaluation,
+    /// The blob of nearest rounding.
+    pub nearest: Evaluation,
+    /// The weights before rounding.
+    pub float: Evaluation,
+    /// What it must beat.
+    pub baselines: Baselines,
+}
+
+/// Writes, checks and judges the model of a fit: `judge` is given the blob, the
+/// blob of nearest rounding, and the weights before rounding. The problem's
+/// table need not hold all of the `train_rows`.
+#[allow(clippy::too_many_arguments, reason = "the end of two kinds of training")]
+pub(crate) fn conclude(
+    start: Instant,
+    problem: &Problem<'_>,
+    choice: Choice,
+    fitted: Fitted,
+    train_rows: usize,
+    options: &TrainOptions,
+    progress: &Progress,
+    judge: impl FnOnce(&[u8], &[u8], &Fitted) -> Result<Judged, Error>,
+) -> Result<Trained, Error> {
+    let train = problem.table;
+    progress.phase("writing and checking the model")?;
+    let blob = encode(problem, &fitted, &fitted.compensated, options, options.golden_rows)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let nearest = encode(problem, &fitted, &fitted.nearest, options, 0)?;
+    let judged = judge(&blob, &nearest, &fitted)?;
+    let error = judged.blob.error;
+    let mut report = Report {
+        train_rows,
+        loss: Some(options.loss),
+        box_c: options.box_c,
+        lambda: fitted.lambda,
+        weighted_error: judged.blob.weighted_error,
+        error_float: Some(judged.float.error),
+        error_nearest: Some(judged.nearest.error),
+        error_compensated: Some(error),
+        baselines: Some(judged.baselines),
+        ..Report::of(train, judged.blob.rows, &choice, &blob, options, seconds)
+    };
+    report.task = match problem.task() {
+        Task::Classification => "classification".into(),
+        Task::Regression => "regression".into(),
+    };
+    (report.error, report.outputs, report.bits) =
+        (error, problem.outputs, options.bits_for(problem.task()));
+    report.warnings.extend(fitted.warnings);
+    Ok(Trained { blob, report, choice })
+}
+
+/// The blob of a specification with head: names, notes, golden rows. The blob
+/// has passed its self test.
+fn complete(
+    mut spec: ModelSpec,
+    train: &Table,
+    schema: &Schema,
+    options: &TrainOptions,
+    golden: usize,
+) -> Result<Vec<u8>, Error> {
+    spec.class_names.clone_from(&schema.classes);
+    spec.notes = options.notes(schema)?;
+    spec.golden_rows = (0..golden.min(train.rows())).map(|i| train.row(i).to_vec()).collect();
+    let blob = spec.encode()?;
+    crate::blob::predictor(&blob)?.self_test()?;
+    Ok(blob)
+}
+
+fn finish_embedding(
+    train: &Table,
+    test: &Table,
+    made: Unsupervised,
+    options: &TrainOptions,
+    start: Instant,
+) -> Result<Trained, Error> {
+    let Unsupervised { spec, choice } = made;
+    // Coordinates are no classes, whatever the ignored target is.
+    let schema = Schema { classes: Vec::new(), positive: None, ..train.schema.clone() };
+    let blob = complete(spec, train, &schema, options, options.golden_rows)?;
+    let error = variance_lost(&blob, &choice.spec, test)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let mut report = Report::of(train, test.rows(), &choice, &blob, options, seconds);
+    (report.task, report.error) = ("embedding".into(), error);
+    Ok(Trained { blob, report, choice })
+}
+
+fn finish_detector(
+    train: &Table,
+    test: &Table,
+    normal: Option<u32>,
+    made: Unsupervised,
+    options: &TrainOptions,
+    start: Instant,
+) -> Result<Trained, Error> {
+    let Unsupervised { spec, choice } = made;
+    let mut schema = train.schema.clone();
+    if normal.is_none() {
+        (schema.classes, schema.positive) = (vec!["anomaly".into(), "normal".into()], None);
+    }
+    let blob = complete(spec, train, &schema, options, options.golden_rows)?;
+    let detection = detect(&blob, test, normal)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let mut report = Report::of(train, test.rows(), &choice, &blob, options, seconds);
+    report.task = "anomaly".into();
+    report.error = detection.error;
+    report.detection = Some(detection);
+    Ok(Trained { blob, report, choice })
+}
+
+pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Error> {
+    let table = problem.table;
+    if table.inputs > usize::from(u16::MAX) {
+        return Err(Error::TooMany { what: "inputs", found: table.inputs, most: 65_535 });
+    }
+    if problem.outputs > 255 {
+        return Err(Error::TooMany { what: "classes", found: problem.outputs, most: 255 });
+    }
+    if let Some(weights) = &problem.weights
+        && weights.iter().filter(|&&weight| weight > 0.0).count() < 2
+    {
+        return Err(Error::Options("training needs at least two rows of weight above 0".into()));
+    }
+    if table.rows() < 2 {
+        return Err(Error::Options("training needs at least two rows".into()));
+    }
+    Ok(())
+}
+
+/// The banks that the options ask for.
+pub(crate) fn bank_plans(table: &Table, options: &TrainOptions) -> Result<Vec<BankPlan>, Error> {
+    let mut banks = options.banks(&table.schema)?;
+    if options.linear {
+        banks.push(BankPlan {
+            family: Family::Linear,
+            law: Law::None,
+            features: table.inputs as u16,
+            bandwidth: 1.0,
+            groups: Vec::new(),
+            kept: None,
+        });
+    }
+    let columns: usize = banks.iter().map(BankPlan::columns).sum();
+    let alone = matches!(banks.as_slice(), [BankPlan { family: Family::Bin { .. }, .. }]);
+    let most = if alone { koan::format::MAX_COLUMNS as usize } else { MAX_DENSE };
+    if columns > most {
+        return Err(Error::TooMany { what: "features", found: columns, most });
+    }
+    Ok(banks)
+}
+
+/// Checks that a Gram matrix can be formed, also of bins.
+pub(crate) fn dense_columns(banks: &[BankPlan], options: &TrainOptions) -> Result<(), Error> {
+    let columns: usize = banks.iter().map(BankPlan::columns).sum();
+    if columns > MAX_DENSE {
+        return Err(Error::TooMany { what: "features", found: columns, most: MAX_DENSE });
+    }
+    if options.lambda.is_some() && matches!(banks, [BankPlan { family: Family::Bin { .. }, .. }]) {
+        return Err(Error::Options(
+            "for bins alone lambda counts rows in memory, but not in streaming: leave it out"
+                .into(),
+        ));
+    }
+    Ok(())
+}
+
+/// The evaluation of real-valued weights.
+pub(crate) fn judge_float(fitted: &Fitted, test: &Table) -> Result<Evaluation, Error> {
+    Ok(of_scores(test, &(fitted.float)(test)?))
+}

@@ -1,0 +1,282 @@
+//! What a rung judges, and on how many rows and columns: planned by the work
+//! that it takes.
+
+use koan::Family;
+
+use super::curve::{Size, first_lambdas, specs};
+use super::folds::Folds;
+use super::footprint::Footprint;
+use super::halving::Search;
+use super::inputs::Inputs;
+use super::rank::Entry;
+use super::sizes::sizes;
+use crate::blob::{MapSpec, ModelSpec};
+use crate::{Error, FamilyName, TrainOptions};
+use koan_data::Task;
+
+/// Bytes as shares of the limit at which each rung compares.
+const TARGETS: [&[f64]; 3] = [&[1.0, 0.3], &[1.0, 0.6, 0.3], &[1.0, 0.72, 0.5, 0.35, 0.22, 0.12]];
+/// The same in a search of seconds.
+const SHORT_TARGETS: [&[f64]; 2] = [&[1.0, 0.4], &[1.0, 0.7, 0.4]];
+/// Multiply-adds per second that plans count on: about what two cores do.
+pub(super) const SPEED: f64 = 1e10;
+/// Multiply-adds that an entry of a square Gram matrix counts as, for each row: half of
+/// the entries are computed, by units that are some four times as fast as the rest.
+pub(super) const GRAM: f64 = 0.125;
+/// Parts of the time for the rungs; learning scales takes time as well.
+pub(super) const SHARES: [f64; 3] = [0.15, 0.25, 0.45];
+/// Rows and columns below which a rung is not cut.
+pub(super) const LEAST_ROWS: usize = 1500;
+const LEAST_COLUMNS: usize = 96;
+/// Candidates below which a rung is not cut.
+const LEAST_CANDIDATES: usize = 6;
+/// Columns of a search, at most.
+const MOST_COLUMNS: usize = 16_384;
+/// Columns of a search of seconds, at most: training is to take seconds as well.
+const SHORT_COLUMNS: usize = 1024;
+
+/// Rows and columns of a rung.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    pub rows: usize,
+    pub columns: usize,
+}
+
+/// Multiply-adds of judging candidates.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Work {
+    /// Those that grow with the rows: of features, their Gram matrix and scores.
+    rows: f64,
+    /// Those of fits to sums over the rows.
+    fits: f64,
+}
+
+impl Work {
+    pub(super) fn all(self) -> f64 {
+        self.rows + self.fits
+    }
+}
+
+/// What judging a candidate needs.
+pub(super) struct Plan {
+    pub options: TrainOptions,
+    /// With one feature.
+    pub spec: ModelSpec,
+    pub footprint: Footprint,
+    pub lambdas: Vec<f64>,
+    pub bits: Vec<u8>,
+}
+
+impl Plan {
+    pub(super) fn columns(&self, size: &Size) -> usize {
+        let banks = self.spec.banks.iter().zip(&size.features);
+        banks.map(|(bank, &features)| crate::blob::columns(bank.family, features)).sum()
+    }
+}
+
+/// Multiply-adds of making a feature of a `family`.
+pub(super) fn feature_work(family: Family, inputs: u16) -> f64 {
+    match family {
+        Family::Conv(conv) => {
+            let positions = conv.positions(inputs) as f64;
+            let (taps, rows) = (conv.taps() as f64, f64::from(conv.transform));
+            // A block of filters; its transform adds many numbers at a time.
+            let block = taps + rows * rows.log2() / 8.0 + 2.0 * rows;
+            positions * block / (rows * f64::from(conv.cells()))
+        }
+        _ => 60.0,
+    }
+}
+
+impl Search<'_> {
+    /// The specification with few features, and what models of it weigh.
+    pub(super) fn small(
+        &self,
+        options: &TrainOptions,
+        inputs: &Inputs,
+    ) -> Result<(ModelSpec, Footprint), Error> {
+        let least = match options.families[..] {
+            // A filter.
+            [FamilyName::Conv] => options.conv.family(&self.problem.table.schema)?.cells(),
+            _ => 1,
+        };
+        let plain =
+            TrainOptions { features: vec![least], relevance: Some(false), ..options.clone() };
+        // Of learned scales only the place that they take counts.
+        let mut spec = specs(self.problem, &plain, inputs)?.swap_remove(0);
+        if let (Some(true), MapSpec::Shared(map)) = (options.relevance, &spec.maps) {
+            spec.maps = MapSpec::GainPerInput(*map, vec![map.mult; self.problem.table.inputs]);
+        }
+        let footprint = Footprint::new(&spec, self.problem, options)?;
+        Ok((spec, footprint))
+    }
+
+    /// Bits to try in a rung, after the points that a candidate has.
+    pub(super) fn bits(&self, rung: usize, before: Option<&Entry>) -> Vec<u8> {
+        if let Some(bits) = self.space.base.bits {
+            return vec![bits];
+        }
+        let regression = self.problem.task() == Task::Regression;
+        match (rung, before) {
+            (0, _) => {
+                if regression {
+                    vec![4, 8]
+                } else {
+                    vec![2, 4]
+                }
+            }
+            (1, _) | (_, None) => vec![2, 3, 4, 8],
+            (_, Some(entry)) => {
+                // Those that were best at some size, and the best but one.
+                let mut by_bits: Vec<(f64, u8)> = Vec::new();
+                for point in &entry.points {
+                    let Some(bits) = point.options.bits else { continue };
+                    match by_bits.iter_mut().find(|(_, other)| *other == bits) {
+                        Some(known) => known.0 = known.0.min(point.value),
+                        None => by_bits.push((point.value, bits)),
+                    }
+                }
+                by_bits.sort_by(|a, b| a.0.total_cmp(&b.0));
+                by_bits.into_iter().take(2).map(|(_, bits)| bits).collect()
+            }
+        }
+    }
+
+    pub(super) fn targets(&self, rung: usize) -> Vec<usize> {
+        let bytes = |share: &f64| (share * self.limits.flash as f64) as usize;
+        self.shares()[rung].iter().map(bytes).collect()
+    }
+
+    pub(super) fn shares(&self) -> &'static [&'static [f64]] {
+        if self.space.short { &SHORT_TARGETS } else { &TARGETS }
+    }
+
+    /// What each candidate needs to be judged.
+    pub(super) fn plan(
+        &self,
+        rung: usize,
+        candidates: Vec<TrainOptions>,
+        entries: &[Entry],
+        inputs: &Inputs,
+    ) -> Result<Vec<Plan>, Error> {
+        let task = self.problem.task();
+        candidates
+            .into_iter()
+            .map(|options| {
+                let (spec, footprint) = self.small(&options, inputs)?;
+                let before = entries.iter().find(|entry| entry.options == options);
+                let lambdas = match before.and_then(|entry| entry.points.first()) {
+                    Some(point) if options.lambda.is_none() => {
+                        let lambda = point.options.lambda.unwrap_or(1e-3);
+                        vec![lambda / 3.0, lambda, lambda * 3.0]
+                    }
+                    _ => first_lambdas(&options, task),
+                };
+                let bits = self.bits(rung, before);
+                Ok(Plan { options, spec, footprint, lambdas, bits })
+            })
+            .collect()
+    }
+
+    pub(super) fn sizes(&self, rung: usize, plan: &Plan, most: usize) -> Vec<Size> {
+        let (targets, limits) = (self.targets(rung), &self.limits);
+        sizes(&plan.spec, &plan.footprint, limits, &targets, &plan.bits, most)
+    }
+
+    /// Multiply-adds of judging a candidate at some sizes.
+    pub(super) fn work(&self, plan: &Plan, sizes: &[Size], rows: usize, folds: f64) -> Work {
+        let outputs = self.problem.outputs as f64;
+        let rows = rows as f64;
+        let (mut work, mut largest) = (Work { rows: 0.0, fits: 0.0 }, 0.0f64);
+        for size in sizes {
+            let k = plan.columns(size) as f64;
+            largest = largest.max(k);
+            let fits = plan.lambdas.len() as f64 + 2.0;
+            work.fits += folds * (fits * k * k * k / 6.0 + 2.0 * outputs * 40.0 * k * k);
+            work.rows += rows * k * outputs;
+        }
+        let learned = plan.options.relevance == Some(true);
+        let passes = if learned { folds } else { 1.0 };
+        let each = feature_work(plan.spec.banks[0].family, plan.spec.inputs);
+        work.rows += passes * rows * (GRAM * largest * largest + each * largest);
+        work
+    }
+
+    /// As many rows and columns as a budget of multiply-adds allows.
+    pub(super) fn extent(&self, rung: usize, plans: &[Plan], folds: &Folds, budget: f64) -> Extent {
+        let mut extent = Extent { rows: folds.rows(), columns: usize::MAX };
+        let largest = |extent: Extent| {
+            let columns = |plan: &Plan| {
+                let sizes = self.sizes(rung, plan, extent.columns);
+                sizes.iter().map(|size| plan.columns(size)).max().unwrap_or(1)
+            };
+            plans.iter().map(columns).max().unwrap_or(1)
+        };
+        let most = if self.space.short { SHORT_COLUMNS } else { MOST_COLUMNS };
+        extent.columns = largest(Extent { columns: most, ..extent });
+        let parts = folds.held.len() as f64;
+        loop {
+            let work = self.works(rung, plans, extent, parts);
+            if work.all() <= budget {
+                return extent;
+            }
+            // Rows first, while they are many for so many columns and take the most: a
+            // judgement on few rows is a coarse one.
+            let rows_first = extent.rows > 5 * extent.columns && work.rows > work.fits;
+            if extent.rows > LEAST_ROWS && rows_first {
+                extent.rows = (extent.rows * 4 / 5).max(LEAST_ROWS);
+            } else if extent.columns > LEAST_COLUMNS {
+                extent.columns = (extent.columns * 4 / 5).max(LEAST_COLUMNS);
+            } else if extent.rows > LEAST_ROWS {
+                extent.rows = (extent.rows * 4 / 5).max(LEAST_ROWS);
+            } else {
+                return extent;
+            }
+        }
+    }
+
+    /// Multiply-adds of judging all of `plans`.
+    pub(super) fn works(&self, rung: usize, plans: &[Plan], extent: Extent, folds: f64) -> Work {
+        let add =
+            |sum: Work, work: Work| Work { rows: sum.rows + work.rows, fits: sum.fits + work.fits };
+        let work = |plan: &Plan| {
+            let sizes = self.sizes(rung, plan, extent.columns);
+            self.work(plan, &sizes, extent.rows, folds)
+        };
+        plans.iter().map(work).fold(Work { rows: 0.0, fits: 0.0 }, add)
+    }
+
+    /// Fewer plans, where all of them take more multiply-adds than `limit` even at
+    /// the least extent: of the first rung some of everything, later the best,
+    /// which are the first.
+    pub(super) fn fewer(
+        &self,
+        rung: usize,
+        plans: Vec<Plan>,
+        extent: Extent,
+        folds: &Folds,
+        limit: f64,
+    ) -> Vec<Plan> {
+        let all = self.works(rung, &plans, extent, folds.held.len() as f64).all();
+        let count = plans.len();
+        let kept = (count as f64 * limit / all) as usize;
+        if all <= limit || kept.max(LEAST_CANDIDATES) >= count {
+            return plans;
+        }
+        let kept = kept.max(LEAST_CANDIDATES);
+        let chosen = |index: usize| {
+            if rung > 0 {
+                index < kept
+            } else {
+                (index * kept) / count != (index + 1) * kept / count
+            }
+        };
+        plans.into_iter().enumerate().filter(|(i, _)| chosen(*i)).map(|(_, plan)| plan).collect()
+    }
+
+    /// The largest sizes of a plan that the limits allow.
+    pub(super) fn largest(&self, plan: &Plan) -> Vec<Size> {
+        let (limits, target) = (&self.limits, [self.limits.flash]);
+        sizes(&plan.spec, &plan.footprint, limits, &target, &plan.bits, MOST_COLUMNS)
+    }
+}

@@ -1,0 +1,210 @@
+//! What a prediction will cost on a microcontroller: a linear model of counted
+//! instructions.
+
+use koan::{Family, Law};
+
+use crate::blob::{BankSpec, MapSpec, ModelSpec, columns};
+
+/// A core whose instructions were counted (`cargo xtask cost`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names of the cores")]
+pub enum Core {
+    CortexM0,
+    CortexM3,
+    CortexM4F,
+    CortexM33,
+    Rv32imc,
+    Rv32imac,
+}
+
+/// What of a model the count depends on.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    terms: [f64; TERMS],
+}
+
+/// Number of terms.
+pub const TERMS: usize = 22;
+
+impl Shape {
+    /// The shape of the model of `spec` whose banks have so many features, with
+    /// weights of so many bits for each output.
+    #[must_use]
+    pub fn of(spec: &ModelSpec, features: &[u16], outputs: usize, bits: u8) -> Self {
+        let inputs = f64::from(spec.inputs);
+        let mut terms = [0.0; TERMS];
+        terms[0] = 1.0;
+        terms[if matches!(spec.maps, MapSpec::Shared(_)) { 1 } else { 2 }] = inputs;
+        for (bank, &features) in spec.banks.iter().zip(features) {
+            add_bank(&mut terms, bank, features, inputs);
+            let products = (columns(bank.family, features) * outputs) as f64;
+            match bank.family {
+                // One look-up for each grid and output.
+                Family::Bin { .. } => terms[19] += f64::from(features) * outputs as f64,
+                _ => {
+                    let place = match bits {
+                        2 => 14,
+                        3 => 15,
+                        4 => 16,
+                        8 => 17,
+                        _ => 18,
+                    };
+                    terms[place] += products;
+                }
+            }
+            terms[20] += outputs as f64;
+        }
+        Self { terms }
+    }
+
+    /// The terms of the linear model.
+    #[must_use]
+    pub fn terms(&self) -> &[f64; TERMS] {
+        &self.terms
+    }
+}
+
+/// Adds what making the features of a bank takes.
+fn add_bank(terms: &mut [f64; TERMS], bank: &BankSpec, features: u16, inputs: f64) {
+    let count = f64::from(features);
+    let projections = match bank.family {
+        Family::Maxout { shared: 0, pool } => count * f64::from(pool),
+        Family::Maxout { shared, .. } => f64::from(shared),
+        _ => count,
+    };
+    let mixes = matches!(bank.family, Family::Fourier | Family::Maxout { .. } | Family::Sigmoid);
+    if mixes && bank.law == Law::Hadamard {
+        let length = (inputs.max(8.0)).log2().ceil().exp2();
+        let blocks = match &bank.kept {
+            // Those that a kept feature has a projection of.
+            Some(kept) => {
+                let each = projections / count;
+                let block = |&k: &u32| (f64::from(k) * each / length) as u64;
+                kept.chunk_by(|a, b| block(a) == block(b)).count() as f64 * each.max(1.0)
+            }
+            None => (projections / length).ceil(),
+        };
+        let narrow = matches!(bank.family, Family::Fourier);
+        terms[if narrow { 3 } else { 5 }] += blocks * length * length.log2();
+        terms[if narrow { 4 } else { 6 }] += blocks * length;
+    } else if mixes && bank.law == Law::Sign {
+        terms[8] += projections * inputs;
+        terms[9] += projections;
+    } else if mixes {
+        // Also groups, whose laws are all of them dense.
+        terms[7] += projections * inputs;
+        terms[9] += projections;
+    }
+    match bank.family {
+        Family::Linear => {}
+        Family::Fourier => terms[10] += count,
+        Family::Stump => terms[11] += count,
+        Family::Bin { .. } => terms[12] += count * inputs,
+        Family::Maxout { pool, .. } => terms[13] += count * f64::from(pool),
+        Family::Sigmoid => terms[10] += count,
+        Family::Conv(conv) => {
+            let positions = conv.positions(inputs as u16) as f64;
+            let (taps, rows) = (conv.taps() as f64, f64::from(conv.transform));
+            let cells = f64::from(conv.cells());
+            // A block of filters is made cell by cell, where it has a feature.
+            let visited = match &bank.kept {
+                Some(kept) => {
+                    let cell = |k: &u32| k / u32::from(conv.transform);
+                    kept.chunk_by(|a, b| cell(a) == cell(b)).count() as f64
+                }
+                None => (count / (cells * rows)).ceil() * cells,
+            };
+            // Signs of the taps, the transform, and a cosine for every filter.
+            let each = 10.0 * taps + 3.0 * rows * rows.log2() + 13.0 * rows;
+            terms[21] += visited * positions / cells * each;
+        }
+    }
+}
+
+impl Core {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::CortexM0,
+        Self::CortexM3,
+        Self::CortexM4F,
+        Self::CortexM33,
+        Self::Rv32imc,
+        Self::Rv32imac,
+    ];
+
+    /// The name, as tables have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::CortexM0 => "Cortex-M0",
+            Self::CortexM3 => "Cortex-M3",
+            Self::CortexM4F => "Cortex-M4F",
+            Self::CortexM33 => "Cortex-M33",
+            Self::Rv32imc => "RV32IMC",
+            Self::Rv32imac => "RV32IMAC",
+        }
+    }
+
+    /// Predicted instructions of one prediction from a row of integers.
+    #[must_use]
+    pub fn instructions(self, shape: &Shape) -> u64 {
+        let costs = self.costs();
+        shape.terms.iter().zip(costs).map(|(term, cost)| term * cost).sum::<f64>().round() as u64
+    }
+
+    /// Instructions for a unit of each term.
+    fn costs(self) -> &'static [f64; TERMS] {
+        &COSTS[self as usize]
+    }
+}
+
+/// Least squares of relative errors, towards a guess where nothing was counted: the models
+/// of `firmware-example/cost.json`, and small ones of other families, projections and bits
+/// (`cargo xtask cost --models FILE`).
+#[rustfmt::skip]
+const COSTS: [[f64; TERMS]; 6] = [
+    [5616.25, 97.88, 10.78, 0.15, 1.80, 1.68, 70.22, 37.92, 23.27, 31.30, 18.63, 14.00, 163.40, 6.64, 5.69, 30.25, 6.08, 7.06, 14.62, 19.35, 18.00, 0.76],
+    [2403.29, 58.37, 10.76, 0.15, 1.80, 0.87, 41.38, 17.23, 11.57, 27.61, 13.94, 12.44, 82.22, 5.40, 3.82, 43.48, 3.91, 6.90, 12.95, 19.29, 18.00, 0.51],
+    [2204.60, 52.02, 10.75, 0.15, 1.80, 0.85, 42.97, 18.03, 11.69, 27.72, 15.03, 12.40, 83.09, 5.32, 3.88, 43.67, 3.85, 2.10, 13.66, 19.28, 18.00, 0.52],
+    [2211.30, 52.05, 10.76, 0.15, 1.80, 0.87, 42.69, 18.15, 11.72, 27.74, 15.05, 12.38, 83.68, 5.40, 3.76, 44.86, 3.86, 2.10, 13.65, 19.30, 18.00, 0.52],
+    [2358.58, 53.45, 10.75, 0.15, 1.80, 0.85, 44.38, 21.63, 15.03, 28.49, 21.62, 15.37, 84.51, 5.36, 4.66, 53.18, 4.48, 2.10, 14.98, 19.27, 18.00, 0.56],
+    [2358.20, 53.46, 10.75, 0.15, 1.80, 0.85, 44.41, 21.63, 15.03, 28.49, 21.62, 15.37, 84.51, 5.35, 4.66, 53.19, 4.48, 2.10, 14.98, 19.27, 18.00, 0.56],
+];
+
+#[cfg(test)]
+mod tests {
+    use koan::Model;
+
+    use super::*;
+
+    /// The stored figures of the named models in the fast form, within a tenth; of
+    /// convolutions within a factor of two.
+    #[test]
+    fn predictions_are_near_the_counted_figures() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+        let read = |path: &str| std::fs::read(format!("{root}/{path}")).unwrap();
+        let stored: serde_json::Value =
+            serde_json::from_slice(&read("firmware-example/cost.json")).unwrap();
+        for core in Core::ALL {
+            let models = stored[core.name()].as_object().unwrap();
+            for (name, cost) in models.iter().filter(|(name, _)| !name.ends_with(", small")) {
+                let blob = read(&format!("tests/models/{name}.koan"));
+                let model = Model::parse(&blob).unwrap();
+                let mut spec = ModelSpec::features_of(&model);
+                for (bank, its) in spec.banks.iter_mut().zip(model.banks()) {
+                    let indices = || its.indices().map(|index| index as u32).collect();
+                    bank.kept = its.is_kept().then(indices);
+                }
+                let features: Vec<u16> = spec.banks.iter().map(|bank| bank.features).collect();
+                let bits = model.banks().next().unwrap().width.bits;
+                let shape = Shape::of(&spec, &features, model.outputs(), bits);
+                let (predicted, counted) =
+                    (core.instructions(&shape) as f64, cost["instructions"].as_f64().unwrap());
+                let conv = matches!(spec.banks[0].family, Family::Conv(_));
+                let most = if conv { 2.0 } else { 1.1 };
+                let apart = (predicted / counted).max(counted / predicted);
+                assert!(apart < most, "{name}, {}: {predicted} {counted}", core.name());
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What a model will weigh before there is one: bytes, RAM of the buffers.
+
+use koan::{Form, Model};
+
+use super::cost;
+use crate::blob::ModelSpec;
+use crate::problem::Problem;
+use crate::{Error, TrainOptions};
+use koan_data::Task;
+
+/// What does not depend on the number of features and their bits.
+#[derive(Clone, Debug)]
+pub struct Footprint {
+    /// Bytes of everything but the weights.
+    fixed: usize,
+    outputs: usize,
+    /// Bytes of the core's buffers.
+    pub ram: usize,
+    spec: ModelSpec,
+}
+
+impl Footprint {
+    /// Of models with the banks of `spec`, whatever their numbers of features.
+    ///
+    /// # Errors
+    /// A specification that the format does not allow.
+    pub fn new(
+        spec: &ModelSpec,
+        problem: &Problem<'_>,
+        options: &TrainOptions,
+    ) -> Result<Self, Error> {
+        const SECTION: usize = 3;
+        let blob = spec.encode()?;
+        let (outputs, banks) = (problem.outputs, spec.banks.len());
+        let schema = &problem.table.schema;
+        let mut fixed = blob.len() + 5 + 4 * outputs + SECTION + options.notes(schema)?.len();
+        if banks * outputs > 1 {
+            fixed += 2 * banks * outputs;
+        }
+        if problem.task() == Task::Classification {
+            let names: usize = schema.classes.iter().map(|name| name.len() + 1).sum();
+            fixed += SECTION + names - 1 + SECTION + 8;
+        }
+        let golden = options.golden_rows.min(problem.table.rows());
+        if golden > 0 {
+            fixed += SECTION + golden * 4 * (problem.table.inputs + outputs);
+        }
+        let ram = Model::parse(&blob)?.buffer_sizes(Form::Fast).bytes() + 8 * outputs;
+        Ok(Self { fixed, outputs, ram, spec: spec.clone() })
+    }
+
+    /// Bytes of the blob with banks of so many columns.
+    #[must_use]
+    pub fn bytes(&self, columns: &[usize], bits: u8) -> usize {
+        let row = |&columns: &usize| (columns * usize::from(bits)).div_ceil(8);
+        self.fixed + self.outputs * columns.iter().map(row).sum::<usize>()
+    }
+
+    /// Bytes and predicted instructions of a model of one bank that keeps `features` of a
+    /// pool of so many, at random.
+    ///
+    /// # Errors
+    /// A list that the format does not allow.
+    pub fn selected(
+        &self,
+        core: cost::Core,
+        pool: u16,
+        features: u16,
+        bits: u8,
+    ) -> Result<(usize, u64), Error> {
+        let kept = crate::rice::kept_at_random(pool.into(), features.into());
+        let list = crate::rice::list(&kept, 0)?.len();
+        let mut spec = self.spec.clone();
+        spec.banks[0].kept = Some(kept);
+        let shape = cost::Shape::of(&spec, &[features], self.outputs, bits);
+        Ok((self.bytes(&[usize::from(features)], bits) + list, core.instructions(&shape)))
+    }
+
+    /// Predicted instructions of one prediction with banks of so many features.
+    #[must_use]
+    pub fn instructions(&self, core: cost::Core, features: &[u16], bits: u8) -> u64 {
+        let shape = cost::Shape::of(&self.spec, features, self.outputs, bits);
+        core.instructions(&shape)
+    }
+}

@@ -1,0 +1,255 @@
+//! Successive halving: many candidates on few rows, few on all of them.
+//!
+//! How many rows and features a rung has follows from an estimate of the work.
+//! The clock makes rungs smaller on a machine that is much slower than the
+//! estimate counts on, and ends a search that takes too long all the same.
+
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::budget::{Extent, Plan};
+use super::curve::{Size, curve, keeps_lambda};
+use super::folds::Folds;
+use super::inputs::Inputs;
+use super::metric::Metric;
+use super::pace::Pace;
+use super::rank::{Entry, Point, value, weight};
+use super::sizes::{Limits, bytes, sizes};
+use super::space::Space;
+use crate::normalise::Kind;
+use crate::problem::Problem;
+use crate::progress::Progress;
+use crate::{Error, TrainOptions};
+
+/// What a rung was.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Rung {
+    /// Candidates that were judged.
+    pub candidates: usize,
+    /// Rows that they were judged on.
+    pub rows: usize,
+    /// Columns of the largest.
+    pub columns: usize,
+    /// Fits: candidates times sizes.
+    pub points: usize,
+}
+
+/// The result of a search.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// All points of the last rung.
+    pub points: Vec<Point>,
+    /// The rungs.
+    pub rungs: Vec<Rung>,
+    /// Whether there was not time for all of the plan.
+    pub cut: bool,
+    /// Multiply-adds per second, as last measured.
+    pub speed: f64,
+}
+
+/// A search over `space`.
+pub struct Search<'s> {
+    /// The rows.
+    pub problem: &'s Problem<'s>,
+    /// What may be chosen.
+    pub space: &'s Space,
+    /// What a model may cost.
+    pub limits: Limits,
+    /// What is made small.
+    pub metric: Metric,
+    /// Seconds that the plan counts on.
+    pub seconds: f64,
+    /// When the clock ends it.
+    pub deadline: Option<Instant>,
+    /// Shows how far it is.
+    pub progress: &'s Progress,
+}
+
+impl Search<'_> {
+    /// Searches.
+    ///
+    /// # Errors
+    /// Limits that no model can keep, data that cannot be divided into folds.
+    pub fn run(&self) -> Result<Found, Error> {
+        let first = self.space.candidates(self.problem);
+        let folds = Folds::new(self.problem.table, self.space.base.seed)?;
+        let mut kinds: Vec<Kind> = first.iter().filter_map(|options| options.map).collect();
+        kinds.dedup();
+        let mut inputs = Inputs::new(self.problem, &kinds);
+        let mut candidates = self.within_limits(first, &inputs)?;
+        let mut pace = Pace::new(self.seconds, self.deadline);
+        let mut entries = self.probe(&candidates, &folds, &inputs, &mut pace)?;
+        candidates = self.learn(candidates, &folds, &mut inputs, &mut pace)?;
+        let mut rungs = Vec::new();
+        let mut cut = false;
+        let count = self.shares().len();
+        for number in 0..count {
+            if number > 0 {
+                candidates = self.next(number, &entries, &folds, &mut inputs, &mut pace)?;
+            }
+            // What was probed only told the time.
+            let before = if number == 0 { &[][..] } else { &entries };
+            let plans = self.plan(number, candidates.clone(), before, &inputs)?;
+            let budget = pace.budget(number, count);
+            let extent = self.extent(number, &plans, &folds, budget.aim);
+            let wanted = plans.len();
+            let plans = self.fewer(number, plans, extent, &folds, budget.limit);
+            cut |= plans.len() < wanted;
+            let sample = folds.sample(extent.rows);
+            let start = Instant::now();
+            let judged = self.rung(number, &plans, extent, &sample, &inputs)?;
+            cut |= judged.len() < plans.len();
+            // A rung that the clock ended before anything was judged says nothing.
+            if judged.is_empty() {
+                break;
+            }
+            if judged.len() == plans.len() {
+                let work = self.works(number, &plans, extent, folds.held.len() as f64).all();
+                pace.measured(work, start.elapsed());
+            }
+            rungs.push(Rung {
+                candidates: judged.len(),
+                rows: sample.rows(),
+                columns: extent.columns,
+                points: judged.iter().map(|entry| entry.points.len()).sum(),
+            });
+            entries = self.valued(judged);
+        }
+        cut |= pace.hurried;
+        let largest = self.at_largest(cut, &entries, &folds, &inputs, &mut pace)?;
+        cut |= pace.hurried;
+        entries.extend(largest);
+        entries = self.valued(entries);
+        let points = entries.into_iter().flat_map(|entry| entry.points).collect();
+        Ok(Found { points, rungs, cut, speed: pace.speed })
+    }
+
+    /// Candidates some size of which keeps all limits.
+    fn within_limits(
+        &self,
+        candidates: Vec<TrainOptions>,
+        inputs: &Inputs,
+    ) -> Result<Vec<TrainOptions>, Error> {
+        let mut kept = Vec::new();
+        let mut least = (usize::MAX, usize::MAX, u64::MAX);
+        for options in candidates {
+            let (spec, footprint) = self.small(&options, inputs)?;
+            let bits = self.bits(0, None)[0];
+            let free = Limits { instructions: None, ..self.limits };
+            let smallest = sizes(&spec, &footprint, &free, &[usize::MAX], &[bits], 1);
+            for size in &smallest {
+                least.0 = least.0.min(bytes(&spec, &footprint, size));
+                let cost = footprint.instructions(self.limits.core, &size.features, bits);
+                least.2 = least.2.min(cost);
+            }
+            least.1 = least.1.min(footprint.ram);
+            let target = [self.limits.flash];
+            let fits = !sizes(&spec, &footprint, &self.limits, &target, &[bits], 1).is_empty();
+            if fits && self.limits.ram.is_none_or(|ram| footprint.ram <= ram) {
+                kept.push(options);
+            }
+        }
+        if !kept.is_empty() {
+            return Ok(kept);
+        }
+        let Limits { flash, ram, instructions, core } = self.limits;
+        let too_small = |limit: &str, smallest: String| {
+            Err(Error::Options(format!("no model is so small: {limit}, but at least {smallest}")))
+        };
+        if flash < least.0 {
+            return too_small(&format!("--flash {flash}"), format!("{} bytes", least.0));
+        }
+        if let Some(ram) = ram.filter(|&ram| ram < least.1) {
+            let smallest = format!("{} bytes of buffers", least.1);
+            return too_small(&format!("--ram {ram}"), smallest);
+        }
+        if let Some(limit) = instructions.filter(|&limit| limit < least.2) {
+            let smallest = format!("about {} instructions on a {}", least.2, core.name());
+            return too_small(&format!("--instructions {limit}"), smallest);
+        }
+        let message = "each limit can be kept, but no model keeps all of them: raise one of \
+                       --flash, --ram and --instructions";
+        Err(Error::Options(message.into()))
+    }
+
+    /// Judges all candidates, those first that were good before.
+    fn rung(
+        &self,
+        number: usize,
+        plans: &[Plan],
+        extent: Extent,
+        folds: &Folds,
+        inputs: &Inputs,
+    ) -> Result<Vec<Entry>, Error> {
+        let done = std::sync::atomic::AtomicUsize::new(0);
+        let phase = || {
+            let done = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            self.progress.phase(&format!(
+                "rung {} of {}: {done} of {} candidates on {} rows",
+                number + 1,
+                self.shares().len(),
+                plans.len(),
+                folds.rows()
+            ))
+        };
+        phase()?;
+        let judged: Vec<Option<Entry>> = plans
+            .par_iter()
+            .with_max_len(1)
+            .map(|plan| {
+                if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                    return Ok(None);
+                }
+                let sizes = self.sizes(number, plan, extent.columns);
+                let entry = self.judge(plan, &sizes, folds, inputs)?;
+                phase()?;
+                Ok(Some(entry))
+            })
+            .collect::<Result<_, Error>>()?;
+        Ok(judged.into_iter().flatten().collect())
+    }
+
+    pub(super) fn judge(
+        &self,
+        plan: &Plan,
+        sizes: &[Size],
+        folds: &Folds,
+        inputs: &Inputs,
+    ) -> Result<Entry, Error> {
+        let most = sizes.iter().map(|size| size.features[0]).max().unwrap_or(1);
+        let options = TrainOptions { features: vec![most], ..plan.options.clone() };
+        let (problem, metric) = (self.problem, self.metric);
+        let judged = curve(problem, &options, sizes, &plan.lambdas, folds, inputs, metric)?;
+        let points = sizes
+            .iter()
+            .zip(judged)
+            .map(|(size, judgement)| Point {
+                options: TrainOptions {
+                    features: vec![size.features[0]],
+                    bits: Some(size.bits),
+                    lambda: keeps_lambda(&plan.spec).then_some(judgement.lambda),
+                    ..plan.options.clone()
+                },
+                bytes: bytes(&plan.spec, &plan.footprint, size),
+                ram: plan.footprint.ram,
+                instructions: plan.footprint.instructions(
+                    self.limits.core,
+                    &size.features,
+                    size.bits,
+                ),
+                square: judgement.square,
+                loss: judgement.loss,
+                value: 0.0,
+            })
+            .collect();
+        Ok(Entry { options: plan.options.clone(), points })
+    }
+
+    /// The entries with what their points are compared by.
+    pub(super) fn valued(&self, mut entries: Vec<Entry>) -> Vec<Entry> {
+        let weight = weight(self.problem.task(), self.metric);
+        value(entries.iter_mut().flat_map(|entry| &mut entry.points), weight);
+        entries
+    }
+}

@@ -1,0 +1,302 @@
+//! What is searched: ways to make features, each a set of [`TrainOptions`] whose
+//! number of features, bits and λ are still open.
+
+use koan::Law;
+
+use crate::normalise::{Kind, Normaliser};
+use crate::problem::Problem;
+use crate::select::MAPPED_INPUTS;
+use crate::{ConvOptions, FamilyName, TrainOptions};
+use koan_data::{Schema, Shape};
+
+/// Inputs up to which dense projections are candidates beside the transform.
+const DENSE_INPUTS: usize = 128;
+/// Inputs from which the transform is a candidate.
+const HADAMARD_INPUTS: usize = 8;
+/// Inputs up to which grids over all of them are.
+const BIN_INPUTS: usize = 160;
+/// Sides of a square from which rows of unknown shape may be images.
+const LEAST_SIDE: usize = 5;
+
+/// The families that are searched: convolutions where rows have a shape, or may be
+/// images.
+pub const FAMILIES: [FamilyName; 7] = [
+    FamilyName::Fourier,
+    FamilyName::Stump,
+    FamilyName::Bin,
+    FamilyName::Maxout,
+    FamilyName::Sigmoid,
+    FamilyName::Conv,
+    FamilyName::Linear,
+];
+
+/// The options that a search starts from, and which families it may choose.
+#[derive(Clone, Debug)]
+pub struct Space {
+    /// What is the same for all candidates: seed, class weights, golden rows.
+    pub base: TrainOptions,
+    /// Families to choose from.
+    pub families: Vec<FamilyName>,
+    /// Only the usual laws and few bandwidths, for a search of seconds; training
+    /// then chooses bandwidth, λ and relevance itself.
+    pub short: bool,
+}
+
+/// What a row is, where that is known; a square of numbers may be an image.
+fn shape_of(options: &TrainOptions, schema: &Schema) -> Option<Shape> {
+    let side = schema.inputs.isqrt();
+    let square = side >= LEAST_SIDE && side * side == schema.inputs;
+    let guess = || square.then_some(Shape { height: side, width: side, channels: 1 });
+    options.conv.shape.or_else(|| schema.shape()).or_else(guess)
+}
+
+/// One family's ways to make features, before the input map is known.
+struct Way {
+    family: FamilyName,
+    law: Law,
+    bandwidths: &'static [f64],
+    pool: u8,
+    slot_bits: u8,
+    conv: ConvOptions,
+    linear: bool,
+}
+
+impl Space {
+    /// The first candidates: every family with its laws and a coarse grid of
+    /// bandwidths, on every input map that suits the data. Simple ones first.
+    #[must_use]
+    pub fn candidates(&self, problem: &Problem<'_>) -> Vec<TrainOptions> {
+        let rows: Vec<usize> = (0..problem.table.rows()).collect();
+        let inputs = problem.table.inputs;
+        let mut candidates = Vec::new();
+        let kinds = self.kinds(problem, &rows);
+        for &kind in &kinds {
+            for way in self.ways(&problem.table.schema) {
+                // Filters see all pixels alike.
+                if way.family == FamilyName::Conv && kind != kinds[0] {
+                    continue;
+                }
+                for &bandwidth in way.bandwidths {
+                    candidates.push(self.candidate(&way, kind, bandwidth, false));
+                }
+            }
+        }
+        if self.short {
+            return candidates;
+        }
+        // Learned scales want other bandwidths: they are candidates of their own,
+        // on the richest map only, since learning takes long.
+        let richest =
+            candidates.iter().rev().filter(|c| Some(c.map) == kinds.last().map(|k| Some(*k)));
+        let learned: Vec<TrainOptions> = richest
+            .filter(|options| !matches!(options.families[..], [FamilyName::Bin]))
+            .filter_map(|options| {
+                let learned = self.with_relevance(options, inputs)?;
+                self.with_bandwidth(&learned, 2.0).or(Some(learned))
+            })
+            .collect();
+        candidates.extend(learned);
+        candidates
+    }
+
+    /// The same way with learned scales of the inputs, if that makes sense: the
+    /// family cares for distances, and the map is one for each input: a shared one gets
+    /// scales only where that is asked for.
+    #[must_use]
+    pub fn with_relevance(&self, options: &TrainOptions, inputs: usize) -> Option<TrainOptions> {
+        let [family] = options.families.as_slice() else { return None };
+        let cares = !matches!(family, FamilyName::Stump | FamilyName::Conv | FamilyName::Linear);
+        let mapped = options.map.is_some_and(|kind| kind != Kind::Shared);
+        let open = self.base.relevance.is_none() && options.relevance == Some(false);
+        (cares && mapped && open && inputs > 1)
+            .then(|| TrainOptions { relevance: Some(true), ..options.clone() })
+    }
+
+    /// The same way with the inputs themselves as a second bank.
+    #[must_use]
+    pub fn with_linear(&self, options: &TrainOptions) -> Option<TrainOptions> {
+        let linear = options.linear
+            || options.families.contains(&FamilyName::Linear)
+            || !self.families.contains(&FamilyName::Linear);
+        (!linear).then(|| TrainOptions { linear: true, ..options.clone() })
+    }
+
+    /// The same way with a bandwidth that is `factor` times as large; none where
+    /// it is given or means nothing.
+    #[must_use]
+    pub fn with_bandwidth(&self, options: &TrainOptions, factor: f64) -> Option<TrainOptions> {
+        let means =
+            !matches!(options.families.as_slice(), [FamilyName::Linear | FamilyName::Maxout]);
+        if !means || self.base.bandwidth.is_some() {
+            return None;
+        }
+        // Three digits are enough, and what a user wants to read.
+        let round = |b: f64| (b * factor * 1e3).round() / 1e3;
+        let bandwidth = options.bandwidth.as_ref()?.iter().map(|&b| round(b)).collect();
+        Some(TrainOptions { bandwidth: Some(bandwidth), ..options.clone() })
+    }
+
+    fn candidate(&self, way: &Way, kind: Kind, bandwidth: f64, relevance: bool) -> TrainOptions {
+        let base = &self.base;
+        TrainOptions {
+            families: vec![way.family],
+            projection: Some(base.projection.unwrap_or(way.law)),
+            bandwidth: Some(base.bandwidth.clone().unwrap_or_else(|| vec![bandwidth])),
+            map: Some(kind),
+            relevance: Some(base.relevance.unwrap_or(relevance)),
+            pool: way.pool,
+            slot_bits: way.slot_bits,
+            conv: way.conv,
+            linear: way.linear,
+            ..base.clone()
+        }
+    }
+
+    fn kinds(&self, problem: &Problem<'_>, rows: &[usize]) -> Vec<Kind> {
+        if let Some(kind) = self.base.map {
+            return vec![kind];
+        }
+        let mut kinds = vec![Kind::Shared];
+        if !self.short && problem.table.inputs > 1 && problem.table.inputs <= MAPPED_INPUTS {
+            kinds.push(Kind::PerInput);
+        }
+        if problem.table.inputs <= MAPPED_INPUTS {
+            let logged = Normaliser::fit(problem.table, rows, Kind::PerInputLog);
+            if logged.logged_inputs() > 0 {
+                kinds.push(Kind::PerInputLog);
+            } else if self.short && problem.table.inputs > 1 {
+                kinds.push(Kind::PerInput);
+            }
+        }
+        kinds
+    }
+
+    /// The ways to make features of the inputs of a schema.
+    fn ways(&self, schema: &Schema) -> Vec<Way> {
+        use FamilyName::{Bin, Fourier, Linear, Maxout, Sigmoid, Stump};
+        let base = &self.base;
+        let inputs = schema.inputs;
+        let mut ways = self.convolutions(schema);
+        let mut add = |family, law, bandwidths: &'static [f64], pool, slot_bits| {
+            let wanted = self.families.contains(&family)
+                && base.projection.is_none_or(|given| family == Linear || given == law);
+            if wanted {
+                let given = base.bandwidth.is_some();
+                let bandwidths = if given { &bandwidths[..1] } else { bandwidths };
+                let linear = base.linear && family != Linear;
+                let conv = base.conv;
+                ways.push(Way { family, law, bandwidths, pool, slot_bits, conv, linear });
+            }
+        };
+        if self.short {
+            let mixing = if inputs >= 16 { Law::Hadamard } else { Law::Gaussian };
+            add(Linear, Law::None, &[1.0], base.pool, base.slot_bits);
+            add(Fourier, mixing, &[0.5, 1.2], base.pool, base.slot_bits);
+            add(Sigmoid, mixing, &[0.5, 1.2], base.pool, base.slot_bits);
+            add(Maxout, mixing, &[1.0], base.pool, base.slot_bits);
+            add(Stump, Law::Uniform, &[0.8], base.pool, base.slot_bits);
+            if inputs <= BIN_INPUTS {
+                add(Bin, Law::Gamma2, &[1.0, 4.0], base.pool, 5);
+            }
+            return ways;
+        }
+        let smooth: &[f64] = &[0.35, 0.7, 1.4, 2.8];
+        let (pool, slots) = (base.pool, base.slot_bits);
+        add(Linear, Law::None, &[1.0], pool, slots);
+        if inputs >= HADAMARD_INPUTS {
+            add(Fourier, Law::Hadamard, smooth, pool, slots);
+            add(Sigmoid, Law::Hadamard, smooth, pool, slots);
+            for pool in [2, 4] {
+                add(Maxout, Law::Hadamard, &[1.0], pool, slots);
+            }
+        }
+        if inputs <= DENSE_INPUTS {
+            add(Fourier, Law::Gaussian, smooth, pool, slots);
+            add(Fourier, Law::Cauchy, &[0.35, 1.0, 2.8], pool, slots);
+            add(Sigmoid, Law::Gaussian, smooth, pool, slots);
+            add(Maxout, Law::Gaussian, &[1.0], 4, slots);
+        }
+        add(Stump, Law::Gaussian, &[0.7, 1.4], pool, slots);
+        add(Stump, Law::Uniform, &[0.7, 1.0], pool, slots);
+        if inputs <= BIN_INPUTS {
+            for slots in [4, 6] {
+                add(Bin, Law::Gamma2, &[0.7, 2.8, 11.0], pool, slots);
+            }
+        }
+        ways
+    }
+
+    /// Convolutions with some kernels over rows whose shape is known or guessed. A search
+    /// of seconds has them only if they are asked for.
+    fn convolutions(&self, schema: &Schema) -> Vec<Way> {
+        let base = &self.base;
+        let asked = self.families == [FamilyName::Conv];
+        let wanted = if self.short { asked } else { self.families.contains(&FamilyName::Conv) };
+        let law = base.projection.is_none_or(|given| given == Law::Hadamard);
+        let Some(shape) = shape_of(base, schema).filter(|_| wanted && law) else {
+            return Vec::new();
+        };
+        let kernels: &[Option<u8>] = match base.conv.kernel {
+            Some(_) => &[None],
+            None if shape.height == 1 => &[Some(5), Some(9), Some(17)],
+            None => &[Some(3), Some(5), Some(7)],
+        };
+        let kernels = if self.short { &[None] } else { kernels };
+        let bandwidths: &[f64] = if base.bandwidth.is_some() { &[1.0] } else { &[0.3, 0.6, 1.2] };
+        let of_kernel = |kernel: &Option<u8>| {
+            let kernel = kernel.or(base.conv.kernel);
+            let conv = ConvOptions { shape: Some(shape), kernel, ..base.conv };
+            conv.family(schema).is_ok().then_some(Way {
+                family: FamilyName::Conv,
+                law: Law::Hadamard,
+                bandwidths,
+                pool: base.pool,
+                slot_bits: base.slot_bits,
+                conv,
+                linear: base.linear,
+            })
+        };
+        kernels.iter().filter_map(of_kernel).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use koan_data::digits;
+
+    #[test]
+    fn all_candidates_are_trainable_and_different() {
+        let table = digits::table();
+        let problem = Problem::new(&table, false);
+        let space =
+            Space { base: TrainOptions::default(), families: FAMILIES.to_vec(), short: false };
+        let candidates = space.candidates(&problem);
+        for (index, candidate) in candidates.iter().enumerate() {
+            assert!(candidate.banks(&table.schema).is_ok(), "{candidate:?}");
+            assert!(!candidates[..index].contains(candidate), "{candidate:?}");
+        }
+        for family in FAMILIES {
+            assert!(candidates.iter().any(|candidate| candidate.families == [family]));
+        }
+    }
+
+    #[test]
+    fn what_is_given_is_not_searched() {
+        let table = digits::table();
+        let problem = Problem::new(&table, false);
+        let base = TrainOptions {
+            map: Some(Kind::Shared),
+            projection: Some(Law::Hadamard),
+            bandwidth: Some(vec![0.9]),
+            relevance: Some(false),
+            ..TrainOptions::default()
+        };
+        let space = Space { base: base.clone(), families: vec![FamilyName::Fourier], short: false };
+        let candidates = space.candidates(&problem);
+        assert_eq!(candidates.len(), 1);
+        assert_eq!(candidates[0].bandwidth, base.bandwidth);
+        assert_eq!(space.with_bandwidth(&candidates[0], 2.0), None);
+        assert_eq!(space.with_relevance(&candidates[0], 64), None);
+    }
+}
