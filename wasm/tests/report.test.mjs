@@ -13,7 +13,7 @@ import { file, root } from './paths.mjs';
 
 const shots = file(root, 'target/screenshots');
 const axe = readFileSync(file(root, 'wasm/node_modules/axe-core/axe.min.js'), 'utf8');
-const command = process.env.KOAN ?? file(root, 'target/debug/koan');
+const command = process.env.KOAN ?? file(root, 'target/release/koan');
 let folder;
 let browser;
 

@@ -7,6 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+use crate::machines::CORES;
 use crate::steps::root;
 
 /// Renews the demo's table in the README, the firmware's in its own and, given
@@ -20,7 +21,11 @@ pub fn run(data: Option<&Path>) -> Result<()> {
     let block = format!("\n```text\n{}\n```\n", rows.join("\n").trim_end());
     replace(&root()?.join("README.md"), "demo", &block)?;
     replace(&root()?.join("README.md"), "cost", &crate::cost::run(false)?)?;
-    replace(&root()?.join("firmware-example/README.md"), "emulate", &crate::emulate::run()?)?;
+    replace(
+        &root()?.join("firmware-example/README.md"),
+        "emulate",
+        &crate::emulate::run(&CORES.map(|(target, _)| target))?,
+    )?;
     match data {
         Some(data) => {
             let block = measurements(data, scratch.path())?;

@@ -29,11 +29,11 @@ use clap::Parser;
 enum Command {
     /// Install the compiler targets and components that the tests need
     Setup,
-    /// Check everything: format, lints, documentation, bare metal, tests
+    /// Run the tests: on the host, on emulated Cortex-M0 and RV32, in node and Chromium
     Test {
-        /// Only format, lints and the workspace's tests
+        /// Run what the tests leave out: lints, every core, boards, Miri, costs, fuzzing
         #[arg(long)]
-        quick: bool,
+        thorough: bool,
     },
     /// Build the firmware for every emulated core and run it there
     Emulate,
@@ -88,8 +88,11 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Command::parse() {
         Command::Setup => setup::run(),
-        Command::Test { quick } => steps::test(quick),
-        Command::Emulate => emulate::run().map(|table| print!("{table}")),
+        Command::Test { thorough: false } => steps::test(),
+        Command::Test { thorough: true } => steps::thorough(),
+        Command::Emulate => {
+            emulate::run(&machines::CORES.map(|(target, _)| target)).map(|table| print!("{table}"))
+        }
         Command::Cost { models: Some(path), .. } => {
             cost::of_path(&path).map(|json| println!("{json}"))
         }

@@ -48,11 +48,11 @@ struct Host {
 
 impl Host {
     fn new() -> Result<Self> {
-        step("cargo build --quiet --package koan-cli --bin koan --locked")?;
+        step("cargo build --quiet --release --package koan-cli --bin koan --locked")?;
         let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
         let target = target.unwrap_or(root()?.join("target"));
         let name = format!("koan{}", std::env::consts::EXE_SUFFIX);
-        let koan = std::path::absolute(target.join("debug").join(name))?;
+        let koan = std::path::absolute(target.join("release").join(name))?;
         let host = Self { folder: tempfile::tempdir()?, koan };
         let firmware = root()?.join("firmware-example");
         std::fs::copy(firmware.join("digits.koan"), host.path("digits.koan"))?;

@@ -20,15 +20,30 @@ const PACKAGES: [&str; 2] = [
     "qemu-system-arm qemu-system-misc",
 ];
 
-/// Adds the missing targets and components to the active toolchain, Miri on
-/// nightly, and the emulators.
+/// What the tests need: targets, emulators, node packages and Chromium.
 pub fn run() -> Result<()> {
     add("target", &CORES.map(|(target, _)| target))?;
-    add("target", &[WASM, THIRTY_TWO_BITS])?;
-    add("component", &COMPONENTS)?;
-    miri()?;
+    add("target", &[WASM])?;
     emulators()?;
     crate::wasm::setup()
+}
+
+/// What the thorough part needs on top: lints, Miri and fuzzing.
+pub fn thorough() -> Result<()> {
+    run()?;
+    add("target", &[THIRTY_TWO_BITS])?;
+    add("component", &COMPONENTS)?;
+    miri()?;
+    fuzzer()
+}
+
+/// The command that builds and runs fuzz targets.
+fn fuzzer() -> Result<()> {
+    let found = Command::new("cargo").args(["fuzz", "--version"]).output();
+    if found.is_ok_and(|output| output.status.success()) {
+        return Ok(());
+    }
+    step("cargo install cargo-fuzz").context("fuzzing needs cargo-fuzz")
 }
 
 fn add(kind: &str, wanted: &[&str]) -> Result<()> {

@@ -1,4 +1,5 @@
-//! `cargo xtask test`: every check, in order, each printed as it is run.
+//! `cargo xtask test` and its thorough part: every check, in order, each printed as it is
+//! run.
 
 use std::env::var_os;
 use std::path::{Path, PathBuf};
@@ -33,6 +34,12 @@ const BOARDS: &str = "firmware-example/boards/Cargo.toml";
 const BOARD_TARGETS: [(&str, &str); 3] =
     [("rp2040", CORTEX_M0), ("nrf52840", CORTEX_M4F), ("esp32c3", "riscv32imc-unknown-none-elf")];
 
+/// The cores that the plain tests emulate: without atomics and without a hardware float.
+const TESTED_CORES: [&str; 2] = [CORTEX_M0, "riscv32imc-unknown-none-elf"];
+
+/// Seconds that each fuzz target runs.
+const FUZZ_SECONDS: u32 = 60;
+
 const FORMAT_AND_LINTS: [&str; 8] = [
     "cargo fmt --all --check",
     "cargo fmt --manifest-path tests/mum32bit/Cargo.toml --check",
@@ -45,16 +52,24 @@ const FORMAT_AND_LINTS: [&str; 8] = [
      --locked -- -D warnings",
 ];
 
-/// Last, so that the run ends with the summary of the tests.
-const TESTS: &str = "cargo test --workspace --locked";
+/// The host's tests: they read every format, train, search, replay every golden model and
+/// refuse hostile blobs.
+const TESTS: &str = "cargo test --release --workspace --locked";
 
-/// Runs every check, or the quick ones; stops at the first that fails.
-pub fn test(quick: bool) -> Result<()> {
-    if quick {
-        FORMAT_AND_LINTS.iter().try_for_each(|command| step(command))?;
-        return step(TESTS);
-    }
+/// The tests: host, two emulated cores, node and Chromium; stops at the first that fails.
+pub fn test() -> Result<()> {
     crate::setup::run()?;
+    // All that the host needs is compiled at once.
+    step(&format!("{TESTS} --no-run"))?;
+    print!("{}", crate::emulate::run(&TESTED_CORES)?);
+    crate::wasm::test()?;
+    // Last, so that the run ends with the summary of the tests.
+    step(TESTS)
+}
+
+/// What the tests leave out: lints, every core, boards, other machines, costs, fuzzing.
+pub fn thorough() -> Result<()> {
+    crate::setup::thorough()?;
     FORMAT_AND_LINTS.iter().try_for_each(|command| step(command))?;
     crate::wasm::lint()?;
     step("RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --locked")?;
@@ -65,7 +80,6 @@ pub fn test(quick: bool) -> Result<()> {
     }
     // A package of its own: its generator draws other numbers on purpose.
     step("cargo test --manifest-path tests/mum32bit/Cargo.toml --locked")?;
-    step("cargo test --package koan --features micromath --locked")?;
     step(
         "cargo test --manifest-path firmware-example/Cargo.toml --package koan-protocol --locked",
     )?;
@@ -78,15 +92,30 @@ pub fn test(quick: bool) -> Result<()> {
     }
     firmware()?;
     crate::outside::run()?;
-    print!("{}", crate::emulate::run()?);
+    let others = CORES.map(|(target, _)| target);
+    let others: Vec<_> = others.into_iter().filter(|core| !TESTED_CORES.contains(core)).collect();
+    print!("{}", crate::emulate::run(&others)?);
     print!("{}", crate::cost::run(false)?);
     crate::serial::test()?;
     miri()?;
-    // The same numbers without overflow checks, as devices run it.
-    step("cargo test --package koan --release --locked")?;
-    step("cargo test --package koan-golden --release --locked")?;
-    crate::wasm::test()?;
-    step(TESTS)
+    fuzz()?;
+    step("cargo test --package koan --features micromath --locked")?;
+    // The same numbers without overflow checks, as devices run it. Last, so that the run ends
+    // with the summary of the tests.
+    step("cargo test --package koan --package koan-golden --profile unchecked --locked")
+}
+
+/// Every fuzz target for a while, from the corpus that is kept; what is new goes elsewhere.
+fn fuzz() -> Result<()> {
+    step("cargo test --manifest-path fuzz/Cargo.toml --lib --locked")?;
+    for (target, options) in [("parse", ""), ("predict", ""), ("serial", " -dict=fuzz/serial.dict")]
+    {
+        step(&format!(
+            "cargo +{NIGHTLY} fuzz run -s none {target} fuzz/target/{target} fuzz/corpus/{target} \
+             -- -create_missing_dirs=1 -max_total_time={FUZZ_SECONDS} -timeout=20{options}"
+        ))?;
+    }
+    Ok(())
 }
 
 /// Lints the firmware for every core, and the crates outside of the workspace; builds the

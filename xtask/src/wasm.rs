@@ -94,7 +94,7 @@ pub fn page() -> Result<()> {
 /// Prints the time of predictions in node.
 pub fn bench() -> Result<()> {
     package()?;
-    step("cargo run --package koan-tests --bin shapes --locked -- target/wasm-shapes")?;
+    step("cargo run --release --package koan-tests --bin shapes --locked -- target/wasm-shapes")?;
     step("node wasm/scripts/bench.mjs target/wasm-shapes")
 }
 
@@ -109,18 +109,18 @@ pub fn lint() -> Result<()> {
 
 /// Builds everything, checks its size, and tests it in node and in Chromium.
 pub fn test() -> Result<()> {
-    step("cargo test --package koan-wasm --features json --locked")?;
+    step("cargo test --release --package koan-wasm --features json --locked")?;
     package()?;
     step("node wasm/scripts/page.mjs target/page")?;
     crate::size::check()?;
-    step("cargo run --package koan-tests --bin host --locked -- target/wasm-host.json")?;
+    step("cargo run --release --package koan-tests --bin host --locked -- target/wasm-host.json")?;
     step("node wasm/tests/consumer.mjs")?;
     // One file after the other: the tests of times share the machine with none.
     for file in ["node", "browser", "page"] {
         step(&format!("node --test --test-reporter=spec wasm/tests/{file}.test.mjs"))?;
     }
     // The trainer's pages need the same browser.
-    step("cargo build --package koan-cli --locked")?;
+    step("cargo build --release --package koan-cli --locked")?;
     step("node --test --test-reporter=spec wasm/tests/report.test.mjs")?;
     Ok(())
 }

@@ -54,7 +54,8 @@ pub fn run(arguments: &Demo) -> Result<()> {
             seed: arguments.seed,
             ..TrainOptions::default()
         };
-        let trained = train(&train_table, &test_table, &options, Terminal::stderr().progress())?;
+        let trained =
+            train(&train_table, Some(&test_table), &options, Terminal::stderr().progress())?;
         let report = &trained.report;
         table.add_row([
             report.family.clone(),

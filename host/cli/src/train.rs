@@ -243,7 +243,7 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
         None => {
             let (train_table, test_table) = tables(&arguments.source, files)?;
             let trained = options(&train_table)
-                .and_then(|options| train(&train_table, &test_table, &options, progress));
+                .and_then(|options| train(&train_table, Some(&test_table), &options, progress));
             let kept = arguments.report.is_some().then_some((train_table, test_table));
             trained.map(|trained| (trained, kept)).map_err(Into::into)
         }
@@ -266,10 +266,10 @@ fn cross_validated(
         let (test, fit): (Vec<usize>, Vec<usize>) =
             (0..table.rows()).partition(|&row| parts[row] == part);
         let fit = table.select(&fit);
-        let trained = train(&fit, &table.select(&test), &options(&fit)?, progress)?;
+        let trained = train(&fit, Some(&table.select(&test)), &options(&fit)?, progress)?;
         reports.push(trained.report);
     }
-    let mut trained = train(table, table, &options(table)?, progress)?;
+    let mut trained = train(table, Some(table), &options(table)?, progress)?;
     let mean = |error: fn(&Report) -> f64| reports.iter().map(error).sum::<f64>() / count as f64;
     let mean_of = |error: fn(&Report) -> Option<f64>| {
         reports.iter().map(error).sum::<Option<f64>>().map(|sum| sum / count as f64)

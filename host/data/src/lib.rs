@@ -19,6 +19,7 @@ mod idx;
 mod infer;
 mod layout;
 mod lines;
+mod memory;
 mod npy;
 mod open;
 #[cfg(feature = "parquet")]
@@ -41,6 +42,7 @@ use std::path::{Path, PathBuf};
 
 pub use error::{ColumnLabel, DataError, Place};
 pub use files::expand;
+pub use memory::{TableBuilder, Values};
 pub use recordings::{GroupBy, LabelFrom, Recordings, Window};
 pub use rows::{RowReader, rows, rows_from, rows_of};
 pub use schema::{Column, ColumnKind, Format, Schema};

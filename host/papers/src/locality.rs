@@ -205,7 +205,7 @@ fn turned(settings: &Settings, file: &std::path::Path, section: &mut Section) ->
             seed: settings.seed,
             ..TrainOptions::default()
         };
-        let trained = train(&images, &images, &options, &settings.progress)?;
+        let trained = train(&images, Some(&images), &options, &settings.progress)?;
         let mut runner = predictor(&trained.blob)?;
         let mut places = Vec::new();
         for row in 0..IMAGES {

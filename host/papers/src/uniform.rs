@@ -213,7 +213,7 @@ impl Case {
             ..TrainOptions::default()
         };
         let trained = match test {
-            Some(test) => train(all, test, &options, progress)?,
+            Some(test) => train(all, Some(test), &options, progress)?,
             None => {
                 // The same test rows for every number of training rows.
                 let size = SplitSize::TrainRows(self.train_rows);
@@ -223,7 +223,7 @@ impl Case {
                     let (fewer, _) = split(&some, SplitSize::TrainRows(rows), seed)?;
                     kept = fewer.into_iter().map(|i| kept[i]).collect();
                 }
-                train(&all.select(&kept), &all.select(&judged), &options, progress)?
+                train(&all.select(&kept), Some(&all.select(&judged)), &options, progress)?
             }
         };
         Ok(trained.report)

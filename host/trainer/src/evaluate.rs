@@ -138,17 +138,17 @@ fn relative_error(table: &Table, pairs: impl Iterator<Item = (f64, f64)>) -> Opt
     Some((errors / squares).sqrt()).filter(|error| error.is_finite())
 }
 
-/// The evaluation that a confusion matrix stands for.
+/// The evaluation that a confusion matrix stands for; of no rows the error is NaN.
 #[must_use]
 pub fn of_confusion(confusion: Vec<Vec<u64>>) -> Evaluation {
     let rows: u64 = confusion.iter().flatten().sum();
     let right: u64 = confusion.iter().enumerate().map(|(i, row)| row[i]).sum();
-    let error = (rows - right) as f64 / rows.max(1) as f64;
+    let error = (rows - right) as f64 / rows as f64;
     let rows = rows as usize;
     Evaluation { error, rows, weighted_error: None, rmse: None, auc: None, confusion }
 }
 
-/// The evaluation of (target, prediction) pairs.
+/// The evaluation of (target, prediction) pairs; of none the error is NaN.
 pub fn of_values(pairs: impl Iterator<Item = (f64, f64)>) -> Evaluation {
     let (mut rows, mut errors, mut squares) = (0usize, 0.0, 0.0);
     for (target, value) in pairs {
@@ -156,7 +156,7 @@ pub fn of_values(pairs: impl Iterator<Item = (f64, f64)>) -> Evaluation {
         errors += (target - value).powi(2);
         squares += target * target;
     }
-    let rmse = (errors / rows.max(1) as f64).sqrt();
+    let rmse = (errors / rows as f64).sqrt();
     // A target of zeros only has no relative error: the absolute one then.
     let error = if squares > 0.0 { (errors / squares).sqrt() } else { rmse };
     let (weighted_error, rmse) = (None, Some(rmse));
@@ -208,7 +208,7 @@ impl Tally {
         if !self.confusion.is_empty() {
             return of_confusion(self.confusion);
         }
-        let rmse = (self.errors / self.rows.max(1) as f64).sqrt();
+        let rmse = (self.errors / self.rows as f64).sqrt();
         let error = if self.squares > 0.0 { (self.errors / self.squares).sqrt() } else { rmse };
         let (rows, weighted_error, rmse) = (self.rows, None, Some(rmse));
         Evaluation { error, rows, weighted_error, rmse, auc: None, confusion: Vec::new() }

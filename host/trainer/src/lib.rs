@@ -1,51 +1,118 @@
 //! Training koan models: from a table to a checked blob.
 //!
-//! [`data`] reads tables, [`train()`] makes a model of one, [`evaluate`] judges
-//! it. Features are computed by the core itself ([`features`]), so what was
-//! trained is what runs: there is no second implementation that could drift.
+//! [`train()`] makes a model of a table by given options, [`tune()`] searches for the options
+//! within limits of flash, RAM and instructions, [`shrink()`] makes a trained model smaller,
+//! [`train_stream`] trains on files that are larger than memory, and [`evaluate()`] judges a
+//! blob. Tables come from `koan_data`: files, or columns in memory.
+//!
+//! Features are computed by the crate `koan` itself, so what was trained is what runs: there
+//! is no second implementation that could drift.
+//!
+//! ```
+//! use koan_data::TableBuilder;
+//! use koan_trainer::{FamilyName, Progress, TrainOptions, evaluate, train};
+//!
+//! let x: Vec<f32> = (0..200).map(|i| i as f32 / 10.0).collect();
+//! let state: Vec<&str> = x.iter().map(|x| if x.sin() > 0.0 { "on" } else { "off" }).collect();
+//! let table =
+//!     TableBuilder::new(200).column("x", &x[..]).classes("state", &state[..]).build()?;
+//! let options = TrainOptions {
+//!     families: vec![FamilyName::Fourier],
+//!     features: vec![64],
+//!     ..TrainOptions::default()
+//! };
+//! let trained = train(&table, None, &options, &Progress::none())?;
+//! assert!(trained.blob.len() < 200);
+//! assert!(evaluate(&trained.blob, &table)?.error < 0.05);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-pub mod anomaly;
-pub mod baseline;
-pub mod blob;
-pub mod calibrate;
-
-pub mod embed;
-pub mod evaluate;
-pub mod features;
-pub mod fit;
-pub mod head;
-pub mod heap;
-pub mod judge;
-pub mod listing;
-pub mod moments;
-pub mod normalise;
-pub mod options;
-pub mod panels;
-pub mod plan;
-pub mod problem;
-pub mod progress;
-pub mod prune;
-pub mod quantise;
-pub mod relevance;
+mod options;
+mod progress;
 mod report;
-pub mod rice;
-pub mod ridge;
-pub mod row;
-pub mod select;
-pub mod shrink;
-pub mod solve;
-pub mod sparse;
-pub mod stream;
-pub mod study;
 mod train;
-pub mod tune;
-pub mod unsupervised;
 mod whole;
 
+// The inside. It is public for the command `koan`, the papers' experiments and the tests of this
+// workspace only, and no promise is made about it.
+#[doc(hidden)]
+pub mod anomaly;
+#[doc(hidden)]
+pub mod baseline;
+#[doc(hidden)]
+pub mod blob;
+#[doc(hidden)]
+pub mod calibrate;
+#[doc(hidden)]
+pub mod embed;
+#[doc(hidden)]
+pub mod evaluate;
+#[doc(hidden)]
+pub mod features;
+#[doc(hidden)]
+pub mod fit;
+#[doc(hidden)]
+pub mod head;
+#[doc(hidden)]
+pub mod heap;
+#[doc(hidden)]
+pub mod judge;
+#[doc(hidden)]
+pub mod listing;
+#[doc(hidden)]
+pub mod moments;
+#[doc(hidden)]
+pub mod normalise;
+#[doc(hidden)]
+pub mod panels;
+#[doc(hidden)]
+pub mod plan;
+#[doc(hidden)]
+pub mod problem;
+#[doc(hidden)]
+pub mod prune;
+#[doc(hidden)]
+pub mod quantise;
+#[doc(hidden)]
+pub mod relevance;
+#[doc(hidden)]
+pub mod rice;
+#[doc(hidden)]
+pub mod ridge;
+#[doc(hidden)]
+pub mod row;
+#[doc(hidden)]
+pub mod select;
+#[doc(hidden)]
+pub mod shrink;
+#[doc(hidden)]
+pub mod solve;
+#[doc(hidden)]
+pub mod sparse;
+#[doc(hidden)]
+pub mod stream;
+#[doc(hidden)]
+pub mod study;
+#[doc(hidden)]
+pub mod tune;
+#[doc(hidden)]
+pub mod unsupervised;
+
+pub use baseline::Baselines;
+pub use evaluate::{Evaluation, evaluate};
+pub use normalise::Kind as MapKind;
 pub use options::{ConvOptions, FamilyName, Goal, Pooling, TrainOptions};
+pub use plan::GroupPlan;
 pub use progress::{Event, Progress};
 pub use report::Report;
+pub use shrink::{Attempt, ShrinkOptions, Shrunk, shrink};
+pub use solve::Loss;
+pub use stream::{Checkpoint, StreamOptions, train_stream};
 pub use train::{Trained, train};
+pub use tune::{
+    Core, Limits, Metric, Outcome, Point, Rung, Space, TuneOptions, Tuned, tune, usual,
+};
+pub use unsupervised::Detection;
 pub use whole::atomic_write;
 
 /// Why training or evaluation stopped.

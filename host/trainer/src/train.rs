@@ -34,7 +34,8 @@ pub struct Trained {
     pub choice: Choice,
 }
 
-/// Trains a model on `train` and judges it on `test`.
+/// Trains a model on `train` and judges it on `test`; without a table to test on, the errors of
+/// the report are NaN.
 ///
 /// The same table, options and seed give the same blob, whatever the number of
 /// threads.
@@ -43,11 +44,13 @@ pub struct Trained {
 /// Options that do not go together, or more than the format can hold.
 pub fn train(
     train: &Table,
-    test: &Table,
+    test: Option<&Table>,
     options: &TrainOptions,
     progress: &Progress,
 ) -> Result<Trained, Error> {
     let start = Instant::now();
+    let none = train.select(&[]);
+    let test = test.unwrap_or(&none);
     let problem = Problem::new(train, options.balanced);
     check(&problem)?;
     if train.weights.is_some() && options.goal != Goal::Predict {

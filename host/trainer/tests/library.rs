@@ -306,7 +306,7 @@ fn a_shared_map_has_gains_where_relevance_is_asked_for() {
     for relevance in [Some(true), Some(false), None] {
         let options = TrainOptions { relevance, ..options.clone() };
         let Trained { report, choice, .. } =
-            train(&table, &table, &options, &Progress::none()).unwrap();
+            train(&table, Some(&table), &options, &Progress::none()).unwrap();
         let learned = relevance == Some(true);
         assert_eq!((report.relevance, choice.relevance), (learned, learned), "{relevance:?}");
         let gains = matches!(choice.spec.maps, MapSpec::GainPerInput(..));

@@ -31,7 +31,7 @@ pub fn run(arguments: &Tune) -> Result<()> {
         .with_context(|| format!("cannot make the folder {}", arguments.output.display()))?;
     let (train, test) = tables(&arguments.source, &files)?;
     let options = arguments.tune_options();
-    let outcome = tune(&train, &test, &options, progress);
+    let outcome = tune(&train, Some(&test), &options, progress);
     drop(terminal);
     let outcome = outcome.with_context(|| name(&files))?;
     let mut paths = Vec::new();

@@ -30,7 +30,7 @@ fn the_first_features_do_not_depend_on_how_many_follow() {
     for family in FamilyName::ALL {
         for shared in [0, 20] {
             let options = TrainOptions { shared, linear: true, ..options(family) };
-            let spec = train(&table, &test, &options, &Progress::none()).unwrap().choice.spec;
+            let spec = train(&table, Some(&test), &options, &Progress::none()).unwrap().choice.spec;
             let fewer = crate::blob::ModelSpec { banks: halved(&spec.banks, 1), ..spec.clone() };
             let features = |spec: &crate::blob::ModelSpec| {
                 let mut block = FeatureBlock::default();
@@ -54,7 +54,7 @@ fn the_largest_run_is_the_model_itself() {
     let (table, test) = tables();
     for family in [FamilyName::Fourier, FamilyName::Bin] {
         let options = options(family);
-        let trained = train(&table, &test, &options, &Progress::none()).unwrap();
+        let trained = train(&table, Some(&test), &options, &Progress::none()).unwrap();
         let spec = &trained.choice.spec;
         assert_eq!(&capped(spec, &options), spec);
         let study = study(&table, &test, spec, &options, &Progress::none()).unwrap();
@@ -87,7 +87,7 @@ fn the_largest_run_is_the_model_itself() {
 fn the_runs_are_the_same_every_time() {
     let (table, test) = tables();
     let options = options(FamilyName::Fourier);
-    let trained = train(&table, &test, &options, &Progress::none()).unwrap();
+    let trained = train(&table, Some(&test), &options, &Progress::none()).unwrap();
     let spec = &trained.choice.spec;
     let run = || study(&table, &test, spec, &options, &Progress::none()).unwrap();
     assert_eq!(run(), run());
@@ -97,7 +97,7 @@ fn the_runs_are_the_same_every_time() {
 fn what_was_tried_is_recorded() {
     let (table, test) = tables();
     let options = TrainOptions { bandwidth: None, ..options(FamilyName::Fourier) };
-    let choice = train(&table, &test, &options, &Progress::none()).unwrap().choice;
+    let choice = train(&table, Some(&test), &options, &Progress::none()).unwrap().choice;
     let tried: Vec<f64> = choice.trials.iter().map(|trial| trial.bandwidth).collect();
     for grid in [0.25, 0.5, 1.0, 2.0, 4.0] {
         assert!(tried.contains(&grid), "{grid} of {tried:?}");

@@ -106,7 +106,8 @@ pub struct Outcome {
     pub nameless: bool,
 }
 
-/// Searches on `train`, and judges the models of the front on `test`.
+/// Searches on `train_table`, and judges the models of the front on `test`; without a table to
+/// test on, their test errors are NaN.
 ///
 /// The same table, options and time give the same models, whatever the number
 /// of threads, unless the clock ends the search ([`Outcome::cut`]).
@@ -116,13 +117,14 @@ pub struct Outcome {
 /// what [`train()`](crate::train()) refuses.
 pub fn tune(
     train_table: &Table,
-    test: &Table,
+    test: Option<&Table>,
     options: &TuneOptions,
     progress: &Progress,
 ) -> Result<Outcome, Error> {
     let start = Instant::now();
     let chosen = search(train_table, options, POINTS, progress)?;
     let Chosen { points, judged, rungs, mut cut, nameless } = chosen;
+    let none = train_table.select(&[]);
     let mut front = Vec::new();
     // The best first: it is there however long the others take.
     for point in points.into_iter().rev() {
@@ -131,7 +133,7 @@ pub fn tune(
             break;
         }
         progress.phase(&format!("training a model of {} bytes", point.bytes))?;
-        front.extend(fitted(train_table, test, point, options.limits.flash)?);
+        front.extend(fitted(train_table, test.unwrap_or(&none), point, options.limits.flash)?);
     }
     front.reverse();
     Ok(Outcome { front, judged, rungs, cut, nameless })
@@ -148,7 +150,7 @@ fn fitted(
     let selected = point.options.candidates.is_some();
     loop {
         let Trained { blob, report, .. } =
-            train(train_table, test, &point.options, &Progress::none())?;
+            train(train_table, Some(test), &point.options, &Progress::none())?;
         if !selected || blob.len() <= flash {
             let test = evaluate(&blob, test)?;
             return Ok(Some(Tuned { point, blob, report, test }));

@@ -22,7 +22,7 @@ fn options(clock: bool, time: Duration) -> TuneOptions {
 fn without_time_there_is_one_model_of_the_largest_size() {
     let table = digits::table();
     let options = options(true, Duration::from_nanos(1));
-    let found = tune(&table, &table, &options, &Progress::none()).unwrap();
+    let found = tune(&table, Some(&table), &options, &Progress::none()).unwrap();
     assert!(found.cut && found.rungs.is_empty());
     let [best] = found.front.as_slice() else { panic!("{} models", found.front.len()) };
     assert!((500..=600).contains(&best.blob.len()), "{} bytes", best.blob.len());
@@ -179,7 +179,7 @@ fn models_of_kept_features_fit_the_flash() {
     let mut options = options(false, Duration::from_secs(5));
     options.space.families = vec![FamilyName::Conv];
     options.limits.flash = 500;
-    let found = tune(&table, &table, &options, &Progress::none()).unwrap();
+    let found = tune(&table, Some(&table), &options, &Progress::none()).unwrap();
     for tuned in &found.front {
         assert!(tuned.blob.len() <= 500, "{} bytes", tuned.blob.len());
         assert!(tuned.point.options.conv.shape.is_some(), "an image is guessed");

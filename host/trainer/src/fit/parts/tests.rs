@@ -74,7 +74,7 @@ fn new_recordings_are_told_better_than_by_rows_of_the_same() {
         let table = places(24, 20 + 2 * seed);
         let error = |table: &Table, candidates| {
             let options = TrainOptions { candidates, ..options(seed.into()) };
-            train(table, &test, &options, &Progress::none()).unwrap().report.error
+            train(table, Some(&test), &options, &Progress::none()).unwrap().report.error
         };
         for candidates in [None, Some(192)] {
             whole += error(&table, candidates) / 8.0;
@@ -110,6 +110,6 @@ fn values_are_fitted_too() {
     table.target = Target::Values(values);
     table.schema.classes.clear();
     let options = TrainOptions { bits: Some(8), bandwidth: Some(vec![1.0]), ..options(1) };
-    let trained = train(&table, &table, &options, &Progress::none()).unwrap();
+    let trained = train(&table, Some(&table), &options, &Progress::none()).unwrap();
     assert!(trained.report.error < 0.15, "{}", trained.report.error);
 }
