@@ -45,8 +45,8 @@ const FORMAT_AND_LINTS: [&str; 8] = [
     "cargo fmt --manifest-path tests/mum32bit/Cargo.toml --check",
     "cargo fmt --manifest-path tests/consumer/Cargo.toml --check",
     "cargo fmt --manifest-path tests/linked/Cargo.toml --check",
-    "cargo clippy --workspace --all-targets --locked -- -D warnings",
-    "cargo clippy --package koan --all-targets --features micromath --locked -- -D warnings",
+    "cargo clippy --release --workspace --all-targets --locked -- -D warnings",
+    "cargo clippy --release --package koan --all-targets --features micromath --locked -- -D warnings",
     "cargo clippy --manifest-path tests/mum32bit/Cargo.toml --all-targets --locked -- -D warnings",
     "cargo clippy --manifest-path firmware-example/Cargo.toml --package koan-protocol --all-targets \
      --locked -- -D warnings",
@@ -72,7 +72,7 @@ pub fn thorough() -> Result<()> {
     crate::setup::thorough()?;
     FORMAT_AND_LINTS.iter().try_for_each(|command| step(command))?;
     crate::wasm::lint()?;
-    step("RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --locked")?;
+    step("RUSTDOCFLAGS=-Dwarnings cargo doc --release --workspace --no-deps --locked")?;
     for target in [CORTEX_M0, CORTEX_M4F] {
         step(&format!(
             "cargo build --package koan --target {target} --release --features micromath --locked"

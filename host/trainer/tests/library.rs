@@ -8,7 +8,7 @@ use koan_trainer::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec, pr
 use koan_trainer::listing;
 use koan_trainer::normalise::{Kind, Normaliser};
 use koan_trainer::plan::{BankPlan, all_off, realise};
-use koan_trainer::progress::Progress;
+use koan_trainer::Progress;
 use koan_trainer::{TrainOptions, Trained, train};
 
 const MAP: InputMap = InputMap { offset: 0, shift: 8, log: false, mult: 100 };

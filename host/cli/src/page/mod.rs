@@ -6,7 +6,7 @@
 //! on paper. All text is escaped. [`plot`] draws the figures.
 //!
 //! ```
-//! use crate::page::{Page, plot::Plot};
+//! use koan_cli::page::{Page, plot::Plot};
 //!
 //! let mut page = Page::new("Two models");
 //! page.heading("Error");
@@ -15,7 +15,7 @@
 //! let plot = Plot::new("bytes", "error in %").log_x().front("models", [(340.0, 4.2), (690.0, 3.1)]);
 //! page.figure(&plot.draw()?, "Error against bytes.");
 //! assert!(page.render().starts_with("<!DOCTYPE html>"));
-//! # Ok::<(), crate::page::plot::PlotError>(())
+//! # Ok::<(), koan_cli::page::plot::PlotError>(())
 //! ```
 
 mod axis;
