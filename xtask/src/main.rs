@@ -1,5 +1,6 @@
 //! The project's own commands: `cargo xtask`.
 
+mod benchmark;
 mod cost;
 mod docs;
 mod elf;
@@ -11,10 +12,9 @@ mod pack;
 mod plugin;
 mod serial;
 mod setup;
-mod size;
-mod sizes;
 mod steps;
 mod wasm;
+mod wasm_size;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -56,7 +56,7 @@ enum Command {
     /// Build the demo page into target/page
     Page,
     /// Print what a page must load, raw and compressed; fail above the budget
-    Size,
+    WasmSize,
     /// Only the tests of the npm package and the demo page
     TestWasm,
     /// Print the time of predictions in node
@@ -69,7 +69,7 @@ enum Command {
         arguments: Vec<OsString>,
     },
     /// Measure bytes against error on public data sets and write docs/size.md and its picture
-    Sizes {
+    Benchmark {
         /// Folder of the data sets; without it the page is made from what was measured before
         #[arg(long, value_name = "FOLDER")]
         data: Option<PathBuf>,
@@ -101,11 +101,11 @@ fn main() -> ExitCode {
         Command::Serial => serial::test(),
         Command::Npm => wasm::package(),
         Command::Page => wasm::page(),
-        Command::Size => size::run(),
+        Command::WasmSize => wasm_size::run(),
         Command::TestWasm => wasm::setup().and_then(|()| wasm::test()),
         Command::BenchWasm => wasm::bench(),
         Command::Reproduce { arguments } => reproduce(&arguments),
-        Command::Sizes { data, parts } => sizes::run(data.as_deref(), &parts),
+        Command::Benchmark { data, parts } => benchmark::run(data.as_deref(), &parts),
         Command::Docs { data } => docs::run(data.as_deref()),
     };
     match result {

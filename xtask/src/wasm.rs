@@ -112,7 +112,7 @@ pub fn test() -> Result<()> {
     step("cargo test --release --package koan-wasm --features json --locked")?;
     package()?;
     step("node wasm/scripts/page.mjs target/page")?;
-    crate::size::check()?;
+    crate::wasm_size::check()?;
     step("cargo run --release --package koan-tests --bin host --locked -- target/wasm-host.json")?;
     step("node wasm/tests/consumer.mjs")?;
     // One file after the other: the tests of times share the machine with none.

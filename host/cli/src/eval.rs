@@ -34,7 +34,7 @@ pub fn run(arguments: &Eval) -> Result<()> {
     let seconds = start.elapsed().as_secs_f64();
     let compared = Baselines::cross_validated(&table, model.seed())?;
     if let Some(path) = &arguments.report {
-        let judged = report::Judged { files: &files, table: &table, error: result.error };
+        let judged = report::Evaluated { files: &files, table: &table, error: result.error };
         report::of_evaluation(path, &arguments.model, &model, &judged, compared.as_ref())?;
     }
     if arguments.json {

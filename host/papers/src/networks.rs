@@ -68,7 +68,7 @@ const THROUGH: f64 = 0.005;
 
 /// Rows of a PROBEN1 file as its network sees them: inputs and targets as they
 /// stand there, training and validation rows first, test rows last.
-struct Problem {
+struct DataSet {
     inputs: Points,
     targets: Mat<f64>,
     train: usize,
@@ -101,7 +101,7 @@ pub fn run(settings: &Settings) -> Result<Section, Error> {
         .par_iter()
         .map(|(name, paper)| {
             let start = Instant::now();
-            let problem = Problem::read(&folder, name)?;
+            let problem = DataSet::read(&folder, name)?;
             let chosen = [problem.single()?, problem.sum()?, problem.product()?];
             Ok((*paper, chosen, start.elapsed().as_secs_f64(), *name))
         })
@@ -206,7 +206,7 @@ fn file(folder: &Path, name: &str) -> Option<std::path::PathBuf> {
     ["dt.gz", "dt"].iter().map(|end| folder.join(format!("{name}.{end}"))).find(|p| p.is_file())
 }
 
-impl Problem {
+impl DataSet {
     fn read(folder: &Path, name: &str) -> Result<Self, Error> {
         let path = file(folder, name).unwrap_or_else(|| folder.join(name));
         let shown = path.display().to_string();
@@ -360,7 +360,7 @@ mod tests {
 
     #[test]
     fn networks_learn_a_smooth_function() {
-        let problem = Problem::parse(&text()).unwrap();
+        let problem = DataSet::parse(&text()).unwrap();
         assert_eq!((problem.train, problem.inputs.len()), (15, 20));
         for chosen in [problem.single().unwrap(), problem.product().unwrap()] {
             assert!(chosen.test < 0.1 && chosen.train < 0.1, "{}", chosen.test);
@@ -372,9 +372,9 @@ mod tests {
     #[test]
     fn damaged_files_are_errors() {
         let good = text();
-        assert!(Problem::parse(&good.replace("real_in=2", "real_in=3")).is_err());
-        assert!(Problem::parse(&good.replace("test_examples=5", "test_examples=6")).is_err());
-        assert!(Problem::parse(&good.replace("real_in=2", "real_in=two")).is_err());
-        assert!(Problem::parse("").is_err());
+        assert!(DataSet::parse(&good.replace("real_in=2", "real_in=3")).is_err());
+        assert!(DataSet::parse(&good.replace("test_examples=5", "test_examples=6")).is_err());
+        assert!(DataSet::parse(&good.replace("real_in=2", "real_in=two")).is_err());
+        assert!(DataSet::parse("").is_err());
     }
 }

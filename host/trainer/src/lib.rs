@@ -56,7 +56,7 @@ pub mod head;
 #[doc(hidden)]
 pub mod heap;
 #[doc(hidden)]
-pub mod judge;
+pub mod learning_curve;
 #[doc(hidden)]
 pub mod listing;
 #[doc(hidden)]
@@ -92,11 +92,11 @@ pub mod sparse;
 #[doc(hidden)]
 pub mod stream;
 #[doc(hidden)]
-pub mod study;
-#[doc(hidden)]
 pub mod tune;
 #[doc(hidden)]
 pub mod unsupervised;
+#[doc(hidden)]
+pub mod validation;
 
 pub use baseline::Baselines;
 pub use evaluate::{Evaluation, evaluate};

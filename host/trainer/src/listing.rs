@@ -7,7 +7,7 @@ use koan::{Conv, Family, Group, Model};
 
 /// A run of bytes of a blob.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct Segment {
     /// What it is.
     pub name: String,
     /// Where it starts.
@@ -27,7 +27,7 @@ fn input_maps(model: &Model<'_>) -> String {
 
 /// The parts of a model's blob, in order, without gaps.
 #[must_use]
-pub fn parts(model: &Model<'_>) -> Vec<Part> {
+pub fn parts(model: &Model<'_>) -> Vec<Segment> {
     let mut listed: Vec<(String, usize)> = vec![
         ("magic KOAN, version, flags".into(), field::INPUTS),
         (format!("{} inputs, {} outputs", model.inputs(), model.outputs()), 3),
@@ -76,7 +76,7 @@ pub fn parts(model: &Model<'_>) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut offset = 0;
     for (name, length) in listed {
-        parts.push(Part { name, offset, length });
+        parts.push(Segment { name, offset, length });
         offset += length;
     }
     let blob = model.blob();
@@ -90,11 +90,11 @@ pub fn parts(model: &Model<'_>) -> Vec<Part> {
             koan::format::section::CALIBRATION => "section: calibration",
             _ => "section: unknown to this build",
         };
-        parts.push(Part { name: name.into(), offset, length });
+        parts.push(Segment { name: name.into(), offset, length });
         offset += length;
     }
-    parts.push(Part { name: "golden digest".into(), offset: end, length: 4 });
-    parts.push(Part { name: "CRC-32".into(), offset: end + 4, length: 4 });
+    parts.push(Segment { name: "golden digest".into(), offset: end, length: 4 });
+    parts.push(Segment { name: "CRC-32".into(), offset: end + 4, length: 4 });
     parts
 }
 

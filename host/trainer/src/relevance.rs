@@ -15,10 +15,10 @@ use faer::{Mat, MatRef, Side};
 use koan::generator::Stream;
 
 use crate::Error;
-use crate::judge::thirds;
 use crate::normalise::Normaliser;
 use crate::problem::Problem;
 use crate::progress::Progress;
+use crate::validation::thirds;
 use koan_data::Division;
 
 /// Steps of the search.

@@ -8,12 +8,12 @@ use std::cell::{Cell, RefCell};
 use koan::{Family, Law};
 
 use crate::blob::{ModelSpec, whole};
-use crate::judge::{SMALL_ROWS, Sample, judge};
 use crate::normalise::{Kind, Normaliser};
 use crate::plan::{BankPlan, realise};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::relevance;
+use crate::validation::{SMALL_ROWS, Sample, validate};
 use crate::{Error, TrainOptions};
 
 /// What was chosen.
@@ -380,7 +380,7 @@ impl Chooser<'_> {
         let spec = realise(self.options.seed, &tuning.apply(banks), normaliser, &spread);
         let mut error = 0.0;
         for sample in sample {
-            error += judge(self.problem, &spec, sample, self.options.lambda)?;
+            error += validate(self.problem, &spec, sample, self.options.lambda)?;
         }
         let error = error / sample.len() as f64;
         let (map, relevance, last) = self.trying.get();

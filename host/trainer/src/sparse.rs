@@ -128,7 +128,7 @@ impl Cells {
     #[must_use]
     pub fn round(
         &self,
-        problem: &Problem<'_>,
+        problem: &SparseProblem<'_>,
         weights: &[f64],
         width: Width,
         sweeps: usize,
@@ -164,7 +164,7 @@ impl Cells {
     /// Improves codes in place; the objective that was reached.
     fn sweep(
         &self,
-        problem: &Problem<'_>,
+        problem: &SparseProblem<'_>,
         levels: &Levels,
         codes: &mut [u32],
         counts: &[f64],
@@ -209,7 +209,7 @@ impl Cells {
 
 /// One output's least-squares problem.
 #[derive(Clone, Copy, Debug)]
-pub struct Problem<'p> {
+pub struct SparseProblem<'p> {
     /// Targets without their mean, one for each row.
     pub targets: &'p [f64],
     /// Weights of the rows.
@@ -284,7 +284,7 @@ mod tests {
     fn sweeps_lower_the_objective() {
         let (cells, targets, _) = problem();
         let rows = vec![1.0; 90];
-        let problem = Problem { targets: &targets, rows: &rows, lambda: 0.5 };
+        let problem = SparseProblem { targets: &targets, rows: &rows, lambda: 0.5 };
         let weights = cells.ridge(&targets, &rows, 0.5, &[0.0; 32], 1e-6);
         for bits in [2, 3, 4, 8] {
             for odd in [false, true] {

@@ -8,7 +8,6 @@ use crate::baseline::Baselines;
 use crate::blob::{HeadSpec, ModelSpec};
 use crate::evaluate::{Evaluation, evaluate, of_scores};
 use crate::fit::{Fitted, fit_dense, fit_loss, fit_parts, fit_sparse};
-use crate::judge::sparse_slots;
 use crate::plan::BankPlan;
 use crate::problem::Problem;
 use crate::progress::Progress;
@@ -17,6 +16,7 @@ use crate::report::Report;
 use crate::select::{Choice, choose};
 use crate::solve::Loss;
 use crate::unsupervised::{Unsupervised, detect, detector, embedding, variance_lost};
+use crate::validation::sparse_slots;
 use crate::{Error, Goal, TrainOptions};
 use koan_data::{Schema, Table, Task};
 
@@ -85,7 +85,7 @@ fn train_target(
     let train = problem.table;
     let (choice, fitted) = fit(problem, banks, options, progress)?;
     let judge = |blob: &[u8], nearest: &[u8], fitted: &Fitted| {
-        Ok(Judged {
+        Ok(TestErrors {
             blob: evaluate(blob, test)?,
             nearest: evaluate(nearest, test)?,
             float: judge_float(fitted, test)?,
@@ -158,7 +158,7 @@ pub(crate) fn encode(
 }
 
 /// How good a fit is on the test rows.
-pub(crate) struct Judged {
+pub(crate) struct TestErrors {
     /// The blob.
     pub blob: Evaluation,
     /// The blob of nearest rounding.
@@ -181,7 +181,7 @@ pub(crate) fn conclude(
     train_rows: usize,
     options: &TrainOptions,
     progress: &Progress,
-    judge: impl FnOnce(&[u8], &[u8], &Fitted) -> Result<Judged, Error>,
+    judge: impl FnOnce(&[u8], &[u8], &Fitted) -> Result<TestErrors, Error>,
 ) -> Result<Trained, Error> {
     let train = problem.table;
     progress.phase("writing and checking the model")?;

@@ -4,8 +4,8 @@ use crate::page::Page;
 use crate::page::chart::wilson;
 use crate::page::plot::{Plot, Point, pareto};
 use anyhow::Result;
+use koan_trainer::learning_curve::{LearningCurves, Run};
 use koan_trainer::select::{Choice, Trial};
-use koan_trainer::study::{Run, Study};
 use koan_trainer::{Report, TrainOptions};
 
 use crate::output::percent;
@@ -13,14 +13,14 @@ use crate::output::percent;
 const ERROR: &str = "test error in %";
 
 /// Curves over features, bits and rows, and the front of bytes against error.
-pub fn section(page: &mut Page, study: &Study, report: &Report) -> Result<()> {
+pub fn section(page: &mut Page, curves: &LearningCurves, report: &Report) -> Result<()> {
     page.heading("Other sizes");
     let mut text = format!(
         "Models with the input map and bandwidths of this one, fitted again to {} training rows \
          and judged by {} test rows. Nothing was chosen by these errors.",
-        study.train_rows, study.test_rows
+        curves.train_rows, curves.test_rows
     );
-    if study.train_rows < report.train_rows || study.features < report.features {
+    if curves.train_rows < report.train_rows || curves.features < report.features {
         text += &format!(
             " They are kept small to be quick: the model itself has {} features and was trained on \
              {} rows.",
@@ -28,18 +28,18 @@ pub fn section(page: &mut Page, study: &Study, report: &Report) -> Result<()> {
         );
     }
     page.text(&text);
-    let shown = Shown { study, classes: report.task == "classification" };
+    let shown = Shown { curves, classes: report.task == "classification" };
     features(page, &shown, report)?;
     bits(page, &shown, report)?;
-    front(page, study, report)?;
+    front(page, curves, report)?;
     learning(page, &shown)?;
-    front_table(page, study);
+    front_table(page, curves);
     Ok(())
 }
 
 /// How errors are drawn.
 struct Shown<'s> {
-    study: &'s Study,
+    curves: &'s LearningCurves,
     /// Whether errors are shares of rows, which have intervals.
     classes: bool,
 }
@@ -47,7 +47,7 @@ struct Shown<'s> {
 impl Shown<'_> {
     /// A test error in percent, with its 95 % interval where there is one.
     fn point(&self, x: f64, error: f64) -> Point {
-        let bar = self.classes.then(|| wilson(error, self.study.test_rows));
+        let bar = self.classes.then(|| wilson(error, self.curves.test_rows));
         let bar = bar.map(|(low, high)| (100.0 * low, 100.0 * high));
         Point { x, y: 100.0 * error, bar }
     }
@@ -60,29 +60,29 @@ fn scaled(plot: Plot, errors: impl Iterator<Item = f64>) -> Plot {
 }
 
 fn features(page: &mut Page, shown: &Shown<'_>, report: &Report) -> Result<()> {
-    let study = shown.study;
-    let with = |bits: u8| study.runs.iter().rev().filter(move |run| run.bits == bits);
-    if with(study.bits).count() < 2 {
+    let curves = shown.curves;
+    let with = |bits: u8| curves.runs.iter().rev().filter(move |run| run.bits == bits);
+    if with(curves.bits).count() < 2 {
         return Ok(());
     }
     let mut plot = scaled(
         Plot::new("features, K", ERROR).log_x(),
-        with(study.bits).map(|run| run.error).chain([report.error]),
+        with(curves.bits).map(|run| run.error).chain([report.error]),
     );
-    if study.bits != 16 && with(16).count() > 1 {
+    if curves.bits != 16 && with(16).count() > 1 {
         plot = plot.series("16 bits", with(16).map(|r| (r.features as f64, 100.0 * r.error)));
     }
-    let points = with(study.bits).map(|run| shown.point(run.features as f64, run.error));
+    let points = with(curves.bits).map(|run| shown.point(run.features as f64, run.error));
     plot = plot
-        .series(&format!("{} bits a weight", study.bits), points)
+        .series(&format!("{} bits a weight", curves.bits), points)
         .scatter("this model", [(report.features as f64, 100.0 * report.error)]);
     page.figure(&plot.draw()?, &format!("Error against features{}.", intervals(shown)));
     Ok(())
 }
 
 fn bits(page: &mut Page, shown: &Shown<'_>, report: &Report) -> Result<()> {
-    let study = shown.study;
-    let largest: Vec<&Run> = study.runs.iter().filter(|r| r.features == study.features).collect();
+    let curves = shown.curves;
+    let largest: Vec<&Run> = curves.runs.iter().filter(|r| r.features == curves.features).collect();
     if largest.len() < 2 {
         return Ok(());
     }
@@ -92,8 +92,8 @@ fn bits(page: &mut Page, shown: &Shown<'_>, report: &Report) -> Result<()> {
         largest.iter().map(|run| run.error),
     );
     let points = largest.iter().map(|run| shown.point(f64::from(run.bits), run.error));
-    plot = plot.series(&format!("{} features", study.features), points);
-    let same = study.features == report.features && study.train_rows == report.train_rows;
+    plot = plot.series(&format!("{} features", curves.features), points);
+    let same = curves.features == report.features && curves.train_rows == report.train_rows;
     if let Some(error) = report.error_float.filter(|_| same) {
         plot = plot.level("real weights", 100.0 * error);
     }
@@ -105,9 +105,9 @@ fn intervals(shown: &Shown<'_>) -> &'static str {
     if shown.classes { "; bars are 95 % intervals" } else { "" }
 }
 
-fn front(page: &mut Page, study: &Study, report: &Report) -> Result<()> {
-    let points = study.runs.iter().map(|run| (run.bytes as f64, 100.0 * run.error));
-    let errors = study.runs.iter().map(|run| run.error);
+fn front(page: &mut Page, curves: &LearningCurves, report: &Report) -> Result<()> {
+    let points = curves.runs.iter().map(|run| (run.bytes as f64, 100.0 * run.error));
+    let errors = curves.runs.iter().map(|run| run.error);
     let plot = scaled(Plot::new("bytes of the model", ERROR).log_x(), errors)
         .front("these runs", points)
         .scatter("this model", [(report.bytes as f64, 100.0 * report.error)]);
@@ -115,11 +115,11 @@ fn front(page: &mut Page, study: &Study, report: &Report) -> Result<()> {
     Ok(())
 }
 
-fn front_table(page: &mut Page, study: &Study) {
+fn front_table(page: &mut Page, curves: &LearningCurves) {
     let points: Vec<(f64, f64)> =
-        study.runs.iter().map(|run| (run.bytes as f64, run.error)).collect();
+        curves.runs.iter().map(|run| (run.bytes as f64, run.error)).collect();
     let rows = pareto(&points).into_iter().map(|index| {
-        let run = &study.runs[index];
+        let run = &curves.runs[index];
         let cells = [run.bytes, run.features, usize::from(run.bits)].map(|n| n.to_string());
         cells.into_iter().chain([percent(run.error)])
     });
@@ -127,13 +127,13 @@ fn front_table(page: &mut Page, study: &Study) {
 }
 
 fn learning(page: &mut Page, shown: &Shown<'_>) -> Result<()> {
-    let study = shown.study;
-    if study.lessons.len() < 2 {
+    let curves = shown.curves;
+    if curves.by_rows.len() < 2 {
         return Ok(());
     }
-    let tests = study.lessons.iter().map(|l| shown.point(l.rows as f64, l.test_error));
-    let own = study.lessons.iter().map(|l| (l.rows as f64, 100.0 * l.train_error));
-    let both = study.lessons.iter().flat_map(|l| [l.test_error, l.train_error]);
+    let tests = curves.by_rows.iter().map(|l| shown.point(l.rows as f64, l.test_error));
+    let own = curves.by_rows.iter().map(|l| (l.rows as f64, 100.0 * l.train_error));
+    let both = curves.by_rows.iter().flat_map(|l| [l.test_error, l.train_error]);
     let plot = scaled(Plot::new("training rows", "error in %").log_x(), both)
         .series("test rows", tests)
         .series("the rows trained on", own);
@@ -141,7 +141,7 @@ fn learning(page: &mut Page, shown: &Shown<'_>) -> Result<()> {
         &plot.draw()?,
         &format!(
             "Learning curve, {} features of {} bits: if it still falls, more rows would help.",
-            study.features, study.bits
+            curves.features, curves.bits
         ),
     );
     Ok(())

@@ -13,7 +13,7 @@ use koan::Model;
 use koan_data::Table;
 use koan_trainer::Progress;
 use koan_trainer::baseline::Baselines;
-use koan_trainer::study::study;
+use koan_trainer::learning_curve::learning_curves;
 use koan_trainer::{Goal, TrainOptions, Trained};
 
 use crate::output::{named_error, percent};
@@ -43,8 +43,8 @@ pub fn of_training(
     let Trained { blob, report, choice } = trained;
     let model = Model::parse(blob)?;
     let predicts = given.options.goal == Goal::Predict;
-    let study = if predicts {
-        Some(study(given.train, given.test, &choice.spec, given.options, progress)?)
+    let curves = if predicts {
+        Some(learning_curves(given.train, given.test, &choice.spec, given.options, progress)?)
     } else {
         None
     };
@@ -72,8 +72,8 @@ pub fn of_training(
         Goal::Embed { .. } => quality::embedding(&mut page, blob, given.test)?,
         Goal::Detect { .. } => {}
     }
-    if let Some(study) = &study {
-        curves::section(&mut page, study, report)?;
+    if let Some(curves) = &curves {
+        curves::section(&mut page, curves, report)?;
     }
     curves::search(&mut page, choice, given.options)?;
     page.heading("The data");
@@ -85,7 +85,7 @@ pub fn of_training(
 }
 
 /// What an evaluation was given and found.
-pub struct Judged<'j> {
+pub struct Evaluated<'j> {
     /// Files of the rows.
     pub files: &'j [PathBuf],
     /// The rows.
@@ -99,10 +99,10 @@ pub fn of_evaluation(
     path: &Path,
     name: &Path,
     model: &Model<'_>,
-    judged: &Judged<'_>,
+    judged: &Evaluated<'_>,
     baselines: Option<&Baselines>,
 ) -> Result<()> {
-    let &Judged { files, table, error } = judged;
+    let &Evaluated { files, table, error } = judged;
     let mut page = Page::new(&format!("{}: an evaluation", file_name(name)));
     let task = crate::output::task_name(table.schema.task());
     page.text(&format!(

@@ -5,7 +5,7 @@ use anyhow::Result;
 use koan::Model;
 use koan_data::{Table, Target};
 use koan_trainer::evaluate::evaluate;
-use koan_trainer::study::{probabilities, values};
+use koan_trainer::learning_curve::{probabilities, values};
 use koan_trainer::unsupervised::Detection;
 
 use crate::output::percent;

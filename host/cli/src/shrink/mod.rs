@@ -51,8 +51,8 @@ pub fn run(arguments: &Shrink) -> Result<()> {
             eprintln!("warning: {warning}");
         }
     }
-    let before = Judged::new(&old, &test)?;
-    let judge = |found: Shrunk| Judged::new(&found.blob, &test).map(|now| (found, now));
+    let before = Quality::new(&old, &test)?;
+    let judge = |found: Shrunk| Quality::new(&found.blob, &test).map(|now| (found, now));
     let found = found.into_iter().map(judge).collect::<Result<Vec<_>>>()?;
     let task = task_name(schema.task());
     if let Some(path) = &arguments.report {
@@ -63,7 +63,7 @@ pub fn run(arguments: &Shrink) -> Result<()> {
         let error = now.error;
         let own_seed = match found.own_seed == found.blob {
             true => error,
-            false => Judged::new(&found.own_seed, &test)?.error,
+            false => Quality::new(&found.own_seed, &test)?.error,
         };
         if arguments.json {
             objects.push(json!({
@@ -116,12 +116,12 @@ fn name(arguments: &Shrink, flash: usize) -> PathBuf {
 
 /// A model on test rows.
 #[derive(Clone, Copy)]
-struct Judged {
+struct Quality {
     bytes: usize,
     error: f64,
 }
 
-impl Judged {
+impl Quality {
     fn new(blob: &[u8], test: &Table) -> Result<Self> {
         Ok(Self { bytes: blob.len(), error: evaluate(blob, test)?.error })
     }

@@ -7,7 +7,7 @@ use crate::page::plot::Plot;
 use anyhow::{Context, Result};
 use koan_trainer::shrink::{Attempt, Shrunk};
 
-use super::Judged;
+use super::Quality;
 use crate::arguments::Shrink;
 use crate::output::{named_error, percent};
 
@@ -17,8 +17,8 @@ pub fn write(
     path: &Path,
     arguments: &Shrink,
     task: &str,
-    before: Judged,
-    found: &[(Shrunk, Judged)],
+    before: Quality,
+    found: &[(Shrunk, Quality)],
 ) -> Result<()> {
     let mut page = Page::new(&format!("{}, shrunk", arguments.model.display()));
     for (shrunk, now) in found {

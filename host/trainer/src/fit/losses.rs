@@ -27,7 +27,7 @@ const LAMBDAS: [f64; 7] = [1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
 const FLOOR: f64 = 0.02;
 
 /// Some rows: features, what is to be predicted, and weights.
-struct Part {
+struct Rows {
     design: Design,
     /// T × n.
     targets: Mat<f64>,
@@ -36,7 +36,7 @@ struct Part {
     weights: Option<Vec<f64>>,
 }
 
-impl Part {
+impl Rows {
     fn new(problem: &Problem<'_>, map: &FeatureMap, rows: &[usize]) -> Result<Self, Error> {
         Ok(Self::with(problem, rows, Design::of(map, problem.table, rows)?))
     }
@@ -87,7 +87,7 @@ struct Start {
 }
 
 impl<'p> Solver<'p> {
-    fn new(loss: Loss, part: &'p Part, outputs: usize) -> Self {
+    fn new(loss: Loss, part: &'p Rows, outputs: usize) -> Self {
         let weights = part.weights.as_deref();
         match loss {
             Loss::Logistic => {
@@ -131,7 +131,7 @@ impl<'p> Solver<'p> {
 
     /// What weights are rounded through: the objective's second derivative at
     /// the fit, shared by the outputs.
-    fn curvature(&self, part: &Part, fit: &LinearFit) -> Curvature {
+    fn curvature(&self, part: &Rows, fit: &LinearFit) -> Curvature {
         let mut rows = match self {
             Self::Squares(system) => return Curvature::new(system, fit.lambda),
             Self::Logistic(solver) => solver.curvature(fit),
@@ -179,8 +179,8 @@ pub fn fit_loss(
     let bound = options.box_c.map(|c| boxed::bound(c, map.features()));
     let (fit_rows, held_rows) = hold_out(problem, options.seed);
     progress.phase("computing features")?;
-    let fit_part = Part::new(problem, &map, &fit_rows)?;
-    let held = Part::new(problem, &map, &held_rows)?;
+    let fit_part = Rows::new(problem, &map, &fit_rows)?;
+    let held = Rows::new(problem, &map, &held_rows)?;
 
     progress.phase("solving")?;
     let mut early = 0;
@@ -249,7 +249,7 @@ pub fn fit_loss(
 
     progress.phase("solving")?;
     let order: Vec<usize> = fit_rows.iter().chain(&held_rows).copied().collect();
-    let all = Part::with(problem, &order, fit_part.design.chain(held.design));
+    let all = Rows::with(problem, &order, fit_part.design.chain(held.design));
     let solver = Solver::new(loss, &all, outputs);
     let mut start = Start { fit: Some(chosen), warm: None };
     let Solution { fit, convergence } = solver.solve(lambda, bound, &mut start, FINE);

@@ -53,7 +53,7 @@ pub(super) fn parts_of(table: &Table, features: usize, seed: u64) -> Option<Vec<
 }
 
 /// Some recordings.
-struct Part<'p> {
+struct FoldPart<'p> {
     rows: &'p [usize],
     design: &'p Design,
     /// What was made of all other parts.
@@ -88,7 +88,7 @@ impl Others {
     }
 }
 
-impl Part<'_> {
+impl FoldPart<'_> {
     /// Scores of the part's rows: T × rows.
     fn scores(&self, fit: LinearFit) -> Mat<f64> {
         let fit = scattered(&fit, &self.others.columns, self.design.features());
@@ -97,7 +97,7 @@ impl Part<'_> {
 }
 
 /// How good scores of rows are that their head has not seen.
-struct Judged {
+struct Scored {
     lambda: f64,
     /// Log-loss of classes, squared error of values.
     loss: f64,
@@ -110,12 +110,12 @@ struct Judged {
 /// All parts.
 struct Parts<'p> {
     problem: &'p Problem<'p>,
-    parts: Vec<Part<'p>>,
+    parts: Vec<FoldPart<'p>>,
 }
 
 impl Parts<'_> {
     /// Judges the scores of rows, one part after the other, each T × rows.
-    fn judge(&self, scores: &[Mat<f64>], lambda: f64) -> Judged {
+    fn judge(&self, scores: &[Mat<f64>], lambda: f64) -> Scored {
         let problem = self.problem;
         let rows = || self.parts.iter().flat_map(|part| part.rows.iter().copied());
         let columns = || scores.iter().flat_map(|scores| scores.col_iter());
@@ -126,20 +126,20 @@ impl Parts<'_> {
                 let scores: Vec<f64> =
                     columns().flat_map(|row| row.iter().copied().collect::<Vec<_>>()).collect();
                 let found = recentred(&scores, &labels, &weights, problem.outputs);
-                Judged { lambda, loss: found.loss, bias: found.bias, slope: found.slope }
+                Scored { lambda, loss: found.loss, bias: found.bias, slope: found.slope }
             }
             Target::Values(_) => {
                 let square = |(row, scores): (usize, ColRef<'_, f64>)| {
                     problem.weight(row) * (scores[0] - problem.target(row, 0)).powi(2)
                 };
                 let loss = rows().zip(columns()).map(square).sum();
-                Judged { lambda, loss, bias: vec![0.0; problem.outputs], slope: 1.0 }
+                Scored { lambda, loss, bias: vec![0.0; problem.outputs], slope: 1.0 }
             }
         }
     }
 
     /// Fits for several λ.
-    fn real(&self, lambdas: &[f64]) -> Vec<Judged> {
+    fn real(&self, lambdas: &[f64]) -> Vec<Scored> {
         let of_parts: Vec<Vec<Mat<f64>>> = self
             .parts
             .iter()
@@ -156,7 +156,7 @@ impl Parts<'_> {
     }
 
     /// The best of several λ; refined to half decades.
-    fn best(&self, lambdas: &[f64]) -> Judged {
+    fn best(&self, lambdas: &[f64]) -> Scored {
         let coarse = self.real(lambdas).into_iter().reduce(better);
         let coarse = coarse.expect("there is at least one lambda");
         if lambdas.len() < 2 {
@@ -167,8 +167,8 @@ impl Parts<'_> {
     }
 
     /// The fit for a λ with rounded weights.
-    fn rounded(&self, width: Width, lambda: f64) -> Judged {
-        let score = |part: &Part<'_>| {
+    fn rounded(&self, width: Width, lambda: f64) -> Scored {
+        let score = |part: &FoldPart<'_>| {
             let weights = part.others.rounded(width, lambda, Rounding::Compensated).weights;
             let bias = part.others.system.bias(&weights);
             part.scores(LinearFit { weights, bias, lambda })
@@ -179,7 +179,7 @@ impl Parts<'_> {
     /// The best λ for rounded weights: from the one for real weights upwards in half
     /// decades while that gets better. Stronger shrinkage gives more even weights,
     /// which few bits hold better.
-    fn best_rounded(&self, width: Width, start: f64) -> Judged {
+    fn best_rounded(&self, width: Width, start: f64) -> Scored {
         let mut best = self.rounded(width, start);
         let (mut lambda, mut worse) = (start, 0);
         // One rise may be chance, two in a row are not.
@@ -194,7 +194,7 @@ impl Parts<'_> {
 }
 
 /// The better one, the first of equals.
-fn better(a: Judged, b: Judged) -> Judged {
+fn better(a: Scored, b: Scored) -> Scored {
     if b.loss < a.loss { b } else { a }
 }
 
@@ -239,7 +239,7 @@ pub fn fit_parts(
             let mut others = nothing();
             let rest = sums.iter().enumerate().filter(|(other, _)| *other != index);
             rest.for_each(|(_, (_, _, moments))| others.merge(moments));
-            parts.push(Part { rows, design, others: Others::new(&spec, &others, keep) });
+            parts.push(FoldPart { rows, design, others: Others::new(&spec, &others, keep) });
         }
         Parts { problem, parts }
     };
@@ -269,8 +269,8 @@ pub fn fit_parts(
 fn finish(
     problem: &Problem<'_>,
     all: &Others,
-    real: &Judged,
-    chosen: &Judged,
+    real: &Scored,
+    chosen: &Scored,
     bits: u8,
 ) -> Result<Fitted, Error> {
     let (system, spec, lambda) = (&all.system, all.spec.clone(), chosen.lambda);

@@ -7,10 +7,10 @@ use crate::blob::{HeadSpec, ModelSpec};
 use crate::calibrate;
 use crate::features::FeatureMap;
 use crate::head::{RoundedOutput, assemble};
-use crate::judge::{SPARSE_LAMBDAS, weighted_mean};
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::sparse::{Cells, Problem as SparseProblem};
+use crate::sparse::{Cells, SparseProblem};
+use crate::validation::{SPARSE_LAMBDAS, weighted_mean};
 use crate::{Error, TrainOptions};
 use koan_data::{Table, Target};
 

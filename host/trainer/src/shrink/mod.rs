@@ -143,7 +143,7 @@ impl Base<'_> {
 
 /// An attempt, and its blob and warnings if they have been made.
 #[derive(Clone)]
-struct Found {
+struct Best {
     attempt: Attempt,
     made: Option<(Vec<u8>, Vec<String>)>,
 }
@@ -154,8 +154,8 @@ struct Search {
     /// The pool that the best features are kept from.
     candidates: u16,
     /// The best with the model's own seed.
-    own: Option<Found>,
-    best: Option<Found>,
+    own: Option<Best>,
+    best: Option<Best>,
     front: Vec<Attempt>,
     attempts: Vec<Attempt>,
 }
@@ -183,7 +183,7 @@ impl Search {
             self.candidates = candidates;
             let ridge = base.options.loss == Loss::Squared;
             let made = if ridge { Some(pool.finish(&attempt, progress)?) } else { None };
-            self.best = Some(Found { attempt, made });
+            self.best = Some(Best { attempt, made });
         }
         Ok(())
     }
@@ -193,7 +193,7 @@ impl Search {
         let (Some(own), Some(best)) = (self.own, self.best) else {
             return Err(Error::Options(format!("nothing fits in {} bytes", self.flash)));
         };
-        let made = |found: Found| match found.made {
+        let made = |found: Best| match found.made {
             Some(made) => Ok(made),
             None => base.finish(&found.attempt, progress),
         };

@@ -26,7 +26,7 @@ use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::select::choose;
 use crate::solve::Loss;
-use crate::train::{Judged, bank_plans, conclude, dense_columns, judge_float};
+use crate::train::{TestErrors, bank_plans, conclude, dense_columns, judge_float};
 use crate::{Error, Goal, TrainOptions, Trained};
 
 pub use checkpoint::{Checkpoint, remove};
@@ -204,7 +204,7 @@ pub fn train_stream(
         let [blob, nearest, float, constant, of_linear] = tallies.map(Tally::finish);
         let linear = linear.map(|_| of_linear.error);
         let baselines = Baselines { constant: constant.error, linear };
-        Ok(Judged { blob, nearest, float, baselines })
+        Ok(TestErrors { blob, nearest, float, baselines })
     };
     let train_rows = sampled.train_rows as usize;
     conclude(start, &problem, choice, fitted, train_rows, options, progress, judge)

@@ -37,7 +37,7 @@ pub struct Rung {
 
 /// The result of a search.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct Searched {
     /// All points of the last rung.
     pub points: Vec<Point>,
     /// The rungs.
@@ -71,7 +71,7 @@ impl Search<'_> {
     ///
     /// # Errors
     /// Limits that no model can keep, data that cannot be divided into folds.
-    pub fn run(&self) -> Result<Found, Error> {
+    pub fn run(&self) -> Result<Searched, Error> {
         let first = self.space.candidates(self.problem);
         let folds = Folds::new(self.problem.table, self.space.base.seed)?;
         let mut kinds: Vec<Kind> = first.iter().filter_map(|options| options.map).collect();
@@ -122,7 +122,7 @@ impl Search<'_> {
         entries.extend(largest);
         entries = self.valued(entries);
         let points = entries.into_iter().flat_map(|entry| entry.points).collect();
-        Ok(Found { points, rungs, cut, speed: pace.speed })
+        Ok(Searched { points, rungs, cut, speed: pace.speed })
     }
 
     /// Candidates some size of which keeps all limits.

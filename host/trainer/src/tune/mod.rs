@@ -7,7 +7,6 @@
 //! [`train()`](crate::train()) as any model is. The test rows are looked at once, by the
 //! models of the front.
 
-mod beside;
 mod budget;
 mod cost;
 mod curve;
@@ -16,6 +15,7 @@ mod footprint;
 mod front;
 mod halving;
 mod inputs;
+mod largest_sizes;
 mod metric;
 mod next;
 mod pace;
@@ -42,7 +42,7 @@ use crate::solve::Loss;
 use crate::{Error, FamilyName, Goal, Report, TrainOptions, Trained, train};
 use koan_data::{Table, Task};
 
-use halving::{Found, Search};
+use halving::{Search, Searched};
 use variants::Variants;
 
 /// Bytes of a blob that are searched when no limit is given.
@@ -226,7 +226,7 @@ fn search(
         nameless = true;
         found = rungs_of(&problem, &space, options, deadline, progress).run();
     }
-    let Found { mut points, rungs, mut cut, speed } = found?;
+    let Searched { mut points, rungs, mut cut, speed } = found?;
     let judged = points.iter().map(|point| (point.bytes, point.loss)).collect();
     if !space.short {
         let search = rungs_of(&problem, &space, options, deadline, progress);

@@ -46,7 +46,7 @@ fn a_clock_that_is_not_needed_changes_nothing() {
     let (planned, timed) =
         (found(None), found(Instant::now().checked_add(Duration::from_secs(100_000))));
     assert!(!planned.cut && !timed.cut);
-    let points = |found: &Found| format!("{:?}", found.points);
+    let points = |found: &Searched| format!("{:?}", found.points);
     assert_eq!(points(&planned), points(&timed));
 }
 

@@ -1,4 +1,4 @@
-//! `cargo xtask sizes`: bytes against error on public data sets, for docs/size.md.
+//! `cargo xtask benchmark`: bytes against error on public data sets, for docs/size.md.
 //!
 //! What was measured is kept in `docs/size.json`, so that one data set can be
 //! measured again alone; the page and its picture are made from this file, from

@@ -1,4 +1,4 @@
-//! `cargo xtask size`: bytes that a page must load, and what they may be.
+//! `cargo xtask wasm-size`: bytes that a page must load, and what they may be.
 
 use anyhow::Result;
 

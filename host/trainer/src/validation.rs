@@ -98,7 +98,7 @@ pub fn thirds(problem: &Problem<'_>) -> Vec<usize> {
 ///
 /// # Errors
 /// A model that the format does not allow.
-pub fn judge(
+pub fn validate(
     problem: &Problem<'_>,
     spec: &ModelSpec,
     sample: &Sample,

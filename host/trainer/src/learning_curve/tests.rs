@@ -1,4 +1,4 @@
-use super::{capped, halved, kept, study};
+use super::{capped, halved, kept, learning_curves};
 use crate::features::{FeatureBlock, FeatureMap};
 use crate::progress::Progress;
 use koan_data::digits;
@@ -57,29 +57,29 @@ fn the_largest_run_is_the_model_itself() {
         let trained = train(&table, Some(&test), &options, &Progress::none()).unwrap();
         let spec = &trained.choice.spec;
         assert_eq!(&capped(spec, &options), spec);
-        let study = study(&table, &test, spec, &options, &Progress::none()).unwrap();
-        let same = study
+        let curves = learning_curves(&table, &test, spec, &options, &Progress::none()).unwrap();
+        let same = curves
             .runs
             .iter()
             .find(|run| run.features == trained.report.features && run.bits == trained.report.bits)
             .unwrap();
         assert_eq!((same.bytes, same.error), (trained.report.bytes, trained.report.error));
-        assert_eq!(study.features, trained.report.features);
+        assert_eq!(curves.features, trained.report.features);
         // A learning curve ends with all rows, and there with the model as well.
-        let last = study.lessons.last().unwrap();
+        let last = curves.by_rows.last().unwrap();
         assert_eq!(last.rows, table.rows());
         assert!((last.test_error - trained.report.error).abs() < 0.03);
-        let first = study.lessons.first().unwrap();
+        let first = curves.by_rows.first().unwrap();
         assert!(first.rows < 40 * 2 && first.test_error > last.test_error);
         // More features and bits take more bytes.
         let run = |features, bits| {
-            study.runs.iter().find(|run| run.features == features && run.bits == bits).unwrap()
+            curves.runs.iter().find(|run| run.features == features && run.bits == bits).unwrap()
         };
-        let least = study.runs.iter().map(|run| run.features).min().unwrap();
+        let least = curves.runs.iter().map(|run| run.features).min().unwrap();
         let own = trained.report.bits;
-        assert!(run(least, own).bytes < run(study.features, own).bytes);
-        assert!(run(study.features, 2).bytes < run(study.features, 16).bytes);
-        assert!(run(least, own).error > run(study.features, own).error);
+        assert!(run(least, own).bytes < run(curves.features, own).bytes);
+        assert!(run(curves.features, 2).bytes < run(curves.features, 16).bytes);
+        assert!(run(least, own).error > run(curves.features, own).error);
     }
 }
 
@@ -89,7 +89,7 @@ fn the_runs_are_the_same_every_time() {
     let options = options(FamilyName::Fourier);
     let trained = train(&table, Some(&test), &options, &Progress::none()).unwrap();
     let spec = &trained.choice.spec;
-    let run = || study(&table, &test, spec, &options, &Progress::none()).unwrap();
+    let run = || learning_curves(&table, &test, spec, &options, &Progress::none()).unwrap();
     assert_eq!(run(), run());
 }
 

@@ -16,12 +16,12 @@ use crate::blob::{BankSpec, ModelSpec, whole};
 use crate::evaluate::evaluate;
 use crate::features::FeatureMap;
 use crate::fit::{Fitted, fit_loss, fit_moments, fit_sparse, hold_out};
-use crate::judge::sparse_slots;
 use crate::moments::Moments;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::solve::Loss;
 use crate::train::encode;
+use crate::validation::sparse_slots;
 use crate::{Error, TrainOptions};
 use koan_data::Table;
 
@@ -44,7 +44,7 @@ const LESSONS: u32 = 6;
 
 /// The runs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Study {
+pub struct LearningCurves {
     /// Training rows that the runs saw.
     pub train_rows: usize,
     /// Test rows that judged them.
@@ -56,7 +56,7 @@ pub struct Study {
     /// Models of different size, fitted to all of `train_rows`.
     pub runs: Vec<Run>,
     /// Models of different training rows, from the fewest on.
-    pub lessons: Vec<Lesson>,
+    pub by_rows: Vec<LearningPoint>,
 }
 
 /// A model of another size.
@@ -74,7 +74,7 @@ pub struct Run {
 
 /// A model of fewer training rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Lesson {
+pub struct LearningPoint {
     /// Training rows.
     pub rows: usize,
     /// Error on these rows.
@@ -88,25 +88,25 @@ pub struct Lesson {
 ///
 /// # Errors
 /// What training may fail with.
-pub fn study(
+pub fn learning_curves(
     train: &Table,
     test: &Table,
     spec: &ModelSpec,
     options: &TrainOptions,
     progress: &Progress,
-) -> Result<Study, Error> {
+) -> Result<LearningCurves, Error> {
     let (train, test) = (thinned(train, TRAIN_ROWS), thinned(test, TEST_ROWS));
     let spec = capped(spec, options);
     let bits = options.bits_for(train.schema.task());
     let runs = sizes(&train, &test, &spec, options, progress)?;
-    let lessons = learning(&train, &test, &spec, options, progress)?;
-    Ok(Study {
+    let by_rows = learning(&train, &test, &spec, options, progress)?;
+    Ok(LearningCurves {
         train_rows: train.rows(),
         test_rows: test.rows(),
         features: spec.banks.iter().map(BankSpec::columns).sum(),
         bits,
         runs,
-        lessons,
+        by_rows,
     })
 }
 
@@ -239,23 +239,23 @@ fn learning(
     spec: &ModelSpec,
     options: &TrainOptions,
     progress: &Progress,
-) -> Result<Vec<Lesson>, Error> {
+) -> Result<Vec<LearningPoint>, Error> {
     let mut order: Vec<usize> = (0..train.rows()).collect();
     let draws = Stream::new(options.seed, 9);
     order.sort_by_key(|&row| draws.draw(row as u64));
     let counts = (0..LESSONS).rev().map(|times| train.rows() >> times);
-    let mut lessons = Vec::new();
+    let mut by_rows = Vec::new();
     for count in counts.filter(|&count| count >= FEWEST_ROWS.min(train.rows())) {
         progress.phase(&format!("report: {count} training rows"))?;
         let part = train.select(&order[..count]);
         let problem = Problem::new(&part, options.balanced);
         let fitted = fitted(&problem, spec.clone(), options)?;
         let blob = encode(&problem, &fitted, &fitted.compensated, options, 0)?;
-        lessons.push(Lesson {
+        by_rows.push(LearningPoint {
             rows: count,
             train_error: evaluate(&blob, &thinned(&part, TEST_ROWS))?.error,
             test_error: evaluate(&blob, test)?.error,
         });
     }
-    Ok(lessons)
+    Ok(by_rows)
 }
