@@ -73,19 +73,19 @@ impl Kernel {
         match self {
             Self::Gaussian { inputs, width } | Self::Laplacian { inputs, width } => {
                 if inputs.is_empty() || inputs.end > all {
-                    return Err(Error::Options(format!(
+                    return Err(Error::Impossible(format!(
                         "a kernel over inputs {}..{} of {all}",
                         inputs.start, inputs.end
                     )));
                 }
                 if !(width.is_finite() && *width > 0.0) {
-                    return Err(Error::Options(format!("a kernel of width {width}")));
+                    return Err(Error::Impossible(format!("a kernel of width {width}")));
                 }
                 Ok(())
             }
             Self::Sum(parts) | Self::Product(parts) => {
                 if parts.is_empty() {
-                    return Err(Error::Options("a kernel of no parts".into()));
+                    return Err(Error::Impossible("a kernel of no parts".into()));
                 }
                 parts.iter().try_for_each(|part| part.check(all))
             }
@@ -251,7 +251,7 @@ impl Network {
         }
         match best {
             Some((_, network)) => Ok((network, errors)),
-            None => Err(Error::Options("no kernel and gamma to choose from".into())),
+            None => Err(Error::Impossible("no kernel and gamma to choose from".into())),
         }
     }
 }
@@ -284,7 +284,7 @@ pub fn leave_one_out(
 ) -> Result<Vec<LeftOut>, Error> {
     let eigen = gram
         .self_adjoint_eigen(Side::Lower)
-        .map_err(|_| Error::Options("the kernel matrix has no eigenvalues".into()))?;
+        .map_err(|_| Error::Impossible("the kernel matrix has no eigenvalues".into()))?;
     let (vectors, values) = (eigen.U(), eigen.S().column_vector());
     let rows = gram.nrows();
     let squares = Mat::from_fn(rows, rows, |i, k| vectors[(i, k)] * vectors[(i, k)]);
@@ -323,7 +323,9 @@ fn solve(gram: &Mat<f64>, gamma: f64, targets: MatRef<'_, f64>) -> Result<Mat<f6
         raised[(i, i)] += gamma * gram.nrows() as f64;
     }
     let singular = |_| {
-        Error::Options(format!("the kernel matrix with gamma {gamma:e} is not positive definite"))
+        Error::Impossible(format!(
+            "the kernel matrix with gamma {gamma:e} is not positive definite"
+        ))
     };
     Ok(raised.llt(Side::Lower).map_err(singular)?.solve(targets))
 }

@@ -94,5 +94,5 @@ pub fn page(sections: &[Section]) -> Result<Page, PlotError> {
 
 /// A file that is no data of the kind that was expected.
 fn unreadable(path: &Path, problem: &str) -> Error {
-    Error::Options(format!("{}: {problem}", path.display()))
+    Error::Impossible(format!("{}: {problem}", path.display()))
 }

@@ -322,7 +322,7 @@ impl DataSet {
             }
         }
         let [Some(all), passing] = best else {
-            return Err(Error::Options("no kernel fits".into()));
+            return Err(Error::Impossible("no kernel fits".into()));
         };
         let limit = all.0.error + all.0.deviation;
         let (fit, name, kernel) = passing.filter(|(fit, ..)| fit.error <= limit).unwrap_or(all);

@@ -434,7 +434,7 @@ fn logistic_stumps(settings: &Settings, train: &Table, test: &Table) -> Result<V
             let normaliser = of_moments(rows.moments().into_iter());
             let map = normalised_map(train, family, count, seed, &normaliser)?;
             let fit = rows.fit(&map, &class, LOGISTIC_LAMBDA)?.ok_or_else(|| {
-                Error::Options(format!("logistic regression on {count} stumps does not end"))
+                Error::Impossible(format!("logistic regression on {count} stumps does not end"))
             })?;
             let scores = judged.scores(&map, &fit)?;
             errors.push(of_scores(test, &scores).error);

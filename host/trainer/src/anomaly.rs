@@ -28,19 +28,25 @@ pub fn mean_embedding(normal: &Design) -> Mat<f64> {
 /// A rate outside of 0 to 1, or one that so few rows cannot tell from 0.
 pub fn threshold(similarities: &[f64], rate: f64) -> Result<f64, Error> {
     if !(rate > 0.0 && rate < 1.0) {
-        return Err(Error::Options(format!("a false-alarm rate of {rate} is not within 0 to 1")));
+        return Err(Error::parameter(
+            "false_alarm",
+            format!("a false-alarm rate of {rate} is not within 0 to 1"),
+        ));
     }
     let mut sorted = similarities.to_vec();
     sorted.sort_by(f64::total_cmp);
     let rank = (rate * (sorted.len() as f64 + 1.0)).floor() as usize;
     match rank.checked_sub(1).and_then(|index| sorted.get(index)) {
         Some(&threshold) => Ok(threshold),
-        None => Err(Error::Options(format!(
-            "{} held-out normal rows are too few for a false-alarm rate of {rate}: \
+        None => Err(Error::parameter(
+            "false_alarm",
+            format!(
+                "{} held-out normal rows are too few for a false-alarm rate of {rate}: \
              at least {} are needed",
-            sorted.len(),
-            (1.0 / rate).ceil() as usize - 1
-        ))),
+                sorted.len(),
+                (1.0 / rate).ceil() as usize - 1
+            ),
+        )),
     }
 }
 

@@ -43,14 +43,15 @@ pub fn components(system: &System, rows: f64, outputs: usize) -> Result<Componen
         return Err(Error::TooMany { what: "features of an embedding", found: features, most });
     }
     if outputs == 0 || outputs > features {
-        return Err(Error::Options(format!(
-            "{outputs} coordinates of {features} features: from 1 to as many as features"
-        )));
+        return Err(Error::parameter(
+            "outputs",
+            format!("{outputs} coordinates of {features} features: from 1 to as many as features"),
+        ));
     }
     let gram = system.regularised(0.0);
     let eigen = gram
         .self_adjoint_eigen(Side::Lower)
-        .map_err(|_| Error::Options("the features' covariance has no eigenvalues".into()))?;
+        .map_err(|_| Error::Impossible("the features' covariance has no eigenvalues".into()))?;
     let values = eigen.S().column_vector();
     let vectors = eigen.U();
     let mut weights = Mat::<f64>::zeros(features, outputs);

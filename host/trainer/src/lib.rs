@@ -125,9 +125,17 @@ pub enum Error {
     /// A data file could not be read.
     #[error(transparent)]
     Data(#[from] koan_data::DataError),
-    /// Options that do not go together.
+    /// A parameter that has no such value, or does not go with the others.
+    #[error("{problem}")]
+    Parameter {
+        /// The field of the options.
+        name: &'static str,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Rows, or a model, that this cannot be done with.
     #[error("{0}")]
-    Options(String),
+    Impossible(String),
     /// A checkpoint that is of no use, or cannot be written.
     #[error("{file}: the checkpoint is {problem}")]
     Checkpoint {
@@ -149,4 +157,11 @@ pub enum Error {
         /// How many there may be.
         most: usize,
     },
+}
+
+impl Error {
+    /// What is wrong with the parameter of that name.
+    pub(crate) fn parameter(name: &'static str, problem: impl Into<String>) -> Self {
+        Self::Parameter { name, problem: problem.into() }
+    }
 }

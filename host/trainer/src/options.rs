@@ -86,18 +86,21 @@ impl ConvOptions {
     /// The family over rows of a schema.
     pub(crate) fn family(&self, schema: &Schema) -> Result<Conv, Error> {
         let Some(shape) = self.shape.or_else(|| schema.shape()) else {
-            return Err(Error::Options(
+            return Err(Error::parameter(
+                "shape",
                 "the family conv needs the shape of a row: --shape HEIGHTxWIDTHxCHANNELS of \
-                 images, or LENGTHxCHANNELS of series"
-                    .into(),
+                 images, or LENGTHxCHANNELS of series",
             ));
         };
         if shape.inputs() != schema.inputs {
-            return Err(Error::Options(format!(
-                "a shape of {shape} has {} inputs, the data have {}",
-                shape.inputs(),
-                schema.inputs
-            )));
+            return Err(Error::parameter(
+                "shape",
+                format!(
+                    "a shape of {shape} has {} inputs, the data have {}",
+                    shape.inputs(),
+                    schema.inputs
+                ),
+            ));
         }
         let series = shape.height == 1;
         let side = if series { shape.width } else { shape.height.min(shape.width) };
@@ -121,12 +124,15 @@ impl ConvOptions {
         if u16::try_from(schema.inputs).is_ok_and(|inputs| conv.fits(inputs)) {
             return Ok(conv);
         }
-        Err(Error::Options(format!(
-            "filters of {kernel} taps{} and stride {stride} have no place, or fewer positions than \
+        Err(Error::parameter(
+            "kernel",
+            format!(
+                "filters of {kernel} taps{} and stride {stride} have no place, or fewer positions than \
              a grid of {}, in rows of {shape}",
-            if conv.dilated { ", dilated," } else { "" },
-            conv.grid
-        )))
+                if conv.dilated { ", dilated," } else { "" },
+                conv.grid
+            ),
+        ))
     }
 }
 
@@ -263,9 +269,10 @@ impl TrainOptions {
         let inputs = schema.inputs;
         let covered: usize = self.groups.iter().map(|group| usize::from(group.inputs)).sum();
         if !self.groups.is_empty() && covered != inputs {
-            return Err(Error::Options(format!(
-                "the groups cover {covered} inputs, the data have {inputs}"
-            )));
+            return Err(Error::parameter(
+                "groups",
+                format!("the groups cover {covered} inputs, the data have {inputs}"),
+            ));
         }
         self.families
             .iter()
@@ -278,27 +285,33 @@ impl TrainOptions {
     fn check(&self) -> Result<(), Error> {
         let sensible = |value: f64| value.is_finite() && value > 0.0 && value <= 1e6;
         if self.features.contains(&0) {
-            return Err(Error::Options("a bank needs at least one feature".into()));
+            return Err(Error::parameter("features", "a bank needs at least one feature"));
         }
         let bandwidths = self.bandwidth.iter().flatten().copied();
         if let Some(bad) = bandwidths
             .chain(self.groups.iter().map(|group| group.bandwidth))
             .find(|b| !sensible(*b))
         {
-            return Err(Error::Options(format!("a bandwidth of {bad} is not in (0, 1e6]")));
+            return Err(Error::parameter(
+                "bandwidth",
+                format!("a bandwidth of {bad} is not in (0, 1e6]"),
+            ));
         }
         if let Some(bad) = self.lambda.filter(|&lambda| lambda != 0.0 && !sensible(lambda)) {
-            return Err(Error::Options(format!("a lambda of {bad} is not in [0, 1e6]")));
+            return Err(Error::parameter(
+                "lambda",
+                format!("a lambda of {bad} is not in [0, 1e6]"),
+            ));
         }
         if let Some(bad) = self.box_c.filter(|c| !sensible(*c)) {
-            return Err(Error::Options(format!("a box of {bad} is not in (0, 1e6]")));
+            return Err(Error::parameter("box_c", format!("a box of {bad} is not in (0, 1e6]")));
         }
         if self.box_c.is_some() && self.loss == Loss::Logistic {
             let message = "a box goes with the losses squared and hinge, not with logistic";
-            return Err(Error::Options(message.into()));
+            return Err(Error::parameter("box_c", message));
         }
         if !self.groups.is_empty() && self.groups.iter().all(|group| group.law == Law::None) {
-            return Err(Error::Options("the groups leave all inputs out".into()));
+            return Err(Error::parameter("groups", "the groups leave all inputs out"));
         }
         Ok(())
     }
@@ -327,18 +340,16 @@ impl TrainOptions {
             _ => Vec::new(),
         };
         if groups.is_empty() && !law.suits(family, false) {
-            return Err(Error::Options(format!(
-                "the family {} has no projection {}",
-                family.name(),
-                law.name()
-            )));
+            return Err(Error::parameter(
+                "projection",
+                format!("the family {} has no projection {}", family.name(), law.name()),
+            ));
         }
         if let Some(group) = groups.iter().find(|group| !group.law.suits(family, true)) {
-            return Err(Error::Options(format!(
-                "the family {} has no groups of law {}",
-                family.name(),
-                group.law.name()
-            )));
+            return Err(Error::parameter(
+                "groups",
+                format!("the family {} has no groups of law {}", family.name(), group.law.name()),
+            ));
         }
         let given = self.features.get(index).or(self.features.last()).copied();
         let features = if family == Family::Linear { features } else { given.unwrap_or(features) };
@@ -348,9 +359,12 @@ impl TrainOptions {
             && !features.is_multiple_of(conv.cells())
         {
             let cells = conv.cells();
-            return Err(Error::Options(format!(
-                "{features} features are no whole number of filters, which have {cells} each"
-            )));
+            return Err(Error::parameter(
+                "features",
+                format!(
+                    "{features} features are no whole number of filters, which have {cells} each"
+                ),
+            ));
         }
         let bandwidths = self.bandwidth.as_deref().unwrap_or(&[]);
         let bandwidth = bandwidths.get(index).or(bandwidths.last()).copied().unwrap_or(1.0);
@@ -364,6 +378,6 @@ impl TrainOptions {
     pub fn notes(&self, schema: &Schema) -> Result<String, Error> {
         let schema = schema.clone();
         let schema = if self.column_names { schema } else { schema.without_names() };
-        serde_json::to_string(&schema).map_err(|error| Error::Options(error.to_string()))
+        serde_json::to_string(&schema).map_err(|error| Error::Impossible(error.to_string()))
     }
 }

@@ -155,7 +155,7 @@ pub fn choose(
         }
     }
     let Some(Candidate { kind, normaliser, tuning, relevance, .. }) = best else {
-        return Err(Error::Options("no input map to choose from".into()));
+        return Err(Error::Impossible("no input map to choose from".into()));
     };
     let banks = tuning.apply(banks);
     let spread = normaliser.spread(problem.table, rows);

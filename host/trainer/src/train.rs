@@ -55,7 +55,7 @@ pub fn train(
     check(&problem)?;
     if train.weights.is_some() && options.goal != Goal::Predict {
         let message = "weights of rows go with a target: embeddings and anomalies have none";
-        return Err(Error::Options(message.into()));
+        return Err(Error::Impossible(message.into()));
     }
     let banks = bank_plans(train, options)?;
     match options.goal {
@@ -281,10 +281,10 @@ pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Error> {
     if let Some(weights) = &problem.weights
         && weights.iter().filter(|&&weight| weight > 0.0).count() < 2
     {
-        return Err(Error::Options("training needs at least two rows of weight above 0".into()));
+        return Err(Error::Impossible("training needs at least two rows of weight above 0".into()));
     }
     if table.rows() < 2 {
-        return Err(Error::Options("training needs at least two rows".into()));
+        return Err(Error::Impossible("training needs at least two rows".into()));
     }
     Ok(())
 }
@@ -318,9 +318,9 @@ pub(crate) fn dense_columns(banks: &[BankPlan], options: &TrainOptions) -> Resul
         return Err(Error::TooMany { what: "features", found: columns, most: MAX_DENSE });
     }
     if options.lambda.is_some() && matches!(banks, [BankPlan { family: Family::Bin { .. }, .. }]) {
-        return Err(Error::Options(
-            "for bins alone lambda counts rows in memory, but not in streaming: leave it out"
-                .into(),
+        return Err(Error::parameter(
+            "lambda",
+            "for bins alone lambda counts rows in memory, but not in streaming: leave it out",
         ));
     }
     Ok(())

@@ -66,7 +66,7 @@ pub fn embedding(
     options: &TrainOptions,
 ) -> Result<Unsupervised, Error> {
     if outputs < 2 {
-        return Err(Error::Options("an embedding has from 2 to 255 outputs".into()));
+        return Err(Error::parameter("outputs", "an embedding has from 2 to 255 outputs"));
     }
     let choice = plain(table, banks, options);
     let map = FeatureMap::new(&choice.spec)?;
@@ -157,7 +157,7 @@ pub fn detector(
 ) -> Result<Unsupervised, Error> {
     let rows: Vec<usize> = (0..table.rows()).filter(|&row| is_normal(table, normal, row)).collect();
     if rows.len() < 2 {
-        return Err(Error::Options("training needs at least two normal rows".into()));
+        return Err(Error::Impossible("training needs at least two normal rows".into()));
     }
     let unlabelled = Target::Values(vec![0.0; rows.len()]);
     let normal_rows = Table { target: unlabelled, ..table.select(&rows) };

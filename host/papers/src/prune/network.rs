@@ -102,7 +102,8 @@ impl Prunable {
             }
             normal.llt(Side::Lower).ok()
         });
-        let singular = || Error::Options("the kernel matrix of the kept units is singular".into());
+        let singular =
+            || Error::Impossible("the kernel matrix of the kept units is singular".into());
         let solved = factor.ok_or_else(singular)?.solve(&wanted);
         let mut coefficients = Mat::zeros(rows, targets.ncols());
         for (i, &k) in kept.iter().enumerate() {

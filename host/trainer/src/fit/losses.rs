@@ -168,7 +168,10 @@ pub fn fit_loss(
     let (loss, outputs) = (options.loss, problem.outputs);
     if problem.task() == Task::Regression && loss != Loss::Squared {
         let name = loss.name();
-        return Err(Error::Options(format!("the loss {name} is for classes, not for numbers")));
+        return Err(Error::parameter(
+            "loss",
+            format!("the loss {name} is for classes, not for numbers"),
+        ));
     }
     let map = FeatureMap::new(&spec)?;
     if map.features() > MAX_FEATURES {

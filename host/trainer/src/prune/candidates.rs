@@ -44,7 +44,10 @@ impl Shortlist {
         progress: &Progress,
     ) -> Result<Self, Error> {
         if spec.banks.iter().any(|bank| matches!(bank.family, Family::Bin { .. })) {
-            return Err(Error::Options("cells of bins are not selected one by one".into()));
+            return Err(Error::parameter(
+                "candidates",
+                "cells of bins are not selected one by one",
+            ));
         }
         let found: usize = spec.banks.iter().map(crate::blob::BankSpec::columns).sum();
         if found > MOST_CANDIDATES {
@@ -140,7 +143,10 @@ pub fn select_candidates(
     let pool = pool(spec, candidates);
     let found: usize = pool.banks.iter().map(crate::blob::BankSpec::columns).sum();
     if found < count {
-        return Err(Error::Options(format!("{candidates} candidates for {count} features")));
+        return Err(Error::parameter(
+            "candidates",
+            format!("{candidates} candidates for {count} features"),
+        ));
     }
     let shortlist = Shortlist::new(problem, pool, count, options, progress)?;
     Ok(shortlist.spec(&shortlist.kept(count)))

@@ -191,7 +191,7 @@ impl Search {
     /// The end of the search.
     fn finish(self, base: &Base<'_>, seeds: usize, progress: &Progress) -> Result<Shrunk, Error> {
         let (Some(own), Some(best)) = (self.own, self.best) else {
-            return Err(Error::Options(format!("nothing fits in {} bytes", self.flash)));
+            return Err(Error::parameter("flash", format!("nothing fits in {} bytes", self.flash)));
         };
         let made = |found: Best| match found.made {
             Some(made) => Ok(made),
@@ -202,7 +202,7 @@ impl Search {
         let (blob, warnings) =
             if attempt.seed == seed { (own_seed.clone(), own_warnings) } else { made(best)? };
         if blob.len() > self.flash {
-            return Err(Error::Options(format!("the model came out at {} bytes", blob.len())));
+            return Err(Error::Impossible(format!("the model came out at {} bytes", blob.len())));
         }
         let Self { attempts, front, .. } = self;
         Ok(Shrunk { blob, own_seed, attempts, best: attempt, front, seeds, warnings })
@@ -225,17 +225,17 @@ pub fn shrink(
     let model = Model::parse(blob)?;
     let problem = Problem::new(train, false);
     if model.outputs() != problem.outputs || model.inputs() != train.inputs {
-        return Err(Error::Options("the data are not what the model was trained on".into()));
+        return Err(Error::Impossible("the data are not what the model was trained on".into()));
     }
     let base =
         Base { spec: ModelSpec::features_of(&model), model, problem, options: options.clone() };
     if base.spec.banks.iter().any(|bank| matches!(bank.family, Family::Bin { .. })) {
-        return Err(Error::Options("models of bins cannot be shrunk".into()));
+        return Err(Error::Impossible("models of bins cannot be shrunk".into()));
     }
     for &flash in &options.flash {
         let (least, bytes) = size::most(&base, flash, 2, 1)?;
         if least == 0 {
-            return Err(Error::Options(format!(
+            return Err(Error::Impossible(format!(
                 "a model with one feature has {bytes} bytes, {flash} are allowed"
             )));
         }

@@ -103,11 +103,14 @@ pub fn train_stream(
     check(options)?;
     if stream.read.weights.is_some() {
         let message = "weights of rows need the rows in memory: streaming cannot fit them";
-        return Err(Error::Options(message.into()));
+        return Err(Error::parameter("weights", message));
     }
     if !(0.0..1.0).contains(&stream.test_fraction) {
         let fraction = stream.test_fraction;
-        return Err(Error::Options(format!("a test fraction of {fraction} is not within 0 to 1")));
+        return Err(Error::parameter(
+            "test_fraction",
+            format!("a test fraction of {fraction} is not within 0 to 1"),
+        ));
     }
     let roles = Roles::new(stream, options.seed);
     let mut checkpoint = match resume {
@@ -199,7 +202,7 @@ pub fn train_stream(
             Ok(())
         })?;
         if tallies[0].rows() == 0 {
-            return Err(Error::Options("no rows are left for the test".into()));
+            return Err(Error::Impossible("no rows are left for the test".into()));
         }
         let [blob, nearest, float, constant, of_linear] = tallies.map(Tally::finish);
         let linear = linear.map(|_| of_linear.error);
@@ -212,18 +215,18 @@ pub fn train_stream(
 
 /// What only sums of features and targets are enough for.
 fn check(options: &TrainOptions) -> Result<(), Error> {
-    let refused = |what: &str| {
-        let message = format!("{what} needs the rows in memory: streaming cannot fit it");
-        Err(Error::Options(message))
+    let refused = |name, what: &str| {
+        let problem = format!("{what} needs the rows in memory: streaming cannot fit it");
+        Err(Error::parameter(name, problem))
     };
     match options.goal {
-        Goal::Predict if options.box_c.is_some() => refused("a box"),
+        Goal::Predict if options.box_c.is_some() => refused("box_c", "a box"),
         Goal::Predict if options.loss != Loss::Squared => {
-            refused(&format!("the loss {}", options.loss.name()))
+            refused("loss", &format!("the loss {}", options.loss.name()))
         }
         Goal::Predict => Ok(()),
-        Goal::Embed { .. } => refused("an embedding"),
-        Goal::Detect { .. } => refused("anomaly detection"),
+        Goal::Embed { .. } => refused("goal", "an embedding"),
+        Goal::Detect { .. } => refused("goal", "anomaly detection"),
     }
 }
 

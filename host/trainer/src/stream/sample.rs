@@ -39,7 +39,7 @@ impl Sampled {
     /// The sample as a table.
     pub fn table(&self) -> Result<Table, Error> {
         let schema: Schema = serde_json::from_str(&self.schema)
-            .map_err(|error| Error::Options(format!("the checkpoint's schema: {error}")))?;
+            .map_err(|error| Error::Impossible(format!("the checkpoint's schema: {error}")))?;
         let schema = schema.restored(self.inputs as usize, self.classes.clone())?;
         let schema = Schema { image: self.image, ..schema };
         let target = match schema.classes.is_empty() {
@@ -123,7 +123,7 @@ pub(crate) fn sample(
         }
     }
     if numbers.len() < 2 {
-        return Err(Error::Options("training needs at least two rows".into()));
+        return Err(Error::Impossible("training needs at least two rows".into()));
     }
     let mut order: Vec<usize> = (0..numbers.len()).collect();
     order.sort_by_key(|&slot| numbers[slot]);

@@ -155,7 +155,10 @@ impl Search<'_> {
         }
         let Limits { flash, ram, instructions, core } = self.limits;
         let too_small = |limit: &str, smallest: String| {
-            Err(Error::Options(format!("no model is so small: {limit}, but at least {smallest}")))
+            Err(Error::parameter(
+                "limits",
+                format!("no model is so small: {limit}, but at least {smallest}"),
+            ))
         };
         if flash < least.0 {
             return too_small(&format!("--flash {flash}"), format!("{} bytes", least.0));
@@ -170,7 +173,7 @@ impl Search<'_> {
         }
         let message = "each limit can be kept, but no model keeps all of them: raise one of \
                        --flash, --ram and --instructions";
-        Err(Error::Options(message.into()))
+        Err(Error::parameter("limits", message))
     }
 
     /// Judges all candidates, those first that were good before.

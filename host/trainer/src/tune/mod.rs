@@ -194,7 +194,7 @@ pub fn usual(
 }
 
 fn nothing() -> Error {
-    Error::Options("the search found no model: give it more time".into())
+    Error::parameter("time", "the search found no model: give it more time")
 }
 
 /// Options on the front.
@@ -222,7 +222,9 @@ fn search(
     let deadline = start.checked_add(options.time.mul_f64(SEARCHING)).filter(|_| options.clock);
     let mut found = rungs_of(&problem, &space, options, deadline, progress).run();
     // Where no model fits, one without names may.
-    if matches!(found, Err(Error::Options(_))) && leave_out_names(&mut space.base, table, 0)? {
+    if matches!(found, Err(Error::Parameter { name: "limits", .. }))
+        && leave_out_names(&mut space.base, table, 0)?
+    {
         nameless = true;
         found = rungs_of(&problem, &space, options, deadline, progress).run();
     }
@@ -258,18 +260,18 @@ fn rungs_of<'s>(
 
 fn check(table: &Table, options: &TuneOptions) -> Result<(), Error> {
     let base = &options.space.base;
-    let refused = |message: &str| Err(Error::Options(message.into()));
+    let refused = |name, message: &str| Err(Error::parameter(name, message));
     if base.goal != Goal::Predict {
-        return refused("a search needs a target: embeddings and anomalies have none");
+        return refused("goal", "a search needs a target: embeddings and anomalies have none");
     }
     if base.loss != Loss::Squared || base.box_c.is_some() {
-        return refused("a search chooses the loss itself");
+        return refused("loss", "a search chooses the loss itself");
     }
     if !base.groups.is_empty() {
-        return refused("a search does not know groups of inputs");
+        return refused("groups", "a search does not know groups of inputs");
     }
     if options.time.is_zero() {
-        return refused("a search needs time");
+        return refused("time", "a search needs time");
     }
     let metric = options.metric;
     if !metric.suits(table.schema.task(), table.schema.classes.len()) {
@@ -278,7 +280,7 @@ fn check(table: &Table, options: &TuneOptions) -> Result<(), Error> {
             Task::Regression => "numbers".into(),
         };
         let message = format!("the metric {} does not suit {task}", metric.name());
-        return Err(Error::Options(message));
+        return Err(Error::parameter("metric", message));
     }
     Ok(())
 }
