@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io;
 
+use super::MAX_LINE;
+
 /// A place in a data file; shown as ``sensors.csv:17: column 3 (`temp`)``.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -57,6 +59,9 @@ pub enum DataError {
     /// The file begins as gzip but does not decompress.
     #[error("{file}: corrupt gzip data: {source}")]
     CorruptGzip { file: String, source: io::Error },
+    /// A file of a kind that is known, and not read.
+    #[error("{file}: is {what}, which is not read; gzip and UTF-8 are")]
+    NotRead { file: String, what: &'static str },
     /// Training data is read twice, which a pipe or a directory does not allow.
     #[error("{file}: not a regular file; training data is read twice, so a pipe will not do")]
     NotAFile { file: String },
@@ -78,6 +83,15 @@ pub enum DataError {
     /// No column of that name or number; `columns` describes those there are.
     #[error("{file}: no column `{wanted}`; {columns}")]
     NoColumn { file: String, wanted: String, columns: String },
+    /// Two columns of the same name.
+    #[error("{file}: columns {first} and {second} are both called `{name}`")]
+    SameName { file: String, name: String, first: usize, second: usize },
+    /// A number that is a column's number and another column's name.
+    #[error(
+        "{file}: `{wanted}` is the number of column {wanted} and the name of column {named}; \
+         say the number {named}, or the other column's name"
+    )]
+    NumberOrName { file: String, wanted: String, named: usize },
     /// The target was asked for and the file has none.
     #[error("{file}: the target {target} is missing from the file")]
     NoTarget { file: String, target: String },
@@ -90,6 +104,15 @@ pub enum DataError {
          does not look like a header; say whether it is one"
     )]
     HeaderUnclear { place: Place, text: String },
+    /// A line longer than lines may be.
+    #[error("{place}: a line of more than {MAX_LINE} bytes")]
+    LineTooLong { place: Place },
+    /// The first line is of numbers only, and yet unlike the others.
+    #[error(
+        "{place}: the line may be a header of numbers, or the first row; say whether it is a \
+         header"
+    )]
+    HeaderOfNumbers { place: Place },
     /// A row with more or fewer fields than the first line.
     #[error("{place}: {found} fields, where the first line has {expected}")]
     Ragged { place: Place, expected: usize, found: usize },
@@ -99,6 +122,12 @@ pub enum DataError {
     /// A field of a numeric column or target that is no number.
     #[error("{place}: \"{text}\" is not a number")]
     NotANumber { place: Place, text: String },
+    /// The numbers of a column have commas for points, where they are not read so.
+    #[error(
+        "{place}: \"{text}\" is a number with a decimal comma, which is read between semicolons \
+         only"
+    )]
+    DecimalComma { place: Place, text: String },
     /// Nearly all of a column is numeric: more likely a slip than categories.
     #[error(
         "{place}: \"{text}\" is not a number, but {numbers} other values of this column are; \
@@ -135,6 +164,9 @@ pub enum DataError {
     /// A class that the training data did not have.
     #[error("{place}: class \"{text}\" is not among the model's classes: {classes}")]
     UnknownClass { place: Place, text: String, classes: String },
+    /// A value that the header of the file does not declare.
+    #[error("{place}: \"{text}\" is not among the declared values: {values}")]
+    NotDeclared { place: Place, text: String, values: String },
     /// Nothing to tell apart.
     #[error("{file}: every row has the same class, \"{class}\"; classification needs two")]
     OneClass { file: String, class: String },
@@ -153,6 +185,9 @@ pub enum DataError {
     /// One of several files is not like the first.
     #[error("{file}: {problem}, unlike {first}; files that are read as one must be alike")]
     Unlike { file: String, first: String, problem: String },
+    /// A file that is given twice, perhaps by two names.
+    #[error("{file}: the file is given twice, first as {first}")]
+    Twice { file: String, first: String },
     /// A path that does not say what the label is.
     #[error("{file}: the path has no label as `{from}` would find it")]
     NoLabel { file: String, from: String },

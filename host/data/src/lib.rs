@@ -11,6 +11,7 @@
 mod arff;
 mod compact;
 mod csv;
+mod delimited;
 pub mod digits;
 mod error;
 mod files;
@@ -36,18 +37,22 @@ mod svmlight;
 mod table;
 #[cfg(test)]
 mod tests;
+mod warning;
 
 use std::path::{Path, PathBuf};
 
 pub use error::{ColumnLabel, DataError, Place};
-pub use files::expand;
+pub use files::{FileId, expand};
+pub use idx::labels_beside;
 pub use recordings::{GroupBy, LabelFrom, Recordings, Window};
 pub use rows::{RowReader, rows, rows_from, rows_of};
 pub use schema::{Column, ColumnKind, Format, Schema};
 pub use shape::Shape;
 pub use split::{SplitSize, folds, split, split_table};
 pub use table::{Division, Part, Table, Target};
+pub use warning::DataWarning;
 
+use files::check_distinct;
 use open::{Container, Input};
 
 /// Distinct values, at most, of a text column or of the classes.
@@ -55,6 +60,10 @@ pub const MAX_VALUES: usize = 1000;
 
 /// Inputs per row, at most.
 pub const MAX_INPUTS: usize = 1 << 20;
+
+/// Bytes of a line of text, at most, with its end; of a row with line breaks in quotes
+/// together. That is 32 for each of the most inputs.
+pub const MAX_LINE: usize = 32 * MAX_INPUTS;
 
 /// What is to be predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,6 +177,7 @@ pub fn infer_all(
     let Some(path) = files.first() else {
         return Err(DataError::NoRows { file: String::new() });
     };
+    check_distinct(files)?;
     for path in files {
         let file = path.display().to_string();
         match path.metadata() {
