@@ -10,6 +10,7 @@ use koan_trainer::blob::predictor;
 use koan_trainer::embed::nearest;
 
 use crate::arguments::Codes;
+use crate::files::check_stdout;
 use crate::output::{parse, quiet_pipe, read_blob, schema};
 
 pub fn run(arguments: &Codes) -> Result<()> {
@@ -17,6 +18,8 @@ pub fn run(arguments: &Codes) -> Result<()> {
 }
 
 fn write_codes(arguments: &Codes) -> Result<()> {
+    check_stdout(&expand(&arguments.data)?)?;
+    check_stdout(&expand(&arguments.among)?)?;
     let blob = read_blob(&arguments.model)?;
     let model = parse(&arguments.model, &blob)?;
     anyhow::ensure!(

@@ -1,5 +1,6 @@
 //! `koan demo`: every family on handwritten digits.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Result;
@@ -10,11 +11,15 @@ use koan_trainer::normalise::Kind;
 use koan_trainer::{FamilyName, TrainOptions, Trained, blob, train};
 
 use crate::arguments::Demo;
+use crate::files;
 use crate::output::{percent, write_whole};
 use crate::terminal::Terminal;
 
 pub fn run(arguments: &Demo) -> Result<()> {
     let start = Instant::now();
+    let others = [&arguments.rows, &arguments.train_rows];
+    let others = others.into_iter().flatten().map(PathBuf::as_path);
+    files::check([], std::iter::once(arguments.output.as_path()).chain(others))?;
     let all = digits::table();
     let size = SplitSize::TrainRows(digits::TRAIN_ROWS);
     let (train_rows, test_rows) = split(&all.target, size, arguments.seed)?;

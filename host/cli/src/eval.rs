@@ -11,6 +11,7 @@ use koan_trainer::evaluate::evaluate;
 use serde_json::json;
 
 use crate::arguments::Eval;
+use crate::files;
 use crate::inspect::summary;
 
 use crate::output::{baselines, named_error, parse, read_blob, schema, task_name};
@@ -18,6 +19,10 @@ use crate::report;
 
 pub fn run(arguments: &Eval) -> Result<()> {
     let start = Instant::now();
+    let files = expand(&arguments.data)?;
+    let read = arguments.reading.with_labels(files.clone());
+    let inputs = std::iter::once(&arguments.model).chain(&read);
+    files::check(inputs, arguments.report.as_deref())?;
     let blob = read_blob(&arguments.model)?;
     let model = parse(&arguments.model, &blob)?;
     // Refuses a foreign generator before any row is read.
@@ -28,7 +33,6 @@ pub fn run(arguments: &Eval) -> Result<()> {
         "{}: an embedding has no target to be judged by",
         arguments.model.display()
     );
-    let files = expand(&arguments.data)?;
     let table = read_all_with(&files, &schema, &arguments.reading.options())?;
     let result = evaluate(&blob, &table)?;
     let seconds = start.elapsed().as_secs_f64();

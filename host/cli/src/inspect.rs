@@ -8,6 +8,7 @@ use koan_trainer::{listing, row};
 use serde_json::{Value, json};
 
 use crate::arguments::Inspect;
+use crate::files;
 use crate::output::{parse, read_blob, schema, write_whole};
 
 /// Inputs that are listed.
@@ -33,6 +34,7 @@ pub fn summary(model: &Model<'_>) -> Value {
 }
 
 pub fn run(arguments: &Inspect) -> Result<()> {
+    files::check([&arguments.model], arguments.rust.as_deref())?;
     let blob = read_blob(&arguments.model)?;
     let model = parse(&arguments.model, &blob)?;
     if let Some(path) = &arguments.rust {

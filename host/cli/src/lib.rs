@@ -5,6 +5,7 @@ mod codes;
 mod demo;
 mod device;
 mod eval;
+mod files;
 mod inspect;
 mod output;
 pub mod page;

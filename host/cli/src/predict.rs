@@ -10,6 +10,7 @@ use koan_trainer::blob::predictor;
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{Predict, PredictFormat};
+use crate::files::check_stdout;
 use crate::output::{parse, quiet_pipe, read_blob, schema};
 
 pub fn run(arguments: &Predict) -> Result<()> {
@@ -17,6 +18,11 @@ pub fn run(arguments: &Predict) -> Result<()> {
 }
 
 fn stream(arguments: &Predict) -> Result<()> {
+    let files = match &arguments.data[..] {
+        [path] if path == Path::new("-") => Vec::new(),
+        paths => expand(paths)?,
+    };
+    check_stdout(&files)?;
     let blob = read_blob(&arguments.model)?;
     let model = parse(&arguments.model, &blob)?;
     anyhow::ensure!(
@@ -27,12 +33,9 @@ fn stream(arguments: &Predict) -> Result<()> {
     let mut predictor = predictor(&blob).with_context(|| arguments.model.display().to_string())?;
     let schema = schema(&arguments.model, &model)?;
     let options = arguments.reading.options();
-    let mut reader = match &arguments.data[..] {
+    let mut reader = match &files[..] {
         [] => rows_from(std::io::stdin().lock(), "standard input", &schema, &options)?,
-        [path] if path == Path::new("-") => {
-            rows_from(std::io::stdin().lock(), "standard input", &schema, &options)?
-        }
-        paths => rows_of(&expand(paths)?, &schema, &options)?,
+        files => rows_of(files, &schema, &options)?,
     };
 
     let out = BufWriter::new(std::io::stdout().lock());

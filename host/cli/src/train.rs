@@ -28,14 +28,16 @@ const TEST_FRACTION: f64 = 0.2;
 pub fn run(arguments: &Train) -> Result<()> {
     let start = Instant::now();
     check(arguments)?;
+    let files = expand(&arguments.source.data)?;
+    let streamed = arguments.stream.unwrap_or_else(|| are_large(&files));
+    let streamed = streamed.then(|| stream_options(arguments, &files)).transpose()?;
+    let report = arguments.report.as_deref();
+    let checkpoint = streamed.as_ref().map(|stream| stream.checkpoint.as_path());
+    let outputs = [Some(arguments.output.as_path()), report, checkpoint];
+    crate::files::check(&arguments.source.files()?, outputs.into_iter().flatten())?;
     let terminal = Terminal::stderr();
     let progress = terminal.progress();
     progress.phase("reading")?;
-    let files = expand(&arguments.source.data)?;
-    let large = files.iter().filter_map(|file| file.metadata().ok()).map(|m| m.len()).sum::<u64>()
-        >= STREAM_BYTES;
-    let streamed = arguments.stream.unwrap_or(large).then(|| stream_options(arguments, &files));
-    let streamed = streamed.transpose()?;
     let trained = match &streamed {
         Some(stream) => in_blocks(arguments, stream, progress).map(|trained| (trained, None)),
         None => in_memory(arguments, &files, progress),
@@ -116,6 +118,12 @@ pub fn run(arguments: &Train) -> Result<()> {
         println!("  {}", described(detection));
     }
     Ok(())
+}
+
+/// Whether the files together are better streamed.
+fn are_large(files: &[PathBuf]) -> bool {
+    let lengths = files.iter().filter_map(|file| file.metadata().ok()).map(|m| m.len());
+    lengths.sum::<u64>() >= STREAM_BYTES
 }
 
 /// Options that only mean something to one task.

@@ -5,6 +5,7 @@
 //! trained is what runs: there is no second implementation that could drift.
 
 pub mod anomaly;
+mod atomic_write;
 pub mod baseline;
 pub mod blob;
 pub mod calibrate;
@@ -40,13 +41,12 @@ pub mod study;
 mod train;
 pub mod tune;
 pub mod unsupervised;
-mod whole;
 
+pub use atomic_write::{atomic_write, check_folder, check_writable};
 pub use options::{ConvOptions, FamilyName, Goal, Pooling, TrainOptions};
 pub use progress::{Event, Progress};
 pub use report::Report;
 pub use train::{Trained, train};
-pub use whole::atomic_write;
 
 /// Why training or evaluation stopped.
 #[derive(Debug, thiserror::Error)]

@@ -14,10 +14,19 @@ use koan_trainer::solve::Loss;
 use serde_json::json;
 
 use crate::arguments::Shrink;
+use crate::files::check;
 use crate::output::{named_error, parse, percent, read_blob, schema, task_name, write_whole};
 use crate::terminal::Terminal;
 
 pub fn run(arguments: &Shrink) -> Result<()> {
+    let data = expand(&arguments.data)?;
+    let test_files = expand(&arguments.test)?;
+    let names: Vec<PathBuf> = arguments.flash.iter().map(|&flash| name(arguments, flash)).collect();
+    let mut inputs = arguments.reading.with_labels(data.clone());
+    inputs.extend(arguments.reading.with_labels(test_files.clone()));
+    inputs.push(arguments.model.clone());
+    let outputs = names.iter().map(PathBuf::as_path).chain(arguments.report.as_deref());
+    check(&inputs, outputs)?;
     let old = read_blob(&arguments.model)?;
     let model = parse(&arguments.model, &old)?;
     let schema = schema(&arguments.model, &model)?;
@@ -25,13 +34,13 @@ pub fn run(arguments: &Shrink) -> Result<()> {
     let terminal = Terminal::stderr();
     let progress = terminal.progress();
     progress.phase("reading")?;
-    let table = read_all_with(&expand(&arguments.data)?, &schema, &read)?;
+    let table = read_all_with(&data, &schema, &read)?;
     let (train, test) = if arguments.test.is_empty() {
         let size = SplitSize::TestFraction(arguments.test_fraction);
         let (train, test) = split_table(&table, size, model.seed())?;
         (table.select(&train), table.select(&test))
     } else {
-        (table, read_all_with(&expand(&arguments.test)?, &schema, &read)?)
+        (table, read_all_with(&test_files, &schema, &read)?)
     };
     let classes = !schema.classes.is_empty();
     let options = ShrinkOptions {
@@ -44,7 +53,6 @@ pub fn run(arguments: &Shrink) -> Result<()> {
     let found = shrink(&old, &train, &options, progress);
     drop(terminal);
     let found = found.with_context(|| arguments.model.display().to_string())?;
-    let names: Vec<PathBuf> = arguments.flash.iter().map(|&flash| name(arguments, flash)).collect();
     for (found, name) in found.iter().zip(&names) {
         write_whole(name, &found.blob)?;
         for warning in &found.warnings {

@@ -15,6 +15,7 @@ use koan_trainer::tune::{Metric, Outcome, Tuned, tune};
 use serde_json::{Value, json};
 
 use crate::arguments::Tune;
+use crate::files::{check, prepare_folder};
 use crate::output::{percent, write_whole};
 use crate::terminal::Terminal;
 use crate::train::{name, tables};
@@ -22,13 +23,14 @@ use command::train_command;
 
 pub fn run(arguments: &Tune) -> Result<()> {
     let start = Instant::now();
+    let files = expand(&arguments.source.data)?;
+    // Before minutes are spent.
+    let inputs = arguments.source.files()?;
+    prepare_folder(&arguments.output, &inputs)?;
+    check(&inputs, arguments.report.as_deref())?;
     let terminal = Terminal::stderr();
     let progress = terminal.progress();
     progress.phase("reading")?;
-    let files = expand(&arguments.source.data)?;
-    // Before minutes are spent.
-    std::fs::create_dir_all(&arguments.output)
-        .with_context(|| format!("cannot make the folder {}", arguments.output.display()))?;
     let (train, test) = tables(&arguments.source, &files)?;
     let options = arguments.tune_options();
     let outcome = tune(&train, &test, &options, progress);

@@ -9,6 +9,8 @@ mod fake_device;
 mod formats;
 mod methods;
 mod models;
+#[cfg(unix)]
+mod outputs;
 mod pages;
 #[cfg(unix)]
 mod pipes;
