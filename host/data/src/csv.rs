@@ -204,9 +204,7 @@ impl<'r> CsvRows<'r> {
                 Err(DataError::NegativeWeight { place: place(), text: text() })
             }
             Field::Number(number) => Ok(number),
-            Field::Missing => {
-                Err(DataError::MissingValue { place: place(), hint: "; rows need a weight" })
-            }
+            Field::Missing => Err(DataError::MissingWeight { place: place() }),
             Field::Text(_) => Err(DataError::NotANumber { place: place(), text: text() }),
             Field::NotUtf8 => Err(DataError::NotUtf8 { place: place() }),
         }
@@ -246,10 +244,7 @@ impl<'r> CsvRows<'r> {
                 out.push(*m);
                 Ok(())
             }
-            (_, Field::Missing) => Err(DataError::MissingValue {
-                place: place(),
-                hint: ", and was never missing in the training data",
-            }),
+            (_, Field::Missing) => Err(DataError::MissingValue { place: place(), training: false }),
             (_, Field::Number(_)) => Err(DataError::OutOfRange {
                 place: place(),
                 text: String::from_utf8_lossy(self.records.field(field)).into_owned(),

@@ -129,10 +129,7 @@ pub enum DataError {
     )]
     DecimalComma { place: Place, text: String },
     /// Nearly all of a column is numeric: more likely a slip than categories.
-    #[error(
-        "{place}: \"{text}\" is not a number, but {numbers} other values of this column are; \
-         correct it, drop the column or ask for it to be read as text"
-    )]
+    #[error("{place}: \"{text}\" is not a number, but {numbers} other values of this column are")]
     MostlyNumbers { place: Place, text: String, numbers: usize },
     /// An infinite number, or one beyond the range of `f32`.
     #[error("{place}: {text} is beyond the range of numbers, ±3.4e38")]
@@ -144,14 +141,20 @@ pub enum DataError {
     #[error("{file}: the weights of all rows are 0")]
     NoWeight { file: String },
     /// A missing value where none is allowed.
-    #[error("{place}: the value is missing{hint}")]
-    MissingValue { place: Place, hint: &'static str },
+    #[error("{place}: the value is missing{}", if *training { "" } else { ", and was never missing in the training data" })]
+    MissingValue { place: Place, training: bool },
+    /// A row without a weight.
+    #[error("{place}: the weight is missing")]
+    MissingWeight { place: Place },
     /// A column without a single value.
-    #[error("{file}: {column} has no values; drop it")]
+    #[error("{file}: {column} has no values")]
     NoValues { file: String, column: ColumnLabel },
     /// A text column or target with more distinct values than categories have.
-    #[error("{file}: {column} has more than {limit} distinct values; {hint}")]
-    TooManyValues { file: String, column: ColumnLabel, limit: usize, hint: &'static str },
+    #[error(
+        "{file}: {column} has more than {limit} distinct values{}",
+        if *target { ", too many to be classes" } else { "" }
+    )]
+    TooManyValues { file: String, column: ColumnLabel, limit: usize, target: bool },
     /// Bytes that are not UTF-8 where text is needed.
     #[error("{place}: not UTF-8 text")]
     NotUtf8 { place: Place },
@@ -193,15 +196,23 @@ pub enum DataError {
     NoLabel { file: String, from: String },
     /// Overlapping windows that nothing keeps on one side of a split.
     #[error(
-        "windows of {samples} samples every {stride} overlap; say what tells recordings apart          (`group`), so that none is on both sides of a split"
+        "windows of {samples} samples every {stride} overlap; say what tells recordings apart, so \
+         that none is on both sides of a split"
     )]
     Overlap { samples: usize, stride: usize },
     /// No recording is long enough.
     #[error("{file}: no recording has the {samples} samples of a window")]
     NoWindows { file: String, samples: usize },
     /// Options that exclude each other.
-    #[error("{0}")]
-    Contradiction(String),
+    #[error("{problem}")]
+    Contradiction {
+        problem: &'static str,
+        /// The fields of [`ReadOptions`](super::ReadOptions) in question.
+        options: &'static [&'static str],
+    },
+    /// Arrays of an archive that cannot stand side by side.
+    #[error("{file}: arrays of different numbers of rows: {shapes}; some must be chosen")]
+    UnevenArrays { file: String, shapes: String },
     /// A malformed idx file; `offset` counts bytes of the decompressed file.
     #[error("{file}: at byte {offset}: {problem}")]
     Idx { file: String, offset: u64, problem: String },

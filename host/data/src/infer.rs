@@ -70,8 +70,8 @@ pub(crate) fn infer(files: &[PathBuf], options: &ReadOptions) -> Result<Inferred
         (None, None) => Some(names.len() - 1),
         (None, Some(_)) => None,
         (Some(_), Some(_)) => {
-            let both = "the target is a column or comes from the path (`label-from`), not both";
-            return Err(DataError::Contradiction(both.into()));
+            let problem = "the target is a column or comes from the path, not both";
+            return Err(DataError::Contradiction { problem, options: &["target", "label_from"] });
         }
     };
     let dropped: Vec<usize> = options.drop.iter().map(find).collect::<Result<_, _>>()?;
@@ -86,8 +86,8 @@ pub(crate) fn infer(files: &[PathBuf], options: &ReadOptions) -> Result<Inferred
     };
     let weights = options.weights.as_ref().map(find).transpose()?;
     if weights.is_some() && weights == target {
-        let both = "the target cannot be the rows' weights (`weights`) as well";
-        return Err(DataError::Contradiction(both.into()));
+        let problem = "the target cannot be the rows' weights as well";
+        return Err(DataError::Contradiction { problem, options: &["target", "weights"] });
     }
     let targets = known.as_ref().map_or(0, |known| known.targets);
     let mut columns = Vec::with_capacity(names.len());
@@ -252,14 +252,14 @@ fn input_kind(
     if let (Some(line), Missing::Refuse) = (scan.first_missing, missing) {
         return Err(DataError::MissingValue {
             place: origin.at_column(line, label.clone()),
-            hint: "; drop the column or ask for missing values to be imputed",
+            training: true,
         });
     }
     if scan.is_numeric() && !as_text {
         let missing = scan.first_missing.map(|_| f32::NAN);
         return Ok(ColumnKind::Numeric { missing });
     }
-    let values = scan.into_values(origin, label, "drop it")?;
+    let values = scan.into_values(origin, label, false)?;
     Ok(ColumnKind::Text { values })
 }
 

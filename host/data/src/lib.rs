@@ -189,15 +189,15 @@ pub fn infer_all(
     if let Some(Window { samples, stride }) = options.window {
         if samples == 0 || stride == 0 {
             let problem = "windows and strides have at least one sample";
-            return Err(DataError::Contradiction(problem.into()));
+            return Err(DataError::Contradiction { problem, options: &["window", "stride"] });
         }
         if stride < samples && options.group.is_none() {
             return Err(DataError::Overlap { samples, stride });
         }
     }
     if options.weights.is_some() && options.window.is_some() {
-        let problem = "rows have weights (`weights`), windows of samples have none";
-        return Err(DataError::Contradiction(problem.into()));
+        let problem = "rows have weights, windows of samples have none";
+        return Err(DataError::Contradiction { problem, options: &["weights", "window"] });
     }
     let file = path.display().to_string();
     let format = Input::open(path)?.container(options.comment).format();

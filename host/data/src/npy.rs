@@ -213,10 +213,7 @@ impl<'r> Arrays<'r> {
             arrays.iter().map(shape).collect::<Vec<_>>().join(", ")
         };
         if arrays.iter().any(|array| array.rows() != rows) {
-            return Err(malformed(format!(
-                "arrays of different numbers of rows: {}; name those to read with `arrays`",
-                shapes()
-            )));
+            return Err(DataError::UnevenArrays { file: origin.file.clone(), shapes: shapes() });
         }
         let widths: Option<Vec<usize>> = arrays.iter().map(Array::width).collect();
         let total = widths.as_ref().map_or(usize::MAX, |widths| widths.iter().sum());

@@ -256,14 +256,14 @@ impl ColumnScan {
         self,
         origin: &Origin,
         column: &ColumnLabel,
-        hint: &'static str,
+        target: bool,
     ) -> Result<Vec<String>, DataError> {
         if self.crowded {
             return Err(DataError::TooManyValues {
                 file: origin.file.clone(),
                 column: column.clone(),
                 limit: MAX_VALUES,
-                hint,
+                target,
             });
         }
         let mut values: Vec<String> = self.values.into_iter().collect();
@@ -302,7 +302,7 @@ impl ColumnScan {
                 };
             }
         }
-        let mut names = self.into_values(origin, column, "too many to be classes")?;
+        let mut names = self.into_values(origin, column, true)?;
         if numeric {
             names = numeric_names(&names);
         }

@@ -19,5 +19,7 @@ mod recordings;
 mod reports;
 mod shrink;
 mod streaming;
+#[cfg(unix)]
+mod terminal;
 mod tuning;
 mod weights;
