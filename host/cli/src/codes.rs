@@ -10,15 +10,15 @@ use koan_trainer::blob::predictor;
 use koan_trainer::embed::nearest;
 
 use crate::arguments::Codes;
-use crate::output::{parse, quiet_pipe, read_blob, schema};
+use crate::files::check_stdout;
+use crate::out::failed;
+use crate::output::{read_blob, schema, tested};
 
 pub fn run(arguments: &Codes) -> Result<()> {
-    quiet_pipe(write_codes(arguments))
-}
-
-fn write_codes(arguments: &Codes) -> Result<()> {
+    check_stdout(&expand(&arguments.data)?)?;
+    check_stdout(&expand(&arguments.among)?)?;
     let blob = read_blob(&arguments.model)?;
-    let model = parse(&arguments.model, &blob)?;
+    let model = tested(&arguments.model, &blob)?;
     anyhow::ensure!(
         model.codes() > 0,
         "{}: only models with maxout units or bins have codes, this one is of {}",
@@ -30,12 +30,12 @@ fn write_codes(arguments: &Codes) -> Result<()> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     let Some(count) = arguments.nearest else {
         let names: Vec<String> = (0..width).map(|unit| format!("code {unit}")).collect();
-        writeln!(out, "{}", names.join(","))?;
+        failed(writeln!(out, "{}", names.join(",")))?;
         for code in mine.chunks_exact(width) {
             let entries: Vec<String> = code.iter().map(u16::to_string).collect();
-            writeln!(out, "{}", entries.join(","))?;
+            failed(writeln!(out, "{}", entries.join(",")))?;
         }
-        return Ok(out.flush()?);
+        return failed(out.flush());
     };
     let count = count as usize;
     let other = match &arguments.among[..] {
@@ -43,7 +43,7 @@ fn write_codes(arguments: &Codes) -> Result<()> {
         files => Some(codes(arguments, &model, &blob, files)?),
     };
     let names: Vec<String> = (1..=count).map(|rank| format!("nearest {rank}")).collect();
-    writeln!(out, "{}", names.join(","))?;
+    failed(writeln!(out, "{}", names.join(",")))?;
     for (row, code) in mine.chunks_exact(width).enumerate() {
         let found: Vec<String> = match &other {
             Some(other) => nearest(code, other, count),
@@ -57,9 +57,9 @@ fn write_codes(arguments: &Codes) -> Result<()> {
         .into_iter()
         .map(|(distance, index)| format!("{}:{distance}", index + 1))
         .collect();
-        writeln!(out, "{}", found.join(","))?;
+        failed(writeln!(out, "{}", found.join(",")))?;
     }
-    Ok(out.flush()?)
+    failed(out.flush())
 }
 
 /// Codes of all rows of some files, one after the other.

@@ -1,5 +1,6 @@
 //! `koan demo`: every family on handwritten digits.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Result;
@@ -10,20 +11,25 @@ use koan_trainer::normalise::Kind;
 use koan_trainer::{FamilyName, TrainOptions, Trained, blob, train};
 
 use crate::arguments::Demo;
+use crate::files;
+use crate::out::say;
 use crate::output::{percent, write_whole};
 use crate::terminal::Terminal;
 
 pub fn run(arguments: &Demo) -> Result<()> {
     let start = Instant::now();
+    let others = [&arguments.rows, &arguments.train_rows];
+    let others = others.into_iter().flatten().map(PathBuf::as_path);
+    files::check([], std::iter::once(arguments.output.as_path()).chain(others))?;
     let all = digits::table();
     let size = SplitSize::TrainRows(digits::TRAIN_ROWS);
     let (train_rows, test_rows) = split(&all.target, size, arguments.seed)?;
     let (train_table, test_table) = (all.select(&train_rows), all.select(&test_rows));
-    println!(
+    say!(
         "Handwritten digits: {} images of 8x8 to train on, {} to test.\n",
         train_rows.len(),
         test_rows.len()
-    );
+    )?;
 
     let mut table = Table::new();
     table.load_style(UTF8_HORIZONTAL_ONLY).set_header([
@@ -79,13 +85,13 @@ pub fn run(arguments: &Demo) -> Result<()> {
     if let Some(path) = &arguments.train_rows {
         write_whole(path, &csv_rows(&train_table)?)?;
     }
-    println!("{table}\n");
-    println!(
+    say!("{table}\n")?;
+    say!(
         "The best, {} ({} bytes), is written to {}.",
         best.report.family,
         best.report.bytes,
         arguments.output.display()
-    );
+    )?;
 
     // Once more from the file, through the runtime alone.
     let bytes = std::fs::read(&arguments.output)?;
@@ -95,17 +101,17 @@ pub fn run(arguments: &Demo) -> Result<()> {
     let class = predictor.classify(row)?;
     let mut probabilities = [0.0f32; 10];
     predictor.probabilities(row, &mut probabilities)?;
-    println!("Read back and run by the no_std core, it sees this test image as a {class}");
-    println!("(probability {:.2}):\n", probabilities[class]);
+    say!("Read back and run by the no_std core, it sees this test image as a {class}")?;
+    say!("(probability {:.2}):\n", probabilities[class])?;
     for line in row.chunks(8) {
         let shades: String = line
             .iter()
             .map(|&grey| [' ', '░', '▒', '▓', '█'][((grey / 16.0 * 4.0).round() as usize).min(4)])
             .flat_map(|shade| [shade, shade])
             .collect();
-        println!("    {}", shades.trim_end());
+        say!("    {}", shades.trim_end())?;
     }
-    println!("\n{:.1} s in all.", start.elapsed().as_secs_f64());
+    say!("\n{:.1} s in all.", start.elapsed().as_secs_f64())?;
     Ok(())
 }
 

@@ -2,33 +2,36 @@
 
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use koan::Task;
 use koan_data::{expand, read_all_with};
 use koan_trainer::baseline::Baselines;
-use koan_trainer::blob::predictor;
 use koan_trainer::evaluate::evaluate;
 use serde_json::json;
 
 use crate::arguments::Eval;
+use crate::files;
 use crate::inspect::summary;
 
-use crate::output::{baselines, named_error, parse, read_blob, schema, task_name};
+use crate::out::{self, say};
+use crate::output::{baselines, named_error, read_blob, schema, task_name, tested};
 use crate::report;
 
 pub fn run(arguments: &Eval) -> Result<()> {
     let start = Instant::now();
+    let files = expand(&arguments.data)?;
+    let read = arguments.reading.with_labels(files.clone());
+    let inputs = std::iter::once(&arguments.model).chain(&read);
+    files::check(inputs, arguments.report.as_deref())?;
     let blob = read_blob(&arguments.model)?;
-    let model = parse(&arguments.model, &blob)?;
-    // Refuses a foreign generator before any row is read.
-    predictor(&blob).with_context(|| arguments.model.display().to_string())?;
+    // Refuses a foreign generator, and a core that computes otherwise, before any row is read.
+    let model = tested(&arguments.model, &blob)?;
     let schema = schema(&arguments.model, &model)?;
     anyhow::ensure!(
         model.task() != Task::Regression || model.outputs() == 1,
         "{}: an embedding has no target to be judged by",
         arguments.model.display()
     );
-    let files = expand(&arguments.data)?;
     let table = read_all_with(&files, &schema, &arguments.reading.options())?;
     let result = evaluate(&blob, &table)?;
     let seconds = start.elapsed().as_secs_f64();
@@ -54,37 +57,38 @@ pub fn run(arguments: &Eval) -> Result<()> {
         if !result.confusion.is_empty() {
             object["confusion"] = json!(result.confusion);
         }
-        println!("{object}");
+        out::object(&object)?;
         return Ok(());
     }
-    println!(
+    say!(
         "{}: {} on {} rows ({} bytes, {seconds:.2} s)",
         arguments.model.display(),
         named_error(task_name(schema.task()), result.error),
         result.rows,
         blob.len()
-    );
+    )?;
     if let Some(rmse) = result.rmse {
-        println!("  RMSE {rmse:.6} in the target's units");
+        say!("  RMSE {rmse:.6} in the target's units")?;
     }
     if let Some(auc) = result.auc {
-        println!("  AUC {auc:.4}");
+        say!("  AUC {auc:.4}")?;
     }
     if let Some(compared) = &compared {
-        println!("  baselines, cross-validated on these rows: {}", baselines(compared));
+        say!("  baselines, cross-validated on these rows: {}", baselines(compared))?;
     }
     if !result.confusion.is_empty() {
         let mut table = comfy_table::Table::new();
         table.load_style(comfy_table::presets::UTF8_HORIZONTAL_ONLY);
         let mut header = vec!["actual \\ predicted".to_owned()];
-        header.extend(schema.classes.iter().cloned());
+        let names: Vec<String> = schema.classes.iter().map(|class| out::name(class)).collect();
+        header.extend(names.iter().cloned());
         table.set_header(header);
-        for (name, row) in schema.classes.iter().zip(&result.confusion) {
+        for (name, row) in names.iter().zip(&result.confusion) {
             let mut cells = vec![name.clone()];
             cells.extend(row.iter().map(u64::to_string));
             table.add_row(cells);
         }
-        println!("{table}");
+        say!("{table}")?;
     }
     Ok(())
 }

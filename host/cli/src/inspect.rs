@@ -8,6 +8,8 @@ use koan_trainer::{listing, row};
 use serde_json::{Value, json};
 
 use crate::arguments::Inspect;
+use crate::files;
+use crate::out::{self, say};
 use crate::output::{parse, read_blob, schema, write_whole};
 
 /// Inputs that are listed.
@@ -33,6 +35,7 @@ pub fn summary(model: &Model<'_>) -> Value {
 }
 
 pub fn run(arguments: &Inspect) -> Result<()> {
+    files::check([&arguments.model], arguments.rust.as_deref())?;
     let blob = read_blob(&arguments.model)?;
     let model = parse(&arguments.model, &blob)?;
     if let Some(path) = &arguments.rust {
@@ -40,20 +43,19 @@ pub fn run(arguments: &Inspect) -> Result<()> {
         write_whole(path, row::rust(&schema(&arguments.model, &model)?, &name).as_bytes())?;
     }
     if arguments.hex {
-        print!("{}", listing::hex(&model));
-        return Ok(());
+        return out::line(listing::hex(&model).trim_end());
     }
     let self_test = predictor(&blob)
         .and_then(|mut predictor| predictor.self_test())
         .map_or_else(|error| error.to_string(), |()| "passed".to_owned());
     if arguments.json {
         let object = detailed(&model, &self_test);
-        println!("{object}");
+        out::object(&object)?;
     } else {
-        print_human(&model, &self_test);
+        print_human(&model, &self_test)?;
         // Models need not have notes.
         let schema = schema(&arguments.model, &model).ok();
-        print_use(&model, schema.as_ref());
+        print_use(&model, schema.as_ref())?;
     }
     anyhow::ensure!(self_test == "passed", "{}: {self_test}", arguments.model.display());
     Ok(())
@@ -183,20 +185,20 @@ fn detailed(model: &Model<'_>, self_test: &str) -> Value {
     object
 }
 
-fn print_human(model: &Model<'_>, self_test: &str) {
-    println!(
+fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
+    say!(
         "{} model, {} bytes, {} inputs, {} outputs, {} features",
         model.task().name(),
         model.blob().len(),
         model.inputs(),
         model.outputs(),
         model.features()
-    );
-    println!(
+    )?;
+    say!(
         "  seed {}, generator check word {:#06x}, self test {self_test}",
         model.seed(),
         model.check_word()
-    );
+    )?;
     for bank in model.banks() {
         let law = if bank.is_grouped() { "groups" } else { bank.law.name() };
         let extra = match bank.family {
@@ -217,7 +219,7 @@ fn print_human(model: &Model<'_>, self_test: &str) {
             ),
             _ => String::new(),
         };
-        println!(
+        say!(
             "  bank {}: {} {} ({law}){extra}, scale {:.6}, {} bits{}",
             bank.index,
             bank.columns(),
@@ -225,25 +227,25 @@ fn print_human(model: &Model<'_>, self_test: &str) {
             bank.scale.factor(),
             bank.width.bits,
             if bank.width.odd { " (odd levels)" } else { "" }
-        );
+        )?;
         if bank.is_kept() {
-            println!(
+            say!(
                 "    kept: {} of the first {}, a list of {} bytes",
                 bank.features,
                 candidates(&bank),
                 bank.kept_bytes()
-            );
+            )?;
         }
         if bank.is_grouped() {
             for group in bank.groups() {
                 let scale = group.scale.factor();
                 let none = group.law == Law::None;
-                println!(
+                say!(
                     "    {} inputs: {}{}",
                     group.inputs,
                     group.law.name(),
                     if none { String::new() } else { format!(", scale {scale:.6}") }
-                );
+                )?;
             }
         }
     }
@@ -253,39 +255,36 @@ fn print_human(model: &Model<'_>, self_test: &str) {
         let which =
             if maps == 1 { "all inputs".to_owned() } else { format!("input {}", index + 1) };
         let value = if map.log { "log x" } else { "x" };
-        println!(
+        say!(
             "  {which}: q = ({value} - {:.6}) * {:.6}",
             f64::from(map.offset) / 2f64.powi(i32::from(map.shift)),
             f64::from(map.mult) * 2f64.powi(i32::from(map.shift) - 15)
-        );
+        )?;
     }
     if maps > SHOWN {
-        println!("  ... and {} inputs more (--json lists them)", maps - SHOWN);
+        say!("  ... and {} inputs more (--json lists them)", maps - SHOWN)?;
     }
     if model.classes() > 0 {
-        let names: Vec<&str> =
-            (0..model.classes()).filter_map(|class| model.class_name(class)).collect();
-        println!("  classes: {}", names.join(", "));
+        let names = (0..model.classes()).filter_map(|class| model.class_name(class));
+        let names: Vec<String> = names.map(out::name).collect();
+        say!("  classes: {}", names.join(", "))?;
     }
     if let Some(calibration) = model.calibration() {
-        println!(
+        say!(
             "  probabilities: slope {:.4}, intercept {:.4}",
-            calibration.slope, calibration.intercept
-        );
+            calibration.slope,
+            calibration.intercept
+        )?;
     }
     if model.outputs() > 0 {
-        println!("  a score of 1 is {:e} in real units", model.score_scale());
+        say!("  a score of 1 is {:e} in real units", model.score_scale())?;
     }
     if !model.notes().is_empty() {
-        println!("  notes: {}", model.notes());
+        say!("  notes: {}", out::name(model.notes()))?;
     }
-    println!(
-        "  golden digest {:#010x}, {} golden rows",
-        model.golden_digest(),
-        model.golden_rows()
-    );
+    say!("  golden digest {:#010x}, {} golden rows", model.golden_digest(), model.golden_rows())?;
     let sizes = model.buffer_sizes(Form::Fast);
-    println!(
+    say!(
         "  RAM of the predictor's buffers: {} bytes ({} inputs, {} block, {} wide, {} outputs), {} \
          in the small form",
         sizes.bytes(),
@@ -294,29 +293,31 @@ fn print_human(model: &Model<'_>, self_test: &str) {
         sizes.wide,
         sizes.outputs,
         model.buffer_sizes(Form::Small).bytes()
-    );
-    println!("  where the bytes go:");
+    )?;
+    say!("  where the bytes go:")?;
     for part in listing::parts(model) {
-        println!("    {:>6}  {}", part.length, part.name);
+        say!("    {:>6}  {}", part.length, part.name)?;
     }
+    Ok(())
 }
 
 /// What a program with the model has to know.
-fn print_use(model: &Model<'_>, schema: Option<&Schema>) {
-    println!("  work of a prediction: at most {} additions, products and look-ups", model.work());
-    println!("  needs: {}", model.needs());
-    println!("  Cargo.toml:");
+fn print_use(model: &Model<'_>, schema: Option<&Schema>) -> Result<()> {
+    say!("  work of a prediction: at most {} additions, products and look-ups", model.work())?;
+    say!("  needs: {}", model.needs())?;
+    say!("  Cargo.toml:")?;
     let version = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));
-    println!("    [dependencies]\n    koan = \"{version}\"");
-    println!("    [profile.release]\n    opt-level = \"s\"\n    lto = \"fat\"");
-    println!("    codegen-units = 1\n    panic = \"abort\"");
-    let Some(schema) = schema else { return };
-    println!("  a row: {}", row::described(schema));
+    say!("    [dependencies]\n    koan = \"{version}\"")?;
+    say!("    [profile.release]\n    opt-level = \"s\"\n    lto = \"fat\"")?;
+    say!("    codegen-units = 1\n    panic = \"abort\"")?;
+    let Some(schema) = schema else { return Ok(()) };
+    say!("  a row: {}", row::described(schema))?;
     let places = row::places(schema);
     for (number, place) in places.iter().enumerate().take(SHOWN) {
-        println!("    {number}: {place}");
+        say!("    {number}: {}", out::name(&place.to_string()))?;
     }
     if places.len() > SHOWN {
-        println!("    ... and {} more (--rust FILE.rs writes all)", places.len() - SHOWN);
+        say!("    ... and {} more (--rust FILE.rs writes all)", places.len() - SHOWN)?;
     }
+    Ok(())
 }

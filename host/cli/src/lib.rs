@@ -5,7 +5,10 @@ mod codes;
 mod demo;
 mod device;
 mod eval;
+mod files;
+mod hint;
 mod inspect;
+mod out;
 mod output;
 pub mod page;
 mod predict;
@@ -24,9 +27,22 @@ use clap::Parser;
 #[must_use]
 pub fn run() -> ExitCode {
     // A reader such as `head` that has seen enough ends the command, as it ends
-    // other Unix tools; Rust would ignore the signal, and `println!` panic.
+    // other Unix tools; Rust would ignore the signal.
     sigpipe::reset();
-    let result = match Arguments::parse().command {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(told) => {
+            let printed = out::failed(told.print()).and_then(|()| out::flush());
+            // 0 for the help that was asked for, 2 for arguments that are wrong.
+            let code = u8::try_from(told.exit_code()).unwrap_or(2);
+            return if told.use_stderr() { ExitCode::from(code) } else { finished(printed) };
+        }
+    };
+    finished(execute(arguments.command).and_then(|()| out::flush()))
+}
+
+fn execute(command: Command) -> anyhow::Result<()> {
+    match command {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
         Command::Tune(arguments) => tune::run(&arguments),
@@ -36,11 +52,16 @@ pub fn run() -> ExitCode {
         Command::Device(arguments) => device::run(&arguments),
         Command::Shrink(arguments) => shrink::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
-    };
+    }
+}
+
+/// Tells what went wrong.
+fn finished(result: anyhow::Result<()>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {}", described(&error));
+            let option = hint::of(&error).map(|hint| format!(" ({hint})")).unwrap_or_default();
+            out::warn(&format!("error: {}{option}", described(&error)));
             ExitCode::FAILURE
         }
     }

@@ -1,12 +1,12 @@
 //! Files that are whole or not there, and models read from files.
 
-use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use koan::Model;
 use koan_data::{Schema, Task};
 use koan_trainer::baseline::Baselines;
+use koan_trainer::blob::predictor;
 
 /// Writes the file whole, or not at all.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
@@ -22,6 +22,14 @@ pub fn read_blob(path: &Path) -> Result<Vec<u8>> {
 /// The model in `blob`, errors naming the file.
 pub fn parse<'b>(path: &Path, blob: &'b [u8]) -> Result<Model<'b>> {
     Model::parse(blob).with_context(|| path.display().to_string())
+}
+
+/// As [`parse`], and checks that the model answers its golden rows as when it was made.
+pub fn tested<'b>(path: &Path, blob: &'b [u8]) -> Result<Model<'b>> {
+    let model = parse(path, blob)?;
+    let tested = predictor(blob).and_then(|mut predictor| predictor.self_test());
+    tested.with_context(|| path.display().to_string())?;
+    Ok(model)
 }
 
 /// How raw columns become the inputs of `model`, from its notes.
@@ -63,19 +71,4 @@ pub fn baselines(baselines: &Baselines) -> String {
         |error| format!("linear {}", percent(error)),
     );
     format!("constant {}, {linear}", percent(baselines.constant))
-}
-
-/// The result, unless it only says that a reader such as `head` has seen enough:
-/// where there is no signal for that.
-pub fn quiet_pipe(result: Result<()>) -> Result<()> {
-    match result {
-        Err(error)
-            if error
-                .downcast_ref::<std::io::Error>()
-                .is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) =>
-        {
-            Ok(())
-        }
-        result => result,
-    }
 }

@@ -10,15 +10,18 @@ use koan_trainer::blob::predictor;
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{Predict, PredictFormat};
-use crate::output::{parse, quiet_pipe, read_blob, schema};
+use crate::files::check_stdout;
+use crate::out::{self, failed};
+use crate::output::{read_blob, schema, tested};
 
 pub fn run(arguments: &Predict) -> Result<()> {
-    quiet_pipe(stream(arguments))
-}
-
-fn stream(arguments: &Predict) -> Result<()> {
+    let files = match &arguments.data[..] {
+        [path] if path == Path::new("-") => Vec::new(),
+        paths => expand(paths)?,
+    };
+    check_stdout(&files)?;
     let blob = read_blob(&arguments.model)?;
-    let model = parse(&arguments.model, &blob)?;
+    let model = tested(&arguments.model, &blob)?;
     anyhow::ensure!(
         model.task() != Task::Features,
         "{}: a model without outputs predicts nothing",
@@ -27,12 +30,9 @@ fn stream(arguments: &Predict) -> Result<()> {
     let mut predictor = predictor(&blob).with_context(|| arguments.model.display().to_string())?;
     let schema = schema(&arguments.model, &model)?;
     let options = arguments.reading.options();
-    let mut reader = match &arguments.data[..] {
+    let mut reader = match &files[..] {
         [] => rows_from(std::io::stdin().lock(), "standard input", &schema, &options)?,
-        [path] if path == Path::new("-") => {
-            rows_from(std::io::stdin().lock(), "standard input", &schema, &options)?
-        }
-        paths => rows_of(&expand(paths)?, &schema, &options)?,
+        files => rows_of(files, &schema, &options)?,
     };
 
     let out = BufWriter::new(std::io::stdout().lock());
@@ -91,28 +91,28 @@ struct CsvLines<W: Write>(csv::Writer<W>);
 
 impl<W: Write> Lines for CsvLines<W> {
     fn header(&mut self, names: &[String]) -> Result<()> {
-        self.0.write_record(names).map_err(unwrapped)
+        written(self.0.write_record(names.iter().map(|name| out::field(name))))
     }
 
     fn line(&mut self, _names: &[String], values: Vec<Value>) -> Result<()> {
         let fields = values.iter().map(|value| match value {
-            Value::String(text) => text.clone(),
+            Value::String(text) => out::field(text),
             other => other.to_string(),
         });
-        self.0.write_record(fields).map_err(unwrapped)
+        written(self.0.write_record(fields))
     }
 
     fn finish(&mut self) -> Result<()> {
-        Ok(self.0.flush()?)
+        failed(self.0.flush())
     }
 }
 
-/// The input/output error inside a CSV error, so that a closed pipe is seen.
-fn unwrapped(error: csv::Error) -> anyhow::Error {
-    match error.into_kind() {
-        csv::ErrorKind::Io(error) => error.into(),
-        other => anyhow::anyhow!("{other:?}"),
-    }
+/// The result of writing a record.
+fn written(result: csv::Result<()>) -> Result<()> {
+    failed(result.map_err(|error| match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => std::io::Error::other(format!("{other:?}")),
+    }))
 }
 
 struct JsonLines<W>(W);
@@ -124,10 +124,10 @@ impl<W: Write> Lines for JsonLines<W> {
 
     fn line(&mut self, names: &[String], values: Vec<Value>) -> Result<()> {
         let object: Map<String, Value> = names.iter().cloned().zip(values).collect();
-        Ok(writeln!(self.0, "{}", Value::Object(object))?)
+        failed(writeln!(self.0, "{}", out::json(&Value::Object(object))))
     }
 
     fn finish(&mut self) -> Result<()> {
-        Ok(self.0.flush()?)
+        failed(self.0.flush())
     }
 }

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use koan_trainer::{Event, Progress};
 
+use crate::out::{name, warn};
+
 /// How long work must take before progress shows.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How often the line of a terminal moves.
@@ -27,7 +29,7 @@ impl Terminal {
     /// Progress on standard error.
     #[must_use]
     pub fn stderr() -> Self {
-        if stderr().is_terminal() { Self::line() } else { Self::log() }
+        if stderr().is_terminal() { Self::line() } else { Self::log(LINE, warn) }
     }
 
     /// What work is given, to tell of itself.
@@ -64,16 +66,16 @@ impl Terminal {
         Self { bar, progress }
     }
 
-    /// A line now and then, for files and other programs.
-    fn log() -> Self {
+    /// A line every so often, for files and other programs.
+    fn log(every: Duration, write: impl Fn(&str) + Send + Sync + 'static) -> Self {
         let start = Instant::now();
-        let next = Arc::new(Mutex::new(start + LINE));
+        let next = Arc::new(Mutex::new(start + every));
         let progress = Progress::new(move |event| {
             let mut next = next.lock().unwrap_or_else(PoisonError::into_inner);
             let now = Instant::now();
             if now >= *next {
-                *next = now + LINE;
-                eprintln!("after {} s: {}", (now - start).as_secs(), described(event));
+                *next = now + every;
+                write(&format!("after {} s: {}", (now - start).as_secs(), described(event)));
             }
             ControlFlow::Continue(())
         });
@@ -94,5 +96,31 @@ fn described(event: &Event<'_>) -> String {
     if let Some((done, all)) = event.rows {
         text += &format!(" ({done} of {all} rows)");
     }
-    text
+    name(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_now_and_then() {
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let written = lines.clone();
+        let write = move |line: &str| written.lock().unwrap().push(line.to_owned());
+        let every = Duration::from_millis(200);
+        let terminal = Terminal::log(every, write);
+        let part = terminal.progress().within("1 of 2\u{1b}[2J");
+        // Nothing before it is time, and then a line, however many events there are.
+        for _ in 0..100 {
+            part.phase("solving").unwrap();
+        }
+        assert!(lines.lock().unwrap().is_empty());
+        thread::sleep(every);
+        for done in 0..100 {
+            part.rows(20_000 + done, 30_000).unwrap();
+        }
+        let lines = lines.lock().unwrap();
+        assert_eq!(*lines, [r"after 0 s: 1 of 2\u{1b}[2J: solving (20000 of 30000 rows)"]);
+    }
 }

@@ -16,6 +16,7 @@ use koan_trainer::unsupervised::Detection;
 use koan_trainer::{Report, TrainOptions, Trained, train};
 
 use crate::arguments::{Source, TaskName, Train};
+use crate::out::{self, say};
 use crate::output::{self, named_error, percent, task_name, write_whole};
 use crate::report::{self, Given};
 use crate::terminal::Terminal;
@@ -28,14 +29,16 @@ const TEST_FRACTION: f64 = 0.2;
 pub fn run(arguments: &Train) -> Result<()> {
     let start = Instant::now();
     check(arguments)?;
+    let files = expand(&arguments.source.data)?;
+    let streamed = arguments.stream.unwrap_or_else(|| are_large(&files));
+    let streamed = streamed.then(|| stream_options(arguments, &files)).transpose()?;
+    let report = arguments.report.as_deref();
+    let checkpoint = streamed.as_ref().map(|stream| stream.checkpoint.as_path());
+    let outputs = [Some(arguments.output.as_path()), report, checkpoint];
+    crate::files::check(&arguments.source.files()?, outputs.into_iter().flatten())?;
     let terminal = Terminal::stderr();
     let progress = terminal.progress();
     progress.phase("reading")?;
-    let files = expand(&arguments.source.data)?;
-    let large = files.iter().filter_map(|file| file.metadata().ok()).map(|m| m.len()).sum::<u64>()
-        >= STREAM_BYTES;
-    let streamed = arguments.stream.unwrap_or(large).then(|| stream_options(arguments, &files));
-    let streamed = streamed.transpose()?;
     let trained = match &streamed {
         Some(stream) => in_blocks(arguments, stream, progress).map(|trained| (trained, None)),
         None => in_memory(arguments, &files, progress),
@@ -55,21 +58,21 @@ pub fn run(arguments: &Train) -> Result<()> {
     }
     let report = &trained.report;
     for warning in &report.warnings {
-        eprintln!("warning: {warning}");
+        out::warn(&format!("warning: {warning}"));
     }
     if arguments.json {
-        println!("{}", serde_json::to_string(report)?);
+        out::object(&serde_json::to_value(report)?)?;
         return Ok(());
     }
     let error = named_error(&report.task, report.error);
     match report.fold_errors.len() {
-        0 => println!("{}: {error} on {} test rows", arguments.output.display(), report.rows),
-        parts => println!(
+        0 => say!("{}: {error} on {} test rows", arguments.output.display(), report.rows)?,
+        parts => say!(
             "{}: {error} on average over {parts} parts, each tested by a model of the others",
             arguments.output.display()
-        ),
+        )?,
     }
-    println!(
+    say!(
         "  {} bytes: {} {} features ({}), {} output{}, {} bits a weight",
         report.bytes,
         report.features,
@@ -78,44 +81,53 @@ pub fn run(arguments: &Train) -> Result<()> {
         report.outputs,
         if report.outputs == 1 { "" } else { "s" },
         report.bits
-    );
-    println!(
+    )?;
+    say!(
         "  trained on {} rows of {} inputs in {:.1} s, seed {}",
-        report.train_rows, report.inputs, report.seconds, report.seed
-    );
+        report.train_rows,
+        report.inputs,
+        report.seconds,
+        report.seed
+    )?;
     let logs = match report.logged_inputs {
         0 => String::new(),
         n => format!(", logarithm of {n} inputs"),
     };
     let relevance = if report.relevance { ", a bandwidth learned for every input" } else { "" };
     let bandwidths: Vec<String> = report.bandwidth.iter().map(|b| format!("{b:.3}")).collect();
-    println!(
+    say!(
         "  chosen: {} input map{logs}{relevance}, bandwidth {}{}",
         report.map,
         bandwidths.join(", "),
         head(report)
-    );
+    )?;
     if let Some(weighted) = report.weighted_error {
         let error = named_error(&report.task, weighted);
-        println!("  {error} with test rows counted by their weights; all else counts them once");
+        say!("  {error} with test rows counted by their weights; all else counts them once")?;
     }
     if let (Some(float), Some(nearest), Some(compensated)) =
         (report.error_float, report.error_nearest, report.error_compensated)
     {
-        println!(
+        say!(
             "  cost of rounding: {} with real weights, {} rounded to the nearest, {} compensated",
             percent(float),
             percent(nearest),
             percent(compensated)
-        );
+        )?;
     }
     if let Some(found) = &report.baselines {
-        println!("  baselines: {}", output::baselines(found));
+        say!("  baselines: {}", output::baselines(found))?;
     }
     if let Some(detection) = &report.detection {
-        println!("  {}", described(detection));
+        say!("  {}", described(detection))?;
     }
     Ok(())
+}
+
+/// Whether the files together are better streamed.
+fn are_large(files: &[PathBuf]) -> bool {
+    let lengths = files.iter().filter_map(|file| file.metadata().ok()).map(|m| m.len());
+    lengths.sum::<u64>() >= STREAM_BYTES
 }
 
 /// Options that only mean something to one task.
@@ -221,7 +233,7 @@ fn in_blocks(arguments: &Train, stream: &StreamOptions, progress: &Progress) -> 
     if let Some(checkpoint) = &checkpoint {
         let (done, rows) = checkpoint.progress();
         let file = stream.checkpoint.display();
-        eprintln!("resuming from {file}: {done} of {rows} rows done");
+        out::warn(&format!("resuming from {file}: {done} of {rows} rows done"));
     }
     train_stream(stream, &options, checkpoint, progress).with_context(|| name(&stream.files))
 }

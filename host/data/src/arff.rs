@@ -1,7 +1,8 @@
 //! ARFF, the format of Weka: a header that declares the attributes, then rows
 //! between commas, dense or sparse.
 
-use super::error::DataError;
+use super::error::{ColumnLabel, DataError};
+use super::fill::list;
 use super::lines::Lines;
 use super::open::Input;
 use super::records::{Known, Record, Source};
@@ -11,6 +12,9 @@ pub(crate) struct Arff<'r> {
     lines: Lines<'r>,
     /// What a sparse row means where it says nothing: 0, or the first nominal.
     defaults: Vec<Vec<u8>>,
+    /// The values that each attribute may have, ascending; none where any will do.
+    declared: Vec<Option<Vec<Vec<u8>>>>,
+    names: Vec<String>,
     tokens: Record,
 }
 
@@ -18,7 +22,7 @@ impl<'r> Arff<'r> {
     /// Reads the header.
     pub fn open(input: Input<'r>) -> Result<(Known, Box<dyn Source + 'r>), DataError> {
         let mut lines = Lines::new(input, Some(b'%'));
-        let (mut known, mut defaults) = (Known::default(), Vec::new());
+        let (mut known, mut defaults, mut declared) = (Known::default(), Vec::new(), Vec::new());
         loop {
             if lines.next()?.is_none() {
                 return Err(lines.malformed("the file ends before `@data`"));
@@ -34,16 +38,17 @@ impl<'r> Arff<'r> {
             if !word.eq_ignore_ascii_case("@attribute") {
                 return Err(lines.malformed(&format!("`{word}` is no ARFF declaration")));
             }
-            let declared = Attribute::parse(rest.trim()).map_err(|p| lines.malformed(&p));
-            let attribute = declared?;
+            let attribute = Attribute::parse(rest.trim()).map_err(|p| lines.malformed(&p))?;
             known.names.push(attribute.name);
             known.text.push(attribute.text);
             defaults.push(attribute.default);
+            declared.push(attribute.values);
         }
         if known.names.is_empty() {
             return Err(lines.malformed("no `@attribute` before `@data`"));
         }
-        Ok((known, Box::new(Arff { lines, defaults, tokens: Record::default() })))
+        let (names, tokens) = (known.names.clone(), Record::default());
+        Ok((known, Box::new(Arff { lines, defaults, declared, names, tokens })))
     }
 
     /// A sparse row, `{index value, …}` with indices from 0.
@@ -88,6 +93,29 @@ impl<'r> Arff<'r> {
     }
 }
 
+impl Arff<'_> {
+    /// Refuses values of nominal attributes that the header does not list.
+    fn check_declared(&self, record: &Record, line: u64) -> Result<(), DataError> {
+        for (index, (range, declared)) in record.fields.iter().zip(&self.declared).enumerate() {
+            let value = &record.bytes[range.clone()];
+            let Some(values) = declared else { continue };
+            let missing = value.is_empty() || value == b"?";
+            if missing || values.binary_search_by(|known| known.as_slice().cmp(value)).is_ok() {
+                continue;
+            }
+            let label = ColumnLabel { number: index + 1, name: self.names[index].clone() };
+            let values: Vec<String> =
+                values.iter().map(|v| String::from_utf8_lossy(v).into_owned()).collect();
+            return Err(DataError::NotDeclared {
+                place: self.lines.origin.at_column(line, label),
+                text: String::from_utf8_lossy(value).into_owned(),
+                values: list(&values),
+            });
+        }
+        Ok(())
+    }
+}
+
 impl Source for Arff<'_> {
     fn next(&mut self, record: &mut Record) -> Result<Option<u64>, DataError> {
         let Some(number) = self.lines.next()? else {
@@ -104,6 +132,7 @@ impl Source for Arff<'_> {
                 record.push(|bytes| bytes.extend_from_slice(&value));
             }
         }
+        self.check_declared(record, number)?;
         Ok(Some(number))
     }
 
@@ -117,6 +146,7 @@ struct Attribute {
     name: String,
     text: bool,
     default: Vec<u8>,
+    values: Option<Vec<Vec<u8>>>,
 }
 
 impl Attribute {
@@ -136,15 +166,19 @@ impl Attribute {
         let word = kind.split([' ', '\t']).next().unwrap_or_default().to_ascii_lowercase();
         match word.as_str() {
             "numeric" | "real" | "integer" => {
-                Ok(Attribute { name, text: false, default: b"0".to_vec() })
+                Ok(Attribute { name, text: false, default: b"0".to_vec(), values: None })
             }
-            "string" | "date" => Ok(Attribute { name, text: true, default: Vec::new() }),
+            "string" | "date" => {
+                Ok(Attribute { name, text: true, default: Vec::new(), values: None })
+            }
             _ if kind.starts_with('{') && kind.ends_with('}') => {
-                let mut values = Record::default();
-                tokens(&kind.as_bytes()[1..kind.len() - 1], &mut values)?;
-                let first = values.fields.first().map(|range| &values.bytes[range.clone()]);
-                let default = unquoted(first.unwrap_or_default());
-                Ok(Attribute { name, text: true, default })
+                let mut listed = Record::default();
+                tokens(&kind.as_bytes()[1..kind.len() - 1], &mut listed)?;
+                let values = listed.fields.iter().map(|range| &listed.bytes[range.clone()]);
+                let mut values: Vec<Vec<u8>> = values.map(unquoted).collect();
+                let default = values.first().cloned().unwrap_or_default();
+                values.sort_unstable();
+                Ok(Attribute { name, text: true, default, values: Some(values) })
             }
             _ => Err(format!(
                 "attribute `{name}` is `{kind}`; numeric, real, integer, string, date and \

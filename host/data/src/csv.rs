@@ -2,7 +2,7 @@
 
 use super::ReadOptions;
 use super::error::{ColumnLabel, DataError, Place, describe_columns};
-use super::infer::find;
+use super::infer::{check_names, find};
 use super::layout::{Layouts, looks_like_header, match_names};
 use super::open::Input;
 use super::recordings::GroupBy;
@@ -59,6 +59,9 @@ impl<'r> CsvRows<'r> {
                 || by_position.is_some_and(|layout| looks_like_header(&columns, layout, &records))
         };
         let header = known.is_some() || options.header.unwrap_or_else(guessed);
+        if header && named {
+            check_names(&records.origin, &names)?;
+        }
         // Formats that know their columns may still have no names for them.
         let nameless = known.is_some() && names.iter().all(String::is_empty);
         let matched = if header && named && !nameless {
@@ -201,9 +204,7 @@ impl<'r> CsvRows<'r> {
                 Err(DataError::NegativeWeight { place: place(), text: text() })
             }
             Field::Number(number) => Ok(number),
-            Field::Missing => {
-                Err(DataError::MissingValue { place: place(), hint: "; rows need a weight" })
-            }
+            Field::Missing => Err(DataError::MissingWeight { place: place() }),
             Field::Text(_) => Err(DataError::NotANumber { place: place(), text: text() }),
             Field::NotUtf8 => Err(DataError::NotUtf8 { place: place() }),
         }
@@ -243,10 +244,7 @@ impl<'r> CsvRows<'r> {
                 out.push(*m);
                 Ok(())
             }
-            (_, Field::Missing) => Err(DataError::MissingValue {
-                place: place(),
-                hint: ", and was never missing in the training data",
-            }),
+            (_, Field::Missing) => Err(DataError::MissingValue { place: place(), training: false }),
             (_, Field::Number(_)) => Err(DataError::OutOfRange {
                 place: place(),
                 text: String::from_utf8_lossy(self.records.field(field)).into_owned(),

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io;
 
+use super::MAX_LINE;
+
 /// A place in a data file; shown as ``sensors.csv:17: column 3 (`temp`)``.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -57,6 +59,9 @@ pub enum DataError {
     /// The file begins as gzip but does not decompress.
     #[error("{file}: corrupt gzip data: {source}")]
     CorruptGzip { file: String, source: io::Error },
+    /// A file of a kind that is known, and not read.
+    #[error("{file}: is {what}, which is not read; gzip and UTF-8 are")]
+    NotRead { file: String, what: &'static str },
     /// Training data is read twice, which a pipe or a directory does not allow.
     #[error("{file}: not a regular file; training data is read twice, so a pipe will not do")]
     NotAFile { file: String },
@@ -78,6 +83,15 @@ pub enum DataError {
     /// No column of that name or number; `columns` describes those there are.
     #[error("{file}: no column `{wanted}`; {columns}")]
     NoColumn { file: String, wanted: String, columns: String },
+    /// Two columns of the same name.
+    #[error("{file}: columns {first} and {second} are both called `{name}`")]
+    SameName { file: String, name: String, first: usize, second: usize },
+    /// A number that is a column's number and another column's name.
+    #[error(
+        "{file}: `{wanted}` is the number of column {wanted} and the name of column {named}; \
+         say the number {named}, or the other column's name"
+    )]
+    NumberOrName { file: String, wanted: String, named: usize },
     /// The target was asked for and the file has none.
     #[error("{file}: the target {target} is missing from the file")]
     NoTarget { file: String, target: String },
@@ -90,6 +104,15 @@ pub enum DataError {
          does not look like a header; say whether it is one"
     )]
     HeaderUnclear { place: Place, text: String },
+    /// A line longer than lines may be.
+    #[error("{place}: a line of more than {MAX_LINE} bytes")]
+    LineTooLong { place: Place },
+    /// The first line is of numbers only, and yet unlike the others.
+    #[error(
+        "{place}: the line may be a header of numbers, or the first row; say whether it is a \
+         header"
+    )]
+    HeaderOfNumbers { place: Place },
     /// A row with more or fewer fields than the first line.
     #[error("{place}: {found} fields, where the first line has {expected}")]
     Ragged { place: Place, expected: usize, found: usize },
@@ -99,11 +122,14 @@ pub enum DataError {
     /// A field of a numeric column or target that is no number.
     #[error("{place}: \"{text}\" is not a number")]
     NotANumber { place: Place, text: String },
-    /// Nearly all of a column is numeric: more likely a slip than categories.
+    /// The numbers of a column have commas for points, where they are not read so.
     #[error(
-        "{place}: \"{text}\" is not a number, but {numbers} other values of this column are; \
-         correct it, drop the column or ask for it to be read as text"
+        "{place}: \"{text}\" is a number with a decimal comma, which is read between semicolons \
+         only"
     )]
+    DecimalComma { place: Place, text: String },
+    /// Nearly all of a column is numeric: more likely a slip than categories.
+    #[error("{place}: \"{text}\" is not a number, but {numbers} other values of this column are")]
     MostlyNumbers { place: Place, text: String, numbers: usize },
     /// An infinite number, or one beyond the range of `f32`.
     #[error("{place}: {text} is beyond the range of numbers, ±3.4e38")]
@@ -115,14 +141,20 @@ pub enum DataError {
     #[error("{file}: the weights of all rows are 0")]
     NoWeight { file: String },
     /// A missing value where none is allowed.
-    #[error("{place}: the value is missing{hint}")]
-    MissingValue { place: Place, hint: &'static str },
+    #[error("{place}: the value is missing{}", if *training { "" } else { ", and was never missing in the training data" })]
+    MissingValue { place: Place, training: bool },
+    /// A row without a weight.
+    #[error("{place}: the weight is missing")]
+    MissingWeight { place: Place },
     /// A column without a single value.
-    #[error("{file}: {column} has no values; drop it")]
+    #[error("{file}: {column} has no values")]
     NoValues { file: String, column: ColumnLabel },
     /// A text column or target with more distinct values than categories have.
-    #[error("{file}: {column} has more than {limit} distinct values; {hint}")]
-    TooManyValues { file: String, column: ColumnLabel, limit: usize, hint: &'static str },
+    #[error(
+        "{file}: {column} has more than {limit} distinct values{}",
+        if *target { ", too many to be classes" } else { "" }
+    )]
+    TooManyValues { file: String, column: ColumnLabel, limit: usize, target: bool },
     /// Bytes that are not UTF-8 where text is needed.
     #[error("{place}: not UTF-8 text")]
     NotUtf8 { place: Place },
@@ -135,6 +167,9 @@ pub enum DataError {
     /// A class that the training data did not have.
     #[error("{place}: class \"{text}\" is not among the model's classes: {classes}")]
     UnknownClass { place: Place, text: String, classes: String },
+    /// A value that the header of the file does not declare.
+    #[error("{place}: \"{text}\" is not among the declared values: {values}")]
+    NotDeclared { place: Place, text: String, values: String },
     /// Nothing to tell apart.
     #[error("{file}: every row has the same class, \"{class}\"; classification needs two")]
     OneClass { file: String, class: String },
@@ -153,20 +188,31 @@ pub enum DataError {
     /// One of several files is not like the first.
     #[error("{file}: {problem}, unlike {first}; files that are read as one must be alike")]
     Unlike { file: String, first: String, problem: String },
+    /// A file that is given twice, perhaps by two names.
+    #[error("{file}: the file is given twice, first as {first}")]
+    Twice { file: String, first: String },
     /// A path that does not say what the label is.
     #[error("{file}: the path has no label as `{from}` would find it")]
     NoLabel { file: String, from: String },
     /// Overlapping windows that nothing keeps on one side of a split.
     #[error(
-        "windows of {samples} samples every {stride} overlap; say what tells recordings apart          (`group`), so that none is on both sides of a split"
+        "windows of {samples} samples every {stride} overlap; say what tells recordings apart, so \
+         that none is on both sides of a split"
     )]
     Overlap { samples: usize, stride: usize },
     /// No recording is long enough.
     #[error("{file}: no recording has the {samples} samples of a window")]
     NoWindows { file: String, samples: usize },
     /// Options that exclude each other.
-    #[error("{0}")]
-    Contradiction(String),
+    #[error("{problem}")]
+    Contradiction {
+        problem: &'static str,
+        /// The fields of [`ReadOptions`](super::ReadOptions) in question.
+        options: &'static [&'static str],
+    },
+    /// Arrays of an archive that cannot stand side by side.
+    #[error("{file}: arrays of different numbers of rows: {shapes}; some must be chosen")]
+    UnevenArrays { file: String, shapes: String },
     /// A malformed idx file; `offset` counts bytes of the decompressed file.
     #[error("{file}: at byte {offset}: {problem}")]
     Idx { file: String, offset: u64, problem: String },

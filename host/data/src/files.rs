@@ -1,5 +1,7 @@
-//! Several files and folders as one input.
+//! Several files and folders as one input, and which names are of the same file.
 
+use std::collections::HashMap;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 use super::error::DataError;
@@ -57,4 +59,70 @@ fn is_data(path: &Path) -> bool {
     let name = path.to_string_lossy().to_ascii_lowercase();
     let end = Path::new(name.strip_suffix(".gz").unwrap_or(&name)).extension();
     end.is_some_and(|end| ENDS.iter().any(|known| end == *known)) && path.is_file()
+}
+
+/// Which file it is, whatever it is called: the same for all its names, links and hard
+/// links among them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FileId(Id);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Id {
+    /// The device and the number of the file on it.
+    #[cfg(unix)]
+    Node(u64, u64),
+    /// Of what is not there, or where files have no numbers.
+    Path(PathBuf),
+}
+
+impl FileId {
+    /// The file at `path`, or the one that would be made there.
+    pub fn of(path: &Path) -> FileId {
+        if let Some(id) = path.metadata().ok().and_then(|metadata| node(&metadata)) {
+            return FileId(id);
+        }
+        let whole = path.canonicalize().ok().or_else(|| {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+            Some(folder.join(path.file_name()?))
+        });
+        FileId(Id::Path(whole.unwrap_or_else(|| path.to_owned())))
+    }
+
+    /// The file that standard output is written to; none if that is a terminal, a pipe or
+    /// a device, or where it cannot be told.
+    pub fn of_stdout() -> Option<FileId> {
+        #[cfg(unix)]
+        {
+            use std::os::fd::AsFd;
+            let own = std::io::stdout().as_fd().try_clone_to_owned().ok()?;
+            let metadata = std::fs::File::from(own).metadata().ok()?;
+            node(&metadata).filter(|_| metadata.is_file()).map(FileId)
+        }
+        #[cfg(not(unix))]
+        None
+    }
+}
+
+#[cfg(unix)]
+fn node(metadata: &Metadata) -> Option<Id> {
+    use std::os::unix::fs::MetadataExt;
+    Some(Id::Node(metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn node(_metadata: &Metadata) -> Option<Id> {
+    None
+}
+
+/// Refuses a file that is given twice.
+pub(crate) fn check_distinct(files: &[PathBuf]) -> Result<(), DataError> {
+    let mut known = HashMap::new();
+    for path in files {
+        if let Some(first) = known.insert(FileId::of(path), path) {
+            let (file, first) = (path.display().to_string(), first.display().to_string());
+            return Err(DataError::Twice { file, first });
+        }
+    }
+    Ok(())
 }

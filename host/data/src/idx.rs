@@ -90,6 +90,11 @@ pub(crate) fn read_labels(path: &Path, options: &ReadOptions) -> Result<Vec<u8>,
     Ok(labels)
 }
 
+/// The file of labels that is read with a file of images if none is named.
+pub fn labels_beside(images: &Path) -> Option<PathBuf> {
+    find_labels(images).ok()
+}
+
 fn find_labels(path: &Path) -> Result<PathBuf, DataError> {
     let file = path.display().to_string();
     let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -1,5 +1,6 @@
 //! First pass over tables: infers the schema.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::error::{ColumnLabel, DataError, describe_columns};
@@ -69,8 +70,8 @@ pub(crate) fn infer(files: &[PathBuf], options: &ReadOptions) -> Result<Inferred
         (None, None) => Some(names.len() - 1),
         (None, Some(_)) => None,
         (Some(_), Some(_)) => {
-            let both = "the target is a column or comes from the path (`label-from`), not both";
-            return Err(DataError::Contradiction(both.into()));
+            let problem = "the target is a column or comes from the path, not both";
+            return Err(DataError::Contradiction { problem, options: &["target", "label_from"] });
         }
     };
     let dropped: Vec<usize> = options.drop.iter().map(find).collect::<Result<_, _>>()?;
@@ -85,11 +86,12 @@ pub(crate) fn infer(files: &[PathBuf], options: &ReadOptions) -> Result<Inferred
     };
     let weights = options.weights.as_ref().map(find).transpose()?;
     if weights.is_some() && weights == target {
-        let both = "the target cannot be the rows' weights (`weights`) as well";
-        return Err(DataError::Contradiction(both.into()));
+        let problem = "the target cannot be the rows' weights as well";
+        return Err(DataError::Contradiction { problem, options: &["target", "weights"] });
     }
     let targets = known.as_ref().map_or(0, |known| known.targets);
     let mut columns = Vec::with_capacity(names.len());
+    let mut warnings = Vec::new();
     let mut classes = Vec::new();
     for (index, (name, scan)) in names.iter().zip(scans).enumerate() {
         let label = ColumnLabel { number: index + 1, name: name.clone() };
@@ -97,6 +99,10 @@ pub(crate) fn infer(files: &[PathBuf], options: &ReadOptions) -> Result<Inferred
         let as_text = stated || texts.contains(&index);
         let other_target = index + targets >= names.len();
         let kind = if target == Some(index) {
+            if !as_text && options.task != Some(Task::Regression) {
+                scan.check_commas(&origin, &label)?;
+            }
+            warnings.extend(scan.warning(&origin, &label).filter(|_| !as_text));
             classes = scan.into_classes(&origin, &label, options.task, as_text)?;
             ColumnKind::Target
         } else if dropped.contains(&index)
@@ -106,7 +112,10 @@ pub(crate) fn infer(files: &[PathBuf], options: &ReadOptions) -> Result<Inferred
         {
             ColumnKind::Dropped
         } else {
-            input_kind(&origin, &label, scan, options.missing, as_text)?
+            let warning = scan.warning(&origin, &label).filter(|_| !as_text);
+            let kind = input_kind(&origin, &label, scan, options.missing, as_text)?;
+            warnings.extend(warning);
+            kind
         };
         let name = name.clone();
         columns.push(Column { name, kind });
@@ -128,7 +137,8 @@ pub(crate) fn infer(files: &[PathBuf], options: &ReadOptions) -> Result<Inferred
     }
     let recordings =
         Recordings { window: options.window, group, label: options.label_from.clone() };
-    let schema = Schema { columns, inputs, classes, recordings, ..Schema::new(Format::Csv) };
+    let table = Schema::new(Format::Csv);
+    let schema = Schema { columns, inputs, classes, recordings, warnings, ..table };
     let delimiter = delimiter.filter(|_| files.len() == 1);
     Ok(Inferred { schema, rows, header, delimiter })
 }
@@ -169,7 +179,7 @@ fn scan(path: &Path, options: &ReadOptions, before: u64) -> Result<Scanned, Data
     let header = match options.header {
         _ if known.is_some() => true,
         Some(header) => header,
-        None => guess_header(&origin, first_line, &first, &scans, rows)?,
+        None => guess_header(&origin, options, first_line, &first, &scans, rows)?,
     };
     let mut names = vec![String::new(); first.len()];
     if header {
@@ -179,6 +189,7 @@ fn scan(path: &Path, options: &ReadOptions, before: u64) -> Result<Scanned, Data
                 place: origin.at_column(first_line, ColumnLabel { number, name: String::new() }),
             })?;
         }
+        check_names(&origin, &names)?;
     } else {
         for (scan, field) in scans.iter_mut().zip(&first) {
             scan.add(before + first_line, field);
@@ -235,36 +246,55 @@ fn input_kind(
     if scan.is_numeric() && !as_text {
         scan.check_range(origin, label)?;
     } else if !as_text {
+        scan.check_commas(origin, label)?;
         scan.check_slips(origin, label)?;
     }
     if let (Some(line), Missing::Refuse) = (scan.first_missing, missing) {
         return Err(DataError::MissingValue {
             place: origin.at_column(line, label.clone()),
-            hint: "; drop the column or ask for missing values to be imputed",
+            training: true,
         });
     }
     if scan.is_numeric() && !as_text {
         let missing = scan.first_missing.map(|_| f32::NAN);
         return Ok(ColumnKind::Numeric { missing });
     }
-    let values = scan.into_values(origin, label, "drop it")?;
+    let values = scan.into_values(origin, label, false)?;
     Ok(ColumnKind::Text { values })
 }
 
-/// The column of that name, or of that number: from 1, or from -1 for the last.
-pub(super) fn find(origin: &Origin, wanted: &str, names: &[String]) -> Result<usize, DataError> {
-    if let Some(index) = names.iter().position(|name| name == wanted) {
-        return Ok(index);
+/// Refuses names that more than one column has.
+pub(crate) fn check_names(origin: &Origin, names: &[String]) -> Result<(), DataError> {
+    let mut known = HashMap::new();
+    for (index, name) in names.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
+        if let Some(first) = known.insert(name, index + 1) {
+            let (file, name) = (origin.file.clone(), name.clone());
+            return Err(DataError::SameName { file, name, first, second: index + 1 });
+        }
     }
-    let number = wanted.parse::<isize>().ok();
-    let index = number.and_then(|number| match number {
+    Ok(())
+}
+
+/// The column of that number, from 1, or from -1 for the last.
+fn numbered(wanted: &str, columns: usize) -> Option<usize> {
+    let index = match wanted.parse::<isize>().ok()? {
         0 => None,
-        1.. => usize::try_from(number - 1).ok(),
-        _ => names.len().checked_sub(number.unsigned_abs()),
-    });
-    match index.filter(|&index| index < names.len()) {
-        Some(index) => Ok(index),
-        None => Err(DataError::NoColumn {
+        number @ 1.. => usize::try_from(number - 1).ok(),
+        number => columns.checked_sub(number.unsigned_abs()),
+    };
+    index.filter(|&index| index < columns)
+}
+
+/// The column of that name, or of that number; fails where these are two columns.
+pub(super) fn find(origin: &Origin, wanted: &str, names: &[String]) -> Result<usize, DataError> {
+    let named = names.iter().position(|name| name == wanted);
+    match (numbered(wanted, names.len()), named) {
+        (Some(index), Some(named)) if index != named => {
+            let (file, wanted) = (origin.file.clone(), wanted.to_owned());
+            Err(DataError::NumberOrName { file, wanted, named: named + 1 })
+        }
+        (Some(index), _) | (None, Some(index)) => Ok(index),
+        (None, None) => Err(DataError::NoColumn {
             file: origin.file.clone(),
             wanted: wanted.to_string(),
             columns: describe_columns(wanted, names),
@@ -272,10 +302,43 @@ pub(super) fn find(origin: &Origin, wanted: &str, names: &[String]) -> Result<us
     }
 }
 
-/// Tells a header from a first row, by the rows below; refuses to guess where a
-/// wrong guess would quietly lose a row or turn a number into text.
+/// Whether the options name a column by a field of the first line.
+fn names_a_field(options: &ReadOptions, first: &[Vec<u8>]) -> bool {
+    let single = [&options.target, &options.group, &options.weights];
+    let mut wanted = single.into_iter().flatten().chain(&options.drop).chain(&options.text);
+    wanted.any(|wanted| {
+        let field = first.iter().any(|field| field == wanted.as_bytes());
+        field && numbered(wanted, first.len()).is_none()
+    })
+}
+
+/// Whether a first line of numbers may be a header: they count the columns, or are whole
+/// over columns that never are.
+fn may_be_header_of_numbers(first: &[Vec<u8>], scans: &[ColumnScan], rows: usize) -> bool {
+    const ROWS: usize = 5;
+    let whole = |field: &Vec<u8>| -> Option<u32> {
+        field.iter().all(u8::is_ascii_digit).then_some(())?;
+        std::str::from_utf8(field).ok()?.parse().ok()
+    };
+    let mut numbers = Vec::new();
+    for (field, scan) in first.iter().zip(scans) {
+        match whole(field) {
+            Some(number) if scan.is_numeric() => numbers.push(number),
+            // A name among the numbers, not one of a text column's values.
+            None if !scan.is_numeric() && scan.lacks(field) => {}
+            _ => return false,
+        }
+    }
+    let counted = numbers.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1]));
+    let above_fractions = scans.iter().filter(|scan| scan.is_never_whole()).count();
+    (counted && numbers.len() > 2) || (above_fractions > 1 && rows >= ROWS)
+}
+
+/// Tells a header from a first row, by the options and the rows below; refuses to guess
+/// where a wrong guess would quietly lose a row or turn a number into text.
 fn guess_header(
     origin: &Origin,
+    options: &ReadOptions,
     line: u64,
     first: &[Vec<u8>],
     scans: &[ColumnScan],
@@ -287,6 +350,9 @@ fn guess_header(
         fields.sort_unstable();
         fields.windows(2).all(|pair| pair[0] != pair[1])
     };
+    if names_a_field(options, first) {
+        return Ok(true);
+    }
     if rows == 0 {
         return Ok(first.iter().all(|field| is_text(field)) && distinct());
     }
@@ -299,7 +365,10 @@ fn guess_header(
     }
     let named: Vec<usize> = numeric().filter(|&i| is_text(&first[i])).collect();
     let Some(&odd) = named.first() else {
-        return Ok(false);
+        return match may_be_header_of_numbers(first, scans, rows) {
+            true => Err(DataError::HeaderOfNumbers { place: origin.at(line) }),
+            false => Ok(false),
+        };
     };
     if 2 * named.len() >= numeric().count() {
         return Ok(true);

@@ -41,16 +41,12 @@ impl Layouts {
     }
 }
 
-/// Matches columns to the names in a header; of equal names the first goes with
-/// the first. Fails with the name of an input that is not there.
+/// Matches columns to the names in a header; fails with the name of an input that is not there.
 pub(crate) fn match_names(columns: &[Column], names: &[String]) -> Result<Layout, String> {
-    let mut fields: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (field, name) in names.iter().enumerate().rev() {
-        fields.entry(name).or_default().push(field);
-    }
+    let fields: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
     let mut layout = Layout::with_capacity(columns.len());
     for column in columns {
-        let field = fields.get_mut(column.name.as_str()).and_then(Vec::pop);
+        let field = fields.get(column.name.as_str()).copied();
         let optional = matches!(column.kind, ColumnKind::Target | ColumnKind::Dropped);
         if field.is_none() && !optional {
             return Err(column.name.clone());

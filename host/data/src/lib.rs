@@ -11,6 +11,7 @@
 mod arff;
 mod compact;
 mod csv;
+mod delimited;
 pub mod digits;
 mod error;
 mod files;
@@ -37,11 +38,13 @@ mod svmlight;
 mod table;
 #[cfg(test)]
 mod tests;
+mod warning;
 
 use std::path::{Path, PathBuf};
 
 pub use error::{ColumnLabel, DataError, Place};
-pub use files::expand;
+pub use files::{FileId, expand};
+pub use idx::labels_beside;
 pub use memory::{TableBuilder, Values};
 pub use recordings::{GroupBy, LabelFrom, Recordings, Window};
 pub use rows::{RowReader, rows, rows_from, rows_of};
@@ -49,7 +52,9 @@ pub use schema::{Column, ColumnKind, Format, Schema};
 pub use shape::Shape;
 pub use split::{SplitSize, folds, split, split_table};
 pub use table::{Division, Part, Table, Target};
+pub use warning::DataWarning;
 
+use files::check_distinct;
 use open::{Container, Input};
 
 /// Distinct values, at most, of a text column or of the classes.
@@ -57,6 +62,10 @@ pub const MAX_VALUES: usize = 1000;
 
 /// Inputs per row, at most.
 pub const MAX_INPUTS: usize = 1 << 20;
+
+/// Bytes of a line of text, at most, with its end; of a row with line breaks in quotes
+/// together. That is 32 for each of the most inputs.
+pub const MAX_LINE: usize = 32 * MAX_INPUTS;
 
 /// What is to be predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,6 +179,7 @@ pub fn infer_all(
     let Some(path) = files.first() else {
         return Err(DataError::NoRows { file: String::new() });
     };
+    check_distinct(files)?;
     for path in files {
         let file = path.display().to_string();
         match path.metadata() {
@@ -181,15 +191,15 @@ pub fn infer_all(
     if let Some(Window { samples, stride }) = options.window {
         if samples == 0 || stride == 0 {
             let problem = "windows and strides have at least one sample";
-            return Err(DataError::Contradiction(problem.into()));
+            return Err(DataError::Contradiction { problem, options: &["window", "stride"] });
         }
         if stride < samples && options.group.is_none() {
             return Err(DataError::Overlap { samples, stride });
         }
     }
     if options.weights.is_some() && options.window.is_some() {
-        let problem = "rows have weights (`weights`), windows of samples have none";
-        return Err(DataError::Contradiction(problem.into()));
+        let problem = "rows have weights, windows of samples have none";
+        return Err(DataError::Contradiction { problem, options: &["weights", "window"] });
     }
     let file = path.display().to_string();
     let format = Input::open(path)?.container(options.comment).format();

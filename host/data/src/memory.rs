@@ -263,7 +263,7 @@ impl<'a> TableBuilder<'a> {
                     file: NAME.into(),
                     column: label,
                     limit: MAX_VALUES,
-                    hint: "leave it out",
+                    target: false,
                 });
             }
             let values = values.into_iter().map(str::to_owned).collect();
@@ -360,7 +360,7 @@ impl<'a> TableBuilder<'a> {
                     file: NAME.into(),
                     column: label,
                     limit: MAX_VALUES,
-                    hint: "too many to be classes",
+                    target: true,
                 });
             }
             _ => {}

@@ -3,7 +3,9 @@
 //! The first axis counts rows; the others are flattened into columns. Arrays of
 //! one axis in an archive are columns that have the array's name.
 
+use std::cell::RefCell;
 use std::io::{self, Cursor, Read, Write};
+use std::rc::Rc;
 
 use npyz::{DType, NpyFile, Order, TypeChar};
 use zip::ZipArchive;
@@ -24,17 +26,76 @@ enum Element {
 
 type Elements<'r> = Box<dyn Iterator<Item = io::Result<Element>> + 'r>;
 
+/// Bytes of a header, at most; those of plain arrays have some hundred.
+const MAX_HEADER: usize = 1 << 16;
+/// Brackets within each other in a header, at most: the axes within the whole take two.
+const MAX_NESTING: usize = 4;
+
+/// A reader that is asked for what is left when others are done with it.
+#[derive(Clone)]
+struct Shared<'r>(Rc<RefCell<Box<dyn Read + 'r>>>);
+
+impl Read for Shared<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.borrow_mut().read(buffer)
+    }
+}
+
+/// The array from its start, its header being one that the parser is quick with: it takes
+/// twice as long for every bracket within another.
+fn with_checked_header<'r>(mut reader: impl Read + 'r) -> Result<Shared<'r>, String> {
+    let unread = |e: io::Error| e.to_string();
+    let mut start = Vec::new();
+    // Magic, version and length; of version 1 the length has 2 bytes, later 4.
+    (&mut reader).take(10).read_to_end(&mut start).map_err(unread)?;
+    let length = match start[..] {
+        [.., 1, _, low, high] if start.len() == 10 => usize::from(low) | usize::from(high) << 8,
+        [.., _, _, _, _] if start.len() == 10 => {
+            (&mut reader).take(2).read_to_end(&mut start).map_err(unread)?;
+            let length = start.last_chunk::<4>().filter(|_| start.len() == 12);
+            length.map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize)
+        }
+        _ => return Err("the file ends within the header".into()),
+    };
+    if length > MAX_HEADER {
+        return Err(format!("a header of {length} bytes; at most {MAX_HEADER} are read"));
+    }
+    let begin = start.len();
+    (&mut reader).take(length as u64).read_to_end(&mut start).map_err(unread)?;
+    if start.len() < begin + length {
+        return Err("the file ends within the header".into());
+    }
+    let (mut depth, mut deepest, mut quote) = (0usize, 0, None);
+    for &byte in &start[begin..] {
+        match (quote, byte) {
+            (None, b'\'' | b'"') => quote = Some(byte),
+            (Some(open), _) if open == byte => quote = None,
+            (None, b'{' | b'[' | b'(') => depth += 1,
+            (None, b'}' | b']' | b')') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    if deepest > MAX_NESTING {
+        return Err(format!("a header of {deepest} brackets within each other"));
+    }
+    Ok(Shared(Rc::new(RefCell::new(Box::new(Cursor::new(start).chain(reader))))))
+}
+
 /// The elements of an array, row after row.
 struct Array<'r> {
     name: String,
     shape: Vec<u64>,
     text: bool,
     elements: Elements<'r>,
+    /// What is left of the file.
+    rest: Shared<'r>,
 }
 
 impl<'r> Array<'r> {
     fn new(name: &str, reader: impl Read + 'r) -> Result<Array<'r>, String> {
-        let file = NpyFile::new(reader).map_err(|e| e.to_string())?;
+        let rest = with_checked_header(reader)?;
+        let file = NpyFile::new(rest.clone()).map_err(|e| e.to_string())?;
         let DType::Plain(kind) = file.dtype() else {
             return Err("a structured array; plain arrays are read".into());
         };
@@ -75,7 +136,7 @@ impl<'r> Array<'r> {
                 ));
             }
         };
-        let mut array = Array { name: name.to_owned(), shape, text, elements };
+        let mut array = Array { name: name.to_owned(), shape, text, elements, rest };
         if order == Order::Fortran && array.shape.len() > 1 {
             array.transpose()?;
         }
@@ -84,6 +145,17 @@ impl<'r> Array<'r> {
 
     fn rows(&self) -> u64 {
         self.shape.first().copied().unwrap_or(0)
+    }
+
+    /// Checks that no bytes follow the elements that have been read.
+    fn finish(&mut self, origin: &Origin) -> Result<(), DataError> {
+        let mut next = Vec::new();
+        self.rest.by_ref().take(1).read_to_end(&mut next).map_err(|e| origin.read_error(e))?;
+        if next.is_empty() {
+            return Ok(());
+        }
+        let problem = format!("{}: bytes after the last element", self.name);
+        Err(DataError::Malformed { file: origin.file.clone(), problem })
     }
 
     /// Columns of a row.
@@ -142,10 +214,7 @@ impl<'r> Arrays<'r> {
             arrays.iter().map(shape).collect::<Vec<_>>().join(", ")
         };
         if arrays.iter().any(|array| array.rows() != rows) {
-            return Err(malformed(format!(
-                "arrays of different numbers of rows: {}; name those to read with `arrays`",
-                shapes()
-            )));
+            return Err(DataError::UnevenArrays { file: origin.file.clone(), shapes: shapes() });
         }
         let widths: Option<Vec<usize>> = arrays.iter().map(Array::width).collect();
         let total = widths.as_ref().map_or(usize::MAX, |widths| widths.iter().sum());
@@ -167,6 +236,9 @@ impl<'r> Arrays<'r> {
 impl Source for Arrays<'_> {
     fn next(&mut self, record: &mut Record) -> Result<Option<u64>, DataError> {
         if self.row == self.rows {
+            for array in &mut self.arrays {
+                array.finish(&self.origin)?;
+            }
             return Ok(None);
         }
         self.row += 1;

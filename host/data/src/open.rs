@@ -141,6 +141,23 @@ impl<'r> Input<'r> {
         if head.starts_with(b"\xef\xbb\xbf") {
             head.drain(..3);
         }
+        const UNREAD: [(&[u8], &str); 7] = [
+            (b"\xfd7zXZ\0", "compressed with xz"),
+            (b"\x28\xb5\x2f\xfd", "compressed with zstd"),
+            (b"\x04\x22\x4d\x18", "compressed with lz4"),
+            (b"\x1f\x9d", "compressed with compress"),
+            (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+            (b"\xff\xfe", "UTF-16 text"),
+            (b"\xfe\xff", "UTF-16 text"),
+        ];
+        let what = match head[..] {
+            // The size of blocks, then the first byte of a block or of the end.
+            [b'B', b'Z', b'h', b'1'..=b'9', b'1' | 0x17, ..] => Some("compressed with bzip2"),
+            _ => UNREAD.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, what)| *what),
+        };
+        if let Some(what) = what {
+            return Err(DataError::NotRead { file: origin.file, what });
+        }
         if head.trim_ascii().is_empty() {
             return Err(DataError::Empty { file: origin.file });
         }
@@ -192,25 +209,25 @@ impl<'r> Input<'r> {
             _ => {}
         }
         match self.text(comment) {
-            Format::Svmlight => Container::Svmlight,
+            Some(Format::Svmlight) => Container::Svmlight,
             _ => Container::Text,
         }
     }
 
-    /// Which of the two kinds of text it is.
-    fn text(&self, comment: Option<u8>) -> Format {
+    /// Which of the two kinds of text it is; `None` where it could be either.
+    pub fn text(&self, comment: Option<u8>) -> Option<Format> {
         let lines = self.head.split_inclusive(|&byte| byte == b'\n');
         // A line cut off at the end of the head may stop inside a token.
         let whole = lines.filter(|line| line.ends_with(b"\n") || self.head.len() < HEAD);
         let whole = whole.filter(|line| comment.is_none() || line.first().copied() != comment);
         for line in whole.take(100) {
             match svmlight_line(line) {
-                Some(true) => return Format::Svmlight,
-                Some(false) => return Format::Csv,
+                Some(true) => return Some(Format::Svmlight),
+                Some(false) => return Some(Format::Csv),
                 None => {}
             }
         }
-        Format::Csv
+        None
     }
 
     /// The lines that are neither blank nor comments, as far as the head holds

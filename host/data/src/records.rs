@@ -1,12 +1,12 @@
 //! Records of fields as text: what every table-like format becomes before its
 //! columns are looked at.
 
-use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
 
 use super::ReadOptions;
 use super::arff::Arff;
+use super::delimited::{Delimited, is_decimal_comma};
 use super::error::DataError;
 use super::npy;
 use super::open::{Container, Input, Origin};
@@ -61,11 +61,12 @@ pub(crate) struct Records<'r> {
     /// The columns, where the format knows them.
     pub known: Option<Known>,
     source: Kind<'r>,
+    record: Record,
 }
 
 enum Kind<'r> {
-    Delimited(Box<Delimited<'r>>),
-    Known(Box<dyn Source + 'r>, Record),
+    Delimited(Delimited<'r>),
+    Known(Box<dyn Source + 'r>),
 }
 
 impl<'r> Records<'r> {
@@ -81,7 +82,8 @@ impl<'r> Records<'r> {
         let known = |(known, source): (Known, Box<dyn Source + 'r>)| Records {
             origin: origin.clone(),
             known: Some(known),
-            source: Kind::Known(source, Record::default()),
+            source: Kind::Known(source),
+            record: Record::default(),
         };
         let records = match input.container(options.comment) {
             Container::Arff => known(Arff::open(input)?),
@@ -100,9 +102,9 @@ impl<'r> Records<'r> {
                 let guess = options.delimiter.is_none();
                 let spaced = guess && spaced_rows(&mut input, options, delimiter);
                 let rows = if spaced { b' ' } else { delimiter };
-                let source = Kind::Delimited(Box::new(Delimited::new(input, options, rows)));
+                let source = Kind::Delimited(Delimited::new(input, options, rows));
                 return Ok((
-                    Records { origin, known: None, source },
+                    Records { origin, known: None, source, record: Record::default() },
                     (!spaced).then_some(delimiter),
                 ));
             }
@@ -113,106 +115,32 @@ impl<'r> Records<'r> {
     /// Moves on to the next record; its first line, or `None` at the end.
     pub fn next(&mut self) -> Result<Option<u64>, DataError> {
         match &mut self.source {
-            Kind::Delimited(delimited) => delimited.next(&self.origin),
-            Kind::Known(source, record) => source.next(record),
+            Kind::Delimited(delimited) => delimited.next(&mut self.record),
+            Kind::Known(source) => source.next(&mut self.record),
         }
     }
 
     /// Moves on without the record's fields.
     pub fn skip(&mut self) -> Result<Option<u64>, DataError> {
         match &mut self.source {
-            Kind::Delimited(delimited) => delimited.next(&self.origin),
-            Kind::Known(source, _) => source.skip(),
+            Kind::Delimited(delimited) => delimited.next(&mut self.record),
+            Kind::Known(source) => source.skip(),
         }
     }
 
     /// Number of fields of the current record.
     pub fn len(&self) -> usize {
-        match &self.source {
-            Kind::Delimited(delimited) => delimited.fields.len(),
-            Kind::Known(_, record) => record.fields.len(),
-        }
+        self.record.fields.len()
     }
 
     /// Field `index` of the current record.
     pub fn field(&self, index: usize) -> &[u8] {
-        match &self.source {
-            Kind::Delimited(delimited) => {
-                &delimited.record.as_slice()[delimited.fields[index].clone()]
-            }
-            Kind::Known(_, record) => &record.bytes[record.fields[index].clone()],
-        }
+        &self.record.bytes[self.record.fields[index].clone()]
     }
 
     /// The current record as names.
     pub fn names(&self) -> Vec<String> {
         (0..self.len()).map(|i| String::from_utf8_lossy(self.field(i)).into_owned()).collect()
-    }
-}
-
-/// Delimited text: CSV, TSV, semicolons or runs of spaces.
-struct Delimited<'r> {
-    reader: csv::Reader<Box<dyn Read + 'r>>,
-    record: csv::ByteRecord,
-    fields: Vec<Range<usize>>,
-    /// Delimited by runs of spaces: there are no empty fields.
-    spaces: bool,
-}
-
-impl<'r> Delimited<'r> {
-    fn new(input: Input<'r>, options: &ReadOptions, delimiter: u8) -> Delimited<'r> {
-        // Only "\n" ends a record, also the last one: then the reader's line
-        // count is exact for CRLF files and after blank lines. The "\r" goes with
-        // the blanks around fields.
-        let reader: Box<dyn Read + 'r> = Box::new(input.into_reader().chain(&b"\n"[..]));
-        Delimited {
-            reader: csv::ReaderBuilder::new()
-                .delimiter(delimiter)
-                .has_headers(false)
-                .flexible(true)
-                .comment(options.comment)
-                .terminator(csv::Terminator::Any(b'\n'))
-                .buffer_capacity(1 << 16)
-                .from_reader(reader),
-            record: csv::ByteRecord::new(),
-            fields: Vec::new(),
-            spaces: delimiter == b' ',
-        }
-    }
-
-    fn next(&mut self, origin: &Origin) -> Result<Option<u64>, DataError> {
-        loop {
-            match self.reader.read_byte_record(&mut self.record) {
-                Ok(true) => {}
-                Ok(false) => return Ok(None),
-                Err(e) => {
-                    return Err(origin.read_error(match e.into_kind() {
-                        csv::ErrorKind::Io(e) => e,
-                        other => io::Error::other(format!("{other:?}")),
-                    }));
-                }
-            }
-            self.fields.clear();
-            let bytes = self.record.as_slice();
-            for index in 0..self.record.len() {
-                let range = self.record.range(index).unwrap_or_default();
-                let start = range.end - bytes[range.clone()].trim_ascii_start().len();
-                let end = start + bytes[start..range.end].trim_ascii_end().len();
-                if !(self.spaces && start == end) {
-                    self.fields.push(start..end);
-                }
-            }
-            let blank = match &self.fields[..] {
-                [] => true,
-                [only] => only.is_empty(),
-                _ => false,
-            };
-            if !blank {
-                let breaks = bytes.iter().filter(|&&byte| byte == b'\n').count() as u64;
-                let after = self.reader.position().line();
-                return Ok(Some(after.saturating_sub(1 + breaks)));
-            }
-        }
     }
 }
 
@@ -223,6 +151,17 @@ fn delimiter(input: &Input<'_>, options: &ReadOptions, fits: impl Fn(usize) -> b
         return delimiter;
     }
     let line = input.lines(options.comment).next().unwrap_or_default().trim_ascii();
+    // Commas that are all within numbers delimit nothing.
+    let decimal = |delimiter: &u8| {
+        let mut parts = line.split(|byte| byte == delimiter).map(<[u8]>::trim_ascii);
+        let commas = parts.clone().filter(|part| part.contains(&b','));
+        commas.clone().next().is_some()
+            && commas.clone().all(is_decimal_comma)
+            && parts.nth(1).is_some()
+    };
+    if let Some(delimiter) = [b';', b'\t'].into_iter().find(decimal) {
+        return delimiter;
+    }
     let mut counts = [(b',', 0), (b'\t', 0), (b';', 0)];
     let mut quoted = false;
     for &byte in line {

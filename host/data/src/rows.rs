@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use super::csv::CsvRows;
 use super::error::{ColumnLabel, DataError, Place};
+use super::files::check_distinct;
 use super::idx::{IdxRows, read_labels};
-use super::open::{Input, Origin};
+use super::open::{Container, Input, Origin};
 use super::recordings::{LabelFrom, Windower};
 use super::schema::{Format, Schema};
 use super::svmlight::SvmlightRows;
@@ -102,6 +103,7 @@ impl RowReader<'static> {
         options: &ReadOptions,
         want_target: bool,
     ) -> Result<RowReader<'static>, DataError> {
+        check_distinct(files)?;
         let mut reader = RowReader::empty(schema, options, want_target);
         reader.files.extend(files.iter().cloned());
         if let (Format::Idx, [_, second, ..]) = (schema.format, files) {
@@ -145,8 +147,11 @@ impl<'r> RowReader<'r> {
         let schema = &self.schema;
         self.origin = input.origin.clone();
         let found = input.container(self.options.comment).format();
-        // Svmlight rows without values look like CSV: there its own errors do.
-        if found != schema.format && (schema.format, found) != (Format::Svmlight, Format::Csv) {
+        // Svmlight rows without values could be either.
+        let either = schema.format == Format::Svmlight
+            && input.container(self.options.comment) == Container::Text
+            && input.text(self.options.comment).is_none();
+        if found != schema.format && !either {
             return Err(DataError::Format {
                 file: self.origin.file.clone(),
                 expected: schema.format.described(),
@@ -286,6 +291,7 @@ impl<'r> RowReader<'r> {
                         error,
                         DataError::Unreadable { .. }
                             | DataError::CorruptGzip { .. }
+                            | DataError::LineTooLong { .. }
                             | DataError::Idx { .. }
                             | DataError::Malformed { .. }
                     );

@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 
+use super::delimited::is_decimal_comma;
 use super::error::{ColumnLabel, DataError};
 use super::open::Origin;
+use super::warning::{DataWarning, ROUNDED};
 use super::{MAX_VALUES, Task};
 
 /// Numeric targets of at most so many distinct integers are taken as classes.
@@ -33,9 +35,17 @@ pub(crate) fn parse(field: &[u8]) -> Field<'_> {
     }
 }
 
-/// A number as the name of a class: "+1", "1" and "1.0" are all "1".
+/// A number as the name of a class: "+1", "1" and "1.0" are all "1". None for what is no
+/// number, or would lose something: zeros before a number ("007"), or more digits than
+/// numbers have.
 pub(crate) fn class_name(text: &str) -> Option<String> {
+    const DIGITS: usize = 15;
     let number: f64 = text.parse().ok()?;
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text).as_bytes();
+    let padded = matches!(digits, [b'0', b'0'..=b'9', ..]);
+    if padded || digits.iter().filter(|byte| byte.is_ascii_digit()).count() > DIGITS {
+        return None;
+    }
     // Adding zero turns -0 into 0.
     Some((number + 0.0).to_string())
 }
@@ -51,9 +61,25 @@ pub(crate) struct ColumnScan {
     first_infinite: Option<(u64, String)>,
     first_not_utf8: Option<u64>,
     fractions: bool,
+    /// Numbers without a fraction.
+    whole: usize,
+    /// Texts that are numbers with a comma in place of the point.
+    commas: usize,
+    /// The smallest and the largest number.
+    range: Option<(f64, f64)>,
+    /// The number that `f32` changes most, and by how much.
+    rounded: Option<Rounded>,
     /// Distinct values; emptied and no longer kept up once there are too many.
     values: HashSet<String>,
     crowded: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Rounded {
+    by: f64,
+    line: u64,
+    text: String,
+    kept: f32,
 }
 
 impl ColumnScan {
@@ -64,16 +90,36 @@ impl ColumnScan {
             Field::Number(number) => {
                 self.numbers += 1;
                 self.fractions |= number.fract() != 0.0;
+                self.whole += usize::from(number.fract() == 0.0);
                 if number.is_infinite() {
                     note_text(&mut self.first_infinite, line, field);
+                } else {
+                    self.note_rounding(line, field, number);
                 }
                 self.add_value(field);
             }
             Field::Text(_) => {
                 self.texts += 1;
+                self.commas += usize::from(is_decimal_comma(field));
                 note_text(&mut self.first_text, line, field);
                 self.add_value(field);
             }
+        }
+    }
+
+    fn note_rounding(&mut self, line: u64, field: &[u8], kept: f32) {
+        // f32 holds all integers of up to seven digits.
+        let exact = match field {
+            digits if digits.len() <= 7 && digits.iter().all(u8::is_ascii_digit) => None,
+            _ => std::str::from_utf8(field).ok().and_then(|text| text.parse::<f64>().ok()),
+        };
+        let exact = exact.unwrap_or(f64::from(kept));
+        let (least, largest) = self.range.unwrap_or((exact, exact));
+        self.range = Some((least.min(exact), largest.max(exact)));
+        let by = (exact - f64::from(kept)).abs();
+        if by > self.rounded.as_ref().map_or(0.0, |rounded| rounded.by) {
+            let text = String::from_utf8_lossy(field).into_owned();
+            self.rounded = Some(Rounded { by, line, text, kept });
         }
     }
 
@@ -82,6 +128,17 @@ impl ColumnScan {
         self.numbers += other.numbers;
         self.texts += other.texts;
         self.fractions |= other.fractions;
+        self.whole += other.whole;
+        self.commas += other.commas;
+        self.range = match (self.range, other.range) {
+            (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+            (a, b) => a.or(b),
+        };
+        let by = |rounded: &Option<Rounded>| rounded.as_ref().map_or(0.0, |r| r.by);
+        // Of equals the first, which is the other file's.
+        if by(&other.rounded) >= by(&self.rounded) {
+            self.rounded.clone_from(&other.rounded);
+        }
         for (mine, theirs) in [
             (&mut self.first_missing, other.first_missing),
             (&mut self.first_not_utf8, other.first_not_utf8),
@@ -129,6 +186,37 @@ impl ColumnScan {
         !self.crowded && !self.values.contains(text)
     }
 
+    /// Whether each value is a number with a fraction.
+    pub fn is_never_whole(&self) -> bool {
+        self.is_numeric() && self.whole == 0
+    }
+
+    /// What is worth knowing of a column that is used, as text or as numbers.
+    pub fn warning(&self, origin: &Origin, column: &ColumnLabel) -> Option<DataWarning> {
+        if let Some((line, text)) = self.first_text.clone().filter(|_| self.numbers > 0) {
+            let place = origin.at_column(line, column.clone());
+            return Some(DataWarning::AsText { place, text, numbers: self.numbers });
+        }
+        let (least, largest) = self.range?;
+        let Rounded { by, line, text, kept } = self.rounded.clone()?;
+        let share = by / (largest - least);
+        let place = origin.at_column(line, column.clone());
+        let warning = DataWarning::Rounded { place, text, kept, share };
+        (largest > least && share > ROUNDED).then_some(warning)
+    }
+
+    /// Numbers with decimal commas where commas do not stand for points, in a column that
+    /// is text by inference only.
+    pub fn check_commas(&self, origin: &Origin, column: &ColumnLabel) -> Result<(), DataError> {
+        match &self.first_text {
+            Some((line, text)) if self.commas == self.texts => Err(DataError::DecimalComma {
+                place: origin.at_column(*line, column.clone()),
+                text: text.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// Bytes that are no text at all, for any column that is used.
     pub fn check_utf8(&self, origin: &Origin, column: &ColumnLabel) -> Result<(), DataError> {
         match self.first_not_utf8 {
@@ -168,14 +256,14 @@ impl ColumnScan {
         self,
         origin: &Origin,
         column: &ColumnLabel,
-        hint: &'static str,
+        target: bool,
     ) -> Result<Vec<String>, DataError> {
         if self.crowded {
             return Err(DataError::TooManyValues {
                 file: origin.file.clone(),
                 column: column.clone(),
                 limit: MAX_VALUES,
-                hint,
+                target,
             });
         }
         let mut values: Vec<String> = self.values.into_iter().collect();
@@ -214,7 +302,7 @@ impl ColumnScan {
                 };
             }
         }
-        let mut names = self.into_values(origin, column, "too many to be classes")?;
+        let mut names = self.into_values(origin, column, true)?;
         if numeric {
             names = numeric_names(&names);
         }
@@ -240,9 +328,10 @@ impl ColumnScan {
 
 /// Distinct names of numeric classes, ascending as numbers.
 fn numeric_names<'a>(texts: impl IntoIterator<Item = &'a String>) -> Vec<String> {
-    let mut names: Vec<String> = texts.into_iter().filter_map(|t| class_name(t)).collect();
+    let mut names: Vec<String> =
+        texts.into_iter().map(|t| class_name(t).unwrap_or_else(|| t.clone())).collect();
     let number = |name: &String| name.parse::<f64>().unwrap_or(f64::NAN);
-    names.sort_by(|a, b| number(a).total_cmp(&number(b)));
+    names.sort_by(|a, b| number(a).total_cmp(&number(b)).then_with(|| a.cmp(b)));
     names.dedup();
     names
 }

@@ -6,6 +6,7 @@ use super::compact::Compact;
 use super::error::{ColumnLabel, DataError};
 use super::recordings::Recordings;
 use super::shape::Shape;
+use super::warning::DataWarning;
 use super::{MAX_INPUTS, Task};
 
 /// The format of a data file.
@@ -60,6 +61,8 @@ pub struct Schema {
     pub inputs: usize,
     /// Names of the classes, empty for regression; not in the JSON.
     pub classes: Vec<String>,
+    /// What is worth knowing of the training data; not in the JSON.
+    pub warnings: Vec<DataWarning>,
     /// The shape of a row of images, where the data say it; not in the JSON.
     pub image: Option<Shape>,
 }
@@ -117,6 +120,7 @@ impl Schema {
             recordings: Recordings::default(),
             inputs: 0,
             classes: Vec::new(),
+            warnings: Vec::new(),
             image: None,
         }
     }

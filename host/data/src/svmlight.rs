@@ -39,6 +39,13 @@ impl<'r> Entries<'r> {
                 Some(first) if first.contains(':') => {}
                 Some(_) => self.label.push_str(tokens.next().unwrap_or_default()),
             }
+            if self.label.contains([',', ';', '"']) {
+                return Err(DataError::Svmlight {
+                    place: self.lines.origin.at(line),
+                    token: self.label.clone(),
+                    problem: "is not a label".to_owned(),
+                });
+            }
             for token in tokens.filter(|token| !token.starts_with("qid:")) {
                 let last = self.entries.last().map(|&(index, _)| index);
                 let entry = parse_entry(token, last).map_err(|problem| DataError::Svmlight {

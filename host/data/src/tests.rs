@@ -5,6 +5,7 @@ mod errors;
 mod formats;
 mod properties;
 mod recordings;
+mod strict;
 mod tables;
 
 use std::io::Write;

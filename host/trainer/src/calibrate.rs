@@ -15,6 +15,8 @@ pub struct Recentred {
     pub bias: Vec<f64>,
     /// Mean negative log-likelihood, rows weighted.
     pub loss: f64,
+    /// Whether the fit came to an end; else slope and biases are where it stopped.
+    pub fitted: bool,
 }
 
 /// Penalty on squared biases (in logits) and on the square of the slope less 1, for
@@ -54,6 +56,7 @@ pub fn recentred(scores: &[f64], labels: &[u32], weights: &[f64], outputs: usize
     let mut parameters = vec![0.0; classes + 1];
     parameters[0] = 1.0;
     let mut value = likelihood(&parameters) + penalty(&parameters);
+    let mut fitted = value.is_finite();
     for _ in 0..100 {
         let mut gradient = Mat::<f64>::zeros(classes + 1, 1);
         let mut curve = Mat::<f64>::zeros(classes + 1, classes + 1);
@@ -86,7 +89,10 @@ pub fn recentred(scores: &[f64], labels: &[u32], weights: &[f64], outputs: usize
             gradient[(k, 0)] += PULL * pulled;
             curve[(k, k)] += PULL;
         }
-        let Ok(factor) = curve.llt(Side::Lower) else { break };
+        let Ok(factor) = curve.llt(Side::Lower) else {
+            fitted = false;
+            break;
+        };
         let direction = factor.solve(&gradient);
         let mut step = 1.0;
         let before = value;
@@ -110,7 +116,7 @@ pub fn recentred(scores: &[f64], labels: &[u32], weights: &[f64], outputs: usize
         1 => vec![(parameters[2] - parameters[1]) / slope],
         _ => parameters[1..].iter().map(|b| b / slope).collect(),
     };
-    Recentred { slope, bias, loss }
+    Recentred { slope, bias, loss, fitted }
 }
 
 /// Slope 1 and no biases.
@@ -125,17 +131,34 @@ fn with_slope_one(classes: usize) -> Vec<f64> {
 ///
 /// `scores`: rows × outputs, row-major, real units; `labels`: one for each row.
 /// One output: logistic(slope·s + intercept) for class 1 (Platt). Several:
-/// softmax(slope·s) (temperature).
+/// softmax(slope·s) (temperature). None where no positive slope does it.
 #[must_use]
-pub fn fit(scores: &[f64], labels: &[u32], outputs: usize) -> Calibration {
+pub fn fit(scores: &[f64], labels: &[u32], outputs: usize) -> Option<Calibration> {
     if outputs == 1 { platt(scores, labels) } else { temperature(scores, labels, outputs) }
+}
+
+/// What somebody should know whose probabilities are of scores as they are.
+pub(crate) const FAILED: &str = "the calibration failed: no slope makes probabilities of the \
+                                 scores, so they are taken as they are";
+
+/// As [`fit`]; a failure is a warning, and scores are taken as they are.
+pub(crate) fn fit_or_warn(
+    scores: &[f64],
+    labels: &[u32],
+    outputs: usize,
+    warnings: &mut Vec<String>,
+) -> Calibration {
+    fit(scores, labels, outputs).unwrap_or_else(|| {
+        warnings.push(FAILED.to_owned());
+        Calibration { slope: 1.0, intercept: 0.0 }
+    })
 }
 
 fn logistic(z: f64) -> f64 {
     1.0 / (1.0 + (-z).exp())
 }
 
-fn platt(scores: &[f64], labels: &[u32]) -> Calibration {
+fn platt(scores: &[f64], labels: &[u32]) -> Option<Calibration> {
     let (mut a, mut b) = (1.0f64, 0.0f64);
     for _ in 0..50 {
         // A little shrinkage towards a = 1 keeps separable data finite.
@@ -153,7 +176,7 @@ fn platt(scores: &[f64], labels: &[u32]) -> Calibration {
         }
         let det = haa * hbb - hab * hab;
         if det <= 0.0 || !det.is_finite() {
-            break;
+            return None;
         }
         let (da, db) = ((hbb * ga - hab * gb) / det, (haa * gb - hab * ga) / det);
         // Full Newton steps can overshoot far from the optimum.
@@ -167,7 +190,7 @@ fn platt(scores: &[f64], labels: &[u32]) -> Calibration {
     checked(a, b)
 }
 
-fn temperature(scores: &[f64], labels: &[u32], outputs: usize) -> Calibration {
+fn temperature(scores: &[f64], labels: &[u32], outputs: usize) -> Option<Calibration> {
     let mut a = 1.0f64;
     for _ in 0..50 {
         let (mut gradient, mut curve) = (1e-3 * (a - 1.0), 1e-3);
@@ -191,14 +214,11 @@ fn temperature(scores: &[f64], labels: &[u32], outputs: usize) -> Calibration {
     checked(a, 0.0)
 }
 
-/// What the blob can hold; no calibration at all for a degenerate fit.
-fn checked(slope: f64, intercept: f64) -> Calibration {
+/// What the blob can hold; none of a degenerate fit.
+fn checked(slope: f64, intercept: f64) -> Option<Calibration> {
     let (slope, intercept) = (slope as f32, intercept as f32);
-    if slope.is_finite() && intercept.is_finite() && slope > 0.0 {
-        Calibration { slope, intercept }
-    } else {
-        Calibration { slope: 1.0, intercept: 0.0 }
-    }
+    let held = slope.is_finite() && intercept.is_finite() && slope > 0.0;
+    held.then_some(Calibration { slope, intercept })
 }
 
 #[cfg(test)]
@@ -218,7 +238,7 @@ mod tests {
             .enumerate()
             .map(|(i, s)| u32::from(uniform(1, i) < logistic(2.5 * s - 0.7)))
             .collect();
-        let found = fit(&scores, &labels, 1);
+        let found = fit(&scores, &labels, 1).unwrap();
         assert!((found.slope - 2.5).abs() < 0.1 && (found.intercept + 0.7).abs() < 0.1);
     }
 
@@ -241,15 +261,36 @@ mod tests {
                     .min(2) as u32
             })
             .collect();
-        assert!((fit(&scores, &labels, 3).slope - 3.0).abs() < 0.1);
+        assert!((fit(&scores, &labels, 3).unwrap().slope - 3.0).abs() < 0.1);
     }
 
     #[test]
     fn separable_scores_stay_finite() {
-        let found = fit(&[-1.0, -2.0, 1.0, 2.0], &[0, 0, 1, 1], 1);
+        let found = fit(&[-1.0, -2.0, 1.0, 2.0], &[0, 0, 1, 1], 1).unwrap();
         assert!(found.slope.is_finite() && found.slope > 1.0);
         let found = recentred(&[-1.0, -2.0, 1.0, 2.0], &[0, 0, 1, 1], &[1.0; 4], 1);
         assert!(found.slope.is_finite() && found.slope > 1.0 && found.bias[0].abs() < 1e-6);
+    }
+
+    /// Scores that are high where the class is the other one, and scores that are no
+    /// numbers.
+    #[test]
+    fn a_failure_is_told() {
+        let scores: Vec<f64> = (0..400).map(|i| 20.0 * uniform(8, i) - 10.0).collect();
+        let labels: Vec<u32> = scores.iter().map(|&score| u32::from(score < 0.0)).collect();
+        for scores in [scores, vec![f64::NAN; 400], vec![f64::INFINITY; 400]] {
+            assert_eq!(fit(&scores, &labels, 1), None);
+            let mut warnings = Vec::new();
+            let taken = fit_or_warn(&scores, &labels, 1, &mut warnings);
+            assert_eq!((taken.slope, taken.intercept), (1.0, 0.0));
+            assert_eq!(warnings, [FAILED]);
+        }
+        let mut warnings = Vec::new();
+        let _ = fit_or_warn(&[-1.0, 1.0], &[0, 1], 1, &mut warnings);
+        assert!(warnings.is_empty());
+        let found = recentred(&[f64::NAN; 4], &[0, 0, 1, 1], &[1.0; 4], 1);
+        assert!(!found.fitted);
+        assert!(recentred(&[-1.0, -2.0, 1.0, 2.0], &[0, 0, 1, 1], &[1.0; 4], 1).fitted);
     }
 
     #[test]

@@ -57,11 +57,9 @@ pub fn evaluate(blob: &[u8], table: &Table) -> Result<Evaluation, Error> {
             let classes = table.schema.classes.len();
             let mut confusion = vec![vec![0u64; classes]; classes];
             for (&label, &(class, _)) in labels.iter().zip(&predicted) {
-                if let Some(count) =
-                    confusion.get_mut(label as usize).and_then(|row| row.get_mut(class))
-                {
-                    *count += 1;
-                }
+                let count = confusion.get_mut(label as usize).and_then(|row| row.get_mut(class));
+                // A row that is not counted would make the error another one.
+                *count.ok_or(Error::Unsuited { needs: "rows of its own classes" })? += 1;
             }
             let mut evaluation = of_confusion(confusion);
             if classes == 2 {

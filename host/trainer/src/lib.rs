@@ -27,11 +27,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod atomic_write;
 mod options;
 mod progress;
 mod report;
 mod train;
-mod whole;
 
 // The inside. It is public for the command `koan`, the papers' experiments and the tests of this
 // workspace only, and no promise is made about it.
@@ -98,6 +98,7 @@ pub mod unsupervised;
 #[doc(hidden)]
 pub mod validation;
 
+pub use atomic_write::{atomic_write, check_folder, check_writable};
 pub use baseline::Baselines;
 pub use evaluate::{Evaluation, evaluate};
 pub use normalise::Kind as MapKind;
@@ -113,7 +114,6 @@ pub use tune::{
     Core, Limits, Metric, Outcome, Point, Rung, Space, TuneOptions, Tuned, tune, usual,
 };
 pub use unsupervised::Detection;
-pub use whole::atomic_write;
 
 /// Why training or evaluation stopped.
 #[derive(Debug, thiserror::Error)]

@@ -100,7 +100,8 @@ impl Report {
         let join = |names: Vec<&str>| names.join(",");
         let laws =
             |bank: &BankPlan| if bank.groups.is_empty() { bank.law.name() } else { "groups" };
-        let mut warnings = Vec::new();
+        let mut warnings: Vec<String> =
+            train.schema.warnings.iter().map(ToString::to_string).collect();
         if all_off(&choice.spec.maps) {
             let message = "every input is constant: the model predicts without looking";
             warnings.push(message.to_owned());

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use anyhow::Result;
 use clap::{Args, ValueEnum};
-use koan_data::{LabelFrom, Missing, ReadOptions, Task, Window};
+use koan_data::{LabelFrom, Missing, ReadOptions, Task, Window, expand, labels_beside};
 use koan_trainer::TrainOptions;
 
 use super::values::{delimiter, yes_no};
@@ -34,6 +35,14 @@ pub struct Reading {
 }
 
 impl Reading {
+    /// The files, and those of labels that are read with them.
+    pub fn with_labels(&self, mut files: Vec<PathBuf>) -> Vec<PathBuf> {
+        let beside: Vec<PathBuf> = files.iter().filter_map(|file| labels_beside(file)).collect();
+        files.extend(self.labels.clone());
+        files.extend(beside);
+        files
+    }
+
     pub fn options(&self) -> ReadOptions {
         ReadOptions {
             header: self.header,
@@ -141,6 +150,14 @@ impl Source {
                 .map(|samples| Window { samples, stride: self.stride.unwrap_or(samples) }),
             ..self.reading.options()
         }
+    }
+
+    /// All files that will be read.
+    pub fn files(&self) -> Result<Vec<PathBuf>> {
+        let mut files = self.reading.with_labels(expand(&self.data)?);
+        files.extend(self.reading.with_labels(expand(&self.test)?));
+        files.extend(self.test_labels.clone());
+        Ok(files)
     }
 
     /// How to read the test data.

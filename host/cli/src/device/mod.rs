@@ -18,6 +18,7 @@ use serde_json::json;
 pub use arguments::Device;
 
 use crate::inspect::summary;
+use crate::out::{self, say};
 use crate::output::{named_error, parse, read_blob, schema};
 use crate::terminal::Terminal;
 use session::Session;
@@ -26,6 +27,7 @@ pub fn run(arguments: &Device) -> Result<()> {
     let path = arguments.model.display();
     let blob = read_blob(&arguments.model)?;
     let model = parse(&arguments.model, &blob)?;
+    // The device tests itself.
     predictor(&blob).with_context(|| path.to_string())?;
     ensure!(model.task() != Task::Features, "{path}: a model without outputs answers no rows");
     let table = match &arguments.data {
@@ -69,7 +71,7 @@ pub fn run(arguments: &Device) -> Result<()> {
                 object["confusion"] = json!(evaluation.confusion);
             }
         }
-        println!("{object}");
+        out::object(&object)?;
         return Ok(());
     }
     let origin = match (uploaded, session.info.built_in) {
@@ -77,16 +79,16 @@ pub fn run(arguments: &Device) -> Result<()> {
         (false, true) => "built in",
         (false, false) => "uploaded before",
     };
-    println!("{address}: runs {path} ({} bytes, {origin}), self test passed", blob.len());
+    say!("{address}: runs {path} ({} bytes, {origin}), self test passed", blob.len())?;
     if let Some(evaluation) = &result {
         let rows = evaluation.rows;
-        println!(
+        say!(
             "  {rows} of {rows} rows equal the host's, {}, {:.1} rows/s ({seconds:.2} s)",
             named_error(model.task().name(), evaluation.error),
             rate(evaluation, seconds),
-        );
+        )?;
         if let Some(rmse) = evaluation.rmse {
-            println!("  RMSE {rmse:.6} in the target's units");
+            say!("  RMSE {rmse:.6} in the target's units")?;
         }
     }
     Ok(())

@@ -233,7 +233,8 @@ impl Page {
     /// # Errors
     /// The file cannot be written.
     pub fn write(&self, path: &Path) -> std::io::Result<()> {
-        atomic_write(path, self.render().as_bytes())
+        // The page's own lines end with no other control characters.
+        atomic_write(path, crate::out::visible(&self.render()).as_bytes())
     }
 }
 

@@ -14,24 +14,34 @@ use koan_trainer::solve::Loss;
 use serde_json::json;
 
 use crate::arguments::Shrink;
-use crate::output::{named_error, parse, percent, read_blob, schema, task_name, write_whole};
+use crate::files::check;
+use crate::out::{self, say};
+use crate::output::{named_error, percent, read_blob, schema, task_name, tested, write_whole};
 use crate::terminal::Terminal;
 
 pub fn run(arguments: &Shrink) -> Result<()> {
+    let data = expand(&arguments.data)?;
+    let test_files = expand(&arguments.test)?;
+    let names: Vec<PathBuf> = arguments.flash.iter().map(|&flash| name(arguments, flash)).collect();
+    let mut inputs = arguments.reading.with_labels(data.clone());
+    inputs.extend(arguments.reading.with_labels(test_files.clone()));
+    inputs.push(arguments.model.clone());
+    let outputs = names.iter().map(PathBuf::as_path).chain(arguments.report.as_deref());
+    check(&inputs, outputs)?;
     let old = read_blob(&arguments.model)?;
-    let model = parse(&arguments.model, &old)?;
+    let model = tested(&arguments.model, &old)?;
     let schema = schema(&arguments.model, &model)?;
     let read = arguments.reading.options();
     let terminal = Terminal::stderr();
     let progress = terminal.progress();
     progress.phase("reading")?;
-    let table = read_all_with(&expand(&arguments.data)?, &schema, &read)?;
+    let table = read_all_with(&data, &schema, &read)?;
     let (train, test) = if arguments.test.is_empty() {
         let size = SplitSize::TestFraction(arguments.test_fraction);
         let (train, test) = split_table(&table, size, model.seed())?;
         (table.select(&train), table.select(&test))
     } else {
-        (table, read_all_with(&expand(&arguments.test)?, &schema, &read)?)
+        (table, read_all_with(&test_files, &schema, &read)?)
     };
     let classes = !schema.classes.is_empty();
     let options = ShrinkOptions {
@@ -44,11 +54,10 @@ pub fn run(arguments: &Shrink) -> Result<()> {
     let found = shrink(&old, &train, &options, progress);
     drop(terminal);
     let found = found.with_context(|| arguments.model.display().to_string())?;
-    let names: Vec<PathBuf> = arguments.flash.iter().map(|&flash| name(arguments, flash)).collect();
     for (found, name) in found.iter().zip(&names) {
         write_whole(name, &found.blob)?;
         for warning in &found.warnings {
-            eprintln!("warning: {warning}");
+            out::warn(&format!("warning: {warning}"));
         }
     }
     let before = Quality::new(&old, &test)?;
@@ -75,26 +84,26 @@ pub fn run(arguments: &Shrink) -> Result<()> {
             }));
             continue;
         }
-        print(found);
-        println!(
+        print(found)?;
+        say!(
             "{}: {} on {} test rows, {} bytes",
             name.display(),
             named_error(task, error),
             test.rows(),
             found.blob.len()
-        );
-        println!("  before: {} in {} bytes", named_error(task, before.error), before.bytes);
-        println!(
+        )?;
+        say!("  before: {} in {} bytes", named_error(task, before.error), before.bytes)?;
+        say!(
             "  {} seed{} tried; with the model's own seed {} on the test rows",
             found.seeds,
             if found.seeds == 1 { "" } else { "s" },
             percent(own_seed)
-        );
+        )?;
     }
     match &objects[..] {
         [] => {}
-        [one] => println!("{one}"),
-        several => println!("{}", serde_json::Value::from(several)),
+        [one] => out::object(one)?,
+        several => out::object(&serde_json::Value::from(several))?,
     }
     Ok(())
 }
@@ -128,7 +137,7 @@ impl Quality {
 }
 
 /// What was tried, and the front.
-fn print(found: &Shrunk) {
+fn print(found: &Shrunk) -> Result<()> {
     let own = found.attempts.first().map(|attempt| attempt.seed);
     let shown = |attempt: &&Attempt| Some(attempt.seed) == own || attempt.seed == found.best.seed;
     let grid = |attempts: &mut dyn Iterator<Item = &Attempt>| {
@@ -148,7 +157,8 @@ fn print(found: &Shrunk) {
         }
         grid
     };
-    println!("validation errors are of ridge heads on rows held out");
-    println!("{}", grid(&mut found.attempts.iter().filter(shown)));
-    println!("bytes against error, the best pool:\n{}", grid(&mut found.front.iter()));
+    say!("validation errors are of ridge heads on rows held out")?;
+    say!("{}", grid(&mut found.attempts.iter().filter(shown)))?;
+    say!("bytes against error, the best pool:\n{}", grid(&mut found.front.iter()))?;
+    Ok(())
 }

@@ -15,6 +15,8 @@ use koan_trainer::tune::{Metric, Outcome, Tuned, tune};
 use serde_json::{Value, json};
 
 use crate::arguments::Tune;
+use crate::files::{check, prepare_folder};
+use crate::out::{self, say};
 use crate::output::{percent, write_whole};
 use crate::terminal::Terminal;
 use crate::train::{name, tables};
@@ -22,14 +24,20 @@ use command::train_command;
 
 pub fn run(arguments: &Tune) -> Result<()> {
     let start = Instant::now();
+    let files = expand(&arguments.source.data)?;
+    // Before minutes are spent.
+    let inputs = arguments.source.files()?;
+    prepare_folder(&arguments.output, &inputs)?;
+    check(&inputs, arguments.report.as_deref())?;
     let terminal = Terminal::stderr();
     let progress = terminal.progress();
     progress.phase("reading")?;
-    let files = expand(&arguments.source.data)?;
-    // Before minutes are spent.
-    std::fs::create_dir_all(&arguments.output)
-        .with_context(|| format!("cannot make the folder {}", arguments.output.display()))?;
     let (train, test) = tables(&arguments.source, &files)?;
+    terminal.suspend(|| {
+        for warning in &train.schema.warnings {
+            out::warn(&format!("warning: {warning}"));
+        }
+    });
     let options = arguments.tune_options();
     let outcome = tune(&train, Some(&test), &options, progress);
     drop(terminal);
@@ -48,9 +56,9 @@ pub fn run(arguments: &Tune) -> Result<()> {
         page::write(path, &outcome, &paths, &command, arguments)?;
     }
     if outcome.cut {
-        eprintln!(
+        out::warn(
             "warning: there was not time for all of the search that was planned: another machine, \
-             or another run, may find another model; more --minutes, or --no-clock, avoid that"
+             or another run, may find another model; more --minutes, or --no-clock, avoid that",
         );
     }
     if arguments.json {
@@ -71,18 +79,18 @@ pub fn run(arguments: &Tune) -> Result<()> {
             "front": points,
             "recommended": outcome.front.len() - 1,
         });
-        println!("{object}");
+        out::object(&object)?;
         return Ok(());
     }
-    println!("{}\n", front_table(&outcome, &paths, arguments));
-    println!("{}", recommendation(&outcome, &paths, arguments));
-    println!("It is what this command makes:\n\n  {}\n", command(outcome.front.len() - 1));
+    say!("{}\n", front_table(&outcome, &paths, arguments))?;
+    say!("{}", recommendation(&outcome, &paths, arguments))?;
+    say!("It is what this command makes:\n\n  {}\n", command(outcome.front.len() - 1))?;
     let rungs: Vec<String> = outcome
         .rungs
         .iter()
         .map(|rung| format!("{} candidates on {} rows", rung.candidates, rung.rows))
         .collect();
-    println!("Searched: {}; {seconds:.0} s in all.", rungs.join(", then "));
+    say!("Searched: {}; {seconds:.0} s in all.", rungs.join(", then "))?;
     Ok(())
 }
 

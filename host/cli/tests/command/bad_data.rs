@@ -125,3 +125,63 @@ fn constant_inputs_give_a_warning() {
         assert!(lines.lines().nth(1).is_some_and(|line| line == "v" || line.starts_with('3')));
     }
 }
+
+/// The library knows no options; the command names the one that helps.
+#[test]
+fn the_option_that_helps_is_named() {
+    let good = quadrants(100);
+    let bad = |line: &str| with(format!("{good}{line}\n"));
+    bad("0.5,,1").train_fails("bad.csv", &["bad.csv:102", "is missing", "--missing impute"]);
+    bad("0.5,oops,1").train_fails("bad.csv", &["bad.csv:102", "--text", "--drop"]);
+    let numbered = with(format!("0,1,2\n{}", good.split_once('\n').unwrap().1));
+    numbered.train_fails("bad.csv", &["bad.csv:1: ", "header", "--header yes|no"]);
+    numbered.train("bad.csv --header yes").success();
+    let many: String = (0..1100).map(|row| format!("name{row},{row}.5\n")).collect();
+    with(format!("a,y\n{many}")).train_fails("bad.csv", &["more than 1000", "--drop"]);
+    with("a\tb\ty\n1,5\t1\tu\n2,5\t2\tv\n")
+        .train_fails("bad.csv", &["decimal comma", "--delimiter"]);
+    let folder = with(&good);
+    folder.train_fails("bad.csv --label-from file --target x", &["--target, --label-from"]);
+    folder.train_fails("bad.csv --weights x --window 4", &["--weights, --window"]);
+    folder.train_fails("bad.csv --window 8 --stride 4", &["overlap", "(--group COLUMN)"]);
+    folder.write("s.svm", "1 1:1\n-1 1:2\n1 1:3\n-1 1:2\n");
+    folder.train_fails("s.svm --label-from file", &["svmlight", "(--label-from)"]);
+    folder.write("t10k-images", [0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 7]);
+    folder.train_fails("t10k-images", &["no labels found", "(--labels FILE)"]);
+    // Under a schema the options of training are of no help.
+    folder.train("bad.csv").success();
+    folder.write("hole.csv", "x,y,above\n0.5,,1\n");
+    let output = folder.run("eval m.koan hole.csv").code(1).get_output().clone();
+    assert!(!String::from_utf8(output.stderr).unwrap().contains("--missing"));
+}
+
+/// Columns that are read otherwise than they look are told, in words, in JSON and on the page.
+#[test]
+fn warnings_about_columns() {
+    let mut csv = "time,b,y\n".to_owned();
+    for row in 0..60u64 {
+        let b = if row % 4 == 0 { "off".to_owned() } else { row.to_string() };
+        let time = 1_600_000_000_000_000 + row * 1_000_000;
+        csv += &format!("{time},{b},{}\n", if row % 3 == 0 { "u" } else { "v" });
+    }
+    let folder = with(csv);
+    let told = ["`b`): \"off\" is not a number", "`time`): 16000", "of the column's spread"];
+    let output = folder.train("bad.csv --report r.html --json -k 8").success();
+    let [warned, printed] = [&output.get_output().stderr, &output.get_output().stdout]
+        .map(|b| String::from_utf8_lossy(b));
+    assert_eq!(
+        warned.lines().filter(|line| line.starts_with("warning: bad.csv:")).count(),
+        2,
+        "{warned}"
+    );
+    let page = String::from_utf8(folder.read("r.html")).unwrap();
+    for part in told {
+        let quoted = part.replace('"', "\\\"");
+        let escaped = part.replace('"', "&quot;");
+        assert!(warned.contains(part) && printed.contains(&quoted), "{part}: {warned} {printed}");
+        assert!(page.contains(&escaped), "{part}");
+    }
+    let tuned = folder.run("tune bad.csv -o front --minutes 0.01 --flash 400 --family fourier");
+    let warned = String::from_utf8(tuned.success().get_output().stderr.clone()).unwrap();
+    assert!(told.iter().all(|part| warned.contains(part)), "{warned}");
+}

@@ -9,6 +9,8 @@ mod fake_device;
 mod formats;
 mod methods;
 mod models;
+#[cfg(unix)]
+mod outputs;
 mod pages;
 #[cfg(unix)]
 mod pipes;
@@ -17,5 +19,7 @@ mod recordings;
 mod reports;
 mod shrink;
 mod streaming;
+#[cfg(unix)]
+mod terminal;
 mod tuning;
 mod weights;

@@ -56,7 +56,7 @@ fn svmlight_errors() {
         ("1 0:2\n", "test.csv:1: `0:2` has index 0; the training data counts from 1"),
         ("7 1:1\n", "test.csv:1: class \"7\" is not among the model's classes: -1, 1"),
         ("1:1\n", "test.csv:1: the target is missing"),
-        ("1,2\n", "test.csv:1: class \"1,2\" is not among the model's classes: -1, 1"),
+        ("1\n1,2 1:1\n", "test.csv:2: `1,2` is not a label"),
         ("# nothing\n", "test.csv: no rows of data"),
         (
             "\0\0\u{8}\u{3}",

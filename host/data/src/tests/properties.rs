@@ -47,9 +47,11 @@ proptest! {
     #[test]
     fn streamed_rows_equal_read_rows(text in table_text()) {
         // A column without a single value is refused; nothing to compare then.
-        let Ok(table) = read_text(&text, &reading()) else {
+        let Ok(mut table) = read_text(&text, &reading()) else {
             return Err(TestCaseError::reject("a column without values"));
         };
+        // Warnings are for who trains.
+        table.schema.warnings.clear();
         let schema = through_json(&table.schema);
         prop_assert_eq!(&schema, &table.schema);
         let rows = stream(&text, &schema).unwrap();

@@ -58,11 +58,12 @@ pub(crate) fn fit_moments(
         Some(lambda) => system.solve(lambda),
         None => best_on(&system, &held, lambdas).0,
     };
+    let mut warnings = Vec::new();
     let calibration = match &problem.table.target {
         Target::Classes { labels } => {
             let labels: Vec<u32> = held_rows.iter().map(|&row| labels[row]).collect();
             let scores = scores(&map, &held_fit, problem.table, held_rows)?;
-            Some(calibrate::fit(&scores, &labels, problem.outputs))
+            Some(calibrate::fit_or_warn(&scores, &labels, problem.outputs, &mut warnings))
         }
         Target::Values(_) => None,
     };
@@ -89,7 +90,6 @@ pub(crate) fn fit_moments(
         let rows: Vec<usize> = (0..table.rows()).collect();
         scores(&map, &fit, table, &rows)
     });
-    let warnings = Vec::new();
     Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings })
 }
 

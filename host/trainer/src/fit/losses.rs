@@ -210,12 +210,13 @@ pub fn fit_loss(
         }
     }
     let (_, chosen) = best.expect("there is at least one lambda");
+    let mut warnings = Vec::new();
     let calibration = match &problem.table.target {
         Target::Classes { .. } => {
             let scores = held.design.scores(chosen.weights.as_ref(), &chosen.bias);
             let by_row: Vec<f64> =
                 scores.col_iter().flat_map(|row| row.iter().copied().collect::<Vec<_>>()).collect();
-            Some(calibrate::fit(&by_row, &held.labels, outputs))
+            Some(calibrate::fit_or_warn(&by_row, &held.labels, outputs, &mut warnings))
         }
         Target::Values(_) => None,
     };
@@ -256,7 +257,7 @@ pub fn fit_loss(
     let solver = Solver::new(loss, &all, outputs);
     let mut start = Start { fit: Some(chosen), warm: None };
     let Solution { fit, convergence } = solver.solve(lambda, bound, &mut start, FINE);
-    let mut warnings: Vec<String> = convergence.warning(solver.name()).into_iter().collect();
+    warnings.extend(convergence.warning(solver.name()));
     if early > 0 {
         let name = solver.name();
         warnings.push(format!("{name} stopped early {early} times on the rows to choose by"));

@@ -16,7 +16,7 @@ use super::dense::{rounded, scores};
 use super::rounding::RoundedWeights;
 use super::{Fitted, widths};
 use crate::blob::{BankSpec, ModelSpec};
-use crate::calibrate::recentred;
+use crate::calibrate::{FAILED, Recentred, recentred};
 use crate::features::FeatureMap;
 use crate::moments::Moments;
 use crate::problem::Problem;
@@ -105,6 +105,8 @@ struct Scored {
     bias: Vec<f64>,
     /// Slope that makes probabilities of the scores with these biases.
     slope: f64,
+    /// Whether slope and biases are those that suit best.
+    fitted: bool,
 }
 
 /// All parts.
@@ -126,14 +128,15 @@ impl Parts<'_> {
                 let scores: Vec<f64> =
                     columns().flat_map(|row| row.iter().copied().collect::<Vec<_>>()).collect();
                 let found = recentred(&scores, &labels, &weights, problem.outputs);
-                Scored { lambda, loss: found.loss, bias: found.bias, slope: found.slope }
+                let Recentred { slope, bias, loss, fitted } = found;
+                Scored { lambda, loss, bias, slope, fitted }
             }
             Target::Values(_) => {
                 let square = |(row, scores): (usize, ColRef<'_, f64>)| {
                     problem.weight(row) * (scores[0] - problem.target(row, 0)).powi(2)
                 };
                 let loss = rows().zip(columns()).map(square).sum();
-                Scored { lambda, loss, bias: vec![0.0; problem.outputs], slope: 1.0 }
+                Scored { lambda, loss, bias: vec![0.0; problem.outputs], slope: 1.0, fitted: true }
             }
         }
     }
@@ -291,7 +294,8 @@ fn finish(
     });
     let classes = matches!(problem.table.target, Target::Classes { .. });
     let calibration = classes.then_some(Calibration { slope: chosen.slope as f32, intercept: 0.0 });
-    let warnings = Vec::new();
+    let failed = !chosen.fitted || !real.fitted;
+    let warnings = failed.then(|| FAILED.to_owned()).into_iter().collect();
     Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings })
 }
 

@@ -66,13 +66,14 @@ pub fn fit_sparse(
     }
     let best = (0..lambdas.len()).min_by(|&a, &b| errors[a].total_cmp(&errors[b])).unwrap_or(0);
     let lambda = lambdas[best];
+    let mut warnings = Vec::new();
     let calibration = match &problem.table.target {
         Target::Classes { labels } => {
             let labels: Vec<u32> = held_rows.iter().map(|&row| labels[row]).collect();
             let by_row: Vec<f64> = (0..held_rows.len())
                 .flat_map(|row| held_scores[best].iter().map(move |values| values[row]))
                 .collect();
-            Some(calibrate::fit(&by_row, &labels, problem.outputs))
+            Some(calibrate::fit_or_warn(&by_row, &labels, problem.outputs, &mut warnings))
         }
         Target::Values(_) => None,
     };
@@ -134,6 +135,5 @@ pub fn fit_sparse(
             .collect();
         Ok((0..table.rows()).flat_map(|row| values.iter().map(move |v| v[row])).collect())
     });
-    let warnings = Vec::new();
     Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings })
 }

@@ -1,0 +1,48 @@
+//! What an option could do about an error. The library knows no options.
+
+use koan_data::DataError;
+
+/// The option that helps, with what it does.
+pub fn of(error: &anyhow::Error) -> Option<String> {
+    let data = error.chain().find_map(|cause| {
+        let own = cause.downcast_ref::<koan_trainer::Error>().and_then(|error| match error {
+            koan_trainer::Error::Data(data) => Some(data),
+            _ => None,
+        });
+        cause.downcast_ref::<DataError>().or(own)
+    })?;
+    of_data(data)
+}
+
+fn of_data(error: &DataError) -> Option<String> {
+    let fixed = match error {
+        DataError::MissingValue { training: true, .. } => {
+            "--missing impute takes the column's median instead, --drop leaves the column out"
+        }
+        DataError::HeaderUnclear { .. } | DataError::HeaderOfNumbers { .. } => "--header yes|no",
+        DataError::MostlyNumbers { .. } => "--text reads the column as text, --drop leaves it out",
+        DataError::DecimalComma { .. } => {
+            "--delimiter names the byte between fields, --text reads the column as text"
+        }
+        DataError::NoValues { .. } => "--drop leaves the column out",
+        DataError::TooManyValues { target: false, .. } => "--drop leaves the column out",
+        DataError::TooManyValues { target: true, .. } => {
+            "--target names another column, --task regression takes numbers"
+        }
+        DataError::NoLabels { .. } => "--labels FILE",
+        DataError::NoLabel { .. } => "--label-from",
+        DataError::Overlap { .. } => "--group COLUMN",
+        DataError::UnevenArrays { .. } => "--arrays NAME,NAME",
+        DataError::Ragged { .. } => "--delimiter names the byte between fields",
+        DataError::OptionNeedsCsv { option, .. } => {
+            return Some(format!("--{}", option.replace('_', "-")));
+        }
+        DataError::Contradiction { options, .. } => {
+            let names: Vec<String> =
+                options.iter().map(|name| format!("--{}", name.replace('_', "-"))).collect();
+            return Some(names.join(", "));
+        }
+        _ => return None,
+    };
+    Some(fixed.to_owned())
+}

@@ -1,0 +1,136 @@
+//! What goes to standard output and standard error: failures are errors, and nothing in a
+//! name steers the terminal.
+
+use std::fmt::Write as _;
+use std::io::{ErrorKind, Write, stderr, stdout};
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+/// Writes a line to standard output, as `println!` does, and returns what goes wrong.
+macro_rules! say {
+    ($($text:tt)*) => {
+        $crate::out::line(&format!($($text)*))
+    };
+}
+pub(crate) use say;
+
+/// Whether a character steers a terminal, or turns the order of letters round.
+fn steers(c: char) -> bool {
+    let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || turns
+}
+
+fn escaped(text: &str, steers: impl Fn(char) -> bool) -> String {
+    let mut visible = String::with_capacity(text.len());
+    for c in text.chars() {
+        if steers(c) {
+            visible.extend(c.escape_default());
+        } else {
+            visible.push(c);
+        }
+    }
+    visible
+}
+
+/// A name from a file, such as that of a class or a column, on one line: what would steer
+/// a terminal is there as `\n` or `\u{1b}`.
+pub fn name(text: &str) -> String {
+    escaped(text, steers)
+}
+
+/// A text of several lines, as [`name`].
+pub fn visible(text: &str) -> String {
+    escaped(text, |c| c != '\n' && steers(c))
+}
+
+/// JSON on one line, in which such characters are escaped as JSON has it.
+pub fn json(value: &Value) -> String {
+    let mut text = String::new();
+    for c in value.to_string().chars() {
+        if steers(c) {
+            // Those in question have four digits at most; a string cannot fail.
+            let _ = write!(text, "\\u{:04x}", u32::from(c));
+        } else {
+            text.push(c);
+        }
+    }
+    text
+}
+
+/// A field of CSV as [`name`], and such that a spreadsheet does not take it for a formula:
+/// one that begins like one and is no number has an apostrophe before it.
+pub fn field(text: &str) -> String {
+    let formula =
+        text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err();
+    let mark = if formula { "'" } else { "" };
+    format!("{mark}{}", name(text))
+}
+
+/// Writes a line to standard output.
+pub fn line(text: &str) -> Result<()> {
+    raw(&format!("{}\n", visible(text)))
+}
+
+/// Writes an object to standard output, on a line.
+pub fn object(value: &Value) -> Result<()> {
+    raw(&format!("{}\n", json(value)))
+}
+
+fn raw(text: &str) -> Result<()> {
+    failed(stdout().lock().write_all(text.as_bytes()))
+}
+
+/// Writes what is still on the way to standard output.
+pub fn flush() -> Result<()> {
+    failed(stdout().lock().flush())
+}
+
+/// The result of writing to standard output. That a reader such as `head` has seen enough
+/// is no error, where there is no signal for it: then the command ends here.
+pub fn failed(result: std::io::Result<()>) -> Result<()> {
+    match result {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
+        result => result.context("cannot write to standard output"),
+    }
+}
+
+/// Writes a line to standard error; if that fails, nobody can be told.
+pub fn warn(text: &str) {
+    let _ = writeln!(stderr().lock(), "{}", name(text));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_steers_a_terminal_is_visible() {
+        let bad = "\u{1b}[2J\u{9b}31m\u{7}a\tb\nc\u{202e}d\u{7f}é日";
+        let shown = r"\u{1b}[2J\u{9b}31m\u{7}a\tb\nc\u{202e}d\u{7f}é日";
+        assert_eq!(name(bad), shown);
+        assert_eq!(visible(bad), shown.replace("\\n", "\n"));
+        let value = Value::from(bad);
+        let text = json(&value);
+        assert!(!text.contains(steers), "{text}");
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
+    }
+
+    #[test]
+    fn fields_are_no_formulas() {
+        for (text, expected) in [
+            ("=cmd|' /C calc'!A1", "'=cmd|' /C calc'!A1"),
+            ("@sum(1)", "'@sum(1)"),
+            ("+1+1", "'+1+1"),
+            ("-a", "'-a"),
+            ("\t=1", "'\\t=1"),
+            ("\r=1", "'\\r=1"),
+            ("-1", "-1"),
+            ("+2.5e3", "+2.5e3"),
+            ("a=b", "a=b"),
+            ("", ""),
+        ] {
+            assert_eq!(field(text), expected);
+        }
+    }
+}

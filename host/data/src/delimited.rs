@@ -1,0 +1,188 @@
+//! Delimited text: CSV, TSV, semicolons or runs of spaces.
+
+use super::ReadOptions;
+use super::error::DataError;
+use super::lines::Lines;
+use super::open::Input;
+use super::records::Record;
+
+/// The records of delimited text.
+///
+/// A field in quotes holds delimiters and line breaks, and two quotes for one; blanks
+/// around the quotes are passed over. A quote within a field without them is a character
+/// like any other.
+pub(crate) struct Delimited<'r> {
+    lines: Lines<'r>,
+    delimiter: u8,
+    /// The columns' numbers with a comma and with a point, where the fields are between
+    /// semicolons.
+    decimals: Vec<Decimals>,
+}
+
+/// The lines of the first number of each kind in a column.
+#[derive(Clone, Copy, Default)]
+struct Decimals {
+    comma: Option<u64>,
+    point: Option<u64>,
+}
+
+impl<'r> Delimited<'r> {
+    pub fn new(input: Input<'r>, options: &ReadOptions, delimiter: u8) -> Delimited<'r> {
+        let lines = Lines::new(input, options.comment);
+        Delimited { lines, delimiter, decimals: Vec::new() }
+    }
+
+    /// Replaces `record` by the next one, its fields trimmed; its first line, or `None` at
+    /// the end. Blank lines are passed over.
+    pub fn next(&mut self, record: &mut Record) -> Result<Option<u64>, DataError> {
+        let Some(first) = self.lines.next()? else { return Ok(None) };
+        record.clear();
+        self.split(record, first)?;
+        if self.delimiter == b' ' {
+            // Between runs of spaces there are no empty fields.
+            record.fields.retain(|field| !field.is_empty());
+        }
+        if self.delimiter == b';' {
+            self.points_for_commas(record, first)?;
+        }
+        Ok(Some(first))
+    }
+
+    /// Takes the current line apart, and those after it that its quotes hold.
+    fn split(&mut self, record: &mut Record, first: u64) -> Result<(), DataError> {
+        let mut at = 0;
+        loop {
+            let line = self.lines.raw();
+            let content = line.len() - usize::from(line.ends_with(b"\n"));
+            let rest = &line[at..content];
+            let quote = at + blanks(rest, self.delimiter);
+            if quote < content && line[quote] == b'"' {
+                at = self.quoted(quote + 1, record, first)?;
+            } else {
+                let delimiter = self.delimiter;
+                let end = rest.iter().position(|&byte| byte == delimiter);
+                let end = end.map_or(content, |end| at + end);
+                record.push(|bytes| bytes.extend_from_slice(line[at..end].trim_ascii()));
+                at = end;
+            }
+            let line = self.lines.raw();
+            if line.get(at) != Some(&self.delimiter) {
+                return self.check_rows(record, first);
+            }
+            at += 1;
+        }
+    }
+
+    /// The field whose content begins at `at`, after its quote; the place after it, of the
+    /// delimiter or the line's end.
+    fn quoted(
+        &mut self,
+        mut at: usize,
+        record: &mut Record,
+        first: u64,
+    ) -> Result<usize, DataError> {
+        let opened = self.lines.number;
+        let mut field = Vec::new();
+        loop {
+            let line = self.lines.raw();
+            let Some(length) = line[at..].iter().position(|&byte| byte == b'"') else {
+                field.extend_from_slice(&line[at..]);
+                at = line.len();
+                match self.lines.append() {
+                    Ok(true) => continue,
+                    Err(DataError::LineTooLong { .. }) | Ok(false) => {
+                        let problem = "a quote is opened and not closed".to_owned();
+                        let place = self.lines.origin.at(opened);
+                        return Err(DataError::MalformedLine { place, problem });
+                    }
+                    Err(error) => return Err(error),
+                }
+            };
+            field.extend_from_slice(&line[at..at + length]);
+            at += length + 1;
+            if line.get(at) == Some(&b'"') {
+                field.push(b'"');
+                at += 1;
+                continue;
+            }
+            at += blanks(&line[at..], self.delimiter);
+            // The line's own end is a blank, too.
+            if at < line.len() && line[at] != self.delimiter {
+                let after = self.lines.number;
+                let problem = match after {
+                    _ if after == first => "text after the quote that ends a field".to_owned(),
+                    _ => format!(
+                        "text after the quote that ends the field of line {opened}; one of the \
+                         quotes is too many"
+                    ),
+                };
+                let place = self.lines.origin.at(after);
+                return Err(DataError::MalformedLine { place, problem });
+            }
+            record.push(|bytes| bytes.extend_from_slice(field.trim_ascii()));
+            return Ok(at);
+        }
+    }
+
+    /// Refuses quotes that hold what look like rows: lines each of which has the fields of
+    /// a whole record.
+    fn check_rows(&self, record: &Record, first: u64) -> Result<(), DataError> {
+        let last = self.lines.number;
+        let delimiters = record.fields.len() - 1;
+        if first == last || delimiters == 0 {
+            return Ok(());
+        }
+        let text = self.lines.raw();
+        let text = text.strip_suffix(b"\n").unwrap_or(text);
+        let row = |line: &[u8]| line.iter().filter(|&&b| b == self.delimiter).count() == delimiters;
+        if !text.split(|&byte| byte == b'\n').all(row) {
+            return Ok(());
+        }
+        let place = self.lines.origin.at(first);
+        let problem = format!("quotes hold what look like rows, up to line {last}");
+        Err(DataError::MalformedLine { place, problem })
+    }
+
+    /// Numbers with decimal commas as numbers with points; fails where a column has both.
+    fn points_for_commas(&mut self, record: &mut Record, line: u64) -> Result<(), DataError> {
+        self.decimals.resize(self.decimals.len().max(record.fields.len()), Decimals::default());
+        for (index, field) in record.fields.iter().enumerate() {
+            let bytes = &mut record.bytes[field.clone()];
+            let Some(at) = bytes.iter().position(|byte| b",.".contains(byte)) else { continue };
+            let seen = &mut self.decimals[index];
+            if bytes[at] == b',' && is_decimal_comma(bytes) {
+                bytes[at] = b'.';
+                seen.comma.get_or_insert(line);
+            } else if bytes[at] == b'.' && seen.point.is_none() {
+                let number = std::str::from_utf8(bytes).is_ok_and(|t| t.parse::<f64>().is_ok());
+                seen.point = number.then_some(line);
+            }
+            if let Decimals { comma: Some(comma), point: Some(point) } = *seen {
+                let place = self.lines.origin.at(line);
+                let other = if line == comma { point } else { comma };
+                let problem = format!(
+                    "column {} has numbers with a decimal comma and with a decimal point, in \
+                     this line and in line {other}",
+                    index + 1
+                );
+                return Err(DataError::MalformedLine { place, problem });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many blanks the text begins with that are no delimiters.
+fn blanks(text: &[u8], delimiter: u8) -> usize {
+    text.iter().take_while(|byte| byte.is_ascii_whitespace() && **byte != delimiter).count()
+}
+
+/// Whether a field is a number with a comma in place of the point.
+pub(crate) fn is_decimal_comma(field: &[u8]) -> bool {
+    let Some(at) = field.iter().position(|&byte| byte == b',') else { return false };
+    let Ok(text) = std::str::from_utf8(field) else { return false };
+    // Not "inf", nor a second comma or a point.
+    let plain = |byte: &u8| byte.is_ascii_digit() || b"+-eE".contains(byte);
+    field[..at].iter().chain(&field[at + 1..]).all(plain)
+        && format!("{}.{}", &text[..at], &text[at + 1..]).parse::<f64>().is_ok()
+}

@@ -1,0 +1,52 @@
+//! What is worth knowing of data that can be read all the same.
+
+use std::fmt;
+
+use super::error::Place;
+
+/// Part of a column's spread that rounding may change before it is told.
+pub(crate) const ROUNDED: f64 = 1e-3;
+
+/// What somebody who trains on the data should know.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum DataWarning {
+    /// A column with numbers that is read as text, since not all of it is.
+    AsText {
+        /// Where the first value that is no number stands.
+        place: Place,
+        /// That value.
+        text: String,
+        /// How many values are numbers.
+        numbers: usize,
+    },
+    /// Numbers with more digits than `f32` has, where these digits tell the rows apart.
+    Rounded {
+        /// Where the number stands that is changed most.
+        place: Place,
+        /// That number.
+        text: String,
+        /// What is read.
+        kept: f32,
+        /// The difference as a part of the column's spread.
+        share: f64,
+    },
+}
+
+impl fmt::Display for DataWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AsText { place, text, numbers } => write!(
+                f,
+                "{place}: \"{text}\" is not a number, so the column is read as text, though \
+                 {numbers} of its values are numbers"
+            ),
+            Self::Rounded { place, text, kept, share } => write!(
+                f,
+                "{place}: {text} is read as {kept}, with the 24 bits that numbers have: off by \
+                 {:.2} % of the column's spread; subtract an offset from the column to keep more",
+                100.0 * share
+            ),
+        }
+    }
+}
