@@ -36,7 +36,8 @@ pub(super) fn generate<P: Profile, const N: usize>(
     };
     let inputs = q.len() as u16;
     let mut dilations = 1;
-    while conv.dilated && conv.positions_fit(inputs, 1 << dilations) {
+    // Two taps 2^16 apart fit no row; in a bank that was not checked there may be one tap.
+    while conv.dilated && dilations < 16 && conv.positions_fit(inputs, 1 << dilations) {
         dilations += 1;
     }
     let listed = serves::<P>(Needs::LISTS) && bank.is_kept();
