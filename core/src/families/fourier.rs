@@ -1,14 +1,12 @@
 //! Fourier: cos(w·x + b), b uniform on the circle.
 
-use bytemuck::cast_slice_mut;
-
 use super::Offsets;
 use super::projection::{Dense, UPPER, is_hadamard, transform, two_transforms};
 use crate::format::bank::{Bank, fourier_block, in_pairs};
 use crate::generator::{Purpose, bank_draw};
 use crate::needs::{Needs, Profile, known_inputs, serves};
 use crate::numerics::cosine;
-use crate::sink::{Runs, Sink, hand_over, run_memory};
+use crate::sink::{Runs, Sink, features_mut, hand_over, run_memory};
 
 #[inline(never)]
 pub(super) fn generate<P: Profile, const N: usize>(
@@ -117,12 +115,12 @@ fn whole<P: Profile, const N: usize, T: Phase + Into<i32>>(
     let features = usize::from(bank.features);
     let mut offsets = Offsets::from(draw, 0);
     let mut memory = run_memory::<N>();
-    let run: &mut [i8] = cast_slice_mut(&mut memory);
     let mut first = 0;
     while first < features {
         T::fill::<P>(bank, first, q, phases);
         for part in 0..T::EACH {
-            for phases in phases.chunks(run.len()) {
+            for phases in phases.chunks(features_mut(&mut memory).len().max(1)) {
+                let run = features_mut(&mut memory);
                 let length = phases.len().min(features.saturating_sub(first));
                 let phases = phases.get(..length).unwrap_or_default();
                 if part == 0 {
@@ -132,7 +130,7 @@ fn whole<P: Profile, const N: usize, T: Phase + Into<i32>>(
                     cosines::<P, T>(phases, |word| word.into() as u32, &mut raised, run);
                     offsets = raised.of_lowers();
                 }
-                hand_over(run, first, length, sink);
+                hand_over(&mut memory, first, length, sink);
                 first += length;
             }
         }
