@@ -13,8 +13,8 @@ use crate::format::bank::Bank;
 use crate::format::family::{Family, Width};
 use crate::format::model::Model;
 use crate::needs::{Needs, Only, Profile, serves};
-use crate::sink::{FEATURE_ONE, RUN, SMALL_RUN, Sink, features, features_mut, run_memory};
-use crate::weigh::{code_at, lay_out, takes_pairs, weigh, weigh_small};
+use crate::sink::{FEATURE_ONE, MAX_RUN, RUN, SMALL_RUN, Sink, features, features_mut, run_memory};
+use crate::weigh::{Pairs, code_at, lay_out, total, weigh, weigh_small};
 
 /// Adds a bank's features, weighted, to the accumulators of all outputs.
 pub(crate) struct Head<'m, 's, P> {
@@ -127,16 +127,21 @@ impl<P: Profile> Head<'_, '_, P> {
     /// Adds features times weights times 2^shift.
     #[inline(never)]
     fn add(&mut self, first: usize, run: &mut [u32], shift: u32) {
-        let bits = self.bits();
-        let plain = |run: &[u32]| features(run).iter().map(|&phi| i32::from(phi)).sum();
         if P::SMALL {
-            let total = plain(run);
-            let run = features(run);
+            let (run, bits) = (features(run), self.bits());
+            let total = run.iter().map(|&phi| i32::from(phi)).sum();
             self.add_all(first, total, shift, |codes| weigh_small(bits, codes, run));
         } else if let Some(run) = run.as_chunks_mut().0.first_chunk_mut() {
-            let total = if takes_pairs(bits) { lay_out(run) } else { plain(run.as_flattened()) };
-            self.add_all(first, total, shift, |codes| weigh::<P>(bits, codes, run));
+            lay_out(run);
+            self.add_laid_out(first, run, shift);
         }
+    }
+
+    /// The same for features that are laid out.
+    #[inline(never)]
+    fn add_laid_out(&mut self, first: usize, run: &Pairs, shift: u32) {
+        let bits = self.bits();
+        self.add_all(first, total(run), shift, |codes| weigh::<P>(bits, codes, run));
     }
 
     /// The same for all outputs. `total`: Σ φ.
@@ -187,7 +192,20 @@ impl<P: Profile> Head<'_, '_, P> {
 
 impl<P: Profile> Sink for Head<'_, '_, P> {
     fn run(&mut self, first: usize, run: &mut [u32], _: usize) {
-        self.add(first, run, 0);
+        // The trait's table has it in any case.
+        if may_come::<P>(false) {
+            self.add(first, run, 0);
+        }
+    }
+
+    fn laid_out(&mut self, first: usize, runs: &[Pairs], _: usize) {
+        if may_come::<P>(true) {
+            let mut first = first;
+            for run in runs {
+                self.add_laid_out(first, run, 0);
+                first += MAX_RUN;
+            }
+        }
     }
 
     /// In bytes: the high ones, and the low ones, halved, as their lowest bits are 0.
@@ -219,6 +237,22 @@ impl<P: Profile> Sink for Head<'_, '_, P> {
             self.accumulate(index, weighted);
         }
     }
+}
+
+/// Whether there may be banks whose features come laid out, or others.
+const fn may_come<P: Profile>(laid_out: bool) -> bool {
+    let Some(only) = P::ONLY else {
+        let transforms = Needs::FOURIER.and(Needs::HADAMARD);
+        return !laid_out || !P::SMALL && serves::<P>(transforms);
+    };
+    let mut number = 0;
+    while number < only.banks.len() {
+        if only.banks[number].is_laid_out(P::FORM) == laid_out {
+            return true;
+        }
+        number += 1;
+    }
+    false
 }
 
 /// Whether the sums of a bank are first of codes times features: 65,535 features times

@@ -3,6 +3,7 @@
 use bytemuck::{cast_slice, cast_slice_mut};
 
 use crate::crc::Crc32;
+use crate::weigh::{Pairs, laid_feature};
 
 /// The value of a feature that is fully on: 1.0.
 pub const FEATURE_ONE: i16 = 127;
@@ -45,6 +46,9 @@ pub(crate) trait Sink {
     /// run, with zeros behind them. The sink may change them.
     fn run(&mut self, first: usize, run: &mut [u32], length: usize);
 
+    /// The same for features that are laid out for the head, in whole runs.
+    fn laid_out(&mut self, first: usize, runs: &[Pairs], length: usize);
+
     /// The same for features of 16 bits, those of the family linear.
     fn wide_run(&mut self, first: usize, run: &[i16]);
 
@@ -73,6 +77,10 @@ impl Sink for Features<'_> {
         self.write(first, features(run).iter().take(length).map(|&phi| phi.into()));
     }
 
+    fn laid_out(&mut self, first: usize, runs: &[Pairs], length: usize) {
+        self.write(first, (0..length).map(|index| laid_feature(runs, index).into()));
+    }
+
     fn wide_run(&mut self, first: usize, run: &[i16]) {
         self.write(first, run.iter().copied());
     }
@@ -94,6 +102,8 @@ pub(crate) struct Codes<'s>(pub(crate) &'s mut [u16]);
 impl Sink for Codes<'_> {
     fn run(&mut self, _: usize, _: &mut [u32], _: usize) {}
 
+    fn laid_out(&mut self, _: usize, _: &[Pairs], _: usize) {}
+
     fn wide_run(&mut self, _: usize, _: &[i16]) {}
 
     fn one_hot(&mut self, _: usize, _: usize) {}
@@ -110,6 +120,12 @@ impl Sink for Crc32 {
     fn run(&mut self, _: usize, run: &mut [u32], length: usize) {
         for &phi in features(run).iter().take(length) {
             *self = self.bytes(&i16::from(phi).to_le_bytes());
+        }
+    }
+
+    fn laid_out(&mut self, _: usize, runs: &[Pairs], length: usize) {
+        for index in 0..length {
+            *self = self.bytes(&i16::from(laid_feature(runs, index)).to_le_bytes());
         }
     }
 

@@ -6,7 +6,7 @@ use bytemuck::try_cast_slice;
 
 use crate::bytes::{byte_at, u32_at};
 use crate::needs::{Needs, Profile, serves};
-use crate::sink::{MAX_RUN, features};
+use crate::sink::MAX_RUN;
 
 /// Features of a run, laid out for [`weigh`]: of each eight in order features 4 + i, and i in
 /// the high half, for i = 0…3.
@@ -18,35 +18,76 @@ use crate::sink::{MAX_RUN, features};
 /// is is then known, and taken off.
 pub(crate) type Pairs = [[u32; 4]; MAX_RUN / 8];
 
-/// Lays out the features of a run in its memory; gives Σ φ.
+/// Two features as a pair.
+#[inline(always)]
+pub(crate) fn pair(high: i32, low: i32) -> u32 {
+    (high << 16).wrapping_add(low) as u32
+}
+
+/// The high and the low one of a pair.
+#[inline(always)]
+fn parts(pair: u32) -> [i32; 2] {
+    let low = i32::from(pair as i16);
+    [(pair as i32).wrapping_sub(low) >> 16, low]
+}
+
+/// Lays out the features of a run in its memory.
 #[inline(never)]
-pub(crate) fn lay_out(run: &mut Pairs) -> i32 {
+pub(crate) fn lay_out(run: &mut Pairs) {
     let words = Cell::from_mut(run.as_flattened_mut()).as_slice_of_cells();
     let bytes = words.get(words.len() / 2..).unwrap_or_default();
-    // Of 32 features in each half. What is written was read before.
-    let mut sum = 0u32;
-    for (place, [first, second]) in words.as_chunks::<4>().0.iter().zip(bytes.as_chunks().0) {
+    // What is written was read before.
+    for ([a, b, c, d], [first, second]) in words.as_chunks::<4>().0.iter().zip(bytes.as_chunks().0)
+    {
         let (first, second) = (u32::from_le(first.get()), u32::from_le(second.get()));
-        let mut set = |place: &Cell<u32>, up: u32| {
-            let (high, low) = ((first << up) as i32 >> 24, (second << up) as i32 >> 24);
-            let pair = (high << 16).wrapping_add(low) as u32;
-            place.set(pair);
-            sum = sum.wrapping_add(pair);
+        let set = |place: &Cell<u32>, up: u32| {
+            place.set(pair((first << up) as i32 >> 24, (second << up) as i32 >> 24));
         };
-        let [a, b, c, d] = place;
         set(a, 24);
         set(b, 16);
         set(c, 8);
         set(d, 0);
     }
-    high(sum) + i32::from(sum as i16)
+}
+
+/// Feature `index` of runs that are laid out.
+pub(crate) fn laid_feature(runs: &[Pairs], index: usize) -> i8 {
+    let pair = runs.as_flattened().get(index / 8).and_then(|eight| eight.get(index % 4));
+    let [high, low] = parts(pair.copied().unwrap_or(0));
+    (if index % 8 < 4 { high } else { low }) as i8
+}
+
+/// Zeros for the features from number `length` on.
+#[inline(never)]
+pub(crate) fn clear_behind(pairs: &mut [[u32; 4]], length: usize) {
+    for (number, eight) in pairs.iter_mut().enumerate().skip(length / 8) {
+        for (index, place) in eight.iter_mut().enumerate() {
+            let index = 8 * number + index;
+            let [high, low] = parts(*place);
+            *place = pair(
+                if index < length { high } else { 0 },
+                if index + 4 < length { low } else { 0 },
+            );
+        }
+    }
+}
+
+/// Σ φ of a run that is laid out.
+#[inline(never)]
+pub(crate) fn total(run: &Pairs) -> i32 {
+    let mut sum = 0u32;
+    for &[a, b, c, d] in run {
+        sum = sum.wrapping_add(a).wrapping_add(b).wrapping_add(c).wrapping_add(d);
+    }
+    // Of 16 features in each half.
+    let [high, low] = parts(sum);
+    high + low
 }
 
 /// The high half of a sum of products.
 #[inline(always)]
 fn high(sum: u32) -> i32 {
-    let sum = sum as i32;
-    sum.wrapping_sub(i32::from(sum as i16)) >> 16
+    parts(sum)[0]
 }
 
 /// Adds Σ u·φ of the pairs of eight features and as many codes, in the high half, where
@@ -153,27 +194,30 @@ fn with_copy<const N: usize>(
 
 /// Codes of a byte, `step` bytes apart.
 #[inline(never)]
-fn bytes(codes: &[u8], run: &[i8], step: usize) -> i32 {
-    let mut sum = 0;
-    let mut at = 0;
-    for &phi in run {
-        sum += i32::from(byte_at(codes, at)) * i32::from(phi);
-        at += step;
+fn bytes(codes: &[u8], run: &Pairs, step: usize) -> i32 {
+    let (mut sum, mut at) = (0, 0);
+    for eight in run {
+        for &pair in eight {
+            let [high, low] = parts(pair);
+            sum += i32::from(byte_at(codes, at)) * high;
+            sum += i32::from(byte_at(codes, at + 4 * step)) * low;
+            at += step;
+        }
+        at += 4 * step;
     }
     sum
 }
 
-/// Σ u·φ over a run, which is laid out if [`takes_pairs`], for codes of `bits` bits, of 16
-/// the bytes that `codes` starts with. `codes` goes on behind the last feature by eight bytes
-/// at least.
+/// Σ u·φ over a run for codes of `bits` bits, of 16 the bytes that `codes` starts with. `codes`
+/// goes on behind the last feature by eight bytes at least.
 #[inline(always)]
 pub(crate) fn weigh<P: Profile>(bits: u8, codes: &[u8], run: &Pairs) -> i32 {
     match bits {
         2 if serves::<P>(Needs::BITS_2) => in_words(codes, |c| twos(c, run), |c| twos(c, run)),
         3 if serves::<P>(Needs::BITS_3) => in_words(codes, |c| threes(c, run), |c| threes(c, run)),
         4 if serves::<P>(Needs::BITS_4) => in_words(codes, |c| fours(c, run), |c| fours(c, run)),
-        8 if serves::<P>(Needs::BITS_8) => bytes(codes, features(run.as_flattened()), 1),
-        16 if serves::<P>(Needs::BITS_16) => bytes(codes, features(run.as_flattened()), 2),
+        8 if serves::<P>(Needs::BITS_8) => bytes(codes, run, 1),
+        16 if serves::<P>(Needs::BITS_16) => bytes(codes, run, 2),
         _ => 0,
     }
 }
@@ -185,11 +229,6 @@ pub(crate) fn weigh_small(bits: u8, codes: &[u8], features: &[i8]) -> i32 {
     return crate::simd::weigh(bits, codes, features);
     #[cfg(not(target_feature = "simd128"))]
     any(bits, codes, features)
-}
-
-/// Whether [`weigh`] takes features laid out in pairs for codes of `bits` bits.
-pub(crate) fn takes_pairs(bits: u8) -> bool {
-    bits < 8
 }
 
 /// Codes of all widths in one loop.
@@ -226,7 +265,7 @@ mod tests {
     use super::*;
     use crate::generator::Stream;
     use crate::needs::Any;
-    use crate::sink::{RUN, features_mut};
+    use crate::sink::{RUN, features, features_mut};
     use std::vec::Vec;
 
     /// The definition, code by code.
@@ -262,12 +301,12 @@ mod tests {
                     }
                     let expected = naive(bits, codes, features(&run));
                     assert_eq!(any(bits, codes, features(&run)), expected, "{bits}");
+                    let phis: Vec<i8> = features(&run).to_vec();
                     let run = run.as_chunks_mut().0.first_chunk_mut().unwrap();
-                    if takes_pairs(bits) {
-                        let phis = features(run.as_flattened());
-                        let total = phis.iter().map(|&phi| i32::from(phi)).sum();
-                        assert_eq!(lay_out(run), total);
-                    }
+                    lay_out(run);
+                    assert_eq!(total(run), phis.iter().map(|&phi| i32::from(phi)).sum());
+                    let laid = (0..MAX_RUN).map(|i| laid_feature(&[*run], i));
+                    assert_eq!(laid.collect::<Vec<_>>(), phis);
                     assert_eq!(weigh::<Any>(bits, codes, run), expected, "{bits}");
                 }
             }

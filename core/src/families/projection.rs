@@ -2,6 +2,8 @@
 
 use core::marker::PhantomData;
 
+use bytemuck::{cast_slice, cast_slice_mut, try_cast_slice};
+
 use crate::format::bank::{Bank, hadamard_block, in_pairs};
 use crate::format::family::Law;
 use crate::generator::{Draws, Purpose, Stream};
@@ -196,8 +198,7 @@ pub(crate) fn transform<P: Profile, T: Wrapping>(
     block: &mut [T],
 ) {
     let log = hadamard_block(q.len() as u16).trailing_zeros() & 31;
-    let draw = ((first >> log) * q.len().div_ceil(64)) as u64;
-    let draws = Stream::of_bank(bank.seed, bank.index, Purpose::Weights).draws(draw);
+    let draws = sign_draws(bank, first >> log, q);
     let scale = if T::SCALED { bank.scale } else { Scale::ONE };
     if P::SMALL {
         fold(draws, first, scale, q, block);
@@ -212,11 +213,11 @@ pub(crate) fn transform<P: Profile, T: Wrapping>(
 ///
 /// Phases are numbers modulo a turn, of 12 bits: the upper one loses its turns beyond the
 /// word by itself. Below it 20 bits hold any sum of 255 of the lower ones with its sign:
-/// what that takes from the upper one [`ROUNDED`] gives back, as a part of the upper one's
+/// what that takes from the upper one [`ROUNDED`] gives back, as a part of the angle's
 /// offset. Bits below the upper one's remain, which offsets of 12 bits leave alone.
 pub(crate) const UPPER: u32 = 20;
 
-/// What the offsets of upper phases are greater by.
+/// What the offsets of angles with an upper phase in them are greater by.
 pub(crate) const ROUNDED: u32 = 1 << (UPPER - 1);
 
 /// The angle of the lower phase of a word; a full turn is 2^32.
@@ -225,60 +226,56 @@ pub(crate) fn lower_angle(word: i32) -> u32 {
     (word as u32) << UPPER
 }
 
-/// Fills `words` with the phases of two whole transforms, number `first` and the next one.
+/// Draws of the signs of inputs for transform `number`, and the next ones.
+pub(crate) fn sign_draws(bank: &Bank<'_>, number: usize, q: &[i16]) -> Draws {
+    let first = number * q.len().div_ceil(64);
+    Stream::of_bank(bank.seed, bank.index, Purpose::Weights).draws(first as u64)
+}
+
+/// Fills `words` with a transform of phases, but for one of its stages: of two inputs the first
+/// goes through it in the lower part of a word, the second in the upper part. Word i stands for
+/// phase 2i, the sum of its parts, and phase 2i + 1, the lower one minus the upper.
 #[inline(never)]
-pub(crate) fn two_transforms(bank: &Bank<'_>, first: usize, q: &[i16], words: &mut [i32]) {
-    let each = q.len().div_ceil(64);
-    let stream = Stream::of_bank(bank.seed, bank.index, Purpose::Weights);
-    let mut lower = stream.draws((first * each) as u64);
-    let mut upper = stream.draws(((first + 1) * each) as u64);
-    let (mut left, mut rest) = (q, &mut *words);
-    let (mut signs, mut later) = ([0; 2], [0; 2]);
-    let mut number = 0;
+pub(crate) fn transform_in_pairs(draws: &mut Draws, scale: Scale, q: &[i16], words: &mut [i32]) {
+    let (mut left, mut rest, mut later) = (q, &mut *words, None);
     while !left.is_empty() {
         let (now, others) = left.split_at_checked(32).unwrap_or((left, &[]));
-        let length = now.len().next_multiple_of(4);
-        let Some((places, behind)) = rest.split_at_mut_checked(length) else { return };
-        if number % 2 == 0 {
-            let draws = [lower.next(), upper.next()];
-            (signs, later) = (draws.map(|draw| (draw >> 32) as u32), draws.map(|draw| draw as u32));
+        let Some((places, behind)) = rest.split_at_mut_checked(now.len().div_ceil(2)) else {
+            return;
+        };
+        let signs = later.take().unwrap_or_else(|| {
+            let draw = draws.next();
+            later = Some(draw as u32);
+            (draw >> 32) as u32
+        });
+        match try_cast_slice(now) {
+            Ok(pairs) if scale == Scale::ONE => load_pairs(places, pairs, signs),
+            _ => with_copy(now, scale, |copy| load_pairs(places, copy, signs)),
         }
-        let places = places.as_chunks_mut::<4>().0;
-        match now.as_chunks::<4>() {
-            (whole, []) if bank.scale == Scale::ONE => load_two(places, whole, signs),
-            _ => with_copy(now, bank.scale, |whole| load_two(places, whole, signs)),
-        }
-        (signs, left, rest) = (later, others, behind);
-        number += 1;
+        (left, rest) = (others, behind);
     }
     // A zero that the compiler does not know: no routine that clears memory.
     rest.fill_with(|| core::hint::black_box(0));
-    walsh_hadamard(words);
+    of_block(words);
 }
 
-/// Up to 32 inputs with both signs, the highest bits first, and the first two stages; a
-/// function of its own for the registers.
+/// Up to 32 inputs, two in a word as they lie in memory, with their signs, the highest bit
+/// first; a function of its own for the registers.
 #[inline(never)]
-fn load_two(places: &mut [[i32; 4]], values: &[[i16; 4]], [mut lower, mut upper]: [u32; 2]) {
-    let mut one = |value: i16| {
-        let value = i32::from(value >> (UPPER - 16));
-        let low = value.signed(lower);
-        let high = value.signed(upper);
-        lower <<= 1;
-        upper <<= 1;
-        (high << UPPER).wrapping_add(low)
-    };
-    for (place, &[a, b, c, d]) in places.iter_mut().zip(values) {
-        let (a, b) = (one(a), one(b));
-        let (ab, a_b) = (a.wrapping_add(b), a.wrapping_sub(b));
-        let (c, d) = (one(c), one(d));
-        let (cd, c_d) = (c.wrapping_add(d), c.wrapping_sub(d));
-        *place = [
-            ab.wrapping_add(cd),
-            a_b.wrapping_add(c_d),
-            ab.wrapping_sub(cd),
-            a_b.wrapping_sub(c_d),
-        ];
+fn load_pairs(places: &mut [i32], pairs: &[u32], mut signs: u32) {
+    for (place, &pair) in places.iter_mut().zip(pairs) {
+        let pair = if cfg!(target_endian = "big") { pair.rotate_left(16) } else { pair };
+        let mut lower = (pair << 16) as i32 >> UPPER;
+        let mut upper = (pair >> UPPER << UPPER) as i32;
+        // On cores that have nothing else a branch is shorter than the arithmetic.
+        if (signs as i32) < 0 {
+            lower = -lower;
+        }
+        if ((signs << 1) as i32) < 0 {
+            upper = upper.wrapping_neg();
+        }
+        *place = lower.wrapping_add(upper);
+        signs <<= 2;
     }
 }
 
@@ -303,7 +300,9 @@ fn load<T: Wrapping>(mut draws: Draws, scale: Scale, q: &[i16], block: &mut [T])
         let (now, later) = left.split_at_checked(32).unwrap_or((left, &[]));
         match now.as_chunks::<4>() {
             (whole, []) if scale == Scale::ONE => load_fours(places, whole, signs),
-            _ => with_copy(now, scale, |whole| load_fours(places, whole, signs)),
+            _ => with_copy(now, scale, |copy| {
+                load_fours(places, cast_slice(copy).as_chunks().0, signs);
+            }),
         }
         (at, left) = (at + 8, later);
     }
@@ -329,18 +328,17 @@ fn load_fours<T: Wrapping>(places: &mut [[T; 4]], values: &[[i16; 4]], mut signs
     }
 }
 
-/// Loads from a copy of up to 32 inputs, in which a number of them that is not whole is
-/// filled up with zeros, and with a scale, which is rare: the trainer puts it into the input
-/// map.
+/// Loads from a copy of up to 32 inputs, two in a word, with zeros behind them: where they are
+/// no whole number of what is loaded, or with a scale, which is rare: the trainer puts it into
+/// the input map.
 #[inline(never)]
-fn with_copy(values: &[i16], scale: Scale, load: impl FnOnce(&[[i16; 4]])) {
-    // A zero that the compiler does not know: no routine that clears memory.
-    let zero = core::hint::black_box(0);
-    let mut copy = [[zero, zero, zero, zero]; 8];
-    for (place, &value) in copy.as_flattened_mut().iter_mut().zip(values) {
+fn with_copy(values: &[i16], scale: Scale, load: impl FnOnce(&[u32])) {
+    // Zeros that the compiler does not know: no routine that clears memory.
+    let mut copy = [core::hint::black_box(0); 16];
+    for (place, &value) in cast_slice_mut::<u32, i16>(&mut copy).iter_mut().zip(values) {
         *place = scale.apply_wrapping(value.into()) as i16;
     }
-    load(copy.get(..values.len().div_ceil(4)).unwrap_or(&[]));
+    load(&copy);
 }
 
 /// The Walsh-Hadamard transform in place, natural order, of a block that has its
