@@ -3,17 +3,15 @@
 use bytemuck::cast_slice_mut;
 
 use super::Offsets;
-use super::projection::{
-    Dense, is_hadamard, lower_angle, sign_draws, transform, transform_in_pairs,
-};
-use crate::format::bank::{Bank, hadamard_block, in_pairs};
+use super::projection::{Dense, InPairs, is_hadamard, lower_angle, transform};
+use crate::format::bank::{Bank, fourier_block, hadamard_block, in_pairs, paired_words};
 use crate::generator::{Purpose, bank_draw};
 use crate::needs::{Needs, Profile, known_inputs, serves};
 use crate::numerics::cosine;
-use crate::sink::{Runs, Sink, features_mut, hand_over, run_memory};
+use crate::sink::{MAX_RUN, Runs, Sink, features_mut, hand_over, run_memory};
 use crate::weigh::{clear_behind, pair};
 
-#[inline(never)]
+#[inline(always)]
 pub(super) fn generate<P: Profile, const N: usize>(
     bank: &Bank<'_>,
     q: &[i16],
@@ -26,24 +24,12 @@ pub(super) fn generate<P: Profile, const N: usize>(
         dense::<P, N>(bank, q, draw, sink);
         return;
     }
-    // Another bank may need longer buffers.
-    let (halves, words) = bank.buffers(P::FORM);
     let inputs = const { known_inputs::<P>() }.map_or(q.len(), usize::from);
-    let listed = serves::<P>(Needs::LISTS) && bank.is_kept();
-    if !P::SMALL && in_pairs(inputs) {
-        let words = wide.get_mut(..words as usize).unwrap_or_default();
-        if listed {
-            kept_in_pairs::<P, N>(bank, q, words, draw, sink);
-        } else {
-            whole_in_pairs(bank, q, words, draw, sink);
-        }
-    } else {
-        let block = block.get_mut(..halves as usize).unwrap_or_default();
-        if listed {
-            kept::<P, N>(bank, q, block, draw, sink);
-        } else {
-            whole::<P, N>(bank, q, block, draw, sink);
-        }
+    match (!P::SMALL && in_pairs(inputs), serves::<P>(Needs::LISTS) && bank.is_kept()) {
+        (true, true) => kept_in_pairs::<P, N>(bank, q, wide, draw, sink),
+        (true, false) => whole_in_pairs::<P>(bank, q, wide, draw, sink),
+        (false, true) => kept::<P, N>(bank, q, block, draw, sink),
+        (false, false) => whole::<P, N>(bank, q, block, draw, sink),
     }
 }
 
@@ -65,15 +51,16 @@ fn dense<P: Profile, const N: usize>(bank: &Bank<'_>, q: &[i16], draw: u64, sink
 fn whole<P: Profile, const N: usize>(
     bank: &Bank<'_>,
     q: &[i16],
-    phases: &mut [i16],
+    block: &mut [i16],
     draw: u64,
     sink: &mut dyn Sink,
 ) {
+    let Some(phases) = block.get_mut(..fourier_block(q.len() as u16, P::FORM)) else { return };
     let features = usize::from(bank.features);
     let mut offsets = Offsets::from(draw, 0);
     let mut memory = run_memory::<N>();
     let mut first = 0;
-    while first < features && !phases.is_empty() {
+    while first < features {
         transform::<P, i16>(bank, first, q, phases);
         for phases in phases.chunks(features_mut(&mut memory).len().max(1)) {
             let length = phases.len().min(features.saturating_sub(first));
@@ -87,23 +74,31 @@ fn whole<P: Profile, const N: usize>(
 
 /// The same of transforms in pairs, where the features take the place of the phases.
 #[inline(never)]
-fn whole_in_pairs(bank: &Bank<'_>, q: &[i16], words: &mut [i32], draw: u64, sink: &mut dyn Sink) {
-    let each = hadamard_block(q.len() as u16) / 2;
+fn whole_in_pairs<P: Profile>(
+    bank: &Bank<'_>,
+    q: &[i16],
+    wide: &mut [i32],
+    draw: u64,
+    sink: &mut dyn Sink,
+) {
+    let inputs = const { known_inputs::<P>() }.unwrap_or(q.len() as u16);
+    let each = hadamard_block(inputs) / 2;
+    let Some(words) = wide.get_mut(..paired_words(inputs)) else { return };
     let features = usize::from(bank.features);
     let mut offsets = Offsets::from(draw, 0).rounded();
-    let mut draws = sign_draws(bank, 0, q);
+    let mut transforms = InPairs::from(bank, 0, q);
     let mut first = 0;
-    while first < features && !words.is_empty() {
-        let mut rest = &mut *words;
-        while let Some((transform, others)) = rest.split_at_mut_checked(each) {
-            transform_in_pairs(&mut draws, bank.scale, q, transform);
-            rest = others;
+    while first < features {
+        let mut at = 0;
+        while let Some(words) = words.get_mut(at..at + each) {
+            transforms.next(words);
+            at += each;
         }
         let length = (2 * words.len()).min(features - first);
         let pairs = cast_slice_mut(words).as_chunks_mut().0;
         cosines_in_pairs(pairs.get_mut(..length.div_ceil(8)).unwrap_or_default(), &mut offsets);
         clear_behind(pairs, length);
-        let runs = pairs.as_chunks().0.get(..length.div_ceil(32)).unwrap_or_default();
+        let runs = pairs.as_chunks().0.get(..length.div_ceil(MAX_RUN)).unwrap_or_default();
         sink.laid_out(first, runs, length);
         first += length;
     }
@@ -130,7 +125,7 @@ fn cosines_in_pairs(words: &mut [[u32; 4]], offsets: &mut Offsets) {
     }
 }
 
-/// The angles that a word of [`transform_in_pairs`] stands for, for rounded offsets; a full
+/// The angles that a word of [`InPairs`] stands for, for rounded offsets; a full
 /// turn is 2^32.
 #[inline(always)]
 fn angles(word: u32) -> [u32; 2] {
@@ -162,16 +157,17 @@ fn cosines<P: Profile>(phases: &[i16], offsets: &mut Offsets, run: &mut [i8]) {
 fn kept<P: Profile, const N: usize>(
     bank: &Bank<'_>,
     q: &[i16],
-    phases: &mut [i16],
+    block: &mut [i16],
     draw: u64,
     sink: &mut dyn Sink,
 ) {
-    let length = phases.len();
+    let length = fourier_block(q.len() as u16, P::FORM);
+    let Some(phases) = block.get_mut(..length) else { return };
     let mut runs = Runs::<N>::new(sink);
     // Where the phases end that are there.
     let mut end = 0;
     for k in bank.indices_of::<P>() {
-        let first = k & !length.wrapping_sub(1);
+        let first = k & !(length - 1);
         if k >= end {
             transform::<P, i16>(bank, first, q, phases);
             end = first + length;
@@ -188,19 +184,19 @@ fn kept<P: Profile, const N: usize>(
 fn kept_in_pairs<P: Profile, const N: usize>(
     bank: &Bank<'_>,
     q: &[i16],
-    words: &mut [i32],
+    wide: &mut [i32],
     draw: u64,
     sink: &mut dyn Sink,
 ) {
     let length = hadamard_block(q.len() as u16);
-    let words = words.get_mut(..length / 2).unwrap_or_default();
+    let Some(words) = wide.get_mut(..length / 2) else { return };
     let mut runs = Runs::<N>::new(sink);
     let mut end = 0;
     for k in bank.indices_of::<P>() {
         let first = k & !(length - 1);
         if k >= end {
             let number = first >> (length.trailing_zeros() & 31);
-            transform_in_pairs(&mut sign_draws(bank, number, q), bank.scale, q, words);
+            InPairs::from(bank, number, q).next(words);
             end = first + length;
         }
         let word = words.get((k - first) / 2).copied().unwrap_or(0);

@@ -227,36 +227,55 @@ pub(crate) fn lower_angle(word: i32) -> u32 {
 }
 
 /// Draws of the signs of inputs for transform `number`, and the next ones.
-pub(crate) fn sign_draws(bank: &Bank<'_>, number: usize, q: &[i16]) -> Draws {
+fn sign_draws(bank: &Bank<'_>, number: usize, q: &[i16]) -> Draws {
     let first = number * q.len().div_ceil(64);
     Stream::of_bank(bank.seed, bank.index, Purpose::Weights).draws(first as u64)
 }
 
-/// Fills `words` with a transform of phases, but for one of its stages: of two inputs the first
-/// goes through it in the lower part of a word, the second in the upper part. Word i stands for
-/// phase 2i, the sum of its parts, and phase 2i + 1, the lower one minus the upper.
-#[inline(never)]
-pub(crate) fn transform_in_pairs(draws: &mut Draws, scale: Scale, q: &[i16], words: &mut [i32]) {
-    let (mut left, mut rest, mut later) = (q, &mut *words, None);
-    while !left.is_empty() {
-        let (now, others) = left.split_at_checked(32).unwrap_or((left, &[]));
-        let Some((places, behind)) = rest.split_at_mut_checked(now.len().div_ceil(2)) else {
-            return;
-        };
-        let signs = later.take().unwrap_or_else(|| {
-            let draw = draws.next();
-            later = Some(draw as u32);
-            (draw >> 32) as u32
-        });
-        match try_cast_slice(now) {
-            Ok(pairs) if scale == Scale::ONE => load_pairs(places, pairs, signs),
-            _ => with_copy(now, scale, |copy| load_pairs(places, copy, signs)),
-        }
-        (left, rest) = (others, behind);
+/// Transforms of phases in order, two phases in a word.
+pub(crate) struct InPairs<'q> {
+    draws: Draws,
+    scale: Scale,
+    q: &'q [i16],
+}
+
+impl<'q> InPairs<'q> {
+    /// Those from number `first` on.
+    pub(crate) fn from(bank: &Bank<'_>, first: usize, q: &'q [i16]) -> Self {
+        Self { draws: sign_draws(bank, first, q), scale: bank.scale, q }
     }
-    // A zero that the compiler does not know: no routine that clears memory.
-    rest.fill_with(|| core::hint::black_box(0));
-    of_block(words);
+
+    /// Fills `words` with the next transform but for one of its stages: of two inputs the first
+    /// goes through it in the lower part of a word, the second in the upper part. Word i stands
+    /// for phase 2i, the sum of its parts, and phase 2i + 1, the lower one minus the upper.
+    #[inline(always)]
+    pub(crate) fn next(&mut self, words: &mut [i32]) {
+        let mut at = 0;
+        while 2 * at < self.q.len() {
+            let draw = self.draws.next();
+            self.load(at, draw, words);
+            at += 32;
+        }
+        let padding = words.get_mut(self.q.len().div_ceil(2)..).unwrap_or_default();
+        // A zero that the compiler does not know: no routine that clears memory.
+        padding.fill_with(|| core::hint::black_box(0));
+        of_block(words);
+    }
+
+    /// The words from number `at` on of up to 64 inputs, whose signs are drawn.
+    #[inline(never)]
+    fn load(&self, at: usize, draw: u64, words: &mut [i32]) {
+        let words = words.get_mut(at..).unwrap_or_default();
+        let left = self.q.get(2 * at..).unwrap_or_default();
+        let mut signs = (draw >> 32) as u32;
+        for (places, now) in words.chunks_mut(16).zip(left.chunks(32)).take(2) {
+            match try_cast_slice(now) {
+                Ok(pairs) if self.scale == Scale::ONE => load_pairs(places, pairs, signs),
+                _ => with_copy(now, self.scale, |copy| load_pairs(places, copy, signs)),
+            }
+            signs = draw as u32;
+        }
+    }
 }
 
 /// Up to 32 inputs, two in a word as they lie in memory, with their signs, the highest bit
@@ -265,27 +284,36 @@ pub(crate) fn transform_in_pairs(draws: &mut Draws, scale: Scale, q: &[i16], wor
 fn load_pairs(places: &mut [i32], pairs: &[u32], mut signs: u32) {
     for (place, &pair) in places.iter_mut().zip(pairs) {
         let pair = if cfg!(target_endian = "big") { pair.rotate_left(16) } else { pair };
-        let mut lower = (pair << 16) as i32 >> UPPER;
-        let mut upper = (pair >> UPPER << UPPER) as i32;
-        // On cores that have nothing else a branch is shorter than the arithmetic.
-        if (signs as i32) < 0 {
-            lower = -lower;
-        }
-        if ((signs << 1) as i32) < 0 {
-            upper = upper.wrapping_neg();
-        }
+        let lower = signed((pair << 16) as i32 >> UPPER, signs);
+        let upper = signed((pair >> UPPER << UPPER) as i32, signs << 1);
         *place = lower.wrapping_add(upper);
         signs <<= 2;
     }
 }
 
+/// −value when bit 31 of `signs` is set, else the value. On the smallest cores a branch is
+/// shorter than anything else, on others a product.
+#[inline(always)]
+fn signed(value: i32, signs: u32) -> i32 {
+    if cfg!(all(target_arch = "arm", not(target_has_atomic = "32"))) {
+        return if (signs as i32) < 0 { value.wrapping_neg() } else { value };
+    }
+    value.wrapping_mul(signs as i32 >> 31 | 1)
+}
+
 /// The transform of `block` in place.
 #[inline]
 pub(crate) fn of_block(block: &mut [i32]) {
+    first_pass(block);
+    walsh_hadamard(block);
+}
+
+/// The transforms of four numbers.
+#[inline(never)]
+fn first_pass(block: &mut [i32]) {
     for four in block.as_chunks_mut::<4>().0 {
         *four = butterfly(*four);
     }
-    walsh_hadamard(block);
 }
 
 /// The inputs with their signs, zeros behind them, and the first two stages.

@@ -293,7 +293,9 @@ impl<'a> Bank<'a> {
         };
         match self.family {
             Family::Fourier if hadamard > 0 => match form {
-                Form::Fast if in_pairs(self.inputs as usize) => (0, paired_words(hadamard)),
+                Form::Fast if in_pairs(self.inputs as usize) => {
+                    (0, paired_words(self.inputs) as u32)
+                }
                 _ => (fourier_block(self.inputs, form) as u32, 0),
             },
             Family::Sigmoid | Family::Maxout { shared: 0, .. } => (0, hadamard),
@@ -329,10 +331,10 @@ pub(crate) const fn in_pairs(inputs: usize) -> bool {
     inputs < 256
 }
 
-/// Words of whole transforms of so many phases in pairs, and of a run of features at least.
-const fn paired_words(block: u32) -> u32 {
-    let run = MAX_RUN as u32;
-    if block < run { run / 2 } else { block / 2 }
+/// Words of whole transforms of phases in pairs, as many as a run of features needs at least.
+pub(crate) const fn paired_words(inputs: u16) -> usize {
+    let block = hadamard_block(inputs);
+    if block < MAX_RUN { MAX_RUN / 2 } else { block / 2 }
 }
 
 /// Numbers of a transform that fourier features are made of at a time: all of them, or,
