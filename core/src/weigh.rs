@@ -75,10 +75,9 @@ pub(crate) fn clear_behind(pairs: &mut [[u32; 4]], length: usize) {
 /// Σ φ of a run that is laid out.
 #[inline(never)]
 pub(crate) fn total(run: &Pairs) -> i32 {
-    let mut sum = 0u32;
-    for &[a, b, c, d] in run {
-        sum = sum.wrapping_add(a).wrapping_add(b).wrapping_add(c).wrapping_add(d);
-    }
+    let four = |&[a, b, c, d]: &[u32; 4]| a.wrapping_add(b).wrapping_add(c).wrapping_add(d);
+    let [p, q, r, s] = run;
+    let sum = four(p).wrapping_add(four(q)).wrapping_add(four(r)).wrapping_add(four(s));
     // Of 16 features in each half.
     let [high, low] = parts(sum);
     high + low

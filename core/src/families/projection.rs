@@ -267,13 +267,17 @@ impl<'q> InPairs<'q> {
     fn load(&self, at: usize, draw: u64, words: &mut [i32]) {
         let words = words.get_mut(at..).unwrap_or_default();
         let left = self.q.get(2 * at..).unwrap_or_default();
-        let mut signs = (draw >> 32) as u32;
-        for (places, now) in words.chunks_mut(16).zip(left.chunks(32)).take(2) {
-            match try_cast_slice(now) {
-                Ok(pairs) if self.scale == Scale::ONE => load_pairs(places, pairs, signs),
-                _ => with_copy(now, self.scale, |copy| load_pairs(places, copy, signs)),
-            }
-            signs = draw as u32;
+        let (first, left) = left.split_at_checked(32).unwrap_or((left, &[]));
+        self.load_half(words, first, (draw >> 32) as u32);
+        let (second, _) = left.split_at_checked(32).unwrap_or((left, &[]));
+        self.load_half(words.get_mut(16..).unwrap_or_default(), second, draw as u32);
+    }
+
+    #[inline(always)]
+    fn load_half(&self, words: &mut [i32], now: &[i16], signs: u32) {
+        match try_cast_slice(now) {
+            Ok(pairs) if self.scale == Scale::ONE => load_pairs(words, pairs, signs),
+            _ => with_copy(now, self.scale, |copy| load_pairs(words, copy, signs)),
         }
     }
 }
