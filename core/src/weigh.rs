@@ -5,7 +5,7 @@ use core::cell::Cell;
 use bytemuck::try_cast_slice;
 
 use crate::bytes::{byte_at, u32_at};
-use crate::needs::{Needs, Profile, serves};
+use crate::needs::{Needs, Profile, SMALLEST, rolled, serves};
 use crate::sink::MAX_RUN;
 
 /// Features of a run, laid out for [`weigh`]: of each eight in order features 4 + i, and i in
@@ -68,6 +68,7 @@ pub(crate) fn clear_behind(pairs: &mut [[u32; 4]], length: usize) {
                 if index < length { high } else { 0 },
                 if index + 4 < length { low } else { 0 },
             );
+            rolled();
         }
     }
 }
@@ -152,8 +153,7 @@ impl Word for u32 {
 }
 
 /// Whether words are read at whole words only.
-const STRICT: bool =
-    cfg!(any(target_arch = "riscv32", all(target_arch = "arm", not(target_has_atomic = "32"))));
+const STRICT: bool = SMALLEST || cfg!(target_arch = "riscv32");
 
 /// Calls with the codes of a run as words: where they lie, if they lie at whole words or the
 /// core does not care, else a copy, with zeros for what is missing.
@@ -186,7 +186,8 @@ fn with_copy<const N: usize>(
     // No routine that copies or clears memory.
     let mut copy = [core::hint::black_box(0); N];
     for (place, &four) in copy.iter_mut().zip(codes.as_chunks::<4>().0) {
-        *place = core::hint::black_box(u32::from_ne_bytes(four));
+        *place = u32::from_ne_bytes(four);
+        core::hint::black_box(());
     }
     if STRICT { whole(&copy) } else { apart(&copy.map(u32::to_ne_bytes)) }
 }

@@ -6,7 +6,7 @@ use super::Offsets;
 use super::projection::{Dense, InPairs, is_hadamard, lower_angle, transform};
 use crate::format::bank::{Bank, fourier_block, hadamard_block, in_pairs, paired_words};
 use crate::generator::{Purpose, bank_draw};
-use crate::needs::{Needs, Profile, known_inputs, serves};
+use crate::needs::{Needs, Profile, known_inputs, rolled, serves};
 use crate::numerics::cosine;
 use crate::sink::{MAX_RUN, Runs, Sink, features_mut, hand_over, run_memory};
 use crate::weigh::{clear_behind, pair};
@@ -114,14 +114,21 @@ fn cosines_in_pairs(words: &mut [[u32; 4]], offsets: &mut Offsets) {
             let even = i32::from(cosine(offsets.add_next(even), false));
             [even, i32::from(cosine(offsets.add_next(odd), false))]
         };
+        // What is known is stored at once: registers are few.
         let [a, b] = two(place[0]);
+        place[0] = pair(a, 0);
         let [c, d] = two(place[1]);
+        place[1] = pair(b, 0);
+        rolled();
         let [e, f] = two(place[2]);
-        place[0] = pair(a, e);
+        place[2] = pair(c, 0);
+        place[0] = place[0].wrapping_add(e as u32);
+        place[1] = place[1].wrapping_add(f as u32);
+        rolled();
         let [g, h] = two(place[3]);
-        place[1] = pair(b, f);
-        place[2] = pair(c, g);
+        place[2] = place[2].wrapping_add(g as u32);
         place[3] = pair(d, h);
+        rolled();
     }
 }
 

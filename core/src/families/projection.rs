@@ -7,7 +7,7 @@ use bytemuck::{cast_slice, cast_slice_mut, try_cast_slice};
 use crate::format::bank::{Bank, hadamard_block, in_pairs};
 use crate::format::family::Law;
 use crate::generator::{Draws, Purpose, Stream};
-use crate::needs::{Needs, Profile, serves};
+use crate::needs::{Needs, Profile, SMALLEST, rolled, serves};
 use crate::numerics::{Scale, cauchy, normal};
 
 /// Whether the bank's projections are rows of a Hadamard transform.
@@ -292,6 +292,7 @@ fn load_pairs(places: &mut [i32], pairs: &[u32], mut signs: u32) {
         let upper = signed((pair >> UPPER << UPPER) as i32, signs << 1);
         *place = lower.wrapping_add(upper);
         signs <<= 2;
+        rolled();
     }
 }
 
@@ -299,7 +300,7 @@ fn load_pairs(places: &mut [i32], pairs: &[u32], mut signs: u32) {
 /// shorter than anything else, on others a product.
 #[inline(always)]
 fn signed(value: i32, signs: u32) -> i32 {
-    if cfg!(all(target_arch = "arm", not(target_has_atomic = "32"))) {
+    if SMALLEST {
         return if (signs as i32) < 0 { value.wrapping_neg() } else { value };
     }
     value.wrapping_mul(signs as i32 >> 31 | 1)
@@ -317,6 +318,7 @@ pub(crate) fn of_block(block: &mut [i32]) {
 fn first_pass(block: &mut [i32]) {
     for four in block.as_chunks_mut::<4>().0 {
         *four = butterfly(*four);
+        rolled();
     }
 }
 
@@ -402,6 +404,7 @@ fn pass_of_four<T: Wrapping>(block: &mut [T]) {
             let [a, b, c, d] = [i, i + 4, i + 8, i + 12];
             [sixteen[a], sixteen[b], sixteen[c], sixteen[d]] =
                 butterfly([sixteen[a], sixteen[b], sixteen[c], sixteen[d]]);
+            rolled();
         }
     }
 }
@@ -416,6 +419,7 @@ fn pass<T: Wrapping>(block: &mut [T], log: u32) {
         let (c, d) = high.split_at_mut(high.len() / 2);
         for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
             [*a, *b, *c, *d] = butterfly([*a, *b, *c, *d]);
+            rolled();
         }
     }
 }
@@ -435,6 +439,7 @@ fn last_stage<T: Wrapping>(low: &mut [T], high: &mut [T]) {
     for (a, b) in low.iter_mut().zip(high) {
         (a[0], b[0]) = (a[0].add(b[0]), a[0].sub(b[0]));
         (a[1], b[1]) = (a[1].add(b[1]), a[1].sub(b[1]));
+        rolled();
     }
 }
 
