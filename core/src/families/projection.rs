@@ -258,7 +258,7 @@ impl<'q> InPairs<'q> {
         }
         let padding = words.get_mut(self.q.len().div_ceil(2)..).unwrap_or_default();
         // A zero that the compiler does not know: no routine that clears memory.
-        padding.fill_with(|| core::hint::black_box(0));
+        padding.fill(core::hint::black_box(0));
         of_block(words);
     }
 
@@ -299,7 +299,7 @@ fn load_pairs(places: &mut [i32], pairs: &[u32], mut signs: u32) {
 /// −value when bit 31 of `signs` is set, else the value. On the smallest cores a branch is
 /// shorter than anything else, on others a product.
 #[inline(always)]
-fn signed(value: i32, signs: u32) -> i32 {
+pub(crate) fn signed(value: i32, signs: u32) -> i32 {
     if SMALLEST {
         return if (signs as i32) < 0 { value.wrapping_neg() } else { value };
     }
@@ -315,7 +315,7 @@ pub(crate) fn of_block(block: &mut [i32]) {
 
 /// The transforms of four numbers.
 #[inline(never)]
-fn first_pass(block: &mut [i32]) {
+pub(crate) fn first_pass(block: &mut [i32]) {
     for four in block.as_chunks_mut::<4>().0 {
         *four = butterfly(*four);
         rolled();
