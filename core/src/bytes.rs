@@ -16,6 +16,11 @@ pub(crate) const fn u16_at(bytes: &[u8], at: usize) -> u16 {
 
 #[inline(never)]
 pub(crate) const fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    if let Some((_, tail)) = bytes.split_at_checked(at)
+        && let Some(&four) = tail.first_chunk()
+    {
+        return u32::from_le_bytes(four);
+    }
     u16_at(bytes, at) as u32 | (u16_at(bytes, at.wrapping_add(2)) as u32) << 16
 }
 

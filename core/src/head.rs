@@ -12,9 +12,9 @@ use crate::bytes::u16_at;
 use crate::format::bank::Bank;
 use crate::format::family::{Family, Width};
 use crate::format::model::Model;
-use crate::needs::{Needs, Profile, serves};
-use crate::sink::{FEATURE_ONE, PADDED, Sink};
-use crate::weigh::{Operands, code_at, takes_operands, weigh};
+use crate::needs::{Needs, Only, Profile, serves};
+use crate::sink::{FEATURE_ONE, MAX_RUN, RUN, SMALL_RUN, Sink, features, features_mut, run_memory};
+use crate::weigh::{Pairs, code_at, lay_out, total, weigh, weigh_small};
 
 /// Adds a bank's features, weighted, to the accumulators of all outputs.
 pub(crate) struct Head<'m, 's, P> {
@@ -31,19 +31,13 @@ pub(crate) struct Head<'m, 's, P> {
     /// Whether the sums are those of codes times features, not yet times the multiplier:
     /// of the first bank, where features and codes are bytes at most.
     plain: bool,
-    /// Memory for features.
-    operands: Operands<'s>,
     profile: PhantomData<P>,
 }
 
 /// Sums of offsets wrap: in 32 bits those of a model that was not checked may.
 impl<'m, 's, P: Profile> Head<'m, 's, P> {
     /// The head of the model, before its first bank.
-    pub(crate) fn new(
-        model: &'m Model<'m>,
-        sums: &'s mut [[i32; 2]],
-        operands: Operands<'s>,
-    ) -> Self {
+    pub(crate) fn new(model: &'m Model<'m>, sums: &'s mut [[i32; 2]]) -> Self {
         // A zero that the compiler does not know: no routine that clears memory.
         let zero = core::hint::black_box(0);
         for sum in &mut *sums {
@@ -59,7 +53,6 @@ impl<'m, 's, P: Profile> Head<'m, 's, P> {
             sums,
             total: 0,
             plain: false,
-            operands,
             profile: PhantomData,
         }
     }
@@ -69,9 +62,16 @@ impl<'m, 's, P: Profile> Head<'m, 's, P> {
         self.row_bytes = bank.row_bytes();
         self.width = bank.width;
         self.total = 0;
-        // 65,535 features times 255·127 fit an i32; those of 16 bits do not.
-        let bytes = !matches!(bank.family, Family::Linear | Family::Bin { .. });
-        self.plain = bank.index == 0 && bytes && self.bits() <= 8;
+        self.plain = is_plain(bank);
+    }
+
+    /// Whether the bank's sums are plain, a constant for the compiler where there is one bank.
+    #[inline]
+    fn plain(&self) -> bool {
+        match const { P::ONLY } {
+            Some(Only { banks: [bank], .. }) => is_plain(bank),
+            _ => self.plain,
+        }
     }
 
     /// The bits of a weight, a constant for the compiler where all have the same.
@@ -107,7 +107,7 @@ impl<'m, 's, P: Profile> Head<'m, 's, P> {
         for index in 0..self.sums.len() {
             let multiplier = self.multiplier(index);
             let mut added = excess.wrapping_mul(i64::from(multiplier));
-            if self.plain
+            if self.plain()
                 && let Some(sum) = self.sums.get_mut(index)
             {
                 added = added.wrapping_add(product(sum[0], multiplier) << 1);
@@ -126,43 +126,86 @@ impl<'m, 's, P: Profile> Head<'m, 's, P> {
 impl<P: Profile> Head<'_, '_, P> {
     /// Adds features times weights times 2^shift.
     #[inline(never)]
-    fn add(&mut self, first: usize, run: &[i8], shift: u32) {
+    fn add(&mut self, first: usize, run: &mut [u32], shift: u32) {
+        if P::SMALL {
+            let (run, bits) = (features(run), self.bits());
+            let total = run.iter().map(|&phi| i32::from(phi)).sum();
+            self.add_all(first, total, shift, |codes| weigh_small(bits, codes, run));
+        } else if let Some(run) = run.as_chunks_mut().0.first_chunk_mut() {
+            lay_out(run);
+            self.add_laid_out(first, run, shift);
+        }
+    }
+
+    /// The same for features that are laid out.
+    #[inline(never)]
+    fn add_laid_out(&mut self, first: usize, run: &Pairs, shift: u32) {
         let bits = self.bits();
-        let total = if takes_operands::<P>(bits) {
-            self.operands.set(run)
-        } else {
-            run.iter().map(|&phi| i32::from(phi)).sum()
-        };
+        self.add_all(first, total(run), shift, |codes| weigh::<P>(bits, codes, run));
+    }
+
+    /// The same for all outputs. `total`: Σ φ.
+    #[inline(always)]
+    fn add_all(&mut self, first: usize, total: i32, shift: u32, weigh: impl Fn(&[u8]) -> i32) {
         self.total = self.total.wrapping_add(total << shift);
-        // Features in front of a run are whole bytes of codes.
-        let mut row = self.weights_at.wrapping_add(first / 8 * usize::from(bits));
+        let bits = self.bits();
+        // Features in front of a run are whole bytes of codes. Behind the weights there always
+        // are digest and checksum, eight bytes.
+        let at = self.weights_at.wrapping_add(first / 8 * usize::from(bits));
+        let mut codes = self.model.blob.get(at..).unwrap_or_default();
+        let row_bytes = self.row_bytes;
+        let plain = self.plain();
         for index in 0..self.sums.len() {
-            // Behind the weights there always are digest and checksum, eight bytes.
-            let codes = self.model.blob.get(row..).unwrap_or_default();
-            row = row.wrapping_add(self.row_bytes);
-            let weighted = weigh::<P>(bits, codes, run, &self.operands);
-            if self.plain {
+            let weighted = weigh(codes);
+            if plain {
                 if let Some(sum) = self.sums.get_mut(index) {
                     sum[0] = sum[0].wrapping_add(weighted);
                 }
-                continue;
+            } else {
+                let multiplier = self.multiplier(index);
+                let mut weighted = product(weighted, multiplier);
+                if bits == 16 && serves::<P>(Needs::BITS_16) {
+                    // A byte of the codes at a time.
+                    let codes = codes.get(1..).unwrap_or_default();
+                    weighted += product(weigh(codes), multiplier) << 8;
+                }
+                // Modulo 2^64 on the way; what comes out at the end fits.
+                self.accumulate(index, weighted << (shift + 1));
             }
-            let multiplier = self.multiplier(index);
-            let mut weighted = product(weighted, multiplier);
-            if bits == 16 && serves::<P>(Needs::BITS_16) {
-                // A byte of the codes at a time.
-                let codes = codes.get(1..).unwrap_or_default();
-                weighted += product(weigh::<P>(bits, codes, run, &self.operands), multiplier) << 8;
+            let Some(rest) = codes.get(row_bytes..) else { return };
+            codes = rest;
+        }
+    }
+}
+
+impl<P: Profile> Head<'_, '_, P> {
+    fn wide_run_in<const WORDS: usize>(&mut self, first: usize, run: &[i16]) {
+        for part in [8, 1] {
+            let mut bytes = run_memory::<WORDS>();
+            for (byte, &phi) in features_mut(&mut bytes).iter_mut().zip(run) {
+                *byte = if part == 8 { (phi >> 8) as i8 } else { (phi as u8 >> 1) as i8 };
             }
-            // Modulo 2^64 on the way; what comes out at the end fits.
-            self.accumulate(index, weighted << (shift + 1));
+            self.add(first, &mut bytes, part);
         }
     }
 }
 
 impl<P: Profile> Sink for Head<'_, '_, P> {
-    fn run(&mut self, first: usize, run: &[i8], _: usize) {
-        self.add(first, run, 0);
+    fn run(&mut self, first: usize, run: &mut [u32], _: usize) {
+        // The trait's table has it in any case.
+        if may_come::<P>(false) {
+            self.add(first, run, 0);
+        }
+    }
+
+    fn laid_out(&mut self, first: usize, runs: &[Pairs], _: usize) {
+        if may_come::<P>(true) {
+            let mut first = first;
+            for run in runs {
+                self.add_laid_out(first, run, 0);
+                first += MAX_RUN;
+            }
+        }
     }
 
     /// In bytes: the high ones, and the low ones, halved, as their lowest bits are 0.
@@ -171,12 +214,10 @@ impl<P: Profile> Sink for Head<'_, '_, P> {
         if !serves::<P>(Needs::LINEAR) {
             return;
         }
-        for part in [8, 1] {
-            let mut bytes = [0; PADDED];
-            for (byte, &phi) in bytes.iter_mut().zip(run) {
-                *byte = if part == 8 { (phi >> 8) as i8 } else { (phi as u8 >> 1) as i8 };
-            }
-            self.add(first, &bytes, part);
+        if P::SMALL {
+            self.wide_run_in::<SMALL_RUN>(first, run);
+        } else {
+            self.wide_run_in::<RUN>(first, run);
         }
     }
 
@@ -196,6 +237,29 @@ impl<P: Profile> Sink for Head<'_, '_, P> {
             self.accumulate(index, weighted);
         }
     }
+}
+
+/// Whether there may be banks whose features come laid out, or others.
+const fn may_come<P: Profile>(laid_out: bool) -> bool {
+    let Some(only) = P::ONLY else {
+        let transforms = Needs::FOURIER.and(Needs::HADAMARD);
+        return !laid_out || !P::SMALL && serves::<P>(transforms);
+    };
+    let mut number = 0;
+    while number < only.banks.len() {
+        if only.banks[number].is_laid_out(P::FORM) == laid_out {
+            return true;
+        }
+        number += 1;
+    }
+    false
+}
+
+/// Whether the sums of a bank are first of codes times features: 65,535 features times
+/// 255·127 fit an i32; those of 16 bits do not.
+const fn is_plain(bank: &Bank<'_>) -> bool {
+    let bytes = !matches!(bank.family, Family::Linear | Family::Bin { .. });
+    bank.index == 0 && bytes && bank.width.bits <= 8
 }
 
 /// The accumulator as a number.

@@ -237,3 +237,16 @@ pub(crate) const fn known_inputs<P: Profile>() -> Option<u16> {
 pub(crate) const fn serves<P: Profile>(part: Needs) -> bool {
     P::NEEDS.covers(part)
 }
+
+/// Whether the core is of the smallest ones, ARMv6-M: it neither reads words at odd places nor
+/// does anything on a condition but branching.
+pub(crate) const SMALLEST: bool = cfg!(all(target_arch = "arm", not(target_has_atomic = "32")));
+
+/// Said in a loop: the smallest cores are spared copies of it, which cargo's own profile for
+/// releases makes. It is no instruction.
+#[inline(always)]
+pub(crate) fn rolled() {
+    if SMALLEST {
+        core::hint::black_box(());
+    }
+}

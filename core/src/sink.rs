@@ -1,24 +1,53 @@
 //! What becomes of a bank's features as they are made.
 
-use bytemuck::cast_slice_mut;
+use bytemuck::{cast_slice, cast_slice_mut};
 
 use crate::crc::Crc32;
+use crate::weigh::{Pairs, laid_feature};
 
 /// The value of a feature that is fully on: 1.0.
 pub const FEATURE_ONE: i16 = 127;
 
 /// The most features of a run.
-pub(crate) const MAX_RUN: usize = 64;
+pub(crate) const MAX_RUN: usize = 32;
 
-/// Runs are filled up with zeros to a multiple of this.
-pub(crate) const PADDED: usize = 16;
+/// Words of a run in the fast form: the head lays its features out there, in twice their
+/// bytes.
+pub(crate) const RUN: usize = MAX_RUN / 2;
+
+/// The same in the small form, where they stay as they are.
+pub(crate) const SMALL_RUN: usize = 4;
+
+/// Memory for a run of features, in words.
+#[inline(always)]
+pub(crate) fn run_memory<const WORDS: usize>() -> [u32; WORDS] {
+    // Zeros that the compiler does not know: no routine that clears memory.
+    [core::hint::black_box(0); WORDS]
+}
+
+/// Where the features of a run lie in its memory: at its end.
+#[inline(always)]
+pub(crate) fn features(run: &[u32]) -> &[i8] {
+    let bytes: &[i8] = cast_slice(run);
+    bytes.get(bytes.len().saturating_sub(MAX_RUN)..).unwrap_or_default()
+}
+
+/// The same, to be written.
+#[inline(always)]
+pub(crate) fn features_mut(run: &mut [u32]) -> &mut [i8] {
+    let bytes: &mut [i8] = cast_slice_mut(run);
+    bytes.get_mut(bytes.len().saturating_sub(MAX_RUN)..).unwrap_or_default()
+}
 
 /// Where a family hands its features to. A trait object: the families' code is there
 /// once, and of the sinks a program contains only those that it uses.
 pub(crate) trait Sink {
-    /// Features `first..first + length` of the bank, `first % 8 == 0`, at most [`MAX_RUN`],
-    /// with zeros behind them up to a multiple of [`PADDED`].
-    fn run(&mut self, first: usize, run: &[i8], length: usize);
+    /// Features `first..first + length` of the bank, `first % 8 == 0`, in the memory of a
+    /// run, with zeros behind them. The sink may change them.
+    fn run(&mut self, first: usize, run: &mut [u32], length: usize);
+
+    /// The same for features that are laid out for the head, in whole runs.
+    fn laid_out(&mut self, first: usize, runs: &[Pairs], length: usize);
 
     /// The same for features of 16 bits, those of the family linear.
     fn wide_run(&mut self, first: usize, run: &[i16]);
@@ -44,8 +73,12 @@ impl Features<'_> {
 }
 
 impl Sink for Features<'_> {
-    fn run(&mut self, first: usize, run: &[i8], length: usize) {
-        self.write(first, run.iter().take(length).map(|&phi| phi.into()));
+    fn run(&mut self, first: usize, run: &mut [u32], length: usize) {
+        self.write(first, features(run).iter().take(length).map(|&phi| phi.into()));
+    }
+
+    fn laid_out(&mut self, first: usize, runs: &[Pairs], length: usize) {
+        self.write(first, (0..length).map(|index| laid_feature(runs, index).into()));
     }
 
     fn wide_run(&mut self, first: usize, run: &[i16]) {
@@ -67,7 +100,9 @@ impl Sink for Features<'_> {
 pub(crate) struct Codes<'s>(pub(crate) &'s mut [u16]);
 
 impl Sink for Codes<'_> {
-    fn run(&mut self, _: usize, _: &[i8], _: usize) {}
+    fn run(&mut self, _: usize, _: &mut [u32], _: usize) {}
+
+    fn laid_out(&mut self, _: usize, _: &[Pairs], _: usize) {}
 
     fn wide_run(&mut self, _: usize, _: &[i16]) {}
 
@@ -82,9 +117,15 @@ impl Sink for Codes<'_> {
 
 /// Digested: the values as 16-bit integers, or the column of a one-hot grid.
 impl Sink for Crc32 {
-    fn run(&mut self, _: usize, run: &[i8], length: usize) {
-        for &phi in run.iter().take(length) {
+    fn run(&mut self, _: usize, run: &mut [u32], length: usize) {
+        for &phi in features(run).iter().take(length) {
             *self = self.bytes(&i16::from(phi).to_le_bytes());
+        }
+    }
+
+    fn laid_out(&mut self, _: usize, runs: &[Pairs], length: usize) {
+        for index in 0..length {
+            *self = self.bytes(&i16::from(laid_feature(runs, index)).to_le_bytes());
         }
     }
 
@@ -97,13 +138,6 @@ impl Sink for Crc32 {
     fn one_hot(&mut self, column: usize, _: usize) {
         *self = self.bytes(&(column as u32).to_le_bytes());
     }
-}
-
-/// Memory for a run of features, in words.
-#[inline(always)]
-pub(crate) fn run_memory<const WORDS: usize>() -> [u32; WORDS] {
-    // Zeros that the compiler does not know: no routine that clears memory.
-    [core::hint::black_box(0); WORDS]
 }
 
 /// Collects features to runs for a sink, in memory of so many words.
@@ -121,19 +155,20 @@ impl<'r, const WORDS: usize> Runs<'r, WORDS> {
 
     #[inline]
     pub(crate) fn push(&mut self, feature: i8) {
-        let run: &mut [i8] = cast_slice_mut(&mut self.run);
+        let run = features_mut(&mut self.run);
+        let most = run.len();
         if let Some(place) = run.get_mut(self.length) {
             *place = feature;
             self.length += 1;
         }
-        if self.length == 4 * WORDS {
+        if self.length == most {
             self.flush();
         }
     }
 
     #[inline(never)]
     pub(crate) fn flush(&mut self) {
-        hand_over(cast_slice_mut(&mut self.run), self.first, self.length, self.sink);
+        hand_over(&mut self.run, self.first, self.length, self.sink);
         self.first += self.length;
         self.length = 0;
     }
@@ -141,18 +176,12 @@ impl<'r, const WORDS: usize> Runs<'r, WORDS> {
 
 /// Hands over the first `length` features of a run, with zeros behind them.
 #[inline(never)]
-pub(crate) fn hand_over(run: &mut [i8], first: usize, length: usize, sink: &mut dyn Sink) {
+pub(crate) fn hand_over(run: &mut [u32], first: usize, length: usize, sink: &mut dyn Sink) {
     if length == 0 {
         return;
     }
-    let padded = length.next_multiple_of(PADDED);
-    for place in run.iter_mut().take(padded).skip(length) {
+    for place in features_mut(run).iter_mut().skip(length) {
         *place = core::hint::black_box(0);
     }
-    sink.run(first, run.get(..padded).unwrap_or_default(), length);
+    sink.run(first, run, length);
 }
-
-/// Words of a run in the fast form.
-pub(crate) const RUN: usize = MAX_RUN / 4;
-/// The same in the small form.
-pub(crate) const SMALL_RUN: usize = 4;

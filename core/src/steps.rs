@@ -14,7 +14,6 @@ use crate::head::{Head, finish};
 use crate::input::Input;
 use crate::needs::{Needs, Profile, serves};
 use crate::sink::Features;
-use crate::weigh::{Operands, operand_memory};
 
 /// Row `number` of those of the golden digest, as integers.
 #[inline]
@@ -94,23 +93,10 @@ pub(crate) fn for_each_bank<P: Profile>(model: &Model<'_>, mut each: impl FnMut(
 /// Features and head on the quantised row in the buffers: the scores.
 #[inline(never)]
 pub fn score<'w, P: Profile>(model: &Model<'_>, buffers: &'w mut impl Buffers) -> &'w [i32] {
-    let workspace = buffers.workspace();
-    if P::SMALL {
-        return score_in::<P>(model, workspace, &mut []);
-    }
-    score_in::<P>(model, workspace, &mut operand_memory())
-}
-
-#[inline(always)]
-fn score_in<'w, P: Profile>(
-    model: &Model<'_>,
-    workspace: Workspace<'w>,
-    memory: &mut [u32],
-) -> &'w [i32] {
-    let Workspace { inputs, block, wide, sums } = workspace;
+    let Workspace { inputs, block, wide, sums } = buffers.workspace();
     let sums = sums.get_mut(..model.outputs()).unwrap_or_default();
     let inputs = inputs.get(..model.inputs()).unwrap_or_default();
-    let mut head = Head::<P>::new(model, &mut *sums, Operands::new(memory));
+    let mut head = Head::<P>::new(model, &mut *sums);
     for_each_bank::<P>(model, |bank| {
         head.start(bank);
         generate::<P>(bank, inputs, block, wide, &mut head);

@@ -1,191 +1,238 @@
 //! Packed codes of weights times features: Σ u·φ.
 
+use core::cell::Cell;
+
 use bytemuck::try_cast_slice;
 
 use crate::bytes::{byte_at, u32_at};
-use crate::needs::{Needs, Profile, serves};
-use crate::sink::{MAX_RUN, PADDED};
+use crate::needs::{Needs, Profile, SMALLEST, rolled, serves};
+use crate::sink::MAX_RUN;
 
-/// Features that one sum of products is taken over.
-const PART: usize = PADDED;
-
-/// Features of a run, laid out for [`weigh`].
+/// Features of a run, laid out for [`weigh`]: of each eight in order features 4 + i, and i in
+/// the high half, for i = 0…3.
 ///
 /// A 32-bit product of two pairs of 16 bits, (a + b·2^16)(d + c·2^16), has a·d in its low
 /// half and a·c + b·d above: two products of codes and features in one, where the features'
 /// pairs lie the other way round. As a number modulo 2^32 it is a sum that goes on over
 /// several such products while both halves fit 16 bits with their signs; what the low half
 /// is is then known, and taken off.
-pub(crate) struct Operands<'o> {
-    /// Of each eight features in order: features 4 + i, and i in the high half, for
-    /// i = 0…3. Zeros up to a whole part.
-    pairs: &'o mut [u32],
-    parts: usize,
-}
+pub(crate) type Pairs = [[u32; 4]; MAX_RUN / 8];
 
-/// Memory for [`Operands`].
+/// Two features as a pair.
 #[inline(always)]
-pub(crate) fn operand_memory() -> [u32; MAX_RUN / 2] {
-    // Zeros that the compiler does not know: no routine that clears memory.
-    [core::hint::black_box(0); MAX_RUN / 2]
+pub(crate) fn pair(high: i32, low: i32) -> u32 {
+    (high << 16).wrapping_add(low) as u32
 }
 
-impl<'o> Operands<'o> {
-    /// Of no features, in memory of [`operand_memory`]; without any where none are taken.
-    pub(crate) fn new(pairs: &'o mut [u32]) -> Self {
-        Self { pairs, parts: 0 }
-    }
+/// The high and the low one of a pair.
+#[inline(always)]
+fn parts(pair: u32) -> [i32; 2] {
+    let low = i32::from(pair as i16);
+    [(pair as i32).wrapping_sub(low) >> 16, low]
+}
 
-    /// Lays out a run of whole parts; gives Σ φ.
-    #[inline(never)]
-    pub(crate) fn set(&mut self, run: &[i8]) -> i32 {
-        self.parts = run.len() / PART;
-        let places = self.pairs.as_chunks_mut::<4>().0;
-        // Of 32 features in each half.
-        let mut sum = 0u32;
-        for (&eight, place) in run.as_chunks::<8>().0.iter().zip(places) {
-            let [a, b, c, d] = pairs(eight);
-            sum = sum.wrapping_add(a).wrapping_add(b).wrapping_add(c).wrapping_add(d);
-            *place = [a, b, c, d];
+/// Lays out the features of a run in its memory.
+#[inline(never)]
+pub(crate) fn lay_out(run: &mut Pairs) {
+    let words = Cell::from_mut(run.as_flattened_mut()).as_slice_of_cells();
+    let bytes = words.get(words.len() / 2..).unwrap_or_default();
+    // What is written was read before.
+    for ([a, b, c, d], [first, second]) in words.as_chunks::<4>().0.iter().zip(bytes.as_chunks().0)
+    {
+        let (first, second) = (u32::from_le(first.get()), u32::from_le(second.get()));
+        let set = |place: &Cell<u32>, up: u32| {
+            place.set(pair((first << up) as i32 >> 24, (second << up) as i32 >> 24));
+        };
+        set(a, 24);
+        set(b, 16);
+        set(c, 8);
+        set(d, 0);
+    }
+}
+
+/// Feature `index` of runs that are laid out.
+pub(crate) fn laid_feature(runs: &[Pairs], index: usize) -> i8 {
+    let pair = runs.as_flattened().get(index / 8).and_then(|eight| eight.get(index % 4));
+    let [high, low] = parts(pair.copied().unwrap_or(0));
+    (if index % 8 < 4 { high } else { low }) as i8
+}
+
+/// Zeros for the features from number `length` on.
+#[inline(never)]
+pub(crate) fn clear_behind(pairs: &mut [[u32; 4]], length: usize) {
+    for (number, eight) in pairs.iter_mut().enumerate().skip(length / 8) {
+        for (index, place) in eight.iter_mut().enumerate() {
+            let index = 8 * number + index;
+            let [high, low] = parts(*place);
+            *place = pair(
+                if index < length { high } else { 0 },
+                if index + 4 < length { low } else { 0 },
+            );
+            rolled();
         }
-        high(sum) + i32::from(sum as i16)
-    }
-
-    #[inline]
-    fn parts(&self) -> &[[u32; PART / 2]] {
-        self.pairs.as_chunks().0.get(..self.parts).unwrap_or_default()
     }
 }
 
-/// The pairs of eight features.
-#[inline(always)]
-fn pairs([a, b, c, d, e, f, g, h]: [i8; 8]) -> [u32; 4] {
-    let pair = |high, low| (i32::from(high) << 16).wrapping_add(i32::from(low)) as u32;
-    [pair(a, e), pair(b, f), pair(c, g), pair(d, h)]
-}
-
-/// Adds Σ u·φ of the pairs of eight features from `$at` on and as many codes, in the high
-/// half, where `$lanes` has codes 0 to 3 of them from bit 0 on, each `$bits` after the
-/// other, and codes 4 to 7 from bit 16 on. Step by step: small cores have few registers.
-macro_rules! add_eight {
-    ($sum:ident, $lanes:expr, $pairs:ident, $at:literal, $bits:literal) => {
-        let lanes: u32 = $lanes;
-        let mask = ((1u32 << $bits) - 1) * 0x1_0001;
-        $sum = (lanes & mask).wrapping_mul($pairs[$at]).wrapping_add($sum);
-        $sum = (lanes >> $bits & mask).wrapping_mul($pairs[$at + 1]).wrapping_add($sum);
-        $sum = (lanes >> (2 * $bits) & mask).wrapping_mul($pairs[$at + 2]).wrapping_add($sum);
-        $sum = (lanes >> (3 * $bits) & mask).wrapping_mul($pairs[$at + 3]).wrapping_add($sum);
-    };
+/// Σ φ of a run that is laid out.
+#[inline(never)]
+pub(crate) fn total(run: &Pairs) -> i32 {
+    let four = |&[a, b, c, d]: &[u32; 4]| a.wrapping_add(b).wrapping_add(c).wrapping_add(d);
+    let [p, q, r, s] = run;
+    let sum = four(p).wrapping_add(four(q)).wrapping_add(four(r)).wrapping_add(four(s));
+    // Of 16 features in each half.
+    let [high, low] = parts(sum);
+    high + low
 }
 
 /// The high half of a sum of products.
 #[inline(always)]
 fn high(sum: u32) -> i32 {
-    let sum = sum as i32;
-    sum.wrapping_sub(i32::from(sum as i16)) >> 16
+    parts(sum)[0]
 }
 
-/// Four bits: a sum of at most 16·15·128 in the high half.
+/// Adds Σ u·φ of the pairs of eight features and as many codes, in the high half, where
+/// `lanes` has codes 0 to 3 of them from bit 0 on, and codes 4 to 7 from bit 16 on. Written
+/// out, and step by step: small cores have few registers.
 #[inline(always)]
-fn four([first, second]: [u32; 2], pairs: &[u32; PART / 2]) -> i32 {
-    let mut sum = 0u32;
-    add_eight!(sum, first, pairs, 0, 4);
-    add_eight!(sum, second, pairs, 4, 4);
-    high(sum)
+fn add<const BITS: u32>(mut sum: u32, lanes: u32, &[a, b, c, d]: &[u32; 4]) -> u32 {
+    let mask = ((1u32 << BITS) - 1) * 0x1_0001;
+    sum = (lanes & mask).wrapping_mul(a).wrapping_add(sum);
+    sum = (lanes >> BITS & mask).wrapping_mul(b).wrapping_add(sum);
+    sum = (lanes >> (2 * BITS) & mask).wrapping_mul(c).wrapping_add(sum);
+    (lanes >> (3 * BITS) & mask).wrapping_mul(d).wrapping_add(sum)
 }
 
+/// Four bits: sums of at most 16·15·128 in the high half.
 #[inline(never)]
-fn fours(codes: &[u8], parts: &[[u32; PART / 2]]) -> i32 {
-    let codes = codes.as_chunks::<8>().0;
-    // Small cores read a word at once where it lies at a whole one. Elsewhere the compiler
-    // knows that this is the same.
-    let words = try_cast_slice::<_, [u32; 2]>(codes).unwrap_or_default();
-    let mut total = 0;
-    for (place, (pairs, &[a, b, c, d, e, f, g, h])) in parts.iter().zip(codes).enumerate() {
-        let two = match words.get(place) {
-            Some(two) => two.map(u32::from_le),
-            None => [u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h])],
-        };
-        total += four(two, pairs);
-    }
-    total
+fn fours<W: Word>(codes: &[W; 4], [p, q, r, s]: &Pairs) -> i32 {
+    let [i, j, k, l] = codes;
+    let first = high(add::<4>(add::<4>(0, i.word(), p), j.word(), q));
+    first + high(add::<4>(add::<4>(0, k.word(), r), l.word(), s))
 }
 
 /// Three bits.
 #[inline(never)]
-fn threes(codes: &[u8], parts: &[[u32; PART / 2]]) -> i32 {
-    let lanes = |a, b, c| {
-        let word = u32::from_le_bytes([a, b, c, 0]);
-        word & 0xfff | word >> 12 << 16
-    };
-    let mut total = 0;
-    for (pairs, &[a, b, c, d, e, f]) in parts.iter().zip(codes.as_chunks::<6>().0) {
-        let mut sum = 0u32;
-        add_eight!(sum, lanes(a, b, c), pairs, 0, 3);
-        add_eight!(sum, lanes(d, e, f), pairs, 4, 3);
-        total += high(sum);
-    }
-    total
+fn threes<W: Word>(codes: &[W; 3], [p, q, r, s]: &Pairs) -> i32 {
+    let lanes = |word: u32| word & 0xfff | word << 4 & 0xfff_0000;
+    let [i, j, k] = codes;
+    let (i, j) = (i.word(), j.word());
+    let sum = add::<3>(add::<3>(0, lanes(i), p), lanes(i >> 24 | j << 8), q);
+    let k = k.word();
+    high(add::<3>(add::<3>(sum, lanes(j >> 16 | k << 16), r), lanes(k >> 8), s))
 }
 
 /// Two bits.
 #[inline(never)]
-fn twos(codes: &[u8], parts: &[[u32; PART / 2]]) -> i32 {
-    let lanes = |a, b| u32::from(a) | u32::from(b) << 16;
-    let mut total = 0;
-    for (pairs, &[a, b, c, d]) in parts.iter().zip(codes.as_chunks::<4>().0) {
-        let mut sum = 0u32;
-        add_eight!(sum, lanes(a, b), pairs, 0, 2);
-        add_eight!(sum, lanes(c, d), pairs, 4, 2);
-        total += high(sum);
+fn twos<W: Word>(codes: &[W; 2], [p, q, r, s]: &Pairs) -> i32 {
+    let lanes = |word: u32| word & 0xffff | word << 8;
+    let [i, j] = codes;
+    let (i, j) = (i.word(), j.word());
+    let sum = add::<2>(add::<2>(0, lanes(i), p), lanes(i >> 16), q);
+    high(add::<2>(add::<2>(sum, lanes(j), r), lanes(j >> 16), s))
+}
+
+/// Four bytes of codes.
+trait Word {
+    fn word(&self) -> u32;
+}
+
+/// Where they lie.
+impl Word for [u8; 4] {
+    #[inline(always)]
+    fn word(&self) -> u32 {
+        u32::from_le_bytes(*self)
     }
-    total
+}
+
+/// At a whole word.
+impl Word for u32 {
+    #[inline(always)]
+    fn word(&self) -> u32 {
+        Self::from_le(*self)
+    }
+}
+
+/// Whether words are read at whole words only.
+const STRICT: bool = SMALLEST || cfg!(target_arch = "riscv32");
+
+/// Calls with the codes of a run as words: where they lie, if they lie at whole words or the
+/// core does not care, else a copy, with zeros for what is missing.
+#[inline(always)]
+fn in_words<const N: usize>(
+    codes: &[u8],
+    apart: impl Fn(&[[u8; 4]; N]) -> i32,
+    whole: impl Fn(&[u32; N]) -> i32,
+) -> i32 {
+    if let Some(codes) = codes.as_chunks::<4>().0.first_chunk::<N>() {
+        if !STRICT {
+            return apart(codes);
+        }
+        if let Ok(words) = try_cast_slice::<_, u32>(codes)
+            && let Some(words) = words.first_chunk()
+        {
+            return whole(words);
+        }
+    }
+    with_copy(codes, apart, whole)
+}
+
+/// A function of its own for its memory.
+#[inline(never)]
+fn with_copy<const N: usize>(
+    codes: &[u8],
+    apart: impl Fn(&[[u8; 4]; N]) -> i32,
+    whole: impl Fn(&[u32; N]) -> i32,
+) -> i32 {
+    // No routine that copies or clears memory.
+    let mut copy = [core::hint::black_box(0); N];
+    for (place, &four) in copy.iter_mut().zip(codes.as_chunks::<4>().0) {
+        *place = u32::from_ne_bytes(four);
+        core::hint::black_box(());
+    }
+    if STRICT { whole(&copy) } else { apart(&copy.map(u32::to_ne_bytes)) }
 }
 
 /// Codes of a byte, `step` bytes apart.
 #[inline(never)]
-fn bytes(codes: &[u8], run: &[i8], step: usize) -> i32 {
-    let mut sum = 0;
-    let mut at = 0;
-    for &phi in run {
-        sum += i32::from(byte_at(codes, at)) * i32::from(phi);
-        at += step;
+fn bytes(codes: &[u8], run: &Pairs, step: usize) -> i32 {
+    let (mut sum, mut at) = (0, 0);
+    for eight in run {
+        for &pair in eight {
+            let [high, low] = parts(pair);
+            sum += i32::from(byte_at(codes, at)) * high;
+            sum += i32::from(byte_at(codes, at + 4 * step)) * low;
+            at += step;
+        }
+        at += 4 * step;
     }
     sum
 }
 
-/// Σ u·φ over a run for codes of `bits` bits, of 16 the bytes that `codes` starts with.
-/// `codes` goes on behind the run, by eight bytes at least.
-#[inline]
-pub(crate) fn weigh<P: Profile>(
-    bits: u8,
-    codes: &[u8],
-    run: &[i8],
-    operands: &Operands<'_>,
-) -> i32 {
-    #[cfg(target_feature = "simd128")]
-    if P::SMALL {
-        return crate::simd::weigh(bits, codes, run);
-    }
-    if P::SMALL {
-        return any(bits, codes, run);
-    }
+/// Σ u·φ over a run for codes of `bits` bits, of 16 the bytes that `codes` starts with. `codes`
+/// goes on behind the last feature by eight bytes at least.
+#[inline(always)]
+pub(crate) fn weigh<P: Profile>(bits: u8, codes: &[u8], run: &Pairs) -> i32 {
     match bits {
-        2 if serves::<P>(Needs::BITS_2) => twos(codes, operands.parts()),
-        3 if serves::<P>(Needs::BITS_3) => threes(codes, operands.parts()),
-        4 if serves::<P>(Needs::BITS_4) => fours(codes, operands.parts()),
+        2 if serves::<P>(Needs::BITS_2) => in_words(codes, |c| twos(c, run), |c| twos(c, run)),
+        3 if serves::<P>(Needs::BITS_3) => in_words(codes, |c| threes(c, run), |c| threes(c, run)),
+        4 if serves::<P>(Needs::BITS_4) => in_words(codes, |c| fours(c, run), |c| fours(c, run)),
         8 if serves::<P>(Needs::BITS_8) => bytes(codes, run, 1),
         16 if serves::<P>(Needs::BITS_16) => bytes(codes, run, 2),
         _ => 0,
     }
 }
 
-/// Whether [`weigh`] takes operands for codes of `bits` bits.
-pub(crate) fn takes_operands<P: Profile>(bits: u8) -> bool {
-    !P::SMALL && bits < 8
+/// The same for features that are not laid out, in the small form.
+#[inline(always)]
+pub(crate) fn weigh_small(bits: u8, codes: &[u8], features: &[i8]) -> i32 {
+    #[cfg(target_feature = "simd128")]
+    return crate::simd::weigh(bits, codes, features);
+    #[cfg(not(target_feature = "simd128"))]
+    any(bits, codes, features)
 }
 
-/// The same for codes of all widths in one loop.
+/// Codes of all widths in one loop.
+#[cfg(any(test, not(target_feature = "simd128")))]
 #[inline(never)]
 fn any(width: u8, mut codes: &[u8], run: &[i8]) -> i32 {
     let bits = u32::from(width.min(8));
@@ -217,7 +264,8 @@ pub(crate) fn code_at(bits: u8, row: &[u8], index: usize) -> u32 {
 mod tests {
     use super::*;
     use crate::generator::Stream;
-    use crate::needs::{Any, Small};
+    use crate::needs::Any;
+    use crate::sink::{RUN, features, features_mut};
     use std::vec::Vec;
 
     /// The definition, code by code.
@@ -232,35 +280,34 @@ mod tests {
     fn every_width_in_both_forms_is_the_definition() {
         let stream = Stream::new(5, 0);
         for bits in [2, 3, 4, 8, 16] {
-            for length in (1..=MAX_RUN).step_by(if cfg!(miri) { 21 } else { 1 }) {
+            for length in (1..=MAX_RUN).step_by(if cfg!(miri) { 11 } else { 1 }) {
                 for kind in 0..4 {
                     let byte = |i: u64| stream.draw(1000 * kind + i) as u8;
-                    let codes: Vec<u8> =
-                        (0..200).map(|i| if kind == 1 { 255 } else { byte(i) }).collect();
-                    let run: Vec<i8> = (0..length as u64)
-                        .map(|i| match kind {
-                            0 => byte(500 + i) as i8,
+                    // Of the features and eight bytes behind them, at every alignment.
+                    let needed = (length * usize::from(bits)).div_ceil(8) + 8;
+                    let codes: Vec<u8> = (0..needed as u64 + 4)
+                        .map(|i| if kind == 1 { 255 } else { byte(i) })
+                        .collect();
+                    let codes = &codes[length % 4..][..needed];
+                    let mut run = [0; RUN];
+                    for (i, phi) in features_mut(&mut run)[..length].iter_mut().enumerate() {
+                        *phi = match kind {
+                            0 => byte(500 + i as u64) as i8,
                             1 => i8::MIN,
                             2 => i8::MAX,
-                            _ => {
-                                if byte(i) < 128 {
-                                    i8::MIN
-                                } else {
-                                    i8::MAX
-                                }
-                            }
-                        })
-                        .collect();
-                    let mut memory = operand_memory();
-                    let mut operands = Operands::new(&mut memory);
-                    operands.set(&[1; MAX_RUN]);
-                    let mut run = run;
-                    run.resize(length.next_multiple_of(PADDED), 0);
-                    let total: i32 = run.iter().map(|&phi| i32::from(phi)).sum();
-                    assert_eq!(operands.set(&run), total);
-                    let expected = naive(bits, &codes, &run);
-                    assert_eq!(weigh::<Any>(bits, &codes, &run, &operands), expected, "{bits}");
-                    assert_eq!(weigh::<Small>(bits, &codes, &run, &operands), expected, "{bits}");
+                            _ if byte(i as u64) < 128 => i8::MIN,
+                            _ => i8::MAX,
+                        };
+                    }
+                    let expected = naive(bits, codes, features(&run));
+                    assert_eq!(any(bits, codes, features(&run)), expected, "{bits}");
+                    let phis: Vec<i8> = features(&run).to_vec();
+                    let run = run.as_chunks_mut().0.first_chunk_mut().unwrap();
+                    lay_out(run);
+                    assert_eq!(total(run), phis.iter().map(|&phi| i32::from(phi)).sum());
+                    let laid = (0..MAX_RUN).map(|i| laid_feature(&[*run], i));
+                    assert_eq!(laid.collect::<Vec<_>>(), phis);
+                    assert_eq!(weigh::<Any>(bits, codes, run), expected, "{bits}");
                 }
             }
         }

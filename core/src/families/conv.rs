@@ -12,11 +12,13 @@
 use core::ops::Range;
 
 use super::Offsets;
-use super::projection::{ROUNDED, UPPER, butterfly, lower_angle, of_block, walsh_hadamard};
+use super::projection::{
+    UPPER, Wrapping, first_pass, lower_angle, of_block, signed, walsh_hadamard,
+};
 use crate::format::bank::Bank;
 use crate::format::conv::{Axis, Conv, divided};
 use crate::generator::{Purpose, Stream, bank_draw};
-use crate::needs::{Needs, Profile, serves};
+use crate::needs::{Needs, Profile, SMALLEST, rolled, serves};
 use crate::numerics::{Scale, cosine};
 use crate::sink::{FEATURE_ONE, Runs, Sink};
 
@@ -36,7 +38,8 @@ pub(super) fn generate<P: Profile, const N: usize>(
     };
     let inputs = q.len() as u16;
     let mut dilations = 1;
-    while conv.dilated && conv.positions_fit(inputs, 1 << dilations) {
+    // Two taps 2^16 apart fit no row; in a bank that was not checked there may be one tap.
+    while conv.dilated && dilations < 16 && conv.positions_fit(inputs, 1 << dilations) {
         dilations += 1;
     }
     let listed = serves::<P>(Needs::LISTS) && bank.is_kept();
@@ -49,6 +52,8 @@ pub(super) fn generate<P: Profile, const N: usize>(
     let mut runs = Runs::<N>::new(sink);
     let mut indices = bank.indices_of::<P>();
     let mut next = indices.next();
+    // The block of which the taps are listed, and whether they could be.
+    let (mut listed_number, mut in_pairs) = (usize::MAX, false);
     while let Some(index) = next {
         let number = divided(index, length * cells);
         let before = number * length;
@@ -70,8 +75,10 @@ pub(super) fn generate<P: Profile, const N: usize>(
         let down = Places::of(y, cell_row, stride, dilation);
         let along = Places::of(x, cell - cell_row * x.cells, stride, dilation);
         clear(sums);
-        let offsets = Offsets::from(draw, before);
-        let in_pairs = window.list(taps);
+        let offsets = Offsets::from(draw, before).rounded();
+        if number != listed_number {
+            (listed_number, in_pairs) = (number, window.list(taps));
+        }
         let step = stride * usize::from(conv.channels);
         for row in down.range {
             let mut at = row * stride * window.line + along.range.start * step;
@@ -79,8 +86,7 @@ pub(super) fn generate<P: Profile, const N: usize>(
             while left > 0 {
                 let two = in_pairs && left > 1;
                 if in_pairs {
-                    window.load(at, if two { step } else { 0 }, taps, words);
-                    walsh_hadamard(words);
+                    window.pair(at, if two { step } else { 0 }, taps, words);
                 } else {
                     window.fold(at, words);
                     of_block(words);
@@ -114,11 +120,10 @@ pub(super) fn generate<P: Profile, const N: usize>(
     runs.flush();
 }
 
-/// Fills a buffer with zeros that the compiler does not know: no routine that clears memory.
+/// Fills a buffer with a zero that the compiler does not know: no routine that clears memory.
 fn clear(buffer: &mut [i32]) {
-    for place in buffer {
-        *place = core::hint::black_box(0);
-    }
+    let zero = core::hint::black_box(0);
+    buffer.iter_mut().for_each(|place| *place = zero);
 }
 
 /// Adds what the filters' angles stand for at a position, or at two, to their sums. A
@@ -135,7 +140,7 @@ fn add(
         let mut add = |sum: &mut i32, word: i32| {
             let offset = offsets.add_next(0);
             let low = value(lower_angle(word).wrapping_add(offset));
-            *sum = sum.wrapping_add(low + value((word as u32).wrapping_add(offset | ROUNDED)));
+            *sum = sum.wrapping_add(low + value((word as u32).wrapping_add(offset)));
         };
         // In twos: fewer instructions of the loop's own.
         let (sums, words) = (sums.as_chunks_mut::<2>().0, words.as_chunks::<2>().0);
@@ -241,25 +246,23 @@ impl Window<'_> {
                 *place = tap as i16;
             }
         });
-        // Beyond the last input: zeros up to four.
-        places.take(3).for_each(|place| *place = -1);
         true
     }
 
-    /// The numbers of the position at `at`, with their signs, and in the upper parts those
-    /// of the one `step` further, with the first two stages of the transform.
-    fn load(&self, at: usize, step: usize, taps: &[i16], words: &mut [i32]) {
-        let taps = taps.as_chunks::<4>().0;
-        let taps = taps.get(..self.conv.taps().div_ceil(4)).unwrap_or_default();
+    /// The transform of the numbers of the position at `at`, with their signs, and in the upper
+    /// parts of those of the one `step` further.
+    fn pair(&self, at: usize, step: usize, taps: &[i16], words: &mut [i32]) {
         let (first, second) = (self.q.get(at..), self.q.get(at + step..));
         let (Some(first), Some(second)) = (first, second) else { return };
-        let (now, later) = taps.split_at_checked(8).unwrap_or((taps, &[]));
-        let words = words.as_chunks_mut::<4>().0;
-        let Some((places, rest)) = words.split_at_mut_checked(now.len()) else { return };
-        load(first, second, now, (self.signs.words[0] >> 32) as u32, places);
-        let Some((places, rest)) = rest.split_at_mut_checked(later.len()) else { return };
-        load(first, second, later, self.signs.words[0] as u32, places);
-        clear(rest.as_flattened_mut());
+        let Some(taps) = taps.get(..self.conv.taps()) else { return };
+        let (now, later) = taps.split_at_checked(32).unwrap_or((taps, &[]));
+        let signs = self.signs.words[0];
+        load(first, second, now, (signs >> 32) as u32, words);
+        load(first, second, later, signs as u32, words.get_mut(32..).unwrap_or_default());
+        clear(words.get_mut(taps.len()..).unwrap_or_default());
+        // Four zeros stay zeros.
+        first_pass(words.get_mut(..taps.len().next_multiple_of(4)).unwrap_or_default());
+        walsh_hadamard(words);
     }
 
     /// The numbers of the position at `at`, scaled and with their signs, folded to the
@@ -285,23 +288,19 @@ impl Window<'_> {
     }
 }
 
-/// The numbers of up to 32 taps, with their signs, the highest bit first, and the first two
-/// stages of the transform. A function of its own for the registers.
+/// The numbers of up to 32 taps, with their signs, the highest bit first. A function of its own
+/// for the registers.
 #[inline(never)]
-fn load(first: &[i16], second: &[i16], taps: &[[i16; 4]], mut signs: u32, words: &mut [[i32; 4]]) {
-    let mut one = |tap: i16| {
+fn load(first: &[i16], second: &[i16], taps: &[i16], mut signs: u32, words: &mut [i32]) {
+    // One comparison serves both.
+    let Some(first) = first.get(..second.len()) else { return };
+    for (place, &tap) in words.iter_mut().zip(taps) {
         let tap = usize::from(tap as u16);
-        let (low, high) = match (first.get(tap), second.get(tap)) {
-            (Some(&low), Some(&high)) => (low, high),
-            _ => (0, 0),
-        };
+        let (Some(&low), Some(&high)) = (first.get(tap), second.get(tap)) else { return };
         let low = i32::from(low >> (UPPER - 16));
         let both = (i32::from(high >> (UPPER - 16)) << UPPER).wrapping_add(low);
-        let flip = signs as i32 >> 31;
+        *place = if SMALLEST { signed(both, signs) } else { both.signed(signs) };
         signs <<= 1;
-        (both ^ flip).wrapping_sub(flip)
-    };
-    for (four, &[a, b, c, d]) in words.iter_mut().zip(taps) {
-        *four = butterfly([one(a), one(b), one(c), one(d)]);
+        rolled();
     }
 }

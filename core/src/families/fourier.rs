@@ -3,14 +3,15 @@
 use bytemuck::cast_slice_mut;
 
 use super::Offsets;
-use super::projection::{Dense, UPPER, is_hadamard, transform, two_transforms};
-use crate::format::bank::{Bank, fourier_block, in_pairs};
+use super::projection::{Dense, InPairs, is_hadamard, lower_angle, transform};
+use crate::format::bank::{Bank, fourier_block, hadamard_block, in_pairs, paired_words};
 use crate::generator::{Purpose, bank_draw};
-use crate::needs::{Needs, Profile, known_inputs, serves};
+use crate::needs::{Needs, Profile, known_inputs, rolled, serves};
 use crate::numerics::cosine;
-use crate::sink::{Runs, Sink, hand_over, run_memory};
+use crate::sink::{MAX_RUN, Runs, Sink, features_mut, hand_over, run_memory};
+use crate::weigh::{clear_behind, pair};
 
-#[inline(never)]
+#[inline(always)]
 pub(super) fn generate<P: Profile, const N: usize>(
     bank: &Bank<'_>,
     q: &[i16],
@@ -23,72 +24,12 @@ pub(super) fn generate<P: Profile, const N: usize>(
         dense::<P, N>(bank, q, draw, sink);
         return;
     }
-    // Another bank may need longer buffers.
-    let length = fourier_block(q.len() as u16, P::FORM);
     let inputs = const { known_inputs::<P>() }.map_or(q.len(), usize::from);
-    if !P::SMALL && in_pairs(inputs) {
-        let words = wide.get_mut(..length).unwrap_or_default();
-        transformed::<P, N, i32>(bank, q, words, draw, sink);
-    } else {
-        let block = block.get_mut(..length).unwrap_or_default();
-        transformed::<P, N, i16>(bank, q, block, draw, sink);
-    }
-}
-
-/// Phases of a transform or a part of one, or, in words, of two transforms.
-trait Phase: Copy {
-    /// How many phases are in one.
-    const EACH: usize;
-
-    /// Makes those from number `first` on, a multiple of how many they are.
-    fn fill<P: Profile>(bank: &Bank<'_>, first: usize, q: &[i16], phases: &mut [Self]);
-
-    /// The angle of the only or the lower phase; a full turn is 2^32.
-    fn angle(self) -> u32;
-}
-
-impl Phase for i16 {
-    const EACH: usize = 1;
-
-    fn fill<P: Profile>(bank: &Bank<'_>, first: usize, q: &[i16], phases: &mut [Self]) {
-        transform::<P, i16>(bank, first, q, phases);
-    }
-
-    #[inline(always)]
-    fn angle(self) -> u32 {
-        (self as u32) << 16
-    }
-}
-
-impl Phase for i32 {
-    const EACH: usize = 2;
-
-    fn fill<P: Profile>(bank: &Bank<'_>, first: usize, q: &[i16], phases: &mut [Self]) {
-        two_transforms(bank, first >> (phases.len().trailing_zeros() & 31), q, phases);
-    }
-
-    #[inline(always)]
-    fn angle(self) -> u32 {
-        (self as u32) << UPPER
-    }
-}
-
-/// Features of transforms.
-#[inline(always)]
-fn transformed<P: Profile, const N: usize, T: Phase + Into<i32>>(
-    bank: &Bank<'_>,
-    q: &[i16],
-    phases: &mut [T],
-    draw: u64,
-    sink: &mut dyn Sink,
-) {
-    if phases.is_empty() {
-        return;
-    }
-    if serves::<P>(Needs::LISTS) && bank.is_kept() {
-        kept::<P, N, T>(bank, q, phases, draw, sink);
-    } else {
-        whole::<P, N, T>(bank, q, phases, draw, sink);
+    match (!P::SMALL && in_pairs(inputs), serves::<P>(Needs::LISTS) && bank.is_kept()) {
+        (true, true) => kept_in_pairs::<P, N>(bank, q, wide, draw, sink),
+        (true, false) => whole_in_pairs::<P>(bank, q, wide, draw, sink),
+        (false, true) => kept::<P, N>(bank, q, block, draw, sink),
+        (false, false) => whole::<P, N>(bank, q, block, draw, sink),
     }
 }
 
@@ -107,50 +48,105 @@ fn dense<P: Profile, const N: usize>(bank: &Bank<'_>, q: &[i16], draw: u64, sink
 
 /// Transform after transform, all features.
 #[inline(never)]
-fn whole<P: Profile, const N: usize, T: Phase + Into<i32>>(
+fn whole<P: Profile, const N: usize>(
     bank: &Bank<'_>,
     q: &[i16],
-    phases: &mut [T],
+    block: &mut [i16],
     draw: u64,
     sink: &mut dyn Sink,
 ) {
+    let Some(phases) = block.get_mut(..fourier_block(q.len() as u16, P::FORM)) else { return };
     let features = usize::from(bank.features);
     let mut offsets = Offsets::from(draw, 0);
     let mut memory = run_memory::<N>();
-    let run: &mut [i8] = cast_slice_mut(&mut memory);
     let mut first = 0;
     while first < features {
-        T::fill::<P>(bank, first, q, phases);
-        for part in 0..T::EACH {
-            for phases in phases.chunks(run.len()) {
-                let length = phases.len().min(features.saturating_sub(first));
-                let phases = phases.get(..length).unwrap_or_default();
-                if part == 0 {
-                    cosines::<P, T>(phases, T::angle, &mut offsets, run);
-                } else {
-                    let mut raised = offsets.of_uppers();
-                    cosines::<P, T>(phases, |word| word.into() as u32, &mut raised, run);
-                    offsets = raised.of_lowers();
-                }
-                hand_over(run, first, length, sink);
-                first += length;
-            }
+        transform::<P, i16>(bank, first, q, phases);
+        for phases in phases.chunks(features_mut(&mut memory).len().max(1)) {
+            let length = phases.len().min(features.saturating_sub(first));
+            let phases = phases.get(..length).unwrap_or_default();
+            cosines::<P>(phases, &mut offsets, features_mut(&mut memory));
+            hand_over(&mut memory, first, length, sink);
+            first += length;
         }
     }
+}
+
+/// The same of transforms in pairs, where the features take the place of the phases.
+#[inline(never)]
+fn whole_in_pairs<P: Profile>(
+    bank: &Bank<'_>,
+    q: &[i16],
+    wide: &mut [i32],
+    draw: u64,
+    sink: &mut dyn Sink,
+) {
+    let inputs = const { known_inputs::<P>() }.unwrap_or(q.len() as u16);
+    let each = hadamard_block(inputs) / 2;
+    let Some(words) = wide.get_mut(..paired_words(inputs)) else { return };
+    let features = usize::from(bank.features);
+    let mut offsets = Offsets::from(draw, 0).rounded();
+    let mut transforms = InPairs::from(bank, 0, q);
+    let mut first = 0;
+    while first < features {
+        let mut at = 0;
+        while let Some(words) = words.get_mut(at..at + each) {
+            transforms.next(words);
+            at += each;
+        }
+        let length = (2 * words.len()).min(features - first);
+        let pairs = cast_slice_mut(words).as_chunks_mut().0;
+        cosines_in_pairs(pairs.get_mut(..length.div_ceil(8)).unwrap_or_default(), &mut offsets);
+        clear_behind(pairs, length);
+        let runs = pairs.as_chunks().0.get(..length.div_ceil(MAX_RUN)).unwrap_or_default();
+        sink.laid_out(first, runs, length);
+        first += length;
+    }
+}
+
+/// Features of phases in pairs, laid out for the head, in their place. A function of its own
+/// for the registers; the offsets stay in memory.
+#[inline(never)]
+fn cosines_in_pairs(words: &mut [[u32; 4]], offsets: &mut Offsets) {
+    for place in words {
+        let mut two = |word| {
+            let [even, odd] = angles(word);
+            let even = i32::from(cosine(offsets.add_next(even), false));
+            [even, i32::from(cosine(offsets.add_next(odd), false))]
+        };
+        // What is known is stored at once: registers are few.
+        let [a, b] = two(place[0]);
+        place[0] = pair(a, 0);
+        let [c, d] = two(place[1]);
+        place[1] = pair(b, 0);
+        rolled();
+        let [e, f] = two(place[2]);
+        place[2] = pair(c, 0);
+        place[0] = place[0].wrapping_add(e as u32);
+        place[1] = place[1].wrapping_add(f as u32);
+        rolled();
+        let [g, h] = two(place[3]);
+        place[2] = place[2].wrapping_add(g as u32);
+        place[3] = pair(d, h);
+        rolled();
+    }
+}
+
+/// The angles that a word of [`InPairs`] stands for, for rounded offsets; a full
+/// turn is 2^32.
+#[inline(always)]
+fn angles(word: u32) -> [u32; 2] {
+    let lower = lower_angle(word as i32);
+    [lower.wrapping_add(word), lower.wrapping_sub(word)]
 }
 
 /// Features of phases. A function of its own: small cores have too few registers to share
 /// them with the caller.
 #[inline(never)]
-fn cosines<P: Profile, T: Copy>(
-    phases: &[T],
-    angle: impl Fn(T) -> u32,
-    offsets: &mut Offsets,
-    run: &mut [i8],
-) {
+fn cosines<P: Profile>(phases: &[i16], offsets: &mut Offsets, run: &mut [i8]) {
     // A copy, which may live in registers.
     let mut next = *offsets;
-    let mut one = |phase| cosine(next.add_next(angle(phase)), P::SMALL);
+    let mut one = |phase: i16| cosine(next.add_next((phase as u32) << 16), P::SMALL);
     // In twos: fewer instructions of the loop's own.
     let (twos, last) = phases.as_chunks::<2>();
     for (place, &[first, second]) in run.as_chunks_mut::<2>().0.iter_mut().zip(twos) {
@@ -165,30 +161,55 @@ fn cosines<P: Profile, T: Copy>(
 
 /// The features of a list, and of transforms those that have any.
 #[inline(never)]
-fn kept<P: Profile, const N: usize, T: Phase + Into<i32>>(
+fn kept<P: Profile, const N: usize>(
     bank: &Bank<'_>,
     q: &[i16],
-    phases: &mut [T],
+    block: &mut [i16],
     draw: u64,
     sink: &mut dyn Sink,
 ) {
-    let (length, all) = (phases.len(), phases.len() * T::EACH);
+    let length = fourier_block(q.len() as u16, P::FORM);
+    let Some(phases) = block.get_mut(..length) else { return };
     let mut runs = Runs::<N>::new(sink);
     // Where the phases end that are there.
     let mut end = 0;
     for k in bank.indices_of::<P>() {
-        let first = k & !(all - 1);
+        let first = k & !(length - 1);
         if k >= end {
-            T::fill::<P>(bank, first, q, phases);
-            end = first + all;
+            transform::<P, i16>(bank, first, q, phases);
+            end = first + length;
         }
-        let mut offset = Offsets::from(draw, k);
-        let angle = match (phases.get(k - first), phases.get((k - first).wrapping_sub(length))) {
-            (Some(phase), _) => offset.add_next(phase.angle()),
-            (_, Some(&word)) if T::EACH > 1 => offset.of_uppers().add_next(word.into() as u32),
-            _ => 0,
-        };
+        let phase = phases.get(k - first).copied().unwrap_or(0);
+        let angle = Offsets::from(draw, k).add_next((phase as u32) << 16);
         runs.push(cosine(angle, P::SMALL));
+    }
+    runs.flush();
+}
+
+/// The same of transforms in pairs.
+#[inline(never)]
+fn kept_in_pairs<P: Profile, const N: usize>(
+    bank: &Bank<'_>,
+    q: &[i16],
+    wide: &mut [i32],
+    draw: u64,
+    sink: &mut dyn Sink,
+) {
+    let length = hadamard_block(q.len() as u16);
+    let Some(words) = wide.get_mut(..length / 2) else { return };
+    let mut runs = Runs::<N>::new(sink);
+    let mut end = 0;
+    for k in bank.indices_of::<P>() {
+        let first = k & !(length - 1);
+        if k >= end {
+            let number = first >> (length.trailing_zeros() & 31);
+            InPairs::from(bank, number, q).next(words);
+            end = first + length;
+        }
+        let word = words.get((k - first) / 2).copied().unwrap_or(0);
+        let [even, odd] = angles(word as u32);
+        let angle = if k % 2 == 0 { even } else { odd };
+        runs.push(cosine(Offsets::from(draw, k).rounded().add_next(angle), false));
     }
     runs.flush();
 }
@@ -202,16 +223,16 @@ mod tests {
     fn any_number_of_cosines_is_made() {
         let phases = [-20_000i16, -300, 0, 9000, 32_767];
         let (start, mut all) = (Offsets::from(0x1230_4560_7890, 0), [0; 8]);
-        cosines::<Any, i16>(&phases, Phase::angle, &mut start.clone(), &mut all);
+        cosines::<Any>(&phases, &mut start.clone(), &mut all);
         for length in 0..=phases.len() {
             let (mut offsets, mut run) = (start, [99; 8]);
-            cosines::<Any, i16>(&phases[..length], Phase::angle, &mut offsets, &mut run);
+            cosines::<Any>(&phases[..length], &mut offsets, &mut run);
             assert_eq!(run[..length], all[..length]);
             assert!(run[length..].iter().all(|&phi| phi == 99), "{length}");
         }
         let mut each = start;
         for (&phase, &phi) in phases.iter().zip(&all) {
-            assert_eq!(phi, cosine(each.add_next(phase.angle()), false));
+            assert_eq!(phi, cosine(each.add_next((phase as u32) << 16), false));
         }
     }
 }

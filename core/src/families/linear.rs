@@ -2,10 +2,10 @@
 
 use crate::format::bank::Bank;
 use crate::needs::Profile;
-use crate::sink::{PADDED, Sink};
+use crate::sink::Sink;
 
 /// Features of a run: they are wide, and few models have many.
-const RUN: usize = PADDED;
+const RUN: usize = 16;
 
 #[inline(never)]
 pub(super) fn generate<P: Profile>(bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {

@@ -96,14 +96,9 @@ impl Offsets {
         Self { offset: offset << 16, step: step << 16, growth: c << 16 }
     }
 
-    /// The same sequence for the upper phases of words: see [`projection::UPPER`].
-    pub(crate) fn of_uppers(self) -> Self {
+    /// The same sequence for angles from words: see [`projection::ROUNDED`].
+    pub(crate) fn rounded(self) -> Self {
         Self { offset: self.offset.wrapping_add(projection::ROUNDED), ..self }
-    }
-
-    /// From the offsets of uppers back.
-    pub(crate) fn of_lowers(self) -> Self {
-        Self { offset: self.offset.wrapping_sub(projection::ROUNDED), ..self }
     }
 
     /// The next offset added to an angle, of which a full turn is 2^32.

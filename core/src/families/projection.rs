@@ -2,10 +2,12 @@
 
 use core::marker::PhantomData;
 
+use bytemuck::{cast_slice, cast_slice_mut, try_cast_slice};
+
 use crate::format::bank::{Bank, hadamard_block, in_pairs};
 use crate::format::family::Law;
 use crate::generator::{Draws, Purpose, Stream};
-use crate::needs::{Needs, Profile, serves};
+use crate::needs::{Needs, Profile, SMALLEST, rolled, serves};
 use crate::numerics::{Scale, cauchy, normal};
 
 /// Whether the bank's projections are rows of a Hadamard transform.
@@ -196,8 +198,7 @@ pub(crate) fn transform<P: Profile, T: Wrapping>(
     block: &mut [T],
 ) {
     let log = hadamard_block(q.len() as u16).trailing_zeros() & 31;
-    let draw = ((first >> log) * q.len().div_ceil(64)) as u64;
-    let draws = Stream::of_bank(bank.seed, bank.index, Purpose::Weights).draws(draw);
+    let draws = sign_draws(bank, first >> log, q);
     let scale = if T::SCALED { bank.scale } else { Scale::ONE };
     if P::SMALL {
         fold(draws, first, scale, q, block);
@@ -212,11 +213,11 @@ pub(crate) fn transform<P: Profile, T: Wrapping>(
 ///
 /// Phases are numbers modulo a turn, of 12 bits: the upper one loses its turns beyond the
 /// word by itself. Below it 20 bits hold any sum of 255 of the lower ones with its sign:
-/// what that takes from the upper one [`ROUNDED`] gives back, as a part of the upper one's
+/// what that takes from the upper one [`ROUNDED`] gives back, as a part of the angle's
 /// offset. Bits below the upper one's remain, which offsets of 12 bits leave alone.
 pub(crate) const UPPER: u32 = 20;
 
-/// What the offsets of upper phases are greater by.
+/// What the offsets of angles with an upper phase in them are greater by.
 pub(crate) const ROUNDED: u32 = 1 << (UPPER - 1);
 
 /// The angle of the lower phase of a word; a full turn is 2^32.
@@ -225,70 +226,100 @@ pub(crate) fn lower_angle(word: i32) -> u32 {
     (word as u32) << UPPER
 }
 
-/// Fills `words` with the phases of two whole transforms, number `first` and the next one.
-#[inline(never)]
-pub(crate) fn two_transforms(bank: &Bank<'_>, first: usize, q: &[i16], words: &mut [i32]) {
-    let each = q.len().div_ceil(64);
-    let stream = Stream::of_bank(bank.seed, bank.index, Purpose::Weights);
-    let mut lower = stream.draws((first * each) as u64);
-    let mut upper = stream.draws(((first + 1) * each) as u64);
-    let (mut left, mut rest) = (q, &mut *words);
-    let (mut signs, mut later) = ([0; 2], [0; 2]);
-    let mut number = 0;
-    while !left.is_empty() {
-        let (now, others) = left.split_at_checked(32).unwrap_or((left, &[]));
-        let length = now.len().next_multiple_of(4);
-        let Some((places, behind)) = rest.split_at_mut_checked(length) else { return };
-        if number % 2 == 0 {
-            let draws = [lower.next(), upper.next()];
-            (signs, later) = (draws.map(|draw| (draw >> 32) as u32), draws.map(|draw| draw as u32));
-        }
-        let places = places.as_chunks_mut::<4>().0;
-        match now.as_chunks::<4>() {
-            (whole, []) if bank.scale == Scale::ONE => load_two(places, whole, signs),
-            _ => with_copy(now, bank.scale, |whole| load_two(places, whole, signs)),
-        }
-        (signs, left, rest) = (later, others, behind);
-        number += 1;
-    }
-    // A zero that the compiler does not know: no routine that clears memory.
-    rest.fill_with(|| core::hint::black_box(0));
-    walsh_hadamard(words);
+/// Draws of the signs of inputs for transform `number`, and the next ones.
+fn sign_draws(bank: &Bank<'_>, number: usize, q: &[i16]) -> Draws {
+    let first = number * q.len().div_ceil(64);
+    Stream::of_bank(bank.seed, bank.index, Purpose::Weights).draws(first as u64)
 }
 
-/// Up to 32 inputs with both signs, the highest bits first, and the first two stages; a
-/// function of its own for the registers.
-#[inline(never)]
-fn load_two(places: &mut [[i32; 4]], values: &[[i16; 4]], [mut lower, mut upper]: [u32; 2]) {
-    let mut one = |value: i16| {
-        let value = i32::from(value >> (UPPER - 16));
-        let low = value.signed(lower);
-        let high = value.signed(upper);
-        lower <<= 1;
-        upper <<= 1;
-        (high << UPPER).wrapping_add(low)
-    };
-    for (place, &[a, b, c, d]) in places.iter_mut().zip(values) {
-        let (a, b) = (one(a), one(b));
-        let (ab, a_b) = (a.wrapping_add(b), a.wrapping_sub(b));
-        let (c, d) = (one(c), one(d));
-        let (cd, c_d) = (c.wrapping_add(d), c.wrapping_sub(d));
-        *place = [
-            ab.wrapping_add(cd),
-            a_b.wrapping_add(c_d),
-            ab.wrapping_sub(cd),
-            a_b.wrapping_sub(c_d),
-        ];
+/// Transforms of phases in order, two phases in a word.
+pub(crate) struct InPairs<'q> {
+    draws: Draws,
+    scale: Scale,
+    q: &'q [i16],
+}
+
+impl<'q> InPairs<'q> {
+    /// Those from number `first` on.
+    pub(crate) fn from(bank: &Bank<'_>, first: usize, q: &'q [i16]) -> Self {
+        Self { draws: sign_draws(bank, first, q), scale: bank.scale, q }
     }
+
+    /// Fills `words` with the next transform but for one of its stages: of two inputs the first
+    /// goes through it in the lower part of a word, the second in the upper part. Word i stands
+    /// for phase 2i, the sum of its parts, and phase 2i + 1, the lower one minus the upper.
+    #[inline(always)]
+    pub(crate) fn next(&mut self, words: &mut [i32]) {
+        let mut at = 0;
+        while 2 * at < self.q.len() {
+            let draw = self.draws.next();
+            self.load(at, draw, words);
+            at += 32;
+        }
+        let padding = words.get_mut(self.q.len().div_ceil(2)..).unwrap_or_default();
+        // A zero that the compiler does not know: no routine that clears memory.
+        padding.fill(core::hint::black_box(0));
+        of_block(words);
+    }
+
+    /// The words from number `at` on of up to 64 inputs, whose signs are drawn.
+    #[inline(never)]
+    fn load(&self, at: usize, draw: u64, words: &mut [i32]) {
+        let words = words.get_mut(at..).unwrap_or_default();
+        let left = self.q.get(2 * at..).unwrap_or_default();
+        let (first, left) = left.split_at_checked(32).unwrap_or((left, &[]));
+        self.load_half(words, first, (draw >> 32) as u32);
+        let (second, _) = left.split_at_checked(32).unwrap_or((left, &[]));
+        self.load_half(words.get_mut(16..).unwrap_or_default(), second, draw as u32);
+    }
+
+    #[inline(always)]
+    fn load_half(&self, words: &mut [i32], now: &[i16], signs: u32) {
+        match try_cast_slice(now) {
+            Ok(pairs) if self.scale == Scale::ONE => load_pairs(words, pairs, signs),
+            _ => with_copy(now, self.scale, |copy| load_pairs(words, copy, signs)),
+        }
+    }
+}
+
+/// Up to 32 inputs, two in a word as they lie in memory, with their signs, the highest bit
+/// first; a function of its own for the registers.
+#[inline(never)]
+fn load_pairs(places: &mut [i32], pairs: &[u32], mut signs: u32) {
+    for (place, &pair) in places.iter_mut().zip(pairs) {
+        let pair = if cfg!(target_endian = "big") { pair.rotate_left(16) } else { pair };
+        let lower = signed((pair << 16) as i32 >> UPPER, signs);
+        let upper = signed((pair >> UPPER << UPPER) as i32, signs << 1);
+        *place = lower.wrapping_add(upper);
+        signs <<= 2;
+        rolled();
+    }
+}
+
+/// −value when bit 31 of `signs` is set, else the value. On the smallest cores a branch is
+/// shorter than anything else, on others a product.
+#[inline(always)]
+pub(crate) fn signed(value: i32, signs: u32) -> i32 {
+    if SMALLEST {
+        return if (signs as i32) < 0 { value.wrapping_neg() } else { value };
+    }
+    value.wrapping_mul(signs as i32 >> 31 | 1)
 }
 
 /// The transform of `block` in place.
 #[inline]
 pub(crate) fn of_block(block: &mut [i32]) {
+    first_pass(block);
+    walsh_hadamard(block);
+}
+
+/// The transforms of four numbers.
+#[inline(never)]
+pub(crate) fn first_pass(block: &mut [i32]) {
     for four in block.as_chunks_mut::<4>().0 {
         *four = butterfly(*four);
+        rolled();
     }
-    walsh_hadamard(block);
 }
 
 /// The inputs with their signs, zeros behind them, and the first two stages.
@@ -303,7 +334,9 @@ fn load<T: Wrapping>(mut draws: Draws, scale: Scale, q: &[i16], block: &mut [T])
         let (now, later) = left.split_at_checked(32).unwrap_or((left, &[]));
         match now.as_chunks::<4>() {
             (whole, []) if scale == Scale::ONE => load_fours(places, whole, signs),
-            _ => with_copy(now, scale, |whole| load_fours(places, whole, signs)),
+            _ => with_copy(now, scale, |copy| {
+                load_fours(places, cast_slice(copy).as_chunks().0, signs);
+            }),
         }
         (at, left) = (at + 8, later);
     }
@@ -329,18 +362,17 @@ fn load_fours<T: Wrapping>(places: &mut [[T; 4]], values: &[[i16; 4]], mut signs
     }
 }
 
-/// Loads from a copy of up to 32 inputs, in which a number of them that is not whole is
-/// filled up with zeros, and with a scale, which is rare: the trainer puts it into the input
-/// map.
+/// Loads from a copy of up to 32 inputs, two in a word, with zeros behind them: where they are
+/// no whole number of what is loaded, or with a scale, which is rare: the trainer puts it into
+/// the input map.
 #[inline(never)]
-fn with_copy(values: &[i16], scale: Scale, load: impl FnOnce(&[[i16; 4]])) {
-    // A zero that the compiler does not know: no routine that clears memory.
-    let zero = core::hint::black_box(0);
-    let mut copy = [[zero, zero, zero, zero]; 8];
-    for (place, &value) in copy.as_flattened_mut().iter_mut().zip(values) {
+fn with_copy(values: &[i16], scale: Scale, load: impl FnOnce(&[u32])) {
+    // Zeros that the compiler does not know: no routine that clears memory.
+    let mut copy = [core::hint::black_box(0); 16];
+    for (place, &value) in cast_slice_mut::<u32, i16>(&mut copy).iter_mut().zip(values) {
         *place = scale.apply_wrapping(value.into()) as i16;
     }
-    load(copy.get(..values.len().div_ceil(4)).unwrap_or(&[]));
+    load(&copy);
 }
 
 /// The Walsh-Hadamard transform in place, natural order, of a block that has its
@@ -372,6 +404,7 @@ fn pass_of_four<T: Wrapping>(block: &mut [T]) {
             let [a, b, c, d] = [i, i + 4, i + 8, i + 12];
             [sixteen[a], sixteen[b], sixteen[c], sixteen[d]] =
                 butterfly([sixteen[a], sixteen[b], sixteen[c], sixteen[d]]);
+            rolled();
         }
     }
 }
@@ -386,6 +419,7 @@ fn pass<T: Wrapping>(block: &mut [T], log: u32) {
         let (c, d) = high.split_at_mut(high.len() / 2);
         for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
             [*a, *b, *c, *d] = butterfly([*a, *b, *c, *d]);
+            rolled();
         }
     }
 }
@@ -405,6 +439,7 @@ fn last_stage<T: Wrapping>(low: &mut [T], high: &mut [T]) {
     for (a, b) in low.iter_mut().zip(high) {
         (a[0], b[0]) = (a[0].add(b[0]), a[0].sub(b[0]));
         (a[1], b[1]) = (a[1].add(b[1]), a[1].sub(b[1]));
+        rolled();
     }
 }
 

@@ -7,14 +7,12 @@
 //! estimate the same kernel as independent draws with less variance, and cost no
 //! draw.
 
-use bytemuck::cast_slice_mut;
-
 use crate::format::bank::Bank;
 use crate::format::family::{Group, Law};
 use crate::generator::{Purpose, Stream};
 use crate::needs::{Needs, Profile, serves};
 use crate::numerics::{normal, quotient, uniform};
-use crate::sink::{FEATURE_ONE, Runs, Sink, hand_over, run_memory};
+use crate::sink::{FEATURE_ONE, Runs, Sink, features_mut, hand_over, run_memory};
 
 /// 2^16 divided by the golden ratio.
 const GOLDEN: u32 = 40_503;
@@ -31,13 +29,13 @@ pub(super) fn generate<P: Profile, const N: usize>(
         return;
     }
     let mut memory = run_memory::<N>();
-    let features: &mut [i8] = cast_slice_mut(&mut memory);
     let mut first = 0;
     while first < usize::from(bank.features) {
+        let features = features_mut(&mut memory);
         let length = features.len().min(usize::from(bank.features) - first);
         let Some(run) = features.get_mut(..length) else { return };
         walk.fill::<P>(bank, run, q);
-        hand_over(features, first, length, sink);
+        hand_over(&mut memory, first, length, sink);
         first += length;
     }
 }

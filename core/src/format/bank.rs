@@ -7,6 +7,7 @@ use crate::format::list::{Indices, List, MAX_INDEX};
 use crate::format::{Conv, field};
 use crate::needs::{Any, Form, Needs, Profile};
 use crate::numerics::{NORMAL_ONE, Scale, quotient};
+use crate::sink::MAX_RUN;
 
 /// A bank, as it lies in the blob.
 #[derive(Clone, Copy, Debug)]
@@ -242,6 +243,13 @@ impl<'a> Bank<'a> {
         }
     }
 
+    /// Whether its features come laid out for the head: those of transforms in pairs.
+    pub(crate) const fn is_laid_out(&self, form: Form) -> bool {
+        matches!((form, self.family, self.law), (Form::Fast, Family::Fourier, Law::Hadamard))
+            && in_pairs(self.inputs as usize)
+            && !self.is_kept()
+    }
+
     /// The parts of the runtime that the bank needs, but for its weights.
     pub(crate) const fn needs(&self) -> Needs {
         let mut needs = self.family.needs();
@@ -285,7 +293,9 @@ impl<'a> Bank<'a> {
         };
         match self.family {
             Family::Fourier if hadamard > 0 => match form {
-                Form::Fast if in_pairs(self.inputs as usize) => (0, hadamard),
+                Form::Fast if in_pairs(self.inputs as usize) => {
+                    (0, paired_words(self.inputs) as u32)
+                }
                 _ => (fourier_block(self.inputs, form) as u32, 0),
             },
             Family::Sigmoid | Family::Maxout { shared: 0, .. } => (0, hadamard),
@@ -316,9 +326,15 @@ pub(crate) const fn hadamard_block(inputs: u16) -> usize {
     block
 }
 
-/// Whether two transforms of the phases of so many inputs go through one.
+/// Whether phases of so many inputs have twelve bits, and go through a transform in pairs.
 pub(crate) const fn in_pairs(inputs: usize) -> bool {
     inputs < 256
+}
+
+/// Words of whole transforms of phases in pairs, as many as a run of features needs at least.
+pub(crate) const fn paired_words(inputs: u16) -> usize {
+    let block = hadamard_block(inputs);
+    if block < MAX_RUN { MAX_RUN / 2 } else { block / 2 }
 }
 
 /// Numbers of a transform that fourier features are made of at a time: all of them, or,

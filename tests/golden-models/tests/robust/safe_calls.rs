@@ -58,6 +58,20 @@ fn a_head_at_the_end_of_memory_is_none() {
     }
 }
 
+/// One tap, which parsing refuses, could be dilated for ever.
+#[test]
+fn a_single_tap_that_was_not_checked_is_not_dilated_for_ever() {
+    // So little work that it is run: a filter at a single position.
+    let banks = vec![bank(6, 4, 1, &[1, 1, 2, 0x22, 1])];
+    let mut blob = Builder { inputs: 2, banks, ..Builder::default() }.blob();
+    let words = Model::parse(&blob).unwrap().to_words();
+    let kernel = 25 + 6 + 2;
+    for taps in [0, 1] {
+        blob[kernel] = taps;
+        exercise(&Model::from_words(&blob, words));
+    }
+}
+
 /// A blob that may be one: a golden model with some bytes changed, or any bytes.
 fn blobs() -> impl Strategy<Value = Vec<u8>> {
     let mut golden: Vec<_> = all().into_iter().map(|golden| golden.blob).collect();

@@ -48,17 +48,20 @@ pub fn describe(model: &Model<'_>) {
 /// A bound on what a bank takes: there may be any number of blocks, and groups need not
 /// cover the inputs.
 fn cost(bank: &Bank<'_>, inputs: usize) -> usize {
+    let features = usize::from(bank.features);
     let each = match bank.family {
         Family::Maxout { pool, shared } => usize::from(pool) + usize::from(shared),
         Family::Conv(conv) => {
             let positions = conv.positions(inputs as u16).max(1);
-            positions.saturating_mul(conv.taps() + 10 * usize::from(conv.transform))
+            let position = conv.taps() + 10 * usize::from(conv.transform);
+            return features.saturating_mul(positions).saturating_mul(position);
         }
         _ => 1,
     };
     let groups: usize = bank.groups().map(|group| usize::from(group.inputs) + 1).sum();
-    let inputs = inputs.next_power_of_two().max(8) * 16;
-    usize::from(bank.features).saturating_mul(each).saturating_mul(inputs + groups)
+    let transform = inputs.next_power_of_two().max(8);
+    let projection = transform * (1 + transform.ilog2() as usize) + groups;
+    features.saturating_mul(each).saturating_mul(projection)
 }
 
 /// Predictions, and the steps of them with buffers that do not suit.
