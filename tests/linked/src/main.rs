@@ -1,5 +1,5 @@
 //! Every public way through a prediction, in both forms and with rows of every type, on
-//! bytes that the compiler does not know. `cargo xtask test` links this for bare metal and
+//! bytes that the compiler does not know. `cargo xtask outside` links this for bare metal and
 //! the browser, and looks for what panics in the names of the functions that are left.
 
 #![no_std]
