@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::machines::{Machine, NO_EMULATOR, all, build};
-use crate::steps::{root, step};
+use crate::steps::{program, root};
 
 /// Where the protocol runs: in 16 KB of RAM, and with and without a float unit.
 const TARGETS: [&str; 3] = ["thumbv6m-none-eabi", "thumbv7m-none-eabi", "thumbv7em-none-eabihf"];
@@ -48,11 +48,8 @@ struct Host {
 
 impl Host {
     fn new() -> Result<Self> {
-        step("cargo build --quiet --release --package koan-cli --bin koan --locked")?;
-        let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-        let target = target.unwrap_or(root()?.join("target"));
-        let name = format!("koan{}", std::env::consts::EXE_SUFFIX);
-        let koan = std::path::absolute(target.join("release").join(name))?;
+        crate::steps::build()?;
+        let koan = program("koan")?;
         let host = Self { folder: tempfile::tempdir()?, koan };
         let firmware = root()?.join("firmware-example");
         std::fs::copy(firmware.join("digits.koan"), host.path("digits.koan"))?;

@@ -54,17 +54,29 @@ const FORMAT_AND_LINTS: [&str; 8] = [
 
 /// The host's tests: they read every format, train, search, replay every golden model and
 /// refuse hostile blobs.
-const TESTS: &str = "cargo test --release --workspace --locked";
+const TESTS: &str = "cargo test --release --workspace --features koan-wasm/json --locked";
 
 /// The tests: host, two emulated cores, node and Chromium; stops at the first that fails.
 pub fn test() -> Result<()> {
     crate::setup::run()?;
-    // All that the host needs is compiled at once.
-    step(&format!("{TESTS} --no-run"))?;
+    build()?;
     print!("{}", crate::emulate::run(&TESTED_CORES)?);
     crate::wasm::test()?;
     // Last, so that the run ends with the summary of the tests.
     step(TESTS)
+}
+
+/// Compiles the tests and programs of the host at once: crate by crate they would have other
+/// features in common, so that what they depend on would be compiled again.
+pub fn build() -> Result<()> {
+    step(&format!("{TESTS} --no-run"))
+}
+
+/// A program of the host, after [`build`].
+pub fn program(name: &str) -> Result<PathBuf> {
+    let target = var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    let folder = target.unwrap_or(root()?.join("target")).join("release");
+    Ok(std::path::absolute(folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))?)
 }
 
 /// What the tests leave out: lints, every core, boards, other machines, costs, fuzzing.

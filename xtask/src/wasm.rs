@@ -9,7 +9,7 @@ use walrus::ir::Instr;
 use walrus::{FunctionBuilder, FunctionKind, Module};
 use wasm_bindgen_cli_support::Bindgen;
 
-use crate::steps::{root, step};
+use crate::steps::{build, program, root, step};
 
 /// What wasm-bindgen is the glue for.
 pub const WASM: &str = "wasm32-unknown-unknown";
@@ -94,7 +94,8 @@ pub fn page() -> Result<()> {
 /// Prints the time of predictions in node.
 pub fn bench() -> Result<()> {
     package()?;
-    step("cargo run --release --package koan-tests --bin shapes --locked -- target/wasm-shapes")?;
+    build()?;
+    step(&format!("{} target/wasm-shapes", program("shapes")?.display()))?;
     step("node wasm/scripts/bench.mjs target/wasm-shapes")
 }
 
@@ -109,20 +110,21 @@ pub fn lint() -> Result<()> {
 
 /// Builds everything, checks its size, and tests it in node and in Chromium.
 pub fn test() -> Result<()> {
-    step("cargo test --release --package koan-wasm --features json --locked")?;
+    build()?;
     package()?;
     step("node wasm/scripts/page.mjs target/page")?;
     crate::wasm_size::check()?;
-    step("cargo run --release --package koan-tests --bin host --locked -- target/wasm-host.json")?;
+    step(&format!("{} target/wasm-host.json", program("host")?.display()))?;
     step("node wasm/tests/consumer.mjs")?;
     // One file after the other: the tests of times share the machine with none.
     for file in ["node", "browser", "page"] {
         step(&format!("node --test --test-reporter=spec wasm/tests/{file}.test.mjs"))?;
     }
     // The trainer's pages need the same browser.
-    step("cargo build --release --package koan-cli --locked")?;
-    step("node --test --test-reporter=spec wasm/tests/report.test.mjs")?;
-    Ok(())
+    step(&format!(
+        "KOAN={} node --test --test-reporter=spec wasm/tests/report.test.mjs",
+        program("koan")?.display()
+    ))
 }
 
 /// Builds the runtimes and their glue into `wasm/build`.
