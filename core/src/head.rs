@@ -14,7 +14,7 @@ use crate::format::family::{Family, Width};
 use crate::format::model::Model;
 use crate::needs::{Needs, Only, Profile, serves};
 use crate::sink::{FEATURE_ONE, MAX_RUN, RUN, SMALL_RUN, Sink, features, features_mut, run_memory};
-use crate::weigh::{Pairs, code_at, lay_out, total, weigh, weigh_small};
+use crate::weigh::{Pairs, code_at, lay_out, total, weigh, weigh_small, weigh_two};
 
 /// Adds a bank's features, weighted, to the accumulators of all outputs.
 pub(crate) struct Head<'m, 's, P> {
@@ -144,6 +144,13 @@ impl<P: Profile> Head<'_, '_, P> {
         self.add_all(first, total(run), shift, |codes| weigh::<P>(bits, codes, run));
     }
 
+    /// The same for two runs and codes of two bits.
+    #[inline(never)]
+    fn add_two(&mut self, first: usize, runs: &[Pairs; 2]) {
+        let [one, two] = runs;
+        self.add_all(first, total(one) + total(two), 0, |codes| weigh_two(codes, runs));
+    }
+
     /// The same for all outputs. `total`: Σ φ.
     #[inline(always)]
     fn add_all(&mut self, first: usize, total: i32, shift: u32, weigh: impl Fn(&[u8]) -> i32) {
@@ -200,8 +207,16 @@ impl<P: Profile> Sink for Head<'_, '_, P> {
 
     fn laid_out(&mut self, first: usize, runs: &[Pairs], _: usize) {
         if may_come::<P>(true) {
-            let mut first = first;
-            for run in runs {
+            let (mut first, mut rest) = (first, runs);
+            // Of two runs the small codes are weighed together.
+            while serves::<P>(Needs::BITS_2)
+                && self.bits() == 2
+                && let Some((two, others)) = rest.split_first_chunk()
+            {
+                self.add_two(first, two);
+                (first, rest) = (first + 2 * MAX_RUN, others);
+            }
+            for run in rest {
                 self.add_laid_out(first, run, 0);
                 first += MAX_RUN;
             }

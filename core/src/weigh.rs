@@ -123,12 +123,23 @@ fn threes<W: Word>(codes: &[W; 3], [p, q, r, s]: &Pairs) -> i32 {
 
 /// Two bits.
 #[inline(never)]
-fn twos<W: Word>(codes: &[W; 2], [p, q, r, s]: &Pairs) -> i32 {
+fn twos<W: Word>(codes: &[W; 2], run: &Pairs) -> i32 {
+    high(add_twos(0, codes, run))
+}
+
+/// Two bits, of two runs: sums of at most 64·3·128 in the high half.
+#[inline(never)]
+fn twos_of_two<W: Word>(codes: &[W; 4], [first, second]: &[Pairs; 2]) -> i32 {
+    let ([codes, later], _) = codes.as_chunks::<2>() else { return 0 };
+    high(add_twos(add_twos(0, codes, first), later, second))
+}
+
+#[inline(always)]
+fn add_twos<W: Word>(sum: u32, [i, j]: &[W; 2], [p, q, r, s]: &Pairs) -> u32 {
     let lanes = |word: u32| word & 0xffff | word << 8;
-    let [i, j] = codes;
     let (i, j) = (i.word(), j.word());
-    let sum = add::<2>(add::<2>(0, lanes(i), p), lanes(i >> 16), q);
-    high(add::<2>(add::<2>(sum, lanes(j), r), lanes(j >> 16), s))
+    let sum = add::<2>(add::<2>(sum, lanes(i), p), lanes(i >> 16), q);
+    add::<2>(add::<2>(sum, lanes(j), r), lanes(j >> 16), s)
 }
 
 /// Four bytes of codes.
@@ -222,6 +233,12 @@ pub(crate) fn weigh<P: Profile>(bits: u8, codes: &[u8], run: &Pairs) -> i32 {
     }
 }
 
+/// The same over two runs for codes of two bits.
+#[inline(always)]
+pub(crate) fn weigh_two(codes: &[u8], runs: &[Pairs; 2]) -> i32 {
+    in_words(codes, |c| twos_of_two(c, runs), |c| twos_of_two(c, runs))
+}
+
 /// The same for features that are not laid out, in the small form.
 #[inline(always)]
 pub(crate) fn weigh_small(bits: u8, codes: &[u8], features: &[i8]) -> i32 {
@@ -309,6 +326,28 @@ mod tests {
                     assert_eq!(laid.collect::<Vec<_>>(), phis);
                     assert_eq!(weigh::<Any>(bits, codes, run), expected, "{bits}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn two_runs_together_are_both() {
+        let stream = Stream::new(6, 0);
+        for kind in 0..3u64 {
+            let byte = |i: u64| if kind == 1 { 255 } else { stream.draw(100 * kind + i) as u8 };
+            let codes: Vec<u8> = (0..20).map(byte).collect();
+            let mut runs = [[[0; 4]; MAX_RUN / 8]; 2];
+            for (number, run) in runs.iter_mut().enumerate() {
+                let phis = features_mut(run.as_flattened_mut()).iter_mut().enumerate();
+                let phi = |i: usize| byte((50 + 40 * number + i) as u64) as i8;
+                phis.for_each(|(i, place)| *place = if kind == 1 { i8::MIN } else { phi(i) });
+                lay_out(run);
+            }
+            for start in 0..4 {
+                let codes = &codes[start..][..16];
+                let each =
+                    weigh::<Any>(2, codes, &runs[0]) + weigh::<Any>(2, &codes[8..], &runs[1]);
+                assert_eq!(weigh_two(codes, &runs), each);
             }
         }
     }
