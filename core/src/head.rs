@@ -132,16 +132,16 @@ impl<P: Profile> Head<'_, '_, P> {
             let total = run.iter().map(|&phi| i32::from(phi)).sum();
             self.add_all(first, total, shift, |codes| weigh_small(bits, codes, run));
         } else if let Some(run) = run.as_chunks_mut().0.first_chunk_mut() {
-            lay_out(run);
-            self.add_laid_out(first, run, shift);
+            let total = lay_out(run);
+            self.add_laid_out(first, run, total, shift);
         }
     }
 
-    /// The same for features that are laid out.
+    /// The same for features that are laid out. `total`: Σ φ.
     #[inline(never)]
-    fn add_laid_out(&mut self, first: usize, run: &Pairs, shift: u32) {
+    fn add_laid_out(&mut self, first: usize, run: &Pairs, total: i32, shift: u32) {
         let bits = self.bits();
-        self.add_all(first, total(run), shift, |codes| weigh::<P>(bits, codes, run));
+        self.add_all(first, total, shift, |codes| weigh::<P>(bits, codes, run));
     }
 
     /// The same for two runs and codes of two bits.
@@ -217,7 +217,7 @@ impl<P: Profile> Sink for Head<'_, '_, P> {
                 (first, rest) = (first + 2 * MAX_RUN, others);
             }
             for run in rest {
-                self.add_laid_out(first, run, 0);
+                self.add_laid_out(first, run, total(run), 0);
                 first += MAX_RUN;
             }
         }

@@ -31,23 +31,34 @@ fn parts(pair: u32) -> [i32; 2] {
     [(pair as i32).wrapping_sub(low) >> 16, low]
 }
 
-/// Lays out the features of a run in its memory.
+/// Lays out the features of a run in its memory; gives Σ φ.
 #[inline(never)]
-pub(crate) fn lay_out(run: &mut Pairs) {
+pub(crate) fn lay_out(run: &mut Pairs) -> i32 {
     let words = Cell::from_mut(run.as_flattened_mut()).as_slice_of_cells();
     let bytes = words.get(words.len() / 2..).unwrap_or_default();
+    let mut sum = 0u32;
     // What is written was read before.
     for ([a, b, c, d], [first, second]) in words.as_chunks::<4>().0.iter().zip(bytes.as_chunks().0)
     {
         let (first, second) = (u32::from_le(first.get()), u32::from_le(second.get()));
-        let set = |place: &Cell<u32>, up: u32| {
-            place.set(pair((first << up) as i32 >> 24, (second << up) as i32 >> 24));
+        let mut set = |place: &Cell<u32>, up: u32| {
+            let pair = pair((first << up) as i32 >> 24, (second << up) as i32 >> 24);
+            place.set(pair);
+            sum = sum.wrapping_add(pair);
         };
         set(a, 24);
         set(b, 16);
         set(c, 8);
         set(d, 0);
     }
+    of_both(sum)
+}
+
+/// The sum of both halves, in each of which are 16 features.
+#[inline(always)]
+fn of_both(sum: u32) -> i32 {
+    let [high, low] = parts(sum);
+    high + low
 }
 
 /// Feature `index` of runs that are laid out.
@@ -79,9 +90,7 @@ pub(crate) fn total(run: &Pairs) -> i32 {
     let four = |&[a, b, c, d]: &[u32; 4]| a.wrapping_add(b).wrapping_add(c).wrapping_add(d);
     let [p, q, r, s] = run;
     let sum = four(p).wrapping_add(four(q)).wrapping_add(four(r)).wrapping_add(four(s));
-    // Of 16 features in each half.
-    let [high, low] = parts(sum);
-    high + low
+    of_both(sum)
 }
 
 /// The high half of a sum of products.
@@ -320,7 +329,7 @@ mod tests {
                     assert_eq!(any(bits, codes, features(&run)), expected, "{bits}");
                     let phis: Vec<i8> = features(&run).to_vec();
                     let run = run.as_chunks_mut().0.first_chunk_mut().unwrap();
-                    lay_out(run);
+                    assert_eq!(lay_out(run), total(run));
                     assert_eq!(total(run), phis.iter().map(|&phi| i32::from(phi)).sum());
                     let laid = (0..MAX_RUN).map(|i| laid_feature(&[*run], i));
                     assert_eq!(laid.collect::<Vec<_>>(), phis);
