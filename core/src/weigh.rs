@@ -175,8 +175,8 @@ impl Word for u32 {
 /// Whether words are read at whole words only.
 const STRICT: bool = SMALLEST || cfg!(target_arch = "riscv32");
 
-/// Calls with the codes of a run as words: where they lie, if they lie at whole words or the
-/// core does not care, else a copy, with zeros for what is missing.
+/// Calls with the codes of a run where they lie, as words if they lie at whole words and that
+/// makes a difference; or with a copy, with zeros for what is missing.
 #[inline(always)]
 fn in_words<const N: usize>(
     codes: &[u8],
@@ -184,14 +184,13 @@ fn in_words<const N: usize>(
     whole: impl Fn(&[u32; N]) -> i32,
 ) -> i32 {
     if let Some(codes) = codes.as_chunks::<4>().0.first_chunk::<N>() {
-        if !STRICT {
-            return apart(codes);
-        }
-        if let Ok(words) = try_cast_slice::<_, u32>(codes)
+        if STRICT
+            && let Ok(words) = try_cast_slice::<_, u32>(codes)
             && let Some(words) = words.first_chunk()
         {
             return whole(words);
         }
+        return apart(codes);
     }
     with_copy(codes, apart, whole)
 }
