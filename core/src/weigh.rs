@@ -273,6 +273,7 @@ fn any(width: u8, mut codes: &[u8], run: &[i8]) -> i32 {
         sum += (word & ((1 << bits) - 1)) as i32 * i32::from(phi);
         word >>= bits;
         left = left.saturating_sub(bits);
+        rolled();
     }
     sum
 }

@@ -152,6 +152,7 @@ fn cosines<P: Profile>(phases: &[i16], offsets: &mut Offsets, run: &mut [i8]) {
     for (place, &[first, second]) in run.as_chunks_mut::<2>().0.iter_mut().zip(twos) {
         place[0] = one(first);
         place[1] = one(second);
+        rolled();
     }
     if let (Some(place), &[phase]) = (run.get_mut(2 * twos.len()), last) {
         *place = one(phase);

@@ -468,6 +468,7 @@ fn fold<T: Wrapping>(mut draws: Draws, first: usize, scale: Scale, q: &[i16], bl
             let value = T::from_input(scale.apply_wrapping(value.into()) & kept);
             *place = place.add(value.signed(signs));
             signs <<= 1;
+            rolled();
         }
     }
 }
@@ -492,6 +493,7 @@ fn stages<T: Wrapping>(block: &mut [T]) {
         {
             for (a, b) in low.iter_mut().zip(high) {
                 (*a, *b) = (a.add(*b), a.sub(*b));
+                rolled();
             }
             rest = others;
         }
