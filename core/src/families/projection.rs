@@ -198,10 +198,16 @@ pub(crate) fn transform<P: Profile, T: Wrapping>(
     block: &mut [T],
 ) {
     let log = hadamard_block(q.len() as u16).trailing_zeros() & 31;
-    let draws = sign_draws(bank, first >> log, q);
+    let mut draws = sign_draws(bank, first >> log, q);
     let scale = if T::SCALED { bank.scale } else { Scale::ONE };
     if P::SMALL {
-        fold(draws, first, scale, q, block);
+        // A zero that the compiler does not know: no routine that clears memory.
+        block.fill(core::hint::black_box(T::default()));
+        // Of few inputs phases have twelve bits.
+        let kept = if T::SCALED && in_pairs(q.len()) { !0xf } else { !0 };
+        for (number, q) in q.chunks(64).enumerate() {
+            fold(draws.next(), first, 8 * number, scale, kept, q, block);
+        }
         stages(block);
     } else {
         load(draws, scale, q, block);
@@ -448,28 +454,31 @@ fn last_stage<T: Wrapping>(low: &mut [T], high: &mut [T]) {
 /// Row r + s of H, r a multiple of the block's length and s less, is row s of the small
 /// matrix, again and again, each time with the sign of r and the column. So the inputs
 /// of a part are folded up with these signs, and go through a small transform.
+///
+/// Up to 64 inputs, from eight number `number` on, of which `kept` bits go in.
 #[inline(never)]
-fn fold<T: Wrapping>(mut draws: Draws, first: usize, scale: Scale, q: &[i16], block: &mut [T]) {
-    for place in &mut *block {
-        // A zero that the compiler does not know: no routine that clears memory.
-        *place = core::hint::black_box(T::default());
-    }
-    // Of few inputs phases have twelve bits.
-    let kept = if T::SCALED && in_pairs(q.len()) { !0xf } else { !0 };
+fn fold<T: Wrapping>(
+    mut draw: u64,
+    first: usize,
+    mut number: usize,
+    scale: Scale,
+    kept: i32,
+    q: &[i16],
+    block: &mut [T],
+) {
     let eights = block.as_chunks_mut::<8>().0;
     let mask = eights.len().wrapping_sub(1);
-    let mut signs = 0;
-    for (number, values) in q.chunks(8).enumerate() {
-        signs = if number % 8 == 0 { draws.next() } else { signs << 8 };
+    for values in q.chunks(8) {
         let Some(places) = eights.get_mut(number & mask) else { return };
-        let flip = ones(first & (8 * number));
-        let mut signs = (signs >> 32) as u32 ^ flip;
+        let mut signs = (draw >> 32) as u32 ^ ones(first & (8 * number));
         for (place, &value) in places.iter_mut().zip(values) {
             let value = T::from_input(scale.apply_wrapping(value.into()) & kept);
             *place = place.add(value.signed(signs));
             signs <<= 1;
             rolled();
         }
+        draw <<= 8;
+        number += 1;
     }
 }
 
