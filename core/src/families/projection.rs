@@ -233,6 +233,7 @@ pub(crate) fn lower_angle(word: i32) -> u32 {
 }
 
 /// Draws of the signs of inputs for transform `number`, and the next ones.
+#[inline(always)]
 fn sign_draws(bank: &Bank<'_>, number: usize, q: &[i16]) -> Draws {
     let first = number * q.len().div_ceil(64);
     Stream::of_bank(bank.seed, bank.index, Purpose::Weights).draws(first as u64)
