@@ -60,7 +60,8 @@ fn whole<P: Profile, const N: usize>(
     block: &mut [i16],
     sink: &mut dyn Sink,
 ) {
-    let Some(phases) = block.get_mut(..fourier_block(q.len() as u16, P::FORM)) else { return };
+    let inputs = const { known_inputs::<P>() }.unwrap_or(q.len() as u16);
+    let Some(phases) = block.get_mut(..fourier_block(inputs, P::FORM)) else { return };
     let features = usize::from(bank.features);
     let mut offsets = Offsets::from(offset_draw(bank), 0);
     let mut memory = run_memory::<N>();

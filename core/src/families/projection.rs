@@ -7,7 +7,7 @@ use bytemuck::{cast_slice, cast_slice_mut, try_cast_slice};
 use crate::format::bank::{Bank, hadamard_block, in_pairs};
 use crate::format::family::Law;
 use crate::generator::{Draws, Purpose, Stream};
-use crate::needs::{Needs, Profile, SMALLEST, rolled, serves};
+use crate::needs::{Needs, Profile, SMALLEST, known_inputs, rolled, serves};
 use crate::numerics::{Scale, cauchy, normal};
 
 /// Whether the bank's projections are rows of a Hadamard transform.
@@ -197,7 +197,8 @@ pub(crate) fn transform<P: Profile, T: Wrapping>(
     q: &[i16],
     block: &mut [T],
 ) {
-    let log = hadamard_block(q.len() as u16).trailing_zeros() & 31;
+    let inputs = const { known_inputs::<P>() }.unwrap_or(q.len() as u16);
+    let log = hadamard_block(inputs).trailing_zeros() & 31;
     let mut draws = sign_draws(bank, first >> log, q);
     let scale = if T::SCALED { bank.scale } else { Scale::ONE };
     if P::SMALL {
