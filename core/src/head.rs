@@ -14,7 +14,7 @@ use crate::format::family::{Family, Width};
 use crate::format::model::Model;
 use crate::needs::{Needs, Only, Profile, serves};
 use crate::sink::{FEATURE_ONE, MAX_RUN, RUN, SMALL_RUN, Sink, features, features_mut, run_memory};
-use crate::weigh::{Pairs, code_at, lay_out, total, weigh, weigh_small};
+use crate::weigh::{Pairs, code_at, lay_out, total, weigh, weigh_small, weigh_two};
 
 /// Adds a bank's features, weighted, to the accumulators of all outputs.
 pub(crate) struct Head<'m, 's, P> {
@@ -132,16 +132,23 @@ impl<P: Profile> Head<'_, '_, P> {
             let total = run.iter().map(|&phi| i32::from(phi)).sum();
             self.add_all(first, total, shift, |codes| weigh_small(bits, codes, run));
         } else if let Some(run) = run.as_chunks_mut().0.first_chunk_mut() {
-            lay_out(run);
-            self.add_laid_out(first, run, shift);
+            let total = lay_out(run);
+            self.add_laid_out(first, run, total, shift);
         }
     }
 
-    /// The same for features that are laid out.
+    /// The same for features that are laid out. `total`: Σ φ.
     #[inline(never)]
-    fn add_laid_out(&mut self, first: usize, run: &Pairs, shift: u32) {
+    fn add_laid_out(&mut self, first: usize, run: &Pairs, total: i32, shift: u32) {
         let bits = self.bits();
-        self.add_all(first, total(run), shift, |codes| weigh::<P>(bits, codes, run));
+        self.add_all(first, total, shift, |codes| weigh::<P>(bits, codes, run));
+    }
+
+    /// The same for two runs and codes of two bits.
+    #[inline(never)]
+    fn add_two(&mut self, first: usize, runs: &[Pairs; 2]) {
+        let [one, two] = runs;
+        self.add_all(first, total(one) + total(two), 0, |codes| weigh_two(codes, runs));
     }
 
     /// The same for all outputs. `total`: Σ φ.
@@ -200,9 +207,17 @@ impl<P: Profile> Sink for Head<'_, '_, P> {
 
     fn laid_out(&mut self, first: usize, runs: &[Pairs], _: usize) {
         if may_come::<P>(true) {
-            let mut first = first;
-            for run in runs {
-                self.add_laid_out(first, run, 0);
+            let (mut first, mut rest) = (first, runs);
+            // Of two runs the small codes are weighed together.
+            while serves::<P>(Needs::BITS_2)
+                && self.bits() == 2
+                && let Some((two, others)) = rest.split_first_chunk()
+            {
+                self.add_two(first, two);
+                (first, rest) = (first + 2 * MAX_RUN, others);
+            }
+            for run in rest {
+                self.add_laid_out(first, run, total(run), 0);
                 first += MAX_RUN;
             }
         }

@@ -31,23 +31,34 @@ fn parts(pair: u32) -> [i32; 2] {
     [(pair as i32).wrapping_sub(low) >> 16, low]
 }
 
-/// Lays out the features of a run in its memory.
+/// Lays out the features of a run in its memory; gives Σ φ.
 #[inline(never)]
-pub(crate) fn lay_out(run: &mut Pairs) {
+pub(crate) fn lay_out(run: &mut Pairs) -> i32 {
     let words = Cell::from_mut(run.as_flattened_mut()).as_slice_of_cells();
     let bytes = words.get(words.len() / 2..).unwrap_or_default();
+    let mut sum = 0u32;
     // What is written was read before.
     for ([a, b, c, d], [first, second]) in words.as_chunks::<4>().0.iter().zip(bytes.as_chunks().0)
     {
         let (first, second) = (u32::from_le(first.get()), u32::from_le(second.get()));
-        let set = |place: &Cell<u32>, up: u32| {
-            place.set(pair((first << up) as i32 >> 24, (second << up) as i32 >> 24));
+        let mut set = |place: &Cell<u32>, up: u32| {
+            let pair = pair((first << up) as i32 >> 24, (second << up) as i32 >> 24);
+            place.set(pair);
+            sum = sum.wrapping_add(pair);
         };
         set(a, 24);
         set(b, 16);
         set(c, 8);
         set(d, 0);
     }
+    of_both(sum)
+}
+
+/// The sum of both halves, in each of which are 16 features.
+#[inline(always)]
+fn of_both(sum: u32) -> i32 {
+    let [high, low] = parts(sum);
+    high + low
 }
 
 /// Feature `index` of runs that are laid out.
@@ -79,9 +90,7 @@ pub(crate) fn total(run: &Pairs) -> i32 {
     let four = |&[a, b, c, d]: &[u32; 4]| a.wrapping_add(b).wrapping_add(c).wrapping_add(d);
     let [p, q, r, s] = run;
     let sum = four(p).wrapping_add(four(q)).wrapping_add(four(r)).wrapping_add(four(s));
-    // Of 16 features in each half.
-    let [high, low] = parts(sum);
-    high + low
+    of_both(sum)
 }
 
 /// The high half of a sum of products.
@@ -123,12 +132,23 @@ fn threes<W: Word>(codes: &[W; 3], [p, q, r, s]: &Pairs) -> i32 {
 
 /// Two bits.
 #[inline(never)]
-fn twos<W: Word>(codes: &[W; 2], [p, q, r, s]: &Pairs) -> i32 {
+fn twos<W: Word>(codes: &[W; 2], run: &Pairs) -> i32 {
+    high(add_twos(0, codes, run))
+}
+
+/// Two bits, of two runs: sums of at most 64·3·128 in the high half.
+#[inline(never)]
+fn twos_of_two<W: Word>(codes: &[W; 4], [first, second]: &[Pairs; 2]) -> i32 {
+    let ([codes, later], _) = codes.as_chunks::<2>() else { return 0 };
+    high(add_twos(add_twos(0, codes, first), later, second))
+}
+
+#[inline(always)]
+fn add_twos<W: Word>(sum: u32, [i, j]: &[W; 2], [p, q, r, s]: &Pairs) -> u32 {
     let lanes = |word: u32| word & 0xffff | word << 8;
-    let [i, j] = codes;
     let (i, j) = (i.word(), j.word());
-    let sum = add::<2>(add::<2>(0, lanes(i), p), lanes(i >> 16), q);
-    high(add::<2>(add::<2>(sum, lanes(j), r), lanes(j >> 16), s))
+    let sum = add::<2>(add::<2>(sum, lanes(i), p), lanes(i >> 16), q);
+    add::<2>(add::<2>(sum, lanes(j), r), lanes(j >> 16), s)
 }
 
 /// Four bytes of codes.
@@ -155,8 +175,8 @@ impl Word for u32 {
 /// Whether words are read at whole words only.
 const STRICT: bool = SMALLEST || cfg!(target_arch = "riscv32");
 
-/// Calls with the codes of a run as words: where they lie, if they lie at whole words or the
-/// core does not care, else a copy, with zeros for what is missing.
+/// Calls with the codes of a run where they lie, as words if they lie at whole words and that
+/// makes a difference; or with a copy, with zeros for what is missing.
 #[inline(always)]
 fn in_words<const N: usize>(
     codes: &[u8],
@@ -164,14 +184,13 @@ fn in_words<const N: usize>(
     whole: impl Fn(&[u32; N]) -> i32,
 ) -> i32 {
     if let Some(codes) = codes.as_chunks::<4>().0.first_chunk::<N>() {
-        if !STRICT {
-            return apart(codes);
-        }
-        if let Ok(words) = try_cast_slice::<_, u32>(codes)
+        if STRICT
+            && let Ok(words) = try_cast_slice::<_, u32>(codes)
             && let Some(words) = words.first_chunk()
         {
             return whole(words);
         }
+        return apart(codes);
     }
     with_copy(codes, apart, whole)
 }
@@ -222,6 +241,12 @@ pub(crate) fn weigh<P: Profile>(bits: u8, codes: &[u8], run: &Pairs) -> i32 {
     }
 }
 
+/// The same over two runs for codes of two bits.
+#[inline(always)]
+pub(crate) fn weigh_two(codes: &[u8], runs: &[Pairs; 2]) -> i32 {
+    in_words(codes, |c| twos_of_two(c, runs), |c| twos_of_two(c, runs))
+}
+
 /// The same for features that are not laid out, in the small form.
 #[inline(always)]
 pub(crate) fn weigh_small(bits: u8, codes: &[u8], features: &[i8]) -> i32 {
@@ -248,6 +273,7 @@ fn any(width: u8, mut codes: &[u8], run: &[i8]) -> i32 {
         sum += (word & ((1 << bits) - 1)) as i32 * i32::from(phi);
         word >>= bits;
         left = left.saturating_sub(bits);
+        rolled();
     }
     sum
 }
@@ -303,12 +329,34 @@ mod tests {
                     assert_eq!(any(bits, codes, features(&run)), expected, "{bits}");
                     let phis: Vec<i8> = features(&run).to_vec();
                     let run = run.as_chunks_mut().0.first_chunk_mut().unwrap();
-                    lay_out(run);
+                    assert_eq!(lay_out(run), total(run));
                     assert_eq!(total(run), phis.iter().map(|&phi| i32::from(phi)).sum());
                     let laid = (0..MAX_RUN).map(|i| laid_feature(&[*run], i));
                     assert_eq!(laid.collect::<Vec<_>>(), phis);
                     assert_eq!(weigh::<Any>(bits, codes, run), expected, "{bits}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn two_runs_together_are_both() {
+        let stream = Stream::new(6, 0);
+        for kind in 0..3u64 {
+            let byte = |i: u64| if kind == 1 { 255 } else { stream.draw(100 * kind + i) as u8 };
+            let codes: Vec<u8> = (0..20).map(byte).collect();
+            let mut runs = [[[0; 4]; MAX_RUN / 8]; 2];
+            for (number, run) in runs.iter_mut().enumerate() {
+                let phis = features_mut(run.as_flattened_mut()).iter_mut().enumerate();
+                let phi = |i: usize| byte((50 + 40 * number + i) as u64) as i8;
+                phis.for_each(|(i, place)| *place = if kind == 1 { i8::MIN } else { phi(i) });
+                lay_out(run);
+            }
+            for start in 0..4 {
+                let codes = &codes[start..][..16];
+                let each =
+                    weigh::<Any>(2, codes, &runs[0]) + weigh::<Any>(2, &codes[8..], &runs[1]);
+                assert_eq!(weigh_two(codes, &runs), each);
             }
         }
     }

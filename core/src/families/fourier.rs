@@ -19,24 +19,30 @@ pub(super) fn generate<P: Profile, const N: usize>(
     wide: &mut [i32],
     sink: &mut dyn Sink,
 ) {
-    let draw = bank_draw(bank.seed, bank.index, Purpose::Offsets, 0);
     if !is_hadamard::<P>(bank) {
-        dense::<P, N>(bank, q, draw, sink);
+        dense::<P, N>(bank, q, sink);
         return;
     }
     let inputs = const { known_inputs::<P>() }.map_or(q.len(), usize::from);
     match (!P::SMALL && in_pairs(inputs), serves::<P>(Needs::LISTS) && bank.is_kept()) {
-        (true, true) => kept_in_pairs::<P, N>(bank, q, wide, draw, sink),
-        (true, false) => whole_in_pairs::<P>(bank, q, wide, draw, sink),
-        (false, true) => kept::<P, N>(bank, q, block, draw, sink),
-        (false, false) => whole::<P, N>(bank, q, block, draw, sink),
+        (true, true) => kept_in_pairs::<P, N>(bank, q, wide, sink),
+        (true, false) => whole_in_pairs::<P>(bank, q, wide, sink),
+        (false, true) => kept::<P, N>(bank, q, block, sink),
+        (false, false) => whole::<P, N>(bank, q, block, sink),
     }
+}
+
+/// What starts the sequence of a bank's offsets.
+#[inline(always)]
+fn offset_draw(bank: &Bank<'_>) -> u64 {
+    bank_draw(bank.seed, bank.index, Purpose::Offsets, 0)
 }
 
 /// Features of dense projections.
 #[inline(never)]
-fn dense<P: Profile, const N: usize>(bank: &Bank<'_>, q: &[i16], draw: u64, sink: &mut dyn Sink) {
+fn dense<P: Profile, const N: usize>(bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
     let projections = Dense::<P>::new(bank, q.len());
+    let draw = offset_draw(bank);
     let mut runs = Runs::<N>::new(sink);
     for k in bank.indices_of::<P>() {
         let phase = projections.phase(k, q) as u32;
@@ -52,12 +58,12 @@ fn whole<P: Profile, const N: usize>(
     bank: &Bank<'_>,
     q: &[i16],
     block: &mut [i16],
-    draw: u64,
     sink: &mut dyn Sink,
 ) {
-    let Some(phases) = block.get_mut(..fourier_block(q.len() as u16, P::FORM)) else { return };
+    let inputs = const { known_inputs::<P>() }.unwrap_or(q.len() as u16);
+    let Some(phases) = block.get_mut(..fourier_block(inputs, P::FORM)) else { return };
     let features = usize::from(bank.features);
-    let mut offsets = Offsets::from(draw, 0);
+    let mut offsets = Offsets::from(offset_draw(bank), 0);
     let mut memory = run_memory::<N>();
     let mut first = 0;
     while first < features {
@@ -74,18 +80,12 @@ fn whole<P: Profile, const N: usize>(
 
 /// The same of transforms in pairs, where the features take the place of the phases.
 #[inline(never)]
-fn whole_in_pairs<P: Profile>(
-    bank: &Bank<'_>,
-    q: &[i16],
-    wide: &mut [i32],
-    draw: u64,
-    sink: &mut dyn Sink,
-) {
+fn whole_in_pairs<P: Profile>(bank: &Bank<'_>, q: &[i16], wide: &mut [i32], sink: &mut dyn Sink) {
     let inputs = const { known_inputs::<P>() }.unwrap_or(q.len() as u16);
     let each = hadamard_block(inputs) / 2;
     let Some(words) = wide.get_mut(..paired_words(inputs)) else { return };
     let features = usize::from(bank.features);
-    let mut offsets = Offsets::from(draw, 0).rounded();
+    let mut offsets = Offsets::from(offset_draw(bank), 0).rounded();
     let mut transforms = InPairs::from(bank, 0, q);
     let mut first = 0;
     while first < features {
@@ -152,6 +152,7 @@ fn cosines<P: Profile>(phases: &[i16], offsets: &mut Offsets, run: &mut [i8]) {
     for (place, &[first, second]) in run.as_chunks_mut::<2>().0.iter_mut().zip(twos) {
         place[0] = one(first);
         place[1] = one(second);
+        rolled();
     }
     if let (Some(place), &[phase]) = (run.get_mut(2 * twos.len()), last) {
         *place = one(phase);
@@ -165,11 +166,11 @@ fn kept<P: Profile, const N: usize>(
     bank: &Bank<'_>,
     q: &[i16],
     block: &mut [i16],
-    draw: u64,
     sink: &mut dyn Sink,
 ) {
     let length = fourier_block(q.len() as u16, P::FORM);
     let Some(phases) = block.get_mut(..length) else { return };
+    let draw = offset_draw(bank);
     let mut runs = Runs::<N>::new(sink);
     // Where the phases end that are there.
     let mut end = 0;
@@ -192,11 +193,11 @@ fn kept_in_pairs<P: Profile, const N: usize>(
     bank: &Bank<'_>,
     q: &[i16],
     wide: &mut [i32],
-    draw: u64,
     sink: &mut dyn Sink,
 ) {
     let length = hadamard_block(q.len() as u16);
     let Some(words) = wide.get_mut(..length / 2) else { return };
+    let draw = offset_draw(bank);
     let mut runs = Runs::<N>::new(sink);
     let mut end = 0;
     for k in bank.indices_of::<P>() {

@@ -7,7 +7,7 @@ use bytemuck::{cast_slice, cast_slice_mut, try_cast_slice};
 use crate::format::bank::{Bank, hadamard_block, in_pairs};
 use crate::format::family::Law;
 use crate::generator::{Draws, Purpose, Stream};
-use crate::needs::{Needs, Profile, SMALLEST, rolled, serves};
+use crate::needs::{Needs, Profile, SMALLEST, known_inputs, rolled, serves};
 use crate::numerics::{Scale, cauchy, normal};
 
 /// Whether the bank's projections are rows of a Hadamard transform.
@@ -197,11 +197,18 @@ pub(crate) fn transform<P: Profile, T: Wrapping>(
     q: &[i16],
     block: &mut [T],
 ) {
-    let log = hadamard_block(q.len() as u16).trailing_zeros() & 31;
-    let draws = sign_draws(bank, first >> log, q);
+    let inputs = const { known_inputs::<P>() }.unwrap_or(q.len() as u16);
+    let log = hadamard_block(inputs).trailing_zeros() & 31;
+    let mut draws = sign_draws(bank, first >> log, q);
     let scale = if T::SCALED { bank.scale } else { Scale::ONE };
     if P::SMALL {
-        fold(draws, first, scale, q, block);
+        // A zero that the compiler does not know: no routine that clears memory.
+        block.fill(core::hint::black_box(T::default()));
+        // Of few inputs phases have twelve bits.
+        let kept = if T::SCALED && in_pairs(q.len()) { !0xf } else { !0 };
+        for (number, q) in q.chunks(64).enumerate() {
+            fold(draws.next(), first, 8 * number, scale, kept, q, block);
+        }
         stages(block);
     } else {
         load(draws, scale, q, block);
@@ -227,6 +234,7 @@ pub(crate) fn lower_angle(word: i32) -> u32 {
 }
 
 /// Draws of the signs of inputs for transform `number`, and the next ones.
+#[inline(always)]
 fn sign_draws(bank: &Bank<'_>, number: usize, q: &[i16]) -> Draws {
     let first = number * q.len().div_ceil(64);
     Stream::of_bank(bank.seed, bank.index, Purpose::Weights).draws(first as u64)
@@ -448,27 +456,31 @@ fn last_stage<T: Wrapping>(low: &mut [T], high: &mut [T]) {
 /// Row r + s of H, r a multiple of the block's length and s less, is row s of the small
 /// matrix, again and again, each time with the sign of r and the column. So the inputs
 /// of a part are folded up with these signs, and go through a small transform.
+///
+/// Up to 64 inputs, from eight number `number` on, of which `kept` bits go in.
 #[inline(never)]
-fn fold<T: Wrapping>(mut draws: Draws, first: usize, scale: Scale, q: &[i16], block: &mut [T]) {
-    for place in &mut *block {
-        // A zero that the compiler does not know: no routine that clears memory.
-        *place = core::hint::black_box(T::default());
-    }
-    // Of few inputs phases have twelve bits.
-    let kept = if T::SCALED && in_pairs(q.len()) { !0xf } else { !0 };
+fn fold<T: Wrapping>(
+    mut draw: u64,
+    first: usize,
+    mut number: usize,
+    scale: Scale,
+    kept: i32,
+    q: &[i16],
+    block: &mut [T],
+) {
     let eights = block.as_chunks_mut::<8>().0;
     let mask = eights.len().wrapping_sub(1);
-    let mut signs = 0;
-    for (number, values) in q.chunks(8).enumerate() {
-        signs = if number % 8 == 0 { draws.next() } else { signs << 8 };
+    for values in q.chunks(8) {
         let Some(places) = eights.get_mut(number & mask) else { return };
-        let flip = ones(first & (8 * number));
-        let mut signs = (signs >> 32) as u32 ^ flip;
+        let mut signs = (draw >> 32) as u32 ^ ones(first & (8 * number));
         for (place, &value) in places.iter_mut().zip(values) {
             let value = T::from_input(scale.apply_wrapping(value.into()) & kept);
             *place = place.add(value.signed(signs));
             signs <<= 1;
+            rolled();
         }
+        draw <<= 8;
+        number += 1;
     }
 }
 
@@ -492,6 +504,7 @@ fn stages<T: Wrapping>(block: &mut [T]) {
         {
             for (a, b) in low.iter_mut().zip(high) {
                 (*a, *b) = (a.add(*b), a.sub(*b));
+                rolled();
             }
             rest = others;
         }
