@@ -58,7 +58,7 @@ enum Command {
     Size,
     /// Only the tests of the npm package and the demo page
     TestWasm,
-    /// Print the time of predictions in node
+    /// Print the time of predictions in node and Chromium
     BenchWasm,
     /// Measure bytes against error on public data sets and write docs/size.md and its picture
     Sizes {

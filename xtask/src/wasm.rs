@@ -91,7 +91,7 @@ pub fn page() -> Result<()> {
     step("node wasm/scripts/page.mjs target/page")
 }
 
-/// Prints the time of predictions in node.
+/// Prints the time of predictions in node, and in Chromium where there is one.
 pub fn bench() -> Result<()> {
     package()?;
     step("cargo run --package koan-tests --bin shapes --locked -- target/wasm-shapes")?;
