@@ -129,7 +129,7 @@ impl<P: Profile> Head<'_, '_, P> {
     fn add(&mut self, first: usize, run: &[i8], shift: u32) {
         let bits = self.bits();
         let total = if takes_operands::<P>(bits) {
-            self.operands.set(run)
+            self.operands.set::<P>(bits, run)
         } else {
             run.iter().map(|&phi| i32::from(phi)).sum()
         };

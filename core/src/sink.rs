@@ -8,7 +8,7 @@ use crate::crc::Crc32;
 pub const FEATURE_ONE: i16 = 127;
 
 /// The most features of a run.
-pub(crate) const MAX_RUN: usize = 64;
+pub(crate) const MAX_RUN: usize = if cfg!(target_feature = "simd128") { 128 } else { 64 };
 
 /// Runs are filled up with zeros to a multiple of this.
 pub(crate) const PADDED: usize = 16;
@@ -154,5 +154,5 @@ pub(crate) fn hand_over(run: &mut [i8], first: usize, length: usize, sink: &mut 
 
 /// Words of a run in the fast form.
 pub(crate) const RUN: usize = MAX_RUN / 4;
-/// The same in the small form.
-pub(crate) const SMALL_RUN: usize = 4;
+/// The same in the small form, unless it has vectors.
+pub(crate) const SMALL_RUN: usize = if cfg!(target_feature = "simd128") { RUN } else { 4 };

@@ -43,7 +43,14 @@ pub fn quantise<P: Profile, I: Input>(model: &Model<'_>, row: &[I], q: &mut [i16
     // The small form has no code for the line.
     if P::SMALL {
         let mut map = map_of(0);
-        for (index, (place, &value)) in q.iter_mut().zip(row).enumerate() {
+        #[cfg(target_feature = "simd128")]
+        let done = match model.map_is_shared() {
+            true => crate::simd::quantise(&map, limit, I::floats(row), q),
+            false => 0,
+        };
+        #[cfg(not(target_feature = "simd128"))]
+        let done = 0;
+        for (index, (place, &value)) in q.iter_mut().zip(row).enumerate().skip(done) {
             if serves::<P>(Needs::MAPS) && !model.map_is_shared() {
                 map = map_of(index);
             }
@@ -95,7 +102,7 @@ pub(crate) fn for_each_bank<P: Profile>(model: &Model<'_>, mut each: impl FnMut(
 #[inline(never)]
 pub fn score<'w, P: Profile>(model: &Model<'_>, buffers: &'w mut impl Buffers) -> &'w [i32] {
     let workspace = buffers.workspace();
-    if P::SMALL {
+    if P::SMALL && !cfg!(target_feature = "simd128") {
         return score_in::<P>(model, workspace, &mut []);
     }
     score_in::<P>(model, workspace, &mut operand_memory())

@@ -23,11 +23,14 @@ pub(crate) struct Operands<'o> {
     parts: usize,
 }
 
+/// Words of [`operand_memory`].
+const WORDS: usize = MAX_RUN / 2 + if cfg!(target_feature = "simd128") { 8 } else { 0 };
+
 /// Memory for [`Operands`].
 #[inline(always)]
-pub(crate) fn operand_memory() -> [u32; MAX_RUN / 2] {
+pub(crate) fn operand_memory() -> [u32; WORDS] {
     // Zeros that the compiler does not know: no routine that clears memory.
-    [core::hint::black_box(0); MAX_RUN / 2]
+    [core::hint::black_box(0); WORDS]
 }
 
 impl<'o> Operands<'o> {
@@ -36,9 +39,17 @@ impl<'o> Operands<'o> {
         Self { pairs, parts: 0 }
     }
 
-    /// Lays out a run of whole parts; gives Σ φ.
+    /// Lays out a run of whole parts for codes of `bits` bits; gives Σ φ.
     #[inline(never)]
-    pub(crate) fn set(&mut self, run: &[i8]) -> i32 {
+    #[cfg_attr(
+        not(target_feature = "simd128"),
+        expect(unused_variables, clippy::extra_unused_type_parameters, reason = "for vectors")
+    )]
+    pub(crate) fn set<P: Profile>(&mut self, bits: u8, run: &[i8]) -> i32 {
+        #[cfg(target_feature = "simd128")]
+        if P::SMALL {
+            return crate::simd::lay_out(bits, run, self.pairs);
+        }
         self.parts = run.len() / PART;
         let places = self.pairs.as_chunks_mut::<4>().0;
         // Of 32 features in each half.
@@ -165,7 +176,7 @@ pub(crate) fn weigh<P: Profile>(
 ) -> i32 {
     #[cfg(target_feature = "simd128")]
     if P::SMALL {
-        return crate::simd::weigh(bits, codes, run);
+        return crate::simd::weigh(bits, codes, operands.pairs, run.len());
     }
     if P::SMALL {
         return any(bits, codes, run);
@@ -182,7 +193,7 @@ pub(crate) fn weigh<P: Profile>(
 
 /// Whether [`weigh`] takes operands for codes of `bits` bits.
 pub(crate) fn takes_operands<P: Profile>(bits: u8) -> bool {
-    !P::SMALL && bits < 8
+    if P::SMALL { cfg!(target_feature = "simd128") } else { bits < 8 }
 }
 
 /// The same for codes of all widths in one loop.
@@ -253,11 +264,11 @@ mod tests {
                         .collect();
                     let mut memory = operand_memory();
                     let mut operands = Operands::new(&mut memory);
-                    operands.set(&[1; MAX_RUN]);
+                    operands.set::<Any>(bits, &[1; MAX_RUN]);
                     let mut run = run;
                     run.resize(length.next_multiple_of(PADDED), 0);
                     let total: i32 = run.iter().map(|&phi| i32::from(phi)).sum();
-                    assert_eq!(operands.set(&run), total);
+                    assert_eq!(operands.set::<Any>(bits, &run), total);
                     let expected = naive(bits, &codes, &run);
                     assert_eq!(weigh::<Any>(bits, &codes, &run, &operands), expected, "{bits}");
                     assert_eq!(weigh::<Small>(bits, &codes, &run, &operands), expected, "{bits}");

@@ -1,10 +1,10 @@
 //! Fourier: cos(w·x + b), b uniform on the circle.
 
-use bytemuck::cast_slice_mut;
+use bytemuck::{Pod, cast_slice_mut};
 
 use super::Offsets;
 use super::projection::{Dense, UPPER, is_hadamard, transform, two_transforms};
-use crate::format::bank::{Bank, fourier_block, in_pairs};
+use crate::format::bank::{Bank, fourier_block, hadamard_block, in_pairs};
 use crate::generator::{Purpose, bank_draw};
 use crate::needs::{Needs, Profile, known_inputs, serves};
 use crate::numerics::cosine;
@@ -23,8 +23,11 @@ pub(super) fn generate<P: Profile, const N: usize>(
         dense::<P, N>(bank, q, draw, sink);
         return;
     }
-    // Another bank may need longer buffers.
-    let length = fourier_block(q.len() as u16, P::FORM);
+    // Another bank may need longer buffers. In a browser they always are long enough for a
+    // whole transform.
+    let whole = hadamard_block(q.len() as u16);
+    let is_whole = cfg!(target_family = "wasm") && P::SMALL && block.len() >= whole;
+    let length = if is_whole { whole } else { fourier_block(q.len() as u16, P::FORM) };
     let inputs = const { known_inputs::<P>() }.map_or(q.len(), usize::from);
     if !P::SMALL && in_pairs(inputs) {
         let words = wide.get_mut(..length).unwrap_or_default();
@@ -36,7 +39,7 @@ pub(super) fn generate<P: Profile, const N: usize>(
 }
 
 /// Phases of a transform or a part of one, or, in words, of two transforms.
-trait Phase: Copy {
+trait Phase: Pod {
     /// How many phases are in one.
     const EACH: usize;
 
@@ -142,12 +145,18 @@ fn whole<P: Profile, const N: usize, T: Phase + Into<i32>>(
 /// Features of phases. A function of its own: small cores have too few registers to share
 /// them with the caller.
 #[inline(never)]
-fn cosines<P: Profile, T: Copy>(
+fn cosines<P: Profile, T: Pod>(
     phases: &[T],
     angle: impl Fn(T) -> u32,
     offsets: &mut Offsets,
     run: &mut [i8],
 ) {
+    // Phases of the small form are of 16 bits.
+    #[cfg(target_feature = "simd128")]
+    if P::SMALL {
+        crate::simd::cosines(bytemuck::cast_slice(phases), offsets, run);
+        return;
+    }
     // A copy, which may live in registers.
     let mut next = *offsets;
     let mut one = |phase| cosine(next.add_next(angle(phase)), P::SMALL);

@@ -7,6 +7,8 @@ use crate::format::family::Law;
 use crate::generator::{Draws, Purpose, Stream};
 use crate::needs::{Needs, Profile, serves};
 use crate::numerics::{Scale, cauchy, normal};
+#[cfg(target_feature = "simd128")]
+use crate::simd::Lanes;
 
 /// Whether the bank's projections are rows of a Hadamard transform.
 #[inline]
@@ -143,8 +145,14 @@ fn tabled(mut draws: Draws, weights: &mut [i16; 32], weight: impl Fn(u8) -> i32)
     }
 }
 
+/// What numbers need for vectors: nothing where there are none.
+#[cfg(not(target_feature = "simd128"))]
+pub(crate) trait Lanes {}
+#[cfg(not(target_feature = "simd128"))]
+impl<T> Lanes for T {}
+
 /// Integers that wrap: i16 for phases, i32 for exact projections.
-pub(crate) trait Wrapping: Copy + Default {
+pub(crate) trait Wrapping: Copy + Default + Lanes {
     /// Whether a bank's scale applies to inputs.
     const SCALED: bool;
     /// An input, modulo the type's range.
@@ -200,8 +208,15 @@ pub(crate) fn transform<P: Profile, T: Wrapping>(
     let draws = Stream::of_bank(bank.seed, bank.index, Purpose::Weights).draws(draw);
     let scale = if T::SCALED { bank.scale } else { Scale::ONE };
     if P::SMALL {
-        fold(draws, first, scale, q, block);
-        stages(block);
+        // Of few inputs phases have twelve bits.
+        let kept = if T::SCALED && in_pairs(q.len()) { !0xf } else { !0 };
+        #[cfg(target_feature = "simd128")]
+        crate::simd::transform(draws, first, scale, kept, q, block);
+        #[cfg(not(target_feature = "simd128"))]
+        {
+            fold(draws, first, scale, kept, q, block);
+            stages(block);
+        }
     } else {
         load(draws, scale, q, block);
         walsh_hadamard(block);
@@ -414,13 +429,19 @@ fn last_stage<T: Wrapping>(low: &mut [T], high: &mut [T]) {
 /// matrix, again and again, each time with the sign of r and the column. So the inputs
 /// of a part are folded up with these signs, and go through a small transform.
 #[inline(never)]
-fn fold<T: Wrapping>(mut draws: Draws, first: usize, scale: Scale, q: &[i16], block: &mut [T]) {
+#[cfg(not(target_feature = "simd128"))]
+fn fold<T: Wrapping>(
+    mut draws: Draws,
+    first: usize,
+    scale: Scale,
+    kept: i16,
+    q: &[i16],
+    block: &mut [T],
+) {
     for place in &mut *block {
         // A zero that the compiler does not know: no routine that clears memory.
         *place = core::hint::black_box(T::default());
     }
-    // Of few inputs phases have twelve bits.
-    let kept = if T::SCALED && in_pairs(q.len()) { !0xf } else { !0 };
     let eights = block.as_chunks_mut::<8>().0;
     let mask = eights.len().wrapping_sub(1);
     let mut signs = 0;
@@ -430,7 +451,7 @@ fn fold<T: Wrapping>(mut draws: Draws, first: usize, scale: Scale, q: &[i16], bl
         let flip = ones(first & (8 * number));
         let mut signs = (signs >> 32) as u32 ^ flip;
         for (place, &value) in places.iter_mut().zip(values) {
-            let value = T::from_input(scale.apply_wrapping(value.into()) & kept);
+            let value = T::from_input(scale.apply_wrapping(value.into()) & i32::from(kept));
             *place = place.add(value.signed(signs));
             signs <<= 1;
         }
@@ -439,7 +460,7 @@ fn fold<T: Wrapping>(mut draws: Draws, first: usize, scale: Scale, q: &[i16], bl
 
 /// All bits set where the number of ones in the low 16 bits is odd, else none.
 #[inline]
-fn ones(bits: usize) -> u32 {
+pub(crate) fn ones(bits: usize) -> u32 {
     let byte = bits ^ (bits >> 8);
     // Bit n: whether the four bits of n have an odd number.
     let odd = 0x6996u32 >> ((byte ^ (byte >> 4)) & 15) & 1;
@@ -448,6 +469,7 @@ fn ones(bits: usize) -> u32 {
 
 /// The transform, natural order, a stage a pass.
 #[inline(never)]
+#[cfg(any(test, not(target_feature = "simd128")))]
 fn stages<T: Wrapping>(block: &mut [T]) {
     let mut half = 1;
     while half < block.len() {

@@ -8,7 +8,7 @@
 use std::fmt::Write;
 
 use koan::numerics::Scale;
-use koan::{Family, InputMap, Law, Model, Task};
+use koan::{BufferSizes, Family, Form, InputMap, Law, Model, Task};
 use koan_tests::arbitrary::{case, runner};
 use koan_tests::golden::{Golden, all};
 use koan_tests::mutate::{fix_crc, mutated};
@@ -51,6 +51,9 @@ fn calls(golden: &Golden) -> Result<Value, koan::Error> {
         }));
     }
     let names: Vec<_> = (0..model.classes()).filter_map(|class| model.class_name(class)).collect();
+    // In the browser the small form has room for whole transforms.
+    let (fast, small) = (model.buffer_sizes(Form::Fast), model.buffer_sizes(Form::Small));
+    let buffers = BufferSizes { block: fast.block.max(fast.wide), ..small };
     Ok(json!({
         "name": golden.name,
         "info": {
@@ -64,7 +67,7 @@ fn calls(golden: &Golden) -> Result<Value, koan::Error> {
             "seed": model.seed().to_string(),
             "bytes": golden.blob.len(),
         },
-        "bufferBytes": model.buffer_sizes(koan::Form::Small).bytes(),
+        "bufferBytes": buffers.bytes(),
         "scoreScale": f64::from(model.score_scale()),
         "rows": rows,
     }))
