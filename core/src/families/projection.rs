@@ -2,13 +2,13 @@
 
 use core::marker::PhantomData;
 
+use bytemuck::Pod;
+
 use crate::format::bank::{Bank, hadamard_block, in_pairs};
 use crate::format::family::Law;
 use crate::generator::{Draws, Purpose, Stream};
 use crate::needs::{Needs, Profile, serves};
 use crate::numerics::{Scale, cauchy, normal};
-#[cfg(target_feature = "simd128")]
-use crate::simd::Lanes;
 
 /// Whether the bank's projections are rows of a Hadamard transform.
 #[inline]
@@ -145,14 +145,8 @@ fn tabled(mut draws: Draws, weights: &mut [i16; 32], weight: impl Fn(u8) -> i32)
     }
 }
 
-/// What numbers need for vectors: nothing where there are none.
-#[cfg(not(target_feature = "simd128"))]
-pub(crate) trait Lanes {}
-#[cfg(not(target_feature = "simd128"))]
-impl<T> Lanes for T {}
-
 /// Integers that wrap: i16 for phases, i32 for exact projections.
-pub(crate) trait Wrapping: Copy + Default + Lanes {
+pub(crate) trait Wrapping: Pod + Default {
     /// Whether a bank's scale applies to inputs.
     const SCALED: bool;
     /// An input, modulo the type's range.

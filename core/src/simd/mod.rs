@@ -14,7 +14,7 @@ mod weigh;
 pub(crate) use conv::Pool;
 pub(crate) use cosine::cosines;
 pub(crate) use quantise::quantise;
-pub(crate) use transform::{Lanes, transform};
+pub(crate) use transform::transform;
 pub(crate) use weigh::{lay_out, weigh};
 
 use core::arch::wasm32::v128;

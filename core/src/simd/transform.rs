@@ -14,15 +14,10 @@ use crate::families::projection::ones;
 use crate::generator::Draws;
 use crate::numerics::Scale;
 
-/// Numbers that come in vectors: of 16 or 32 bits.
-pub(crate) trait Lanes: Pod {}
-impl Lanes for i16 {}
-impl Lanes for i32 {}
-
 /// The inputs with their signs, folded to the length of `block`, a transform or a part of
 /// one, and the transform: what the loops of the small form do. `kept`: bits of a scaled
-/// input that are not cleared.
-pub(crate) fn transform<T: Lanes>(
+/// input that are not cleared. Numbers are of 16 or 32 bits.
+pub(crate) fn transform<T: Pod>(
     draws: Draws,
     first: usize,
     scale: Scale,
