@@ -14,7 +14,7 @@ use crate::format::family::{Family, Width};
 use crate::format::model::Model;
 use crate::needs::{Needs, Profile, serves};
 use crate::sink::{FEATURE_ONE, PADDED, Sink};
-use crate::weigh::{Operands, code_at, takes_operands, weigh};
+use crate::weigh::{Operands, code_at, lay_out, weigh};
 
 /// Adds a bank's features, weighted, to the accumulators of all outputs.
 pub(crate) struct Head<'m, 's, P> {
@@ -128,11 +128,7 @@ impl<P: Profile> Head<'_, '_, P> {
     #[inline(never)]
     fn add(&mut self, first: usize, run: &[i8], shift: u32) {
         let bits = self.bits();
-        let total = if takes_operands::<P>(bits) {
-            self.operands.set::<P>(bits, run)
-        } else {
-            run.iter().map(|&phi| i32::from(phi)).sum()
-        };
+        let total = lay_out::<P>(bits, run, &mut self.operands);
         self.total = self.total.wrapping_add(total << shift);
         // Features in front of a run are whole bytes of codes.
         let mut row = self.weights_at.wrapping_add(first / 8 * usize::from(bits));

@@ -39,17 +39,9 @@ impl<'o> Operands<'o> {
         Self { pairs, parts: 0 }
     }
 
-    /// Lays out a run of whole parts for codes of `bits` bits; gives Σ φ.
+    /// Lays out a run of whole parts; gives Σ φ.
     #[inline(never)]
-    #[cfg_attr(
-        not(target_feature = "simd128"),
-        expect(unused_variables, clippy::extra_unused_type_parameters, reason = "for vectors")
-    )]
-    pub(crate) fn set<P: Profile>(&mut self, bits: u8, run: &[i8]) -> i32 {
-        #[cfg(target_feature = "simd128")]
-        if P::SMALL {
-            return crate::simd::lay_out(bits, run, self.pairs);
-        }
+    pub(crate) fn set(&mut self, run: &[i8]) -> i32 {
         self.parts = run.len() / PART;
         let places = self.pairs.as_chunks_mut::<4>().0;
         // Of 32 features in each half.
@@ -191,9 +183,18 @@ pub(crate) fn weigh<P: Profile>(
     }
 }
 
-/// Whether [`weigh`] takes operands for codes of `bits` bits.
-pub(crate) fn takes_operands<P: Profile>(bits: u8) -> bool {
-    if P::SMALL { cfg!(target_feature = "simd128") } else { bits < 8 }
+/// Makes a run ready for [`weigh`] with codes of `bits` bits; gives Σ φ.
+#[inline]
+pub(crate) fn lay_out<P: Profile>(bits: u8, run: &[i8], operands: &mut Operands<'_>) -> i32 {
+    #[cfg(target_feature = "simd128")]
+    if P::SMALL {
+        return crate::simd::lay_out(bits, run, operands.pairs);
+    }
+    if !P::SMALL && bits < 8 {
+        operands.set(run)
+    } else {
+        run.iter().map(|&phi| i32::from(phi)).sum()
+    }
 }
 
 /// The same for codes of all widths in one loop.
@@ -264,11 +265,12 @@ mod tests {
                         .collect();
                     let mut memory = operand_memory();
                     let mut operands = Operands::new(&mut memory);
-                    operands.set::<Any>(bits, &[1; MAX_RUN]);
+                    operands.set(&[1; MAX_RUN]);
                     let mut run = run;
                     run.resize(length.next_multiple_of(PADDED), 0);
                     let total: i32 = run.iter().map(|&phi| i32::from(phi)).sum();
-                    assert_eq!(operands.set::<Any>(bits, &run), total);
+                    assert_eq!(operands.set(&run), total);
+                    assert_eq!(lay_out::<Any>(bits, &run, &mut operands), total);
                     let expected = naive(bits, &codes, &run);
                     assert_eq!(weigh::<Any>(bits, &codes, &run, &operands), expected, "{bits}");
                     assert_eq!(weigh::<Small>(bits, &codes, &run, &operands), expected, "{bits}");

@@ -202,13 +202,11 @@ pub(crate) fn transform<P: Profile, T: Wrapping>(
     let draws = Stream::of_bank(bank.seed, bank.index, Purpose::Weights).draws(draw);
     let scale = if T::SCALED { bank.scale } else { Scale::ONE };
     if P::SMALL {
-        // Of few inputs phases have twelve bits.
-        let kept = if T::SCALED && in_pairs(q.len()) { !0xf } else { !0 };
         #[cfg(target_feature = "simd128")]
-        crate::simd::transform(draws, first, scale, kept, q, block);
+        crate::simd::transform(draws, first, scale, kept::<T>(q.len()), q, block);
         #[cfg(not(target_feature = "simd128"))]
         {
-            fold(draws, first, scale, kept, q, block);
+            fold(draws, first, scale, q, block);
             stages(block);
         }
     } else {
@@ -424,18 +422,12 @@ fn last_stage<T: Wrapping>(low: &mut [T], high: &mut [T]) {
 /// of a part are folded up with these signs, and go through a small transform.
 #[inline(never)]
 #[cfg(not(target_feature = "simd128"))]
-fn fold<T: Wrapping>(
-    mut draws: Draws,
-    first: usize,
-    scale: Scale,
-    kept: i16,
-    q: &[i16],
-    block: &mut [T],
-) {
+fn fold<T: Wrapping>(mut draws: Draws, first: usize, scale: Scale, q: &[i16], block: &mut [T]) {
     for place in &mut *block {
         // A zero that the compiler does not know: no routine that clears memory.
         *place = core::hint::black_box(T::default());
     }
+    let kept = kept::<T>(q.len());
     let eights = block.as_chunks_mut::<8>().0;
     let mask = eights.len().wrapping_sub(1);
     let mut signs = 0;
@@ -445,11 +437,17 @@ fn fold<T: Wrapping>(
         let flip = ones(first & (8 * number));
         let mut signs = (signs >> 32) as u32 ^ flip;
         for (place, &value) in places.iter_mut().zip(values) {
-            let value = T::from_input(scale.apply_wrapping(value.into()) & i32::from(kept));
+            let value = T::from_input(scale.apply_wrapping(value.into()) & kept);
             *place = place.add(value.signed(signs));
             signs <<= 1;
         }
     }
+}
+
+/// The bits of scaled inputs that are not cleared: of few inputs phases have twelve bits.
+#[inline(always)]
+fn kept<T: Wrapping>(inputs: usize) -> i32 {
+    if T::SCALED && in_pairs(inputs) { !0xf } else { !0 }
 }
 
 /// All bits set where the number of ones in the low 16 bits is odd, else none.

@@ -21,7 +21,7 @@ pub(crate) fn transform<T: Pod>(
     draws: Draws,
     first: usize,
     scale: Scale,
-    kept: i16,
+    kept: i32,
     q: &[i16],
     block: &mut [T],
 ) {
@@ -35,7 +35,7 @@ fn of_vectors(
     mut draws: Draws,
     first: usize,
     scale: Scale,
-    kept: i16,
+    kept: i32,
     q: &[i16],
     vectors: &mut [Bytes],
     wide: bool,
@@ -48,7 +48,7 @@ fn of_vectors(
     for (number, values) in q.chunks(8).enumerate() {
         signs = if number % 8 == 0 { draws.next() } else { signs << 8 };
         let flips = (signs >> 56) as i16 ^ ones(first & (8 * number)) as i16;
-        let inputs = v128_and(scaled(eight(values), scale), i16x8_splat(kept));
+        let inputs = v128_and(scaled(eight(values), scale), i16x8_splat(kept as i16));
         let mut inputs = signed(inputs, flips);
         let Some([place, rest @ ..]) = vectors.get_mut((number & mask) * each..) else { return };
         if wide {
