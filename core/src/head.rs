@@ -126,7 +126,18 @@ impl<'m, 's, P: Profile> Head<'m, 's, P> {
 impl<P: Profile> Head<'_, '_, P> {
     /// Adds features times weights times 2^shift.
     #[inline(never)]
-    fn add(&mut self, first: usize, run: &mut [u32], shift: u32) {
+    #[cfg_attr(not(target_feature = "simd128"), allow(unused_variables))]
+    fn add(&mut self, first: usize, run: &mut [u32], length: usize, shift: u32) {
+        #[cfg(target_feature = "simd128")]
+        if P::SMALL {
+            let (bits, length) = (self.bits(), length.next_multiple_of(16));
+            let run = features(run).get(..length).unwrap_or_default();
+            let mut laid_out = [0; crate::simd::LAID_OUT];
+            let total = crate::simd::lay_out(bits, run, &mut laid_out);
+            let weigh = |codes: &[u8]| crate::simd::weigh(bits, codes, &laid_out, length);
+            self.add_all(first, total, shift, weigh);
+            return;
+        }
         if P::SMALL {
             let (run, bits) = (features(run), self.bits());
             let total = run.iter().map(|&phi| i32::from(phi)).sum();
@@ -192,16 +203,16 @@ impl<P: Profile> Head<'_, '_, P> {
             for (byte, &phi) in features_mut(&mut bytes).iter_mut().zip(run) {
                 *byte = if part == 8 { (phi >> 8) as i8 } else { (phi as u8 >> 1) as i8 };
             }
-            self.add(first, &mut bytes, part);
+            self.add(first, &mut bytes, run.len(), part);
         }
     }
 }
 
 impl<P: Profile> Sink for Head<'_, '_, P> {
-    fn run(&mut self, first: usize, run: &mut [u32], _: usize) {
+    fn run(&mut self, first: usize, run: &mut [u32], length: usize) {
         // The trait's table has it in any case.
         if may_come::<P>(false) {
-            self.add(first, run, 0);
+            self.add(first, run, length, 0);
         }
     }
 

@@ -18,6 +18,13 @@ pub trait Input: Copy + sealed::Sealed {
     #[doc(hidden)]
     fn quantise(self, map: &InputMap, limit: i32, logs: bool) -> i16;
 
+    /// A row of floats; nothing of integers.
+    #[doc(hidden)]
+    #[cfg(target_feature = "simd128")]
+    fn floats(_row: &[Self]) -> &[f32] {
+        &[]
+    }
+
     /// The same for the numbers on the map's line, which takes few steps.
     #[doc(hidden)]
     #[inline]
@@ -39,6 +46,12 @@ impl Input for f32 {
             _ => (fraction | 0x80_0000, exponent - 150),
         };
         map.quantise(bits >> 31 != 0, magnitude, exponent, limit, logs)
+    }
+
+    #[cfg(target_feature = "simd128")]
+    #[inline]
+    fn floats(row: &[Self]) -> &[f32] {
+        row
     }
 }
 

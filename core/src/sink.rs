@@ -15,8 +15,8 @@ pub(crate) const MAX_RUN: usize = 32;
 /// bytes.
 pub(crate) const RUN: usize = MAX_RUN / 2;
 
-/// The same in the small form, where they stay as they are.
-pub(crate) const SMALL_RUN: usize = 4;
+/// The same in the small form, where they stay as they are; vectors are worth longer runs.
+pub(crate) const SMALL_RUN: usize = if cfg!(target_feature = "simd128") { 32 } else { 4 };
 
 /// Memory for a run of features, in words.
 #[inline(always)]
@@ -25,18 +25,24 @@ pub(crate) fn run_memory<const WORDS: usize>() -> [u32; WORDS] {
     [core::hint::black_box(0); WORDS]
 }
 
-/// Where the features of a run lie in its memory: at its end.
+/// From which byte of its memory on the features of a run lie: in the fast form behind as
+/// much room.
+#[inline(always)]
+fn start(run: &[u32]) -> usize {
+    if run.len() == RUN { MAX_RUN } else { 0 }
+}
+
+/// The features of a run, in its memory.
 #[inline(always)]
 pub(crate) fn features(run: &[u32]) -> &[i8] {
-    let bytes: &[i8] = cast_slice(run);
-    bytes.get(bytes.len().saturating_sub(MAX_RUN)..).unwrap_or_default()
+    cast_slice(run).get(start(run)..).unwrap_or_default()
 }
 
 /// The same, to be written.
 #[inline(always)]
 pub(crate) fn features_mut(run: &mut [u32]) -> &mut [i8] {
-    let bytes: &mut [i8] = cast_slice_mut(run);
-    bytes.get_mut(bytes.len().saturating_sub(MAX_RUN)..).unwrap_or_default()
+    let start = start(run);
+    cast_slice_mut(run).get_mut(start..).unwrap_or_default()
 }
 
 /// Where a family hands its features to. A trait object: the families' code is there

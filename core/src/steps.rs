@@ -42,6 +42,13 @@ pub fn quantise<P: Profile, I: Input>(model: &Model<'_>, row: &[I], q: &mut [i16
     // The small form has no code for the line.
     if P::SMALL {
         let mut map = map_of(0);
+        #[cfg(target_feature = "simd128")]
+        let (row, q) = if model.map_is_shared() {
+            let done = crate::simd::quantise(&map, limit, I::floats(row), q);
+            (row.get(done..).unwrap_or_default(), q.get_mut(done..).unwrap_or_default())
+        } else {
+            (row, q)
+        };
         for (index, (place, &value)) in q.iter_mut().zip(row).enumerate() {
             if serves::<P>(Needs::MAPS) && !model.map_is_shared() {
                 map = map_of(index);

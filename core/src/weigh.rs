@@ -250,14 +250,10 @@ pub(crate) fn weigh_two(codes: &[u8], runs: &[Pairs; 2]) -> i32 {
 /// The same for features that are not laid out, in the small form.
 #[inline(always)]
 pub(crate) fn weigh_small(bits: u8, codes: &[u8], features: &[i8]) -> i32 {
-    #[cfg(target_feature = "simd128")]
-    return crate::simd::weigh(bits, codes, features);
-    #[cfg(not(target_feature = "simd128"))]
     any(bits, codes, features)
 }
 
 /// Codes of all widths in one loop.
-#[cfg(any(test, not(target_feature = "simd128")))]
 #[inline(never)]
 fn any(width: u8, mut codes: &[u8], run: &[i8]) -> i32 {
     let bits = u32::from(width.min(8));

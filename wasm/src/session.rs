@@ -24,6 +24,11 @@ const WORDS: usize = 11;
 /// The place of the number of features among them.
 const FEATURES: usize = WORDS - 2;
 
+/// Places among [`Model::to_words`]: blocks of both forms, and the fast form's wide numbers.
+const BLOCK: usize = 2;
+const SMALL_BLOCK: usize = 3;
+const WIDE: usize = 4;
+
 /// Checks a blob.
 ///
 /// - `intact`: whether its checksum holds
@@ -36,6 +41,8 @@ pub fn load(blob: &[u8], mut words: Box<[u32]>, intact: bool) {
             let [fault, found @ .., features, check] = words;
             *fault = 0;
             *found = model.to_words();
+            // Memory is not dear here: blocks have room for whole transforms.
+            found[SMALL_BLOCK] = found[BLOCK].max(found[WIDE]);
             *features = model.features() as u32;
             *check = check_word(model.seed()).into();
         }

@@ -121,6 +121,22 @@ for (const [name, { Model }] of Object.entries(builds)) {
   });
 }
 
+for (const [name, { Model }] of Object.entries(builds)) {
+  test(`input maps of any kind, of any floats, ${name}`, () => {
+    let between = 0;
+    for (const { blob, row, features } of host.maps) {
+      const model = Model.from(Buffer.from(blob, 'hex'));
+      const floats = new Float32Array(Uint32Array.from(row).buffer);
+      const actual = [...model.features(floats)];
+      assert.deepEqual(actual, features, `${blob}: ${floats}`);
+      between += actual.filter((value) => value && Math.abs(value) < 32766).length;
+      model.free();
+    }
+    console.log(`  ${host.maps.length} maps, ${between} numbers between 0 and the limits`);
+    assert.ok(between > 10 * host.maps.length);
+  });
+}
+
 test('the cosine of every phase is the same with SIMD and without', () => {
   const blob = Buffer.from(host.phases, 'hex');
   const inputs = Float32Array.from({ length: 65535 }, (_, i) => i - 32767);
@@ -148,8 +164,8 @@ test('SIMD is in one build, in its hot loops, and not in the other', () => {
     );
   const count = (wat, op) => wat.split(`(${op}`).length - 1;
   const [baseline, simd] = [text('koan.wasm'), text('koan-simd.wasm')];
-  // The weighted sums.
-  const ops = ['i16x8.mul', 'i8x16.swizzle', 'i32x4.dot_i16x8_s', 'v128.load'];
+  // Input maps, transforms, cosines and weighted sums.
+  const ops = ['i32x4.trunc_sat_f32x4_s', 'i16x8.add', 'i8x16.swizzle', 'i32x4.dot_i16x8_s'];
   console.log(`  ${ops.map((op) => `${op} ${count(simd, op)}`).join(', ')}`);
   for (const op of ops) assert.ok(count(simd, op) > 0, op);
   assert.equal(count(baseline, 'v128'), 0);

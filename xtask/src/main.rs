@@ -59,7 +59,7 @@ enum Command {
     WasmSize,
     /// Only the tests of the npm package and the demo page
     TestWasm,
-    /// Print the time of predictions in node
+    /// Print the time of predictions in node and Chromium
     BenchWasm,
     /// Run the papers' experiments and print paper beside Koan
     #[command(disable_help_flag = true)]

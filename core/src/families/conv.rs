@@ -20,6 +20,8 @@ use crate::format::conv::{Axis, Conv, divided};
 use crate::generator::{Purpose, Stream, bank_draw};
 use crate::needs::{Needs, Profile, SMALLEST, rolled, serves};
 use crate::numerics::{Scale, cosine};
+#[cfg(target_feature = "simd128")]
+use crate::simd::Pool;
 use crate::sink::{FEATURE_ONE, Runs, Sink};
 
 #[inline(never)]
@@ -54,6 +56,8 @@ pub(super) fn generate<P: Profile, const N: usize>(
     let mut next = indices.next();
     // The block of which the taps are listed, and whether they could be.
     let (mut listed_number, mut in_pairs) = (usize::MAX, false);
+    #[cfg(target_feature = "simd128")]
+    let mut pool = Pool::new();
     while let Some(index) = next {
         let number = divided(index, length * cells);
         let before = number * length;
@@ -75,14 +79,35 @@ pub(super) fn generate<P: Profile, const N: usize>(
         let down = Places::of(y, cell_row, stride, dilation);
         let along = Places::of(x, cell - cell_row * x.cells, stride, dilation);
         clear(sums);
-        let offsets = Offsets::from(draw, before).rounded();
-        if number != listed_number {
+        let offsets = Offsets::from(draw, before);
+        let step = stride * usize::from(conv.channels);
+        #[cfg(target_feature = "simd128")]
+        let (count, length) = if P::SMALL { window.runs(taps) } else { (0, 0) };
+        #[cfg(target_feature = "simd128")]
+        pool.start(number, &conv, bank.scale, window.signs.words[0], offsets);
+        let offsets = offsets.rounded();
+        // With vectors the small form lists runs of taps.
+        if number != listed_number && !(cfg!(target_feature = "simd128") && P::SMALL) {
             (listed_number, in_pairs) = (number, window.list(taps));
         }
-        let step = stride * usize::from(conv.channels);
         for row in down.range {
             let mut at = row * stride * window.line + along.range.start * step;
             let mut left = along.range.len();
+            #[cfg(target_feature = "simd128")]
+            if P::SMALL {
+                while left > 0 {
+                    if length > 0 {
+                        let starts = taps.get(..count).unwrap_or_default();
+                        pool.add(q.get(at..).unwrap_or_default(), starts, length, sums);
+                    } else {
+                        window.fold(at, words);
+                        pool.add_folded(words, sums);
+                    }
+                    left -= 1;
+                    at += step;
+                }
+                continue;
+            }
             while left > 0 {
                 let two = in_pairs && left > 1;
                 if in_pairs {
@@ -103,6 +128,8 @@ pub(super) fn generate<P: Profile, const N: usize>(
                 at += done * step;
             }
         }
+        #[cfg(target_feature = "simd128")]
+        pool.finish(sums);
         let reciprocal = divided(65_536, down.most * along.most) as i32;
         while let Some(index) = next
             && index.wrapping_sub(first) < rows
@@ -218,6 +245,29 @@ struct Window<'w> {
 }
 
 impl Window<'_> {
+    /// Lists where the runs of a window's numbers start that lie together, and how many they
+    /// are; 0 where windows are folded.
+    #[cfg(target_feature = "simd128")]
+    fn runs(&self, places: &mut [i16]) -> (usize, usize) {
+        if self.conv.taps() > places.len() {
+            return (0, 0);
+        }
+        let channels = usize::from(self.conv.channels);
+        let [lines, taps] = self.kernel;
+        let (each, length) =
+            if self.dilation == 1 { (1, taps * channels) } else { (taps, channels) };
+        let mut count = 0;
+        for line in 0..lines {
+            for pixel in 0..each {
+                if let Some(place) = places.get_mut(count) {
+                    *place = ((line * self.line + pixel * channels) * self.dilation) as i16;
+                    count += 1;
+                }
+            }
+        }
+        (count, length)
+    }
+
     /// Calls with each tap's distance from the position's first.
     #[inline(always)]
     fn taps(&self, mut each: impl FnMut(usize)) {

@@ -38,6 +38,18 @@ fn offset_draw(bank: &Bank<'_>) -> u64 {
     bank_draw(bank.seed, bank.index, Purpose::Offsets, 0)
 }
 
+/// Phases that a transform or a part of one gives, in a block of which `most` are there:
+/// another bank may need a longer one. In a browser it always is long enough for a whole
+/// transform.
+#[inline(always)]
+fn block_length<P: Profile>(inputs: u16, most: usize) -> usize {
+    let whole = hadamard_block(inputs);
+    if cfg!(target_family = "wasm") && P::SMALL && most >= whole {
+        return whole;
+    }
+    fourier_block(inputs, P::FORM)
+}
+
 /// Features of dense projections.
 #[inline(never)]
 fn dense<P: Profile, const N: usize>(bank: &Bank<'_>, q: &[i16], sink: &mut dyn Sink) {
@@ -61,7 +73,8 @@ fn whole<P: Profile, const N: usize>(
     sink: &mut dyn Sink,
 ) {
     let inputs = const { known_inputs::<P>() }.unwrap_or(q.len() as u16);
-    let Some(phases) = block.get_mut(..fourier_block(inputs, P::FORM)) else { return };
+    let length = block_length::<P>(inputs, block.len());
+    let Some(phases) = block.get_mut(..length) else { return };
     let features = usize::from(bank.features);
     let mut offsets = Offsets::from(offset_draw(bank), 0);
     let mut memory = run_memory::<N>();
@@ -144,6 +157,11 @@ fn angles(word: u32) -> [u32; 2] {
 /// them with the caller.
 #[inline(never)]
 fn cosines<P: Profile>(phases: &[i16], offsets: &mut Offsets, run: &mut [i8]) {
+    #[cfg(target_feature = "simd128")]
+    if P::SMALL {
+        crate::simd::cosines(phases, offsets, run);
+        return;
+    }
     // A copy, which may live in registers.
     let mut next = *offsets;
     let mut one = |phase: i16| cosine(next.add_next((phase as u32) << 16), P::SMALL);
@@ -168,7 +186,7 @@ fn kept<P: Profile, const N: usize>(
     block: &mut [i16],
     sink: &mut dyn Sink,
 ) {
-    let length = fourier_block(q.len() as u16, P::FORM);
+    let length = block_length::<P>(q.len() as u16, block.len());
     let Some(phases) = block.get_mut(..length) else { return };
     let draw = offset_draw(bank);
     let mut runs = Runs::<N>::new(sink);

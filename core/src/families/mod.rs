@@ -101,6 +101,21 @@ impl Offsets {
         Self { offset: self.offset.wrapping_add(projection::ROUNDED), ..self }
     }
 
+    /// What a step is greater than the one before, in 16 bits.
+    #[cfg(target_feature = "simd128")]
+    pub(crate) fn growth(self) -> u16 {
+        (self.growth >> 16) as u16
+    }
+
+    /// Leaves so many out, fewer than 2^16.
+    #[cfg(target_feature = "simd128")]
+    pub(crate) fn skip(&mut self, count: usize) {
+        let count = count as u32;
+        let pairs = (count.wrapping_mul(count.wrapping_sub(1)) >> 1).wrapping_mul(self.growth);
+        self.offset = self.offset.wrapping_add(self.step.wrapping_mul(count)).wrapping_add(pairs);
+        self.step = self.step.wrapping_add(self.growth.wrapping_mul(count));
+    }
+
     /// The next offset added to an angle, of which a full turn is 2^32.
     #[inline(always)]
     pub(crate) fn add_next(&mut self, angle: u32) -> u32 {

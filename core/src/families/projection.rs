@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use bytemuck::{cast_slice, cast_slice_mut, try_cast_slice};
+use bytemuck::{Pod, cast_slice, cast_slice_mut, try_cast_slice};
 
 use crate::format::bank::{Bank, hadamard_block, in_pairs};
 use crate::format::family::Law;
@@ -146,7 +146,7 @@ fn tabled(mut draws: Draws, weights: &mut [i16; 32], weight: impl Fn(u8) -> i32)
 }
 
 /// Integers that wrap: i16 for phases, i32 for exact projections.
-pub(crate) trait Wrapping: Copy + Default {
+pub(crate) trait Wrapping: Pod + Default {
     /// Whether a bank's scale applies to inputs.
     const SCALED: bool;
     /// An input, modulo the type's range.
@@ -199,17 +199,23 @@ pub(crate) fn transform<P: Profile, T: Wrapping>(
 ) {
     let inputs = const { known_inputs::<P>() }.unwrap_or(q.len() as u16);
     let log = hadamard_block(inputs).trailing_zeros() & 31;
-    let mut draws = sign_draws(bank, first >> log, q);
+    let draws = sign_draws(bank, first >> log, q);
     let scale = if T::SCALED { bank.scale } else { Scale::ONE };
     if P::SMALL {
-        // A zero that the compiler does not know: no routine that clears memory.
-        block.fill(core::hint::black_box(T::default()));
         // Of few inputs phases have twelve bits.
         let kept = if T::SCALED && in_pairs(q.len()) { !0xf } else { !0 };
-        for (number, q) in q.chunks(64).enumerate() {
-            fold(draws.next(), first, 8 * number, scale, kept, q, block);
+        #[cfg(target_feature = "simd128")]
+        crate::simd::transform(draws, first, scale, kept, q, block);
+        #[cfg(not(target_feature = "simd128"))]
+        {
+            // A zero that the compiler does not know: no routine that clears memory.
+            block.fill(core::hint::black_box(T::default()));
+            let mut draws = draws;
+            for (number, q) in q.chunks(64).enumerate() {
+                fold(draws.next(), first, 8 * number, scale, kept, q, block);
+            }
+            stages(block);
         }
-        stages(block);
     } else {
         load(draws, scale, q, block);
         walsh_hadamard(block);
@@ -459,6 +465,7 @@ fn last_stage<T: Wrapping>(low: &mut [T], high: &mut [T]) {
 ///
 /// Up to 64 inputs, from eight number `number` on, of which `kept` bits go in.
 #[inline(never)]
+#[cfg(not(target_feature = "simd128"))]
 fn fold<T: Wrapping>(
     mut draw: u64,
     first: usize,
@@ -486,7 +493,7 @@ fn fold<T: Wrapping>(
 
 /// All bits set where the number of ones in the low 16 bits is odd, else none.
 #[inline]
-fn ones(bits: usize) -> u32 {
+pub(crate) fn ones(bits: usize) -> u32 {
     let byte = bits ^ (bits >> 8);
     // Bit n: whether the four bits of n have an odd number.
     let odd = 0x6996u32 >> ((byte ^ (byte >> 4)) & 15) & 1;
@@ -495,6 +502,7 @@ fn ones(bits: usize) -> u32 {
 
 /// The transform, natural order, a stage a pass.
 #[inline(never)]
+#[cfg(any(test, not(target_feature = "simd128")))]
 fn stages<T: Wrapping>(block: &mut [T]) {
     let mut half = 1;
     while half < block.len() {

@@ -73,9 +73,15 @@ impl Scale {
 
 /// ⌊dividend / divisor⌋ by shifts: small cores do not divide, and the routine that
 /// does it for them takes 400 bytes. As many steps as the quotient has bits. For a divisor
-/// of 0 all bits are set.
+/// of 0 all bits are set. Browsers divide.
 #[must_use]
 pub(crate) const fn quotient(dividend: u32, divisor: u32) -> u32 {
+    if cfg!(target_family = "wasm") {
+        return match dividend.checked_div(divisor) {
+            Some(quotient) => quotient,
+            None => !0,
+        };
+    }
     let mut shift = 0;
     while shift < 31 && dividend >> 1 >> shift >= divisor {
         shift += 1;

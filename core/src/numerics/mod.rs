@@ -17,5 +17,7 @@ pub use quantiles::{
     CAUCHY, CAUCHY_ONE, NORMAL, NORMAL_ONE, RECIPROCAL_GAMMA2, RECIPROCAL_ONE, uniform,
 };
 pub(crate) use quantiles::{cauchy, normal, reciprocal_gamma2};
+#[cfg(target_feature = "simd128")]
+pub(crate) use tables::QUARTER;
 pub(crate) use tables::cosine;
 pub use tables::{COSINE, sigmoid};

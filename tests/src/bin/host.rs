@@ -1,14 +1,15 @@
 //! What the host computes, for runtimes elsewhere to be compared with:
 //! `cargo run -p koan-tests --bin host FILE` writes JSON with the results of every
 //! call on the golden models' rows, what is wrong with damaged blobs, models without
-//! outputs, and a model for the cosine of every phase.
+//! outputs, a model for the cosine of every phase, and input maps of any kind.
 //!
 //! Floats are given by their bits, blobs as hexadecimal text.
 
 use std::fmt::Write;
 
+use koan::format::Conv;
 use koan::numerics::Scale;
-use koan::{Family, InputMap, Law, Model, Task};
+use koan::{BufferSizes, Family, Form, InputMap, Law, Model, Task};
 use koan_tests::arbitrary::{case, runner};
 use koan_tests::golden::{Golden, all};
 use koan_tests::mutate::{fix_crc, mutated};
@@ -27,6 +28,9 @@ const FEATURES: usize = 200;
 fn bits(values: &[f32]) -> Vec<u32> {
     values.iter().map(|value| value.to_bits()).collect()
 }
+
+/// Input maps.
+const MAPS: usize = 1000;
 
 fn calls(golden: &Golden) -> Result<Value, koan::Error> {
     let mut predictor = predictor(&golden.blob)?;
@@ -51,6 +55,9 @@ fn calls(golden: &Golden) -> Result<Value, koan::Error> {
         }));
     }
     let names: Vec<_> = (0..model.classes()).filter_map(|class| model.class_name(class)).collect();
+    // In the browser the small form has room for whole transforms.
+    let (fast, small) = (model.buffer_sizes(Form::Fast), model.buffer_sizes(Form::Small));
+    let buffers = BufferSizes { block: fast.block.max(fast.wide), ..small };
     Ok(json!({
         "name": golden.name,
         "info": {
@@ -64,7 +71,7 @@ fn calls(golden: &Golden) -> Result<Value, koan::Error> {
             "seed": model.seed().to_string(),
             "bytes": golden.blob.len(),
         },
-        "bufferBytes": model.buffer_sizes(koan::Form::Small).bytes(),
+        "bufferBytes": buffers.bytes(),
         "scoreScale": f64::from(model.score_scale()),
         "rows": rows,
     }))
@@ -105,6 +112,35 @@ fn without_outputs(runner: &mut TestRunner) -> Result<Value, Box<dyn std::error:
     Ok(json!({ "blob": hexadecimal(&blob), "row": rows.words, "features": features }))
 }
 
+/// A model of a convolution with more positions than 16 bits hold the sum of, on a row whose
+/// windows are all the same.
+fn long_series() -> Result<Value, Box<dyn std::error::Error>> {
+    let conv = Conv {
+        height: 1,
+        channels: 1,
+        kernel: 40,
+        stride: 1,
+        grid: 1,
+        proportion: true,
+        dilated: false,
+        transform: 64,
+    };
+    let bank = BankSpec {
+        family: Family::Conv(conv),
+        law: Law::Hadamard,
+        features: 64,
+        scale: Scale::ONE,
+        groups: Vec::new(),
+        kept: None,
+    };
+    let map = InputMap { offset: 0, shift: 8, log: false, mult: 128 };
+    let blob = ModelSpec::features(1, 700, MapSpec::Shared(map), vec![bank]).encode()?;
+    let mut predictor = predictor(&blob)?;
+    let (row, mut features) = ([0i16; 700], vec![0; predictor.model().features()]);
+    predictor.features(&row, &mut features)?;
+    Ok(json!({ "blob": hexadecimal(&blob), "row": &row[..], "features": features }))
+}
+
 /// A model whose input is the phase of its features, but for sign and offset:
 /// inputs from -32767 to 32767 take the cosine of every phase. As many features
 /// as fill no whole number of vectors.
@@ -121,6 +157,42 @@ fn phases() -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     Ok(ModelSpec::features(1, 1, MapSpec::Shared(map), vec![bank]).encode()?)
 }
 
+/// A model whose features are its inputs, by any map; a row of its floats, most of them where
+/// the map does not saturate, some in the middle of two integers; and its features.
+fn mapped(random: &mut Random) -> Result<Value, Box<dyn std::error::Error>> {
+    const INPUTS: u16 = 35;
+    let map = InputMap {
+        offset: (random.bits() as i32) >> random.below(32),
+        shift: random.below(128) as i8 - 64,
+        log: false,
+        mult: random.bits() as u8,
+    };
+    let bank = BankSpec {
+        family: Family::Linear,
+        law: Law::None,
+        features: INPUTS,
+        scale: Scale::ONE,
+        groups: Vec::new(),
+        kept: None,
+    };
+    let blob = ModelSpec::features(1, INPUTS, MapSpec::Shared(map), vec![bank]).encode()?;
+    let row: Vec<f32> = (0..INPUTS)
+        .map(|input| {
+            let distance = (random.bits() as i32) >> (7 + random.below(24));
+            let place = f64::from(map.offset) + f64::from(distance);
+            match input % 4 {
+                0 => f32::from_bits(random.bits() as u32),
+                1 => ((place + 0.5) * f64::from(-map.shift).exp2()) as f32,
+                _ => ((place + random.unit()) * f64::from(-map.shift).exp2()) as f32,
+            }
+        })
+        .collect();
+    let mut predictor = predictor(&blob)?;
+    let mut features = vec![0; predictor.model().features()];
+    predictor.features(&row, &mut features)?;
+    Ok(json!({ "blob": hexadecimal(&blob), "row": bits(&row), "features": features }))
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let file = std::env::args_os().nth(1).ok_or("usage: host FILE")?;
     let models = all();
@@ -130,9 +202,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let phases = hexadecimal(&phases()?);
     let mut runner = runner(1, 0xfea7);
     let features = (0..FEATURES).map(|_| without_outputs(&mut runner));
-    let features = features.collect::<Result<Vec<_>, _>>()?;
+    let features = features.chain([long_series()]).collect::<Result<Vec<_>, _>>()?;
+    let maps = (0..MAPS).map(|_| mapped(&mut random)).collect::<Result<Vec<_>, _>>()?;
     let text = json!({
         "models": calls, "damaged": damaged, "phases": phases, "features": features,
+        "maps": maps,
     })
     .to_string();
     std::fs::write(file, text)?;
