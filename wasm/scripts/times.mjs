@@ -3,29 +3,32 @@
 /** Rows that are timed in turn. */
 const ROWS = 256;
 
-/** Milliseconds of a sample: clocks of pages are coarse. */
-const SAMPLE = 5;
+/** The least milliseconds of a sample: clocks of pages are coarse. */
+const SAMPLE = 2;
 
 /** Milliseconds that a figure is taken over. */
-const SPAN = 600;
+const SPAN = 800;
 
 /**
  * The least time of a call, in µs, over many short samples: other work on the machine
  * only adds, and rarely to a sample of a few milliseconds.
  */
 export function micros(call) {
-  const sample = (calls) => {
-    const start = performance.now();
+  let [calls, least] = [1, Infinity];
+  let now = performance.now();
+  const end = now + SPAN;
+  while (now < end) {
     for (let i = 0; i < calls; i++) call(i % ROWS);
-    return (1000 * (performance.now() - start)) / calls;
-  };
-  // Until the engine has compiled it for good.
-  const warm = performance.now() + SPAN / 4;
-  let calls = 1;
-  while (performance.now() < warm) calls = Math.ceil((1000 * SAMPLE) / Math.max(1, sample(calls)));
-  let least = Infinity;
-  const end = performance.now() + SPAN;
-  while (performance.now() < end) least = Math.min(least, sample(calls));
+    const before = now;
+    now = performance.now();
+    const spent = now - before;
+    if (spent < SAMPLE) {
+      // Too few to be timed, above all before the engine has compiled it for good.
+      calls *= 2;
+    } else {
+      least = Math.min(least, (1000 * spent) / calls);
+    }
+  }
   return least;
 }
 
