@@ -176,7 +176,7 @@ impl Word for u32 {
 const STRICT: bool = SMALLEST || cfg!(target_arch = "riscv32");
 
 /// Calls with the codes of a run where they lie, as words if they lie at whole words and that
-/// makes a difference; or with a copy, with zeros for what is missing.
+/// makes a difference; else with a copy, with zeros for what is missing.
 #[inline(always)]
 fn in_words<const N: usize>(
     codes: &[u8],
@@ -190,7 +190,10 @@ fn in_words<const N: usize>(
         {
             return whole(words);
         }
-        return apart(codes);
+        // Where bytes of code are fewest there is nothing that reads codes elsewhere.
+        if !SMALLEST {
+            return apart(codes);
+        }
     }
     with_copy(codes, apart, whole)
 }
