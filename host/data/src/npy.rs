@@ -149,8 +149,9 @@ impl<'r> Array<'r> {
 
     /// Checks that no bytes follow the elements that have been read.
     fn finish(&mut self, origin: &Origin) -> Result<(), DataError> {
-        let next = self.rest.by_ref().bytes().next();
-        if next.transpose().map_err(|e| origin.read_error(e))?.is_none() {
+        let mut next = Vec::new();
+        let read = self.rest.by_ref().take(1).read_to_end(&mut next);
+        if read.map_err(|e| origin.read_error(e))? == 0 {
             return Ok(());
         }
         let problem = format!("{}: bytes after the last element", self.name);

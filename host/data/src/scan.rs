@@ -110,7 +110,7 @@ impl ColumnScan {
     fn note_rounding(&mut self, line: u64, field: &[u8], kept: f32) {
         // f32 holds all integers of up to seven digits.
         let exact = match field {
-            [digits @ ..] if digits.len() <= 7 && digits.iter().all(u8::is_ascii_digit) => None,
+            digits if digits.len() <= 7 && digits.iter().all(u8::is_ascii_digit) => None,
             _ => std::str::from_utf8(field).ok().and_then(|text| text.parse::<f64>().ok()),
         };
         let exact = exact.unwrap_or(f64::from(kept));

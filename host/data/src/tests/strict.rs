@@ -5,7 +5,8 @@ use super::*;
 #[test]
 fn quotes_that_swallow_rows() {
     let rows = |bad: &[(usize, &str)]| -> String {
-        let row = |i: usize| format!("{i}.5,-{i},{}\n", if i % 3 == 0 { "no" } else { "yes" });
+        let row =
+            |i: usize| format!("{i}.5,-{i},{}\n", if i.is_multiple_of(3) { "no" } else { "yes" });
         let mut lines: Vec<String> = (2..=61).map(row).collect();
         for &(line, text) in bad {
             lines[line - 2] = format!("{text}\n");
