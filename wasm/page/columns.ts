@@ -4,11 +4,13 @@
  */
 
 import type { Info } from '../js/slim.js';
+import { Code } from './code.js';
 
 /** What becomes of a column; see `host/data/src/compact.rs` for its JSON. */
 type Column =
   | { kind: 'number'; name: string; missing?: number | undefined }
   | { kind: 'text'; name: string; values: string[] }
+  | { kind: 'coded'; name: string; code: Code; values: string[] }
   | { kind: 'target' | 'dropped'; name: string };
 
 export interface Table {
@@ -25,12 +27,12 @@ export function read(text: string, info: Info): Table {
   const records = parse(text);
   const [first] = records;
   if (!first) throw new Error('the table is empty');
-  const columns = columnsOf(info);
+  const { columns, nameCode } = columnsOf(info);
   const width = columns.reduce((sum, column) => sum + inputsOf(column), 0);
   if (width !== info.inputs) {
     throw new Error(`the columns that the model names make ${width} inputs, it takes ${info.inputs}`);
   }
-  const { fields, header } = layout(columns, first.fields);
+  const { fields, header } = layout(columns, first.fields, nameCode);
   const body = header ? records.slice(1) : records;
   if (body.length === 0) throw new Error('the table has a header and no rows');
 
@@ -59,8 +61,8 @@ export function read(text: string, info: Info): Table {
   };
 }
 
-function columnsOf(info: Info): Column[] {
-  let notes: { format?: string; columns?: unknown[] } = {};
+function columnsOf(info: Info): { columns: Column[]; nameCode: Code | undefined } {
+  let notes: { format?: string; columns?: unknown[]; salt?: string } = {};
   try {
     notes = JSON.parse(info.notes || '{}');
   } catch {
@@ -70,32 +72,50 @@ function columnsOf(info: Info): Column[] {
     throw new Error(`the model was trained on ${notes.format} data, not on a table of columns`);
   }
   const items = Array.isArray(notes.columns) ? notes.columns : [info.inputs, 0];
-  return items.flatMap((item): Column[] => {
+  const { salt } = notes;
+  const nameCode = salt ? new Code(salt[0]!, salt.length > 1 ? 3 : 2) : undefined;
+  const named = (name: string): string => (nameCode && name ? `#${name}` : name);
+  const columns = items.flatMap((item): Column[] => {
     if (typeof item === 'number') {
       const kind = item > 0 ? 'number' : item < 0 ? 'dropped' : 'target';
       const length = Math.min(Math.abs(item) || 1, 65535);
       return Array.from({ length }, () => ({ kind, name: '' }));
     }
-    if (typeof item === 'string') return [{ kind: 'number', name: item }];
+    if (typeof item === 'string') return [{ kind: 'number', name: named(item) }];
+    if (Array.isArray(item)) {
+      const [whole, apart] = item as string[];
+      const width = apart === undefined ? (nameCode?.width ?? 0) : whole!.length;
+      const values = apart ?? whole!.slice(width);
+      return [{ kind: 'coded', name: named(whole!.slice(0, width)), ...Code.values(values) }];
+    }
     const { name = '', values, missing, target, dropped } = item as Record<string, never>;
-    if (target !== undefined) return [{ kind: 'target', name: target }];
-    if (dropped !== undefined) return [{ kind: 'dropped', name: dropped }];
-    if (Array.isArray(values)) return [{ kind: 'text', name, values }];
-    return [{ kind: 'number', name, missing }];
+    if (target !== undefined) return [{ kind: 'target', name: named(target) }];
+    if (dropped !== undefined) return [{ kind: 'dropped', name: named(dropped) }];
+    if (Array.isArray(values)) return [{ kind: 'text', name: named(name), values }];
+    return [{ kind: 'number', name: named(name), missing }];
   });
+  return { columns, nameCode };
 }
 
 const inputsOf = (column: Column): number =>
-  column.kind === 'number' ? 1 : column.kind === 'text' ? column.values.length : 0;
+  column.kind === 'number' ? 1 : 'values' in column ? column.values.length : 0;
 
 /** Which field holds each column, and whether the first line is a header. */
 function layout(
   columns: Column[],
   first: string[],
+  nameCode: Code | undefined,
 ): { fields: (number | undefined)[]; header: boolean } {
   const named = columns.some((column) => inputsOf(column) > 0 && column.name);
   if (named) {
-    const free = first.map((name, field) => ({ name, field }));
+    const own = first.map((name) => (nameCode && name ? `#${nameCode.text(name)}` : name));
+    for (const { name } of columns) {
+      if (name && own.indexOf(name) !== own.lastIndexOf(name)) {
+        const same = first.filter((_, field) => own[field] === name);
+        throw new Error(`the model cannot tell the columns apart: ${same.join(', ')}`);
+      }
+    }
+    const free = own.map((name, field) => ({ name, field }));
     const lacking: string[] = [];
     const fields = columns.map((column) => {
       const index = free.findIndex(({ name }) => name === column.name);
@@ -131,7 +151,10 @@ function number(field: string): number | string | undefined {
 }
 
 function push(rows: number[], column: Column, field: string, place: string): void {
-  if (column.kind === 'text') {
+  if (column.kind === 'coded') {
+    const own = number(field) === undefined ? undefined : column.code.text(field);
+    rows.push(...column.values.map((value) => (value === own ? 1 : 0)));
+  } else if (column.kind === 'text') {
     rows.push(...column.values.map((value) => (value === field ? 1 : 0)));
   } else if (column.kind === 'number') {
     const value = number(field) ?? column.missing;

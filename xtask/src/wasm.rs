@@ -117,7 +117,7 @@ pub fn test() -> Result<()> {
     step(&format!("{} target/wasm-host.json", program("host")?.display()))?;
     step("node wasm/tests/consumer.mjs")?;
     // One file after the other: the tests of times share the machine with none.
-    for file in ["node", "browser", "page"] {
+    for file in ["node", "columns", "browser", "page"] {
         step(&format!("node --test --test-reporter=spec wasm/tests/{file}.test.mjs"))?;
     }
     // The trainer's pages need the same browser.

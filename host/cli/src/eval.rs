@@ -33,6 +33,7 @@ pub fn run(arguments: &Eval) -> Result<()> {
         arguments.model.display()
     );
     let table = read_all_with(&files, &schema, &arguments.reading.options())?;
+    out::warnings(&table.schema);
     let result = evaluate(&blob, &table)?;
     let seconds = start.elapsed().as_secs_f64();
     let compared = Baselines::cross_validated(&table, model.seed())?;

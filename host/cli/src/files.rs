@@ -12,7 +12,8 @@ pub fn check<'f>(
     inputs: impl IntoIterator<Item = &'f PathBuf>,
     outputs: impl IntoIterator<Item = &'f Path>,
 ) -> Result<()> {
-    let inputs: Vec<(FileId, &Path)> = inputs.into_iter().map(|path| identified(path)).collect();
+    let inputs: Vec<(FileId, &Path)> =
+        inputs.into_iter().map(|path| (FileId::of(path), path.as_path())).collect();
     let mut earlier: Vec<(FileId, &Path)> = Vec::new();
     for output in outputs {
         check_writable(output).with_context(|| format!("cannot write {}", output.display()))?;
@@ -27,10 +28,6 @@ pub fn check<'f>(
         earlier.push((id, output));
     }
     Ok(())
-}
-
-fn identified(path: &Path) -> (FileId, &Path) {
-    (FileId::of(path), path)
 }
 
 /// The other name of the same file, if it has one.

@@ -3,8 +3,10 @@
 
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write, stderr, stdout};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
+use koan_data::Schema;
 use serde_json::Value;
 
 /// Writes a line to standard output, as `println!` does, and returns what goes wrong.
@@ -98,6 +100,21 @@ pub fn failed(result: std::io::Result<()>) -> Result<()> {
 /// Writes a line to standard error; if that fails, nobody can be told.
 pub fn warn(text: &str) {
     let _ = writeln!(stderr().lock(), "{}", name(text));
+}
+
+/// Says what is worth knowing of data that were read.
+pub fn warnings(schema: &Schema) {
+    for warning in &schema.warnings {
+        warn(&format!("warning: {warning}"));
+    }
+}
+
+/// Says where more time went than was asked for, and where `rest` took it.
+pub fn overrun(took: Duration, asked: Duration, rest: &str) {
+    if took > asked.mul_f64(1.1) {
+        let (took, asked) = (took.as_secs_f64(), asked.as_secs_f64());
+        warn(&format!("warning: it took {took:.0} s, where {asked:.0} s were asked for: {rest}"));
+    }
 }
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
-//! A schema as short JSON: every byte of it travels with a model.
-//!
-//! Columns are an array of: a string for a numeric column of that name; a number for
-//! columns without names, `n` for so many numeric ones in a row, `-n` for dropped ones,
-//! 0 for the target; an object for everything else.
+//! A schema as short JSON: every byte of it travels with a model. `docs/data.md` has the
+//! keys.
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::cmp::Reverse;
+
+use serde::{Deserialize, Serialize};
 
 use super::MAX_INPUTS;
+use super::code::{Code, CodedValues};
 use super::recordings::{GroupBy, LabelFrom, Recordings, Window};
 use super::schema::{Column, ColumnKind, Format, Schema, check};
 
@@ -17,8 +16,12 @@ use super::schema::{Column, ColumnKind, Format, Schema, check};
 pub(crate) struct Compact {
     #[serde(default = "table", skip_serializing_if = "is_table")]
     format: Format,
-    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "self")]
-    columns: Vec<Column>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    columns: Vec<Item>,
+    /// Where names are codes, the character of their salt; three times for codes of three
+    /// characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    salt: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     zero_based: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,10 +59,16 @@ fn is_table(format: &Format) -> bool {
 
 impl From<Schema> for Compact {
     fn from(schema: Schema) -> Compact {
+        let columns = items(&schema);
+        let salt = schema.name_code.map(|code| {
+            let times = if code.width() == 2 { 1 } else { 3 };
+            code.salt().to_string().repeat(times)
+        });
         let Recordings { window, group, label } = schema.recordings;
         Compact {
             format: schema.format,
-            columns: schema.columns,
+            columns,
+            salt,
             zero_based: schema.zero_based,
             positive: schema.positive,
             window: window.map(|Window { samples, stride }| (samples, stride)),
@@ -73,12 +82,22 @@ impl From<Schema> for Compact {
 }
 
 impl TryFrom<Compact> for Schema {
-    type Error = &'static str;
+    type Error = String;
 
-    fn try_from(compact: Compact) -> Result<Schema, &'static str> {
+    fn try_from(compact: Compact) -> Result<Schema, String> {
         if compact.window.is_some_and(|(samples, stride)| samples == 0 || stride == 0) {
-            return Err("a window without samples, or without a stride");
+            return Err("a window without samples, or without a stride".into());
         }
+        let name_code = compact.salt.as_deref().map(|salt| {
+            let mut characters = salt.chars();
+            let first = characters.next()?;
+            let width = if characters.next().is_some() { 3 } else { 2 };
+            Code::new(first, width)
+        });
+        if name_code == Some(None) {
+            return Err("a salt that is none".into());
+        }
+        let name_code = name_code.flatten();
         let recordings = Recordings {
             window: compact.window.map(|(samples, stride)| Window { samples, stride }),
             group: compact.group.map(|group| match group {
@@ -88,7 +107,9 @@ impl TryFrom<Compact> for Schema {
             label: compact.label,
         };
         let Compact { format, columns, zero_based, positive, .. } = compact;
-        Ok(Schema { columns, zero_based, positive, recordings, ..Schema::new(format) })
+        let columns = columns_of(columns, name_code)?;
+        let schema = Schema::new(format);
+        Ok(Schema { columns, zero_based, positive, recordings, name_code, ..schema })
     }
 }
 
@@ -97,6 +118,8 @@ impl TryFrom<Compact> for Schema {
 enum Item {
     Unnamed(i64),
     Name(String),
+    /// Name and values as codes, in one text where the name is a code, too.
+    Coded(Vec<String>),
     Target(TargetItem),
     Dropped(DroppedItem),
     Text(TextItem),
@@ -138,13 +161,13 @@ fn unnamed(column: &Column) -> Option<i64> {
         ColumnKind::Numeric { missing: None } => Some(1),
         ColumnKind::Dropped => Some(-1),
         ColumnKind::Target => Some(0),
-        ColumnKind::Numeric { .. } | ColumnKind::Text { .. } => None,
+        ColumnKind::Numeric { .. } | ColumnKind::Text { .. } | ColumnKind::Coded(_) => None,
     }
 }
 
-fn serialize<S: Serializer>(columns: &[Column], to: S) -> Result<S::Ok, S::Error> {
+fn items(schema: &Schema) -> Vec<Item> {
     let mut items = Vec::new();
-    for column in columns {
+    for column in &schema.columns {
         if let Some(number) = unnamed(column) {
             match items.last_mut() {
                 Some(Item::Unnamed(count)) if *count * number > 0 => *count += number,
@@ -152,23 +175,29 @@ fn serialize<S: Serializer>(columns: &[Column], to: S) -> Result<S::Ok, S::Error
             }
             continue;
         }
-        let name = column.name.clone();
+        // The sign of a code goes without saying.
+        let coded = schema.name_code.and_then(|_| column.name.strip_prefix('#'));
+        let name = coded.unwrap_or(&column.name).to_owned();
         items.push(match &column.kind {
             ColumnKind::Numeric { missing: None } => Item::Name(name),
             ColumnKind::Numeric { missing: Some(value) } => {
                 Item::Imputed(ImputedItem { name, missing: *value })
             }
             ColumnKind::Text { values } => Item::Text(TextItem { name, values: values.clone() }),
+            ColumnKind::Coded(values) if coded.is_some() => {
+                Item::Coded(vec![name + &values.written()])
+            }
+            ColumnKind::Coded(values) => Item::Coded(vec![name, values.written()]),
             ColumnKind::Target => Item::Target(TargetItem { target: name }),
             ColumnKind::Dropped => Item::Dropped(DroppedItem { dropped: name }),
         });
     }
-    items.serialize(to)
+    items
 }
 
-fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Column>, D::Error> {
+fn columns_of(items: Vec<Item>, name_code: Option<Code>) -> Result<Vec<Column>, String> {
     let mut columns: Vec<Column> = Vec::new();
-    for item in Vec::<Item>::deserialize(from)? {
+    for item in items {
         let mut count = 1;
         let (name, kind) = match item {
             Item::Unnamed(0) => (String::new(), ColumnKind::Target),
@@ -178,21 +207,90 @@ fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Column>, D::Err
                 (String::new(), if n > 0 { numeric } else { ColumnKind::Dropped })
             }
             Item::Name(name) => (name, ColumnKind::Numeric { missing: None }),
+            Item::Coded(texts) => {
+                let (name, values) = match (&texts[..], name_code) {
+                    ([whole], Some(code)) => whole.split_at_checked(code.width()),
+                    ([name, values], _) => Some((name.as_str(), values.as_str())),
+                    _ => None,
+                }
+                .ok_or("a column whose values are no codes")?;
+                let values = CodedValues::read(values).ok_or("values that are no codes")?;
+                (name.to_owned(), ColumnKind::Coded(values))
+            }
             Item::Target(item) => (item.target, ColumnKind::Target),
             Item::Dropped(item) => (item.dropped, ColumnKind::Dropped),
             Item::Text(item) => (item.name, ColumnKind::Text { values: item.values }),
             Item::Imputed(item) if !item.missing.is_finite() => {
-                return Err(D::Error::custom("a stand-in that is not finite"));
+                return Err("a stand-in that is not finite".into());
             }
             Item::Imputed(item) => (item.name, ColumnKind::Numeric { missing: Some(item.missing) }),
+        };
+        let name = match name_code {
+            Some(code) if !name.is_empty() => {
+                let whole = code.numbers(&name).is_some_and(|codes| codes.len() == 1);
+                if !whole {
+                    return Err(format!("a name that is no code: `{name}`"));
+                }
+                format!("#{name}")
+            }
+            _ => name,
         };
         // The count is a stranger's number: bound it before it takes memory.
         let free = MAX_INPUTS - columns.len().min(MAX_INPUTS);
         let Some(count) = usize::try_from(count).ok().filter(|&count| count <= free) else {
-            return Err(D::Error::custom(format!("more than {MAX_INPUTS} columns")));
+            return Err(format!("more than {MAX_INPUTS} columns"));
         };
         columns.extend(std::iter::repeat_n(Column { name, kind }, count));
     }
-    check(&columns).map_err(D::Error::custom)?;
+    check(&columns)?;
     Ok(columns)
+}
+
+/// Bytes of JSON from which names and values are given up for codes.
+pub const MAX_NOTES: usize = 350;
+
+impl Schema {
+    /// The schema for a model's notes: names and values as they are if these take at most
+    /// [`MAX_NOTES`] bytes of JSON. Otherwise the values of text columns become codes, those
+    /// that save most first, and in the end all names, as far as that saves anything.
+    #[must_use]
+    pub fn for_notes(&self) -> Schema {
+        let length = |schema: &Schema| serde_json::to_string(schema).map_or(0, |text| text.len());
+        let mut short = self.clone();
+        let mut bytes = length(&short);
+        let mut savings = Vec::new();
+        for (index, column) in self.columns.iter().enumerate() {
+            let ColumnKind::Text { values } = &column.kind else { continue };
+            // Different values without different codes stay as they are.
+            let Some(coded) = CodedValues::of(values) else { continue };
+            let of = |kind| {
+                let columns = vec![Column { name: column.name.clone(), kind }];
+                length(&Schema { columns, ..Schema::new(self.format) })
+            };
+            let (before, after) = (of(column.kind.clone()), of(ColumnKind::Coded(coded.clone())));
+            savings.push((before.saturating_sub(after), index, coded));
+        }
+        savings.sort_by_key(|&(saved, index, _)| (Reverse(saved), index));
+        for (saved, index, coded) in savings {
+            if bytes <= MAX_NOTES || saved == 0 {
+                break;
+            }
+            short.columns[index].kind = ColumnKind::Coded(coded);
+            bytes -= saved;
+        }
+        if bytes > MAX_NOTES && self.name_code.is_none() {
+            let names = self.columns.iter().map(|column| column.name.as_str());
+            let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+            if let Some(code) = Code::of(&names) {
+                let mut coded = Schema { name_code: Some(code), ..short.clone() };
+                for column in &mut coded.columns {
+                    column.name = code.name(&column.name);
+                }
+                if length(&coded) < bytes {
+                    return coded;
+                }
+            }
+        }
+        short
+    }
 }

@@ -51,8 +51,9 @@ impl<'r> CsvRows<'r> {
             },
         };
         let fields = names.len();
+        let own = schema.own_names(&names);
         let named = columns.iter().any(|c| c.inputs() > 0 && !c.name.is_empty());
-        let by_name = match_names(&columns, &names);
+        let by_name = match_names(&columns, &own);
         let by_position = layouts.of(fields);
         let guessed = || {
             (named && by_name.is_ok())
@@ -61,6 +62,7 @@ impl<'r> CsvRows<'r> {
         let header = known.is_some() || options.header.unwrap_or_else(guessed);
         if header && named {
             check_names(&records.origin, &names)?;
+            schema.check_coded(&records.origin, &names, &own)?;
         }
         // Formats that know their columns may still have no names for them.
         let nameless = known.is_some() && names.iter().all(String::is_empty);
@@ -70,7 +72,7 @@ impl<'r> CsvRows<'r> {
             by_position.cloned().ok_or_else(|| {
                 // A header that lacks a column, or rows of another width?
                 let known = |name: &String| columns.iter().any(|c| c.name == *name);
-                let some = named && names.iter().any(|n| !n.is_empty() && known(n));
+                let some = named && own.iter().any(|n| !n.is_empty() && known(n));
                 by_name.err().filter(|_| some)
             })
         };
@@ -108,7 +110,10 @@ impl<'r> CsvRows<'r> {
         let weight = match options.weights.as_ref().filter(|_| want_target) {
             Some(wanted) => {
                 let known: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
-                let column = find(&records.origin, wanted, &known)?;
+                let column = find(&records.origin, wanted, &known).or_else(|error| {
+                    let own = schema.own_names(std::slice::from_ref(wanted)).concat();
+                    known.iter().position(|name| *name == own).ok_or(error)
+                })?;
                 let field = matched.get(column).copied().flatten();
                 let lacking = || DataError::NoColumn {
                     file: records.origin.file.clone(),
@@ -232,6 +237,17 @@ impl<'r> CsvRows<'r> {
                 let text = std::str::from_utf8(self.records.field(field)).unwrap_or_default();
                 // An unlisted value, also a missing one, stays all zeros.
                 if let Ok(index) = values.binary_search_by(|v| v.as_str().cmp(text)) {
+                    out[start + index] = 1.0;
+                }
+                Ok(())
+            }
+            (ColumnKind::Coded(values), value) => {
+                let start = out.len();
+                out.resize(start + values.count(), 0.0);
+                let text = std::str::from_utf8(self.records.field(field)).unwrap_or_default();
+                // A missing value has no code.
+                let place = values.place(text).filter(|_| value != Field::Missing);
+                if let Some(index) = place {
                     out[start + index] = 1.0;
                 }
                 Ok(())

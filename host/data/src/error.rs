@@ -3,10 +3,12 @@
 use std::fmt;
 use std::io;
 
+use serde::{Deserialize, Serialize};
+
 use super::MAX_LINE;
 
 /// A place in a data file; shown as ``sensors.csv:17: column 3 (`temp`)``.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The file as the caller named it, or the name given to a stream.
     pub file: String,
@@ -17,7 +19,7 @@ pub struct Place {
 }
 
 /// A column's number and name; shown as ``column 3 (`temp`)``.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 pub struct ColumnLabel {
     /// Position in the file, from 1.
     pub number: usize,
@@ -86,6 +88,12 @@ pub enum DataError {
     /// Two columns of the same name.
     #[error("{file}: columns {first} and {second} are both called `{name}`")]
     SameName { file: String, name: String, first: usize, second: usize },
+    /// Two names that the model's notes do not tell apart.
+    #[error(
+        "{file}: the model, which keeps codes of names, cannot tell column `{first}` from \
+         `{second}`; rename the one that it does not need"
+    )]
+    SameCode { file: String, first: String, second: String },
     /// A number that is a column's number and another column's name.
     #[error(
         "{file}: `{wanted}` is the number of column {wanted} and the name of column {named}; \

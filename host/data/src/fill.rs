@@ -9,6 +9,7 @@ use super::rows::RowReader;
 use super::scan::{Field, class_name, parse};
 use super::schema::{ColumnKind, Schema};
 use super::table::{Division, Table, Target};
+use super::warning::DataWarning;
 
 /// Reads all rows of the files; `expected` rows are made room for at once.
 pub(crate) fn fill(
@@ -53,6 +54,12 @@ pub(crate) fn fill(
     let weights = options.weights.as_ref().map(|_| weights);
     if weights.as_ref().is_some_and(|weights| weights.iter().all(|&weight| weight == 0.0)) {
         return Err(DataError::NoWeight { file });
+    }
+    let (unused, samples) = reader.unused();
+    drop(reader);
+    let mut schema = schema;
+    if unused > 0 {
+        schema.warnings.push(DataWarning::Unused { file, samples, unused });
     }
     Ok(Table { inputs, values, target, schema, division, weights })
 }

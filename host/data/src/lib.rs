@@ -9,6 +9,7 @@
 //! [`read_all_with`] and [`rows_of`] read several files as one.
 
 mod arff;
+mod code;
 mod compact;
 mod csv;
 mod delimited;
@@ -42,6 +43,8 @@ mod warning;
 
 use std::path::{Path, PathBuf};
 
+pub use code::{Code, CodedValues};
+pub use compact::MAX_NOTES;
 pub use error::{ColumnLabel, DataError, Place};
 pub use files::{FileId, expand};
 pub use idx::labels_beside;
@@ -91,8 +94,8 @@ pub enum Missing {
 /// How to read a data file; the default guesses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// Name of the target column, or its number from 1, or from -1 for the last;
-    /// the last by default. Only [`read`] of CSV and TSV.
+    /// Number of the target column, from 1, or from -1 for the last, or its name; the last
+    /// by default. Only [`read`] of CSV and TSV.
     pub target: Option<String>,
     /// Whether the first line of a CSV or TSV file is a header; other tables know.
     pub header: Option<bool>,

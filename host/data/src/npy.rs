@@ -150,8 +150,8 @@ impl<'r> Array<'r> {
     /// Checks that no bytes follow the elements that have been read.
     fn finish(&mut self, origin: &Origin) -> Result<(), DataError> {
         let mut next = Vec::new();
-        self.rest.by_ref().take(1).read_to_end(&mut next).map_err(|e| origin.read_error(e))?;
-        if next.is_empty() {
+        let read = self.rest.by_ref().take(1).read_to_end(&mut next);
+        if read.map_err(|e| origin.read_error(e))? == 0 {
             return Ok(());
         }
         let problem = format!("{}: bytes after the last element", self.name);

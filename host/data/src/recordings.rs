@@ -110,16 +110,23 @@ pub(crate) struct Windower {
     targets: VecDeque<String>,
     /// Samples still to come until the next window is complete.
     left: usize,
+    /// Samples since the last window was complete.
+    since: u64,
+    /// All samples, and those at ends of recordings that are in no window.
+    seen: u64,
+    unused: u64,
 }
 
 impl Windower {
     pub fn new(window: Window) -> Windower {
         let left = window.samples;
-        Windower { window, values: VecDeque::new(), targets: VecDeque::new(), left }
+        let (values, targets) = (VecDeque::new(), VecDeque::new());
+        Windower { window, values, targets, left, since: 0, seen: 0, unused: 0 }
     }
 
     /// Another recording begins.
     pub fn restart(&mut self) {
+        self.unused += std::mem::take(&mut self.since);
         self.values.clear();
         self.targets.clear();
         self.left = self.window.samples;
@@ -134,11 +141,19 @@ impl Windower {
             self.values.drain(..sample.len());
         }
         self.left -= 1;
+        self.seen += 1;
+        self.since += 1;
         if self.left > 0 {
             return false;
         }
+        self.since = 0;
         self.left = self.window.stride;
         true
+    }
+
+    /// How many of all samples were at the ends of recordings, where no window is full.
+    pub fn unused(&self) -> (u64, u64) {
+        (self.unused + self.since, self.seen)
     }
 
     pub fn append_to(&self, out: &mut Vec<f32>) {

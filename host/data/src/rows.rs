@@ -315,6 +315,11 @@ impl<'r> RowReader<'r> {
         }
     }
 
+    /// How many of all samples are in no window so far; 0 of rows that are no windows.
+    pub(crate) fn unused(&self) -> (u64, u64) {
+        self.windower.as_ref().map_or((0, 0), Windower::unused)
+    }
+
     pub(crate) fn origin(&self) -> &Origin {
         &self.origin
     }

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::code::{Code, CodedValues};
 use super::compact::Compact;
 use super::error::{ColumnLabel, DataError};
+use super::open::Origin;
 use super::recordings::Recordings;
 use super::shape::Shape;
 use super::warning::DataWarning;
@@ -61,6 +63,9 @@ pub struct Schema {
     pub inputs: usize,
     /// Names of the classes, empty for regression; not in the JSON.
     pub classes: Vec<String>,
+    /// How names became codes, where notes have no room for the names: they are then `#`
+    /// and a code.
+    pub name_code: Option<Code>,
     /// What is worth knowing of the training data; not in the JSON.
     pub warnings: Vec<DataWarning>,
     /// The shape of a row of images, where the data say it; not in the JSON.
@@ -92,6 +97,8 @@ pub enum ColumnKind {
         /// The values of the training data, strictly ascending.
         values: Vec<String>,
     },
+    /// The same of a model whose notes have no room for the values: by their codes.
+    Coded(CodedValues),
     /// The target; no input. At most one column.
     Target,
     /// Not used.
@@ -104,6 +111,7 @@ impl Column {
         match &self.kind {
             ColumnKind::Numeric { .. } => 1,
             ColumnKind::Text { values } => values.len(),
+            ColumnKind::Coded(values) => values.count(),
             ColumnKind::Target | ColumnKind::Dropped => 0,
         }
     }
@@ -120,6 +128,7 @@ impl Schema {
             recordings: Recordings::default(),
             inputs: 0,
             classes: Vec::new(),
+            name_code: None,
             warnings: Vec::new(),
             image: None,
         }
@@ -185,7 +194,40 @@ impl Schema {
         for column in &mut self.columns {
             column.name.clear();
         }
+        self.name_code = None;
         self
+    }
+
+    /// Names as the schema has them: of a file's columns, or what somebody asks for.
+    pub(crate) fn own_names(&self, names: &[String]) -> Vec<String> {
+        match self.name_code {
+            Some(code) => names.iter().map(|name| code.name(name)).collect(),
+            None => names.to_vec(),
+        }
+    }
+
+    /// Refuses names of a file of which two have the code of the same column.
+    pub(crate) fn check_coded(
+        &self,
+        origin: &Origin,
+        names: &[String],
+        own: &[String],
+    ) -> Result<(), DataError> {
+        if self.name_code.is_none() {
+            return Ok(());
+        }
+        for column in self.columns.iter().filter(|column| !column.name.is_empty()) {
+            let same = own.iter().zip(names).filter(|(own, _)| **own == column.name);
+            let same: Vec<&String> = same.map(|(_, name)| name).collect();
+            if let [first, second, ..] = same[..] {
+                return Err(DataError::SameCode {
+                    file: origin.file.clone(),
+                    first: first.clone(),
+                    second: second.clone(),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Label of the column at `index` from 0, for messages.

@@ -3,6 +3,7 @@
 mod csv;
 mod errors;
 mod formats;
+mod notes;
 mod properties;
 mod recordings;
 mod strict;

@@ -2,13 +2,15 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::error::Place;
 
 /// Part of a column's spread that rounding may change before it is told.
 pub(crate) const ROUNDED: f64 = 1e-3;
 
 /// What somebody who trains on the data should know.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum DataWarning {
     /// A column with numbers that is read as text, since not all of it is.
@@ -31,6 +33,15 @@ pub enum DataWarning {
         /// The difference as a part of the column's spread.
         share: f64,
     },
+    /// Samples at the ends of recordings, too few for a window.
+    Unused {
+        /// The file, or the first of them.
+        file: String,
+        /// All samples.
+        samples: u64,
+        /// Those that are in no row.
+        unused: u64,
+    },
 }
 
 impl fmt::Display for DataWarning {
@@ -46,6 +57,10 @@ impl fmt::Display for DataWarning {
                 "{place}: {text} is read as {kept}, with the 24 bits that numbers have: off by \
                  {:.2} % of the column's spread; subtract an offset from the column to keep more",
                 100.0 * share
+            ),
+            Self::Unused { file, samples, unused } => write!(
+                f,
+                "{file}: {unused} of {samples} samples are in no window, at the ends of recordings"
             ),
         }
     }

@@ -378,6 +378,7 @@ impl TrainOptions {
     pub fn notes(&self, schema: &Schema) -> Result<String, Error> {
         let schema = schema.clone();
         let schema = if self.column_names { schema } else { schema.without_names() };
-        serde_json::to_string(&schema).map_err(|error| Error::Impossible(error.to_string()))
+        serde_json::to_string(&schema.for_notes())
+            .map_err(|error| Error::Impossible(error.to_string()))
     }
 }

@@ -1,5 +1,6 @@
 //! What a program hands to a model: which number of a row is what.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::{self, Write};
 
@@ -11,7 +12,7 @@ pub struct Place<'s> {
     /// The column's name, or its number from 1.
     pub column: String,
     /// The value of a text column for which the number is 1, otherwise 0.
-    pub value: Option<&'s str>,
+    pub value: Option<Cow<'s, str>>,
     /// What stands in for a number that is not known.
     pub missing: Option<f32>,
 }
@@ -19,7 +20,7 @@ pub struct Place<'s> {
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.column)?;
-        if let Some(value) = self.value {
+        if let Some(value) = &self.value {
             write!(f, " = {value}: 1, else 0")?;
         }
         if let Some(missing) = self.missing {
@@ -42,7 +43,10 @@ pub fn places(schema: &Schema) -> Vec<Place<'_>> {
         match &column.kind {
             ColumnKind::Numeric { missing } => places.push(place(None, *missing)),
             ColumnKind::Text { values } => {
-                places.extend(values.iter().map(|value| place(Some(value), None)));
+                places.extend(values.iter().map(|v| place(Some(Cow::from(v)), None)));
+            }
+            ColumnKind::Coded(values) => {
+                places.extend(values.shown().map(|code| place(Some(Cow::from(code)), None)));
             }
             ColumnKind::Target | ColumnKind::Dropped => {}
         }
@@ -92,7 +96,7 @@ pub fn rust(schema: &Schema, model: &str) -> String {
         constant("Numbers of a sample", "CHANNELS", channels);
     }
     for (number, place) in places(schema).iter().enumerate() {
-        let value = place.value.map(|value| format!(" {value}")).unwrap_or_default();
+        let value = place.value.as_ref().map(|value| format!(" {value}")).unwrap_or_default();
         constant(&place.to_string(), &format!("{}{value}", place.column), number);
     }
     text

@@ -140,6 +140,11 @@ fn names(schema: &Schema, inputs: usize) -> Vec<(String, String)> {
                     .iter()
                     .map(|value| (format!("{} = {value}", column.name), "all 0".to_owned())),
             ),
+            ColumnKind::Coded(values) => names.extend(
+                values
+                    .shown()
+                    .map(|code| (format!("{} = {code}", column.name), "all 0".to_owned())),
+            ),
             ColumnKind::Target | ColumnKind::Dropped => {}
         }
     }

@@ -3,7 +3,7 @@
 mod page;
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use comfy_table::{Cell, CellAlignment, Table as Grid, presets};
@@ -43,6 +43,7 @@ pub fn run(arguments: &Shrink) -> Result<()> {
     } else {
         (table, read_all_with(&test_files, &schema, &read)?)
     };
+    terminal.suspend(|| out::warnings(&train.schema));
     let classes = !schema.classes.is_empty();
     let options = ShrinkOptions {
         flash: arguments.flash.clone(),
@@ -51,9 +52,14 @@ pub fn run(arguments: &Shrink) -> Result<()> {
         loss: arguments.loss.unwrap_or(if classes { Loss::Logistic } else { Loss::Squared }),
         time: Duration::from_secs_f64(60.0 * arguments.minutes),
     };
+    let start = Instant::now();
     let found = shrink(&old, &train, &options, progress);
+    let took = start.elapsed();
     drop(terminal);
     let found = found.with_context(|| arguments.model.display().to_string())?;
+    if !options.time.is_zero() {
+        out::overrun(took, options.time, "the model's own seed does not look at the clock");
+    }
     for (found, name) in found.iter().zip(&names) {
         write_whole(name, &found.blob)?;
         for warning in &found.warnings {

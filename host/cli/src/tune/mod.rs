@@ -6,7 +6,7 @@ mod page;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use comfy_table::{CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
@@ -33,11 +33,7 @@ pub fn run(arguments: &Tune) -> Result<()> {
     let progress = terminal.progress();
     progress.phase("reading")?;
     let (train, test) = tables(&arguments.source, &files)?;
-    terminal.suspend(|| {
-        for warning in &train.schema.warnings {
-            out::warn(&format!("warning: {warning}"));
-        }
-    });
+    terminal.suspend(|| out::warnings(&train.schema));
     let options = arguments.tune_options();
     let outcome = tune(&train, Some(&test), &options, progress);
     drop(terminal);
@@ -59,6 +55,14 @@ pub fn run(arguments: &Tune) -> Result<()> {
         out::warn(
             "warning: there was not time for all of the search that was planned: another machine, \
              or another run, may find another model; more --minutes, or --no-clock, avoid that",
+        );
+    }
+    if !arguments.no_clock {
+        out::overrun(
+            start.elapsed(),
+            Duration::from_secs_f64(60.0 * arguments.minutes),
+            "reading, the smallest search and the training of the best model on all rows do not \
+             look at the clock",
         );
     }
     if arguments.json {

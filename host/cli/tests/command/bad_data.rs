@@ -181,6 +181,9 @@ fn warnings_about_columns() {
         assert!(warned.contains(part) && printed.contains(&quoted), "{part}: {warned} {printed}");
         assert!(page.contains(&escaped), "{part}");
     }
+    let streamed = folder.train("bad.csv --stream yes -k 8").success();
+    let warned = String::from_utf8(streamed.get_output().stderr.clone()).unwrap();
+    assert!(told.iter().all(|part| warned.contains(part)), "{warned}");
     let tuned = folder.run("tune bad.csv -o front --minutes 0.01 --flash 400 --family fourier");
     let warned = String::from_utf8(tuned.success().get_output().stderr.clone()).unwrap();
     assert!(told.iter().all(|part| warned.contains(part)), "{warned}");

@@ -150,3 +150,26 @@ fn train_chooses_family_features_and_bits() {
     let usual = folder.json("train q.csv -o m.koan --json --features 16");
     assert_eq!((&usual["family"], &usual["features"]), (&"fourier".into(), &16.into()));
 }
+
+/// More time than was asked for is told, with what took it.
+#[test]
+fn minutes_that_do_not_do_are_told() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(300));
+    folder.train("q.csv -k 32").success();
+    for (arguments, reason) in [
+        ("tune q.csv -o front --minutes 0.0001 --flash 300 --family fourier", "the best model"),
+        ("shrink m.koan q.csv --flash 200 --minutes 0.00001 -o s.koan", "the model's own seed"),
+    ] {
+        let output = folder.run(arguments).success();
+        let told = String::from_utf8(output.get_output().stderr.clone()).unwrap();
+        let line = told.lines().find(|line| line.contains(" s were asked for: ")).unwrap();
+        assert!(line.starts_with("warning: it took ") && line.contains(reason), "{told}");
+    }
+    // Nobody asked for a time here.
+    let quiet = folder.run("shrink m.koan q.csv --flash 200 -o s.koan").success();
+    assert!(!String::from_utf8_lossy(&quiet.get_output().stderr).contains("asked for"));
+    let plan = "tune q.csv -o front --minutes 0.0001 --no-clock --flash 300 --family fourier";
+    let quiet = folder.run(plan).success();
+    assert!(!String::from_utf8_lossy(&quiet.get_output().stderr).contains("asked for"));
+}

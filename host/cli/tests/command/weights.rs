@@ -63,7 +63,7 @@ fn weights_that_make_no_sense() {
     let good = weighted(60);
     for (bad, message) in [
         ("-1", "a weight of -1 is below 0"),
-        ("", "the value is missing; rows need a weight"),
+        ("", "the weight is missing"),
         ("much", "\"much\" is not a number"),
         ("inf", "inf is beyond the range"),
     ] {

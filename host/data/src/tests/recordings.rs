@@ -53,7 +53,8 @@ fn windows_are_sample_major_and_within_a_file() {
         json(&table.schema),
         r#"{"columns":["x","y"],"window":[4,2],"group":"file","label":"folder"}"#
     );
-    assert_eq!(through_json(&table.schema), table.schema);
+    let noted = Schema { warnings: Vec::new(), ..table.schema.clone() };
+    assert_eq!(through_json(&noted), noted);
     // A stream of samples gives windows as they are complete.
     let rows = stream("x,y\n1,1\n2,2\n3,3\n4,4\n5,5\n6,6\n", &table.schema).unwrap();
     assert_eq!(rows.len(), 2);
@@ -178,4 +179,27 @@ fn folds_are_of_whole_groups_and_about_equal() {
     let mut parts = folds(&free, 10, 1).unwrap();
     parts.sort_unstable();
     assert_eq!(parts, (0..10).collect::<Vec<_>>());
+}
+
+#[test]
+fn samples_that_fill_no_window_are_told() {
+    let rows =
+        |count: usize| -> String { (0..count).map(|i| format!("{i},{}.5\n", i % 7)).collect() };
+    let files = Files::new();
+    let paths = [("a.csv", 11), ("b.csv", 3), ("c.csv", 8)]
+        .map(|(name, count)| files.write(name, format!("x,y\n{}", rows(count))));
+    let window = Some(Window { samples: 4, stride: 4 });
+    let options = ReadOptions { window, ..regression() };
+    let table = read_all(&paths, &options).unwrap();
+    assert_eq!(table.rows(), 4);
+    let unused = |table: &Table| match &table.schema.warnings[..] {
+        [DataWarning::Unused { samples, unused, .. }] => (*unused, *samples),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(unused(&table), (6, 22));
+    // The same when it is judged.
+    let schema = through_json(&Schema { warnings: Vec::new(), ..table.schema.clone() });
+    let again = read_all_with(&paths, &schema, &super::options()).unwrap();
+    assert_eq!(unused(&again), (6, 22));
+    assert!(read(&paths[2], &options).unwrap().schema.warnings.is_empty());
 }

@@ -2,7 +2,7 @@
 //! training rows that everything is chosen on.
 
 use koan_data::stream::{Groups, NumberedRows, Targets, impute, infer_all};
-use koan_data::{DataError, Division, Schema, Shape, Table, Target};
+use koan_data::{DataError, DataWarning, Division, Schema, Shape, Table, Target};
 use serde::{Deserialize, Serialize};
 use wyhash::final3::wyrng;
 
@@ -18,6 +18,7 @@ pub(crate) struct Sampled {
     inputs: u64,
     classes: Vec<String>,
     image: Option<Shape>,
+    warnings: Vec<DataWarning>,
     /// Whether the first line is a header, and the delimiter of a single file.
     pub header: Option<bool>,
     pub delimiter: Option<u8>,
@@ -41,7 +42,8 @@ impl Sampled {
         let schema: Schema = serde_json::from_str(&self.schema)
             .map_err(|error| Error::Impossible(format!("the checkpoint's schema: {error}")))?;
         let schema = schema.restored(self.inputs as usize, self.classes.clone())?;
-        let schema = Schema { image: self.image, ..schema };
+        let warnings = self.warnings.clone();
+        let schema = Schema { image: self.image, warnings, ..schema };
         let target = match schema.classes.is_empty() {
             true => Target::Values(self.targets.clone()),
             false => Target::Classes { labels: self.labels.clone() },
@@ -152,6 +154,7 @@ pub(crate) fn sample(
         inputs: inputs as u64,
         classes: table.schema.classes,
         image: table.schema.image,
+        warnings: table.schema.warnings,
         header: options.header,
         delimiter: options.delimiter,
         rows: rows.next,

@@ -289,7 +289,9 @@ fn check(table: &Table, options: &TuneOptions) -> Result<(), Error> {
 /// the flash; whether it does.
 fn leave_out_names(base: &mut TrainOptions, table: &Table, flash: usize) -> Result<bool, Error> {
     let without = TrainOptions { column_names: false, ..base.clone() };
-    let names = base.notes(&table.schema)?.len() - without.notes(&table.schema)?.len();
+    // Codes may make the notes with names the shorter ones.
+    let short = without.notes(&table.schema)?.len();
+    let names = base.notes(&table.schema)?.len().saturating_sub(short);
     let too_much = names as f64 > NAMES_SHARE * flash as f64;
     if too_much {
         *base = without;
