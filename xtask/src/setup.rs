@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::machines::CORES;
-use crate::steps::{NIGHTLY, THIRTY_TWO_BITS, step};
+use crate::steps::{NIGHTLY, OLDEST, THIRTY_TWO_BITS, step};
 use crate::wasm::WASM;
 
 const COMPONENTS: [&str; 2] = ["rustfmt", "clippy"];
@@ -34,7 +34,18 @@ pub fn thorough() -> Result<()> {
     add("target", &[THIRTY_TWO_BITS])?;
     add("component", &COMPONENTS)?;
     miri()?;
+    oldest()?;
     fuzzer()
+}
+
+/// The oldest compiler that the crates promise to build with.
+fn oldest() -> Result<()> {
+    let installed = Command::new("rustup").args(["toolchain", "list"]).output()?;
+    if String::from_utf8_lossy(&installed.stdout).lines().any(|line| line.starts_with(OLDEST)) {
+        return Ok(());
+    }
+    step(&format!("rustup toolchain install {OLDEST} --profile minimal"))
+        .with_context(|| format!("the toolchain {OLDEST} is not installed"))
 }
 
 /// The command that builds and runs fuzz targets.

@@ -22,6 +22,13 @@ pub const THIRTY_TWO_BITS: &str = "i686-unknown-linux-musl";
 /// The toolchain that has Miri.
 pub const NIGHTLY: &str = "nightly";
 
+/// The `rust-version` of the workspace.
+pub const OLDEST: &str = "1.89.0";
+
+/// What is published.
+const PACKAGES: &str = "--package koan --package koan-data --package koan-gram --package \
+     koan-trainer --package koan-cli";
+
 /// With 32 bits, and with the most significant byte first.
 const MIRI_TARGETS: [&str; 2] = ["i686-unknown-linux-gnu", "s390x-unknown-linux-gnu"];
 
@@ -90,6 +97,10 @@ pub fn thorough() -> Result<()> {
             "cargo build --package koan --target {target} --release --features micromath --locked"
         ))?;
     }
+    step(&format!("cargo +{OLDEST} check --package koan --locked"))?;
+    // Each in itself complete: the core is built from its package, the others are listed.
+    step("cargo package --package koan --locked --quiet")?;
+    step(&format!("cargo package {PACKAGES} --no-verify --locked --quiet"))?;
     // A package of its own: its generator draws other numbers on purpose.
     step("cargo test --manifest-path tests/mum32bit/Cargo.toml --locked")?;
     step(
