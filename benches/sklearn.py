@@ -105,7 +105,7 @@ def main():
     parser.add_argument("data", type=Path, help="folder of the data sets")
     parser.add_argument("--koan", type=Path, default=SPEED, help="the built example `speed`")
     parser.add_argument("--only", nargs="*", help="sets to run")
-    parser.add_argument("--avx2", action="store_true", help="Koan's products by AVX2, whatever there is")
+    parser.add_argument("--avx2", action="store_true", help="sum Koan's products as without AVX-512")
     arguments = parser.parse_args()
     print("| set | K | gamma | ridge | Koan s | scikit-learn s | times faster | Koan error | scikit-learn error |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
