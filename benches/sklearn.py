@@ -93,8 +93,8 @@ def scikit_learn(name, tables, features, gamma, alpha, seed):
     return seconds, error
 
 
-def koan(speed, data, name, features, gamma, alpha, seeds):
-    command = [speed, data, name, features, gamma, alpha, *seeds]
+def koan(speed, data, name, features, gamma, alpha, seeds, avx2):
+    command = [speed, data, name, features, gamma, alpha, *["avx2"] * avx2, *seeds]
     done = subprocess.run(list(map(str, command)), check=True, capture_output=True)
     lines = map(json.loads, done.stdout.splitlines())
     return [(line["seconds"], line["error"]) for line in lines]
@@ -105,6 +105,7 @@ def main():
     parser.add_argument("data", type=Path, help="folder of the data sets")
     parser.add_argument("--koan", type=Path, default=SPEED, help="the built example `speed`")
     parser.add_argument("--only", nargs="*", help="sets to run")
+    parser.add_argument("--avx2", action="store_true", help="sum Koan's products as without AVX-512")
     arguments = parser.parse_args()
     print("| set | K | gamma | ridge | Koan s | scikit-learn s | times faster | Koan error | scikit-learn error |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
@@ -117,7 +118,7 @@ def main():
         for seed in (1, 2, 3):
             seeds = [seed] * fits
             theirs += [scikit_learn(name, tables, features, gamma, alpha, seed) for seed in seeds]
-            ours += koan(arguments.koan, arguments.data, name, features, gamma, alpha, seeds)
+            ours += koan(arguments.koan, arguments.data, name, features, gamma, alpha, seeds, arguments.avx2)
         (our_seconds, our_error), (their_seconds, their_error) = np.mean(ours, 0), np.mean(theirs, 0)
         print(
             f"| {name} | {features} | {gamma} | {alpha} | {our_seconds:.2f} | {their_seconds:.2f} "

@@ -181,7 +181,7 @@ fn miri() -> Result<()> {
         })
     };
     step(&format!(
-        "RUSTFLAGS=-Ctarget-feature=+avx512f,+avx512vnni cargo +{NIGHTLY} miri test --quiet \
+        "RUSTFLAGS=-Ctarget-feature=+avx2,+avxvnni,+avx512f,+avx512vnni cargo +{NIGHTLY} miri test --quiet \
          --package koan-gram --lib --target {MIRI_WITH_UNITS} --locked kernel"
     ))?;
     // The interpreter takes a single core for each.

@@ -2,10 +2,11 @@
 //! test error of the real-valued weights: Koan's side of the comparison with
 //! scikit-learn that `benches/sklearn.py` makes and prints.
 //!
-//! `speed DATA adult|mnist|cpu_act FEATURES GAMMA ALPHA SEED…`: the kernel
+//! `speed DATA adult|mnist|cpu_act FEATURES GAMMA ALPHA [avx2] SEED…`: the kernel
 //! exp(−GAMMA·‖x − y‖²) of the inputs (0 and 1, grey levels over 255, or
 //! standardised), ridge ALPHA·‖w‖² for features √(2/FEATURES)·cos. Files are
 //! read, and a first fit is made, before the clock starts. One JSON line for each seed.
+//! With `avx2` the products of features are summed as where there is no AVX-512.
 
 use std::path::Path;
 use std::time::Instant;
@@ -16,6 +17,7 @@ use koan_data::{ReadOptions, Table, Target, read, read_with};
 use koan_trainer::Progress;
 use koan_trainer::evaluate::of_scores;
 use koan_trainer::features::FeatureMap;
+use koan_trainer::moments::{Kernel, Moments};
 use koan_trainer::normalise::{Axis, Kind, Normaliser};
 use koan_trainer::plan::{BankPlan, realise};
 use koan_trainer::problem::Problem;
@@ -24,8 +26,12 @@ use koan_trainer::solve::Design;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [data, set, features, gamma, alpha, seeds @ ..] = arguments.as_slice() else {
-        bail!("usage: speed DATA adult|mnist|cpu_act FEATURES GAMMA ALPHA SEED...");
+    let [data, set, features, gamma, alpha, rest @ ..] = arguments.as_slice() else {
+        bail!("usage: speed DATA adult|mnist|cpu_act FEATURES GAMMA ALPHA [avx2] SEED...");
+    };
+    let (kernel, seeds) = match rest {
+        [first, seeds @ ..] if first == "avx2" => (Kernel::Avx2, seeds),
+        seeds => (Kernel::best(), seeds),
     };
     let (features, gamma, alpha): (u16, f64, f64) =
         (features.parse()?, gamma.parse()?, alpha.parse()?);
@@ -54,7 +60,8 @@ fn main() -> Result<()> {
         };
         let map = FeatureMap::new(&realise(seed.parse()?, &[plan], &normaliser, &spread))?;
         let problem = Problem::new(&train, false);
-        let moments = problem.moments(&map, &rows, &Progress::none())?;
+        let empty = Moments::with_kernel(map.features(), problem.outputs, kernel);
+        let moments = problem.moments_by(empty, &map, &rows, &Progress::none())?;
         let summed = start.elapsed().as_secs_f64();
         let system = System::new(&moments);
         let unit = f64::from(FEATURE_ONE).powi(2) * f64::from(features) / 2.0;

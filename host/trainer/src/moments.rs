@@ -8,6 +8,7 @@
 use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, Mat, MatRef, Par};
 use koan_gram::Block;
+pub use koan_gram::Kernel;
 use rayon::prelude::*;
 
 use crate::panels;
@@ -30,12 +31,20 @@ pub struct Moments {
     pub target_sum: Vec<f64>,
     /// Σ y², one for each output.
     pub target_square: Vec<f64>,
+    /// The code that sums the products; the sums are the same by all.
+    kernel: Kernel,
 }
 
 impl Moments {
     /// No rows yet: K features, T outputs.
     #[must_use]
     pub fn new(features: usize, outputs: usize) -> Self {
+        Self::with_kernel(features, outputs, Kernel::best())
+    }
+
+    /// [`Moments::new`], summed by another kernel than the fastest: for measurements.
+    #[must_use]
+    pub fn with_kernel(features: usize, outputs: usize, kernel: Kernel) -> Self {
         Self {
             count: 0.0,
             gram: Mat::zeros(features, features),
@@ -43,6 +52,7 @@ impl Moments {
             cross: Mat::zeros(features, outputs),
             target_sum: vec![0.0; outputs],
             target_square: vec![0.0; outputs],
+            kernel,
         }
     }
 
@@ -73,22 +83,13 @@ impl Moments {
     /// Adds unweighted rows, as many as a [`Block`] can hold.
     fn add_integers(&mut self, features: &[i16], targets: MatRef<'_, f64>) {
         let (count, rows) = (self.features(), targets.nrows());
-        match Block::new(features, count) {
-            Some(block) => {
-                let mut columns: Vec<&mut [f64]> = self
-                    .gram
-                    .as_mut()
-                    .col_iter_mut()
-                    .filter_map(|column| Some(column.try_as_col_major_mut()?.as_slice_mut()))
-                    .collect();
-                block.add_to(&mut columns);
-            }
-            None => {
-                let matrix =
-                    Mat::from_fn(count, rows, |k, row| f64::from(features[row * count + k]));
-                add_gram(&mut self.gram, matrix.as_ref());
-            }
-        }
+        let mut columns: Vec<&mut [f64]> = self
+            .gram
+            .as_mut()
+            .col_iter_mut()
+            .filter_map(|column| Some(column.try_as_col_major_mut()?.as_slice_mut()))
+            .collect();
+        Block::with_kernel(self.kernel, features, count).add_to(&mut columns);
         let ones = Mat::<f64>::full(rows, 1, 1.0);
         let crosses = panels::rows(self.cross.as_mut(), TOGETHER).into_par_iter();
         let sums = panels::rows(self.sum.as_mut(), TOGETHER);
@@ -168,6 +169,7 @@ impl Moments {
             cross: Mat::from_fn(kept.len(), self.outputs(), |k, t| self.cross[(kept[k], t)]),
             target_sum: self.target_sum.clone(),
             target_square: self.target_square.clone(),
+            kernel: self.kernel,
         }
     }
 

@@ -86,7 +86,20 @@ impl<'t> Problem<'t> {
         rows: &[usize],
         progress: &Progress,
     ) -> Result<Moments, Error> {
-        let mut moments = Moments::new(map.features(), self.outputs);
+        self.moments_by(Moments::new(map.features(), self.outputs), map, rows, progress)
+    }
+
+    /// [`Problem::moments`], summed by the kernel of `moments`, which have no rows yet.
+    ///
+    /// # Errors
+    /// A feature map for another number of inputs.
+    pub fn moments_by(
+        &self,
+        mut moments: Moments,
+        map: &FeatureMap,
+        rows: &[usize],
+        progress: &Progress,
+    ) -> Result<Moments, Error> {
         let mut block = FeatureBlock::default();
         for (number, part) in rows.chunks(BLOCK_ROWS).enumerate() {
             map.block(self.table, part, &mut block)?;

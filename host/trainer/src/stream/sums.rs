@@ -130,18 +130,15 @@ impl Sums {
         if !fits {
             return None;
         }
-        let mut gram = Mat::zeros(features, features);
+        let mut recent = Moments::new(features, outputs);
+        recent.count = stored.count;
         for (&sum, place) in stored.gram.iter().zip(triangle(features)) {
-            gram[place] = sum;
+            recent.gram[place] = sum;
         }
-        let recent = Moments {
-            count: stored.count,
-            gram,
-            sum: Mat::from_fn(features, 1, |k, _| stored.sum[k]),
-            cross: Mat::from_fn(features, outputs, |k, t| stored.cross[t * features + k]),
-            target_sum: stored.target_sum,
-            target_square: stored.target_square,
-        };
+        recent.sum = Mat::from_fn(features, 1, |k, _| stored.sum[k]);
+        recent.cross = Mat::from_fn(features, outputs, |k, t| stored.cross[t * features + k]);
+        recent.target_sum = stored.target_sum;
+        recent.target_square = stored.target_square;
         let block = FeatureBlock::default();
         Some(Self { recent, rows: stored.rows, moved: stored.moved, block })
     }
