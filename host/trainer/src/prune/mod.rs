@@ -1,6 +1,6 @@
 //! Fewer features: which of many candidates a model keeps.
 //!
-//! Greedy [`forward`] selection, greedy [`backward`] elimination and [`refit`], all
+//! Greedy [`forward()`] selection, greedy [`backward()`] elimination and [`refit`], all
 //! through the Gram matrix: the features are computed once.
 
 mod backward;
