@@ -98,7 +98,7 @@ pub fn thorough() -> Result<()> {
         ))?;
     }
     step(&format!("cargo +{OLDEST} check --package koan --locked"))?;
-    // Each in itself complete: the core is built from its package, the others are listed.
+    // The core is built from its package; the others are packed, but not built again.
     step("cargo package --package koan --locked --quiet")?;
     step(&format!("cargo package {PACKAGES} --no-verify --locked --quiet"))?;
     // A package of its own: its generator draws other numbers on purpose.

@@ -56,6 +56,8 @@ pub fn run(arguments: &Train) -> Result<()> {
             Given { files: &files, test_files: &test_files, train, test, options: &options };
         report::of_training(path, &arguments.output, &given, &trained, progress)?;
     }
+    // Before more is printed: the line would stand in it.
+    drop(terminal);
     let report = &trained.report;
     for warning in &report.warnings {
         out::warn(&format!("warning: {warning}"));

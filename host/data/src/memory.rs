@@ -219,7 +219,7 @@ impl<'a> TableBuilder<'a> {
             _ => return Err(wrong(format!("more than {MAX_INPUTS} inputs"))),
         }
         if let Some(shape) = self.image
-            && shape.height * shape.width * shape.channels != inputs
+            && shape.inputs() != inputs
         {
             return Err(wrong(format!("a row has {inputs} inputs, not those of the shape")));
         }
@@ -526,6 +526,11 @@ mod tests {
         refused(
             good().matrix(2, &xs[..]).values("y", &xs[..]),
             "the table: column 2: 3 values for 3 rows of 2 columns",
+        );
+        let huge = Shape { height: usize::MAX, width: 2, channels: 1 };
+        refused(
+            good().values("y", &xs[..]).shape(huge),
+            "the table: a row has 1 inputs, not those of the shape",
         );
         refused(
             good().values("y", &xs[..]).groups(&[1u8][..]),
