@@ -95,12 +95,12 @@ pub fn run(arguments: &Train) -> Result<()> {
         0 => String::new(),
         n => format!(", logarithm of {n} inputs"),
     };
-    let relevance = if report.relevance { ", a bandwidth learned for every input" } else { "" };
-    let bandwidths: Vec<String> = report.bandwidth.iter().map(|b| format!("{b:.3}")).collect();
+    let relevance = if report.relevance { ", a frequency learned for every input" } else { "" };
+    let frequencies: Vec<String> = report.frequency.iter().map(|b| format!("{b:.3}")).collect();
     say!(
-        "  chosen: {} input map{logs}{relevance}, bandwidth {}{}",
+        "  chosen: {} input map{logs}{relevance}, frequency {}{}",
         report.map,
-        bandwidths.join(", "),
+        frequencies.join(", "),
         head(report)
     )?;
     if let Some(weighted) = report.weighted_error {

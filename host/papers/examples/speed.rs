@@ -53,8 +53,8 @@ fn main() -> Result<()> {
             family: Family::Fourier,
             law: if train.inputs >= 16 && set != "cpu_act" { Law::Hadamard } else { Law::Gaussian },
             features,
-            // At bandwidth 1 the kernel is exp(−‖x − y‖²/(2·variance)).
-            bandwidth: (2.0 * gamma * spread.variance).sqrt(),
+            // At frequency 1 the kernel is exp(−‖x − y‖²/(2·variance)).
+            frequency: (2.0 * gamma * spread.variance).sqrt(),
             groups: Vec::new(),
             kept: None,
         };

@@ -89,7 +89,7 @@ fn circle(settings: &Settings, section: &mut Section) -> Result<(), Error> {
             family: Family::Maxout { pool, shared: 0 },
             law: Law::Gaussian,
             features: UNITS,
-            bandwidth: 1.0,
+            frequency: 1.0,
             groups: Vec::new(),
             kept: None,
         };

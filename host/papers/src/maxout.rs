@@ -171,7 +171,7 @@ fn one_map(
         family: Family::Maxout { pool, shared: 0 },
         law: if pool == GAUSSIAN { Law::Gaussian } else { Law::Hadamard },
         features: all as u16,
-        bandwidth: 1.0,
+        frequency: 1.0,
         groups: Vec::new(),
         kept: None,
     };

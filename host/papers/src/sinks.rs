@@ -26,7 +26,7 @@ const FEATURES: [u16; 7] = [25, 50, 100, 200, 400, 800, 1600];
 pub(super) const DRAWS: u64 = 3;
 /// λ of least squares: what keeps equal stumps from cancelling each other.
 const LAMBDA: f64 = 1e-5;
-/// λ and bandwidth of the Fourier features: what `koan train` chooses on the
+/// λ and frequency of the Fourier features: what `koan train` chooses on the
 /// training rows of adult, where only features and fit are to be timed.
 const FOURIER: (f64, f64) = (1e-2, 0.4);
 /// λ of logistic regression on stumps: what `koan train --family linear --loss
@@ -60,7 +60,7 @@ pub fn run(settings: &Settings) -> Result<Section, Error> {
     section.protocol.push(format!(
         "Every input has mean 0 and variance 1; stumps take inputs in turn and thresholds from a \
          normal law, as in the paper; squared loss, no box, ridge {LAMBDA:.0e} of the features' \
-         variance; real-valued weights. Beside them Fourier features (transform, bandwidth {}, \
+         variance; real-valued weights. Beside them Fourier features (transform, frequency {}, \
          ridge {:.0e}: what `koan train` chooses on adult's training rows), and, where inputs have \
          two values each, the same stumps with logistic loss (Algorithm 1 allows any), ridge \
          {LOGISTIC_LAMBDA:.0e}: stumps of an input are one column then, and rows count with the \
@@ -372,7 +372,7 @@ fn normalised_map(
     let step = if family == Family::Stump { train.rows().div_ceil(500).max(1) } else { 1 };
     let rows: Vec<usize> = (0..train.rows()).step_by(step).collect();
     let spread = normaliser.spread(train, &rows);
-    let plan = BankPlan { family, law, features, bandwidth: 1.0, groups: Vec::new(), kept: None };
+    let plan = BankPlan { family, law, features, frequency: 1.0, groups: Vec::new(), kept: None };
     Ok(FeatureMap::new(&realise(seed, &[plan], normaliser, &spread))?)
 }
 

@@ -88,7 +88,7 @@ pub fn run(settings: &Settings) -> Result<Section, Error> {
     let mut section = Section::new("Fourier features and bins (Uniform Approximation, Table I)");
     section.protocol.push(
         "Models as `koan train` makes them (8-bit weights, errors of the blob): input map, \
-         bandwidth and λ are chosen by rows held out of the training rows, and the seconds include \
+         frequency and λ are chosen by rows held out of the training rows, and the seconds include \
          that search. The loss is squared, the paper's, where it does not say logistic. Adult has its own split; the others are shuffled once for each seed. \
          Regression errors are RMS errors over the RMS of the target. Mean ± standard deviation \
          over the draws; `constant` and `linear` are baselines on the same rows. The paper's \

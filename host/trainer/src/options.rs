@@ -180,9 +180,9 @@ pub struct TrainOptions {
     pub bits: Option<u8>,
     /// Seed of the model and of every split.
     pub seed: u64,
-    /// Bandwidth of each bank, relative to the spread of the data; searched if
+    /// Frequency of each bank, relative to the spread of the data; searched if
     /// not given.
-    pub bandwidth: Option<Vec<f64>>,
+    pub frequency: Option<Vec<f64>>,
     /// λ, relative to a feature's variance times the rows; searched if not
     /// given.
     pub lambda: Option<f64>,
@@ -193,7 +193,7 @@ pub struct TrainOptions {
     pub box_c: Option<f64>,
     /// Kind of input map; chosen if not given.
     pub map: Option<Kind>,
-    /// Whether to learn a bandwidth for every input; where it helps if not
+    /// Whether to learn a frequency for every input; where it helps if not
     /// given.
     pub relevance: Option<bool>,
     /// Maxout: projections of a unit.
@@ -204,7 +204,7 @@ pub struct TrainOptions {
     pub slot_bits: u8,
     /// Conv: shape, kernel and pooling.
     pub conv: ConvOptions,
-    /// Groups of inputs with laws and bandwidths of their own (a product of
+    /// Groups of inputs with laws and frequencies of their own (a product of
     /// kernels), for all banks that can have them.
     pub groups: Vec<GroupPlan>,
     /// Adds the inputs themselves as a bank.
@@ -228,7 +228,7 @@ impl Default for TrainOptions {
             candidates: None,
             bits: None,
             seed: 1,
-            bandwidth: None,
+            frequency: None,
             lambda: None,
             loss: Loss::Squared,
             box_c: None,
@@ -287,14 +287,14 @@ impl TrainOptions {
         if self.features.contains(&0) {
             return Err(Error::parameter("features", "a bank needs at least one feature"));
         }
-        let bandwidths = self.bandwidth.iter().flatten().copied();
-        if let Some(bad) = bandwidths
-            .chain(self.groups.iter().map(|group| group.bandwidth))
+        let frequencies = self.frequency.iter().flatten().copied();
+        if let Some(bad) = frequencies
+            .chain(self.groups.iter().map(|group| group.frequency))
             .find(|b| !sensible(*b))
         {
             return Err(Error::parameter(
-                "bandwidth",
-                format!("a bandwidth of {bad} is not in (0, 1e6]"),
+                "frequency",
+                format!("a frequency of {bad} is not in (0, 1e6]"),
             ));
         }
         if let Some(bad) = self.lambda.filter(|&lambda| lambda != 0.0 && !sensible(lambda)) {
@@ -366,9 +366,9 @@ impl TrainOptions {
                 ),
             ));
         }
-        let bandwidths = self.bandwidth.as_deref().unwrap_or(&[]);
-        let bandwidth = bandwidths.get(index).or(bandwidths.last()).copied().unwrap_or(1.0);
-        Ok(BankPlan { family, law, features, bandwidth, groups, kept: None })
+        let frequencies = self.frequency.as_deref().unwrap_or(&[]);
+        let frequency = frequencies.get(index).or(frequencies.last()).copied().unwrap_or(1.0);
+        Ok(BankPlan { family, law, features, frequency, groups, kept: None })
     }
 
     /// The notes of the blob: how raw columns become inputs.

@@ -1,4 +1,4 @@
-//! From what a user asks for (family, projection, bandwidth) to the integers of
+//! From what a user asks for (family, projection, frequency) to the integers of
 //! a model: input maps, scales and laws.
 
 use koan::numerics::{CAUCHY_ONE, NORMAL_ONE, Scale};
@@ -7,15 +7,15 @@ use koan::{FEATURE_ONE, Family, Group, Law};
 use crate::blob::{BankSpec, MapSpec, ModelSpec, columns};
 use crate::normalise::{Normaliser, Spread};
 
-/// A run of inputs with a law and a bandwidth of its own, for product kernels.
+/// A run of inputs with a law and a frequency of its own, for product kernels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GroupPlan {
     /// How many inputs.
     pub inputs: u16,
     /// Their law; [`Law::None`] leaves them out.
     pub law: Law,
-    /// Their bandwidth, times the bank's.
-    pub bandwidth: f64,
+    /// Their frequency, times the bank's.
+    pub frequency: f64,
 }
 
 /// A bank as a user thinks of it.
@@ -32,7 +32,7 @@ pub struct BankPlan {
     /// far thresholds spread, in standard deviations (normal) or in the largest
     /// input (uniform). For convolutions, the standard deviation of a filter's sum, in
     /// radians. Without meaning for maxout and linear.
-    pub bandwidth: f64,
+    pub frequency: f64,
     /// Groups of inputs; empty for one law over all.
     pub groups: Vec<GroupPlan>,
     /// Indices of the kept features, rising, as many as `features`; `None` for all.
@@ -61,7 +61,7 @@ impl BankPlan {
         }
     }
 
-    /// Absolute bandwidth under `law`: radians, kernel widths or logistic
+    /// Absolute frequency under `law`: radians, kernel widths or logistic
     /// arguments for a normalised 1.
     fn width(&self, law: Law, spread: &Spread) -> f64 {
         let typical = match (self.family, law) {
@@ -73,7 +73,7 @@ impl BankPlan {
             }
             _ => 1.0 / spread.variance.sqrt(),
         };
-        self.bandwidth * typical
+        self.frequency * typical
     }
 
     /// The scale's factor when `unit` integers stand for a normalised 1.
@@ -83,8 +83,8 @@ impl BankPlan {
             Family::Linear => 1.0,
             Family::Fourier | Family::Conv(_) => self.width(law, spread) * PHASE / (unit * one),
             Family::Stump => match law {
-                Law::Uniform => self.bandwidth * spread.largest * unit / one,
-                _ => self.bandwidth * unit / one,
+                Law::Uniform => self.frequency * spread.largest * unit / one,
+                _ => self.frequency * unit / one,
             },
             Family::Bin { .. } => self.width(law, spread) * 256.0 / unit,
             // Five standard deviations of a projection stay below saturation.
@@ -104,8 +104,8 @@ impl BankPlan {
 
     /// The bank when `unit` integers stand for a normalised 1.
     fn realise(&self, unit: f64, spread: &Spread) -> BankSpec {
-        let scale = |law: Law, bandwidth: f64| {
-            let plan = Self { bandwidth: self.bandwidth * bandwidth, ..self.clone() };
+        let scale = |law: Law, frequency: f64| {
+            let plan = Self { frequency: self.frequency * frequency, ..self.clone() };
             let scale = Scale::nearest(plan.factor(law, unit, spread), self.max_shift());
             // The format wants a positive mantissa; the smallest is next to 0.
             Scale { mult: scale.mult.max(1), ..scale }
@@ -125,7 +125,7 @@ impl BankPlan {
                 .map(|group| Group {
                     inputs: group.inputs,
                     law: group.law,
-                    scale: scale(group.law, group.bandwidth),
+                    scale: scale(group.law, group.frequency),
                 })
                 .collect(),
         }

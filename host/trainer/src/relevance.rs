@@ -1,4 +1,4 @@
-//! How much each input matters: a bandwidth for every input, learned.
+//! How much each input matters: a frequency for every input, learned.
 //!
 //! The squared error on held-out rows of a ridge fit on random fourier features
 //! is a smooth function of the inputs' scales; its exact gradient, through the
@@ -40,7 +40,7 @@ const NEGLIGIBLE: f64 = 0.03;
 /// Relevance of each input, 1 on average in square; 0 for inputs that do not
 /// matter.
 ///
-/// `bandwidth`: radians for a normalised 1 that suit the data before.
+/// `frequency`: radians for a normalised 1 that suit the data before.
 ///
 /// # Errors
 /// [`Error::Cancelled`].
@@ -48,7 +48,7 @@ pub fn learn(
     problem: &Problem<'_>,
     rows: &[usize],
     normaliser: &Normaliser,
-    bandwidth: f64,
+    frequency: f64,
     seed: u64,
     progress: &Progress,
 ) -> Result<Vec<f64>, Error> {
@@ -61,7 +61,7 @@ pub fn learn(
     let (mut first, mut second) = (vec![0.0f64; inputs], vec![0.0f64; inputs]);
     for step in 1..=STEPS {
         progress.phase(&format!("learning which inputs matter (step {step} of {STEPS})"))?;
-        let scales: Vec<f64> = logs.iter().map(|log| bandwidth * log.exp()).collect();
+        let scales: Vec<f64> = logs.iter().map(|log| frequency * log.exp()).collect();
         let stream = Stream::new(seed, step as u32);
         let (fit, held) = sides(rows, step, thirds.as_deref());
         let count = ROWS.min(rows.len().div_ceil(2)).max(1);

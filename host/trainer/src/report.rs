@@ -49,10 +49,10 @@ pub struct Report {
     pub map: String,
     /// Inputs that go through their logarithm.
     pub logged_inputs: usize,
-    /// Whether a bandwidth was learned for every input.
+    /// Whether a frequency was learned for every input.
     pub relevance: bool,
-    /// Bandwidth of each bank, relative to the spread of the data.
-    pub bandwidth: Vec<f64>,
+    /// Frequency of each bank, relative to the spread of the data.
+    pub frequency: Vec<f64>,
     /// λ, relative to a feature's variance times the rows (for bins alone: in
     /// rows).
     pub lambda: f64,
@@ -124,7 +124,7 @@ impl Report {
             map: choice.kind.name().into(),
             logged_inputs: choice.normaliser.logged_inputs(),
             relevance: choice.relevance,
-            bandwidth: choice.banks.iter().map(|bank| bank.bandwidth).collect(),
+            frequency: choice.banks.iter().map(|bank| bank.frequency).collect(),
             lambda: 0.0,
             loss: None,
             box_c: None,

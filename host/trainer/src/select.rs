@@ -1,4 +1,4 @@
-//! Choosing what the user left open: input map, bandwidth, law.
+//! Choosing what the user left open: input map, frequency, law.
 //!
 //! Everything is judged by squared error on rows held out from a sample of the
 //! training rows; the test rows are never looked at.
@@ -27,7 +27,7 @@ pub struct Choice {
     pub kind: Kind,
     /// Whether the inputs' relevance was learned.
     pub relevance: bool,
-    /// The banks with their final bandwidths and laws.
+    /// The banks with their final frequencies and laws.
     pub banks: Vec<BankPlan>,
     /// What was tried, in order.
     pub trials: Vec<Trial>,
@@ -38,7 +38,7 @@ pub struct Choice {
 pub struct Trial {
     /// How the inputs were normalised.
     pub map: Kind,
-    /// Whether with a bandwidth learned for every input.
+    /// Whether with a frequency learned for every input.
     pub relevance: bool,
     /// The law that stumps had, if it was a question.
     pub threshold: Option<Law>,
@@ -46,8 +46,8 @@ pub struct Trial {
     pub dense: bool,
     /// Whether this belongs to the last comparison, on more rows and features.
     pub last: bool,
-    /// Factor on the bandwidths of all banks.
-    pub bandwidth: f64,
+    /// Factor on the frequencies of all banks.
+    pub frequency: f64,
     /// Mean squared error on the held-out rows.
     pub error: f64,
 }
@@ -71,7 +71,7 @@ const POLISHED_GRIDS: u16 = 100;
 /// Inputs up to which a map of its own for each is tried.
 pub(crate) const MAPPED_INPUTS: usize = 160;
 
-/// Chooses normalisation, bandwidths and laws for `banks`.
+/// Chooses normalisation, frequencies and laws for `banks`.
 ///
 /// # Errors
 /// Banks that the format does not allow.
@@ -123,7 +123,7 @@ pub fn choose(
         && chooser.may_learn_relevance(banks)
     {
         let spread = base.normaliser.spread(problem.table, rows);
-        let typical = base.tuning.bandwidth.clamp(0.3, 1.5) / spread.variance.sqrt();
+        let typical = base.tuning.frequency.clamp(0.3, 1.5) / spread.variance.sqrt();
         let factors =
             relevance::learn(problem, rows, &base.normaliser, typical, options.seed, progress)?;
         let scaled = base.normaliser.scaled(&factors);
@@ -140,7 +140,7 @@ pub fn choose(
     // What small samples say of learned scales is too little: they pay more the
     // more rows there are. So the best with and without them are tuned and
     // compared again, on more rows and more features.
-    progress.phase("choosing the bandwidth")?;
+    progress.phase("choosing the frequency")?;
     let full: Vec<BankPlan> = banks.iter().map(|bank| small(bank, 2048)).collect();
     let sample = Sample::folds(problem, rows, if bins { 60_000 } else { 20_000 });
     let mut best: Option<Candidate> = None;
@@ -176,11 +176,11 @@ fn small(bank: &BankPlan, most: u16) -> BankPlan {
     BankPlan { features, kept, ..bank.clone() }
 }
 
-/// What is tuned: one factor on all bandwidths, the law of stumps, and whether
+/// What is tuned: one factor on all frequencies, the law of stumps, and whether
 /// transforms are replaced by dense projections.
 #[derive(Clone, Copy, Debug)]
 struct Tuning {
-    bandwidth: f64,
+    frequency: f64,
     threshold: Option<Law>,
     dense: bool,
 }
@@ -190,7 +190,7 @@ impl Tuning {
         banks
             .iter()
             .map(|bank| BankPlan {
-                bandwidth: bank.bandwidth * self.bandwidth,
+                frequency: bank.frequency * self.frequency,
                 law: match (bank.family, self.threshold, bank.law) {
                     (Family::Stump, Some(law), _) if bank.groups.is_empty() => law,
                     _ if self.dense && may_be_dense(bank) => Law::Gaussian,
@@ -236,13 +236,13 @@ impl Chooser<'_> {
     fn given(&self, banks: &[BankPlan]) -> Option<Choice> {
         let [kind] = self.kinds()[..] else { return None };
         let [threshold] = self.thresholds(banks)[..] else { return None };
-        let [bandwidth] = self.grid(banks)[..] else { return None };
+        let [frequency] = self.grid(banks)[..] else { return None };
         let relevance = self.scales(kind) && self.may_learn_relevance(banks);
         if relevance || self.may_be_dense(banks) {
             return None;
         }
         let normaliser = Normaliser::fit(self.problem.table, self.rows, kind);
-        let banks = Tuning { bandwidth, threshold, dense: false }.apply(banks);
+        let banks = Tuning { frequency, threshold, dense: false }.apply(banks);
         let spread = normaliser.spread(self.problem.table, self.rows);
         let spec = realise(self.options.seed, &banks, &normaliser, &spread);
         Some(Choice { spec, normaliser, kind, relevance: false, banks, trials: Vec::new() })
@@ -267,7 +267,7 @@ impl Chooser<'_> {
     }
 
     fn may_learn_relevance(&self, banks: &[BankPlan]) -> bool {
-        // Thresholds and linear terms do not care, groups have bandwidths of
+        // Thresholds and linear terms do not care, groups have frequencies of
         // their own.
         let cares = banks.iter().all(|bank| {
             bank.groups.is_empty()
@@ -349,12 +349,12 @@ impl Chooser<'_> {
                         scales[input] = *factor;
                     }
                     let normaliser = candidate.normaliser.scaled(&scales);
-                    // The bandwidth counts from the spread, which has changed.
+                    // The frequency counts from the spread, which has changed.
                     let before = candidate.normaliser.spread(self.problem.table, self.rows);
                     let after = normaliser.spread(self.problem.table, self.rows);
                     let kept = after.distance_l1 / before.distance_l1;
-                    let bandwidth = candidate.tuning.bandwidth * kept;
-                    let tuning = Tuning { bandwidth, ..candidate.tuning };
+                    let frequency = candidate.tuning.frequency * kept;
+                    let tuning = Tuning { frequency, ..candidate.tuning };
                     let error = self.error(&few, &normaliser, sample, tuning)?;
                     if error < candidate.error {
                         candidate = self.priced(
@@ -384,13 +384,13 @@ impl Chooser<'_> {
         }
         let error = error / sample.len() as f64;
         let (map, relevance, last) = self.trying.get();
-        let Tuning { bandwidth, threshold, dense } = tuning;
-        let trial = Trial { map, relevance, threshold, dense, last, bandwidth, error };
+        let Tuning { frequency, threshold, dense } = tuning;
+        let trial = Trial { map, relevance, threshold, dense, last, frequency, error };
         self.trials.borrow_mut().push(trial);
         Ok(error)
     }
 
-    /// Best of a wide grid; `thorough` also over the bandwidths of dense
+    /// Best of a wide grid; `thorough` also over the frequencies of dense
     /// projections, instead of at the transform's best one.
     fn coarse(
         &self,
@@ -400,10 +400,10 @@ impl Chooser<'_> {
         thorough: bool,
     ) -> Result<(f64, Tuning), Error> {
         let grid = |dense: bool| -> Result<(f64, Tuning), Error> {
-            let mut best = (f64::INFINITY, Tuning { bandwidth: 1.0, threshold: None, dense });
+            let mut best = (f64::INFINITY, Tuning { frequency: 1.0, threshold: None, dense });
             for threshold in self.thresholds(banks) {
-                for bandwidth in self.grid(banks) {
-                    let tuning = Tuning { bandwidth, threshold, dense };
+                for frequency in self.grid(banks) {
+                    let tuning = Tuning { frequency, threshold, dense };
                     let error = self.error(banks, normaliser, sample, tuning)?;
                     if error < best.0 || best.0.is_infinite() {
                         best = (error, tuning);
@@ -449,7 +449,7 @@ impl Chooser<'_> {
         for factor in [std::f64::consts::SQRT_2, 1.19] {
             for factor in [factor, 1.0 / factor] {
                 for _ in 0..4 {
-                    let tuning = Tuning { bandwidth: best.1.bandwidth * factor, ..best.1 };
+                    let tuning = Tuning { frequency: best.1.frequency * factor, ..best.1 };
                     let error = self.error(banks, normaliser, sample, tuning)?;
                     if error >= best.0 {
                         break;
@@ -464,7 +464,7 @@ impl Chooser<'_> {
     fn grid(&self, banks: &[BankPlan]) -> Vec<f64> {
         let tuned =
             banks.iter().any(|bank| !matches!(bank.family, Family::Linear | Family::Maxout { .. }));
-        if self.options.bandwidth.is_some() || !tuned {
+        if self.options.frequency.is_some() || !tuned {
             return vec![1.0];
         }
         if banks.iter().all(|bank| matches!(bank.family, Family::Stump)) {

@@ -297,7 +297,7 @@ pub(crate) fn bank_plans(table: &Table, options: &TrainOptions) -> Result<Vec<Ba
             family: Family::Linear,
             law: Law::None,
             features: table.inputs as u16,
-            bandwidth: 1.0,
+            frequency: 1.0,
             groups: Vec::new(),
             kept: None,
         });

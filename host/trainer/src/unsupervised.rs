@@ -1,8 +1,8 @@
 //! Models that no target is needed for: coordinates and anomaly scores.
 //!
-//! Nothing tells a good input map or bandwidth from a bad one without a target,
+//! Nothing tells a good input map or frequency from a bad one without a target,
 //! so what is not given is not searched: inputs are normalised one by one (all
-//! alike when there are many), the bandwidth is 1.
+//! alike when there are many), the frequency is 1.
 
 use faer::Mat;
 use koan::FEATURE_ONE;
@@ -38,7 +38,7 @@ pub struct Unsupervised {
     pub choice: Choice,
 }
 
-/// The feature part, with the options' or usual maps and bandwidths.
+/// The feature part, with the options' or usual maps and frequencies.
 fn plain(table: &Table, banks: &[BankPlan], options: &TrainOptions) -> Choice {
     let rows: Vec<usize> = (0..table.rows()).collect();
     let usual = if table.inputs > MAPPED_INPUTS { Kind::Shared } else { Kind::PerInput };

@@ -129,7 +129,7 @@ fn judge_sparse(
     let (fit, held_out) = (cells(&sample.fit)?, cells(&sample.judge)?);
     let weights: Vec<f64> = sample.fit.iter().map(|&row| problem.weight(row)).collect();
     let given = lambda.map(|lambda| [lambda]);
-    // Three of them tell bandwidths apart as well as all.
+    // Three of them tell frequencies apart as well as all.
     let lambdas = given.as_ref().map_or(&SPARSE_LAMBDAS[1..4], |given| &given[..]);
     let mut errors = vec![0.0; lambdas.len()];
     for output in 0..problem.outputs {

@@ -243,19 +243,19 @@ fn constant_inputs_are_off() {
     assert!(!all_off(&normaliser.maps(1000.0)));
 }
 
-fn plan(family: Family, law: Law, bandwidth: f64) -> BankPlan {
-    BankPlan { family, law, features: 8, bandwidth, groups: Vec::new(), kept: None }
+fn plan(family: Family, law: Law, frequency: f64) -> BankPlan {
+    BankPlan { family, law, features: 8, frequency, groups: Vec::new(), kept: None }
 }
 
-/// At bandwidth 1, phases spread by 1 radian over the spread of the data.
+/// At frequency 1, phases spread by 1 radian over the spread of the data.
 #[test]
-fn plans_give_the_bandwidth_that_was_asked_for() {
+fn plans_give_the_frequency_that_was_asked_for() {
     let table = mixed();
     let rows = all_rows(&table);
     let normaliser = Normaliser::fit(&table, &rows, Kind::PerInput);
     let spread = normaliser.spread(&table, &rows);
-    for bandwidth in [0.25, 1.0, 4.0] {
-        let banks = [plan(Family::Fourier, Law::Gaussian, bandwidth)];
+    for frequency in [0.25, 1.0, 4.0] {
+        let banks = [plan(Family::Fourier, Law::Gaussian, frequency)];
         let spec = realise(1, &banks, &normaliser, &spread);
         let MapSpec::PerInput(maps) = &spec.maps else { panic!("one map for three inputs") };
         // Gain of the map, times the bank's scale, times a weight of 1: phase
@@ -263,7 +263,7 @@ fn plans_give_the_bandwidth_that_was_asked_for() {
         let gain = f64::from(maps[0].mult) * 2f64.powi(i32::from(maps[0].shift) - 15);
         let phase = gain * spec.banks[0].scale.factor() * f64::from(NORMAL_ONE);
         let radians = phase * std::f64::consts::TAU / 65_536.0 / normaliser.axes[0].scale;
-        let expected = bandwidth / spread.variance.sqrt();
+        let expected = frequency / spread.variance.sqrt();
         assert!((radians / expected - 1.0).abs() < 0.02, "{radians} {expected}");
     }
 }
@@ -276,15 +276,15 @@ fn every_plan_is_a_valid_model() {
     for kind in [Kind::Shared, Kind::PerInput, Kind::PerInputLog] {
         let normaliser = Normaliser::fit(&table, &rows, kind);
         let spread = normaliser.spread(&table, &rows);
-        for bandwidth in [1e-6, 0.1, 1.0, 10.0, 1e6] {
+        for frequency in [1e-6, 0.1, 1.0, 10.0, 1e6] {
             let banks = [
-                plan(Family::Fourier, Law::Cauchy, bandwidth),
-                plan(Family::Fourier, Law::Hadamard, bandwidth),
-                plan(Family::Stump, Law::Gaussian, bandwidth),
-                plan(Family::Stump, Law::Uniform, bandwidth),
-                plan(Family::Bin { slot_bits: 2 }, Law::Gamma2, bandwidth),
-                plan(Family::Maxout { pool: 3, shared: 0 }, Law::Gaussian, bandwidth),
-                plan(Family::Sigmoid, Law::Sign, bandwidth),
+                plan(Family::Fourier, Law::Cauchy, frequency),
+                plan(Family::Fourier, Law::Hadamard, frequency),
+                plan(Family::Stump, Law::Gaussian, frequency),
+                plan(Family::Stump, Law::Uniform, frequency),
+                plan(Family::Bin { slot_bits: 2 }, Law::Gamma2, frequency),
+                plan(Family::Maxout { pool: 3, shared: 0 }, Law::Gaussian, frequency),
+                plan(Family::Sigmoid, Law::Sign, frequency),
             ];
             for bank in &banks {
                 realise(1, std::slice::from_ref(bank), &normaliser, &spread).encode().unwrap();
@@ -299,7 +299,7 @@ fn a_shared_map_has_gains_where_relevance_is_asked_for() {
     let table = digits::table().select(&(0..600).collect::<Vec<_>>());
     let options = TrainOptions {
         map: Some(Kind::Shared),
-        bandwidth: Some(vec![0.5]),
+        frequency: Some(vec![0.5]),
         features: vec![64],
         ..TrainOptions::default()
     };

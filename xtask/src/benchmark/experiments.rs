@@ -44,19 +44,19 @@ pub fn parts() -> Vec<Part> {
         Part {
             name: "mnist",
             title: "MNIST, 60,000 rows to train, 10,000 to test",
-            note: "The bandwidth of the convolutions was set by hand. The last commands have no \
+            note: "The frequency of the convolutions was set by hand. The last commands have no \
                    convolutions.",
             experiments: vec![
                 experiment(
                     3,
                     mnist,
-                    "--family conv -k 64 -b 3 --bandwidth 0.6",
+                    "--family conv -k 64 -b 3 --frequency 0.6",
                     &format!("--flash 1100,3200,6000 {mnist_pool}"),
                 ),
                 experiment(
                     1,
                     mnist,
-                    "--family conv -k 64 -b 3 --bandwidth 0.6 --filter-stride 2",
+                    "--family conv -k 64 -b 3 --frequency 0.6 --filter-stride 2",
                     &format!("--flash 3200,6000 {mnist_pool}"),
                 ),
                 experiment(
@@ -119,7 +119,7 @@ pub fn parts() -> Vec<Part> {
             name: "exercises",
             title: "Exercises (har_emlearn), 896 windows of raw acceleration",
             note: "Means over five parts of whole recordings, stratified; the parts depend on the \
-                   seed, and forests are judged on the very same ones; kernel and bandwidth were \
+                   seed, and forests are judged on the very same ones; kernel and frequency were \
                    chosen by these errors. A forest sees 24 statistics of a window, which \
                    someone had to think of; koan sees the samples. har_trees is the example \
                    of emlearn-micropython, which published these sets.",
@@ -128,7 +128,7 @@ pub fn parts() -> Vec<Part> {
                 "$DATA/har_emlearn/har_exercise_1.csv.gz",
                 &format!(
                     "{recordings} --stride 32 --family conv --kernel 12 --dilated -k 160 -b 2 \
-                     --bandwidth 3.5 --candidates 512"
+                     --frequency 3.5 --candidates 512"
                 ),
                 "",
             )],

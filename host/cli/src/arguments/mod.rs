@@ -120,7 +120,7 @@ pub struct Codes {
 
 #[derive(Debug, Args)]
 pub struct Shrink {
-    /// The model: its inputs, families and bandwidths are taken over
+    /// The model: its inputs, families and frequencies are taken over
     pub model: PathBuf,
     /// What it was trained on
     #[arg(required = true)]

@@ -68,9 +68,9 @@ pub struct Train {
     /// Bits of a weight [default: 4 for classes, 8 for numbers]
     #[arg(short, long, value_parser = bits, value_name = "2|3|4|8|16", help_heading = "Model")]
     pub bits: Option<u8>,
-    /// Bandwidths relative to the spread of the data [default: searched]
-    #[arg(long, value_delimiter = ',', help_heading = "Model")]
-    pub bandwidth: Vec<f64>,
+    /// Frequencies relative to the spread of the data [default: searched]
+    #[arg(long, alias = "bandwidth", value_delimiter = ',', help_heading = "Model")]
+    pub frequency: Vec<f64>,
     /// What the head minimises
     #[arg(long, default_value = "squared", help_heading = "Model",
           value_parser = choice::<LossArgument, Loss>())]
@@ -86,7 +86,7 @@ pub struct Train {
     #[arg(long, help_heading = "Model",
           value_parser = choice::<MapArgument, Kind>())]
     pub map: Option<Kind>,
-    /// Learn a bandwidth for every input [default: where it helps]
+    /// Learn a frequency for every input [default: where it helps]
     #[arg(long, value_name = "yes|no", value_parser = yes_no, help_heading = "Model")]
     pub relevance: Option<bool>,
     /// Maxout: projections of a unit
@@ -125,7 +125,7 @@ pub struct Train {
     /// Conv: dilate filters by powers of two
     #[arg(long, help_heading = "Convolution")]
     pub dilated: bool,
-    /// Groups of inputs for a product of kernels, INPUTS:LAW[:BANDWIDTH],...
+    /// Groups of inputs for a product of kernels, INPUTS:LAW[:FREQUENCY],...
     #[arg(long, value_delimiter = ',', value_parser = group, help_heading = "Model")]
     pub groups: Vec<GroupPlan>,
     /// Add the inputs themselves, a linear term
@@ -162,7 +162,7 @@ impl Train {
             && self.projection.is_none()
             && self.features.is_empty()
             && self.bits.is_none()
-            && self.bandwidth.is_empty()
+            && self.frequency.is_empty()
             && self.lambda.is_none()
             && self.loss == Loss::Squared
             && self.box_c.is_none()
@@ -202,7 +202,7 @@ impl Train {
             features: self.features.clone(),
             candidates: self.candidates,
             bits: self.bits,
-            bandwidth: if self.bandwidth.is_empty() { None } else { Some(self.bandwidth.clone()) },
+            frequency: if self.frequency.is_empty() { None } else { Some(self.frequency.clone()) },
             lambda: self.lambda,
             map: self.map,
             relevance: self.relevance,

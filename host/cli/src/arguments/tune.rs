@@ -72,7 +72,7 @@ pub struct Tune {
     #[arg(long, help_heading = "Search",
           value_parser = choice::<MapArgument, Kind>())]
     pub map: Option<Kind>,
-    /// Learn a bandwidth for every input [default: searched]
+    /// Learn a frequency for every input [default: searched]
     #[arg(long, value_name = "yes|no", value_parser = yes_no, help_heading = "Search")]
     pub relevance: Option<bool>,
 

@@ -78,12 +78,12 @@ pub fn group(text: &str) -> Result<GroupPlan, String> {
         "none" => Law::None,
         name => LawArgument::from_str(name, true)?.into(),
     };
-    let bandwidth = match parts.next() {
+    let frequency = match parts.next() {
         None => 1.0,
-        Some(text) => text.parse().map_err(|_| format!("`{text}` is no bandwidth"))?,
+        Some(text) => text.parse().map_err(|_| format!("`{text}` is no frequency"))?,
     };
     match parts.next() {
-        None => Ok(GroupPlan { inputs, law, bandwidth }),
-        Some(_) => Err("INPUTS:LAW[:BANDWIDTH]".into()),
+        None => Ok(GroupPlan { inputs, law, frequency }),
+        Some(_) => Err("INPUTS:LAW[:FREQUENCY]".into()),
     }
 }

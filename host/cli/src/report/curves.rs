@@ -16,7 +16,7 @@ const ERROR: &str = "test error in %";
 pub fn section(page: &mut Page, curves: &LearningCurves, report: &Report) -> Result<()> {
     page.heading("Other sizes");
     let mut text = format!(
-        "Models with the input map and bandwidths of this one, fitted again to {} training rows \
+        "Models with the input map and frequencies of this one, fitted again to {} training rows \
          and judged by {} test rows. Nothing was chosen by these errors.",
         curves.train_rows, curves.test_rows
     );
@@ -147,7 +147,7 @@ fn learning(page: &mut Page, shown: &Shown<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What was tried for input map and bandwidth.
+/// What was tried for input map and frequency.
 pub fn search(page: &mut Page, choice: &Choice, options: &TrainOptions) -> Result<()> {
     let trials = &choice.trials;
     if trials.is_empty() {
@@ -155,7 +155,7 @@ pub fn search(page: &mut Page, choice: &Choice, options: &TrainOptions) -> Resul
     }
     page.heading("What was searched");
     page.text(
-        "Input maps and bandwidths are judged by squared error on training rows held out for it; \
+        "Input maps and frequencies are judged by squared error on training rows held out for it; \
          a map that takes more bytes must win by more. The best then meet again on more rows and \
          features: errors of the two comparisons are not the same measure.",
     );
@@ -168,32 +168,32 @@ pub fn search(page: &mut Page, choice: &Choice, options: &TrainOptions) -> Resul
         }
     }
     for (_, line) in &mut lines {
-        line.sort_by(|a, b| a.bandwidth.total_cmp(&b.bandwidth));
+        line.sort_by(|a, b| a.frequency.total_cmp(&b.frequency));
     }
-    if options.bandwidth.is_none() {
-        bandwidths(page, &lines, false, "First comparison: squared error over the bandwidth.")?;
-        bandwidths(page, &lines, true, "Last comparison, on more rows and features.")?;
+    if options.frequency.is_none() {
+        frequencies(page, &lines, false, "First comparison: squared error over the frequency.")?;
+        frequencies(page, &lines, true, "Last comparison, on more rows and features.")?;
     }
     let rows = lines.iter().map(|(name, line)| {
         let best = line.iter().copied().min_by(|a, b| a.error.total_cmp(&b.error));
-        let [bandwidth, error] =
-            best.map_or([f64::NAN; 2], |t| [t.bandwidth, t.error]).map(Plot::label);
-        [name.clone(), line.len().to_string(), bandwidth, error]
+        let [frequency, error] =
+            best.map_or([f64::NAN; 2], |t| [t.frequency, t.error]).map(Plot::label);
+        [name.clone(), line.len().to_string(), frequency, error]
     });
-    page.table("The best of each", &["tried", "times", "bandwidth", "squared error"], rows);
+    page.table("The best of each", &["tried", "times", "frequency", "squared error"], rows);
     Ok(())
 }
 
-/// The lines of the first or of the last comparison that have several bandwidths.
-fn bandwidths(
+/// The lines of the first or of the last comparison that have several frequencies.
+fn frequencies(
     page: &mut Page,
     lines: &[(String, Vec<&Trial>)],
     last: bool,
     caption: &str,
 ) -> Result<()> {
-    let several = |line: &[&Trial]| line.iter().any(|t| t.bandwidth != line[0].bandwidth);
+    let several = |line: &[&Trial]| line.iter().any(|t| t.frequency != line[0].frequency);
     let shown = |line: &[&Trial]| line[0].last == last && several(line);
-    let mut plot = Plot::new("bandwidth, relative to the spread of the data", "squared error");
+    let mut plot = Plot::new("frequency, relative to the spread of the data", "squared error");
     plot = plot.log_x();
     // No logarithm of a fit without error.
     if lines.iter().flat_map(|(_, line)| line).all(|trial| trial.error > 0.0) {
@@ -202,7 +202,7 @@ fn bandwidths(
     let mut any = false;
     for (name, line) in lines.iter().filter(|(_, line)| shown(line)) {
         any = true;
-        plot = plot.series(name, line.iter().map(|t| (t.bandwidth, t.error)));
+        plot = plot.series(name, line.iter().map(|t| (t.frequency, t.error)));
     }
     if any {
         page.figure(&plot.draw()?, caption);

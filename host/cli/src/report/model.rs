@@ -35,7 +35,7 @@ pub fn section(page: &mut Page, model: &Model<'_>, choice: Option<&Choice>) {
         let logged = choice.normaliser.logged_inputs();
         facts.push(("inputs through their logarithm", logged.to_string()));
         let learned = if choice.relevance { "learned for every input" } else { "one for all" };
-        facts.push(("bandwidth", learned.to_owned()));
+        facts.push(("frequency", learned.to_owned()));
     }
     if let Some(calibration) = model.calibration() {
         let (slope, intercept) = (calibration.slope, calibration.intercept);

@@ -78,8 +78,8 @@ pub fn train_command(given: &[OsString], options: &TrainOptions, output: &Path) 
     if let Some(kind) = options.map {
         add("--map", Kind::name(kind).into());
     }
-    if let Some(bandwidth) = &options.bandwidth {
-        add("--bandwidth", list(bandwidth));
+    if let Some(frequency) = &options.frequency {
+        add("--frequency", list(frequency));
     }
     if let Some(lambda) = options.lambda {
         add("--lambda", format!("{lambda:e}"));

@@ -90,9 +90,9 @@ fn broken_svmlight_gzip_and_idx() {
 fn options_that_make_no_sense() {
     let folder = Folder::new();
     folder.write("q.csv", quadrants(60));
-    for bandwidth in ["-1", "0", "nan", "inf", "1e300"] {
+    for frequency in ["-1", "0", "nan", "inf", "1e300"] {
         folder
-            .fails(&format!("train q.csv -o m.koan --bandwidth={bandwidth}"), &["a bandwidth of"]);
+            .fails(&format!("train q.csv -o m.koan --frequency={frequency}"), &["a frequency of"]);
     }
     for lambda in ["-1", "nan", "1e300"] {
         folder.fails(&format!("train q.csv -o m.koan --lambda={lambda}"), &["a lambda of"]);

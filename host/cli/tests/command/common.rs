@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use wyhash::final3::wyrng;
 
 /// Settings that leave nothing to search: a training takes milliseconds.
-pub const QUICK: &str = "--bandwidth 1 --lambda 0.001 --map per-input --relevance no";
+pub const QUICK: &str = "--frequency 1 --lambda 0.001 --map per-input --relevance no";
 
 /// A temporary folder that the command is run in, so that messages name files
 /// as the tests do.

@@ -83,12 +83,12 @@ fn a_file_of_its_own_for_the_test() {
     let lines: Vec<&str> = csv.lines().collect();
     folder.write("train.csv", lines[..151].join("\n"));
     folder.write("test.csv", [&lines[..1], &lines[151..]].concat().join("\n"));
-    let train = "train train.csv --test test.csv -o m.koan -k 32 --bandwidth 1 --lambda 0.001";
+    let train = "train train.csv --test test.csv -o m.koan -k 32 --frequency 1 --lambda 0.001";
     let report = folder.json(&format!("{train} --json"));
     assert_eq!((&report["train_rows"], &report["rows"]), (&150.into(), &50.into()));
     assert_eq!(report["error"].as_f64().unwrap(), error(&folder, "test.csv"));
     folder.write("all.csv", csv);
-    let split = "train all.csv --train-rows 150 -o m.koan -k 32 --bandwidth 1 --lambda 0.001";
+    let split = "train all.csv --train-rows 150 -o m.koan -k 32 --frequency 1 --lambda 0.001";
     let report = folder.json(&format!("{split} --json"));
     assert_eq!((&report["train_rows"], &report["rows"]), (&150.into(), &50.into()));
 }

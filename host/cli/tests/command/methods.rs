@@ -103,7 +103,7 @@ fn threads_do_not_change_other_losses() {
         "--task anomaly --normal 1 --false-alarm 0.1",
     ] {
         let blobs = ["1", "3"].map(|threads| {
-            let options = "--features 140 --bandwidth 1 --map per-input --relevance no";
+            let options = "--features 140 --frequency 1 --map per-input --relevance no";
             let command = format!("train q.csv -o m.koan {options} {train}");
             let mut command = folder.command(&command);
             command.env("RAYON_NUM_THREADS", threads).assert().success();
@@ -255,7 +255,7 @@ fn an_early_stop_is_a_warning() {
         writeln!(csv, "{x:.3},{y:.3},{}", u8::from(x > 0.0) + u8::from(y > 0.0)).unwrap();
     }
     folder.write("q.csv", csv);
-    let train = "train q.csv -o m.koan --features 20 --bandwidth 0.05 --map per-input \
+    let train = "train q.csv -o m.koan --features 20 --frequency 0.05 --map per-input \
                  --relevance no --loss hinge --positive 1 --lambda 0 --json";
     let assert = folder.run(train).success();
     let report: serde_json::Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();

@@ -73,7 +73,7 @@ fn every_task_has_its_page() {
     let folder = Folder::new();
     folder.write("w.csv", waves(200));
     folder.write("q.csv", quadrants(200));
-    let quick = "--bandwidth 1 --map per-input -k 16 -o m.koan --report r.html";
+    let quick = "--frequency 1 --map per-input -k 16 -o m.koan --report r.html";
     for (data, task, expected) in [
         ("w.csv", "--lambda 0.001 --relevance no", "Residuals against predictions"),
         ("q.csv", "--family bin --relevance no", "Error against features"),

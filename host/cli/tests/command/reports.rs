@@ -22,7 +22,7 @@ fn all_commands_say_the_same_of_a_model() {
     folder.write("w.csv", waves(150));
     for (data, families) in [("q.csv", "fourier"), ("w.csv", "stump,linear")] {
         let train = format!("train {data} --family {families} --features 16 -o m.koan");
-        let trained = folder.json(&format!("{train} --bandwidth 1 --lambda 0.001 --json"));
+        let trained = folder.json(&format!("{train} --frequency 1 --lambda 0.001 --json"));
         let evaluated = folder.json(&format!("eval m.koan {data} --json"));
         let inspected = folder.json("inspect m.koan --json");
         for object in [&trained, &evaluated] {

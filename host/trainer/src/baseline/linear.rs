@@ -38,7 +38,7 @@ impl Linear {
             family: Family::Linear,
             law: Law::None,
             features: table.inputs as u16,
-            bandwidth: 1.0,
+            frequency: 1.0,
             groups: Vec::new(),
             kept: None,
         };

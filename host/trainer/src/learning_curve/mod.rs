@@ -1,7 +1,7 @@
 //! What a report shows beyond one model: how the error depends on the number of
 //! features, on the bits of a weight and on the training rows.
 //!
-//! The runs take the input map, the bandwidths and the laws of the model that was
+//! The runs take the input map, the frequencies and the laws of the model that was
 //! trained; only the head is fitted again. How far they go is bounded by counts,
 //! not by time, so that the same data and seed give the same figures. The test
 //! rows are only evaluated: nothing is chosen by them.

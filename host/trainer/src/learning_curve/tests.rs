@@ -19,7 +19,7 @@ fn options(family: FamilyName) -> TrainOptions {
         features: vec![if family == FamilyName::Bin { 8 } else { 96 }],
         slot_bits: 4,
         relevance: Some(false),
-        bandwidth: Some(vec![1.0]),
+        frequency: Some(vec![1.0]),
         ..TrainOptions::default()
     }
 }
@@ -96,14 +96,14 @@ fn the_runs_are_the_same_every_time() {
 #[test]
 fn what_was_tried_is_recorded() {
     let (table, test) = tables();
-    let options = TrainOptions { bandwidth: None, ..options(FamilyName::Fourier) };
+    let options = TrainOptions { frequency: None, ..options(FamilyName::Fourier) };
     let choice = train(&table, Some(&test), &options, &Progress::none()).unwrap().choice;
-    let tried: Vec<f64> = choice.trials.iter().map(|trial| trial.bandwidth).collect();
+    let tried: Vec<f64> = choice.trials.iter().map(|trial| trial.frequency).collect();
     for grid in [0.25, 0.5, 1.0, 2.0, 4.0] {
         assert!(tried.contains(&grid), "{grid} of {tried:?}");
     }
     let last = choice.trials.iter().filter(|trial| trial.last);
     let best = last.min_by(|a, b| a.error.total_cmp(&b.error)).unwrap();
-    assert_eq!(best.bandwidth, choice.banks[0].bandwidth);
+    assert_eq!(best.frequency, choice.banks[0].frequency);
     assert_eq!(best.map, choice.kind);
 }

@@ -210,7 +210,7 @@ impl Search {
 }
 
 /// Looks for the best model under each of the sizes that has the input maps, the
-/// families and the bandwidths of `blob`.
+/// families and the frequencies of `blob`.
 ///
 /// # Errors
 /// A model that cannot be shrunk, such as one without a head or of bins; a size

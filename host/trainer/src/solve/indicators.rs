@@ -378,7 +378,7 @@ mod tests {
         let spread = normaliser.spread(table, &rows);
         let (family, law) = (Family::Stump, Law::Gaussian);
         let plan =
-            BankPlan { family, law, features, bandwidth: 1.0, groups: Vec::new(), kept: None };
+            BankPlan { family, law, features, frequency: 1.0, groups: Vec::new(), kept: None };
         FeatureMap::new(&realise(3, &[plan], &normaliser, &spread)).unwrap()
     }
 

@@ -1,4 +1,4 @@
-//! Searching for models: families, projections, bandwidths, input maps, numbers
+//! Searching for models: families, projections, frequencies, input maps, numbers
 //! of features, bits and λ, by successive halving on cross-validated error; then, for
 //! the best of them, features kept from a larger pool, and another loss.
 //!
@@ -169,7 +169,7 @@ fn fitted(
 
 /// Family, law, input map, number of features and bits by a search of seconds on
 /// `table` (the training rows): what `koan train` uses where its user leaves them
-/// open. Bandwidth, relevance and λ are left to training. The clock has no part in
+/// open. Frequency, relevance and λ are left to training. The clock has no part in
 /// it: the same table and options give the same.
 ///
 /// # Errors
@@ -189,8 +189,8 @@ pub fn usual(
         clock: false,
     };
     let best = search(table, &options, 2, progress)?.points.pop().ok_or_else(nothing)?;
-    let TrainOptions { bandwidth, lambda, relevance, .. } = base.clone();
-    Ok(TrainOptions { bandwidth, lambda, relevance, ..best.options })
+    let TrainOptions { frequency, lambda, relevance, .. } = base.clone();
+    Ok(TrainOptions { frequency, lambda, relevance, ..best.options })
 }
 
 fn nothing() -> Error {

@@ -44,15 +44,15 @@ impl Search<'_> {
                 add(space.with_relevance(options, self.problem.table.inputs));
             }
             for options in best(4) {
-                add(space.with_bandwidth(options, around));
-                add(space.with_bandwidth(options, 1.0 / around));
+                add(space.with_frequency(options, around));
+                add(space.with_frequency(options, 1.0 / around));
             }
             next.truncate(KEPT[0]);
         } else {
             best(KEPT[1] - 3).for_each(|options| add(Some(options.clone())));
             for options in best(1) {
-                add(space.with_bandwidth(options, 1.19));
-                add(space.with_bandwidth(options, 1.0 / 1.19));
+                add(space.with_frequency(options, 1.19));
+                add(space.with_frequency(options, 1.0 / 1.19));
             }
             for options in best(1) {
                 add(space.with_relevance(options, self.problem.table.inputs));

@@ -37,8 +37,8 @@ pub struct Space {
     pub base: TrainOptions,
     /// Families to choose from.
     pub families: Vec<FamilyName>,
-    /// Only the usual laws and few bandwidths, for a search of seconds; training
-    /// then chooses bandwidth, λ and relevance itself.
+    /// Only the usual laws and few frequencies, for a search of seconds; training
+    /// then chooses frequency, λ and relevance itself.
     pub short: bool,
 }
 
@@ -54,7 +54,7 @@ fn shape_of(options: &TrainOptions, schema: &Schema) -> Option<Shape> {
 struct Way {
     family: FamilyName,
     law: Law,
-    bandwidths: &'static [f64],
+    frequencies: &'static [f64],
     pool: u8,
     slot_bits: u8,
     conv: ConvOptions,
@@ -63,7 +63,7 @@ struct Way {
 
 impl Space {
     /// The first candidates: every family with its laws and a coarse grid of
-    /// bandwidths, on every input map that suits the data. Simple ones first.
+    /// frequencies, on every input map that suits the data. Simple ones first.
     #[must_use]
     pub fn candidates(&self, problem: &Problem<'_>) -> Vec<TrainOptions> {
         let rows: Vec<usize> = (0..problem.table.rows()).collect();
@@ -76,15 +76,15 @@ impl Space {
                 if way.family == FamilyName::Conv && kind != kinds[0] {
                     continue;
                 }
-                for &bandwidth in way.bandwidths {
-                    candidates.push(self.candidate(&way, kind, bandwidth, false));
+                for &frequency in way.frequencies {
+                    candidates.push(self.candidate(&way, kind, frequency, false));
                 }
             }
         }
         if self.short {
             return candidates;
         }
-        // Learned scales want other bandwidths: they are candidates of their own,
+        // Learned scales want other frequencies: they are candidates of their own,
         // on the richest map only, since learning takes long.
         let richest =
             candidates.iter().rev().filter(|c| Some(c.map) == kinds.last().map(|k| Some(*k)));
@@ -92,7 +92,7 @@ impl Space {
             .filter(|options| !matches!(options.families[..], [FamilyName::Bin]))
             .filter_map(|options| {
                 let learned = self.with_relevance(options, inputs)?;
-                self.with_bandwidth(&learned, 2.0).or(Some(learned))
+                self.with_frequency(&learned, 2.0).or(Some(learned))
             })
             .collect();
         candidates.extend(learned);
@@ -121,27 +121,27 @@ impl Space {
         (!linear).then(|| TrainOptions { linear: true, ..options.clone() })
     }
 
-    /// The same way with a bandwidth that is `factor` times as large; none where
+    /// The same way with a frequency that is `factor` times as large; none where
     /// it is given or means nothing.
     #[must_use]
-    pub fn with_bandwidth(&self, options: &TrainOptions, factor: f64) -> Option<TrainOptions> {
+    pub fn with_frequency(&self, options: &TrainOptions, factor: f64) -> Option<TrainOptions> {
         let means =
             !matches!(options.families.as_slice(), [FamilyName::Linear | FamilyName::Maxout]);
-        if !means || self.base.bandwidth.is_some() {
+        if !means || self.base.frequency.is_some() {
             return None;
         }
         // Three digits are enough, and what a user wants to read.
         let round = |b: f64| (b * factor * 1e3).round() / 1e3;
-        let bandwidth = options.bandwidth.as_ref()?.iter().map(|&b| round(b)).collect();
-        Some(TrainOptions { bandwidth: Some(bandwidth), ..options.clone() })
+        let frequency = options.frequency.as_ref()?.iter().map(|&b| round(b)).collect();
+        Some(TrainOptions { frequency: Some(frequency), ..options.clone() })
     }
 
-    fn candidate(&self, way: &Way, kind: Kind, bandwidth: f64, relevance: bool) -> TrainOptions {
+    fn candidate(&self, way: &Way, kind: Kind, frequency: f64, relevance: bool) -> TrainOptions {
         let base = &self.base;
         TrainOptions {
             families: vec![way.family],
             projection: Some(base.projection.unwrap_or(way.law)),
-            bandwidth: Some(base.bandwidth.clone().unwrap_or_else(|| vec![bandwidth])),
+            frequency: Some(base.frequency.clone().unwrap_or_else(|| vec![frequency])),
             map: Some(kind),
             relevance: Some(base.relevance.unwrap_or(relevance)),
             pool: way.pool,
@@ -177,15 +177,15 @@ impl Space {
         let base = &self.base;
         let inputs = schema.inputs;
         let mut ways = self.convolutions(schema);
-        let mut add = |family, law, bandwidths: &'static [f64], pool, slot_bits| {
+        let mut add = |family, law, frequencies: &'static [f64], pool, slot_bits| {
             let wanted = self.families.contains(&family)
                 && base.projection.is_none_or(|given| family == Linear || given == law);
             if wanted {
-                let given = base.bandwidth.is_some();
-                let bandwidths = if given { &bandwidths[..1] } else { bandwidths };
+                let given = base.frequency.is_some();
+                let frequencies = if given { &frequencies[..1] } else { frequencies };
                 let linear = base.linear && family != Linear;
                 let conv = base.conv;
-                ways.push(Way { family, law, bandwidths, pool, slot_bits, conv, linear });
+                ways.push(Way { family, law, frequencies, pool, slot_bits, conv, linear });
             }
         };
         if self.short {
@@ -242,14 +242,14 @@ impl Space {
             None => &[Some(3), Some(5), Some(7)],
         };
         let kernels = if self.short { &[None] } else { kernels };
-        let bandwidths: &[f64] = if base.bandwidth.is_some() { &[1.0] } else { &[0.3, 0.6, 1.2] };
+        let frequencies: &[f64] = if base.frequency.is_some() { &[1.0] } else { &[0.3, 0.6, 1.2] };
         let of_kernel = |kernel: &Option<u8>| {
             let kernel = kernel.or(base.conv.kernel);
             let conv = ConvOptions { shape: Some(shape), kernel, ..base.conv };
             conv.family(schema).is_ok().then_some(Way {
                 family: FamilyName::Conv,
                 law: Law::Hadamard,
-                bandwidths,
+                frequencies,
                 pool: base.pool,
                 slot_bits: base.slot_bits,
                 conv,
@@ -288,15 +288,15 @@ mod tests {
         let base = TrainOptions {
             map: Some(Kind::Shared),
             projection: Some(Law::Hadamard),
-            bandwidth: Some(vec![0.9]),
+            frequency: Some(vec![0.9]),
             relevance: Some(false),
             ..TrainOptions::default()
         };
         let space = Space { base: base.clone(), families: vec![FamilyName::Fourier], short: false };
         let candidates = space.candidates(&problem);
         assert_eq!(candidates.len(), 1);
-        assert_eq!(candidates[0].bandwidth, base.bandwidth);
-        assert_eq!(space.with_bandwidth(&candidates[0], 2.0), None);
+        assert_eq!(candidates[0].frequency, base.frequency);
+        assert_eq!(space.with_frequency(&candidates[0], 2.0), None);
         assert_eq!(space.with_relevance(&candidates[0], 64), None);
     }
 }

@@ -58,7 +58,7 @@ fn integer_weights_equal_repeated_rows() {
                 families: vec![family],
                 features: vec![if family == FamilyName::Bin { 6 } else { 32 }],
                 slot_bits: 3,
-                bandwidth: Some(vec![1.0]),
+                frequency: Some(vec![1.0]),
                 lambda: Some(lambda),
                 loss,
                 box_c,

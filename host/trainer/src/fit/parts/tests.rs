@@ -46,7 +46,7 @@ fn options(seed: u64) -> TrainOptions {
     TrainOptions {
         families: vec![FamilyName::Fourier],
         features: vec![48],
-        bandwidth: Some(vec![2.0]),
+        frequency: Some(vec![2.0]),
         map: Some(crate::normalise::Kind::Shared),
         bits: Some(3),
         seed,
@@ -109,7 +109,7 @@ fn values_are_fitted_too() {
     let values: Vec<f32> = table.values.chunks(2).map(|row| row[0] * row[0] - row[1]).collect();
     table.target = Target::Values(values);
     table.schema.classes.clear();
-    let options = TrainOptions { bits: Some(8), bandwidth: Some(vec![1.0]), ..options(1) };
+    let options = TrainOptions { bits: Some(8), frequency: Some(vec![1.0]), ..options(1) };
     let trained = train(&table, Some(&table), &options, &Progress::none()).unwrap();
     assert!(trained.report.error < 0.15, "{}", trained.report.error);
 }
