@@ -75,12 +75,18 @@ impl Stream {
 
 /// Consecutive draws of a stream: cheaper than counting, as the state itself
 /// advances.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Draws {
     state: u64,
 }
 
 impl Draws {
+    /// Those that start so many further.
+    #[inline]
+    pub(crate) fn after(&self, count: usize) -> Self {
+        Self { state: self.state.wrapping_add(WEYL.wrapping_mul(count as u64)) }
+    }
+
     /// The next draw.
     #[inline]
     pub(crate) fn next(&mut self) -> u64 {

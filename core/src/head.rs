@@ -139,7 +139,8 @@ impl<P: Profile> Head<'_, '_, P> {
             return;
         }
         if P::SMALL {
-            let (run, bits) = (features(run), self.bits());
+            let run = features(run).get(..length).unwrap_or_default();
+            let bits = self.bits();
             let total = run.iter().map(|&phi| i32::from(phi)).sum();
             self.add_all(first, total, shift, |codes| weigh_small(bits, codes, run));
         } else if let Some(run) = run.as_chunks_mut().0.first_chunk_mut() {

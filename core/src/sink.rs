@@ -21,8 +21,8 @@ pub(crate) const SMALL_RUN: usize = if cfg!(target_feature = "simd128") { 32 } e
 /// Memory for a run of features, in words.
 #[inline(always)]
 pub(crate) fn run_memory<const WORDS: usize>() -> [u32; WORDS] {
-    // Zeros that the compiler does not know: no routine that clears memory.
-    [core::hint::black_box(0); WORDS]
+    // Many zeros are some that the compiler does not know: no routine that clears memory.
+    [if WORDS > 4 { core::hint::black_box(0) } else { 0 }; WORDS]
 }
 
 /// From which byte of its memory on the features of a run lie: in the fast form behind as
@@ -49,7 +49,7 @@ pub(crate) fn features_mut(run: &mut [u32]) -> &mut [i8] {
 /// once, and of the sinks a program contains only those that it uses.
 pub(crate) trait Sink {
     /// Features `first..first + length` of the bank, `first % 8 == 0`, in the memory of a
-    /// run, with zeros behind them. The sink may change them.
+    /// run; behind them zeros where the head reads on. The sink may change them.
     fn run(&mut self, first: usize, run: &mut [u32], length: usize);
 
     /// The same for features that are laid out for the head, in whole runs.
@@ -180,14 +180,27 @@ impl<'r, const WORDS: usize> Runs<'r, WORDS> {
     }
 }
 
-/// Hands over the first `length` features of a run, with zeros behind them.
-#[inline(never)]
-pub(crate) fn hand_over(run: &mut [u32], first: usize, length: usize, sink: &mut dyn Sink) {
-    if length == 0 {
-        return;
+/// Hands over the first `length` features of a run.
+#[inline(always)]
+pub(crate) fn hand_over<const WORDS: usize>(
+    run: &mut [u32; WORDS],
+    first: usize,
+    length: usize,
+    sink: &mut dyn Sink,
+) {
+    // Without vectors the small form weighs as many as there are.
+    if WORDS == RUN || cfg!(target_feature = "simd128") {
+        clear_behind(run, length);
     }
+    if length > 0 {
+        sink.run(first, run, length);
+    }
+}
+
+/// Zeros behind the first `length` features of a run.
+#[inline(never)]
+fn clear_behind(run: &mut [u32], length: usize) {
     for place in features_mut(run).iter_mut().skip(length) {
         *place = core::hint::black_box(0);
     }
-    sink.run(first, run, length);
 }

@@ -37,7 +37,7 @@ const PROGRAMS: [Limits; 4] = [
     Limits { program: "digits", class: 0, flash: [Some(10 << 10), Some(15 << 9)], ram: [750; 2] },
     // Without link-time optimisation `unwrap` brings the formatting of its message along.
     Limits { program: "unwrap", class: 0, flash: [Some(12 << 10), Some(15 << 9)], ram: [750; 2] },
-    Limits { program: "small", class: 0, flash: [Some(8 << 10), Some(12 << 9)], ram: [680, 600] },
+    Limits { program: "small", class: 0, flash: [Some(8 << 10), Some(12 << 9)], ram: [600; 2] },
     // Of an image every pixel is in RAM.
     Limits { program: "images", class: 1, flash: [None, None], ram: [3300; 2] },
 ];

@@ -3,7 +3,7 @@
 use bytemuck::cast_slice_mut;
 
 use super::Offsets;
-use super::projection::{Dense, InPairs, is_hadamard, lower_angle, transform};
+use super::projection::{Dense, InPairs, Transforms, is_hadamard, lower_angle};
 use crate::format::bank::{Bank, fourier_block, hadamard_block, in_pairs, paired_words};
 use crate::generator::{Purpose, bank_draw};
 use crate::needs::{Needs, Profile, known_inputs, rolled, serves};
@@ -76,13 +76,14 @@ fn whole<P: Profile, const N: usize>(
     let length = block_length::<P>(inputs, block.len());
     let Some(phases) = block.get_mut(..length) else { return };
     let features = usize::from(bank.features);
+    let transforms = Transforms::new::<P>(bank, q);
     let mut offsets = Offsets::from(offset_draw(bank), 0);
     let mut memory = run_memory::<N>();
     let mut first = 0;
     while first < features {
-        transform::<P, i16>(bank, first, q, phases);
+        transforms.fill::<P, i16>(first, phases);
         for phases in phases.chunks(features_mut(&mut memory).len().max(1)) {
-            let length = phases.len().min(features.saturating_sub(first));
+            let length = phases.len().min(features - first);
             let phases = phases.get(..length).unwrap_or_default();
             cosines::<P>(phases, &mut offsets, features_mut(&mut memory));
             hand_over(&mut memory, first, length, sink);
@@ -189,13 +190,14 @@ fn kept<P: Profile, const N: usize>(
     let length = block_length::<P>(q.len() as u16, block.len());
     let Some(phases) = block.get_mut(..length) else { return };
     let draw = offset_draw(bank);
+    let transforms = Transforms::new::<P>(bank, q);
     let mut runs = Runs::<N>::new(sink);
     // Where the phases end that are there.
     let mut end = 0;
     for k in bank.indices_of::<P>() {
         let first = k & !(length - 1);
         if k >= end {
-            transform::<P, i16>(bank, first, q, phases);
+            transforms.fill::<P, i16>(first, phases);
             end = first + length;
         }
         let phase = phases.get(k - first).copied().unwrap_or(0);

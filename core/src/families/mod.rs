@@ -87,7 +87,8 @@ pub(crate) struct Offsets {
 impl Offsets {
     /// Those from number `k` on of the sequence that `draw` starts.
     pub(crate) fn from(draw: u64, k: usize) -> Self {
-        let [o, a, c] = [draw as u32, (draw >> 16) as u32, (draw >> 32) as u32].map(|u| u & !0xf);
+        let part = |from: u32| (draw >> from) as u32 & !0xf;
+        let (o, a, c) = (part(0), part(16), part(32));
         let k = k as u32;
         // One of the factors is even: halved, no bit is lost.
         let pairs = (k >> 1).wrapping_mul(k.wrapping_sub(1) | 1);

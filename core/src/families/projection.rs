@@ -185,41 +185,118 @@ macro_rules! wrapping {
 
 wrapping!(i16, true; i32, false;);
 
-/// Fills `block` with the projections of `q` from number `first` on, of scaled inputs where
-/// they are phases.
-///
-/// `block` is a whole transform, `first` a multiple of its length; or, in the small form,
-/// a smaller power of two of at least 8.
-#[inline(never)]
-pub(crate) fn transform<P: Profile, T: Wrapping>(
-    bank: &Bank<'_>,
-    first: usize,
-    q: &[i16],
-    block: &mut [T],
-) {
-    let inputs = const { known_inputs::<P>() }.unwrap_or(q.len() as u16);
-    let log = hadamard_block(inputs).trailing_zeros() & 31;
-    let draws = sign_draws(bank, first >> log, q);
-    let scale = if T::SCALED { bank.scale } else { Scale::ONE };
-    if P::SMALL {
-        // Of few inputs phases have twelve bits.
-        let kept = if T::SCALED && in_pairs(q.len()) { !0xf } else { !0 };
+/// Projections of a row by Hadamard transforms.
+pub(crate) struct Transforms<'q> {
+    bank: &'q Bank<'q>,
+    q: &'q [i16],
+    /// Of the signs of inputs, in the small form.
+    draws: Draws,
+}
+
+impl<'q> Transforms<'q> {
+    #[inline]
+    pub(crate) fn new<P: Profile>(bank: &'q Bank<'q>, q: &'q [i16]) -> Self {
+        let draws = if P::SMALL { all_sign_draws(bank) } else { Draws::default() };
+        Self { bank, q, draws }
+    }
+
+    /// Fills `block` with the projections from number `first` on, of scaled inputs where
+    /// they are phases.
+    ///
+    /// `block` is a whole transform, `first` a multiple of its length; or, in the small form,
+    /// a smaller power of two of at least 8.
+    #[inline]
+    pub(crate) fn fill<P: Profile, T: Wrapping>(&self, first: usize, block: &mut [T]) {
+        if P::SMALL {
+            self.fill_part::<P, T>(first, block);
+        } else {
+            transform::<P, T>(self.bank, first, self.q, block);
+        }
+    }
+
+    #[inline(never)]
+    fn fill_part<P: Profile, T: Wrapping>(&self, first: usize, block: &mut [T]) {
+        let (inputs, log) = inputs_and_log::<P>(self.q);
+        let draws = self.draws.after((first >> log) * inputs.div_ceil(64));
         #[cfg(target_feature = "simd128")]
-        crate::simd::transform(draws, first, scale, kept, q, block);
+        {
+            let (scale, kept) = (scale_of::<T>(self.bank), self.kept::<P, T>());
+            crate::simd::transform(draws, first, scale, kept, self.q, block);
+        }
         #[cfg(not(target_feature = "simd128"))]
         {
             // A zero that the compiler does not know: no routine that clears memory.
             block.fill(core::hint::black_box(T::default()));
-            let mut draws = draws;
-            for (number, q) in q.chunks(64).enumerate() {
-                fold(draws.next(), first, 8 * number, scale, kept, q, block);
+            let (mut draws, mut at) = (draws, 0);
+            while at < inputs {
+                let mut draw = draws.next();
+                let end = inputs.min(at + 64);
+                while at < end {
+                    self.fold::<P, T>((draw >> 32) as u32, first, at, block);
+                    draw <<= 8;
+                    at += 8;
+                }
             }
             stages(block);
         }
-    } else {
-        load(draws, scale, q, block);
-        walsh_hadamard(block);
     }
+
+    /// The bits of a scaled input that go in: phases of few inputs have twelve.
+    #[inline]
+    fn kept<P: Profile, T: Wrapping>(&self) -> i32 {
+        let (inputs, _) = inputs_and_log::<P>(self.q);
+        if T::SCALED && in_pairs(inputs) { !0xf } else { !0 }
+    }
+
+    /// Up to eight inputs with their signs, from number `at` on, folded to the length of
+    /// `block`, a part of a transform.
+    ///
+    /// Row r + s of H, r a multiple of the block's length and s less, is row s of the small
+    /// matrix, again and again, each time with the sign of r and the column. So the inputs
+    /// of a part are folded up with these signs, and go through a small transform.
+    #[inline(never)]
+    #[cfg(not(target_feature = "simd128"))]
+    fn fold<P: Profile, T: Wrapping>(&self, signs: u32, first: usize, at: usize, block: &mut [T]) {
+        let mut signs = signs ^ ones(first & at);
+        let Some(places) = block.get_mut(at & block.len().wrapping_sub(1)..) else { return };
+        let values = self.q.get(at..).unwrap_or_default();
+        // An 8 that the compiler does not know: no copies of the loop.
+        let values = values.get(..core::hint::black_box(8)).unwrap_or(values);
+        let (scale, kept) = (scale_of::<T>(self.bank), self.kept::<P, T>());
+        for (place, &value) in places.iter_mut().zip(values) {
+            let value = T::from_input(scale.apply_wrapping(value.into()) & kept);
+            *place = place.add(value.signed(signs));
+            signs <<= 1;
+            rolled();
+        }
+    }
+}
+
+/// The whole transform that projection `first` starts, in the fast form.
+#[inline(never)]
+fn transform<P: Profile, T: Wrapping>(bank: &Bank<'_>, first: usize, q: &[i16], block: &mut [T]) {
+    let (_, log) = inputs_and_log::<P>(q);
+    load(sign_draws(bank, first >> log, q), scale_of::<T>(bank), q, block);
+    walsh_hadamard(block);
+}
+
+/// The number of inputs, and the logarithm of the length of their transform.
+#[inline]
+fn inputs_and_log<P: Profile>(q: &[i16]) -> (usize, u32) {
+    let inputs = const { known_inputs::<P>() }.unwrap_or(q.len() as u16);
+    (inputs.into(), hadamard_block(inputs).trailing_zeros() & 31)
+}
+
+/// What inputs are scaled by.
+#[inline]
+fn scale_of<T: Wrapping>(bank: &Bank<'_>) -> Scale {
+    if T::SCALED { bank.scale } else { Scale::ONE }
+}
+
+/// All draws of the signs of inputs. A function of its own for the memory of its callers.
+#[inline(never)]
+fn all_sign_draws(bank: &Bank<'_>) -> Draws {
+    Stream::of_bank(bank.seed, bank.index, Purpose::Weights).draws(0)
 }
 
 /// Where the upper of two phases starts that go through a transform in one word.
@@ -454,40 +531,6 @@ fn last_stage<T: Wrapping>(low: &mut [T], high: &mut [T]) {
         (a[0], b[0]) = (a[0].add(b[0]), a[0].sub(b[0]));
         (a[1], b[1]) = (a[1].add(b[1]), a[1].sub(b[1]));
         rolled();
-    }
-}
-
-/// The inputs with their signs, folded to the length of `block`, a part of a transform.
-///
-/// Row r + s of H, r a multiple of the block's length and s less, is row s of the small
-/// matrix, again and again, each time with the sign of r and the column. So the inputs
-/// of a part are folded up with these signs, and go through a small transform.
-///
-/// Up to 64 inputs, from eight number `number` on, of which `kept` bits go in.
-#[inline(never)]
-#[cfg(not(target_feature = "simd128"))]
-fn fold<T: Wrapping>(
-    mut draw: u64,
-    first: usize,
-    mut number: usize,
-    scale: Scale,
-    kept: i32,
-    q: &[i16],
-    block: &mut [T],
-) {
-    let eights = block.as_chunks_mut::<8>().0;
-    let mask = eights.len().wrapping_sub(1);
-    for values in q.chunks(8) {
-        let Some(places) = eights.get_mut(number & mask) else { return };
-        let mut signs = (draw >> 32) as u32 ^ ones(first & (8 * number));
-        for (place, &value) in places.iter_mut().zip(values) {
-            let value = T::from_input(scale.apply_wrapping(value.into()) & kept);
-            *place = place.add(value.signed(signs));
-            signs <<= 1;
-            rolled();
-        }
-        draw <<= 8;
-        number += 1;
     }
 }
 

@@ -5,7 +5,7 @@
 //! projections that all units have in common (with replacement). A sigmoid is σ(w·x + b),
 //! b from the normal distribution: a unit with a pool of one, and a bias.
 
-use super::projection::{Dense, is_hadamard, transform};
+use super::projection::{Dense, Transforms, is_hadamard};
 use super::row_order::RowOrder;
 use crate::format::bank::{Bank, SIGMOID_BIAS, hadamard_block};
 use crate::format::family::{Family, Law};
@@ -134,6 +134,11 @@ impl<'p, P: Profile> Projections<'p, P> {
         }
     }
 
+    /// Transform `number`.
+    fn transform(&self, number: usize, block: &mut [i32]) {
+        Transforms::new::<P>(self.bank, self.q).fill::<P, i32>(number << self.log, block);
+    }
+
     /// Numbers that [`Projections::get`] needs.
     fn block(&self) -> usize {
         if self.hadamard { 1 << self.log } else { 0 }
@@ -144,7 +149,7 @@ impl<'p, P: Profile> Projections<'p, P> {
         if self.hadamard {
             let blocks = wide.chunks_exact_mut(1 << self.log);
             for (number, block) in blocks.enumerate().take_while(|(n, _)| n << self.log < count) {
-                transform::<P, i32>(self.bank, number << self.log, self.q, block);
+                self.transform(number, block);
             }
         } else {
             for (k, place) in wide.iter_mut().take(count).enumerate() {
@@ -164,7 +169,7 @@ impl<'p, P: Profile> Projections<'p, P> {
         let number = k >> self.log;
         if number != self.number {
             self.number = number;
-            transform::<P, i32>(self.bank, number << self.log, self.q, block);
+            self.transform(number, block);
             self.order = RowOrder::new(self.bank, number);
         }
         let row = self.order.row(k & ((1 << self.log) - 1), block.len());
