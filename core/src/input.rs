@@ -87,18 +87,10 @@ mod tests {
     #[test]
     fn nan_is_the_offset_and_infinities_saturate() {
         for log in [false, true] {
-            let map = InputMap::nearest(3.0, 1000.0, log);
+            let map = InputMap { offset: 3, shift: 0, log, mult: 255 };
             assert_eq!(f32::NAN.quantise(&map, 32767, true), 0);
             assert_eq!(f32::INFINITY.quantise(&map, 32767, true), 32767);
             assert_eq!(f32::NEG_INFINITY.quantise(&map, 20000, true), -20000);
-        }
-    }
-
-    #[test]
-    fn an_input_without_gain_is_off() {
-        for gain in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            let map = InputMap::nearest(1.0, gain, false);
-            assert_eq!(1e30f32.quantise(&map, 32767, true), 0);
         }
     }
 
@@ -143,21 +135,6 @@ mod tests {
         ) {
             let q = f32::from_bits(bits).quantise(&InputMap::read(&bytes, 0, 0), limit, true);
             prop_assert!(i32::from(q).abs() <= limit);
-        }
-
-        #[test]
-        fn the_map_is_the_asked_for_line(
-            offset in -2e3f64..2e3, gain in 1e-3f64..1e3, z in -100f64..100.0, log in any::<bool>()
-        ) {
-            let map = InputMap::nearest(offset, gain, log);
-            let x = (offset + z) as f32;
-            let u = f64::from(x);
-            let u = if log { u.signum() * u.abs().ln_1p() } else { u };
-            let exact = ((u - offset) * gain).clamp(-32767.0, 32767.0);
-            let q = f64::from(x.quantise(&map, 32767, true));
-            // Half a unit, the gain's eight bits, and the fixed point of the value.
-            let slack = 1.0 + exact.abs() / 250.0 + gain * 1e-3;
-            prop_assert!((q - exact).abs() <= slack, "{} for {}", q, exact);
         }
 
         #[test]

@@ -6,6 +6,7 @@
 use koan::numerics::Scale;
 use koan::{Calibration, Conv, Family, Group, InputMap, Law, Task, Width};
 use koan_trainer::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec};
+use koan_trainer::nearest;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -214,7 +215,7 @@ fn kept(all: u32) -> impl Strategy<Value = Option<Vec<u32>>> {
 /// An input map: mostly one that leaves usual numbers unsaturated.
 fn map() -> impl Strategy<Value = InputMap> {
     let usual = (-300f64..300.0, -5f64..9.0, any::<bool>())
-        .prop_map(|(offset, gain, log)| InputMap::nearest(offset, gain.exp2(), log));
+        .prop_map(|(offset, gain, log)| nearest::map(offset, gain.exp2(), log));
     let any = (any::<i32>(), -64i8..=63, any::<bool>(), any::<u8>(), 0u32..32).prop_map(
         |(offset, shift, log, mult, down)| InputMap { offset: offset >> down, shift, log, mult },
     );

@@ -4,8 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use koan::numerics::Scale;
-use koan::{Calibration, Error, Family, InputMap, Law, Task, Width};
+use koan::{Calibration, Error, Family, Law, Task, Width};
 use koan_trainer::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec, predictor};
+use koan_trainer::nearest;
 
 /// Where the model is.
 #[must_use]
@@ -32,7 +33,7 @@ pub fn blob() -> Result<Vec<u8>, Error> {
         groups: Vec::new(),
         kept: None,
     };
-    let map = MapSpec::Shared(InputMap::nearest(0.0, 4000.0, false));
+    let map = MapSpec::Shared(nearest::map(0.0, 4000.0, false));
     let mut spec = ModelSpec::features(1, 2, map, vec![bank]);
     let features = spec.encode()?;
     let mut features = predictor(&features)?;

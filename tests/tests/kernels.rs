@@ -9,9 +9,10 @@
 use std::f64::consts::TAU;
 
 use koan::numerics::{CAUCHY_ONE, NORMAL, NORMAL_ONE, Scale};
-use koan::{Family, Group, InputMap, Law};
+use koan::{Family, Group, Law};
 use koan_tests::random::Random;
 use koan_trainer::blob::{BankSpec, MapSpec, ModelSpec, predictor};
+use koan_trainer::nearest;
 
 /// Quantised units of an input's 1: exactly the gain of the map.
 const GAIN: f64 = 1024.0;
@@ -70,7 +71,7 @@ fn row(x: &[f64]) -> Vec<f32> {
 
 /// Blob of a model that is features only.
 fn blob(inputs: usize, seed: u64, banks: Vec<BankSpec>) -> Vec<u8> {
-    let map = MapSpec::Shared(InputMap::nearest(0.0, GAIN, false));
+    let map = MapSpec::Shared(nearest::map(0.0, GAIN, false));
     ModelSpec::features(seed, inputs as u16, map, banks).encode().expect("a valid model")
 }
 

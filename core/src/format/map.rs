@@ -25,33 +25,6 @@ impl InputMap {
     /// Bytes of one map in a blob.
     pub const BYTES: usize = 6;
 
-    /// The map nearest to `q = (u − offset)·gain`, u = x or its signed log.
-    ///
-    /// `offset` in units of u, `gain` in q per unit of u. The gain is within
-    /// 1/256 of what was asked for while |offset|·gain is below 2^22; beyond, it
-    /// is smaller, as precision goes to the offset. A gain that is not positive and finite
-    /// switches the input off.
-    #[must_use]
-    pub fn nearest(offset: f64, gain: f64, log: bool) -> Self {
-        let off = Self { offset: 0, shift: 0, log: false, mult: 0 };
-        if !(gain > 0.0 && gain.is_finite() && offset.is_finite()) {
-            return off;
-        }
-        let power = |shift: i8| libm::ldexp(1.0, i32::from(shift));
-        let mut shift = 63i8;
-        // The largest shift whose mantissa still fits a byte...
-        while shift > -64 && gain * 32768.0 / power(shift) < 127.75 {
-            shift -= 1;
-        }
-        // ...and whose offset fits an i32.
-        while shift > -64 && libm::fabs(offset) * power(shift) > f64::from(1u32 << 30) {
-            shift -= 1;
-        }
-        let mult = libm::round(gain * 32768.0 / power(shift)).min(255.0) as u8;
-        let offset = libm::round(offset * power(shift)) as i32;
-        if mult == 0 { off } else { Self { offset, shift, log, mult } }
-    }
-
     /// The six bytes of the blob: offset (i32), kind (shift + 64, bit 7 = log), mult.
     #[must_use]
     pub const fn to_bytes(self) -> [u8; Self::BYTES] {

@@ -15,30 +15,6 @@ impl Scale {
     /// The factor 1.
     pub const ONE: Self = Self { mult: 1, shift: 0 };
 
-    /// The scale nearest to `factor`, with the most mantissa bits that fit.
-    ///
-    /// Relative error at most 1/256 for factors in [2^−24, 255]; larger ones
-    /// saturate at 255. Negative, zero and NaN factors give 0. For building
-    /// blobs on a host; prediction never calls it.
-    #[must_use]
-    pub fn nearest(factor: f64, max_shift: u8) -> Self {
-        if factor.is_nan() || factor <= 0.0 {
-            return Self { mult: 0, shift: 0 };
-        }
-        let mut scaled = factor;
-        let mut shift = 0;
-        while scaled < 127.75 && shift < max_shift {
-            scaled *= 2.0;
-            shift += 1;
-        }
-        let mut mult = (scaled + 0.5).min(255.0) as u8;
-        while mult.is_multiple_of(2) && mult > 0 && shift > 0 {
-            mult /= 2;
-            shift -= 1;
-        }
-        Self { mult, shift }
-    }
-
     /// The factor as a number.
     #[must_use]
     pub fn factor(self) -> f64 {
@@ -144,14 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn scales_are_near_and_saturate() {
-        for factor in [1.0, 0.5, 2.0, 0.0371, 255.0, 3.3e-5, 77.7] {
-            let scale = Scale::nearest(factor, 24);
-            assert!((scale.factor() / factor - 1.0).abs() <= 1.0 / 256.0);
-        }
-        assert_eq!(Scale::nearest(1.0, 16), Scale::ONE);
-        assert_eq!(Scale::nearest(1e9, 16).mult, 255);
-        assert_eq!(Scale::nearest(f64::NAN, 16).mult, 0);
+    fn scales_saturate() {
         assert_eq!(Scale::ONE.apply_saturating(100_000, 32767), 32767);
         assert_eq!(Scale::ONE.apply_saturating(-100_000, 127), -127);
     }

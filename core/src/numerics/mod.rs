@@ -11,8 +11,7 @@ mod tables;
 
 pub(crate) use fixed::quotient;
 pub use fixed::{Scale, fixed_point};
-pub(crate) use log::log_one_plus;
-pub use log::{LOG_BITS, signed_log_f32, signed_log_i16};
+pub use log::{LOG_BITS, log_one_plus};
 pub use quantiles::{
     CAUCHY, CAUCHY_ONE, NORMAL, NORMAL_ONE, RECIPROCAL_GAMMA2, RECIPROCAL_ONE, uniform,
 };

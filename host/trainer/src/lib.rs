@@ -62,6 +62,8 @@ pub mod listing;
 #[doc(hidden)]
 pub mod moments;
 #[doc(hidden)]
+pub mod nearest;
+#[doc(hidden)]
 pub mod normalise;
 #[doc(hidden)]
 pub mod panels;

@@ -1,9 +1,8 @@
 //! Which line each input goes through before features are made of it: offset
 //! and scale per input or shared, logarithm of heavy tails.
 
-use koan::InputMap;
-
 use crate::blob::MapSpec;
+use crate::nearest;
 use koan_data::Table;
 
 /// One input's line: u = (v − offset)·scale, v = x or sign(x)·ln(1 + |x|).
@@ -170,7 +169,7 @@ impl Normaliser {
     /// The maps of the blob when `unit` integers stand for a normalised 1.
     #[must_use]
     pub fn maps(&self, unit: f64) -> MapSpec {
-        let map = |axis: &Axis| InputMap::nearest(axis.offset, axis.scale * unit, axis.log);
+        let map = |axis: &Axis| nearest::map(axis.offset, axis.scale * unit, axis.log);
         let widest = self.axes.iter().max_by(|a, b| a.scale.total_cmp(&b.scale));
         let Some(widest) = widest.filter(|_| self.shared) else {
             return MapSpec::PerInput(self.axes.iter().map(map).collect());

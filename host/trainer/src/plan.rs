@@ -5,6 +5,7 @@ use koan::numerics::{CAUCHY_ONE, NORMAL_ONE, Scale};
 use koan::{FEATURE_ONE, Family, Group, Law};
 
 use crate::blob::{BankSpec, MapSpec, ModelSpec, columns};
+use crate::nearest;
 use crate::normalise::{Normaliser, Spread};
 
 /// A run of inputs with a law and a frequency of its own, for product kernels.
@@ -106,7 +107,7 @@ impl BankPlan {
     fn realise(&self, unit: f64, spread: &Spread) -> BankSpec {
         let scale = |law: Law, frequency: f64| {
             let plan = Self { frequency: self.frequency * frequency, ..self.clone() };
-            let scale = Scale::nearest(plan.factor(law, unit, spread), self.max_shift());
+            let scale = nearest::scale(plan.factor(law, unit, spread), self.max_shift());
             // The format wants a positive mantissa; the smallest is next to 0.
             Scale { mult: scale.mult.max(1), ..scale }
         };

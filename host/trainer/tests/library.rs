@@ -7,6 +7,7 @@ use koan_data::{Column, ColumnKind, Division, Format, Schema, Table, Target};
 use koan_trainer::Progress;
 use koan_trainer::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec, predictor};
 use koan_trainer::listing;
+use koan_trainer::nearest;
 use koan_trainer::normalise::{Kind, Normaliser};
 use koan_trainer::plan::{BankPlan, all_off, realise};
 use koan_trainer::{TrainOptions, Trained, train};
@@ -221,7 +222,7 @@ fn a_shared_line_is_one_map() {
     let scaled = normaliser.scaled(&relevance);
     assert_eq!(scaled.axes[2].scale, 2.0 * normaliser.axes[2].scale);
     let MapSpec::GainPerInput(map, gains) = scaled.maps(100.0) else { panic!("other maps") };
-    assert_eq!(map, InputMap::nearest(scaled.axes[2].offset, 100.0 * scaled.axes[2].scale, false));
+    assert_eq!(map, nearest::map(scaled.axes[2].offset, 100.0 * scaled.axes[2].scale, false));
     assert_eq!(gains, [map.mult.div_ceil(2), 0, map.mult]);
     // and maps where their lines are others.
     let other = Normaliser::fit(&table, &rows, Kind::PerInput).scaled(&relevance);

@@ -6,10 +6,11 @@ use std::path::Path;
 
 use koan::format::Conv;
 use koan::numerics::Scale;
-use koan::{Family, InputMap, Law, Task, Width};
+use koan::{Family, Law, Task, Width};
 use koan_tests::arbitrary::codes;
 use koan_tests::random::Random;
 use koan_trainer::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec};
+use koan_trainer::nearest;
 
 /// Inputs of the digits that come with the build, from 0 to 16.
 const INPUTS: u16 = 64;
@@ -36,7 +37,7 @@ fn model(family: Family, law: Law, scale: Scale, features: u16, bits: u8) -> Mod
         codes: (0..10).map(|_| codes(width, usize::from(features), &mut random)).collect(),
         multipliers: (0..10).map(|_| 100 + random.below(200) as u16).collect(),
     };
-    let map = MapSpec::Shared(InputMap::nearest(8.0, 500.0, false));
+    let map = MapSpec::Shared(nearest::map(8.0, 500.0, false));
     let mut spec = ModelSpec::features(random.bits(), INPUTS, map, vec![bank]);
     spec.task = Task::Classification;
     spec.head =

@@ -64,20 +64,29 @@ fn shifted(value: i128, places: i32) -> i128 {
 mod tests {
     use super::*;
 
+    /// By the core, of a number's magnitude and exponent.
+    fn of_core(x: f32) -> i64 {
+        let bits = x.to_bits();
+        let (exponent, fraction) = ((bits >> 23 & 0xff) as i32, bits & 0x7f_ffff);
+        let whole = if exponent == 0 { fraction } else { fraction | 0x80_0000 };
+        let log = koan::numerics::log_one_plus(whole, exponent.max(1) - 150);
+        if x < 0.0 { -i64::from(log) } else { log.into() }
+    }
+
     #[test]
     fn it_is_the_cores_and_near_the_logarithm() {
         let mut worst = 0.0f64;
         for bits in (0..0x7f80_0000u32).step_by(9973) {
             for x in [f32::from_bits(bits), -f32::from_bits(bits)] {
                 let log = signed_log(x);
-                assert_eq!(log, i64::from(koan::numerics::signed_log_f32(x)), "{x:e}");
+                assert_eq!(log, of_core(x), "{x:e}");
                 let exact = f64::from(x).signum() * f64::from(x).abs().ln_1p();
                 worst = worst.max((log as f64 / 2f64.powi(24) - exact).abs());
             }
         }
         assert!(worst <= 1.0e-7, "largest error {worst}");
         for x in [f32::INFINITY, f32::NEG_INFINITY, f32::MAX, 0.0, -0.0, 1e-45] {
-            assert_eq!(signed_log(x), i64::from(koan::numerics::signed_log_f32(x)), "{x:e}");
+            assert_eq!(signed_log(x), of_core(x), "{x:e}");
         }
     }
 }

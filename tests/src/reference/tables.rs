@@ -103,6 +103,32 @@ mod tests {
         for v in -127..=127i8 {
             assert_eq!(i64::from(numerics::sigmoid(v)), sigmoid(v.into()));
         }
+        assert_eq!(numerics::sigmoid(i8::MIN), -127);
+        for byte in 0..=255u8 {
+            let exact = 256.0 * (2.0 * probability(byte.into()) - 1.0);
+            assert_eq!(f64::from(numerics::uniform(byte)), exact);
+        }
+    }
+
+    #[test]
+    fn reciprocals_are_within_their_bound() {
+        let below = |x: f64| 1.0 - (1.0 + x) * (-x).exp();
+        for (i, &entry) in RECIPROCAL_GAMMA2.iter().enumerate() {
+            let exact = 4096.0 / quantile(below, probability(i), [0.0, 50.0]);
+            assert!((entry as f64 / exact - 1.0).abs() <= 0.0011, "entry {i}");
+        }
+    }
+
+    #[test]
+    fn cosines_are_within_their_bounds_everywhere() {
+        let (mut worst, mut squares) = (0.0f64, 0.0);
+        for phase in 0..=u16::MAX {
+            let exact = (TAU * f64::from(phase) / 65536.0).cos();
+            let error = COSINE[usize::from(phase >> 8)] as f64 / 127.0 - exact;
+            worst = worst.max(error.abs());
+            squares += error * error / 65536.0;
+        }
+        assert!(worst <= 0.0162 && squares.sqrt() <= 0.0058, "{worst}, {}", squares.sqrt());
     }
 
     #[test]

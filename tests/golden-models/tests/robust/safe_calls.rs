@@ -1,7 +1,7 @@
 //! Public functions with the values that make least sense: they answer something.
 
 use koan::generator::{Stream, check_word};
-use koan::numerics::{Scale, fixed_point, sigmoid, signed_log_f32, signed_log_i16};
+use koan::numerics::{Scale, fixed_point, log_one_plus, sigmoid};
 use koan::{
     Bank, Buffers, Conv, Error, Family, Field, Form, Group, Input, InputMap, Law, Limits, Model,
     Needs, OwnedBuffers, Predictor, Task, Width, class_of,
@@ -119,7 +119,6 @@ proptest! {
             let _ = (word as u8).quantise(&map, limit, logs);
         }
         let _ = map.to_bytes();
-        let _ = InputMap::nearest(f64::from_bits(u64::from(bits) << 32), f64::from(offset), log);
     }
 
     #[test]
@@ -187,10 +186,6 @@ fn shapes_without_size_fit_nothing() {
 #[test]
 fn numbers_at_their_ends_are_numbers() {
     assert!(Scale { mult: 255, shift: 200 }.factor() > 0.0);
-    for factor in [f64::NAN, f64::INFINITY, -1.0, 0.0, 5e-324, f64::MAX] {
-        let scale = Scale::nearest(factor, 255);
-        assert!(scale.factor() >= 0.0);
-    }
     let width = Width { bits: 0, odd: true };
     let _ = (width.value(1), width.row_bytes(usize::MAX));
     assert_eq!(Width { bits: 255, odd: true }.row_bytes(usize::MAX), usize::MAX.div_ceil(8));
@@ -198,15 +193,10 @@ fn numbers_at_their_ends_are_numbers() {
         for magnitude in [0, 1, u32::MAX] {
             let value = fixed_point(false, magnitude, exponent);
             assert_eq!(fixed_point(true, magnitude, exponent), -value);
+            let _ = log_one_plus(magnitude, exponent);
         }
     }
     assert_eq!((sigmoid(i8::MIN), sigmoid(i8::MAX)), (-127, 127));
-    assert_eq!(signed_log_i16(i16::MIN), signed_log_f32(-32_768.0));
-    for offset in [f64::NAN, f64::INFINITY, f64::MIN, 1e300, -5e-324] {
-        for gain in [f64::NAN, f64::INFINITY, f64::MAX, 5e-324, 1e300] {
-            let _ = InputMap::nearest(offset, gain, false).to_bytes();
-        }
-    }
     let stream = Stream::new(u64::MAX, u32::MAX);
     assert_ne!(stream.draw(u64::MAX), stream.draw(0));
     let _ = check_word(u64::MAX);

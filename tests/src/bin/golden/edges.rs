@@ -2,12 +2,13 @@
 //! pass.
 
 use koan::numerics::Scale;
-use koan::{Conv, Family, InputMap, Law, Task, Width};
+use koan::{Conv, Family, Law, Task, Width};
 use koan_tests::arbitrary::codes;
 use koan_tests::golden::Golden;
 use koan_tests::random::Random;
 use koan_tests::reference::{self, Reference, conv, features};
 use koan_trainer::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec};
+use koan_trainer::nearest;
 
 use crate::parts::{Kind, SAME, bank, exact, golden, kind_name, rows};
 use crate::shapes::{IMAGE, kind};
@@ -18,7 +19,7 @@ fn plain(family: Family, law: Law, features: u16, mult: u8, shift: u8) -> BankSp
 }
 
 fn usual_map() -> MapSpec {
-    MapSpec::Shared(InputMap::nearest(100.0, 90.0, false))
+    MapSpec::Shared(nearest::map(100.0, 90.0, false))
 }
 
 /// A model of one bank with usual rows.

@@ -1,9 +1,10 @@
 //! Models without outputs, of every family and of all at once.
 
-use koan::{Conv, Family, InputMap, Law};
+use koan::{Conv, Family, Law};
 use koan_tests::feature_map::FeatureMap;
 use koan_tests::random::Random;
 use koan_trainer::blob::{BankSpec, MapSpec, ModelSpec};
+use koan_trainer::nearest;
 
 use crate::parts::{Kind, bank, blob_of, kept, kind_name};
 use crate::shapes::{IMAGE, kind};
@@ -13,7 +14,7 @@ const INPUTS: u16 = 20;
 
 fn feature_map(name: String, seed: u64, banks: Vec<BankSpec>) -> FeatureMap {
     let mut random = Random::new(seed);
-    let map = MapSpec::Shared(InputMap::nearest(100.0, 90.0, false));
+    let map = MapSpec::Shared(nearest::map(100.0, 90.0, false));
     let spec = ModelSpec::features(random.bits(), INPUTS, map, banks);
     let (blob, _) = blob_of(&name, &spec);
     let mut row = |number: &dyn Fn(&mut Random) -> f32| -> Vec<f32> {

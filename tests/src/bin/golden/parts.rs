@@ -8,6 +8,7 @@ use koan_tests::mutate::fix_crc;
 use koan_tests::random::Random;
 use koan_tests::reference::Reference;
 use koan_trainer::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec};
+use koan_trainer::nearest;
 
 /// A family with its parameters, a law, and whether there are groups.
 pub type Kind = (Family, Law, bool);
@@ -96,13 +97,13 @@ pub fn inputs_of(number: usize) -> u16 {
 }
 
 fn maps(number: usize, inputs: u16, random: &mut Random) -> MapSpec {
-    let log = InputMap::nearest(3.0, 4000.0, true);
+    let log = nearest::map(3.0, 4000.0, true);
     let per_input = |_| match random.below(4) {
         0 => log,
-        _ => InputMap::nearest(random.between(-50.0, 200.0), random.between(40.0, 160.0), false),
+        _ => nearest::map(random.between(-50.0, 200.0), random.between(40.0, 160.0), false),
     };
     match number % 3 {
-        0 => MapSpec::Shared(InputMap::nearest(100.0, 90.0, false)),
+        0 => MapSpec::Shared(nearest::map(100.0, 90.0, false)),
         1 => MapSpec::Shared(log),
         _ => MapSpec::PerInput((0..inputs).map(per_input).collect()),
     }

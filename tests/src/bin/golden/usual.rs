@@ -1,11 +1,12 @@
 //! Every family and law, alone and together.
 
 use koan::numerics::Scale;
-use koan::{Family, InputMap, Law, Task, Width};
+use koan::{Family, Law, Task, Width};
 use koan_tests::arbitrary::kinds;
 use koan_tests::golden::Golden;
 use koan_tests::random::Random;
 use koan_trainer::blob::{BankSpec, MapSpec, ModelSpec};
+use koan_trainer::nearest;
 
 use crate::parts::{bank, golden, head, inputs_of, kind_name, rows, small};
 
@@ -20,7 +21,7 @@ fn digits() -> Golden {
         groups: Vec::new(),
         kept: None,
     }];
-    let map = MapSpec::Shared(InputMap::nearest(8.0, 1000.0, false));
+    let map = MapSpec::Shared(nearest::map(8.0, 1000.0, false));
     let mut row = || (0..64).map(|_| random.below(17) as f32).collect::<Vec<_>>();
     let rows = vec![row(), row(), row()];
     let head = head(&banks, Width { bits: 4, odd: true }, 10, &mut random);
@@ -96,7 +97,7 @@ pub fn with_gains(first: usize) -> Vec<Golden> {
             let mut random = Random::new((first + k) as u64);
             let inputs = 37 + 4 * k as u16;
             let log = k == 1;
-            let map = InputMap::nearest(if log { 3.0 } else { 60.0 }, 2000.0, log);
+            let map = nearest::map(if log { 3.0 } else { 60.0 }, 2000.0, log);
             let gains = (0..inputs).map(|_| random.below(256).saturating_sub(40) as u8).collect();
             let banks = vec![bank((Family::Fourier, law, false), inputs, 41)];
             let head = head(&banks, Width { bits: 3, odd: true }, 2, &mut random);
