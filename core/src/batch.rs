@@ -4,7 +4,7 @@
 use core::num::NonZeroUsize;
 
 use crate::buffers::Workspace;
-use crate::families::projection::Dense;
+use crate::families::dense::Dense;
 use crate::families::units::{bias_of, scaled};
 use crate::families::{Offsets, generate};
 use crate::format::bank::Bank;

@@ -121,9 +121,7 @@ impl<'m, 's, P: Profile> Head<'m, 's, P> {
         let bytes = self.row_bytes.wrapping_mul(self.sums.len());
         self.weights_at = self.weights_at.wrapping_add(bytes);
     }
-}
 
-impl<P: Profile> Head<'_, '_, P> {
     /// Adds features times weights times 2^shift.
     #[inline(never)]
     #[cfg_attr(not(target_feature = "simd128"), allow(unused_variables))]
@@ -195,9 +193,7 @@ impl<P: Profile> Head<'_, '_, P> {
             codes = rest;
         }
     }
-}
 
-impl<P: Profile> Head<'_, '_, P> {
     fn wide_run_in<const WORDS: usize>(&mut self, first: usize, run: &[i16]) {
         for part in [8, 1] {
             let mut bytes = run_memory::<WORDS>();

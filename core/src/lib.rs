@@ -83,7 +83,8 @@ pub use error::{Error, Field};
 pub use format::bank::Bank;
 pub use format::family::{Family, Group, Groups, Law, Width};
 pub use format::map::InputMap;
-pub use format::model::{BufferSizes, Calibration, GoldenRows, Model, Task};
+pub use format::model::{BufferSizes, Model, Task};
+pub use format::sections::{Calibration, GoldenRows};
 pub use format::{Conv, Limits, MAX_INDEX, option};
 pub use input::Input;
 #[doc(hidden)]

@@ -10,6 +10,7 @@ use core::marker::PhantomData;
 
 use crate::bytes::u16_at;
 use crate::format::bank::Bank;
+use crate::format::family::Width;
 use crate::format::field;
 use crate::format::map::{InputMap, Line};
 use crate::format::model::Model;
@@ -28,7 +29,10 @@ pub struct Needs(u32);
 macro_rules! parts {
     ($($(#[$doc:meta])* $part:ident = $bit:literal, $name:literal;)*) => {
         impl Needs {
-            $($(#[$doc])* pub const $part: Self = Self(1 << $bit);)*
+            $(
+                #[doc = concat!("The part: ", $name, ".")] $(#[$doc])*
+                pub const $part: Self = Self(1 << $bit);
+            )*
             /// All there is.
             pub const ALL: Self = Self(0 $(| 1 << $bit)*);
             /// The parts with their names.
@@ -37,46 +41,31 @@ macro_rules! parts {
     };
 }
 
+// Those of the families first, in the order of their codes.
 parts! {
-    /// The family linear.
     LINEAR = 0, "linear";
-    /// The family fourier.
     FOURIER = 1, "fourier";
-    /// The family stump.
     STUMP = 2, "stump";
-    /// The family bin.
     BIN = 3, "bin";
-    /// The family maxout.
     MAXOUT = 4, "maxout";
-    /// The family sigmoid.
     SIGMOID = 5, "sigmoid";
-    /// The family conv.
     CONV = 6, "conv";
-    /// The projection hadamard.
     HADAMARD = 7, "projections by a Hadamard transform";
-    /// The projections gaussian, cauchy and sign.
+    /// Gaussian, cauchy and sign.
     DENSE = 8, "dense projections";
-    /// Groups of inputs.
     GROUPS = 9, "groups of inputs";
-    /// Lists of kept features.
     LISTS = 10, "lists of kept features";
-    /// Logarithms of inputs.
     LOGARITHM = 11, "logarithms of inputs";
-    /// An input map or a gain for each input.
+    /// Or a gain for each.
     MAPS = 12, "an input map for each input";
-    /// Weights of 2 bits.
     BITS_2 = 13, "weights of 2 bits";
-    /// Weights of 3 bits.
     BITS_3 = 14, "weights of 3 bits";
-    /// Weights of 4 bits.
     BITS_4 = 15, "weights of 4 bits";
-    /// Weights of 8 bits.
     BITS_8 = 16, "weights of 8 bits";
-    /// Weights of 16 bits.
     BITS_16 = 17, "weights of 16 bits";
-    /// Golden rows in self tests.
+    /// In self tests.
     GOLDEN_ROWS = 18, "golden rows";
-    /// Models without outputs in self tests.
+    /// In self tests.
     FEATURES = 19, "models without outputs";
 }
 
@@ -108,6 +97,11 @@ impl Needs {
         Self::NAMED.iter().filter(move |(part, _)| self.covers(*part)).map(|(_, name)| *name)
     }
 
+    /// The part that makes the features of the family with this code.
+    pub(crate) const fn family(code: u8) -> Self {
+        Self(1 << (code & 31))
+    }
+
     /// Weights of so many bits.
     pub(crate) const fn bits(bits: u8) -> Self {
         match bits {
@@ -123,20 +117,18 @@ impl Needs {
     pub(crate) const fn only_bits(self) -> Option<u8> {
         let mut only = None;
         let mut place = 0;
-        while place < BITS.len() {
-            if self.covers(Self::bits(BITS[place])) {
+        while place < Width::BITS.len() {
+            if self.covers(Self::bits(Width::BITS[place])) {
                 if only.is_some() {
                     return None;
                 }
-                only = Some(BITS[place]);
+                only = Some(Width::BITS[place]);
             }
             place += 1;
         }
         only
     }
 }
-
-const BITS: [u8; 5] = [2, 3, 4, 8, 16];
 
 impl fmt::Display for Needs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -89,7 +89,7 @@ impl<'m, B: Buffers, P: Profile, M: Borrow<Model<'m>>> Predictor<'m, B, P, M> {
                 return Err(Error::NotServed { missing });
             }
         }
-        predictor.workspace()?;
+        predictor.ready()?;
         match predictor.buffers.workspace().fit(predictor.model.borrow(), P::FORM) {
             None => Ok(predictor),
             Some(short) => Err(short.error()),
@@ -101,9 +101,10 @@ impl<'m, B: Buffers, P: Profile, M: Borrow<Model<'m>>> Predictor<'m, B, P, M> {
         self.model.borrow()
     }
 
-    /// The working memory, which is large enough. The first time the generator is checked.
+    /// The model and the working memory, which is large enough. The first time the generator
+    /// is checked.
     #[inline]
-    fn workspace(&mut self) -> Result<Workspace<'_>, Error> {
+    fn ready(&mut self) -> Result<(&Model<'m>, Workspace<'_>), Error> {
         let model = self.model.borrow();
         // The crate `wyhash` draws where a product of 64 bits is one instruction, and
         // draws other numbers with its feature `mum32bit`. Elsewhere this crate does.
@@ -115,10 +116,10 @@ impl<'m, B: Buffers, P: Profile, M: Borrow<Model<'m>>> Predictor<'m, B, P, M> {
         let mut workspace = self.buffers.workspace();
         // The type of a built-in model's buffers says how large they are.
         if P::ONLY.is_some() {
-            return Ok(workspace);
+            return Ok((model, workspace));
         }
         match workspace.fit(model, P::FORM) {
-            None => Ok(workspace),
+            None => Ok((model, workspace)),
             Some(short) => Err(short.error()),
         }
     }
@@ -127,9 +128,8 @@ impl<'m, B: Buffers, P: Profile, M: Borrow<Model<'m>>> Predictor<'m, B, P, M> {
     #[inline(never)]
     fn quantised<I: Input>(&mut self, row: &[I]) -> Result<(), Error> {
         length("row", self.model().inputs(), row.len())?;
-        let model = self.model().copy();
-        let workspace = self.workspace()?;
-        quantise::<P, I>(&model, row, workspace.inputs);
+        let (model, workspace) = self.ready()?;
+        quantise::<P, I>(model, row, workspace.inputs);
         Ok(())
     }
 
@@ -225,8 +225,9 @@ impl<'m, B: Buffers, P: Profile, M: Borrow<Model<'m>>> Predictor<'m, B, P, M> {
             return Err(Error::Unsuited { needs: "a classification model" });
         }
         length("probabilities", self.model().classes(), probabilities.len())?;
-        let model = self.model().copy();
-        probability::of_scores(&model, exp, self.scores(row)?, probabilities);
+        self.quantised(row)?;
+        let model = self.model.borrow();
+        probability::of_scores(model, exp, score::<P>(model, &mut self.buffers), probabilities);
         Ok(())
     }
 
@@ -266,9 +267,8 @@ impl<'m, B: Buffers, P: Profile, M: Borrow<Model<'m>>> Predictor<'m, B, P, M> {
             let mut each = rows.chunks_exact(inputs.max(1)).zip(places);
             return each.try_for_each(|(row, place)| self.features(row, place));
         }
-        self.workspace()?;
-        let mut workspace = self.buffers.workspace();
-        batch::rows::<P, I>(self.model.borrow(), rows, scratch, features, &mut workspace);
+        let (model, mut workspace) = self.ready()?;
+        batch::rows::<P, I>(model, rows, scratch, features, &mut workspace);
         Ok(())
     }
 
@@ -281,9 +281,8 @@ impl<'m, B: Buffers, P: Profile, M: Borrow<Model<'m>>> Predictor<'m, B, P, M> {
         length("codes", self.model().codes(), codes.len())?;
         self.quantised(row)?;
         let mut rest = codes;
-        let model = self.model().copy();
-        let mut workspace = self.workspace()?;
-        for_each_bank::<P>(&model, |bank| {
+        let (model, mut workspace) = self.ready()?;
+        for_each_bank::<P>(model, |bank| {
             let all = core::mem::take(&mut rest);
             let Some((mine, others)) = all.split_at_mut_checked(usize::from(bank.codes())) else {
                 return;
@@ -371,16 +370,15 @@ impl<'m, B: Buffers, P: Profile, M: Borrow<Model<'m>>> Predictor<'m, B, P, M> {
     /// A function of its own for its memory.
     #[inline(never)]
     fn check_golden_rows(&mut self) -> Result<(), Error> {
-        let model = self.model().copy();
-        let rows = model.golden();
+        let rows = self.model().golden();
         for number in 0..rows.count() {
-            let workspace = self.workspace()?;
+            let (model, workspace) = self.ready()?;
             for (index, q) in workspace.inputs.iter_mut().take(model.inputs()).enumerate() {
                 let map = model.input_map(index);
                 let logs = serves::<P>(Needs::LOGARITHM);
                 *q = rows.input(number, index).quantise(&map, i32::from(model.limit), logs);
             }
-            let scores = score::<P>(&model, &mut self.buffers);
+            let scores = score::<P>(self.model.borrow(), &mut self.buffers);
             let same = scores
                 .iter()
                 .enumerate()
@@ -401,21 +399,17 @@ impl<'m, B: Buffers, P: Profile, M: Borrow<Model<'m>>> Predictor<'m, B, P, M> {
     pub fn golden_digest(&mut self) -> Result<u32, Error> {
         let mut crc = Crc32::new();
         for number in 0..GOLDEN_DIGEST_ROWS {
-            let model = self.model().copy();
-            let mut workspace = self.workspace()?;
-            draw_golden(
-                &model,
-                number,
-                workspace.inputs.get_mut(..model.inputs()).unwrap_or_default(),
-            );
+            let (model, mut workspace) = self.ready()?;
+            let inputs = workspace.inputs.get_mut(..model.inputs()).unwrap_or_default();
+            draw_golden(model, number, inputs);
             if serves::<P>(Needs::FEATURES) && model.outputs() == 0 {
-                for_each_bank::<P>(&model, |bank| {
+                for_each_bank::<P>(model, |bank| {
                     let Workspace { inputs, block, wide, .. } = &mut workspace;
                     let inputs = inputs.get(..model.inputs()).unwrap_or_default();
                     generate::<P>(bank, inputs, block, wide, &mut crc);
                 });
             } else {
-                for &score in score::<P>(&model, &mut self.buffers) {
+                for &score in score::<P>(self.model.borrow(), &mut self.buffers) {
                     crc = crc.bytes(&score.to_le_bytes());
                 }
             }

@@ -50,17 +50,17 @@ pub(crate) fn features_mut(run: &mut [u32]) -> &mut [i8] {
 pub(crate) trait Sink {
     /// Features `first..first + length` of the bank, `first % 8 == 0`, in the memory of a
     /// run; behind them zeros where the head reads on. The sink may change them.
-    fn run(&mut self, first: usize, run: &mut [u32], length: usize);
+    fn run(&mut self, _first: usize, _run: &mut [u32], _length: usize) {}
 
     /// The same for features that are laid out for the head, in whole runs.
-    fn laid_out(&mut self, first: usize, runs: &[Pairs], length: usize);
+    fn laid_out(&mut self, _first: usize, _runs: &[Pairs], _length: usize) {}
 
     /// The same for features of 16 bits, those of the family linear.
-    fn wide_run(&mut self, first: usize, run: &[i16]);
+    fn wide_run(&mut self, _first: usize, _run: &[i16]) {}
 
     /// Column `column` of the bank is [`FEATURE_ONE`], the other columns of its
     /// grid are 0. `slots` is the number of columns of a grid.
-    fn one_hot(&mut self, column: usize, slots: usize);
+    fn one_hot(&mut self, _column: usize, _slots: usize) {}
 
     /// Unit or grid `index` of the bank chose `choice`.
     fn code(&mut self, _index: usize, _choice: u16) {}
@@ -106,14 +106,6 @@ impl Sink for Features<'_> {
 pub(crate) struct Codes<'s>(pub(crate) &'s mut [u16]);
 
 impl Sink for Codes<'_> {
-    fn run(&mut self, _: usize, _: &mut [u32], _: usize) {}
-
-    fn laid_out(&mut self, _: usize, _: &[Pairs], _: usize) {}
-
-    fn wide_run(&mut self, _: usize, _: &[i16]) {}
-
-    fn one_hot(&mut self, _: usize, _: usize) {}
-
     fn code(&mut self, index: usize, choice: u16) {
         if let Some(place) = self.0.get_mut(index) {
             *place = choice;
@@ -124,21 +116,15 @@ impl Sink for Codes<'_> {
 /// Digested: the values as 16-bit integers, or the column of a one-hot grid.
 impl Sink for Crc32 {
     fn run(&mut self, _: usize, run: &mut [u32], length: usize) {
-        for &phi in features(run).iter().take(length) {
-            *self = self.bytes(&i16::from(phi).to_le_bytes());
-        }
+        features(run).iter().take(length).for_each(|&phi| self.wide_run(0, &[phi.into()]));
     }
 
     fn laid_out(&mut self, _: usize, runs: &[Pairs], length: usize) {
-        for index in 0..length {
-            *self = self.bytes(&i16::from(laid_feature(runs, index)).to_le_bytes());
-        }
+        (0..length).for_each(|index| self.wide_run(0, &[laid_feature(runs, index).into()]));
     }
 
     fn wide_run(&mut self, _: usize, run: &[i16]) {
-        for &phi in run {
-            *self = self.bytes(&phi.to_le_bytes());
-        }
+        run.iter().for_each(|phi| *self = self.bytes(&phi.to_le_bytes()));
     }
 
     fn one_hot(&mut self, column: usize, _: usize) {

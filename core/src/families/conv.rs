@@ -12,9 +12,7 @@
 use core::ops::Range;
 
 use super::Offsets;
-use super::projection::{
-    UPPER, Wrapping, first_pass, lower_angle, of_block, signed, walsh_hadamard,
-};
+use super::hadamard::{UPPER, Wrapping, first_pass, lower_angle, of_block, signed, walsh_hadamard};
 use crate::format::bank::Bank;
 use crate::format::conv::{Axis, Conv, divided};
 use crate::generator::{Purpose, Stream, bank_draw};

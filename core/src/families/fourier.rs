@@ -3,7 +3,8 @@
 use bytemuck::cast_slice_mut;
 
 use super::Offsets;
-use super::projection::{Dense, InPairs, Transforms, is_hadamard, lower_angle};
+use super::dense::Dense;
+use super::hadamard::{InPairs, Transforms, is_hadamard, lower_angle};
 use crate::format::bank::{Bank, fourier_block, hadamard_block, in_pairs, paired_words};
 use crate::generator::{Purpose, bank_draw};
 use crate::needs::{Needs, Profile, known_inputs, rolled, serves};

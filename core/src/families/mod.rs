@@ -5,9 +5,10 @@
 
 mod bin;
 mod conv;
+pub(crate) mod dense;
 mod fourier;
+pub(crate) mod hadamard;
 mod linear;
-pub(crate) mod projection;
 mod row_order;
 mod stump;
 pub(crate) mod units;
@@ -97,9 +98,9 @@ impl Offsets {
         Self { offset: offset << 16, step: step << 16, growth: c << 16 }
     }
 
-    /// The same sequence for angles from words: see [`projection::ROUNDED`].
+    /// The same sequence for angles from words: see [`hadamard::ROUNDED`].
     pub(crate) fn rounded(self) -> Self {
-        Self { offset: self.offset.wrapping_add(projection::ROUNDED), ..self }
+        Self { offset: self.offset.wrapping_add(hadamard::ROUNDED), ..self }
     }
 
     /// What a step is greater than the one before, in 16 bits.

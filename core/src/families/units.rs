@@ -5,7 +5,8 @@
 //! projections that all units have in common (with replacement). A sigmoid is σ(w·x + b),
 //! b from the normal distribution: a unit with a pool of one, and a bias.
 
-use super::projection::{Dense, Transforms, is_hadamard};
+use super::dense::Dense;
+use super::hadamard::{Transforms, is_hadamard};
 use super::row_order::RowOrder;
 use crate::format::bank::{Bank, SIGMOID_BIAS, hadamard_block};
 use crate::format::family::{Family, Law};

@@ -4,6 +4,7 @@ use crate::bytes::{Cursor, byte_at, u16_at, u64_at};
 use crate::error::Field;
 use crate::format::family::{Family, Group, Groups, Law, Width, option};
 use crate::format::list::{Indices, List, MAX_INDEX};
+use crate::format::model::Model;
 use crate::format::{Conv, field};
 use crate::needs::{Any, Form, Needs, Profile};
 use crate::numerics::{NORMAL_ONE, Scale, quotient};
@@ -252,7 +253,7 @@ impl<'a> Bank<'a> {
 
     /// The parts of the runtime that the bank needs, but for its weights.
     pub(crate) const fn needs(&self) -> Needs {
-        let mut needs = self.family.needs();
+        let mut needs = Needs::family(self.family.code());
         let projects = matches!(
             self.family,
             Family::Fourier | Family::Maxout { .. } | Family::Sigmoid | Family::Conv(_)
@@ -285,8 +286,9 @@ impl<'a> Bank<'a> {
         if limit > i16::MAX as u32 { i16::MAX } else { limit as i16 }
     }
 
-    /// Lengths of the buffers that the bank needs: i16 and i32.
-    pub(crate) const fn buffers(&self, form: Form) -> (u32, u32) {
+    /// Lengths of the buffers that the bank needs: i16 (of conv a window's taps) and
+    /// i32 (the transform, and the sums of its filters).
+    pub(crate) const fn buffers(&self, form: Form) -> [u32; 2] {
         let hadamard = match self.law {
             Law::Hadamard => hadamard_block(self.inputs) as u32,
             _ => 0,
@@ -294,19 +296,62 @@ impl<'a> Bank<'a> {
         match self.family {
             Family::Fourier if hadamard > 0 => match form {
                 Form::Fast if in_pairs(self.inputs as usize) => {
-                    (0, paired_words(self.inputs) as u32)
+                    [0, paired_words(self.inputs) as u32]
                 }
-                _ => (fourier_block(self.inputs, form) as u32, 0),
+                _ => [fourier_block(self.inputs, form) as u32, 0],
             },
-            Family::Sigmoid | Family::Maxout { shared: 0, .. } => (0, hadamard),
+            Family::Sigmoid | Family::Maxout { shared: 0, .. } => [0, hadamard],
             Family::Maxout { shared, .. } => {
                 // Whole blocks, powers of two.
                 let block = if hadamard == 0 { 1 } else { hadamard };
-                (0, (shared as u32 + block - 1) & !(block - 1))
+                [0, (shared as u32 + block - 1) & !(block - 1)]
             }
-            Family::Conv(conv) => conv.buffers(),
-            _ => (0, 0),
+            Family::Conv(conv) => [conv.transform as u32, 2 * conv.transform as u32],
+            _ => [0; 2],
         }
+    }
+}
+
+/// The banks of a model, in order.
+#[derive(Clone, Copy, Debug)]
+pub struct Banks<'a> {
+    blob: &'a [u8],
+    /// Where the next one is.
+    at: u32,
+    /// How many there are.
+    count: u8,
+    /// The number of the next one.
+    index: u8,
+}
+
+impl<'a> Banks<'a> {
+    pub(crate) const fn of(model: &Model<'a>) -> Self {
+        Self { blob: model.blob, at: model.banks_at() as u32, count: model.banks, index: 0 }
+    }
+
+    /// Whether there are no more.
+    pub(crate) const fn is_done(&self) -> bool {
+        self.index >= self.count
+    }
+
+    /// The next bank, of which there must be one.
+    pub(crate) const fn read(&mut self) -> Bank<'a> {
+        // The chain was checked by `parse`.
+        self.index = self.index.wrapping_add(1);
+        Bank::at(self.blob, &mut self.at, self.index.wrapping_sub(1))
+    }
+
+    /// The next bank.
+    pub(crate) const fn step(&mut self) -> Option<Bank<'a>> {
+        if self.is_done() { None } else { Some(self.read()) }
+    }
+}
+
+impl<'a> Iterator for Banks<'a> {
+    type Item = Bank<'a>;
+
+    fn next(&mut self) -> Option<Bank<'a>> {
+        self.step()
     }
 }
 

@@ -163,10 +163,4 @@ impl Conv {
         let height = if self.height == 1 { 1 } else { self.kernel as usize };
         height * self.kernel as usize * self.channels as usize
     }
-
-    /// Lengths of the buffers: i16 (a window's taps) and i32 (the transform, and the sums of
-    /// its filters).
-    pub(crate) const fn buffers(&self) -> (u32, u32) {
-        (self.transform as u32, 2 * self.transform as u32)
-    }
 }

@@ -3,7 +3,6 @@
 
 use crate::bytes::{byte_at, u16_at};
 use crate::format::Conv;
-use crate::needs::Needs;
 use crate::numerics::Scale;
 
 /// The nonlinearity of a bank's features.
@@ -49,19 +48,6 @@ impl Family {
         }
     }
 
-    /// The part of the runtime that makes the family's features.
-    pub(crate) const fn needs(self) -> Needs {
-        match self {
-            Self::Linear => Needs::LINEAR,
-            Self::Fourier => Needs::FOURIER,
-            Self::Stump => Needs::STUMP,
-            Self::Bin { .. } => Needs::BIN,
-            Self::Maxout { .. } => Needs::MAXOUT,
-            Self::Sigmoid => Needs::SIGMOID,
-            Self::Conv(_) => Needs::CONV,
-        }
-    }
-
     /// The nibble that stands for the family in a blob.
     #[must_use]
     pub const fn code(self) -> u8 {
@@ -81,20 +67,20 @@ impl Family {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Law {
     /// No draw: the linear family, or a group of inputs that is left out.
-    None,
+    None = 0,
     /// The normal distribution: of projection weights (the Gaussian kernel), or of stump
     /// thresholds.
-    Gaussian,
+    Gaussian = 1,
     /// Projection weights from the Cauchy distribution: the Laplacian kernel.
-    Cauchy,
+    Cauchy = 2,
     /// Projection weights ±1.
-    Sign,
+    Sign = 3,
     /// Random signs, then a fast Walsh-Hadamard transform.
-    Hadamard,
+    Hadamard = 4,
     /// Stump thresholds from the uniform distribution.
-    Uniform,
+    Uniform = 5,
     /// Grid pitches from the Gamma(2) distribution: the Laplacian kernel.
-    Gamma2,
+    Gamma2 = 6,
 }
 
 impl Law {
@@ -115,15 +101,7 @@ impl Law {
     /// The nibble that stands for the law in a blob.
     #[must_use]
     pub const fn code(self) -> u8 {
-        match self {
-            Self::None => 0,
-            Self::Gaussian => 1,
-            Self::Cauchy => 2,
-            Self::Sign => 3,
-            Self::Hadamard => 4,
-            Self::Uniform => 5,
-            Self::Gamma2 => 6,
-        }
+        self as u8
     }
 
     /// The law of a code, none for a code that no law has.
@@ -173,13 +151,7 @@ impl Width {
 
     /// Bits of a weight by the width's code.
     pub(crate) const fn bits_of(code: u8) -> u8 {
-        match code {
-            0 => 2,
-            1 => 3,
-            2 => 4,
-            3 => 8,
-            _ => 16,
-        }
+        if code < 4 { Self::BITS[code as usize] } else { 16 }
     }
 
     /// The three low bits of a bank's options byte, and bit 3 for `odd`.

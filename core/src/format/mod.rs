@@ -13,7 +13,7 @@ pub(crate) mod list;
 pub(crate) mod map;
 pub(crate) mod model;
 mod parse;
-mod sections;
+pub(crate) mod sections;
 pub(crate) mod work;
 
 pub use crate::bytes::{Fault, Refusal};

@@ -1,9 +1,9 @@
 //! The parsed model: a checked view over a blob, and what it says of itself.
 
 use crate::bytes::{byte_at, f32_at, slice_at, u16_at, u32_at, u64_at};
-use crate::format::bank::Bank;
+use crate::format::bank::{Bank, Banks};
 use crate::format::map::{InputMap, Line};
-use crate::format::{TRAILER, field, flag, section};
+use crate::format::{TRAILER, field, flag};
 use crate::needs::{Form, Needs};
 
 /// What a model's outputs are.
@@ -53,15 +53,6 @@ impl BufferSizes {
     }
 }
 
-/// How scores become probabilities: the stored slope and intercept.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Calibration {
-    /// Factor on the real-valued scores.
-    pub slope: f32,
-    /// Added afterwards; used by models with a single class score.
-    pub intercept: f32,
-}
-
 /// How many words [`Model::to_words`] gives.
 pub const WORDS: usize = 8;
 
@@ -74,10 +65,9 @@ pub struct Model<'a> {
     // Offsets, in 32 bits for the sake of 64-bit hosts.
     pub(crate) head_at: u32,
     pub(crate) sections_at: u32,
-    pub(crate) block: u32,
-    pub(crate) small_block: u32,
-    pub(crate) wide: u32,
-    pub(crate) small_wide: u32,
+    /// Lengths of the buffers `block` and `wide` in the form fast, and in the form small.
+    pub(crate) fast: [u32; 2],
+    pub(crate) small: [u32; 2],
     pub(crate) work: u32,
     pub(crate) limit: i16,
     pub(crate) inputs: u16,
@@ -87,26 +77,6 @@ pub struct Model<'a> {
 }
 
 impl<'a> Model<'a> {
-    /// The same field by field, which needs no routine that copies memory.
-    #[inline]
-    pub(crate) const fn copy(&self) -> Self {
-        Self {
-            blob: self.blob,
-            head_at: self.head_at,
-            sections_at: self.sections_at,
-            block: self.block,
-            small_block: self.small_block,
-            wide: self.wide,
-            small_wide: self.small_wide,
-            work: self.work,
-            limit: self.limit,
-            inputs: self.inputs,
-            outputs: self.outputs,
-            flags: self.flags,
-            banks: self.banks,
-        }
-    }
-
     /// The blob that the model lies in.
     #[must_use]
     pub const fn blob(&self) -> &'a [u8] {
@@ -120,7 +90,8 @@ impl<'a> Model<'a> {
     #[must_use]
     pub const fn to_words(&self) -> [u32; WORDS] {
         let rest = self.limit as u16 as u32 | (self.banks as u32) << 16;
-        let Self { head_at, sections_at, block, small_block, wide, small_wide, work, .. } = *self;
+        let ([block, wide], [small_block, small_wide]) = (self.fast, self.small);
+        let Self { head_at, sections_at, work, .. } = *self;
         [head_at, sections_at, block, small_block, wide, small_wide, work, rest]
     }
 
@@ -135,10 +106,8 @@ impl<'a> Model<'a> {
             blob,
             head_at,
             sections_at,
-            block,
-            small_block,
-            wide,
-            small_wide,
+            fast: [block, wide],
+            small: [small_block, small_wide],
             work,
             limit: rest as i16,
             inputs: u16_at(blob, field::INPUTS),
@@ -347,18 +316,12 @@ impl<'a> Model<'a> {
     /// Lengths of the buffers that prediction needs in a form.
     #[must_use]
     pub const fn buffer_sizes(&self, form: Form) -> BufferSizes {
-        BufferSizes {
-            inputs: self.inputs as usize,
-            block: match form {
-                Form::Fast => self.block as usize,
-                Form::Small => self.small_block as usize,
-            },
-            wide: match form {
-                Form::Fast => self.wide as usize,
-                Form::Small => self.small_wide as usize,
-            },
-            outputs: self.outputs as usize,
-        }
+        let [block, wide] = match form {
+            Form::Fast => self.fast,
+            Form::Small => self.small,
+        };
+        let (inputs, outputs) = (self.inputs as usize, self.outputs as usize);
+        BufferSizes { inputs, block: block as usize, wide: wide as usize, outputs }
     }
 
     /// Real value of a score of 1: regression values are score × scale.
@@ -423,202 +386,5 @@ impl<'a> Model<'a> {
     #[must_use]
     pub const fn golden_digest(&self) -> u32 {
         u32_at(self.blob, self.blob.len().saturating_sub(TRAILER))
-    }
-
-    /// Name of class `index`, if the model carries names.
-    #[must_use]
-    pub fn class_name(&self, index: usize) -> Option<&'a str> {
-        let names = self.section(section::CLASS_NAMES);
-        if names.is_empty() {
-            return None;
-        }
-        let mut lines = names.split(|&byte| byte == b'\n');
-        core::str::from_utf8(lines.nth(index)?).ok()
-    }
-
-    /// The trainer's notes (JSON), empty if there are none.
-    #[must_use]
-    pub fn notes(&self) -> &'a str {
-        core::str::from_utf8(self.section(section::NOTES)).unwrap_or("")
-    }
-
-    /// The calibration of the probabilities, if the model carries one.
-    #[must_use]
-    pub const fn calibration(&self) -> Option<Calibration> {
-        let bytes = self.section(section::CALIBRATION);
-        if bytes.is_empty() {
-            return None;
-        }
-        Some(Calibration { slope: f32_at(bytes, 0), intercept: f32_at(bytes, 4) })
-    }
-
-    /// How many golden rows the model carries.
-    #[must_use]
-    pub const fn golden_rows(&self) -> usize {
-        self.golden().count()
-    }
-
-    /// The golden rows.
-    #[must_use]
-    pub const fn golden(&self) -> GoldenRows<'a> {
-        let bytes = self.section(section::GOLDEN_ROWS);
-        let count = self.rows_in(bytes.len());
-        GoldenRows { bytes, count, inputs: self.inputs, outputs: self.outputs }
-    }
-}
-
-/// Rows that a model carries with their exact scores.
-#[derive(Clone, Copy, Debug)]
-pub struct GoldenRows<'a> {
-    bytes: &'a [u8],
-    count: usize,
-    inputs: u16,
-    outputs: u8,
-}
-
-impl GoldenRows<'_> {
-    /// How many.
-    #[must_use]
-    pub const fn count(&self) -> usize {
-        self.count
-    }
-
-    /// Input `input` of row `row`; 0 where there is none.
-    #[must_use]
-    pub const fn input(&self, row: usize, input: usize) -> f32 {
-        if row >= self.count || input >= self.inputs as usize {
-            return 0.0;
-        }
-        f32_at(self.bytes, 4 * (row * self.numbers() + input))
-    }
-
-    /// Expected score `output` of row `row`; 0 where there is none.
-    #[must_use]
-    pub const fn score(&self, row: usize, output: usize) -> i32 {
-        if row >= self.count || output >= self.outputs as usize {
-            return 0;
-        }
-        u32_at(self.bytes, 4 * (row * self.numbers() + self.inputs as usize + output)) as i32
-    }
-
-    /// Numbers of a row and its scores.
-    const fn numbers(&self) -> usize {
-        self.inputs as usize + self.outputs as usize
-    }
-}
-
-/// The banks of a model, in order.
-#[derive(Clone, Copy, Debug)]
-pub struct Banks<'a> {
-    blob: &'a [u8],
-    /// Where the next one is.
-    at: u32,
-    /// How many there are.
-    count: u8,
-    /// The number of the next one.
-    index: u8,
-}
-
-impl<'a> Banks<'a> {
-    pub(crate) const fn of(model: &Model<'a>) -> Self {
-        Self { blob: model.blob, at: model.banks_at() as u32, count: model.banks, index: 0 }
-    }
-
-    /// Whether there are no more.
-    pub(crate) const fn is_done(&self) -> bool {
-        self.index >= self.count
-    }
-
-    /// The next bank, of which there must be one.
-    pub(crate) const fn read(&mut self) -> Bank<'a> {
-        // The chain was checked by `parse`.
-        self.index = self.index.wrapping_add(1);
-        Bank::at(self.blob, &mut self.at, self.index.wrapping_sub(1))
-    }
-
-    /// The next bank.
-    pub(crate) const fn step(&mut self) -> Option<Bank<'a>> {
-        if self.is_done() { None } else { Some(self.read()) }
-    }
-}
-
-impl<'a> Iterator for Banks<'a> {
-    type Item = Bank<'a>;
-
-    fn next(&mut self) -> Option<Bank<'a>> {
-        self.step()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::vec::Vec;
-
-    use super::*;
-    use crate::error::Error;
-    use crate::format::{Fault, Refusal};
-    use crate::{OwnedBuffers, Predictor};
-
-    const TINY: &[u8] = include_bytes!("../../tests/tiny.koan");
-    /// Where the tiny model has its weights: a row of 8.
-    const WEIGHTS: core::ops::Range<usize> = 0x28..0x2c;
-
-    fn with_checksum(mut blob: Vec<u8>) -> Vec<u8> {
-        let end = blob.len() - 4;
-        let crc = crate::crc::crc32(&blob, end).to_le_bytes();
-        blob[end..].copy_from_slice(&crc);
-        blob
-    }
-
-    #[test]
-    fn examining_refuses_what_parsing_refuses() {
-        // Every byte changed in several ways, with a checksum that holds or does not.
-        let changes: &[u8] = if cfg!(miri) { &[0x80] } else { &[1, 0x10, 0x80, 0xff] };
-        for at in (0..TINY.len()).step_by(if cfg!(miri) { 5 } else { 1 }) {
-            for &change in changes {
-                let mut blob = TINY.to_vec();
-                blob[at] ^= change;
-                for blob in [with_checksum(blob.clone()), blob] {
-                    let intact = crate::crc::checksum_holds(&blob);
-                    match (Model::parse(&blob), Model::examine(&blob, intact)) {
-                        (Ok(parsed), Ok(examined)) => {
-                            assert_eq!(parsed.to_words(), examined.to_words());
-                            let again = Model::from_words(&blob, parsed.to_words());
-                            assert_eq!(std::format!("{again:?}"), std::format!("{parsed:?}"));
-                        }
-                        (Err(error), Err(Refusal { fault, field, offset })) => match error {
-                            Error::Truncated { .. } => {
-                                assert_eq!(fault, Fault::Truncated);
-                                assert_eq!(error, Error::Truncated { field, offset });
-                            }
-                            Error::Field { .. } => {
-                                assert_eq!(fault, Fault::Value);
-                                assert_eq!(error, Error::Field { field, offset });
-                            }
-                            _ => assert!(!matches!(fault, Fault::Truncated | Fault::Value)),
-                        },
-                        (parsed, examined) => panic!("{at}: {parsed:?}, {examined:?}"),
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn sections_are_read() -> Result<(), Error> {
-        let model = Model::parse(TINY)?;
-        assert_eq!(model.class_name(1), Some("right"));
-        assert!(model.calibration().is_some());
-        assert_eq!(model.golden_rows(), 1);
-        assert_eq!(model.notes(), "");
-        let mut predictor = Predictor::new(model, OwnedBuffers::<2, 8, 0, 1>::new())?;
-        predictor.self_test()?;
-        assert_eq!(predictor.scores(&[0.5f32, -1.25])?, [model.golden().score(0, 0)]);
-        // An unknown section that must be understood is refused in any case.
-        let mut blob = TINY.to_vec();
-        blob[WEIGHTS.end] = 0x80;
-        let error = Model::parse(&with_checksum(blob)).err();
-        assert_eq!(error, Some(Error::RequiredSection { tag: 0x80, offset: WEIGHTS.end }));
-        Ok(())
     }
 }

@@ -58,7 +58,8 @@ impl<'a> Model<'a> {
         if needed > limits.memory {
             return Err(Error::Limit { what: "memory", needed, limit: limits.memory });
         }
-        Ok(model.copy())
+        // Field by field, which needs no routine that copies memory.
+        Ok(Self::from_words(blob, model.to_words()))
     }
 
     /// [`Model::parse`] for bindings to a language that has a CRC-32 of its own: does not
@@ -166,12 +167,8 @@ impl<'a> Model<'a> {
             if limit < self.limit {
                 self.limit = limit;
             }
-            let (block, wide) = bank.buffers(Form::Fast);
-            self.block = larger(self.block, block);
-            self.wide = larger(self.wide, wide);
-            let (block, wide) = bank.buffers(Form::Small);
-            self.small_block = larger(self.small_block, block);
-            self.small_wide = larger(self.small_wide, wide);
+            self.fast = larger(self.fast, bank.buffers(Form::Fast));
+            self.small = larger(self.small, bank.buffers(Form::Small));
             if !bank.more || !cursor.is_sound() {
                 return weights;
             }
@@ -180,6 +177,7 @@ impl<'a> Model<'a> {
     }
 }
 
-const fn larger(a: u32, b: u32) -> u32 {
-    if a > b { a } else { b }
+/// The larger of each.
+const fn larger([a, b]: [u32; 2], [c, d]: [u32; 2]) -> [u32; 2] {
+    [if a > c { a } else { c }, if b > d { b } else { d }]
 }

@@ -1,6 +1,6 @@
-//! The optional sections behind the weights.
+//! The optional sections behind the weights: names, notes, golden rows, calibration.
 
-use crate::bytes::{Cursor, Fault, byte_at, f32_at, slice_at, u16_at};
+use crate::bytes::{Cursor, Fault, byte_at, f32_at, slice_at, u16_at, u32_at};
 use crate::error::Field;
 use crate::format::model::Model;
 use crate::format::{TRAILER, section};
@@ -83,6 +83,96 @@ impl<'a> Model<'a> {
             at = at.saturating_add(3 + length);
         }
         &[]
+    }
+
+    /// Name of class `index`, if the model carries names.
+    #[must_use]
+    pub fn class_name(&self, index: usize) -> Option<&'a str> {
+        let names = self.section(section::CLASS_NAMES);
+        if names.is_empty() {
+            return None;
+        }
+        let mut lines = names.split(|&byte| byte == b'\n');
+        core::str::from_utf8(lines.nth(index)?).ok()
+    }
+
+    /// The trainer's notes (JSON), empty if there are none.
+    #[must_use]
+    pub fn notes(&self) -> &'a str {
+        core::str::from_utf8(self.section(section::NOTES)).unwrap_or("")
+    }
+
+    /// The calibration of the probabilities, if the model carries one.
+    #[must_use]
+    pub const fn calibration(&self) -> Option<Calibration> {
+        let bytes = self.section(section::CALIBRATION);
+        if bytes.is_empty() {
+            return None;
+        }
+        Some(Calibration { slope: f32_at(bytes, 0), intercept: f32_at(bytes, 4) })
+    }
+
+    /// How many golden rows the model carries.
+    #[must_use]
+    pub const fn golden_rows(&self) -> usize {
+        self.golden().count()
+    }
+
+    /// The golden rows.
+    #[must_use]
+    pub const fn golden(&self) -> GoldenRows<'a> {
+        let bytes = self.section(section::GOLDEN_ROWS);
+        let count = self.rows_in(bytes.len());
+        GoldenRows { bytes, count, inputs: self.inputs, outputs: self.outputs }
+    }
+}
+
+/// How scores become probabilities: the stored slope and intercept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Calibration {
+    /// Factor on the real-valued scores.
+    pub slope: f32,
+    /// Added afterwards; used by models with a single class score.
+    pub intercept: f32,
+}
+
+/// Rows that a model carries with their exact scores.
+#[derive(Clone, Copy, Debug)]
+pub struct GoldenRows<'a> {
+    bytes: &'a [u8],
+    count: usize,
+    inputs: u16,
+    outputs: u8,
+}
+
+impl GoldenRows<'_> {
+    /// How many.
+    #[must_use]
+    pub const fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Input `input` of row `row`; 0 where there is none.
+    #[must_use]
+    pub const fn input(&self, row: usize, input: usize) -> f32 {
+        if row >= self.count || input >= self.inputs as usize {
+            return 0.0;
+        }
+        f32_at(self.bytes, 4 * (row * self.numbers() + input))
+    }
+
+    /// Expected score `output` of row `row`; 0 where there is none.
+    #[must_use]
+    pub const fn score(&self, row: usize, output: usize) -> i32 {
+        if row >= self.count || output >= self.outputs as usize {
+            return 0;
+        }
+        u32_at(self.bytes, 4 * (row * self.numbers() + self.inputs as usize + output)) as i32
+    }
+
+    /// Numbers of a row and its scores.
+    const fn numbers(&self) -> usize {
+        self.inputs as usize + self.outputs as usize
     }
 }
 

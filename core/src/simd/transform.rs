@@ -10,7 +10,7 @@ use core::arch::wasm32::{
 use bytemuck::{Pod, cast, try_cast_slice_mut};
 
 use super::{Bytes, eight};
-use crate::families::projection::ones;
+use crate::families::hadamard::ones;
 use crate::generator::Draws;
 use crate::numerics::Scale;
 

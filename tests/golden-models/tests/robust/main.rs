@@ -17,6 +17,7 @@ mod reference;
 
 mod bounded;
 mod builder;
+mod examine;
 mod hostile;
 mod memory;
 mod naive;
