@@ -11,7 +11,7 @@ use koan_trainer::Progress;
 use koan_trainer::baseline::Baselines;
 use koan_trainer::solve::Loss;
 use koan_trainer::stream::{self, Checkpoint, StreamOptions, train_stream};
-use koan_trainer::tune::usual;
+use koan_trainer::tune::{train_within, usual};
 use koan_trainer::unsupervised::Detection;
 use koan_trainer::{Report, TrainOptions, Trained, train};
 
@@ -243,21 +243,25 @@ fn in_blocks(arguments: &Train, stream: &StreamOptions, progress: &Progress) -> 
 /// Trains on tables in memory; with the tables, where a report asks for them.
 fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Result<InMemory> {
     let given = arguments.train_options();
-    // On the training rows alone.
-    let options = |table: &Table| match arguments.searched() {
-        Some(flash) => usual(table, &given, &arguments.families(), flash, progress),
-        None => Ok(given.clone()),
+    // What is searched sees the training rows alone.
+    let trained = |table: &Table, test: &Table| -> Result<Trained, koan_trainer::Error> {
+        let Some(flash) = arguments.searched() else {
+            return train(table, Some(test), &given, progress);
+        };
+        let options = usual(table, &given, &arguments.families(), flash, progress)?;
+        let trained = train_within(table, Some(test), &options, flash, progress)?;
+        // Without kept features there is always one.
+        let whole = TrainOptions { candidates: None, ..options };
+        trained.map_or_else(|| train(table, Some(test), &whole, progress), Ok)
     };
     let trained = match arguments.folds {
         Some(count) => {
             let table = read_all(files, &arguments.source.read_options())?;
-            cross_validated(&table, count, given.seed, &options, progress)
-                .map(|trained| (trained, None))
+            cross_validated(&table, count, given.seed, &trained).map(|trained| (trained, None))
         }
         None => {
             let (train_table, test_table) = tables(&arguments.source, files)?;
-            let trained = options(&train_table)
-                .and_then(|options| train(&train_table, Some(&test_table), &options, progress));
+            let trained = trained(&train_table, &test_table);
             let kept = arguments.report.is_some().then_some((train_table, test_table));
             trained.map(|trained| (trained, kept)).map_err(Into::into)
         }
@@ -271,8 +275,7 @@ fn cross_validated(
     table: &Table,
     count: usize,
     seed: u64,
-    options: &dyn Fn(&Table) -> Result<TrainOptions, koan_trainer::Error>,
-    progress: &Progress,
+    trained: &dyn Fn(&Table, &Table) -> Result<Trained, koan_trainer::Error>,
 ) -> Result<Trained> {
     let parts = folds(table, count, seed)?;
     let mut reports = Vec::new();
@@ -280,10 +283,9 @@ fn cross_validated(
         let (test, fit): (Vec<usize>, Vec<usize>) =
             (0..table.rows()).partition(|&row| parts[row] == part);
         let fit = table.select(&fit);
-        let trained = train(&fit, Some(&table.select(&test)), &options(&fit)?, progress)?;
-        reports.push(trained.report);
+        reports.push(trained(&fit, &table.select(&test))?.report);
     }
-    let mut trained = train(table, Some(table), &options(table)?, progress)?;
+    let mut trained = trained(table, table)?;
     let mean = |error: fn(&Report) -> f64| reports.iter().map(error).sum::<f64>() / count as f64;
     let mean_of = |error: fn(&Report) -> Option<f64>| {
         reports.iter().map(error).sum::<Option<f64>>().map(|sum| sum / count as f64)

@@ -28,6 +28,7 @@
 //! ```
 
 mod atomic_write;
+mod doubts;
 mod options;
 mod progress;
 mod report;
@@ -113,7 +114,8 @@ pub use solve::Loss;
 pub use stream::{Checkpoint, StreamOptions, train_stream};
 pub use train::{Trained, train};
 pub use tune::{
-    Core, Limits, Metric, Outcome, Point, Rung, Space, TuneOptions, Tuned, tune, usual,
+    Core, Limits, Metric, Outcome, Point, Rung, Space, TuneOptions, Tuned, train_within, tune,
+    usual,
 };
 pub use unsupervised::Detection;
 

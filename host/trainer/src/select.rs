@@ -430,6 +430,7 @@ impl Chooser<'_> {
     /// Whether dense projections are an alternative to a transform.
     fn may_be_dense(&self, banks: &[BankPlan]) -> bool {
         self.options.projection.is_none()
+            && self.options.frequency.is_none()
             && self.problem.table.inputs <= DENSE_INPUTS
             && banks.iter().any(may_be_dense)
     }
@@ -481,10 +482,8 @@ impl Chooser<'_> {
 
     fn thresholds(&self, banks: &[BankPlan]) -> Vec<Option<Law>> {
         let stumps = banks.iter().any(|bank| matches!(bank.family, Family::Stump));
-        if stumps && self.options.projection.is_none() {
-            vec![Some(Law::Gaussian), Some(Law::Uniform)]
-        } else {
-            vec![None]
-        }
+        // A frequency that is given is meant for the usual law.
+        let open = self.options.projection.is_none() && self.options.frequency.is_none();
+        if stumps && open { vec![Some(Law::Gaussian), Some(Law::Uniform)] } else { vec![None] }
     }
 }

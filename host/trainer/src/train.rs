@@ -107,35 +107,30 @@ fn fit(
 ) -> Result<(Choice, Fitted), Error> {
     let rows: Vec<usize> = (0..problem.table.rows()).collect();
     let choice = choose(problem, &rows, banks, options, progress)?;
-    let ridge = options.loss == Loss::Squared && options.box_c.is_none();
-    if ridge && let Some(fitted) = fit_parts(problem, &choice.spec, options, progress)? {
-        return Ok((choice, fitted));
-    }
-    let spec = match options.candidates {
-        Some(candidates) => {
-            select_candidates(problem, &choice.spec, candidates, options, progress)?
-        }
-        None => choice.spec.clone(),
-    };
-    let fitted = match sparse_slots(&spec) {
-        _ if !ridge => fit_loss(problem, spec, options, progress)?,
-        Some(slot_bits) => fit_sparse(problem, spec, slot_bits, options, progress)?,
-        None => fit_dense(problem, spec, options, progress)?,
-    };
+    let fitted = fit_head(problem, &choice.spec, options, progress)?;
     Ok((choice, fitted))
 }
 
-/// The blob that [`train()`] makes of a table with a target, unjudged.
-pub(crate) fn train_blob(
-    table: &Table,
+/// Fits a head to the features of `spec`, or to the best of them.
+pub(crate) fn fit_head(
+    problem: &Problem<'_>,
+    spec: &ModelSpec,
     options: &TrainOptions,
     progress: &Progress,
-) -> Result<Vec<u8>, Error> {
-    let problem = Problem::new(table, options.balanced);
-    check(&problem)?;
-    let banks = bank_plans(table, options)?;
-    let (_, fitted) = fit(&problem, &banks, options, progress)?;
-    encode(&problem, &fitted, &fitted.compensated, options, options.golden_rows)
+) -> Result<Fitted, Error> {
+    let ridge = options.loss == Loss::Squared && options.box_c.is_none();
+    if ridge && let Some(fitted) = fit_parts(problem, spec, options, progress)? {
+        return Ok(fitted);
+    }
+    let spec = match options.candidates {
+        Some(candidates) => select_candidates(problem, spec, candidates, options, progress)?,
+        None => spec.clone(),
+    };
+    match sparse_slots(&spec) {
+        _ if !ridge => fit_loss(problem, spec, options, progress),
+        Some(slot_bits) => fit_sparse(problem, spec, slot_bits, options, progress),
+        None => fit_dense(problem, spec, options, progress),
+    }
 }
 
 /// The blob of a fit with one of its heads.
@@ -209,6 +204,9 @@ pub(crate) fn conclude(
     (report.error, report.outputs, report.bits) =
         (error, problem.outputs, options.bits_for(problem.task()));
     report.warnings.extend(fitted.warnings);
+    let mut doubts = crate::doubts::of(&report, train);
+    doubts.append(&mut report.warnings);
+    report.warnings = doubts;
     Ok(Trained { blob, report, choice })
 }
 

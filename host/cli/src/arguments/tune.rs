@@ -108,7 +108,6 @@ impl Tune {
                     ..self.source.base_options()
                 },
                 families: if given.is_empty() { tune::FAMILIES.to_vec() } else { given },
-                short: false,
             },
             limits: Limits {
                 flash: self.flash.unwrap_or(tune::FLASH),

@@ -1,6 +1,7 @@
 //! Heads for other losses than ridge regression's, and heads within a box.
 
 use faer::{Mat, MatRef};
+use koan::Width;
 
 use super::{Curvature, Fitted, hold_out, real_scores, widths};
 use crate::blob::ModelSpec;
@@ -224,29 +225,33 @@ pub fn fit_loss(
     progress.phase("rounding the weights")?;
     let mut lambda = chosen.lambda;
     if given.is_none() {
-        // Stronger shrinkage gives more even weights, which few bits hold better.
+        // Stronger shrinkage gives more even weights, which few bits hold better: half
+        // decades upwards while rounded weights get better.
         let mut start = Start { fit: Some(chosen.clone()), warm: None };
-        let mut least = f64::INFINITY;
-        for factor in [1.0, 10f64.sqrt(), 10.0] {
-            let fit = if factor == 1.0 {
-                chosen.clone()
-            } else {
-                let solution = solver.solve(factor * chosen.lambda, bound, &mut start, ROUGH);
-                early += usize::from(!solution.convergence.reached());
-                solution.fit
-            };
+        let mut fit = chosen.clone();
+        let (mut least, mut worse) = (f64::INFINITY, 0);
+        loop {
             let rounded = solver.curvature(&fit_part, &fit).round(
                 fit.weights.as_ref(),
                 &spec,
-                widths(bits),
+                vec![Width { bits, odd: bits <= 4 }],
                 Rounding::Compensated,
             );
             let bias = solver.bias(&rounded.weights, &fit);
             let reached = held.loss(loss, rounded.weights.as_ref(), &bias);
-            if reached >= least {
+            if reached < least {
+                (least, lambda, worse) = (reached, fit.lambda, 0);
+            } else {
+                worse += 1;
+            }
+            // One rise may be chance, two in a row are not.
+            if worse == 2 || fit.lambda >= 1.0 {
                 break;
             }
-            (least, lambda) = (reached, fit.lambda);
+            let next = fit.lambda * 10f64.sqrt();
+            let solution = solver.solve(next, bound, &mut start, ROUGH);
+            early += usize::from(!solution.convergence.reached());
+            fit = solution.fit;
         }
     }
     drop((solver, start));

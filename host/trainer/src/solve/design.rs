@@ -1,5 +1,7 @@
 //! Feature matrices in memory, for solvers that visit rows more than once.
 
+use std::sync::OnceLock;
+
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
@@ -12,6 +14,8 @@ use koan_data::Table;
 const BLOCK: usize = 512;
 /// Entries that are turned into f64 at a time: they stay in a core's cache.
 const CACHED: usize = 1 << 15;
+/// Entries up to which they are turned once and kept (32 MB).
+const KEPT: usize = 1 << 22;
 
 /// Features of n rows: K × n, column-major, so that a row's features lie together. Two
 /// bytes an entry: integers, which are multiplied by the unit of their feature.
@@ -21,6 +25,8 @@ pub struct Design {
     /// What the integers of each feature are multiplied by.
     units: Vec<f64>,
     features: usize,
+    /// The products of both, once they were asked for, of matrices that are small.
+    real: OnceLock<Vec<f64>>,
 }
 
 impl Design {
@@ -31,7 +37,7 @@ impl Design {
     #[must_use]
     pub fn new(values: Vec<i16>, features: usize) -> Self {
         assert!(features > 0 && values.len().is_multiple_of(features), "whole rows");
-        Self { values, units: vec![1.0; features], features }
+        Self { values, units: vec![1.0; features], features, real: OnceLock::new() }
     }
 
     /// The features that the core computes of `rows` of `table`.
@@ -65,6 +71,7 @@ impl Design {
     #[must_use]
     pub fn chain(mut self, other: Self) -> Self {
         self.values.extend(other.values);
+        self.real = OnceLock::new();
         self
     }
 
@@ -76,6 +83,23 @@ impl Design {
         start: impl Fn(usize) -> R + Sync,
         step: impl Fn(&mut R, usize, MatRef<'_, f64>) + Sync,
     ) -> Vec<R> {
+        if self.values.len() <= KEPT {
+            let real = self.real.get_or_init(|| {
+                let mut real = Vec::with_capacity(self.values.len());
+                self.append(&self.values, &mut real);
+                real
+            });
+            let blocks = real.par_chunks(BLOCK * self.features).enumerate();
+            return blocks
+                .map(|(number, values)| {
+                    let rows = values.len() / self.features;
+                    let mut result = start(rows);
+                    let all = MatRef::from_column_major_slice(values, self.features, rows);
+                    step(&mut result, number * BLOCK, all);
+                    result
+                })
+                .collect();
+        }
         let rows = (CACHED / self.features).clamp(4, BLOCK);
         self.values
             .par_chunks(BLOCK * self.features)
@@ -84,10 +108,7 @@ impl Design {
                 let mut result = start(values.len() / self.features);
                 for (part, values) in values.chunks(rows * self.features).enumerate() {
                     buffer.clear();
-                    for row in values.chunks_exact(self.features) {
-                        let units = row.iter().zip(&self.units);
-                        buffer.extend(units.map(|(&value, unit)| f64::from(value) * unit));
-                    }
+                    self.append(values, buffer);
                     let columns = values.len() / self.features;
                     let part_of = MatRef::from_column_major_slice(buffer, self.features, columns);
                     step(&mut result, number * BLOCK + part * rows, part_of);
@@ -95,6 +116,14 @@ impl Design {
                 result
             })
             .collect()
+    }
+
+    /// Whole rows of integers as real numbers.
+    fn append(&self, values: &[i16], real: &mut Vec<f64>) {
+        for row in values.chunks_exact(self.features) {
+            let units = row.iter().zip(&self.units);
+            real.extend(units.map(|(&value, unit)| f64::from(value) * unit));
+        }
     }
 
     /// Scores wᵀφ + b of all rows: T × n. `weights`: K × T, `bias`: T.

@@ -21,6 +21,9 @@ use crate::ridge::{LinearFit, System};
 
 /// Newton steps at most.
 const STEPS: usize = 100;
+/// Share of the loss without features below which the gap is not taken relative to the
+/// objective: where classes are told apart almost surely, more digits change nothing.
+const NEGLIGIBLE: f64 = 0.05;
 
 /// A logistic regression whose penalty is still open.
 #[derive(Debug)]
@@ -81,8 +84,8 @@ impl<'d> Logistic<'d> {
         self.system.unit()
     }
 
-    /// The least objective for a λ, up to the share `tolerance`; `start` is
-    /// where the search begins.
+    /// The least objective for a λ, up to the share `tolerance` of it, or of a twentieth of
+    /// the loss without features if that is more; `start` is where the search begins.
     ///
     /// λ = 0 is taken as 1e-10, since separable classes have no minimum.
     pub fn solve(&self, lambda: f64, start: Option<&LinearFit>, tolerance: f64) -> Solution {
@@ -100,6 +103,7 @@ impl<'d> Logistic<'d> {
             gap: f64::INFINITY,
             tolerance,
         };
+        let negligible = NEGLIGIBLE * self.ignorance();
         let mut first = None;
         loop {
             let chances = self.chances(&state.scores);
@@ -107,7 +111,7 @@ impl<'d> Logistic<'d> {
             let gathered = self.design.gather(residual.as_ref());
             convergence.objective = state.objective;
             let gap = state.objective - self.bound(&chances, &gathered, penalty);
-            convergence.gap = relative(gap, state.objective);
+            convergence.gap = relative(gap, state.objective.max(negligible));
             if convergence.reached() || convergence.iterations == STEPS {
                 break;
             }
@@ -128,6 +132,14 @@ impl<'d> Logistic<'d> {
             bias.iter_mut().for_each(|b| *b -= mean);
         }
         Solution { fit: LinearFit { weights, bias, lambda }, convergence }
+    }
+
+    /// The loss without features: the entropy of the classes' shares, for all rows.
+    fn ignorance(&self) -> f64 {
+        let entropy = |sum: f64| if sum > 0.0 { -sum * (sum / self.total).ln() } else { 0.0 };
+        let others =
+            if self.outputs == 1 { entropy(self.total - self.class_totals[0]) } else { 0.0 };
+        others + self.class_totals.iter().map(|&sum| entropy(sum)).sum::<f64>()
     }
 
     /// For every row Σ over outputs of p(1 − p)/T, times its weight: the

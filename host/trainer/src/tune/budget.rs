@@ -14,10 +14,10 @@ use crate::blob::{MapSpec, ModelSpec};
 use crate::{Error, FamilyName, TrainOptions};
 use koan_data::Task;
 
-/// Bytes as shares of the limit at which each rung compares.
-const TARGETS: [&[f64]; 3] = [&[1.0, 0.3], &[1.0, 0.6, 0.3], &[1.0, 0.72, 0.5, 0.35, 0.22, 0.12]];
-/// The same in a search of seconds.
-const SHORT_TARGETS: [&[f64]; 2] = [&[1.0, 0.4], &[1.0, 0.7, 0.4]];
+/// Bytes as shares of the limit at which each rung compares, for a front of models.
+pub(super) const OF_A_FRONT: &[&[f64]] = &[&[1.0, 0.3], &[1.0, 0.6, 0.3], &[1.0, 0.6, 0.35, 0.2]];
+/// The same for one model.
+pub(super) const OF_ONE: &[&[f64]] = &[&[1.0, 0.5], &[1.0, 0.5], &[1.0, 0.5]];
 /// Multiply-adds per second that plans count on: about what two cores do.
 pub(super) const SPEED: f64 = 1e10;
 /// Multiply-adds that an entry of a square Gram matrix counts as, for each row: half of
@@ -32,8 +32,6 @@ const LEAST_COLUMNS: usize = 96;
 const LEAST_CANDIDATES: usize = 6;
 /// Columns of a search, at most.
 const MOST_COLUMNS: usize = 16_384;
-/// Columns of a search of seconds, at most: training is to take seconds as well.
-const SHORT_COLUMNS: usize = 1024;
 
 /// Rows and columns of a rung.
 #[derive(Clone, Copy, Debug)]
@@ -144,11 +142,7 @@ impl Search<'_> {
 
     pub(super) fn targets(&self, rung: usize) -> Vec<usize> {
         let bytes = |share: &f64| (share * self.limits.flash as f64) as usize;
-        self.shares()[rung].iter().map(bytes).collect()
-    }
-
-    pub(super) fn shares(&self) -> &'static [&'static [f64]] {
-        if self.space.short { &SHORT_TARGETS } else { &TARGETS }
+        self.targets[rung].iter().map(bytes).collect()
     }
 
     /// What each candidate needs to be judged.
@@ -204,16 +198,12 @@ impl Search<'_> {
 
     /// As many rows and columns as a budget of multiply-adds allows.
     pub(super) fn extent(&self, rung: usize, plans: &[Plan], folds: &Folds, budget: f64) -> Extent {
-        let mut extent = Extent { rows: folds.rows(), columns: usize::MAX };
-        let largest = |extent: Extent| {
-            let columns = |plan: &Plan| {
-                let sizes = self.sizes(rung, plan, extent.columns);
-                sizes.iter().map(|size| plan.columns(size)).max().unwrap_or(1)
-            };
-            plans.iter().map(columns).max().unwrap_or(1)
+        let columns = |plan: &Plan| {
+            let sizes = self.sizes(rung, plan, MOST_COLUMNS);
+            sizes.iter().map(|size| plan.columns(size)).max().unwrap_or(1)
         };
-        let most = if self.space.short { SHORT_COLUMNS } else { MOST_COLUMNS };
-        extent.columns = largest(Extent { columns: most, ..extent });
+        let columns = plans.iter().map(columns).max().unwrap_or(1);
+        let mut extent = Extent { rows: folds.rows(), columns };
         let parts = folds.held.len() as f64;
         loop {
             let work = self.works(rung, plans, extent, parts);
@@ -272,11 +262,5 @@ impl Search<'_> {
             }
         };
         plans.into_iter().enumerate().filter(|(i, _)| chosen(*i)).map(|(_, plan)| plan).collect()
-    }
-
-    /// The largest sizes of a plan that the limits allow.
-    pub(super) fn largest(&self, plan: &Plan) -> Vec<Size> {
-        let (limits, target) = (&self.limits, [self.limits.flash]);
-        sizes(&plan.spec, &plan.footprint, limits, &target, &plan.bits, MOST_COLUMNS)
     }
 }

@@ -4,14 +4,15 @@
 //! pass over the rows, which gives the Gram matrix of the largest, serves every
 //! number of features (a leading block of each bank), every λ and all bits.
 
-use faer::Mat;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, Par};
 use koan::{Family, Width};
 
 use super::folds::Folds;
 use super::inputs::Inputs;
 use super::metric::Metric;
 use crate::blob::ModelSpec;
-use crate::features::FeatureMap;
+use crate::features::{BLOCK_ROWS, FeatureMap};
 use crate::fit::RoundedWeights;
 use crate::moments::Moments;
 use crate::plan::realise;
@@ -156,16 +157,18 @@ fn judge(
     let (square, lambda, fits) = chosen.expect("there is at least one lambda");
     let mut scores = Vec::with_capacity(held.rows() * problem.outputs);
     for (side, fit) in sides.iter().zip(&fits) {
-        for row in side.features.chunks_exact(side.units.len()) {
-            for output in 0..problem.outputs {
-                let weights = fit.weights.col(output);
-                let sum: f64 = columns
-                    .iter()
-                    .enumerate()
-                    .map(|(i, &column)| f64::from(row[column]) * side.units[column] * weights[i])
-                    .sum();
-                scores.push(sum + fit.bias[output]);
-            }
+        let units = side.units.len();
+        for rows in side.features.chunks(BLOCK_ROWS * units) {
+            let count = rows.len() / units;
+            let features = Mat::from_fn(columns.len(), count, |k, row| {
+                f64::from(rows[row * units + columns[k]]) * side.units[columns[k]]
+            });
+            let mut block = Mat::<f64>::zeros(problem.outputs, count);
+            let weights = fit.weights.transpose();
+            matmul(block.as_mut(), Accum::Replace, weights, features.as_ref(), 1.0, Par::Seq);
+            let of_row = |row: usize| (0..problem.outputs).map(move |output| (output, row));
+            let places = (0..count).flat_map(of_row);
+            scores.extend(places.map(|(output, row)| block[(output, row)] + fit.bias[output]));
         }
     }
     // A table of numbers has its own measure: the squared error says the same.

@@ -14,7 +14,7 @@ use super::folds::Folds;
 use super::inputs::Inputs;
 use super::metric::Metric;
 use super::pace::Pace;
-use super::rank::{Entry, Point, value, weight};
+use super::rank::{Entry, Point, ranked, value, weight};
 use super::sizes::{Limits, bytes, sizes};
 use super::space::Space;
 use crate::normalise::Kind;
@@ -37,19 +37,21 @@ pub struct Rung {
 
 /// The result of a search.
 #[derive(Clone, Debug)]
-pub struct Searched {
-    /// All points of the last rung.
-    pub points: Vec<Point>,
+pub(super) struct Searched {
+    /// The candidates of the last rung with their points.
+    pub entries: Vec<Entry>,
+    /// The best of each family that left in an earlier rung, the last to leave first.
+    pub others: Vec<Entry>,
+    /// The input maps, with the scales that were learned.
+    pub inputs: Inputs,
     /// The rungs.
     pub rungs: Vec<Rung>,
     /// Whether there was not time for all of the plan.
     pub cut: bool,
-    /// Multiply-adds per second, as last measured.
-    pub speed: f64,
 }
 
 /// A search over `space`.
-pub struct Search<'s> {
+pub(super) struct Search<'s> {
     /// The rows.
     pub problem: &'s Problem<'s>,
     /// What may be chosen.
@@ -58,6 +60,8 @@ pub struct Search<'s> {
     pub limits: Limits,
     /// What is made small.
     pub metric: Metric,
+    /// Shares of the flash at which each rung compares.
+    pub targets: &'static [&'static [f64]],
     /// Seconds that the plan counts on.
     pub seconds: f64,
     /// When the clock ends it.
@@ -82,10 +86,12 @@ impl Search<'_> {
         let mut entries = self.probe(&candidates, &folds, &inputs, &mut pace)?;
         candidates = self.learn(candidates, &folds, &mut inputs, &mut pace)?;
         let mut rungs = Vec::new();
+        let mut others = Vec::new();
         let mut cut = false;
-        let count = self.shares().len();
+        let count = self.targets.len();
         for number in 0..count {
             if number > 0 {
+                others.splice(0..0, best_of_families(&entries, self.limits.flash));
                 candidates = self.next(number, &entries, &folds, &mut inputs, &mut pace)?;
             }
             // What was probed only told the time.
@@ -117,12 +123,7 @@ impl Search<'_> {
             entries = self.valued(judged);
         }
         cut |= pace.hurried;
-        let largest = self.at_largest(cut, &entries, &folds, &inputs, &mut pace)?;
-        cut |= pace.hurried;
-        entries.extend(largest);
-        entries = self.valued(entries);
-        let points = entries.into_iter().flat_map(|entry| entry.points).collect();
-        Ok(Searched { points, rungs, cut, speed: pace.speed })
+        Ok(Searched { entries, others, inputs, rungs, cut })
     }
 
     /// Candidates some size of which keeps all limits.
@@ -191,7 +192,7 @@ impl Search<'_> {
             self.progress.phase(&format!(
                 "rung {} of {}: {done} of {} candidates on {} rows",
                 number + 1,
-                self.shares().len(),
+                self.targets.len(),
                 plans.len(),
                 folds.rows()
             ))
@@ -255,4 +256,16 @@ impl Search<'_> {
         value(entries.iter_mut().flat_map(|entry| &mut entry.points), weight);
         entries
     }
+}
+
+/// The best entry of each family, the best first.
+fn best_of_families(entries: &[Entry], flash: usize) -> Vec<Entry> {
+    let mut best: Vec<Entry> = Vec::new();
+    for index in ranked(entries, &[flash]) {
+        let entry = &entries[index];
+        if best.iter().all(|other| other.options.families != entry.options.families) {
+            best.push(entry.clone());
+        }
+    }
+    best
 }

@@ -4,6 +4,10 @@ use crate::anomaly::auc;
 use crate::evaluate::{Evaluation, of_scores};
 use koan_data::{Table, Target, Task};
 
+/// Distance from the boundary, in mean distances, over which a row goes from wrong to right
+/// in a smoothed loss.
+const SMOOTHING: f64 = 0.15;
+
 /// What a search makes small, or large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
@@ -83,6 +87,41 @@ impl Metric {
             evaluation.auc = auc(scores, &positive);
         }
         self.loss(&evaluation)
+    }
+
+    /// The loss, smoothed: a row counts as the more wrong the further its score is on the
+    /// wrong side, so that a few rows near a boundary say less. `loss` is that of
+    /// [`Self::of_scores`], which stays where targets are numbers.
+    #[must_use]
+    pub fn smooth(self, table: &Table, scores: &[f64], loss: f64) -> f64 {
+        let Target::Classes { labels } = &table.target else { return loss };
+        let outputs = scores.len() / labels.len().max(1);
+        let margin = |(row, &label): (&[f64], &u32)| match row {
+            [score] => {
+                if label == 1 {
+                    *score
+                } else {
+                    -*score
+                }
+            }
+            _ => {
+                let rest = row.iter().enumerate().filter(|(t, _)| *t != label as usize);
+                let other = rest.map(|(_, score)| *score).fold(f64::NEG_INFINITY, f64::max);
+                row[label as usize] - other
+            }
+        };
+        let margins: Vec<f64> =
+            scores.chunks_exact(outputs.max(1)).zip(labels).map(margin).collect();
+        let width = SMOOTHING * margins.iter().map(|m| m.abs()).sum::<f64>() / margins.len() as f64;
+        if width <= 0.0 || !width.is_finite() {
+            return loss;
+        }
+        let weights = || (0..margins.len()).map(|row| table.weight(row));
+        let wrong = margins.iter().map(|margin| 1.0 / (1.0 + (margin / width).exp()));
+        let smooth = wrong.zip(weights()).map(|(wrong, weight)| wrong * weight).sum::<f64>()
+            / weights().sum::<f64>();
+        let share = if self == Self::Error { 0.5 } else { 0.25 };
+        (1.0 - share) * loss + share * smooth
     }
 
     /// The metric that a loss stands for.

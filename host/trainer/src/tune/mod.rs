@@ -1,6 +1,7 @@
 //! Searching for models: families, projections, frequencies, input maps, numbers
-//! of features, bits and λ, by successive halving on cross-validated error; then, for
-//! the best of them, features kept from a larger pool, and another loss.
+//! of features, bits and λ, by successive halving on cross-validated error; then the best
+//! of them are refined, each judged as a finished model: loss, sums of families, features
+//! kept from a larger pool.
 //!
 //! A candidate is a [`TrainOptions`]; what comes out of a search are the
 //! candidates on the Pareto front of bytes against error, trained by
@@ -15,14 +16,17 @@ mod footprint;
 mod front;
 mod halving;
 mod inputs;
-mod largest_sizes;
+mod likeness;
 mod metric;
+mod moves;
 mod next;
 mod pace;
+mod probe;
 mod rank;
+mod refine;
+mod scores;
 mod sizes;
 mod space;
-mod variants;
 
 use std::time::{Duration, Instant};
 
@@ -43,21 +47,22 @@ use crate::{Error, FamilyName, Goal, Report, TrainOptions, Trained, train};
 use koan_data::{Table, Task};
 
 use halving::{Search, Searched};
-use variants::Variants;
+use refine::{Allowance, Refinement};
 
 /// Bytes of a blob that are searched when no limit is given.
 pub const FLASH: usize = 4096;
 /// Bytes of a blob that `koan train` chooses if it is not told.
 pub const USUAL_FLASH: usize = 2048;
 /// Time that its search plans for.
-const SHORT: Duration = Duration::from_secs(6);
+const SHORT: Duration = Duration::from_secs(8);
 /// Points of the front, at most.
 const POINTS: usize = 8;
+/// Shares of the flash at which models are refined, for a front and for one model.
+const SIZES: ([f64; 4], [f64; 1]) = ([1.0, 0.6, 0.35, 0.2], [1.0]);
 /// Share of the time after which the search ends; the rest is for the last fits.
-const SEARCHING: f64 = 0.75;
-/// Share of the time that its rungs plan for; the rest of the search is for variants of
-/// the best points.
-const RUNGS: f64 = 0.6;
+const SEARCHING: f64 = 0.85;
+/// Share of the time that its rungs plan for; the rest of the search refines.
+const RUNGS: f64 = 0.35;
 /// Column names that take more than this share of the flash are left out.
 const NAMES_SHARE: f64 = 0.1;
 
@@ -95,7 +100,7 @@ pub struct Tuned {
 pub struct Outcome {
     /// The front, smallest model first; the best one is the last.
     pub front: Vec<Tuned>,
-    /// Bytes and loss of all that was judged in the last rung.
+    /// Bytes and loss of all models that were judged as finished ones.
     pub judged: Vec<(usize, f64)>,
     /// What the search did.
     pub rungs: Vec<Rung>,
@@ -133,44 +138,55 @@ pub fn tune(
             break;
         }
         progress.phase(&format!("training a model of {} bytes", point.bytes))?;
-        front.extend(fitted(train_table, test.unwrap_or(&none), point, options.limits.flash)?);
+        let (options, flash) = (&point.options, options.limits.flash);
+        let test = test.unwrap_or(&none);
+        let quiet = Progress::none();
+        if let Some(trained) = train_within(train_table, Some(test), options, flash, &quiet)? {
+            let Trained { blob, report, .. } = trained;
+            let test = evaluate(&blob, test)?;
+            front.push(Tuned { point, blob, report, test });
+        }
     }
     front.reverse();
     Ok(Outcome { front, judged, rungs, cut, nameless })
 }
 
-/// The model of a point, trained on all rows; with fewer kept features where their list is
-/// longer than the search took it for. None if no number of them fits into `flash` bytes.
-fn fitted(
+/// As [`train()`], of the options that a search found; with fewer kept features where their
+/// list is longer than the search took it for. None if no number of them fits into `flash`
+/// bytes.
+///
+/// # Errors
+/// As [`train()`].
+pub fn train_within(
     train_table: &Table,
-    test: &Table,
-    mut point: Point,
+    test: Option<&Table>,
+    options: &TrainOptions,
     flash: usize,
-) -> Result<Option<Tuned>, Error> {
-    let selected = point.options.candidates.is_some();
+    progress: &Progress,
+) -> Result<Option<Trained>, Error> {
+    let mut options = options.clone();
     loop {
-        let Trained { blob, report, .. } =
-            train(train_table, Some(test), &point.options, &Progress::none())?;
-        if !selected || blob.len() <= flash {
-            let test = evaluate(&blob, test)?;
-            return Ok(Some(Tuned { point, blob, report, test }));
+        let trained = train(train_table, test, &options, progress)?;
+        let blob = &trained.blob;
+        if options.candidates.is_none() || blob.len() <= flash {
+            return Ok(Some(trained));
         }
         // The weights that go make room for what is too much.
-        let outputs = Model::parse(&blob)?.outputs().max(1);
-        let bits = outputs * usize::from(point.options.bits.unwrap_or(1));
+        let outputs = Model::parse(blob)?.outputs().max(1);
+        let bits = outputs * usize::from(options.bits.unwrap_or(1));
         let fewer = (8 * (blob.len() - flash)).div_ceil(bits);
         let fewer = u16::try_from(fewer).unwrap_or(u16::MAX);
-        match point.options.features[0].saturating_sub(fewer) {
+        match options.features[0].saturating_sub(fewer) {
             0 => return Ok(None),
-            features => point.options.features[0] = features,
+            features => options.features[0] = features,
         }
     }
 }
 
-/// Family, law, input map, number of features and bits by a search of seconds on
-/// `table` (the training rows): what `koan train` uses where its user leaves them
-/// open. Frequency, relevance and λ are left to training. The clock has no part in
-/// it: the same table and options give the same.
+/// The options of the best model of at most `flash` bytes that a search of seconds finds on
+/// `table` (the training rows): what `koan train` uses where its user leaves them open. The
+/// clock has no part in it: the same table and options give the same. To be trained by
+/// [`train_within`].
 ///
 /// # Errors
 /// As [`tune`].
@@ -182,15 +198,14 @@ pub fn usual(
     progress: &Progress,
 ) -> Result<TrainOptions, Error> {
     let options = TuneOptions {
-        space: Space { base: base.clone(), families: families.to_vec(), short: true },
+        space: Space { base: base.clone(), families: families.to_vec() },
         limits: Limits { flash, ram: None, instructions: None, core: Core::CortexM0 },
         metric: Metric::Error,
         time: SHORT,
         clock: false,
     };
-    let best = search(table, &options, 2, progress)?.points.pop().ok_or_else(nothing)?;
-    let TrainOptions { frequency, lambda, relevance, .. } = base.clone();
-    Ok(TrainOptions { frequency, lambda, relevance, ..best.options })
+    let best = search(table, &options, 1, progress)?.points.pop().ok_or_else(nothing)?;
+    Ok(best.options)
 }
 
 fn nothing() -> Error {
@@ -220,42 +235,47 @@ fn search(
     crate::train::check(&problem)?;
     let seconds = options.time.as_secs_f64();
     let deadline = start.checked_add(options.time.mul_f64(SEARCHING)).filter(|_| options.clock);
-    let mut found = rungs_of(&problem, &space, options, deadline, progress).run();
+    let rungs_of = |space: &Space| -> Result<Searched, Error> {
+        rungs_of(&problem, space, options, most, deadline, progress).run()
+    };
+    let mut found = rungs_of(&space);
     // Where no model fits, one without names may.
     if matches!(found, Err(Error::Parameter { name: "limits", .. }))
         && leave_out_names(&mut space.base, table, 0)?
     {
         nameless = true;
-        found = rungs_of(&problem, &space, options, deadline, progress).run();
+        found = rungs_of(&space);
     }
-    let Searched { mut points, rungs, mut cut, speed } = found?;
+    let found = found?;
+    let search = self::rungs_of(&problem, &space, options, most, deadline, progress);
+    let allowance =
+        Allowance { work: (SEARCHING - RUNGS) * seconds * budget::SPEED, end: deadline };
+    let mut refinement = Refinement::new(&search, found.inputs.clone(), allowance)?;
+    let shares = if most > 1 { &SIZES.0[..] } else { &SIZES.1[..] };
+    let flash = |share: &f64| (share * options.limits.flash as f64) as usize;
+    let points = refinement.run(&found, &shares.iter().map(flash).collect::<Vec<_>>())?;
+    let cut = found.cut || refinement.cut;
     let judged = points.iter().map(|point| (point.bytes, point.loss)).collect();
-    if !space.short {
-        let search = rungs_of(&problem, &space, options, deadline, progress);
-        let mut variants = Variants::new(&search, seconds, speed)?;
-        points.extend(variants.of(&points)?);
-        cut |= variants.cut;
-    }
     let points = front::front(&points, most);
     if points.is_empty() {
         return Err(nothing());
     }
-    Ok(Chosen { points, judged, rungs, cut, nameless })
+    Ok(Chosen { points, judged, rungs: found.rungs, cut, nameless })
 }
 
-/// The rungs of a search over `space`.
+/// The rungs of a search over `space` for at most so many models.
 fn rungs_of<'s>(
     problem: &'s Problem<'s>,
     space: &'s Space,
     options: &TuneOptions,
+    most: usize,
     deadline: Option<Instant>,
     progress: &'s Progress,
 ) -> Search<'s> {
-    // A search of seconds has no variants.
-    let share = if space.short { SEARCHING } else { RUNGS };
-    let seconds = share * options.time.as_secs_f64();
+    let seconds = RUNGS * options.time.as_secs_f64();
     let (limits, metric) = (options.limits, options.metric);
-    Search { problem, space, limits, metric, seconds, deadline, progress }
+    let targets = if most > 1 { budget::OF_A_FRONT } else { budget::OF_ONE };
+    Search { problem, space, limits, metric, targets, seconds, deadline, progress }
 }
 
 fn check(table: &Table, options: &TuneOptions) -> Result<(), Error> {

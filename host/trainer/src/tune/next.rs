@@ -9,8 +9,6 @@ use crate::{Error, TrainOptions};
 
 /// Candidates of the second and the last rung, at most.
 const KEPT: [usize; 2] = [24, 9];
-/// Candidates of the last rung of a search of seconds.
-const SHORT_KEPT: usize = 5;
 /// Share of the time that learning scales of a kind of map may take.
 const LEARNING_SHARE: f64 = 0.4;
 
@@ -34,9 +32,7 @@ impl Search<'_> {
             }
         };
         let space = self.space;
-        if space.short {
-            best(SHORT_KEPT).for_each(|options| add(Some(options.clone())));
-        } else if rung == 1 {
+        if rung == 1 {
             best(KEPT[0] / 2).for_each(|options| add(Some(options.clone())));
             let around = std::f64::consts::SQRT_2;
             for options in best(3) {

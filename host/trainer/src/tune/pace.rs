@@ -64,8 +64,11 @@ impl Pace {
     }
 
     /// Whether so many multiply-adds beside the plan take at most `share` of the
-    /// time that is left.
+    /// time that it counts on, and of the time that is left.
     pub fn affords(&mut self, work: f64, share: f64) -> bool {
+        if work > share * self.seconds * SPEED {
+            return false;
+        }
         let affordable = self.left().is_none_or(|left| work <= share * left * self.speed);
         self.hurried |= !affordable;
         affordable
@@ -82,7 +85,9 @@ mod tests {
         pace.measured(1.0, Duration::from_secs(1000));
         let budget = pace.budget(1, 3);
         assert_eq!((budget.aim, budget.limit), (SHARES[1] * 100.0 * SPEED, f64::INFINITY));
-        assert!(pace.affords(f64::MAX, 0.01) && !pace.hurried);
+        // The plan counts on so much.
+        assert!(pace.affords(0.9 * SPEED, 0.01) && !pace.hurried);
+        assert!(!pace.affords(1.1 * SPEED, 0.01) && !pace.hurried);
     }
 
     #[test]

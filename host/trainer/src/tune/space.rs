@@ -3,11 +3,12 @@
 
 use koan::Law;
 
+use super::likeness;
 use crate::normalise::{Kind, Normaliser};
 use crate::problem::Problem;
 use crate::select::MAPPED_INPUTS;
 use crate::{ConvOptions, FamilyName, TrainOptions};
-use koan_data::{Schema, Shape};
+use koan_data::{Shape, Table};
 
 /// Inputs up to which dense projections are candidates beside the transform.
 const DENSE_INPUTS: usize = 128;
@@ -15,8 +16,6 @@ const DENSE_INPUTS: usize = 128;
 const HADAMARD_INPUTS: usize = 8;
 /// Inputs up to which grids over all of them are.
 const BIN_INPUTS: usize = 160;
-/// Sides of a square from which rows of unknown shape may be images.
-const LEAST_SIDE: usize = 5;
 
 /// The families that are searched: convolutions where rows have a shape, or may be
 /// images.
@@ -37,17 +36,12 @@ pub struct Space {
     pub base: TrainOptions,
     /// Families to choose from.
     pub families: Vec<FamilyName>,
-    /// Only the usual laws and few frequencies, for a search of seconds; training
-    /// then chooses frequency, λ and relevance itself.
-    pub short: bool,
 }
 
-/// What a row is, where that is known; a square of numbers may be an image.
-fn shape_of(options: &TrainOptions, schema: &Schema) -> Option<Shape> {
-    let side = schema.inputs.isqrt();
-    let square = side >= LEAST_SIDE && side * side == schema.inputs;
-    let guess = || square.then_some(Shape { height: side, width: side, channels: 1 });
-    options.conv.shape.or_else(|| schema.shape()).or_else(guess)
+/// What a row is, where that is known; columns whose neighbours are alike may be the pixels of
+/// a square image, or a series.
+fn shape_of(options: &TrainOptions, table: &Table) -> Option<Shape> {
+    options.conv.shape.or_else(|| table.schema.shape()).or_else(|| likeness::guess(table))
 }
 
 /// One family's ways to make features, before the input map is known.
@@ -71,7 +65,7 @@ impl Space {
         let mut candidates = Vec::new();
         let kinds = self.kinds(problem, &rows);
         for &kind in &kinds {
-            for way in self.ways(&problem.table.schema) {
+            for way in self.ways(problem.table) {
                 // Filters see all pixels alike.
                 if way.family == FamilyName::Conv && kind != kinds[0] {
                     continue;
@@ -80,9 +74,6 @@ impl Space {
                     candidates.push(self.candidate(&way, kind, frequency, false));
                 }
             }
-        }
-        if self.short {
-            return candidates;
         }
         // Learned scales want other frequencies: they are candidates of their own,
         // on the richest map only, since learning takes long.
@@ -157,26 +148,24 @@ impl Space {
             return vec![kind];
         }
         let mut kinds = vec![Kind::Shared];
-        if !self.short && problem.table.inputs > 1 && problem.table.inputs <= MAPPED_INPUTS {
+        if problem.table.inputs > 1 && problem.table.inputs <= MAPPED_INPUTS {
             kinds.push(Kind::PerInput);
         }
         if problem.table.inputs <= MAPPED_INPUTS {
             let logged = Normaliser::fit(problem.table, rows, Kind::PerInputLog);
             if logged.logged_inputs() > 0 {
                 kinds.push(Kind::PerInputLog);
-            } else if self.short && problem.table.inputs > 1 {
-                kinds.push(Kind::PerInput);
             }
         }
         kinds
     }
 
-    /// The ways to make features of the inputs of a schema.
-    fn ways(&self, schema: &Schema) -> Vec<Way> {
+    /// The ways to make features of the inputs of a table.
+    fn ways(&self, table: &Table) -> Vec<Way> {
         use FamilyName::{Bin, Fourier, Linear, Maxout, Sigmoid, Stump};
         let base = &self.base;
-        let inputs = schema.inputs;
-        let mut ways = self.convolutions(schema);
+        let inputs = table.inputs;
+        let mut ways = self.convolutions(table);
         let mut add = |family, law, frequencies: &'static [f64], pool, slot_bits| {
             let wanted = self.families.contains(&family)
                 && base.projection.is_none_or(|given| family == Linear || given == law);
@@ -188,18 +177,6 @@ impl Space {
                 ways.push(Way { family, law, frequencies, pool, slot_bits, conv, linear });
             }
         };
-        if self.short {
-            let mixing = if inputs >= 16 { Law::Hadamard } else { Law::Gaussian };
-            add(Linear, Law::None, &[1.0], base.pool, base.slot_bits);
-            add(Fourier, mixing, &[0.5, 1.2], base.pool, base.slot_bits);
-            add(Sigmoid, mixing, &[0.5, 1.2], base.pool, base.slot_bits);
-            add(Maxout, mixing, &[1.0], base.pool, base.slot_bits);
-            add(Stump, Law::Uniform, &[0.8], base.pool, base.slot_bits);
-            if inputs <= BIN_INPUTS {
-                add(Bin, Law::Gamma2, &[1.0, 4.0], base.pool, 5);
-            }
-            return ways;
-        }
         let smooth: &[f64] = &[0.35, 0.7, 1.4, 2.8];
         let (pool, slots) = (base.pool, base.slot_bits);
         add(Linear, Law::None, &[1.0], pool, slots);
@@ -226,14 +203,12 @@ impl Space {
         ways
     }
 
-    /// Convolutions with some kernels over rows whose shape is known or guessed. A search
-    /// of seconds has them only if they are asked for.
-    fn convolutions(&self, schema: &Schema) -> Vec<Way> {
+    /// Convolutions with some kernels over rows whose shape is known or guessed.
+    fn convolutions(&self, table: &Table) -> Vec<Way> {
         let base = &self.base;
-        let asked = self.families == [FamilyName::Conv];
-        let wanted = if self.short { asked } else { self.families.contains(&FamilyName::Conv) };
+        let wanted = self.families.contains(&FamilyName::Conv);
         let law = base.projection.is_none_or(|given| given == Law::Hadamard);
-        let Some(shape) = shape_of(base, schema).filter(|_| wanted && law) else {
+        let Some(shape) = shape_of(base, table).filter(|_| wanted && law) else {
             return Vec::new();
         };
         let kernels: &[Option<u8>] = match base.conv.kernel {
@@ -241,12 +216,11 @@ impl Space {
             None if shape.height == 1 => &[Some(5), Some(9), Some(17)],
             None => &[Some(3), Some(5), Some(7)],
         };
-        let kernels = if self.short { &[None] } else { kernels };
         let frequencies: &[f64] = if base.frequency.is_some() { &[1.0] } else { &[0.3, 0.6, 1.2] };
         let of_kernel = |kernel: &Option<u8>| {
             let kernel = kernel.or(base.conv.kernel);
             let conv = ConvOptions { shape: Some(shape), kernel, ..base.conv };
-            conv.family(schema).is_ok().then_some(Way {
+            conv.family(&table.schema).is_ok().then_some(Way {
                 family: FamilyName::Conv,
                 law: Law::Hadamard,
                 frequencies,
@@ -269,8 +243,7 @@ mod tests {
     fn all_candidates_are_trainable_and_different() {
         let table = digits::table();
         let problem = Problem::new(&table, false);
-        let space =
-            Space { base: TrainOptions::default(), families: FAMILIES.to_vec(), short: false };
+        let space = Space { base: TrainOptions::default(), families: FAMILIES.to_vec() };
         let candidates = space.candidates(&problem);
         for (index, candidate) in candidates.iter().enumerate() {
             assert!(candidate.banks(&table.schema).is_ok(), "{candidate:?}");
@@ -292,7 +265,7 @@ mod tests {
             relevance: Some(false),
             ..TrainOptions::default()
         };
-        let space = Space { base: base.clone(), families: vec![FamilyName::Fourier], short: false };
+        let space = Space { base: base.clone(), families: vec![FamilyName::Fourier] };
         let candidates = space.candidates(&problem);
         assert_eq!(candidates.len(), 1);
         assert_eq!(candidates[0].frequency, base.frequency);

@@ -1,6 +1,5 @@
 //! Searches with and without time.
 
-use super::variants::ENOUGH_ROWS;
 use super::*;
 use koan_data::digits;
 
@@ -9,7 +8,6 @@ fn options(clock: bool, time: Duration) -> TuneOptions {
         space: Space {
             base: TrainOptions { relevance: Some(false), ..TrainOptions::default() },
             families: vec![FamilyName::Fourier, FamilyName::Stump],
-            short: false,
         },
         limits: Limits { flash: 600, ram: None, instructions: None, core: Core::CortexM0 },
         metric: Metric::Error,
@@ -38,15 +36,15 @@ fn a_clock_that_is_not_needed_changes_nothing() {
         let problem = Problem::new(&table, false);
         let (space, limits, metric) = (&options.space, options.limits, options.metric);
         let progress = &Progress::none();
-        let seconds = 0.2;
-        Search { problem: &problem, space, limits, metric, seconds, deadline, progress }
+        let (seconds, targets) = (0.2, budget::OF_A_FRONT);
+        Search { problem: &problem, space, limits, metric, targets, seconds, deadline, progress }
             .run()
             .unwrap()
     };
     let (planned, timed) =
         (found(None), found(Instant::now().checked_add(Duration::from_secs(100_000))));
     assert!(!planned.cut && !timed.cut);
-    let points = |found: &Searched| format!("{:?}", found.points);
+    let points = |found: &Searched| format!("{:?}", found.entries);
     assert_eq!(points(&planned), points(&timed));
 }
 
@@ -61,7 +59,7 @@ fn rows_stay_where_fits_take_the_time() {
         options.limits.flash = flash;
         options.space.families = vec![FamilyName::Fourier];
         let progress = &Progress::none();
-        let search = rungs_of(&problem, &options.space, &options, None, progress);
+        let search = rungs_of(&problem, &options.space, &options, 8, None, progress);
         let folds = folds::Folds::new(&table, 1).unwrap();
         let candidates = options.space.candidates(&problem);
         let inputs = inputs::Inputs::new(&problem, &[candidates[0].map.unwrap()]);
@@ -79,98 +77,62 @@ fn rows_stay_where_fits_take_the_time() {
     assert!(rows < 1.0 && columns == 1.0, "{rows} {columns}");
 }
 
+/// What refinement with so much `work` makes of what the rungs found.
+fn refined(table: &Table, options: &TuneOptions, work: f64, end: Option<Instant>) -> Vec<Point> {
+    let problem = Problem::new(table, false);
+    let progress = &Progress::none();
+    let search = rungs_of(&problem, &options.space, options, 1, None, progress);
+    let found = search.run().unwrap();
+    let allowance = Allowance { work, end };
+    let mut refinement = Refinement::new(&search, found.inputs.clone(), allowance).unwrap();
+    let points = refinement.run(&found, &[options.limits.flash]).unwrap();
+    assert_eq!(refinement.cut, end.is_some());
+    points
+}
+
 #[test]
-fn what_rungs_keep_small_is_judged_at_its_largest() {
+fn what_was_judged_small_grows_to_the_limit() {
+    let table = digits::table().select(&(0..400).collect::<Vec<_>>());
+    let options = TuneOptions {
+        limits: Limits { flash: 2000, ..options(false, Duration::ZERO).limits },
+        ..options(false, Duration::from_millis(300))
+    };
+    let points = refined(&table, &options, 1e9, None);
+    let best = points.iter().min_by(|a, b| a.value.total_cmp(&b.value)).unwrap();
+    assert!((1900..=2000).contains(&best.bytes), "{} bytes", best.bytes);
+    let judged = points.iter().filter(|point| point.bytes < best.bytes);
+    assert!(judged.clone().count() + 1 == points.len(), "all others are smaller");
+}
+
+#[test]
+fn refinement_tries_losses_bits_sums_and_pools_within_the_limits() {
+    let table = digits::table().select(&(0..300).collect::<Vec<_>>());
+    let mut options = options(false, Duration::from_millis(300));
+    options.limits = Limits { flash: 400, instructions: Some(400_000), ..options.limits };
+    let points = refined(&table, &options, 1e10, None);
+    let tried = |what: fn(&TrainOptions) -> bool| points.iter().any(|point| what(&point.options));
+    assert!(tried(|options| options.loss == Loss::Logistic));
+    assert!(tried(|options| options.loss == Loss::Squared));
+    assert!(tried(|options| options.families.len() == 2));
+    assert!(tried(|options| options.lambda.is_some()));
+    assert!(tried(|options| options.candidates.is_some()));
+    let bits: std::collections::BTreeSet<_> = points.iter().map(|p| p.options.bits).collect();
+    assert!(bits.len() >= 3, "{bits:?}");
+    for Point { options, bytes, instructions, value, .. } in &points {
+        assert!(*bytes <= 400 && *instructions <= 400_000 && value.is_finite());
+        let trained = train(&table, None, options, &Progress::none()).unwrap();
+        let apart = trained.blob.len().abs_diff(*bytes);
+        let most = if options.candidates.is_some() { 4 } else { 0 };
+        assert!(apart <= most, "{} bytes instead of {bytes}: {options:?}", trained.blob.len());
+    }
+}
+
+#[test]
+fn without_time_one_model_is_judged() {
     let table = digits::table().select(&(0..400).collect::<Vec<_>>());
     let options = options(false, Duration::from_millis(300));
-    let problem = Problem::new(&table, false);
-    let progress = &Progress::none();
-    let found = rungs_of(&problem, &options.space, &options, None, progress).run().unwrap();
-    let most = found.points.iter().map(|point| point.options.features[0]).max().unwrap();
-    let columns = found.rungs.last().unwrap().columns;
-    assert!(!found.cut && usize::from(most) > columns, "{most} features, {columns} columns");
-    assert!(found.points.iter().all(|point| point.bytes <= 600 && point.value > 0.0));
-    // With other bits as well: those that are best at as many features need not be the
-    // best at as many bytes.
-    let large = |point: &&Point| point.bytes > 570;
-    let best = found.points.iter().filter(large).min_by(|a, b| a.value.total_cmp(&b.value));
-    let best = best.unwrap();
-    let same = |point: &&Point| {
-        let TrainOptions { features, bits, lambda, .. } = point.options.clone();
-        point.options == TrainOptions { features, bits, lambda, ..best.options.clone() }
-    };
-    let large = found.points.iter().filter(large).filter(same);
-    let bits: std::collections::BTreeSet<_> = large.map(|point| point.options.bits).collect();
-    assert!(bits.len() >= 3, "{bits:?}");
-}
-
-#[test]
-fn variants_keep_features_from_a_larger_pool_within_the_limits() {
-    let table = digits::table().select(&(0..500).collect::<Vec<_>>());
-    let mut options = options(false, Duration::from_secs(20));
-    options.limits = Limits { flash: 400, instructions: Some(400_000), ..options.limits };
-    let problem = Problem::new(&table, false);
-    let (space, progress) = (&options.space, &Progress::none());
-    let (limits, metric) = (options.limits, options.metric);
-    let search =
-        Search { problem: &problem, space, limits, metric, seconds: 0.2, deadline: None, progress };
-    let points = search.run().unwrap().points;
-    let variants = |limits: Limits, seconds: f64, deadline: Option<Instant>| {
-        let search =
-            Search { problem: &problem, space, limits, metric, seconds: 0.2, deadline, progress };
-        let mut variants = Variants::new(&search, seconds, 1e10).unwrap();
-        (variants.of(&points).unwrap(), variants.cut)
-    };
-    let (found, cut) = variants(limits, 20.0, None);
-    assert!(!cut);
-    let kept: Vec<_> = found.iter().filter(|p| p.options.candidates.is_some()).collect();
-    assert!(!kept.is_empty() && found.iter().any(|p| p.options.loss == Loss::Logistic));
-    for point in &kept {
-        let candidates = point.options.candidates.unwrap();
-        assert!(point.options.features[0] * 2 <= candidates, "{:?}", point.options);
-        assert!(point.bytes <= 400 && point.instructions <= 400_000 && point.value.is_finite());
-        let blob = crate::train::train_blob(&table, &point.options, &Progress::none()).unwrap();
-        let apart = blob.len().abs_diff(point.bytes);
-        assert!(apart <= 4, "{} bytes instead of {}", blob.len(), point.bytes);
-    }
-    // Neither without time, nor where a pool takes too many instructions.
-    assert!(variants(limits, 0.0, None).0.is_empty());
-    let over = variants(limits, 20.0, Some(Instant::now()));
-    assert!(over.0.is_empty() && over.1);
-    let mut late = Variants::new(&search, 20.0, 1e10).unwrap();
-    late.end = Some(Instant::now());
-    assert!(late.of(&points).unwrap().is_empty() && late.cut);
-    let few = Limits { instructions: Some(1000), ..limits };
-    assert!(variants(few, 20.0, None).0.iter().all(|p| p.options.candidates.is_none()));
-}
-
-#[test]
-fn one_part_is_enough_where_there_is_not_time_for_all() {
-    let table = digits::table();
-    let many: Vec<usize> = (0..4 * ENOUGH_ROWS).map(|row| row % table.rows()).collect();
-    let many = table.select(&many);
-    let options = options(false, Duration::from_secs(1));
-    let (space, progress) = (&options.space, &Progress::none());
-    let (limits, metric) = (options.limits, options.metric);
-    // A second, of which a variant may have three tenths.
-    let parts = |table: &Table, work: f64, origin: f64| {
-        let problem = Problem::new(table, false);
-        let search = Search {
-            problem: &problem,
-            space,
-            limits,
-            metric,
-            seconds: 1.0,
-            deadline: None,
-            progress,
-        };
-        Variants::new(&search, 1.0, 1e10).unwrap().parts(work, origin)
-    };
-    assert_eq!(parts(&many, 0.9e9, 9e9).unwrap(), [0, 1, 2]);
-    assert_eq!(parts(&many, 1.4e9, 1.4e9).unwrap().len(), 1);
-    assert_eq!(parts(&many, 2.4e9, 0.4e9).unwrap().len(), 1);
-    assert!(parts(&many, 1.6e9, 1.6e9).is_none());
-    assert!(parts(&table, 1.4e9, 1.4e9).is_none());
+    assert_eq!(refined(&table, &options, 0.0, None).len(), 1);
+    assert_eq!(refined(&table, &options, 4e10, Some(Instant::now())).len(), 1);
 }
 
 #[test]

@@ -1,0 +1,137 @@
+//! What a user should know first: a model that is of little use.
+
+use crate::Report;
+use koan_data::{Division, Table, Target};
+
+/// Share of the error that rounding may add.
+const ROUNDING: f64 = 0.1;
+/// Test rows more that must be wrong for it not to be chance.
+const ROWS: f64 = 5.0;
+/// Classes that are named, at most.
+const NAMED: usize = 5;
+
+/// Classes without training rows, rounding that costs much, and a model no better than a
+/// baseline; the worst first.
+pub(crate) fn of(report: &Report, train: &Table) -> Vec<String> {
+    let mut doubts = Vec::new();
+    doubts.extend(unseen(train));
+    let percent = |error: f64| format!("{:.2} %", 100.0 * error);
+    if let Some(baselines) = report.baselines {
+        let worse = |baseline: f64| report.error >= baseline;
+        let constant = if report.task == "regression" {
+            "always predicting the mean"
+        } else {
+            "always predicting the most frequent class"
+        };
+        let beaten = |what: &str, error: f64| {
+            let (own, other) = (percent(report.error), percent(error));
+            format!("the model is no better than {what}: an error of {own}, not below {other}")
+        };
+        if worse(baselines.constant) {
+            doubts.push(beaten(constant, baselines.constant));
+        } else if let Some(linear) = baselines.linear.filter(|&linear| worse(linear)) {
+            doubts.push(beaten("a linear one of the inputs", linear));
+        }
+    }
+    if let (Some(real), Some(rounded)) = (report.error_float, report.error_compensated) {
+        let rows = (rounded - real) * report.rows as f64;
+        if rounded > (1.0 + ROUNDING) * real && (rows >= ROWS || report.task == "regression") {
+            let (real, rounded, bits) = (percent(real), percent(rounded), report.bits);
+            doubts.push(format!(
+                "rounding the weights to {bits} bits raises the error from {real} to {rounded}: \
+                 more bits or a larger lambda make that less"
+            ));
+        }
+    }
+    doubts
+}
+
+/// Classes that no training row has.
+fn unseen(train: &Table) -> Option<String> {
+    let Target::Classes { labels } = &train.target else { return None };
+    let classes = &train.schema.classes;
+    let mut seen = vec![false; classes.len()];
+    labels.iter().for_each(|&label| seen[label as usize] = true);
+    let missing: Vec<&str> =
+        classes.iter().zip(seen).filter(|(_, seen)| !seen).map(|(name, _)| name.as_str()).collect();
+    let more = if missing.len() > NAMED { ", ..." } else { "" };
+    let names = missing[..missing.len().min(NAMED)].join(", ");
+    let whole = "groups of rows are never divided: with fewer test rows, or more groups of it, \
+                 some may be left to train on";
+    let advice = if matches!(train.division, Division::Groups(_)) {
+        format!("; {whole}")
+    } else {
+        String::new()
+    };
+    (!missing.is_empty()).then(|| {
+        format!("no training row is of the class {names}{more}: it is never predicted{advice}")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Progress, Report, TrainOptions, train};
+    use koan_data::{Table, Target, digits};
+
+    fn report(train_table: &Table, test: &Table, options: &TrainOptions) -> Report {
+        let options = TrainOptions {
+            features: if options.features.is_empty() { vec![200] } else { vec![60] },
+            frequency: Some(vec![1.0]),
+            map: Some(crate::MapKind::Shared),
+            relevance: Some(false),
+            ..options.clone()
+        };
+        train(train_table, Some(test), &options, &Progress::none()).unwrap().report
+    }
+
+    fn warnings(train_table: &Table, test: &Table, options: &TrainOptions) -> Vec<String> {
+        report(train_table, test, options).warnings
+    }
+
+    fn halves() -> (Table, Table) {
+        let table = digits::table();
+        let part = |odd: usize| (0..table.rows()).filter(|row| row % 2 == odd).collect::<Vec<_>>();
+        (table.select(&part(0)), table.select(&part(1)))
+    }
+
+    #[test]
+    fn what_is_good_is_not_doubted() {
+        let (fit, test) = halves();
+        assert!(warnings(&fit, &test, &TrainOptions::default()).is_empty());
+    }
+
+    #[test]
+    fn classes_without_rows_are_named_first() {
+        let (fit, test) = halves();
+        let Target::Classes { labels } = &fit.target else { panic!("digits are classes") };
+        let rows: Vec<usize> = (0..fit.rows()).filter(|&row| labels[row] != 7).collect();
+        let warnings = warnings(&fit.select(&rows), &test, &TrainOptions::default());
+        assert!(warnings[0].starts_with("no training row is of the class 7:"), "{warnings:?}");
+    }
+
+    #[test]
+    fn rounding_that_destroys_a_model_is_said() {
+        let (fit, test) = halves();
+        let options = TrainOptions {
+            features: vec![60],
+            loss: crate::Loss::Logistic,
+            lambda: Some(1e-9),
+            bits: Some(2),
+            ..TrainOptions::default()
+        };
+        let destroyed = report(&fit, &test, &options);
+        let found = &destroyed.warnings;
+        assert!(found.iter().any(|w| w.starts_with("rounding the weights to 2 bits")), "{found:?}");
+        // With the lambda left open it is chosen for rounded weights.
+        let chosen = report(&fit, &test, &TrainOptions { lambda: None, ..options });
+        assert!(chosen.error < 0.8 * destroyed.error, "{} {}", chosen.error, destroyed.error);
+    }
+
+    #[test]
+    fn a_model_no_better_than_a_baseline_is_said() {
+        let (fit, test) = halves();
+        let options = TrainOptions { lambda: Some(1e5), ..TrainOptions::default() };
+        let found = warnings(&fit, &test, &options);
+        assert!(found[0].starts_with("the model is no better than"), "{found:?}");
+    }
+}

@@ -1,0 +1,240 @@
+//! What may be changed in a model, one thing at a time.
+
+use super::footprint::Footprint;
+use super::inputs::Inputs;
+use super::rank::Point;
+use super::refine::{MOST_COLUMNS, Refined, Refinement};
+use super::sizes::{bytes, sizes};
+use crate::prune::MOST_CANDIDATES;
+use crate::solve::Loss;
+use crate::{Error, FamilyName, TrainOptions};
+use koan_data::Task;
+
+/// Features of a pool for each that is kept.
+const POOL: usize = 4;
+/// Part of the flash that is left for lists longer than one of features kept at random:
+/// a model that does not fit after all is to be trained again.
+const LIST_ROOM: usize = 256;
+/// Other families that are added to the best.
+const OTHERS: usize = 3;
+
+/// What was changed in a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    /// Nothing: it comes from the rungs.
+    None,
+    Loss(Loss),
+    Bits(u8),
+    Lambda,
+    Together(FamilyName),
+    Relevance,
+    Frequency,
+    Linear,
+    Selected,
+}
+
+/// Options with features and bits, and what a model of them weighs.
+#[derive(Clone, Debug)]
+pub(super) struct Sized {
+    pub change: Change,
+    pub options: TrainOptions,
+    pub columns: usize,
+    pub bytes: usize,
+    pub ram: usize,
+    pub instructions: u64,
+}
+
+impl Refinement<'_> {
+    /// What may be changed in number `best` of the models that were judged, what most often
+    /// helps first.
+    pub(super) fn moves(
+        &mut self,
+        refined: &[Refined],
+        best: usize,
+        target: usize,
+    ) -> Result<Vec<Sized>, Error> {
+        let space = self.search.space;
+        let base = &space.base;
+        let Refined { point, lambda, .. } = &refined[best];
+        let options = TrainOptions { lambda: base.lambda, ..point.options.clone() };
+        let bits = options.bits.unwrap_or(4);
+        let mut moves = Vec::new();
+        let mut add = |sized: Option<Sized>, change: Change| {
+            moves.extend(sized.map(|sized| Sized { change, ..sized }));
+        };
+        if self.search.problem.task() == Task::Classification {
+            let loss = match options.loss {
+                Loss::Squared => Loss::Logistic,
+                _ => Loss::Squared,
+            };
+            let other = TrainOptions { loss, ..options.clone() };
+            add(self.sized(&other, bits, target)?, Change::Loss(loss));
+        }
+        if base.bits.is_none() {
+            for other in [2, 3, 4, 8] {
+                add(self.sized(&options, other, target)?, Change::Bits(other));
+            }
+        }
+        if let (Some(lambda), None) = (lambda, point.options.lambda) {
+            // The one that the first part chose, and its neighbours.
+            for factor in [3.0, 1.0, 1.0 / 3.0] {
+                let lambda = digits(lambda * factor);
+                let fixed = TrainOptions { lambda: Some(lambda), ..point.options.clone() };
+                add(Some(Sized::of(fixed, point)), Change::Lambda);
+            }
+        }
+        for other in self.others(refined, best) {
+            let change = Change::Together(other.families[0]);
+            add(self.sized(&together(&options, &other), bits, target)?, change);
+        }
+        let inputs = self.search.problem.table.inputs;
+        let without = (options.relevance == Some(true) && base.relevance.is_none())
+            .then(|| TrainOptions { relevance: Some(false), ..options.clone() });
+        for (options, change) in [
+            (space.with_relevance(&options, inputs), Change::Relevance),
+            (without, Change::Relevance),
+            (space.with_frequency(&options, 1.3), Change::Frequency),
+            (space.with_frequency(&options, 1.0 / 1.3), Change::Frequency),
+            (space.with_linear(&options), Change::Linear),
+        ] {
+            if let Some(options) = options
+                && self.learned(&options)?
+            {
+                add(self.sized(&options, bits, target)?, change);
+            }
+        }
+        add(self.selected(&options, bits, target)?, Change::Selected);
+        Ok(moves)
+    }
+
+    /// The best model of each other single family.
+    fn others(&self, refined: &[Refined], best: usize) -> Vec<TrainOptions> {
+        let mine = &refined[best].point.options.families;
+        let space = self.search.space;
+        let single = !matches!(mine[..], [FamilyName::Conv | FamilyName::Linear | FamilyName::Bin]);
+        if mine.len() > 1 || !single || space.base.projection.is_some() {
+            return Vec::new();
+        }
+        let mut others: Vec<TrainOptions> = Vec::new();
+        for Refined { point, .. } in refined {
+            let options = &point.options;
+            let [family] = options.families[..] else { continue };
+            let known = others.iter().any(|other| other.families == options.families);
+            let suits = !matches!(family, FamilyName::Conv | FamilyName::Linear | FamilyName::Bin);
+            if suits && !known && &options.families != mine && others.len() < OTHERS {
+                others.push(options.clone());
+            }
+        }
+        others
+    }
+
+    /// The options with as many features as fit; none if not even one does.
+    pub(super) fn sized(
+        &self,
+        options: &TrainOptions,
+        bits: u8,
+        target: usize,
+    ) -> Result<Option<Sized>, Error> {
+        if options.candidates.is_some() {
+            return self.kept(options, bits, target);
+        }
+        let limits = self.search.limits;
+        let (spec, footprint) = self.search.small(options, &self.inputs)?;
+        let sizes = sizes(&spec, &footprint, &limits, &[target], &[bits], MOST_COLUMNS);
+        let fits = limits.ram.is_none_or(|ram| footprint.ram <= ram);
+        let Some(size) = sizes.into_iter().next().filter(|_| fits) else { return Ok(None) };
+        let banks = spec.banks.iter().zip(&size.features);
+        let columns = banks.map(|(bank, &k)| crate::blob::columns(bank.family, k)).sum();
+        let bytes = bytes(&spec, &footprint, &size);
+        let instructions = footprint.instructions(limits.core, &size.features, bits);
+        let features = size.features[..options.families.len()].to_vec();
+        let options = TrainOptions { features, bits: Some(bits), ..options.clone() };
+        let (change, ram) = (Change::None, footprint.ram);
+        Ok(Some(Sized { change, options, columns, bytes, ram, instructions }))
+    }
+
+    /// The same way with features kept from a pool of more.
+    fn selected(
+        &self,
+        options: &TrainOptions,
+        bits: u8,
+        target: usize,
+    ) -> Result<Option<Sized>, Error> {
+        let suits = match options.families[..] {
+            [family] => !matches!(family, FamilyName::Bin | FamilyName::Linear),
+            _ => false,
+        };
+        if !suits || options.linear || options.candidates.is_some() {
+            return Ok(None);
+        }
+        self.kept(options, bits, target)
+    }
+
+    fn kept(
+        &self,
+        options: &TrainOptions,
+        bits: u8,
+        target: usize,
+    ) -> Result<Option<Sized>, Error> {
+        let limits = self.search.limits;
+        let kinds: Vec<_> = options.map.into_iter().collect();
+        let inputs = Inputs::new(self.search.problem, &kinds);
+        let (_, footprint) = self.search.small(options, &inputs)?;
+        let of = |kept: u16| {
+            let pool = (usize::from(kept) * POOL).min(MOST_CANDIDATES) as u16;
+            let (bytes, instructions) = footprint.selected(limits.core, pool, kept, bits).ok()?;
+            let slow = limits.instructions.is_some_and(|limit| instructions > limit);
+            // The list of the features kept is not known yet: a little room for it.
+            let fits = bytes + self.search.limits.flash / LIST_ROOM <= target;
+            (fits && !slow && kept < pool).then_some((bytes, instructions, pool))
+        };
+        let (mut low, mut high) = (0, (MOST_COLUMNS / 2).min(MOST_CANDIDATES / 2) as u16);
+        while low < high {
+            let middle = (low + high).div_ceil(2);
+            if of(middle).is_some() { low = middle } else { high = middle - 1 }
+        }
+        let Some((bytes, instructions, pool)) = of(low).filter(|_| low > 0) else {
+            return Ok(None);
+        };
+        let Footprint { ram, .. } = footprint;
+        let options = TrainOptions {
+            features: vec![low],
+            candidates: Some(pool),
+            bits: Some(bits),
+            ..options.clone()
+        };
+        let (change, columns) = (Change::None, usize::from(low));
+        Ok(Some(Sized { change, options, columns, bytes, ram, instructions }))
+    }
+}
+
+impl Sized {
+    /// Other options of the size of a point.
+    fn of(options: TrainOptions, point: &Point) -> Self {
+        let &Point { bytes, ram, instructions, .. } = point;
+        Self { change: Change::None, options, columns: 0, bytes, ram, instructions }
+    }
+}
+
+/// Both families side by side, each with its usual projection.
+fn together(options: &TrainOptions, other: &TrainOptions) -> TrainOptions {
+    let of = |name: FamilyName| if options.families[0] == name { options } else { other };
+    let frequencies = |options: &TrainOptions| {
+        options.frequency.as_ref().and_then(|all| all.first().copied()).unwrap_or(1.0)
+    };
+    TrainOptions {
+        families: vec![options.families[0], other.families[0]],
+        projection: None,
+        frequency: Some(vec![frequencies(options), frequencies(other)]),
+        pool: of(FamilyName::Maxout).pool,
+        slot_bits: of(FamilyName::Bin).slot_bits,
+        linear: false,
+        candidates: None,
+        ..options.clone()
+    }
+}
+
+/// Three digits are enough, and what a user wants to read.
+fn digits(value: f64) -> f64 {
+    format!("{value:.2e}").parse().unwrap_or(value)
+}

@@ -1,0 +1,402 @@
+//! Refinement: the best candidates of the rungs are trained as models are, rounded, and
+//! judged by their blobs on rows that they have not seen. Then one thing after the other is
+//! changed in the best of them (loss, bits, frequency, a second family, features kept from
+//! a larger pool...), best first, as long as there is time.
+
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::budget::{GRAM, SPEED, feature_work};
+use super::folds::Folds;
+use super::halving::{Search, Searched};
+use super::inputs::Inputs;
+use super::moves::{Change, Sized};
+use super::rank::{Point, ranked, slowness};
+use crate::problem::Problem;
+use crate::progress::Progress;
+use crate::solve::Loss;
+use crate::train::{bank_plans, encode, fit_head};
+use crate::{Error, FamilyName, TrainOptions};
+use koan_data::Task;
+
+/// Ways to make features that are refined for each number of bytes, at most.
+const WAYS: usize = 7;
+/// Of one family, at most.
+const OF_A_FAMILY: usize = 2;
+/// Models that the time should be enough for; rows and bytes are cut until it is.
+const PLANNED: f64 = 14.0;
+/// Rows below which they are not cut, and held-out rows that are enough to judge by.
+const LEAST_ROWS: usize = 4000;
+const ENOUGH_ROWS: usize = 1500;
+/// A change that makes the loss so many times as large is not tried again.
+const WORSE: f64 = 1.05;
+/// Models this much worse than the best are left as they are.
+const FAR: f64 = 1.25;
+/// Share of all the work that one model may take.
+const MOST_SHARE: f64 = 0.12;
+/// Features below which they are not cut.
+const LEAST_COLUMNS: usize = 160;
+/// Features at most.
+pub(super) const MOST_COLUMNS: usize = 4096;
+/// Seconds that the last fit may take because more features fit than could be judged.
+const GROWN: f64 = 10.0;
+
+/// A model that was judged.
+#[derive(Clone, Debug)]
+pub(super) struct Refined {
+    pub point: Point,
+    /// The λ that its fits chose; none where another solver counts it in rows.
+    pub lambda: Option<f64>,
+    /// Whether what may be changed in it was tried.
+    expanded: bool,
+    /// What was changed to come here.
+    change: Change,
+}
+
+/// What refinement may spend.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Allowance {
+    /// Multiply-adds, as planned.
+    pub work: f64,
+    /// When what is under way is given up.
+    pub end: Option<Instant>,
+}
+
+/// The end of a search.
+pub(super) struct Refinement<'r> {
+    pub(super) search: &'r Search<'r>,
+    pub(super) inputs: Inputs,
+    folds: Folds,
+    left: f64,
+    /// What one model may take.
+    each: f64,
+    end: Option<Instant>,
+    /// Whether the clock ended it.
+    pub cut: bool,
+}
+
+impl<'r> Refinement<'r> {
+    /// Of what `search` found.
+    ///
+    /// # Errors
+    /// Data that cannot be divided into folds.
+    pub fn new(
+        search: &'r Search<'r>,
+        inputs: Inputs,
+        allowance: Allowance,
+    ) -> Result<Self, Error> {
+        let folds = Folds::new(search.problem.table, search.space.base.seed)?;
+        let Allowance { work, end } = allowance;
+        Ok(Self { search, inputs, folds, left: work, each: work, end, cut: false })
+    }
+
+    /// The models that were judged, for each number of bytes in `targets`, which have equal
+    /// parts of the time.
+    ///
+    /// # Errors
+    /// What training refuses.
+    pub fn run(&mut self, found: &Searched, targets: &[usize]) -> Result<Vec<Point>, Error> {
+        let (all, held) = (self.left, self.folds.held.clone());
+        let mut points = Vec::new();
+        for (number, &target) in targets.iter().enumerate() {
+            let rest = (targets.len() - number - 1) as f64 / targets.len() as f64;
+            self.folds.held.clone_from(&held);
+            self.folds = Folds::new(self.search.problem.table, self.search.space.base.seed)?;
+            points.extend(self.at(found, target, all * rest)?);
+        }
+        Ok(points)
+    }
+
+    /// The models of at most `target` bytes; `reserve` is the work that is left for others.
+    fn at(&mut self, found: &Searched, target: usize, reserve: f64) -> Result<Vec<Point>, Error> {
+        self.each = MOST_SHARE * (self.left - reserve);
+        let ways = self.ways(found, target);
+        let whole = target;
+        let target = self.fit_extent(&ways, target, self.left - reserve)?;
+        let mut seeds = Vec::new();
+        for options in &ways {
+            let bits = options.bits.unwrap_or(4);
+            seeds.extend(self.sized(options, bits, target)?);
+        }
+        if self.search.problem.task() == Task::Classification {
+            // It is the better one more often than not; the other is tried in the best.
+            for seed in &mut seeds {
+                seed.options.loss = Loss::Logistic;
+            }
+        }
+        let mut refined: Vec<Refined> = Vec::new();
+        let mut tried: Vec<TrainOptions> = Vec::new();
+        self.judge_all(seeds, &mut tried, &mut refined, reserve)?;
+        // Changes that made a model much worse are not tried in others.
+        let mut useless: Vec<Change> = Vec::new();
+        loop {
+            refined.sort_by(|a, b| a.point.value.total_cmp(&b.point.value));
+            let Some(best) = refined.iter().position(|refined| !refined.expanded) else { break };
+            refined[best].expanded = true;
+            // Far from the best: what is left to try there is not worth the time.
+            if refined[best].point.value > FAR * refined[0].point.value {
+                break;
+            }
+            let mut moves = self.moves(&refined, best, target)?;
+            moves.retain(|sized| !useless.contains(&sized.change));
+            let (before, parent) = (tried.len(), refined[best].point.value);
+            let known = refined.len();
+            self.judge_all(moves, &mut tried, &mut refined, reserve)?;
+            for child in &refined[known..] {
+                let graded = matches!(child.change, Change::Lambda | Change::Frequency);
+                if child.point.value > WORSE * parent && !graded {
+                    useless.push(child.change);
+                }
+            }
+            if self.cut || (tried.len() == before && self.left <= reserve) {
+                break;
+            }
+        }
+        let mut points: Vec<Point> = refined.iter().map(|refined| refined.point.clone()).collect();
+        let best = refined.iter().min_by(|a, b| a.point.value.total_cmp(&b.point.value));
+        if let Some(best) = best
+            && target < whole
+        {
+            points.extend(self.grown(best, whole)?);
+        }
+        Ok(points)
+    }
+
+    /// The best candidates of the rungs, of several families.
+    fn ways(&self, found: &Searched, target: usize) -> Vec<TrainOptions> {
+        let last = ranked(&found.entries, &[target]).into_iter().map(|i| &found.entries[i]);
+        let mut ways: Vec<TrainOptions> = Vec::new();
+        for (entry, left) in last.map(|e| (e, false)).chain(found.others.iter().map(|e| (e, true)))
+        {
+            let fitting = entry.points.iter().filter(|point| point.bytes <= target);
+            let Some(best) = fitting.min_by(|a, b| a.value.total_cmp(&b.value)) else { continue };
+            let options = &best.options;
+            let of_family = ways.iter().filter(|other| other.families == options.families).count();
+            let way = |options: &TrainOptions| {
+                let TrainOptions { projection, map, relevance, linear, .. } = options;
+                (options.families.clone(), *projection, *map, *relevance, *linear)
+            };
+            let known = ways.iter().any(|other| way(other) == way(options));
+            // Those that left early are there for the sake of their families.
+            let most = if left { 1 } else { OF_A_FAMILY };
+            if of_family < most && !known && ways.len() < WAYS {
+                let lambda = self.search.space.base.lambda;
+                ways.push(TrainOptions { lambda, ..options.clone() });
+            }
+        }
+        ways
+    }
+
+    /// Takes as many held-out parts and rows as there is time for, and where that is not
+    /// enough fewer bytes: the number of bytes that models are to be judged at.
+    fn fit_extent(
+        &mut self,
+        ways: &[TrainOptions],
+        target: usize,
+        work: f64,
+    ) -> Result<usize, Error> {
+        let mut judged = target;
+        let Some(way) = ways.first() else { return Ok(target) };
+        let bits = way.bits.unwrap_or(4);
+        let logistic = self.search.problem.task() == Task::Classification;
+        let loss = if logistic { Loss::Logistic } else { Loss::Squared };
+        while let Some(sized) = self.sized(way, bits, judged)? {
+            let each = self.work(&TrainOptions { loss, ..sized.options })?;
+            if PLANNED * each <= work {
+                break;
+            }
+            let rows = self.folds.rows();
+            let held = self.folds.parts[self.folds.held[0]].len();
+            let parts = self.folds.held.len();
+            if parts > 3 || (parts > 1 && held >= ENOUGH_ROWS) {
+                self.folds.held.pop();
+            } else if rows * 4 / 5 >= LEAST_ROWS {
+                self.folds = self.folds.sample(rows * 4 / 5);
+            } else if sized.columns > LEAST_COLUMNS {
+                let fewer = judged * 9 / 10;
+                if self.sized(way, bits, fewer)?.is_none() {
+                    break;
+                }
+                judged = fewer;
+            } else {
+                break;
+            }
+        }
+        Ok(judged)
+    }
+
+    /// The best model with all features that `target` bytes hold, where it was judged with
+    /// fewer of them for want of time: what is better small is taken to be better large.
+    fn grown(&self, best: &Refined, target: usize) -> Result<Option<Point>, Error> {
+        let point = &best.point;
+        let options = TrainOptions { candidates: None, ..point.options.clone() };
+        if point.options.candidates.is_some() {
+            return Ok(None);
+        }
+        let Some(large) = self.sized(&options, options.bits.unwrap_or(4), target)? else {
+            return Ok(None);
+        };
+        let Sized { options, bytes, ram, instructions, .. } = large;
+        let longest = GROWN * SPEED;
+        let work = self.work(&options)? / self.folds.rows() as f64;
+        let work = work * self.search.problem.table.rows() as f64;
+        let larger = bytes as f64 > 1.02 * point.bytes as f64 && work <= longest;
+        let value = point.value * (1.0 - f64::EPSILON.sqrt());
+        let grown = Point { options, bytes, ram, instructions, value, ..point.clone() };
+        Ok(larger.then_some(grown))
+    }
+
+    /// Multiply-adds of judging a model.
+    fn work(&self, options: &TrainOptions) -> Result<f64, Error> {
+        let problem = self.search.problem;
+        let banks = bank_plans(problem.table, options)?;
+        let columns: usize = banks.iter().map(crate::plan::BankPlan::columns).sum();
+        let (rows, outputs) = (self.folds.rows() as f64, problem.outputs as f64);
+        let k = columns as f64;
+        // A pool: its features, their Gram matrix, and leaving them out one by one.
+        let n = options.candidates.map_or(k, f64::from);
+        let each = feature_work(banks[0].family, problem.table.inputs as u16);
+        let selection = if options.candidates.is_some() { 2.5 * n.powi(3) } else { 0.0 };
+        // Fits for several λ, some of them rounded.
+        let rounding = k.powi(3) / 6.0 + 40.0 * outputs * k * k;
+        let fits = if options.lambda.is_some() { 2.0 } else { 4.0 };
+        let mut once = rows * n * (each + GRAM * n) + selection + fits * rounding;
+        let mut path = 0.0;
+        if options.loss != Loss::Squared {
+            // Passes over the features, preconditioned, and Gram matrices of weighted rows.
+            let pass = (rows + 1.5 * k) * k * outputs;
+            once += 80.0 * pass + 0.7 * rows * k * k;
+            path = 150.0 * pass + 1.2 * rows * k * k;
+        }
+        let path = if options.lambda.is_some() { 0.0 } else { path };
+        Ok(once * self.folds.held.len() as f64 + path)
+    }
+
+    /// Judges what was not `tried` yet, as far as there is work left above the `reserve`.
+    fn judge_all(
+        &mut self,
+        wanted: Vec<Sized>,
+        tried: &mut Vec<TrainOptions>,
+        refined: &mut Vec<Refined>,
+        reserve: f64,
+    ) -> Result<(), Error> {
+        let mut jobs = Vec::new();
+        for sized in wanted {
+            if tried.contains(&sized.options) {
+                continue;
+            }
+            let work = self.work(&sized.options)?;
+            // The first one is there whatever it takes.
+            let needed = refined.is_empty() && jobs.is_empty();
+            if work > (self.left - reserve).min(self.each) && !needed {
+                continue;
+            }
+            self.left -= work;
+            tried.push(sized.options.clone());
+            jobs.push(sized);
+        }
+        let first = refined.is_empty();
+        let late = || self.end.is_some_and(|end| Instant::now() >= end);
+        // The first part chooses λ for the others as well.
+        let mut judged: Vec<Vec<Judged>> = jobs
+            .par_iter()
+            .enumerate()
+            .with_max_len(1)
+            .map(|(job, sized)| {
+                if late() && !(first && job == 0) {
+                    return Ok(Vec::new());
+                }
+                let text = format!("judging a model of {} bytes", sized.bytes);
+                self.search.progress.phase(&text)?;
+                Ok(vec![self.judge(&sized.options, 0)?])
+            })
+            .collect::<Result<_, Error>>()?;
+        let rest: Vec<(usize, usize)> = (0..jobs.len())
+            .filter(|&job| !judged[job].is_empty())
+            .flat_map(|job| (1..self.folds.held.len()).map(move |number| (job, number)))
+            .collect();
+        let others: Vec<(usize, Option<Judged>)> = rest
+            .par_iter()
+            .with_max_len(1)
+            .map(|&(job, number)| {
+                if late() && !(first && job == 0) {
+                    return Ok((job, None));
+                }
+                let mut options = jobs[job].options.clone();
+                if !own_solver(&options) {
+                    options.lambda = Some(judged[job][0].lambda);
+                }
+                Ok((job, Some(self.judge(&options, number)?)))
+            })
+            .collect::<Result<_, Error>>()?;
+        for (job, other) in others {
+            judged[job].extend(other);
+        }
+        for (sized, judged) in jobs.into_iter().zip(judged) {
+            if judged.len() == self.folds.held.len() {
+                refined.push(self.refined(sized, &judged));
+            } else {
+                self.cut = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// A model that held-out part number `number` judges, fitted to all others.
+    fn judge(&self, options: &TrainOptions, number: usize) -> Result<Judged, Error> {
+        let problem = self.search.problem;
+        let specs = super::curve::specs(problem, options, &self.inputs)?;
+        let held = self.folds.held[number];
+        let spec = &specs[number.min(specs.len() - 1)];
+        let table = problem.table.select(&self.folds.fit_rows(held));
+        let fold = Problem::new(&table, options.balanced);
+        let fitted = fit_head(&fold, spec, options, &Progress::none())?;
+        let blob = encode(&fold, &fitted, &fitted.compensated, options, 0)?;
+        let table = problem.table.select(&self.folds.parts[held]);
+        Ok(Judged { scores: super::scores::of(&blob, &table)?, lambda: fitted.lambda })
+    }
+
+    /// The measure of a model on all held-out parts.
+    fn refined(&self, sized: Sized, judged: &[Judged]) -> Refined {
+        let (problem, metric) = (self.search.problem, self.search.metric);
+        let scores: Vec<f64> = judged.iter().flat_map(|part| part.scores.iter().copied()).collect();
+        let held = problem.table.select(&self.folds.held_rows());
+        let loss = metric.of_scores(&held, &scores);
+        let value = metric.smooth(&held, &scores, loss) * slowness(sized.instructions);
+        let Sized { options, bytes, ram, instructions, change, .. } = sized;
+        let lambda = (!own_solver(&options)).then(|| judged[0].lambda);
+        let point = Point { options, bytes, ram, instructions, square: value, loss, value };
+        Refined { point, lambda, expanded: false, change }
+    }
+
+    /// Learns the scales of the inputs that `options` need, if there is time; whether they
+    /// are there.
+    pub(super) fn learned(&mut self, options: &TrainOptions) -> Result<bool, Error> {
+        let (Some(true), Some(kind)) = (options.relevance, options.map) else { return Ok(true) };
+        if !self.inputs.has_learned(kind) {
+            let problem = self.search.problem;
+            let folds = Folds::new(problem.table, self.search.space.base.seed)?;
+            let work = crate::relevance::work(problem.table.inputs, problem.outputs);
+            let work = folds.held.len() as f64 * work;
+            if work > 0.2 * self.left {
+                return Ok(false);
+            }
+            self.left -= work;
+            self.inputs.learn(problem, kind, &folds, options.seed, self.search.progress)?;
+        }
+        Ok(true)
+    }
+}
+
+/// Whether bins alone are fitted by a solver of their own, whose λ counts rows.
+fn own_solver(options: &TrainOptions) -> bool {
+    let bins = matches!(options.families[..], [FamilyName::Bin]) && !options.linear;
+    bins && options.loss == Loss::Squared
+}
+
+/// What a held-out part says.
+struct Judged {
+    scores: Vec<f64>,
+    lambda: f64,
+}
