@@ -16,9 +16,7 @@ pub fn run(data: Option<&Path>) -> Result<()> {
     let scratch = tempfile::tempdir()?;
     let demo = koan(&["demo".into(), "-o".into(), text(&scratch.path().join("digits.koan"))])?;
     let table = demo.split("\n\n").nth(1).unwrap_or_default();
-    // Lines between rows take room and say nothing.
-    let rows: Vec<&str> = table.lines().filter(|line| !line.contains('─')).collect();
-    let block = format!("\n```text\n{}\n```\n", rows.join("\n").trim_end());
+    let block = format!("\n```text\n{table}\n```\n");
     replace(&root()?.join("README.md"), "demo", &block)?;
     replace(&root()?.join("README.md"), "cost", &crate::cost::run(false)?)?;
     replace(

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Result;
-use comfy_table::{CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
 use koan_data::digits;
 use koan_data::{SplitSize, Target, split};
 use koan_trainer::normalise::Kind;
@@ -15,6 +14,21 @@ use crate::files;
 use crate::out::say;
 use crate::output::{percent, write_whole};
 use crate::terminal::Terminal;
+
+/// The columns of the table.
+const HEADINGS: [&str; 7] =
+    ["family", "projection", "features", "bits", "blob bytes", "test error", "seconds"];
+/// Their widths, known before the first row is: each is printed when it has been trained.
+const WIDTHS: [usize; 7] = [7, 10, 8, 4, 10, 10, 7];
+
+/// A line of the table: names to the left, numbers to the right.
+fn line(cells: [&str; 7]) -> String {
+    let cell = |(column, (cell, width)): (usize, (&str, usize))| match column {
+        0 | 1 => format!(" {cell:<width$}"),
+        _ => format!(" {cell:>width$}"),
+    };
+    cells.into_iter().zip(WIDTHS).enumerate().map(cell).collect::<Vec<_>>().join("  ")
+}
 
 pub fn run(arguments: &Demo) -> Result<()> {
     let start = Instant::now();
@@ -31,19 +45,8 @@ pub fn run(arguments: &Demo) -> Result<()> {
         test_rows.len()
     )?;
 
-    let mut table = Table::new();
-    table.load_style(UTF8_HORIZONTAL_ONLY).set_header([
-        "family",
-        "projection",
-        "features",
-        "bits",
-        "blob bytes",
-        "test error",
-        "seconds",
-    ]);
-    for column in table.column_iter_mut().skip(2) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
+    say!("{}", line(HEADINGS))?;
+    say!("{}", "═".repeat(line(HEADINGS).len() + 1))?;
     let mut best: Option<Trained> = None;
     for family in FamilyName::ALL {
         let options = TrainOptions {
@@ -63,15 +66,16 @@ pub fn run(arguments: &Demo) -> Result<()> {
         let trained =
             train(&train_table, Some(&test_table), &options, Terminal::stderr().progress())?;
         let report = &trained.report;
-        table.add_row([
-            report.family.clone(),
-            report.projection.clone(),
-            report.features.to_string(),
-            report.bits.to_string(),
-            report.bytes.to_string(),
-            percent(report.error),
-            format!("{:.1}", report.seconds),
-        ]);
+        let row = [
+            &report.family,
+            &report.projection,
+            &report.features.to_string(),
+            &report.bits.to_string(),
+            &report.bytes.to_string(),
+            &percent(report.error),
+            &format!("{:.1}", report.seconds),
+        ];
+        say!("{}", line(row.map(String::as_str)))?;
         if best.as_ref().is_none_or(|best| report.error < best.report.error) {
             best = Some(trained);
         }
@@ -85,9 +89,8 @@ pub fn run(arguments: &Demo) -> Result<()> {
     if let Some(path) = &arguments.train_rows {
         write_whole(path, &csv_rows(&train_table)?)?;
     }
-    say!("{table}\n")?;
     say!(
-        "The best, {} ({} bytes), is written to {}.",
+        "\nThe best, {} ({} bytes), is written to {}.",
         best.report.family,
         best.report.bytes,
         arguments.output.display()

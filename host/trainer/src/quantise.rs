@@ -80,25 +80,30 @@ pub fn round(
     matrix: MatRef<'_, f64>,
     rounding: Rounding,
 ) -> Rounded {
-    let mut best: Option<Rounded> = None;
     let widest = banks.iter().map(|(_, width)| width.bits).max().unwrap_or(0);
     // From 8 bits on clipping does not pay: the top of the list is enough.
     let reaches = if widest >= 8 { &REACHES[..3] } else { &REACHES[..] };
-    for &reach in reaches {
-        let levels = steps(weights, banks, reach);
-        let column_levels = spread(banks, &levels);
-        let nearest: Vec<u32> =
-            weights.iter().zip(&column_levels).map(|(&w, l)| l.code(w)).collect();
-        let mut attempts = vec![nearest];
-        if rounding == Rounding::Compensated {
-            // A greedy order can lose against plain rounding on a hard problem,
-            // so the plain one stays in the race.
-            attempts.push(compensated(weights, &column_levels, factor));
-        }
-        for codes in attempts {
-            let excess = excess(weights, &column_levels, &codes, factor);
+    let levels: Vec<Vec<Levels>> =
+        reaches.iter().map(|&reach| steps(weights, banks, reach)).collect();
+    let columns: Vec<Vec<Levels>> = levels.iter().map(|levels| spread(banks, levels)).collect();
+    let nearest: Vec<Vec<u32>> = columns
+        .iter()
+        .map(|levels| weights.iter().zip(levels).map(|(&w, l)| l.code(w)).collect())
+        .collect();
+    let mut attempts = vec![(excesses(weights, &columns, &nearest, factor), nearest)];
+    if rounding == Rounding::Compensated {
+        // A greedy order can lose against plain rounding on a hard problem,
+        // so the plain one stays in the race.
+        let compensated = compensated(weights, &columns, factor);
+        attempts.push((excesses(weights, &columns, &compensated, factor), compensated));
+    }
+    let mut best: Option<Rounded> = None;
+    for (reach, levels) in levels.iter().enumerate() {
+        for (excesses, codes) in &attempts {
+            let excess = excesses[reach];
             if best.as_ref().is_none_or(|best| excess < best.excess) {
-                best = Some(Rounded { codes, levels: levels.clone(), excess });
+                best =
+                    Some(Rounded { codes: codes[reach].clone(), levels: levels.clone(), excess });
             }
         }
     }
@@ -106,7 +111,8 @@ pub fn round(
     if rounding == Rounding::Compensated {
         let column_levels = spread(banks, &best.levels);
         descend(weights, &column_levels, &mut best.codes, matrix);
-        best.excess = excess(weights, &column_levels, &best.codes, factor);
+        let codes = std::slice::from_ref(&best.codes);
+        best.excess = excesses(weights, &[column_levels], codes, factor)[0];
     }
     best
 }
@@ -131,32 +137,60 @@ fn spread(banks: &[(usize, Width)], levels: &[Levels]) -> Vec<Levels> {
     banks.iter().zip(levels).flat_map(|(&(n, _), &l)| std::iter::repeat_n(l, n)).collect()
 }
 
-/// Rounds from the last column to the first, each time against what is left.
-fn compensated(weights: &[f64], levels: &[Levels], factor: MatRef<'_, f64>) -> Vec<u32> {
-    let mut codes = vec![0; weights.len()];
-    let mut errors = vec![0.0; weights.len()];
+/// For each reach a number: they go side by side through the factor, which is read once.
+type Lanes = [f64; REACHES.len()];
+
+/// Σ column·errors of each lane, in the order of the rows.
+fn products(column: impl Iterator<Item = f64>, errors: &[Lanes]) -> Lanes {
+    let mut sums = [0.0; REACHES.len()];
+    for (entry, errors) in column.zip(errors) {
+        for (sum, error) in sums.iter_mut().zip(errors) {
+            *sum += entry * error;
+        }
+    }
+    sums
+}
+
+/// Rounds from the last column to the first, each time against what is left, with each
+/// of the `levels`.
+fn compensated(weights: &[f64], levels: &[Vec<Levels>], factor: MatRef<'_, f64>) -> Vec<Vec<u32>> {
+    let mut codes = vec![vec![0; weights.len()]; levels.len()];
+    let mut errors = vec![[0.0; REACHES.len()]; weights.len()];
     for i in (0..weights.len()).rev() {
         let column = factor.col(i);
-        let carried: f64 = (i + 1..weights.len()).map(|k| column[k] * errors[k]).sum();
-        // Zero of (Lᵀe)_i = L_ii·(w − w*) + carried.
-        let wanted = weights[i] - carried / column[i];
-        codes[i] = levels[i].code(wanted);
-        errors[i] = levels[i].weight(codes[i]) - weights[i];
+        let rest = column.get(i + 1..).iter().copied();
+        let carried = products(rest, &errors[i + 1..]);
+        for (lane, levels) in levels.iter().enumerate() {
+            // Zero of (Lᵀe)_i = L_ii·(w − w*) + carried.
+            let wanted = weights[i] - carried[lane] / column[i];
+            codes[lane][i] = levels[i].code(wanted);
+            errors[i][lane] = levels[i].weight(codes[lane][i]) - weights[i];
+        }
     }
     codes
 }
 
-/// eᵀHe = ‖Lᵀe‖².
-fn excess(weights: &[f64], levels: &[Levels], codes: &[u32], factor: MatRef<'_, f64>) -> f64 {
-    let errors: Vec<f64> =
-        (0..weights.len()).map(|k| levels[k].weight(codes[k]) - weights[k]).collect();
-    (0..weights.len())
-        .map(|i| {
-            let column = factor.col(i);
-            let sum: f64 = (i..weights.len()).map(|k| column[k] * errors[k]).sum();
-            sum * sum
-        })
-        .sum()
+/// eᵀHe = ‖Lᵀe‖², for each of the `levels` and their codes.
+fn excesses(
+    weights: &[f64],
+    levels: &[Vec<Levels>],
+    codes: &[Vec<u32>],
+    factor: MatRef<'_, f64>,
+) -> Lanes {
+    let mut errors = vec![[0.0; REACHES.len()]; weights.len()];
+    for (lane, (levels, codes)) in levels.iter().zip(codes).enumerate() {
+        for (k, errors) in errors.iter_mut().enumerate() {
+            errors[lane] = levels[k].weight(codes[k]) - weights[k];
+        }
+    }
+    let mut excesses = [0.0; REACHES.len()];
+    for i in 0..weights.len() {
+        let sums = products(factor.col(i).get(i..).iter().copied(), &errors[i..]);
+        for (excess, sum) in excesses.iter_mut().zip(sums) {
+            *excess += sum * sum;
+        }
+    }
+    excesses
 }
 
 /// Moves single weights to better levels until none moves (or 20 sweeps).

@@ -86,3 +86,19 @@ fn the_first_line_is_enough() {
     assert_eq!(said, "");
     assert_eq!(child.wait().unwrap().signal(), Some(SIGPIPE));
 }
+
+/// A family's row is there when the family has been trained, not when all have.
+#[test]
+fn the_demo_prints_row_by_row() {
+    let folder = Folder::new();
+    let mut child = command(&folder, "demo").stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let lines: Vec<String> = lines.take(5).map(Result::unwrap).collect();
+    assert!(child.try_wait().unwrap().is_none());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(lines[2].starts_with(" family "), "{lines:?}");
+    let (heading, row) = (lines[2].chars().count(), lines[4].chars().count());
+    assert!(lines[4].starts_with(" fourier ") && row == heading, "{lines:?}");
+    assert!(!folder.path("digits.koan").exists());
+}

@@ -227,7 +227,18 @@ fn npy_headers_and_ends() {
     }
     let cut = b"\x93NUMPY\x01\0\x10\0{{{{{{{{{{{{{{{{";
     let error = read_text(cut, &regression()).unwrap_err();
-    assert_eq!(error, "t.csv: a header of 16 brackets within each other");
+    assert_eq!(error, "t.csv: a header of more than 4 brackets within each other");
+    let wide = npy(&header.replace("<f8", "<U99999999"), &numbers);
+    let error = read_text(wide, &regression()).unwrap_err();
+    assert_eq!(error, "t.csv: texts of 399999996 bytes; at most 33554432 are read");
+    let many = npy(&header.replace("(2, 2)", "(4294967296, 4294967296)"), &numbers);
+    let error = read_text(many, &regression()).unwrap_err();
+    assert!(error.ends_with("has more elements than there can be"), "{error}");
+    for (bytes, element) in [(&b"\xff"[..], "|S1"), (&[0, 0xd8, 0, 0], "<U1"), (&[2], "|b1")] {
+        let one = header.replace("<f8", element).replace("(2, 2)", "(1, 2)");
+        let error = read_text(npy(&one, &bytes.repeat(2)), &regression()).unwrap_err();
+        assert!(error.contains("t.csv") && !error.contains("ends within"), "{error}");
+    }
     let version_3 = b"\x93NUMPY\x03\0\xff\xff\xff\xff{}";
     let error = read_text(version_3, &regression()).unwrap_err();
     assert!(error.contains("a header of 4294967295 bytes"), "{error}");

@@ -3,17 +3,17 @@
 //! The first axis counts rows; the others are flattened into columns. Arrays of
 //! one axis in an archive are columns that have the array's name.
 
-use std::cell::RefCell;
-use std::io::{self, Cursor, Read, Write};
-use std::rc::Rc;
+mod header;
 
-use npyz::{DType, NpyFile, Order, TypeChar};
+use std::io::{self, Cursor, Read, Write};
+
 use zip::ZipArchive;
 
 use super::error::DataError;
 use super::open::{Input, Origin, Seekable};
 use super::records::{Known, Record, Source};
-use super::{MAX_INPUTS, ReadOptions};
+use super::{MAX_INPUTS, MAX_LINE, ReadOptions};
+use header::{Header, Kind};
 
 /// One element, as text is made of it.
 enum Element {
@@ -24,120 +24,100 @@ enum Element {
     Text(String),
 }
 
-type Elements<'r> = Box<dyn Iterator<Item = io::Result<Element>> + 'r>;
-
-/// Bytes of a header, at most; those of plain arrays have some hundred.
-const MAX_HEADER: usize = 1 << 16;
-/// Brackets within each other in a header, at most: the axes within the whole take two.
-const MAX_NESTING: usize = 4;
-
-/// A reader that is asked for what is left when others are done with it.
-#[derive(Clone)]
-struct Shared<'r>(Rc<RefCell<Box<dyn Read + 'r>>>);
-
-impl Read for Shared<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.borrow_mut().read(buffer)
-    }
-}
-
-/// The array from its start, its header being one that the parser is quick with: it takes
-/// twice as long for every bracket within another.
-fn with_checked_header<'r>(mut reader: impl Read + 'r) -> Result<Shared<'r>, String> {
-    let unread = |e: io::Error| e.to_string();
-    let mut start = Vec::new();
-    // Magic, version and length; of version 1 the length has 2 bytes, later 4.
-    (&mut reader).take(10).read_to_end(&mut start).map_err(unread)?;
-    let length = match start[..] {
-        [.., 1, _, low, high] if start.len() == 10 => usize::from(low) | usize::from(high) << 8,
-        [.., _, _, _, _] if start.len() == 10 => {
-            (&mut reader).take(2).read_to_end(&mut start).map_err(unread)?;
-            let length = start.last_chunk::<4>().filter(|_| start.len() == 12);
-            length.map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize)
-        }
-        _ => return Err("the file ends within the header".into()),
-    };
-    if length > MAX_HEADER {
-        return Err(format!("a header of {length} bytes; at most {MAX_HEADER} are read"));
-    }
-    let begin = start.len();
-    (&mut reader).take(length as u64).read_to_end(&mut start).map_err(unread)?;
-    if start.len() < begin + length {
-        return Err("the file ends within the header".into());
-    }
-    let (mut depth, mut deepest, mut quote) = (0usize, 0, None);
-    for &byte in &start[begin..] {
-        match (quote, byte) {
-            (None, b'\'' | b'"') => quote = Some(byte),
-            (Some(open), _) if open == byte => quote = None,
-            (None, b'{' | b'[' | b'(') => depth += 1,
-            (None, b'}' | b']' | b')') => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        deepest = deepest.max(depth);
-    }
-    if deepest > MAX_NESTING {
-        return Err(format!("a header of {deepest} brackets within each other"));
-    }
-    Ok(Shared(Rc::new(RefCell::new(Box::new(Cursor::new(start).chain(reader))))))
-}
-
 /// The elements of an array, row after row.
 struct Array<'r> {
     name: String,
     shape: Vec<u64>,
     text: bool,
-    elements: Elements<'r>,
-    /// What is left of the file.
-    rest: Shared<'r>,
+    elements: Elements,
+    reader: Box<dyn Read + 'r>,
+}
+
+/// Where the next element comes from.
+enum Elements {
+    /// The file, which has them in this order.
+    Stored {
+        element: header::Element,
+        left: u64,
+        bytes: Vec<u8>,
+    },
+    Ordered(std::vec::IntoIter<Option<Element>>),
+}
+
+impl Elements {
+    fn next(&mut self, reader: &mut dyn Read) -> io::Result<Option<Element>> {
+        match self {
+            Elements::Stored { left: 0, .. } => Ok(None),
+            Elements::Stored { element, left, bytes } => {
+                *left -= 1;
+                reader.read_exact(bytes)?;
+                Element::from_bytes(*element, bytes).map(Some)
+            }
+            Elements::Ordered(elements) => Ok(elements.next().flatten()),
+        }
+    }
+}
+
+impl Element {
+    fn from_bytes(stored: header::Element, bytes: &[u8]) -> io::Result<Element> {
+        let bad = |problem: &str| io::Error::new(io::ErrorKind::InvalidData, problem);
+        let text = |text: &str| Element::Text(text.trim_end_matches('\0').to_owned());
+        match stored.kind {
+            Kind::Bytes => {
+                let utf8 = std::str::from_utf8(bytes).map_err(|_| bad("a text that is not UTF-8"));
+                return utf8.map(text);
+            }
+            Kind::Points => {
+                let points: Option<String> = bytes
+                    .chunks_exact(4)
+                    .map(|point| char::from_u32(number(stored, point) as u32))
+                    .collect();
+                return points.as_deref().map(text).ok_or(bad("a text that is not Unicode"));
+            }
+            _ => {}
+        }
+        let bits = number(stored, bytes);
+        Ok(match (stored.kind, stored.size) {
+            (Kind::Boolean, _) if bits > 1 => return Err(bad("a boolean that is neither 0 nor 1")),
+            (Kind::Signed, 1) => Element::Signed((bits as i8).into()),
+            (Kind::Signed, 2) => Element::Signed((bits as i16).into()),
+            (Kind::Signed, 4) => Element::Signed((bits as i32).into()),
+            (Kind::Signed, _) => Element::Signed(bits as i64),
+            (Kind::Float, 4) => Element::Single(f32::from_bits(bits as u32)),
+            (Kind::Float, _) => Element::Double(f64::from_bits(bits)),
+            _ => Element::Unsigned(bits),
+        })
+    }
+}
+
+/// At most eight bytes as a number, without regard to a sign.
+fn number(stored: header::Element, bytes: &[u8]) -> u64 {
+    let append = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
+    if stored.big { bytes.iter().fold(0, append) } else { bytes.iter().rev().fold(0, append) }
 }
 
 impl<'r> Array<'r> {
-    fn new(name: &str, reader: impl Read + 'r) -> Result<Array<'r>, String> {
-        let rest = with_checked_header(reader)?;
-        let file = NpyFile::new(rest.clone()).map_err(|e| e.to_string())?;
-        let DType::Plain(kind) = file.dtype() else {
-            return Err("a structured array; plain arrays are read".into());
-        };
-        let shape = file.shape().to_vec();
+    fn new(name: &str, mut reader: impl Read + 'r) -> Result<Array<'r>, String> {
+        let Header { element, fortran, shape } = header::read(&mut reader)?;
         if shape.is_empty() {
             return Err("an array without axes has no rows".into());
         }
-        let order = file.order();
-        let text = matches!(kind.type_char(), TypeChar::UnicodeStr | TypeChar::ByteStr);
-        let unread = |e: npyz::DTypeError| e.to_string();
-        macro_rules! elements {
-            ($type:ty, $variant:ident) => {{
-                let data = file.data::<$type>().map_err(unread)?;
-                Box::new(data.map(|item| item.map(|v| Element::$variant(v.into()))))
-            }};
+        if element.size > MAX_LINE {
+            return Err(format!("texts of {} bytes; at most {MAX_LINE} are read", element.size));
         }
-        let elements: Elements<'r> = match (kind.type_char(), kind.size_field()) {
-            (TypeChar::Bool, _) => {
-                let data = file.data::<bool>().map_err(unread)?;
-                Box::new(data.map(|item| item.map(|v| Element::Unsigned(v.into()))))
-            }
-            (TypeChar::Int, 1) => elements!(i8, Signed),
-            (TypeChar::Int, 2) => elements!(i16, Signed),
-            (TypeChar::Int, 4) => elements!(i32, Signed),
-            (TypeChar::Int, 8) => elements!(i64, Signed),
-            (TypeChar::Uint, 1) => elements!(u8, Unsigned),
-            (TypeChar::Uint, 2) => elements!(u16, Unsigned),
-            (TypeChar::Uint, 4) => elements!(u32, Unsigned),
-            (TypeChar::Uint, 8) => elements!(u64, Unsigned),
-            (TypeChar::Float, 4) => elements!(f32, Single),
-            (TypeChar::Float, 8) => elements!(f64, Double),
-            (TypeChar::UnicodeStr | TypeChar::ByteStr, _) => elements!(String, Text),
-            _ => {
-                return Err(format!(
-                    "elements of type {}; booleans, integers, 32- and 64-bit floats and texts \
-                     are read",
-                    file.dtype().descr()
-                ));
-            }
+        let left = if shape.contains(&0) {
+            Some(0)
+        } else {
+            shape.iter().try_fold(1u64, |product, &axis| product.checked_mul(axis))
         };
-        let mut array = Array { name: name.to_owned(), shape, text, elements, rest };
-        if order == Order::Fortran && array.shape.len() > 1 {
+        let Some(left) = left else {
+            return Err(format!("an array of {shape:?} has more elements than there can be"));
+        };
+        let text = matches!(element.kind, Kind::Bytes | Kind::Points);
+        let elements = Elements::Stored { element, left, bytes: vec![0; element.size] };
+        let reader = Box::new(reader);
+        let mut array = Array { name: name.to_owned(), shape, text, elements, reader };
+        if fortran && array.shape.len() > 1 {
             array.transpose()?;
         }
         Ok(array)
@@ -150,7 +130,7 @@ impl<'r> Array<'r> {
     /// Checks that no bytes follow the elements that have been read.
     fn finish(&mut self, origin: &Origin) -> Result<(), DataError> {
         let mut next = Vec::new();
-        let read = self.rest.by_ref().take(1).read_to_end(&mut next);
+        let read = self.reader.by_ref().take(1).read_to_end(&mut next);
         if read.map_err(|e| origin.read_error(e))? == 0 {
             return Ok(());
         }
@@ -167,10 +147,14 @@ impl<'r> Array<'r> {
     /// Brings an array that was stored column after column into row order, in
     /// memory.
     fn transpose(&mut self) -> Result<(), String> {
-        let read: io::Result<Vec<Element>> =
-            std::mem::replace(&mut self.elements, Box::new(std::iter::empty())).collect();
-        let mut all: Vec<Option<Element>> =
-            read.map_err(|e| e.to_string())?.into_iter().map(Some).collect();
+        let mut all = Vec::new();
+        let problem = |error: io::Error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => "the file ends within the array".to_owned(),
+            _ => error.to_string(),
+        };
+        while let Some(element) = self.elements.next(&mut self.reader).map_err(problem)? {
+            all.push(Some(element));
+        }
         let sizes: Vec<usize> = self.shape.iter().map(|&n| n as usize).collect();
         let mut ordered = Vec::with_capacity(all.len());
         for mut index in 0..all.len() {
@@ -182,9 +166,9 @@ impl<'r> Array<'r> {
                 place += index % size * stride;
                 index /= size;
             }
-            ordered.extend(all[place].take());
+            ordered.push(all[place].take());
         }
-        self.elements = Box::new(ordered.into_iter().map(Ok));
+        self.elements = Elements::Ordered(ordered.into_iter());
         Ok(())
     }
 }
@@ -245,9 +229,9 @@ impl Source for Arrays<'_> {
         record.clear();
         for (array, &width) in self.arrays.iter_mut().zip(&self.widths) {
             for _ in 0..width {
-                let element = match array.elements.next() {
-                    Some(Ok(element)) => element,
-                    Some(Err(e)) if e.kind() != io::ErrorKind::UnexpectedEof => {
+                let element = match array.elements.next(&mut array.reader) {
+                    Ok(Some(element)) => element,
+                    Err(e) if e.kind() != io::ErrorKind::UnexpectedEof => {
                         return Err(self.origin.read_error(e));
                     }
                     _ => {
@@ -318,8 +302,7 @@ pub(crate) fn open_archive<'r>(
     let files: Result<Vec<String>, _> =
         archive.file_names().map(|name| name.map(|name| name.into_owned())).collect();
     let files = files.map_err(|e| malformed(e.to_string()))?;
-    let there: Vec<&str> =
-        files.iter().filter_map(|f| npyz::npz::array_name_from_file_name(f)).collect();
+    let there: Vec<&str> = files.iter().filter_map(|file| file.strip_suffix(".npy")).collect();
     let wanted: Vec<&str> = if options.arrays.is_empty() {
         there.clone()
     } else {
@@ -331,7 +314,7 @@ pub(crate) fn open_archive<'r>(
             let there = there.join(", ");
             return Err(malformed(format!("no array `{name}`; there are {there}")));
         }
-        let file = npyz::npz::file_name_from_array_name(name);
+        let file = format!("{name}.npy");
         let in_array = |problem: String| malformed(format!("array `{name}`: {problem}"));
         let mut contents = Vec::new();
         let mut member = archive.by_name(&file).map_err(|e| in_array(e.to_string()))?;
