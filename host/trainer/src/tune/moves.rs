@@ -235,6 +235,6 @@ fn together(options: &TrainOptions, other: &TrainOptions) -> TrainOptions {
 }
 
 /// Three digits are enough, and what a user wants to read.
-fn digits(value: f64) -> f64 {
+pub(super) fn digits(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }

@@ -11,7 +11,7 @@ use super::budget::{GRAM, SPEED, feature_work};
 use super::folds::Folds;
 use super::halving::{Search, Searched};
 use super::inputs::Inputs;
-use super::moves::{Change, Sized};
+use super::moves::{Change, Sized, digits};
 use super::rank::{Point, ranked, slowness};
 use crate::problem::Problem;
 use crate::progress::Progress;
@@ -153,6 +153,15 @@ impl<'r> Refinement<'r> {
                 break;
             }
         }
+        // The λ that was chosen on the way is kept: the last fit need not choose again. It is
+        // relative to the rows, of which there will be more.
+        let held = self.folds.parts[self.folds.held[0]].len();
+        let share = (self.folds.rows() - held) as f64 / self.search.problem.table.rows() as f64;
+        for Refined { point, lambda, .. } in &mut refined {
+            if self.search.space.base.lambda.is_none() {
+                point.options.lambda = lambda.map(|lambda| digits(lambda * share));
+            }
+        }
         let mut points: Vec<Point> = refined.iter().map(|refined| refined.point.clone()).collect();
         let best = refined.iter().min_by(|a, b| a.point.value.total_cmp(&b.point.value));
         if let Some(best) = best
@@ -237,7 +246,12 @@ impl<'r> Refinement<'r> {
         let Some(large) = self.sized(&options, options.bits.unwrap_or(4), target)? else {
             return Ok(None);
         };
-        let Sized { options, bytes, ram, instructions, .. } = large;
+        let Sized { mut options, bytes, ram, instructions, .. } = large;
+        if self.search.space.base.lambda.is_none() {
+            // Of more features each is to have the smaller weight.
+            let more = large.columns as f64 / self.columns(&point.options)? as f64;
+            options.lambda = options.lambda.map(|lambda| digits(lambda * more));
+        }
         let longest = GROWN * SPEED;
         let work = self.work(&options)? / self.folds.rows() as f64;
         let work = work * self.search.problem.table.rows() as f64;
@@ -247,11 +261,17 @@ impl<'r> Refinement<'r> {
         Ok(larger.then_some(grown))
     }
 
+    /// Columns of a model's head.
+    fn columns(&self, options: &TrainOptions) -> Result<usize, Error> {
+        let banks = bank_plans(self.search.problem.table, options)?;
+        Ok(banks.iter().map(crate::plan::BankPlan::columns).sum())
+    }
+
     /// Multiply-adds of judging a model.
     fn work(&self, options: &TrainOptions) -> Result<f64, Error> {
         let problem = self.search.problem;
         let banks = bank_plans(problem.table, options)?;
-        let columns: usize = banks.iter().map(crate::plan::BankPlan::columns).sum();
+        let columns = self.columns(options)?;
         let (rows, outputs) = (self.folds.rows() as f64, problem.outputs as f64);
         let k = columns as f64;
         // A pool: its features, their Gram matrix, and leaving them out one by one.
