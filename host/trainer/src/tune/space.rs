@@ -12,6 +12,8 @@ use koan_data::{Shape, Table};
 
 /// Inputs up to which dense projections are candidates beside the transform.
 const DENSE_INPUTS: usize = 128;
+/// Frequencies beyond which nothing is new.
+const SENSIBLE: std::ops::RangeInclusive<f64> = 0.01..=100.0;
 /// Inputs from which the transform is a candidate.
 const HADAMARD_INPUTS: usize = 8;
 /// Inputs up to which grids over all of them are.
@@ -113,7 +115,7 @@ impl Space {
     }
 
     /// The same way with a frequency that is `factor` times as large; none where
-    /// it is given or means nothing.
+    /// it is given, means nothing, or leaves what makes sense.
     #[must_use]
     pub fn with_frequency(&self, options: &TrainOptions, factor: f64) -> Option<TrainOptions> {
         let means =
@@ -123,7 +125,10 @@ impl Space {
         }
         // Three digits are enough, and what a user wants to read.
         let round = |b: f64| (b * factor * 1e3).round() / 1e3;
-        let frequency = options.frequency.as_ref()?.iter().map(|&b| round(b)).collect();
+        let frequency: Vec<f64> = options.frequency.as_ref()?.iter().map(|&b| round(b)).collect();
+        if !frequency.iter().all(|frequency| SENSIBLE.contains(frequency)) {
+            return None;
+        }
         Some(TrainOptions { frequency: Some(frequency), ..options.clone() })
     }
 
@@ -270,6 +275,9 @@ mod tests {
         assert_eq!(candidates.len(), 1);
         assert_eq!(candidates[0].frequency, base.frequency);
         assert_eq!(space.with_frequency(&candidates[0], 2.0), None);
+        let open = Space { base: TrainOptions { frequency: None, ..base }, ..space.clone() };
+        assert!(open.with_frequency(&candidates[0], 2.0).is_some());
+        assert_eq!(open.with_frequency(&candidates[0], 1e3), None, "nothing is new there");
         assert_eq!(space.with_relevance(&candidates[0], 64), None);
     }
 }
