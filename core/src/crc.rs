@@ -2,23 +2,12 @@
 
 use crate::bytes::u32_at;
 
-const fn table() -> [u32; 16] {
-    let mut table = [0u32; 16];
-    let mut i = 0;
-    while i < 16 {
-        let mut value = i as u32;
-        let mut bit = 0;
-        while bit < 4 {
-            value = (value >> 1) ^ (0xedb8_8320 & (0u32.wrapping_sub(value & 1)));
-            bit += 1;
-        }
-        table[i] = value;
-        i += 1;
-    }
-    table
-}
-
-const TABLE: [u32; 16] = table();
+/// What the 16 nibbles come to.
+#[rustfmt::skip]
+const TABLE: [u32; 16] = [
+    0x0000_0000, 0x1db7_1064, 0x3b6e_20c8, 0x26d9_30ac, 0x76dc_4190, 0x6b6b_51f4, 0x4db2_6158, 0x5005_713c,
+    0xedb8_8320, 0xf00f_9344, 0xd6d6_a3e8, 0xcb61_b38c, 0x9b64_c2b0, 0x86d3_d2d4, 0xa00a_e278, 0xbdbd_f21c,
+];
 
 /// A running CRC-32.
 #[derive(Clone, Copy)]

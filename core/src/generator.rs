@@ -140,34 +140,26 @@ mod narrow {
         high ^ (middle << 32 | u64::from(low as u32))
     }
 
-    /// The 64-bit product of two 32-bit numbers.
-    #[cfg(not(all(target_arch = "arm", not(target_has_atomic = "32"))))]
+    /// The 64-bit product of two 32-bit numbers; ARMv6-M multiplies to 32 bits only.
     #[inline]
     fn product(a: u32, b: u32) -> u64 {
+        if cfg!(all(target_arch = "arm", not(target_has_atomic = "32"))) {
+            return product_of_halves(a, b);
+        }
         u64::from(a) * u64::from(b)
     }
 
-    /// The same on ARMv6-M, which multiplies to 32 bits only.
-    #[cfg(all(target_arch = "arm", not(target_has_atomic = "32")))]
+    /// The same from 16-bit halves.
     #[inline]
-    fn product(a: u32, b: u32) -> u64 {
-        halves::product(a, b)
-    }
-
-    #[cfg(any(test, all(target_arch = "arm", not(target_has_atomic = "32"))))]
-    pub(super) mod halves {
-        /// The 64-bit product of two 32-bit numbers from 16-bit halves.
-        #[inline]
-        pub(in super::super) fn product(a: u32, b: u32) -> u64 {
-            let (a0, a1) = (a & 0xffff, a >> 16);
-            let (b0, b1) = (b & 0xffff, b >> 16);
-            let low = a0 * b0;
-            // Neither sum exceeds (2^16 - 1)^2 + 2^16 - 1.
-            let cross = a0 * b1 + (low >> 16);
-            let middle = a1 * b0 + (cross & 0xffff);
-            let high = a1 * b1 + (cross >> 16) + (middle >> 16);
-            u64::from(high) << 32 | u64::from(middle << 16 | low & 0xffff)
-        }
+    pub(super) fn product_of_halves(a: u32, b: u32) -> u64 {
+        let (a0, a1) = (a & 0xffff, a >> 16);
+        let (b0, b1) = (b & 0xffff, b >> 16);
+        let low = a0 * b0;
+        // Neither sum exceeds (2^16 - 1)^2 + 2^16 - 1.
+        let cross = a0 * b1 + (low >> 16);
+        let middle = a1 * b0 + (cross & 0xffff);
+        let high = a1 * b1 + (cross >> 16) + (middle >> 16);
+        u64::from(high) << 32 | u64::from(middle << 16 | low & 0xffff)
     }
 }
 
@@ -243,9 +235,9 @@ mod tests {
             assert_eq!(wyhash::final3::wyrng(&mut wide), narrow::wyrng(&mut narrow));
             assert_eq!(wide, narrow);
             let (a, b) = (state as u32, (state >> 32) as u32);
-            assert_eq!(narrow::halves::product(a, b), u64::from(a) * u64::from(b));
+            assert_eq!(narrow::product_of_halves(a, b), u64::from(a) * u64::from(b));
         }
-        assert_eq!(narrow::halves::product(!0, !0), 0xffff_fffe_0000_0001);
+        assert_eq!(narrow::product_of_halves(!0, !0), 0xffff_fffe_0000_0001);
     }
 
     #[test]

@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn nan_is_the_offset_and_infinities_saturate() {
         for log in [false, true] {
-            let map = InputMap { offset: 3, shift: 0, log, mult: 255 };
+            let map = InputMap { offset: 3 << 16, shift: 16, log, mult: 255 };
             assert_eq!(f32::NAN.quantise(&map, 32767, true), 0);
             assert_eq!(f32::INFINITY.quantise(&map, 32767, true), 32767);
             assert_eq!(f32::NEG_INFINITY.quantise(&map, 20000, true), -20000);

@@ -59,7 +59,7 @@ fn describe(model: &Model<'_>) -> usize {
     seen += model.map_bytes()
         + usize::from(model.map_per_input() | model.gain_per_input())
         + usize::from(model.score_scale() > 0.0);
-    seen += model.first_bank().map_or(0, |bank| bank.row_bytes());
+    seen += model.banks().next().map_or(0, |bank| bank.row_bytes());
     for index in [0, 1, model.inputs(), 300, 65_535, usize::MAX] {
         seen += usize::from(model.input_map(index).mult);
         seen += model.class_name(index).map_or(0, str::len);

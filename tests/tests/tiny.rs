@@ -35,7 +35,7 @@ fn the_model_tells_left_from_right() {
     let blob = blob().unwrap();
     let model = Model::parse(&blob).unwrap();
     assert_eq!((model.task(), model.inputs(), model.outputs()), (Task::Classification, 2, 1));
-    let bank = model.first_bank().unwrap();
+    let bank = model.banks().next().unwrap();
     assert_eq!((bank.family, bank.law, bank.width.bits), (Family::Fourier, Law::Gaussian, 4));
     let mut predictor = predictor(&blob).unwrap();
     predictor.self_test().unwrap();

@@ -65,6 +65,7 @@ impl Family {
 
 /// Where a bank's random numbers come from, for all inputs or for a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Law {
     /// No draw: the linear family, or a group of inputs that is left out.
     None = 0,

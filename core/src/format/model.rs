@@ -248,12 +248,6 @@ impl<'a> Model<'a> {
         array
     }
 
-    /// The first bank; every model has one.
-    #[must_use]
-    pub fn first_bank(&self) -> Option<Bank<'a>> {
-        self.banks().next()
-    }
-
     /// Whether each input has a map of its own.
     #[must_use]
     pub const fn map_per_input(&self) -> bool {

@@ -58,8 +58,7 @@ impl<'a> Model<'a> {
         if needed > limits.memory {
             return Err(Error::Limit { what: "memory", needed, limit: limits.memory });
         }
-        // Field by field, which needs no routine that copies memory.
-        Ok(Self::from_words(blob, model.to_words()))
+        Ok(model)
     }
 
     /// [`Model::parse`] for bindings to a language that has a CRC-32 of its own: does not

@@ -29,7 +29,7 @@ pub fn describe(model: &Model<'_>) {
     let _ = (model.seed(), model.check_word(), model.golden_digest(), model.map_bytes());
     let _ = (model.map_per_input(), model.gain_per_input(), model.input_limit());
     let _ = (model.score_scale(), model.weight_bytes(), model.notes(), model.calibration());
-    let _ = (model.needs().to_string(), model.first_bank(), model.bank_count());
+    let _ = (model.needs().to_string(), model.bank_count());
     let golden = model.golden();
     for index in [0, 1, 7, model.inputs(), golden.count(), 65_535, usize::MAX] {
         let _ = (model.input_map(index), model.class_name(index), model.bias(index));
