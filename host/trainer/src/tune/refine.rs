@@ -243,8 +243,18 @@ impl<'r> Refinement<'r> {
         if point.options.candidates.is_some() {
             return Ok(None);
         }
-        let Some(large) = self.sized(&options, options.bits.unwrap_or(4), target)? else {
-            return Ok(None);
+        let parts = self.folds.held.len() as f64;
+        let rows = self.search.problem.table.rows() as f64 / self.folds.rows() as f64;
+        let mut room = target;
+        let large = loop {
+            let sized = self.sized(&options, options.bits.unwrap_or(4), room)?;
+            let Some(sized) = sized.filter(|sized| sized.bytes > point.bytes) else {
+                return Ok(None);
+            };
+            if self.work(&sized.options)? / parts * rows <= GROWN * SPEED {
+                break sized;
+            }
+            room = room * 9 / 10;
         };
         let Sized { mut options, bytes, ram, instructions, .. } = large;
         if self.search.space.base.lambda.is_none() {
@@ -252,13 +262,9 @@ impl<'r> Refinement<'r> {
             let more = large.columns as f64 / self.columns(&point.options)? as f64;
             options.lambda = options.lambda.map(|lambda| digits(lambda * more));
         }
-        let longest = GROWN * SPEED;
-        let work = self.work(&options)? / self.folds.rows() as f64;
-        let work = work * self.search.problem.table.rows() as f64;
-        let larger = bytes as f64 > 1.02 * point.bytes as f64 && work <= longest;
         let value = point.value * (1.0 - f64::EPSILON.sqrt());
         let grown = Point { options, bytes, ram, instructions, value, ..point.clone() };
-        Ok(larger.then_some(grown))
+        Ok(Some(grown))
     }
 
     /// Columns of a model's head.
