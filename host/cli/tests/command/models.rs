@@ -209,7 +209,7 @@ fn threads_change_nothing() {
         told.push(folder.output(&format!("eval m.koan q.csv {threads}")));
     }
     assert!(models.iter().all(|model| *model == models[0]));
-    assert!(told.iter().all(|told| *told == told[0]));
+    assert!(told.iter().all(|lines| *lines == told[0]));
     for command in ["train q.csv -o m.koan", "eval m.koan q.csv"] {
         folder.run(&format!("{command} --threads 0")).code(2);
     }
