@@ -42,7 +42,7 @@ export function complaints(page) {
  * Waits until a function is true in a page. (Playwright's own waiting evaluates
  * text, which the page's policy forbids.)
  */
-export async function until(page, condition, argument, milliseconds = 5000) {
+export async function until(page, condition, argument, milliseconds = 20_000) {
   const end = Date.now() + milliseconds;
   while (!(await page.evaluate(condition, argument))) {
     if (Date.now() > end) throw new Error(`${condition} (${argument}) is not so after ${milliseconds} ms`);

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { gunzipSync } from 'node:zlib';
 import { complaints, launch } from './chromium.mjs';
 import { file, root } from './paths.mjs';
 
@@ -33,14 +34,21 @@ function numbers() {
   return `${lines.join('\n')}\n`;
 }
 
+/** A third of the demo's images: 64 pixels and the digit, as it writes them itself. */
+function digits() {
+  const bytes = gunzipSync(readFileSync(file(root, 'host/data/digits/digits.gz')));
+  const rows = Array.from({ length: 599 }, (_, row) => bytes.subarray(65 * row, 65 * row + 65));
+  return `${rows.map((row) => row.join(',')).join('\n')}\n`;
+}
+
 before(async () => {
   mkdirSync(shots, { recursive: true });
   folder = mkdtempSync(join(tmpdir(), 'koan-report-'));
-  koan('demo', '--rows', 'digits.csv', '-o', 'demo.koan');
+  writeFileSync(join(folder, 'digits.csv'), digits());
   writeFileSync(join(folder, 'numbers.csv'), numbers());
   koan('train', 'digits.csv', '-o', 'digits.koan', '-k', '128', '--report', 'digits.html');
   koan('train', 'numbers.csv', '-o', 'numbers.koan', '-k', '64', '--missing', 'impute', '--report', 'numbers.html');
-  koan('eval', 'demo.koan', 'digits.csv', '--report', 'eval.html');
+  koan('eval', file(root, 'firmware-example/digits.koan'), 'digits.csv', '--report', 'eval.html');
   browser = await launch();
 });
 after(async () => {

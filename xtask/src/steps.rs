@@ -2,12 +2,14 @@
 //! run.
 
 use std::env::var_os;
+use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::LazyLock;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
+use tempfile::NamedTempFile;
 
 use crate::machines::{CORES, MANIFEST};
 
@@ -60,17 +62,57 @@ const FORMAT_AND_LINTS: [&str; 8] = [
 ];
 
 /// The host's tests: they read every format, train, search, replay every golden model and
-/// refuse hostile blobs.
-const TESTS: &str = "cargo test --release --workspace --features koan-wasm/json --locked";
+/// refuse hostile blobs. As the command does, they keep memory for the next matrix.
+const TESTS: &str = "MALLOC_TRIM_THRESHOLD_=67108864 MALLOC_MMAP_THRESHOLD_=33554432 cargo test \
+     --release --workspace --features koan-wasm/json --locked";
 
-/// The tests: host, two emulated cores, node and Chromium; stops at the first that fails.
+/// The tests: host, two emulated cores, node and Chromium. Those of the host run beside the
+/// others, so that no core waits; what they print comes last, and the run ends with their
+/// summary.
 pub fn test() -> Result<()> {
     crate::setup::run()?;
     build()?;
-    print!("{}", crate::emulate::run(&TESTED_CORES)?);
-    crate::wasm::test()?;
-    // Last, so that the run ends with the summary of the tests.
-    step(TESTS)
+    let host = Beside::start(TESTS)?;
+    let others = crate::emulate::run(&TESTED_CORES)
+        .map(|table| print!("{table}"))
+        .and_then(|()| crate::wasm::test());
+    if let Err(error) = &others {
+        eprintln!("error: {error:#}; the tests of the host are still to end");
+    }
+    host.finish().and(others)
+}
+
+/// A command that runs beside others. What it prints waits until they are done.
+struct Beside {
+    line: &'static str,
+    process: Child,
+    printed: NamedTempFile,
+}
+
+impl Beside {
+    fn start(line: &'static str) -> Result<Self> {
+        let printed = NamedTempFile::new()?;
+        // Standard output and error both write at the end, wherever that is by then.
+        let file = || OpenOptions::new().append(true).open(printed.path());
+        let mut command = command(line)?;
+        command.stdin(Stdio::null()).stdout(file()?).stderr(file()?);
+        let process = command.spawn().with_context(|| format!("cannot run `{line}`"))?;
+        Ok(Self { line, process, printed })
+    }
+
+    /// Prints what has been printed and what is still to come.
+    fn finish(mut self) -> Result<()> {
+        let mut text = self.printed.reopen()?;
+        loop {
+            // Asked first: when it has ended, nothing comes after what is read now.
+            let ended = self.process.try_wait()?;
+            std::io::copy(&mut text, &mut std::io::stdout())?;
+            if let Some(status) = ended {
+                return ended_well(self.line, status);
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
 }
 
 /// Compiles the tests and programs of the host at once: crate by crate they would have other
@@ -199,16 +241,25 @@ static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 /// Runs a command line of words without spaces, with variables in front as in
 /// a shell, at the root of the repository.
 pub fn step(line: &str) -> Result<()> {
+    let status = command(line)?.status().with_context(|| format!("cannot run `{line}`"))?;
+    ended_well(line, status)
+}
+
+/// Such a command line, told and not run yet.
+fn command(line: &str) -> Result<Command> {
     // Before the step, not after it: the last one is to end with its own summary.
     eprintln!("+ {line}  # after {} s", START.elapsed().as_secs());
     let (variables, words): (Vec<&str>, Vec<&str>) = split(line);
     let (program, arguments) = words.split_first().context("an empty command")?;
-    let status = Command::new(program)
+    let mut command = Command::new(program);
+    command
         .args(arguments)
         .envs(variables.iter().filter_map(|variable| variable.split_once('=')))
-        .current_dir(root()?)
-        .status()
-        .with_context(|| format!("cannot run `{program}`"))?;
+        .current_dir(root()?);
+    Ok(command)
+}
+
+fn ended_well(line: &str, status: ExitStatus) -> Result<()> {
     ensure!(status.success(), "`{line}` failed ({status})");
     Ok(())
 }

@@ -20,8 +20,9 @@ mod tune;
 
 use std::process::ExitCode;
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Command, Threads};
 use clap::Parser;
+use koan_trainer::with_threads;
 
 /// Runs the command with the arguments of this process.
 #[must_use]
@@ -44,15 +45,20 @@ pub fn run() -> ExitCode {
 fn execute(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Demo(arguments) => demo::run(&arguments),
-        Command::Train(arguments) => train::run(&arguments),
-        Command::Tune(arguments) => tune::run(&arguments),
-        Command::Eval(arguments) => eval::run(&arguments),
+        Command::Train(arguments) => with(arguments.threads, || train::run(&arguments)),
+        Command::Tune(arguments) => with(arguments.threads, || tune::run(&arguments)),
+        Command::Eval(arguments) => with(arguments.threads, || eval::run(&arguments)),
         Command::Codes(arguments) => codes::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Device(arguments) => device::run(&arguments),
-        Command::Shrink(arguments) => shrink::run(&arguments),
+        Command::Shrink(arguments) => with(arguments.threads, || shrink::run(&arguments)),
         Command::Inspect(arguments) => inspect::run(&arguments),
     }
+}
+
+/// Runs with the threads that were asked for.
+fn with(threads: Threads, run: impl FnOnce() -> anyhow::Result<()> + Send) -> anyhow::Result<()> {
+    with_threads(threads.threads.map(usize::from), run)?
 }
 
 /// Tells what went wrong.

@@ -32,6 +32,7 @@ mod doubts;
 mod options;
 mod progress;
 mod report;
+mod threads;
 mod train;
 
 // The inside. It is public for the command `koan`, the papers' experiments and the tests of this
@@ -112,6 +113,7 @@ pub use report::Report;
 pub use shrink::{Attempt, ShrinkOptions, Shrunk, shrink};
 pub use solve::Loss;
 pub use stream::{Checkpoint, StreamOptions, train_stream};
+pub use threads::with_threads;
 pub use train::{Trained, train};
 pub use tune::{
     Core, Limits, Metric, Outcome, Point, Rung, Space, TuneOptions, Tuned, train_within, tune,

@@ -10,7 +10,7 @@ use koan_trainer::listing;
 use koan_trainer::nearest;
 use koan_trainer::normalise::{Kind, Normaliser};
 use koan_trainer::plan::{BankPlan, all_off, realise};
-use koan_trainer::{TrainOptions, Trained, train};
+use koan_trainer::{FamilyName, TrainOptions, Trained, train, with_threads};
 
 const MAP: InputMap = InputMap { offset: 0, shift: 8, log: false, mult: 100 };
 
@@ -312,5 +312,24 @@ fn a_shared_map_has_gains_where_relevance_is_asked_for() {
         assert_eq!((report.relevance, choice.relevance), (learned, learned), "{relevance:?}");
         let gains = matches!(choice.spec.maps, MapSpec::GainPerInput(..));
         assert_eq!(gains, learned, "{:?}", choice.spec.maps);
+    }
+}
+
+/// Sums in floating point depend on their order, which no number of threads changes.
+#[test]
+fn the_blob_is_the_same_with_any_number_of_threads() {
+    let all = digits::table();
+    let table = all.select(&(0..600).collect::<Vec<_>>());
+    for family in [FamilyName::Fourier, FamilyName::Bin, FamilyName::Conv] {
+        let options = TrainOptions {
+            families: vec![family],
+            features: vec![if family == FamilyName::Bin { 8 } else { 100 }],
+            ..TrainOptions::default()
+        };
+        let train = || train(&table, None, &options, &Progress::none()).unwrap().blob;
+        let alone = with_threads(Some(1), train).unwrap();
+        for threads in [None, Some(2), Some(5)] {
+            assert!(with_threads(threads, train).unwrap() == alone, "{family:?} {threads:?}");
+        }
     }
 }

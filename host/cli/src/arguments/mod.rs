@@ -64,6 +64,14 @@ pub struct Demo {
     pub seed: u64,
 }
 
+/// What a command may take of the machine.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Threads {
+    /// Threads that work; the result is the same with any number [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
 #[derive(Debug, Args)]
 pub struct Eval {
     /// The model
@@ -79,6 +87,8 @@ pub struct Eval {
     /// Print the result as one JSON object
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub threads: Threads,
 }
 
 #[derive(Debug, Args)]
@@ -160,6 +170,8 @@ pub struct Shrink {
     /// Print the result as one JSON object
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub threads: Threads,
 }
 
 #[derive(Debug, Args)]

@@ -10,6 +10,7 @@ use koan_trainer::plan::GroupPlan;
 use koan_trainer::solve::Loss;
 use koan_trainer::{ConvOptions, FamilyName, Goal, Pooling, TrainOptions, tune};
 
+use super::Threads;
 use super::choices::{
     FamilyArgument, LawArgument, LossArgument, MapArgument, PoolingArgument, choice,
 };
@@ -151,6 +152,8 @@ pub struct Train {
     /// Print the report as one JSON object
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+    #[command(flatten)]
+    pub threads: Threads,
 }
 
 impl Train {

@@ -10,6 +10,7 @@ use koan_trainer::normalise::Kind;
 use koan_trainer::tune::{self, Core, Limits, Metric, Space, TuneOptions};
 use koan_trainer::{ConvOptions, FamilyName, TrainOptions};
 
+use super::Threads;
 use super::choices::{
     CoreArgument, FamilyArgument, LawArgument, MapArgument, MetricArgument, choice,
 };
@@ -89,6 +90,8 @@ pub struct Tune {
     /// Print the result as one JSON object
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+    #[command(flatten)]
+    pub threads: Threads,
 }
 
 impl Tune {

@@ -194,3 +194,23 @@ fn a_program_is_told_what_it_needs() {
         assert!(file.contains(&format!("pub const {part}")), "`{part}` is not in: {file}");
     }
 }
+
+/// The number of threads is for the machine, not for the model.
+#[test]
+fn threads_change_nothing() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(300));
+    let (mut models, mut told) = (Vec::new(), Vec::new());
+    for threads in ["", "--threads 1", "--threads 3"] {
+        folder.train(&format!("q.csv -k 40 {threads}")).success();
+        let shrink = "shrink m.koan q.csv --flash 200 --candidates 64 --bits 4 --loss squared";
+        folder.run(&format!("{shrink} -o s.koan {threads}")).success();
+        models.push([folder.read("m.koan"), folder.read("s.koan")]);
+        told.push(folder.output(&format!("eval m.koan q.csv {threads}")));
+    }
+    assert!(models.iter().all(|model| *model == models[0]));
+    assert!(told.iter().all(|lines| *lines == told[0]));
+    for command in ["train q.csv -o m.koan", "eval m.koan q.csv"] {
+        folder.run(&format!("{command} --threads 0")).code(2);
+    }
+}

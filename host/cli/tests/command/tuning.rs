@@ -8,7 +8,7 @@ use crate::common::{Folder, quadrants, waves};
 
 /// A search within 330 bytes that takes seconds; the plan, not the clock, ends it.
 const SMALL: &str =
-    "--flash 330 --minutes 0.4 --no-clock --family fourier,stump,linear --relevance no";
+    "--flash 330 --minutes 0.1 --no-clock --family fourier,stump,linear --relevance no";
 
 /// The words of a command line that has no quotes.
 fn without_koan(command: &Value) -> String {
