@@ -323,7 +323,7 @@ fn the_blob_is_the_same_with_any_number_of_threads() {
     for family in [FamilyName::Fourier, FamilyName::Bin, FamilyName::Conv] {
         let options = TrainOptions {
             families: vec![family],
-            features: vec![if family == FamilyName::Bin { 8 } else { 100 }],
+            features: vec![if family == FamilyName::Bin { 8 } else { 96 }],
             ..TrainOptions::default()
         };
         let train = || train(&table, None, &options, &Progress::none()).unwrap().blob;
