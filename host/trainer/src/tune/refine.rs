@@ -97,11 +97,10 @@ impl<'r> Refinement<'r> {
     /// # Errors
     /// What training refuses.
     pub fn run(&mut self, found: &Searched, targets: &[usize]) -> Result<Vec<Point>, Error> {
-        let (all, held) = (self.left, self.folds.held.clone());
+        let all = self.left;
         let mut points = Vec::new();
         for (number, &target) in targets.iter().enumerate() {
             let rest = (targets.len() - number - 1) as f64 / targets.len() as f64;
-            self.folds.held.clone_from(&held);
             self.folds = Folds::new(self.search.problem.table, self.search.space.base.seed)?;
             points.extend(self.at(found, target, all * rest)?);
         }
