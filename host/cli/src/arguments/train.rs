@@ -48,8 +48,8 @@ pub struct Train {
     #[arg(long, value_delimiter = ',', help_heading = "Model",
           value_parser = choice::<FamilyArgument, FamilyName>())]
     pub family: Vec<FamilyName>,
-    /// Bytes of the model, at most; k is 1024. Family, features and bits that are not
-    /// given are searched [default: 2k if nothing below is given]
+    /// Bytes of the model, at most; k is 1024. What is not given below is searched
+    /// [default: 2k if nothing below is given]
     #[arg(long, value_name = "BYTES", value_parser = bytes,
           conflicts_with_all = ["features", "box_c", "groups", "pool", "shared_pool", "slot_bits"],
           help_heading = "Model")]

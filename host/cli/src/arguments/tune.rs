@@ -53,13 +53,13 @@ pub struct Tune {
     /// result on every machine
     #[arg(long, help_heading = "Search")]
     pub no_clock: bool,
-    /// Families to choose from [default: all; conv where rows have a shape, or as many
-    /// numbers as a square image]
+    /// Families to choose from [default: all; conv where rows have a shape, or
+    /// neighbouring columns are alike]
     #[arg(long, value_delimiter = ',', help_heading = "Search",
           value_parser = choice::<FamilyArgument, FamilyName>())]
     pub family: Vec<FamilyName>,
     /// What a row is, HEIGHTxWIDTHxCHANNELS or LENGTHxCHANNELS, for the family conv
-    /// [default: as idx images and windows have it; a square if that fits]
+    /// [default: as idx images and windows have it; else guessed where neighbours are alike]
     #[arg(long, value_name = "SIZES", help_heading = "Search")]
     pub shape: Option<Shape>,
     /// Law of the random draws [default: searched]

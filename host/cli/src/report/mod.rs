@@ -14,7 +14,7 @@ use koan_data::Table;
 use koan_trainer::Progress;
 use koan_trainer::baseline::Baselines;
 use koan_trainer::learning_curve::learning_curves;
-use koan_trainer::{Goal, TrainOptions, Trained};
+use koan_trainer::{Goal, Report, TrainOptions, Trained};
 
 use crate::output::{named_error, percent};
 
@@ -44,7 +44,8 @@ pub fn of_training(
     let model = Model::parse(blob)?;
     let predicts = given.options.goal == Goal::Predict;
     let curves = if predicts {
-        Some(learning_curves(given.train, given.test, &choice.spec, given.options, progress)?)
+        let options = as_chosen(given.options, report);
+        Some(learning_curves(given.train, given.test, &choice.spec, &options, progress)?)
     } else {
         None
     };
@@ -82,6 +83,12 @@ pub fn of_training(
     model::section(&mut page, &model, Some(choice));
     repeat(&mut page, &model, Some(report.seconds));
     page.write(path).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// The options with the loss and the bits that a search chose.
+fn as_chosen(options: &TrainOptions, report: &Report) -> TrainOptions {
+    let loss = report.loss.unwrap_or(options.loss);
+    TrainOptions { loss, bits: Some(report.bits), ..options.clone() }
 }
 
 /// What an evaluation was given and found.
@@ -196,5 +203,28 @@ mod tests {
         let arguments = ["train", "my data.csv", "--target", "it's", "--drop", ""];
         let line = command_line(arguments.into_iter().map(str::to_owned));
         assert_eq!(line, r"koan train 'my data.csv' --target 'it'\''s' --drop ''");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use koan_trainer::{Loss, Progress, train};
+
+    use super::*;
+
+    #[test]
+    fn other_sizes_have_the_loss_and_the_bits_of_the_model() {
+        let table = koan_data::digits::table().select(&(0..100).collect::<Vec<_>>());
+        let found = TrainOptions {
+            features: vec![16],
+            frequency: Some(vec![1.0]),
+            lambda: Some(0.01),
+            loss: Loss::Logistic,
+            bits: Some(3),
+            ..TrainOptions::default()
+        };
+        let report = train(&table, None, &found, &Progress::none()).unwrap().report;
+        let options = as_chosen(&TrainOptions::default(), &report);
+        assert_eq!((options.loss, options.bits), (Loss::Logistic, Some(3)));
     }
 }

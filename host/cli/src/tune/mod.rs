@@ -94,7 +94,11 @@ pub fn run(arguments: &Tune) -> Result<()> {
         .iter()
         .map(|rung| format!("{} candidates on {} rows", rung.candidates, rung.rows))
         .collect();
-    say!("Searched: {}; {seconds:.0} s in all.", rungs.join(", then "))?;
+    let finished = outcome.judged.len();
+    say!(
+        "Searched: {}, then {finished} finished models; {seconds:.0} s in all.",
+        rungs.join(", then ")
+    )?;
     Ok(())
 }
 

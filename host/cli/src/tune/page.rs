@@ -35,7 +35,7 @@ pub fn write(
     let judged = outcome.judged.iter().map(|&(bytes, loss)| (bytes as f64, of(loss)));
     let plot = Plot::new("bytes", &axis)
         .log_x()
-        .cloud("judged in the last rung", judged)
+        .cloud("judged as finished models", judged)
         .series("front, held-out training rows", held)
         .scatter("front, test rows", test);
     page.figure(&plot.draw()?, "The models that no other beats in both, and what else was judged.");

@@ -59,7 +59,6 @@ mod tests {
             bytes,
             ram: 0,
             instructions: 0,
-            square: 0.0,
             loss: value,
             value,
         }

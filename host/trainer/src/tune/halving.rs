@@ -225,6 +225,7 @@ impl Search<'_> {
         let options = TrainOptions { features: vec![most], ..plan.options.clone() };
         let (problem, metric) = (self.problem, self.metric);
         let judged = curve(problem, &options, sizes, &plan.lambdas, folds, inputs, metric)?;
+        let squares = judged.iter().map(|judgement| judgement.square).collect();
         let points = sizes
             .iter()
             .zip(judged)
@@ -242,18 +243,17 @@ impl Search<'_> {
                     &size.features,
                     size.bits,
                 ),
-                square: judgement.square,
                 loss: judgement.loss,
                 value: 0.0,
             })
             .collect();
-        Ok(Entry { options: plan.options.clone(), points })
+        Ok(Entry { options: plan.options.clone(), points, squares })
     }
 
     /// The entries with what their points are compared by.
     pub(super) fn valued(&self, mut entries: Vec<Entry>) -> Vec<Entry> {
         let weight = weight(self.problem.task(), self.metric);
-        value(entries.iter_mut().flat_map(|entry| &mut entry.points), weight);
+        value(&mut entries, weight);
         entries
     }
 }

@@ -1,7 +1,6 @@
 //! What may be changed in a model, one thing at a time.
 
 use super::footprint::Footprint;
-use super::inputs::Inputs;
 use super::rank::Point;
 use super::refine::{MOST_COLUMNS, Refined, Refinement};
 use super::sizes::{bytes, sizes};
@@ -170,6 +169,7 @@ impl Refinement<'_> {
         self.kept(options, bits, target)
     }
 
+    /// The options with as many features, kept from a pool, as fit.
     fn kept(
         &self,
         options: &TrainOptions,
@@ -177,11 +177,10 @@ impl Refinement<'_> {
         target: usize,
     ) -> Result<Option<Sized>, Error> {
         let limits = self.search.limits;
-        let kinds: Vec<_> = options.map.into_iter().collect();
-        let inputs = Inputs::new(self.search.problem, &kinds);
-        let (_, footprint) = self.search.small(options, &inputs)?;
+        let (_, footprint) = self.search.small(options, &self.inputs)?;
         let of = |kept: u16| {
-            let pool = (usize::from(kept) * POOL).min(MOST_CANDIDATES) as u16;
+            let usual = (usize::from(kept) * POOL).min(MOST_CANDIDATES) as u16;
+            let pool = self.search.space.base.candidates.unwrap_or(usual);
             let (bytes, instructions) = footprint.selected(limits.core, pool, kept, bits).ok()?;
             let slow = limits.instructions.is_some_and(|limit| instructions > limit);
             // The list of the features kept is not known yet: a little room for it.

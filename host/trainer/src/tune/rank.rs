@@ -15,8 +15,6 @@ pub struct Point {
     pub ram: usize,
     /// Predicted instructions.
     pub instructions: u64,
-    /// Mean squared error.
-    pub square: f64,
     /// Loss by the metric.
     pub loss: f64,
     /// What points are compared by: see `value`.
@@ -28,6 +26,8 @@ pub struct Point {
 pub(super) struct Entry {
     pub options: TrainOptions,
     pub points: Vec<Point>,
+    /// Mean squared error of each point.
+    pub squares: Vec<f64>,
 }
 
 /// The share of the squared error in what points are compared by. Where two models differ
@@ -55,17 +55,20 @@ pub(super) fn slowness(instructions: u64) -> f64 {
 /// by the squared error in the same units, and a little more for slow ones. The share
 /// misclassified of a few thousand rows is a coarse measure; the squared error tells more
 /// of the same.
-pub(super) fn value<'p>(points: impl Iterator<Item = &'p mut Point>, weight: f64) {
-    let points: Vec<&mut Point> = points.collect();
+pub(super) fn value(entries: &mut [Entry], weight: f64) {
+    let mut points: Vec<(&mut Point, f64)> = entries
+        .iter_mut()
+        .flat_map(|entry| entry.points.iter_mut().zip(entry.squares.iter().copied()))
+        .collect();
     let mut losses: Vec<(f64, f64)> =
-        points.iter().map(|point| (point.loss, point.square)).collect();
+        points.iter().map(|(point, square)| (point.loss, *square)).collect();
     losses.sort_by(|a, b| a.0.total_cmp(&b.0));
     // The units of the better half: that is where it matters.
     losses.truncate(losses.len().div_ceil(2));
     let (loss, square) = losses.iter().fold((0.0, 0.0), |sum, l| (sum.0 + l.0, sum.1 + l.1));
     let unit = if square > 0.0 { loss / square } else { 1.0 };
-    for point in points {
-        let value = (1.0 - weight) * point.loss + weight * unit * point.square;
+    for (point, square) in &mut points {
+        let value = (1.0 - weight) * point.loss + weight * unit * *square;
         point.value = value * slowness(point.instructions);
     }
 }
@@ -115,14 +118,18 @@ mod tests {
             bytes: 1000,
             ram: 0,
             instructions,
-            square: loss,
             loss,
             value: 0.0,
         };
         let better = |a: Point, b: Point| {
-            let mut points = [a, b];
-            value(points.iter_mut(), 0.5);
-            points[0].value < points[1].value
+            let entry = |point: Point| Entry {
+                options: TrainOptions::default(),
+                squares: vec![point.loss],
+                points: vec![point],
+            };
+            let mut entries = [entry(a), entry(b)];
+            value(&mut entries, 0.5);
+            entries[0].points[0].value < entries[1].points[0].value
         };
         assert!(better(point(0.15, 100_000), point(0.15, 200_000)));
         assert!(better(point(0.15, 100_000), point(0.1497, 6_400_000)));

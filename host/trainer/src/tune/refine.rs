@@ -275,13 +275,13 @@ impl<'r> Refinement<'r> {
     /// Multiply-adds of judging a model.
     fn work(&self, options: &TrainOptions) -> Result<f64, Error> {
         let problem = self.search.problem;
-        let banks = bank_plans(problem.table, options)?;
+        let family = bank_plans(problem.table, options)?[0].family;
         let columns = self.columns(options)?;
         let (rows, outputs) = (self.folds.rows() as f64, problem.outputs as f64);
         let k = columns as f64;
         // A pool: its features, their Gram matrix, and leaving them out one by one.
         let n = options.candidates.map_or(k, f64::from);
-        let each = feature_work(banks[0].family, problem.table.inputs as u16);
+        let each = feature_work(family, problem.table.inputs as u16);
         let selection = if options.candidates.is_some() { 2.5 * n.powi(3) } else { 0.0 };
         // Fits for several λ, some of them rounded.
         let rounding = k.powi(3) / 6.0 + 40.0 * outputs * k * k;
@@ -391,7 +391,7 @@ impl<'r> Refinement<'r> {
         let value = metric.smooth(&held, &scores, loss) * slowness(sized.instructions);
         let Sized { options, bytes, ram, instructions, change, .. } = sized;
         let lambda = (!own_solver(&options)).then(|| judged[0].lambda);
-        let point = Point { options, bytes, ram, instructions, square: value, loss, value };
+        let point = Point { options, bytes, ram, instructions, loss, value };
         Refined { point, lambda, expanded: false, change }
     }
 

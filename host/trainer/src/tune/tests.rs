@@ -128,6 +128,16 @@ fn refinement_tries_losses_bits_sums_and_pools_within_the_limits() {
 }
 
 #[test]
+fn a_pool_that_is_given_is_kept() {
+    let table = digits::table().select(&(0..300).collect::<Vec<_>>());
+    let mut options = options(false, Duration::from_millis(300));
+    options.space.base.candidates = Some(300);
+    let points = refined(&table, &options, 2e9, None);
+    assert!(points.iter().all(|point| point.options.candidates == Some(300)));
+    assert!(points.iter().all(|point| point.options.features[0] < 300));
+}
+
+#[test]
 fn without_time_one_model_is_judged() {
     let table = digits::table().select(&(0..400).collect::<Vec<_>>());
     let options = options(false, Duration::from_millis(300));

@@ -1,0 +1,117 @@
+//! Tables from memory.
+
+use super::*;
+
+#[test]
+fn columns_become_the_table_that_a_file_of_them_is() {
+    let text = "t,job,7,y\n1.5,b,3,x\n,a,-4,z\n2.5,b,0,x\n0.25,a,9,y\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.csv");
+    std::fs::write(&path, text).unwrap();
+    let options = crate::ReadOptions {
+        header: Some(true),
+        missing: Missing::Impute,
+        ..crate::ReadOptions::default()
+    };
+    let expected = crate::read(&path, &options).unwrap();
+    let found = TableBuilder::new(4)
+        .column("t", &[1.5, f64::NAN, 2.5, 0.25][..])
+        .column("job", &["b", "a", "b", "a"][..])
+        .column("7", &[3i64, -4, 0, 9][..])
+        .classes("y", &["x", "z", "x", "y"][..])
+        .missing(Missing::Impute)
+        .build();
+    assert_eq!(found.unwrap(), expected);
+}
+
+#[test]
+fn matrices_of_every_type_are_taken() {
+    let build = |values: Values<'_>| {
+        let builder = TableBuilder::new(2).matrix(2, [1.0f32, 2.0, 3.0, 4.0].as_slice());
+        let table = builder.named_matrix(&["a", "b"], values);
+        let table = table.values("y", &[0.5f32, 1.5][..]).groups(&[7u8, 7][..]);
+        table.weights(&[1i32, 3][..]).build().unwrap()
+    };
+    let first = build(Values::F64(&[5.0, 6.0, 7.0, 8.0]));
+    assert_eq!(first.values, [1.0, 2.0, 5.0, 6.0, 3.0, 4.0, 7.0, 8.0]);
+    assert_eq!(first.target, Target::Values(vec![0.5, 1.5]));
+    assert_eq!(first.division, Division::Groups(vec![0, 0]));
+    assert_eq!(first.weights, Some(vec![1.0, 3.0]));
+    for same in [
+        Values::F32(&[5.0, 6.0, 7.0, 8.0]),
+        Values::I64(&[5, 6, 7, 8]),
+        Values::I32(&[5, 6, 7, 8]),
+        Values::I16(&[5, 6, 7, 8]),
+        Values::U8(&[5, 6, 7, 8]),
+    ] {
+        assert_eq!(build(same), first);
+    }
+}
+
+#[test]
+fn numbers_of_classes_are_in_order() {
+    let build = |classes: Values<'_>| {
+        let builder = TableBuilder::new(4).column("x", &[1u8, 2, 3, 4][..]);
+        let builder = TableBuilder { target: Some(("y".into(), classes, true)), ..builder };
+        builder.build().unwrap()
+    };
+    let table = build(Values::I64(&[10, -2, 9, 10]));
+    assert_eq!(table.schema.classes, ["-2", "9", "10"]);
+    assert_eq!(table.target, Target::Classes { labels: vec![2, 0, 1, 2] });
+    assert_eq!(build(Values::F32(&[10.0, -2.0, 9.0, 10.0])), table);
+}
+
+#[test]
+fn what_is_wrong_is_named_with_its_column_and_row() {
+    let xs = [1.0f64, 2.0, 3.0];
+    let of = |x: &'static [f64]| TableBuilder::new(3).column("x", x);
+    let refused = |builder: TableBuilder<'_>, expected: &str| {
+        let message = builder.build().unwrap_err().to_string();
+        assert_eq!(message, expected);
+    };
+    let good = || TableBuilder::new(3).column("x", &xs[..]);
+    let classes = |b: TableBuilder<'static>| b.classes("y", &["a", "b", "a"][..]);
+    refused(
+        classes(TableBuilder::new(3)),
+        "the table: no inputs; the target is the only column left",
+    );
+    refused(classes(of(&[1.0, 2.0])), "the table: column 1 (`x`): 2 values for 3 rows");
+    refused(
+        classes(of(&[1.0, f64::NAN, 2.0])),
+        "the table: row 2, column 1 (`x`): the value is missing",
+    );
+    refused(
+        classes(of(&[1.0, 2.0, 1e39])),
+        "the table: row 3, column 1 (`x`): 1000000000000000000000000000000000000000 is too large",
+    );
+    refused(good(), "the table: no target: say what is to be predicted");
+    refused(
+        good().classes("y", &[1u8, 1, 1][..]),
+        "the table: every row has the same class, \"1\"; classification needs two",
+    );
+    refused(
+        good().classes("y", &["a", "", "b"][..]),
+        "the table: row 2, column 2 (`y`): the value is missing",
+    );
+    refused(
+        good().values("y", &["a", "b", "c"][..]),
+        "the table: column 2 (`y`): texts are no numbers",
+    );
+    refused(
+        good().values("y", &xs[..]).weights(&[1.0f32, -1.0, 0.0][..]),
+        "the table: row 2: a weight is a finite number, at least 0",
+    );
+    refused(
+        good().matrix(2, &xs[..]).values("y", &xs[..]),
+        "the table: column 2: 3 values for 3 rows of 2 columns",
+    );
+    let huge = Shape { height: usize::MAX, width: 2, channels: 1 };
+    refused(
+        good().values("y", &xs[..]).shape(huge),
+        "the table: a row has 1 inputs, not those of the shape",
+    );
+    refused(
+        good().values("y", &xs[..]).groups(&[1u8][..]),
+        "the table: groups: 1 values for 3 rows",
+    );
+}
