@@ -196,6 +196,8 @@ fn file_name(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use koan_trainer::{Loss, Progress, train};
+
     use super::*;
 
     #[test]
@@ -204,13 +206,6 @@ mod tests {
         let line = command_line(arguments.into_iter().map(str::to_owned));
         assert_eq!(line, r"koan train 'my data.csv' --target 'it'\''s' --drop ''");
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use koan_trainer::{Loss, Progress, train};
-
-    use super::*;
 
     #[test]
     fn other_sizes_have_the_loss_and_the_bits_of_the_model() {
