@@ -29,6 +29,7 @@
 
 mod atomic_write;
 mod doubts;
+mod folds;
 mod options;
 mod progress;
 mod report;

@@ -8,12 +8,13 @@ use std::cell::{Cell, RefCell};
 use koan::{Family, Law};
 
 use crate::blob::{ModelSpec, whole};
+use crate::folds::SMALL_ROWS;
 use crate::normalise::{Kind, Normaliser};
 use crate::plan::{BankPlan, realise};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::relevance;
-use crate::validation::{SMALL_ROWS, Sample, validate};
+use crate::validation::{Sample, validate};
 use crate::{Error, TrainOptions};
 
 /// What was chosen.
@@ -96,11 +97,8 @@ pub fn choose(
     progress.phase("choosing the input map")?;
     // Bins see more rows: how fine a grid may be depends on how many there are.
     let bins = banks.iter().all(|bank| matches!(bank.family, Family::Bin { .. }));
-    let sample = Sample::folds(
-        problem,
-        rows,
-        if bins { 30_000 } else { (rows.len() / 4).clamp(6000, 15_000) },
-    );
+    let most = if bins { 30_000 } else { (rows.len() / 4).clamp(6000, 15_000) };
+    let sample = Sample::folds(problem, most);
     let pilots: Vec<BankPlan> = banks
         .iter()
         .map(|bank| small(bank, if rows.len() < SMALL_ROWS { 512 } else { 1024 }))
@@ -142,7 +140,7 @@ pub fn choose(
     // compared again, on more rows and more features.
     progress.phase("choosing the frequency")?;
     let full: Vec<BankPlan> = banks.iter().map(|bank| small(bank, 2048)).collect();
-    let sample = Sample::folds(problem, rows, if bins { 60_000 } else { 20_000 });
+    let sample = Sample::folds(problem, if bins { 60_000 } else { 20_000 });
     let mut best: Option<Candidate> = None;
     for relevance in [false, true] {
         let group = candidates.iter().filter(|candidate| candidate.relevance == relevance);

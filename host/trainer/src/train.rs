@@ -7,7 +7,7 @@ use koan::{Family, Law};
 use crate::baseline::Baselines;
 use crate::blob::{HeadSpec, ModelSpec};
 use crate::evaluate::{Evaluation, evaluate, of_scores};
-use crate::fit::{Fitted, fit_dense, fit_loss, fit_parts, fit_sparse};
+use crate::fit::{Fitted, Judging, fit_dense, fit_loss, fit_parts, fit_sparse};
 use crate::plan::BankPlan;
 use crate::problem::Problem;
 use crate::progress::Progress;
@@ -107,7 +107,7 @@ fn fit(
 ) -> Result<(Choice, Fitted), Error> {
     let rows: Vec<usize> = (0..problem.table.rows()).collect();
     let choice = choose(problem, &rows, banks, options, progress)?;
-    let fitted = fit_head(problem, &choice.spec, options, progress)?;
+    let fitted = fit_head(problem, &choice.spec, options, Judging::InTurn, progress)?;
     Ok((choice, fitted))
 }
 
@@ -116,6 +116,7 @@ pub(crate) fn fit_head(
     problem: &Problem<'_>,
     spec: &ModelSpec,
     options: &TrainOptions,
+    judging: Judging,
     progress: &Progress,
 ) -> Result<Fitted, Error> {
     let ridge = options.loss == Loss::Squared && options.box_c.is_none();
@@ -127,7 +128,7 @@ pub(crate) fn fit_head(
         None => spec.clone(),
     };
     match sparse_slots(&spec) {
-        _ if !ridge => fit_loss(problem, spec, options, progress),
+        _ if !ridge => fit_loss(problem, spec, options, judging, progress),
         Some(slot_bits) => fit_sparse(problem, spec, slot_bits, options, progress),
         None => fit_dense(problem, spec, options, progress),
     }

@@ -5,11 +5,12 @@ use koan::Family;
 use crate::Error;
 use crate::blob::ModelSpec;
 use crate::features::FeatureMap;
+use crate::folds::{Folds, SMALL_ROWS};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::ridge::{System, best_on};
 use crate::sparse::Cells;
-use koan_data::{Division, Part, folds};
+use koan_data::folds;
 
 /// Penalties that bins try: the weight of a prior for every cell, in rows.
 pub const SPARSE_LAMBDAS: [f64; 5] = [128.0, 32.0, 8.0, 2.0, 0.5];
@@ -17,10 +18,7 @@ pub const SPARSE_LAMBDAS: [f64; 5] = [128.0, 32.0, 8.0, 2.0, 0.5];
 /// Values of λ that comparisons try.
 const JUDGE_LAMBDAS: [f64; 5] = [1e-7, 1e-5, 1e-3, 1e-2, 1e-1];
 
-/// Tables below this many rows are judged in three folds.
-pub const SMALL_ROWS: usize = 4000;
-
-/// Rows for a comparison: two thirds to fit on, one third to judge by.
+/// Rows for a comparison: some to fit on, others to judge by.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// Rows to fit on.
@@ -30,58 +28,21 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// At most `most` of `rows`, evenly spread over the file.
-    ///
-    /// `fold` 0, 1 or 2: which third judges.
+    /// Samples of at most about `most` rows to average over: all folds of small data, one of
+    /// large.
     #[must_use]
-    pub fn new(rows: &[usize], most: usize, fold: u64) -> Self {
-        let count = rows.len().min(most);
-        let picked = (0..count).map(|i| rows[i * rows.len() / count]);
-        let (mut fit, mut judge) = (Vec::new(), Vec::new());
-        for (i, row) in picked.enumerate() {
-            // A hash of the position, not every third row: data may be periodic.
-            let draw = koan::generator::Stream::new(i as u64, 7).draw(0);
-            if draw % 3 == fold { judge.push(row) } else { fit.push(row) }
+    pub fn folds(problem: &Problem<'_>, most: usize) -> Vec<Self> {
+        // The seed is no concern of the user's: these parts only compare. A single group is
+        // cut in runs.
+        let table = problem.table;
+        let mut folds = Folds::new(table, 7).unwrap_or_else(|_| Folds::runs(table.rows()));
+        if folds.rows() >= SMALL_ROWS {
+            folds.held.truncate(1);
         }
-        Self { fit, judge }.filled()
-    }
-
-    /// Samples to average over: three folds of small data, one of large. Groups
-    /// stay on one side, and a part to validate on judges alone.
-    #[must_use]
-    pub fn folds(problem: &Problem<'_>, rows: &[usize], most: usize) -> Vec<Self> {
-        let folds = if rows.len() < SMALL_ROWS { 3 } else { 1 };
-        match &problem.table.division {
-            Division::Free => (0..folds).map(|fold| Self::new(rows, most, fold)).collect(),
-            Division::Groups(_) => {
-                let thirds = thirds(problem);
-                (0..folds)
-                    .map(|fold| Self::by(rows, most, |row| thirds[row] as u64 == fold))
-                    .collect()
-            }
-            Division::Parts(parts) => {
-                vec![Self::by(rows, most, |row| parts[row] == Part::Validation)]
-            }
-        }
-    }
-
-    /// At most `most` of `rows`, evenly spread; those that `judges` says judge.
-    fn by(rows: &[usize], most: usize, judges: impl Fn(usize) -> bool) -> Self {
-        let count = rows.len().min(most);
-        let picked = (0..count).map(|i| rows[i * rows.len() / count]);
-        let (judge, fit) = picked.partition(|&row| judges(row));
-        Self { fit, judge }.filled()
-    }
-
-    /// Neither side empty.
-    fn filled(mut self) -> Self {
-        if self.judge.is_empty() {
-            self.judge.clone_from(&self.fit);
-        }
-        if self.fit.is_empty() {
-            self.fit.clone_from(&self.judge);
-        }
-        self
+        let folds = folds.sample(most);
+        let sample =
+            |&held: &usize| Self { fit: folds.fit_rows(held), judge: folds.parts[held].clone() };
+        folds.held.iter().map(sample).collect()
     }
 }
 

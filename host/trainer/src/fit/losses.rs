@@ -2,8 +2,9 @@
 
 use faer::{Mat, MatRef};
 use koan::Width;
+use rayon::prelude::*;
 
-use super::{Curvature, Fitted, hold_out, real_scores, widths};
+use super::{Curvature, Fitted, hold_out, in_turn, real_scores, widths};
 use crate::blob::ModelSpec;
 use crate::calibrate;
 use crate::features::FeatureMap;
@@ -12,15 +13,17 @@ use crate::progress::Progress;
 use crate::quantise::Rounding;
 use crate::ridge::{LinearFit, System};
 use crate::solve::hinge::Warm;
-use crate::solve::{BoxedSquares, Design, Hinge, Logistic, Loss, Solution, boxed};
+use crate::solve::{BoxedSquares, Design, Hinge, Logistic, Loss, Solution, Tolerance, boxed};
 use crate::{Error, TrainOptions};
 use koan_data::{Table, Target, Task};
 
 /// Features up to which these heads are fitted.
 const MAX_FEATURES: usize = 8192;
-/// Relative duality gap while λ is chosen, and in the end.
-const ROUGH: f64 = 2e-3;
-const FINE: f64 = 5e-4;
+/// How exact the fits are while λ is chosen, and in the end.
+const ROUGH: Tolerance = Tolerance { gap: 2e-3, decrease: 1e-3 };
+const FINE: Tolerance = Tolerance { gap: 5e-4, decrease: 2e-4 };
+/// A held-out loss so many times as large as the least one is no chance.
+const CLEARLY: f64 = 1.02;
 /// Values of λ to visit, largest first: each fit starts from the one before.
 const LAMBDAS: [f64; 7] = [1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
 /// Rows whose loss is flat count this share of the mean in the curvature: a
@@ -109,9 +112,16 @@ impl<'p> Solver<'p> {
         }
     }
 
-    fn solve(&self, lambda: f64, bound: Option<f64>, start: &mut Start, gap: f64) -> Solution {
+    fn solve(
+        &self,
+        lambda: f64,
+        bound: Option<f64>,
+        start: &mut Start,
+        tolerance: Tolerance,
+    ) -> Solution {
+        let gap = tolerance.gap;
         let solution = match self {
-            Self::Logistic(solver) => solver.solve(lambda, start.fit.as_ref(), gap),
+            Self::Logistic(solver) => solver.solve_until(lambda, start.fit.as_ref(), tolerance),
             Self::Hinge(solver) => solver.solve(lambda, bound, &mut start.warm, gap),
             Self::Squares(system) => {
                 let bound = bound.unwrap_or(f64::MAX);
@@ -155,6 +165,118 @@ impl<'p> Solver<'p> {
     }
 }
 
+/// Rows to fit on and rows that judge.
+struct Side {
+    fit: Rows,
+    held: Rows,
+}
+
+/// A side's solver, and where it came.
+struct Turn<'s> {
+    side: &'s Side,
+    solver: Solver<'s>,
+    start: Start,
+    at: LinearFit,
+    /// Fits that ended early.
+    early: usize,
+}
+
+impl<'s> Turn<'s> {
+    fn new(side: &'s Side, loss: Loss, outputs: usize) -> Self {
+        let nothing = LinearFit {
+            weights: Mat::zeros(side.fit.design.features(), outputs),
+            bias: vec![0.0; outputs],
+            lambda: f64::INFINITY,
+        };
+        let solver = Solver::new(loss, &side.fit, outputs);
+        Self { side, solver, start: Start::default(), at: nothing, early: 0 }
+    }
+
+    /// Goes on from another fit.
+    fn from(&mut self, fit: &LinearFit) {
+        self.start = Start { fit: Some(fit.clone()), warm: None };
+        self.at = fit.clone();
+    }
+
+    fn solve(&mut self, lambda: f64, bound: Option<f64>) {
+        let solution = self.solver.solve(lambda, bound, &mut self.start, ROUGH);
+        self.early += usize::from(!solution.convergence.ended());
+        self.at = solution.fit;
+    }
+}
+
+/// What all fits of a head have in common.
+struct Sought<'s> {
+    loss: Loss,
+    bound: Option<f64>,
+    spec: &'s ModelSpec,
+    bits: u8,
+}
+
+impl Sought<'_> {
+    /// The held-out loss of fits for a λ, on all sides.
+    fn real(&self, turns: &mut [Turn<'_>], lambda: f64) -> f64 {
+        let losses: Vec<f64> = turns
+            .par_iter_mut()
+            .map(|turn| {
+                turn.solve(lambda, self.bound);
+                turn.side.held.loss(self.loss, turn.at.weights.as_ref(), &turn.at.bias)
+            })
+            .collect();
+        losses.iter().sum()
+    }
+
+    /// The held-out loss of the fits where they are, rounded.
+    fn rounded(&self, turns: &[Turn<'_>]) -> f64 {
+        let losses: Vec<f64> = turns
+            .par_iter()
+            .map(|Turn { side, solver, at, .. }| {
+                let rounded = solver.curvature(&side.fit, at).round(
+                    at.weights.as_ref(),
+                    self.spec,
+                    vec![Width { bits: self.bits, odd: self.bits <= 4 }],
+                    Rounding::Compensated,
+                );
+                let bias = solver.bias(&rounded.weights, at);
+                side.held.loss(self.loss, rounded.weights.as_ref(), &bias)
+            })
+            .collect();
+        losses.iter().sum()
+    }
+
+    /// The λ whose rounded weights are best on held-out rows, from where the fits are
+    /// upwards in half decades: stronger shrinkage gives more even weights, which few bits
+    /// hold better.
+    fn best_rounded(&self, turns: &mut [Turn<'_>]) -> f64 {
+        let mut lambda = turns[0].at.lambda;
+        let mut best = (self.rounded(turns), lambda);
+        let mut worse = 0;
+        while worse < 2 && lambda < 1.0 {
+            lambda *= 10f64.sqrt();
+            turns.par_iter_mut().for_each(|turn| turn.solve(lambda, self.bound));
+            let reached = self.rounded(turns);
+            if reached > CLEARLY * best.0 {
+                break;
+            }
+            if reached < best.0 {
+                (best, worse) = ((reached, lambda), 0);
+            } else {
+                worse += 1;
+            }
+        }
+        best.1
+    }
+}
+
+/// How λ and the calibration are judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judging {
+    /// By one part of the rows that is held out.
+    Once,
+    /// Where rows are few, by several parts, each held out in turn.
+    InTurn,
+}
+
 /// Fits by the loss and the box of the options.
 ///
 /// # Errors
@@ -164,6 +286,7 @@ pub fn fit_loss(
     problem: &Problem<'_>,
     spec: ModelSpec,
     options: &TrainOptions,
+    judging: Judging,
     progress: &Progress,
 ) -> Result<Fitted, Error> {
     let (loss, outputs) = (options.loss, problem.outputs);
@@ -181,32 +304,38 @@ pub fn fit_loss(
     }
     let bits = options.bits_for(problem.task());
     let bound = options.box_c.map(|c| boxed::bound(c, map.features()));
-    let (fit_rows, held_rows) = hold_out(problem, options.seed);
+    let splits = match judging {
+        Judging::Once => vec![hold_out(problem, options.seed)],
+        Judging::InTurn => in_turn(problem, options.seed),
+    };
     progress.phase("computing features")?;
-    let fit_part = Rows::new(problem, &map, &fit_rows)?;
-    let held = Rows::new(problem, &map, &held_rows)?;
+    let sides: Vec<Side> = splits
+        .iter()
+        .map(|(fit, held)| {
+            let (fit, held) = (Rows::new(problem, &map, fit)?, Rows::new(problem, &map, held)?);
+            Ok(Side { fit, held })
+        })
+        .collect::<Result<_, Error>>()?;
 
     progress.phase("solving")?;
-    let mut early = 0;
-    let solver = Solver::new(loss, &fit_part, outputs);
-    let mut start = Start::default();
+    let sought = Sought { loss, bound, spec: &spec, bits };
+    let mut turns: Vec<Turn<'_>> =
+        sides.iter().map(|side| Turn::new(side, loss, outputs)).collect();
     // With a box the size of the weights is given: no penalty is searched.
     let given = options.lambda.or(bound.map(|_| 0.0)).map(|lambda| [lambda]);
     let lambdas = given.as_ref().map_or(&LAMBDAS[..], |given| &given[..]);
-    let mut best: Option<(f64, LinearFit)> = None;
+    let mut best: Option<(f64, Vec<LinearFit>)> = None;
     let mut worse = 0;
     for &lambda in lambdas {
-        let Solution { fit, convergence } = solver.solve(lambda, bound, &mut start, ROUGH);
-        early += usize::from(!convergence.reached());
-        let reached = held.loss(loss, fit.weights.as_ref(), &fit.bias);
+        let reached = sought.real(&mut turns, lambda);
         if best.as_ref().is_none_or(|(least, _)| reached < *least) {
-            best = Some((reached, fit));
+            best = Some((reached, turns.iter().map(|turn| turn.at.clone()).collect()));
             worse = 0;
         } else {
             worse += 1;
         }
-        // One rise may be chance, two in a row are not.
-        if worse == 2 {
+        // One small rise may be chance.
+        if worse == 2 || best.as_ref().is_some_and(|(least, _)| reached > CLEARLY * least) {
             break;
         }
     }
@@ -214,53 +343,32 @@ pub fn fit_loss(
     let mut warnings = Vec::new();
     let calibration = match &problem.table.target {
         Target::Classes { .. } => {
-            let scores = held.design.scores(chosen.weights.as_ref(), &chosen.bias);
-            let by_row: Vec<f64> =
-                scores.col_iter().flat_map(|row| row.iter().copied().collect::<Vec<_>>()).collect();
-            Some(calibrate::fit_or_warn(&by_row, &held.labels, outputs, &mut warnings))
+            let (mut scores, mut labels) = (Vec::new(), Vec::new());
+            for (side, fit) in sides.iter().zip(&chosen) {
+                let held = side.held.design.scores(fit.weights.as_ref(), &fit.bias);
+                scores.extend(held.col_iter().flat_map(|row| row.iter().copied()));
+                labels.extend_from_slice(&side.held.labels);
+            }
+            Some(calibrate::fit_or_warn(&scores, &labels, outputs, &mut warnings))
         }
         Target::Values(_) => None,
     };
 
     progress.phase("rounding the weights")?;
-    let mut lambda = chosen.lambda;
+    let mut lambda = chosen[0].lambda;
     if given.is_none() {
-        // Stronger shrinkage gives more even weights, which few bits hold better: half
-        // decades upwards while rounded weights get better.
-        let mut start = Start { fit: Some(chosen.clone()), warm: None };
-        let mut fit = chosen.clone();
-        let (mut least, mut worse) = (f64::INFINITY, 0);
-        loop {
-            let rounded = solver.curvature(&fit_part, &fit).round(
-                fit.weights.as_ref(),
-                &spec,
-                vec![Width { bits, odd: bits <= 4 }],
-                Rounding::Compensated,
-            );
-            let bias = solver.bias(&rounded.weights, &fit);
-            let reached = held.loss(loss, rounded.weights.as_ref(), &bias);
-            if reached < least {
-                (least, lambda, worse) = (reached, fit.lambda, 0);
-            } else {
-                worse += 1;
-            }
-            // One rise may be chance, two in a row are not.
-            if worse == 2 || fit.lambda >= 1.0 {
-                break;
-            }
-            let next = fit.lambda * 10f64.sqrt();
-            let solution = solver.solve(next, bound, &mut start, ROUGH);
-            early += usize::from(!solution.convergence.reached());
-            fit = solution.fit;
-        }
+        turns.iter_mut().zip(&chosen).for_each(|(turn, fit)| turn.from(fit));
+        lambda = sought.best_rounded(&mut turns);
     }
-    drop((solver, start));
+    let early: usize = turns.iter().map(|turn| turn.early).sum();
+    drop(turns);
 
     progress.phase("solving")?;
-    let order: Vec<usize> = fit_rows.iter().chain(&held_rows).copied().collect();
-    let all = Rows::with(problem, &order, fit_part.design.chain(held.design));
+    let order: Vec<usize> = splits[0].0.iter().chain(&splits[0].1).copied().collect();
+    let Side { fit, held } = sides.into_iter().next().expect("there is at least one side");
+    let all = Rows::with(problem, &order, fit.design.chain(held.design));
     let solver = Solver::new(loss, &all, outputs);
-    let mut start = Start { fit: Some(chosen), warm: None };
+    let mut start = Start { fit: chosen.into_iter().next(), warm: None };
     let Solution { fit, convergence } = solver.solve(lambda, bound, &mut start, FINE);
     warnings.extend(convergence.warning(solver.name()));
     if early > 0 {

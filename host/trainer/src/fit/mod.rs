@@ -10,12 +10,13 @@ use koan::Width;
 
 use crate::Error;
 use crate::blob::{HeadSpec, ModelSpec};
+use crate::folds::{self, Folds};
 use crate::problem::Problem;
 use koan_data::{Division, Part, SplitSize, Table, split, split_table};
 
 pub use dense::fit_dense;
 pub(crate) use dense::{fit_moments, scores as real_scores};
-pub use losses::fit_loss;
+pub use losses::{Judging, fit_loss};
 pub use parts::fit_parts;
 pub(crate) use rounding::{Curvature, RoundedWeights};
 pub use sparse::fit_sparse;
@@ -50,6 +51,17 @@ pub(crate) fn hold_out(problem: &Problem<'_>, seed: u64) -> (Vec<usize>, Vec<usi
     hold_out_of(table, SplitSize::TestRows(held), seed)
 }
 
+/// Rows to fit on and rows to hold out, where these are few in turn: each row is held out
+/// once. Of many rows one part says enough.
+pub(crate) fn in_turn(problem: &Problem<'_>, seed: u64) -> Vec<(Vec<usize>, Vec<usize>)> {
+    let table = problem.table;
+    let folds = match Folds::new(table, seed ^ 0x5eed) {
+        Ok(folds) if table.rows() < folds::SMALL_ROWS => folds,
+        _ => return vec![hold_out(problem, seed)],
+    };
+    folds.held.iter().map(|&held| (folds.fit_rows(held), folds.parts[held].clone())).collect()
+}
+
 /// Rows to fit on and about so many to hold out; whole groups, or the part that
 /// a data set has for it.
 pub(crate) fn hold_out_of(table: &Table, size: SplitSize, seed: u64) -> (Vec<usize>, Vec<usize>) {
@@ -79,5 +91,26 @@ pub(crate) fn widths(bits: u8) -> Vec<Width> {
     match bits {
         2..=4 => [false, true].map(|odd| Width { bits, odd }).to_vec(),
         bits => vec![Width { bits, odd: false }],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use koan_data::digits;
+
+    #[test]
+    fn few_rows_are_held_out_in_turn_many_once() {
+        let mut table = digits::table();
+        let sides = in_turn(&Problem::new(&table, false), 1);
+        let mut held: Vec<usize> = sides.iter().flat_map(|(_, held)| held.clone()).collect();
+        held.sort_unstable();
+        assert_eq!(held, (0..table.rows()).collect::<Vec<_>>());
+        for (fit, held) in &sides {
+            assert_eq!(fit.len() + held.len(), table.rows());
+        }
+        let twice: Vec<usize> = (0..2 * table.rows()).map(|row| row / 2).collect();
+        table = table.select(&twice);
+        assert_eq!(in_turn(&Problem::new(&table, false), 1).len(), 1);
     }
 }

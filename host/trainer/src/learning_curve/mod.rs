@@ -15,7 +15,7 @@ use koan::generator::Stream;
 use crate::blob::{BankSpec, ModelSpec, whole};
 use crate::evaluate::evaluate;
 use crate::features::FeatureMap;
-use crate::fit::{Fitted, fit_loss, fit_moments, fit_sparse, hold_out};
+use crate::fit::{Fitted, Judging, fit_loss, fit_moments, fit_sparse, hold_out};
 use crate::moments::Moments;
 use crate::problem::Problem;
 use crate::progress::Progress;
@@ -221,7 +221,7 @@ fn kept(all: &[BankSpec], fewer: &[BankSpec]) -> Vec<usize> {
 fn fitted(problem: &Problem<'_>, spec: ModelSpec, options: &TrainOptions) -> Result<Fitted, Error> {
     let quiet = Progress::none();
     match sparse_slots(&spec) {
-        _ if !is_ridge(options) => fit_loss(problem, spec, options, &quiet),
+        _ if !is_ridge(options) => fit_loss(problem, spec, options, Judging::Once, &quiet),
         Some(slot_bits) => fit_sparse(problem, spec, slot_bits, options, &quiet),
         None => {
             let map = FeatureMap::new(&spec)?;

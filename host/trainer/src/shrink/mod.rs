@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use koan::{Calibration, Family, Model};
 
 use crate::blob::{HeadSpec, ModelSpec};
-use crate::fit::{Fitted, fit_loss};
+use crate::fit::{Fitted, Judging, fit_loss};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::prune::{MOST_CANDIDATES, pool};
@@ -129,7 +129,13 @@ impl Base<'_> {
         progress: &Progress,
     ) -> Result<(Vec<u8>, Vec<String>), Error> {
         let options = self.train_options(attempt);
-        self.encode(fit_loss(&self.problem, attempt.spec.clone(), &options, progress)?)
+        self.encode(fit_loss(
+            &self.problem,
+            attempt.spec.clone(),
+            &options,
+            Judging::InTurn,
+            progress,
+        )?)
     }
 
     /// The blob of a fit, and its warnings.

@@ -88,6 +88,7 @@ impl<'s> BoxedSquares<'s> {
             objective,
             gap: relative(gap, scale),
             tolerance,
+            settled: false,
         };
         Solution { fit: self.system.finish(weights, lambda), convergence }
     }

@@ -16,6 +16,10 @@ const BLOCK: usize = 512;
 const CACHED: usize = 1 << 15;
 /// Entries up to which they are turned once and kept (32 MB).
 const KEPT: usize = 1 << 22;
+/// Entries up to which they are kept as f32 as well (64 MB).
+const KEPT_SINGLE: usize = 1 << 24;
+/// Rows of a block of f32.
+const SMALL_BLOCK: usize = 256;
 
 /// Features of n rows: K × n, column-major, so that a row's features lie together. Two
 /// bytes an entry: integers, which are multiplied by the unit of their feature.
@@ -27,6 +31,8 @@ pub struct Design {
     features: usize,
     /// The products of both, once they were asked for, of matrices that are small.
     real: OnceLock<Vec<f64>>,
+    /// The same as f32.
+    single: OnceLock<Vec<f32>>,
 }
 
 impl Design {
@@ -37,7 +43,8 @@ impl Design {
     #[must_use]
     pub fn new(values: Vec<i16>, features: usize) -> Self {
         assert!(features > 0 && values.len().is_multiple_of(features), "whole rows");
-        Self { values, units: vec![1.0; features], features, real: OnceLock::new() }
+        let units = vec![1.0; features];
+        Self { values, units, features, real: OnceLock::new(), single: OnceLock::new() }
     }
 
     /// The features that the core computes of `rows` of `table`.
@@ -71,7 +78,7 @@ impl Design {
     #[must_use]
     pub fn chain(mut self, other: Self) -> Self {
         self.values.extend(other.values);
-        self.real = OnceLock::new();
+        (self.real, self.single) = (OnceLock::new(), OnceLock::new());
         self
     }
 
@@ -126,6 +133,20 @@ impl Design {
         }
     }
 
+    /// The features of some rows less `means`, and a 1 below them: (K + 1) × rows.
+    #[must_use]
+    pub fn centred(&self, rows: &[usize], means: &[f64]) -> Mat<f64> {
+        let mut centred = Mat::<f64>::zeros(self.features + 1, rows.len());
+        for (mut column, &row) in centred.col_iter_mut().zip(rows) {
+            let values = self.row(row).iter().zip(&self.units).zip(means);
+            column[self.features] = 1.0;
+            for (place, ((&value, unit), mean)) in column.iter_mut().zip(values) {
+                *place = f64::from(value) * unit - mean;
+            }
+        }
+        centred
+    }
+
     /// Scores wᵀφ + b of all rows: T × n. `weights`: K × T, `bias`: T.
     #[must_use]
     pub fn scores(&self, weights: MatRef<'_, f64>, bias: &[f64]) -> Mat<f64> {
@@ -151,9 +172,9 @@ impl Design {
         summed(self.features, residuals.nrows(), &parts)
     }
 
-    /// Scores, residuals and what the residuals gather, in one pass: as
-    /// [`Self::scores`], a map of the scores (T × m, those of the rows from the number
-    /// given on), and [`Self::gather`] of what it gives.
+    /// Scores wᵀφ, a map of the scores (T × m, those of the rows from the number given on),
+    /// and what [`Self::gather`] makes of that, in one pass and to the precision of f32,
+    /// which is enough for the direction of a step.
     #[must_use]
     pub fn through(
         &self,
@@ -162,29 +183,66 @@ impl Design {
         residuals: impl Fn(usize, MatRef<'_, f64>) -> Mat<f64> + Sync,
     ) -> [Mat<f64>; 3] {
         let (features, outputs) = (self.features, bias.len());
-        let start = |rows| {
-            let rows = || Mat::<f64>::zeros(outputs, rows);
-            [rows(), rows(), Mat::zeros(features, outputs)]
-        };
-        let parts = self.blocks(start, |[scores, left, sum], row, part| {
-            let (at, rows) = (row % BLOCK, part.ncols());
-            score(scores.as_mut().subcols_mut(at, rows), weights, bias, part);
-            let mine = residuals(row, scores.as_ref().subcols(at, rows));
-            matmul(sum.as_mut(), Accum::Add, part, mine.transpose(), 1.0, Par::Seq);
-            left.as_mut().subcols_mut(at, rows).copy_from(&mine);
+        let weights = Mat::from_fn(outputs, features, |t, k| weights[(k, t)] as f32);
+        let parts = self.single_blocks(|row, part| {
+            let mut product = Mat::<f32>::zeros(outputs, part.ncols());
+            matmul(product.as_mut(), Accum::Replace, weights.as_ref(), part, 1.0, Par::Seq);
+            let scores =
+                Mat::from_fn(outputs, part.ncols(), |t, i| f64::from(product[(t, i)]) + bias[t]);
+            let left = residuals(row, scores.as_ref());
+            let single = Mat::from_fn(part.ncols(), outputs, |i, t| left[(t, i)] as f32);
+            let mut sum = Mat::<f32>::zeros(features, outputs);
+            matmul(sum.as_mut(), Accum::Replace, part, single.as_ref(), 1.0, Par::Seq);
+            (scores, left, sum)
         });
-        let (mut scores, mut left, mut sums) = (Vec::new(), Vec::new(), Vec::new());
-        for [a, b, c] in parts {
+        let (mut scores, mut left) = (Vec::new(), Vec::new());
+        let mut sums = Mat::<f64>::zeros(features, outputs);
+        for (a, b, sum) in parts {
             scores.push(a);
             left.push(b);
-            sums.push(c);
+            for (all, mine) in sums.col_iter_mut().zip(sum.col_iter()) {
+                all.iter_mut().zip(mine.iter()).for_each(|(all, &mine)| *all += f64::from(mine));
+            }
         }
         let rows = self.rows();
-        [
-            joined(outputs, rows, scores),
-            joined(outputs, rows, left),
-            summed(features, outputs, &sums),
-        ]
+        [joined(outputs, rows, scores), joined(outputs, rows, left), sums]
+    }
+
+    /// Works through blocks of rows in parallel, results in order: `step` sees K × m
+    /// matrices of f32 with the number of the first row.
+    fn single_blocks<R: Send>(&self, step: impl Fn(usize, MatRef<'_, f32>) -> R + Sync) -> Vec<R> {
+        let of = |number: usize, values: &[f32]| {
+            let rows = values.len() / self.features;
+            let part = MatRef::from_column_major_slice(values, self.features, rows);
+            step(number * SMALL_BLOCK, part)
+        };
+        let length = SMALL_BLOCK * self.features;
+        if self.values.len() <= KEPT_SINGLE {
+            let single = self.single.get_or_init(|| {
+                let mut single = Vec::with_capacity(self.values.len());
+                self.append_single(&self.values, &mut single);
+                single
+            });
+            let blocks = single.par_chunks(length).enumerate();
+            return blocks.map(|(number, values)| of(number, values)).collect();
+        }
+        let blocks = self.values.par_chunks(length).enumerate();
+        blocks
+            .map_init(Vec::new, |buffer: &mut Vec<f32>, (number, values)| {
+                buffer.clear();
+                self.append_single(values, buffer);
+                of(number, buffer)
+            })
+            .collect()
+    }
+
+    /// Whole rows of integers as real numbers.
+    fn append_single(&self, values: &[i16], single: &mut Vec<f32>) {
+        let units: Vec<f32> = self.units.iter().map(|&unit| unit as f32).collect();
+        for row in values.chunks_exact(self.features) {
+            let units = row.iter().zip(&units);
+            single.extend(units.map(|(&value, unit)| f32::from(value) * unit));
+        }
     }
 
     /// Mean over features of their variance, rows weighted, times Σ of the
@@ -279,10 +337,11 @@ mod tests {
         let [same, left, sum] = design.through(weights.as_ref(), &[1.0, -2.0], |row, part| {
             Mat::from_fn(2, part.ncols(), |t, i| part[(t, i)] * (row + i) as f64)
         });
-        assert!((&same - &scores).norm_max() < 1e-9);
+        assert!((&same - &scores).norm_max() < 1e-5 * scores.norm_max());
         let scaled = Mat::from_fn(2, rows, |t, i| scores[(t, i)] * i as f64);
-        assert!((&left - &scaled).norm_max() < 1e-6);
-        assert!((&sum - &design.gather(scaled.as_ref())).norm_max() < 1e-3);
+        assert!((&left - &scaled).norm_max() < 1e-5 * scaled.norm_max());
+        let gathered = design.gather(scaled.as_ref());
+        assert!((&sum - &gathered).norm_max() < 1e-5 * gathered.norm_max());
 
         let row_weights: Vec<f64> = (0..rows).map(|i| 0.5 + (i % 3) as f64).collect();
         let moments = design.moments(residuals.as_ref(), Some(&row_weights));

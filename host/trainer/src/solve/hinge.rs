@@ -102,8 +102,13 @@ impl<'d> Hinge<'d> {
             rho: 1.0,
         });
         let mut factor = self.system.factor(self.share(penalty, at.rho)).0;
-        let mut convergence =
-            Convergence { iterations: 0, objective: f64::INFINITY, gap: f64::INFINITY, tolerance };
+        let mut convergence = Convergence {
+            iterations: 0,
+            objective: f64::INFINITY,
+            gap: f64::INFINITY,
+            tolerance,
+            settled: false,
+        };
         let mut best: Option<Look> = None;
         let mut lower = f64::NEG_INFINITY;
         while convergence.iterations < ITERATIONS {

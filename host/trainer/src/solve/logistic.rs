@@ -2,19 +2,22 @@
 //! by conjugate gradients, preconditioned with the Gram matrix of the features.
 //!
 //! The Hessian is Σ c_i·φ_iφ_iᵀ·p_i(1 − p_i) + μI (and its multinomial
-//! counterpart), bounded by multiples of the Gram matrix (Böhning 1992), so the
+//! counterpart), bounded by multiples of the Gram matrix (Böhning 1992), so at first the
 //! factor that ridge regression needs makes its condition small, however
-//! correlated the features are. What stops the solver is the duality gap: for
+//! correlated the features are. Where probabilities become sure of themselves, that no
+//! longer suffices: then the Hessian's blocks on the diagonal, one for each output, of
+//! some rows ([`super::blocks`]) take its place. What stops the solver is the duality gap: for
 //! any probabilities p with Σ_i c_i·p_i = Σ_i c_i·e_{y_i},
 //! Σ c_i·H(p_i) − ‖Σ c_i·φ_i(e_{y_i} − p_i)ᵀ‖²/(2μ), H the entropy, is a lower
 //! bound on the objective.
 
+use faer::linalg::solvers::Llt;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 use super::loss::{Loss, probabilities, sign};
 use super::newton::{Pair, Preconditioner, Step, conjugate_gradients};
-use super::{Convergence, Design, Solution, bias, relative};
+use super::{Convergence, Design, Solution, Tolerance, bias, blocks, relative};
 use crate::moments::Moments;
 use crate::panels;
 use crate::ridge::{LinearFit, System};
@@ -89,22 +92,36 @@ impl<'d> Logistic<'d> {
     ///
     /// λ = 0 is taken as 1e-10, since separable classes have no minimum.
     pub fn solve(&self, lambda: f64, start: Option<&LinearFit>, tolerance: f64) -> Solution {
+        self.solve_until(lambda, start, Tolerance { gap: tolerance, decrease: 0.0 })
+    }
+
+    /// The same up to either of two tolerances.
+    pub fn solve_until(
+        &self,
+        lambda: f64,
+        start: Option<&LinearFit>,
+        tolerance: Tolerance,
+    ) -> Solution {
         let lambda = lambda.max(1e-10);
         let penalty = lambda * self.unit();
         let mut state = self.start(start, penalty);
         // The curvature of a row where nothing is known yet.
         let curvature = if self.outputs == 1 { 0.25 } else { 0.5 / self.outputs as f64 };
         let (factor, _) = self.system.factor(lambda / curvature);
-        let precondition = Preconditioner { factor, curvature, total: self.total };
+        let mut precondition = Preconditioner::Shared { factor, curvature, total: self.total };
+        let worth = blocks::products(self.labels.len(), self.design.features());
 
         let mut convergence = Convergence {
             iterations: 0,
             objective: state.objective,
             gap: f64::INFINITY,
-            tolerance,
+            tolerance: tolerance.gap,
+            settled: false,
         };
         let negligible = NEGLIGIBLE * self.ignorance();
         let mut first = None;
+        // Products with the Hessian that the last step took.
+        let mut products = 0;
         loop {
             let chances = self.chances(&state.scores);
             let residual = self.residual(&chances);
@@ -112,18 +129,27 @@ impl<'d> Logistic<'d> {
             convergence.objective = state.objective;
             let gap = state.objective - self.bound(&chances, &gathered, penalty);
             convergence.gap = relative(gap, state.objective.max(negligible));
-            if convergence.reached() || convergence.iterations == STEPS {
+            if convergence.ended() || convergence.iterations == STEPS {
                 break;
             }
             convergence.iterations += 1;
+            if products > worth
+                && let Some(blocks) = self.blocks(&chances, penalty)
+            {
+                precondition = Preconditioner::Blocks(blocks);
+            }
             let gradient = self.gradient(&state, &residual, gathered, penalty);
             let size = precondition.dot(&gradient);
             let share = size / *first.get_or_insert(size);
             let forcing = share.sqrt().sqrt().clamp(1e-4, 0.3);
             let step = self.newton_step(&gradient, &chances, penalty, &precondition, forcing);
+            products = step.products;
+            let before = state.objective;
             if !self.search(&mut state, &step, &gradient, penalty) {
                 break;
             }
+            let least = tolerance.decrease * state.objective.max(negligible);
+            convergence.settled = least > 0.0 && before - state.objective < least;
         }
         let State { weights, mut bias, .. } = state;
         if self.outputs > 1 {
@@ -301,6 +327,14 @@ impl<'d> Logistic<'d> {
         })
     }
 
+    /// The Hessian's blocks on the diagonal, factored.
+    fn blocks(&self, chances: &Mat<f64>, penalty: f64) -> Option<Vec<Llt<f64>>> {
+        let curvature = Mat::from_fn(self.outputs, self.labels.len(), |t, i| {
+            self.weight(i) * chances[(t, i)] * (1.0 - chances[(t, i)])
+        });
+        blocks::factored(self.design, self.system.means(), &curvature, penalty)
+    }
+
     /// Biases of uncentred features.
     fn raw_bias(&self, pair: &Pair) -> Vec<f64> {
         (0..self.outputs)
@@ -339,7 +373,10 @@ impl<'d> Logistic<'d> {
             let objective = self.objective(&scores, &weights, penalty);
             if objective <= state.objective + 1e-4 * length * slope {
                 state.bias.iter_mut().zip(&bias).for_each(|(b, step)| *b += length * step);
-                (state.scores, state.weights, state.objective) = (scores, weights, objective);
+                state.weights = weights;
+                // Those of the step are only as precise as f32.
+                state.scores = self.design.scores(state.weights.as_ref(), &state.bias);
+                state.objective = self.objective(&state.scores, &state.weights, penalty);
                 return true;
             }
             length *= 0.5;

@@ -8,6 +8,7 @@
 //! same bits for any number of threads.
 
 mod bias;
+mod blocks;
 pub mod boxed;
 pub mod design;
 pub mod hinge;
@@ -39,6 +40,19 @@ pub struct Convergence {
     pub gap: f64,
     /// The gap that was asked for.
     pub tolerance: f64,
+    /// Whether it ended because a step changed the objective by no more than was asked
+    /// for, whatever the gap.
+    pub settled: bool,
+}
+
+/// When an iterative solver may stop: at the first of both.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tolerance {
+    /// Duality gap, relative to the objective.
+    pub gap: f64,
+    /// What a step took off the objective, relative to it. With little shrinkage the gap is
+    /// a bound far from tight, and the last steps change what no rounded weight shows.
+    pub decrease: f64,
 }
 
 impl Convergence {
@@ -49,10 +63,16 @@ impl Convergence {
         self.gap <= self.tolerance
     }
 
+    /// Whether it ended as it was asked to.
+    #[must_use]
+    pub fn ended(&self) -> bool {
+        self.reached() || self.settled
+    }
+
     /// What a user should know of a solver that stopped early.
     #[must_use]
     pub fn warning(&self, solver: &str) -> Option<String> {
-        (!self.reached()).then(|| {
+        (!self.ended()).then(|| {
             format!(
                 "{solver} stopped after {} iterations at a relative duality gap of {:.1e}, \
                  {:.1e} was asked for",

@@ -2,6 +2,7 @@
 
 use faer::Mat;
 use faer::linalg::solvers::{Llt, Solve};
+use rayon::prelude::*;
 
 /// Products with the Hessian at most, for one step.
 const PRODUCTS: usize = 250;
@@ -38,21 +39,50 @@ impl Pair {
 pub(crate) struct Step {
     pub by: Pair,
     pub scores: Mat<f64>,
+    /// Products with the Hessian that it took.
+    pub products: usize,
 }
 
-/// The inverse of curvature·(centred Gram) + μI.
-pub(crate) struct Preconditioner {
-    pub factor: Llt<f64>,
-    pub curvature: f64,
-    pub total: f64,
+/// About the inverse of a Hessian.
+pub(crate) enum Preconditioner {
+    /// Of curvature·(centred Gram) + μI, one for all outputs.
+    Shared {
+        /// Of (centred Gram) + μI/curvature.
+        factor: Llt<f64>,
+        /// The curvature of a row.
+        curvature: f64,
+        /// Σ of the rows' weights.
+        total: f64,
+    },
+    /// Of the block of each output, the bias last.
+    Blocks(Vec<Llt<f64>>),
 }
 
 impl Preconditioner {
     pub fn apply(&self, pair: &Pair) -> Pair {
-        let scale = faer::Scale(1.0 / self.curvature);
-        Pair {
-            weights: scale * self.factor.solve(&pair.weights),
-            bias: pair.bias.iter().map(|b| b / (self.curvature * self.total)).collect(),
+        match self {
+            Self::Shared { factor, curvature, total } => Pair {
+                weights: faer::Scale(1.0 / curvature) * factor.solve(&pair.weights),
+                bias: pair.bias.iter().map(|b| b / (curvature * total)).collect(),
+            },
+            Self::Blocks(factors) => {
+                let features = pair.weights.nrows();
+                let solved: Vec<Mat<f64>> = factors
+                    .par_iter()
+                    .enumerate()
+                    .map(|(t, factor)| {
+                        let side = Mat::from_fn(features + 1, 1, |k, _| match k {
+                            k if k == features => pair.bias[t],
+                            k => pair.weights[(k, t)],
+                        });
+                        factor.solve(&side)
+                    })
+                    .collect();
+                Pair {
+                    weights: Mat::from_fn(features, solved.len(), |k, t| solved[t][(k, 0)]),
+                    bias: solved.iter().map(|solved| solved[(features, 0)]).collect(),
+                }
+            }
         }
     }
 
@@ -79,6 +109,7 @@ pub(crate) fn conjugate_gradients(
     let mut step = Step {
         by: Pair { weights: Mat::zeros(features, outputs), bias: vec![0.0; outputs] },
         scores: Mat::zeros(outputs, rows),
+        products: 0,
     };
     let mut direction = precondition.apply(&left);
     let mut size = left.dot(&direction);
@@ -87,6 +118,7 @@ pub(crate) fn conjugate_gradients(
         if size <= enough || size <= 0.0 {
             break;
         }
+        step.products += 1;
         let (image, scores) = image(&direction);
         let bend = direction.dot(&image);
         if bend <= 0.0 {

@@ -4,13 +4,13 @@
 use koan::Family;
 
 use super::curve::{Size, first_lambdas, specs};
-use super::folds::Folds;
 use super::footprint::Footprint;
 use super::halving::Search;
 use super::inputs::Inputs;
 use super::rank::Entry;
 use super::sizes::sizes;
 use crate::blob::{MapSpec, ModelSpec};
+use crate::folds::Folds;
 use crate::{Error, FamilyName, TrainOptions};
 use koan_data::Task;
 

@@ -8,12 +8,12 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use koan::{Family, Width};
 
-use super::folds::Folds;
 use super::inputs::Inputs;
 use super::metric::Metric;
 use crate::blob::ModelSpec;
 use crate::features::{BLOCK_ROWS, FeatureMap};
 use crate::fit::RoundedWeights;
+use crate::folds::Folds;
 use crate::moments::Moments;
 use crate::plan::realise;
 use crate::problem::Problem;

@@ -10,13 +10,13 @@ use rayon::prelude::*;
 
 use super::budget::{Extent, Plan};
 use super::curve::{Size, curve, keeps_lambda};
-use super::folds::Folds;
 use super::inputs::Inputs;
 use super::metric::Metric;
 use super::pace::Pace;
 use super::rank::{Entry, Point, ranked, value, weight};
 use super::sizes::{Limits, bytes, sizes};
 use super::space::Space;
+use crate::folds::Folds;
 use crate::normalise::Kind;
 use crate::problem::Problem;
 use crate::progress::Progress;

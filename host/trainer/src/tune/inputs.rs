@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::folds::Folds;
+use crate::folds::Folds;
 use crate::normalise::{Kind, Normaliser, Spread};
 use crate::problem::Problem;
 use crate::progress::Progress;

@@ -11,7 +11,6 @@
 mod budget;
 mod cost;
 mod curve;
-mod folds;
 mod footprint;
 mod front;
 mod halving;

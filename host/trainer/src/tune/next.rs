@@ -1,10 +1,10 @@
 //! The candidates of a rung.
 
-use super::folds::Folds;
 use super::halving::Search;
 use super::inputs::Inputs;
 use super::pace::Pace;
 use super::rank::{Entry, ranked};
+use crate::folds::Folds;
 use crate::{Error, TrainOptions};
 
 /// Candidates of the second and the last rung, at most.

@@ -5,11 +5,11 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::budget::{Extent, LEAST_ROWS, Plan};
-use super::folds::Folds;
 use super::halving::Search;
 use super::inputs::Inputs;
 use super::pace::Pace;
 use super::rank::Entry;
+use crate::folds::Folds;
 use crate::{Error, TrainOptions};
 
 /// Columns of the candidates by which the machine's speed is measured.

@@ -8,11 +8,12 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::budget::{GRAM, SPEED, feature_work};
-use super::folds::Folds;
 use super::halving::{Search, Searched};
 use super::inputs::Inputs;
 use super::moves::{Change, Sized, digits};
 use super::rank::{Point, ranked, slowness};
+use crate::fit::Judging;
+use crate::folds::Folds;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::solve::Loss;
@@ -376,7 +377,7 @@ impl<'r> Refinement<'r> {
         let spec = &specs[number.min(specs.len() - 1)];
         let table = problem.table.select(&self.folds.fit_rows(held));
         let fold = Problem::new(&table, options.balanced);
-        let fitted = fit_head(&fold, spec, options, &Progress::none())?;
+        let fitted = fit_head(&fold, spec, options, Judging::Once, &Progress::none())?;
         let blob = encode(&fold, &fitted, &fitted.compensated, options, 0)?;
         let table = problem.table.select(&self.folds.parts[held]);
         Ok(Judged { scores: super::scores::of(&blob, &table)?, lambda: fitted.lambda })

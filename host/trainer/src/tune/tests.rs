@@ -1,6 +1,7 @@
 //! Searches with and without time.
 
 use super::*;
+use crate::folds::Folds;
 use koan_data::digits;
 
 fn options(clock: bool, time: Duration) -> TuneOptions {
@@ -60,7 +61,7 @@ fn rows_stay_where_fits_take_the_time() {
         options.space.families = vec![FamilyName::Fourier];
         let progress = &Progress::none();
         let search = rungs_of(&problem, &options.space, &options, 8, None, progress);
-        let folds = folds::Folds::new(&table, 1).unwrap();
+        let folds = Folds::new(&table, 1).unwrap();
         let candidates = options.space.candidates(&problem);
         let inputs = inputs::Inputs::new(&problem, &[candidates[0].map.unwrap()]);
         let plans = search.plan(0, vec![candidates[0].clone()], &[], &inputs).unwrap();

@@ -2,7 +2,7 @@
 
 use koan_data::{Column, ColumnKind, Division, Format, Schema, Table, Target};
 use koan_trainer::Progress;
-use koan_trainer::fit::{fit_dense, fit_loss, fit_sparse};
+use koan_trainer::fit::{Judging, fit_dense, fit_loss, fit_sparse};
 use koan_trainer::normalise::{Kind, Normaliser};
 use koan_trainer::plan::realise;
 use koan_trainer::problem::Problem;
@@ -75,7 +75,7 @@ fn integer_weights_equal_repeated_rows() {
                         fit_sparse(&problem, spec.clone(), 3, &options, &quiet)
                     }
                     (_, Loss::Squared, None) => fit_dense(&problem, spec.clone(), &options, &quiet),
-                    _ => fit_loss(&problem, spec.clone(), &options, &quiet),
+                    _ => fit_loss(&problem, spec.clone(), &options, Judging::Once, &quiet),
                 };
                 (fitted.unwrap().float)(&weighted()).unwrap()
             };

@@ -13,7 +13,7 @@ pub struct Folds {
 }
 
 /// Tables below this many rows are judged in five folds, others in three.
-const SMALL_ROWS: usize = 3000;
+pub const SMALL_ROWS: usize = 3000;
 
 impl Folds {
     /// Folds of a table: stratified, whole groups; or the parts to train and to
@@ -53,6 +53,13 @@ impl Folds {
         parts.retain(|part| !part.is_empty());
         let held = (0..parts.len()).collect();
         Ok(Self { parts, held })
+    }
+
+    /// Two halves of so many rows, each in a run.
+    #[must_use]
+    pub fn runs(rows: usize) -> Self {
+        let half = rows / 2;
+        Self { parts: vec![(0..half).collect(), (half..rows).collect()], held: vec![0, 1] }
     }
 
     /// All rows.

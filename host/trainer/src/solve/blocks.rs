@@ -1,0 +1,149 @@
+//! Blocks on the diagonal of a Hessian, from some of the rows: a preconditioner.
+//!
+//! Σ_i h_i·φ_iφ_iᵀ over 4·K rows, drawn by their curvature h_i, is that over all of them up
+//! to a factor that is small enough for conjugate gradients, at a part of the work.
+
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::linalg::solvers::Llt;
+use faer::{Accum, Mat, Par, Side};
+use rayon::prelude::*;
+
+use super::Design;
+
+/// Rows for each feature.
+const ROWS: usize = 4;
+/// Entries of the blocks, and of the rows that they are made of, at most.
+const MOST: usize = 1 << 24;
+/// Rows that are added at a time.
+const CHUNK: usize = 256;
+
+/// Products with the Hessian that take about as long as making the blocks does.
+pub(super) fn products(rows: usize, features: usize) -> usize {
+    let drawn = rows.min(ROWS * features);
+    (drawn * features / (8 * rows.max(1))).clamp(8, 100)
+}
+
+/// The blocks of the outputs, factored: of features less `means` and a constant, rows
+/// weighted by `curvature` (T × n), with `penalty` on the diagonal. None where they would
+/// be too large, or have no factor.
+pub(super) fn factored(
+    design: &Design,
+    means: &[f64],
+    curvature: &Mat<f64>,
+    penalty: f64,
+) -> Option<Vec<Llt<f64>>> {
+    let (size, outputs) = (design.features() + 1, curvature.nrows());
+    let most = ROWS * size;
+    if (outputs * size).max(most.min(curvature.ncols())) * size > MOST {
+        return None;
+    }
+    let drawn = drawn(curvature, most);
+    let rows: Vec<usize> = drawn.iter().map(|&(row, _)| row).collect();
+    let features = design.centred(&rows, means);
+    (0..outputs)
+        .into_par_iter()
+        .map(|t| {
+            let mut block = Mat::<f64>::zeros(size, size);
+            for start in (0..rows.len()).step_by(CHUNK) {
+                let count = CHUNK.min(rows.len() - start);
+                let root = |i: usize| {
+                    let (row, share) = drawn[start + i];
+                    (share * curvature[(t, row)]).sqrt()
+                };
+                let part = features.subcols(start, count);
+                let scaled = Mat::from_fn(size, count, |k, i| part[(k, i)] * root(i));
+                triangular::matmul(
+                    block.as_mut(),
+                    BlockStructure::TriangularLower,
+                    Accum::Add,
+                    scaled.as_ref(),
+                    BlockStructure::Rectangular,
+                    scaled.transpose(),
+                    BlockStructure::Rectangular,
+                    1.0,
+                    Par::Seq,
+                );
+            }
+            // The bias is not penalised, but its entry may have come to 0.
+            let least = f64::MIN_POSITIVE.max(1e-12 * penalty);
+            for k in 0..size {
+                block[(k, k)] += if k + 1 < size { penalty } else { least };
+            }
+            block.llt(Side::Lower).ok()
+        })
+        .collect()
+}
+
+/// At most `most` rows and what each counts as: all of them, or some at even steps of the
+/// sum of the outputs' curvatures.
+fn drawn(curvature: &Mat<f64>, most: usize) -> Vec<(usize, f64)> {
+    let rows = curvature.ncols();
+    if rows <= most {
+        return (0..rows).map(|row| (row, 1.0)).collect();
+    }
+    let of = |row: usize| curvature.col(row).iter().sum::<f64>();
+    let step = (0..rows).map(of).sum::<f64>() / most as f64;
+    let (mut passed, mut drawn) = (0.0, Vec::with_capacity(most));
+    for row in 0..rows {
+        let mine = of(row);
+        let before = (passed / step + 0.5).floor();
+        passed += mine;
+        let steps = (passed / step + 0.5).floor() - before;
+        if steps > 0.0 {
+            drawn.push((row, steps * step / mine));
+        }
+    }
+    drawn
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use faer::linalg::solvers::Solve;
+    use koan::generator::Stream;
+
+    fn problem(rows: usize) -> (Design, Vec<f64>, Mat<f64>) {
+        let stream = Stream::new(3, 0);
+        let values = (0..rows * 6).map(|i| stream.draw(i as u64) as i16 / 256).collect();
+        let curvature = Mat::from_fn(2, rows, |t, i| {
+            f64::from(stream.draw((9 * rows + 2 * i + t) as u64) as u8) / 1024.0
+        });
+        (Design::new(values, 6), vec![3.0, -1.0, 0.0, 2.0, 5.0, -4.0], curvature)
+    }
+
+    fn expected(design: &Design, means: &[f64], curvature: &Mat<f64>, t: usize) -> Mat<f64> {
+        let rows: Vec<usize> = (0..design.rows()).collect();
+        let all = design.centred(&rows, means);
+        let scaled = Mat::from_fn(7, rows.len(), |k, i| all[(k, i)] * curvature[(t, i)]);
+        let mut matrix = &scaled * all.transpose();
+        (0..6).for_each(|k| matrix[(k, k)] += 10.0);
+        matrix
+    }
+
+    #[test]
+    fn blocks_of_all_rows_are_the_hessians() {
+        let (design, means, curvature) = problem(20);
+        let factors = factored(&design, &means, &curvature, 10.0).unwrap();
+        for (t, factor) in factors.iter().enumerate() {
+            let matrix = expected(&design, &means, &curvature, t);
+            let one = factor.solve(&matrix);
+            assert!((one - Mat::<f64>::identity(7, 7)).norm_max() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn some_rows_are_about_as_good_as_all() {
+        let (design, means, curvature) = problem(4000);
+        assert!(drawn(&curvature, 100).len() <= 100);
+        let total: f64 = drawn(&curvature, 2000).iter().map(|(_, share)| share).sum();
+        assert!((total / 4000.0 - 1.0).abs() < 0.1, "{total}");
+        let factors = factored(&design, &means, &curvature, 10.0).unwrap();
+        for (t, factor) in factors.iter().enumerate() {
+            let matrix = expected(&design, &means, &curvature, t);
+            let near = factor.solve(&matrix);
+            for k in 0..7 {
+                assert!((0.2..5.0).contains(&near[(k, k)]), "{}", near[(k, k)]);
+            }
+        }
+    }
+}
