@@ -29,6 +29,7 @@
 
 mod atomic_write;
 mod doubts;
+mod dual;
 mod folds;
 mod options;
 mod progress;

@@ -65,7 +65,8 @@ pub struct Rounded {
 
 /// Fractions of the largest weight that the levels may reach: clipping a few
 /// outliers buys a finer step.
-const REACHES: [f64; 12] = [1.0, 0.9, 0.8, 0.7, 0.6, 0.52, 0.45, 0.38, 0.32, 0.27, 0.22, 0.17];
+pub(crate) const REACHES: [f64; 12] =
+    [1.0, 0.9, 0.8, 0.7, 0.6, 0.52, 0.45, 0.38, 0.32, 0.27, 0.22, 0.17];
 
 /// Rounds the weights of one output.
 ///
@@ -118,7 +119,7 @@ pub fn round(
 }
 
 /// Each bank's step when its levels reach `reach` times its largest weight.
-fn steps(weights: &[f64], banks: &[(usize, Width)], reach: f64) -> Vec<Levels> {
+pub(crate) fn steps(weights: &[f64], banks: &[(usize, Width)], reach: f64) -> Vec<Levels> {
     let mut start = 0;
     banks
         .iter()
@@ -133,7 +134,7 @@ fn steps(weights: &[f64], banks: &[(usize, Width)], reach: f64) -> Vec<Levels> {
 }
 
 /// The levels of every column.
-fn spread(banks: &[(usize, Width)], levels: &[Levels]) -> Vec<Levels> {
+pub(crate) fn spread(banks: &[(usize, Width)], levels: &[Levels]) -> Vec<Levels> {
     banks.iter().zip(levels).flat_map(|(&(n, _), &l)| std::iter::repeat_n(l, n)).collect()
 }
 

@@ -4,7 +4,9 @@ use koan::Family;
 
 use crate::Error;
 use crate::blob::ModelSpec;
+use crate::dual;
 use crate::features::FeatureMap;
+use crate::fit::WideSide;
 use crate::folds::{Folds, SMALL_ROWS};
 use crate::problem::Problem;
 use crate::progress::Progress;
@@ -68,6 +70,12 @@ pub fn validate(
     let map = FeatureMap::new(spec)?;
     if let Some(slot_bits) = sparse_slots(spec) {
         return judge_sparse(problem, &map, slot_bits, sample, lambda);
+    }
+    if dual::suits(map.features(), sample.fit.len()) {
+        let side = WideSide::new(problem, &map, &sample.fit, &sample.judge)?;
+        let given = lambda.map(|lambda| [lambda]);
+        let lambdas = given.as_ref().map_or(&JUDGE_LAMBDAS[1..], |given| &given[..]);
+        return Ok(lambdas.iter().map(|&l| side.real(l)).fold(f64::INFINITY, f64::min));
     }
     let quiet = Progress::none();
     let fit = problem.moments(&map, &sample.fit, &quiet)?;

@@ -5,9 +5,11 @@ use faer::{Accum, Mat, Par};
 use koan::Width;
 
 use super::rounding::RoundedWeights;
+use super::wide::fit_wide;
 use super::{Fitted, hold_out, widths};
 use crate::blob::ModelSpec;
 use crate::calibrate;
+use crate::dual;
 use crate::features::{BLOCK_ROWS, FeatureBlock, FeatureMap};
 use crate::moments::Moments;
 use crate::problem::Problem;
@@ -17,7 +19,8 @@ use crate::ridge::{LAMBDAS, LinearFit, System, best_on};
 use crate::{Error, TrainOptions};
 use koan_data::{Table, Target};
 
-/// Fits by the Gram matrix of all features.
+/// Fits by the Gram matrix of all features, or where these outnumber the rows by far by
+/// the kernel matrix of the rows.
 ///
 /// # Errors
 /// A specification that the format does not allow.
@@ -28,6 +31,9 @@ pub fn fit_dense(
     progress: &Progress,
 ) -> Result<Fitted, Error> {
     let map = FeatureMap::new(&spec)?;
+    if dual::suits(map.features(), problem.table.rows()) {
+        return fit_wide(problem, map, spec, options, progress);
+    }
     let (fit_rows, held_rows) = hold_out(problem, options.seed);
     progress.phase("computing features")?;
     let moments = problem.moments(&map, &fit_rows, progress)?;

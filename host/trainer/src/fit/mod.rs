@@ -5,6 +5,7 @@ mod losses;
 mod parts;
 mod rounding;
 mod sparse;
+mod wide;
 
 use koan::Width;
 
@@ -20,6 +21,7 @@ pub use losses::{Judging, fit_loss};
 pub use parts::fit_parts;
 pub(crate) use rounding::{Curvature, RoundedWeights};
 pub use sparse::fit_sparse;
+pub(crate) use wide::WideSide;
 
 /// Real-valued scores of a table's rows: rows × outputs, row-major.
 pub type FloatScores = Box<dyn Fn(&Table) -> Result<Vec<f64>, Error>>;

@@ -1,0 +1,190 @@
+//! Few rows, many features: ridge regression in its dual form.
+
+use faer::{Mat, MatRef};
+use koan::Width;
+
+use super::{Fitted, in_turn, real_scores, widths};
+use crate::blob::{HeadSpec, ModelSpec};
+use crate::calibrate;
+use crate::dual::Dual;
+use crate::features::FeatureMap;
+use crate::head::{RoundedOutput, assemble};
+use crate::problem::Problem;
+use crate::progress::Progress;
+use crate::quantise::{Rounded, Rounding};
+use crate::ridge::{LAMBDAS, LinearFit};
+use crate::solve::Design;
+use crate::{Error, TrainOptions};
+use koan_data::{Table, Target};
+
+/// Rows to fit on and rows that judge.
+pub(crate) struct WideSide {
+    fit: Dual,
+    held: Design,
+    /// T × held rows.
+    targets: Mat<f64>,
+    weights: Vec<f64>,
+}
+
+impl WideSide {
+    /// Computes the features of both.
+    pub fn new(
+        problem: &Problem<'_>,
+        map: &FeatureMap,
+        fit: &[usize],
+        held: &[usize],
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            fit: dual(problem, map, fit)?,
+            held: Design::of(map, problem.table, held)?,
+            targets: problem.targets(held).transpose().to_owned(),
+            weights: held.iter().map(|&row| problem.weight(row)).collect(),
+        })
+    }
+
+    /// Mean squared error over the held-out rows and all outputs.
+    fn error(&self, weights: MatRef<'_, f64>, bias: &[f64]) -> f64 {
+        let scores = self.held.scores(weights, bias);
+        let square = |i: usize| -> f64 {
+            (0..bias.len()).map(|t| (scores[(t, i)] - self.targets[(t, i)]).powi(2)).sum()
+        };
+        let sum: f64 = self.weights.iter().enumerate().map(|(i, weight)| weight * square(i)).sum();
+        sum / self.weights.iter().sum::<f64>() / bias.len() as f64
+    }
+
+    /// The error of the fit for a λ.
+    pub fn real(&self, lambda: f64) -> f64 {
+        let fit = self.fit.solve(lambda);
+        self.error(fit.weights.as_ref(), &fit.bias)
+    }
+}
+
+fn dual(problem: &Problem<'_>, map: &FeatureMap, rows: &[usize]) -> Result<Dual, Error> {
+    let weights: Option<Vec<f64>> =
+        problem.weights.is_some().then(|| rows.iter().map(|&row| problem.weight(row)).collect());
+    let design = Design::of(map, problem.table, rows)?;
+    Ok(Dual::new(&design, problem.targets(rows).transpose(), weights.as_deref()))
+}
+
+/// All outputs' rounded weights.
+fn rounded(
+    dual: &Dual,
+    spec: &ModelSpec,
+    fit: &LinearFit,
+    width: Width,
+    rounding: Rounding,
+) -> Vec<Rounded> {
+    let banks: Vec<(usize, Width)> =
+        spec.banks.iter().map(|bank| (bank.columns(), width)).collect();
+    let of = |output: usize| {
+        let weights: Vec<f64> = fit.weights.col(output).iter().copied().collect();
+        dual.round(&weights, &banks, fit.lambda, rounding)
+    };
+    (0..fit.bias.len()).map(of).collect()
+}
+
+/// Their values: K × T.
+fn values(spec: &ModelSpec, rounded: &[Rounded]) -> Mat<f64> {
+    let bank_of: Vec<usize> = spec
+        .banks
+        .iter()
+        .enumerate()
+        .flat_map(|(bank, its)| std::iter::repeat_n(bank, its.columns()))
+        .collect();
+    Mat::from_fn(bank_of.len(), rounded.len(), |k, t| {
+        rounded[t].levels[bank_of[k]].weight(rounded[t].codes[k])
+    })
+}
+
+/// Fits by the kernel matrix of the rows.
+///
+/// # Errors
+/// A feature map for another number of inputs.
+pub(super) fn fit_wide(
+    problem: &Problem<'_>,
+    map: FeatureMap,
+    spec: ModelSpec,
+    options: &TrainOptions,
+    progress: &Progress,
+) -> Result<Fitted, Error> {
+    let bits = options.bits_for(problem.task());
+    progress.phase("computing features")?;
+    let splits = in_turn(problem, options.seed);
+    let sides: Vec<WideSide> = splits
+        .iter()
+        .map(|(fit, held)| WideSide::new(problem, &map, fit, held))
+        .collect::<Result<_, Error>>()?;
+    progress.phase("solving")?;
+    let mut lambda = options.lambda.unwrap_or(0.0);
+    if options.lambda.is_none() {
+        let error = |lambda: f64| sides.iter().map(|side| side.real(lambda)).sum::<f64>();
+        let judged = LAMBDAS.iter().map(|&lambda| (error(lambda), lambda));
+        let best = judged.min_by(|a, b| a.0.total_cmp(&b.0));
+        lambda = best.map_or(1e-3, |(_, lambda)| lambda);
+    }
+    let mut warnings = Vec::new();
+    let calibration = match &problem.table.target {
+        Target::Classes { labels } => {
+            let (mut scores, mut classes) = (Vec::new(), Vec::new());
+            for (side, (_, held)) in sides.iter().zip(&splits) {
+                let fit = side.fit.solve(lambda);
+                let all = side.held.scores(fit.weights.as_ref(), &fit.bias);
+                scores.extend(all.col_iter().flat_map(|row| row.iter().copied()));
+                classes.extend(held.iter().map(|&row| labels[row]));
+            }
+            Some(calibrate::fit_or_warn(&scores, &classes, problem.outputs, &mut warnings))
+        }
+        Target::Values(_) => None,
+    };
+    progress.phase("rounding the weights")?;
+    if options.lambda.is_none() {
+        lambda = lambda_for_rounding(&sides[0], &spec, bits, lambda);
+    }
+    drop(sides);
+    let rows: Vec<usize> = (0..problem.table.rows()).collect();
+    let all = dual(problem, &map, &rows)?;
+    let fit = all.solve(lambda);
+    let head = |rounding: Rounding| -> HeadSpec {
+        let attempts = widths(bits).into_iter().map(|width| {
+            let rounded = rounded(&all, &spec, &fit, width, rounding);
+            (rounded.iter().map(|rounded| rounded.excess).sum::<f64>(), width, rounded)
+        });
+        let best = attempts.reduce(|a, b| if b.0 < a.0 { b } else { a });
+        let (_, width, rounded) = best.expect("there is at least one width");
+        let bias = all.bias(values(&spec, &rounded).as_ref());
+        let outputs: Vec<RoundedOutput> = rounded
+            .into_iter()
+            .zip(bias)
+            .map(|(Rounded { codes, levels, .. }, bias)| RoundedOutput { codes, levels, bias })
+            .collect();
+        assemble(&spec, width, &outputs)
+    };
+    let (nearest, compensated) = (head(Rounding::Nearest), head(Rounding::Compensated));
+    let float = Box::new(move |table: &Table| {
+        let rows: Vec<usize> = (0..table.rows()).collect();
+        real_scores(&map, &fit, table, &rows)
+    });
+    Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings })
+}
+
+/// The λ whose rounded weights are best on held-out rows, from the one for real weights
+/// upwards.
+fn lambda_for_rounding(side: &WideSide, spec: &ModelSpec, bits: u8, start: f64) -> f64 {
+    let width = Width { bits, odd: bits <= 4 };
+    let error = |lambda: f64| {
+        let fit = side.fit.solve(lambda);
+        let weights = values(spec, &rounded(&side.fit, spec, &fit, width, Rounding::Compensated));
+        side.error(weights.as_ref(), &side.fit.bias(weights.as_ref()))
+    };
+    let mut best = (error(start), start);
+    let mut lambda = start;
+    while lambda < 10.0 {
+        lambda *= 10f64.sqrt();
+        let reached = error(lambda);
+        if reached >= best.0 {
+            break;
+        }
+        best = (reached, lambda);
+    }
+    best.1
+}
