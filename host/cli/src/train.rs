@@ -7,12 +7,12 @@ use anyhow::{Context, Result};
 use koan_data::{
     Division, Part, SplitSize, Table, expand, folds, read_all, read_all_with, split_table,
 };
+use koan_trainer::Detection;
 use koan_trainer::Progress;
 use koan_trainer::baseline::Baselines;
 use koan_trainer::solve::Loss;
 use koan_trainer::stream::{self, Checkpoint, StreamOptions, train_stream};
 use koan_trainer::tune::{train_within, usual};
-use koan_trainer::unsupervised::Detection;
 use koan_trainer::{Report, TrainOptions, Trained, train};
 
 use crate::arguments::{Source, TaskName, Train};

@@ -106,6 +106,9 @@ pub struct ReadOptions {
     /// The class to tell from all the others, which makes two classes. Only
     /// [`read`]; afterwards the schema says.
     pub positive: Option<String>,
+    /// Whether one class is enough: what is normal is learned from normal rows alone. Only
+    /// [`read`].
+    pub one_class: bool,
     /// What to do about missing values. Only [`read`]; afterwards the schema says.
     pub missing: Missing,
     /// Byte between fields of a CSV or TSV file; a space stands for runs of spaces.
@@ -248,6 +251,11 @@ pub fn infer_all(
 
 /// The schema of one class against the rest, if that is asked for.
 fn positive(schema: Schema, options: &ReadOptions, file: &str) -> Result<Schema, DataError> {
+    if let [class] = &schema.classes[..]
+        && !options.one_class
+    {
+        return Err(DataError::OneClass { file: file.to_owned(), class: class.clone() });
+    }
     match &options.positive {
         Some(class) => schema.against_rest(class, file),
         None => Ok(schema),

@@ -306,9 +306,6 @@ impl ColumnScan {
         if numeric {
             names = numeric_names(&names);
         }
-        if let [class] = &names[..] {
-            return Err(DataError::OneClass { file: origin.file.clone(), class: class.clone() });
-        }
         Ok(names)
     }
 

@@ -104,6 +104,7 @@ pub mod unsupervised;
 #[doc(hidden)]
 pub mod validation;
 
+pub use anomaly::Detection;
 pub use atomic_write::{atomic_write, check_folder, check_writable};
 pub use baseline::Baselines;
 pub use evaluate::{Evaluation, evaluate};
@@ -121,7 +122,6 @@ pub use tune::{
     Core, Limits, Metric, Outcome, Point, Rung, Space, TuneOptions, Tuned, train_within, tune,
     usual,
 };
-pub use unsupervised::Detection;
 
 /// Why training or evaluation stopped.
 #[derive(Debug, thiserror::Error)]

@@ -148,6 +148,15 @@ impl Normaliser {
         Self { shared: used.all(|axis| Some(axis) == first), axes }
     }
 
+    /// The same lines, but an input that is constant, which says nothing to tell these rows
+    /// apart by, is looked at in its own unit: rows where it differs are unlike these.
+    #[must_use]
+    pub fn with_constants(mut self) -> Self {
+        let constants = self.axes.iter_mut().filter(|axis| axis.scale == 0.0);
+        constants.for_each(|axis| (axis.scale, self.shared) = (1.0, false));
+        self
+    }
+
     /// Whether any input goes through its logarithm.
     #[must_use]
     pub fn logged_inputs(&self) -> usize {
@@ -225,4 +234,21 @@ impl Normaliser {
 
 fn reciprocal(deviation: f64) -> f64 {
     if deviation > 0.0 { 1.0 / deviation } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_can_be_looked_at_in_their_own_unit() {
+        let mut table = koan_data::digits::table().select(&[0, 1, 2, 3]);
+        (0..4).for_each(|row| table.values[row * table.inputs] = 5.0);
+        let plain = Normaliser::fit(&table, &[0, 1, 2, 3], Kind::PerInput);
+        assert_eq!(plain.axes[0].scale, 0.0);
+        let all = plain.clone().with_constants();
+        assert_eq!((all.axes[0].offset, all.axes[0].scale), (5.0, 1.0));
+        let varied = plain.axes.iter().zip(&all.axes).filter(|(axis, _)| axis.scale > 0.0);
+        assert!(varied.into_iter().all(|(a, b)| a == b));
+    }
 }

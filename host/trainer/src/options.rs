@@ -320,6 +320,9 @@ impl TrainOptions {
         let inputs = schema.inputs;
         let mixing = if inputs >= HADAMARD_INPUTS { Law::Hadamard } else { Law::Gaussian };
         let (family, usual, features) = match name {
+            FamilyName::Fourier if matches!(self.goal, Goal::Detect { .. }) => {
+                (Family::Fourier, mixing, 1024)
+            }
             FamilyName::Fourier => (Family::Fourier, mixing, 512),
             FamilyName::Stump => (Family::Stump, Law::Gaussian, 512),
             FamilyName::Bin => (Family::Bin { slot_bits: self.slot_bits }, Law::Gamma2, 50),

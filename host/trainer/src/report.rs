@@ -3,12 +3,12 @@
 use serde::Serialize;
 
 use crate::TrainOptions;
+use crate::anomaly::Detection;
 use crate::baseline::Baselines;
 use crate::blob::BankSpec;
 use crate::plan::{BankPlan, all_off};
 use crate::select::Choice;
 use crate::solve::Loss;
-use crate::unsupervised::Detection;
 use koan_data::Table;
 
 /// What training did, in the terms of the command line's `--json`.

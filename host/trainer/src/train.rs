@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use koan::{Family, Law};
 
+use crate::anomaly::{detect, detector};
 use crate::baseline::Baselines;
 use crate::blob::{HeadSpec, ModelSpec};
 use crate::evaluate::{Evaluation, evaluate, of_scores};
@@ -15,7 +16,7 @@ use crate::prune::select_candidates;
 use crate::report::Report;
 use crate::select::{Choice, choose};
 use crate::solve::Loss;
-use crate::unsupervised::{Unsupervised, detect, detector, embedding, variance_lost};
+use crate::unsupervised::{Unsupervised, embedding, variance_lost};
 use crate::validation::sparse_slots;
 use crate::{Error, Goal, TrainOptions};
 use koan_data::{Schema, Table, Task};
@@ -256,8 +257,10 @@ fn finish_detector(
 ) -> Result<Trained, Error> {
     let Unsupervised { spec, choice } = made;
     let mut schema = train.schema.clone();
-    if normal.is_none() {
-        (schema.classes, schema.positive) = (vec!["anomaly".into(), "normal".into()], None);
+    if normal.is_none() || schema.classes.len() != 2 {
+        let name = normal.and_then(|class| schema.classes.get(class as usize).cloned());
+        let name = name.unwrap_or_else(|| "normal".into());
+        (schema.classes, schema.positive) = (vec!["anomaly".into(), name], None);
     }
     let blob = complete(spec, train, &schema, options, options.golden_rows)?;
     let detection = detect(&blob, test, normal)?;

@@ -1,33 +1,31 @@
-//! Models that no target is needed for: coordinates and anomaly scores.
+//! Models that no target is needed for: coordinates. Anomaly scores are in
+//! [`crate::anomaly`].
 //!
-//! Nothing tells a good input map or frequency from a bad one without a target,
+//! Nothing tells a good input map or frequency of coordinates from a bad one,
 //! so what is not given is not searched: inputs are normalised one by one (all
 //! alike when there are many), the frequency is 1.
 
 use faer::Mat;
 use koan::FEATURE_ONE;
 
-use crate::anomaly::{auc, mean_embedding, threshold};
 use crate::blob::{ModelSpec, predictor};
 use crate::embed::{Components, components};
 use crate::features::FeatureMap;
-use crate::fit::{Curvature, hold_out_of, widths};
+use crate::fit::{Curvature, widths};
 use crate::normalise::{Kind, Normaliser};
 use crate::plan::{BankPlan, realise};
 use crate::quantise::Rounding;
 use crate::ridge::System;
 use crate::select::{Choice, MAPPED_INPUTS};
 use crate::solve::Design;
-use crate::{Error, TrainOptions};
-use koan_data::{SplitSize, Table, Target};
+use crate::{Error, Goal, TrainOptions};
+use koan_data::Table;
 
 /// Rows that means and components are computed of, at most: more change them
 /// by less than rounding does.
 const MAX_ROWS: usize = 100_000;
-/// Share of the normal rows that the threshold is taken from.
-const HELD_OUT: f64 = 0.3;
 /// Ridge, in the usual units, of the matrix that weights are rounded through.
-const ROUNDING: f64 = 1e-4;
+pub(crate) const ROUNDING: f64 = 1e-4;
 
 /// A model and how good it is.
 #[derive(Clone, Debug)]
@@ -39,18 +37,21 @@ pub struct Unsupervised {
 }
 
 /// The feature part, with the options' or usual maps and frequencies.
-fn plain(table: &Table, banks: &[BankPlan], options: &TrainOptions) -> Choice {
+pub(crate) fn plain(table: &Table, banks: &[BankPlan], options: &TrainOptions) -> Choice {
     let rows: Vec<usize> = (0..table.rows()).collect();
     let usual = if table.inputs > MAPPED_INPUTS { Kind::Shared } else { Kind::PerInput };
     let kind = options.map.unwrap_or(usual);
-    let normaliser = Normaliser::fit(table, &rows, kind);
+    let mut normaliser = Normaliser::fit(table, &rows, kind);
+    if matches!(options.goal, Goal::Detect { .. }) && kind != Kind::Shared {
+        normaliser = normaliser.with_constants();
+    }
     let spread = normaliser.spread(table, &rows);
     let spec = realise(options.seed, banks, &normaliser, &spread);
     Choice { spec, normaliser, kind, relevance: false, banks: banks.to_vec(), trials: Vec::new() }
 }
 
 /// Every so-manieth row, so that there are at most [`MAX_ROWS`].
-fn thinned(rows: usize) -> Vec<usize> {
+pub(crate) fn thinned(rows: usize) -> Vec<usize> {
     (0..rows).step_by(rows.div_ceil(MAX_ROWS).max(1)).collect()
 }
 
@@ -139,126 +140,4 @@ pub fn variance_lost(blob: &[u8], spec: &ModelSpec, table: &Table) -> Result<f64
         .sum();
     let total = system.unit() * across.nrows() as f64;
     Ok((1.0 - kept / total).clamp(0.0, 1.0))
-}
-
-/// The mean embedding of the normal rows of `table` as a classification with
-/// one output: class 1, normal, for a score above 0. `normal`: the class of the
-/// normal rows; none if all are.
-///
-/// # Errors
-/// Too few normal rows for the false-alarm rate; what the format does not
-/// allow.
-pub fn detector(
-    table: &Table,
-    normal: Option<u32>,
-    banks: &[BankPlan],
-    false_alarm: f64,
-    options: &TrainOptions,
-) -> Result<Unsupervised, Error> {
-    let rows: Vec<usize> = (0..table.rows()).filter(|&row| is_normal(table, normal, row)).collect();
-    if rows.len() < 2 {
-        return Err(Error::Impossible("training needs at least two normal rows".into()));
-    }
-    let unlabelled = Target::Values(vec![0.0; rows.len()]);
-    let normal_rows = Table { target: unlabelled, ..table.select(&rows) };
-    let size = SplitSize::TestFraction(HELD_OUT);
-    let (fit_rows, held_rows) = hold_out_of(&normal_rows, size, options.seed);
-    let mut choice = plain(&normal_rows.select(&fit_rows), banks, options);
-    let map = FeatureMap::new(&choice.spec)?;
-    let kept: Vec<usize> = thinned(fit_rows.len()).into_iter().map(|i| fit_rows[i]).collect();
-    let design = Design::of(&map, &normal_rows, &kept)?;
-    let none = Mat::zeros(1, design.rows());
-    let system = System::new(&design.moments(none.as_ref(), None));
-    let bits = options.bits.unwrap_or(8);
-    let rounded = Curvature::new(&system, ROUNDING).round(
-        mean_embedding(&design).as_ref(),
-        &choice.spec,
-        widths(bits),
-        Rounding::Compensated,
-    );
-    let mut spec = choice.spec.clone();
-    spec.task = koan::Task::Classification;
-    let mut head = rounded.head(&choice.spec, &[0.0]);
-    spec.head = Some(head.clone());
-    // The threshold counts in the model's own integer scores.
-    let blob = spec.encode()?;
-    let similarities = scores(&blob, &normal_rows.select(&held_rows))?;
-    let threshold = threshold(&similarities, false_alarm)?;
-    head.bias = vec![1 - threshold as i32];
-    spec.head = Some(head);
-    choice.spec = spec.clone();
-    Ok(Unsupervised { spec, choice })
-}
-
-/// Whether `row` is of the normal class.
-fn is_normal(table: &Table, normal: Option<u32>, row: usize) -> bool {
-    match (&table.target, normal) {
-        (Target::Classes { labels }, Some(normal)) => labels[row] == normal,
-        _ => true,
-    }
-}
-
-/// First scores of all rows, exact integers.
-fn scores(blob: &[u8], table: &Table) -> Result<Vec<f64>, Error> {
-    let mut runner = predictor(blob)?;
-    (0..table.rows())
-        .map(|row| Ok(runner.scores(table.row(row)).map(|scores| f64::from(scores[0]))?))
-        .collect()
-}
-
-/// What a detector does on some rows.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct Detection {
-    /// The share of rows that are taken for the other kind.
-    pub error: f64,
-    /// The share of normal rows that are called anomalies.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub false_alarms: Option<f64>,
-    /// The share of anomalies that are found.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub detected: Option<f64>,
-    /// Area under the ROC curve.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub auc: Option<f64>,
-}
-
-impl Detection {
-    /// Means over detectors of parts of the same rows; over those that there was
-    /// something to judge by.
-    #[must_use]
-    pub fn mean(parts: &[Self]) -> Self {
-        let mean = |values: Vec<f64>| {
-            (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-        };
-        let over = |of: fn(&Self) -> Option<f64>| mean(parts.iter().filter_map(of).collect());
-        Self {
-            error: over(|part| Some(part.error)).unwrap_or(f64::NAN),
-            false_alarms: over(|part| part.false_alarms),
-            detected: over(|part| part.detected),
-            auc: over(|part| part.auc),
-        }
-    }
-}
-
-/// Runs a detector over rows, of which the class `normal` (none: all) is
-/// normal.
-///
-/// # Errors
-/// A table that does not suit the model.
-pub fn detect(blob: &[u8], table: &Table, normal: Option<u32>) -> Result<Detection, Error> {
-    let scores = scores(blob, table)?;
-    let normal: Vec<bool> = (0..table.rows()).map(|row| is_normal(table, normal, row)).collect();
-    let alarm = |row: usize| scores[row] <= 0.0;
-    let rate = |of: bool| {
-        let mine = (0..normal.len()).filter(|&row| normal[row] == of);
-        let count = mine.clone().count();
-        (count > 0).then(|| mine.filter(|&row| alarm(row)).count() as f64 / count as f64)
-    };
-    let wrong = (0..normal.len()).filter(|&row| alarm(row) == normal[row]).count();
-    Ok(Detection {
-        error: wrong as f64 / normal.len().max(1) as f64,
-        false_alarms: rate(true),
-        detected: rate(false),
-        auc: auc(&scores, &normal),
-    })
 }

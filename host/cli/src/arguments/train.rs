@@ -58,7 +58,7 @@ pub struct Train {
     #[arg(long, help_heading = "Model",
           value_parser = choice::<LawArgument, Law>())]
     pub projection: Option<Law>,
-    /// Features of each bank; grids for bins [default: 512; 50 grids; 64 filters]
+    /// Features of each bank; grids for bins [default: 512, 1024 for anomalies; 50 grids; 64 filters]
     #[arg(short = 'k', long, value_name = "K", value_delimiter = ',', help_heading = "Model")]
     pub features: Vec<u16>,
     /// Features of each bank to choose the best K from; the model lists which

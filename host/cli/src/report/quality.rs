@@ -4,9 +4,9 @@ use crate::page::{Page, chart, heat, plot::Plot};
 use anyhow::Result;
 use koan::Model;
 use koan_data::{Table, Target};
+use koan_trainer::Detection;
 use koan_trainer::evaluate::evaluate;
 use koan_trainer::learning_curve::{probabilities, values};
-use koan_trainer::unsupervised::Detection;
 
 use crate::output::percent;
 

@@ -203,6 +203,13 @@ fn anomalies() {
     folder.write("new.csv", "x,y,kind\n0,0,usual\n40,40,odd\n");
     assert_eq!(folder.output("predict m.koan new.csv"), "class\nusual\nnot usual\n");
 
+    // Normal rows are enough, and make the same model.
+    folder.write("normal.csv", cloud(2000, 0));
+    let alone = "normal.csv --test c.csv --task anomaly --normal usual --false-alarm 0.05";
+    let report = trained(&folder, alone);
+    assert!(report["detection"]["auc"].as_f64().unwrap() > 0.99, "{report}");
+    folder.train_fails("normal.csv", &["every row has the same class, \"usual\""]);
+
     // Without a normal class every row is, and the target is not looked at.
     let report = trained(&folder, "c.csv --task anomaly --false-alarm 0.1 --features 200");
     assert!(report["detection"]["auc"].is_null());

@@ -1,6 +1,6 @@
 //! Embeddings and anomaly scores: figures of scikit-learn, and laws.
 
-use koan_trainer::anomaly::{auc, mean_embedding, threshold};
+use koan_trainer::anomaly::{auc, similarity, threshold};
 use koan_trainer::embed::{components, hamming, nearest};
 use koan_trainer::ridge::System;
 
@@ -49,12 +49,24 @@ fn area_under_the_curve() {
 }
 
 #[test]
-fn the_mean_embedding_is_the_mean() {
+fn similarities_are_the_mean_embedding_or_the_fit_of_ones() {
     let problem = problem();
-    let mean = mean_embedding(&problem.design);
+    let moments = problem.design.moments(row_of(&problem.value).as_ref(), None);
+    let mean = similarity(&moments, f64::INFINITY);
     for k in 0..FEATURES {
         let sum: f64 = (0..ROWS).map(|i| f64::from(problem.design.row(i)[k])).sum();
         assert!((mean[(k, 0)] - sum / ROWS as f64).abs() < 1e-9);
+    }
+    // The gradient of Σ(1 − wᵀφ)² + μ‖w‖², by rows.
+    let square =
+        |i: usize| problem.design.row(i).iter().map(|&x| f64::from(x).powi(2)).sum::<f64>();
+    let trace: f64 = (0..ROWS).map(square).sum();
+    let weights = similarity(&moments, 0.01);
+    let scores = problem.design.scores(weights.as_ref(), &[0.0]);
+    for k in 0..FEATURES {
+        let residuals = |i: usize| f64::from(problem.design.row(i)[k]) * (1.0 - scores[(0, i)]);
+        let gradient = (0..ROWS).map(residuals).sum::<f64>() - 0.01 * trace * weights[(k, 0)];
+        assert!(gradient.abs() < 1e-6 * trace, "{gradient}");
     }
 }
 

@@ -3,20 +3,43 @@
 //!
 //! With features whose products are on average a kernel k, the weights
 //! μ = mean φ(x_i) (the kernel mean embedding) give ⟨μ, φ(x)⟩ ≈ (1/n)Σ k(x, x_i),
-//! an unnormalised density estimate. A row is normal when it is above a threshold
+//! an unnormalised density estimate; those of a least-squares fit of 1 to all normal rows
+//! follow their border more closely ([`similarity`]). A row is normal when it is above a threshold
 //! that a chosen share of held-out normal rows stay below: the false-alarm rate.
 
-use faer::Mat;
+mod choice;
+mod detector;
+
+use faer::linalg::solvers::Solve;
+use faer::{Mat, Side};
 
 use crate::Error;
-use crate::solve::Design;
+use crate::moments::Moments;
 
-/// Mean feature of the given normal rows: K × 1, in integer features.
+pub use detector::{Detection, detect, detector};
+
+/// Weights, K × 1, of the similarity to rows whose sums `moments` are, for features in the
+/// units of these: (M + λ·tr(M)·I)⁻¹·Σφ, M = Σφφᵀ not centred, the least-squares fit of a 1
+/// to every row; of an infinite λ the mean embedding, up to a factor. The smaller λ, the
+/// sharper the border of what is normal.
 #[must_use]
-pub fn mean_embedding(normal: &Design) -> Mat<f64> {
-    let rows = normal.rows().max(1) as f64;
-    let share = Mat::<f64>::full(1, normal.rows(), 1.0 / rows);
-    normal.gather(share.as_ref())
+pub fn similarity(moments: &Moments, lambda: f64) -> Mat<f64> {
+    let mean = &moments.sum * faer::Scale(1.0 / moments.count);
+    if lambda.is_infinite() {
+        return mean;
+    }
+    let features = moments.features();
+    let trace: f64 = (0..features).map(|k| moments.gram[(k, k)]).sum();
+    let mut lambda = lambda.max(1e-9);
+    loop {
+        let mut matrix = moments.gram.clone();
+        (0..features).for_each(|k| matrix[(k, k)] += lambda * trace);
+        match matrix.llt(Side::Lower) {
+            Ok(factor) => return factor.solve(&moments.sum),
+            Err(_) if lambda < 1e3 => lambda *= 10.0,
+            Err(_) => return mean,
+        }
+    }
 }
 
 /// The threshold that a normal row stays below with a probability of at most
