@@ -53,7 +53,9 @@ pub const FLASH: usize = 4096;
 /// Bytes of a blob that `koan train` chooses if it is not told.
 pub const USUAL_FLASH: usize = 2048;
 /// Time that its search plans for.
-const SHORT: Duration = Duration::from_secs(8);
+const SHORT: Duration = Duration::from_secs(16);
+/// Seconds that the last fit may take without a clock.
+const GROWN: f64 = 10.0;
 /// Points of the front, at most.
 const POINTS: usize = 8;
 /// Shares of the flash at which models are refined, for a front and for one model.
@@ -247,8 +249,14 @@ fn search(
     }
     let found = found?;
     let search = self::rungs_of(&problem, &space, options, most, deadline, progress);
-    let allowance =
-        Allowance { work: (SEARCHING - RUNGS) * seconds * budget::SPEED, end: deadline };
+    // Without a clock the last fit may take longer than its part.
+    let last = (1.0 - SEARCHING) * seconds;
+    let last = if options.clock { last } else { last.max(GROWN) };
+    let allowance = Allowance {
+        work: (SEARCHING - RUNGS) * seconds * budget::SPEED,
+        end: deadline,
+        growth: last * budget::SPEED,
+    };
     let mut refinement = Refinement::new(&search, found.inputs.clone(), allowance)?;
     let shares = if most > 1 { &SIZES.0[..] } else { &SIZES.1[..] };
     let flash = |share: &f64| (share * options.limits.flash as f64) as usize;

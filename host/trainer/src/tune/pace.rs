@@ -9,6 +9,9 @@ use super::budget::{SHARES, SPEED};
 /// counts on; below that the rest is planned anew, with this share of the time.
 const SLACK: f64 = 0.8;
 
+/// Shorter work is no measure of speed.
+const LEAST: Duration = Duration::from_millis(100);
+
 /// What is left of the time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
@@ -41,9 +44,10 @@ impl Pace {
         self.deadline.map(|deadline| deadline.saturating_duration_since(now).as_secs_f64())
     }
 
-    /// Takes note of how long so many multiply-adds took.
+    /// Takes note of how long so many multiply-adds took. What is over at once says more of
+    /// its beginning than of the machine.
     pub fn measured(&mut self, work: f64, took: Duration) {
-        if self.deadline.is_some() && work > 0.0 && took > Duration::ZERO {
+        if self.deadline.is_some() && work > 0.0 && took >= LEAST {
             self.speed = work / took.as_secs_f64();
         }
     }
@@ -104,6 +108,13 @@ mod tests {
         assert!(budget < 0.2 * planned && budget > 0.05 * planned && pace.hurried);
         // What one rung leaves is the next one's.
         assert!(pace.budget(2, 3).aim > SHARES[2] / SHARES[0] * budget);
+    }
+
+    #[test]
+    fn what_is_over_at_once_is_no_measure() {
+        let mut pace = Pace::new(1000.0, Instant::now().checked_add(Duration::from_secs(1000)));
+        pace.measured(1.0, Duration::from_millis(10));
+        assert_eq!(pace.speed, SPEED);
     }
 
     #[test]

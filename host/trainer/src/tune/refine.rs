@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::budget::{GRAM, SPEED, feature_work};
+use super::budget::{GRAM, feature_work};
 use super::halving::{Search, Searched};
 use super::inputs::Inputs;
 use super::moves::{Change, Sized, digits};
@@ -40,8 +40,6 @@ const MOST_SHARE: f64 = 0.12;
 const LEAST_COLUMNS: usize = 160;
 /// Features at most.
 pub(super) const MOST_COLUMNS: usize = 4096;
-/// Seconds that the last fit may take because more features fit than could be judged.
-const GROWN: f64 = 10.0;
 
 /// A model that was judged.
 #[derive(Clone, Debug)]
@@ -62,6 +60,9 @@ pub(super) struct Allowance {
     pub work: f64,
     /// When what is under way is given up.
     pub end: Option<Instant>,
+    /// Multiply-adds that the last fit may take because more features fit than could be
+    /// judged.
+    pub growth: f64,
 }
 
 /// The end of a search.
@@ -73,6 +74,7 @@ pub(super) struct Refinement<'r> {
     /// What one model may take.
     each: f64,
     end: Option<Instant>,
+    growth: f64,
     /// Whether the clock ended it.
     pub cut: bool,
 }
@@ -88,8 +90,8 @@ impl<'r> Refinement<'r> {
         allowance: Allowance,
     ) -> Result<Self, Error> {
         let folds = Folds::new(search.problem.table, search.space.base.seed)?;
-        let Allowance { work, end } = allowance;
-        Ok(Self { search, inputs, folds, left: work, each: work, end, cut: false })
+        let Allowance { work, end, growth } = allowance;
+        Ok(Self { search, inputs, folds, left: work, each: work, end, growth, cut: false })
     }
 
     /// The models that were judged, for each number of bytes in `targets`, which have equal
@@ -251,7 +253,7 @@ impl<'r> Refinement<'r> {
             let Some(sized) = sized.filter(|sized| sized.bytes > point.bytes) else {
                 return Ok(None);
             };
-            if self.work(&sized.options)? / parts * rows <= GROWN * SPEED {
+            if self.work(&sized.options)? / parts * rows <= self.growth {
                 break sized;
             }
             room = room * 9 / 10;

@@ -84,7 +84,7 @@ fn refined(table: &Table, options: &TuneOptions, work: f64, end: Option<Instant>
     let progress = &Progress::none();
     let search = rungs_of(&problem, &options.space, options, 1, None, progress);
     let found = search.run().unwrap();
-    let allowance = Allowance { work, end };
+    let allowance = Allowance { work, end, growth: work };
     let mut refinement = Refinement::new(&search, found.inputs.clone(), allowance).unwrap();
     let points = refinement.run(&found, &[options.limits.flash]).unwrap();
     assert_eq!(refinement.cut, end.is_some());
