@@ -6,7 +6,7 @@
 //! factor that ridge regression needs makes its condition small, however
 //! correlated the features are. Where probabilities become sure of themselves, that no
 //! longer suffices: then the Hessian's blocks on the diagonal, one for each output, of
-//! some rows ([`super::blocks`]) take its place. What stops the solver is the duality gap: for
+//! some rows take its place. What stops the solver is the duality gap: for
 //! any probabilities p with Σ_i c_i·p_i = Σ_i c_i·e_{y_i},
 //! Σ c_i·H(p_i) − ‖Σ c_i·φ_i(e_{y_i} − p_i)ᵀ‖²/(2μ), H the entropy, is a lower
 //! bound on the objective.
