@@ -17,10 +17,11 @@ use koan_trainer::Progress;
 use koan_trainer::TrainOptions;
 use koan_trainer::evaluate::of_scores;
 use koan_trainer::features::FeatureMap;
+use koan_trainer::lambda::LAMBDAS;
 use koan_trainer::normalise::{Kind, Normaliser};
 use koan_trainer::problem::Problem;
 use koan_trainer::prune::{Criterion, backward, forward, refit, scattered};
-use koan_trainer::ridge::{LAMBDAS, System, best_on};
+use koan_trainer::ridge::{System, best_on};
 use koan_trainer::select::choose;
 use koan_trainer::solve::Design;
 

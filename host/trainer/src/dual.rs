@@ -3,11 +3,11 @@
 //! (XXᵀ + μI)α = y. A matrix of rows × rows is factored instead of one of features ×
 //! features, and weights are rounded by what they change in the rows.
 
-use faer::linalg::matmul::matmul;
 use faer::linalg::solvers::Solve;
-use faer::{Accum, Mat, MatRef, Par, Side};
+use faer::{Mat, MatRef, Side};
 use rayon::prelude::*;
 
+use crate::panels;
 use crate::quantise::{Levels, REACHES, Rounded, Rounding, spread, steps};
 use crate::ridge::LinearFit;
 use crate::solve::Design;
@@ -46,7 +46,8 @@ impl Dual {
     pub fn new(design: &Design, targets: MatRef<'_, f64>, weights: Option<&[f64]>) -> Self {
         let (rows, features) = (design.rows(), design.features());
         let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
-        let total: f64 = (0..rows).map(weight).sum();
+        // Rows that all weigh nothing have any mean.
+        let total: f64 = (0..rows).map(weight).sum::<f64>().max(f64::MIN_POSITIVE);
         let shares = Mat::from_fn(1, rows, |_, i| weight(i) / total);
         let means: Vec<f64> = design.gather(shares.as_ref()).col(0).iter().copied().collect();
         let target_means: Vec<f64> = (0..targets.nrows())
@@ -69,12 +70,7 @@ impl Dual {
         for chunk in columns.chunks(CHUNK * rows) {
             let part =
                 Mat::from_fn(rows, chunk.len() / rows, |i, k| f64::from(chunk[k * rows + i]));
-            // Panels of columns: the order of sums does not depend on the threads.
-            let panels = crate::panels::columns(kernel.as_mut(), crate::panels::WIDTH);
-            panels.into_par_iter().enumerate().for_each(|(number, panel)| {
-                let mine = part.subrows(number * crate::panels::WIDTH, panel.ncols());
-                matmul(panel, Accum::Add, part.as_ref(), mine.transpose(), 1.0, Par::Seq);
-            });
+            panels::add_product(kernel.as_mut(), part.as_ref(), part.transpose(), 1.0);
         }
         let trace: f64 = (0..rows).map(|i| kernel[(i, i)]).sum();
         let unit = if trace > 0.0 { trace / features as f64 } else { 1.0 };
@@ -250,6 +246,15 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn rows_that_weigh_nothing_end() {
+        let (design, targets, weights) = problem();
+        let dual = Dual::new(&design, targets.as_ref(), Some(&vec![0.0; weights.len()]));
+        let fit = dual.solve(0.1);
+        assert_eq!(fit.weights.norm_max(), 0.0);
+        assert!(fit.bias.iter().all(|&bias| bias == 0.0));
     }
 
     #[test]

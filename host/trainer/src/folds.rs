@@ -83,6 +83,12 @@ impl Folds {
         rows
     }
 
+    /// Rows to fit on and rows to judge by, for each part that is held out.
+    #[must_use]
+    pub fn splits(&self) -> Vec<(Vec<usize>, Vec<usize>)> {
+        self.held.iter().map(|&held| (self.fit_rows(held), self.parts[held].clone())).collect()
+    }
+
     /// At most about `most` rows, evenly spread over each part.
     #[must_use]
     pub fn sample(&self, most: usize) -> Self {

@@ -60,6 +60,8 @@ pub mod head;
 #[doc(hidden)]
 pub mod heap;
 #[doc(hidden)]
+pub mod lambda;
+#[doc(hidden)]
 pub mod learning_curve;
 #[doc(hidden)]
 pub mod listing;

@@ -4,6 +4,7 @@
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, MatRef, Side};
 
+use crate::lambda::HALF_DECADE;
 use crate::moments::Moments;
 
 /// A linear predictor ŷ = weightsᵀφ + bias over the core's integer features.
@@ -32,10 +33,6 @@ pub struct System {
     /// Mean of the diagonal: the unit of λ.
     unit: f64,
 }
-
-/// Values of λ that a path visits: decades around what double precision can
-/// tell from zero up to strong shrinkage.
-pub const LAMBDAS: [f64; 9] = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0];
 
 /// Up to this many features one eigendecomposition (about 15 Cholesky
 /// factorisations' work) serves the whole path of λ.
@@ -190,14 +187,14 @@ pub fn best_on(system: &System, held_out: &Moments, lambdas: &[f64]) -> (LinearF
     let better = |a: (LinearFit, f64), b: (LinearFit, f64)| if b.1 < a.1 { b } else { a };
     let coarse = system.path(lambdas).into_iter().map(judge).reduce(better);
     let best = coarse.unwrap_or_else(|| judge(system.solve(1e-6)));
-    let half = 10f64.sqrt();
-    let around = [best.0.lambda / half, best.0.lambda * half];
+    let around = [best.0.lambda / HALF_DECADE, best.0.lambda * HALF_DECADE];
     system.path(&around).into_iter().map(judge).fold(best, better)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lambda::LAMBDAS;
     use crate::moments::rows_of;
 
     /// Deterministic pseudo-random rows: K × n features and n × 1 targets.

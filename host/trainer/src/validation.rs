@@ -41,10 +41,8 @@ impl Sample {
         if folds.rows() >= SMALL_ROWS {
             folds.held.truncate(1);
         }
-        let folds = folds.sample(most);
-        let sample =
-            |&held: &usize| Self { fit: folds.fit_rows(held), judge: folds.parts[held].clone() };
-        folds.held.iter().map(sample).collect()
+        let splits = folds.sample(most).splits();
+        splits.into_iter().map(|(fit, judge)| Self { fit, judge }).collect()
     }
 }
 

@@ -19,8 +19,9 @@ use koan_data::{SplitSize, Table, Target};
 /// Share of the normal rows that the threshold is taken from.
 const HELD_OUT: f64 = 0.3;
 
-/// The similarity to the normal rows of `table` as a classification with one output: class 1, normal, for a score above 0. `normal`: the class of the
-/// normal rows; none if all are.
+/// The similarity to the normal rows of `table` as a classification with one output:
+/// class 1, normal, for a score above 0. `normal`: the class of the normal rows; none if
+/// all are.
 ///
 /// # Errors
 /// Too few normal rows for the false-alarm rate; what the format does not

@@ -4,8 +4,8 @@
 //! With features whose products are on average a kernel k, the weights
 //! μ = mean φ(x_i) (the kernel mean embedding) give ⟨μ, φ(x)⟩ ≈ (1/n)Σ k(x, x_i),
 //! an unnormalised density estimate; those of a least-squares fit of 1 to all normal rows
-//! follow their border more closely ([`similarity`]). A row is normal when it is above a threshold
-//! that a chosen share of held-out normal rows stay below: the false-alarm rate.
+//! follow their border more closely ([`similarity`]). A row is normal when it is above a
+//! threshold that a chosen share of held-out normal rows stay below: the false-alarm rate.
 
 mod choice;
 mod detector;

@@ -6,11 +6,12 @@ use koan::{Family, Law};
 use crate::Error;
 use crate::features::FeatureMap;
 use crate::fit::{hold_out, real_scores};
+use crate::lambda::LAMBDAS;
 use crate::normalise::{Kind, Normaliser};
 use crate::plan::{BankPlan, realise};
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::ridge::{LAMBDAS, LinearFit, System, best_on};
+use crate::ridge::{LinearFit, System, best_on};
 use crate::select::MAPPED_INPUTS;
 use koan_data::Table;
 

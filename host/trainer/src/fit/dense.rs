@@ -11,11 +11,12 @@ use crate::blob::ModelSpec;
 use crate::calibrate;
 use crate::dual;
 use crate::features::{BLOCK_ROWS, FeatureBlock, FeatureMap};
+use crate::lambda::{LAMBDAS, descend, upwards};
 use crate::moments::Moments;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::quantise::Rounding;
-use crate::ridge::{LAMBDAS, LinearFit, System, best_on};
+use crate::ridge::{LinearFit, System, best_on};
 use crate::{Error, TrainOptions};
 use koan_data::{Table, Target};
 
@@ -113,9 +114,8 @@ pub(super) fn rounded(
     RoundedWeights::new(fit.weights.as_ref(), spec, width, factor.L(), matrix.as_ref(), rounding)
 }
 
-/// The λ whose *rounded* weights are best on held-out rows: from the best one
-/// for real weights upwards in half decades while the error falls. Stronger
-/// shrinkage gives smaller, more even weights, which few bits hold better.
+/// The λ whose *rounded* weights are best on held-out rows, from the best one for real
+/// weights.
 fn lambda_for_rounding(
     system: &System,
     held: &Moments,
@@ -128,21 +128,7 @@ fn lambda_for_rounding(
         let rounded = rounded(system, spec, width, lambda, Rounding::Compensated);
         held.mean_squared_error(rounded.weights.as_ref(), &system.bias(&rounded.weights))
     };
-    let mut best = (error(start), start);
-    let mut lambda = start;
-    let mut worse = 0;
-    // One rise may be chance, two in a row are not.
-    while worse < 2 && lambda < 1.0 {
-        lambda *= 10f64.sqrt();
-        let reached = error(lambda);
-        if reached < best.0 {
-            best = (reached, lambda);
-            worse = 0;
-        } else {
-            worse += 1;
-        }
-    }
-    best.1
+    descend(upwards(start), |lambda| (error(lambda), lambda)).unwrap_or(start)
 }
 
 /// Real-valued scores: rows × outputs, row-major.

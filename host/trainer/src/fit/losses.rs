@@ -8,6 +8,7 @@ use super::{Curvature, Fitted, hold_out, in_turn, real_scores, widths};
 use crate::blob::ModelSpec;
 use crate::calibrate;
 use crate::features::FeatureMap;
+use crate::lambda::{descend, upwards};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::quantise::Rounding;
@@ -22,8 +23,6 @@ const MAX_FEATURES: usize = 8192;
 /// How exact the fits are while λ is chosen, and in the end.
 const ROUGH: Tolerance = Tolerance { gap: 2e-3, decrease: 1e-3 };
 const FINE: Tolerance = Tolerance { gap: 5e-4, decrease: 2e-4 };
-/// A held-out loss so many times as large as the least one is no chance.
-const CLEARLY: f64 = 1.02;
 /// Values of λ to visit, largest first: each fit starts from the one before.
 const LAMBDAS: [f64; 7] = [1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
 /// Rows whose loss is flat count this share of the mean in the curvature: a
@@ -193,7 +192,7 @@ impl<'s> Turn<'s> {
     }
 
     /// Goes on from another fit.
-    fn from(&mut self, fit: &LinearFit) {
+    fn restart_from(&mut self, fit: &LinearFit) {
         self.start = Start { fit: Some(fit.clone()), warm: None };
         self.at = fit.clone();
     }
@@ -244,27 +243,15 @@ impl Sought<'_> {
         losses.iter().sum()
     }
 
-    /// The λ whose rounded weights are best on held-out rows, from where the fits are
-    /// upwards in half decades: stronger shrinkage gives more even weights, which few bits
-    /// hold better.
-    fn best_rounded(&self, turns: &mut [Turn<'_>]) -> f64 {
-        let mut lambda = turns[0].at.lambda;
-        let mut best = (self.rounded(turns), lambda);
-        let mut worse = 0;
-        while worse < 2 && lambda < 1.0 {
-            lambda *= 10f64.sqrt();
-            turns.par_iter_mut().for_each(|turn| turn.solve(lambda, self.bound));
-            let reached = self.rounded(turns);
-            if reached > CLEARLY * best.0 {
-                break;
+    /// The λ whose rounded weights are best on held-out rows, from the fits for `start`.
+    fn best_rounded(&self, turns: &mut [Turn<'_>], start: f64) -> f64 {
+        let best = descend(upwards(start), |lambda| {
+            if lambda > start {
+                turns.par_iter_mut().for_each(|turn| turn.solve(lambda, self.bound));
             }
-            if reached < best.0 {
-                (best, worse) = ((reached, lambda), 0);
-            } else {
-                worse += 1;
-            }
-        }
-        best.1
+            (self.rounded(turns), lambda)
+        });
+        best.unwrap_or(start)
     }
 }
 
@@ -324,22 +311,11 @@ pub fn fit_loss(
     // With a box the size of the weights is given: no penalty is searched.
     let given = options.lambda.or(bound.map(|_| 0.0)).map(|lambda| [lambda]);
     let lambdas = given.as_ref().map_or(&LAMBDAS[..], |given| &given[..]);
-    let mut best: Option<(f64, Vec<LinearFit>)> = None;
-    let mut worse = 0;
-    for &lambda in lambdas {
-        let reached = sought.real(&mut turns, lambda);
-        if best.as_ref().is_none_or(|(least, _)| reached < *least) {
-            best = Some((reached, turns.iter().map(|turn| turn.at.clone()).collect()));
-            worse = 0;
-        } else {
-            worse += 1;
-        }
-        // One small rise may be chance.
-        if worse == 2 || best.as_ref().is_some_and(|(least, _)| reached > CLEARLY * least) {
-            break;
-        }
-    }
-    let (_, chosen) = best.expect("there is at least one lambda");
+    let best = descend(lambdas.iter().copied(), |lambda| {
+        let loss = sought.real(&mut turns, lambda);
+        (loss, turns.iter().map(|turn| turn.at.clone()).collect::<Vec<_>>())
+    });
+    let chosen = best.expect("there is at least one λ");
     let mut warnings = Vec::new();
     let calibration = match &problem.table.target {
         Target::Classes { .. } => {
@@ -357,8 +333,8 @@ pub fn fit_loss(
     progress.phase("rounding the weights")?;
     let mut lambda = chosen[0].lambda;
     if given.is_none() {
-        turns.iter_mut().zip(&chosen).for_each(|(turn, fit)| turn.from(fit));
-        lambda = sought.best_rounded(&mut turns);
+        turns.iter_mut().zip(&chosen).for_each(|(turn, fit)| turn.restart_from(fit));
+        lambda = sought.best_rounded(&mut turns, lambda);
     }
     let early: usize = turns.iter().map(|turn| turn.early).sum();
     drop(turns);

@@ -61,7 +61,7 @@ pub(crate) fn in_turn(problem: &Problem<'_>, seed: u64) -> Vec<(Vec<usize>, Vec<
         Ok(folds) if table.rows() < folds::SMALL_ROWS => folds,
         _ => return vec![hold_out(problem, seed)],
     };
-    folds.held.iter().map(|&held| (folds.fit_rows(held), folds.parts[held].clone())).collect()
+    folds.splits()
 }
 
 /// Rows to fit on and about so many to hold out; whole groups, or the part that

@@ -18,12 +18,13 @@ use super::{Fitted, widths};
 use crate::blob::{BankSpec, ModelSpec};
 use crate::calibrate::{FAILED, Recentred, recentred};
 use crate::features::FeatureMap;
+use crate::lambda::{HALF_DECADE, LAMBDAS, descend, upwards};
 use crate::moments::Moments;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::prune::{backward, only, pool, scattered, with_empty_banks};
 use crate::quantise::Rounding;
-use crate::ridge::{LAMBDAS, LinearFit, System};
+use crate::ridge::{LinearFit, System};
 use crate::solve::Design;
 use crate::{Error, TrainOptions};
 use koan_data::{Division, Table, Target, folds};
@@ -36,7 +37,6 @@ const FEWEST_PARTS: usize = 4;
 const MOST_FEATURES: usize = 1024;
 /// Features of all rows that are kept in memory, two bytes each.
 const MOST_VALUES: usize = 1 << 26;
-const HALF_DECADE: f64 = 3.162_277_660_168_379_5;
 
 /// The part of each row, of whole recordings; none where rows come without recordings,
 /// where these are too few, or where it would take too long.
@@ -179,20 +179,13 @@ impl Parts<'_> {
         self.judge(&self.parts.iter().map(score).collect::<Vec<_>>(), lambda)
     }
 
-    /// The best λ for rounded weights: from the one for real weights upwards in half
-    /// decades while that gets better. Stronger shrinkage gives more even weights,
-    /// which few bits hold better.
+    /// The best λ for rounded weights, from the one for real weights.
     fn best_rounded(&self, width: Width, start: f64) -> Scored {
-        let mut best = self.rounded(width, start);
-        let (mut lambda, mut worse) = (start, 0);
-        // One rise may be chance, two in a row are not.
-        while worse < 2 && lambda < 1.0 {
-            lambda *= HALF_DECADE;
-            let next = self.rounded(width, lambda);
-            worse = if next.loss < best.loss { 0 } else { worse + 1 };
-            best = better(best, next);
-        }
-        best
+        let best = descend(upwards(start), |lambda| {
+            let scored = self.rounded(width, lambda);
+            (scored.loss, scored)
+        });
+        best.expect("the first λ is judged")
     }
 }
 

@@ -9,10 +9,11 @@ use crate::calibrate;
 use crate::dual::Dual;
 use crate::features::FeatureMap;
 use crate::head::{RoundedOutput, assemble};
+use crate::lambda::{LAMBDAS, descend, upwards};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::quantise::{Rounded, Rounding};
-use crate::ridge::{LAMBDAS, LinearFit};
+use crate::ridge::LinearFit;
 use crate::solve::Design;
 use crate::{Error, TrainOptions};
 use koan_data::{Table, Target};
@@ -49,7 +50,8 @@ impl WideSide {
             (0..bias.len()).map(|t| (scores[(t, i)] - self.targets[(t, i)]).powi(2)).sum()
         };
         let sum: f64 = self.weights.iter().enumerate().map(|(i, weight)| weight * square(i)).sum();
-        sum / self.weights.iter().sum::<f64>() / bias.len() as f64
+        let total = self.weights.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        sum / total / bias.len() as f64
     }
 
     /// The error of the fit for a λ.
@@ -167,8 +169,8 @@ pub(super) fn fit_wide(
     Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings })
 }
 
-/// The λ whose rounded weights are best on held-out rows, from the one for real weights
-/// upwards.
+/// The λ whose rounded weights are best on held-out rows, from the best one for real
+/// weights.
 fn lambda_for_rounding(side: &WideSide, spec: &ModelSpec, bits: u8, start: f64) -> f64 {
     let width = Width { bits, odd: bits <= 4 };
     let error = |lambda: f64| {
@@ -176,15 +178,5 @@ fn lambda_for_rounding(side: &WideSide, spec: &ModelSpec, bits: u8, start: f64) 
         let weights = values(spec, &rounded(&side.fit, spec, &fit, width, Rounding::Compensated));
         side.error(weights.as_ref(), &side.fit.bias(weights.as_ref()))
     };
-    let mut best = (error(start), start);
-    let mut lambda = start;
-    while lambda < 10.0 {
-        lambda *= 10f64.sqrt();
-        let reached = error(lambda);
-        if reached >= best.0 {
-            break;
-        }
-        best = (reached, lambda);
-    }
-    best.1
+    descend(upwards(start), |lambda| (error(lambda), lambda)).unwrap_or(start)
 }

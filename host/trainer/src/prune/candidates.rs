@@ -7,10 +7,11 @@ use super::backward::{Elimination, backward};
 use crate::blob::{ModelSpec, whole};
 use crate::features::FeatureMap;
 use crate::fit::hold_out;
+use crate::lambda::LAMBDAS;
 use crate::moments::Moments;
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::ridge::{LAMBDAS, System, best_on};
+use crate::ridge::{System, best_on};
 use crate::{Error, TrainOptions};
 
 /// Features that a pool may have: its Gram matrix and the inverse of that take

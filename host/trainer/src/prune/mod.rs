@@ -9,8 +9,9 @@ mod forward;
 
 use faer::Mat;
 
+use crate::lambda::LAMBDAS;
 use crate::moments::Moments;
-use crate::ridge::{LAMBDAS, LinearFit, System, best_on};
+use crate::ridge::{LinearFit, System, best_on};
 
 pub use backward::{Elimination, backward};
 pub use candidates::{MOST_CANDIDATES, Shortlist, pool, select_candidates};

@@ -1,15 +1,14 @@
 //! Logistic and multinomial regression by Newton's method: the steps are found
 //! by conjugate gradients, preconditioned with the Gram matrix of the features.
 //!
-//! The Hessian is Σ c_i·φ_iφ_iᵀ·p_i(1 − p_i) + μI (and its multinomial
-//! counterpart), bounded by multiples of the Gram matrix (Böhning 1992), so at first the
-//! factor that ridge regression needs makes its condition small, however
-//! correlated the features are. Where probabilities become sure of themselves, that no
-//! longer suffices: then the Hessian's blocks on the diagonal, one for each output, of
-//! some rows take its place. What stops the solver is the duality gap: for
-//! any probabilities p with Σ_i c_i·p_i = Σ_i c_i·e_{y_i},
-//! Σ c_i·H(p_i) − ‖Σ c_i·φ_i(e_{y_i} − p_i)ᵀ‖²/(2μ), H the entropy, is a lower
-//! bound on the objective.
+//! The Hessian is Σ c_i·φ_iφ_iᵀ·p_i(1 − p_i) + μI (and its multinomial counterpart),
+//! bounded by multiples of the Gram matrix (Böhning 1992), so at first the factor that
+//! ridge regression needs makes its condition small, however correlated the features are.
+//! Where probabilities become sure of themselves, that no longer suffices: then the
+//! Hessian's blocks on the diagonal, one for each output, of some rows take its place.
+//! What stops the solver is the duality gap: for any probabilities p with
+//! Σ_i c_i·p_i = Σ_i c_i·e_{y_i}, Σ c_i·H(p_i) − ‖Σ c_i·φ_i(e_{y_i} − p_i)ᵀ‖²/(2μ), H the
+//! entropy, is a lower bound on the objective.
 
 use faer::linalg::solvers::Llt;
 use faer::{Mat, MatRef};
