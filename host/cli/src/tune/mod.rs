@@ -174,19 +174,26 @@ fn recommendation(outcome: &Outcome, paths: &[PathBuf], arguments: &Tune) -> Str
         best.report.bytes,
         shown(metric, metric.loss(&best.test)),
     );
-    // The smallest one that is nearly as good is worth a mention.
-    let half = outcome.front.iter().find(|tuned| {
-        2 * tuned.report.bytes <= best.report.bytes && {
-            tuned.point.loss <= 1.15 * best.point.loss
+    // One that is nearly as good and much smaller, or much faster, is worth a mention.
+    let least = |suits: &dyn Fn(&Tuned) -> bool| {
+        let good = |tuned: &&Tuned| tuned.point.loss <= 1.15 * best.point.loss;
+        outcome.front.iter().filter(good).find(|tuned| suits(tuned))
+    };
+    let small = least(&|tuned| 2 * tuned.report.bytes <= best.report.bytes);
+    let fast = least(&|tuned| 4 * tuned.point.instructions <= best.point.instructions);
+    let instructions = |tuned: &Tuned| format!("about {} instructions", tuned.point.instructions);
+    let mut enough = Vec::new();
+    match (small, fast) {
+        (Some(both), Some(fast)) if both.report.bytes == fast.report.bytes => {
+            enough.push((format!("{} bytes and {}", both.report.bytes, instructions(both)), both));
         }
-    });
-    if let Some(half) = half {
-        let _ = write!(
-            text,
-            "; {} bytes are enough for {}",
-            half.report.bytes,
-            shown(metric, half.point.loss)
-        );
+        _ => {
+            enough.extend(small.map(|small| (format!("{} bytes", small.report.bytes), small)));
+            enough.extend(fast.map(|fast| (instructions(fast), fast)));
+        }
+    }
+    for (what, tuned) in enough {
+        let _ = write!(text, "; {what} are enough for {}", shown(metric, tuned.point.loss));
     }
     if outcome.nameless {
         text.push_str("; the names of columns, too long for the flash, are left out");

@@ -1,15 +1,43 @@
-//! Points that no other beats in both bytes and loss.
+//! Points that no other beats in bytes, loss and instructions.
 
 use super::rank::Point;
 
 /// A smaller point must save this share of the bytes, and a larger one this
 /// share of the loss, to be worth a line of its own.
 const WORTH: f64 = 0.01;
+/// Points that are there for their few instructions, at most.
+const FAST: usize = 3;
+/// Such a point takes this share of the instructions of every better one, at most.
+const FASTER: f64 = 0.5;
+/// A loss so many times as large as the least one is not worth any speed.
+const POOR: f64 = 2.0;
+
+/// The Pareto front of `points` in bytes, loss and instructions, from the largest loss to
+/// the least: at most `most` points for their bytes, and a few more that are larger or worse
+/// than others and much faster.
+#[must_use]
+pub fn front(points: &[Point], most: usize) -> Vec<Point> {
+    let mut front = small(points, most);
+    let least = front.last().map_or(f64::INFINITY, |best| best.value);
+    let mut by_value: Vec<&Point> =
+        points.iter().filter(|point| point.value <= POOR * least).collect();
+    by_value.sort_by(|a, b| a.value.total_cmp(&b.value));
+    let mut left = if most > 1 { FAST } else { 0 };
+    for point in by_value {
+        let better = front.iter().filter(|other| other.value <= point.value);
+        let fastest = better.map(|other| other.instructions).min().unwrap_or(u64::MAX);
+        if left > 0 && point.instructions as f64 <= FASTER * fastest as f64 {
+            front.push(point.clone());
+            left -= 1;
+        }
+    }
+    front.sort_by(|a, b| b.value.total_cmp(&a.value));
+    front
+}
 
 /// The Pareto front of `points`, smallest first, of at most `most`: by bytes
 /// and by what points are compared by.
-#[must_use]
-pub fn front(points: &[Point], most: usize) -> Vec<Point> {
+fn small(points: &[Point], most: usize) -> Vec<Point> {
     let mut sorted: Vec<&Point> = points.iter().filter(|point| point.value.is_finite()).collect();
     sorted.sort_by(|a, b| (a.bytes, a.value).partial_cmp(&(b.bytes, b.value)).expect("finite"));
     let mut front: Vec<Point> = Vec::new();
@@ -54,14 +82,11 @@ mod tests {
     use crate::TrainOptions;
 
     fn point(bytes: usize, value: f64) -> Point {
-        Point {
-            options: TrainOptions::default(),
-            bytes,
-            ram: 0,
-            instructions: 0,
-            loss: value,
-            value,
-        }
+        timed(bytes, value, 1000)
+    }
+
+    fn timed(bytes: usize, value: f64, instructions: u64) -> Point {
+        Point { options: TrainOptions::default(), bytes, ram: 0, instructions, loss: value, value }
     }
 
     #[test]
@@ -79,6 +104,26 @@ mod tests {
             let least = points.iter().map(|p| p.value).fold(f64::INFINITY, f64::min);
             assert_eq!(front.last().unwrap().value, least);
         }
+    }
+
+    #[test]
+    fn a_fast_model_stays_beside_a_better_one() {
+        let best = timed(900, 0.10, 40_000);
+        let points = [
+            timed(500, 0.15, 30_000),
+            best.clone(),
+            // Larger than the best and worse, but much faster.
+            timed(1000, 0.11, 9_000),
+            // Not much faster than that one.
+            timed(1000, 0.12, 8_000),
+            timed(700, 0.16, 900),
+            // Too bad for any speed.
+            timed(700, 0.30, 10),
+        ];
+        let front = front(&points, 8);
+        let found: Vec<(usize, u64)> = front.iter().map(|p| (p.bytes, p.instructions)).collect();
+        assert_eq!(found, [(700, 900), (500, 30_000), (1000, 9_000), (900, 40_000)]);
+        assert_eq!(super::front(&points, 1).len(), small(&points, 1).len());
     }
 
     fn koan_random(seed: u64) -> impl FnMut() -> u64 {

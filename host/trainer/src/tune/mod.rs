@@ -4,7 +4,7 @@
 //! kept from a larger pool.
 //!
 //! A candidate is a [`TrainOptions`]; what comes out of a search are the
-//! candidates on the Pareto front of bytes against error, trained by
+//! candidates on the Pareto front of bytes, error and instructions, trained by
 //! [`train()`](crate::train()) as any model is. The test rows are looked at once, by the
 //! models of the front.
 
@@ -99,7 +99,8 @@ pub struct Tuned {
 /// What a search found.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The front, smallest model first; the best one is the last.
+    /// The front of bytes, loss and instructions, from the largest loss to the least: the best
+    /// model is the last.
     pub front: Vec<Tuned>,
     /// Bytes and loss of all models that were judged as finished ones.
     pub judged: Vec<(usize, f64)>,
