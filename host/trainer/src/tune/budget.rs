@@ -145,7 +145,8 @@ impl Search<'_> {
         self.targets[rung].iter().map(bytes).collect()
     }
 
-    /// What each candidate needs to be judged.
+    /// What each candidate needs to be judged; none of those that no size of fits, such as
+    /// all inputs as a second bank where they are many.
     pub(super) fn plan(
         &self,
         rung: usize,
@@ -154,7 +155,7 @@ impl Search<'_> {
         inputs: &Inputs,
     ) -> Result<Vec<Plan>, Error> {
         let task = self.problem.task();
-        candidates
+        let mut plans = candidates
             .into_iter()
             .map(|options| {
                 let (spec, footprint) = self.small(&options, inputs)?;
@@ -169,7 +170,9 @@ impl Search<'_> {
                 let bits = self.bits(rung, before);
                 Ok(Plan { options, spec, footprint, lambdas, bits })
             })
-            .collect()
+            .collect::<Result<Vec<Plan>, Error>>()?;
+        plans.retain(|plan| !self.sizes(rung, plan, MOST_COLUMNS).is_empty());
+        Ok(plans)
     }
 
     pub(super) fn sizes(&self, rung: usize, plan: &Plan, most: usize) -> Vec<Size> {

@@ -78,6 +78,24 @@ fn rows_stay_where_fits_take_the_time() {
     assert!(rows < 1.0 && columns == 1.0, "{rows} {columns}");
 }
 
+#[test]
+fn what_cannot_fit_is_not_judged() {
+    let table = digits::table();
+    let problem = Problem::new(&table, false);
+    let mut options = options(false, Duration::from_secs(1));
+    // Filters fit; 64 inputs beside them, with a weight for each of ten classes, do not.
+    options.limits.flash = 250;
+    options.space.families = vec![FamilyName::Conv, FamilyName::Linear];
+    let progress = &Progress::none();
+    let search = rungs_of(&problem, &options.space, &options, 1, None, progress);
+    let filters = options.space.candidates(&problem).swap_remove(0);
+    assert_eq!(filters.families, [FamilyName::Conv]);
+    let inputs = inputs::Inputs::new(&problem, &[filters.map.unwrap()]);
+    let both = options.space.with_linear(&filters).unwrap();
+    let plans = search.plan(0, vec![filters.clone(), both], &[], &inputs).unwrap();
+    assert_eq!(plans.iter().map(|plan| &plan.options).collect::<Vec<_>>(), [&filters]);
+}
+
 /// What refinement with so much `work` makes of what the rungs found.
 fn refined(table: &Table, options: &TuneOptions, work: f64, end: Option<Instant>) -> Vec<Point> {
     let problem = Problem::new(table, false);
