@@ -101,20 +101,36 @@ impl<'r> Refinement<'r> {
     /// What training refuses.
     pub fn run(&mut self, found: &Searched, targets: &[usize]) -> Result<Vec<Point>, Error> {
         let all = self.left;
-        let mut points = Vec::new();
+        let mut refined = Vec::new();
+        let mut shortened = Vec::new();
         for (number, &target) in targets.iter().enumerate() {
             let rest = (targets.len() - number - 1) as f64 / targets.len() as f64;
             self.folds = Folds::new(self.search.problem.table, self.search.space.base.seed)?;
-            points.extend(self.at(found, target, all * rest)?);
+            let (judged, models) = self.at(found, target, all * rest)?;
+            refined.extend(models);
+            shortened.extend((judged < target).then_some(target));
+        }
+        let mut points: Vec<Point> = refined.iter().map(|refined| refined.point.clone()).collect();
+        for target in shortened {
+            let smaller = refined.iter().filter(|refined| refined.point.bytes <= target);
+            let best = smaller.min_by(|a, b| a.point.value.total_cmp(&b.point.value));
+            if let Some(best) = best {
+                points.extend(self.grown(best, target)?);
+            }
         }
         Ok(points)
     }
 
-    /// The models of at most `target` bytes; `reserve` is the work that is left for others.
-    fn at(&mut self, found: &Searched, target: usize, reserve: f64) -> Result<Vec<Point>, Error> {
+    /// The number of bytes, `target` or less, that there is time to judge models at, and these
+    /// models; `reserve` is the work that is left for others.
+    fn at(
+        &mut self,
+        found: &Searched,
+        target: usize,
+        reserve: f64,
+    ) -> Result<(usize, Vec<Refined>), Error> {
         self.each = MOST_SHARE * (self.left - reserve);
         let ways = self.ways(found, target);
-        let whole = target;
         let target = self.fit_extent(&ways, target, self.left - reserve)?;
         let mut seeds = Vec::new();
         for options in &ways {
@@ -164,14 +180,7 @@ impl<'r> Refinement<'r> {
                 point.options.lambda = lambda.map(|lambda| digits(lambda * share));
             }
         }
-        let mut points: Vec<Point> = refined.iter().map(|refined| refined.point.clone()).collect();
-        let best = refined.iter().min_by(|a, b| a.point.value.total_cmp(&b.point.value));
-        if let Some(best) = best
-            && target < whole
-        {
-            points.extend(self.grown(best, whole)?);
-        }
-        Ok(points)
+        Ok((target, refined))
     }
 
     /// The best candidates of the rungs, of several families.
@@ -241,19 +250,15 @@ impl<'r> Refinement<'r> {
     /// fewer of them for want of time: what is better small is taken to be better large.
     fn grown(&self, best: &Refined, target: usize) -> Result<Option<Point>, Error> {
         let point = &best.point;
-        let options = TrainOptions { candidates: None, ..point.options.clone() };
-        if point.options.candidates.is_some() {
-            return Ok(None);
-        }
-        let parts = self.folds.held.len() as f64;
-        let rows = self.search.problem.table.rows() as f64 / self.folds.rows() as f64;
+        let options = &point.options;
+        let rows = self.search.problem.table.rows();
         let mut room = target;
         let large = loop {
-            let sized = self.sized(&options, options.bits.unwrap_or(4), room)?;
+            let sized = self.sized(options, options.bits.unwrap_or(4), room)?;
             let Some(sized) = sized.filter(|sized| sized.bytes > point.bytes) else {
                 return Ok(None);
             };
-            if self.work(&sized.options)? / parts * rows <= self.growth {
+            if self.fit_work(&sized.options, rows)?.0 <= self.growth {
                 break sized;
             }
             room = room * 9 / 10;
@@ -275,12 +280,18 @@ impl<'r> Refinement<'r> {
         Ok(banks.iter().map(crate::plan::BankPlan::columns).sum())
     }
 
-    /// Multiply-adds of judging a model.
+    /// Multiply-adds of judging a model: on the first part λ is chosen for all.
     fn work(&self, options: &TrainOptions) -> Result<f64, Error> {
+        let (once, path) = self.fit_work(options, self.folds.rows())?;
+        Ok(once * self.folds.held.len() as f64 + path)
+    }
+
+    /// Multiply-adds of one fit to so many rows, and what choosing its λ adds.
+    fn fit_work(&self, options: &TrainOptions, rows: usize) -> Result<(f64, f64), Error> {
         let problem = self.search.problem;
         let family = bank_plans(problem.table, options)?[0].family;
         let columns = self.columns(options)?;
-        let (rows, outputs) = (self.folds.rows() as f64, problem.outputs as f64);
+        let (rows, outputs) = (rows as f64, problem.outputs as f64);
         let k = columns as f64;
         // A pool: its features, their Gram matrix, and leaving them out one by one.
         let n = options.candidates.map_or(k, f64::from);
@@ -300,7 +311,7 @@ impl<'r> Refinement<'r> {
             path = 1.9 * passes * pass + 1.7 * grams * rows * k * k;
         }
         let path = if options.lambda.is_some() { 0.0 } else { path };
-        Ok(once * self.folds.held.len() as f64 + path)
+        Ok((once, path))
     }
 
     /// Judges what was not `tried` yet, as far as there is work left above the `reserve`.

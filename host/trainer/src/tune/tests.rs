@@ -98,13 +98,24 @@ fn what_cannot_fit_is_not_judged() {
 
 /// What refinement with so much `work` makes of what the rungs found.
 fn refined(table: &Table, options: &TuneOptions, work: f64, end: Option<Instant>) -> Vec<Point> {
+    refined_at(table, options, &[options.limits.flash], work, end)
+}
+
+/// The same for models of several sizes.
+fn refined_at(
+    table: &Table,
+    options: &TuneOptions,
+    targets: &[usize],
+    work: f64,
+    end: Option<Instant>,
+) -> Vec<Point> {
     let problem = Problem::new(table, false);
     let progress = &Progress::none();
     let search = rungs_of(&problem, &options.space, options, 1, None, progress);
     let found = search.run().unwrap();
     let allowance = Allowance { work, end, growth: work };
     let mut refinement = Refinement::new(&search, found.inputs.clone(), allowance).unwrap();
-    let points = refinement.run(&found, &[options.limits.flash]).unwrap();
+    let points = refinement.run(&found, targets).unwrap();
     assert_eq!(refinement.cut, end.is_some());
     points
 }
@@ -121,6 +132,20 @@ fn what_was_judged_small_grows_to_the_limit() {
     assert!((1900..=2000).contains(&best.bytes), "{} bytes", best.bytes);
     let judged = points.iter().filter(|point| point.bytes < best.bytes);
     assert!(judged.clone().count() + 1 == points.len(), "all others are smaller");
+}
+
+#[test]
+fn a_small_model_that_was_judged_best_grows_to_every_size() {
+    let table = digits::table().select(&(0..400).collect::<Vec<_>>());
+    let options = TuneOptions {
+        limits: Limits { flash: 2000, ..options(false, Duration::ZERO).limits },
+        ..options(false, Duration::from_millis(300))
+    };
+    // Large models are judged with few features, small ones with all of theirs.
+    let points = refined_at(&table, &options, &[2000, 1500], 2e9, None);
+    let front = front::front(&points, 8);
+    let best = front.last().unwrap();
+    assert!((1900..=2000).contains(&best.bytes), "{} bytes", best.bytes);
 }
 
 #[test]
