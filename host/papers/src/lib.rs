@@ -5,6 +5,7 @@
 
 pub mod adaboost;
 mod attacks;
+mod indicators;
 pub mod kernel;
 mod locality;
 mod maxout;

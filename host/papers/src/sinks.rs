@@ -9,6 +9,7 @@ use koan::{FEATURE_ONE, Family, Law};
 use super::section::{Grid, Plot, Section, Series, mean_and_deviation, percent};
 use super::{Settings, attacks};
 use crate::adaboost::{AdaBoost, Booster, Columns};
+use crate::indicators::Indicators;
 use koan_data::{ReadOptions, SplitSize, Table, Target, read, read_with, split};
 use koan_trainer::Error;
 use koan_trainer::Progress;
@@ -18,7 +19,7 @@ use koan_trainer::normalise::{Axis, Kind, Normaliser};
 use koan_trainer::plan::{BankPlan, realise};
 use koan_trainer::problem::Problem;
 use koan_trainer::ridge::System;
-use koan_trainer::solve::{Design, Indicators};
+use koan_trainer::solve::Design;
 
 /// Features of the curves.
 const FEATURES: [u16; 7] = [25, 50, 100, 200, 400, 800, 1600];

@@ -12,7 +12,6 @@ mod blocks;
 pub mod boxed;
 pub mod design;
 pub mod hinge;
-pub mod indicators;
 pub mod logistic;
 mod loss;
 mod newton;
@@ -24,7 +23,6 @@ use crate::ridge::LinearFit;
 pub use boxed::BoxedSquares;
 pub use design::Design;
 pub use hinge::Hinge;
-pub use indicators::Indicators;
 pub use logistic::Logistic;
 pub use loss::Loss;
 
