@@ -6,9 +6,13 @@ use crate::error::{ColumnLabel, DataError};
 use crate::fill::{Groups, impute};
 use crate::schema::width;
 use crate::{
-    Column, ColumnKind, Division, Format, MAX_INPUTS, MAX_VALUES, Missing, Schema, Shape, Table,
-    Target,
+    Column, ColumnKind, Division, Format, GroupBy, MAX_INPUTS, MAX_VALUES, Missing, Schema, Shape,
+    Table, Target,
 };
+
+mod under;
+
+pub use under::Unlisted;
 
 /// What the messages call a table that no file holds.
 const NAME: &str = "the table";
@@ -82,11 +86,22 @@ impl Values<'_> {
     }
 }
 
-/// Inputs of a table: a column, or several side by side.
+/// A column, or several side by side.
 #[derive(Clone, Debug)]
-struct Inputs<'a> {
+struct Columns<'a> {
     names: Vec<String>,
-    values: Values<'a>,
+    role: Role<'a>,
+}
+
+/// What columns are for.
+#[derive(Clone, Copy, Debug)]
+enum Role<'a> {
+    /// Inputs.
+    Input(Values<'a>),
+    /// What is predicted: classes, or else numbers.
+    Target(Values<'a>, bool),
+    /// Nothing that the model sees.
+    Unused,
 }
 
 /// Makes a [`Table`] of columns and matrices that are lent to it.
@@ -108,10 +123,12 @@ struct Inputs<'a> {
 #[derive(Clone, Debug)]
 pub struct TableBuilder<'a> {
     rows: usize,
-    inputs: Vec<Inputs<'a>>,
-    target: Option<(String, Values<'a>, bool)>,
+    columns: Vec<Columns<'a>>,
+    unlabelled: bool,
     weights: Option<Values<'a>>,
     groups: Option<Values<'a>>,
+    /// The column of the groups, from 0, if they are one.
+    group_column: Option<usize>,
     missing: Missing,
     image: Option<Shape>,
 }
@@ -122,10 +139,11 @@ impl<'a> TableBuilder<'a> {
     pub fn new(rows: usize) -> Self {
         Self {
             rows,
-            inputs: Vec::new(),
-            target: None,
+            columns: Vec::new(),
+            unlabelled: false,
             weights: None,
             groups: None,
+            group_column: None,
             missing: Missing::Refuse,
             image: None,
         }
@@ -134,38 +152,51 @@ impl<'a> TableBuilder<'a> {
     /// Adds a column, `rows` values: of numbers one input, of texts one for each of at most
     /// [`MAX_VALUES`] different ones.
     #[must_use]
-    pub fn column(mut self, name: &str, values: impl Into<Values<'a>>) -> Self {
-        self.inputs.push(Inputs { names: vec![name.to_owned()], values: values.into() });
-        self
+    pub fn column(self, name: &str, values: impl Into<Values<'a>>) -> Self {
+        self.push(vec![name.to_owned()], Role::Input(values.into()))
     }
 
     /// Adds a matrix of `rows × columns` numbers, row by row, without names.
     #[must_use]
-    pub fn matrix(mut self, columns: usize, values: impl Into<Values<'a>>) -> Self {
-        self.inputs.push(Inputs { names: vec![String::new(); columns], values: values.into() });
-        self
+    pub fn matrix(self, columns: usize, values: impl Into<Values<'a>>) -> Self {
+        self.push(vec![String::new(); columns], Role::Input(values.into()))
     }
 
     /// Adds a matrix of numbers, row by row, whose columns have these names.
     #[must_use]
-    pub fn named_matrix(mut self, names: &[&str], values: impl Into<Values<'a>>) -> Self {
+    pub fn named_matrix(self, names: &[&str], values: impl Into<Values<'a>>) -> Self {
         let names = names.iter().map(|&name| name.to_owned()).collect();
-        self.inputs.push(Inputs { names, values: values.into() });
+        self.push(names, Role::Input(values.into()))
+    }
+
+    /// What is to be predicted, the column that stands here: a class for each row, by name or
+    /// number. Numbers are in ascending order, and texts.
+    #[must_use]
+    pub fn classes(self, name: &str, values: impl Into<Values<'a>>) -> Self {
+        self.push(vec![name.to_owned()], Role::Target(values.into(), true))
+    }
+
+    /// What is to be predicted, the column that stands here: a number for each row.
+    #[must_use]
+    pub fn values(self, name: &str, values: impl Into<Values<'a>>) -> Self {
+        self.push(vec![name.to_owned()], Role::Target(values.into(), false))
+    }
+
+    /// Nothing is to be predicted: the rows are for detectors, or for features alone.
+    #[must_use]
+    pub fn unlabelled(mut self) -> Self {
+        self.unlabelled = true;
         self
     }
 
-    /// What is to be predicted: a class for each row, by name or number. Numbers are in
-    /// ascending order, and texts.
+    /// A column that is not used; a model has its name, and its place among the others.
     #[must_use]
-    pub fn classes(mut self, name: &str, values: impl Into<Values<'a>>) -> Self {
-        self.target = Some((name.to_owned(), values.into(), true));
-        self
+    pub fn unused(self, name: &str) -> Self {
+        self.push(vec![name.to_owned()], Role::Unused)
     }
 
-    /// What is to be predicted: a number for each row.
-    #[must_use]
-    pub fn values(mut self, name: &str, values: impl Into<Values<'a>>) -> Self {
-        self.target = Some((name.to_owned(), values.into(), false));
+    fn push(mut self, names: Vec<String>, role: Role<'a>) -> Self {
+        self.columns.push(Columns { names, role });
         self
     }
 
@@ -174,6 +205,19 @@ impl<'a> TableBuilder<'a> {
     pub fn weights(mut self, values: impl Into<Values<'a>>) -> Self {
         self.weights = Some(values.into());
         self
+    }
+
+    /// As [`Self::weights`], of a column that stands here among the others.
+    #[must_use]
+    pub fn weight_column(self, name: &str, values: impl Into<Values<'a>>) -> Self {
+        self.unused(name).weights(values)
+    }
+
+    /// As [`Self::groups`], of a column that stands here among the others.
+    #[must_use]
+    pub fn group_column(mut self, name: &str, values: impl Into<Values<'a>>) -> Self {
+        self.group_column = Some(self.width());
+        self.unused(name).groups(values)
     }
 
     /// Which rows belong together, by name or number: they stay on the same side of splits.
@@ -209,7 +253,7 @@ impl<'a> TableBuilder<'a> {
             return Err(DataError::NoRows { file: NAME.into() });
         }
         let mut columns = Vec::new();
-        for part in &self.inputs {
+        for part in &self.columns {
             self.describe(part, &mut columns)?;
         }
         let inputs = width(&columns);
@@ -225,8 +269,6 @@ impl<'a> TableBuilder<'a> {
         }
         let values = self.values_of(&columns, inputs)?;
         let (classes, target) = self.targets()?;
-        let name = self.target.as_ref().map_or(String::new(), |(name, ..)| name.clone());
-        columns.push(Column { name, kind: ColumnKind::Target });
         let weights = self.weights_of()?;
         let division = match &self.groups {
             None => Division::Free,
@@ -237,18 +279,30 @@ impl<'a> TableBuilder<'a> {
                 Division::Groups(groups.numbers)
             }
         };
-        let schema =
+        let mut schema =
             Schema { columns, inputs, classes, image: self.image, ..Schema::new(Format::Csv) };
+        schema.recordings.group = self.group_column.map(GroupBy::Column);
         let mut table = Table { inputs, values, target, schema, division, weights };
         impute(&mut table);
         Ok(table)
     }
 
     /// Appends what becomes of the columns of `part`.
-    fn describe(&self, part: &Inputs<'_>, columns: &mut Vec<Column>) -> Result<(), DataError> {
+    fn describe(&self, part: &Columns<'_>, columns: &mut Vec<Column>) -> Result<(), DataError> {
         let label = label(columns.len(), &part.names[..]);
-        self.check_length(&label.to_string(), part.values.len(), part.names.len())?;
-        if let Values::Text(texts) = part.values {
+        let values = match part.role {
+            Role::Input(values) => values,
+            Role::Target(..) | Role::Unused => {
+                let target = matches!(part.role, Role::Target(..));
+                let kind = if target { ColumnKind::Target } else { ColumnKind::Dropped };
+                columns.extend(
+                    part.names.iter().cloned().map(|name| Column { name, kind: kind.clone() }),
+                );
+                return Ok(());
+            }
+        };
+        self.check_length(&label.to_string(), values.len(), part.names.len())?;
+        if let Values::Text(texts) = values {
             let [name] = &part.names[..] else {
                 return Err(wrong(format!("{label}: a matrix has numbers, not texts")));
             };
@@ -272,7 +326,7 @@ impl<'a> TableBuilder<'a> {
         }
         let width = part.names.len();
         for (column, name) in part.names.iter().enumerate() {
-            let numbers = (0..self.rows).filter_map(|row| part.values.number(row * width + column));
+            let numbers = (0..self.rows).filter_map(|row| values.number(row * width + column));
             let (mut known, mut unknown) = (false, None);
             for (row, number) in numbers.enumerate() {
                 if number.is_nan() {
@@ -309,15 +363,21 @@ impl<'a> TableBuilder<'a> {
             .ok_or_else(|| DataError::TooLarge { file: NAME.into(), rows: self.rows, inputs })?;
         for row in 0..self.rows {
             let mut columns = columns.iter();
-            for part in &self.inputs {
+            for part in &self.columns {
                 let width = part.names.len();
                 for (i, column) in columns.by_ref().take(width).enumerate() {
-                    match (&column.kind, part.values) {
-                        (ColumnKind::Text { values: listed }, Values::Text(texts)) => {
-                            let indicator = |text: &String| f32::from(text == texts[row]);
-                            values.extend(listed.iter().map(indicator));
+                    match (&column.kind, part.role) {
+                        (ColumnKind::Text { values: listed }, Role::Input(Values::Text(texts))) => {
+                            let start = values.len();
+                            values.resize(start + listed.len(), 0.0);
+                            let place =
+                                listed.binary_search_by(|text| text.as_str().cmp(texts[row]));
+                            place.iter().for_each(|place| values[start + place] = 1.0);
                         }
-                        _ => values.extend(part.values.number(row * width + i).map(|n| n as f32)),
+                        (_, Role::Input(given)) => {
+                            values.extend(given.number(row * width + i).map(|n| n as f32));
+                        }
+                        (_, Role::Target(..) | Role::Unused) => {}
                     }
                 }
             }
@@ -327,10 +387,23 @@ impl<'a> TableBuilder<'a> {
 
     /// Names of the classes, none for numbers, and the target of each row.
     fn targets(&self) -> Result<(Vec<String>, Target), DataError> {
-        let Some((name, given, classes)) = &self.target else {
+        let mut number = 1;
+        let mut found = None;
+        for part in &self.columns {
+            if let Role::Target(given, classes) = part.role {
+                let label = ColumnLabel { number, name: part.names.concat() };
+                if found.replace((label, given, classes)).is_some() {
+                    return Err(wrong("two targets: one can be predicted".into()));
+                }
+            }
+            number += part.names.len();
+        }
+        let Some((label, given, classes)) = found else {
+            if self.unlabelled {
+                return Ok((Vec::new(), Target::Values(vec![0.0; self.rows])));
+            }
             return Err(wrong("no target: say what is to be predicted".into()));
         };
-        let label = ColumnLabel { number: 1 + self.columns(), name: name.clone() };
         self.check_length(&label.to_string(), given.len(), 1)?;
         let unknown = |row: &usize| match given {
             Values::Text(texts) => texts[*row].is_empty(),
@@ -391,8 +464,8 @@ impl<'a> TableBuilder<'a> {
         Ok(Some(weights))
     }
 
-    fn columns(&self) -> usize {
-        self.inputs.iter().map(|part| part.names.len()).sum()
+    fn width(&self) -> usize {
+        self.columns.iter().map(|part| part.names.len()).sum()
     }
 
     fn check_length(&self, what: &str, found: usize, columns: usize) -> Result<(), DataError> {

@@ -52,8 +52,7 @@ fn matrices_of_every_type_are_taken() {
 fn numbers_of_classes_are_in_order() {
     let build = |classes: Values<'_>| {
         let builder = TableBuilder::new(4).column("x", &[1u8, 2, 3, 4][..]);
-        let builder = TableBuilder { target: Some(("y".into(), classes, true)), ..builder };
-        builder.build().unwrap()
+        builder.classes("y", classes).build().unwrap()
     };
     let table = build(Values::I64(&[10, -2, 9, 10]));
     assert_eq!(table.schema.classes, ["-2", "9", "10"]);
@@ -113,5 +112,97 @@ fn what_is_wrong_is_named_with_its_column_and_row() {
     refused(
         good().values("y", &xs[..]).groups(&[1u8][..]),
         "the table: groups: 1 values for 3 rows",
+    );
+}
+
+/// A file whose target, weights and recordings stand among the inputs.
+#[test]
+fn columns_stand_where_they_are_given() {
+    let text = "who,x,y,w,job\na,1.5,p,1,b\nb,2.5,q,2,a\na,3.5,p,0,b\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.csv");
+    std::fs::write(&path, text).unwrap();
+    let options = crate::ReadOptions {
+        target: Some("y".into()),
+        weights: Some("w".into()),
+        group: Some("who".into()),
+        header: Some(true),
+        ..crate::ReadOptions::default()
+    };
+    let expected = crate::read(&path, &options).unwrap();
+    let found = TableBuilder::new(3)
+        .group_column("who", &["a", "b", "a"][..])
+        .column("x", &[1.5, 2.5, 3.5][..])
+        .classes("y", &["p", "q", "p"][..])
+        .weight_column("w", &[1i64, 2, 0][..])
+        .column("job", &["b", "a", "b"][..])
+        .build();
+    assert_eq!(found.unwrap(), expected);
+}
+
+#[test]
+fn rows_without_a_target() {
+    let table = TableBuilder::new(2).column("x", &[1.0, 2.0][..]).unlabelled().build().unwrap();
+    assert_eq!((table.rows(), table.schema.columns.len()), (2, 1));
+    let two = TableBuilder::new(1).values("y", &[1.0][..]).values("z", &[1.0][..]);
+    let two = two.column("x", &[1.0][..]).build().unwrap_err().to_string();
+    assert_eq!(two, "the table: two targets: one can be predicted");
+}
+
+/// Under a schema, rows from memory are those of a file.
+#[test]
+fn rows_under_a_schema() {
+    let train = TableBuilder::new(3)
+        .column("t", &[1.5, f64::NAN, 2.5][..])
+        .column("job", &["b", "a", "b"][..])
+        .values("y", &[0.5, 1.5, 2.5][..])
+        .column("7", &[3i64, -4, 0][..])
+        .missing(Missing::Impute);
+    let schema = train.clone().build().unwrap().schema;
+    let rows = |builder: TableBuilder<'_>, unlisted| {
+        builder.rows_under(&schema, unlisted).map_err(|error| error.to_string())
+    };
+    let under = |builder| rows(builder, Unlisted::Refuse);
+    assert_eq!(rows(train, Unlisted::Refuse).unwrap()[..4], [1.5, 0.0, 1.0, 3.0]);
+    // By name, in another order, and by position, without the target and with it.
+    let named = TableBuilder::new(1).column("7", &[9i32][..]).column("job", &["a"][..]);
+    let named = named.column("t", &[f32::NAN][..]);
+    assert_eq!(under(named).unwrap(), [2.0, 1.0, 0.0, 9.0]);
+    let row = || TableBuilder::new(1).column("", &[4.0][..]).column("", &["a"][..]);
+    assert_eq!(under(row().column("", &[9i32][..])).unwrap(), [4.0, 1.0, 0.0, 9.0]);
+    let whole = row().column("", &[0u8][..]).column("", &[9i32][..]);
+    assert_eq!(under(whole).unwrap(), [4.0, 1.0, 0.0, 9.0]);
+    // What is wrong says where.
+    let of = |job: &'static [&'static str], last: &'static [f64]| {
+        let builder = TableBuilder::new(2).column("t", &[0u8, 0][..]).column("job", job);
+        builder.column("7", last)
+    };
+    let jobs = &["a", "c"][..];
+    assert_eq!(
+        under(of(jobs, &[0.0, 0.0])).unwrap_err(),
+        "the table: row 2, column 2 (`job`): \"c\" is none of the values: a, b"
+    );
+    let zeros = rows(of(jobs, &[0.0, 0.0]), Unlisted::Zeros).unwrap();
+    assert_eq!(zeros[4..], [0.0, 0.0, 0.0, 0.0]);
+    assert_eq!(
+        under(of(&["a", ""], &[0.0, f64::NAN])).unwrap_err(),
+        "the table: row 2, column 3 (`7`): the value is missing"
+    );
+    assert_eq!(
+        under(of(&["a", ""], &[1e300, 0.0])).unwrap_err().split(": 1").next().unwrap(),
+        "the table: row 1, column 3 (`7`)"
+    );
+    let texts = TableBuilder::new(1).column("t", &["x"][..]).column("job", &["a"][..]);
+    assert_eq!(
+        under(texts.column("7", &[0u8][..])).unwrap_err(),
+        "the table: row 1, column 1 (`t`): \"x\" is not a number"
+    );
+    assert_eq!(
+        under(TableBuilder::new(1).column("t", &[1.0][..])).unwrap_err(),
+        "the table: no column `job`; there are `t`"
+    );
+    assert_eq!(
+        under(TableBuilder::new(1).matrix(2, &[1.0, 2.0][..])).unwrap_err(),
+        "the table: 2 columns, where the model was trained on 3"
     );
 }

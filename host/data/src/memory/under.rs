@@ -1,0 +1,182 @@
+//! Rows from memory, under the schema of a model.
+
+use super::{Role, TableBuilder, Values, missing, wrong};
+use crate::error::{ColumnLabel, DataError, describe_columns};
+use crate::fill::list;
+use crate::infer::check_names;
+use crate::layout::{Layout, Layouts, match_names};
+use crate::open::Origin;
+use crate::{ColumnKind, Format, Schema};
+
+/// What becomes of a text that is none of its column's values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unlisted {
+    /// It is an error.
+    #[default]
+    Refuse,
+    /// It is none of the values, as in files.
+    Zeros,
+}
+
+/// A column's values: `step` apart, from `first` on.
+struct Source<'a> {
+    values: Values<'a>,
+    first: usize,
+    step: usize,
+    label: ColumnLabel,
+}
+
+impl TableBuilder<'_> {
+    /// The inputs of all rows under the schema of a model, row by row. Columns are matched by
+    /// name if both have names, otherwise by position, where the target and the columns that
+    /// are not used may be absent, as in files.
+    ///
+    /// # Errors
+    ///
+    /// A column that is not there, values that are missing where none were in training, texts
+    /// for numbers. The message names the column, and the row from 1.
+    pub fn rows_under(&self, schema: &Schema, unlisted: Unlisted) -> Result<Vec<f32>, DataError> {
+        let mut found = Vec::new();
+        for part in &self.columns {
+            let step = part.names.len();
+            for (first, name) in part.names.iter().enumerate() {
+                let label = ColumnLabel { number: found.len() + 1, name: name.clone() };
+                found.push(match part.role {
+                    Role::Input(values) => {
+                        self.check_length(&label.to_string(), values.len(), step)?;
+                        Some(Source { values, first, step, label })
+                    }
+                    Role::Target(..) | Role::Unused => None,
+                });
+            }
+        }
+        let names = self.columns.iter().flat_map(|part| part.names.iter().cloned());
+        let layout = layout(schema, &names.collect::<Vec<_>>())?;
+        let mut sources = Vec::with_capacity(layout.len());
+        for (column, place) in layout.into_iter().enumerate() {
+            let kind = schema.columns.get(column).map(|column| &column.kind);
+            if matches!(kind, Some(ColumnKind::Target | ColumnKind::Dropped)) {
+                continue;
+            }
+            let source = place.and_then(|place| found[place].as_ref());
+            sources.push((kind, source.ok_or_else(|| wrong("a column is no input".into()))?));
+        }
+        let mut values = Vec::new();
+        let room = self.rows.checked_mul(schema.inputs);
+        let too_large = DataError::TooLarge {
+            file: super::NAME.into(),
+            rows: self.rows,
+            inputs: schema.inputs,
+        };
+        room.and_then(|room| values.try_reserve_exact(room).ok()).ok_or(too_large)?;
+        for row in 0..self.rows {
+            for (kind, source) in &sources {
+                source.push(row, *kind, unlisted, &mut values)?;
+            }
+        }
+        Ok(values)
+    }
+}
+
+impl Source<'_> {
+    /// Appends the inputs that the column becomes in a row.
+    fn push(
+        &self,
+        row: usize,
+        kind: Option<&ColumnKind>,
+        unlisted: Unlisted,
+        out: &mut Vec<f32>,
+    ) -> Result<(), DataError> {
+        let at = row * self.step + self.first;
+        let problem =
+            |problem: String| Err(wrong(format!("row {}, {}: {problem}", row + 1, self.label)));
+        let stand_in = match kind {
+            Some(ColumnKind::Text { values }) => {
+                let text = self.text(at);
+                let place = values.binary_search_by(|value| value.as_str().cmp(&text)).ok();
+                let start = out.len();
+                out.resize(start + values.len(), 0.0);
+                match place {
+                    Some(place) => out[start + place] = 1.0,
+                    None if text.is_empty() || unlisted == Unlisted::Zeros => {}
+                    None => {
+                        let known = list(values);
+                        return problem(format!("\"{text}\" is none of the values: {known}"));
+                    }
+                }
+                return Ok(());
+            }
+            Some(ColumnKind::Coded(values)) => {
+                let text = self.text(at);
+                let place = values.place(&text).filter(|_| !text.is_empty());
+                let start = out.len();
+                out.resize(start + values.count(), 0.0);
+                match place {
+                    Some(place) => out[start + place] = 1.0,
+                    None if text.is_empty() || unlisted == Unlisted::Zeros => {}
+                    None => {
+                        let count = values.count();
+                        return problem(format!("\"{text}\" is none of the {count} values"));
+                    }
+                }
+                return Ok(());
+            }
+            Some(ColumnKind::Numeric { missing }) => *missing,
+            _ => None,
+        };
+        let number = match self.values {
+            Values::Text(texts) if texts[at].is_empty() => f64::NAN,
+            Values::Text(texts) => {
+                return problem(format!("\"{}\" is not a number", texts[at]));
+            }
+            _ => self.values.number(at).unwrap_or(f64::NAN),
+        };
+        match stand_in {
+            Some(value) if number.is_nan() => out.push(value),
+            None if number.is_nan() => return Err(missing(&self.label, row)),
+            _ if !(number as f32).is_finite() => return problem(format!("{number} is too large")),
+            _ => out.push(number as f32),
+        }
+        Ok(())
+    }
+
+    /// A value as a text, empty where it is missing.
+    fn text(&self, at: usize) -> String {
+        match self.values.number(at) {
+            Some(number) if number.is_nan() => String::new(),
+            _ => self.values.name(at).1,
+        }
+    }
+}
+
+/// Which of the columns of these names is each of the schema's.
+fn layout(schema: &Schema, names: &[String]) -> Result<Layout, DataError> {
+    let file = || super::NAME.to_owned();
+    if schema.format != Format::Csv || schema.recordings.window.is_some() {
+        // Inputs as they are.
+        if names.len() != schema.inputs {
+            let (expected, found) = (schema.inputs, names.len());
+            return Err(DataError::Inputs { file: file(), expected, found });
+        }
+        return Ok((0..schema.inputs).map(Some).collect());
+    }
+    let columns = &schema.columns;
+    let named = columns.iter().any(|c| c.inputs() > 0 && !c.name.is_empty());
+    if named && names.iter().any(|name| !name.is_empty()) {
+        let origin = Origin::several(vec![(0, file())]);
+        let own = schema.own_names(names);
+        check_names(&origin, names)?;
+        schema.check_coded(&origin, names, &own)?;
+        return match_names(columns, &own).map_err(|wanted| DataError::NoColumn {
+            file: file(),
+            columns: describe_columns(&wanted, names),
+            wanted,
+        });
+    }
+    let layouts = Layouts::new(columns, false);
+    layouts.of(names.len()).cloned().ok_or_else(|| DataError::ColumnCount {
+        file: file(),
+        expected: columns.iter().filter(|column| column.inputs() > 0).count(),
+        found: names.len(),
+    })
+}
