@@ -12,8 +12,8 @@ use koan_trainer::Progress;
 use koan_trainer::baseline::Baselines;
 use koan_trainer::solve::Loss;
 use koan_trainer::stream::{self, Checkpoint, StreamOptions, train_stream};
-use koan_trainer::tune::{train_within, usual};
-use koan_trainer::{Report, TrainOptions, Trained, train};
+use koan_trainer::tune::train_usual;
+use koan_trainer::{Report, Trained, train};
 
 use crate::arguments::{Source, TaskName, Train};
 use crate::out::{self, say};
@@ -248,11 +248,9 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
         let Some(flash) = arguments.searched() else {
             return train(table, Some(test), &given, progress);
         };
-        let options = usual(table, &given, &arguments.families(), flash, progress)?;
-        let trained = train_within(table, Some(test), &options, flash, progress)?;
-        // Without kept features there is always one.
-        let whole = TrainOptions { candidates: None, ..options };
-        trained.map_or_else(|| train(table, Some(test), &whole, progress), Ok)
+        let families = arguments.families();
+        let found = train_usual(table, Some(test), &given, &families, flash, progress)?;
+        Ok(found.0)
     };
     let trained = match arguments.folds {
         Some(count) => {

@@ -121,8 +121,8 @@ pub use stream::{Checkpoint, StreamOptions, train_stream};
 pub use threads::with_threads;
 pub use train::{Trained, train};
 pub use tune::{
-    Core, Limits, Metric, Outcome, Point, Rung, Space, TuneOptions, Tuned, train_within, tune,
-    usual,
+    Core, Limits, Metric, Outcome, Point, Rung, Space, TuneOptions, Tuned, train_usual,
+    train_within, tune, usual,
 };
 
 /// Why training or evaluation stopped.

@@ -151,6 +151,8 @@ pub enum Goal {
         /// From 2 to 255.
         outputs: u8,
     },
+    /// The features themselves: a model without a head.
+    Features,
     /// Whether a row is normal.
     Detect {
         /// The class of normal rows; none if all are.
@@ -251,6 +253,23 @@ impl Default for TrainOptions {
 const HADAMARD_INPUTS: usize = 16;
 
 impl TrainOptions {
+    /// Whether all of the model is left open, but for its families: `koan train` then searches.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.goal == Goal::Predict
+            && self.projection.is_none()
+            && self.features.is_empty()
+            && self.bits.is_none()
+            && self.frequency.is_none()
+            && self.lambda.is_none()
+            && self.loss == Loss::Squared
+            && self.box_c.is_none()
+            && self.map.is_none()
+            && self.relevance.is_none()
+            && self.groups.is_empty()
+            && !self.linear
+    }
+
     /// Bits of a weight for a task.
     #[must_use]
     pub fn bits_for(&self, task: Task) -> u8 {

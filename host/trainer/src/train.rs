@@ -16,7 +16,7 @@ use crate::prune::select_candidates;
 use crate::report::Report;
 use crate::select::{Choice, choose};
 use crate::solve::Loss;
-use crate::unsupervised::{Unsupervised, embedding, variance_lost};
+use crate::unsupervised::{Unsupervised, embedding, plain, variance_lost};
 use crate::validation::sparse_slots;
 use crate::{Error, Goal, TrainOptions};
 use koan_data::{Schema, Table, Task};
@@ -65,6 +65,11 @@ pub fn train(
             progress.phase("computing principal components")?;
             let made = embedding(train, &banks, outputs, options)?;
             finish_embedding(train, test, made, options, start)
+        }
+        Goal::Features => {
+            let choice = plain(train, &banks, options);
+            let made = Unsupervised { spec: choice.spec.clone(), choice };
+            finish_features(train, made, options, start)
         }
         Goal::Detect { normal, false_alarm } => {
             progress.phase("computing the mean of normal rows")?;
@@ -244,6 +249,21 @@ fn finish_embedding(
     let seconds = start.elapsed().as_secs_f64();
     let mut report = Report::of(train, test.rows(), &choice, &blob, options, seconds);
     (report.task, report.error) = ("embedding".into(), error);
+    Ok(Trained { blob, report, choice })
+}
+
+fn finish_features(
+    train: &Table,
+    made: Unsupervised,
+    options: &TrainOptions,
+    start: Instant,
+) -> Result<Trained, Error> {
+    let Unsupervised { spec, choice } = made;
+    let schema = Schema { classes: Vec::new(), positive: None, ..train.schema.clone() };
+    let blob = complete(spec, train, &schema, options, 0)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let mut report = Report::of(train, 0, &choice, &blob, options, seconds);
+    report.task = "features".into();
     Ok(Trained { blob, report, choice })
 }
 

@@ -160,20 +160,8 @@ impl Train {
     /// The bytes within which family, features and bits are to be searched; none
     /// where they are given, or where nothing could be searched.
     pub fn searched(&self) -> Option<usize> {
-        let target = !matches!(self.source.task, Some(TaskName::Embedding | TaskName::Anomaly));
-        let open = self.family.is_empty()
-            && self.projection.is_none()
-            && self.features.is_empty()
-            && self.bits.is_none()
-            && self.frequency.is_empty()
-            && self.lambda.is_none()
-            && self.loss == Loss::Squared
-            && self.box_c.is_none()
-            && self.map.is_none()
-            && self.relevance.is_none()
-            && self.groups.is_empty()
-            && !self.linear;
-        self.flash.or((target && open).then_some(tune::USUAL_FLASH))
+        let open = self.family.is_empty() && self.train_options().is_open();
+        self.flash.or(open.then_some(tune::USUAL_FLASH))
     }
 
     /// Families to search.

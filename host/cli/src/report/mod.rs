@@ -71,7 +71,7 @@ pub fn of_training(
     match given.options.goal {
         Goal::Predict => quality::predictions(&mut page, blob, &model, given.test)?,
         Goal::Embed { .. } => quality::embedding(&mut page, blob, given.test)?,
-        Goal::Detect { .. } => {}
+        Goal::Features | Goal::Detect { .. } => {}
     }
     if let Some(curves) = &curves {
         curves::section(&mut page, curves, report)?;

@@ -226,6 +226,7 @@ fn check(options: &TrainOptions) -> Result<(), Error> {
         }
         Goal::Predict => Ok(()),
         Goal::Embed { .. } => refused("goal", "an embedding"),
+        Goal::Features => refused("goal", "a model of features alone"),
         Goal::Detect { .. } => refused("goal", "anomaly detection"),
     }
 }

@@ -199,6 +199,42 @@ pub fn usual(
     flash: usize,
     progress: &Progress,
 ) -> Result<TrainOptions, Error> {
+    best(table, base, families, flash, progress).map(|best| best.options)
+}
+
+/// [`usual`] and [`train_within`] at once, all that `koan train` does where its user leaves the
+/// model open; with how good the options were on held-out rows of `table`.
+///
+/// # Errors
+/// As [`tune`] and [`train()`].
+pub fn train_usual(
+    table: &Table,
+    test: Option<&Table>,
+    base: &TrainOptions,
+    families: &[FamilyName],
+    flash: usize,
+    progress: &Progress,
+) -> Result<(Trained, Point), Error> {
+    let mut point = best(table, base, families, flash, progress)?;
+    let trained = match train_within(table, test, &point.options, flash, progress)? {
+        Some(trained) => trained,
+        None => {
+            // Without kept features there is always one.
+            point.options.candidates = None;
+            train(table, test, &point.options, progress)?
+        }
+    };
+    Ok((trained, point))
+}
+
+/// The best candidate of the short search.
+fn best(
+    table: &Table,
+    base: &TrainOptions,
+    families: &[FamilyName],
+    flash: usize,
+    progress: &Progress,
+) -> Result<Point, Error> {
     let options = TuneOptions {
         space: Space { base: base.clone(), families: families.to_vec() },
         limits: Limits { flash, ram: None, instructions: None, core: Core::CortexM0 },
@@ -206,8 +242,7 @@ pub fn usual(
         time: SHORT,
         clock: false,
     };
-    let best = search(table, &options, 1, progress)?.points.pop().ok_or_else(nothing)?;
-    Ok(best.options)
+    search(table, &options, 1, progress)?.points.pop().ok_or_else(nothing)
 }
 
 fn nothing() -> Error {
