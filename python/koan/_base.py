@@ -1,0 +1,250 @@
+"""What all estimators do: parameters, tables, fits, and how they are shown."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state, estimator_html_repr
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
+
+from . import _koan
+from ._columns import frame, is_pandas, is_table, names_of
+from ._model import Model, table, threads
+from ._progress import Told
+
+# Parameters that say how the package works, not what is trained.
+_OWN = ("class_weight", "n_jobs", "unknown", "verbose")
+
+
+def flash_bytes(flash: int | str | None) -> int | None:
+    """Bytes, also as ``"2k"``."""
+    if flash is None or not isinstance(flash, str):
+        return flash
+    text = flash.strip().lower()
+    factor = {"k": 1024, "m": 1024 * 1024}.get(text[-1:], 1)
+    try:
+        number = float(text.rstrip("km"))
+    except ValueError:
+        number = 0.0
+    if not 0 < number < 2**32:
+        raise ValueError(f"flash: {flash!r} is no number of bytes, such as 2000 or '2k'")
+    return int(number * factor)
+
+
+class Koan(BaseEstimator):
+    """What all estimators have in common."""
+
+    model_: Model
+
+    def _params(self) -> dict[str, Any]:
+        given = {key: value for key, value in self.get_params(deep=False).items() if key not in _OWN}
+        for name in ("family", "n_features", "frequency"):
+            value = given.get(name)
+            if value is not None and (isinstance(value, str) or np.ndim(value) == 0):
+                given[name] = [value]
+        features = given.get("n_features")
+        if features is not None:
+            given["n_features"] = [_whole("n_features", value) for value in features]
+        for name in ("bits", "candidates", "n_components", "kernel", "pool", "slot_bits"):
+            if given.get(name) is not None:
+                given[name] = _whole(name, given[name])
+        if "flash" in given:
+            given["flash"] = flash_bytes(given["flash"])
+        if given.get("loss") == "auto":
+            given["loss"] = None
+        shape = given.get("shape")
+        if shape is not None and not isinstance(shape, str):
+            given["shape"] = "x".join(str(int(size)) for size in shape)
+        state = given.get("random_state")
+        if state is None or not isinstance(state, (int, np.integer)):
+            state = check_random_state(state).randint(2**31)
+        given["random_state"] = int(state)
+        return given
+
+    def _rows(self, X: Any, *named: tuple[str, Any]) -> tuple[Any, dict[str, Any], dict[int, str]]:
+        """X checked, with the values of what names columns of it, and the columns' roles."""
+        values = dict(named)
+        if not is_table(X):
+            strings = [name for name, value in named if isinstance(value, str)]
+            if strings:
+                raise ValueError(
+                    f"{strings[0]}: {values[strings[0]]!r} names a column, which X does not have"
+                )
+            return self._checked(X, True), values, {}
+        names = names_of(X)
+        roles: dict[int, str] = {}
+        kinds = {"y": "target", "sample_weight": "weights", "groups": "groups"}
+        for name, value in named:
+            if isinstance(value, str):
+                if value not in names:
+                    known = ", ".join(f"`{name}`" for name in names[:10])
+                    raise ValueError(f"{name}: X has no column `{value}`; there are {known}")
+                roles[names.index(value)] = kinds[name]
+                values[name] = _column(X, value)
+        if roles:
+            inputs = [name for place, name in enumerate(names) if place not in roles]
+            self.n_features_in_ = len(inputs)
+            self.feature_names_in_ = np.array(inputs, dtype=object)
+        else:
+            validate_data(self, X, skip_check_array=True)
+        return X, values, roles
+
+    def _checked(self, X: Any, reset: bool) -> Any:
+        """An array or a sparse matrix, checked."""
+        if isinstance(X, np.ndarray) and X.dtype.kind in "OUS" and X.ndim == 2 and _has_texts(X):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X
+        finite = "allow-nan" if getattr(self, "missing", None) == "impute" else True
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            accept_large_sparse=True,
+            dtype="numeric",
+            order="C",
+            ensure_all_finite=finite,
+            ensure_min_samples=2 if reset else 1,
+        )
+
+    def _weights(self, sample_weight: Any, X: Any, y: Any = None) -> Any:
+        weights = None
+        if sample_weight is not None:
+            length = np.empty((_length(X), 1))
+            weights = _check_sample_weight(
+                sample_weight, length, dtype=np.float64, ensure_non_negative=True
+            )
+        class_weight = getattr(self, "class_weight", None)
+        if class_weight is not None and not (
+            isinstance(class_weight, str) and class_weight == "balanced"
+        ):
+            from sklearn.utils.class_weight import compute_sample_weight
+
+            try:
+                scaled = compute_sample_weight(class_weight, y)
+            except (ValueError, TypeError) as error:
+                raise ValueError(f"class_weight: {error}") from error
+            weights = scaled if weights is None else weights * scaled
+        return None if weights is None else np.ascontiguousarray(weights)
+
+    def _train(
+        self,
+        X: Any,
+        roles: dict[int, str],
+        target: tuple[str, Any, bool] | None,
+        weights: Any,
+        groups: Any,
+        **more: Any,
+    ) -> None:
+        given = {**self._params(), **more}
+        with Told(getattr(self, "verbose", None)) as told:
+            blob, report, held_out, params = _koan.train(
+                frame(X), roles, target, weights, _groups(groups, X), given,
+                threads(getattr(self, "n_jobs", None)), told.listener,
+            )
+        self.model_ = Model(blob)
+        self.report_ = json.loads(report)
+        self.held_out_error_ = held_out
+        self.params_ = params
+
+    def _run(self, X: Any, asked: str) -> npt.NDArray[Any]:
+        check_is_fitted(self)
+        return self.model_._run(
+            self._known(X), asked, getattr(self, "unknown", "error"), getattr(self, "n_jobs", None)
+        )
+
+    def _known(self, X: Any) -> Any:
+        """X to predict with, checked."""
+        if not is_table(X):
+            return self._checked(X, False)
+        fitted = getattr(self, "feature_names_in_", None)
+        if fitted is not None:
+            names = names_of(X)
+            wanted = [str(name) for name in fitted]
+            # The table that was learned from has more columns: those of y, weights and groups.
+            if names != wanted and set(wanted) < set(names):
+                X = X.select(wanted) if not is_pandas(X) else X[wanted]
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return X
+
+    def to_bytes(self) -> bytes:
+        """The bytes of the model: what a device runs."""
+        check_is_fitted(self)
+        return self.model_.to_bytes()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model to a file; ``koan.load`` reads it, and a device runs it."""
+        check_is_fitted(self)
+        self.model_.save(path)
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """What a notebook shows of a fitted estimator."""
+        report = self.report_
+        facts = [
+            ("features", f"{report['features']} {report['family']} ({report['projection']})"),
+            ("bits of a weight", str(report["bits"])),
+            ("bytes", str(self.model_.nbytes)),
+            ("RAM of the buffers", str(self.model_.ram)),
+        ]
+        if self.held_out_error_ is not None:
+            facts.insert(0, ("error on held-out rows", f"{100 * self.held_out_error_:.2f} %"))
+        return facts + [("warning", warning) for warning in report.get("warnings", [])]
+
+    def _repr_html_(self) -> str:
+        shown = estimator_html_repr(self)
+        return (table(self._facts()) + shown) if hasattr(self, "model_") else shown
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = getattr(self, "missing", None) == "impute"
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _whole(name: str, value: Any) -> int:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise ValueError(f"{name}: {value!r} is not a whole number")
+    return int(value)
+
+
+def _has_texts(X: np.ndarray) -> bool:
+    return X.dtype.kind in "US" or any(isinstance(value, str) for value in X[:1].ravel())
+
+
+def _length(X: Any) -> int:
+    shape = getattr(X, "shape", None)
+    return len(X) if shape is None else shape[0]
+
+
+def _column(X: Any, name: str) -> Any:
+    values = X[name]
+    if hasattr(values, "to_numpy"):
+        return np.asarray(values.to_numpy())
+    return np.asarray(values)
+
+
+def _groups(groups: Any, X: Any) -> Any:
+    """Groups as numbers: only which rows are alike matters."""
+    if groups is None:
+        return None
+    check_consistent_length(X, groups)
+    # In the order in which they come, as in files.
+    _, first, inverse = np.unique(np.asarray(groups), return_index=True, return_inverse=True)
+    order = np.empty(len(first), dtype=np.int64)
+    order[np.argsort(first)] = np.arange(len(first))
+    return np.ascontiguousarray(order[inverse.reshape(-1)])

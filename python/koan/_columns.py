@@ -1,0 +1,128 @@
+"""Tables of any kind as what the core reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._koan import Frame
+
+# Types that are read where they lie.
+_READ = {np.dtype(name) for name in ("f4", "f8", "i8", "i4", "i2", "u1")}
+
+
+def is_table(X: Any) -> bool:
+    """Whether X has columns of types of their own: a DataFrame, or a table of Arrow's."""
+    return hasattr(X, "__arrow_c_stream__") or is_pandas(X)
+
+
+def is_pandas(X: Any) -> bool:
+    """Whether X is a DataFrame of pandas'."""
+    return hasattr(X, "iloc") and hasattr(X, "columns")
+
+
+def names_of(X: Any) -> list[str]:
+    """The names of a table's columns."""
+    names = getattr(X, "column_names", None)
+    return [str(name) for name in (X.columns if names is None else names)]
+
+
+def frame(X: Any) -> Frame:
+    """X as the core reads it: without a copy where it is a matrix of a type that is read."""
+    if is_pandas(X):
+        return _pandas(X)
+    if hasattr(X, "__arrow_c_stream__"):
+        return Frame.of_arrow(X)
+    if hasattr(X, "toarray"):
+        return Frame.of_matrix(X.astype(np.float32).toarray())
+    X = np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"X: rows of columns are needed, not an array of shape {X.shape}")
+    if X.dtype.kind in "OUS":
+        columns = [("", column(X[:, i], f"column {i + 1}")) for i in range(X.shape[1])]
+        return Frame.of_columns(columns, len(X))
+    return Frame.of_matrix(numbers(X, "X"))
+
+
+def numbers(values: np.ndarray, what: str) -> np.ndarray:
+    """Numbers of a type that the core reads, row by row."""
+    dtype = values.dtype
+    if dtype.kind == "b":
+        values = values.view(np.uint8)
+    elif dtype.kind in "mM":
+        values = values.view(np.int64)
+    elif dtype.kind == "c" or dtype.kind not in "iuf":
+        raise ValueError(f"{what}: values of type {dtype} are no numbers")
+    elif dtype not in _READ:
+        small = dtype.kind == "f" and dtype.itemsize < 8
+        whole = dtype.kind in "iu" and not (dtype.kind == "u" and dtype.itemsize == 8)
+        values = values.astype(np.float32 if small else np.int64 if whole else np.float64)
+    return np.ascontiguousarray(values)
+
+
+def column(values: Any, where: str, what: str = "X") -> Any:
+    """A column: an array of numbers, or a list of texts where a missing one is empty."""
+    values = np.asarray(values)
+    if values.dtype.kind == "U":
+        return [str(text) for text in values]
+    if values.dtype.kind == "S":
+        return [text.decode() for text in values]
+    if values.dtype.kind != "O":
+        return numbers(values, what)
+    texts = [isinstance(value, str) for value in values]
+    known = [not _is_missing(value) for value in values]
+    if any(texts):
+        for row, (text, there) in enumerate(zip(texts, known)):
+            if there and not text:
+                kind = type(values[row]).__name__
+                raise ValueError(
+                    f"{what}: row {row + 1}, {where}: {values[row]!r} ({kind}) among texts: make "
+                    "the column one type, for instance by astype(str)"
+                )
+        return [value if there else "" for value, there in zip(values, known)]
+    try:
+        return np.array(
+            [float(value) if there else np.nan for value, there in zip(values, known)]
+        )
+    except (TypeError, ValueError) as error:
+        for row, value in enumerate(values):
+            if known[row] and not isinstance(value, (int, float, np.number)):
+                kind = type(value).__name__
+                raise ValueError(
+                    f"{what}: row {row + 1}, {where}: {value!r} ({kind}) is neither number nor text"
+                ) from error
+        raise ValueError(f"{what}: {where}: {error}") from error
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
+
+
+def _pandas(X: Any) -> Frame:
+    named = all(isinstance(name, str) for name in X.columns)
+    names = [name if named else "" for name in X.columns]
+    places = range(len(names))
+    # Whatever is not plainly one type is looked at here, where the row can be told.
+    plain = all(dtype.kind != "O" or dtype != object for dtype in X.dtypes)
+    if named and plain:
+        try:
+            import pyarrow  # noqa: F401
+        except ImportError:
+            pass
+        else:
+            return Frame.of_arrow(X.reset_index(drop=True))
+    columns = [(names[i], _series(X.iloc[:, i], f"column {i + 1} (`{names[i]}`)")) for i in places]
+    return Frame.of_columns(columns, len(X))
+
+
+def _series(series: Any, where: str) -> Any:
+    """A column of pandas'."""
+    dtype = series.dtype
+    if hasattr(dtype, "categories"):
+        return column(series.astype(object).to_numpy(), where)
+    if isinstance(dtype, np.dtype) and dtype.kind != "O":
+        return numbers(series.to_numpy(), f"X: {where}")
+    if dtype.kind in "iufb":
+        return series.to_numpy(dtype=np.float64, na_value=np.nan)
+    return column(series.to_numpy(dtype=object), where)

@@ -1,0 +1,303 @@
+"""Classes and numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from ._base import Koan
+
+Names = str | list[str] | tuple[str, ...]
+
+
+class _Predictor(Koan):
+    """What classifiers and regressors have in common.
+
+    With nothing given, the model is chosen by a short search, as ``koan train`` does; the same
+    table and options give the same bytes. ``flash`` bounds its bytes and may be given with
+    ``family``, ``bits``, ``projection`` and ``input_map``, which are then kept. Any other
+    parameter of the model ends the search: features are then fourier, 512, unless told.
+
+    Parameters
+    ----------
+    n_features : number of features, or one for each family
+    family : ``fourier``, ``stump``, ``bin``, ``maxout``, ``sigmoid``, ``conv``, ``linear``, or
+        several of them side by side
+    bits : bits of a weight: 2, 3, 4, 8 or 16
+    flash : bytes of the model at most, such as ``2000`` or ``"2k"``
+    loss : ``auto``, ``squared``, ``logistic`` or ``hinge``
+    projection : ``gaussian``, ``cauchy``, ``sign``, ``hadamard``, ``uniform`` or ``gamma2``
+    frequency : frequency of the features, relative to the spread of the data
+    penalty : λ, relative to a feature's variance
+    box : no weight is beyond ±box / n_features
+    input_map : ``shared``, ``per-input`` or ``per-input-log``
+    relevance : whether a frequency is learned for every input
+    candidates : features of which the best ``n_features`` are kept
+    linear : adds the inputs themselves
+    pool, shared_pool : projections of a maxout unit, and of the pool that all units share
+    slot_bits : cells of a bin's grid are 2 to this power
+    shape : what a row is, such as ``(28, 28, 1)``, for the family conv
+    kernel, filter_stride, pooling, pooling_grid, dilated : filters of the family conv
+    missing : ``refuse`` or ``impute``: a column's median stands in
+    unknown : texts that were not seen in training: ``error`` or ``zeros``
+    golden_rows : rows that the model carries with their exact scores
+    column_names : whether the model carries the names of columns
+    random_state : seed of the model and of every split; None for another one each time
+    n_jobs : threads; None for as many as there are cores. The result is the same
+    verbose : whether to tell what is being done; None for where somebody looks
+    """
+
+    def __init__(
+        self,
+        *,
+        n_features: int | list[int] | None = None,
+        family: Names | None = None,
+        bits: int | None = None,
+        flash: int | str | None = None,
+        loss: str = "auto",
+        projection: str | None = None,
+        frequency: float | list[float] | None = None,
+        penalty: float | None = None,
+        box: float | None = None,
+        input_map: str | None = None,
+        relevance: bool | None = None,
+        candidates: int | None = None,
+        linear: bool = False,
+        pool: int = 4,
+        shared_pool: int = 0,
+        slot_bits: int = 8,
+        shape: str | tuple[int, ...] | None = None,
+        kernel: int | None = None,
+        filter_stride: int | None = None,
+        pooling: str = "average",
+        pooling_grid: int | None = None,
+        dilated: bool = False,
+        missing: str = "refuse",
+        unknown: str = "error",
+        golden_rows: int = 0,
+        column_names: bool = True,
+        random_state: Any = 1,
+        n_jobs: int | None = None,
+        verbose: bool | None = None,
+    ) -> None:
+        self.n_features = n_features
+        self.family = family
+        self.bits = bits
+        self.flash = flash
+        self.loss = loss
+        self.projection = projection
+        self.frequency = frequency
+        self.penalty = penalty
+        self.box = box
+        self.input_map = input_map
+        self.relevance = relevance
+        self.candidates = candidates
+        self.linear = linear
+        self.pool = pool
+        self.shared_pool = shared_pool
+        self.slot_bits = slot_bits
+        self.shape = shape
+        self.kernel = kernel
+        self.filter_stride = filter_stride
+        self.pooling = pooling
+        self.pooling_grid = pooling_grid
+        self.dilated = dilated
+        self.missing = missing
+        self.unknown = unknown
+        self.golden_rows = golden_rows
+        self.column_names = column_names
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class KoanClassifier(ClassifierMixin, _Predictor):
+    __doc__ = (
+        "A classifier of a seed and a few weights.\n"
+        + (_Predictor.__doc__ or "").partition("\n")[2].rstrip()
+        + "\n    class_weight : None, ``balanced``, or a weight for each class\n    "
+    )
+
+    classes_: npt.NDArray[Any]
+
+    def __init__(
+        self,
+        *,
+        n_features: int | list[int] | None = None,
+        family: Names | None = None,
+        bits: int | None = None,
+        flash: int | str | None = None,
+        loss: str = "auto",
+        class_weight: str | dict[Any, float] | None = None,
+        projection: str | None = None,
+        frequency: float | list[float] | None = None,
+        penalty: float | None = None,
+        box: float | None = None,
+        input_map: str | None = None,
+        relevance: bool | None = None,
+        candidates: int | None = None,
+        linear: bool = False,
+        pool: int = 4,
+        shared_pool: int = 0,
+        slot_bits: int = 8,
+        shape: str | tuple[int, ...] | None = None,
+        kernel: int | None = None,
+        filter_stride: int | None = None,
+        pooling: str = "average",
+        pooling_grid: int | None = None,
+        dilated: bool = False,
+        missing: str = "refuse",
+        unknown: str = "error",
+        golden_rows: int = 0,
+        column_names: bool = True,
+        random_state: Any = 1,
+        n_jobs: int | None = None,
+        verbose: bool | None = None,
+    ) -> None:
+        super().__init__(
+            n_features=n_features,
+            family=family,
+            bits=bits,
+            flash=flash,
+            loss=loss,
+            projection=projection,
+            frequency=frequency,
+            penalty=penalty,
+            box=box,
+            input_map=input_map,
+            relevance=relevance,
+            candidates=candidates,
+            linear=linear,
+            pool=pool,
+            shared_pool=shared_pool,
+            slot_bits=slot_bits,
+            shape=shape,
+            kernel=kernel,
+            filter_stride=filter_stride,
+            pooling=pooling,
+            pooling_grid=pooling_grid,
+            dilated=dilated,
+            missing=missing,
+            unknown=unknown,
+            golden_rows=golden_rows,
+            column_names=column_names,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.class_weight = class_weight
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> KoanClassifier:
+        """Learns the classes ``y`` of the rows of ``X``.
+
+        ``y``, ``sample_weight`` and ``groups`` are arrays, or names of columns of ``X``: then
+        the table is the file that ``koan train`` reads, and the bytes are its bytes. Rows of
+        one group are on the same side of every split.
+        """
+        X, known, roles = self._rows(
+            X, ("y", y), ("sample_weight", sample_weight), ("groups", groups)
+        )
+        labels, self.classes_, name = class_labels(self, X, known["y"])
+        weights = self._weights(known["sample_weight"], X, known["y"])
+        balanced = isinstance(self.class_weight, str) and self.class_weight == "balanced"
+        target = (name, labels, True)
+        self._train(X, roles, target, weights, known["groups"], balanced=balanced)
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The class of each row."""
+        check_is_fitted(self)
+        return self.classes_[self._run(X, "classes")[:, 0]]
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """The probability of each class: a convenience in floats upon the exact scores."""
+        found = self._run(X, "probabilities").astype(np.float64)
+        return found / found.sum(axis=1, keepdims=True)
+
+    def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """The logarithms of the probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+        """Scores in real units: of two classes the second one's, above 0 where it is chosen."""
+        scores = self._run(X, "scores") * np.float64(self.model_.scale)
+        if len(self.classes_) > 2:
+            return scores
+        return scores[:, 0] if scores.shape[1] == 1 else scores[:, 1] - scores[:, 0]
+
+
+class KoanRegressor(RegressorMixin, _Predictor):
+    __doc__ = "A regressor of a seed and a few weights.\n" + (
+        (_Predictor.__doc__ or "").partition("\n")[2]
+    )
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> KoanRegressor:
+        """Learns the numbers ``y`` of the rows of ``X``; see ``KoanClassifier.fit``."""
+        X, known, roles = self._rows(
+            X, ("y", y), ("sample_weight", sample_weight), ("groups", groups)
+        )
+        values, name = number_targets(self, X, known["y"])
+        weights = self._weights(known["sample_weight"], X)
+        self._train(X, roles, (name, values, False), weights, known["groups"])
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[np.float64]:
+        """The value of each row."""
+        return self._run(X, "values")[:, 0].astype(np.float64)
+
+
+def _given(estimator: Any, X: Any, y: Any) -> tuple[Any, str]:
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y "
+            "is None."
+        )
+    name = getattr(y, "name", None)
+    y = column_or_1d(y, warn=True)
+    check_consistent_length(X, y)
+    return y, name if isinstance(name, str) else ""
+
+
+def class_labels(estimator: Any, X: Any, y: Any) -> tuple[Any, npt.NDArray[Any], str]:
+    """Labels as the core takes them, the classes in order, and the name of the target."""
+    y, name = _given(estimator, X, y)
+    if y.dtype.kind == "O" and any(value is None or value != value for value in y):
+        row = next(row for row, value in enumerate(y) if value is None or value != value)
+        raise ValueError(f"y: row {row + 1}: the class is missing (NaN)")
+    check_classification_targets(y)
+    try:
+        classes = np.unique(y)
+    except TypeError as error:
+        kinds = sorted({type(value).__name__ for value in y})
+        raise ValueError(f"y: classes of several types: {', '.join(kinds)}") from error
+    if y.dtype.kind in "iu":
+        return np.ascontiguousarray(y, dtype=np.int64), classes, name
+    if y.dtype.kind == "f":
+        return np.ascontiguousarray(y, dtype=np.float64), classes, name
+    texts = [str(value) for value in y]
+    if len(set(texts)) != len(classes) or sorted(set(texts)) != [str(c) for c in classes]:
+        if all(isinstance(value, (int, np.integer)) for value in y):
+            return np.array([int(value) for value in y], dtype=np.int64), classes, name
+        raise ValueError("y: classes that are different, but not as texts")
+    return texts, classes, name
+
+
+def number_targets(estimator: Any, X: Any, y: Any) -> tuple[Any, str]:
+    """Numbers to learn, and the name of the target."""
+    y, name = _given(estimator, X, y)
+    try:
+        values = np.ascontiguousarray(y, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y: {error}") from error
+    bad = ~np.isfinite(values)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(f"y: row {row + 1}: {values[row]} (input contains NaN or infinity)")
+    return values, name

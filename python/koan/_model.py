@@ -1,0 +1,222 @@
+"""Models that run: no training, no scikit-learn."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from html import escape
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from ._columns import frame
+from ._koan import Blob
+
+
+def _zeros(unknown: str) -> bool:
+    if unknown not in ("error", "zeros"):
+        raise ValueError(f"unknown: no {unknown!r}; there are 'error' and 'zeros'")
+    return unknown == "zeros"
+
+
+def threads(n_jobs: int | None) -> int | None:
+    """How many threads: None for as many as there are cores, or as OMP_NUM_THREADS says."""
+    if n_jobs is None:
+        given = os.environ.get("OMP_NUM_THREADS", "")
+        return int(given) if given.isdecimal() and int(given) > 0 else None
+    n_jobs = int(n_jobs)
+    if n_jobs == 0:
+        raise ValueError("n_jobs: 0 threads: from 1 on, or -1 for all cores")
+    return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+
+
+class Model:
+    """The bytes of a model, checked, and what they compute: the same bits as on a device.
+
+    Rows are arrays, sparse matrices, or tables of pandas, polars and pyarrow, whose columns
+    are found by name. Texts that the model does not know are an error; with
+    ``unknown="zeros"`` they are none of its values, as in ``koan predict``.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._blob = Blob(bytes(data))
+
+    def to_bytes(self) -> bytes:
+        """The bytes: what ``m.koan`` holds, and a device runs."""
+        return self._blob.bytes()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the bytes to a file, whole or not at all."""
+        folder = os.path.dirname(os.path.abspath(path))
+        handle, name = tempfile.mkstemp(prefix=".koan-", dir=folder)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(self.to_bytes())
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(name, 0o666 & ~mask)
+            os.replace(name, path)
+        except BaseException:
+            os.unlink(name)
+            raise
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Model, (self.to_bytes(),)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Model) and self.to_bytes() == other.to_bytes()
+
+    def __hash__(self) -> int:
+        return hash(self.to_bytes())
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the model: flash of a device."""
+        return self._blob.nbytes
+
+    @property
+    def ram(self) -> int:
+        """Bytes of the buffers that a prediction needs; the stack comes on top."""
+        return self._blob.ram
+
+    @property
+    def task(self) -> str:
+        """``classification``, ``regression`` or ``features``."""
+        return self._blob.task
+
+    @property
+    def n_inputs(self) -> int:
+        """Numbers of a row, after texts have become indicators."""
+        return self._blob.inputs
+
+    @property
+    def n_outputs(self) -> int:
+        """Scores of a row."""
+        return self._blob.outputs
+
+    @property
+    def n_features(self) -> int:
+        """Random features of a row."""
+        return self._blob.features
+
+    @property
+    def families(self) -> list[str]:
+        """Families of the features."""
+        return self._blob.families
+
+    @property
+    def classes(self) -> list[str]:
+        """Names of the classes."""
+        return self._blob.classes
+
+    @property
+    def columns(self) -> list[str] | None:
+        """Names of the columns that a row needs, empty ones if the model does not have them;
+        None if it takes numbers only."""
+        return self._blob.columns
+
+    @property
+    def seed(self) -> int:
+        """What all random draws come from."""
+        return self._blob.seed
+
+    @property
+    def scale(self) -> float:
+        """The real value of a score of 1."""
+        return self._blob.scale
+
+    @property
+    def notes(self) -> str:
+        """How raw columns become inputs, as JSON; see docs/data.md."""
+        return self._blob.notes
+
+    def self_test(self) -> None:
+        """Computes the golden digest and rows; an error if they are not as when trained."""
+        self._blob.self_test()
+
+    def scores(
+        self, X: Any, *, unknown: str = "error", n_jobs: int | None = None
+    ) -> npt.NDArray[np.int32]:
+        """The exact integer scores, rows × outputs."""
+        return self._run(X, "scores", unknown, n_jobs)
+
+    def values(
+        self, X: Any, *, unknown: str = "error", n_jobs: int | None = None
+    ) -> npt.NDArray[np.float32]:
+        """Scores in real units, rows × outputs."""
+        return self._run(X, "values", unknown, n_jobs)
+
+    def classify(
+        self, X: Any, *, unknown: str = "error", n_jobs: int | None = None
+    ) -> npt.NDArray[np.int64]:
+        """The number of each row's class."""
+        return self._run(X, "classes", unknown, n_jobs)[:, 0]
+
+    def predict(
+        self, X: Any, *, unknown: str = "error", n_jobs: int | None = None
+    ) -> npt.NDArray[Any]:
+        """The name of each row's class, or its value (coordinates, where there are several)."""
+        if self.task == "classification":
+            return np.array(self.classes)[self.classify(X, unknown=unknown, n_jobs=n_jobs)]
+        values = self.values(X, unknown=unknown, n_jobs=n_jobs)
+        return values[:, 0] if self.n_outputs == 1 else values
+
+    def predict_proba(
+        self, X: Any, *, unknown: str = "error", n_jobs: int | None = None
+    ) -> npt.NDArray[np.float32]:
+        """The probability of each class, rows × classes."""
+        return self._run(X, "probabilities", unknown, n_jobs)
+
+    def features(
+        self, X: Any, *, unknown: str = "error", n_jobs: int | None = None
+    ) -> npt.NDArray[np.int16]:
+        """The random features, rows × features: 127 stands for 1."""
+        return self._run(X, "features", unknown, n_jobs)
+
+    def codes(
+        self, X: Any, *, unknown: str = "error", n_jobs: int | None = None
+    ) -> npt.NDArray[np.uint16]:
+        """The locality-sensitive codes of maxout and bin models."""
+        return self._run(X, "codes", unknown, n_jobs)
+
+    def _run(self, X: Any, asked: str, unknown: str, n_jobs: int | None) -> npt.NDArray[Any]:
+        return self._blob.run(frame(X), asked, _zeros(unknown), threads(n_jobs))
+
+    def __repr__(self) -> str:
+        families = " + ".join(self.families)
+        return f"<koan.Model: {self.task}, {self.n_features} {families} features, {self.nbytes} bytes>"
+
+    def _repr_html_(self) -> str:
+        return table(
+            [
+                ("task", self.task),
+                ("features", f"{self.n_features} {' + '.join(self.families)}"),
+                ("bytes", str(self.nbytes)),
+                ("RAM of the buffers", str(self.ram)),
+            ]
+        )
+
+
+def load(file: str | os.PathLike[str] | bytes | BinaryIO) -> Model:
+    """The model in a file, or in bytes."""
+    if isinstance(file, (bytes, bytearray, memoryview)):
+        return Model(bytes(file))
+    if hasattr(file, "read"):
+        return Model(file.read())
+    with open(file, "rb") as opened:
+        data = opened.read()
+    try:
+        return Model(data)
+    except ValueError as error:
+        raise ValueError(f"{os.fspath(file)}: {error}") from None
+
+
+def table(rows: list[tuple[str, ...]], head: tuple[str, ...] = ()) -> str:
+    """A table in HTML."""
+    def line(cells: tuple[str, ...], tag: str) -> str:
+        inside = "".join(f"<{tag} style='text-align:left'>{escape(cell)}</{tag}>" for cell in cells)
+        return f"<tr>{inside}</tr>"
+
+    first = line(head, "th") if head else ""
+    return f"<table>{first}{''.join(line(row, 'td') for row in rows)}</table>"

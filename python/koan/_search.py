@@ -1,0 +1,231 @@
+"""The search for models within limits: ``koan tune``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import type_of_target
+
+from . import _koan
+from ._base import Koan, _groups
+from ._columns import frame
+from ._estimators import KoanClassifier, class_labels, number_targets
+from ._model import Model, table, threads
+from ._progress import Told
+
+# Whole numbers are classes where they are at most so many, as in files.
+_CLASSES = 20
+
+
+@dataclass(frozen=True)
+class FrontModel:
+    """A model that no other of the front beats in both bytes and error."""
+
+    model: Model
+    held_out: float
+    """By the metric, on held-out rows of those that were searched."""
+    instructions: int
+    """Of a prediction, as predicted for the core."""
+    params: dict[str, Any]
+    """Of ``KoanClassifier`` or ``KoanRegressor``: what the search found."""
+    report: dict[str, Any]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the model."""
+        return self.model.nbytes
+
+    @property
+    def ram(self) -> int:
+        """Bytes of its buffers."""
+        return self.model.ram
+
+
+def _classifies(search: KoanSearch) -> bool:
+    return search._task() == "classification"
+
+
+class KoanSearch(Koan):
+    """Searches for the best models within limits; predicts with the best of them.
+
+    Parameters
+    ----------
+    flash : bytes of the model at most, such as ``4096`` or ``"4k"``
+    ram : bytes of the predictor's buffers at most
+    instructions : of a prediction at most, as predicted for ``core``
+    core : ``cortex-m0``, ``cortex-m3``, ``cortex-m4f``, ``cortex-m33``, ``rv32imc``, ``rv32imac``
+    metric : ``error``, ``balanced-error``, ``macro-f1``, ``auc`` or ``rmse``
+    minutes : that the search plans for, and at which it ends
+    clock : whether the clock ends it; without, the result is the same on every machine
+    task : ``classification`` or ``regression``; by the target if not given
+    family, bits, projection, input_map, relevance, shape : kept where they are given
+    class_weight : None or ``balanced``, or a weight for each class
+    missing, unknown, golden_rows, column_names, random_state, n_jobs, verbose : as of
+        ``KoanClassifier``
+    """
+
+    front_: list[FrontModel]
+
+    def __init__(
+        self,
+        *,
+        flash: int | str | None = None,
+        ram: int | str | None = None,
+        instructions: int | None = None,
+        core: str = "cortex-m0",
+        metric: str = "error",
+        minutes: float = 5.0,
+        clock: bool = True,
+        task: str | None = None,
+        family: str | list[str] | None = None,
+        bits: int | None = None,
+        projection: str | None = None,
+        input_map: str | None = None,
+        relevance: bool | None = None,
+        shape: str | tuple[int, ...] | None = None,
+        class_weight: str | dict[Any, float] | None = None,
+        missing: str = "refuse",
+        unknown: str = "error",
+        golden_rows: int = 0,
+        column_names: bool = True,
+        random_state: Any = 1,
+        n_jobs: int | None = None,
+        verbose: bool | None = None,
+    ) -> None:
+        self.flash = flash
+        self.ram = ram
+        self.instructions = instructions
+        self.core = core
+        self.metric = metric
+        self.minutes = minutes
+        self.clock = clock
+        self.task = task
+        self.family = family
+        self.bits = bits
+        self.projection = projection
+        self.input_map = input_map
+        self.relevance = relevance
+        self.shape = shape
+        self.class_weight = class_weight
+        self.missing = missing
+        self.unknown = unknown
+        self.golden_rows = golden_rows
+        self.column_names = column_names
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _task(self) -> str | None:
+        return getattr(self, "task_", self.task)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> KoanSearch:
+        """Searches; see ``KoanClassifier.fit`` for what is given."""
+        X, known, roles = self._rows(
+            X, ("y", y), ("sample_weight", sample_weight), ("groups", groups)
+        )
+        y = known["y"]
+        if self.task not in (None, "classification", "regression"):
+            raise ValueError(f"task: no {self.task!r}; there are classification and regression")
+        self.task_ = self.task or _guess(y)
+        classes = self.task_ == "classification"
+        if classes:
+            values, self.classes_, name = class_labels(self, X, y)
+        else:
+            values, name = number_targets(self, X, y)
+        weights = self._weights(known["sample_weight"], X, y)
+        given = self._params()
+        given["balanced"] = isinstance(self.class_weight, str) and self.class_weight == "balanced"
+        with Told(self.verbose) as told:
+            front, self.cut_ = _koan.tune(
+                frame(X), roles, (name, values, classes), weights, _groups(known["groups"], X),
+                given, threads(self.n_jobs), told.listener,
+            )
+        self.front_ = [
+            FrontModel(
+                Model(found["blob"]),
+                found["held_out"],
+                found["instructions"],
+                found["params"],
+                json.loads(found["report"]),
+            )
+            for found in front
+        ]
+        best = self.front_[-1]
+        self.model_, self.report_, self.params_ = best.model, best.report, best.params
+        self.held_out_error_ = best.held_out
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """What the best model predicts."""
+        if self._task() == "classification":
+            return KoanClassifier.predict(self, X)  # type: ignore[arg-type]
+        return self._run(X, "values")[:, 0].astype(np.float64)
+
+    @available_if(_classifies)
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """The probability of each class by the best model."""
+        return KoanClassifier.predict_proba(self, X)  # type: ignore[arg-type]
+
+    @available_if(_classifies)
+    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+        """Scores of the best model; see ``KoanClassifier``."""
+        return KoanClassifier.decision_function(self, X)  # type: ignore[arg-type]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of right classes, or R²."""
+        measure = accuracy_score if self._task() == "classification" else r2_score
+        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+    def _facts(self) -> list[tuple[str, str]]:
+        facts = [(key, text) for key, text in super()._facts() if key != "error on held-out rows"]
+        return [(f"{self.metric} on held-out rows", f"{self.held_out_error_:.4g}"), *facts]
+
+    def _repr_html_(self) -> str:
+        shown = super()._repr_html_()
+        if not hasattr(self, "front_"):
+            return shown
+        head = ("bytes", self.metric, "RAM", "instructions", "family", "features", "bits")
+        rows = [
+            (
+                str(found.nbytes),
+                f"{found.held_out:.4g}",
+                str(found.ram),
+                str(found.instructions),
+                found.report["family"],
+                str(found.report["features"]),
+                str(found.report["bits"]),
+            )
+            for found in self.front_
+        ]
+        return table(rows, head) + shown
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        from sklearn.utils import ClassifierTags, RegressorTags
+
+        tags.target_tags.required = True
+        if self._task() == "classification":
+            tags.estimator_type = "classifier"
+            tags.classifier_tags = ClassifierTags()
+        elif self._task() == "regression":
+            tags.estimator_type = "regressor"
+            tags.regressor_tags = RegressorTags()
+        return tags
+
+
+def _guess(y: Any) -> str:
+    """The task by the target, as files are read."""
+    values = np.asarray(y).reshape(-1)
+    if values.dtype.kind not in "iuf":
+        return "classification"
+    if type_of_target(values) in ("continuous", "unknown"):
+        return "regression"
+    distinct = len(np.unique(values))
+    few = distinct <= _CLASSES and len(values) >= 2 * distinct
+    return "classification" if few else "regression"

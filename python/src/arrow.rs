@@ -1,0 +1,194 @@
+//! Tables of pandas, polars, pyarrow and others, by Arrow's C stream.
+
+use std::ffi::CStr;
+
+use arrow_array::cast::AsArray;
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
+use arrow_array::types::{
+    ArrowDictionaryKeyType, Date32Type, Date64Type, Float16Type, Float32Type, Float64Type,
+    Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, RecordBatchReader};
+use arrow_schema::{DataType, TimeUnit};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::frame::{Data, Frame, Part};
+
+/// The name that such capsules have.
+const NAME: &CStr = c"arrow_array_stream";
+
+/// The stream of a table, taken out of its capsule.
+#[allow(unsafe_code, reason = "Arrow's C interface is a pointer in a capsule")]
+pub fn stream(table: &Bound<'_, PyAny>) -> PyResult<FFI_ArrowArrayStream> {
+    let capsule = table.call_method0("__arrow_c_stream__")?;
+    let capsule = capsule
+        .cast::<PyCapsule>()
+        .map_err(|_| PyTypeError::new_err("X: __arrow_c_stream__ gave no capsule"))?;
+    let pointer = capsule.pointer_checked(Some(NAME))?;
+    // SAFETY: a capsule of this name points to a stream, as Arrow's specification has it.
+    // What is moved out leaves a released stream behind, which the capsule then drops.
+    Ok(unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr().cast()) })
+}
+
+/// Reads the stream to its end.
+pub fn read(stream: FFI_ArrowArrayStream) -> PyResult<Frame> {
+    let wrong = |error: &dyn std::fmt::Display| PyValueError::new_err(format!("X: {error}"));
+    let reader = RecordBatchStreamReader::try_new(stream).map_err(|e| wrong(&e))?;
+    let schema = reader.schema();
+    let mut columns: Vec<Growing> = schema.fields().iter().map(|_| Growing::default()).collect();
+    let mut rows = 0;
+    for batch in reader {
+        let batch = batch.map_err(|e| wrong(&e))?;
+        rows += batch.num_rows();
+        for ((column, array), field) in columns.iter_mut().zip(batch.columns()).zip(schema.fields())
+        {
+            column
+                .add(array)
+                .map_err(|problem| wrong(&format!("column `{}`: {problem}", field.name())))?;
+        }
+    }
+    let fields = schema.fields().iter();
+    let parts = columns
+        .into_iter()
+        .zip(fields)
+        .map(|(column, field)| Part { names: vec![field.name().clone()], data: column.data() });
+    Ok(Frame { parts: parts.collect(), rows })
+}
+
+/// A column, batch by batch.
+#[derive(Default)]
+enum Growing {
+    #[default]
+    Nothing,
+    Whole(Vec<i64>),
+    Floats(Vec<f64>),
+    Texts(Vec<String>),
+}
+
+impl Growing {
+    fn data(self) -> Data {
+        match self {
+            Self::Nothing => Data::Floats(Vec::new()),
+            Self::Whole(values) => Data::Whole(values),
+            Self::Floats(values) => Data::Floats(values),
+            Self::Texts(texts) => Data::Texts(texts),
+        }
+    }
+
+    /// Appends numbers; where one is missing they become floats.
+    fn numbers(&mut self, values: impl Iterator<Item = Option<i64>>) -> Result<(), String> {
+        if matches!(self, Self::Nothing) {
+            *self = Self::Whole(Vec::new());
+        }
+        for value in values {
+            match (&mut *self, value) {
+                (Self::Whole(all), Some(value)) => all.push(value),
+                (Self::Whole(all), None) => {
+                    let mut floats: Vec<f64> = all.iter().map(|&n| n as f64).collect();
+                    floats.push(f64::NAN);
+                    *self = Self::Floats(floats);
+                }
+                (Self::Floats(all), value) => all.push(value.map_or(f64::NAN, |n| n as f64)),
+                _ => return Err("numbers and texts".into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn floats(&mut self, values: impl Iterator<Item = Option<f64>>) -> Result<(), String> {
+        if let Self::Whole(all) = self {
+            *self = Self::Floats(all.iter().map(|&n| n as f64).collect());
+        }
+        if matches!(self, Self::Nothing) {
+            *self = Self::Floats(Vec::new());
+        }
+        let Self::Floats(all) = self else { return Err("numbers and texts".into()) };
+        all.extend(values.map(|value| value.unwrap_or(f64::NAN)));
+        Ok(())
+    }
+
+    fn texts<'t>(&mut self, texts: impl Iterator<Item = Option<&'t str>>) -> Result<(), String> {
+        if matches!(self, Self::Nothing) {
+            *self = Self::Texts(Vec::new());
+        }
+        let Self::Texts(all) = self else { return Err("numbers and texts".into()) };
+        all.extend(texts.map(|text| text.unwrap_or_default().to_owned()));
+        Ok(())
+    }
+
+    /// Appends a batch.
+    fn add(&mut self, array: &ArrayRef) -> Result<(), String> {
+        macro_rules! whole {
+            ($kind:ty) => {
+                self.numbers(array.as_primitive::<$kind>().iter().map(|n| n.map(i64::from)))
+            };
+        }
+        macro_rules! stored {
+            ($kind:ty) => {
+                self.numbers(array.as_primitive::<$kind>().iter())
+            };
+        }
+        match array.data_type() {
+            DataType::Boolean => self.numbers(array.as_boolean().iter().map(|b| b.map(i64::from))),
+            DataType::Int8 => whole!(Int8Type),
+            DataType::Int16 => whole!(Int16Type),
+            DataType::Int32 => whole!(Int32Type),
+            DataType::Int64 => whole!(Int64Type),
+            DataType::UInt8 => whole!(UInt8Type),
+            DataType::UInt16 => whole!(UInt16Type),
+            DataType::UInt32 => whole!(UInt32Type),
+            DataType::UInt64 => {
+                self.floats(array.as_primitive::<UInt64Type>().iter().map(|n| n.map(|n| n as f64)))
+            }
+            DataType::Float16 => {
+                self.floats(array.as_primitive::<Float16Type>().iter().map(|n| n.map(f64::from)))
+            }
+            DataType::Float32 => {
+                self.floats(array.as_primitive::<Float32Type>().iter().map(|n| n.map(f64::from)))
+            }
+            DataType::Float64 => self.floats(array.as_primitive::<Float64Type>().iter()),
+            // As Parquet files are read: the stored integers.
+            DataType::Date32 => whole!(Date32Type),
+            DataType::Date64 => stored!(Date64Type),
+            DataType::Timestamp(TimeUnit::Second, _) => stored!(TimestampSecondType),
+            DataType::Timestamp(TimeUnit::Millisecond, _) => stored!(TimestampMillisecondType),
+            DataType::Timestamp(TimeUnit::Microsecond, _) => stored!(TimestampMicrosecondType),
+            DataType::Timestamp(TimeUnit::Nanosecond, _) => stored!(TimestampNanosecondType),
+            DataType::Utf8 => self.texts(array.as_string::<i32>().iter()),
+            DataType::LargeUtf8 => self.texts(array.as_string::<i64>().iter()),
+            DataType::Utf8View => self.texts(array.as_string_view().iter()),
+            DataType::Null => self.floats(std::iter::repeat_n(None, array.len())),
+            DataType::Dictionary(keys, _) => match **keys {
+                DataType::Int8 => self.dictionary::<Int8Type>(array),
+                DataType::Int16 => self.dictionary::<Int16Type>(array),
+                DataType::Int32 => self.dictionary::<Int32Type>(array),
+                DataType::Int64 => self.dictionary::<Int64Type>(array),
+                DataType::UInt8 => self.dictionary::<UInt8Type>(array),
+                DataType::UInt16 => self.dictionary::<UInt16Type>(array),
+                DataType::UInt32 => self.dictionary::<UInt32Type>(array),
+                DataType::UInt64 => self.dictionary::<UInt64Type>(array),
+                ref other => Err(format!("values of the type {other} are not read")),
+            },
+            other => Err(format!("values of the type {other} are not read: numbers and texts are")),
+        }
+    }
+
+    /// Appends categories.
+    fn dictionary<K: ArrowDictionaryKeyType>(&mut self, array: &ArrayRef) -> Result<(), String> {
+        let array = array.as_dictionary::<K>();
+        let mut listed = Self::default();
+        listed.add(array.values())?;
+        let places = (0..array.len()).map(|row| array.key(row));
+        match &listed {
+            Self::Texts(texts) => {
+                self.texts(places.map(|place| place.map(|place| texts[place].as_str())))
+            }
+            Self::Whole(values) => self.numbers(places.map(|place| place.map(|p| values[p]))),
+            Self::Floats(values) => self.floats(places.map(|place| place.map(|p| values[p]))),
+            Self::Nothing => self.texts(places.map(|_| None)),
+        }
+    }
+}

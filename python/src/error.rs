@@ -1,0 +1,79 @@
+//! Errors as Python has them: wrong values are `ValueError` with the parameter's name.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use koan_data::DataError;
+use koan_trainer::Error;
+use pyo3::PyErr;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
+
+/// The parameters of the estimators, where the library has another name.
+const NAMES: [(&str, &str); 14] = [
+    ("box_c", "box"),
+    ("conv", "shape"),
+    ("families", "family"),
+    ("features", "n_features"),
+    ("goal", "task"),
+    ("grid", "pooling_grid"),
+    ("lambda", "penalty"),
+    ("limits", "flash"),
+    ("map", "input_map"),
+    ("outputs", "n_components"),
+    ("seed", "random_state"),
+    ("shared", "shared_pool"),
+    ("threads", "n_jobs"),
+    ("time", "minutes"),
+];
+
+/// A value that a parameter cannot have.
+pub fn parameter(name: &str, problem: impl std::fmt::Display) -> PyErr {
+    let known = NAMES.iter().find(|(ours, _)| *ours == name);
+    let name = known.map_or(name, |(_, python)| python);
+    PyValueError::new_err(format!("{name}: {problem}"))
+}
+
+/// What is wrong with a table.
+pub fn data(error: &DataError) -> PyErr {
+    let text = error.to_string();
+    let (what, text) = match text.strip_prefix("the table: ") {
+        Some(text) => ("X", text),
+        None => ("X", text.as_str()),
+    };
+    let what = match error {
+        DataError::OneClass { .. } | DataError::TooManyValues { target: true, .. } => "y",
+        DataError::NoWeight { .. } => "sample_weight",
+        _ if text.contains("a weight is") => "sample_weight",
+        _ if text.starts_with("groups: ") => "groups",
+        _ => what,
+    };
+    PyValueError::new_err(format!("{what}: {text}"))
+}
+
+/// Why training stopped.
+pub fn training(error: Error) -> PyErr {
+    match error {
+        Error::Parameter { name, problem } => parameter(name, problem),
+        Error::Data(error) => data(&error),
+        Error::Cancelled => PyKeyboardInterrupt::new_err("cancelled"),
+        Error::TooMany { .. } | Error::Impossible(_) => PyValueError::new_err(error.to_string()),
+        other => PyRuntimeError::new_err(other.to_string()),
+    }
+}
+
+/// A blob that is refused, or a row.
+pub fn model(error: koan::Error) -> PyErr {
+    PyValueError::new_err(format!("model: {error}"))
+}
+
+/// Does `work`; a panic, a fault of ours, becomes an error like others.
+pub fn guarded<R>(work: impl FnOnce() -> R) -> Result<R, PyErr> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| fault(&*panic))
+}
+
+/// A panic as an error.
+pub fn fault(panic: &(dyn Any + Send)) -> PyErr {
+    let message = panic.downcast_ref::<String>().map(String::as_str);
+    let message = message.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
+    PyRuntimeError::new_err(format!("a fault of koan's, which should be reported: {message}"))
+}

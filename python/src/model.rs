@@ -1,0 +1,335 @@
+//! Models that run: many rows at once, on all cores, without the interpreter.
+
+use koan::{Error, Form, Input, Model, Task};
+use koan_data::{Schema, Unlisted, Values};
+use koan_trainer::blob::predictor;
+use koan_trainer::heap::HeapBuffers;
+use koan_trainer::with_threads;
+use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use rayon::prelude::*;
+
+use crate::error::{data, guarded, model, parameter, training};
+use crate::frame::Frame;
+
+/// Work of a row beyond which a block of rows is given to several threads.
+const ALONE: u64 = 2_000_000;
+/// Rows that are done between two looks at signals.
+const BLOCK_WORK: u64 = 200_000_000;
+
+type Predictor<'m> = koan::Predictor<'m, HeapBuffers>;
+
+/// What is asked of a row.
+#[derive(Clone, Copy)]
+enum Asked {
+    Scores,
+    Values,
+    Classes,
+    Probabilities,
+    Features,
+    Codes,
+}
+
+/// The bytes of a model, checked.
+#[pyclass(frozen, module = "koan._koan")]
+pub struct Blob {
+    bytes: Vec<u8>,
+    schema: Option<Schema>,
+}
+
+#[pymethods]
+impl Blob {
+    /// Checks the bytes, and that this build computes what the trainer computed.
+    #[new]
+    fn new(bytes: Vec<u8>) -> PyResult<Self> {
+        guarded(|| {
+            let parsed = Model::parse(&bytes).map_err(model)?;
+            predictor(&bytes).and_then(|mut p| p.self_test()).map_err(model)?;
+            let schema = schema(&parsed);
+            Ok(Self { bytes: bytes.clone(), schema })
+        })?
+    }
+
+    fn bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.bytes)
+    }
+
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    #[getter]
+    fn inputs(&self) -> PyResult<usize> {
+        Ok(self.model()?.inputs())
+    }
+
+    #[getter]
+    fn outputs(&self) -> PyResult<usize> {
+        Ok(self.model()?.outputs())
+    }
+
+    #[getter]
+    fn features(&self) -> PyResult<usize> {
+        Ok(self.model()?.features())
+    }
+
+    #[getter]
+    fn task(&self) -> PyResult<&'static str> {
+        Ok(self.model()?.task().name())
+    }
+
+    #[getter]
+    fn seed(&self) -> PyResult<u64> {
+        Ok(self.model()?.seed())
+    }
+
+    /// Bytes of the buffers that a device needs.
+    #[getter]
+    fn ram(&self) -> PyResult<usize> {
+        Ok(self.model()?.buffer_sizes(Form::Fast).bytes())
+    }
+
+    #[getter]
+    fn scale(&self) -> PyResult<f32> {
+        Ok(self.model()?.score_scale())
+    }
+
+    #[getter]
+    fn notes(&self) -> PyResult<&str> {
+        Ok(self.model()?.notes())
+    }
+
+    /// Families of the banks.
+    #[getter]
+    fn families(&self) -> PyResult<Vec<&'static str>> {
+        Ok(self.model()?.banks().map(|bank| bank.family.name()).collect())
+    }
+
+    /// Names of the classes.
+    #[getter]
+    fn classes(&self) -> PyResult<Vec<String>> {
+        Ok(classes(&self.model()?))
+    }
+
+    /// Names of the columns that a row needs, where the model knows them.
+    #[getter]
+    fn columns(&self) -> Option<Vec<String>> {
+        let columns = &self.schema.as_ref()?.columns;
+        let inputs = columns.iter().filter(|column| column.inputs() > 0);
+        Some(inputs.map(|column| column.name.clone()).collect())
+    }
+
+    fn self_test(&self) -> PyResult<()> {
+        guarded(|| predictor(&self.bytes).and_then(|mut p| p.self_test()))?.map_err(model)
+    }
+
+    /// What is asked of all rows, flat, as an array of numpy's; `zeros`: texts that the model
+    /// does not know are taken as none of its values.
+    #[pyo3(signature = (frame, asked, zeros = false, threads = None))]
+    fn run<'py>(
+        &self,
+        frame: &Bound<'py, Frame>,
+        asked: &str,
+        zeros: bool,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = frame.py();
+        let model = self.model()?;
+        let frame = frame.get();
+        let asked = match asked {
+            "scores" => Asked::Scores,
+            "values" => Asked::Values,
+            "classes" => Asked::Classes,
+            "probabilities" => Asked::Probabilities,
+            "features" => Asked::Features,
+            "codes" => Asked::Codes,
+            other => return Err(parameter("asked", format!("no {other}"))),
+        };
+        let lent = frame.lend(py)?;
+        let whole = match (&frame.parts[..], &lent[..]) {
+            ([part], [lent]) if self.is_raw(&model, &part.names) => Some(lent.values()?),
+            _ => None,
+        };
+        let runner = Runner { bytes: &self.bytes, model, asked, rows: frame.rows, threads };
+        let known = self.schema.is_some();
+        match whole {
+            // As they lie.
+            Some(Values::F32(rows)) if !known || rows.iter().all(|x| x.is_finite()) => {
+                return runner.all(py, rows);
+            }
+            Some(Values::I16(rows)) => return runner.all(py, rows),
+            Some(Values::U8(rows)) => return runner.all(py, rows),
+            Some(Values::F64(rows)) if !known => {
+                let rows: Vec<f32> = rows.iter().map(|&x| x as f32).collect();
+                return runner.all(py, &rows);
+            }
+            _ => {}
+        }
+        let mut open;
+        let schema = match &self.schema {
+            Some(schema) => schema,
+            None => {
+                open = Schema::new(koan_data::Format::Svmlight);
+                open.inputs = runner.model.inputs();
+                &open
+            }
+        };
+        let builder = frame.builder(&lent)?;
+        let unlisted = if zeros { Unlisted::Zeros } else { Unlisted::Refuse };
+        let rows = guarded(|| py.detach(|| builder.rows_under(schema, unlisted)))?;
+        runner.all(py, &rows.map_err(|error| data(&error))?)
+    }
+}
+
+impl Blob {
+    fn model(&self) -> PyResult<Model<'_>> {
+        Model::parse(&self.bytes).map_err(model)
+    }
+
+    /// Whether columns of these names are the inputs as they are.
+    fn is_raw(&self, model: &Model<'_>, names: &[String]) -> bool {
+        if names.len() != model.inputs() {
+            return false;
+        }
+        let Some(schema) = &self.schema else { return true };
+        let inputs: Vec<_> = schema.columns.iter().filter(|column| column.inputs() > 0).collect();
+        // Inputs that are not columns one by one: texts, or windows.
+        if inputs.len() != model.inputs() || inputs.iter().any(|column| column.inputs() != 1) {
+            return names.iter().all(String::is_empty);
+        }
+        let same = inputs.iter().zip(names).all(|(column, name)| column.name == *name);
+        same || names.iter().all(String::is_empty)
+    }
+}
+
+/// How raw columns become inputs, from the notes, if they say it.
+fn schema(model: &Model<'_>) -> Option<Schema> {
+    let schema: Schema = serde_json::from_str(model.notes()).ok()?;
+    schema.restored(model.inputs(), classes(model)).ok()
+}
+
+fn classes(model: &Model<'_>) -> Vec<String> {
+    let name = |class| model.class_name(class).map_or_else(|| class.to_string(), str::to_owned);
+    (0..model.classes()).map(name).collect()
+}
+
+/// A model, what is asked of it, and of how many rows.
+struct Runner<'m> {
+    bytes: &'m [u8],
+    model: Model<'m>,
+    asked: Asked,
+    rows: usize,
+    threads: Option<usize>,
+}
+
+impl Runner<'_> {
+    /// Runs all rows.
+    fn all<'py, I: Input + Sync>(
+        &self,
+        py: Python<'py>,
+        rows: &[I],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let model = &self.model;
+        let unsuited = |what: &str| PyValueError::new_err(format!("model: no model with {what}"));
+        if matches!(self.asked, Asked::Scores | Asked::Values) && model.outputs() == 0 {
+            return Err(unsuited("outputs"));
+        }
+        if matches!(self.asked, Asked::Classes | Asked::Probabilities)
+            && model.task() != Task::Classification
+        {
+            return Err(unsuited("classes"));
+        }
+        match self.asked {
+            Asked::Scores => self.fill(py, rows, model.outputs(), |predictor, row, out| {
+                out.copy_from_slice(predictor.scores(row)?);
+                Ok(())
+            }),
+            Asked::Values => self.fill(py, rows, model.outputs(), |p, row, out| p.values(row, out)),
+            Asked::Classes => self.fill(py, rows, 1, |predictor, row, out: &mut [i64]| {
+                out[0] = predictor.classify(row)? as i64;
+                Ok(())
+            }),
+            Asked::Probabilities => {
+                self.fill(py, rows, model.classes(), |p, row, out| p.probabilities(row, out))
+            }
+            Asked::Features => {
+                self.fill(py, rows, model.features(), |p, row, out| p.features(row, out))
+            }
+            Asked::Codes => self.fill(py, rows, model.codes(), |p, row, out| p.codes(row, out)),
+        }
+    }
+
+    /// Fills `width` numbers for each row.
+    fn fill<'py, I, T>(
+        &self,
+        py: Python<'py>,
+        rows: &[I],
+        width: usize,
+        each: impl Fn(&mut Predictor<'_>, &[I], &mut [T]) -> Result<(), Error> + Sync,
+    ) -> PyResult<Bound<'py, PyAny>>
+    where
+        I: Input + Sync,
+        T: numpy::Element + Default + Clone + Send,
+    {
+        let inputs = self.model.inputs();
+        if inputs.checked_mul(self.rows) != Some(rows.len()) || inputs == 0 {
+            let found = rows.len() / self.rows.max(1);
+            return Err(PyValueError::new_err(format!(
+                "X: {found} columns, where the model takes {inputs}"
+            )));
+        }
+        let mut out = vec![T::default(); self.rows * width];
+        if width > 0 {
+            let work = u64::from(self.model.work()).max(inputs as u64).max(1);
+            let block = usize::try_from(BLOCK_WORK / work).unwrap_or(1).clamp(1, 1 << 20);
+            let blocks = rows.chunks(block * inputs).zip(out.chunks_mut(block * width));
+            let alone = work.saturating_mul(self.rows as u64) < ALONE;
+            for (rows, out) in blocks {
+                let run = || self.block(rows, out, width, alone, &each);
+                let threads = if alone { Some(1) } else { self.threads };
+                let done = guarded(|| py.detach(|| pooled(alone, threads, run)))?;
+                done?.map_err(model)?;
+                py.check_signals()?;
+            }
+        }
+        let flat: Bound<'py, PyArray1<T>> = out.into_pyarray(py);
+        Ok(flat.reshape([self.rows, width])?.into_any())
+    }
+
+    fn block<I: Input + Sync, T: Send>(
+        &self,
+        rows: &[I],
+        out: &mut [T],
+        width: usize,
+        alone: bool,
+        each: &(impl Fn(&mut Predictor<'_>, &[I], &mut [T]) -> Result<(), Error> + Sync),
+    ) -> Result<(), Error> {
+        let inputs = self.model.inputs();
+        if alone {
+            let mut own = predictor(self.bytes)?;
+            let mut pairs = rows.chunks_exact(inputs).zip(out.chunks_exact_mut(width));
+            return pairs.try_for_each(|(row, out)| each(&mut own, row, out));
+        }
+        let pairs = rows.par_chunks_exact(inputs).zip(out.par_chunks_exact_mut(width));
+        pairs.with_min_len(16).try_for_each_init(
+            || predictor(self.bytes),
+            |own, (row, out)| each(own.as_mut().map_err(|error| *error)?, row, out),
+        )
+    }
+}
+
+/// Runs in a pool of its own, which survives a fork, or without one.
+fn pooled<R: Send>(
+    alone: bool,
+    threads: Option<usize>,
+    run: impl FnOnce() -> R + Send,
+) -> PyResult<R> {
+    if alone {
+        return Ok(run());
+    }
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    with_threads(Some(threads.unwrap_or_else(cores)), run).map_err(training)
+}

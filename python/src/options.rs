@@ -1,0 +1,220 @@
+//! The parameters of the estimators as the library's options, and back.
+
+use koan::Law;
+use koan_data::Shape;
+use koan_trainer::tune::{Core, Limits, Metric, TuneOptions};
+use koan_trainer::{ConvOptions, FamilyName, Goal, Loss, MapKind, Pooling, Space, TrainOptions};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::time::Duration;
+
+use crate::error::parameter;
+
+const LAWS: [Law; 6] =
+    [Law::Gaussian, Law::Cauchy, Law::Sign, Law::Hadamard, Law::Uniform, Law::Gamma2];
+const MAPS: [MapKind; 3] = [MapKind::Shared, MapKind::PerInput, MapKind::PerInputLog];
+const LOSSES: [Loss; 3] = [Loss::Squared, Loss::Logistic, Loss::Hinge];
+const METRICS: [Metric; 5] =
+    [Metric::Error, Metric::BalancedError, Metric::MacroF1, Metric::Auc, Metric::Rmse];
+const CORES: [(&str, Core); 6] = [
+    ("cortex-m0", Core::CortexM0),
+    ("cortex-m3", Core::CortexM3),
+    ("cortex-m4f", Core::CortexM4F),
+    ("cortex-m33", Core::CortexM33),
+    ("rv32imc", Core::Rv32imc),
+    ("rv32imac", Core::Rv32imac),
+];
+const WIDTHS: [u8; 5] = [2, 3, 4, 8, 16];
+
+/// Parameters by name; what is not there, or is None, is left open.
+pub struct Parameters<'a, 'py>(pub &'a Bound<'py, PyDict>);
+
+impl Parameters<'_, '_> {
+    /// A parameter of a type; `what` says which, for the message.
+    fn get<T>(&self, name: &str, what: &str) -> PyResult<Option<T>>
+    where
+        T: for<'a, 'py> FromPyObject<'a, 'py>,
+    {
+        match self.0.get_item(name)? {
+            Some(value) if !value.is_none() => match value.extract::<T>() {
+                Ok(found) => Ok(Some(found)),
+                Err(_) => Err(parameter(name, format!("{} is not {what}", value.repr()?))),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// One of several names.
+    pub fn named<T: Copy>(
+        &self,
+        name: &str,
+        all: &[T],
+        text: impl Fn(T) -> &'static str,
+    ) -> PyResult<Option<T>> {
+        let Some(wanted) = self.get::<String>(name, "a name")? else { return Ok(None) };
+        chosen(name, &wanted, all, text).map(Some)
+    }
+
+    pub fn number<T>(&self, name: &str, usual: T, what: &str) -> PyResult<T>
+    where
+        T: for<'a, 'py> FromPyObject<'a, 'py>,
+    {
+        Ok(self.get(name, what)?.unwrap_or(usual))
+    }
+
+    /// Families that are given, none if they are to be chosen.
+    fn families(&self) -> PyResult<Vec<FamilyName>> {
+        let names = self.get::<Vec<String>>("family", "a list of names")?.unwrap_or_default();
+        let family = |name: &String| chosen("family", name, &FamilyName::ALL, FamilyName::name);
+        names.iter().map(family).collect()
+    }
+
+    /// What training is asked to do.
+    pub fn train_options(&self, goal: Goal) -> PyResult<TrainOptions> {
+        let usual = TrainOptions::default();
+        let families = self.families()?;
+        let bits = self.get::<u8>("bits", "one of 2, 3, 4, 8 and 16")?;
+        if let Some(bits) = bits.filter(|bits| !WIDTHS.contains(bits)) {
+            return Err(parameter("bits", format!("{bits} is not one of 2, 3, 4, 8 and 16")));
+        }
+        let features = "a whole number from 1 to 65535, or a list of them";
+        Ok(TrainOptions {
+            goal,
+            families: if families.is_empty() { usual.families } else { families },
+            projection: self.named("projection", &LAWS, Law::name)?,
+            features: self.get("n_features", features)?.unwrap_or_default(),
+            candidates: self.get("candidates", "a whole number from 1 to 65535")?,
+            bits,
+            seed: self.number("random_state", usual.seed, "a whole number from 0 on")?,
+            frequency: self.get("frequency", "a number, or a list of them")?,
+            lambda: self.get("penalty", "a number")?,
+            loss: self.named("loss", &LOSSES, Loss::name)?.unwrap_or(usual.loss),
+            box_c: self.get("box", "a number")?,
+            map: self.named("input_map", &MAPS, MapKind::name)?,
+            relevance: self.get("relevance", "True or False")?,
+            pool: self.number("pool", usual.pool, "a whole number from 1 to 255")?.max(1),
+            shared: self.number("shared_pool", usual.shared, "a whole number up to 65535")?,
+            slot_bits: self.number("slot_bits", usual.slot_bits, "a whole number up to 12")?,
+            conv: ConvOptions {
+                shape: self.shape()?,
+                kernel: self.get("kernel", "a whole number from 1 to 255")?,
+                stride: self.get("filter_stride", "a whole number from 1 to 15")?,
+                grid: self.get("pooling_grid", "a whole number from 1 to 255")?,
+                pooling: self
+                    .named("pooling", &[Pooling::Average, Pooling::Proportion], pooling_name)?
+                    .unwrap_or_default(),
+                dilated: self.number("dilated", false, "True or False")?,
+            },
+            groups: Vec::new(),
+            linear: self.number("linear", false, "True or False")?,
+            balanced: self.number("balanced", false, "True or False")?,
+            golden_rows: self.number("golden_rows", 0, "a whole number from 0 on")?,
+            column_names: self.number("column_names", true, "True or False")?,
+        })
+    }
+
+    /// What a row is, if it is told.
+    pub fn shape(&self) -> PyResult<Option<Shape>> {
+        let text = self.get::<String>("shape", "sizes such as '28x28x1'")?;
+        text.map(|text| text.parse().map_err(|problem: String| parameter("shape", problem)))
+            .transpose()
+    }
+
+    /// The bytes and the families to search, where something is to be searched.
+    pub fn searched(&self, options: &TrainOptions) -> PyResult<Option<(usize, Vec<FamilyName>)>> {
+        let families = self.families()?;
+        let flash = self.get::<usize>("flash", "a number of bytes")?;
+        let loss = self.get::<String>("loss", "a name")?;
+        if flash.is_some() && (loss.is_some() || options.linear) {
+            let problem = "searches the model: give no loss and no linear, or use KoanSearch";
+            return Err(parameter("flash", problem));
+        }
+        let open = families.is_empty() && loss.is_none() && options.is_open();
+        let flash = flash.or(open.then_some(koan_trainer::tune::USUAL_FLASH));
+        Ok(flash.map(|flash| (flash, all_if_empty(families))))
+    }
+
+    /// What a search is asked to do.
+    pub fn tune_options(&self) -> PyResult<TuneOptions> {
+        let base = self.train_options(Goal::Predict)?;
+        let minutes: f64 = self.number("minutes", 5.0, "a number")?;
+        let time = Duration::try_from_secs_f64(60.0 * minutes);
+        let core = self.get::<String>("core", "a name")?.unwrap_or_else(|| "cortex-m0".into());
+        let names: Vec<&str> = CORES.iter().map(|(name, _)| *name).collect();
+        let place = names.iter().position(|name| *name == core);
+        let metric = self.named("metric", &METRICS, Metric::name)?;
+        Ok(TuneOptions {
+            space: Space { base, families: all_if_empty(self.families()?) },
+            limits: Limits {
+                flash: self.number("flash", koan_trainer::tune::FLASH, "a number of bytes")?,
+                ram: self.get("ram", "a number of bytes")?,
+                instructions: self.get("instructions", "a whole number")?,
+                core: place.map(|place| CORES[place].1).ok_or_else(|| {
+                    parameter("core", format!("no core {core}; there are {}", names.join(", ")))
+                })?,
+            },
+            metric: metric.unwrap_or(Metric::Error),
+            time: time.map_err(|e| parameter("minutes", e))?,
+            clock: self.number("clock", true, "True or False")?,
+        })
+    }
+}
+
+fn all_if_empty(families: Vec<FamilyName>) -> Vec<FamilyName> {
+    if families.is_empty() { koan_trainer::tune::FAMILIES.to_vec() } else { families }
+}
+
+/// The one of that name.
+fn chosen<T: Copy>(
+    parameter_name: &str,
+    wanted: &str,
+    all: &[T],
+    text: impl Fn(T) -> &'static str,
+) -> PyResult<T> {
+    all.iter().copied().find(|&one| text(one) == wanted).ok_or_else(|| {
+        let known: Vec<&str> = all.iter().map(|&one| text(one)).collect();
+        parameter(parameter_name, format!("no \"{wanted}\"; there are {}", known.join(", ")))
+    })
+}
+
+fn pooling_name(pooling: Pooling) -> &'static str {
+    match pooling {
+        Pooling::Average => "average",
+        Pooling::Proportion => "proportion",
+    }
+}
+
+/// Options as parameters, those that are not as usual.
+pub fn parameters<'py>(py: Python<'py>, options: &TrainOptions) -> PyResult<Bound<'py, PyDict>> {
+    let usual = TrainOptions::default();
+    let all = PyDict::new(py);
+    let names: Vec<&str> = options.families.iter().map(|family| family.name()).collect();
+    all.set_item("family", names)?;
+    if !options.features.is_empty() {
+        all.set_item("n_features", &options.features)?;
+    }
+    all.set_item("loss", options.loss.name())?;
+    macro_rules! given {
+        ($($name:literal: $value:expr,)+) => {$(
+            if let Some(value) = $value {
+                all.set_item($name, value)?;
+            }
+        )+};
+    }
+    given! {
+        "projection": options.projection.map(Law::name),
+        "candidates": options.candidates,
+        "bits": options.bits,
+        "frequency": options.frequency.clone(),
+        "penalty": options.lambda,
+        "input_map": options.map.map(MapKind::name),
+        "relevance": options.relevance,
+        "shape": options.conv.shape.map(|shape| shape.to_string()),
+        "kernel": options.conv.kernel,
+        "pool": (options.pool != usual.pool).then_some(options.pool),
+        "slot_bits": (options.slot_bits != usual.slot_bits).then_some(options.slot_bits),
+        "linear": options.linear.then_some(true),
+        "column_names": (!options.column_names).then_some(false),
+    }
+    Ok(all)
+}

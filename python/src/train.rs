@@ -1,0 +1,190 @@
+//! Training and searching.
+
+use std::collections::HashMap;
+
+use koan_data::{Missing, Table, TableBuilder};
+use koan_trainer::{Goal, Outcome, Tuned};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+
+use crate::error::{data, guarded, parameter};
+use crate::frame::{Data, Frame};
+use crate::options::{Parameters, parameters};
+use crate::work;
+
+/// What rows are learned from besides their inputs: name and values, and whether these are
+/// classes.
+type Target<'py> = Option<(String, Bound<'py, PyAny>, bool)>;
+
+/// The columns of `frame` as a table. `roles` says which columns, from 0, are no inputs:
+/// `target`, `weights`, `groups` or `unused`; their values are given apart.
+fn table(
+    frame: &Bound<'_, Frame>,
+    roles: &HashMap<usize, String>,
+    target: &Target<'_>,
+    weights: Option<&Bound<'_, PyAny>>,
+    groups: Option<&Bound<'_, PyAny>>,
+    given: &Parameters<'_, '_>,
+) -> PyResult<Table> {
+    let py = frame.py();
+    let frame = frame.get();
+    let own = |values: Option<&Bound<'_, PyAny>>| values.map(Data::of).transpose();
+    let labels = own(target.as_ref().map(|(_, values, _)| values))?;
+    let (weights, groups) = (own(weights)?, own(groups)?);
+    let lent = frame.lend(py)?;
+    let lent_labels = labels.as_ref().map(|data| data.lend(py)).transpose()?;
+    let lent_weights = weights.as_ref().map(|data| data.lend(py)).transpose()?;
+    let lent_groups = groups.as_ref().map(|data| data.lend(py)).transpose()?;
+    let mut labels = match (&lent_labels, target) {
+        (Some(lent), Some((name, _, classes))) => Some((lent.values()?, name.as_str(), *classes)),
+        _ => None,
+    };
+    let mut weights = lent_weights.as_ref().map(|lent| lent.values()).transpose()?;
+    let mut groups = lent_groups.as_ref().map(|lent| lent.values()).transpose()?;
+    let mut builder = TableBuilder::new(frame.rows);
+    let mut index = 0;
+    for (part, lent) in frame.parts.iter().zip(&lent) {
+        let role = roles.get(&index).map(String::as_str);
+        index += part.names.len();
+        let name = part.names.first().map_or("", String::as_str);
+        builder = match role {
+            None => part.input(builder, lent.values()?),
+            Some("target") => match labels.take() {
+                Some((values, _, true)) => builder.classes(name, values),
+                Some((values, _, false)) => builder.values(name, values),
+                None => builder.unused(name),
+            },
+            Some("weights") => match weights.take() {
+                Some(values) => builder.weight_column(name, values),
+                None => builder.unused(name),
+            },
+            Some("groups") => match groups.take() {
+                Some(values) => builder.group_column(name, values),
+                None => builder.unused(name),
+            },
+            Some(_) => builder.unused(name),
+        };
+    }
+    builder = match labels {
+        Some((values, name, true)) => builder.classes(name, values),
+        Some((values, name, false)) => builder.values(name, values),
+        None if lent_labels.is_none() => builder.unlabelled(),
+        None => builder,
+    };
+    if let Some(values) = weights {
+        builder = builder.weights(values);
+    }
+    if let Some(values) = groups {
+        builder = builder.groups(values);
+    }
+    if given.impute()? {
+        builder = builder.missing(Missing::Impute);
+    }
+    if let Some(shape) = given.shape()? {
+        builder = builder.shape(shape);
+    }
+    guarded(|| py.detach(|| builder.build()))?.map_err(|error| data(&error))
+}
+
+/// Trains a model: its bytes, the report as JSON, and of a search how good the model was on
+/// held-out rows (the share misclassified, or the relative error) and its parameters.
+#[pyfunction]
+#[pyo3(signature = (frame, roles, target, weights, groups, given, threads = None, listener = None))]
+#[allow(clippy::too_many_arguments, clippy::type_complexity, reason = "Python has names for them")]
+pub fn train<'py>(
+    py: Python<'py>,
+    frame: &Bound<'py, Frame>,
+    roles: HashMap<usize, String>,
+    target: Target<'py>,
+    weights: Option<Bound<'py, PyAny>>,
+    groups: Option<Bound<'py, PyAny>>,
+    given: &Bound<'py, PyDict>,
+    threads: Option<usize>,
+    listener: Option<&Bound<'py, PyAny>>,
+) -> PyResult<(Bound<'py, PyBytes>, String, Option<f64>, Option<Bound<'py, PyDict>>)> {
+    let given = Parameters(given);
+    let options = given.train_options(given.goal()?)?;
+    let searched = given.searched(&options)?;
+    let table = table(frame, &roles, &target, weights.as_ref(), groups.as_ref(), &given)?;
+    let (trained, point) = work::run(py, threads, listener, move |progress| match searched {
+        Some((flash, families)) => {
+            koan_trainer::train_usual(&table, None, &options, &families, flash, progress)
+                .map(|(trained, point)| (trained, Some(point)))
+        }
+        None => koan_trainer::train(&table, None, &options, progress).map(|t| (t, None)),
+    })?;
+    let found = point.as_ref().map(|point| parameters(py, &point.options)).transpose()?;
+    let blob = PyBytes::new(py, &trained.blob);
+    Ok((blob, json(&trained.report)?, point.map(|point| point.loss), found))
+}
+
+/// Searches for models: those of the front, smallest first, and whether there was not time for
+/// all that was planned.
+#[pyfunction]
+#[pyo3(signature = (frame, roles, target, weights, groups, given, threads = None, listener = None))]
+#[allow(clippy::too_many_arguments, reason = "Python has names for them")]
+pub fn tune<'py>(
+    py: Python<'py>,
+    frame: &Bound<'py, Frame>,
+    roles: HashMap<usize, String>,
+    target: Target<'py>,
+    weights: Option<Bound<'py, PyAny>>,
+    groups: Option<Bound<'py, PyAny>>,
+    given: &Bound<'py, PyDict>,
+    threads: Option<usize>,
+    listener: Option<&Bound<'py, PyAny>>,
+) -> PyResult<(Bound<'py, PyList>, bool)> {
+    let given = Parameters(given);
+    let options = given.tune_options()?;
+    let table = table(frame, &roles, &target, weights.as_ref(), groups.as_ref(), &given)?;
+    let metric = options.metric;
+    let outcome: Outcome = work::run(py, threads, listener, move |progress| {
+        koan_trainer::tune(&table, None, &options, progress)
+    })?;
+    let front = PyList::empty(py);
+    for Tuned { point, blob, report, .. } in &outcome.front {
+        let found = PyDict::new(py);
+        found.set_item("blob", PyBytes::new(py, blob))?;
+        found.set_item("ram", point.ram)?;
+        found.set_item("instructions", point.instructions)?;
+        found.set_item("held_out", metric.value(point.loss))?;
+        found.set_item("params", parameters(py, &point.options)?)?;
+        found.set_item("report", json(report)?)?;
+        front.append(found)?;
+    }
+    Ok((front, outcome.cut))
+}
+
+fn json(report: &koan_trainer::Report) -> PyResult<String> {
+    serde_json::to_string(report).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+impl Parameters<'_, '_> {
+    /// What the outputs are to be.
+    fn goal(&self) -> PyResult<Goal> {
+        let text = |name: &str| -> PyResult<Option<String>> {
+            let value = self.0.get_item(name)?.filter(|value| !value.is_none());
+            value.map(|value| value.extract()).transpose()
+        };
+        Ok(match text("goal")?.as_deref() {
+            None | Some("predict") => Goal::Predict,
+            Some("features") => Goal::Features,
+            Some("embed") => {
+                let outputs = self.number("n_components", 2u8, "a whole number from 2 to 255")?;
+                Goal::Embed { outputs }
+            }
+            Some("detect") => {
+                let rate = self.number("false_alarm", 0.01, "a number between 0 and 1")?;
+                Goal::Detect { normal: None, false_alarm: rate }
+            }
+            Some(other) => return Err(parameter("goal", format!("no {other}"))),
+        })
+    }
+
+    /// Whether stand-ins are made for missing values.
+    fn impute(&self) -> PyResult<bool> {
+        let all = ["refuse", "impute"];
+        Ok(self.named("missing", &all, |name| name)? == Some("impute"))
+    }
+}
