@@ -223,7 +223,7 @@ def _whole(name: str, value: Any) -> int:
 
 
 def _has_texts(X: np.ndarray) -> bool:
-    return X.dtype.kind in "US" or any(isinstance(value, str) for value in X[:1].ravel())
+    return X.dtype.kind in "US" or any(isinstance(value, str) for value in X.flat)
 
 
 def _length(X: Any) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -73,12 +74,15 @@ def column(values: Any, where: str, what: str = "X") -> Any:
     texts = [isinstance(value, str) for value in values]
     known = [not _is_missing(value) for value in values]
     if any(texts):
+        # The fewer ones are the slip.
+        rarer = 2 * sum(texts) < sum(known)
         for row, (text, there) in enumerate(zip(texts, known)):
-            if there and not text:
+            if there and text == rarer:
                 kind = type(values[row]).__name__
+                others = "numbers" if rarer else "texts"
                 raise ValueError(
-                    f"{what}: row {row + 1}, {where}: {values[row]!r} ({kind}) among texts: make "
-                    "the column one type, for instance by astype(str)"
+                    f"{what}: row {row + 1}, {where}: {values[row]!r} ({kind}) among {others}: "
+                    "make the column one type, for instance by astype(str)"
                 )
         return [value if there else "" for value, there in zip(values, known)]
     try:
@@ -99,19 +103,19 @@ def _is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
 
 
+def _has_arrow() -> bool:
+    """Whether pandas can give its tables to others."""
+    return find_spec("pyarrow") is not None
+
+
 def _pandas(X: Any) -> Frame:
     named = all(isinstance(name, str) for name in X.columns)
     names = [name if named else "" for name in X.columns]
     places = range(len(names))
     # Whatever is not plainly one type is looked at here, where the row can be told.
     plain = all(dtype.kind != "O" or dtype != object for dtype in X.dtypes)
-    if named and plain:
-        try:
-            import pyarrow  # noqa: F401
-        except ImportError:
-            pass
-        else:
-            return Frame.of_arrow(X.reset_index(drop=True))
+    if named and plain and _has_arrow():
+        return Frame.of_arrow(X.reset_index(drop=True))
     columns = [(names[i], _series(X.iloc[:, i], f"column {i + 1} (`{names[i]}`)")) for i in places]
     return Frame.of_columns(columns, len(X))
 

@@ -260,6 +260,8 @@ def _given(estimator: Any, X: Any, y: Any) -> tuple[Any, str]:
             "is None."
         )
     name = getattr(y, "name", None)
+    if isinstance(y, (list, tuple)) and len({isinstance(value, str) for value in y}) > 1:
+        raise ValueError("y: classes of several types: texts and others")
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
     return y, name if isinstance(name, str) else ""

@@ -1,0 +1,186 @@
+"""The same table and options give the bytes of the command `koan train`."""
+
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import koan
+
+ROWS = 240
+
+
+def columns():
+    random = np.random.default_rng(7)
+    x = random.normal(size=(ROWS, 3)).round(3)
+    job = random.choice(["clerk", "pilot", "baker"], ROWS)
+    return random, x, job, x[:, 0] + (job == "pilot") - x[:, 1] ** 2 > 0
+
+
+def classes():
+    _, x, _, label = columns()
+    table = pd.DataFrame(x, columns=["a", "b", "c"])
+    table["label"] = np.where(label, "warm", np.where(x[:, 2] > 1, "hot", "cold"))
+    return table, koan.KoanClassifier, "label", {}, []
+
+
+def numbers():
+    _, x, _, _ = columns()
+    table = pd.DataFrame(x, columns=["a", "b", "c"])
+    table.insert(1, "y", (np.sin(2 * x[:, 0]) + x[:, 1]).round(4))
+    return table, koan.KoanRegressor, "y", {}, ["--target", "y"]
+
+
+def texts():
+    _, x, job, label = columns()
+    table = pd.DataFrame({"a": x[:, 0], "job": job, "n": np.arange(ROWS) % 7, "ok": label * 1})
+    table["b"] = x[:, 1]
+    return table, koan.KoanClassifier, "ok", {}, ["--target", "ok"]
+
+
+def missing():
+    random, x, job, label = columns()
+    table = pd.DataFrame({"a": x[:, 0], "job": job, "b": x[:, 1], "label": label.astype(int)})
+    table.loc[random.random(ROWS) < 0.1, "a"] = np.nan
+    table.loc[random.random(ROWS) < 0.1, "job"] = None
+    return table, koan.KoanClassifier, "label", {"missing": "impute"}, ["--missing", "impute"]
+
+
+def weights():
+    random, x, _, label = columns()
+    table = pd.DataFrame({"a": x[:, 0], "w": random.integers(0, 4, ROWS), "b": x[:, 1]})
+    table["label"] = np.where(label, "on", "off")
+    return table, koan.KoanClassifier, "label", {}, ["--weights", "w"]
+
+
+def groups():
+    _, x, _, label = columns()
+    table = pd.DataFrame({"who": [f"p{i % 9}" for i in range(ROWS)], "a": x[:, 0], "b": x[:, 1]})
+    table["label"] = np.where(label, "on", "off")
+    return table, koan.KoanClassifier, "label", {}, ["--group", "who"]
+
+
+TABLES = [classes, numbers, texts, missing, weights, groups]
+
+
+def of_the_command(command, folder, table, options):
+    """The model of a table by the command; all rows are to train on, and to test on."""
+    for name in ("t.csv", "test.csv"):
+        table.to_csv(folder / name, index=False)
+    line = [command, "train", "t.csv", "--test", "test.csv", "-o", "m.koan", *options]
+    done = subprocess.run(line, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return (folder / "m.koan").read_bytes()
+
+
+def of_python(table, kind, y, **given):
+    named = {"sample_weight": "w", "groups": "who"}
+    named = {name: column for name, column in named.items() if column in table}
+    return kind(**given).fit(table, y, **named).to_bytes()
+
+
+@pytest.mark.parametrize("make", TABLES, ids=lambda make: make.__name__)
+def test_the_bytes_of_a_model_that_is_given(make, command, tmp_path):
+    table, kind, y, given, options = make()
+    model = ["--family", "stump", "--features", "64", "--bits", "4", "--seed", "5"]
+    expected = of_the_command(command, tmp_path, table, options + model)
+    found = of_python(
+        table, kind, y, family="stump", n_features=64, bits=4, random_state=5, **given
+    )
+    assert found == expected
+
+
+@pytest.mark.parametrize("make", TABLES[:1], ids=lambda make: make.__name__)
+def test_the_bytes_of_the_search(make, command, tmp_path):
+    table, kind, y, given, options = make()
+    assert of_python(table, kind, y, **given) == of_the_command(command, tmp_path, table, options)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("make", TABLES[1:], ids=lambda make: make.__name__)
+def test_the_bytes_of_every_search(make, command, tmp_path):
+    table, kind, y, given, options = make()
+    assert of_python(table, kind, y, **given) == of_the_command(command, tmp_path, table, options)
+
+
+OTHERS = [
+    (["--loss", "logistic", "-k", "48"], {"loss": "logistic", "n_features": 48}),
+    (["--box", "30", "-k", "48"], {"box": 30, "n_features": 48}),
+    (
+        ["--family", "bin,linear", "-k", "9", "--slot-bits", "3", "--class-weights", "balanced"],
+        {"family": ["bin", "linear"], "n_features": 9, "slot_bits": 3, "class_weight": "balanced"},
+    ),
+    (
+        ["--frequency", "0.7", "--lambda", "0.01", "--map", "shared", "--relevance", "no"],
+        {"frequency": 0.7, "penalty": 0.01, "input_map": "shared", "relevance": False},
+    ),
+    (
+        ["--family", "maxout", "--pool", "3", "--candidates", "60", "-k", "20", "--golden-rows", "2"],
+        {"family": "maxout", "pool": 3, "candidates": 60, "n_features": 20, "golden_rows": 2},
+    ),
+    (
+        ["--projection", "gaussian", "--linear", "--no-column-names", "-k", "30"],
+        {"projection": "gaussian", "linear": True, "column_names": False, "n_features": 30},
+    ),
+]
+
+
+@pytest.mark.parametrize("options, given", OTHERS)
+def test_every_parameter_is_the_option(options, given, command, tmp_path):
+    table, kind, y, _, more = classes()
+    expected = of_the_command(command, tmp_path, table, more + options)
+    assert of_python(table, kind, y, **given) == expected
+
+
+def test_a_matrix_is_a_file_without_a_header(command, tmp_path):
+    _, x, _, label = columns()
+    table = pd.DataFrame(x)
+    table["y"] = label * 1
+    for name in ("t.csv", "test.csv"):
+        table.to_csv(tmp_path / name, index=False, header=False)
+    line = [command, "train", "t.csv", "--test", "test.csv", "-o", "m.koan", "-k", "40"]
+    subprocess.run([*line, "--header", "no"], cwd=tmp_path, check=True, capture_output=True)
+    expected = (tmp_path / "m.koan").read_bytes()
+    for rows in (x, x.tolist(), np.asfortranarray(x)):
+        fitted = koan.KoanClassifier(n_features=40).fit(rows, label * 1)
+        assert fitted.to_bytes() == expected
+
+
+def test_predictions_are_those_of_the_command(command, tmp_path):
+    table, kind, y, given, options = missing()
+    expected = of_the_command(command, tmp_path, table, [*options, "-k", "40"])
+    line = [command, "predict", "m.koan", "t.csv", "--scores"]
+    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=True)
+    (tmp_path / "p.csv").write_text(done.stdout)
+    told = pd.read_csv(tmp_path / "p.csv")
+    fitted = kind(n_features=40, **given).fit(table, y)
+    assert fitted.to_bytes() == expected
+    assert (fitted.predict(table) == told["class"]).all()
+    assert (koan.load(expected).scores(table)[:, 0] == told["score 0"]).all()
+
+
+def test_detectors_are_those_of_the_command(command, tmp_path):
+    _, x, _, _ = columns()
+    table = pd.DataFrame(x, columns=["a", "b", "c"])
+    table["y"] = "ok"
+    options = ["--task", "anomaly", "--normal", "ok", "--false-alarm", "0.1", "-k", "64"]
+    expected = koan.load(of_the_command(command, tmp_path, table, options))
+    found = koan.KoanDetector(false_alarm=0.1, n_features=64).fit(table[["a", "b", "c"]])
+    assert (found.model_.scores(table) == expected.scores(table)).all()
+
+
+def test_a_search_is_that_of_the_command(command, tmp_path):
+    table, _, y, _, options = classes()
+    for name in ("t.csv", "test.csv"):
+        table.to_csv(tmp_path / name, index=False)
+    limits = ["--flash", "300", "--minutes", "0.02", "--family", "stump,linear", "--no-clock"]
+    line = [command, "tune", "t.csv", "--test", "test.csv", *options, *limits]
+    subprocess.run(line, cwd=tmp_path, check=True, capture_output=True)
+    expected = sorted(path.read_bytes() for path in (tmp_path / "tuned").iterdir())
+    search = koan.KoanSearch(flash=300, minutes=0.02, family=["stump", "linear"], clock=False)
+    search.fit(table, y)
+    assert sorted(found.model.to_bytes() for found in search.front_) == expected
+    best = search.front_[-1]
+    again = koan.KoanClassifier(**best.params).fit(table, y)
+    assert again.to_bytes() == best.model.to_bytes()

@@ -1,0 +1,141 @@
+"""What users do wrong is told with what and where."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import koan
+
+X = np.random.default_rng(0).normal(size=(60, 3))
+Y = (X[:, 0] > 0).astype(int)
+TABLE = pd.DataFrame({"x": X[:, 0], "job": np.where(X[:, 1] > 0, "a", "b"), "y": Y})
+
+
+def quick(**given):
+    return koan.KoanClassifier(**{"n_features": 16, **given})
+
+
+def with_value(row, column, value):
+    table = TABLE.astype({column: object}) if isinstance(value, (str, tuple)) else TABLE.copy()
+    if column == "job":
+        table = table.astype({column: object})
+    table.loc[row, column] = value
+    return table
+
+
+@pytest.mark.parametrize(
+    "work, message",
+    [
+        (lambda: quick().fit(X, Y[:50]), r"inconsistent numbers of samples: \[60, 50\]"),
+        (lambda: quick().fit(X[0], Y[:3]), "Expected 2D array, got 1D array"),
+        (lambda: quick().fit(X, Y).predict(X[:, :2]), "X has 2 features, but KoanClassifier"),
+        (lambda: quick().fit(np.where(X > 2, np.nan, X), Y), "X contains NaN"),
+        (
+            lambda: quick().fit(with_value(4, "x", np.nan), "y"),
+            r"^X: row 5, column 1 \(`x`\): the value is missing$",
+        ),
+        (lambda: quick().fit(X, np.ones(60)), '^y: every row has the same class, "1"'),
+        (
+            lambda: quick().fit(TABLE, "y").predict(with_value(2, "job", "c")),
+            r'^X: row 3, column 2 \(`job`\): "c" is none of the values: a, b$',
+        ),
+        (
+            lambda: quick().fit(with_value(7, "job", 5), "y"),
+            r"^X: row 8, column 2 \(`job`\): 5 \(int\) among texts",
+        ),
+        (
+            lambda: quick().fit(with_value(7, "job", (1, 2)), "y"),
+            r"^X: row 8, column 2 \(`job`\): \(1, 2\) \(tuple\) among texts|Must have equal len",
+        ),
+        (
+            lambda: quick().fit(TABLE, "y").predict(with_value(9, "x", "warm")),
+            r'^X: row 10, column 1 \(`x`\): .*(is not a number|among numbers)',
+        ),
+        (lambda: quick().fit(TABLE, "z"), "^y: X has no column `z`; there are `x`, `job`, `y`$"),
+        (lambda: quick().fit(X, "y"), "^y: 'y' names a column, which X does not have$"),
+        (lambda: quick().fit(TABLE, "y").predict(TABLE[["x"]]), "Feature names|job"),
+        (lambda: quick().fit(X, [1, "a"] * 30), "^y: classes|Unknown label type|y: "),
+        (lambda: koan.KoanRegressor(n_features=8).fit(X, ["a"] * 60), "^y: could not convert"),
+        (lambda: quick().fit(X, Y, sample_weight=-np.ones(60)), "Negative values|sample_weight"),
+        (lambda: quick().fit(X, Y, sample_weight=np.zeros(60)), "sample_weight|all.zero|zero"),
+        (lambda: quick(class_weight="heavy").fit(X, Y), "^class_weight: "),
+        (lambda: quick(bits=5).fit(X, Y), "^bits: 5 is not one of 2, 3, 4, 8 and 16$"),
+        (lambda: quick(bits="4").fit(X, Y), "^bits: '4' is not a whole number$"),
+        (lambda: quick(n_features=0).fit(X, Y), "^n_features: "),
+        (lambda: quick(n_features=70_000).fit(X, Y), "^n_features: .* is not a whole number from 1"),
+        (lambda: quick(n_features=60_000).fit(X, Y), "60000 features are too many: at most 16384"),
+        (lambda: quick(family="forest").fit(X, Y), '^family: no "forest"; there are fourier, stump'),
+        (lambda: quick(loss="huber").fit(X, Y), '^loss: no "huber"; there are squared, logistic'),
+        (lambda: quick(penalty=-1).fit(X, Y), "^penalty: a lambda of -1 is not in"),
+        (lambda: quick(frequency=0).fit(X, Y), "^frequency: a frequency of 0"),
+        (lambda: quick(input_map="log").fit(X, Y), '^input_map: no "log"; there are shared'),
+        (lambda: quick(projection="hadamard", family="stump").fit(X, Y), "^projection: "),
+        (lambda: quick(flash="2 pounds").fit(X, Y), "^flash: '2 pounds' is no number of bytes"),
+        (lambda: quick(flash=900, loss="logistic").fit(X, Y), "^flash: searches the model"),
+        (lambda: quick(missing="drop").fit(X, Y), '^missing: no "drop"; there are refuse, impute'),
+        (lambda: quick(n_jobs=0).fit(X, Y), "^n_jobs: 0 threads"),
+        (lambda: quick(shape=(2, 2), family="conv").fit(X, Y), "^(shape|X): "),
+        (lambda: quick(random_state=-1).fit(X, Y), "^random_state: -1 is not a whole number"),
+        (lambda: quick(unknown="guess").fit(X, Y).predict(X), "^unknown: no 'guess'"),
+        (lambda: koan.KoanDetector().fit(X), "^false_alarm: .* are too few for a false-alarm rate"),
+        (lambda: koan.KoanSearch(minutes=0).fit(X, Y), "^minutes: "),
+        (lambda: koan.KoanSearch(flash=10, minutes=1e-4).fit(X, Y), "^flash: "),
+        (lambda: koan.KoanSearch(core="z80").fit(X, Y), "^core: no core z80; there are cortex-m0"),
+        (lambda: koan.KoanSearch(metric="rmse").fit(X, Y), "^metric: the metric rmse does not suit"),
+        (lambda: koan.KoanSearch(task="rank").fit(X, Y), "^task: no 'rank'"),
+    ],
+)
+def test_wrong_values_are_told(work, message):
+    with pytest.raises(ValueError, match=message):
+        work()
+
+
+def test_unknown_texts_can_be_none_of_the_values():
+    table = with_value(2, "job", "c")
+    loose = quick(unknown="zeros").fit(TABLE, "y")
+    assert loose.predict(table).shape == (60,)
+    assert (loose.model_.predict(table, unknown="zeros").astype(int) == loose.predict(table)).all()
+
+
+def test_one_row_and_no_rows():
+    with pytest.raises(ValueError, match="1 sample"):
+        quick().fit(X[:1], Y[:1])
+    assert quick().fit(X, Y).predict(X[:1]).shape == (1,)
+    assert quick().fit(X, Y).model_.scores(X[:0]).shape[0] == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_ctrl_c_ends_within_a_second():
+    code = (
+        "import numpy as np, koan\n"
+        "X = np.random.default_rng(0).normal(size=(20000, 40)); y = X[:, 0] * X[:, 1] > 0\n"
+        "print('ready', flush=True)\n"
+        "try: koan.KoanClassifier(n_features=3000).fit(X, y)\n"
+        "except KeyboardInterrupt: print('stopped', flush=True)\n"
+        "import os; os._exit(0)\n"
+    )
+    run = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert run.stdout.readline() == "ready\n"
+    time.sleep(1.5)
+    start = time.monotonic()
+    run.send_signal(signal.SIGINT)
+    assert run.stdout.readline() == "stopped\n"
+    assert time.monotonic() - start < 1
+    run.wait(20)
+
+
+def test_progress_is_shown_where_it_is_asked_for(capsys):
+    random = np.random.default_rng(0)
+    rows = random.normal(size=(3000, 20))
+    quick(n_features=900, verbose=True).fit(rows, rows[:, 0] * rows[:, 1] > 0)
+    shown = capsys.readouterr().err
+    assert "koan: " in shown and shown.endswith("\r")
+    quick(verbose=False).fit(X, Y)
+    quick().fit(X, Y)
+    assert capsys.readouterr().err == ""

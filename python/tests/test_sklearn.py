@@ -1,0 +1,160 @@
+"""scikit-learn's own checks, and what it does with estimators."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_digits, make_classification, make_regression
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.linear_model import RidgeClassifier
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import koan
+
+# Splits and input maps are made of rows, whatever these weigh; a row of weight 2 counts as two
+# rows in the loss alone.
+ROWS = {
+    "check_sample_weight_equivalence_on_dense_data": "splits and input maps count rows, not weights",
+    "check_sample_weight_equivalence_on_sparse_data": "splits and input maps count rows, not weights",
+}
+
+QUICK = [
+    koan.KoanClassifier(n_features=32),
+    koan.KoanRegressor(n_features=32),
+    # Ten rows leave a few to take the threshold from.
+    koan.KoanDetector(n_features=64, false_alarm=0.4),
+    koan.KoanTransformer(n_features=32),
+]
+SHORT = {"flash": 200, "minutes": 1e-4, "clock": False, "family": "stump", "bits": 4}
+SLOW = [
+    koan.KoanSearch(task="classification", **SHORT),
+    koan.KoanSearch(task="regression", **SHORT),
+    koan.KoanClassifier(flash=200, family="stump", bits=4),
+]
+
+
+def expected(estimator):
+    kind = type(estimator).__name__
+    return {} if kind in ("KoanDetector", "KoanTransformer") else ROWS
+
+
+@parametrize_with_checks(QUICK, expected_failed_checks=expected)
+def test_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.thorough
+@parametrize_with_checks(SLOW, expected_failed_checks=expected)
+def test_checks_of_searches(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load_digits(return_X_y=True)
+
+
+def test_clones_pickles_and_pipelines(digits):
+    X, y = digits
+    fitted = koan.KoanClassifier(n_features=48, random_state=3).fit(X[:300], y[:300])
+    again = clone(fitted).fit(X[:300], y[:300])
+    assert again.to_bytes() == fitted.to_bytes()
+    assert (pickle.loads(pickle.dumps(fitted)).predict(X) == fitted.predict(X)).all()
+    line = make_pipeline(StandardScaler(), koan.KoanClassifier(n_features=48))
+    assert line.fit(X[:900], y[:900]).score(X[900:], y[900:]) > 0.85
+
+
+def test_cross_validation_and_grids_on_several_processes(digits):
+    X, y = digits[0][:400], digits[1][:400]
+    estimator = koan.KoanClassifier(n_features=64, frequency=0.7, input_map="shared")
+    one = cross_val_score(estimator, X, y, cv=3)
+    two = cross_val_score(estimator, X, y, cv=3, n_jobs=2)
+    assert (one == two).all() and one.mean() > 0.8
+    grid = GridSearchCV(estimator, {"bits": [2, 8]}, cv=2).fit(X, y)
+    assert grid.best_params_["bits"] in (2, 8)
+    groups = np.arange(len(y)) // 5
+    assert cross_val_score(estimator, X, y, groups=groups, cv=GroupKFold(2)).mean() > 0.7
+
+
+def test_processes_that_are_forked_can_train(digits):
+    import multiprocessing
+
+    X, y = digits[0][:200], digits[1][:200]
+    fitted = koan.KoanClassifier(n_features=32, n_jobs=2).fit(X, y)
+    context = multiprocessing.get_context("fork")
+    with context.Pool(1) as pool:
+        assert pool.apply_async(train, (X, y)).get(60) == fitted.to_bytes()
+
+
+def train(X, y):
+    return koan.KoanClassifier(n_features=32, n_jobs=2).fit(X, y).to_bytes()
+
+
+def test_features_are_as_good_as_those_of_scikit_learn(digits):
+    X, y = digits
+    X = X / 16
+    def error(features):
+        line = make_pipeline(features, RidgeClassifier(alpha=1e-3))
+        return 1 - line.fit(X[:1200], y[:1200]).score(X[1200:], y[1200:])
+
+    ours = error(koan.KoanTransformer(n_features=512, frequency=0.5, input_map="shared"))
+    theirs = error(RBFSampler(gamma=0.1, n_components=512, random_state=1))
+    assert ours <= theirs + 0.01, (ours, theirs)
+    features = koan.KoanTransformer(n_features=8).fit(X).set_output(transform="pandas")
+    named = features.transform(X[:3])
+    assert list(named.columns[:2]) == ["koantransformer0", "koantransformer1"]
+    assert named.shape == (3, 8) and np.abs(named.to_numpy()).max() <= np.sqrt(2 / 8) * 1.01
+
+
+def test_detectors_find_what_is_not_normal():
+    random = np.random.default_rng(0)
+    normal = random.normal(size=(600, 4))
+    detector = koan.KoanDetector(false_alarm=0.02).fit(normal)
+    assert (detector.predict(random.normal(size=(500, 4))) == 1).mean() > 0.9
+    strange = random.normal(size=(100, 4)) * 0.3 + 8
+    assert (detector.predict(strange) == -1).all()
+    decision = detector.decision_function(normal)
+    assert ((decision > 0) == (detector.predict(normal) == 1)).all()
+
+
+def test_weights_of_classes_and_rows():
+    X, y = make_classification(400, weights=[0.9], random_state=0, flip_y=0.1)
+    given = {"n_features": 32, "random_state": 2}
+    plain = koan.KoanClassifier(**given).fit(X, y)
+    balanced = koan.KoanClassifier(class_weight="balanced", **given).fit(X, y)
+    heavy = koan.KoanClassifier(class_weight={0: 1, 1: 9}, **given).fit(X, y)
+    weighed = koan.KoanClassifier(**given).fit(X, y, sample_weight=np.where(y == 1, 9.0, 1.0))
+    assert heavy.to_bytes() == weighed.to_bytes()
+    assert plain.predict(X).sum() < balanced.predict(X).sum()
+    assert plain.predict(X).sum() < heavy.predict(X).sum()
+
+
+def test_what_a_notebook_shows():
+    X, y = make_regression(200, 3, random_state=0)
+    estimator = koan.KoanRegressor(n_features=16)
+    assert "bytes" not in estimator._repr_html_()
+    shown = estimator.fit(X, y)._repr_mimebundle_()["text/html"]
+    assert f">{estimator.model_.nbytes}<" in shown and "RAM of the buffers" in shown
+    search = koan.KoanSearch(**SHORT).fit(X, y)
+    assert search.task_ == "regression"
+    shown = search._repr_html_()
+    assert all(f">{found.nbytes}<" in shown for found in search.front_)
+    assert "<koan.Model: regression" in repr(estimator.model_)
+    assert search.score(X, y) > 0.3
+
+
+def test_the_search_knows_classes_and_the_best_predicts(digits):
+    X, y = digits[0][:300], digits[1][:300]
+    search = koan.KoanSearch(**{**SHORT, "flash": "0.5k"}).fit(X, y)
+    assert search.task_ == "classification" and not search.cut_
+    assert [found.nbytes for found in search.front_] == sorted(f.nbytes for f in search.front_)
+    assert search.front_[-1].nbytes <= 512
+    assert search.predict_proba(X).shape == (300, 10)
+    assert (search.classes_ == np.arange(10)).all()
+    frame = pd.DataFrame(X).rename(columns=str)
+    assert search.score(X, y) == koan.KoanSearch(**{**SHORT, "flash": "0.5k"}).fit(frame, y).score(frame, y)

@@ -1,0 +1,115 @@
+"""Tables of pandas, polars and pyarrow, sparse matrices, and arrays of every type."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse
+
+import koan
+
+ROWS = 120
+
+
+@pytest.fixture(scope="module")
+def columns():
+    random = np.random.default_rng(3)
+    x = random.normal(size=ROWS).round(3)
+    return {
+        "x": np.where(np.arange(ROWS) % 11 == 0, np.nan, x),
+        "job": [None if i % 13 == 0 else "abc"[i % 3] for i in range(ROWS)],
+        "count": random.integers(0, 50, ROWS),
+        "on": random.random(ROWS) < 0.5,
+        "y": np.where(x + (np.arange(ROWS) % 3 == 1) > 0.3, "high", "low"),
+    }
+
+
+def fitted(table):
+    return koan.KoanClassifier(n_features=24, missing="impute").fit(table, "y")
+
+
+def test_every_kind_of_table_is_the_same_table(columns):
+    frame = pd.DataFrame(columns)
+    expected = fitted(frame)
+    assert list(expected.feature_names_in_) == ["x", "job", "count", "on"]
+    assert expected.n_features_in_ == 4
+    arrow = pa.table({name: list(v) for name, v in columns.items()})
+    arrow = arrow.set_column(0, "x", pa.array(columns["x"], from_pandas=True))
+    polars = pl.DataFrame({name: list(v) for name, v in columns.items()}).with_columns(
+        pl.col("x").fill_nan(None)
+    )
+    shuffled = frame.set_index(pd.Index(np.arange(ROWS)[::-1], name="key"))
+    kinds = [
+        arrow,
+        polars,
+        polars.with_columns(pl.col("job").cast(pl.Categorical)),
+        frame.astype({"job": "category"}),
+        frame.astype({"job": object, "count": np.int16, "on": np.uint8}),
+        frame.astype({"count": "Int64", "x": "Float64"}),
+        shuffled,
+    ]
+    for table in kinds:
+        again = fitted(table)
+        assert again.to_bytes() == expected.to_bytes(), type(table)
+        assert (again.predict(table) == expected.predict(frame)).all()
+    model = koan.load(expected.to_bytes())
+    assert model.columns == ["x", "job", "count", "on"]
+    # By name, in another order, without the target.
+    turned = frame[["on", "count", "job", "x"]]
+    assert (model.predict(turned) == expected.predict(frame)).all()
+    assert (model.predict(arrow.select(["x", "job", "count", "on"])) == expected.predict(frame)).all()
+
+
+def test_pandas_without_pyarrow(columns, monkeypatch):
+    frame = pd.DataFrame(columns)
+    expected = fitted(frame).to_bytes()
+    plain = frame.astype({"job": object, "y": object})
+    monkeypatch.setattr("koan._columns._has_arrow", lambda: False)
+    assert fitted(plain).to_bytes() == expected
+    assert fitted(plain.astype({"job": "category"})).to_bytes() == expected
+    assert fitted(plain.astype({"count": "Int64", "x": "Float64"})).to_bytes() == expected
+
+
+def test_a_target_beside_the_table_has_its_name(columns):
+    frame = pd.DataFrame(columns)
+    beside = koan.KoanClassifier(n_features=24, missing="impute").fit(
+        frame.drop(columns="y"), frame["y"]
+    )
+    assert beside.to_bytes() == fitted(frame).to_bytes()
+
+
+def test_texts_in_arrays(columns):
+    rows = np.array([columns["job"], columns["count"]], dtype=object).T
+    estimator = koan.KoanClassifier(n_features=24, missing="impute").fit(rows, columns["y"])
+    assert estimator.n_features_in_ == 2
+    assert estimator.model_.n_inputs == 4
+    assert estimator.predict(rows).shape == (ROWS,)
+
+
+@pytest.mark.parametrize("kind", ["f2", "f4", ">f8", "i1", "u2", "u4", "u8", "i8", "?"])
+def test_every_type_of_number(kind):
+    values = np.random.default_rng(0).integers(0, 2, (60, 5))
+    y = values[:, 0] ^ values[:, 3]
+    expected = koan.KoanClassifier(n_features=16).fit(values, y)
+    typed = values.astype(kind)
+    assert koan.KoanClassifier(n_features=16).fit(typed, y).to_bytes() == expected.to_bytes()
+    assert (expected.predict(typed) == expected.predict(values)).all()
+
+
+def test_sparse_matrices():
+    dense = np.random.default_rng(0).random((80, 12)) * (np.random.default_rng(1).random((80, 12)) < 0.2)
+    y = dense[:, 0] + dense[:, 1]
+    expected = koan.KoanRegressor(n_features=16).fit(dense.astype(np.float32), y)
+    for kind in (scipy.sparse.csr_matrix, scipy.sparse.coo_array, scipy.sparse.csc_array):
+        estimator = koan.KoanRegressor(n_features=16).fit(kind(dense), y)
+        assert estimator.to_bytes() == expected.to_bytes()
+        assert (estimator.predict(kind(dense)) == expected.predict(dense)).all()
+
+
+def test_dates_are_numbers_and_lists_are_refused():
+    frame = pd.DataFrame({"when": pd.date_range("2026-01-01", periods=50), "y": np.arange(50) % 2})
+    koan.KoanClassifier(n_features=8).fit(frame, "y")
+    nested = pa.table({"v": [[1.0]] * 50, "y": np.arange(50) % 2})
+    with pytest.raises(ValueError, match="X: column `v`: values of the type List"):
+        koan.KoanClassifier(n_features=8).fit(nested, "y")
