@@ -201,7 +201,7 @@ class Koan(BaseEstimator):
         return facts + [("warning", warning) for warning in report.get("warnings", [])]
 
     def _repr_html_(self) -> str:
-        shown = estimator_html_repr(self)
+        shown: str = estimator_html_repr(self)
         return (table(self._facts()) + shown) if hasattr(self, "model_") else shown
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:

@@ -213,12 +213,12 @@ class KoanClassifier(ClassifierMixin, _Predictor):
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The class of each row."""
         check_is_fitted(self)
-        return self.classes_[self._run(X, "classes")[:, 0]]
+        return np.asarray(self.classes_[self._run(X, "classes")[:, 0]])
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """The probability of each class: a convenience in floats upon the exact scores."""
         found = self._run(X, "probabilities").astype(np.float64)
-        return found / found.sum(axis=1, keepdims=True)
+        return np.asarray(found / found.sum(axis=1, keepdims=True))
 
     def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """The logarithms of the probabilities."""

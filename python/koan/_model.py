@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Sequence
 from html import escape
 from typing import Any, BinaryIO
 
@@ -212,7 +213,7 @@ def load(file: str | os.PathLike[str] | bytes | BinaryIO) -> Model:
         raise ValueError(f"{os.fspath(file)}: {error}") from None
 
 
-def table(rows: list[tuple[str, ...]], head: tuple[str, ...] = ()) -> str:
+def table(rows: Sequence[tuple[str, ...]], head: tuple[str, ...] = ()) -> str:
     """A table in HTML."""
     def line(cells: tuple[str, ...], tag: str) -> str:
         inside = "".join(f"<{tag} style='text-align:left'>{escape(cell)}</{tag}>" for cell in cells)

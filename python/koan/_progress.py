@@ -14,7 +14,7 @@ class Told:
         self._handle: Any = None
         self._width = 0
         self.listener: Callable[[str], None] | None = None
-        if verbose is False or verbose == 0 and verbose is not None:
+        if verbose is not None and not verbose:
             return
         if _in_notebook():
             self.listener = self._notebook

@@ -164,18 +164,18 @@ class KoanSearch(Koan):
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """What the best model predicts."""
         if self._task() == "classification":
-            return KoanClassifier.predict(self, X)  # type: ignore[arg-type]
+            return KoanClassifier.predict(self, X)
         return self._run(X, "values")[:, 0].astype(np.float64)
 
     @available_if(_classifies)
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """The probability of each class by the best model."""
-        return KoanClassifier.predict_proba(self, X)  # type: ignore[arg-type]
+        return KoanClassifier.predict_proba(self, X)
 
     @available_if(_classifies)
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
         """Scores of the best model; see ``KoanClassifier``."""
-        return KoanClassifier.decision_function(self, X)  # type: ignore[arg-type]
+        return KoanClassifier.decision_function(self, X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of right classes, or R²."""
