@@ -91,14 +91,14 @@ def test_the_bytes_of_a_model_that_is_given(make, command, tmp_path):
     assert found == expected
 
 
-@pytest.mark.parametrize("make", TABLES[:1], ids=lambda make: make.__name__)
-def test_the_bytes_of_the_search(make, command, tmp_path):
-    table, kind, y, given, options = make()
-    assert of_python(table, kind, y, **given) == of_the_command(command, tmp_path, table, options)
+def test_the_bytes_of_a_search_of_one_family(command, tmp_path):
+    table, kind, y, _, options = classes()
+    expected = of_the_command(command, tmp_path, table, ["--family", "stump", "--flash", "150"])
+    assert of_python(table, kind, y, family="stump", flash=150) == expected
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("make", TABLES[1:], ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", TABLES, ids=lambda make: make.__name__)
 def test_the_bytes_of_every_search(make, command, tmp_path):
     table, kind, y, given, options = make()
     assert of_python(table, kind, y, **given) == of_the_command(command, tmp_path, table, options)

@@ -23,18 +23,20 @@ ROWS = {
     "check_sample_weight_equivalence_on_sparse_data": "splits and input maps count rows, not weights",
 }
 
-QUICK = [
-    koan.KoanClassifier(n_features=32),
+QUICK = [koan.KoanClassifier(n_features=32)]
+OTHERS = [
     koan.KoanRegressor(n_features=32),
     # Ten rows leave a few to take the threshold from.
     koan.KoanDetector(n_features=64, false_alarm=0.4),
     koan.KoanTransformer(n_features=32),
 ]
 SHORT = {"flash": 200, "minutes": 1e-4, "clock": False, "family": "stump", "bits": 4}
-SLOW = [
-    koan.KoanSearch(task="classification", **SHORT),
-    koan.KoanSearch(task="regression", **SHORT),
-    koan.KoanClassifier(flash=200, family="stump", bits=4),
+# A search of few candidates: the checks fit some hundred times.
+FEW = {"flash": 400, "family": "linear", "bits": 8, "input_map": "per-input"}
+SEARCHES = [
+    koan.KoanSearch(task="classification", minutes=1e-4, clock=False, relevance=False, **FEW),
+    koan.KoanSearch(task="regression", minutes=1e-4, clock=False, relevance=False, **FEW),
+    koan.KoanClassifier(relevance=False, **FEW),
 ]
 
 
@@ -49,7 +51,13 @@ def test_checks(estimator, check):
 
 
 @pytest.mark.thorough
-@parametrize_with_checks(SLOW, expected_failed_checks=expected)
+@parametrize_with_checks(OTHERS, expected_failed_checks=expected)
+def test_checks_of_others(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.thorough
+@parametrize_with_checks(SEARCHES, expected_failed_checks=expected)
 def test_checks_of_searches(estimator, check):
     check(estimator)
 
@@ -69,6 +77,7 @@ def test_clones_pickles_and_pipelines(digits):
     assert line.fit(X[:900], y[:900]).score(X[900:], y[900:]) > 0.85
 
 
+@pytest.mark.thorough
 def test_cross_validation_and_grids_on_several_processes(digits):
     X, y = digits[0][:400], digits[1][:400]
     estimator = koan.KoanClassifier(n_features=64, frequency=0.7, input_map="shared")
@@ -148,6 +157,7 @@ def test_what_a_notebook_shows():
     assert search.score(X, y) > 0.3
 
 
+@pytest.mark.thorough
 def test_the_search_knows_classes_and_the_best_predicts(digits):
     X, y = digits[0][:300], digits[1][:300]
     search = koan.KoanSearch(**{**SHORT, "flash": "0.5k"}).fit(X, y)

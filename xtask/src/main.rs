@@ -10,6 +10,7 @@ mod machines;
 mod outside;
 mod pack;
 mod plugin;
+mod python;
 mod serial;
 mod setup;
 mod steps;
@@ -29,7 +30,7 @@ use clap::Parser;
 enum Command {
     /// Install the compiler targets and components that the tests need
     Setup,
-    /// Run the tests: on the host, on emulated Cortex-M0 and RV32, in node and Chromium
+    /// Run the tests: on the host, on emulated Cortex-M0 and RV32, in node, Chromium and Python
     Test {
         /// Run what the tests leave out: lints, every core, boards, Miri, costs, fuzzing
         #[arg(long)]
@@ -51,6 +52,12 @@ enum Command {
     Outside,
     /// Stream rows and faults through the serial ports of emulated devices
     Serial,
+    /// Build the Python package's wheel and run its tests
+    Python {
+        /// Run all of them: searches, the docs' page, types
+        #[arg(long)]
+        thorough: bool,
+    },
     /// Build the npm package for browsers and node into wasm/dist
     Npm,
     /// Build the demo page into target/page
@@ -99,6 +106,9 @@ fn main() -> ExitCode {
         Command::Cost { update, .. } => cost::run(update).map(|table| print!("{table}")),
         Command::Outside => outside::run(),
         Command::Serial => serial::test(),
+        Command::Python { thorough } => python::setup()
+            .and_then(|()| steps::step("cargo build --release --package koan-cli --locked"))
+            .and_then(|()| python::test(thorough)),
         Command::Npm => wasm::package(),
         Command::Page => wasm::page(),
         Command::WasmSize => wasm_size::run(),

@@ -20,11 +20,12 @@ const PACKAGES: [&str; 2] = [
     "qemu-system-arm qemu-system-misc",
 ];
 
-/// What the tests need: targets, emulators, node packages and Chromium.
+/// What the tests need: targets, emulators, packages of node and Python, and Chromium.
 pub fn run() -> Result<()> {
     add("target", &CORES.map(|(target, _)| target))?;
     add("target", &[WASM])?;
     emulators()?;
+    crate::python::setup()?;
     crate::wasm::setup()
 }
 

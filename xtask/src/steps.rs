@@ -66,7 +66,7 @@ const FORMAT_AND_LINTS: [&str; 8] = [
 const TESTS: &str = "MALLOC_TRIM_THRESHOLD_=67108864 MALLOC_MMAP_THRESHOLD_=33554432 cargo test \
      --release --workspace --features koan-wasm/json --locked";
 
-/// The tests: host, two emulated cores, node and Chromium. Those of the host run beside the
+/// The tests: host, two emulated cores, node, Chromium and Python. Those of the host run beside the
 /// others, so that no core waits; what they print comes last, and the run ends with their
 /// summary.
 pub fn test() -> Result<()> {
@@ -75,7 +75,8 @@ pub fn test() -> Result<()> {
     let host = Beside::start(TESTS)?;
     let others = crate::emulate::run(&TESTED_CORES)
         .map(|table| print!("{table}"))
-        .and_then(|()| crate::wasm::test());
+        .and_then(|()| crate::wasm::test())
+        .and_then(|()| crate::python::test(false));
     if let Err(error) = &others {
         eprintln!("error: {error:#}; the tests of the host are still to end");
     }
@@ -128,7 +129,7 @@ pub fn program(name: &str) -> Result<PathBuf> {
     Ok(std::path::absolute(folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))?)
 }
 
-/// What the tests leave out: lints, every core, boards, other machines, costs, fuzzing.
+/// What the tests leave out: lints, every core, all of Python, boards, other machines, costs, fuzzing.
 pub fn thorough() -> Result<()> {
     crate::setup::thorough()?;
     FORMAT_AND_LINTS.iter().try_for_each(|command| step(command))?;
@@ -162,6 +163,7 @@ pub fn thorough() -> Result<()> {
     print!("{}", crate::emulate::run(&others)?);
     print!("{}", crate::cost::run(false)?);
     crate::serial::test()?;
+    crate::python::test(true)?;
     miri()?;
     fuzz()?;
     step("cargo test --package koan --features micromath --locked")?;

@@ -19,7 +19,7 @@ use crate::solve::Loss;
 use crate::unsupervised::{Unsupervised, embedding, plain, variance_lost};
 use crate::validation::sparse_slots;
 use crate::{Error, Goal, TrainOptions};
-use koan_data::{Schema, Table, Task};
+use koan_data::{Schema, Table, Target, Task};
 
 /// Columns up to which a Gram matrix is formed; more only for bins alone.
 const MAX_DENSE: usize = 16_384;
@@ -307,6 +307,15 @@ pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Error> {
     }
     if table.rows() < 2 {
         return Err(Error::Impossible("training needs at least two rows".into()));
+    }
+    // A logistic fit to one class has no end.
+    if let (Some(weights), Target::Classes { labels }) = (&table.weights, &table.target) {
+        let mut weighty = labels.iter().zip(weights).filter(|(_, weight)| **weight > 0.0);
+        let first = weighty.next().map(|(label, _)| label);
+        if weighty.all(|(label, _)| Some(label) == first) {
+            let message = "all rows of weight above 0 are of one class; classification needs two";
+            return Err(Error::Impossible(message.into()));
+        }
     }
     Ok(())
 }

@@ -93,3 +93,20 @@ fn integer_weights_equal_repeated_rows() {
         }
     }
 }
+
+/// Whatever the loss: a logistic fit to one class would have no end.
+#[test]
+fn weights_that_leave_one_class_are_refused() {
+    for loss in [Loss::Squared, Loss::Logistic] {
+        let table = koan_data::TableBuilder::new(4)
+            .column("x", &[1.0, 2.0, 3.0, 4.0][..])
+            .classes("y", &["a", "b", "a", "b"][..])
+            .weights(&[1u8, 0, 2, 0][..])
+            .build()
+            .unwrap();
+        let options = TrainOptions { loss, ..TrainOptions::default() };
+        let error = koan_trainer::train(&table, None, &options, &koan_trainer::Progress::none());
+        let expected = "all rows of weight above 0 are of one class; classification needs two";
+        assert_eq!(error.unwrap_err().to_string(), expected);
+    }
+}

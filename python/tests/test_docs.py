@@ -1,0 +1,24 @@
+"""docs/python.md says what happens."""
+
+import re
+import subprocess
+
+import pytest
+
+
+@pytest.mark.thorough
+def test_the_page_is_run(root, command, monkeypatch):
+    monkeypatch.chdir(root)
+    page = (root / "docs/python.md").read_text()
+    blocks = re.findall(r"```(python|sh)\n(.*?)```", page, re.DOTALL)
+    assert [kind for kind, _ in blocks].count("sh") == 1
+    names: dict = {}
+    for kind, block in blocks:
+        if kind == "python":
+            exec(compile(block, "docs/python.md", "exec"), names)
+            continue
+        block = block.replace("target/release/koan", str(command))
+        done = subprocess.run(["bash", "-ec", block], capture_output=True, text=True, timeout=400)
+        assert done.returncode == 0, done.stderr + done.stdout
+        print(done.stdout)
+        assert "200 rows" in done.stdout or "200" in done.stdout, done.stdout
