@@ -26,18 +26,24 @@ from ._progress import Told
 _OWN = ("class_weight", "n_jobs", "unknown", "verbose")
 
 
-def flash_bytes(flash: int | str | None) -> int | None:
-    """Bytes, also as ``"2k"``."""
-    if flash is None or not isinstance(flash, str):
-        return flash
-    text = flash.strip().lower()
-    factor = {"k": 1024, "m": 1024 * 1024}.get(text[-1:], 1)
+# Amounts that may be texts, and what their k is.
+_AMOUNTS = {"flash": 1024, "ram": 1024, "instructions": 1000}
+
+
+def amount(name: str, value: Any) -> Any:
+    """A whole number, also as ``"2k"``."""
+    if value is None or not isinstance(value, str):
+        return value
+    kilo = _AMOUNTS[name]
+    text = value.strip().lower()
+    factor = {"k": kilo, "m": kilo * kilo}.get(text[-1:], 1)
     try:
-        number = float(text.rstrip("km"))
+        number = float(text if factor == 1 else text[:-1])
     except ValueError:
         number = 0.0
     if not 0 < number < 2**32:
-        raise ValueError(f"flash: {flash!r} is no number of bytes, such as 2000 or '2k'")
+        what = "instructions" if name == "instructions" else "bytes"
+        raise ValueError(f"{name}: {value!r} is no number of {what}, such as 2000 or '2k'")
     return int(number * factor)
 
 
@@ -58,8 +64,9 @@ class Koan(BaseEstimator):
         for name in ("bits", "candidates", "n_components", "kernel", "pool", "slot_bits"):
             if given.get(name) is not None:
                 given[name] = _whole(name, given[name])
-        if "flash" in given:
-            given["flash"] = flash_bytes(given["flash"])
+        for name in _AMOUNTS:
+            if name in given:
+                given[name] = amount(name, given[name])
         if given.get("loss") == "auto":
             given["loss"] = None
         shape = given.get("shape")

@@ -6,7 +6,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-__all__: list[str]
+__all__ = ["Blob", "Frame", "__version__", "train", "tune"]
 __version__: str
 
 @final

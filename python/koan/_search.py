@@ -77,7 +77,7 @@ class KoanSearch(Koan):
         *,
         flash: int | str | None = None,
         ram: int | str | None = None,
-        instructions: int | None = None,
+        instructions: int | str | None = None,
         core: str = "cortex-m0",
         metric: str = "error",
         minutes: float = 5.0,

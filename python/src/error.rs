@@ -56,7 +56,13 @@ pub fn training(error: Error) -> PyErr {
         Error::Parameter { name, problem } => parameter(name, problem),
         Error::Data(error) => data(&error),
         Error::Cancelled => PyKeyboardInterrupt::new_err("cancelled"),
-        Error::TooMany { .. } | Error::Impossible(_) => PyValueError::new_err(error.to_string()),
+        Error::TooMany { what: "features", .. } => parameter("features", error),
+        Error::TooMany { what: "classes", .. } => parameter("y", error),
+        Error::TooMany { .. } => parameter("X", error),
+        Error::Impossible(problem) if problem.contains("weight") => {
+            parameter("sample_weight", problem)
+        }
+        Error::Impossible(problem) => PyValueError::new_err(problem),
         other => PyRuntimeError::new_err(other.to_string()),
     }
 }
