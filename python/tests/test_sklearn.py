@@ -23,8 +23,8 @@ ROWS = {
     "check_sample_weight_equivalence_on_sparse_data": "splits and input maps count rows, not weights",
 }
 
-QUICK = [koan.KoanClassifier(n_features=32)]
-OTHERS = [
+ESTIMATORS = [
+    koan.KoanClassifier(n_features=32),
     koan.KoanRegressor(n_features=32),
     # Ten rows leave a few to take the threshold from.
     koan.KoanDetector(n_features=64, false_alarm=0.4),
@@ -45,18 +45,11 @@ def expected(estimator):
     return {} if kind in ("KoanDetector", "KoanTransformer") else ROWS
 
 
-@parametrize_with_checks(QUICK, expected_failed_checks=expected)
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected)
 def test_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.thorough
-@parametrize_with_checks(OTHERS, expected_failed_checks=expected)
-def test_checks_of_others(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.thorough
 @parametrize_with_checks(SEARCHES, expected_failed_checks=expected)
 def test_checks_of_searches(estimator, check):
     check(estimator)
