@@ -139,8 +139,8 @@ def predict(packed, rows):
 
 
 class Rival:
-    def __init__(self, table, budgets):
-        self.table, self.budgets = table, sorted(budgets)
+    def __init__(self, table, budgets, more=()):
+        self.table, self.budgets = table, sorted({*budgets, *more})
         inputs, self.truth = table.train[table.fit], table.train_truth[table.fit]
         first = None
         if inputs.shape[1] > MOST_INPUTS:
@@ -202,7 +202,7 @@ class Rival:
         while True:
             packed = pack(self.whole(options.fit()), options.bits)
             if len(packed) <= budget:
-                return packed, options
+                return (self.whole(options.fit()), packed), options
             if options.leaves <= 2:
                 return None
             options = replace(options, leaves=min(options.leaves - 1, int(options.leaves * budget / len(packed))))

@@ -1,15 +1,23 @@
 """`koan train --flash`, as it is without further options, and its code on a Cortex-M0."""
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
+
+from linked import counted, run
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 KOAN = ROOT / "target" / "release" / "koan"
 MODELS = ROOT / "target" / "rivals"
-NAME = "koan"
+BUDGETS = [512, 1024, 2048, 8192]
+# No model's code is smaller, so that the larger models need not be linked.
+LEAST_CODE = 2049
+# Where the emulated machine's firmware looks for a row.
+PACK = 0x18000
 
 
 def train(table, budget, seed):
@@ -20,8 +28,8 @@ def train(table, budget, seed):
         table.write(Path(folder))
         command = [KOAN, "train", f"{folder}/train.csv", "--test", f"{folder}/test.csv", "--target", "target"]
         # Numbers of few values would be taken for classes.
-    command += ["--task", "classification" if table.classes else "regression"]
-    command += ["--flash", str(budget), "-s", str(seed), "--threads", "1", "--json", "-o", model]
+        command += ["--task", "classification" if table.classes else "regression"]
+        command += ["--flash", str(budget), "-s", str(seed), "--threads", "1", "--json", "-o", model]
         done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{table.name}, {budget} bytes: {done.stderr}")
@@ -35,3 +43,48 @@ def train(table, budget, seed):
         "options": {key: found[key] for key in kept},
         "model": str(model.relative_to(ROOT)),
     }
+
+
+def firmware(model, form):
+    """The program of `cargo xtask cost` with a model in it, for a Cortex-M0, and its bytes."""
+    environment = os.environ | {"KOAN_COST_MODEL": str(model.resolve()), "KOAN_COST_FORM": form}
+    folder = ROOT / "firmware-example"
+    command = ["cargo", "build", "--quiet", "--release", "--locked", "--manifest-path", folder / "Cargo.toml"]
+    command += ["--target-dir", folder / "target", "--target", "thumbv6m-none-eabi", "--bin", "cost"]
+    # From that folder, so that its configuration is read.
+    subprocess.run(command, check=True, env=environment, cwd=folder)
+    program = folder / "target" / "thumbv6m-none-eabi" / "release" / "cost"
+    sizes = run(["arm-none-eabi-size", program])
+    text, data = sizes.splitlines()[1].split()[:2]
+    return program, int(text) + int(data)
+
+
+def measuring():
+    """What that program has besides the core and the model, the same for all models: by the
+    stored figures of a model and of the core that a program with it grows by."""
+    stored = lambda name: json.loads((ROOT / "firmware-example" / name).read_text())
+    return stored("cost.json")["Cortex-M0"]["digits-fourier-512"]["flash"] - stored("flash.json")["model included"]["flash"]
+
+
+@cache
+def code(model):
+    """Bytes of the core's code for a model, in the small form."""
+    return firmware(model, "small")[1] - model.stat().st_size - measuring()
+
+
+def within(limit, trained):
+    """The largest of the models that were trained for BUDGETS that fits with its code, as the
+    lines of results have them; nothing if none fits."""
+    for line in sorted(trained, key=lambda line: -line["limit"]):
+        if line["bytes"] + LEAST_CODE > limit:
+            continue
+        size = code(ROOT / line["model"])
+        if line["bytes"] + size <= limit:
+            return {key: line[key] for key in ("error", "options", "model")} | {"bytes": line["bytes"] + size, "code": size}
+    return None
+
+
+def instructions(table, budget, seed):
+    """Of one prediction with the fast form, for the first test row."""
+    program, _ = firmware(MODELS / f"{table.name}-{budget}-{seed}.koan", "fast")
+    return counted(program, table.test[0].astype("<i2").tobytes(), PACK)

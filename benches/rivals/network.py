@@ -29,6 +29,7 @@ STEPS, BATCH, MOST_PASSES = 4000, 128, 400
 class Options:
     hidden: tuple
     alpha: float = 1e-3
+    shared: bool = False  # one input map for all inputs
     each: bool = False  # a multiplier for each hidden unit
 
     def fit(self):
@@ -46,14 +47,12 @@ def gain_of(spread):
     return best[1:]
 
 
-def input_map(inputs):
-    """Offsets and gains, one for all inputs if their spreads are alike."""
+def input_map(inputs, shared):
+    """Offsets and gains of all inputs, or one for all."""
+    if shared:
+        inputs = inputs.reshape(-1, 1)
     offset = np.clip(np.round(inputs.mean(axis=0)), -32768, 32767).astype(int)
-    spread = np.maximum(inputs.std(axis=0), 1 / 16)
-    varies = inputs.std(axis=0) > 0
-    if np.ptp(np.log2(spread[varies])) < 3 and np.ptp(offset) < 2 * spread.max():
-        offset, spread = np.array([round(inputs.mean())]), np.array([inputs.std()])
-    gains = np.array([gain_of(each) for each in spread])
+    gains = np.array([gain_of(max(spread, 1 / 16)) for spread in inputs.std(axis=0)])
     return offset, gains[:, 0], gains[:, 1]
 
 
@@ -62,19 +61,20 @@ def mapped(rows, offset, mantissa, exponent):
     return np.clip(scaled, -128, 127)
 
 
-def bytes_of(inputs, hidden, outputs, each, shared, regression):
+def bytes_of(inputs, options, outputs, regression):
+    hidden = options.hidden
     sizes = [inputs, *hidden, outputs]
-    total = 4 + len(hidden) + 3 * (1 if shared else inputs) + (8 if regression else 0)
+    total = 4 + len(hidden) + 3 * (1 if options.shared else inputs) + (8 if regression else 0)
     for layer, (ins, outs) in enumerate(zip(sizes, sizes[1:])):
         last = layer == len(hidden)
-        multipliers = 0 if last else 2 * outs if each else 2
+        multipliers = 0 if last else 2 * outs if options.each else 2
         total += outs * (ins + 2) + 1 + multipliers
     return total
 
 
 class Trained:
     def __init__(self, options, inputs, truth, classes):
-        self.classes, self.map = classes, input_map(inputs)
+        self.classes, self.map = classes, input_map(inputs, options.shared)
         self.mean, self.spread = (0.0, 1.0) if classes else (truth.mean(), truth.std())
         kind = MLPClassifier if classes else MLPRegressor
         batch = min(BATCH, max(len(truth) // 10, 16))
@@ -90,7 +90,7 @@ class Trained:
             n_iter_no_change=20,
         )
         inputs = self.eight(inputs).astype(np.float32)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), np.errstate(under="ignore"):
             warnings.simplefilter("ignore", ConvergenceWarning)
             network.fit(inputs / ONE, truth if classes else (truth - self.mean) / self.spread)
         self.weights, self.biases = network.coefs_, network.intercepts_
@@ -108,7 +108,8 @@ def pack(model, options):
     """Weights, biases and multipliers as integers, in bytes."""
     offset, mantissa, exponent = model.map
     inputs, outputs = model.weights[0].shape[0], model.weights[-1].shape[1]
-    out = struct.pack("<BBBB", inputs - 1, outputs, len(options.hidden), options.each | (len(offset) == 1) << 1)
+    flags = options.each | options.shared << 1 | (not model.classes) << 2
+    out = struct.pack("<BBBB", inputs - 1, outputs, len(options.hidden), flags)
     out += bytes(options.hidden)
     for each in zip(offset, mantissa, exponent):
         out += struct.pack("<hB", each[0], each[1] | each[2] << 4)
@@ -142,8 +143,7 @@ def pack(model, options):
         out += bias.astype("<i2").tobytes() + integers.T.astype("i1").tobytes()
     if not model.classes:
         out += struct.pack("<ff", sum_unit[0] * model.spread, model.mean)
-    shared = len(offset) == 1
-    if len(out) != bytes_of(inputs, options.hidden, outputs, options.each, shared, not model.classes):
+    if len(out) != bytes_of(inputs, options, outputs, not model.classes):
         raise AssertionError("not as many bytes as foreseen")
     return out
 
@@ -189,60 +189,71 @@ def predict(blob, rows):
 
 
 class Rival:
-    def __init__(self, table, budgets):
-        self.table, self.budgets = table, sorted(budgets)
+    def __init__(self, table, budgets, more=()):
+        """`more` are budgets between the others, for which less is searched."""
+        self.table, self.budgets, self.more = table, sorted(budgets), sorted(more)
         self.inputs, self.truth = table.train[table.fit], table.train_truth[table.fit]
         self.held, self.held_truth = table.train[table.held], table.train_truth[table.held]
         self.found = []
         self.trained = cache(lambda options: Trained(options, self.inputs, self.truth, table.classes))
         self.whole = cache(lambda options: Trained(options, table.train, table.train_truth, table.classes))
+        # One map for all inputs where their ranges are not too different.
+        ranges = np.ptp(self.inputs, axis=0)
+        self.alike = len(ranges) > 2 and ranges.max() <= 16 * np.median(ranges)
 
-    def widest(self, budget, two):
-        """The most hidden units, in one layer or two of the same size, that fit."""
+    def widest(self, budget, layers, alpha, shared=False):
+        """As many hidden units, as many in each layer, as fit; nothing if none does."""
         classes = self.table.classes
-        outputs = classes if classes > 2 else 1
-        shared = len(input_map(self.inputs)[0]) == 1
-        size = lambda h: bytes_of(self.inputs.shape[1], (h, h) if two else (h,), outputs, False, shared, not classes)
-        return max((h for h in range(1, 256) if size(h) <= budget), default=0)
+        outputs, inputs = classes if classes > 2 else 1, self.inputs.shape[1]
+        options = None
+        for units in range(1, 256):
+            wider = Options((units,) * layers, alpha, shared)
+            if bytes_of(inputs, wider, outputs, not classes) > budget:
+                break
+            options = wider
+        return options
 
     def search(self):
         for budget in self.budgets:
-            one, two = self.widest(budget, False), self.widest(budget, True)
-            shapes = [((one,), 1e-3), ((one,), 3e-2), ((two, two), 1e-3), ((two, two), 3e-2)]
-            for hidden, alpha in shapes:
-                if min(hidden) > 0:
-                    # A multiplier for each unit may take the place of a unit.
-                    self.measure(Options(hidden, alpha), budget)
+            self.measure(self.widest(budget, 1, 1e-3))
+            if self.alike:
+                self.measure(self.widest(budget, 1, 1e-3, True))
+            best = self.best(budget)
+            shared = bool(best and best[2].shared)
+            for layers, alpha in ((1, 3e-2), (2, 1e-3), (2, 3e-2)):
+                self.measure(self.widest(budget, layers, alpha, shared))
         for budget in self.budgets:
             best = self.best(budget)
             if best:
-                options = best[2]
+                options = best[2].fit()
                 fewer = tuple(max(units * 3 // 4, 1) for units in options.hidden)
-                less = tuple(max(units - 1, 1) for units in options.hidden)
-                other = {1e-3: 1e-4, 3e-2: 3e-1}.get(options.alpha, options.alpha)
-                for hidden, alpha in ((fewer, options.alpha), (less, options.alpha), (options.hidden, other)):
-                    self.measure(Options(hidden, alpha), budget)
+                self.measure(replace(options, hidden=fewer))
+                # A multiplier for each unit may take the place of a unit.
+                self.measure(replace(options, hidden=tuple(max(units - 1, 1) for units in options.hidden)))
+                self.measure(replace(options, alpha={1e-3: 1e-4, 3e-2: 3e-1}.get(options.alpha, 1e-2)))
+        for budget in self.more:
+            best = self.best(budget)
+            if best:
+                options = best[2]
+                self.measure(self.widest(budget, len(options.hidden), options.alpha, options.shared))
 
-    def measure(self, options, budget):
-        if any(found[2].fit() == options for found in self.found):
+    def measure(self, options):
+        if options is None or any(found[2].fit() == options for found in self.found):
             return
         model = self.trained(options)
         for each in (False, True):
             chosen = replace(options, each=each)
             blob = pack(model, chosen)
-            if len(blob) <= self.budgets[-1]:
-                error = self.table.error(predict(blob, self.held), self.held_truth)
-                self.found.append((error, len(blob), chosen))
+            error = self.table.error(predict(blob, self.held), self.held_truth)
+            self.found.append((error, len(blob), chosen))
 
     def best(self, budget):
         fits = [found for found in self.found if found[1] <= budget]
         return min(fits, key=lambda found: found[:2]) if fits else None
 
     def at(self, budget):
-        """Bytes of the network of all training rows, and its options."""
+        """Bytes of the network of all training rows, which are as many, and its options."""
         chosen = self.best(budget)
         if chosen is None:
             return None
-        blob = pack(self.whole(chosen[2].fit()), chosen[2])
-        # Only the input map can differ in size.
-        return (blob, chosen[2]) if len(blob) <= budget else None
+        return pack(self.whole(chosen[2].fit()), chosen[2]), chosen[2]

@@ -351,8 +351,8 @@ def predict(blob, rows):
 class Rival:
     """Fits on a part of the training rows, and what is best of them at a budget."""
 
-    def __init__(self, table, budgets):
-        self.table, self.budgets = table, sorted(budgets)
+    def __init__(self, table, budgets, more=()):
+        self.table, self.budgets = table, sorted({*budgets, *more})
         self.inputs, self.truth = table.train[table.fit], table.train_truth[table.fit]
         self.held, self.held_truth = table.train[table.held], table.train_truth[table.held]
         self.found = []  # error, bytes, options
