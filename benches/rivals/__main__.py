@@ -122,8 +122,9 @@ def forest_with_code(run, table, rows, limit):
     """The best forest whose code and model fit, as arrays or inline, whichever is less."""
     tried = set()
     for _, size, options in sorted(run.found, key=lambda found: found[:2]):
-        # Bytes that no forest of this size is below; the first that really fits is taken.
-        if size * 0.9 + (0 if options.bits == 0 else 1000) > limit or options in tried or len(tried) > 40:
+        # Somewhat less than it takes; the first that really fits is taken.
+        least = min(1.03 * size, size + 2600) if options.bits == 0 else size + (1900 if options.bits == 32 else 2600)
+        if least > limit or options in tried:
             continue
         tried.add(options)
         model = run.whole(options.fit()), forest.pack(run.whole(options.fit()), options.bits)

@@ -22,6 +22,7 @@ NAME = "int8 network"
 # 1 in units of an 8-bit input.
 ONE = 32
 # Steps of training; few rows are passed over more often.
+LARGE = 4096  # bytes
 STEPS, BATCH, MOST_PASSES = 4000, 128, 400
 
 
@@ -215,6 +216,12 @@ class Rival:
 
     def search(self):
         for budget in self.budgets:
+            best = self.best(budget)
+            if budget >= LARGE and best:
+                # Large networks take long: as the best of the small ones, but wider.
+                for layers in (1, 2):
+                    self.measure(self.widest(budget, layers, best[2].alpha, best[2].shared))
+                continue
             self.measure(self.widest(budget, 1, 1e-3))
             if self.alike:
                 self.measure(self.widest(budget, 1, 1e-3, True))
@@ -222,7 +229,6 @@ class Rival:
             shared = bool(best and best[2].shared)
             for layers, alpha in ((1, 3e-2), (2, 1e-3), (2, 3e-2)):
                 self.measure(self.widest(budget, layers, alpha, shared))
-        for budget in self.budgets:
             best = self.best(budget)
             if best:
                 options = best[2].fit()
