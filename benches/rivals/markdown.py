@@ -2,6 +2,7 @@
 
 from statistics import mean, median
 
+LEAST = 0.25  # percent
 COLUMNS = {"koan": "koan", "trees": "packed trees", "forest": "emlearn forest", "network": "int8 network"}
 
 
@@ -19,21 +20,25 @@ def head(first, columns):
 
 
 def found(lines):
-    """Mean errors by table, then by rival; those of a rival of which no model fits are left out."""
+    """Mean errors by table, then by rival; those of a rival of which no model fits are left out,
+    and so are tables that not all have been run on."""
     errors = {}
     for name in sorted({line["table"] for line in lines}):
         mine = [line for line in lines if line["table"] == name]
+        if len({line["rival"] for line in mine}) < len(COLUMNS):
+            continue
         by = {rival: [line["error"] for line in mine if line["rival"] == rival] for rival in COLUMNS}
         errors[name] = {rival: mean(each) for rival, each in by.items() if each and None not in each}
     return errors
 
 
 def regrets(errors):
-    """Errors over the best one of each table; means, and of how many tables."""
+    """Errors over the best one of each table; means, and of how many tables. What is below
+    LEAST counts as LEAST: a few rows of the test are no factor."""
     ratios = {rival: [] for rival in COLUMNS}
     for by in errors.values():
         for rival, error in by.items():
-            ratios[rival].append(error / max(min(by.values()), 1e-9))
+            ratios[rival].append(max(error, LEAST) / max(min(by.values()), LEAST))
     return {rival: (mean(each), len(each)) for rival, each in ratios.items() if each}
 
 
@@ -49,6 +54,8 @@ def of_classes(lines, errors):
 
 def errors(lines):
     by_table = found(lines)
+    if not by_table:
+        return ""
     text = head("table", COLUMNS.values())
     for name, by in by_table.items():
         best = min(round(error, 2) for error in by.values())
