@@ -51,6 +51,7 @@ named! {
         BinSlotBits = "bin slot bits",
         MaxoutPool = "maxout pool",
         ConvShape = "conv shape",
+        FernDepth = "fern depth",
         Groups = "groups",
         GroupInputs = "group inputs",
         GroupLaw = "group law",

@@ -246,8 +246,8 @@ impl<P: Profile> Sink for Head<'_, '_, P> {
 
     /// Adds the feature of `column`, which is fully on.
     fn one_hot(&mut self, column: usize, _: usize) {
-        // Called by bins alone, but the trait's table has it in any case.
-        if !serves::<P>(Needs::BIN) {
+        // Called by bins and ferns alone, but the trait's table has it in any case.
+        if !serves::<P>(Needs::BIN) && !serves::<P>(Needs::FERN) {
             return;
         }
         let width = Width { bits: self.bits(), ..self.width };
@@ -281,7 +281,7 @@ const fn may_come<P: Profile>(laid_out: bool) -> bool {
 /// Whether the sums of a bank are first of codes times features: 65,535 features times
 /// 255·127 fit an i32; those of 16 bits do not.
 const fn is_plain(bank: &Bank<'_>) -> bool {
-    let bytes = !matches!(bank.family, Family::Linear | Family::Bin { .. });
+    let bytes = !matches!(bank.family, Family::Linear) && bank.family.slot_bits().is_none();
     bank.index == 0 && bytes && bank.width.bits <= 8
 }
 

@@ -50,23 +50,24 @@ parts! {
     MAXOUT = 4, "maxout";
     SIGMOID = 5, "sigmoid";
     CONV = 6, "conv";
-    HADAMARD = 7, "projections by a Hadamard transform";
+    FERN = 7, "fern";
+    HADAMARD = 8, "projections by a Hadamard transform";
     /// Gaussian, cauchy and sign.
-    DENSE = 8, "dense projections";
-    GROUPS = 9, "groups of inputs";
-    LISTS = 10, "lists of kept features";
-    LOGARITHM = 11, "logarithms of inputs";
+    DENSE = 9, "dense projections";
+    GROUPS = 10, "groups of inputs";
+    LISTS = 11, "lists of kept features";
+    LOGARITHM = 12, "logarithms of inputs";
     /// Or a gain for each.
-    MAPS = 12, "an input map for each input";
-    BITS_2 = 13, "weights of 2 bits";
-    BITS_3 = 14, "weights of 3 bits";
-    BITS_4 = 15, "weights of 4 bits";
-    BITS_8 = 16, "weights of 8 bits";
-    BITS_16 = 17, "weights of 16 bits";
+    MAPS = 13, "an input map for each input";
+    BITS_2 = 14, "weights of 2 bits";
+    BITS_3 = 15, "weights of 3 bits";
+    BITS_4 = 16, "weights of 4 bits";
+    BITS_8 = 17, "weights of 8 bits";
+    BITS_16 = 18, "weights of 16 bits";
     /// In self tests.
-    GOLDEN_ROWS = 18, "golden rows";
+    GOLDEN_ROWS = 19, "golden rows";
     /// In self tests.
-    FEATURES = 19, "models without outputs";
+    FEATURES = 20, "models without outputs";
 }
 
 impl Needs {

@@ -55,6 +55,8 @@ pub fn kinds() -> Vec<(Family, Law, bool)> {
     for transform in [8, 16, 32, 64] {
         kinds.push((Family::Conv(Conv { transform, ..image }), Hadamard, false));
     }
+    kinds.push((Family::Fern { depth: 3 }, Gaussian, false));
+    kinds.push((Family::Fern { depth: 2 }, Uniform, false));
     kinds
 }
 
@@ -164,6 +166,9 @@ fn bank_of(inputs: u16, kinds: Vec<(Family, Law, bool)>) -> impl Strategy<Value 
                     let (family, features) = match family {
                         Family::Bin { .. } => {
                             (Family::Bin { slot_bits }, features.min(4096 >> slot_bits))
+                        }
+                        Family::Fern { .. } => {
+                            (Family::Fern { depth: 1 + slot_bits % 4 }, features)
                         }
                         Family::Maxout { shared: 0, .. } => (
                             Family::Maxout { pool, shared: 0 },

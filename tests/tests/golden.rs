@@ -69,7 +69,7 @@ fn the_core_gives_the_features_and_codes_of_models_without_outputs() {
         assert_eq!(model.outputs(), 0);
         families.extend(model.banks().map(|bank| bank.family.name()));
     }
-    assert_eq!(families.len(), 7);
+    assert_eq!(families.len(), 8);
 }
 
 /// The files are the reference's, not merely what the core once computed.
@@ -115,7 +115,7 @@ fn kind(family: Family, law: Law, grouped: bool) -> Kind {
 /// Kinds whose features meet the weights in a way of their own, of which every width is
 /// there.
 fn in_every_width((family, law, _, grouped): Kind) -> bool {
-    let one_feature = family == "bin" && !grouped;
+    let one_feature = matches!((family, law), ("bin" | "fern", "gamma2" | "gaussian")) && !grouped;
     family == "linear" || one_feature || (family, law) == ("fourier", "hadamard")
 }
 

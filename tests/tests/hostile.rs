@@ -316,7 +316,7 @@ fn refusals_name_field_and_offset() {
     assert_eq!(refusal(&blob, 5, &[6]), bad("flags", 5));
     assert_eq!(refusal(&blob, 5, &[8]), bad("flags", 5));
     assert_eq!(refusal(&blob, 6, &[0, 0]), bad("inputs", 6));
-    assert_eq!(refusal(&blob, bank, &[0x17]), bad("bank family", bank));
+    assert_eq!(refusal(&blob, bank, &[0x18]), bad("bank family", bank));
     // Uniform, of which projections are none; one that no law has.
     assert_eq!(refusal(&blob, bank, &[0x51]), bad("bank law", bank));
     assert_eq!(refusal(&blob, bank, &[0x71]), bad("bank law", bank));
@@ -349,6 +349,13 @@ fn refusals_of_parameters_groups_and_sections_name_field_and_offset() {
     let at = bank_at(&bin) + 6;
     assert_eq!(refusal(&bin, at, &[0]), bad("bin slot bits", at));
     assert_eq!(refusal(&bin, at, &[13]), bad("bin slot bits", at));
+    let fern = golden("fern-gaussian-3-w4");
+    let bank = bank_at(&fern);
+    assert_eq!(refusal(&fern, bank + 6, &[0]), bad("fern depth", bank + 6));
+    assert_eq!(refusal(&fern, bank + 6, &[5]), bad("fern depth", bank + 6));
+    // Ferns have no groups, and no thresholds of the law sign.
+    assert_eq!(refusal(&fern, bank, &[0x37]), bad("bank law", bank));
+    assert_eq!(refusal(&fern, bank + 1, &[0x10]), bad("bank law", bank));
     let maxout = golden("maxout-sign-w");
     let at = bank_at(&maxout) + 6;
     assert_eq!(refusal(&maxout, at, &[0]), bad("maxout pool", at));

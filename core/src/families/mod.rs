@@ -6,6 +6,7 @@
 mod bin;
 mod conv;
 pub(crate) mod dense;
+mod fern;
 mod fourier;
 pub(crate) mod hadamard;
 mod linear;
@@ -67,6 +68,9 @@ fn generate_in_runs<P: Profile, const N: usize>(
         }
         Family::Conv(conv) if serves::<P>(Needs::CONV) => {
             conv::generate::<P, N>(bank, conv, q, block, wide, sink);
+        }
+        Family::Fern { depth } if serves::<P>(Needs::FERN) => {
+            fern::generate::<P>(bank, depth, q, sink);
         }
         _ => {}
     }

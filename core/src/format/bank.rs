@@ -19,7 +19,7 @@ pub struct Bank<'a> {
     pub family: Family,
     /// Its law; [`Law::None`] when [`Bank::groups`] have laws of their own.
     pub law: Law,
-    /// Features (grids, for the family `bin`); where there is a list, the kept ones.
+    /// Features (grids or ferns, for `bin` and `fern`); where there is a list, the kept ones.
     pub features: u16,
     /// What the bank's integers are multiplied by; see `docs/format.md` for its
     /// meaning in each family.
@@ -87,6 +87,12 @@ impl<'a> Bank<'a> {
                 let whole = conv.filters(features) * conv.cells() as u32 == features as u32;
                 cursor.expect(whole || listed, Field::BankFeatures, at + 2);
                 Family::Conv(conv)
+            }
+            7 => {
+                let depth = cursor.byte(Field::FernDepth);
+                let allowed = depth >= 1 && depth <= 4;
+                cursor.expect(allowed, Field::FernDepth, parameters);
+                Family::Fern { depth: if allowed { depth } else { 1 } }
             }
             code => {
                 cursor.expect(code == 0, Field::BankFamily, at);
@@ -208,8 +214,8 @@ impl<'a> Bank<'a> {
         self.list.bytes()
     }
 
-    /// The indices of the bank's features (grids, for `bin`), rising: those of its
-    /// list, or all.
+    /// The indices of the bank's features (grids for `bin`, ferns for `fern`), rising: those
+    /// of its list, or all.
     pub fn indices(&self) -> impl Iterator<Item = usize> + use<'a> {
         self.indices_of::<Any>()
     }
@@ -220,12 +226,13 @@ impl<'a> Bank<'a> {
         Indices::new(self.list, self.features)
     }
 
-    /// Features that the head has weights for: grids × slots for `bin`.
+    /// Features that the head has weights for: grids × slots for `bin`, ferns × leaves for
+    /// `fern`.
     #[must_use]
     pub const fn columns(&self) -> u32 {
-        match self.family {
-            Family::Bin { slot_bits } => (self.features as u32) << (slot_bits & 15),
-            _ => self.features as u32,
+        match self.family.slot_bits() {
+            Some(slot_bits) => (self.features as u32) << (slot_bits & 15),
+            None => self.features as u32,
         }
     }
 
@@ -239,7 +246,7 @@ impl<'a> Bank<'a> {
     #[must_use]
     pub const fn codes(&self) -> u16 {
         match self.family {
-            Family::Maxout { .. } | Family::Bin { .. } => self.features,
+            Family::Maxout { .. } | Family::Bin { .. } | Family::Fern { .. } => self.features,
             _ => 0,
         }
     }

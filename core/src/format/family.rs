@@ -31,6 +31,11 @@ pub enum Family {
     /// Filters from a Hadamard transform of a window that slides over an image or a series,
     /// pooled.
     Conv(Conv),
+    /// Comparisons of single inputs, whose bits together choose a weight.
+    Fern {
+        /// Comparisons, 1 to 4: a fern has 2^depth weights.
+        depth: u8,
+    },
 }
 
 impl Family {
@@ -45,6 +50,7 @@ impl Family {
             Self::Maxout { .. } => "maxout",
             Self::Sigmoid => "sigmoid",
             Self::Conv(_) => "conv",
+            Self::Fern { .. } => "fern",
         }
     }
 
@@ -59,6 +65,16 @@ impl Family {
             Self::Maxout { .. } => 4,
             Self::Sigmoid => 5,
             Self::Conv(_) => 6,
+            Self::Fern { .. } => 7,
+        }
+    }
+
+    /// Where each feature is one of 2^n columns, which are 0 but for one: n.
+    #[must_use]
+    pub const fn slot_bits(self) -> Option<u8> {
+        match self {
+            Self::Bin { slot_bits: bits } | Self::Fern { depth: bits } => Some(bits),
+            _ => None,
         }
     }
 }
@@ -69,8 +85,8 @@ impl Family {
 pub enum Law {
     /// No draw: the linear family, or a group of inputs that is left out.
     None = 0,
-    /// The normal distribution: of projection weights (the Gaussian kernel), or of stump
-    /// thresholds.
+    /// The normal distribution: of projection weights (the Gaussian kernel), or of the
+    /// thresholds of stumps and ferns.
     Gaussian = 1,
     /// Projection weights from the Cauchy distribution: the Laplacian kernel.
     Cauchy = 2,
@@ -78,7 +94,7 @@ pub enum Law {
     Sign = 3,
     /// Random signs, then a fast Walsh-Hadamard transform.
     Hadamard = 4,
-    /// Stump thresholds from the uniform distribution.
+    /// Thresholds of stumps and ferns from the uniform distribution.
     Uniform = 5,
     /// Grid pitches from the Gamma(2) distribution: the Laplacian kernel.
     Gamma2 = 6,
@@ -129,6 +145,7 @@ impl Law {
             Family::Bin { .. } => (0b100_0000, 0b100_0001),
             Family::Maxout { .. } | Family::Sigmoid => (0b1_1010, 0),
             Family::Conv(_) => (0b1_0000, 0),
+            Family::Fern { .. } => (0b10_0010, 0),
         };
         let laws = if grouped { in_group } else { alone };
         laws >> self.code() & 1 != 0

@@ -13,6 +13,8 @@ pub const MAX_WORK: u32 = 1 << 28;
 const DENSE: u64 = 4;
 /// What an input of a grid counts as, with its part of a draw and of a hash.
 const BIN: u64 = 16;
+/// What a fern counts as, with its draw.
+const FERN: u64 = 16;
 
 /// What a bank adds to the work. `last`: the last index of its features.
 pub(crate) const fn of_bank(bank: &Bank<'_>, last: u32, inputs: u16, outputs: u8) -> u64 {
@@ -25,6 +27,7 @@ pub(crate) const fn of_bank(bank: &Bank<'_>, last: u32, inputs: u16, outputs: u8
         Family::Stump => times(features, 1 + bank.group_count()),
         Family::Fourier => DENSE * times(features, inputs as u32 + bank.group_count()),
         Family::Bin { .. } => BIN * times(features, inputs as u32 + bank.group_count()),
+        Family::Fern { .. } => FERN * features as u64,
         Family::Sigmoid => of_pools(bank, 1, 0, last, inputs),
         Family::Maxout { pool, shared } => of_pools(bank, pool, shared, last, inputs),
         Family::Conv(conv) => {

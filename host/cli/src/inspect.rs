@@ -125,6 +125,7 @@ fn detailed(model: &Model<'_>, self_test: &str) -> Value {
             });
             match bank.family {
                 Family::Bin { slot_bits } => entry["slot_bits"] = json!(slot_bits),
+                Family::Fern { depth } => entry["depth"] = json!(depth),
                 Family::Maxout { pool, shared } => {
                     entry["pool"] = json!(pool);
                     entry["shared_pool"] = json!(shared);
@@ -205,6 +206,7 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
             Family::Bin { slot_bits } => {
                 format!(", {} grids of 2^{slot_bits} slots", bank.features)
             }
+            Family::Fern { depth } => format!(", {} ferns of {depth} comparisons", bank.features),
             Family::Maxout { pool, shared: 0 } => format!(", pools of {pool}"),
             Family::Maxout { pool, shared } => format!(", pools of {pool} out of {shared} shared"),
             Family::Conv(conv) => format!(

@@ -16,7 +16,7 @@ pub struct BankSpec {
     pub family: Family,
     /// Law of all inputs; [`Law::None`] with `groups`.
     pub law: Law,
-    /// Features, or grids of the family `bin`.
+    /// Features; grids of the family `bin`, ferns of `fern`.
     pub features: u16,
     /// Scale of the bank; 1 with `groups`.
     pub scale: Scale,
@@ -89,14 +89,11 @@ impl Blocks {
     }
 }
 
-/// Columns of a bank with so many features: a grid of bins has one for each
-/// slot.
+/// Columns of a bank with so many features: a grid of bins has one for each slot, a fern one
+/// for each leaf.
 #[must_use]
 pub fn columns(family: Family, features: u16) -> usize {
-    match family {
-        Family::Bin { slot_bits } => usize::from(features) << slot_bits,
-        _ => usize::from(features),
-    }
+    usize::from(features) << family.slot_bits().unwrap_or(0)
 }
 
 /// The most features up to `count` that a bank without a list can have, at least one:
@@ -365,7 +362,7 @@ fn push_bank(blob: &mut Vec<u8>, bank: &BankSpec, width: u8, more: bool) -> Resu
     blob.extend(bank.features.to_le_bytes());
     blob.extend([bank.scale.mult, bank.scale.shift]);
     match bank.family {
-        Family::Bin { slot_bits } => blob.push(slot_bits),
+        Family::Bin { slot_bits: bits } | Family::Fern { depth: bits } => blob.push(bits),
         Family::Maxout { pool, shared } => {
             blob.push(pool);
             blob.extend(shared.to_le_bytes());

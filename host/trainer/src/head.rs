@@ -59,13 +59,13 @@ pub fn assemble(spec: &ModelSpec, width: Width, outputs: &[RoundedOutput]) -> He
                 output.codes[start..start + bank.columns()].iter().map(code).collect();
             start += bank.columns();
             let magnitude = |&code: &u32| f64::from(width.value(code).unsigned_abs());
-            let active: f64 = match bank.family {
+            let active: f64 = match bank.family.slot_bits() {
                 // One column of a grid is on: the largest weight bounds it.
-                Family::Bin { slot_bits } => codes
+                Some(slot_bits) => codes
                     .chunks(1 << slot_bits)
                     .map(|grid| grid.iter().map(magnitude).fold(0.0, f64::max))
                     .sum(),
-                _ => codes.iter().map(magnitude).sum(),
+                None => codes.iter().map(magnitude).sum(),
             };
             reach += active * largest_feature(bank.family) * f64::from(multiplier);
             weights[index].codes.push(codes);

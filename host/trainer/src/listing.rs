@@ -36,7 +36,7 @@ pub fn parts(model: &Model<'_>) -> Vec<Segment> {
     ];
     for bank in model.banks() {
         let parameters = match bank.family {
-            Family::Bin { .. } => 1,
+            Family::Bin { .. } | Family::Fern { .. } => 1,
             Family::Maxout { .. } => 3,
             Family::Conv(_) => Conv::BYTES,
             _ => 0,

@@ -26,10 +26,10 @@ pub struct BankPlan {
     pub family: Family,
     /// Law of the random draws.
     pub law: Law,
-    /// Features; grids for bins.
+    /// Features; grids for bins, ferns.
     pub features: u16,
     /// How fast features vary, relative to how far the data spread: at 1 two
-    /// typical rows have a kernel of 1/e. Larger is wigglier. For stumps, how
+    /// typical rows have a kernel of 1/e. Larger is wigglier. For stumps and ferns, how
     /// far thresholds spread, in standard deviations (normal) or in the largest
     /// input (uniform). For convolutions, the standard deviation of a filter's sum, in
     /// radians. Without meaning for maxout and linear.
@@ -83,7 +83,7 @@ impl BankPlan {
         match self.family {
             Family::Linear => 1.0,
             Family::Fourier | Family::Conv(_) => self.width(law, spread) * PHASE / (unit * one),
-            Family::Stump => match law {
+            Family::Stump | Family::Fern { .. } => match law {
                 Law::Uniform => self.frequency * spread.largest * unit / one,
                 _ => self.frequency * unit / one,
             },

@@ -16,7 +16,7 @@ struct Example {
     write: fn(&mut String, &Bank, &[i64]) -> Result<(), Error>,
 }
 
-const EXAMPLES: [Example; 11] = [
+const EXAMPLES: [Example; 12] = [
     Example { name: "linear", bank: &[0x00, 0, 3, 0, 1, 0], q: &[1000, -3, -32767], write: linear },
     Example {
         name: "fourier gaussian",
@@ -74,6 +74,12 @@ const EXAMPLES: [Example; 11] = [
         bank: &[0x46, 0, 4, 0, 5, 1, 3, 1, 3, 0x11, 1],
         q: &[1000, -2000, 3001, 4000, -5000, 6000, 777, -8, 90, 1234, -2345, 3456],
         write: convolution,
+    },
+    Example {
+        name: "fern",
+        bank: &[0x17, 0x40, 2, 0, 21, 0, 3, 1, 1, 0, 0x33],
+        q: &[1000, -2000, 3001, -1, 500],
+        write: ferns,
     },
 ];
 
@@ -178,6 +184,25 @@ fn stumps(text: &mut String, bank: &Bank, q: &[i64]) -> Result<(), Error> {
     for &k in &bank.indices {
         let (input, byte, threshold) = stump(bank, SEED, k, q.len());
         writeln!(text, "k = {k}: input {input}, byte {byte}, wrap(v) {threshold}")?;
+    }
+    Ok(())
+}
+
+fn ferns(text: &mut String, bank: &Bank, q: &[i64]) -> Result<(), Error> {
+    let Family::Fern { depth } = bank.family else { return Err(Error) };
+    let choices = choices_stream(bank, SEED);
+    for (&k, code) in bank.indices.iter().zip(bank_codes(bank, SEED, q)) {
+        writeln!(text, "fern {k}: draw {:016x}", choices.draw(k))?;
+        for j in 0..depth as usize {
+            let Comparison { input, byte, threshold } = comparison(bank, SEED, k, j, q.len());
+            let bit = code >> j & 1;
+            let word = choices.word(k, j);
+            writeln!(
+                text,
+                "  u {word}: input {input}, q {}, byte {byte}, wrap(v) {threshold}: bit {bit}",
+                q[input]
+            )?;
+        }
     }
     Ok(())
 }

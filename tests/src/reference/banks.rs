@@ -29,6 +29,11 @@ pub enum Family {
     Sigmoid,
     /// Family 6.
     Conv(Conv),
+    /// Family 7.
+    Fern {
+        /// Comparisons, D.
+        depth: u32,
+    },
 }
 
 /// What a convolution slides over, and how.
@@ -239,6 +244,7 @@ fn laws(family: Family) -> (&'static [Law], &'static [Law], u8) {
         Family::Bin { .. } => (&[Gamma2], &[None, Gamma2], 16),
         Family::Maxout { .. } | Family::Sigmoid => (&[Gaussian, Sign, Hadamard], &[], 31),
         Family::Conv(_) => (&[Hadamard], &[], 16),
+        Family::Fern { .. } => (&[Gaussian, Uniform], &[], 16),
     }
 }
 
@@ -275,6 +281,11 @@ fn bank(
         }
         5 => Family::Sigmoid,
         6 => Family::Conv(conv(reader, inputs)?),
+        7 => {
+            let depth = u32::from(reader.u8()?);
+            check((1..=4).contains(&depth), "depth")?;
+            Family::Fern { depth }
+        }
         other => return Err(format!("family {other}")),
     };
     let (bank_laws, group_laws, largest_shift) = laws(family);
@@ -309,7 +320,7 @@ fn bank(
         check(features % conv.cells() == 0, "conv: whole filters")?;
     }
     let columns = match family {
-        Family::Bin { slot_bits } => features << slot_bits,
+        Family::Bin { slot_bits: bits } | Family::Fern { depth: bits } => features << bits,
         _ => features,
     };
     let bits = [2, 3, 4, 8, 16][usize::from(options & 7)];

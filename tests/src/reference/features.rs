@@ -184,6 +184,47 @@ pub fn bin_hash(bank: &Bank, seed: u64, k: usize, q: &[i64]) -> u64 {
     hash
 }
 
+/// A comparison of a fern.
+pub struct Comparison {
+    /// Which input.
+    pub input: usize,
+    /// Which entry of the law's table its threshold is.
+    pub byte: usize,
+    /// What the input is above for a bit that is set.
+    pub threshold: i64,
+}
+
+/// Comparison `j` of fern `k` over `d` inputs.
+pub fn comparison(bank: &Bank, seed: u64, k: usize, j: usize, d: usize) -> Comparison {
+    let p = usize::from(choices_stream(bank, seed).word(k, j)) * d;
+    let (input, byte) = (p / 65_536, p / 256 % 256);
+    let group = &bank.groups[0];
+    let v = match group.law {
+        Law::Gaussian => NORMAL[byte],
+        Law::Uniform => 2 * byte as i64 - 255,
+        law => unreachable!("{law:?} draws no thresholds"),
+    };
+    Comparison { input, byte, threshold: group.scale.wrap(v) }
+}
+
+fn fern_codes(bank: &Bank, depth: u32, seed: u64, q: &[i64]) -> Vec<u16> {
+    let bit = |k: usize, j: usize| {
+        let comparison = comparison(bank, seed, k, j, q.len());
+        u16::from(q[comparison.input] > comparison.threshold) << j
+    };
+    let code = |&k: &usize| (0..depth as usize).map(|j| bit(k, j)).sum();
+    bank.indices.iter().map(code).collect()
+}
+
+/// Columns of which one in each run of 2^bits is 127.
+fn one_hot(bank: &Bank, bits: u32, codes: Vec<u16>) -> Vec<i64> {
+    let mut columns = vec![0; bank.columns];
+    for (k, code) in codes.into_iter().enumerate() {
+        columns[(k << bits) + usize::from(code)] = 127;
+    }
+    columns
+}
+
 fn bin_slots(bank: &Bank, slot_bits: u32, seed: u64, q: &[i64]) -> Vec<u16> {
     let slot = |&k: &usize| (bin_hash(bank, seed, k, q) >> (64 - slot_bits)) as u16;
     bank.indices.iter().map(slot).collect()
@@ -226,13 +267,8 @@ pub fn bank_features(bank: &Bank, seed: u64, q: &[i64]) -> Vec<i64> {
         Family::Linear => bank.indices.iter().map(|&k| 2 * q[k].div_euclid(2)).collect(),
         Family::Fourier => fourier(bank, seed, q),
         Family::Stump => stumps(bank, seed, q),
-        Family::Bin { slot_bits } => {
-            let mut columns = vec![0; bank.columns];
-            for (k, slot) in bin_slots(bank, slot_bits, seed, q).into_iter().enumerate() {
-                columns[(k << slot_bits) + usize::from(slot)] = 127;
-            }
-            columns
-        }
+        Family::Bin { slot_bits } => one_hot(bank, slot_bits, bin_slots(bank, slot_bits, seed, q)),
+        Family::Fern { depth } => one_hot(bank, depth, fern_codes(bank, depth, seed, q)),
         Family::Maxout { pool, shared } => maxout_members(bank, pool, shared, seed, q)
             .iter()
             .map(|members| {
@@ -245,11 +281,12 @@ pub fn bank_features(bank: &Bank, seed: u64, q: &[i64]) -> Vec<i64> {
     }
 }
 
-/// The codes of a bank: slots, or which projection is the maximum.
+/// The codes of a bank: slots, bits of comparisons, or which projection is the maximum.
 #[must_use]
 pub fn bank_codes(bank: &Bank, seed: u64, q: &[i64]) -> Vec<u16> {
     match bank.family {
         Family::Bin { slot_bits } => bin_slots(bank, slot_bits, seed, q),
+        Family::Fern { depth } => fern_codes(bank, depth, seed, q),
         Family::Maxout { pool, shared } => maxout_members(bank, pool, shared, seed, q)
             .iter()
             .map(|members| {

@@ -48,9 +48,11 @@ impl Reference {
             bytes.extend(self.scores_of(&q).iter().flat_map(|score| score.to_le_bytes()));
             if self.outputs == 0 {
                 for bank in &self.banks {
-                    if let Family::Bin { slot_bits } = bank.family {
-                        for (grid, slot) in bank_codes(bank, self.seed, &q).iter().enumerate() {
-                            let column = (grid << slot_bits) as u32 + u32::from(*slot);
+                    if let Family::Bin { slot_bits: bits } | Family::Fern { depth: bits } =
+                        bank.family
+                    {
+                        for (k, code) in bank_codes(bank, self.seed, &q).iter().enumerate() {
+                            let column = (k << bits) as u32 + u32::from(*code);
                             bytes.extend(column.to_le_bytes());
                         }
                     } else {

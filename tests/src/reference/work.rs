@@ -29,6 +29,8 @@ impl Reference {
 const DENSE: u64 = 4;
 /// What an input of a grid counts as, with its part of a draw and of a hash.
 const BIN: u64 = 16;
+/// What a fern counts as, with its draw.
+const FERN: u64 = 16;
 
 /// The work of a bank's features without those of its list and of the head.
 fn features(bank: &Bank, d: u64) -> u64 {
@@ -49,6 +51,7 @@ fn features(bank: &Bank, d: u64) -> u64 {
         Family::Fourier => DENSE * k * (d + groups),
         Family::Bin { .. } => BIN * k * (d + groups),
         Family::Stump => k * (1 + groups),
+        Family::Fern { .. } => FERN * k,
         Family::Maxout { pool, shared: 0 } => own(pool as u64),
         Family::Maxout { pool, shared } => {
             let (q, shared) = (pool as u64, shared as u64);

@@ -6,6 +6,7 @@ use koan_tests::random::Random;
 use koan_trainer::blob::{BankSpec, MapSpec, ModelSpec};
 use koan_trainer::nearest;
 
+use crate::ferns;
 use crate::parts::{Kind, bank, blob_of, kept, kind_name};
 use crate::shapes::{IMAGE, kind};
 
@@ -51,6 +52,11 @@ pub fn models() -> Vec<FeatureMap> {
     let lists = banks.iter().map(|bank| kept(bank.clone(), 5, INPUTS, &mut random)).collect();
     models.push(("all".to_owned(), banks));
     models.push(("all-kept".to_owned(), lists));
+    let fern = ferns::kind(3, Law::Gaussian);
+    let ferns = bank(fern, INPUTS, 10);
+    let list = kept(ferns.clone(), 900, INPUTS, &mut random);
+    models.push((kind_name(fern), vec![ferns]));
+    models.push((format!("kept-{}", kind_name(fern)), vec![list]));
     let numbered = models.into_iter().enumerate();
     numbered.map(|(number, (name, banks))| feature_map(name, number as u64, banks)).collect()
 }

@@ -9,6 +9,7 @@
 
 mod edges;
 mod feature_maps;
+mod ferns;
 mod lists;
 mod maps;
 mod parts;
@@ -32,6 +33,7 @@ fn every_model() -> Vec<Golden> {
     models.extend(usual::with_gains(models.len()));
     models.extend(edges::models());
     models.extend(maps::models());
+    models.extend(ferns::models());
     models
 }
 

@@ -16,6 +16,11 @@ pub type Kind = (Family, Law, bool);
 /// q = x: the map of rows that choose their inputs themselves.
 pub const SAME: InputMap = InputMap { offset: 0, shift: 8, log: false, mult: 128 };
 
+/// Whether the models of a family are made in a file of their own.
+pub fn of_its_own(family: Family) -> bool {
+    matches!(family, Family::Conv(_) | Family::Fern { .. })
+}
+
 /// A scale that leaves the features of usual rows (|q| about 10,000) unsaturated.
 fn scale(family: Family, law: Law) -> Scale {
     let (mult, shift) = match (family, law) {
@@ -23,8 +28,8 @@ fn scale(family: Family, law: Law) -> Scale {
         (Family::Fourier, Law::Gaussian) => (201, 13),
         (Family::Fourier, Law::Cauchy) => (77, 14),
         (Family::Fourier, _) => (93, 7),
-        (Family::Stump, Law::Gaussian) => (113, 0),
-        (Family::Stump, _) => (251, 2),
+        (Family::Stump | Family::Fern { .. }, Law::Gaussian) => (113, 0),
+        (Family::Stump | Family::Fern { .. }, _) => (251, 2),
         (Family::Bin { .. }, _) => (11, 8),
         (Family::Maxout { .. }, Law::Gaussian) => (177, 22),
         (Family::Maxout { .. }, _) => (91, 16),

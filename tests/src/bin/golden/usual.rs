@@ -8,7 +8,7 @@ use koan_tests::random::Random;
 use koan_trainer::blob::{BankSpec, MapSpec, ModelSpec};
 use koan_trainer::nearest;
 
-use crate::parts::{bank, golden, head, inputs_of, kind_name, rows, small};
+use crate::parts::{bank, golden, head, inputs_of, kind_name, of_its_own, rows, small};
 
 /// As large as a recogniser of digits: 8 × 8 pixels, 512 features, 10 classes.
 fn digits() -> Golden {
@@ -53,12 +53,12 @@ fn variants(k: usize, all: bool) -> Vec<(Width, usize)> {
     variants
 }
 
-/// Models of one bank of every kind but convolutions, and of several banks. Those whose
+/// Models of one bank of every kind but convolutions and ferns, and of several banks. Those whose
 /// features meet the weights in ways of their own come in every width: 16 bits, 8 bits, one
 /// feature of each grid, and banks whose sums are added.
 pub fn models() -> Vec<Golden> {
     let mut models = vec![digits()];
-    let kinds = kinds().into_iter().filter(|kind| !matches!(kind.0, Family::Conv(_)));
+    let kinds = kinds().into_iter().filter(|kind| !of_its_own(kind.0));
     let mut kinds: Vec<_> = kinds.map(|kind| vec![kind]).collect();
     let fourier = (Family::Fourier, Law::Gaussian, false);
     let maxout = (Family::Maxout { pool: 2, shared: 0 }, Law::Sign, false);
