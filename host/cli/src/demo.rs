@@ -53,6 +53,7 @@ pub fn run(arguments: &Demo) -> Result<()> {
             families: vec![family],
             features: match family {
                 FamilyName::Bin => vec![16],
+                FamilyName::Fern => vec![128],
                 _ => vec![1024],
             },
             slot_bits: 6,

@@ -54,6 +54,8 @@ pub mod evaluate;
 #[doc(hidden)]
 pub mod features;
 #[doc(hidden)]
+pub mod ferns;
+#[doc(hidden)]
 pub mod fit;
 #[doc(hidden)]
 pub mod head;

@@ -23,19 +23,22 @@ pub enum FamilyName {
     Sigmoid,
     /// filters of signs over an image or a series, pooled
     Conv,
+    /// small trees from a few comparisons of inputs, chosen from a large pool
+    Fern,
     /// the inputs themselves
     Linear,
 }
 
 impl FamilyName {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Fourier,
         Self::Stump,
         Self::Bin,
         Self::Maxout,
         Self::Sigmoid,
         Self::Conv,
+        Self::Fern,
         Self::Linear,
     ];
 
@@ -49,6 +52,7 @@ impl FamilyName {
             Self::Maxout => "maxout",
             Self::Sigmoid => "sigmoid",
             Self::Conv => "conv",
+            Self::Fern => "fern",
             Self::Linear => "linear",
         }
     }
@@ -171,11 +175,12 @@ pub struct TrainOptions {
     pub families: Vec<FamilyName>,
     /// Law of the draws; chosen by family and number of inputs if not given.
     pub projection: Option<Law>,
-    /// Features of each bank (grids for bins); the last one stands for the
+    /// Features of each bank (grids for bins, ferns); the last one stands for the
     /// banks that follow. Chosen by family if empty.
     pub features: Vec<u16>,
-    /// Features of each bank that the best K are chosen from, by backward
-    /// elimination; if not given, the first K are taken.
+    /// Features of each bank that the best K are chosen from: by backward
+    /// elimination, ferns by boosting. If not given, the first K are taken, of ferns the
+    /// best of [`POOL`](crate::ferns::POOL).
     pub candidates: Option<u16>,
     /// Bits of a weight: 2, 3, 4, 8 or 16. If not given, 4 for classes, which
     /// only need the right score to be highest, and 8 for numbers.
@@ -204,6 +209,8 @@ pub struct TrainOptions {
     pub shared: u16,
     /// Bin: cells of a grid are 2^slot_bits.
     pub slot_bits: u8,
+    /// Fern: comparisons of a fern, 1 to 4.
+    pub depth: u8,
     /// Conv: shape, kernel and pooling.
     pub conv: ConvOptions,
     /// Groups of inputs with laws and frequencies of their own (a product of
@@ -239,6 +246,7 @@ impl Default for TrainOptions {
             pool: 4,
             shared: 0,
             slot_bits: 8,
+            depth: 3,
             conv: ConvOptions::default(),
             groups: Vec::new(),
             linear: false,
@@ -316,6 +324,10 @@ impl TrainOptions {
                 format!("a frequency of {bad} is not in (0, 1e6]"),
             ));
         }
+        if !(1..=4).contains(&self.depth) {
+            let message = format!("ferns have 1 to 4 comparisons, not {}", self.depth);
+            return Err(Error::parameter("depth", message));
+        }
         if let Some(bad) = self.lambda.filter(|&lambda| lambda != 0.0 && !sensible(lambda)) {
             return Err(Error::parameter(
                 "lambda",
@@ -353,6 +365,7 @@ impl TrainOptions {
                 let conv = self.conv.family(schema)?;
                 (Family::Conv(conv), Law::Hadamard, 64 * conv.cells())
             }
+            FamilyName::Fern => (Family::Fern { depth: self.depth }, Law::Gaussian, 64),
             FamilyName::Linear => (Family::Linear, Law::None, inputs as u16),
         };
         let law = self.projection.unwrap_or(usual);

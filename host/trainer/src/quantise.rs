@@ -35,12 +35,12 @@ impl Levels {
     pub fn weight(self, u: u32) -> f64 {
         f64::from(self.width.value(u)) * self.step
     }
+}
 
-    /// The largest magnitude over the step.
-    fn reach(width: Width) -> f64 {
-        let half = f64::from(1u32 << (width.bits - 1));
-        if width.odd { 2.0 * half - 1.0 } else { (2.0 * half - 2.0).max(2.0) }
-    }
+/// The largest magnitude of levels over their step.
+pub(crate) fn reach(width: Width) -> f64 {
+    let half = f64::from(1u32 << (width.bits - 1));
+    if width.odd { 2.0 * half - 1.0 } else { (2.0 * half - 2.0).max(2.0) }
 }
 
 /// How weights are rounded.
@@ -128,7 +128,7 @@ pub(crate) fn steps(weights: &[f64], banks: &[(usize, Width)], reach: f64) -> Ve
             start += columns;
             let largest = mine.iter().fold(0.0f64, |a, w| a.max(w.abs()));
             let largest = if largest > 0.0 { largest } else { 1.0 };
-            Levels { width, step: largest * reach / Levels::reach(width) }
+            Levels { width, step: largest * reach / self::reach(width) }
         })
         .collect()
 }

@@ -168,6 +168,8 @@ fn small(bank: &BankPlan, most: u16) -> BankPlan {
         Family::Linear => bank.features,
         // Kept features need not make up whole filters.
         _ if bank.kept.is_some() => bank.features.min(most),
+        // The first ferns stand for those that will be chosen.
+        Family::Fern { depth } => bank.features.min(most >> depth),
         family => whole(family, bank.features.min(most)),
     };
     let kept = bank.kept.as_ref().map(|kept| kept[..usize::from(features)].to_vec());
@@ -269,7 +271,10 @@ impl Chooser<'_> {
         // their own.
         let cares = banks.iter().all(|bank| {
             bank.groups.is_empty()
-                && !matches!(bank.family, Family::Stump | Family::Linear | Family::Conv(_))
+                && !matches!(
+                    bank.family,
+                    Family::Stump | Family::Fern { .. } | Family::Linear | Family::Conv(_)
+                )
         });
         let affordable = self.map_share(banks) < 1.0 && self.problem.table.inputs > 1;
         self.options.relevance.unwrap_or(cares && affordable)
@@ -466,7 +471,9 @@ impl Chooser<'_> {
         if self.options.frequency.is_some() || !tuned {
             return vec![1.0];
         }
-        if banks.iter().all(|bank| matches!(bank.family, Family::Stump)) {
+        let thresholds =
+            |bank: &BankPlan| matches!(bank.family, Family::Stump | Family::Fern { .. });
+        if banks.iter().all(thresholds) {
             return vec![0.5, 0.7, 1.0, 1.4];
         }
         if banks.iter().all(|bank| matches!(bank.family, Family::Bin { .. })) {

@@ -8,6 +8,7 @@ use crate::anomaly::{detect, detector};
 use crate::baseline::Baselines;
 use crate::blob::{HeadSpec, ModelSpec};
 use crate::evaluate::{Evaluation, evaluate, of_scores};
+use crate::ferns;
 use crate::fit::{Fitted, Judging, fit_dense, fit_loss, fit_parts, fit_sparse};
 use crate::plan::BankPlan;
 use crate::problem::Problem;
@@ -126,6 +127,13 @@ pub(crate) fn fit_head(
     progress: &Progress,
 ) -> Result<Fitted, Error> {
     let ridge = options.loss == Loss::Squared && options.box_c.is_none();
+    let box_or_hinge = options.box_c.is_some() || options.loss == Loss::Hinge;
+    if ferns::is_alone(spec) && !box_or_hinge {
+        return ferns::fit_ferns(problem, spec, options, judging, progress);
+    }
+    if ferns::is_open(spec) {
+        return fit_with_ferns(problem, spec, options, judging, progress);
+    }
     if ridge && let Some(fitted) = fit_parts(problem, spec, options, progress)? {
         return Ok(fitted);
     }
@@ -138,6 +146,20 @@ pub(crate) fn fit_head(
         Some(slot_bits) => fit_sparse(problem, spec, slot_bits, options, progress),
         None => fit_dense(problem, spec, options, progress),
     }
+}
+
+/// Fits a head to ferns beside other features, or by another loss: the ferns are chosen first,
+/// by themselves.
+fn fit_with_ferns(
+    problem: &Problem<'_>,
+    spec: &ModelSpec,
+    options: &TrainOptions,
+    judging: Judging,
+    progress: &Progress,
+) -> Result<Fitted, Error> {
+    let spec = ferns::grown(problem, spec, options, progress)?;
+    let options = TrainOptions { candidates: None, ..options.clone() };
+    fit_head(problem, &spec, &options, judging, progress)
 }
 
 /// The blob of a fit with one of its heads.

@@ -44,7 +44,7 @@ names!(LawArgument of Law {
     Sign,
     /// random signs and a fast transform
     Hadamard,
-    /// stump thresholds from the uniform law
+    /// thresholds of stumps and ferns from the uniform law
     Uniform,
     /// grid pitches (Laplacian kernel)
     Gamma2,
@@ -63,6 +63,8 @@ names!(FamilyArgument of FamilyName {
     Sigmoid,
     /// filters of signs over an image or a series, pooled
     Conv,
+    /// small trees from a few comparisons of inputs, chosen from a large pool
+    Fern,
     /// the inputs themselves
     Linear,
 });

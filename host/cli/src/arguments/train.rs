@@ -51,18 +51,18 @@ pub struct Train {
     /// Bytes of the model, at most; k is 1024. What is not given below is searched
     /// [default: 2k if nothing below is given]
     #[arg(long, value_name = "BYTES", value_parser = bytes,
-          conflicts_with_all = ["features", "box_c", "groups", "pool", "shared_pool", "slot_bits"],
+          conflicts_with_all = ["features", "box_c", "groups", "pool", "shared_pool", "slot_bits", "depth"],
           help_heading = "Model")]
     pub flash: Option<usize>,
     /// Law of the random draws [default: by family and number of inputs]
     #[arg(long, help_heading = "Model",
           value_parser = choice::<LawArgument, Law>())]
     pub projection: Option<Law>,
-    /// Features of each bank; grids for bins [default: 512, 1024 for anomalies; 50 grids; 64 filters]
+    /// Features of each bank; grids for bins, ferns [default: 512, 1024 for anomalies; 50 grids; 64 filters or ferns]
     #[arg(short = 'k', long, value_name = "K", value_delimiter = ',', help_heading = "Model")]
     pub features: Vec<u16>,
     /// Features of each bank to choose the best K from; the model lists which
-    /// [default: the first K, without a list]
+    /// [default: the first K, without a list; of ferns the best of 4096]
     #[arg(long, value_name = "N", help_heading = "Model",
           value_parser = clap::value_parser!(u16).range(1..))]
     pub candidates: Option<u16>,
@@ -101,6 +101,10 @@ pub struct Train {
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=12),
           help_heading = "Model")]
     pub slot_bits: u8,
+    /// Fern: comparisons; a fern has 2 to this power weights
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=4),
+          help_heading = "Model")]
+    pub depth: u8,
     /// Conv: what a row is, HEIGHTxWIDTHxCHANNELS or LENGTHxCHANNELS [default: as idx
     /// images and windows have it]
     #[arg(long, value_name = "SIZES", help_heading = "Convolution")]
@@ -200,6 +204,7 @@ impl Train {
             pool: self.pool,
             shared: self.shared_pool,
             slot_bits: self.slot_bits,
+            depth: self.depth,
             conv: ConvOptions {
                 shape: self.shape,
                 kernel: self.kernel,

@@ -93,6 +93,9 @@ pub fn train_command(given: &[OsString], options: &TrainOptions, output: &Path) 
     if families.contains(&"bin") {
         add("--slot-bits", options.slot_bits.to_string());
     }
+    if families.contains(&"fern") {
+        add("--depth", options.depth.to_string());
+    }
     if options.loss != Loss::Squared {
         add("--loss", options.loss.name().into());
     }

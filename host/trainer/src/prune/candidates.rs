@@ -44,10 +44,10 @@ impl Shortlist {
         options: &TrainOptions,
         progress: &Progress,
     ) -> Result<Self, Error> {
-        if spec.banks.iter().any(|bank| matches!(bank.family, Family::Bin { .. })) {
+        if spec.banks.iter().any(|bank| bank.family.slot_bits().is_some()) {
             return Err(Error::parameter(
                 "candidates",
-                "cells of bins are not selected one by one",
+                "cells of bins and leaves of ferns are not selected one by one",
             ));
         }
         let found: usize = spec.banks.iter().map(crate::blob::BankSpec::columns).sum();

@@ -13,7 +13,7 @@ pub mod boxed;
 pub mod design;
 pub mod hinge;
 pub mod logistic;
-mod loss;
+pub(crate) mod loss;
 mod newton;
 
 use serde::Serialize;

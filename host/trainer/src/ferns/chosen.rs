@@ -1,0 +1,163 @@
+//! Which ferns of the pool a model keeps.
+
+use super::grow::{FIRST_ROWS, SECOND, grow};
+use super::leaves::{Codes, Descent};
+use super::objective::Objective;
+use crate::blob::{BankSpec, ModelSpec};
+use crate::features::{BLOCK_ROWS, FeatureMap};
+use crate::problem::Problem;
+use crate::progress::Progress;
+use crate::{Error, TrainOptions};
+use koan::Family;
+use koan::generator::Stream;
+
+/// Ferns of a pool, if it is not told.
+pub const POOL: u16 = 4096;
+/// Rows by which ferns are chosen, at most.
+const MOST_ROWS: usize = 8192;
+/// The λ by which ferns are chosen when it is not given.
+const LAMBDA: f64 = 3e-3;
+
+/// Whether some bank has ferns that are still to be chosen.
+#[must_use]
+pub fn is_open(spec: &ModelSpec) -> bool {
+    spec.banks.iter().any(is_open_bank)
+}
+
+fn is_open_bank(bank: &BankSpec) -> bool {
+    matches!(bank.family, Family::Fern { .. }) && bank.kept.is_none()
+}
+
+/// `spec` with as many ferns as it has in each bank of them, each bank chosen by itself.
+///
+/// # Errors
+/// A pool of fewer ferns than are to be chosen, a specification that the format does not
+/// allow.
+pub fn grown(
+    problem: &Problem<'_>,
+    spec: &ModelSpec,
+    options: &TrainOptions,
+    progress: &Progress,
+) -> Result<ModelSpec, Error> {
+    let mut spec = spec.clone();
+    let rows: Vec<usize> = (0..problem.table.rows()).collect();
+    for number in 0..spec.banks.len() {
+        if !is_open_bank(&spec.banks[number]) {
+            continue;
+        }
+        progress.phase("choosing ferns")?;
+        let pool = Pool::new(problem, &spec, number, options)?;
+        let count = spec.banks[number].features;
+        spec.banks[number].kept = Some(pool.best(problem, count, &rows, options));
+    }
+    Ok(spec)
+}
+
+/// Multiply-adds that choosing and fitting the ferns of `options` from so many rows takes,
+/// about: as a search counts them.
+#[must_use]
+pub fn work(problem: &Problem<'_>, rows: usize, options: &TrainOptions) -> f64 {
+    let outputs = problem.outputs as f64;
+    let count = f64::from(options.features.first().copied().unwrap_or(1));
+    let ferns = f64::from(options.candidates.unwrap_or(POOL));
+    let some = rows.min(MOST_ROWS) as f64;
+    let looks = some.min(FIRST_ROWS as f64) + some / SECOND as f64;
+    let choosing = some * ferns * 100.0 + count * ferns * looks * (4.0 + outputs);
+    let lambdas = if options.lambda.is_some() { 2.0 } else { 6.0 };
+    choosing + lambdas * 40.0 * rows as f64 * count * outputs * 8.0
+}
+
+/// All ferns that may be chosen, on some of the rows, in no order: a run of them is a sample.
+pub(super) struct Pool {
+    codes: Codes,
+    rows: Vec<usize>,
+}
+
+impl Pool {
+    /// That of bank `number`.
+    pub fn new(
+        problem: &Problem<'_>,
+        spec: &ModelSpec,
+        number: usize,
+        options: &TrainOptions,
+    ) -> Result<Self, Error> {
+        let count = spec.banks[number].features;
+        let ferns = options.candidates.unwrap_or(POOL.max(count));
+        if ferns < count {
+            let message = format!("{ferns} candidates for {count} ferns");
+            return Err(Error::parameter("candidates", message));
+        }
+        // The number of a bank is that of its draws.
+        let mut banks = spec.banks[..=number].to_vec();
+        for bank in &mut banks[..number] {
+            (bank.features, bank.kept) = (1, Some(vec![0]));
+        }
+        (banks[number].features, banks[number].kept) = (ferns, None);
+        let spec = ModelSpec::features(spec.seed, spec.inputs, spec.maps.clone(), banks);
+        let rows = scattered(problem.table.rows(), options.seed);
+        let codes = codes(&FeatureMap::new(&spec)?, &spec, problem, &rows)?;
+        Ok(Self { codes, rows })
+    }
+
+    /// The best ferns by those of `rows` that are here, in the order of their numbers.
+    pub fn best(
+        &self,
+        problem: &Problem<'_>,
+        count: u16,
+        rows: &[usize],
+        options: &TrainOptions,
+    ) -> Vec<u32> {
+        let mut wanted = vec![false; problem.table.rows()];
+        rows.iter().for_each(|&row| wanted[row] = true);
+        let places: Vec<usize> =
+            (0..self.rows.len()).filter(|&place| wanted[self.rows[place]]).collect();
+        let some: Codes;
+        let codes = if places.len() == self.rows.len() {
+            &self.codes
+        } else {
+            some = self.codes.select(&places);
+            &some
+        };
+        let rows: Vec<usize> = places.iter().map(|&place| self.rows[place]).collect();
+        let objective = Objective::new(problem, &rows, options.loss);
+        let lambda = options.lambda.unwrap_or(LAMBDA);
+        let penalty = Descent::penalty(&objective, codes.depth, lambda);
+        let order = grow(codes, &objective, count.into(), penalty);
+        let mut ferns: Vec<u32> = order.into_iter().map(|fern| fern as u32).collect();
+        ferns.sort_unstable();
+        ferns
+    }
+}
+
+/// Some of so many rows in no order.
+fn scattered(rows: usize, seed: u64) -> Vec<usize> {
+    let draws = Stream::new(seed ^ 0xfe12, 0);
+    let mut keyed: Vec<(u64, usize)> = (0..rows).map(|row| (draws.draw(row as u64), row)).collect();
+    keyed.sort_unstable();
+    keyed.truncate(MOST_ROWS);
+    keyed.into_iter().map(|(_, row)| row).collect()
+}
+
+/// The codes of the ferns of the last bank.
+pub(super) fn codes(
+    map: &FeatureMap,
+    spec: &ModelSpec,
+    problem: &Problem<'_>,
+    rows: &[usize],
+) -> Result<Codes, Error> {
+    let Some(BankSpec { family: Family::Fern { depth }, features, .. }) = spec.banks.last() else {
+        return Err(Error::Impossible("the last bank has no ferns".into()));
+    };
+    let ferns = usize::from(*features);
+    let skipped = map.codes() - ferns;
+    let mut all = vec![0; ferns * rows.len()];
+    for (number, part) in rows.chunks(BLOCK_ROWS).enumerate() {
+        let codes = map.codes_of(problem.table, part)?;
+        for (row, of_row) in codes.chunks_exact(map.codes()).enumerate() {
+            for (fern, &code) in of_row[skipped..].iter().enumerate() {
+                all[fern * rows.len() + number * BLOCK_ROWS + row] = code as u8;
+            }
+        }
+    }
+    Ok(Codes::by_fern(all, rows.len(), *depth))
+}

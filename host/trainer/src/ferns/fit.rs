@@ -1,0 +1,284 @@
+//! The head of one bank of ferns.
+
+use faer::Mat;
+use koan::{FEATURE_ONE, Family, Width};
+
+use super::chosen::{Pool, codes, is_open};
+use super::leaves::{Codes, Descent, Weights, nearest};
+use super::objective::Objective;
+use crate::blob::{HeadSpec, ModelSpec};
+use crate::calibrate;
+use crate::features::FeatureMap;
+use crate::fit::{Fitted, Judging, hold_out, in_turn, real_scores, widths};
+use crate::head::{RoundedOutput, assemble};
+use crate::problem::Problem;
+use crate::progress::Progress;
+use crate::quantise::{Levels, reach};
+use crate::ridge::LinearFit;
+use crate::{Error, TrainOptions};
+use koan_data::{Table, Target};
+
+/// Values of λ to visit, largest first, relative to the rows that a leaf has in the mean.
+const LAMBDAS: [f64; 6] = [1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4];
+/// Looks at the slopes for a fit, and for rounded weights, at most.
+const SWEEPS: usize = 8;
+const ROUNDED_SWEEPS: usize = 3;
+/// Fractions of the largest weight that the levels may reach.
+const REACHES: [f64; 6] = [1.0, 0.8, 0.6, 0.45, 0.32, 0.22];
+
+/// Some rows.
+struct Rows {
+    codes: Codes,
+    objective: Objective,
+}
+
+impl Rows {
+    fn new(
+        problem: &Problem<'_>,
+        map: &FeatureMap,
+        spec: &ModelSpec,
+        rows: &[usize],
+        options: &TrainOptions,
+    ) -> Result<Self, Error> {
+        let codes = codes(map, spec, problem, rows)?;
+        Ok(Self { codes, objective: Objective::new(problem, rows, options.loss) })
+    }
+
+    fn penalty(&self, lambda: f64) -> f32 {
+        Descent::penalty(&self.objective, self.codes.depth, lambda)
+    }
+
+    /// Weights of nothing yet.
+    fn start(&self) -> Weights {
+        Weights::none(self.codes.ferns(), self.codes.leaves(), self.objective.first_bias())
+    }
+
+    /// The weights for a λ, from others on.
+    fn fitted(&self, lambda: f64, start: Weights) -> Weights {
+        let mut descent = Descent::new(&self.objective, &self.codes, start);
+        descent.settle(self.penalty(lambda), None, SWEEPS);
+        descent.weights
+    }
+
+    /// Real weights rounded to levels of a width: the best of several steps, each with
+    /// weights that make up for each other's rounding.
+    fn rounded(&self, real: &Weights, lambda: f64, width: Width) -> Rounded {
+        let leaves = self.codes.leaves();
+        let reaches = if width.bits >= 8 { &REACHES[..1] } else { &REACHES[..] };
+        let penalty = self.penalty(lambda);
+        let mut best: Option<Rounded> = None;
+        for &share in reaches {
+            let levels = levels(real, leaves, width, share);
+            let mut descent =
+                Descent::new(&self.objective, &self.codes, to_levels(real, leaves, &levels));
+            descent.settle(penalty, Some(&levels), ROUNDED_SWEEPS);
+            descent.settle_bias();
+            let value = descent.value(penalty);
+            if best.as_ref().is_none_or(|best| value < best.value) {
+                best = Some(Rounded { weights: descent.weights, leaves, levels, value });
+            }
+        }
+        best.expect("there is at least one step")
+    }
+}
+
+/// Weights that are levels.
+struct Rounded {
+    weights: Weights,
+    /// Of a fern.
+    leaves: usize,
+    /// Of each output.
+    levels: Vec<Levels>,
+    value: f64,
+}
+
+impl Rounded {
+    /// Each weight at the nearest level, none of which is beyond the largest weight.
+    fn nearest(real: &Weights, leaves: usize, width: Width) -> Self {
+        let levels = levels(real, leaves, width, 1.0);
+        Self { weights: to_levels(real, leaves, &levels), leaves, levels, value: 0.0 }
+    }
+
+    fn head(&self, spec: &ModelSpec) -> HeadSpec {
+        let outputs: Vec<RoundedOutput> = self
+            .levels
+            .iter()
+            .enumerate()
+            .map(|(t, levels)| {
+                let mine = of_output(&self.weights, t, self.leaves);
+                RoundedOutput {
+                    codes: mine.map(|weight| levels.code(f64::from(weight))).collect(),
+                    levels: vec![Levels { step: levels.step / one(), ..*levels }],
+                    bias: f64::from(self.weights.bias[t]),
+                }
+            })
+            .collect();
+        assemble(spec, self.levels[0].width, &outputs)
+    }
+}
+
+/// A column that is on.
+fn one() -> f64 {
+    f64::from(FEATURE_ONE)
+}
+
+/// The levels of each output that reach a share of its largest weight.
+fn levels(real: &Weights, leaves: usize, width: Width, share: f64) -> Vec<Levels> {
+    (0..real.bias.len())
+        .map(|t| {
+            let mine = of_output(real, t, leaves);
+            let largest = mine.fold(0.0f64, |most, weight| most.max(f64::from(weight).abs()));
+            let largest = if largest > 0.0 { largest } else { 1.0 };
+            Levels { width, step: largest * share / reach(width) }
+        })
+        .collect()
+}
+
+/// The weights of an output, leaf by leaf.
+fn of_output(weights: &Weights, t: usize, leaves: usize) -> impl Iterator<Item = f32> {
+    let outputs = weights.bias.len();
+    let mine = weights.leaves.chunks_exact(leaves).skip(t).step_by(outputs);
+    mine.flatten().copied()
+}
+
+fn to_levels(real: &Weights, leaves: usize, levels: &[Levels]) -> Weights {
+    let level = |place: usize| levels[place / leaves % levels.len()];
+    let rounded = |(place, &weight): (usize, &f32)| nearest(level(place), weight);
+    Weights {
+        leaves: real.leaves.iter().enumerate().map(rounded).collect(),
+        bias: real.bias.clone(),
+    }
+}
+
+/// Fits one bank of ferns: chooses them, if that is not done, fits the weights of all
+/// together, and rounds them. λ is the one whose rounded weights are best on held-out rows.
+///
+/// # Errors
+/// As [`grown`].
+pub fn fit_ferns(
+    problem: &Problem<'_>,
+    spec: &ModelSpec,
+    options: &TrainOptions,
+    judging: Judging,
+    progress: &Progress,
+) -> Result<Fitted, Error> {
+    let bits = options.bits_for(problem.task());
+    let usual = Width { bits, odd: bits <= 4 };
+    let splits = match judging {
+        Judging::InTurn if options.lambda.is_none() => in_turn(problem, options.seed),
+        // Among others that are judged by rows of their own, with nothing left to choose.
+        Judging::Once if options.lambda.is_some() => Vec::new(),
+        _ => vec![hold_out(problem, options.seed)],
+    };
+    progress.phase("computing candidates")?;
+    let pool = if is_open(spec) { Some(Pool::new(problem, spec, 0, options)?) } else { None };
+    let given = options.lambda.map(|lambda| [lambda]);
+    let lambdas = given.as_ref().map_or(&LAMBDAS[..], |given| &given[..]);
+    let mut losses = vec![0.0; lambdas.len()];
+    // Held-out scores of each λ, and the classes of their rows.
+    let mut scores: Vec<Vec<f64>> = vec![Vec::new(); lambdas.len()];
+    let mut labels: Vec<u32> = Vec::new();
+    let mut already = None;
+    for (fit, held) in &splits {
+        let spec = chosen(problem, spec, pool.as_ref(), fit, options, progress)?;
+        let map = FeatureMap::new(&spec)?;
+        progress.phase("solving")?;
+        let fit = Rows::new(problem, &map, &spec, fit, options)?;
+        if let Target::Classes { labels: all } = &problem.table.target {
+            labels.extend(held.iter().map(|&row| all[row]));
+        }
+        let held = Rows::new(problem, &map, &spec, held, options)?;
+        let mut weights = fit.start();
+        for (place, &lambda) in lambdas.iter().enumerate() {
+            weights = fit.fitted(lambda, weights);
+            let rounded = fit.rounded(&weights, lambda, usual);
+            let its = rounded.weights.scores(&held.codes);
+            losses[place] += held.objective.loss(&its);
+            scores[place].extend(by_row(&rounded.weights, &held.codes));
+        }
+        already = Some(spec);
+    }
+    let best = (0..lambdas.len()).min_by(|&a, &b| losses[a].total_cmp(&losses[b])).unwrap_or(0);
+    let lambda = lambdas[best];
+    let all: Vec<usize> = (0..problem.table.rows()).collect();
+    // A model among many that are compared keeps the ferns of most of the rows.
+    let spec = match already.filter(|_| judging == Judging::Once) {
+        Some(spec) => spec,
+        None => chosen(problem, spec, pool.as_ref(), &all, options, progress)?,
+    };
+    let map = FeatureMap::new(&spec)?;
+    progress.phase("solving")?;
+    let rows = Rows::new(problem, &map, &spec, &all, options)?;
+    let mut real = rows.start();
+    for &lambda in &lambdas[..=best] {
+        real = rows.fitted(lambda, real);
+    }
+    progress.phase("rounding the weights")?;
+    let attempts = widths(bits).into_iter().map(|width| rows.rounded(&real, lambda, width));
+    let compensated = attempts.reduce(|a, b| if b.value < a.value { b } else { a });
+    let compensated = compensated.expect("there is at least one width");
+    let mut warnings = Vec::new();
+    let calibration = match &problem.table.target {
+        Target::Classes { labels: all } => {
+            if splits.is_empty() {
+                scores[best] = by_row(&compensated.weights, &rows.codes);
+                labels.clone_from(all);
+            }
+            let (outputs, scores) = (problem.outputs, &scores[best]);
+            Some(calibrate::fit_or_warn(scores, &labels, outputs, &mut warnings))
+        }
+        Target::Values(_) => None,
+    };
+    let compensated = compensated.head(&spec);
+    let nearest = Rounded::nearest(&real, rows.codes.leaves(), usual).head(&spec);
+    let fit = linear(&real, rows.codes.leaves(), lambda);
+    let float = Box::new(move |table: &Table| {
+        let rows: Vec<usize> = (0..table.rows()).collect();
+        real_scores(&map, &fit, table, &rows)
+    });
+    Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings })
+}
+
+/// The model with ferns chosen by some rows, unless they are given.
+fn chosen(
+    problem: &Problem<'_>,
+    spec: &ModelSpec,
+    pool: Option<&Pool>,
+    rows: &[usize],
+    options: &TrainOptions,
+    progress: &Progress,
+) -> Result<ModelSpec, Error> {
+    let mut spec = spec.clone();
+    if let Some(pool) = pool {
+        progress.phase("choosing ferns")?;
+        spec.banks[0].kept = Some(pool.best(problem, spec.banks[0].features, rows, options));
+    }
+    Ok(spec)
+}
+
+/// Scores of rows: rows × T.
+fn by_row(weights: &Weights, codes: &Codes) -> Vec<f64> {
+    let scores = weights.scores(codes);
+    let of_row = |row: usize| scores.iter().skip(row).step_by(codes.rows);
+    (0..codes.rows).flat_map(of_row).map(|&score| f64::from(score)).collect()
+}
+
+/// Weights of leaves as those of columns.
+fn linear(real: &Weights, leaves: usize, lambda: f64) -> LinearFit {
+    let outputs = real.bias.len();
+    let weight = |column: usize, t: usize| {
+        let (fern, leaf) = (column / leaves, column % leaves);
+        f64::from(real.leaves[(fern * outputs + t) * leaves + leaf]) / one()
+    };
+    LinearFit {
+        weights: Mat::from_fn(real.leaves.len() / outputs, outputs, weight),
+        bias: real.bias.iter().map(|&bias| f64::from(bias)).collect(),
+        lambda,
+    }
+}
+
+/// Whether a model is one bank of ferns, whose head is fitted here.
+#[must_use]
+pub fn is_alone(spec: &ModelSpec) -> bool {
+    matches!(spec.banks.as_slice(), [bank] if matches!(bank.family, Family::Fern { .. }))
+}
