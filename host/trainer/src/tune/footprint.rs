@@ -73,7 +73,8 @@ impl Footprint {
         let mut spec = self.spec.clone();
         spec.banks[0].kept = Some(kept);
         let shape = cost::Shape::of(&spec, &[features], self.outputs, bits);
-        Ok((self.bytes(&[usize::from(features)], bits) + list, core.instructions(&shape)))
+        let columns = crate::blob::columns(spec.banks[0].family, features);
+        Ok((self.bytes(&[columns], bits) + list, core.instructions(&shape)))
     }
 
     /// Predicted instructions of one prediction with banks of so many features.

@@ -78,9 +78,20 @@ impl Search<'_> {
     pub fn run(&self) -> Result<Searched, Error> {
         let first = self.space.candidates(self.problem);
         let folds = Folds::new(self.problem.table, self.space.base.seed)?;
-        let mut kinds: Vec<Kind> = first.iter().filter_map(|options| options.map).collect();
-        kinds.dedup();
+        // Ferns are judged as finished models only.
+        let ferns = self.space.ferns(self.problem);
+        let all = first.iter().chain(&ferns);
+        let mut kinds: Vec<Kind> = Vec::new();
+        for kind in all.filter_map(|options| options.map) {
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
         let mut inputs = Inputs::new(self.problem, &kinds);
+        if first.is_empty() && !ferns.is_empty() {
+            let (entries, others, rungs) = (Vec::new(), Vec::new(), Vec::new());
+            return Ok(Searched { entries, others, inputs, rungs, cut: false });
+        }
         let mut candidates = self.within_limits(first, &inputs)?;
         let mut pace = Pace::new(self.seconds, self.deadline);
         let mut entries = self.probe(&candidates, &folds, &inputs, &mut pace)?;

@@ -11,6 +11,7 @@
 mod budget;
 mod cost;
 mod curve;
+mod ferns;
 mod footprint;
 mod front;
 mod halving;
@@ -175,7 +176,8 @@ pub fn train_within(
         }
         // The weights that go make room for what is too much.
         let outputs = Model::parse(blob)?.outputs().max(1);
-        let bits = outputs * usize::from(options.bits.unwrap_or(1));
+        let each = options.banks(&train_table.schema)?[0].family.slot_bits().unwrap_or(0);
+        let bits = (outputs * usize::from(options.bits.unwrap_or(1))) << each;
         let fewer = (8 * (blob.len() - flash)).div_ceil(bits);
         let fewer = u16::try_from(fewer).unwrap_or(u16::MAX);
         match options.features[0].saturating_sub(fewer) {

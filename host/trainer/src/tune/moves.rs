@@ -1,12 +1,14 @@
 //! What may be changed in a model, one thing at a time.
 
+use super::ferns::{MOST_FERNS, is_fern};
 use super::footprint::Footprint;
 use super::rank::Point;
 use super::refine::{MOST_COLUMNS, Refined, Refinement};
 use super::sizes::{bytes, sizes};
 use crate::prune::MOST_CANDIDATES;
 use crate::solve::Loss;
-use crate::{Error, FamilyName, TrainOptions};
+use crate::train::bank_plans;
+use crate::{Error, FamilyName, TrainOptions, ferns};
 use koan_data::Task;
 
 /// Features of a pool for each that is kept.
@@ -29,6 +31,7 @@ pub(super) enum Change {
     Relevance,
     Frequency,
     Linear,
+    Depth(u8),
     Selected,
 }
 
@@ -102,6 +105,15 @@ impl Refinement<'_> {
                 add(self.sized(&options, bits, target)?, change);
             }
         }
+        if is_fern(&options) {
+            for depth in [1, 2, 3, 4] {
+                let other = TrainOptions { depth, ..options.clone() };
+                let near = depth.abs_diff(options.depth) == 1;
+                if near {
+                    add(self.sized(&other, bits, target)?, Change::Depth(depth));
+                }
+            }
+        }
         add(self.selected(&options, bits, target)?, Change::Selected);
         Ok(moves)
     }
@@ -110,7 +122,7 @@ impl Refinement<'_> {
     fn others(&self, refined: &[Refined], best: usize) -> Vec<TrainOptions> {
         let mine = &refined[best].point.options.families;
         let space = self.search.space;
-        let single = !matches!(mine[..], [FamilyName::Conv | FamilyName::Linear | FamilyName::Bin]);
+        let single = mine.iter().all(suits_others);
         if mine.len() > 1 || !single || space.base.projection.is_some() {
             return Vec::new();
         }
@@ -119,7 +131,7 @@ impl Refinement<'_> {
             let options = &point.options;
             let [family] = options.families[..] else { continue };
             let known = others.iter().any(|other| other.families == options.families);
-            let suits = !matches!(family, FamilyName::Conv | FamilyName::Linear | FamilyName::Bin);
+            let suits = suits_others(&family);
             if suits && !known && &options.families != mine && others.len() < OTHERS {
                 others.push(options.clone());
             }
@@ -134,7 +146,7 @@ impl Refinement<'_> {
         bits: u8,
         target: usize,
     ) -> Result<Option<Sized>, Error> {
-        if options.candidates.is_some() {
+        if options.candidates.is_some() || is_fern(options) {
             return self.kept(options, bits, target);
         }
         let limits = self.search.limits;
@@ -160,7 +172,7 @@ impl Refinement<'_> {
         target: usize,
     ) -> Result<Option<Sized>, Error> {
         let suits = match options.families[..] {
-            [family] => !matches!(family, FamilyName::Bin | FamilyName::Linear),
+            [family] => !matches!(family, FamilyName::Bin | FamilyName::Fern | FamilyName::Linear),
             _ => false,
         };
         if !suits || options.linear || options.candidates.is_some() {
@@ -179,7 +191,10 @@ impl Refinement<'_> {
         let limits = self.search.limits;
         let (_, footprint) = self.search.small(options, &self.inputs)?;
         let of = |kept: u16| {
-            let usual = (usize::from(kept) * POOL).min(MOST_CANDIDATES) as u16;
+            let usual = match is_fern(options) {
+                true => ferns::POOL,
+                false => (usize::from(kept) * POOL).min(MOST_CANDIDATES) as u16,
+            };
             let pool = self.search.space.base.candidates.unwrap_or(usual);
             let (bytes, instructions) = footprint.selected(limits.core, pool, kept, bits).ok()?;
             let slow = limits.instructions.is_some_and(|limit| instructions > limit);
@@ -187,7 +202,8 @@ impl Refinement<'_> {
             let fits = bytes + self.search.limits.flash / LIST_ROOM <= target;
             (fits && !slow && kept < pool).then_some((bytes, instructions, pool))
         };
-        let (mut low, mut high) = (0, (MOST_COLUMNS / 2).min(MOST_CANDIDATES / 2) as u16);
+        let most = (MOST_COLUMNS / 2).min(MOST_CANDIDATES / 2) as u16;
+        let (mut low, mut high) = (0, if is_fern(options) { MOST_FERNS } else { most });
         while low < high {
             let middle = (low + high).div_ceil(2);
             if of(middle).is_some() { low = middle } else { high = middle - 1 }
@@ -202,7 +218,8 @@ impl Refinement<'_> {
             bits: Some(bits),
             ..options.clone()
         };
-        let (change, columns) = (Change::None, usize::from(low));
+        let family = bank_plans(self.search.problem.table, &options)?[0].family;
+        let (change, columns) = (Change::None, crate::blob::columns(family, low));
         Ok(Some(Sized { change, options, columns, bytes, ram, instructions }))
     }
 }
@@ -213,6 +230,12 @@ impl Sized {
         let &Point { bytes, ram, instructions, .. } = point;
         Self { change: Change::None, options, columns: 0, bytes, ram, instructions }
     }
+}
+
+/// Whether a family is put beside another one.
+fn suits_others(family: &FamilyName) -> bool {
+    use FamilyName::{Bin, Conv, Fern, Linear};
+    !matches!(family, Conv | Linear | Bin | Fern)
 }
 
 /// Both families side by side, each with its usual projection.

@@ -8,6 +8,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::budget::{GRAM, feature_work};
+use super::ferns::is_fern;
 use super::halving::{Search, Searched};
 use super::inputs::Inputs;
 use super::moves::{Change, Sized, digits};
@@ -69,10 +70,10 @@ pub(super) struct Allowance {
 pub(super) struct Refinement<'r> {
     pub(super) search: &'r Search<'r>,
     pub(super) inputs: Inputs,
-    folds: Folds,
-    left: f64,
+    pub(super) folds: Folds,
+    pub(super) left: f64,
     /// What one model may take.
-    each: f64,
+    pub(super) each: f64,
     end: Option<Instant>,
     growth: f64,
     /// Whether the clock ended it.
@@ -143,6 +144,7 @@ impl<'r> Refinement<'r> {
                 seed.options.loss = Loss::Logistic;
             }
         }
+        seeds.extend(self.ferns(target, reserve)?);
         let mut refined: Vec<Refined> = Vec::new();
         let mut tried: Vec<TrainOptions> = Vec::new();
         self.judge_all(seeds, &mut tried, &mut refined, reserve)?;
@@ -281,7 +283,7 @@ impl<'r> Refinement<'r> {
     }
 
     /// Multiply-adds of judging a model: on the first part λ is chosen for all.
-    fn work(&self, options: &TrainOptions) -> Result<f64, Error> {
+    pub(super) fn work(&self, options: &TrainOptions) -> Result<f64, Error> {
         let (once, path) = self.fit_work(options, self.folds.rows())?;
         Ok(once * self.folds.held.len() as f64 + path)
     }
@@ -289,6 +291,9 @@ impl<'r> Refinement<'r> {
     /// Multiply-adds of one fit to so many rows, and what choosing its λ adds.
     fn fit_work(&self, options: &TrainOptions, rows: usize) -> Result<(f64, f64), Error> {
         let problem = self.search.problem;
+        if is_fern(options) {
+            return Ok((crate::ferns::work(problem, rows, options), 0.0));
+        }
         let family = bank_plans(problem.table, options)?[0].family;
         let columns = self.columns(options)?;
         let (rows, outputs) = (rows as f64, problem.outputs as f64);
@@ -396,6 +401,14 @@ impl<'r> Refinement<'r> {
         let blob = encode(&fold, &fitted, &fitted.compensated, options, 0)?;
         let table = problem.table.select(&self.folds.parts[held]);
         Ok(Judged { scores: super::scores::of(&blob, &table)?, lambda: fitted.lambda })
+    }
+
+    /// What models are compared by, on one held-out part.
+    pub(super) fn quick_value(&self, options: &TrainOptions) -> Result<f64, Error> {
+        let (problem, metric) = (self.search.problem, self.search.metric);
+        let scores = self.judge(options, 0)?.scores;
+        let held = problem.table.select(&self.folds.parts[self.folds.held[0]]);
+        Ok(metric.smooth(&held, &scores, metric.of_scores(&held, &scores)))
     }
 
     /// The measure of a model on all held-out parts.

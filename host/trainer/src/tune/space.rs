@@ -21,13 +21,14 @@ const BIN_INPUTS: usize = 160;
 
 /// The families that are searched: convolutions where rows have a shape, or may be
 /// images.
-pub const FAMILIES: [FamilyName; 7] = [
+pub const FAMILIES: [FamilyName; 8] = [
     FamilyName::Fourier,
     FamilyName::Stump,
     FamilyName::Bin,
     FamilyName::Maxout,
     FamilyName::Sigmoid,
     FamilyName::Conv,
+    FamilyName::Fern,
     FamilyName::Linear,
 ];
 
@@ -98,7 +99,10 @@ impl Space {
     #[must_use]
     pub fn with_relevance(&self, options: &TrainOptions, inputs: usize) -> Option<TrainOptions> {
         let [family] = options.families.as_slice() else { return None };
-        let cares = !matches!(family, FamilyName::Stump | FamilyName::Conv | FamilyName::Linear);
+        let cares = !matches!(
+            family,
+            FamilyName::Stump | FamilyName::Fern | FamilyName::Conv | FamilyName::Linear
+        );
         let mapped = options.map.is_some_and(|kind| kind != Kind::Shared);
         let open = self.base.relevance.is_none() && options.relevance == Some(false);
         (cares && mapped && open && inputs > 1)
@@ -110,6 +114,7 @@ impl Space {
     pub fn with_linear(&self, options: &TrainOptions) -> Option<TrainOptions> {
         let linear = options.linear
             || options.families.contains(&FamilyName::Linear)
+            || options.families.contains(&FamilyName::Fern)
             || !self.families.contains(&FamilyName::Linear);
         (!linear).then(|| TrainOptions { linear: true, ..options.clone() })
     }
@@ -148,7 +153,7 @@ impl Space {
         }
     }
 
-    fn kinds(&self, problem: &Problem<'_>, rows: &[usize]) -> Vec<Kind> {
+    pub(super) fn kinds(&self, problem: &Problem<'_>, rows: &[usize]) -> Vec<Kind> {
         if let Some(kind) = self.base.map {
             return vec![kind];
         }
@@ -255,7 +260,9 @@ mod tests {
             assert!(!candidates[..index].contains(candidate), "{candidate:?}");
         }
         for family in FAMILIES {
-            assert!(candidates.iter().any(|candidate| candidate.families == [family]));
+            let ferns = space.ferns(&problem);
+            let mut all = candidates.iter().chain(&ferns);
+            assert!(all.any(|candidate| candidate.families == [family]));
         }
     }
 

@@ -1,0 +1,96 @@
+//! Ferns in a search. How good they are says nothing of those that come first in the pool, so
+//! the rungs cannot judge them: a few ways to make them are compared as finished models, from
+//! small pools, on one held-out part, and the best go on among the models that are refined.
+
+use rayon::prelude::*;
+
+use super::moves::Sized;
+use super::refine::Refinement;
+use super::space::Space;
+use crate::ferns::POOL;
+use crate::problem::Problem;
+use crate::solve::Loss;
+use crate::{Error, FamilyName, TrainOptions};
+use koan::Law;
+use koan_data::Task;
+
+/// Ferns of a pool while ways are compared.
+const SMALL_POOL: u16 = 1024;
+/// Ways that go on.
+const WAYS: usize = 2;
+/// The λ that ways are compared with.
+const LAMBDA: f64 = 1e-2;
+/// Ferns of a model that is searched, at most.
+pub(super) const MOST_FERNS: u16 = 1024;
+
+/// Whether a model is of ferns alone.
+pub(super) fn is_fern(options: &TrainOptions) -> bool {
+    matches!(options.families[..], [FamilyName::Fern])
+}
+
+impl Space {
+    /// The ways to make ferns: on every input map that suits the data, with two and three
+    /// comparisons.
+    pub(super) fn ferns(&self, problem: &Problem<'_>) -> Vec<TrainOptions> {
+        let law = self.base.projection.unwrap_or(Law::Gaussian);
+        let suits = matches!(law, Law::Gaussian | Law::Uniform) && !self.base.linear;
+        if !self.families.contains(&FamilyName::Fern) || !suits {
+            return Vec::new();
+        }
+        let rows: Vec<usize> = (0..problem.table.rows()).collect();
+        let ways =
+            self.kinds(problem, &rows).into_iter().flat_map(|kind| [2, 3].map(|d| (kind, d)));
+        ways.map(|(kind, depth)| TrainOptions {
+            families: vec![FamilyName::Fern],
+            projection: Some(law),
+            frequency: Some(self.base.frequency.clone().unwrap_or_else(|| vec![1.0])),
+            map: Some(kind),
+            relevance: Some(false),
+            candidates: Some(self.base.candidates.unwrap_or(POOL)),
+            depth,
+            ..self.base.clone()
+        })
+        .collect()
+    }
+}
+
+impl Refinement<'_> {
+    /// The best ways to make ferns for models of `target` bytes.
+    pub(super) fn ferns(&mut self, target: usize, reserve: f64) -> Result<Vec<Sized>, Error> {
+        let search = self.search;
+        let classes = search.problem.task() == Task::Classification;
+        let bits = search.space.base.bits.unwrap_or(if classes { 3 } else { 4 });
+        let mut ways = Vec::new();
+        for options in search.space.ferns(search.problem) {
+            let loss = if classes { Loss::Logistic } else { Loss::Squared };
+            let options = TrainOptions { loss, ..options };
+            let Some(sized) = self.sized(&options, bits, target)? else { continue };
+            let quick = self.quick(&sized.options);
+            let work = self.work(&quick)? / self.folds.held.len() as f64;
+            if work <= (self.left - reserve).min(self.each) {
+                self.left -= work;
+                ways.push((sized, quick));
+            }
+        }
+        search.progress.phase("comparing ferns")?;
+        let this = &*self;
+        let mut judged: Vec<(f64, Sized)> = ways
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|(sized, quick)| Ok((this.quick_value(&quick)?, sized)))
+            .collect::<Result<_, Error>>()?;
+        judged.sort_by(|a, b| a.0.total_cmp(&b.0));
+        judged.truncate(WAYS);
+        Ok(judged.into_iter().map(|(_, sized)| sized).collect())
+    }
+
+    /// The same with a small pool and a given λ.
+    fn quick(&self, options: &TrainOptions) -> TrainOptions {
+        let most = options.candidates.unwrap_or(POOL);
+        TrainOptions {
+            candidates: Some(SMALL_POOL.min(most).max(options.features[0])),
+            lambda: Some(options.lambda.unwrap_or(LAMBDA)),
+            ..options.clone()
+        }
+    }
+}
