@@ -113,7 +113,7 @@ fn constant_inputs_give_a_warning() {
     let values = rows(&|row| format!("{}.5", row % 7));
     for content in [classes, values] {
         let folder = with(content);
-        for family in ["fourier", "stump", "bin", "maxout", "sigmoid", "linear"] {
+        for family in ["fourier", "stump", "bin", "maxout", "sigmoid", "fern", "linear"] {
             folder
                 .train(&format!("bad.csv --features 8 --family {family}"))
                 .success()

@@ -40,6 +40,7 @@ fn every_projection() {
         ("fourier", &["gaussian", "cauchy", "sign", "hadamard"][..]),
         ("stump", &["gaussian", "uniform"]),
         ("bin", &["gamma2"]),
+        ("fern", &["gaussian", "uniform"]),
         ("maxout", &["gaussian", "sign", "hadamard"]),
         ("sigmoid", &["gaussian", "sign", "hadamard"]),
     ] {

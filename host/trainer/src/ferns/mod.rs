@@ -18,3 +18,6 @@ pub use fit::{fit_ferns, is_alone};
 pub const MOST_DEPTH: u8 = 4;
 /// Leaves of a fern, at most.
 const MOST_LEAVES: usize = 1 << MOST_DEPTH;
+
+#[cfg(test)]
+mod tests;

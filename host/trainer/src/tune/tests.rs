@@ -172,6 +172,23 @@ fn refinement_tries_losses_bits_sums_and_pools_within_the_limits() {
 }
 
 #[test]
+fn ferns_alone_are_searched_within_the_limits() {
+    let table = digits::table().select(&(0..300).collect::<Vec<_>>());
+    let mut options = options(false, Duration::from_millis(300));
+    options.space.families = vec![FamilyName::Fern];
+    options.space.base.candidates = Some(200);
+    options.limits = Limits { flash: 700, instructions: Some(50_000), ..options.limits };
+    let points = refined(&table, &options, 2e10, None);
+    assert!(points.len() > 2);
+    for Point { options, bytes, instructions, .. } in &points {
+        assert!(options.families == [FamilyName::Fern] && *instructions <= 50_000);
+        let trained = train(&table, None, options, &Progress::none()).unwrap();
+        // The list is taken for one of ferns kept at random.
+        assert!(trained.blob.len().abs_diff(*bytes) <= 8 && *bytes <= 700, "{options:?}");
+    }
+}
+
+#[test]
 fn a_pool_that_is_given_is_kept() {
     let table = digits::table().select(&(0..300).collect::<Vec<_>>());
     let mut options = options(false, Duration::from_millis(300));
