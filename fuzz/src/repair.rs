@@ -177,7 +177,7 @@ impl Repair<'_> {
         let [kind, options] = self.array();
         let mut features = self.half();
         let [mult, shift] = self.array();
-        let family = within(kind & 15, 0, 6);
+        let family = within(kind & 15, 0, 7);
         let listed = options & KEPT != 0;
         let grouped = options & GROUPS != 0 && (1..=3).contains(&family);
         let parameters = match family {
@@ -188,13 +188,14 @@ impl Repair<'_> {
                 vec![pool, low, high]
             }
             6 => self.conv(inputs).to_vec(),
+            7 => vec![within(self.byte(), 1, 4)],
             _ => Vec::new(),
         };
         let laws: &[u8] = match family {
             _ if grouped => &[0],
             0 => &[0],
             1 => &[1, 2, 3, 4],
-            2 => &[1, 5],
+            2 | 7 => &[1, 5],
             3 => &[6],
             4 | 5 => &[1, 3, 4],
             _ => &[4],
@@ -219,7 +220,7 @@ impl Repair<'_> {
         } else {
             features = match (family, &parameters[..]) {
                 (0, _) => inputs,
-                (3, &[slot_bits]) => within(features, 1, (MOST_COLUMNS >> slot_bits) as u16),
+                (3 | 7, &[bits]) => within(features, 1, (MOST_COLUMNS >> bits) as u16),
                 (6, &[height, .., grid]) => {
                     let cells = u16::from(grid) * if height == 1 { 1 } else { grid.into() };
                     let filters = within(features / cells, 1, MOST_FEATURES.div_ceil(cells));
@@ -238,7 +239,7 @@ impl Repair<'_> {
             self.blob.extend_from_slice(part);
         }
         let columns = match (family, &parameters[..]) {
-            (3, &[slot_bits]) => u32::from(features) << slot_bits,
+            (3 | 7, &[bits]) => u32::from(features) << bits,
             _ => features.into(),
         };
         let bits = [2, 3, 4, 8, 16][usize::from(width & 7)];

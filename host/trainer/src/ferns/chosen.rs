@@ -12,7 +12,7 @@ use koan::Family;
 use koan::generator::Stream;
 
 /// Ferns of a pool, if it is not told.
-pub const POOL: u16 = 4096;
+pub const POOL: u16 = 2048;
 /// Rows by which ferns are chosen, at most.
 const MOST_ROWS: usize = 8192;
 /// The λ by which ferns are chosen when it is not given.
@@ -62,9 +62,10 @@ pub fn work(problem: &Problem<'_>, rows: usize, options: &TrainOptions) -> f64 {
     let ferns = f64::from(options.candidates.unwrap_or(POOL));
     let some = rows.min(MOST_ROWS) as f64;
     let looks = some.min(FIRST_ROWS as f64) + some / SECOND as f64;
-    let choosing = some * ferns * 100.0 + count * ferns * looks * (4.0 + outputs);
-    let lambdas = if options.lambda.is_some() { 2.0 } else { 6.0 };
-    choosing + lambdas * 40.0 * rows as f64 * count * outputs * 8.0
+    let choosing = some * ferns * 50.0 + count * ferns * looks * (4.0 + outputs);
+    // Rounds over all weights: fits, and roundings to several steps.
+    let rounds = if options.lambda.is_some() { 60.0 } else { 200.0 };
+    choosing + rounds * rows as f64 * count * outputs * 25.0
 }
 
 /// All ferns that may be chosen, on some of the rows, in no order: a run of them is a sample.

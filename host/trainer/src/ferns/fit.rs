@@ -22,9 +22,9 @@ use koan_data::{Table, Target};
 const LAMBDAS: [f64; 6] = [1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4];
 /// Looks at the slopes for a fit, and for rounded weights, at most.
 const SWEEPS: usize = 8;
-const ROUNDED_SWEEPS: usize = 3;
+const ROUNDED_SWEEPS: usize = 2;
 /// Fractions of the largest weight that the levels may reach.
-const REACHES: [f64; 6] = [1.0, 0.8, 0.6, 0.45, 0.32, 0.22];
+const REACHES: [f64; 4] = [0.9, 0.65, 0.45, 0.3];
 
 /// Some rows.
 struct Rows {
@@ -64,7 +64,7 @@ impl Rows {
     /// weights that make up for each other's rounding.
     fn rounded(&self, real: &Weights, lambda: f64, width: Width) -> Rounded {
         let leaves = self.codes.leaves();
-        let reaches = if width.bits >= 8 { &REACHES[..1] } else { &REACHES[..] };
+        let reaches = if width.bits >= 8 { &[1.0][..] } else { &REACHES[..] };
         let penalty = self.penalty(lambda);
         let mut best: Option<Rounded> = None;
         for &share in reaches {

@@ -238,6 +238,10 @@ pub fn shrink(
     if base.spec.banks.iter().any(|bank| matches!(bank.family, Family::Bin { .. })) {
         return Err(Error::Impossible("models of bins cannot be shrunk".into()));
     }
+    if base.spec.banks.iter().any(|bank| matches!(bank.family, Family::Fern { .. })) {
+        let message = "models of ferns cannot be shrunk: train one with fewer ferns";
+        return Err(Error::Impossible(message.into()));
+    }
     for &flash in &options.flash {
         let (least, bytes) = size::most(&base, flash, 2, 1)?;
         if least == 0 {

@@ -14,6 +14,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use koan::Family;
 use koan_data::ReadOptions;
 use koan_data::stream::for_each_block;
 use wyhash::final3::{make_secret, wyhash};
@@ -131,6 +132,10 @@ pub fn train_stream(
     let problem = Problem::new(&table, options.balanced);
     let banks = bank_plans(&table, options)?;
     dense_columns(&banks, options)?;
+    if banks.iter().any(|bank| matches!(bank.family, Family::Fern { .. })) {
+        let message = "ferns are chosen by rows in memory, not by those of a stream";
+        return Err(Error::parameter("family", message));
+    }
     let rows: Vec<usize> = (0..table.rows()).collect();
     let choice = choose(&problem, &rows, &banks, options, progress)?;
     let map = FeatureMap::new(&choice.spec)?;

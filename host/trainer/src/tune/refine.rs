@@ -35,6 +35,8 @@ const ENOUGH_ROWS: usize = 1500;
 const WORSE: f64 = 1.05;
 /// Models this much worse than the best are left as they are.
 const FAR: f64 = 1.25;
+/// How much more a model of ferns may take than another one.
+const FERN_SHARE: f64 = 2.0;
 /// Share of all the work that one model may take.
 const MOST_SHARE: f64 = 0.12;
 /// Features below which they are not cut.
@@ -335,7 +337,9 @@ impl<'r> Refinement<'r> {
             let work = self.work(&sized.options)?;
             // The first one is there whatever it takes.
             let needed = refined.is_empty() && jobs.is_empty();
-            if work > (self.left - reserve).min(self.each) && !needed {
+            // Of ferns there are few other ways: each may take more.
+            let each = if is_fern(&sized.options) { FERN_SHARE * self.each } else { self.each };
+            if work > (self.left - reserve).min(each) && !needed {
                 continue;
             }
             self.left -= work;
