@@ -27,8 +27,8 @@ class _Predictor(Koan):
     Parameters
     ----------
     n_features : number of features, or one for each family
-    family : ``fourier``, ``stump``, ``bin``, ``maxout``, ``sigmoid``, ``conv``, ``linear``, or
-        several of them side by side
+    family : ``fourier``, ``stump``, ``bin``, ``maxout``, ``sigmoid``, ``conv``, ``fern``,
+        ``linear``, or several of them side by side
     bits : bits of a weight: 2, 3, 4, 8 or 16
     flash : bytes of the model at most, such as ``2000`` or ``"2k"``
     loss : ``auto``, ``squared``, ``logistic`` or ``hinge``
@@ -42,6 +42,7 @@ class _Predictor(Koan):
     linear : adds the inputs themselves
     pool, shared_pool : projections of a maxout unit, and of the pool that all units share
     slot_bits : cells of a bin's grid are 2 to this power
+    depth : comparisons of a fern, 1 to 4
     shape : what a row is, such as ``(28, 28, 1)``, for the family conv
     kernel, filter_stride, pooling, pooling_grid, dilated : filters of the family conv
     missing : ``refuse`` or ``impute``: a column's median stands in
@@ -72,6 +73,7 @@ class _Predictor(Koan):
         pool: int = 4,
         shared_pool: int = 0,
         slot_bits: int = 8,
+        depth: int = 3,
         shape: str | tuple[int, ...] | None = None,
         kernel: int | None = None,
         filter_stride: int | None = None,
@@ -102,6 +104,7 @@ class _Predictor(Koan):
         self.pool = pool
         self.shared_pool = shared_pool
         self.slot_bits = slot_bits
+        self.depth = depth
         self.shape = shape
         self.kernel = kernel
         self.filter_stride = filter_stride
@@ -146,6 +149,7 @@ class KoanClassifier(ClassifierMixin, _Predictor):
         pool: int = 4,
         shared_pool: int = 0,
         slot_bits: int = 8,
+        depth: int = 3,
         shape: str | tuple[int, ...] | None = None,
         kernel: int | None = None,
         filter_stride: int | None = None,
@@ -177,6 +181,7 @@ class KoanClassifier(ClassifierMixin, _Predictor):
             pool=pool,
             shared_pool=shared_pool,
             slot_bits=slot_bits,
+            depth=depth,
             shape=shape,
             kernel=kernel,
             filter_stride=filter_stride,

@@ -95,6 +95,7 @@ impl Parameters<'_, '_> {
             pool: self.number("pool", usual.pool, "a whole number from 1 to 255")?.max(1),
             shared: self.number("shared_pool", usual.shared, "a whole number up to 65535")?,
             slot_bits: self.number("slot_bits", usual.slot_bits, "a whole number up to 12")?,
+            depth: self.number("depth", usual.depth, "a whole number from 1 to 4")?,
             conv: ConvOptions {
                 shape: self.shape()?,
                 kernel: self.get("kernel", "a whole number from 1 to 255")?,
@@ -213,6 +214,7 @@ pub fn parameters<'py>(py: Python<'py>, options: &TrainOptions) -> PyResult<Boun
         "kernel": options.conv.kernel,
         "pool": (options.pool != usual.pool).then_some(options.pool),
         "slot_bits": (options.slot_bits != usual.slot_bits).then_some(options.slot_bits),
+        "depth": (options.depth != usual.depth).then_some(options.depth),
         "linear": options.linear.then_some(true),
         "column_names": (!options.column_names).then_some(false),
     }

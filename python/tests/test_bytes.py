@@ -112,6 +112,10 @@ OTHERS = [
         {"family": ["bin", "linear"], "n_features": 9, "slot_bits": 3, "class_weight": "balanced"},
     ),
     (
+        ["--family", "fern", "--depth", "2", "-k", "20", "--candidates", "200"],
+        {"family": "fern", "depth": 2, "n_features": 20, "candidates": 200},
+    ),
+    (
         ["--frequency", "0.7", "--lambda", "0.01", "--map", "shared", "--relevance", "no"],
         {"frequency": 0.7, "penalty": 0.01, "input_map": "shared", "relevance": False},
     ),

@@ -70,7 +70,7 @@ impl<'g, const L: usize> Growth<'g, L> {
             descent.look(Curve::Here);
             descent.step(self.chosen.len() - 1, self.penalty, None, STEP);
             // Now and then the weights of all are fitted anew.
-            if self.chosen.len() % EVERY == 0 {
+            if self.chosen.len().is_multiple_of(EVERY) {
                 descent.look(Curve::Bound);
                 descent.round(self.penalty, None);
             }
@@ -87,7 +87,7 @@ impl<'g, const L: usize> Growth<'g, L> {
         for (t, of_output) in all.chunks_exact(self.objective.rows).enumerate() {
             let lane = t % (L - 1);
             // Outputs that share a lane have signs of their own.
-            let sign = if t / (L - 1) * t % 2 == 0 { 1.0 } else { -1.0 };
+            let sign = if (t / (L - 1) * t).is_multiple_of(2) { 1.0 } else { -1.0 };
             for (lanes, [slope, curve]) in self.slopes.iter_mut().zip(of_output) {
                 lanes[lane] += sign * slope;
                 lanes[L - 1] += share * curve;
