@@ -86,13 +86,18 @@ def wholes(lines):
     for limit in sorted({line["limit"] for line in lines}):
         mine = [line for line in lines if line["limit"] == limit]
         by_table = found(mine)
-        regret, classes = regrets(by_table), of_classes(mine, by_table)
+        fits = {rival: sum(rival in by for by in by_table.values()) for rival in COLUMNS}
+        some = {rival for rival in COLUMNS if 4 * fits[rival] >= len(by_table)}
         code = {rival: [line["code"] for line in mine if line["rival"] == rival and "code" in line] for rival in COLUMNS}
-        code = {rival: f"{span(each)}" for rival, each in code.items() if each}
-        text += row(f"{limit} bytes: bytes of code", code)
-        text += row(f"{limit} bytes: tables with a model that fits", {rival: value[1] for rival, value in regret.items()})
-        text += row(f"{limit} bytes: mean of error / best", {rival: f"{value[0]:.3f}" for rival, value in regret.items()})
-        text += row(f"{limit} bytes: mean of the tables of classes", {rival: f"{value:.2f}" for rival, value in classes.items()})
+        name = f"{limit} bytes"
+        text += row(f"{name}: of code, beyond the model's", {rival: span(each) for rival, each in code.items() if each})
+        text += row(f"{name}: tables with a model that fits", fits)
+        # Means are of the same tables for all that fit on a quarter of them at least.
+        common = {name: by for name, by in by_table.items() if some <= by.keys()}
+        means = {rival: f"{value[0]:.3f}" for rival, value in regrets(common).items() if rival in some}
+        text += row(f"{name}: mean of error / best, {len(common)} tables on which these fit", means)
+        means = {rival: f"{value:.2f}" for rival, value in of_classes(mine, common).items() if rival in some}
+        text += row(f"{name}: mean of those of classes", means)
     return text
 
 

@@ -407,11 +407,12 @@ class Rival:
 
     def at(self, budget):
         """Bytes and options of the model of all training rows; nothing if none fits."""
-        chosen = self.best(budget)
-        if chosen is None:
-            return None
-        model = self.whole(chosen[2].fit())
-        options = chosen[2]
-        rounds = min(options.rounds, model.most_rounds(budget, options.bits, options.table))
-        options = replace(options, rounds=rounds)
-        return (pack(model, options), options) if rounds else None
+        fits = [found for found in self.found if found[1] <= budget]
+        for _, _, options in sorted(fits, key=lambda found: found[:2]):
+            model = self.whole(options.fit())
+            rounds = min(options.rounds, model.most_rounds(budget, options.bits, options.table))
+            # Of all rows a single round may no longer fit: the next best then.
+            if rounds:
+                options = replace(options, rounds=rounds)
+                return pack(model, options), options
+        return None
