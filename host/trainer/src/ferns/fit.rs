@@ -154,7 +154,7 @@ fn to_levels(real: &Weights, leaves: usize, levels: &[Levels]) -> Weights {
 /// together, and rounds them. λ is the one whose rounded weights are best on held-out rows.
 ///
 /// # Errors
-/// As [`grown`].
+/// As [`grown`](super::grown).
 pub fn fit_ferns(
     problem: &Problem<'_>,
     spec: &ModelSpec,

@@ -30,7 +30,7 @@ mod space;
 
 use std::time::{Duration, Instant};
 
-use koan::Model;
+use koan::{Family, Model};
 
 pub use cost::Core;
 pub use halving::Rung;
@@ -221,9 +221,14 @@ pub fn train_usual(
     let trained = match train_within(table, test, &point.options, flash, progress)? {
         Some(trained) => trained,
         None => {
-            // Without kept features there is always one.
-            point.options.candidates = None;
-            train(table, test, &point.options, progress)?
+            // Without kept features there is always one; of convolutions, of whole filters.
+            let options = &mut point.options;
+            if let Family::Conv(conv) = options.banks(&table.schema)?[0].family {
+                let filters = options.features[0] / conv.cells();
+                options.features[0] = filters.max(1) * conv.cells();
+            }
+            options.candidates = None;
+            train(table, test, options, progress)?
         }
     };
     Ok((trained, point))
