@@ -12,8 +12,9 @@ export const Section = { ClassNames: 1, Notes: 2, GoldenRows: 3, Calibration: 4 
 export const TRAILER = 8;
 
 /** Bytes of parameters that the families' banks have, by the families' codes. */
-const PARAMETERS = [0, 0, 0, 1, 3, 0, 5];
-const BIN = 3;
+const PARAMETERS = [0, 0, 0, 1, 3, 0, 5, 1];
+/** Families with columns that are 0 but for one. */
+const ONE_HOT = { Bin: 3, Fern: 7 } as const;
 
 /** Bits of a bank's options. */
 const Option = { Groups: 16, More: 32, Kept: 64 } as const;
@@ -48,8 +49,8 @@ export function section(blob: Uint8Array, at: number, tag: number): Uint8Array {
 }
 
 /**
- * The banks of a checked blob: how many features each has, and for bins the number of
- * slots of a grid, else 0.
+ * The banks of a checked blob: how many features each has, and for bins and ferns the number
+ * of slots of each, else 0.
  */
 export function* banks(blob: Uint8Array): Generator<{ features: number; slots: number }> {
   const numbers = numbersOf(blob);
@@ -64,7 +65,8 @@ export function* banks(blob: Uint8Array): Generator<{ features: number; slots: n
     options = blob[at + 1]!;
     const features = numbers.getUint16(at + 2, true);
     at += 6;
-    yield { features, slots: family === BIN ? 1 << blob[at]! : 0 };
+    const slotted = family === ONE_HOT.Bin || family === ONE_HOT.Fern;
+    yield { features, slots: slotted ? 1 << blob[at]! : 0 };
     at += PARAMETERS[family]!;
     if (options & Option.Groups) at += 1 + 5 * blob[at]!;
     if (options & Option.Kept) at += 3 + numbers.getUint16(at + 1, true);

@@ -163,7 +163,7 @@ function isIntact(blob: Uint8Array): boolean {
   return end >= 0 && crc32(blob.subarray(0, end)) === numbersOf(blob).getUint32(end, true);
 }
 
-/** The golden digest's CRC-32 of features: of bins, the column of each grid. */
+/** The golden digest's CRC-32 of features: of bins and ferns, the column of each. */
 function digestOf(blob: Uint8Array, vector: Int16Array, digest: number): number {
   let at = 0;
   for (const { features, slots } of banks(blob)) {
