@@ -25,7 +25,7 @@ _CLASSES = 20
 
 @dataclass(frozen=True)
 class FrontModel:
-    """A model that no other of the front beats in both bytes and error."""
+    """A model that no other of the front beats in bytes, error and instructions."""
 
     model: Model
     held_out: float

@@ -119,7 +119,7 @@ pub fn train<'py>(
     Ok((blob, json(&trained.report)?, point.map(|point| point.loss), found))
 }
 
-/// Searches for models: those of the front, smallest first, and whether there was not time for
+/// Searches for models: those of the front, the best last, and whether there was not time for
 /// all that was planned.
 #[pyfunction]
 #[pyo3(signature = (frame, roles, target, weights, groups, given, threads = None, listener = None))]

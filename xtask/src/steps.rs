@@ -129,7 +129,8 @@ pub fn program(name: &str) -> Result<PathBuf> {
     Ok(std::path::absolute(folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))?)
 }
 
-/// What the tests leave out: lints, every core, all of Python, boards, other machines, costs, fuzzing.
+/// What the tests leave out: lints, every core, all of Python, boards, other machines, costs,
+/// fuzzing.
 pub fn thorough() -> Result<()> {
     crate::setup::thorough()?;
     FORMAT_AND_LINTS.iter().try_for_each(|command| step(command))?;

@@ -124,7 +124,7 @@ pub use threads::with_threads;
 pub use train::{Trained, train};
 pub use tune::{
     Core, Limits, Metric, Outcome, Point, Rung, Space, TuneOptions, Tuned, train_usual,
-    train_within, tune, usual,
+    train_within, tune,
 };
 
 /// Why training or evaluation stopped.

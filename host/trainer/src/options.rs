@@ -324,7 +324,7 @@ impl TrainOptions {
                 format!("a frequency of {bad} is not in (0, 1e6]"),
             ));
         }
-        if !(1..=4).contains(&self.depth) {
+        if !(1..=crate::ferns::MOST_DEPTH).contains(&self.depth) {
             let message = format!("ferns have 1 to 4 comparisons, not {}", self.depth);
             return Err(Error::parameter("depth", message));
         }

@@ -38,7 +38,8 @@ pub fn write(
         .cloud("judged as finished models", judged)
         .series("front, held-out training rows", held)
         .scatter("front, test rows", test);
-    page.figure(&plot.draw()?, "The models that no other beats in bytes, error and instructions, and what else was judged.");
+    let caption = "The models that no other beats in bytes, error and instructions, and what else was judged.";
+    page.figure(&plot.draw()?, caption);
     page.table(
         "The front",
         &["bytes", "held out", "test", "family", "features", "bits", "buffers", "instructions"],

@@ -45,12 +45,15 @@ struct Growth<'g, const L: usize> {
     penalty: f32,
     slopes: Vec<[f32; L]>,
     chosen: Vec<usize>,
+    /// Whether each fern of the pool was chosen.
+    taken: Vec<bool>,
 }
 
 impl<'g, const L: usize> Growth<'g, L> {
     fn new(pool: &'g Codes, objective: &'g Objective, penalty: f32) -> Self {
         let slopes = vec![[0.0; L]; objective.rows];
-        Self { pool, objective, penalty, slopes, chosen: Vec::new() }
+        let taken = vec![false; pool.ferns()];
+        Self { pool, objective, penalty, slopes, chosen: Vec::new(), taken }
     }
 
     fn run(mut self, count: usize) -> Vec<usize> {
@@ -61,13 +64,14 @@ impl<'g, const L: usize> Growth<'g, L> {
         let mut weights = Weights::none(0, leaves, bias);
         let mut scores = weights.scores(&codes);
         while self.chosen.len() < count.min(self.pool.ferns()) {
-            self.look(&scores);
+            let slopes = self.objective.slopes(&scores, Curve::Here);
+            self.look(&slopes);
             let best = self.best();
             self.chosen.push(best);
+            self.taken[best] = true;
             codes.push(self.pool.of(best));
             weights.leaves.resize(weights.leaves.len() + leaves * outputs, 0.0);
-            let mut descent = Descent::with(self.objective, &codes, weights, scores);
-            descent.look(Curve::Here);
+            let mut descent = Descent::with(self.objective, &codes, weights, scores, slopes);
             descent.step(self.chosen.len() - 1, self.penalty, None, STEP);
             // Now and then the weights of all are fitted anew.
             if self.chosen.len().is_multiple_of(EVERY) {
@@ -79,12 +83,11 @@ impl<'g, const L: usize> Growth<'g, L> {
         self.chosen
     }
 
-    /// The slopes of all rows with these scores.
-    fn look(&mut self, scores: &[f32]) {
+    /// Takes the slopes of each output and row, row by row.
+    fn look(&mut self, slopes: &[[f32; 2]]) {
         self.slopes.fill([0.0; L]);
         let share = 1.0 / self.objective.outputs as f32;
-        let all = self.objective.slopes(scores, Curve::Here);
-        for (t, of_output) in all.chunks_exact(self.objective.rows).enumerate() {
+        for (t, of_output) in slopes.chunks_exact(self.objective.rows).enumerate() {
             let lane = t % (L - 1);
             // Outputs that share a lane have signs of their own.
             let sign = if (t / (L - 1) * t).is_multiple_of(2) { 1.0 } else { -1.0 };
@@ -98,8 +101,7 @@ impl<'g, const L: usize> Growth<'g, L> {
     /// The best fern that was not chosen yet.
     fn best(&self) -> usize {
         let rows = self.objective.rows;
-        let free: Vec<usize> =
-            (0..self.pool.ferns()).filter(|fern| !self.chosen.contains(fern)).collect();
+        let free: Vec<usize> = (0..self.pool.ferns()).filter(|&fern| !self.taken[fern]).collect();
         if rows <= 2 * FIRST_ROWS {
             return self.first_of(&self.gains(&free, 0..rows));
         }

@@ -106,17 +106,18 @@ pub(super) struct Descent<'d> {
 impl<'d> Descent<'d> {
     pub fn new(objective: &'d Objective, codes: &'d Codes, weights: Weights) -> Self {
         let scores = weights.scores(codes);
-        Self::with(objective, codes, weights, scores)
+        Self::with(objective, codes, weights, scores, Vec::new())
     }
 
-    /// Weights whose scores are known.
+    /// Weights whose scores are known, and slopes at them.
     pub fn with(
         objective: &'d Objective,
         codes: &'d Codes,
         weights: Weights,
         scores: Vec<f32>,
+        slopes: Vec<[f32; 2]>,
     ) -> Self {
-        Self { objective, codes, weights, scores, slopes: Vec::new() }
+        Self { objective, codes, weights, scores, slopes }
     }
 
     /// What a leaf's weight is drawn to 0 with, for a λ relative to the rows that a leaf has

@@ -187,28 +187,13 @@ pub fn train_within(
     }
 }
 
-/// The options of the best model of at most `flash` bytes that a search of seconds finds on
-/// `table` (the training rows): what `koan train` uses where its user leaves them open. The
-/// clock has no part in it: the same table and options give the same. To be trained by
-/// [`train_within`].
+/// The best model of at most `flash` bytes that a search of seconds finds on `table` (the
+/// training rows), trained: all that `koan train` does where its user leaves the model open;
+/// with how good its options were on held-out rows. The clock has no part in it: the same
+/// table and options give the same model.
 ///
 /// # Errors
-/// As [`tune`].
-pub fn usual(
-    table: &Table,
-    base: &TrainOptions,
-    families: &[FamilyName],
-    flash: usize,
-    progress: &Progress,
-) -> Result<TrainOptions, Error> {
-    best(table, base, families, flash, progress).map(|best| best.options)
-}
-
-/// [`usual`] and [`train_within`] at once, all that `koan train` does where its user leaves the
-/// model open; with how good the options were on held-out rows of `table`.
-///
-/// # Errors
-/// As [`tune`] and [`train()`].
+/// As [`tune`] and [`train()`](crate::train()).
 pub fn train_usual(
     table: &Table,
     test: Option<&Table>,
