@@ -47,12 +47,27 @@ def amount(name: str, value: Any) -> Any:
     return int(number * factor)
 
 
+def _places(name: str, columns: Any, X: Any) -> list[int]:
+    """The places of columns of X that are given by place or name."""
+    names = names_of(X) if is_table(X) else []
+    places = []
+    for column in columns:
+        if not isinstance(column, str):
+            places.append(_whole(name, column))
+        elif column in names:
+            places.append(names.index(column))
+        else:
+            raise ValueError(f"{name}: X has no column `{column}`")
+    return places
+
+
 class Koan(BaseEstimator):
     """What all estimators have in common."""
 
     model_: Model
 
-    def _params(self) -> dict[str, Any]:
+    def _params(self, X: Any) -> dict[str, Any]:
+        """The parameters as the core takes them, for a fit to X."""
         given = {key: value for key, value in self.get_params(deep=False).items() if key not in _OWN}
         for name in ("family", "n_features", "frequency"):
             value = given.get(name)
@@ -72,6 +87,9 @@ class Koan(BaseEstimator):
         shape = given.get("shape")
         if shape is not None and not isinstance(shape, str):
             given["shape"] = "x".join(str(int(size)) for size in shape)
+        categories = given.get("categorical_features")
+        if categories is not None:
+            given["categorical_features"] = _places("categorical_features", categories, X)
         state = given.get("random_state")
         if state is None or not isinstance(state, (int, np.integer)):
             state = check_random_state(state).randint(2**31)
@@ -153,7 +171,7 @@ class Koan(BaseEstimator):
         groups: Any,
         **more: Any,
     ) -> None:
-        given = {**self._params(), **more}
+        given = {**self._params(X), **more}
         with Told(getattr(self, "verbose", None)) as told:
             blob, report, held_out, params = _koan.train(
                 frame(X), roles, target, weights, _groups(groups, X), given,

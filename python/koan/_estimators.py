@@ -45,6 +45,8 @@ class _Predictor(Koan):
     depth : comparisons of a fern, 1 to 4
     shape : what a row is, such as ``(28, 28, 1)``, for the family conv
     kernel, filter_stride, pooling, pooling_grid, dilated : filters of the family conv
+    categorical_features : number columns that are categories, by place or name; if none is
+        given, a search finds out whether columns of few whole numbers do better so
     missing : ``refuse`` or ``impute``: a column's median stands in
     unknown : texts that were not seen in training: ``error`` or ``zeros``
     golden_rows : rows that the model carries with their exact scores
@@ -80,6 +82,7 @@ class _Predictor(Koan):
         pooling: str = "average",
         pooling_grid: int | None = None,
         dilated: bool = False,
+        categorical_features: list[int] | list[str] | None = None,
         missing: str = "refuse",
         unknown: str = "error",
         golden_rows: int = 0,
@@ -111,6 +114,7 @@ class _Predictor(Koan):
         self.pooling = pooling
         self.pooling_grid = pooling_grid
         self.dilated = dilated
+        self.categorical_features = categorical_features
         self.missing = missing
         self.unknown = unknown
         self.golden_rows = golden_rows
@@ -156,6 +160,7 @@ class KoanClassifier(ClassifierMixin, _Predictor):
         pooling: str = "average",
         pooling_grid: int | None = None,
         dilated: bool = False,
+        categorical_features: list[int] | list[str] | None = None,
         missing: str = "refuse",
         unknown: str = "error",
         golden_rows: int = 0,
@@ -188,6 +193,7 @@ class KoanClassifier(ClassifierMixin, _Predictor):
             pooling=pooling,
             pooling_grid=pooling_grid,
             dilated=dilated,
+            categorical_features=categorical_features,
             missing=missing,
             unknown=unknown,
             golden_rows=golden_rows,

@@ -64,7 +64,8 @@ class KoanSearch(Koan):
     minutes : that the search plans for, and at which it ends
     clock : whether the clock ends it; without, the result is the same on every machine
     task : ``classification`` or ``regression``; by the target if not given
-    family, bits, projection, input_map, relevance, shape : kept where they are given
+    family, bits, projection, input_map, relevance, shape, categorical_features : kept where they
+        are given
     class_weight : None or ``balanced``, or a weight for each class
     missing, unknown, golden_rows, column_names, random_state, n_jobs, verbose : as of
         ``KoanClassifier``
@@ -89,6 +90,7 @@ class KoanSearch(Koan):
         input_map: str | None = None,
         relevance: bool | None = None,
         shape: str | tuple[int, ...] | None = None,
+        categorical_features: list[int] | list[str] | None = None,
         class_weight: str | dict[Any, float] | None = None,
         missing: str = "refuse",
         unknown: str = "error",
@@ -112,6 +114,7 @@ class KoanSearch(Koan):
         self.input_map = input_map
         self.relevance = relevance
         self.shape = shape
+        self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.missing = missing
         self.unknown = unknown
@@ -139,7 +142,7 @@ class KoanSearch(Koan):
         else:
             values, name = number_targets(self, X, y)
         weights = self._weights(known["sample_weight"], X, y)
-        given = self._params()
+        given = self._params(X)
         given["balanced"] = isinstance(self.class_weight, str) and self.class_weight == "balanced"
         with Told(self.verbose) as told:
             front, self.cut_ = _koan.tune(

@@ -106,6 +106,7 @@ impl Parameters<'_, '_> {
                     .unwrap_or_default(),
                 dilated: self.number("dilated", false, "True or False")?,
             },
+            categories: self.get("categorical_features", "a list of columns")?.unwrap_or_default(),
             groups: Vec::new(),
             linear: self.number("linear", false, "True or False")?,
             balanced: self.number("balanced", false, "True or False")?,
@@ -202,6 +203,7 @@ pub fn parameters<'py>(py: Python<'py>, options: &TrainOptions) -> PyResult<Boun
             }
         )+};
     }
+    let categories = (!options.categories.is_empty()).then(|| options.categories.clone());
     given! {
         "projection": options.projection.map(Law::name),
         "candidates": options.candidates,
@@ -215,6 +217,7 @@ pub fn parameters<'py>(py: Python<'py>, options: &TrainOptions) -> PyResult<Boun
         "pool": (options.pool != usual.pool).then_some(options.pool),
         "slot_bits": (options.slot_bits != usual.slot_bits).then_some(options.slot_bits),
         "depth": (options.depth != usual.depth).then_some(options.depth),
+        "categorical_features": categories,
         "linear": options.linear.then_some(true),
         "column_names": (!options.column_names).then_some(false),
     }

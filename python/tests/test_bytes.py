@@ -54,6 +54,14 @@ def weights():
     return table, koan.KoanClassifier, "label", {}, ["--weights", "w"]
 
 
+def categories():
+    random = np.random.default_rng(9)
+    a, b = random.integers(0, 6, ROWS), random.integers(1, 5, ROWS)
+    table = pd.DataFrame({"a": a, "b": b, "c": random.normal(size=ROWS).round(3)})
+    table["label"] = np.where((a * 5 + b * 7) % 4 > 1, "on", "off")
+    return table, koan.KoanClassifier, "label", {}, []
+
+
 def groups():
     _, x, _, label = columns()
     table = pd.DataFrame({"who": [f"p{i % 9}" for i in range(ROWS)], "a": x[:, 0], "b": x[:, 1]})
@@ -61,7 +69,7 @@ def groups():
     return table, koan.KoanClassifier, "label", {}, ["--group", "who"]
 
 
-TABLES = [classes, numbers, texts, missing, weights, groups]
+TABLES = [categories, classes, numbers, texts, missing, weights, groups]
 
 
 def of_the_command(command, folder, table, options):
@@ -135,6 +143,18 @@ def test_every_parameter_is_the_option(options, given, command, tmp_path):
     table, kind, y, _, more = classes()
     expected = of_the_command(command, tmp_path, table, more + options)
     assert of_python(table, kind, y, **given) == expected
+
+
+def test_categorical_features_are_number_columns_taken_as_text(command, tmp_path):
+    table, kind, y, _, _ = categories()
+    expected = of_the_command(command, tmp_path, table, ["--text", "a,b", "-k", "20"])
+    for columns in (["a", "b"], [0, 1]):
+        fitted = kind(n_features=20, categorical_features=columns).fit(table, y)
+        assert fitted.to_bytes() == expected
+    unseen = table.head(2).assign(a=[77, 3])
+    assert len(fitted.predict(unseen)) == 2
+    with pytest.raises(ValueError, match="categorical_features: X has no column `z`"):
+        kind(n_features=20, categorical_features=["z"]).fit(table, y)
 
 
 def test_a_matrix_is_a_file_without_a_header(command, tmp_path):

@@ -82,6 +82,14 @@ function columnsOf(info: Info): { columns: Column[]; nameCode: Code | undefined 
       return Array.from({ length }, () => ({ kind, name: '' }));
     }
     if (typeof item === 'string') return [{ kind: 'number', name: named(item) }];
+    if (Array.isArray(item) && item.length === 3) {
+      const [which, first, last] = item as [string | number, number, number];
+      const length = Math.min(Math.max(last - first + 1, 0), 1000);
+      const values = Array.from({ length }, (_, i) => String(first + i)).sort();
+      const name = typeof which === 'string' ? named(which) : '';
+      const count = typeof which === 'number' ? Math.min(which, 65535) : 1;
+      return Array.from({ length: count }, () => ({ kind: 'text', name, values }));
+    }
     if (Array.isArray(item)) {
       const [whole, apart] = item as string[];
       const width = apart === undefined ? (nameCode?.width ?? 0) : whole!.length;
@@ -150,12 +158,22 @@ function number(field: string): number | string | undefined {
   return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(field) ? Number(field) : field;
 }
 
+/** A number as the name of a class or value: "+1", "1" and "1.0" are all "1". */
+function plain(field: string): string {
+  const value = number(field);
+  const padded = /^[+-]?0\d/.test(field);
+  return typeof value === 'number' && !padded ? String(value + 0) : field;
+}
+
 function push(rows: number[], column: Column, field: string, place: string): void {
   if (column.kind === 'coded') {
-    const own = number(field) === undefined ? undefined : column.code.text(field);
+    const code = (text: string) => column.code.text(text);
+    const known = column.values.includes(code(field));
+    const own = number(field) === undefined ? undefined : code(known ? field : plain(field));
     rows.push(...column.values.map((value) => (value === own ? 1 : 0)));
   } else if (column.kind === 'text') {
-    rows.push(...column.values.map((value) => (value === field ? 1 : 0)));
+    const own = column.values.includes(field) ? field : plain(field);
+    rows.push(...column.values.map((value) => (value === own ? 1 : 0)));
   } else if (column.kind === 'number') {
     const value = number(field) ?? column.missing;
     if (value === undefined) throw new Error(`${place}: a number is missing`);

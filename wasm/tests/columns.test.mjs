@@ -44,3 +44,15 @@ test('two columns with the code of one are refused', () => {
   const twice = csv.trim().split('\n').map((line) => `${line},${line.split(',')[0]}`).join('\n');
   assert.throws(() => read(twice, info), /cannot tell the columns apart: age, age/);
 });
+
+test('whole numbers as categories, however they are written', () => {
+  const notes = JSON.stringify({ columns: [['a', 0, 2], 'b', [1, 9, 11], 0] });
+  const table = read('1.0,2.5,10\n+2,0,9\n02,1,11.0\n', { notes, inputs: 7 });
+  const rows = [0, 1, 2].map((row) => [...table.rows.slice(row * 7, row * 7 + 7)]);
+  assert.deepEqual(rows, [
+    [0, 1, 0, 2.5, 1, 0, 0],
+    [0, 0, 1, 0, 0, 0, 1],
+    // 02 is another name than 2.
+    [0, 0, 0, 1, 0, 1, 0],
+  ]);
+});

@@ -103,6 +103,10 @@ pub fn run(arguments: &Train) -> Result<()> {
         frequencies.join(", "),
         head(report)
     )?;
+    if !report.categories.is_empty() {
+        let columns = numbers(&report.categories);
+        say!("  columns of whole numbers taken as categories: --text {columns}")?;
+    }
     if let Some(weighted) = report.weighted_error {
         let error = named_error(&report.task, weighted);
         say!("  {error} with test rows counted by their weights; all else counts them once")?;
@@ -124,6 +128,11 @@ pub fn run(arguments: &Train) -> Result<()> {
         say!("  {}", described(detection))?;
     }
     Ok(())
+}
+
+/// Numbers of columns, as options take them.
+pub fn numbers(columns: &[usize]) -> String {
+    columns.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
 }
 
 /// Whether the files together are better streamed.
@@ -260,8 +269,14 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
         None => {
             let (train_table, test_table) = tables(&arguments.source, files)?;
             let trained = trained(&train_table, &test_table);
-            let kept = arguments.report.is_some().then_some((train_table, test_table));
-            trained.map(|trained| (trained, kept)).map_err(Into::into)
+            let trained = trained.with_context(|| name(files))?;
+            if arguments.report.is_none() {
+                return Ok((trained, None));
+            }
+            let columns: Vec<usize> = trained.report.categories.iter().map(|n| n - 1).collect();
+            let train = train_table.with_categories(&columns)?;
+            let test = test_table.with_categories_of(&train.schema);
+            Ok((trained, Some((train, test))))
         }
     };
     trained.with_context(|| name(files))

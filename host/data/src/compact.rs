@@ -5,10 +5,10 @@ use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
-use super::MAX_INPUTS;
 use super::code::{Code, CodedValues};
 use super::recordings::{GroupBy, LabelFrom, Recordings, Window};
 use super::schema::{Column, ColumnKind, Format, Schema, check};
+use super::{MAX_INPUTS, MAX_VALUES};
 
 /// What the JSON holds of a schema.
 #[derive(Serialize, Deserialize)]
@@ -120,6 +120,10 @@ enum Item {
     Name(String),
     /// Name and values as codes, in one text where the name is a code, too.
     Coded(Vec<String>),
+    /// Name, first and last of values that are whole numbers without a gap.
+    Whole(String, i64, i64),
+    /// The same of columns without names: how many.
+    UnnamedWhole(usize, i64, i64),
     Target(TargetItem),
     Dropped(DroppedItem),
     Text(TextItem),
@@ -178,25 +182,62 @@ fn items(schema: &Schema) -> Vec<Item> {
         // The sign of a code goes without saying.
         let coded = schema.name_code.and_then(|_| column.name.strip_prefix('#'));
         let name = coded.unwrap_or(&column.name).to_owned();
-        items.push(match &column.kind {
+        let item = match &column.kind {
             ColumnKind::Numeric { missing: None } => Item::Name(name),
             ColumnKind::Numeric { missing: Some(value) } => {
                 Item::Imputed(ImputedItem { name, missing: *value })
             }
-            ColumnKind::Text { values } => Item::Text(TextItem { name, values: values.clone() }),
+            ColumnKind::Text { values } => match ends(values) {
+                Some((first, last)) if name.is_empty() => Item::UnnamedWhole(1, first, last),
+                Some((first, last)) => Item::Whole(name, first, last),
+                None => Item::Text(TextItem { name, values: values.clone() }),
+            },
             ColumnKind::Coded(values) if coded.is_some() => {
                 Item::Coded(vec![name + &values.written()])
             }
             ColumnKind::Coded(values) => Item::Coded(vec![name, values.written()]),
             ColumnKind::Target => Item::Target(TargetItem { target: name }),
             ColumnKind::Dropped => Item::Dropped(DroppedItem { dropped: name }),
-        });
+        };
+        match (items.last_mut(), item) {
+            (Some(Item::UnnamedWhole(count, a, b)), Item::UnnamedWhole(_, first, last))
+                if (*a, *b) == (first, last) =>
+            {
+                *count += 1;
+            }
+            (_, item) => items.push(item),
+        }
     }
     items
 }
 
+/// The first and the last of values that are all whole numbers between them.
+fn ends(values: &[String]) -> Option<(i64, i64)> {
+    let numbers = values.iter().map(|value| value.parse().ok());
+    let numbers: Vec<i64> = numbers.collect::<Option<_>>()?;
+    let (&first, &last) = (numbers.iter().min()?, numbers.iter().max()?);
+    (whole(first, last)? == values).then_some((first, last))
+}
+
+/// The whole numbers from `first` to `last`, ascending as texts; none if they are too many.
+fn whole(first: i64, last: i64) -> Option<Vec<String>> {
+    let count = last.checked_sub(first)?.checked_add(1)?;
+    if !(1..=MAX_VALUES as i64).contains(&count) {
+        return None;
+    }
+    let mut values: Vec<String> = (first..=last).map(|number| number.to_string()).collect();
+    values.sort_unstable();
+    Some(values)
+}
+
+fn whole_kind(first: i64, last: i64) -> Result<ColumnKind, String> {
+    let values = whole(first, last).ok_or("values that are no range of numbers")?;
+    Ok(ColumnKind::Text { values })
+}
+
 fn columns_of(items: Vec<Item>, name_code: Option<Code>) -> Result<Vec<Column>, String> {
     let mut columns: Vec<Column> = Vec::new();
+    let mut taken = 0;
     for item in items {
         let mut count = 1;
         let (name, kind) = match item {
@@ -217,6 +258,11 @@ fn columns_of(items: Vec<Item>, name_code: Option<Code>) -> Result<Vec<Column>, 
                 let values = CodedValues::read(values).ok_or("values that are no codes")?;
                 (name.to_owned(), ColumnKind::Coded(values))
             }
+            Item::Whole(name, first, last) => (name, whole_kind(first, last)?),
+            Item::UnnamedWhole(columns, first, last) => {
+                count = columns as u64;
+                (String::new(), whole_kind(first, last)?)
+            }
             Item::Target(item) => (item.target, ColumnKind::Target),
             Item::Dropped(item) => (item.dropped, ColumnKind::Dropped),
             Item::Text(item) => (item.name, ColumnKind::Text { values: item.values }),
@@ -236,11 +282,13 @@ fn columns_of(items: Vec<Item>, name_code: Option<Code>) -> Result<Vec<Column>, 
             _ => name,
         };
         // The count is a stranger's number: bound it before it takes memory.
-        let free = MAX_INPUTS - columns.len().min(MAX_INPUTS);
-        let Some(count) = usize::try_from(count).ok().filter(|&count| count <= free) else {
-            return Err(format!("more than {MAX_INPUTS} columns"));
+        let column = Column { name, kind };
+        let room = usize::try_from(count).ok().and_then(|n| n.checked_mul(column.inputs().max(1)));
+        let Some(room) = room.filter(|&room| room <= MAX_INPUTS - taken) else {
+            return Err(format!("more than {MAX_INPUTS} columns or inputs"));
         };
-        columns.extend(std::iter::repeat_n(Column { name, kind }, count));
+        taken += room;
+        columns.extend(std::iter::repeat_n(column, count as usize));
     }
     check(&columns)?;
     Ok(columns)

@@ -1,6 +1,7 @@
 //! Rows of table-like files under a schema.
 
 use super::ReadOptions;
+use super::categories::{coded_place, place_of};
 use super::error::{ColumnLabel, DataError, Place, describe_columns};
 use super::infer::{check_names, find};
 use super::layout::{Layouts, looks_like_header, match_names};
@@ -236,7 +237,7 @@ impl<'r> CsvRows<'r> {
                 out.resize(start + values.len(), 0.0);
                 let text = std::str::from_utf8(self.records.field(field)).unwrap_or_default();
                 // An unlisted value, also a missing one, stays all zeros.
-                if let Ok(index) = values.binary_search_by(|v| v.as_str().cmp(text)) {
+                if let Some(index) = place_of(values, text) {
                     out[start + index] = 1.0;
                 }
                 Ok(())
@@ -246,7 +247,7 @@ impl<'r> CsvRows<'r> {
                 out.resize(start + values.count(), 0.0);
                 let text = std::str::from_utf8(self.records.field(field)).unwrap_or_default();
                 // A missing value has no code.
-                let place = values.place(text).filter(|_| value != Field::Missing);
+                let place = coded_place(values, text).filter(|_| value != Field::Missing);
                 if let Some(index) = place {
                     out[start + index] = 1.0;
                 }

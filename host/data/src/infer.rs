@@ -93,6 +93,7 @@ pub(crate) fn infer(files: &[PathBuf], options: &ReadOptions) -> Result<Inferred
     let mut columns = Vec::with_capacity(names.len());
     let mut warnings = Vec::new();
     let mut classes = Vec::new();
+    let mut may_be_categories = Vec::new();
     for (index, (name, scan)) in names.iter().zip(scans).enumerate() {
         let label = ColumnLabel { number: index + 1, name: name.clone() };
         let stated = known.as_ref().is_some_and(|known| known.text[index]);
@@ -113,6 +114,9 @@ pub(crate) fn infer(files: &[PathBuf], options: &ReadOptions) -> Result<Inferred
             ColumnKind::Dropped
         } else {
             let warning = scan.warning(&origin, &label).filter(|_| !as_text);
+            if !as_text && options.window.is_none() && scan.may_be_categories() {
+                may_be_categories.push(index);
+            }
             let kind = input_kind(&origin, &label, scan, options.missing, as_text)?;
             warnings.extend(warning);
             kind
@@ -138,7 +142,8 @@ pub(crate) fn infer(files: &[PathBuf], options: &ReadOptions) -> Result<Inferred
     let recordings =
         Recordings { window: options.window, group, label: options.label_from.clone() };
     let table = Schema::new(Format::Csv);
-    let schema = Schema { columns, inputs, classes, recordings, warnings, ..table };
+    let schema =
+        Schema { columns, inputs, classes, recordings, warnings, may_be_categories, ..table };
     let delimiter = delimiter.filter(|_| files.len() == 1);
     Ok(Inferred { schema, rows, header, delimiter })
 }
@@ -259,7 +264,10 @@ fn input_kind(
         let missing = scan.first_missing.map(|_| f32::NAN);
         return Ok(ColumnKind::Numeric { missing });
     }
-    let values = scan.into_values(origin, label, false)?;
+    let values = match scan.is_numeric() {
+        true => scan.into_names(origin, label)?,
+        false => scan.into_values(origin, label, false)?,
+    };
     Ok(ColumnKind::Text { values })
 }
 

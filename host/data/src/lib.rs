@@ -9,6 +9,7 @@
 //! [`read_all_with`] and [`rows_of`] read several files as one.
 
 mod arff;
+mod categories;
 mod code;
 mod compact;
 mod csv;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::categories::FEW;
 use crate::error::{ColumnLabel, DataError};
 use crate::fill::{Groups, impute};
 use crate::schema::width;
@@ -252,9 +253,9 @@ impl<'a> TableBuilder<'a> {
         if self.rows == 0 {
             return Err(DataError::NoRows { file: NAME.into() });
         }
-        let mut columns = Vec::new();
+        let (mut columns, mut may_be_categories) = (Vec::new(), Vec::new());
         for part in &self.columns {
-            self.describe(part, &mut columns)?;
+            self.describe(part, &mut columns, &mut may_be_categories)?;
         }
         let inputs = width(&columns);
         match inputs {
@@ -279,16 +280,27 @@ impl<'a> TableBuilder<'a> {
                 Division::Groups(groups.numbers)
             }
         };
-        let mut schema =
-            Schema { columns, inputs, classes, image: self.image, ..Schema::new(Format::Csv) };
+        let mut schema = Schema {
+            columns,
+            inputs,
+            classes,
+            image: self.image,
+            may_be_categories,
+            ..Schema::new(Format::Csv)
+        };
         schema.recordings.group = self.group_column.map(GroupBy::Column);
         let mut table = Table { inputs, values, target, schema, division, weights };
         impute(&mut table);
         Ok(table)
     }
 
-    /// Appends what becomes of the columns of `part`.
-    fn describe(&self, part: &Columns<'_>, columns: &mut Vec<Column>) -> Result<(), DataError> {
+    /// Appends what becomes of the columns of `part`, and which of them may be categories.
+    fn describe(
+        &self,
+        part: &Columns<'_>,
+        columns: &mut Vec<Column>,
+        may_be_categories: &mut Vec<usize>,
+    ) -> Result<(), DataError> {
         let label = label(columns.len(), &part.names[..]);
         let values = match part.role {
             Role::Input(values) => values,
@@ -328,7 +340,9 @@ impl<'a> TableBuilder<'a> {
         for (column, name) in part.names.iter().enumerate() {
             let numbers = (0..self.rows).filter_map(|row| values.number(row * width + column));
             let (mut known, mut unknown) = (false, None);
+            let mut whole = Whole::default();
             for (row, number) in numbers.enumerate() {
+                whole.add(number);
                 if number.is_nan() {
                     unknown.get_or_insert(row);
                 } else if !(number as f32).is_finite() {
@@ -348,6 +362,9 @@ impl<'a> TableBuilder<'a> {
                     return Err(DataError::NoValues { file: NAME.into(), column: label() });
                 }
                 _ => {}
+            }
+            if whole.few() {
+                may_be_categories.push(columns.len());
             }
             let missing = unknown.map(|_| f32::NAN);
             columns.push(Column { name: name.clone(), kind: ColumnKind::Numeric { missing } });
@@ -477,6 +494,33 @@ impl<'a> TableBuilder<'a> {
             1 => format!("{what}: {found} values for {rows} rows"),
             _ => format!("{what}: {found} values for {rows} rows of {columns} columns"),
         }))
+    }
+}
+
+/// The different numbers of a column, while these are whole and few.
+struct Whole(Option<Vec<f64>>);
+
+impl Default for Whole {
+    fn default() -> Self {
+        Self(Some(Vec::new()))
+    }
+}
+
+impl Whole {
+    fn add(&mut self, number: f64) {
+        let Some(known) = &mut self.0 else { return };
+        if known.contains(&number) {
+            return;
+        }
+        known.push(number);
+        if known.len() > *FEW.end() || number.fract() != 0.0 {
+            self.0 = None;
+        }
+    }
+
+    /// Whether they are as few as those of categories.
+    fn few(&self) -> bool {
+        self.0.as_ref().is_some_and(|known| FEW.contains(&known.len()))
     }
 }
 

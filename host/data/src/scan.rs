@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::categories::FEW;
 use super::delimited::is_decimal_comma;
 use super::error::{ColumnLabel, DataError};
 use super::open::Origin;
@@ -249,6 +250,29 @@ impl ColumnScan {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether all values are whole numbers, none is missing, and they are as few as those of
+    /// categories.
+    pub fn may_be_categories(&self) -> bool {
+        self.is_numeric()
+            && !self.fractions
+            && !self.crowded
+            && self.first_missing.is_none()
+            && self.first_infinite.is_none()
+            && FEW.contains(&numeric_names(&self.values).len())
+    }
+
+    /// The distinct values of a column of numbers that are taken as text: as the names of
+    /// classes, so that "1.0" and "1" are one.
+    pub fn into_names(
+        self,
+        origin: &Origin,
+        column: &ColumnLabel,
+    ) -> Result<Vec<String>, DataError> {
+        let mut names = numeric_names(&self.into_values(origin, column, false)?);
+        names.sort_unstable();
+        Ok(names)
     }
 
     /// The distinct values, ascending as text.

@@ -70,6 +70,9 @@ pub struct Schema {
     pub warnings: Vec<DataWarning>,
     /// The shape of a row of images, where the data say it; not in the JSON.
     pub image: Option<Shape>,
+    /// Which columns, from 0, are of so few whole numbers that these may be categories; not in
+    /// the JSON.
+    pub may_be_categories: Vec<usize>,
 }
 
 /// A column of a table.
@@ -131,6 +134,7 @@ impl Schema {
             name_code: None,
             warnings: Vec::new(),
             image: None,
+            may_be_categories: Vec::new(),
         }
     }
 

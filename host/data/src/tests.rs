@@ -1,5 +1,6 @@
 //! Tests of the readers: small files, written and read back.
 
+mod categories;
 mod csv;
 mod errors;
 mod formats;

@@ -213,6 +213,10 @@ pub struct TrainOptions {
     pub depth: u8,
     /// Conv: shape, kernel and pooling.
     pub conv: ConvOptions,
+    /// Number columns that are taken as categories, by their place in the schema, from 0: one
+    /// input for each of a column's values. A search finds out whether that helps where all are
+    /// numbers, if none is given.
+    pub categories: Vec<usize>,
     /// Groups of inputs with laws and frequencies of their own (a product of
     /// kernels), for all banks that can have them.
     pub groups: Vec<GroupPlan>,
@@ -248,6 +252,7 @@ impl Default for TrainOptions {
             slot_bits: 8,
             depth: 3,
             conv: ConvOptions::default(),
+            categories: Vec::new(),
             groups: Vec::new(),
             linear: false,
             balanced: false,

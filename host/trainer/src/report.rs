@@ -41,6 +41,9 @@ pub struct Report {
     pub train_rows: usize,
     /// Inputs of a row.
     pub inputs: usize,
+    /// Number columns that are taken as categories, from 1.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub categories: Vec<usize>,
     /// Outputs.
     pub outputs: usize,
     /// Seed of the model.
@@ -119,6 +122,7 @@ impl Report {
             seconds,
             train_rows: train.rows(),
             inputs: train.inputs,
+            categories: options.categories.iter().map(|column| column + 1).collect(),
             outputs: koan::Model::parse(blob).map_or(0, |model| model.outputs()),
             seed: options.seed,
             map: choice.kind.name().into(),

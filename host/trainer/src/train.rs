@@ -1,5 +1,6 @@
 //! Training: choose, fit, round, write, check.
 
+use std::borrow::Cow;
 use std::time::Instant;
 
 use koan::{Family, Law};
@@ -53,6 +54,8 @@ pub fn train(
     let start = Instant::now();
     let none = train.select(&[]);
     let test = test.unwrap_or(&none);
+    let (train, test) = with_categories(train, test, &options.categories)?;
+    let (train, test) = (train.as_ref(), test.as_ref());
     let problem = Problem::new(train, options.balanced);
     check(&problem)?;
     if train.weights.is_some() && options.goal != Goal::Predict {
@@ -78,6 +81,23 @@ pub fn train(
             finish_detector(train, test, normal, made, options, start)
         }
     }
+}
+
+/// Both tables with these columns as categories.
+///
+/// # Errors
+/// Columns that cannot be categories.
+pub(crate) fn with_categories<'t>(
+    train: &'t Table,
+    test: &'t Table,
+    columns: &[usize],
+) -> Result<(Cow<'t, Table>, Cow<'t, Table>), Error> {
+    if columns.is_empty() {
+        return Ok((Cow::Borrowed(train), Cow::Borrowed(test)));
+    }
+    let train = train.with_categories(columns)?;
+    let test = test.with_categories_of(&train.schema);
+    Ok((Cow::Owned(train), Cow::Owned(test)))
 }
 
 /// A head that predicts the target.

@@ -7,6 +7,8 @@ use koan_trainer::TrainOptions;
 use koan_trainer::normalise::Kind;
 use koan_trainer::solve::Loss;
 
+use crate::train::numbers;
+
 /// Options of `koan tune` that `koan train` does not know, or that the model's
 /// own options replace; all of them take a value.
 const OWN: [&str; 14] = [
@@ -63,6 +65,10 @@ pub fn train_command(given: &[OsString], options: &TrainOptions, output: &Path) 
     }
     if let Some(candidates) = options.candidates {
         add("--candidates", candidates.to_string());
+    }
+    if !options.categories.is_empty() {
+        let columns: Vec<usize> = options.categories.iter().map(|column| column + 1).collect();
+        add("--text", numbers(&columns));
     }
     if families.contains(&"conv") {
         if let Some(shape) = options.conv.shape {

@@ -1,6 +1,9 @@
 //! Rows from memory, under the schema of a model.
 
+use std::borrow::Cow;
+
 use super::{Role, TableBuilder, Values, missing, wrong};
+use crate::categories::{coded_place, place_of};
 use crate::error::{ColumnLabel, DataError, describe_columns};
 use crate::fill::list;
 use crate::infer::check_names;
@@ -93,31 +96,18 @@ impl Source<'_> {
         let stand_in = match kind {
             Some(ColumnKind::Text { values }) => {
                 let text = self.text(at);
-                let place = values.binary_search_by(|value| value.as_str().cmp(&text)).ok();
-                let start = out.len();
-                out.resize(start + values.len(), 0.0);
-                match place {
-                    Some(place) => out[start + place] = 1.0,
-                    None if text.is_empty() || unlisted == Unlisted::Zeros => {}
-                    None => {
-                        let known = list(values);
-                        return problem(format!("\"{text}\" is none of the values: {known}"));
-                    }
+                let place = place_of(values, &text);
+                if !self.push_value(place, values.len(), &text, unlisted, out) {
+                    let known = list(values);
+                    return problem(format!("\"{text}\" is none of the values: {known}"));
                 }
                 return Ok(());
             }
             Some(ColumnKind::Coded(values)) => {
-                let text = self.text(at);
-                let place = values.place(&text).filter(|_| !text.is_empty());
-                let start = out.len();
-                out.resize(start + values.count(), 0.0);
-                match place {
-                    Some(place) => out[start + place] = 1.0,
-                    None if text.is_empty() || unlisted == Unlisted::Zeros => {}
-                    None => {
-                        let count = values.count();
-                        return problem(format!("\"{text}\" is none of the {count} values"));
-                    }
+                let (text, count) = (self.text(at), values.count());
+                let place = coded_place(values, &text).filter(|_| !text.is_empty());
+                if !self.push_value(place, count, &text, unlisted, out) {
+                    return problem(format!("\"{text}\" is none of the {count} values"));
                 }
                 return Ok(());
             }
@@ -140,11 +130,32 @@ impl Source<'_> {
         Ok(())
     }
 
+    /// Appends one input for each of `count` values, 1 at the `place` of the row's; whether
+    /// the row may have it. Numbers need not be listed: a column of numbers that are taken as
+    /// categories has no list that its user wrote.
+    fn push_value(
+        &self,
+        place: Option<usize>,
+        count: usize,
+        text: &str,
+        unlisted: Unlisted,
+        out: &mut Vec<f32>,
+    ) -> bool {
+        let start = out.len();
+        out.resize(start + count, 0.0);
+        if let Some(place) = place {
+            out[start + place] = 1.0;
+        }
+        let numbers = !matches!(self.values, Values::Text(_));
+        place.is_some() || text.is_empty() || numbers || unlisted == Unlisted::Zeros
+    }
+
     /// A value as a text, empty where it is missing.
-    fn text(&self, at: usize) -> String {
-        match self.values.number(at) {
-            Some(number) if number.is_nan() => String::new(),
-            _ => self.values.name(at).1,
+    fn text(&self, at: usize) -> Cow<'_, str> {
+        match self.values {
+            Values::Text(texts) => texts[at].into(),
+            _ if self.values.number(at).is_some_and(f64::is_nan) => "".into(),
+            _ => self.values.name(at).1.into(),
         }
     }
 }

@@ -9,6 +9,7 @@
 //! models of the front.
 
 mod budget;
+mod categories;
 mod cost;
 mod curve;
 mod ferns;
@@ -43,6 +44,7 @@ use crate::evaluate::{Evaluation, evaluate};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::solve::Loss;
+use crate::train::with_categories;
 use crate::{Error, FamilyName, Goal, Report, TrainOptions, Trained, train};
 use koan_data::{Table, Task};
 
@@ -143,6 +145,8 @@ pub fn tune(
         progress.phase(&format!("training a model of {} bytes", point.bytes))?;
         let (options, flash) = (&point.options, options.limits.flash);
         let test = test.unwrap_or(&none);
+        let (train_table, test) = with_categories(train_table, test, &options.categories)?;
+        let (train_table, test) = (train_table.as_ref(), test.as_ref());
         let quiet = Progress::none();
         if let Some(trained) = train_within(train_table, Some(test), options, flash, &quiet)? {
             let Trained { blob, report, .. } = trained;
@@ -167,6 +171,9 @@ pub fn train_within(
     flash: usize,
     progress: &Progress,
 ) -> Result<Option<Trained>, Error> {
+    let none = train_table.select(&[]);
+    let tables = with_categories(train_table, test.unwrap_or(&none), &options.categories)?;
+    let (train_table, test) = (tables.0.as_ref(), test.map(|_| tables.1.as_ref()));
     let mut options = options.clone();
     loop {
         let trained = train(train_table, test, &options, progress)?;
@@ -208,7 +215,9 @@ pub fn train_usual(
         None => {
             // Without kept features there is always one; of convolutions, of whole filters.
             let options = &mut point.options;
-            if let Family::Conv(conv) = options.banks(&table.schema)?[0].family {
+            let none = table.select(&[]);
+            let (coded, _) = with_categories(table, &none, &options.categories)?;
+            if let Family::Conv(conv) = options.banks(&coded.schema)?[0].family {
                 let filters = options.features[0] / conv.cells();
                 options.features[0] = filters.max(1) * conv.cells();
             }
@@ -250,7 +259,34 @@ struct Chosen {
     nameless: bool,
 }
 
+/// A search on the table, with columns as categories where that is better.
 fn search(
+    table: &Table,
+    options: &TuneOptions,
+    most: usize,
+    progress: &Progress,
+) -> Result<Chosen, Error> {
+    check(table, options)?;
+    let start = Instant::now();
+    let given = &options.space.base.categories;
+    let coded = match given.is_empty() {
+        true => categories::choose(table, options, progress)?,
+        false => Some((given.clone(), table.with_categories(given)?)),
+    };
+    let mut options = options.clone();
+    if options.clock {
+        options.time = options.time.saturating_sub(start.elapsed());
+    }
+    let Some((columns, coded)) = coded else { return search_of(table, &options, most, progress) };
+    let mut chosen = search_of(&coded, &options, most, progress)?;
+    for point in &mut chosen.points {
+        point.options.categories.clone_from(&columns);
+    }
+    Ok(chosen)
+}
+
+/// A search on the table as it is.
+fn search_of(
     table: &Table,
     options: &TuneOptions,
     most: usize,
@@ -258,7 +294,6 @@ fn search(
 ) -> Result<Chosen, Error> {
     let start = Instant::now();
     let mut space = options.space.clone();
-    check(table, options)?;
     let mut nameless = leave_out_names(&mut space.base, table, options.limits.flash)?;
     let problem = Problem::new(table, space.base.balanced);
     crate::train::check(&problem)?;

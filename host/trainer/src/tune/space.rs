@@ -43,7 +43,7 @@ pub struct Space {
 
 /// What a row is, where that is known; columns whose neighbours are alike may be the pixels of
 /// a square image, or a series.
-fn shape_of(options: &TrainOptions, table: &Table) -> Option<Shape> {
+pub(super) fn shape_of(options: &TrainOptions, table: &Table) -> Option<Shape> {
     options.conv.shape.or_else(|| table.schema.shape()).or_else(|| likeness::guess(table))
 }
 

@@ -1,0 +1,125 @@
+//! Number columns that are taken as categories: one input for each of a column's values.
+
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
+use super::code::CodedValues;
+use super::error::DataError;
+use super::scan::class_name;
+use super::schema::{ColumnKind, Schema, check, width};
+use super::table::Table;
+use super::{MAX_INPUTS, MAX_VALUES};
+
+/// How many different whole numbers a column has that may be categories: two are told apart by
+/// one input as well as by two.
+pub(crate) const FEW: RangeInclusive<usize> = 3..=16;
+
+/// The place of a text among the values of a column; numbers may be written in another way.
+pub(crate) fn place_of(values: &[String], text: &str) -> Option<usize> {
+    let place = |text: &str| values.binary_search_by(|value| value.as_str().cmp(text)).ok();
+    place(text).or_else(|| place(&class_name(text)?))
+}
+
+/// The same where values are known by their codes.
+pub(crate) fn coded_place(values: &CodedValues, text: &str) -> Option<usize> {
+    values.place(text).or_else(|| values.place(&class_name(text)?))
+}
+
+impl Table {
+    /// The table with these columns of the schema, from 0, as categories: what reading it with
+    /// [`ReadOptions::text`](crate::ReadOptions) would make. Columns that are no numbers stay
+    /// as they are.
+    ///
+    /// # Errors
+    /// A column that is not there, one whose missing values were imputed, one with too many
+    /// values, windows of samples.
+    pub fn with_categories(&self, columns: &[usize]) -> Result<Table, DataError> {
+        let mut schema = self.schema.clone();
+        let wrong = |problem: String| DataError::Schema(problem);
+        if schema.recordings.window.is_some() {
+            return Err(wrong("columns of windows cannot be categories".into()));
+        }
+        let inputs = self.inputs_of();
+        for &index in columns {
+            let label = self.schema.label(index);
+            let Some(column) = schema.columns.get_mut(index) else {
+                return Err(wrong(format!("there is no column {}", index + 1)));
+            };
+            match column.kind {
+                ColumnKind::Numeric { missing: None } => {}
+                ColumnKind::Numeric { .. } => {
+                    return Err(wrong(format!(
+                        "{label} has missing values: it cannot be categories"
+                    )));
+                }
+                _ => continue,
+            }
+            let mut values = BTreeSet::new();
+            for row in 0..self.rows() {
+                values.insert(name(self.row(row)[inputs[index]]));
+                if values.len() > MAX_VALUES {
+                    return Err(wrong(format!("{label} has more than {MAX_VALUES} values")));
+                }
+            }
+            column.kind = ColumnKind::Text { values: values.into_iter().collect() };
+        }
+        check(&schema.columns).map_err(wrong)?;
+        schema.may_be_categories.clear();
+        schema.image = None;
+        Ok(self.of_schema(schema))
+    }
+
+    /// The table with those columns as categories that are text in `schema`, which is one of
+    /// [`Self::with_categories`]: a value that it does not list is none of them.
+    #[must_use]
+    pub fn with_categories_of(&self, schema: &Schema) -> Table {
+        let same = schema.columns.len() == self.schema.columns.len();
+        if !same || schema.inputs == self.inputs {
+            return self.clone();
+        }
+        self.of_schema(Schema { classes: self.schema.classes.clone(), ..schema.clone() })
+    }
+
+    /// The first input of each column.
+    fn inputs_of(&self) -> Vec<usize> {
+        let mut next = 0;
+        let mut of = |column: &super::Column| {
+            let first = next;
+            next += column.inputs();
+            first
+        };
+        self.schema.columns.iter().map(&mut of).collect()
+    }
+
+    /// The rows under a schema that differs by columns that are text in place of numbers.
+    fn of_schema(&self, mut schema: Schema) -> Table {
+        schema.inputs = width(&schema.columns).min(MAX_INPUTS);
+        let firsts = self.inputs_of();
+        let mut values = Vec::with_capacity(self.rows() * schema.inputs);
+        for row in 0..self.rows() {
+            let row = self.row(row);
+            for ((now, before), &first) in
+                schema.columns.iter().zip(&self.schema.columns).zip(&firsts)
+            {
+                match (&now.kind, &before.kind) {
+                    (ColumnKind::Text { values: listed }, ColumnKind::Numeric { .. }) => {
+                        let start = values.len();
+                        values.resize(start + listed.len(), 0.0);
+                        let place = place_of(listed, &name(row[first]));
+                        place.iter().for_each(|place| values[start + place] = 1.0);
+                    }
+                    _ => values.extend_from_slice(&row[first..][..before.inputs()]),
+                }
+            }
+        }
+        let Table { target, division, weights, .. } = self;
+        let (target, division, weights) = (target.clone(), division.clone(), weights.clone());
+        Table { inputs: schema.inputs, values, target, schema, division, weights }
+    }
+}
+
+/// The name of a number, as that of a class.
+fn name(value: f32) -> String {
+    // Adding zero turns -0 into 0.
+    (f64::from(value) + 0.0).to_string()
+}

@@ -1,0 +1,86 @@
+//! Columns of few whole numbers as categories.
+
+use super::*;
+
+const FILE: &str = "a,b,c,y\n0,1.5,10,p\n1,2.0,2,q\n2,2.5,3,p\n0,0.5,2,q\n1.0,1.5,10,q\n";
+
+fn table(text: &[&str]) -> Table {
+    let options = ReadOptions {
+        text: text.iter().map(|&name| name.to_owned()).collect(),
+        ..ReadOptions::default()
+    };
+    read_text(FILE, &options).unwrap()
+}
+
+#[test]
+fn columns_of_few_whole_numbers_may_be_categories() {
+    assert_eq!(table(&[]).schema.may_be_categories, [0, 2]);
+    assert_eq!(table(&["a"]).schema.may_be_categories, [2]);
+    let built = TableBuilder::new(5)
+        .column("a", &[0i64, 1, 2, 0, 1][..])
+        .column("b", &[1.5, 2.0, 2.5, 0.5, 1.5][..])
+        .column("c", &[10.0f32, 2.0, 3.0, 2.0, 10.0][..])
+        .classes("y", &["p", "q", "p", "q", "q"][..])
+        .build()
+        .unwrap();
+    assert_eq!(built, table(&[]));
+}
+
+#[test]
+fn categories_are_what_reading_as_text_makes() {
+    let coded = table(&[]).with_categories(&[0, 2]).unwrap();
+    let mut read = table(&["a", "c"]);
+    assert_eq!(read.schema.may_be_categories, Vec::<usize>::new());
+    read.schema.may_be_categories.clear();
+    assert_eq!(coded, read);
+    assert_eq!(coded.row(4), [0.0, 1.0, 0.0, 1.5, 1.0, 0.0, 0.0]);
+    // Once is enough.
+    assert_eq!(coded.with_categories(&[0, 2]).unwrap(), coded);
+    assert_eq!(coded.with_categories_of(&coded.schema), coded);
+    let rows = table(&[]).select(&[4, 0]);
+    assert_eq!(rows.with_categories_of(&coded.schema), coded.select(&[4, 0]));
+}
+
+#[test]
+fn what_cannot_be_categories_is_refused() {
+    let options = ReadOptions { missing: Missing::Impute, ..ReadOptions::default() };
+    let table = read_text("a,b,y\n1,1,p\n?,2,q\n3,3,p\n", &options).unwrap();
+    assert_eq!(table.schema.may_be_categories, [1]);
+    let problem = table.with_categories(&[0]).unwrap_err().to_string();
+    assert!(problem.contains("column 1 (`a`) has missing values"), "{problem}");
+    let problem = table.with_categories(&[7]).unwrap_err().to_string();
+    assert!(problem.contains("no column 8"), "{problem}");
+}
+
+#[test]
+fn ranges_of_numbers_are_short_notes() {
+    let coded = table(&[]).with_categories(&[0]).unwrap();
+    let of = |schema: &Schema| serde_json::to_string(&schema.for_notes()).unwrap();
+    assert_eq!(of(&coded.schema), r#"{"columns":[["a",0,2],"b","c",{"target":"y"}]}"#);
+    let mut columns = vec![coded.schema.columns[0].clone(); 12];
+    columns.push(Column { name: "y".into(), kind: ColumnKind::Target });
+    let many = Schema { columns, ..Schema::new(Format::Csv) }.without_names();
+    assert_eq!(of(&many), r#"{"columns":[[12,0,2],0]}"#);
+    for schema in [coded.schema, many] {
+        let read: Schema = serde_json::from_str(&of(&schema)).unwrap();
+        assert_eq!(read.columns, schema.columns);
+    }
+    // What is no range has its values.
+    let gap = table(&["c"]);
+    assert!(of(&gap.schema).contains(r#"{"name":"c","values":["10","2","3"]}"#));
+    for bad in
+        ["[\"a\",3,2]", "[\"a\",0,5000]", "[4000000,0,900]", "[\"a\",-9223372036854775808,9]"]
+    {
+        let text = format!("{{\"columns\":[{bad}]}}");
+        assert!(serde_json::from_str::<Schema>(&text).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn numbers_may_be_written_in_other_ways() {
+    let coded = table(&[]).with_categories(&[0, 2]).unwrap();
+    let read = read_text_with("a,b,c,y\n+1,0,10.0,p\n7,0,02,q\n", &coded.schema).unwrap();
+    assert_eq!(read.row(0), [0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
+    // 7 was not seen, and 02 is another name than 2.
+    assert_eq!(read.row(1), [0.0; 7]);
+}

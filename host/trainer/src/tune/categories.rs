@@ -1,0 +1,109 @@
+//! Whether columns of few whole numbers are better taken as categories: a short search on both
+//! tables says so.
+
+use std::time::Duration;
+
+use koan_data::Table;
+
+use super::{TuneOptions, search_of};
+use crate::Error;
+use crate::progress::Progress;
+
+/// Share of a search's time that goes to the search on each of both tables, and its end.
+const SHARE: f64 = 0.25;
+const MOST: Duration = Duration::from_secs(6);
+/// Inputs up to which categories are tried: with more of them a search finds little in time.
+const MOST_INPUTS: usize = 512;
+
+/// The columns to take as categories, and the table with them; none where numbers do better,
+/// or where nothing is to be asked.
+pub(super) fn choose(
+    table: &Table,
+    options: &TuneOptions,
+    progress: &Progress,
+) -> Result<Option<(Vec<usize>, Table)>, Error> {
+    let base = &options.space.base;
+    let columns = &table.schema.may_be_categories;
+    // Whose place in a row has a meaning is no category.
+    let placed = base.conv.shape.is_some() || super::space::shape_of(base, table).is_some();
+    if columns.is_empty() || placed || !base.categories.is_empty() || !base.groups.is_empty() {
+        return Ok(None);
+    }
+    let coded = table.with_categories(columns)?;
+    if coded.inputs > MOST_INPUTS {
+        return Ok(None);
+    }
+    progress.phase("trying columns of few whole numbers as categories")?;
+    let short = TuneOptions { time: options.time.mul_f64(SHARE).min(MOST), ..options.clone() };
+    let quiet = Progress::none();
+    let value = |table: &Table| match search_of(table, &short, 1, &quiet) {
+        Ok(found) => Ok(found.points.last().map_or(f64::INFINITY, |point| point.value)),
+        // What no model of one of them fits, one of the other may.
+        Err(Error::Parameter { name: "limits", .. }) => Ok(f64::INFINITY),
+        Err(error) => Err(error),
+    };
+    let better = value(&coded)? < value(table)?;
+    Ok(better.then(|| (columns.clone(), coded)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tune::{Core, FAMILIES, Limits, Metric, Space};
+    use crate::{TrainOptions, train};
+    use koan_data::TableBuilder;
+
+    /// Rows of two columns of seven numbers each, and a class that depends on the numbers as
+    /// names, or as amounts.
+    fn rows(names: bool) -> Table {
+        let of = |row: usize, factor: usize| ((row * factor) % 97 % 7) as i64;
+        let a: Vec<i64> = (0..1200).map(|row| of(row, 31)).collect();
+        let b: Vec<i64> = (0..1200).map(|row| of(row, 57)).collect();
+        let amount = |value: i64, amounts: [i64; 7]| match names {
+            true => amounts[value as usize],
+            false => value,
+        };
+        let class = |(&a, &b): (&i64, &i64)| {
+            i64::from(amount(a, [3, 0, 6, 1, 5, 2, 4]) + amount(b, [2, 5, 0, 4, 6, 1, 3]) > 6)
+        };
+        let y: Vec<i64> = a.iter().zip(&b).map(class).collect();
+        let table = TableBuilder::new(1200).column("a", &a[..]).column("b", &b[..]);
+        table.classes("y", &y[..]).build().unwrap()
+    }
+
+    fn options() -> TuneOptions {
+        TuneOptions {
+            space: Space { base: TrainOptions::default(), families: FAMILIES.to_vec() },
+            limits: Limits { flash: 160, ram: None, instructions: None, core: Core::CortexM0 },
+            metric: Metric::Error,
+            time: Duration::from_secs(2),
+            clock: false,
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_names_become_categories() {
+        let table = rows(true);
+        let found = super::super::tune(&table, Some(&table), &options(), &Progress::none());
+        let best = found.unwrap().front.pop().unwrap();
+        assert_eq!((&best.point.options.categories[..], best.report.inputs), (&[0, 1][..], 14));
+        // The options alone make the model again.
+        let again = train(&table, None, &best.point.options, &Progress::none()).unwrap();
+        assert_eq!(again.blob, best.blob);
+        assert_eq!(again.report.categories, [1, 2]);
+        assert!(best.test.error < 0.01, "{}", best.test.error);
+    }
+
+    #[test]
+    fn nothing_is_asked_where_no_column_may_be_one() {
+        let mut table = rows(false);
+        table.schema.may_be_categories.clear();
+        assert!(choose(&table, &options(), &Progress::none()).unwrap().is_none());
+    }
+
+    #[test]
+    fn amounts_stay_numbers() {
+        let chosen = choose(&rows(false), &options(), &Progress::none()).unwrap();
+        assert!(chosen.is_none());
+    }
+}
