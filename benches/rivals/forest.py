@@ -15,6 +15,8 @@ import numpy as np
 from emlearn.trees import encode_child, quantize_probabilities_into_byte
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
+from found import Found
+
 NAME = "emlearn forest"
 TREES = [1, 2, 3, 5, 8, 12, 20]
 # Shares of the inputs that a split chooses from (0 is their square root), least rows of a leaf.
@@ -138,7 +140,7 @@ def predict(packed, rows):
     return sums[:, 0].astype(float) if packed.bits == 32 else sums.argmax(axis=1)
 
 
-class Rival:
+class Rival(Found):
     def __init__(self, table, budgets, more=()):
         self.table, self.budgets = table, sorted({*budgets, *more})
         inputs, self.truth = table.train[table.fit], table.train_truth[table.fit]
@@ -188,10 +190,6 @@ class Rival:
             if len(packed) <= self.budgets[-1]:
                 error = self.table.error(predict(packed, self.held), self.held_truth)
                 self.found.append((error, len(packed), options))
-
-    def best(self, budget):
-        fits = [found for found in self.found if found[1] <= budget]
-        return min(fits, key=lambda found: found[:2]) if fits else None
 
     def at(self, budget):
         """The model of all training rows, with fewer leaves until it fits, and its options."""

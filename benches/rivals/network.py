@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 
+from found import Found
 from tables import decide
 
 NAME = "int8 network"
@@ -189,7 +190,7 @@ def predict(blob, rows):
     return mean + scale * total[:, 0]
 
 
-class Rival:
+class Rival(Found):
     def __init__(self, table, budgets, more=()):
         """`more` are budgets between the others, for which less is searched."""
         self.table, self.budgets, self.more = table, sorted(budgets), sorted(more)
@@ -252,10 +253,6 @@ class Rival:
             blob = pack(model, chosen)
             error = self.table.error(predict(blob, self.held), self.held_truth)
             self.found.append((error, len(blob), chosen))
-
-    def best(self, budget):
-        fits = [found for found in self.found if found[1] <= budget]
-        return min(fits, key=lambda found: found[:2]) if fits else None
 
     def at(self, budget):
         """Bytes of the network of all training rows, which are as many, and its options."""

@@ -15,6 +15,7 @@ import lightgbm
 import numpy as np
 
 from bits import Reader, Writer
+from found import Found
 from tables import decide
 
 NAME = "packed trees"
@@ -348,7 +349,7 @@ def predict(blob, rows):
     return decide(found) if scale is None else mean + scale * found[:, 0]
 
 
-class Rival:
+class Rival(Found):
     """Fits on a part of the training rows, and what is best of them at a budget."""
 
     def __init__(self, table, budgets, more=()):
@@ -399,11 +400,6 @@ class Rival:
                 error = self.table.error(predicted, self.held_truth)
                 chosen = replace(options, bits=bits, table=table, rounds=rounds)
                 self.found.append((error, model.plans[rounds].size(bits, table), chosen))
-
-    def best(self, budget):
-        """Error, bytes and options of the best that fits, the smaller of equals."""
-        fits = [found for found in self.found if found[1] <= budget]
-        return min(fits, key=lambda found: found[:2]) if fits else None
 
     def at(self, budget):
         """Bytes and options of the model of all training rows; nothing if none fits."""

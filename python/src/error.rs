@@ -9,7 +9,7 @@ use pyo3::PyErr;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 
 /// The parameters of the estimators, where the library has another name.
-const NAMES: [(&str, &str); 14] = [
+const NAMES: [(&str, &str); 15] = [
     ("box_c", "box"),
     ("conv", "shape"),
     ("families", "family"),
@@ -24,6 +24,7 @@ const NAMES: [(&str, &str); 14] = [
     ("shared", "shared_pool"),
     ("threads", "n_jobs"),
     ("time", "minutes"),
+    ("weights", "sample_weight"),
 ];
 
 /// A value that a parameter cannot have.
@@ -36,16 +37,13 @@ pub fn parameter(name: &str, problem: impl std::fmt::Display) -> PyErr {
 /// What is wrong with a table.
 pub fn data(error: &DataError) -> PyErr {
     let text = error.to_string();
-    let (what, text) = match text.strip_prefix("the table: ") {
-        Some(text) => ("X", text),
-        None => ("X", text.as_str()),
-    };
+    let text = text.strip_prefix("the table: ").unwrap_or(&text);
     let what = match error {
         DataError::OneClass { .. } | DataError::TooManyValues { target: true, .. } => "y",
         DataError::NoWeight { .. } => "sample_weight",
         _ if text.contains("a weight is") => "sample_weight",
         _ if text.starts_with("groups: ") => "groups",
-        _ => what,
+        _ => "X",
     };
     PyValueError::new_err(format!("{what}: {text}"))
 }
@@ -59,9 +57,6 @@ pub fn training(error: Error) -> PyErr {
         Error::TooMany { what: "features", .. } => parameter("features", error),
         Error::TooMany { what: "classes", .. } => parameter("y", error),
         Error::TooMany { .. } => parameter("X", error),
-        Error::Impossible(problem) if problem.contains("weight") => {
-            parameter("sample_weight", problem)
-        }
         Error::Impossible(problem) => PyValueError::new_err(problem),
         other => PyRuntimeError::new_err(other.to_string()),
     }

@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
+use crate::setup::install;
 use crate::steps::{program, root, step};
 
 /// The environment, from the root of the repository; nothing else is installed there.
@@ -17,17 +18,24 @@ const WHEELS: &str = "target/wheels";
 /// Bytes of the wheel, at most.
 const MOST: u64 = 4_000_000;
 
-/// The oldest Python that the wheel is for.
-const OLDEST: &str = "import sys; sys.exit(sys.version_info < (3, 10))";
+/// Fails with a Python older than the wheel is for, or one that cannot make environments.
+const SUITS: &str = "import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 10))";
+/// What has such a Python.
+const PACKAGES: &str = "python3 python3-venv";
 
 /// Makes the environment, and installs what the tests need where that has changed.
 pub fn setup() -> Result<()> {
     let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
-    let found = Command::new(&python).args(["-c", OLDEST]).status();
-    ensure!(
-        found.is_ok_and(|status| status.success()),
-        "there is no Python 3.10 or later: install it, or set PYTHON to the path of one"
-    );
+    let suits = || {
+        let status = Command::new(&python).args(["-c", SUITS]).stderr(Stdio::null()).status();
+        status.is_ok_and(|status| status.success())
+    };
+    if !suits() {
+        let by_hand = "there is no Python 3.10 or later with venv: install it (packages python3 \
+                       and python3-venv), or set PYTHON to the path of one";
+        install(&[PACKAGES]).context(by_hand)?;
+        ensure!(suits(), by_hand);
+    }
     let wanted = fs::read_to_string(root()?.join(REQUIREMENTS)).context(REQUIREMENTS)?;
     let done = root()?.join(ENVIRONMENT).join("requirements.txt");
     if fs::read_to_string(&done).is_ok_and(|installed| installed == wanted) {

@@ -117,18 +117,24 @@ fn emulators() -> Result<()> {
             missing().join(" and ")
         )
     };
-    ensure!(runs("apt-get"), by_hand());
-    let apt = if is_root() { "apt-get" } else { "sudo apt-get" };
-    let update = step(&format!("{apt} update"));
-    let install = |packages: &str| {
-        let quiet = "install -y --no-install-recommends";
-        step(&format!("{apt} {quiet} {packages}"))
-    };
-    update
-        .and_then(|()| install(PACKAGES[0]).or_else(|_| install(PACKAGES[1])))
-        .with_context(by_hand)?;
+    install(&PACKAGES).with_context(by_hand)?;
     ensure!(missing().is_empty(), by_hand());
     Ok(())
+}
+
+/// Installs the first of these sets of packages that can be had.
+pub fn install(sets: &[&str]) -> Result<()> {
+    ensure!(runs("apt-get"), "there is no apt-get to install {} with", sets.join(" or "));
+    let apt = if is_root() { "apt-get" } else { "sudo apt-get" };
+    step(&format!("{apt} update"))?;
+    let mut done = Ok(());
+    for packages in sets {
+        done = step(&format!("{apt} install -y --no-install-recommends {packages}"));
+        if done.is_ok() {
+            break;
+        }
+    }
+    done
 }
 
 /// Whether there is such a program.

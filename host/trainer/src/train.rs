@@ -60,7 +60,7 @@ pub fn train(
     check(&problem)?;
     if train.weights.is_some() && options.goal != Goal::Predict {
         let message = "weights of rows go with a target: embeddings and anomalies have none";
-        return Err(Error::Impossible(message.into()));
+        return Err(Error::parameter("weights", message));
     }
     let banks = bank_plans(train, options)?;
     match options.goal {
@@ -345,7 +345,7 @@ pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Error> {
     if let Some(weights) = &problem.weights
         && weights.iter().filter(|&&weight| weight > 0.0).count() < 2
     {
-        return Err(Error::Impossible("training needs at least two rows of weight above 0".into()));
+        return Err(Error::parameter("weights", "training needs two rows of weight above 0"));
     }
     if table.rows() < 2 {
         return Err(Error::Impossible("training needs at least two rows".into()));
@@ -356,7 +356,7 @@ pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Error> {
         let first = weighty.next().map(|(label, _)| label);
         if weighty.all(|(label, _)| Some(label) == first) {
             let message = "all rows of weight above 0 are of one class; classification needs two";
-            return Err(Error::Impossible(message.into()));
+            return Err(Error::parameter("weights", message));
         }
     }
     Ok(())
