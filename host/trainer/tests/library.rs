@@ -319,7 +319,7 @@ fn a_shared_map_has_gains_where_relevance_is_asked_for() {
 #[test]
 fn the_blob_is_the_same_with_any_number_of_threads() {
     let all = digits::table();
-    let table = all.select(&(0..600).collect::<Vec<_>>());
+    let table = all.select(&(0..300).collect::<Vec<_>>());
     for family in [FamilyName::Fourier, FamilyName::Bin, FamilyName::Conv] {
         let options = TrainOptions {
             families: vec![family],

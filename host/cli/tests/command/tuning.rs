@@ -18,8 +18,8 @@ fn without_koan(command: &Value) -> String {
 #[test]
 fn the_front_keeps_its_limits_and_its_models_are_those_of_train() {
     let folder = Folder::new();
-    folder.write("q.csv", quadrants(400));
-    folder.write("w.csv", waves(300));
+    folder.write("q.csv", quadrants(200));
+    folder.write("w.csv", waves(150));
     for data in ["q.csv", "w.csv"] {
         let found = folder.json(&format!("tune {data} {SMALL} --ram 100 -o front --json"));
         let front = found["front"].as_array().unwrap();
@@ -56,7 +56,7 @@ fn the_front_keeps_its_limits_and_its_models_are_those_of_train() {
 #[test]
 fn the_test_rows_and_the_number_of_threads_change_nothing() {
     let folder = Folder::new();
-    let rows = quadrants(500);
+    let rows = quadrants(200);
     folder.write("q.csv", &rows);
     folder.write("same.csv", &rows);
     // Other targets on the test rows.
@@ -107,7 +107,7 @@ fn limits_that_no_model_keeps_name_the_smallest() {
 #[test]
 fn instructions_bound_the_prediction() {
     let folder = Folder::new();
-    folder.write("q.csv", quadrants(300));
+    folder.write("q.csv", quadrants(150));
     for core in ["cortex-m0", "cortex-m4f", "rv32imc"] {
         let limit = "--instructions 6k --core";
         let found = folder.json(&format!("tune q.csv {SMALL} {limit} {core} --json"));
@@ -137,7 +137,7 @@ fn a_search_for_people() {
 #[test]
 fn train_chooses_family_features_and_bits() {
     let folder = Folder::new();
-    folder.write("q.csv", quadrants(400));
+    folder.write("q.csv", quadrants(150));
     let chosen = folder.json("train q.csv -o m.koan --json");
     assert!(chosen["bytes"].as_u64().unwrap() <= 2048, "{chosen}");
     let again = folder.json("train q.csv -o n.koan --json --flash 2k");

@@ -49,8 +49,8 @@ pub(super) fn choose(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tune::{Core, FAMILIES, Limits, Metric, Space};
-    use crate::{TrainOptions, train};
+    use crate::tune::{Core, Limits, Metric, Space};
+    use crate::{FamilyName, TrainOptions, train};
     use koan_data::TableBuilder;
 
     /// Rows of two columns of seven numbers each, and a class that depends on the numbers as
@@ -73,10 +73,13 @@ mod tests {
 
     fn options() -> TuneOptions {
         TuneOptions {
-            space: Space { base: TrainOptions::default(), families: FAMILIES.to_vec() },
+            space: Space {
+                base: TrainOptions::default(),
+                families: vec![FamilyName::Linear, FamilyName::Stump],
+            },
             limits: Limits { flash: 160, ram: None, instructions: None, core: Core::CortexM0 },
             metric: Metric::Error,
-            time: Duration::from_secs(2),
+            time: Duration::from_secs(1),
             clock: false,
         }
     }
