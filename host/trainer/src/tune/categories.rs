@@ -12,6 +12,8 @@ use crate::progress::Progress;
 /// Share of a search's time that goes to the search on each of both tables, and its end.
 const SHARE: f64 = 0.25;
 const MOST: Duration = Duration::from_secs(6);
+/// Part of the numbers' loss that the categories' is below: by chance one of both is better.
+const CLEARLY: f64 = 0.95;
 /// Inputs up to which categories are tried: with more of them a search finds little in time.
 const MOST_INPUTS: usize = 512;
 
@@ -42,7 +44,7 @@ pub(super) fn choose(
         Err(Error::Parameter { name: "limits", .. }) => Ok(f64::INFINITY),
         Err(error) => Err(error),
     };
-    let better = value(&coded)? < value(table)?;
+    let better = value(&coded)? < CLEARLY * value(table)?;
     Ok(better.then(|| (columns.clone(), coded)))
 }
 
@@ -66,17 +68,16 @@ mod tests {
         let class = |(&a, &b): (&i64, &i64)| {
             i64::from(amount(a, [3, 0, 6, 1, 5, 2, 4]) + amount(b, [2, 5, 0, 4, 6, 1, 3]) > 6)
         };
-        let y: Vec<i64> = a.iter().zip(&b).map(class).collect();
+        let mut y: Vec<i64> = a.iter().zip(&b).map(class).collect();
+        // No model is without fault.
+        y.iter_mut().step_by(11).for_each(|class| *class = 1 - *class);
         let table = TableBuilder::new(1200).column("a", &a[..]).column("b", &b[..]);
         table.classes("y", &y[..]).build().unwrap()
     }
 
     fn options() -> TuneOptions {
         TuneOptions {
-            space: Space {
-                base: TrainOptions::default(),
-                families: vec![FamilyName::Linear, FamilyName::Stump],
-            },
+            space: Space { base: TrainOptions::default(), families: vec![FamilyName::Linear] },
             limits: Limits { flash: 160, ram: None, instructions: None, core: Core::CortexM0 },
             metric: Metric::Error,
             time: Duration::from_secs(1),
@@ -94,7 +95,7 @@ mod tests {
         let again = train(&table, None, &best.point.options, &Progress::none()).unwrap();
         assert_eq!(again.blob, best.blob);
         assert_eq!(again.report.categories, [1, 2]);
-        assert!(best.test.error < 0.01, "{}", best.test.error);
+        assert!(best.test.error < 0.1, "{}", best.test.error);
     }
 
     #[test]
