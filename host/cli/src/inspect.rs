@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use koan::{Conv, Family, Form, InputMap, Law, Model};
-use koan_data::{Schema, Shape};
+use koan_data::{Column, ColumnKind, Schema, Shape};
 use koan_trainer::blob::predictor;
 use koan_trainer::{listing, row};
 use serde_json::{Value, json};
@@ -14,6 +14,8 @@ use crate::output::{parse, read_blob, schema, write_whole};
 
 /// Inputs that are listed.
 const SHOWN: usize = 6;
+/// Columns that are listed.
+const COLUMNS: usize = 16;
 
 /// What `--json` of every command says of a model.
 pub fn summary(model: &Model<'_>) -> Value {
@@ -281,9 +283,6 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
     if model.outputs() > 0 {
         say!("  a score of 1 is {:e} in real units", model.score_scale())?;
     }
-    if !model.notes().is_empty() {
-        say!("  notes: {}", out::name(model.notes()))?;
-    }
     say!("  golden digest {:#010x}, {} golden rows", model.golden_digest(), model.golden_rows())?;
     let sizes = model.buffer_sizes(Form::Fast);
     say!(
@@ -303,6 +302,50 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
     Ok(())
 }
 
+/// What becomes of the columns of the data.
+fn print_columns(schema: &Schema) -> Result<()> {
+    if schema.columns.is_empty() {
+        return Ok(());
+    }
+    say!("  columns of the data:")?;
+    let name = |column: &Column| match column.name.as_str() {
+        "" => "-".to_owned(),
+        name => out::name(name),
+    };
+    let shown = &schema.columns[..schema.columns.len().min(COLUMNS)];
+    let width = shown.iter().map(|column| name(column).chars().count()).max().unwrap_or(0);
+    for (index, column) in shown.iter().enumerate() {
+        let name = name(column);
+        say!("    {:>3}  {name:width$}  {}", index + 1, out::name(&kind(column)))?;
+    }
+    if schema.columns.len() > COLUMNS {
+        say!("    ... and {} more (--json lists them)", schema.columns.len() - COLUMNS)?;
+    }
+    Ok(())
+}
+
+/// What becomes of a column, in a few words.
+fn kind(column: &Column) -> String {
+    let some = |values: &mut dyn Iterator<Item = &str>, count: usize| {
+        let listed: Vec<&str> = values.take(SHOWN).collect();
+        let more = if count > SHOWN { ", ..." } else { "" };
+        format!("{count} inputs, 1 for its value: {}{more}", listed.join(", "))
+    };
+    match &column.kind {
+        ColumnKind::Numeric { missing: None } => "a number".into(),
+        ColumnKind::Numeric { missing: Some(value) } => {
+            format!("a number, {value} where it is missing")
+        }
+        ColumnKind::Text { values } => some(&mut values.iter().map(String::as_str), values.len()),
+        ColumnKind::Coded(values) => {
+            let codes: Vec<String> = values.shown().collect();
+            some(&mut codes.iter().map(String::as_str), codes.len())
+        }
+        ColumnKind::Target => "what is predicted".into(),
+        ColumnKind::Dropped => "not used".into(),
+    }
+}
+
 /// What a program with the model has to know.
 fn print_use(model: &Model<'_>, schema: Option<&Schema>) -> Result<()> {
     say!("  work of a prediction: at most {} additions, products and look-ups", model.work())?;
@@ -312,7 +355,13 @@ fn print_use(model: &Model<'_>, schema: Option<&Schema>) -> Result<()> {
     say!("    [dependencies]\n    koan = \"{version}\"")?;
     say!("    [profile.release]\n    opt-level = \"s\"\n    lto = \"fat\"")?;
     say!("    codegen-units = 1\n    panic = \"abort\"")?;
-    let Some(schema) = schema else { return Ok(()) };
+    let Some(schema) = schema else {
+        if !model.notes().is_empty() {
+            say!("  notes: {}", out::name(model.notes()))?;
+        }
+        return Ok(());
+    };
+    print_columns(schema)?;
     say!("  a row: {}", row::described(schema))?;
     let places = row::places(schema);
     for (number, place) in places.iter().enumerate().take(SHOWN) {

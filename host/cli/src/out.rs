@@ -2,9 +2,10 @@
 //! name steers the terminal.
 
 use std::fmt::Write as _;
-use std::io::{ErrorKind, Write, stderr, stdout};
+use std::io::{ErrorKind, Write, stdout};
 use std::time::Duration;
 
+use anstyle::{AnsiColor, Style};
 use anyhow::{Context, Result};
 use koan_data::Schema;
 use serde_json::Value;
@@ -74,6 +75,13 @@ pub fn line(text: &str) -> Result<()> {
     raw(&format!("{}\n", visible(text)))
 }
 
+/// Writes the line that says most: bold where standard output is a terminal that has it.
+pub fn headline(text: &str) -> Result<()> {
+    let bold = Style::new().bold();
+    let text = format!("{bold}{}{bold:#}\n", visible(text));
+    failed(anstream::stdout().lock().write_all(text.as_bytes()))
+}
+
 /// Writes an object to standard output, on a line.
 pub fn object(value: &Value) -> Result<()> {
     raw(&format!("{}\n", json(value)))
@@ -97,9 +105,21 @@ pub fn failed(result: std::io::Result<()>) -> Result<()> {
     }
 }
 
-/// Writes a line to standard error; if that fails, nobody can be told.
+/// Writes a line to standard error; if that fails, nobody can be told. What stands before its
+/// first colon has a colour where that is a terminal: red for an error.
 pub fn warn(text: &str) {
-    let _ = writeln!(stderr().lock(), "{}", name(text));
+    let text = name(text);
+    let (kind, rest) = match text.split_once(": ") {
+        Some((kind @ ("error" | "warning"), rest)) => (kind, format!(": {rest}")),
+        _ => ("", text),
+    };
+    let colour = if kind == "error" { AnsiColor::Red } else { AnsiColor::Yellow };
+    let style = Style::new().fg_color(Some(colour.into())).bold();
+    let mut stderr = anstream::stderr().lock();
+    let _ = match kind {
+        "" => writeln!(stderr, "{rest}"),
+        _ => writeln!(stderr, "{style}{kind}{style:#}{rest}"),
+    };
 }
 
 /// Says what is worth knowing of data that were read.

@@ -72,3 +72,13 @@ pub fn baselines(baselines: &Baselines) -> String {
     );
     format!("constant {}, {linear}", percent(baselines.constant))
 }
+
+/// A word as a shell takes it.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}

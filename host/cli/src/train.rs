@@ -17,7 +17,7 @@ use koan_trainer::{Report, Trained, train};
 
 use crate::arguments::{Source, TaskName, Train};
 use crate::out::{self, say};
-use crate::output::{self, named_error, percent, task_name, write_whole};
+use crate::output::{self, named_error, percent, quoted, task_name, write_whole};
 use crate::report::{self, Given};
 use crate::terminal::Terminal;
 
@@ -68,15 +68,21 @@ pub fn run(arguments: &Train) -> Result<()> {
     }
     let error = named_error(&report.task, report.error);
     match report.fold_errors.len() {
-        0 => say!("{}: {error} on {} test rows", arguments.output.display(), report.rows)?,
-        parts => say!(
-            "{}: {error} on average over {parts} parts, each tested by a model of the others",
-            arguments.output.display()
-        )?,
+        0 => out::headline(&format!(
+            "{}: {error} on {} test rows, in {} bytes",
+            arguments.output.display(),
+            report.rows,
+            report.bytes
+        ))?,
+        parts => out::headline(&format!(
+            "{}: {error} on average over {parts} parts, each tested by a model of the others, \
+             in {} bytes",
+            arguments.output.display(),
+            report.bytes
+        ))?,
     }
     say!(
-        "  {} bytes: {} {} features ({}), {} output{}, {} bits a weight",
-        report.bytes,
+        "  {} {} features ({}), {} output{}, {} bits a weight",
         report.features,
         report.family,
         report.projection,
@@ -127,6 +133,8 @@ pub fn run(arguments: &Train) -> Result<()> {
     if let Some(detection) = &report.detection {
         say!("  {}", described(detection))?;
     }
+    let output = quoted(&arguments.output.display().to_string());
+    say!("Next: `koan inspect {output}` tells what a device needs for it.")?;
     Ok(())
 }
 

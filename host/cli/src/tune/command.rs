@@ -7,6 +7,7 @@ use koan_trainer::TrainOptions;
 use koan_trainer::normalise::Kind;
 use koan_trainer::solve::Loss;
 
+use crate::output::quoted;
 use crate::train::numbers;
 
 /// Options of `koan tune` that `koan train` does not know, or that the model's
@@ -114,14 +115,4 @@ pub fn train_command(given: &[OsString], options: &TrainOptions, output: &Path) 
         }
     }
     words.join(" ")
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }

@@ -87,7 +87,7 @@ pub fn run(arguments: &Tune) -> Result<()> {
         return Ok(());
     }
     say!("{}\n", front_table(&outcome, &paths, arguments))?;
-    say!("{}", recommendation(&outcome, &paths, arguments))?;
+    out::headline(&recommendation(&outcome, &paths, arguments))?;
     say!("It is what this command makes:\n\n  {}\n", command(outcome.front.len() - 1))?;
     let rungs: Vec<String> = outcome
         .rungs
