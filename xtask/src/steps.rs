@@ -75,6 +75,7 @@ pub fn test() -> Result<()> {
     let host = Beside::start(TESTS)?;
     let others = crate::emulate::run(&TESTED_CORES)
         .map(|table| print!("{table}"))
+        .and_then(|()| crate::stream::run(&TESTED_CORES).map(|table| print!("{table}")))
         .and_then(|()| crate::wasm::test())
         .and_then(|()| crate::python::test(false));
     if let Err(error) = &others {
@@ -162,6 +163,7 @@ pub fn thorough() -> Result<()> {
     let others = CORES.map(|(target, _)| target);
     let others: Vec<_> = others.into_iter().filter(|core| !TESTED_CORES.contains(core)).collect();
     print!("{}", crate::emulate::run(&others)?);
+    print!("{}", crate::stream::run(&others)?);
     print!("{}", crate::cost::run(false)?);
     crate::serial::test()?;
     crate::python::test(true)?;
