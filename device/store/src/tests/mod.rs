@@ -220,7 +220,7 @@ fn many_updates<const UNIT: usize>(updates: u32) {
 
 #[test]
 fn random_updates_leave_the_old_or_the_new_model() {
-    // All of them in `cargo xtask test --thorough`, without the interpreter's patience.
+    // A hundred thousand, where they take a third of a second.
     let updates = if cfg!(debug_assertions) { 1_000 } else { 25_000 };
     many_updates::<1>(updates);
     many_updates::<4>(updates);
