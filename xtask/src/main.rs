@@ -15,6 +15,7 @@ mod serial;
 mod setup;
 mod steps;
 mod stream;
+mod verify;
 mod wasm;
 mod wasm_size;
 
@@ -51,8 +52,8 @@ enum Command {
     },
     /// Build firmwares as users do: their size has limits, and nothing may panic
     Outside,
-    /// Run a model over a stream of samples on emulated cores, and count what a hop costs
-    Stream,
+    /// Run a stream of samples and signed models on emulated cores, and count what they cost
+    Device,
     /// Stream rows and faults through the serial ports of emulated devices
     Serial,
     /// Build the Python package's wheel and run its tests

@@ -75,13 +75,18 @@ pub fn test() -> Result<()> {
     let host = Beside::start(TESTS)?;
     let others = crate::emulate::run(&TESTED_CORES)
         .map(|table| print!("{table}"))
-        .and_then(|()| crate::stream::run(&TESTED_CORES).map(|table| print!("{table}")))
+        .and_then(|()| device(&TESTED_CORES).map(|tables| print!("{tables}")))
         .and_then(|()| crate::wasm::test())
         .and_then(|()| crate::python::test(false));
     if let Err(error) = &others {
         eprintln!("error: {error:#}; the tests of the host are still to end");
     }
     host.finish().and(others)
+}
+
+/// What sits around a model, on emulated cores: a table of streams, and one of signed models.
+pub fn device(targets: &[&str]) -> Result<String> {
+    Ok(format!("{}\n{}", crate::stream::run(targets)?, crate::verify::run(targets)?))
 }
 
 /// A command that runs beside others. What it prints waits until they are done.
@@ -163,7 +168,7 @@ pub fn thorough() -> Result<()> {
     let others = CORES.map(|(target, _)| target);
     let others: Vec<_> = others.into_iter().filter(|core| !TESTED_CORES.contains(core)).collect();
     print!("{}", crate::emulate::run(&others)?);
-    print!("{}", crate::stream::run(&others)?);
+    print!("{}", device(&others)?);
     print!("{}", crate::cost::run(false)?);
     crate::serial::test()?;
     crate::python::test(true)?;

@@ -1,4 +1,4 @@
-//! `cargo xtask stream`: a model over a stream of samples on emulated cores.
+//! A model over a stream of samples on emulated cores.
 //!
 //! The scores of every window must be those that the host has for the whole window, and the
 //! steady class at the end the host's. Counted are the instructions of a sample with which no

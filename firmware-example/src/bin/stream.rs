@@ -1,5 +1,5 @@
 //! A model over a stream of samples: raw accelerations in, a steady exercise out. The samples,
-//! and the scores that every window must give, come from the host (`cargo xtask stream`),
+//! and the scores that every window must give, come from the host (`cargo xtask device`),
 //! which also has the instructions of the last window counted.
 
 #![no_std]
