@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::machines::CORES;
 use crate::steps::root;
 
-/// Renews the demo's table in the README, the firmware's in its own and, given
+/// Renews the demo's table in the README, those of firmware and device in their own and, given
 /// data, the measurements.
 pub fn run(data: Option<&Path>) -> Result<()> {
     let scratch = tempfile::tempdir()?;
@@ -24,6 +24,10 @@ pub fn run(data: Option<&Path>) -> Result<()> {
         "emulate",
         &crate::emulate::run(&CORES.map(|(target, _)| target))?,
     )?;
+    let cores = CORES.map(|(target, _)| target);
+    let device = root()?.join("device/README.md");
+    replace(&device, "device", &crate::stream::run(&cores)?)?;
+    replace(&device, "verify", &crate::verify::run(&cores)?)?;
     match data {
         Some(data) => {
             let block = measurements(data, scratch.path())?;

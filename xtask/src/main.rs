@@ -109,8 +109,8 @@ fn main() -> ExitCode {
             }
             Command::Cost { update, .. } => cost::run(update).map(|table| print!("{table}")),
             Command::Outside => outside::run(),
-            Command::Stream => stream::run(&machines::CORES.map(|(target, _)| target))
-                .map(|table| print!("{table}")),
+            Command::Device => steps::device(&machines::CORES.map(|(target, _)| target))
+                .map(|text| print!("{text}")),
             Command::Serial => serial::test(),
             Command::Python { thorough } => python::setup()
                 .and_then(|()| steps::step("cargo build --release --package koan-cli --locked"))

@@ -29,7 +29,7 @@ pub const OLDEST: &str = "1.89.0";
 
 /// What is published.
 const PACKAGES: &str = "--package koan --package koan-data --package koan-gram --package \
-     koan-trainer --package koan-cli";
+     koan-trainer --package koan-cli --package koan-stream --package koan-store --package koan-sign";
 
 /// With 32 bits, and with the most significant byte first.
 const MIRI_TARGETS: [&str; 2] = ["i686-unknown-linux-gnu", "s390x-unknown-linux-gnu"];
@@ -150,6 +150,10 @@ pub fn thorough() -> Result<()> {
     step(&format!("cargo +{OLDEST} check --package koan --locked"))?;
     // The core is built from its package; the others are packed, but not built again.
     step("cargo package --package koan --locked --quiet")?;
+    step(&format!(
+        "cargo build --package koan-stream --package koan-store --package koan-sign --target \
+         {CORTEX_M0} --release --locked"
+    ))?;
     step(&format!("cargo package {PACKAGES} --no-verify --locked --quiet"))?;
     // A package of its own: its generator draws other numbers on purpose.
     step("cargo test --manifest-path tests/mum32bit/Cargo.toml --locked")?;
