@@ -29,7 +29,8 @@ pub const OLDEST: &str = "1.89.0";
 
 /// What is published.
 const PACKAGES: &str = "--package koan --package koan-data --package koan-gram --package \
-     koan-trainer --package koan-cli --package koan-stream --package koan-store --package koan-sign";
+     koan-trainer --package koan-cli --package koan-stream --package koan-store --package koan-sign \
+     --package koan-learn";
 
 /// With 32 bits, and with the most significant byte first.
 const MIRI_TARGETS: [&str; 2] = ["i686-unknown-linux-gnu", "s390x-unknown-linux-gnu"];
@@ -151,8 +152,8 @@ pub fn thorough() -> Result<()> {
     // The core is built from its package; the others are packed, but not built again.
     step("cargo package --package koan --locked --quiet")?;
     step(&format!(
-        "cargo build --package koan-stream --package koan-store --package koan-sign --target \
-         {CORTEX_M0} --release --locked"
+        "cargo build --package koan-stream --package koan-store --package koan-sign \
+         --package koan-learn --target {CORTEX_M0} --release --locked"
     ))?;
     step(&format!("cargo package {PACKAGES} --no-verify --locked --quiet"))?;
     // A package of its own: its generator draws other numbers on purpose.
