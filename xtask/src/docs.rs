@@ -30,11 +30,33 @@ pub fn run(data: Option<&Path>) -> Result<()> {
     replace(&device, "verify", &crate::verify::run(&cores)?)?;
     match data {
         Some(data) => {
+            replace(&device, "shown", &shown(data)?)?;
             let block = measurements(data, scratch.path())?;
             replace(&root()?.join("docs/measurements.md"), "measurements", &block)
         }
         None => Ok(()),
     }
+}
+
+/// What a few labelled windows are worth to a device.
+fn shown(data: &Path) -> Result<String> {
+    let output = Command::new("cargo")
+        .args([
+            "run",
+            "--quiet",
+            "--release",
+            "--package",
+            "koan-learn",
+            "--example",
+            "shown",
+            "--",
+        ])
+        .arg(data.join("har_emlearn/har_exercise_1.csv.gz"))
+        .current_dir(root()?)
+        .output()
+        .context("cannot run cargo")?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 /// A table of `koan train` commands.

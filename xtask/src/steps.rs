@@ -153,7 +153,7 @@ pub fn thorough() -> Result<()> {
     step("cargo package --package koan --locked --quiet")?;
     step(&format!(
         "cargo build --package koan-stream --package koan-store --package koan-sign \
-         --package koan-learn --target {CORTEX_M0} --release --locked"
+         --package koan-learn --features defmt --target {CORTEX_M0} --release --locked"
     ))?;
     step(&format!("cargo package {PACKAGES} --no-verify --locked --quiet"))?;
     // A package of its own: its generator draws other numbers on purpose.

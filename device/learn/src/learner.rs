@@ -7,6 +7,7 @@ use koan::{Error, Model, Task};
 const MARGIN_BITS: u32 = 22;
 
 /// How a [`Learner`] learns.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
     /// How far the right score is to be above all others, above 0, in units of the score. Scores

@@ -27,6 +27,7 @@ pub const fn patch_bytes(numbers: usize, outputs: usize) -> usize {
 }
 
 /// Why a patch is not written or read.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PatchError {

@@ -15,6 +15,7 @@ pub const OVERHEAD: usize = HEADER + SIGNATURE;
 const MAGIC: [u8; 4] = *b"KSGN";
 
 /// An Ed25519 public key.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PublicKey(pub [u8; 32]);
 
@@ -65,6 +66,31 @@ impl<'e> Envelope<'e> {
         least: u32,
         verify: Verify,
     ) -> Result<Self, Error> {
+        let (found, id) = Self::read(envelope)?;
+        let with_id = keys.iter().enumerate().find(|(_, key)| key.id() == id);
+        let (place, key) = with_id.ok_or(Error::Key { id })?;
+        if found.counter < least {
+            return Err(Error::Counter { found: found.counter, least });
+        }
+        match envelope.split_last_chunk() {
+            Some((signed, signature)) if verify(key, signed, signature) => {
+                Ok(Self { key: place, ..found })
+            }
+            _ => Err(Error::Signature),
+        }
+    }
+
+    /// What an envelope holds, whoever has signed it: for hosts that hand it on. Its key is not
+    /// looked for.
+    ///
+    /// # Errors
+    /// [`Error::NotSigned`], [`Error::Format`] and [`Error::Length`].
+    pub fn unverified(envelope: &'e [u8]) -> Result<Self, Error> {
+        Ok(Self::read(envelope)?.0)
+    }
+
+    /// The parts, and the key's id.
+    fn read(envelope: &'e [u8]) -> Result<(Self, [u8; 4]), Error> {
         let given = envelope.len();
         if !envelope.starts_with(&MAGIC) {
             return Err(Error::NotSigned);
@@ -82,15 +108,7 @@ impl<'e> Envelope<'e> {
         if needed != given as u64 {
             return Err(Error::Length { needed, given });
         }
-        let with_id = keys.iter().enumerate().find(|(_, key)| key.id() == id);
-        let (place, key) = with_id.ok_or(Error::Key { id })?;
-        if counter < least {
-            return Err(Error::Counter { found: counter, least });
-        }
-        let (signed, signature) = envelope.split_last_chunk().ok_or(too_short)?;
-        if !verify(key, signed, signature) {
-            return Err(Error::Signature);
-        }
-        Ok(Self { blob: signed.get(HEADER..).unwrap_or_default(), counter, key: place })
+        let blob = envelope.get(HEADER..given - SIGNATURE).unwrap_or_default();
+        Ok((Self { blob, counter, key: 0 }, id))
     }
 }

@@ -3,6 +3,7 @@
 use core::fmt;
 
 /// Why an envelope is not opened. Nobody has looked at its blob.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {

@@ -5,6 +5,7 @@ use core::fmt;
 
 /// Why a call could not be carried out. `E` is the flash's error, `C` that of the check of a
 /// model. Whatever is wrong, what is stored stays as it was, but for an update that has begun.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error<E, C = Infallible> {

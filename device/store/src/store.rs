@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::slot::{CRC, ERASED, HEADER, Header, MARK, MOST_UNIT, Mark, Slot};
 
 /// How far a model has come.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// It runs for the first time. Unless it is confirmed, the next start has the one before.
@@ -15,6 +16,7 @@ pub enum Standing {
 }
 
 /// The model that a start has found.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
     /// Its bytes: so many of the memory that it was read into.

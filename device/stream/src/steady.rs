@@ -3,6 +3,7 @@
 use koan::{Model, class_of};
 
 /// What a steady class takes.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// Votes of the last windows that a class needs to become the answer.

@@ -88,6 +88,14 @@ pub fn sign(arguments: &Sign) -> Result<()> {
     )
 }
 
+/// The blob in a file that may be an envelope, whoever has signed it.
+pub fn unsealed(file: &[u8]) -> Result<&[u8]> {
+    match Envelope::unverified(file) {
+        Err(koan_sign::Error::NotSigned) => Ok(file),
+        found => Ok(found?.blob),
+    }
+}
+
 /// The id of a key, as errors have it.
 fn id(key: &PublicKey) -> String {
     key.id().map(|byte| format!("{byte:02x}")).concat()

@@ -3,8 +3,10 @@
 use koan_sign::{ED25519, Envelope, Error, PublicKey};
 
 use crate::common::Folder;
+use crate::fake_device::{honest, start_as};
 
 const DIGITS: &[u8] = include_bytes!("../../../../firmware-example/digits.koan");
+const OTHER: &[u8] = include_bytes!("../../../../tests/golden/linear-w2even-t3.koan");
 
 /// A folder with the firmware's model and a pair of keys.
 fn folder() -> (Folder, PublicKey) {
@@ -34,6 +36,40 @@ fn a_device_opens_what_was_signed() {
     let other = folder.read("other");
     let refused = Envelope::open(&other, &[key], 7, ED25519);
     assert!(matches!(refused, Err(Error::Key { .. })));
+}
+
+/// The public key of 32 times the byte 7.
+static KEYS: [PublicKey; 1] = [PublicKey([
+    234, 74, 108, 99, 226, 156, 82, 10, 190, 245, 80, 123, 19, 46, 197, 249, 149, 71, 118, 174,
+    190, 190, 123, 146, 66, 30, 234, 105, 20, 70, 210, 44,
+])];
+
+#[test]
+fn a_device_with_a_key_takes_signed_models_only() {
+    let (folder, _) = folder();
+    let seven = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=";
+    folder.write("seven.key", format!("koan secret key\n{seven}\n"));
+    folder.write("other.koan", OTHER);
+    for counter in [3, 4] {
+        let sign =
+            format!("sign other.koan --key seven.key --counter {counter} -o {counter}.signed");
+        folder.run(&sign).success();
+    }
+    folder.run("sign other.koan --key a.key --counter 9 -o strange.signed").success();
+    let address = start_as(DIGITS, honest, |device| device.signed(&KEYS, ED25519, 4));
+    let refused = |file: &str, why: &str| {
+        let arguments = format!("device {file} --connect {address} --upload");
+        folder.fails(&arguments, &["the device answered: model refused: ", why]);
+    };
+    refused("other.koan", "no signed model: it does not start with KSGN");
+    refused("strange.signed", "signed with the unknown key");
+    refused("3.signed", "the envelope's counter is 3, it must be 4 at least");
+    let text = folder.output(&format!("device 4.signed --connect {address} --upload"));
+    assert!(text.contains("runs 4.signed (") && text.contains("now uploaded"), "{text}");
+    // What it runs is the model in the envelope.
+    folder.run(&format!("device other.koan --connect {address}")).success();
+    folder.write("half.signed", &folder.read("4.signed")[..100]);
+    folder.fails(&format!("device half.signed --connect {address}"), &["half.signed", "it says"]);
 }
 
 #[test]
