@@ -6,7 +6,7 @@ use core::num::NonZeroUsize;
 use crate::buffers::Workspace;
 use crate::families::dense::Dense;
 use crate::families::units::{bias_of, scaled};
-use crate::families::{Offsets, generate};
+use crate::families::{Anew, Offsets, generate};
 use crate::format::bank::Bank;
 use crate::format::family::{Family, Law};
 use crate::format::model::Model;
@@ -82,7 +82,7 @@ pub(crate) fn rows<P: Profile, I: Input>(
                         (row.get_mut(first..end), q.as_flattened().get(..inputs))
                     {
                         let Workspace { block, wide, .. } = &mut *workspace;
-                        generate::<P>(&bank, q, block, wide, &mut Features(mine));
+                        generate::<P>(&bank, q, block, wide, &mut Features(mine), &mut Anew);
                     }
                 }
             }

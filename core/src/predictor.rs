@@ -7,7 +7,7 @@ use crate::batch;
 use crate::buffers::{Buffers, Workspace};
 use crate::crc::{Crc32, checksum_holds};
 use crate::error::Error;
-use crate::families::generate;
+use crate::families::{Anew, generate};
 use crate::format::model::{Model, Task};
 use crate::generator::check_word;
 use crate::input::Input;
@@ -291,7 +291,7 @@ impl<'m, B: Buffers, P: Profile, M: Borrow<Model<'m>>> Predictor<'m, B, P, M> {
             if bank.codes() > 0 {
                 let Workspace { inputs, block, wide, .. } = &mut workspace;
                 let inputs = inputs.get(..model.inputs()).unwrap_or_default();
-                generate::<P>(bank, inputs, block, wide, &mut Codes(mine));
+                generate::<P>(bank, inputs, block, wide, &mut Codes(mine), &mut Anew);
             }
         });
         Ok(())
@@ -406,7 +406,7 @@ impl<'m, B: Buffers, P: Profile, M: Borrow<Model<'m>>> Predictor<'m, B, P, M> {
                 for_each_bank::<P>(model, |bank| {
                     let Workspace { inputs, block, wide, .. } = &mut workspace;
                     let inputs = inputs.get(..model.inputs()).unwrap_or_default();
-                    generate::<P>(bank, inputs, block, wide, &mut crc);
+                    generate::<P>(bank, inputs, block, wide, &mut crc, &mut Anew);
                 });
             } else {
                 for &score in score::<P>(self.model.borrow(), &mut self.buffers) {

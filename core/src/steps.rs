@@ -5,7 +5,8 @@
 //! With other lengths the numbers mean nothing; nothing panics.
 
 use crate::buffers::{Buffers, Workspace};
-use crate::families::generate;
+use crate::families::{Anew, generate};
+pub use crate::families::{Cell, Cells};
 use crate::format::bank::Bank;
 use crate::format::map::Line;
 use crate::format::model::Model;
@@ -98,15 +99,25 @@ pub(crate) fn for_each_bank<P: Profile>(model: &Model<'_>, mut each: impl FnMut(
 }
 
 /// Features and head on the quantised row in the buffers: the scores.
-#[inline(never)]
+#[inline(always)]
 pub fn score<'w, P: Profile>(model: &Model<'_>, buffers: &'w mut impl Buffers) -> &'w [i32] {
+    score_among::<P>(model, buffers, &mut Anew)
+}
+
+/// The same, with cells of convolutions filled by `cells`.
+#[inline(never)]
+pub fn score_among<'w, P: Profile>(
+    model: &Model<'_>,
+    buffers: &'w mut impl Buffers,
+    cells: &mut impl Cells,
+) -> &'w [i32] {
     let Workspace { inputs, block, wide, sums } = buffers.workspace();
     let sums = sums.get_mut(..model.outputs()).unwrap_or_default();
     let inputs = inputs.get(..model.inputs()).unwrap_or_default();
     let mut head = Head::<P>::new(model, &mut *sums);
     for_each_bank::<P>(model, |bank| {
         head.start(bank);
-        generate::<P>(bank, inputs, block, wide, &mut head);
+        generate::<P>(bank, inputs, block, wide, &mut head, cells);
         head.finish();
     });
     finish(model, sums)
@@ -126,7 +137,7 @@ pub fn features<P: Profile>(
             rest = others;
             let Workspace { inputs, block, wide, .. } = &mut *workspace;
             let inputs = inputs.get(..model.inputs()).unwrap_or_default();
-            generate::<P>(bank, inputs, block, wide, &mut Features(mine));
+            generate::<P>(bank, inputs, block, wide, &mut Features(mine), &mut Anew);
         }
     });
 }

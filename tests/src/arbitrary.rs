@@ -133,7 +133,7 @@ fn groups(inputs: u16, family: Family) -> impl Strategy<Value = Vec<Group>> {
 }
 
 /// A bank of one of the kinds for a number of inputs.
-fn bank_of(inputs: u16, kinds: Vec<(Family, Law, bool)>) -> impl Strategy<Value = BankSpec> {
+pub fn bank_of(inputs: u16, kinds: Vec<(Family, Law, bool)>) -> impl Strategy<Value = BankSpec> {
     select(kinds)
         .prop_flat_map(move |(family, law, grouped)| {
             let max_shift = match family {
@@ -218,7 +218,7 @@ fn kept(all: u32) -> impl Strategy<Value = Option<Vec<u32>>> {
 }
 
 /// An input map: mostly one that leaves usual numbers unsaturated.
-fn map() -> impl Strategy<Value = InputMap> {
+pub fn map() -> impl Strategy<Value = InputMap> {
     let usual = (-300f64..300.0, -5f64..9.0, any::<bool>())
         .prop_map(|(offset, gain, log)| nearest::map(offset, gain.exp2(), log));
     let any = (any::<i32>(), -64i8..=63, any::<bool>(), any::<u8>(), 0u32..32).prop_map(
@@ -248,7 +248,8 @@ pub fn codes(width: Width, count: usize, random: &mut Random) -> Vec<u32> {
     (0..count).map(|_| code(random) as u32).collect()
 }
 
-fn head(banks: &[BankSpec], outputs: usize) -> impl Strategy<Value = HeadSpec> + use<> {
+/// A head of so many outputs for banks.
+pub fn head(banks: &[BankSpec], outputs: usize) -> impl Strategy<Value = HeadSpec> + use<> {
     let columns: Vec<_> = banks.iter().map(BankSpec::columns).collect();
     let width = (select(&Width::BITS[..]), any::<bool>());
     let bias = prop_oneof![Just(0), -1000i32..1000, any::<i32>()];

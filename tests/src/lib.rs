@@ -25,6 +25,11 @@
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
+/// Those of what sits around a model on a device.
+#[cfg(doctest)]
+#[doc = include_str!("../../device/README.md")]
+struct Device;
+
 pub mod arbitrary;
 pub mod feature_map;
 pub mod mutate;

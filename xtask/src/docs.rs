@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::machines::CORES;
 use crate::steps::root;
 
-/// Renews the demo's table in the README, the firmware's in its own and, given
+/// Renews the demo's table in the README, those of firmware and device in their own and, given
 /// data, the measurements.
 pub fn run(data: Option<&Path>) -> Result<()> {
     let scratch = tempfile::tempdir()?;
@@ -24,13 +24,39 @@ pub fn run(data: Option<&Path>) -> Result<()> {
         "emulate",
         &crate::emulate::run(&CORES.map(|(target, _)| target))?,
     )?;
+    let cores = CORES.map(|(target, _)| target);
+    let device = root()?.join("device/README.md");
+    replace(&device, "device", &crate::stream::run(&cores)?)?;
+    replace(&device, "verify", &crate::verify::run(&cores)?)?;
     match data {
         Some(data) => {
+            replace(&device, "shown", &shown(data)?)?;
             let block = measurements(data, scratch.path())?;
             replace(&root()?.join("docs/measurements.md"), "measurements", &block)
         }
         None => Ok(()),
     }
+}
+
+/// What a few labelled windows are worth to a device.
+fn shown(data: &Path) -> Result<String> {
+    let output = Command::new("cargo")
+        .args([
+            "run",
+            "--quiet",
+            "--release",
+            "--package",
+            "koan-learn",
+            "--example",
+            "shown",
+            "--",
+        ])
+        .arg(data.join("har_emlearn/har_exercise_1.csv.gz"))
+        .current_dir(root()?)
+        .output()
+        .context("cannot run cargo")?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 /// A table of `koan train` commands.

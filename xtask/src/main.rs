@@ -14,6 +14,8 @@ mod python;
 mod serial;
 mod setup;
 mod steps;
+mod stream;
+mod verify;
 mod wasm;
 mod wasm_size;
 
@@ -50,6 +52,8 @@ enum Command {
     },
     /// Build firmwares as users do: their size has limits, and nothing may panic
     Outside,
+    /// Run a stream of samples and signed models on emulated cores, and count what they cost
+    Device,
     /// Stream rows and faults through the serial ports of emulated devices
     Serial,
     /// Build the Python package's wheel and run its tests
@@ -93,31 +97,33 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let result = match Command::parse() {
-        Command::Setup => setup::run(),
-        Command::Test { thorough: false } => steps::test(),
-        Command::Test { thorough: true } => steps::thorough(),
-        Command::Emulate => {
-            emulate::run(&machines::CORES.map(|(target, _)| target)).map(|table| print!("{table}"))
-        }
-        Command::Cost { models: Some(path), .. } => {
-            cost::of_path(&path).map(|json| println!("{json}"))
-        }
-        Command::Cost { update, .. } => cost::run(update).map(|table| print!("{table}")),
-        Command::Outside => outside::run(),
-        Command::Serial => serial::test(),
-        Command::Python { thorough } => python::setup()
-            .and_then(|()| steps::step("cargo build --release --package koan-cli --locked"))
-            .and_then(|()| python::test(thorough)),
-        Command::Npm => wasm::package(),
-        Command::Page => wasm::page(),
-        Command::WasmSize => wasm_size::run(),
-        Command::TestWasm => wasm::setup().and_then(|()| wasm::test()),
-        Command::BenchWasm => wasm::bench(),
-        Command::Reproduce { arguments } => reproduce(&arguments),
-        Command::Benchmark { data, parts } => benchmark::run(data.as_deref(), &parts),
-        Command::Docs { data } => docs::run(data.as_deref()),
-    };
+    let result =
+        match Command::parse() {
+            Command::Setup => setup::run(),
+            Command::Test { thorough: false } => steps::test(),
+            Command::Test { thorough: true } => steps::thorough(),
+            Command::Emulate => emulate::run(&machines::CORES.map(|(target, _)| target))
+                .map(|table| print!("{table}")),
+            Command::Cost { models: Some(path), .. } => {
+                cost::of_path(&path).map(|json| println!("{json}"))
+            }
+            Command::Cost { update, .. } => cost::run(update).map(|table| print!("{table}")),
+            Command::Outside => outside::run(),
+            Command::Device => steps::device(&machines::CORES.map(|(target, _)| target))
+                .map(|text| print!("{text}")),
+            Command::Serial => serial::test(),
+            Command::Python { thorough } => python::setup()
+                .and_then(|()| steps::step("cargo build --release --package koan-cli --locked"))
+                .and_then(|()| python::test(thorough)),
+            Command::Npm => wasm::package(),
+            Command::Page => wasm::page(),
+            Command::WasmSize => wasm_size::run(),
+            Command::TestWasm => wasm::setup().and_then(|()| wasm::test()),
+            Command::BenchWasm => wasm::bench(),
+            Command::Reproduce { arguments } => reproduce(&arguments),
+            Command::Benchmark { data, parts } => benchmark::run(data.as_deref(), &parts),
+            Command::Docs { data } => docs::run(data.as_deref()),
+        };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

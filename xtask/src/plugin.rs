@@ -72,6 +72,12 @@ impl Watched {
     pub fn instructions(&self) -> Result<u64> {
         number(&self.outcome.text, "instructions ")
     }
+
+    /// The same for every time that the markers were passed.
+    pub fn intervals(&self) -> impl Iterator<Item = u64> {
+        let lines = self.outcome.text.lines();
+        lines.filter_map(|line| line.strip_prefix("instructions ")?.parse().ok())
+    }
 }
 
 /// The number behind `start`, at the start of a line.

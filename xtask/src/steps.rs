@@ -29,7 +29,8 @@ pub const OLDEST: &str = "1.89.0";
 
 /// What is published.
 const PACKAGES: &str = "--package koan --package koan-data --package koan-gram --package \
-     koan-trainer --package koan-cli";
+     koan-trainer --package koan-cli --package koan-stream --package koan-store --package koan-sign \
+     --package koan-learn";
 
 /// With 32 bits, and with the most significant byte first.
 const MIRI_TARGETS: [&str; 2] = ["i686-unknown-linux-gnu", "s390x-unknown-linux-gnu"];
@@ -75,12 +76,18 @@ pub fn test() -> Result<()> {
     let host = Beside::start(TESTS)?;
     let others = crate::emulate::run(&TESTED_CORES)
         .map(|table| print!("{table}"))
+        .and_then(|()| device(&TESTED_CORES).map(|tables| print!("{tables}")))
         .and_then(|()| crate::wasm::test())
         .and_then(|()| crate::python::test(false));
     if let Err(error) = &others {
         eprintln!("error: {error:#}; the tests of the host are still to end");
     }
     host.finish().and(others)
+}
+
+/// What sits around a model, on emulated cores: a table of streams, and one of signed models.
+pub fn device(targets: &[&str]) -> Result<String> {
+    Ok(format!("{}\n{}", crate::stream::run(targets)?, crate::verify::run(targets)?))
 }
 
 /// A command that runs beside others. What it prints waits until they are done.
@@ -144,6 +151,10 @@ pub fn thorough() -> Result<()> {
     step(&format!("cargo +{OLDEST} check --package koan --locked"))?;
     // The core is built from its package; the others are packed, but not built again.
     step("cargo package --package koan --locked --quiet")?;
+    step(&format!(
+        "cargo build --package koan-stream --package koan-store --package koan-sign \
+         --package koan-learn --features defmt --target {CORTEX_M0} --release --locked"
+    ))?;
     step(&format!("cargo package {PACKAGES} --no-verify --locked --quiet"))?;
     // A package of its own: its generator draws other numbers on purpose.
     step("cargo test --manifest-path tests/mum32bit/Cargo.toml --locked")?;
@@ -162,6 +173,7 @@ pub fn thorough() -> Result<()> {
     let others = CORES.map(|(target, _)| target);
     let others: Vec<_> = others.into_iter().filter(|core| !TESTED_CORES.contains(core)).collect();
     print!("{}", crate::emulate::run(&others)?);
+    print!("{}", device(&others)?);
     print!("{}", crate::cost::run(false)?);
     crate::serial::test()?;
     crate::python::test(true)?;

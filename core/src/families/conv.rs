@@ -22,6 +22,44 @@ use crate::numerics::{Scale, cosine};
 use crate::simd::Pool;
 use crate::sink::{FEATURE_ONE, Runs, Sink};
 
+/// A cell of a convolution's grid, and the filters of a block in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Cell {
+    /// The number of the bank.
+    pub bank: u8,
+    /// The convolution.
+    pub conv: Conv,
+    /// The number of the block, and what its filters are dilated by.
+    pub block: usize,
+    /// See `block`.
+    pub dilation: usize,
+    /// The number of the cell.
+    pub number: usize,
+}
+
+/// Who sums the values of filters up over cells: what windows of a stream have in common need
+/// not be made again.
+pub trait Cells {
+    /// Fills `sums`, zeros so far, for a cell with the positions `all` along the width. `add`
+    /// adds the values at the positions that it is called with. The cells of a block come one
+    /// after the other, and the blocks in order; those without features are left out.
+    #[inline(always)]
+    fn fill(
+        &mut self,
+        _cell: &Cell,
+        all: Range<usize>,
+        sums: &mut [i32],
+        mut add: impl FnMut(Range<usize>, &mut [i32]),
+    ) {
+        add(all, sums);
+    }
+}
+
+/// Makes every cell anew.
+pub(crate) struct Anew;
+
+impl Cells for Anew {}
+
 #[inline(never)]
 pub(super) fn generate<P: Profile, const N: usize>(
     bank: &Bank<'_>,
@@ -30,6 +68,7 @@ pub(super) fn generate<P: Profile, const N: usize>(
     block: &mut [i16],
     wide: &mut [i32],
     sink: &mut dyn Sink,
+    cells: &mut impl Cells,
 ) {
     let length = usize::from(conv.transform);
     let Some((words, sums)) = wide.split_at_mut_checked(length) else { return };
@@ -37,15 +76,11 @@ pub(super) fn generate<P: Profile, const N: usize>(
         return;
     };
     let inputs = q.len() as u16;
-    let mut dilations = 1;
-    // Two taps 2^16 apart fit no row; in a bank that was not checked there may be one tap.
-    while conv.dilated && dilations < 16 && conv.positions_fit(inputs, 1 << dilations) {
-        dilations += 1;
-    }
+    let dilations = conv.dilations(inputs);
     let listed = serves::<P>(Needs::LISTS) && bank.is_kept();
     // Filters that there are: as many as indices reach where there is a list.
     let filters = if listed { usize::MAX } else { conv.filters(bank.features) as usize };
-    let cells = usize::from(conv.cells());
+    let all_cells = usize::from(conv.cells());
     let signs = Stream::of_bank(bank.seed, bank.index, Purpose::Weights);
     let draw = bank_draw(bank.seed, bank.index, Purpose::Offsets, 0);
     let [y, x] = conv.axes(inputs);
@@ -57,11 +92,11 @@ pub(super) fn generate<P: Profile, const N: usize>(
     #[cfg(target_feature = "simd128")]
     let mut pool = Pool::new();
     while let Some(index) = next {
-        let number = divided(index, length * cells);
+        let number = divided(index, length * all_cells);
         let before = number * length;
         let rows = length.min(filters.saturating_sub(before)).max(1);
-        let cell = divided(index - before * cells, rows);
-        let first = before * cells + cell * rows;
+        let cell = divided(index - before * all_cells, rows);
+        let first = before * all_cells + cell * rows;
         let dilation = 1 << (number - divided(number, dilations) * dilations);
         let window = Window {
             conv,
@@ -88,46 +123,50 @@ pub(super) fn generate<P: Profile, const N: usize>(
         if number != listed_number && !(cfg!(target_feature = "simd128") && P::SMALL) {
             (listed_number, in_pairs) = (number, window.list(taps));
         }
-        for row in down.range {
-            let mut at = row * stride * window.line + along.range.start * step;
-            let mut left = along.range.len();
-            #[cfg(target_feature = "simd128")]
-            if P::SMALL {
+        let add_positions = |range: Range<usize>, sums: &mut [i32]| {
+            for row in down.range.clone() {
+                let mut at = row * stride * window.line + range.start * step;
+                let mut left = range.len();
+                #[cfg(target_feature = "simd128")]
+                if P::SMALL {
+                    while left > 0 {
+                        if length > 0 {
+                            let starts = taps.get(..count).unwrap_or_default();
+                            pool.add(q.get(at..).unwrap_or_default(), starts, length, sums);
+                        } else {
+                            window.fold(at, words);
+                            pool.add_folded(words, sums);
+                        }
+                        left -= 1;
+                        at += step;
+                    }
+                    continue;
+                }
                 while left > 0 {
-                    if length > 0 {
-                        let starts = taps.get(..count).unwrap_or_default();
-                        pool.add(q.get(at..).unwrap_or_default(), starts, length, sums);
+                    let two = in_pairs && left > 1;
+                    if in_pairs {
+                        window.pair(at, if two { step } else { 0 }, taps, words);
                     } else {
                         window.fold(at, words);
-                        pool.add_folded(words, sums);
+                        of_block(words);
                     }
-                    left -= 1;
-                    at += step;
+                    if conv.proportion {
+                        add(words, two, offsets, sums, |angle| {
+                            !(angle as i32 >> 31) & i32::from(FEATURE_ONE)
+                        });
+                    } else {
+                        add(words, two, offsets, sums, |angle| cosine(angle, P::SMALL).into());
+                    }
+                    let done = 1 + usize::from(two);
+                    left -= done;
+                    at += done * step;
                 }
-                continue;
             }
-            while left > 0 {
-                let two = in_pairs && left > 1;
-                if in_pairs {
-                    window.pair(at, if two { step } else { 0 }, taps, words);
-                } else {
-                    window.fold(at, words);
-                    of_block(words);
-                }
-                if conv.proportion {
-                    add(words, two, offsets, sums, |angle| {
-                        !(angle as i32 >> 31) & i32::from(FEATURE_ONE)
-                    });
-                } else {
-                    add(words, two, offsets, sums, |angle| cosine(angle, P::SMALL).into());
-                }
-                let done = 1 + usize::from(two);
-                left -= done;
-                at += done * step;
-            }
-        }
-        #[cfg(target_feature = "simd128")]
-        pool.finish(sums);
+            #[cfg(target_feature = "simd128")]
+            pool.finish(sums);
+        };
+        let place = Cell { bank: bank.index, conv, block: number, dilation, number: cell };
+        cells.fill(&place, along.range, sums, add_positions);
         let reciprocal = divided(65_536, down.most * along.most) as i32;
         while let Some(index) = next
             && index.wrapping_sub(first) < rows
@@ -189,9 +228,7 @@ struct Places {
 
 impl Places {
     fn of(axis: Axis, cell: usize, stride: usize, dilation: usize) -> Self {
-        let positions = axis.positions(stride, dilation);
-        let start =
-            |cell: usize| divided((cell * positions + axis.cells).saturating_sub(1), axis.cells);
+        let start = |cell: usize| axis.start(stride, dilation, cell);
         Self { range: start(cell)..start(cell + 1), most: start(1) }
     }
 }

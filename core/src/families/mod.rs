@@ -14,12 +14,14 @@ mod row_order;
 mod stump;
 pub(crate) mod units;
 
+pub(crate) use self::conv::Anew;
+pub use self::conv::{Cell, Cells};
 use crate::format::bank::Bank;
 use crate::format::family::Family;
 use crate::needs::{Needs, Profile, serves};
 use crate::sink::{RUN, SMALL_RUN, Sink};
 
-/// Makes all features of `bank` from the quantised row `q`.
+/// Makes all features of `bank` from the quantised row `q`; `cells` fills those of convolutions.
 ///
 /// `block` and `wide` have the lengths of [`Bank::buffers`] at least.
 pub(crate) fn generate<P: Profile>(
@@ -28,11 +30,12 @@ pub(crate) fn generate<P: Profile>(
     block: &mut [i16],
     wide: &mut [i32],
     sink: &mut dyn Sink,
+    cells: &mut impl Cells,
 ) {
     if P::SMALL {
-        generate_in_runs::<P, SMALL_RUN>(bank, q, block, wide, sink);
+        generate_in_runs::<P, SMALL_RUN>(bank, q, block, wide, sink, cells);
     } else {
-        generate_in_runs::<P, RUN>(bank, q, block, wide, sink);
+        generate_in_runs::<P, RUN>(bank, q, block, wide, sink, cells);
     }
 }
 
@@ -44,6 +47,7 @@ fn generate_in_runs<P: Profile, const N: usize>(
     block: &mut [i16],
     wide: &mut [i32],
     sink: &mut dyn Sink,
+    cells: &mut impl Cells,
 ) {
     // What the profile does not serve is not in the program.
     match bank.family {
@@ -67,7 +71,7 @@ fn generate_in_runs<P: Profile, const N: usize>(
             units::generate::<P, N>(bank, 1, 0, q, wide, sink);
         }
         Family::Conv(conv) if serves::<P>(Needs::CONV) => {
-            conv::generate::<P, N>(bank, conv, q, block, wide, sink);
+            conv::generate::<P, N>(bank, conv, q, block, wide, sink, cells);
         }
         Family::Fern { depth } if serves::<P>(Needs::FERN) => {
             fern::generate::<P>(bank, depth, q, sink);

@@ -42,8 +42,14 @@ pub(crate) struct Axis {
 impl Axis {
     /// Positions at a stride and a dilation.
     pub(crate) const fn positions(self, stride: usize, dilation: usize) -> usize {
-        let reach = self.kernel.saturating_sub(1) * dilation;
+        let reach = self.kernel.saturating_sub(1).saturating_mul(dilation);
         if reach >= self.length { 0 } else { divided(self.length - 1 - reach, stride) + 1 }
+    }
+
+    /// The first position of a cell; behind the last cell the number of positions.
+    pub(crate) const fn start(self, stride: usize, dilation: usize, cell: usize) -> usize {
+        let all = cell.saturating_mul(self.positions(stride, dilation));
+        divided(all.saturating_add(self.cells).saturating_sub(1), self.cells)
     }
 }
 
@@ -149,6 +155,23 @@ impl Conv {
         let [y, x] = self.axes(inputs);
         let stride = self.stride as usize;
         y.positions(stride, 1) * x.positions(stride, 1)
+    }
+
+    /// By how many powers of two filters are dilated, a block of them by each in turn.
+    #[must_use]
+    pub const fn dilations(&self, inputs: u16) -> usize {
+        let mut dilations = 1;
+        // Two taps 2^16 apart fit no row; in a bank that was not checked there may be one tap.
+        while self.dilated && dilations < 16 && self.positions_fit(inputs, 1 << dilations) {
+            dilations += 1;
+        }
+        dilations
+    }
+
+    /// The first position, along the width, of each cell, and that behind the last one.
+    #[must_use]
+    pub const fn start(&self, inputs: u16, dilation: usize, cell: usize) -> usize {
+        self.axes(inputs)[1].start(self.stride as usize, dilation, cell)
     }
 
     /// Filters of so many features.

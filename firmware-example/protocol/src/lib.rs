@@ -27,11 +27,14 @@ mod session;
 mod tests;
 mod upload;
 
+use core::ops::Range;
+
 use heapless::Vec;
 use koan::{Buffers, Error, Model};
+use koan_sign::{PublicKey, Verify};
 
 use line::{Line, Pushed};
-use session::{Room, Session, check};
+use session::{Room, Session, Signed, check};
 use upload::Upload;
 
 /// The version of the protocol, in the ready line and the answer to `info`.
@@ -64,8 +67,9 @@ pub struct Device<B, const LINE: usize, const ROW: usize, const MODEL: usize> {
     areas: [[u8; MODEL]; 2],
     /// The area of the model in force, if one was uploaded.
     current: usize,
-    /// Bytes of the uploaded model in force; 0: the built-in one is.
-    length: usize,
+    /// Where in it the uploaded model in force is; nowhere: the built-in one is.
+    place: Range<usize>,
+    signed: Option<Signed>,
     upload: Upload,
 }
 
@@ -87,9 +91,18 @@ impl<B: Buffers, const LINE: usize, const ROW: usize, const MODEL: usize>
             row: Vec::new(),
             areas: [[0; MODEL]; 2],
             current: 0,
-            length: 0,
+            place: 0..0,
+            signed: None,
             upload: Upload::new(),
         }
+    }
+
+    /// The same device, which takes models in an envelope under one of these keys only
+    /// (crate `koan-sign`); `least` is the lowest counter of the first one. Verifying comes
+    /// before anything else is looked at, and on top of `work`.
+    #[must_use]
+    pub fn signed(self, keys: &'static [PublicKey], verify: Verify, least: u32) -> Self {
+        Self { signed: Some(Signed { keys, verify, least }), ..self }
     }
 
     /// Whether the built-in model fits this device and its self test passes.
@@ -120,7 +133,7 @@ impl<B: Buffers, const LINE: usize, const ROW: usize, const MODEL: usize>
     fn session(&mut self, port: &mut impl Port) -> bool {
         let [first, second] = &mut self.areas;
         let (area, spare) = if self.current == 0 { (first, second) } else { (second, first) };
-        let uploaded = area.get(..self.length).filter(|blob| !blob.is_empty());
+        let uploaded = area.get(self.place.clone()).filter(|blob| !blob.is_empty());
         // It was checked when it came in.
         let uploaded = uploaded.and_then(|blob| Model::parse(blob).ok());
         let mut session = Session {
@@ -130,6 +143,7 @@ impl<B: Buffers, const LINE: usize, const ROW: usize, const MODEL: usize>
             upload: &mut self.upload,
             buffers: &mut self.buffers,
             room: Room { row: ROW, line: LINE, work: self.work },
+            signed: self.signed.as_mut(),
         };
         while let Some(byte) = port.read() {
             let (answer, replaced) = match self.line.push(byte) {
@@ -138,9 +152,9 @@ impl<B: Buffers, const LINE: usize, const ROW: usize, const MODEL: usize>
                 Pushed::Whole => session.answer(&mut self.line, &mut self.row),
             };
             port.write(answer);
-            if let Some(length) = replaced {
+            if let Some(place) = replaced {
                 self.current = 1 - self.current;
-                self.length = length;
+                self.place = place;
                 return true;
             }
         }

@@ -17,6 +17,8 @@ pub(crate) enum Refusal {
     BuiltIn(koan::Error),
     /// A new model is whole, but bad or too large.
     Model(koan::Error),
+    /// A new model is not signed as it must be.
+    Envelope(koan_sign::Error),
     /// A new model is larger than the memory for it.
     Size { size: usize, room: usize },
     /// A piece tells another size than the first one.
@@ -99,6 +101,7 @@ impl fmt::Display for Refusal {
             Self::Core(error) => error.fmt(f),
             Self::BuiltIn(error) => write!(f, "the built-in model: {error}"),
             Self::Model(error) => write!(f, "model refused: {error}"),
+            Self::Envelope(error) => write!(f, "model refused: {error}"),
             Self::Size { size, room } => {
                 write!(f, "model: {size} bytes are too many, there is room for {room}")
             }

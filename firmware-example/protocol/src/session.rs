@@ -1,7 +1,10 @@
 //! Requests answered under one model.
 
+use core::ops::Range;
+
 use heapless::Vec;
 use koan::{BufferSizes, Buffers, Error, GOLDEN_DIGEST_ROWS, Limits, Model, Predictor};
+use koan_sign::{Envelope, HEADER, OVERHEAD, PublicKey, Verify};
 
 use crate::answer::{self, Memory, Reply};
 use crate::line::Line;
@@ -18,6 +21,17 @@ pub(crate) struct Session<'s, B> {
     pub upload: &'s mut Upload,
     pub buffers: &'s mut B,
     pub room: Room,
+    /// Where models must be signed.
+    pub signed: Option<&'s mut Signed>,
+}
+
+/// Whose models are taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Signed {
+    pub keys: &'static [PublicKey],
+    pub verify: Verify,
+    /// The lowest counter.
+    pub least: u32,
 }
 
 /// What a model may need besides its buffers.
@@ -32,13 +46,13 @@ pub(crate) struct Room {
 }
 
 impl<B: Buffers> Session<'_, B> {
-    /// Answers a whole line, in its own memory; with the length of a new model
+    /// Answers a whole line, in its own memory; with the place of a new model
     /// that is good and is to come into force.
     pub fn answer<'l, const LINE: usize, const ROW: usize>(
         &mut self,
         line: &'l mut Line<LINE>,
         row: &mut Vec<f32, ROW>,
-    ) -> (&'l [u8], Option<usize>) {
+    ) -> (&'l [u8], Option<Range<usize>>) {
         let reply = parse(line.bytes(), row).and_then(|request| match request {
             Request::Row { given } => self.row(row, given),
             Request::Info => Ok(Reply::Info),
@@ -59,7 +73,8 @@ impl<B: Buffers> Session<'_, B> {
             Ok(Reply::SelfTest) => answer::self_test(memory),
             Ok(Reply::Model { received, size, in_force }) => {
                 let answer = answer::received(received, size, in_force, memory);
-                return (answer, in_force.then_some(size as usize));
+                let first = if self.signed.is_some() { HEADER } else { 0 };
+                return (answer, in_force.then(|| first..first + self.blob_of(size as usize)));
             }
             Err(error) => answer::refused(error, memory),
         };
@@ -92,12 +107,26 @@ impl<B: Buffers> Session<'_, B> {
         let in_force = received == size;
         if in_force {
             self.upload.clear();
-            let blob = self.spare.get(..size).unwrap_or_default();
+            let mut blob = self.spare.get(..size).unwrap_or_default();
+            let mut counter = 0;
+            if let Some(Signed { keys, verify, least }) = self.signed.as_deref() {
+                let found =
+                    Envelope::open(blob, keys, *least, *verify).map_err(Refusal::Envelope)?;
+                (blob, counter) = (found.blob, found.counter);
+            }
             Model::parse_within(blob, Limits { work: self.room.work, ..Limits::NONE })
                 .and_then(|model| check(model, self.buffers, self.room))
                 .map_err(Refusal::Model)?;
+            if let Some(signed) = &mut self.signed {
+                signed.least = counter.saturating_add(1);
+            }
         }
         Ok(Reply::Model { received: received as u32, size: size as u32, in_force })
+    }
+
+    /// Bytes of the blob in so many that have come.
+    fn blob_of(&self, size: usize) -> usize {
+        if self.signed.is_some() { size.saturating_sub(OVERHEAD) } else { size }
     }
 
     fn memory(&mut self) -> Memory {

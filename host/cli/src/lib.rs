@@ -14,6 +14,7 @@ pub mod page;
 mod predict;
 mod report;
 mod shrink;
+mod sign;
 pub mod terminal;
 mod train;
 mod tune;
@@ -53,6 +54,8 @@ fn execute(command: Command) -> anyhow::Result<()> {
         Command::Device(arguments) => device::run(&arguments),
         Command::Shrink(arguments) => with(arguments.threads, || shrink::run(&arguments)),
         Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Keygen(arguments) => sign::keygen(&arguments),
+        Command::Sign(arguments) => sign::sign(&arguments),
     }
 }
 

@@ -18,6 +18,9 @@ const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 /// The same where it cannot be told which processes there are.
 const UNKNOWN: Duration = Duration::from_secs(60 * 60);
 
+/// Permissions of any new file; temporary files would be private.
+const PUBLIC: u32 = 0o666;
+
 /// Writes `bytes` to a temporary file and renames it to `path`: a reader never sees half a
 /// file, and a failure leaves what was there.
 ///
@@ -29,13 +32,27 @@ const UNKNOWN: Duration = Duration::from_secs(60 * 60);
 /// device, a pipe) or may not be written to.
 pub fn atomic_write(path: &Path, bytes: &[u8]) -> Result<()> {
     let target = Target::of(path)?;
-    let mut file = temporary(&target.folder)?;
+    let mut file = temporary(&target.folder, PUBLIC)?;
     file.write_all(bytes)?;
     if let Some(permissions) = target.permissions {
         file.as_file().set_permissions(permissions)?;
     }
     file.as_file().sync_all()?;
     file.persist(&target.file).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// As [`atomic_write`], for a secret: a new file that only its owner may read, where the system
+/// knows owners.
+///
+/// # Errors
+/// As [`atomic_write`]; and something is there already, which is kept.
+pub fn private_write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let target = Target::of(path)?;
+    let mut file = temporary(&target.folder, 0o600)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist_noclobber(path).map_err(|error| error.error)?;
     Ok(())
 }
 
@@ -54,7 +71,7 @@ pub fn check_writable(path: &Path) -> Result<()> {
 /// It is not there, or files cannot be made in it.
 pub fn check_folder(folder: &Path) -> Result<()> {
     remove_abandoned(folder);
-    temporary(folder).map(drop)
+    temporary(folder, PUBLIC).map(drop)
 }
 
 /// Where bytes go to.
@@ -118,15 +135,15 @@ fn folder_of(file: &Path) -> PathBuf {
 }
 
 /// A temporary file that is deleted when dropped, and locked as long as it is there.
-fn temporary(folder: &Path) -> Result<NamedTempFile> {
+#[cfg_attr(not(unix), allow(unused_variables))]
+fn temporary(folder: &Path, mode: u32) -> Result<NamedTempFile> {
     let prefix = format!("{PREFIX}{}-", std::process::id());
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // As any new file, not private as temporary files are; the umask still
-        // applies.
-        builder.permissions(fs::Permissions::from_mode(0o666));
+        // The umask still applies.
+        builder.permissions(fs::Permissions::from_mode(mode));
     }
     let file = builder
         .prefix(&prefix)

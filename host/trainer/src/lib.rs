@@ -109,7 +109,7 @@ pub mod unsupervised;
 pub mod validation;
 
 pub use anomaly::Detection;
-pub use atomic_write::{atomic_write, check_folder, check_writable};
+pub use atomic_write::{atomic_write, check_folder, check_writable, private_write};
 pub use baseline::Baselines;
 pub use evaluate::{Evaluation, evaluate};
 pub use normalise::Kind as MapKind;

@@ -3,6 +3,7 @@
 mod answers;
 mod documented;
 mod robust;
+mod signed;
 mod uploads;
 
 use std::format;

@@ -15,7 +15,7 @@ use crate::Device;
 
 /// Blobs of the golden models, and the rows that an independent implementation
 /// has worked out.
-const GOLDEN: [(&[u8], &str); 3] = [
+pub const GOLDEN: [(&[u8], &str); 3] = [
     (
         include_bytes!("../../../../tests/golden/linear-w2even-t3.koan"),
         include_str!("../../../../tests/golden/linear-w2even-t3.json"),
@@ -36,7 +36,7 @@ fn chunk(offset: usize, size: usize, bytes: &[u8]) -> String {
 }
 
 /// Sends `blob` in pieces; the last answer.
-fn upload(device: &mut TestDevice, blob: &[u8], piece: usize) -> Value {
+pub fn upload(device: &mut TestDevice, blob: &[u8], piece: usize) -> Value {
     let mut last = Value::Null;
     for (number, bytes) in blob.chunks(piece).enumerate() {
         let offset = number * piece;
@@ -54,7 +54,7 @@ fn upload(device: &mut TestDevice, blob: &[u8], piece: usize) -> Value {
     last
 }
 
-fn in_force(blob: &[u8]) -> Value {
+pub fn in_force(blob: &[u8]) -> Value {
     json!({ "model": { "received": blob.len(), "size": blob.len(), "in_force": true } })
 }
 
@@ -63,7 +63,7 @@ fn number(value: &Value) -> f32 {
     value.as_f64().map_or_else(|| value.as_str().unwrap().parse().unwrap(), |x| x as f32)
 }
 
-fn assert_golden(device: &mut TestDevice, blob: &[u8], golden: &str) {
+pub fn assert_golden(device: &mut TestDevice, blob: &[u8], golden: &str) {
     let golden: Value = serde_json::from_str(golden).unwrap();
     for row in golden["rows"].as_array().unwrap() {
         let numbers: Vec<f32> = row["row"].as_array().unwrap().iter().map(number).collect();

@@ -17,6 +17,7 @@ pub use self::train::Train;
 pub use self::tune::Tune;
 use self::values::{bits, bytes, minutes_or_none};
 use crate::device::Device;
+use crate::sign::{Keygen, Sign};
 
 /// Machine-learning models that are a seed and a few weights.
 #[derive(Debug, Parser)]
@@ -46,6 +47,10 @@ pub enum Command {
     Shrink(Shrink),
     /// Show everything that is in a model
     Inspect(Inspect),
+    /// Make a pair of keys to sign models with
+    Keygen(Keygen),
+    /// Sign a model, so that devices can tell it from a stranger's
+    Sign(Sign),
 }
 
 #[derive(Debug, Args)]

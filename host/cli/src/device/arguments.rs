@@ -10,7 +10,7 @@ use crate::arguments::Reading;
 
 #[derive(Debug, Args)]
 pub struct Device {
-    /// The model that the device is to run
+    /// The model that the device is to run, signed or not
     pub model: PathBuf,
     /// Data with targets, whose rows the device is to answer
     pub data: Option<PathBuf>,

@@ -20,15 +20,18 @@ pub use arguments::Device;
 use crate::inspect::summary;
 use crate::out::{self, say};
 use crate::output::{named_error, parse, read_blob, schema};
+use crate::sign::unsealed;
 use crate::terminal::Terminal;
 use session::Session;
 
 pub fn run(arguments: &Device) -> Result<()> {
     let path = arguments.model.display();
-    let blob = read_blob(&arguments.model)?;
-    let model = parse(&arguments.model, &blob)?;
+    let file = read_blob(&arguments.model)?;
+    // Who has signed it is for the device to judge.
+    let blob = unsealed(&file).with_context(|| path.to_string())?;
+    let model = parse(&arguments.model, blob)?;
     // The device tests itself.
-    predictor(&blob).with_context(|| path.to_string())?;
+    predictor(blob).with_context(|| path.to_string())?;
     ensure!(model.task() != Task::Features, "{path}: a model without outputs answers no rows");
     let table = match &arguments.data {
         Some(data) => {
@@ -42,10 +45,10 @@ pub fn run(arguments: &Device) -> Result<()> {
     let mut session = Session::open(address, arguments.timeout)?;
     let terminal = Terminal::stderr();
     let progress = terminal.progress();
-    let uploaded = prepare(&mut session, arguments, &blob, progress);
+    let uploaded = prepare(&mut session, arguments, &file, blob, progress);
     let start = Instant::now();
     let result = uploaded.and_then(|uploaded| {
-        let rows = |table| compare::rows(&mut session, &blob, table, progress);
+        let rows = |table| compare::rows(&mut session, blob, table, progress);
         Ok((uploaded, table.as_ref().map(rows).transpose()?))
     });
     drop(terminal);
@@ -95,10 +98,11 @@ pub fn run(arguments: &Device) -> Result<()> {
 }
 
 /// Sees to it that the device runs the model in `blob` and computes as it
-/// should; whether the model was sent.
+/// should; whether the model was sent: the file that it is in, as it is.
 fn prepare(
     session: &mut Session,
     arguments: &Device,
+    file: &[u8],
     blob: &[u8],
     progress: &Progress,
 ) -> Result<bool> {
@@ -108,7 +112,7 @@ fn prepare(
         if !arguments.upload {
             bail!("the device runs another model than {path}; --upload sends it");
         }
-        session.upload(blob, progress)?;
+        session.upload(file, blob, progress)?;
     }
     session.self_test()?;
     Ok(upload)

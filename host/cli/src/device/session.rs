@@ -156,17 +156,17 @@ impl Session {
         Ok(())
     }
 
-    /// Sends a model, which then is in force; `progress` is told how many bytes
-    /// have been sent.
-    pub fn upload(&mut self, blob: &[u8], progress: &Progress) -> Result<()> {
-        let size = blob.len();
+    /// Sends the file of a model, which may be signed; it then is in force. `progress` is told
+    /// how many bytes have been sent.
+    pub fn upload(&mut self, file: &[u8], blob: &[u8], progress: &Progress) -> Result<()> {
+        let size = file.len();
         let Info { line, model, .. } = self.info;
         ensure!(size <= model, "the model has {size} bytes, the device has room for {model}");
         let piece = line.saturating_sub(CHUNK) / 4 * 3;
         ensure!(piece > 0, "the device's lines of {line} bytes are too short for a model");
         let mut sent = 0;
         let mut in_force = false;
-        for bytes in blob.chunks(piece) {
+        for bytes in file.chunks(piece) {
             let data = Base64::encode_string(bytes);
             let request = json!({ "model": { "offset": sent, "size": size, "data": data } });
             let answer = self.ask(&request.to_string())?.model.context("no answer to a model")?;
@@ -176,7 +176,7 @@ impl Session {
             progress.phase(&format!("upload: {sent} of {size} bytes"))?;
         }
         ensure!(in_force, "the device did not take the model");
-        self.info = Info { built_in: false, bytes: size, crc: crc(blob), ..self.info };
+        self.info = Info { built_in: false, bytes: blob.len(), crc: crc(blob), ..self.info };
         Ok(())
     }
 

@@ -28,12 +28,17 @@ pub struct Number {
 /// Starts a device that runs `blob`; gives its address. It serves one
 /// connection after the other until the tests end.
 pub fn start(blob: &[u8], line: Line) -> String {
+    start_as(blob, line, |device| device)
+}
+
+/// The same with a device that is set up further.
+pub fn start_as(blob: &[u8], line: Line, set_up: fn(Fake) -> Fake) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("tcp:{}", listener.local_addr().unwrap());
     // As in flash, for as long as the device runs.
     let blob: &'static [u8] = Box::leak(blob.into());
     thread::spawn(move || {
-        let mut device = device(blob);
+        let mut device = set_up(device(blob));
         let mut written = Number::default();
         for stream in listener.incoming() {
             let stream = stream.unwrap();
@@ -62,7 +67,10 @@ pub fn serve_serial(blob: &'static [u8], port: serial2::SerialPort) {
     });
 }
 
-fn device(blob: &'static [u8]) -> Device<OwnedBuffers<128, 128, 128, 16>, LINE, 128, 4096> {
+/// With room as the firmware's.
+pub type Fake = Device<OwnedBuffers<128, 128, 128, 16>, LINE, 128, 4096>;
+
+fn device(blob: &'static [u8]) -> Fake {
     Device::new(Model::parse(blob).unwrap(), OwnedBuffers::new(), MAX_WORK)
 }
 

@@ -18,6 +18,7 @@ mod predictions;
 mod recordings;
 mod reports;
 mod shrink;
+mod signing;
 mod streaming;
 #[cfg(unix)]
 mod terminal;

@@ -140,7 +140,8 @@ proptest! {
 
 fn shape(conv: Conv, inputs: u16) {
     let _ = (conv.fits(inputs), conv.width(inputs), conv.positions(inputs), conv.taps());
-    let _ = (conv.cells(), conv.filters(inputs), conv.to_bytes());
+    let _ = (conv.cells(), conv.filters(inputs), conv.to_bytes(), conv.dilations(inputs));
+    let _ = conv.start(inputs, usize::from(inputs) << 16, usize::MAX);
 }
 
 #[test]

@@ -1,0 +1,93 @@
+//! A model over a stream of samples on emulated cores.
+//!
+//! The scores of every window must be those that the host has for the whole window, and the
+//! steady class at the end the host's. Counted are the instructions of a sample with which no
+//! window is whole, of the first window, of which all is new, and of the one with the most
+//! after it.
+
+use anyhow::{Context, Result, ensure};
+use koan::{Model, OwnedBuffers, Predictor};
+use koan_stream::{Rules, Steady, cache_words};
+
+use crate::elf;
+use crate::machines;
+use crate::plugin::Plugin;
+use crate::steps::root;
+
+/// The model that `stream` carries.
+const MODEL: &str = "tests/models/exercises-conv-160.koan";
+/// Its windows, as it was trained.
+const SAMPLES: usize = 128;
+const HOP: usize = 32;
+const CHANNELS: usize = 3;
+/// Windows that are run.
+const WINDOWS: usize = 6;
+/// Those of the firmware.
+const RULES: Rules = Rules { enter: 3, keep: 2, margin: 0 };
+const SEED: u64 = 1;
+
+/// Builds and runs it on the cores of these targets; gives a table.
+pub fn run(targets: &[&str]) -> Result<String> {
+    let blob = std::fs::read(root()?.join(MODEL)).context(MODEL)?;
+    let (pack, class) = expected(&blob)?;
+    let words = cache_words(&Model::parse(&blob)?, HOP * CHANNELS);
+    let plugin = Plugin::build()?;
+    let mut machines = machines::all()?;
+    machines.retain(|machine| targets.contains(&machine.target));
+    machines::build(&machines, &["stream"], "")?;
+    let mut table = "| core | a sample | the first window | a window after it | flash | RAM | \
+                     words kept |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+        .to_owned();
+    for machine in machines {
+        let elf = machine.program("stream")?;
+        let watched = plugin.run(&machine, &elf, Some(&pack))?;
+        let (code, text) = (watched.outcome.code, &watched.outcome.text);
+        ensure!(
+            code == 0 && text.lines().any(|line| line == class),
+            "{machine}: a stream gives other scores, or not the class {class}\n{text}"
+        );
+        let counts: Vec<u64> = watched.intervals().collect();
+        let (filling, hops) = counts.split_at_checked(SAMPLES).context("no counts")?;
+        let (sample, first) = (filling.iter().min(), filling.iter().max());
+        let (sample, first) = sample.zip(first).context("no counts")?;
+        let later = hops.iter().max().context("no counts")?;
+        let size = elf::size(&elf)?;
+        table += &format!(
+            "| {} | {sample} | {first} | {later} | {} | {} | {words} |\n",
+            machine.core,
+            size.flash - blob.len() as u64,
+            size.ram + watched.stack,
+        );
+    }
+    Ok(table)
+}
+
+/// What the firmware is given: samples, and the scores of the whole windows; and its answer.
+fn expected(blob: &[u8]) -> Result<(Vec<u8>, String)> {
+    let model = Model::parse(blob)?;
+    let mut predictor = Predictor::new(model, OwnedBuffers::<384, 64, 128, 4>::new())?;
+    let mut steady = Steady::<5>::new(RULES).context("the rules")?;
+    let series = series();
+    let mut pack = ((series.len() / CHANNELS) as u32).to_le_bytes().to_vec();
+    pack.extend(series.iter().flat_map(|number| number.to_le_bytes()));
+    for row in series.windows(SAMPLES * CHANNELS).step_by(HOP * CHANNELS) {
+        let scores = predictor.scores(row)?;
+        pack.extend(scores.iter().flat_map(|score| score.to_le_bytes()));
+        steady.push(scores);
+    }
+    let class = steady.class().and_then(|class| model.class_name(class));
+    Ok((pack, class.unwrap_or("unknown").to_owned()))
+}
+
+/// Accelerations of something that swings, in g.
+fn series() -> Vec<f32> {
+    let mut random = fastrand::Rng::with_seed(SEED);
+    let samples = SAMPLES + (WINDOWS - 1) * HOP;
+    let swing = |sample: usize, channel: usize| {
+        let angle = sample as f32 * (0.06 + 0.03 * channel as f32);
+        angle.sin() * (0.4 + 0.2 * channel as f32)
+    };
+    (0..samples * CHANNELS)
+        .map(|place| swing(place / CHANNELS, place % CHANNELS) + 0.3 * random.f32())
+        .collect()
+}
