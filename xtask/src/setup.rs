@@ -106,29 +106,27 @@ fn miri() -> Result<()> {
 }
 
 fn emulators() -> Result<()> {
-    let missing = || EMULATORS.into_iter().filter(|name| !runs(name)).collect::<Vec<_>>();
+    packages(&EMULATORS, PACKAGES[0]).or_else(|_| packages(&EMULATORS, PACKAGES[1]))
+}
+
+/// Programs, by apt where one is missing.
+pub fn packages(programs: &[&str], packages: &str) -> Result<()> {
+    let missing = || programs.iter().copied().filter(|name| !runs(name)).collect::<Vec<_>>();
     if missing().is_empty() {
         return Ok(());
     }
-    let by_hand = || {
-        format!(
-            "{} not installed: install QEMU with the systems arm and riscv32 (packages \
-             qemu-system-arm and qemu-system-misc)",
-            missing().join(" and ")
-        )
-    };
+    let by_hand = || format!("{} not installed (Debian: {packages})", missing().join(" and "));
     ensure!(runs("apt-get"), by_hand());
-    let apt = if is_root() { "apt-get" } else { "sudo apt-get" };
-    let update = step(&format!("{apt} update"));
-    let install = |packages: &str| {
-        let quiet = "install -y --no-install-recommends";
-        step(&format!("{apt} {quiet} {packages}"))
-    };
-    update
-        .and_then(|()| install(PACKAGES[0]).or_else(|_| install(PACKAGES[1])))
-        .with_context(by_hand)?;
+    install(packages).with_context(by_hand)?;
     ensure!(missing().is_empty(), by_hand());
     Ok(())
+}
+
+/// Packages of the system, by apt.
+pub fn install(packages: &str) -> Result<()> {
+    let apt = if is_root() { "apt-get" } else { "sudo apt-get" };
+    step(&format!("{apt} update"))?;
+    step(&format!("{apt} install -y --no-install-recommends {packages}"))
 }
 
 /// Whether there is such a program.

@@ -75,6 +75,7 @@ pub fn test() -> Result<()> {
     let host = Beside::start(TESTS)?;
     let others = crate::emulate::run(&TESTED_CORES)
         .map(|table| print!("{table}"))
+        .and_then(|()| crate::c::host())
         .and_then(|()| crate::wasm::test())
         .and_then(|()| crate::python::test(false));
     if let Err(error) = &others {
@@ -165,6 +166,7 @@ pub fn thorough() -> Result<()> {
     print!("{}", crate::cost::run(false)?);
     crate::serial::test()?;
     crate::python::test(true)?;
+    crate::c::run()?;
     miri()?;
     fuzz()?;
     step("cargo test --package koan --features micromath --locked")?;
