@@ -42,6 +42,28 @@ typedef char koan_shifts_are_arithmetic[(-2 >> 1) == -1 ? 1 : -1];
 typedef char koan_conversions_wrap[(int16_t)(uint16_t)65535u == -1 ? 1 : -1];
 typedef char koan_float_has_32_bits[sizeof(float) == 4 ? 1 : -1];
 
+/* Inputs of every model that is run, where a macro says how many. */
+#if defined(KOAN_INPUTS)
+#define INPUTS(m) KOAN_INPUTS
+#else
+#define INPUTS(m) ((m)->inputs)
+#endif
+
+/* Functions whose loops want all the registers, of which small cores have few. */
+#if defined(__GNUC__)
+#define APART __attribute__((noinline))
+/* Words of the blob, where they lie at whole words and in the order of this machine's bytes. */
+typedef uint32_t __attribute__((may_alias)) lanes_t;
+#else
+#define APART
+typedef uint32_t lanes_t;
+#endif
+#if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && !defined(__AVR__)
+#define ARE_WORDS(p) (((uintptr_t)(p)&3) == 0)
+#else
+#define ARE_WORDS(p) 0
+#endif
+
 /* ---- Tables ----------------------------------------------------------------------------- */
 
 #if defined(__AVR__)
@@ -162,7 +184,7 @@ static uint64_t mum(uint64_t a, uint64_t b) {
 #endif
 }
 
-static uint64_t wyrng(uint64_t state) {
+static APART uint64_t wyrng(uint64_t state) {
     state += WYRNG_STEP;
     return mum(state, state ^ 0xe7037ed1a0b428dbull);
 }
@@ -320,11 +342,11 @@ static void read_group(const koan_model *m, const bank *b, uint8_t number, group
     g->shift = byte_at(m, at + 4);
 }
 
-/* Inputs rounded up to a power of two, at least 8. */
-static uint32_t transform_length(uint16_t inputs) {
-    uint32_t length = 8;
-    while (length < inputs) length *= 2;
-    return length;
+/* The logarithm of the inputs, rounded up to a power of two, at least 8. */
+static uint8_t transform_log(uint16_t inputs) {
+    uint8_t log = 3;
+    while (inputs > BIT(log)) log++;
+    return log;
 }
 
 /* ---- Kept features ---------------------------------------------------------------------- */
@@ -525,9 +547,9 @@ static uint32_t check_list(cursor *c, const bank *b) {
 
 /* Transforms that so many projections up to the one numbered `last` are in. */
 static uint64_t work_of_transforms(uint16_t inputs, uint32_t count, uint32_t last) {
-    uint32_t length = transform_length(inputs), blocks = last / length + 1, log = 0;
-    while (length >> log > 1) log++;
-    return (uint64_t)(count < blocks ? count : blocks) * length * log;
+    uint8_t log = transform_log(inputs);
+    uint32_t blocks = (last >> log) + 1;
+    return ((uint64_t)(count < blocks ? count : blocks) << log) * log;
 }
 
 /* What a bank adds to the work. */
@@ -567,7 +589,7 @@ static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
 /* Takes note of the memory that a bank needs, and of its limit of inputs. */
 static void note_needs(koan_model *m, const bank *b) {
-    uint32_t length = transform_length(m->inputs), words = 0;
+    uint32_t length = BIT(transform_log(m->inputs)), words = 0;
     if (b->family == CONV) {
         words = (uint32_t)16 << (byte_at(m, b->parameters + 3) >> 6);
     } else if (b->family == MAXOUT && b->shared > 0) {
@@ -576,8 +598,10 @@ static void note_needs(koan_model *m, const bank *b) {
     } else if (b->law == HADAMARD && b->family != FOURIER) {
         words = length;
     } else if (b->law == HADAMARD) {
-        if (m->inputs < 256) words = length / 2;
-        else m->halves = larger(m->halves, m->inputs + length);
+        if (m->inputs < 256) {
+            words = length / 2;
+            m->halves = larger(m->halves, m->inputs + 1u);
+        } else m->halves = larger(m->halves, m->inputs + length);
     }
     m->words = larger(m->words, words);
     if (b->family == MAXOUT || b->family == SIGMOID) {
@@ -785,7 +809,8 @@ static void check_header(cursor *c) {
            m->flags <= (FLAG_CLASSES | FLAG_GAIN_EACH) &&
                (m->outputs > 0 || !(m->flags & FLAG_CLASSES)),
            KOAN_FLAGS, AT_FLAGS);
-    expect(c, m->inputs > 0, KOAN_INPUTS, AT_INPUTS);
+    expect(c, m->inputs > 0, KOAN_BAD_INPUTS, AT_INPUTS);
+    expect(c, INPUTS(m) == m->inputs, KOAN_NOT_BUILT, AT_INPUTS);
     (void)skip(c, map_bytes(m));
 }
 
@@ -823,6 +848,8 @@ koan_status koan_parse(koan_model *m, const uint8_t *blob, size_t size) {
 }
 
 /* ---- Input maps ------------------------------------------------------------------------- */
+
+static uint32_t extended(int16_t value) { return (uint32_t)(int32_t)value; }
 
 static int32_t clamp(int32_t value, int32_t most) {
     return value > most ? most : value < -most ? -most : value;
@@ -862,6 +889,7 @@ static uint32_t logarithm(uint32_t magnitude, int16_t exponent) {
 
 typedef struct map {
     int32_t offset;
+    int32_t most; /* integers up to here are shifted without overflow; -1 if none are */
     int16_t shift;
     uint8_t logarithm, mult;
 } map;
@@ -881,16 +909,15 @@ static void read_map(const koan_model *m, uint16_t input, map *map) {
     map->shift = (int16_t)((kind & 127) - 64);
     map->logarithm = kind >> 7;
     map->mult = byte_at(m, gain);
+    map->most = map->shift < 0 || map->shift > 30 || map->logarithm ? -1 : 0x7fffffff >> map->shift;
 }
 
 /* q of a number in units of the offset. */
 static int16_t centred(const map *map, int32_t v, int16_t limit) {
-    int32_t c = 0x7fffff;
-    /* v - offset, without overflow. */
-    if (map->offset >= 0 ? v >= -0x7fffffff + map->offset : v <= 0x7fffffff + map->offset)
-        c = clamp(v - map->offset, c);
-    else if (map->offset >= 0) c = -c;
-    return (int16_t)clamp((c * map->mult + ((int32_t)1 << 14)) >> 15, limit);
+    int32_t c = (int32_t)((uint32_t)v - (uint32_t)map->offset);
+    /* An overflow has the sign of v. */
+    if (((v ^ map->offset) & (v ^ c)) < 0) c = v < 0 ? -0x7fffff : 0x7fffff;
+    return (int16_t)clamp((clamp(c, 0x7fffff) * map->mult + ((int32_t)1 << 14)) >> 15, limit);
 }
 
 /* q of +-magnitude * 2^exponent. */
@@ -925,28 +952,45 @@ static koan_status ready(const koan_model *m, const koan_memory *memory) {
                : KOAN_MEMORY;
 }
 
+/* Those of a row of integers that share a map; `type`: ROW_I16 or ROW_U8. */
+static APART void quantise_shared(const map *its, const void *row, uint8_t type, uint16_t count,
+                                  int16_t *q, int16_t limit) {
+    const map map = *its;
+    const int16_t *words = (const int16_t *)row, *end = q + count;
+    const uint8_t *bytes = (const uint8_t *)row;
+    for (; q < end; q++) {
+        int32_t x = type == ROW_I16 ? *words++ : *bytes++;
+        if ((x < 0 ? -x : x) <= map.most)
+            *q = centred(&map, (int32_t)((uint32_t)x << map.shift), limit);
+        else *q = mapped(&map, x < 0, (uint32_t)(x < 0 ? -x : x), 0, limit);
+    }
+}
+
 /* Makes the integers q of a row, or says that the memory does not do. */
 static koan_status quantise(const koan_model *m, const void *row, uint8_t type,
                             const koan_memory *memory) {
+    const int each = HAS(MAPS) && (m->flags & (FLAG_MAP_EACH | FLAG_GAIN_EACH));
+    int16_t *q = memory->halves;
     uint16_t i;
     map map;
     koan_status status = ready(m, memory);
     if (status != KOAN_OK) return status;
     read_map(m, 0, &map);
-    for (i = 0; i < m->inputs; i++) {
-        int32_t x;
-        if (HAS(MAPS) && i > 0 && (m->flags & (FLAG_MAP_EACH | FLAG_GAIN_EACH)))
-            read_map(m, i, &map);
+    if (!each && !(HAS(F32) && type == ROW_F32)) {
+        quantise_shared(&map, row, type, INPUTS(m), q, m->limit);
+        return KOAN_OK;
+    }
+    for (i = 0; i < INPUTS(m); i++, q++) {
+        if (each && i > 0) read_map(m, i, &map);
         if (HAS(F32) && type == ROW_F32) {
             uint32_t bits;
             memcpy(&bits, (const float *)row + i, sizeof bits);
-            memory->halves[i] = mapped_float(&map, bits, m->limit);
-            continue;
+            *q = mapped_float(&map, bits, m->limit);
+        } else if (type == ROW_I16) {
+            quantise_shared(&map, (const int16_t *)row + i, type, 1, q, m->limit);
+        } else {
+            quantise_shared(&map, (const uint8_t *)row + i, type, 1, q, m->limit);
         }
-        x = type == ROW_I16 ? ((const int16_t *)row)[i] : ((const uint8_t *)row)[i];
-        if (map.shift >= 0 && map.shift <= 15 && !(HAS(LOGARITHM) && map.logarithm))
-            memory->halves[i] = centred(&map, x * ((int32_t)1 << map.shift), m->limit);
-        else memory->halves[i] = mapped(&map, x < 0, (uint32_t)(x < 0 ? -x : x), 0, m->limit);
     }
     return KOAN_OK;
 }
@@ -983,17 +1027,20 @@ static uint16_t multiplier(const koan_model *m, uint8_t index, uint8_t output) {
                           2 * ((uint32_t)index * m->outputs + output));
 }
 
-/* The sum of codes times features. */
-static int32_t weigh(const koan_model *m, uint32_t at, uint8_t bits, const int8_t *run,
-                     uint8_t count) {
-    uint32_t word = 0, mask = ((uint32_t)1 << bits) - 1;
+/* The width of weights; a constant where macros leave just one. */
+#define WIDTHS (HAS(BITS_2) + HAS(BITS_3) + HAS(BITS_4) + HAS(BITS_8) + HAS(BITS_16))
+#define THE_WIDTH \
+    (2 * HAS(BITS_2) + 3 * HAS(BITS_3) + 4 * HAS(BITS_4) + 8 * HAS(BITS_8) + 16 * HAS(BITS_16))
+#define BITS_OF(s) ((uint8_t)(WIDTHS == 1 ? THE_WIDTH : (s)->bits))
+
+/* The sum of codes times features, one by one. */
+static int32_t weigh(const uint8_t *codes, uint8_t bits, const int8_t *run, uint8_t count) {
+    uint32_t word = 0, mask = BIT(bits) - 1;
     uint8_t left = 0, i;
     int32_t sum = 0;
     for (i = 0; i < count; i++) {
-        while (left < bits) {
-            word |= (uint32_t)byte_at(m, at++) << left;
-            left = (uint8_t)(left + 8);
-        }
+        for (; left < bits; left = (uint8_t)(left + 8))
+            word |= (uint32_t)BLOB_BYTE(codes++) << left;
         sum += (int32_t)(word & mask) * run[i];
         word >>= bits;
         left = (uint8_t)(left - bits);
@@ -1001,21 +1048,88 @@ static int32_t weigh(const koan_model *m, uint32_t at, uint8_t bits, const int8_
     return sum;
 }
 
+/* The codes of eight features: the first four from bit 0 on, the others from bit 16 on. */
+static uint32_t lanes_of(const uint8_t *codes, uint8_t bits) {
+    uint32_t word = 0;
+    uint8_t i;
+    for (i = 0; i < bits; i++) word |= (uint32_t)BLOB_BYTE(codes++) << (8 * i);
+    return (word & (BIT(4 * bits) - 1)) | word >> (4 * bits) << 16;
+}
+
+/* The same for a run of RUN features and codes of at most 4 bits, two products at a time:
+ * (a + b * 2^16) * (d + c * 2^16) has a * d in its low half, which is known by its sign, and
+ * a * c + b * d above it. `pairs`: of each eight features i in the high and i + 4 in the low
+ * half. The halves have room for the sums of 16 features. */
+static APART int32_t weigh_pairs(const lanes_t *lanes, uint8_t bits, const uint32_t *pairs) {
+    uint32_t mask = (BIT(bits) - 1) * 0x10001u, sum, now;
+    int32_t total;
+#define ADD_EIGHT(i)                                      \
+    now = lanes[i];                                       \
+    sum += (now & mask) * pairs[4 * i];                   \
+    sum += (now >> bits & mask) * pairs[4 * i + 1];       \
+    sum += (now >> (2 * bits) & mask) * pairs[4 * i + 2]; \
+    sum += (now >> (3 * bits) & mask) * pairs[4 * i + 3]
+    sum = 0;
+    ADD_EIGHT(0);
+    ADD_EIGHT(1);
+    total = (int32_t)(sum - extended((int16_t)sum)) >> 16;
+    sum = 0;
+    ADD_EIGHT(2);
+    ADD_EIGHT(3);
+    return total + ((int32_t)(sum - extended((int16_t)sum)) >> 16);
+}
+
+/* Lays out the features of a whole run for them; gives their sum. */
+static APART int32_t lay_out(const int8_t *run, uint32_t *pairs) {
+    const int8_t *end = run + RUN;
+    uint32_t total = 0, pair;
+#define LAY_OUT(i)                                          \
+    pair = (extended(run[i]) << 16) + extended(run[i + 4]); \
+    total += pair;                                          \
+    *pairs++ = pair
+    for (; run < end; run += 8) {
+        LAY_OUT(0);
+        LAY_OUT(1);
+        LAY_OUT(2);
+        LAY_OUT(3);
+    }
+    /* As above: the sum of 16 features in each half. */
+    return ((int32_t)(total - extended((int16_t)total)) >> 16) + (int16_t)total;
+}
+
 /* Adds the weighted features of the run, times factor, to the sums. */
 static void add_run(sink *s, int32_t factor) {
-    const koan_model *m = s->model;
-    uint32_t at = s->weights + s->column / 8 * s->bits;
+    const uint8_t bits = BITS_OF(s), paired = bits <= 4 && s->count == RUN;
+    const uint8_t *codes = s->model->blob + (size_t)(s->weights + s->column / 8 * bits);
+    const size_t step = (size_t)s->row_bytes;
+    int64_t *sum = s->sums, *end = sum + s->model->outputs;
+    uint32_t pairs[RUN / 2], multiplier = s->multipliers;
     int32_t total = 0;
     uint8_t i;
-    for (i = 0; i < s->count; i++) total += s->run[i];
+    if (paired) total = lay_out(s->run, pairs);
+    else
+        for (i = 0; i < s->count; i++) total += s->run[i];
     /* A code u stands for 2u - (2^bits - odd). */
-    total *= ((int32_t)1 << s->bits) - s->odd;
-    for (i = 0; i < m->outputs; i++) {
-        int32_t part = 2 * weigh(m, at, s->bits, s->run, s->count) - total;
-        int32_t scale = factor;
-        if (s->multipliers > 0) scale *= half_at(m, s->multipliers + 2 * (uint32_t)i);
-        s->sums[i] += scale == 1 ? part : (int64_t)part * scale;
-        at += s->row_bytes;
+    total *= (int32_t)BIT(bits) - s->odd;
+    if (paired && bits == 4 && factor == 1 && multiplier == 0 && ARE_WORDS(codes) &&
+        step % 4 == 0) {
+        /* What is to be fast: one bank, words of codes. */
+        for (; sum < end; sum++, codes += step)
+            *sum += 2 * weigh_pairs((const lanes_t *)(const void *)codes, bits, pairs) - total;
+        return;
+    }
+    for (; sum < end; sum++, codes += step) {
+        lanes_t lanes[4];
+        int32_t part;
+        if (paired) {
+            for (i = 0; i < 4; i++) lanes[i] = lanes_of(codes + i * bits, bits);
+            part = weigh_pairs(lanes, bits, pairs);
+        } else {
+            part = weigh(codes, bits, s->run, s->count);
+        }
+        part = 2 * part - total;
+        *sum += (int64_t)part * factor * (multiplier > 0 ? half_at(s->model, multiplier) : 1);
+        if (multiplier > 0) multiplier += 2;
     }
 }
 
@@ -1123,7 +1237,7 @@ static uint32_t project(const koan_model *m, uint64_t stream, uint8_t law, uint3
 
 /* The transform of `length` numbers in place, two stages a pass. */
 #define DEFINE_TRANSFORM(name, type)                                                 \
-    static void name(type *x, size_t length) {                                       \
+    static APART void name(type *x, size_t length) {                                 \
         size_t h = 1, i, j;                                                          \
         for (; 4 * h <= length; h *= 4) {                                            \
             for (i = 0; i < length; i += 4 * h) {                                    \
@@ -1157,9 +1271,10 @@ typedef struct signs {
     uint8_t left;
 } signs;
 
-static void start_signs(signs *s, uint64_t stream, uint64_t next) {
+/* Those of block `number`, in which so many have a sign. */
+static void start_signs(signs *s, uint64_t stream, uint32_t number, uint32_t count) {
     s->stream = stream;
-    s->next = next;
+    s->next = (uint64_t)number * ((count + 63) / 64);
     s->left = 0;
     s->now = s->later = 0;
 }
@@ -1182,18 +1297,6 @@ static int next_sign(signs *s) {
     return negative;
 }
 
-/* Fills `words` with the projections of block `number`. */
-static void project_block(const koan_model *m, uint64_t stream, uint32_t number, const int16_t *q,
-                          uint32_t *words, uint32_t length) {
-    signs s;
-    size_t i;
-    start_signs(&s, stream, (uint64_t)number * (((uint32_t)m->inputs + 63) / 64));
-    for (i = 0; i < m->inputs; i++)
-        words[i] = (uint32_t)(next_sign(&s) ? -(int32_t)q[i] : (int32_t)q[i]);
-    for (; i < length; i++) words[i] = 0;
-    transform(words, (size_t)length);
-}
-
 /* ---- Families --------------------------------------------------------------------------- */
 
 /* A bank, its inputs and its memory. */
@@ -1204,8 +1307,26 @@ typedef struct job {
     uint32_t *words;
     uint16_t *halves;
     sink *to;
+    uint64_t weights; /* the stream */
+    uint8_t log;      /* of the length of a transform */
     indices list;
 } job;
+
+/* Fills `words` with the projections of block `number`. */
+static void project_block(const job *j, uint32_t number, uint32_t *words) {
+    size_t i;
+    signs s;
+    start_signs(&s, j->weights, number, j->model->inputs);
+    for (i = 0; i < (size_t)1 << j->log; i++) {
+        uint32_t n = 0;
+        if (i < j->model->inputs) {
+            n = (uint32_t)(int32_t)j->q[i];
+            if (next_sign(&s)) n = 0 - n;
+        }
+        words[i] = n;
+    }
+    transform(words, i);
+}
 
 static void run_linear(job *j) {
     sink *s = j->to;
@@ -1258,7 +1379,7 @@ static uint64_t offset_draw(const job *j) {
 
 static void run_fourier_dense(job *j) {
     const koan_model *m = j->model;
-    uint64_t stream = bank_stream(m, j->of, OF_WEIGHTS), draw = offset_draw(j);
+    uint64_t stream = j->weights, draw = offset_draw(j);
     uint16_t left;
     for (left = j->of->features; left > 0; left--) {
         uint32_t k = next_index(&j->list), phase = 0;
@@ -1280,75 +1401,118 @@ static void run_fourier_dense(job *j) {
     flush(j->to);
 }
 
+/* Up to 32 inputs with their signs, the highest bit first, of which `left` are there; 0 for
+ * others. The number behind the last input is 0. */
+static APART void load_half(const job *j, size_t i, uint16_t left, uint32_t draw, size_t length) {
+    const int32_t mult = j->of->mult;
+    const uint8_t shift = j->of->shift;
+    const int16_t *q = j->q + 2 * i, *end = q + (left > 32 ? 32 : left);
+    uint32_t *words = j->words + i, *last = j->words + (length - i > 16 ? i + 16 : length);
+    for (; q < end; q += 2) {
+        uint32_t lower = (uint32_t)((int16_t)(q[0] * mult >> shift) >> 4);
+        uint32_t upper = (uint32_t)(q[1] * mult >> shift) >> 4 << 20;
+        if ((int32_t)draw < 0) lower = 0 - lower;
+        draw <<= 1;
+        if ((int32_t)draw < 0) upper = 0 - upper;
+        draw <<= 1;
+        *words++ = lower + upper;
+    }
+    while (words < last) *words++ = 0;
+}
+
 /* Fewer than 256 inputs: numbers have 12 bits, and two of them share a word, one in the low
  * 20 bits, the other above them. All stages but the first go over words: word i then stands
  * for phase 2i, the sum of its parts, and phase 2i + 1, their difference. */
-static void load_pairs(const job *j, uint32_t number, size_t length) {
-    const koan_model *m = j->model;
-    const bank *b = j->of;
-    uint32_t *words = j->words;
+static void load_pairs(const job *j, uint32_t number) {
+    const uint16_t inputs = INPUTS(j->model);
+    const uint64_t first = (uint64_t)number * ((inputs + 63u) / 64);
+    const size_t length = (size_t)1 << (j->log - 1);
+    uint64_t draw = 0;
     size_t i;
-    signs s;
-    start_signs(&s, bank_stream(m, b, OF_WEIGHTS),
-                (uint64_t)number * (((uint32_t)m->inputs + 63) / 64));
-    for (i = 0; i < length; i++) {
-        uint32_t word = 0;
-        if (2 * i < m->inputs) {
-            int16_t n = (int16_t)wrapped((uint32_t)(int32_t)j->q[2 * i], b->mult, b->shift);
-            word = (uint32_t)(int32_t)(n >> 4);
-            word = next_sign(&s) ? 0 - word : word;
-        }
-        if (2 * i + 1 < m->inputs) {
-            int16_t n = (int16_t)wrapped((uint32_t)(int32_t)j->q[2 * i + 1], b->mult, b->shift);
-            uint32_t upper = (uint32_t)(int32_t)(n >> 4) << 20;
-            word += next_sign(&s) ? 0 - upper : upper;
-        }
-        words[i] = word;
+    for (i = 0; i < length; i += 16) {
+        uint16_t left = (uint16_t)(inputs > 2 * i ? inputs - 2 * i : 0);
+        if (left > 0 && (i & 31) == 0) draw = draw_of(j->weights, first + i / 32);
+        load_half(j, i, left, (uint32_t)(draw >> 32), length);
+        draw <<= 32;
     }
-    transform(words, length);
+    transform(j->words, length);
 }
 
-static void load_halves(const job *j, uint32_t number, uint16_t *halves, size_t length) {
-    const koan_model *m = j->model;
-    const bank *b = j->of;
+static void load_halves(const job *j, uint32_t number) {
+    const uint16_t inputs = INPUTS(j->model);
     size_t i;
     signs s;
-    start_signs(&s, bank_stream(m, b, OF_WEIGHTS),
-                (uint64_t)number * (((uint32_t)m->inputs + 63) / 64));
-    for (i = 0; i < m->inputs; i++) {
-        uint16_t n = (uint16_t)wrapped((uint32_t)(int32_t)j->q[i], b->mult, b->shift);
-        halves[i] = (uint16_t)(next_sign(&s) ? 0u - n : n);
+    start_signs(&s, j->weights, number, inputs);
+    for (i = 0; i < (size_t)1 << j->log; i++) {
+        uint16_t n = 0;
+        if (i < inputs) {
+            n = (uint16_t)wrapped((uint32_t)(int32_t)j->q[i], j->of->mult, j->of->shift);
+            if (next_sign(&s)) n = (uint16_t)(0u - n);
+        }
+        j->halves[i] = n;
     }
-    for (; i < length; i++) halves[i] = 0;
-    transform_halves(halves, length);
+    transform_halves(j->halves, i);
+}
+
+/* The features of words, two of each. */
+static APART void cosines_of(offsets *o, const uint32_t *words, int8_t *run, uint8_t count) {
+    offsets next = *o;
+    const int8_t *end = run + count;
+    while (run < end) {
+        uint32_t word = *words++, lower = word << 20;
+        *run++ = cosine(next_offset(&next) + lower + word);
+        *run++ = cosine(next_offset(&next) + lower - word);
+    }
+    *o = next;
 }
 
 static void run_fourier_hadamard(job *j) {
-    uint16_t inputs = j->model->inputs, left = j->of->features;
-    uint32_t length = transform_length(inputs), end = 0, first = 0;
+    const int paired = INPUTS(j->model) < 256;
+    sink *s = j->to;
     uint64_t draw = offset_draw(j);
-    uint16_t *halves = j->halves;
-    for (; left > 0; left--) {
-        uint32_t k = next_index(&j->list), angle;
-        offsets o;
+    uint32_t end = 0, expected = 0, number = 0;
+    uint16_t left = j->of->features;
+    offsets o;
+    start_offsets(&o, draw, 0);
+    if (paired) j->halves[0] = 0;
+    /* Gives the upper part back what the lower one's sign took. */
+    o.now += paired ? BIT(19) : 0;
+    while (left > 0) {
+        uint32_t k = HAS(LISTS) && j->list.listed ? next_index(&j->list) : expected, place;
         if (k >= end) {
-            first = k & ~(length - 1);
-            end = first + length;
-            if (inputs < 256) load_pairs(j, first / length, (size_t)length / 2);
-            else load_halves(j, first / length, halves, (size_t)length);
+            number = k >> j->log;
+            end = (number + 1) << j->log;
+            if (paired) load_pairs(j, number);
+            else load_halves(j, number);
         }
-        start_offsets(&o, draw, k);
-        if (inputs < 256) {
-            uint32_t word = j->words[(k - first) / 2];
-            /* 2^19 gives the upper part back what the lower one's sign took. */
-            angle = o.now + (word << 20) + ((uint32_t)1 << 19);
-            angle += k & 1 ? 0 - word : word;
+        place = k - (number << j->log);
+        if (HAS(LISTS) && k != expected) {
+            start_offsets(&o, draw, k);
+            o.now += paired ? BIT(19) : 0;
+        }
+        if (paired && left > 1 && (k & 1) == 0 && !(HAS(LISTS) && j->list.listed)) {
+            /* As many as there is room for. */
+            uint32_t count = end - k;
+            if (count > left) count = left;
+            if (count > (uint32_t)(RUN - s->count)) count = (uint32_t)(RUN - s->count);
+            count &= ~(uint32_t)1;
+            cosines_of(&o, j->words + (size_t)(place / 2), s->run + s->count, (uint8_t)count);
+            s->count = (uint8_t)(s->count + count);
+            if (s->count == RUN) flush(s);
+            left = (uint16_t)(left - count);
+            expected += count;
+            continue;
+        }
+        if (paired) {
+            uint32_t word = j->words[(size_t)(place / 2)];
+            push(s, cosine(next_offset(&o) + (word << 20) + (k & 1 ? 0 - word : word)));
         } else {
-            angle = o.now + ((uint32_t)halves[k - first] << 16);
+            push(s, cosine(next_offset(&o) + ((uint32_t)j->halves[(size_t)place] << 16)));
         }
-        push(j->to, cosine(angle));
+        left--;
+        expected = k + 1;
     }
-    flush(j->to);
+    flush(s);
 }
 
 /* Whether an input is above the threshold that a byte is drawn for. */
@@ -1405,7 +1569,7 @@ static void run_stump(job *j) {
 
 static void run_bin(job *j) {
     const koan_model *m = j->model;
-    uint64_t stream = bank_stream(m, j->of, OF_WEIGHTS);
+    uint64_t stream = j->weights;
     uint64_t choices = bank_stream(m, j->of, OF_CHOICES);
     uint16_t left;
     for (left = j->of->features; left > 0; left--) {
@@ -1463,8 +1627,7 @@ static void run_fern(job *j) {
 /* Projections of maxout units and sigmoids. */
 typedef struct projections {
     const job *of;
-    uint64_t weights, choices;
-    uint32_t length;  /* of a transform */
+    uint64_t choices;
     uint32_t block;   /* the one that is in memory */
     uint16_t a, c, e; /* the order of its rows */
 } projections;
@@ -1472,9 +1635,7 @@ typedef struct projections {
 static void start_projections(projections *p, const job *j) {
     memset(p, 0, sizeof *p);
     p->of = j;
-    p->weights = bank_stream(j->model, j->of, OF_WEIGHTS);
     p->choices = bank_stream(j->model, j->of, OF_CHOICES);
-    p->length = transform_length(j->model->inputs);
     p->block = NO_INDEX;
 }
 
@@ -1482,19 +1643,19 @@ static void start_projections(projections *p, const job *j) {
 static int32_t projection(projections *p, uint32_t n) {
     const job *j = p->of;
     if (by_hadamard(j->of)) {
-        uint32_t i = n & (p->length - 1), block = n / p->length;
+        uint32_t i = n & (BIT(j->log) - 1), block = n >> j->log;
         if (block != p->block) {
             uint64_t draw = draw_of(p->choices, block);
-            project_block(j->model, p->weights, block, j->q, j->words, p->length);
+            project_block(j, block, j->words);
             p->block = block;
             p->a = part_of(draw, 0) | 1;
             p->c = part_of(draw, 1);
             p->e = part_of(draw, 2);
         }
-        i = (p->c + (uint32_t)p->a * i + 2 * (uint32_t)p->e * (i * i)) & (p->length - 1);
+        i = (p->c + (uint32_t)p->a * i + 2 * (uint32_t)p->e * (i * i)) & (BIT(j->log) - 1);
         return (int32_t)j->words[i];
     }
-    return (int32_t)project(j->model, p->weights, j->of->law, n, j->q, 0, j->model->inputs);
+    return (int32_t)project(j->model, j->weights, j->of->law, n, j->q, 0, j->model->inputs);
 }
 
 /* z by a scale, rounded, saturated to +-127: round8 of the format. */
@@ -1504,17 +1665,15 @@ static int8_t rounded(int32_t z, const bank *b) {
 }
 
 /* Fills words with the pool that all units share. */
-static void fill_pool(const job *j, const projections *p) {
+static void fill_pool(const job *j) {
     uint32_t i;
     if (by_hadamard(j->of)) {
-        for (i = 0; i < j->of->shared; i += p->length) {
-            project_block(j->model, p->weights, i / p->length, j->q, j->words + (size_t)i,
-                          p->length);
-        }
+        for (i = 0; i < j->of->shared; i += BIT(j->log))
+            project_block(j, i >> j->log, j->words + (size_t)i);
         return;
     }
     for (i = 0; i < j->of->shared; i++)
-        j->words[i] = project(j->model, p->weights, j->of->law, i, j->q, 0, j->model->inputs);
+        j->words[i] = project(j->model, j->weights, j->of->law, i, j->q, 0, j->model->inputs);
 }
 
 static void run_maxout(job *j) {
@@ -1524,7 +1683,7 @@ static void run_maxout(job *j) {
     uint16_t left;
     projections p;
     start_projections(&p, j);
-    if (b->shared > 0) fill_pool(j, &p);
+    if (b->shared > 0) fill_pool(j);
     for (left = b->features; left > 0; left--) {
         uint32_t n = next_index(&j->list) * b->parameter;
         int32_t most = 0, z;
@@ -1603,8 +1762,7 @@ static void fold_window(const window *w, uint16_t y, uint16_t x, signs *s) {
     uint32_t at = (uint32_t)y * c->stride * line + (uint32_t)x * c->stride * c->channels;
     uint8_t u, v, channel;
     for (i = 0; i <= mask; i++) words[i] = 0;
-    if (taps_of(c) > 64 || s->left == 0)
-        start_signs(s, w->stream, (uint64_t)w->block * ((taps_of(c) + 63) / 64));
+    if (taps_of(c) > 64 || s->left == 0) start_signs(s, w->stream, w->block, taps_of(c));
     for (u = 0; u < c->down.kernel; u++) {
         for (v = 0; v < c->along.kernel; v++) {
             const int16_t *q =
@@ -1666,7 +1824,7 @@ static void run_conv(job *j) {
     filters = is_listed(j->of) ? NO_INDEX : left / c.cells;
     w.of = j;
     w.shape = &c;
-    w.stream = bank_stream(j->model, j->of, OF_WEIGHTS);
+    w.stream = j->weights;
     while (c.dilated && positions_of(&c.down, c.stride, (uint32_t)1 << dilations) >= c.down.cells &&
            positions_of(&c.along, c.stride, (uint32_t)1 << dilations) >= c.along.cells)
         dilations++;
@@ -1706,12 +1864,14 @@ static void run_banks(sink *s, const koan_model *m, const koan_memory *memory) {
     j.words = memory->words;
     j.halves = (uint16_t *)(memory->halves + m->inputs);
     j.to = s;
+    j.log = transform_log(INPUTS(m));
     s->model = m;
     s->sums = memory->sums;
-    memset(memory->sums, 0, sizeof *memory->sums * m->outputs);
+    for (index = 0; index < m->outputs; index++) memory->sums[index] = 0;
     for (index = 0; index < m->banks; index++) {
         read_bank(m, at, index, &b);
         at = b.next;
+        j.weights = bank_stream(m, &b, OF_WEIGHTS);
         start_indices(&j.list, m, &b);
         s->weights = weights;
         s->row_bytes = row_bytes(&b);

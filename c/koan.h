@@ -14,6 +14,7 @@
  *   KOAN_NO_MAPS           input maps or gains of each input
  *   KOAN_NO_LOGARITHM      input maps with logarithm
  *   KOAN_NO_FEATURES       models without outputs, koan_features and koan_codes
+ *   KOAN_INPUTS=n          models of another number of inputs
  *   KOAN_NO_BITS_2, _3, _4, _8, _16    weights of so many bits
  * These leave functions out:
  *   KOAN_NO_F32            rows of float, and golden rows in the self test
@@ -23,6 +24,15 @@
  */
 #ifndef KOAN_H
 #define KOAN_H
+
+/* koan_config.h has macros: where it lies beside this file, or KOAN_CONFIG is defined. */
+#if defined(KOAN_CONFIG)
+#include "koan_config.h"
+#elif defined(__has_include)
+#if __has_include("koan_config.h")
+#include "koan_config.h"
+#endif
+#endif
 
 #include <stddef.h>
 #include <stdint.h>
@@ -49,7 +59,7 @@ extern "C" {
     X(CHECKSUM, "checksum mismatch: the blob is damaged")               \
     X(TOO_LONG, "the blob has 2^32 bytes or more")                      \
     X(FLAGS, "flags")                                                   \
-    X(INPUTS, "inputs")                                                 \
+    X(BAD_INPUTS, "inputs")                                             \
     X(BANK_FAMILY, "bank family")                                       \
     X(BANK_LAW, "bank law")                                             \
     X(BANK_OPTIONS, "bank options")                                     \

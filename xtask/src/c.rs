@@ -98,7 +98,12 @@ const BARE: [(&str, &str, &str, &str); 4] = [
 /// The simulated AVR: 16 KB of RAM, and more flash than its near pointers reach.
 const AVR: &str = "atmega1284p";
 
-/// The host's part: compilers, sanitizers, damaged blobs.
+/// Builds what writes the vectors.
+pub fn build() -> Result<()> {
+    step("cargo build --release --package koan-tests --bin vectors --locked")
+}
+
+/// The host's part, after [`build`]: compilers, sanitizers, damaged blobs.
 pub fn host() -> Result<()> {
     packages(&["clang"], "clang")?;
     let vectors = vectors(None)?;
@@ -109,14 +114,14 @@ pub fn host() -> Result<()> {
         ("gcc++", "g++ -x c++ -O2"),
         ("clang++", "clang++ -x c++ -O2"),
     ] {
-        replay(name, compiler, &[&vectors.golden, &vectors.features])?;
+        replay(name, compiler, &[&vectors.golden, &vectors.trained, &vectors.features])?;
     }
     replay("sanitized", &format!("gcc -std=c99 {SANITIZERS}"), &vectors.all())
 }
 
 /// All machines, all macros, and more damaged blobs.
 pub fn run() -> Result<()> {
-    crate::steps::build()?;
+    build()?;
     host()?;
     packages(
         &[
@@ -161,6 +166,7 @@ pub fn run() -> Result<()> {
 /// The files that `vectors` wrote, from the root of the repository.
 struct Vectors {
     golden: String,
+    trained: String,
     features: String,
     mutants: String,
     small: Vec<String>,
@@ -168,7 +174,7 @@ struct Vectors {
 
 impl Vectors {
     fn all(&self) -> Vec<&str> {
-        vec![&self.golden, &self.features, &self.mutants]
+        vec![&self.golden, &self.trained, &self.features, &self.mutants]
     }
 }
 
@@ -187,6 +193,7 @@ fn vectors(mutants: Option<u32>) -> Result<Vectors> {
     let file = |name: &str| format!("{FOLDER}/{name}.vectors");
     Ok(Vectors {
         golden: file("golden"),
+        trained: file("trained"),
         features: file("features"),
         mutants: file("mutants"),
         small,

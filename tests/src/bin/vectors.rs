@@ -7,13 +7,16 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use koan::{Error, Field, Form, Model, Predictor, Task, class_of};
-use koan_tests::arbitrary::{model, runner};
+use koan::numerics::Scale;
+use koan::{Error, Family, Field, Form, Law, Model, Predictor, Task, Width, class_of};
+use koan_tests::arbitrary::{codes, model, runner};
 use koan_tests::feature_map::FeatureMap;
 use koan_tests::golden::{Golden, Typed, all};
 use koan_tests::mutate::{fix_crc, mutated};
 use koan_tests::random::Random;
+use koan_trainer::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec};
 use koan_trainer::heap::HeapBuffers;
+use koan_trainer::nearest;
 use proptest::strategy::{Strategy, ValueTree};
 
 /// Kinds of entries.
@@ -32,7 +35,7 @@ const NO_CLASS: u8 = 255;
 const MUTANTS: usize = 20_000;
 /// Vectors of small devices come in files of so many bytes, of models of so much work.
 const SMALL_BYTES: usize = 24_000;
-const SMALL_WORK: u32 = 2_000;
+const SMALL_WORK: u32 = 10_000;
 /// A prediction with an accepted one takes at most so many steps; others are only judged.
 const MOST_WORK: u32 = 50_000;
 
@@ -165,9 +168,39 @@ fn originals() -> Vec<Vec<u8>> {
     blobs
 }
 
-/// Damaged blobs, most of them with a checksum that holds again.
+/// Models of more weights than golden models have, of every width: features are weighed in
+/// runs, and some are left over.
+fn long(family: Family, law: Law, features: u16, bits: u8) -> Vec<u8> {
+    let mut random = Random::new(u64::from(bits));
+    let (scale, width) = (Scale::ONE, Width { bits, odd: bits < 8 });
+    let bank = BankSpec { family, law, features, scale, groups: Vec::new(), kept: None };
+    let weights = BankWeights {
+        width,
+        codes: (0..3).map(|_| codes(width, usize::from(features), &mut random)).collect(),
+        multipliers: vec![100, 1, 65_535],
+    };
+    let map = MapSpec::Shared(nearest::map(8.0, 500.0, false));
+    let mut spec = ModelSpec::features(random.bits(), 64, map, vec![bank]);
+    spec.task = Task::Regression;
+    spec.head = Some(HeadSpec { scale: 1.0, shift: 14, weights: vec![weights], bias: vec![0; 3] });
+    spec.encode().expect("a valid model")
+}
+
+fn write_verdict(out: &mut impl Write, blob: &[u8]) -> io::Result<()> {
+    head(out, VERDICT, "", blob)?;
+    let (status, offset, digest) = verdict(blob);
+    out.write_all(&[status, u8::from(digest.is_some())])?;
+    numbers(out, [offset, digest.unwrap_or(0)].map(u32::to_le_bytes))
+}
+
+/// Models that are sound, then damaged ones, most of them with a checksum that holds again.
 fn write_mutants(out: &mut impl Write, count: usize) -> io::Result<()> {
     let (blobs, mut random) = (originals(), Random::new(23));
+    blobs.iter().try_for_each(|blob| write_verdict(out, blob))?;
+    for bits in Width::BITS {
+        write_verdict(out, &long(Family::Linear, Law::None, 64, bits))?;
+        write_verdict(out, &long(Family::Fourier, Law::Hadamard, 200, bits))?;
+    }
     for number in 0..count {
         let blob = &blobs[random.below(blobs.len())];
         let other = &blobs[random.below(blobs.len())];
@@ -175,10 +208,7 @@ fn write_mutants(out: &mut impl Write, count: usize) -> io::Result<()> {
         if number % 16 > 0 {
             fix_crc(&mut bytes);
         }
-        head(out, VERDICT, "", &bytes)?;
-        let (status, offset, digest) = verdict(&bytes);
-        out.write_all(&[status, u8::from(digest.is_some())])?;
-        numbers(out, [offset, digest.unwrap_or(0)].map(u32::to_le_bytes))?;
+        write_verdict(out, &bytes)?;
     }
     Ok(())
 }
@@ -222,6 +252,12 @@ fn main() -> io::Result<()> {
     let mut golden = create("golden.vectors")?;
     all().iter().try_for_each(|model| write_scores(&mut golden, model))?;
     golden.flush()?;
+    // Trained models, with more weights than a golden model has.
+    let mut trained = create("trained.vectors")?;
+    let models = koan_tests::golden::folder().join("../models");
+    let models = koan_tests::golden::load(&models).map_err(io::Error::other)?;
+    models.iter().try_for_each(|model| write_scores(&mut trained, model))?;
+    trained.flush()?;
     let mut features = create("features.vectors")?;
     let maps = FeatureMap::all().map_err(io::Error::other)?;
     maps.iter().try_for_each(|map| write_features(&mut features, map))?;
