@@ -16,24 +16,18 @@
 
 static volatile uint16_t overflows;
 
-ISR(TIMER1_OVF_vect)
-{
-    overflows++;
-}
+ISR(TIMER1_OVF_vect) { overflows++; }
 
-static int put_character(char character, FILE *to)
-{
+static int put_character(char character, FILE *to) {
     (void)to;
-    while (!(UCSR0A & (1 << UDRE0))) {
-    }
+    while (!(UCSR0A & (1 << UDRE0))) {}
     UDR0 = (uint8_t)character;
     return 0;
 }
 
 static FILE port = FDEV_SETUP_STREAM(put_character, NULL, _FDEV_SETUP_WRITE);
 
-static void start(void)
-{
+static void start(void) {
     stdout = &port;
     UCSR0B = 1 << TXEN0;
     TIMSK1 = 1 << TOIE1;
@@ -43,8 +37,7 @@ static void start(void)
     TCCR1B = 1 << CS10;
 }
 
-static void stop(void)
-{
+static void stop(void) {
     uint16_t rest;
     rest = TCNT1;
     TCCR1B = 0;
@@ -63,8 +56,7 @@ static int16_t row[M_INPUTS];
 static int32_t scores[M_OUTPUTS];
 
 /* Apart, so that nothing of it moves across the markers. */
-static __attribute__((noinline)) koan_status predict(void)
-{
+static __attribute__((noinline)) koan_status predict(void) {
 #if defined(EMPTY)
     scores[0] = row[0] + memory_halves[0] + (int32_t)memory_words[0] + (int32_t)memory_sums[0];
     return m.blob[scores[0] & 7] ? KOAN_OK : KOAN_UNSUITED;
@@ -78,8 +70,7 @@ static __attribute__((noinline)) koan_status predict(void)
 #endif
 }
 
-int main(void)
-{
+int main(void) {
     koan_status status;
     start();
     status = predict();

@@ -107,7 +107,7 @@ fn main() -> ExitCode {
         Command::Emulate => {
             emulate::run(&machines::CORES.map(|(target, _)| target)).map(|table| print!("{table}"))
         }
-        Command::C { host: true } => c::build().and_then(|()| c::host()),
+        Command::C { host: true } => steps::build().and_then(|()| c::host()),
         Command::C { host: false } => c::run(),
         Command::Cost { models: Some(path), .. } => {
             cost::of_path(&path).map(|json| println!("{json}"))

@@ -1,8 +1,10 @@
 //! `cargo xtask c`: the runtime in C, compiled by every compiler and run on every machine, with
 //! the golden models and the core's verdicts over damaged blobs.
 
+mod cost;
+
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
@@ -20,6 +22,9 @@ const WARNINGS: &str = "-Wall -Wextra -Wconversion -pedantic -Werror";
 /// What finds undefined behaviour and reads beyond the blob.
 const SANITIZERS: &str =
     "-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer";
+
+/// Seconds of fuzzing.
+const FUZZ_SECONDS: u32 = 60;
 
 /// Damaged blobs of the thorough part.
 const MUTANTS: u32 = 100_000;
@@ -52,7 +57,7 @@ const PARTS: [&str; 23] = [
 ];
 
 /// Lines of C that are neither blank nor comments: what a reader of the runtime must read.
-const MOST_LINES: usize = 1_800;
+const MOST_LINES: usize = 2_000;
 
 /// Room of [`SOURCES`] on a machine with 16 KB of RAM; larger models are passed over.
 const SMALL: &str =
@@ -98,12 +103,7 @@ const BARE: [(&str, &str, &str, &str); 4] = [
 /// The simulated AVR: 16 KB of RAM, and more flash than its near pointers reach.
 const AVR: &str = "atmega1284p";
 
-/// Builds what writes the vectors.
-pub fn build() -> Result<()> {
-    step("cargo build --release --package koan-tests --bin vectors --locked")
-}
-
-/// The host's part, after [`build`]: compilers, sanitizers, damaged blobs.
+/// The host's part, after [`crate::steps::build`]: compilers, sanitizers, damaged blobs.
 pub fn host() -> Result<()> {
     packages(&["clang"], "clang")?;
     let vectors = vectors(None)?;
@@ -121,10 +121,11 @@ pub fn host() -> Result<()> {
 
 /// All machines, all macros, and more damaged blobs.
 pub fn run() -> Result<()> {
-    build()?;
+    crate::steps::build()?;
     host()?;
     packages(
         &[
+            "arduino-builder",
             "arm-none-eabi-gcc",
             "riscv64-unknown-elf-gcc",
             "avr-gcc",
@@ -134,8 +135,9 @@ pub fn run() -> Result<()> {
         ],
         "gcc-arm-none-eabi picolibc-arm-none-eabi gcc-riscv64-unknown-elf \
          picolibc-riscv64-unknown-elf gcc-avr avr-libc simavr qemu-user-static \
-         gcc-s390x-linux-gnu libc6-dev-s390x-cross",
+         gcc-s390x-linux-gnu libc6-dev-s390x-cross arduino-builder arduino-core-avr",
     )?;
+    clang_runtime()?;
     let vectors = vectors(Some(MUTANTS))?;
     let everything = vectors.all();
     replay("clang-sanitized", &format!("clang -std=c99 {SANITIZERS}"), &everything)?;
@@ -160,7 +162,11 @@ pub fn run() -> Result<()> {
             vectors.golden, vectors.features
         ))?;
     }
-    vectors.small.iter().try_for_each(|file| avr(file))
+    vectors.small.iter().try_for_each(|file| avr(file))?;
+    fuzz()?;
+    sketches()?;
+    print!("{}", cost::table()?);
+    Ok(())
 }
 
 /// The files that `vectors` wrote, from the root of the repository.
@@ -217,17 +223,38 @@ fn replay(name: &str, compiler: &str, vectors: &[&str]) -> Result<()> {
 /// The libraries of 32 bits for this compiler: the package that depends on them excludes compilers
 /// for other machines.
 fn thirty_two_bits() -> Result<()> {
-    let works = Command::new("gcc")
-        .args(["-m32", "-x", "c", "/dev/null", "-shared", "-o", "/dev/null"])
-        .stderr(Stdio::null())
-        .status()
-        .context("cannot run gcc")?;
-    if works.success() {
+    if links("gcc", "-m32")? {
         return Ok(());
     }
-    let version = Command::new("gcc").arg("-dumpversion").output()?.stdout;
+    install(&format!("gcc-{}-multilib", major_version("gcc")?))
+}
+
+/// The sanitizers of clang are a package of their own.
+fn clang_runtime() -> Result<()> {
+    if links("clang", "-fsanitize=address")? {
+        return Ok(());
+    }
+    install(&format!("libclang-rt-{}-dev", major_version("clang")?))
+}
+
+/// Whether an empty program links with an option.
+fn links(compiler: &str, option: &str) -> Result<bool> {
+    let source = tempfile::Builder::new().suffix(".c").tempfile()?;
+    fs::write(source.path(), "int main(void) { return 0; }")?;
+    let status = Command::new(compiler)
+        .arg(option)
+        .arg(source.path())
+        .args(["-o", "/dev/null"])
+        .stderr(Stdio::null())
+        .status()
+        .with_context(|| format!("cannot run {compiler}"))?;
+    Ok(status.success())
+}
+
+fn major_version(compiler: &str) -> Result<String> {
+    let version = Command::new(compiler).arg("-dumpversion").output()?.stdout;
     let version = String::from_utf8(version)?;
-    install(&format!("gcc-{}-multilib", version.trim().split('.').next().unwrap_or_default()))
+    Ok(version.trim().split('.').next().unwrap_or_default().to_owned())
 }
 
 /// The models of a file of vectors on a simulated AVR, which says nothing by its exit code.
@@ -237,18 +264,74 @@ fn avr(vectors: &str) -> Result<()> {
         "avr-gcc -mmcu={AVR} -std=c99 -Os -mcall-prologues {WARNINGS} {SMALL} \
          -DVECTORS=\"{vectors}\" {SOURCES} c/test/vectors.S -lm -o {elf}"
     ))?;
-    eprintln!("+ simavr -m {AVR} -f 16000000 {elf}");
-    let output = Command::new("simavr")
-        .args(["-m", AVR, "-f", "16000000", &elf])
-        .current_dir(root()?)
-        .output()
-        .context("cannot run simavr")?;
-    let text = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
+    let text = simulated(AVR, &root()?.join(elf))?;
     println!("{}", text.trim());
     ensure!(
         text.contains(" 0 differences") && !text.contains(" 0 values equal"),
         "{AVR}: the models of {vectors} differ"
     );
+    Ok(())
+}
+
+/// What a program prints on a simulated AVR, until it sleeps.
+fn simulated(machine: &str, elf: &Path) -> Result<String> {
+    eprintln!("+ timeout 300 simavr -m {machine} -f 16000000 {}", elf.display());
+    let output = Command::new("timeout")
+        .args(["300", "simavr", "-m", machine, "-f", "16000000"])
+        .arg(elf)
+        .output()
+        .context("cannot run simavr")?;
+    ensure!(output.status.code() != Some(124), "{}: no end after 300 s", elf.display());
+    Ok(String::from_utf8_lossy(&output.stderr).into_owned()
+        + &String::from_utf8_lossy(&output.stdout))
+}
+
+/// Any bytes as blobs, from the golden models on.
+fn fuzz() -> Result<()> {
+    let (fuzzer, corpus) = (format!("{FOLDER}/fuzz"), format!("{FOLDER}/corpus"));
+    step(&format!(
+        "clang -std=c99 -g -O1 -fsanitize=fuzzer,address,undefined \
+         -fno-sanitize-recover=undefined {WARNINGS} c/koan.c c/test/fuzz.c -lm -o {fuzzer}"
+    ))?;
+    fs::create_dir_all(root()?.join(&corpus))?;
+    step(&format!(
+        "{fuzzer} -max_total_time={FUZZ_SECONDS} -max_len=4000 -timeout=20 -verbosity=0 \
+         -print_final_stats=1 {corpus} tests/golden tests/golden/features"
+    ))
+}
+
+/// What `koan export` writes compiles for an Arduino Uno, and the examples are what it writes.
+fn sketches() -> Result<()> {
+    let koan = program("koan")?.display().to_string();
+    let sketch = |model: &str, name: &str| {
+        step(&format!("{koan} export {model} --arduino {FOLDER}/{name}"))?;
+        fs::create_dir_all(folder()?.join("tools"))?;
+        fs::create_dir_all(folder()?.join(format!("{name}.build")))?;
+        // The core wants a newer compiler's limits of floats.
+        step(&format!(
+            "arduino-builder -compile -hardware /usr/share/arduino-builder \
+             -hardware /usr/share/arduino/hardware -tools {FOLDER}/tools -fqbn arduino:avr:uno \
+             -prefs=compiler.cpp.extra_flags=-DDECIMAL_DIG=17 \
+             -build-path {FOLDER}/{name}.build {FOLDER}/{name}/{name}.ino"
+        ))
+    };
+    sketch("core/tests/tiny.koan", "Tiny")?;
+    sketch("firmware-example/digits.koan", "Digits")?;
+    let same = |file: &str, example: &str| -> Result<()> {
+        let (new, old) = (folder()?.join("Tiny").join(file), root()?.join("c").join(example));
+        ensure!(
+            fs::read(&new)? == fs::read(&old)?,
+            "c/{example} is not what `koan export` writes: copy {}",
+            new.display()
+        );
+        Ok(())
+    };
+    for file in ["Tiny.ino", "tiny.h", "tiny.c"] {
+        same(file, &format!("examples/Tiny/{file}"))?;
+    }
+    for file in ["tiny.h", "tiny.c"] {
+        same(file, &format!("zephyr/sample/src/{file}"))?;
+    }
     Ok(())
 }
 
