@@ -1206,7 +1206,8 @@ static int32_t wrapped(uint32_t z, uint8_t mult, uint8_t shift) {
 static uint32_t project(const koan_model *m, uint64_t stream, uint8_t law, uint32_t k,
                         const int16_t *q, uint16_t first, uint16_t count) {
     uint8_t each = law == SIGN ? 64 : 8;
-    uint64_t number = (uint64_t)k * (((uint32_t)m->inputs + each - 1) / each) + first / each;
+    uint64_t number =
+        (uint64_t)k * (((uint32_t)m->inputs + each - 1) / each) + (uint32_t)first / each;
     uint64_t draw = draw_of(stream, number);
     uint8_t place = (uint8_t)(first % each);
     uint32_t z = 0;
@@ -1821,7 +1822,7 @@ static void run_conv(job *j) {
     uint16_t left = j->of->features;
     (void)read_conv(j->model, j->of->parameters, &c);
     of_block = (uint32_t)c.cells << c.log;
-    filters = is_listed(j->of) ? NO_INDEX : left / c.cells;
+    filters = is_listed(j->of) ? NO_INDEX : (uint32_t)left / c.cells;
     w.of = j;
     w.shape = &c;
     w.stream = j->weights;

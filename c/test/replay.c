@@ -181,7 +181,7 @@ static void pass_over(uint32_t bytes) {
 
 /* Whether there is room for the model and what it computes. */
 static int fits(void) {
-    return model.inputs <= MOST_INPUTS && (unsigned)model.outputs <= MOST_OUTPUTS &&
+    return model.inputs <= MOST_INPUTS && model.outputs <= memory.sums_length &&
            model.halves <= MOST_WORDS && model.words <= MOST_WORDS &&
            koan_feature_count(&model) <= MOST_FEATURES;
 }

@@ -77,7 +77,8 @@ fn cortex_m0(level: &str, plugin: &Plugin) -> Result<(u64, u64)> {
         .arg(folder()?.join("cost.elf"))
         .output()
         .context(crate::machines::NO_EMULATOR)?;
-    let text = String::from_utf8_lossy(&output.stdout) + &*String::from_utf8_lossy(&output.stderr);
+    let text = [&*output.stdout, &*output.stderr].concat();
+    let text = String::from_utf8_lossy(&text);
     ensure!(output.status.success(), "{}\n{text}", output.status);
     Ok((flash, number(&text, "instructions ")?))
 }

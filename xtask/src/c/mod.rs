@@ -2,6 +2,7 @@
 //! the golden models and the core's verdicts over damaged blobs.
 
 mod cost;
+mod page;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -165,6 +166,7 @@ pub fn run() -> Result<()> {
     vectors.small.iter().try_for_each(|file| avr(file))?;
     fuzz()?;
     sketches()?;
+    page::run()?;
     print!("{}", cost::table()?);
     Ok(())
 }
@@ -312,7 +314,9 @@ fn sketches() -> Result<()> {
             "arduino-builder -compile -hardware /usr/share/arduino-builder \
              -hardware /usr/share/arduino/hardware -tools {FOLDER}/tools -fqbn arduino:avr:uno \
              -prefs=compiler.cpp.extra_flags=-DDECIMAL_DIG=17 \
-             -build-path {FOLDER}/{name}.build {FOLDER}/{name}/{name}.ino"
+             -build-path {} {FOLDER}/{name}/{name}.ino",
+            // Relative paths are another folder's there.
+            std::path::absolute(folder()?.join(format!("{name}.build")))?.display()
         ))
     };
     sketch("core/tests/tiny.koan", "Tiny")?;
