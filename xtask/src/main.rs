@@ -1,6 +1,7 @@
 //! The project's own commands: `cargo xtask`.
 
 mod benchmark;
+mod c;
 mod cost;
 mod docs;
 mod elf;
@@ -40,6 +41,12 @@ enum Command {
     },
     /// Build the firmware for every emulated core and run it there
     Emulate,
+    /// Compile the runtime in C and replay the golden models, on the host and on every machine
+    C {
+        /// On the host only
+        #[arg(long)]
+        host: bool,
+    },
     /// Count what a prediction costs on every emulated core
     Cost {
         /// Store the figures: those that are worse are so on purpose
@@ -104,6 +111,8 @@ fn main() -> ExitCode {
             Command::Test { thorough: true } => steps::thorough(),
             Command::Emulate => emulate::run(&machines::CORES.map(|(target, _)| target))
                 .map(|table| print!("{table}")),
+            Command::C { host: true } => steps::build().and_then(|()| c::host()),
+            Command::C { host: false } => c::run(),
             Command::Cost { models: Some(path), .. } => {
                 cost::of_path(&path).map(|json| println!("{json}"))
             }

@@ -43,6 +43,11 @@ impl Plugin {
         Ok(Self(std::path::absolute(output)?))
     }
 
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
     /// Runs a program to its end, with `pack` where the host's packs go.
     pub fn run(&self, machine: &Machine, elf: &Path, pack: Option<&[u8]>) -> Result<Watched> {
         // The markers of `firmware-example/src/mark.rs`, and where the statics end.
@@ -81,7 +86,7 @@ impl Watched {
 }
 
 /// The number behind `start`, at the start of a line.
-fn number(text: &str, start: &str) -> Result<u64> {
+pub fn number(text: &str, start: &str) -> Result<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(start));
     let digits: String = line.unwrap_or_default().chars().filter(char::is_ascii_digit).collect();
     digits.parse().with_context(|| format!("no `{start}` in\n{text}"))

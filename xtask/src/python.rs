@@ -33,7 +33,7 @@ pub fn setup() -> Result<()> {
     if !suits() {
         let by_hand = "there is no Python 3.10 or later with venv: install it (packages python3 \
                        and python3-venv), or set PYTHON to the path of one";
-        install(&[PACKAGES]).context(by_hand)?;
+        install(PACKAGES).context(by_hand)?;
         ensure!(suits(), by_hand);
     }
     let wanted = fs::read_to_string(root()?.join(REQUIREMENTS)).context(REQUIREMENTS)?;

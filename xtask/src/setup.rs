@@ -1,7 +1,7 @@
 //! `cargo xtask setup`: what rustup and apt have to install, and only what is
 //! missing.
 
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -106,42 +106,33 @@ fn miri() -> Result<()> {
 }
 
 fn emulators() -> Result<()> {
-    let missing = || EMULATORS.into_iter().filter(|name| !runs(name)).collect::<Vec<_>>();
+    packages(&EMULATORS, PACKAGES[0]).or_else(|_| packages(&EMULATORS, PACKAGES[1]))
+}
+
+/// Programs, by apt where one is missing.
+pub fn packages(programs: &[&str], packages: &str) -> Result<()> {
+    let missing = || programs.iter().copied().filter(|name| !runs(name)).collect::<Vec<_>>();
     if missing().is_empty() {
         return Ok(());
     }
-    let by_hand = || {
-        format!(
-            "{} not installed: install QEMU with the systems arm and riscv32 (packages \
-             qemu-system-arm and qemu-system-misc)",
-            missing().join(" and ")
-        )
-    };
-    install(&PACKAGES).with_context(by_hand)?;
+    let by_hand = || format!("{} not installed (Debian: {packages})", missing().join(" and "));
+    install(packages).with_context(by_hand)?;
     ensure!(missing().is_empty(), by_hand());
     Ok(())
 }
 
-/// Installs the first of these sets of packages that can be had.
-pub fn install(sets: &[&str]) -> Result<()> {
-    ensure!(runs("apt-get"), "there is no apt-get to install {} with", sets.join(" or "));
+/// Packages of the system, by apt.
+pub fn install(packages: &str) -> Result<()> {
+    ensure!(runs("apt-get"), "there is no apt-get to install {packages} with");
     let apt = if is_root() { "apt-get" } else { "sudo apt-get" };
     step(&format!("{apt} update"))?;
-    let mut done = Ok(());
-    for packages in sets {
-        done = step(&format!("{apt} install -y --no-install-recommends {packages}"));
-        if done.is_ok() {
-            break;
-        }
-    }
-    done
+    step(&format!("{apt} install -y --no-install-recommends {packages}"))
 }
 
 /// Whether there is such a program.
 fn runs(program: &str) -> bool {
-    let mut command = Command::new(program);
-    command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
 fn is_root() -> bool {

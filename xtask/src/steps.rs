@@ -77,6 +77,7 @@ pub fn test() -> Result<()> {
     let others = crate::emulate::run(&TESTED_CORES)
         .map(|table| print!("{table}"))
         .and_then(|()| device(&TESTED_CORES).map(|tables| print!("{tables}")))
+        .and_then(|()| crate::c::host())
         .and_then(|()| crate::wasm::test())
         .and_then(|()| crate::python::test(false));
     if let Err(error) = &others {
@@ -177,6 +178,7 @@ pub fn thorough() -> Result<()> {
     print!("{}", crate::cost::run(false)?);
     crate::serial::test()?;
     crate::python::test(true)?;
+    crate::c::run()?;
     miri()?;
     fuzz()?;
     step("cargo test --package koan --features micromath --locked")?;

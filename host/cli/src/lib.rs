@@ -5,6 +5,7 @@ mod codes;
 mod demo;
 mod device;
 mod eval;
+mod export;
 mod files;
 mod hint;
 mod inspect;
@@ -53,6 +54,7 @@ fn execute(command: Command) -> anyhow::Result<()> {
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Device(arguments) => device::run(&arguments),
         Command::Shrink(arguments) => with(arguments.threads, || shrink::run(&arguments)),
+        Command::Export(arguments) => export::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Keygen(arguments) => sign::keygen(&arguments),
         Command::Sign(arguments) => sign::sign(&arguments),

@@ -51,6 +51,8 @@ pub enum Command {
     Keygen(Keygen),
     /// Sign a model, so that devices can tell it from a stranger's
     Sign(Sign),
+    /// Write a model as source of a program: C, a sketch for Arduino, or Rust
+    Export(Export),
 }
 
 #[derive(Debug, Args)]
@@ -199,4 +201,27 @@ pub enum PredictFormat {
     Csv,
     /// One JSON object a line
     Json,
+}
+
+#[derive(Debug, Args)]
+pub struct Export {
+    /// The model
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub target: ExportTarget,
+}
+
+/// What a model is written as.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub struct ExportTarget {
+    /// A folder with the runtime in C, the model and an example
+    #[arg(long, value_name = "FOLDER")]
+    pub c: Option<PathBuf>,
+    /// The same as a sketch for Arduino, of the folder's name
+    #[arg(long, value_name = "FOLDER")]
+    pub arduino: Option<PathBuf>,
+    /// A Rust file with the places of the columns in a row as constants
+    #[arg(long, value_name = "FILE.rs")]
+    pub rust: Option<PathBuf>,
 }

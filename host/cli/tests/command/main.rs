@@ -5,6 +5,7 @@ mod bad_data;
 mod bad_files;
 mod common;
 mod device;
+mod export;
 mod fake_device;
 mod formats;
 mod methods;

@@ -1,0 +1,2156 @@
+/*
+ * Koan in C99: see koan.h. Written from docs/format.md and docs/numerics.md, which have the
+ * terms and the formulas; the parts come in their order.
+ */
+#include "koan.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- What is built ---------------------------------------------------------------------- */
+
+/* A bit for each family, and each width of a weight, that macros did not leave out. */
+enum { LINEAR, FOURIER, STUMP, BIN, MAXOUT, SIGMOID, CONV, FERN, FAMILIES };
+
+enum { LAW_NONE, GAUSSIAN, CAUCHY_LAW, SIGN, HADAMARD, UNIFORM, GAMMA2 };
+
+/* HAS(X) is 0 where the macro KOAN_NO_X is 1, else 1; in the preprocessor and behind it. */
+#define KOAN_LEFT_OUT_1 0, 0,
+#define SECOND(a, b, ...) b
+#define SECOND_OF(...) SECOND(__VA_ARGS__)
+#define IS_BUILT(value) SECOND_OF(KOAN_LEFT_OUT_##value, 1, 1)
+#define BUILT(value) IS_BUILT(value)
+#define HAS(x) BUILT(KOAN_NO_##x)
+
+/* What models need, a bit each: families by their codes, then these, then widths of weights by
+ * theirs. */
+enum { NEEDS_HADAMARD = 8, NEEDS_DENSE, NEEDS_GROUPS, NEEDS_LISTS, NEEDS_WIDTHS };
+#define BIT(n) ((uint32_t)1 << (n))
+#define IF_BUILT(x, n) ((uint32_t)HAS(x) << (n))
+#define ALL_BUILT                                                                       \
+    (IF_BUILT(LINEAR, LINEAR) | IF_BUILT(FOURIER, FOURIER) | IF_BUILT(STUMP, STUMP) |   \
+     IF_BUILT(BIN, BIN) | IF_BUILT(MAXOUT, MAXOUT) | IF_BUILT(SIGMOID, SIGMOID) |       \
+     IF_BUILT(CONV, CONV) | IF_BUILT(FERN, FERN) | IF_BUILT(HADAMARD, NEEDS_HADAMARD) | \
+     IF_BUILT(DENSE, NEEDS_DENSE) | IF_BUILT(GROUPS, NEEDS_GROUPS) |                    \
+     IF_BUILT(LISTS, NEEDS_LISTS) | IF_BUILT(BITS_2, NEEDS_WIDTHS) |                    \
+     IF_BUILT(BITS_3, NEEDS_WIDTHS + 1) | IF_BUILT(BITS_4, NEEDS_WIDTHS + 2) |          \
+     IF_BUILT(BITS_8, NEEDS_WIDTHS + 3) | IF_BUILT(BITS_16, NEEDS_WIDTHS + 4))
+
+/* Right shifts of negative numbers must be arithmetic, and conversions to a signed type
+ * modulo its range: C leaves both to the compiler. All that we know of do so. */
+typedef char koan_shifts_are_arithmetic[(-2 >> 1) == -1 ? 1 : -1];
+typedef char koan_conversions_wrap[(int16_t)(uint16_t)65535u == -1 ? 1 : -1];
+typedef char koan_float_has_32_bits[sizeof(float) == 4 ? 1 : -1];
+
+/* Inputs of every model that is run, where a macro says how many. */
+#if defined(KOAN_INPUTS)
+#define INPUTS(m) KOAN_INPUTS
+#else
+#define INPUTS(m) ((m)->inputs)
+#endif
+
+/* Functions whose loops want all the registers, of which small cores have few. */
+#if defined(__GNUC__)
+#define APART __attribute__((noinline))
+/* Words of the blob, where they lie at whole words and in the order of this machine's bytes. */
+typedef uint32_t __attribute__((may_alias)) lanes_t;
+#else
+#define APART
+typedef uint32_t lanes_t;
+#endif
+#if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && !defined(__AVR__)
+#define ARE_WORDS(p) (((uintptr_t)(p)&3) == 0)
+#else
+#define ARE_WORDS(p) 0
+#endif
+
+/* ---- Tables ----------------------------------------------------------------------------- */
+
+#if defined(__AVR__)
+#define TABLE_BYTE(table, i) pgm_read_byte(&(table)[i])
+#define TABLE_HALF(table, i) pgm_read_word(&(table)[i])
+#define TABLE_WORD(table, i) pgm_read_dword(&(table)[i])
+#else
+#define TABLE_BYTE(table, i) ((table)[i])
+#define TABLE_HALF(table, i) ((table)[i])
+#define TABLE_WORD(table, i) ((table)[i])
+#endif
+
+/* clang-format off */
+static const int8_t COSINE[256] KOAN_FLASH = {
+    127, 127, 127, 127, 126, 126, 125, 125, 124, 124, 123, 122, 121, 120, 119, 118, 117, 115, 114,
+    113, 111, 110, 108, 106, 105, 103, 101, 99, 97, 95, 93, 91, 89, 86, 84, 82, 79, 77, 74, 72, 69,
+    67, 64, 61, 58, 56, 53, 50, 47, 44, 41, 38, 35, 32, 29, 26, 23, 20, 17, 14, 11, 8, 5, 2, -2, -5,
+    -8, -11, -14, -17, -20, -23, -26, -29, -32, -35, -38, -41, -44, -47, -50, -53, -56, -58, -61,
+    -64, -67, -69, -72, -74, -77, -79, -82, -84, -86, -89, -91, -93, -95, -97, -99, -101, -103,
+    -105, -106, -108, -110, -111, -113, -114, -115, -117, -118, -119, -120, -121, -122, -123, -124,
+    -124, -125, -125, -126, -126, -127, -127, -127, -127, -127, -127, -127, -127, -126, -126, -125,
+    -125, -124, -124, -123, -122, -121, -120, -119, -118, -117, -115, -114, -113, -111, -110, -108,
+    -106, -105, -103, -101, -99, -97, -95, -93, -91, -89, -86, -84, -82, -79, -77, -74, -72, -69,
+    -67, -64, -61, -58, -56, -53, -50, -47, -44, -41, -38, -35, -32, -29, -26, -23, -20, -17, -14,
+    -11, -8, -5, -2, 2, 5, 8, 11, 14, 17, 20, 23, 26, 29, 32, 35, 38, 41, 44, 47, 50, 53, 56, 58,
+    61, 64, 67, 69, 72, 74, 77, 79, 82, 84, 86, 89, 91, 93, 95, 97, 99, 101, 103, 105, 106, 108,
+    110, 111, 113, 114, 115, 117, 118, 119, 120, 121, 122, 123, 124, 124, 125, 125, 126, 126, 127,
+    127, 127, 127,
+};
+static const int8_t NORMAL[256] KOAN_FLASH = {
+    -127, -111, -103, -97, -93, -89, -86, -83, -81, -79, -77, -75, -73, -71, -70, -68, -67, -65,
+    -64, -63, -62, -61, -60, -59, -57, -56, -56, -55, -54, -53, -52, -51, -50, -49, -49, -48, -47,
+    -46, -46, -45, -44, -43, -43, -42, -41, -41, -40, -39, -39, -38, -37, -37, -36, -36, -35, -34,
+    -34, -33, -33, -32, -32, -31, -30, -30, -29, -29, -28, -28, -27, -27, -26, -26, -25, -25, -24,
+    -24, -23, -23, -22, -22, -21, -21, -20, -20, -19, -19, -18, -18, -17, -17, -17, -16, -16, -15,
+    -15, -14, -14, -13, -13, -12, -12, -12, -11, -11, -10, -10, -9, -9, -8, -8, -8, -7, -7, -6, -6,
+    -5, -5, -5, -4, -4, -3, -3, -2, -2, -2, -1, -1, 0, 0, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 5, 5, 6, 6,
+    7, 7, 8, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 12, 13, 13, 14, 14, 15, 15, 16, 16, 17, 17, 17, 18,
+    18, 19, 19, 20, 20, 21, 21, 22, 22, 23, 23, 24, 24, 25, 25, 26, 26, 27, 27, 28, 28, 29, 29, 30,
+    30, 31, 32, 32, 33, 33, 34, 34, 35, 36, 36, 37, 37, 38, 39, 39, 40, 41, 41, 42, 43, 43, 44, 45,
+    46, 46, 47, 48, 49, 49, 50, 51, 52, 53, 54, 55, 56, 56, 57, 59, 60, 61, 62, 63, 64, 65, 67, 68,
+    70, 71, 73, 75, 77, 79, 81, 83, 86, 89, 93, 97, 103, 111, 127,
+};
+static const int16_t CAUCHY[256] KOAN_FLASH = {
+    -32595, -10864, -6517, -4654, -3618, -2959, -2502, -2167, -1910, -1708, -1544, -1408, -1294,
+    -1196, -1112, -1039, -974, -917, -866, -820, -778, -740, -706, -674, -645, -618, -593, -570,
+    -548, -528, -509, -491, -475, -459, -444, -430, -416, -403, -391, -380, -369, -358, -348, -338,
+    -329, -320, -312, -303, -295, -288, -280, -273, -266, -260, -253, -247, -241, -235, -229, -223,
+    -218, -213, -208, -202, -198, -193, -188, -184, -179, -175, -170, -166, -162, -158, -154, -150,
+    -146, -143, -139, -135, -132, -128, -125, -122, -118, -115, -112, -108, -105, -102, -99, -96,
+    -93, -90, -87, -84, -81, -79, -76, -73, -70, -67, -65, -62, -59, -57, -54, -51, -49, -46, -44,
+    -41, -39, -36, -33, -31, -28, -26, -23, -21, -18, -16, -14, -11, -9, -6, -4, -1, 1, 4, 6, 9, 11,
+    14, 16, 18, 21, 23, 26, 28, 31, 33, 36, 39, 41, 44, 46, 49, 51, 54, 57, 59, 62, 65, 67, 70, 73,
+    76, 79, 81, 84, 87, 90, 93, 96, 99, 102, 105, 108, 112, 115, 118, 122, 125, 128, 132, 135, 139,
+    143, 146, 150, 154, 158, 162, 166, 170, 175, 179, 184, 188, 193, 198, 202, 208, 213, 218, 223,
+    229, 235, 241, 247, 253, 260, 266, 273, 280, 288, 295, 303, 312, 320, 329, 338, 348, 358, 369,
+    380, 391, 403, 416, 430, 444, 459, 475, 491, 509, 528, 548, 570, 593, 618, 645, 674, 706, 740,
+    778, 820, 866, 917, 974, 1039, 1112, 1196, 1294, 1408, 1544, 1708, 1910, 2167, 2502, 2959, 3618,
+    4654, 6517, 10864, 32595,
+};
+static const uint16_t RECIPROCAL_GAMMA2[256] KOAN_FLASH = {
+    64160, 36453, 27918, 23375, 20446, 18356, 16769, 15511, 14481, 13618, 12881, 12242, 11682,
+    11184, 10739, 10337, 9972, 9639, 9333, 9051, 8789, 8546, 8319, 8107, 7908, 7720, 7543, 7376,
+    7217, 7067, 6924, 6787, 6657, 6533, 6414, 6300, 6191, 6086, 5985, 5888, 5794, 5704, 5617, 5533,
+    5452, 5373, 5297, 5223, 5151, 5082, 5015, 4949, 4885, 4823, 4763, 4705, 4647, 4592, 4537, 4484,
+    4433, 4382, 4333, 4285, 4238, 4192, 4146, 4102, 4059, 4017, 3975, 3935, 3895, 3856, 3818, 3780,
+    3744, 3707, 3672, 3637, 3603, 3569, 3536, 3504, 3472, 3440, 3409, 3379, 3349, 3319, 3290, 3262,
+    3234, 3206, 3179, 3152, 3125, 3099, 3073, 3048, 3023, 2998, 2973, 2949, 2925, 2902, 2879, 2856,
+    2833, 2811, 2789, 2767, 2746, 2724, 2703, 2682, 2662, 2641, 2621, 2601, 2582, 2562, 2543, 2524,
+    2505, 2486, 2468, 2450, 2431, 2414, 2396, 2378, 2361, 2343, 2326, 2309, 2292, 2276, 2259, 2243,
+    2227, 2211, 2195, 2179, 2163, 2147, 2132, 2117, 2101, 2086, 2071, 2056, 2042, 2027, 2012, 1998,
+    1983, 1969, 1955, 1941, 1927, 1913, 1899, 1885, 1872, 1858, 1845, 1831, 1818, 1805, 1791, 1778,
+    1765, 1752, 1739, 1726, 1714, 1701, 1688, 1675, 1663, 1650, 1638, 1625, 1613, 1601, 1588, 1576,
+    1564, 1552, 1539, 1527, 1515, 1503, 1491, 1479, 1467, 1455, 1443, 1431, 1419, 1407, 1395, 1383,
+    1371, 1360, 1348, 1336, 1324, 1312, 1300, 1288, 1276, 1264, 1252, 1240, 1228, 1216, 1204, 1191,
+    1179, 1167, 1154, 1142, 1129, 1117, 1104, 1091, 1078, 1065, 1052, 1038, 1025, 1011, 997, 983,
+    969, 954, 939, 924, 908, 892, 875, 858, 841, 822, 803, 782, 761, 738, 712, 684, 653, 614, 565,
+    483,
+};
+/* Of arguments from 0 on; the function is odd. */
+static const uint8_t SIGMOID_TABLE[128] KOAN_FLASH = {
+    0, 4, 8, 12, 16, 20, 24, 27, 31, 35, 38, 42, 46, 49, 52, 56, 59, 62, 65, 68, 70, 73, 76, 78, 81,
+    83, 85, 87, 89, 91, 93, 95, 97, 98, 100, 101, 103, 104, 105, 107, 108, 109, 110, 111, 112, 113,
+    113, 114, 115, 116, 116, 117, 118, 118, 119, 119, 120, 120, 120, 121, 121, 122, 122, 122, 122,
+    123, 123, 123, 123, 124, 124, 124, 124, 124, 125, 125, 125, 125, 125, 125, 125, 125, 125, 126,
+    126, 126, 126, 126, 126, 126, 126, 126, 126, 126, 126, 126, 126, 126, 126, 126, 127, 127, 127,
+    127, 127, 127, 127, 127, 127, 127, 127, 127, 127, 127, 127, 127, 127, 127, 127, 127, 127, 127,
+    127, 127, 127, 127, 127, 127,
+};
+/* clang-format on */
+
+/* The cosine of an angle of which a full turn is 2^32. */
+static int8_t cosine(uint32_t angle) { return (int8_t)TABLE_BYTE(COSINE, angle >> 24); }
+
+static int16_t normal(uint32_t byte) { return (int8_t)TABLE_BYTE(NORMAL, byte & 255); }
+
+/* ---- Generator -------------------------------------------------------------------------- */
+
+#define WYRNG_STEP 0xa0761d6478bd642full
+
+/* High half XOR low half of the 128-bit product. */
+static uint64_t mum(uint64_t a, uint64_t b) {
+#if defined(__SIZEOF_INT128__)
+    __extension__ typedef unsigned __int128 wide;
+    wide product = (wide)a * b;
+    return (uint64_t)(product >> 64) ^ (uint64_t)product;
+#else
+    uint32_t a0 = (uint32_t)a, a1 = (uint32_t)(a >> 32);
+    uint32_t b0 = (uint32_t)b, b1 = (uint32_t)(b >> 32);
+    uint64_t low = (uint64_t)a0 * b0;
+    uint64_t middle = (uint64_t)a1 * b0;
+    uint64_t other = (uint64_t)a0 * b1;
+    uint64_t high = (uint64_t)a1 * b1 + (middle >> 32) + (other >> 32);
+    /* Three numbers of 32 bits: the sum cannot overflow. */
+    middle = (low >> 32) + (uint32_t)middle + (uint32_t)other;
+    high += middle >> 32;
+    return high ^ (middle << 32 | (uint32_t)low);
+#endif
+}
+
+static APART uint64_t wyrng(uint64_t state) {
+    state += WYRNG_STEP;
+    return mum(state, state ^ 0xe7037ed1a0b428dbull);
+}
+
+static uint64_t stream_of(uint64_t seed, uint64_t number) {
+    return wyrng(seed + (number + 1) * 0x9e3779b97f4a7c15ull);
+}
+
+/* Draw i of a stream. */
+static uint64_t draw_of(uint64_t stream, uint64_t i) { return wyrng(stream + i * WYRNG_STEP); }
+
+/* u16 j of a draw. */
+static uint16_t part_of(uint64_t draw, unsigned j) { return (uint16_t)(draw >> (16 * j)); }
+
+static uint16_t check_word(uint64_t seed) {
+    uint64_t stream = stream_of(seed, 0xffffffffu);
+    uint64_t second = draw_of(stream, 1);
+    uint64_t x = draw_of(stream, 0) ^ (second << 32 | second >> 32);
+    return (uint16_t)(part_of(x, 0) ^ part_of(x, 1) ^ part_of(x, 2) ^ part_of(x, 3));
+}
+
+/* ---- Reading the blob ------------------------------------------------------------------- */
+
+#if defined(__AVR__) && !defined(KOAN_BLOB_IN_RAM)
+#define BLOB_BYTE(p) pgm_read_byte(p)
+#else
+#define BLOB_BYTE(p) (*(p))
+#endif
+
+#define AT_FLAGS 5
+#define AT_INPUTS 6
+#define AT_OUTPUTS 8
+#define AT_SEED 9
+#define AT_CHECK_WORD 17
+#define AT_MAPS 19
+#define TRAILER 8 /* golden digest and CRC-32 */
+
+#define FLAG_CLASSES 1
+#define FLAG_MAP_EACH 2
+#define FLAG_GAIN_EACH 4
+
+#define OPTION_ODD 8
+#define OPTION_GROUPS 16
+#define OPTION_MORE 32
+#define OPTION_LIST 64
+
+#define GROUP_BYTES 5
+#define LIST_BYTES 3
+
+static uint8_t byte_at(const koan_model *m, uint32_t at) { return BLOB_BYTE(m->blob + (size_t)at); }
+
+static uint16_t half_at(const koan_model *m, uint32_t at) {
+    return (uint16_t)(byte_at(m, at) | (uint16_t)((uint16_t)byte_at(m, at + 1) << 8));
+}
+
+static uint32_t word_at(const koan_model *m, uint32_t at) {
+    return half_at(m, at) | (uint32_t)half_at(m, at + 2) << 16;
+}
+
+static uint64_t seed_of(const koan_model *m) {
+    return word_at(m, AT_SEED) | (uint64_t)word_at(m, AT_SEED + 4) << 32;
+}
+
+/* Streams of a bank. */
+enum { OF_WEIGHTS, OF_OFFSETS, OF_CHOICES };
+
+typedef struct bank {
+    uint32_t parameters, groups, list, next; /* where they are */
+    uint16_t features;
+    uint16_t shared; /* of maxout */
+    uint8_t index, family, law, options, mult, shift, group_count;
+    uint8_t parameter; /* slot bits, pool or depth */
+} bank;
+
+/* Bytes of a family's parameters. */
+static uint8_t parameter_bytes(uint8_t family) {
+    return (uint8_t)(family == MAXOUT ? 3 : family == CONV ? 5 : family == BIN || family == FERN);
+}
+
+/* Reads the bank at `at`, which was checked. */
+static void read_bank(const koan_model *m, uint32_t at, uint8_t index, bank *b) {
+    uint8_t kind = byte_at(m, at);
+    memset(b, 0, sizeof *b);
+    b->index = index;
+    b->family = kind & 15;
+    b->law = (uint8_t)(kind >> 4);
+    b->options = byte_at(m, at + 1);
+    b->features = half_at(m, at + 2);
+    b->mult = byte_at(m, at + 4);
+    b->shift = byte_at(m, at + 5);
+    b->parameters = at + 6;
+    b->groups = b->parameters + parameter_bytes(b->family);
+    if (b->groups > b->parameters) b->parameter = byte_at(m, b->parameters);
+    if (b->family == MAXOUT) b->shared = half_at(m, b->parameters + 1);
+    b->list = b->groups;
+    if (HAS(GROUPS) && (b->options & OPTION_GROUPS)) {
+        b->group_count = byte_at(m, b->groups);
+        b->groups++;
+        b->list = b->groups + (uint32_t)GROUP_BYTES * b->group_count;
+    }
+    b->next = b->list;
+    if (HAS(LISTS) && (b->options & OPTION_LIST))
+        b->next += LIST_BYTES + (uint32_t)half_at(m, b->list + 1);
+}
+
+/* Whether its projections are rows of a Hadamard transform. */
+static int by_hadamard(const bank *b) {
+    return HAS(HADAMARD) && (!HAS(DENSE) || b->law == HADAMARD);
+}
+
+static uint8_t is_listed(const bank *b) { return HAS(LISTS) && (b->options & OPTION_LIST) != 0; }
+
+static uint64_t bank_stream(const koan_model *m, const bank *b, unsigned purpose) {
+    return stream_of(seed_of(m), 4u * b->index + purpose);
+}
+
+/* Logarithm of a bank's columns for each of its features. */
+static uint8_t slot_bits(const bank *b) {
+    return (HAS(BIN) || HAS(FERN)) && (b->family == BIN || b->family == FERN) ? b->parameter : 0;
+}
+
+static uint32_t columns_of(const bank *b) { return (uint32_t)b->features << slot_bits(b); }
+
+static uint8_t bits_of(const bank *b) {
+    uint8_t code = b->options & 7;
+    return (uint8_t)(code == 3 ? 8 : code == 4 ? 16 : code + 2);
+}
+
+/* Bytes of the weights of one output. */
+static uint32_t row_bytes(const bank *b) { return (columns_of(b) * bits_of(b) + 7) / 8; }
+
+/* A run of inputs with a law and a scale of its own. */
+typedef struct group {
+    uint16_t inputs;
+    uint8_t law, mult, shift;
+} group;
+
+/* How many groups there are: all inputs are one where a bank has none. */
+static uint8_t groups_of(const bank *b) {
+    return (uint8_t)(b->group_count > 0 ? b->group_count : 1);
+}
+
+static void read_group(const koan_model *m, const bank *b, uint8_t number, group *g) {
+    uint32_t at = b->groups + (uint32_t)GROUP_BYTES * number;
+    if (!HAS(GROUPS) || b->group_count == 0) {
+        g->inputs = m->inputs;
+        g->law = b->law;
+        g->mult = b->mult;
+        g->shift = b->shift;
+        return;
+    }
+    g->inputs = half_at(m, at);
+    g->law = byte_at(m, at + 2);
+    g->mult = byte_at(m, at + 3);
+    g->shift = byte_at(m, at + 4);
+}
+
+/* The logarithm of the inputs, rounded up to a power of two, at least 8. */
+static uint8_t transform_log(uint16_t inputs) {
+    uint8_t log = 3;
+    while (inputs > BIT(log)) log++;
+    return log;
+}
+
+/* ---- Kept features ---------------------------------------------------------------------- */
+
+#define NO_INDEX 0xffffffffu
+#define MOST_INDICES 0x100000u
+
+/* The indices of a bank's features, rising. */
+typedef struct indices {
+    const koan_model *model;
+    uint32_t at, end;   /* of the codes that are left */
+    uint32_t least;     /* the least index that can follow */
+    uint8_t byte, bits; /* bits that are left of the last byte, and how many */
+    uint8_t low_bits, listed;
+} indices;
+
+static void start_indices(indices *it, const koan_model *m, const bank *b) {
+    memset(it, 0, sizeof *it);
+    it->model = m;
+    it->listed = is_listed(b);
+    if (it->listed) {
+        it->low_bits = byte_at(m, b->list);
+        it->at = b->list + LIST_BYTES;
+        it->end = b->next;
+    }
+}
+
+/* The next bit of the codes; 2 where there is none. */
+static uint8_t next_bit(indices *it) {
+    uint8_t bit;
+    if (it->bits == 0) {
+        if (it->at == it->end) return 2;
+        it->byte = byte_at(it->model, it->at++);
+        it->bits = 8;
+    }
+    bit = it->byte & 1;
+    it->byte = (uint8_t)(it->byte >> 1);
+    it->bits--;
+    return bit;
+}
+
+/* The next index; NO_INDEX where the codes end or one is no index. */
+static uint32_t listed_index(indices *it) {
+    uint32_t gap = 0, place, bit;
+    while ((bit = next_bit(it)) == 0) gap++;
+    if (bit > 1 || gap > MOST_INDICES >> it->low_bits) return NO_INDEX;
+    gap <<= it->low_bits;
+    for (place = 0; place < it->low_bits; place++) {
+        bit = next_bit(it);
+        if (bit > 1) return NO_INDEX;
+        gap |= bit << place;
+    }
+    gap += it->least;
+    it->least = gap + 1;
+    return gap < MOST_INDICES ? gap : NO_INDEX;
+}
+
+static uint32_t next_index(indices *it) {
+    return HAS(LISTS) && it->listed ? listed_index(it) : it->least++;
+}
+
+/* ---- Convolutions: shapes --------------------------------------------------------------- */
+
+/* One direction of a convolution. */
+typedef struct axis {
+    uint16_t length;
+    uint8_t kernel, cells;
+} axis;
+
+typedef struct conv {
+    axis down, along;
+    uint16_t cells; /* N */
+    uint8_t channels, stride, proportion, dilated;
+    uint8_t log; /* of R */
+} conv;
+
+static uint16_t positions_of(const axis *a, uint8_t stride, uint32_t dilation) {
+    uint32_t reach = (a->kernel - 1u) * dilation;
+    if (reach >= a->length) return 0;
+    return (uint16_t)((a->length - 1u - reach) / stride + 1);
+}
+
+/* Reads the shape at `at`. Whether rows of so many inputs can have it. */
+static int read_conv(const koan_model *m, uint32_t at, conv *c) {
+    uint8_t height = byte_at(m, at), kernel = byte_at(m, at + 2), grid = byte_at(m, at + 4);
+    uint8_t mode = byte_at(m, at + 3);
+    uint32_t pixels;
+    c->channels = byte_at(m, at + 1);
+    c->stride = mode & 15;
+    c->proportion = (mode & 16) != 0;
+    c->dilated = (mode & 32) != 0;
+    c->log = (uint8_t)(3 + (mode >> 6));
+    pixels = (uint32_t)height * c->channels;
+    if (pixels == 0 || c->stride == 0 || grid == 0 || kernel <= c->dilated ||
+        m->inputs % pixels != 0)
+        return 0;
+    c->along.length = (uint16_t)(m->inputs / pixels);
+    c->along.kernel = kernel;
+    c->along.cells = grid;
+    c->down = c->along;
+    c->down.length = height;
+    if (height == 1) {
+        c->down.kernel = 1;
+        c->down.cells = 1;
+    }
+    c->cells = (uint16_t)((uint16_t)c->down.cells * c->along.cells);
+    return positions_of(&c->down, c->stride, 1) >= c->down.cells &&
+           positions_of(&c->along, c->stride, 1) >= c->along.cells;
+}
+
+static uint32_t taps_of(const conv *c) {
+    return (uint32_t)c->down.kernel * c->along.kernel * c->channels;
+}
+
+/* ---- Checking a blob -------------------------------------------------------------------- */
+
+/* Reads a blob from front to back and keeps the first thing that is wrong. Beyond that what
+ * is read is 0, so that a check is one call. */
+typedef struct cursor {
+    koan_model *model;
+    uint32_t at, end;
+    uint32_t features, columns; /* of the banks so far */
+    koan_status status;
+} cursor;
+
+static void expect(cursor *c, int holds, koan_status status, uint32_t at) {
+    if (!holds && c->status == KOAN_OK) {
+        c->status = status;
+        c->model->refused_at = at;
+    }
+}
+
+/* Where the next field is, of so many bytes. */
+static uint32_t skip(cursor *c, uint32_t length) {
+    uint32_t at = c->at;
+    expect(c, c->end - at >= length, KOAN_TRUNCATED, at);
+    c->at = c->status == KOAN_OK ? at + length : c->end;
+    return at;
+}
+
+static uint8_t next_byte(cursor *c) {
+    uint32_t at = skip(c, 1);
+    return c->status == KOAN_OK ? byte_at(c->model, at) : 0;
+}
+
+static uint16_t next_half(cursor *c) {
+    uint32_t at = skip(c, 2);
+    return c->status == KOAN_OK ? half_at(c->model, at) : 0;
+}
+
+/* A bit for each law that a bank of the family may have; in the high byte those that its
+ * groups may have. */
+static uint16_t laws_of(uint8_t family) {
+    switch (family) {
+    case LINEAR: return 0x0101;
+    case FOURIER: return 0x071e;
+    case STUMP: return 0x2322;
+    case BIN: return 0x4140;
+    case MAXOUT:
+    case SIGMOID: return 0x001a;
+    case CONV: return 0x0010;
+    default: return 0x0022;
+    }
+}
+
+static void check_groups(cursor *c, const bank *b) {
+    uint32_t covered = 0;
+    uint8_t number, used = 0;
+    group g;
+    for (number = 0; number < b->group_count && c->status == KOAN_OK; number++) {
+        uint32_t at = b->groups + (uint32_t)GROUP_BYTES * number;
+        read_group(c->model, b, number, &g);
+        covered += g.inputs;
+        expect(c, g.inputs > 0 && covered <= c->model->inputs, KOAN_GROUP_INPUTS, at);
+        expect(c, g.law < 7 && (laws_of(b->family) >> 8 >> g.law & 1), KOAN_GROUP_LAW, at + 2);
+        used |= g.law;
+        expect(c, g.mult > 0, KOAN_GROUP_SCALE, at + 3);
+        expect(c, g.shift <= 16, KOAN_GROUP_SCALE, at + 4);
+    }
+    expect(c, covered == c->model->inputs && used, KOAN_GROUP_INPUTS, b->groups);
+}
+
+/* Checks the list; gives the last index of the bank. */
+static uint32_t check_list(cursor *c, const bank *b) {
+    uint32_t index = 0, limit = b->family == LINEAR ? c->model->inputs : MOST_INDICES;
+    uint16_t left = b->features;
+    indices it;
+    start_indices(&it, c->model, b);
+    expect(c, it.low_bits <= 15, KOAN_KEPT_FEATURES, b->list);
+    while (left > 0 && c->status == KOAN_OK) {
+        index = listed_index(&it);
+        expect(c, index < limit, KOAN_KEPT_FEATURES, b->list);
+        left--;
+    }
+    expect(c, it.at == it.end && it.byte == 0, KOAN_KEPT_FEATURES, b->list);
+    return index;
+}
+
+/* Transforms that so many projections up to the one numbered `last` are in. */
+static uint64_t work_of_transforms(uint16_t inputs, uint32_t count, uint32_t last) {
+    uint8_t log = transform_log(inputs);
+    uint32_t blocks = (last >> log) + 1;
+    return ((uint64_t)(count < blocks ? count : blocks) << log) * log;
+}
+
+/* What a bank adds to the work. */
+static uint64_t work_of(const koan_model *m, const bank *b, uint32_t last) {
+    uint16_t d = m->inputs;
+    uint32_t k = b->features, pool = 1;
+    uint64_t work = (uint64_t)k * m->outputs;
+    if (is_listed(b)) work += 8u * (uint64_t)(b->next - b->list - LIST_BYTES);
+    switch (b->family) {
+    case LINEAR: return work + k;
+    case STUMP: return work + (uint64_t)k * (1u + b->group_count);
+    case BIN: return work + 16 * (uint64_t)k * ((uint32_t)d + b->group_count);
+    case FERN: return work + 16 * (uint64_t)k;
+    case CONV: {
+        conv c;
+        uint32_t blocks, each;
+        (void)read_conv(m, b->parameters, &c);
+        blocks = last / ((uint32_t)c.cells << c.log) + 1;
+        each = taps_of(&c) + ((uint32_t)(c.log + 1) << c.log);
+        return work + k +
+               (uint64_t)(k < blocks ? k : blocks) * positions_of(&c.down, c.stride, 1) *
+                   positions_of(&c.along, c.stride, 1) * each;
+    }
+    case MAXOUT: pool = b->parameter; break;
+    default: break;
+    }
+    if (b->shared > 0)
+        return work + (uint64_t)k * pool +
+               (b->law == HADAMARD ? work_of_transforms(d, b->shared, b->shared - 1u)
+                                   : 4 * (uint64_t)b->shared * d);
+    if (b->law == HADAMARD)
+        return work + work_of_transforms(d, k * pool, last * pool + pool - 1) + (uint64_t)k * pool;
+    return work + 4 * (uint64_t)k * pool * ((uint32_t)d + b->group_count);
+}
+
+static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+/* Takes note of the memory that a bank needs, and of its limit of inputs. */
+static void note_needs(koan_model *m, const bank *b) {
+    uint32_t length = BIT(transform_log(m->inputs)), words = 0;
+    if (b->family == CONV) {
+        words = (uint32_t)16 << (byte_at(m, b->parameters + 3) >> 6);
+    } else if (b->family == MAXOUT && b->shared > 0) {
+        words = b->shared;
+        if (b->law == HADAMARD) words = (words + length - 1) / length * length;
+    } else if (b->law == HADAMARD && b->family != FOURIER) {
+        words = length;
+    } else if (b->law == HADAMARD) {
+        if (m->inputs < 256) {
+            words = length / 2;
+            m->halves = larger(m->halves, m->inputs + 1u);
+        } else m->halves = larger(m->halves, m->inputs + length);
+    }
+    m->words = larger(m->words, words);
+    if (b->family == MAXOUT || b->family == SIGMOID) {
+        uint32_t weight = b->law == GAUSSIAN ? 127 : 1;
+        uint32_t limit = (0x7fffffffu - (uint32_t)127 * 2048) / (m->inputs * weight);
+        if (limit < (uint32_t)m->limit) m->limit = (int16_t)limit;
+    }
+}
+
+/* Whether what the bank needs is built. */
+static int is_built(const koan_model *m, uint8_t family, uint8_t law, uint8_t options) {
+    uint32_t needs = BIT(family);
+    if (m->outputs > 0) needs |= BIT(NEEDS_WIDTHS + (options & 7));
+    if (options & OPTION_GROUPS) needs |= BIT(NEEDS_GROUPS);
+    if (options & OPTION_LIST) needs |= BIT(NEEDS_LISTS);
+    if (family == FOURIER || family == MAXOUT || family == SIGMOID)
+        needs |= BIT(law == HADAMARD ? NEEDS_HADAMARD : NEEDS_DENSE);
+    return (needs & ~ALL_BUILT) == 0;
+}
+
+/* Checks the next bank; gives the last index of its features. */
+static uint32_t check_bank(cursor *c, uint8_t index, bank *b) {
+    koan_model *m = c->model;
+    uint32_t at = c->at, last;
+    uint8_t kind = next_byte(c), options = next_byte(c), mult, shift, family, law, most = 16;
+    uint16_t features = next_half(c);
+    mult = next_byte(c);
+    shift = next_byte(c);
+    family = kind & 15;
+    law = (uint8_t)(kind >> 4);
+    if (c->status != KOAN_OK) return 0;
+    if (family == BIN || family == FERN) {
+        uint8_t bits = next_byte(c), largest = family == BIN ? 12 : 4;
+        expect(c, bits >= 1 && bits <= largest,
+               family == BIN ? KOAN_BIN_SLOT_BITS : KOAN_FERN_DEPTH, at + 6);
+    } else if (family == MAXOUT) {
+        expect(c, next_byte(c) > 0, KOAN_MAXOUT_POOL, at + 6);
+        (void)next_half(c);
+        most = 31;
+    } else if (family == SIGMOID) {
+        most = 31;
+    } else if (family == CONV) {
+        conv shape;
+        (void)skip(c, 5);
+        expect(c, c->status == KOAN_OK && read_conv(m, at + 6, &shape), KOAN_CONV_SHAPE, at + 6);
+        expect(c, c->status != KOAN_OK || (options & OPTION_LIST) || features % shape.cells == 0,
+               KOAN_BANK_FEATURES, at + 2);
+    }
+    expect(c, family < FAMILIES, KOAN_BANK_FAMILY, at);
+    expect(c, (options & 7) < 5 && options < 128 && (m->outputs > 0 || (options & 15) == 0),
+           KOAN_BANK_OPTIONS, at + 1);
+    expect(c, features > 0, KOAN_BANK_FEATURES, at + 2);
+    if (options & OPTION_GROUPS) {
+        expect(c, law == LAW_NONE, KOAN_BANK_LAW, at);
+        (void)skip(c, (uint32_t)GROUP_BYTES * next_byte(c));
+    } else {
+        expect(c, law < 7 && (laws_of(family) >> law & 1), KOAN_BANK_LAW, at);
+    }
+    if (options & OPTION_LIST) {
+        uint32_t list = skip(c, LIST_BYTES);
+        (void)skip(c, c->status == KOAN_OK ? half_at(m, list + 1) : 0);
+    }
+    expect(c, family != LINEAR || features == m->inputs || (options & OPTION_LIST),
+           KOAN_BANK_FEATURES, at + 2);
+    expect(c,
+           (mult == 1 && shift == 0) ||
+               (!(options & OPTION_GROUPS) && family != LINEAR && mult > 0 && shift <= most),
+           KOAN_BANK_SCALE, at + 4);
+    expect(c, is_built(m, family, law, options), KOAN_NOT_BUILT, at);
+    if (c->status != KOAN_OK) return 0;
+    read_bank(m, at, index, b);
+    c->features += features;
+    c->columns += columns_of(b);
+    expect(c, c->features <= 65535u && c->columns <= MOST_INDICES, KOAN_BANK_FEATURES, at + 2);
+    last = features - 1u;
+    if (options & OPTION_GROUPS) check_groups(c, b);
+    if (is_listed(b) && c->status == KOAN_OK) last = check_list(c, b);
+    return last;
+}
+
+/* Checks all banks; gives the bytes of their weights. */
+static uint32_t check_banks(cursor *c) {
+    koan_model *m = c->model;
+    uint32_t bytes = 0;
+    uint64_t work = m->inputs;
+    bank b;
+    memset(&b, 0, sizeof b);
+    do {
+        uint32_t at = c->at, last;
+        expect(c, m->banks < 255, KOAN_BANKS, at);
+        last = check_bank(c, m->banks, &b);
+        if (c->status != KOAN_OK) return 0;
+        /* Below 2^30: at most 2^20 columns of 16 bits, 255 outputs. */
+        bytes += row_bytes(&b) * m->outputs;
+        work += work_of(m, &b, last);
+        expect(c, work <= (uint32_t)1 << 28, KOAN_WORK, at);
+        note_needs(m, &b);
+        m->banks++;
+    } while ((b.options & OPTION_MORE) && c->status == KOAN_OK);
+    m->work = (uint32_t)work;
+    return bytes;
+}
+
+/* Whether an f32 is finite and above 0, by its bits. */
+static int is_positive(uint32_t bits) { return bits > 0 && bits < 0x7f800000u; }
+
+/* Whether there is a name for each class. */
+static int are_names(const koan_model *m, uint32_t at, uint16_t length) {
+    uint32_t lines = length > 0, i;
+    for (i = 0; i < length; i++) lines += byte_at(m, at + i) == '\n';
+    return lines > 0 && lines == koan_class_count(m);
+}
+
+static int is_calibration(const koan_model *m, uint32_t at, uint16_t length) {
+    uint32_t slope, scale;
+    if (length != 8 || koan_class_count(m) == 0) return 0;
+    slope = word_at(m, at);
+    scale = word_at(m, m->head);
+    return is_positive(slope) && (slope >> 23) + (scale >> 23) < 127u + 127u + 127u &&
+           word_at(m, at + 4) << 1 < 0xff000000u;
+}
+
+/* Bytes of a golden row. */
+static uint32_t golden_row_bytes(const koan_model *m) {
+    return 4 * ((uint32_t)m->inputs + m->outputs);
+}
+
+static void check_sections(cursor *c) {
+    koan_model *m = c->model;
+    uint8_t seen = 0;
+    while (c->at < c->end && c->status == KOAN_OK) {
+        uint32_t start = c->at, at;
+        uint8_t tag = next_byte(c);
+        uint16_t length = next_half(c);
+        at = skip(c, length);
+        if (c->status != KOAN_OK) return;
+        expect(c, tag < 128, KOAN_REQUIRED_SECTION, start);
+        if (tag == KOAN_SECTION_NAMES) {
+            expect(c, are_names(m, at, length), KOAN_CLASS_NAMES, start);
+        } else if (tag == KOAN_SECTION_GOLDEN_ROWS) {
+            expect(c, m->outputs > 0 && length > 0 && length % golden_row_bytes(m) == 0,
+                   KOAN_GOLDEN_ROWS, start);
+        } else if (tag == KOAN_SECTION_CALIBRATION) {
+            expect(c, is_calibration(m, at, length), KOAN_CALIBRATION, start);
+        } else if (tag != KOAN_SECTION_NOTES) {
+            continue;
+        }
+        expect(c, !(seen >> tag & 1), KOAN_SECTION_TWICE, start);
+        seen = (uint8_t)(seen | 1u << tag);
+    }
+}
+
+/* Bytes of the input maps. */
+static uint32_t map_bytes(const koan_model *m) {
+    if (m->flags & FLAG_MAP_EACH) return 6 * (uint32_t)m->inputs;
+    return m->flags & FLAG_GAIN_EACH ? 5 + (uint32_t)m->inputs : 6;
+}
+
+/* Whether the input maps are such as are built. */
+static int maps_are_built(const koan_model *m) {
+    uint32_t maps = m->flags & FLAG_MAP_EACH ? m->inputs : 1, i;
+    if (!HAS(MAPS) && (m->flags & (FLAG_MAP_EACH | FLAG_GAIN_EACH))) return 0;
+    for (i = 0; !HAS(LOGARITHM) && i < maps; i++)
+        if (byte_at(m, AT_MAPS + 6 * i + 4) & 128) return 0;
+    return 1;
+}
+
+/* CRC-32 of IEEE 802.3, a half of a byte at a time; begins with ~0 and ends with ~. */
+static uint32_t crc_of(uint32_t crc, uint8_t byte) {
+    static const uint32_t table[16] KOAN_FLASH = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac,
+                                                  0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
+                                                  0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
+                                                  0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
+    crc ^= byte;
+    crc = crc >> 4 ^ TABLE_WORD(table, crc & 15);
+    return crc >> 4 ^ TABLE_WORD(table, crc & 15);
+}
+
+/* The model's blob has four bytes at least. */
+static int is_intact(const koan_model *m) {
+    uint32_t crc = 0xffffffffu, i;
+    for (i = 0; i < m->size - 4; i++) crc = crc_of(crc, byte_at(m, i));
+    return ~crc == word_at(m, m->size - 4);
+}
+
+/* Reads the header. The rest is read only where it is sound. */
+static void check_header(cursor *c) {
+    koan_model *m = c->model;
+    uint32_t magic = skip(c, 4);
+    uint8_t version;
+    expect(c, c->status == KOAN_OK && word_at(m, magic) == 0x4e414f4bu, KOAN_NOT_KOAN, 0);
+    version = next_byte(c);
+    expect(c, version == 1, KOAN_VERSION, 4);
+    if (c->status == KOAN_OK && c->end - c->at < AT_MAPS - AT_FLAGS + TRAILER)
+        expect(c, 0, KOAN_TRUNCATED, c->at);
+    if (c->status != KOAN_OK) return;
+    c->end -= TRAILER;
+    (void)skip(c, AT_MAPS - AT_FLAGS);
+    expect(c, is_intact(m), KOAN_CHECKSUM, 0);
+    m->flags = byte_at(m, AT_FLAGS);
+    m->inputs = half_at(m, AT_INPUTS);
+    m->outputs = byte_at(m, AT_OUTPUTS);
+    /* At most one of the two for input maps. */
+    expect(c,
+           m->flags <= (FLAG_CLASSES | FLAG_GAIN_EACH) &&
+               (m->outputs > 0 || !(m->flags & FLAG_CLASSES)),
+           KOAN_FLAGS, AT_FLAGS);
+    expect(c, m->inputs > 0, KOAN_BAD_INPUTS, AT_INPUTS);
+    expect(c, INPUTS(m) == m->inputs, KOAN_NOT_BUILT, AT_INPUTS);
+    (void)skip(c, map_bytes(m));
+}
+
+koan_status koan_parse(koan_model *m, const uint8_t *blob, size_t size) {
+    cursor c;
+    uint32_t weights, banks;
+    memset(m, 0, sizeof *m);
+    m->blob = blob;
+    m->size = (uint32_t)size;
+    m->limit = 32767;
+    if (m->size != size) return KOAN_TOO_LONG;
+    memset(&c, 0, sizeof c);
+    c.model = m;
+    c.end = m->size;
+    check_header(&c);
+    if (c.status != KOAN_OK) return c.status;
+    m->halves = m->inputs;
+    weights = check_banks(&c);
+    m->head = c.at;
+    if (m->outputs > 0) {
+        banks = (uint32_t)m->banks * m->outputs;
+        (void)skip(&c, 5 + 4 * (uint32_t)m->outputs + (banks > 1 ? 2 * banks : 0));
+        if (c.status == KOAN_OK) {
+            expect(&c, is_positive(word_at(m, m->head)), KOAN_SCORE_SCALE, m->head);
+            expect(&c, byte_at(m, m->head + 4) <= 40, KOAN_SCORE_SHIFT, m->head + 4);
+        }
+    }
+    m->weights = skip(&c, weights);
+    m->sections = c.at;
+    check_sections(&c);
+    expect(&c, maps_are_built(m), KOAN_NOT_BUILT, AT_MAPS);
+    expect(&c, HAS(FEATURES) || m->outputs > 0, KOAN_NOT_BUILT, AT_OUTPUTS);
+    expect(&c, check_word(seed_of(m)) == half_at(m, AT_CHECK_WORD), KOAN_GENERATOR, AT_CHECK_WORD);
+    return c.status;
+}
+
+/* ---- Input maps ------------------------------------------------------------------------- */
+
+static uint32_t extended(int16_t value) { return (uint32_t)(int32_t)value; }
+
+static int32_t clamp(int32_t value, int32_t most) {
+    return value > most ? most : value < -most ? -most : value;
+}
+
+/* magnitude * 2^exponent, rounded half up, saturated to 2^31 - 1; magnitude below 2^31. */
+static uint32_t fixed_point(uint32_t magnitude, int16_t exponent) {
+    if (magnitude == 0) return 0;
+    if (exponent >= 0) {
+        return exponent > 30 || magnitude > 0x7fffffffu >> exponent ? 0x7fffffffu
+                                                                    : magnitude << exponent;
+    }
+    exponent = (int16_t)-exponent;
+    return exponent > 31 ? 0 : (magnitude + ((uint32_t)1 << (exponent - 1))) >> exponent;
+}
+
+/* L of magnitude * 2^exponent; magnitude below 2^24. */
+static uint32_t logarithm(uint32_t magnitude, int16_t exponent) {
+    static const int32_t c[10] KOAN_FLASH = {6,          1073740654, -536830372, 357361063,
+                                             -264523392, 198307750,  -134504003, 71417231,
+                                             -24737165,  4029350};
+    uint64_t y = magnitude;
+    int64_t t, p = (int32_t)TABLE_WORD(c, 9);
+    int16_t e = (int16_t)(exponent + 63), i;
+    if (magnitude == 0) return 0;
+    if (exponent < 7) {
+        /* Below 2^30 whatever the form of the number: 1 + |x| in units of 2^-32. */
+        y = exponent >= -32 ? y << (exponent + 32) : exponent > -64 ? y >> (-exponent - 32) : 0;
+        y += (uint64_t)1 << 32;
+        e = 31;
+    }
+    for (; !(y >> 63); y <<= 1) e--;
+    t = (int64_t)(y >> 33 & 0x3fffffffu);
+    for (i = 8; i >= 0; i--) p = ((p * t + ((int32_t)1 << 29)) >> 30) + (int32_t)TABLE_WORD(c, i);
+    return (uint32_t)(((e * (int64_t)2977044472 + 128) >> 8) + ((p + 32) >> 6));
+}
+
+typedef struct map {
+    int32_t offset;
+    int32_t most; /* integers up to here are shifted without overflow; -1 if none are */
+    int16_t shift;
+    uint8_t logarithm, mult;
+} map;
+
+/* The map of an input. */
+static void read_map(const koan_model *m, uint16_t input, map *map) {
+    uint32_t at = AT_MAPS, gain = AT_MAPS + 5;
+    uint8_t kind;
+    if (HAS(MAPS) && (m->flags & FLAG_MAP_EACH)) {
+        at += 6 * (uint32_t)input;
+        gain = at + 5;
+    } else if (HAS(MAPS) && (m->flags & FLAG_GAIN_EACH)) {
+        gain += input;
+    }
+    kind = byte_at(m, at + 4);
+    map->offset = (int32_t)word_at(m, at);
+    map->shift = (int16_t)((kind & 127) - 64);
+    map->logarithm = kind >> 7;
+    map->mult = byte_at(m, gain);
+    map->most = map->shift < 0 || map->shift > 30 || map->logarithm ? -1 : 0x7fffffff >> map->shift;
+}
+
+/* q of a number in units of the offset. */
+static int16_t centred(const map *map, int32_t v, int16_t limit) {
+    int32_t c = (int32_t)((uint32_t)v - (uint32_t)map->offset);
+    /* An overflow has the sign of v. */
+    if (((v ^ map->offset) & (v ^ c)) < 0) c = v < 0 ? -0x7fffff : 0x7fffff;
+    return (int16_t)clamp((clamp(c, 0x7fffff) * map->mult + ((int32_t)1 << 14)) >> 15, limit);
+}
+
+/* q of +-magnitude * 2^exponent. */
+static int16_t mapped(const map *map, int negative, uint32_t magnitude, int16_t exponent,
+                      int16_t limit) {
+    int32_t v;
+    if (HAS(LOGARITHM) && map->logarithm) {
+        magnitude = logarithm(magnitude, exponent);
+        exponent = -24;
+    }
+    v = (int32_t)fixed_point(magnitude, (int16_t)(exponent + map->shift));
+    return centred(map, negative ? -v : v, limit);
+}
+
+/* q of an f32, given by its bits. */
+static int16_t mapped_float(const map *map, uint32_t bits, int16_t limit) {
+    int negative = (bits & 0x80000000u) != 0;
+    int16_t exponent = (int16_t)(bits >> 23 & 255);
+    uint32_t magnitude = bits & 0x7fffff;
+    if (exponent == 255) return (int16_t)(magnitude > 0 ? 0 : mapped(map, negative, 1, 128, limit));
+    if (exponent == 0) exponent = 1;
+    else magnitude |= 0x800000;
+    return mapped(map, negative, magnitude, (int16_t)(exponent - 150), limit);
+}
+
+enum { ROW_I16, ROW_U8, ROW_F32 };
+
+static koan_status ready(const koan_model *m, const koan_memory *memory) {
+    return memory->halves_length >= m->halves && memory->words_length >= m->words &&
+                   memory->sums_length >= m->outputs
+               ? KOAN_OK
+               : KOAN_MEMORY;
+}
+
+/* Those of a row of integers that share a map; `type`: ROW_I16 or ROW_U8. */
+static APART void quantise_shared(const map *its, const void *row, uint8_t type, uint16_t count,
+                                  int16_t *q, int16_t limit) {
+    const map map = *its;
+    const int16_t *words = (const int16_t *)row, *end = q + count;
+    const uint8_t *bytes = (const uint8_t *)row;
+    for (; q < end; q++) {
+        int32_t x = type == ROW_I16 ? *words++ : *bytes++;
+        if ((x < 0 ? -x : x) <= map.most)
+            *q = centred(&map, (int32_t)((uint32_t)x << map.shift), limit);
+        else *q = mapped(&map, x < 0, (uint32_t)(x < 0 ? -x : x), 0, limit);
+    }
+}
+
+/* Makes the integers q of a row, or says that the memory does not do. */
+static koan_status quantise(const koan_model *m, const void *row, uint8_t type,
+                            const koan_memory *memory) {
+    const int each = HAS(MAPS) && (m->flags & (FLAG_MAP_EACH | FLAG_GAIN_EACH));
+    int16_t *q = memory->halves;
+    uint16_t i;
+    map map;
+    koan_status status = ready(m, memory);
+    if (status != KOAN_OK) return status;
+    read_map(m, 0, &map);
+    if (!each && !(HAS(F32) && type == ROW_F32)) {
+        quantise_shared(&map, row, type, INPUTS(m), q, m->limit);
+        return KOAN_OK;
+    }
+    for (i = 0; i < INPUTS(m); i++, q++) {
+        if (each && i > 0) read_map(m, i, &map);
+        if (HAS(F32) && type == ROW_F32) {
+            uint32_t bits;
+            memcpy(&bits, (const float *)row + i, sizeof bits);
+            *q = mapped_float(&map, bits, m->limit);
+        } else if (type == ROW_I16) {
+            quantise_shared(&map, (const int16_t *)row + i, type, 1, q, m->limit);
+        } else {
+            quantise_shared(&map, (const uint8_t *)row + i, type, 1, q, m->limit);
+        }
+    }
+    return KOAN_OK;
+}
+
+/* ---- What becomes of features ----------------------------------------------------------- */
+
+/* Features that are weighed together; a multiple of 8, so that codes start with a byte. */
+#define RUN 32
+
+enum { TO_SCORES, TO_FEATURES, TO_CODES, TO_DIGEST };
+
+/* Where the features of a bank go. */
+typedef struct sink {
+    const koan_model *model;
+    int64_t *sums;
+    int16_t *features;
+    uint16_t *codes;
+    uint32_t crc;
+    uint32_t weights; /* those of the bank */
+    uint32_t row_bytes;
+    uint32_t column;      /* the first one of the run */
+    uint32_t multipliers; /* of the bank; 0 where sums are multiplied at the end */
+    uint8_t bits, odd, kind;
+    uint8_t count; /* of the run */
+    int8_t run[RUN];
+} sink;
+
+/* A model that has features only, or a caller who asks for them. */
+#define GOES_TO(s, what) (HAS(FEATURES) ? (s)->kind == (what) : (what) == TO_SCORES)
+
+static uint16_t multiplier(const koan_model *m, uint8_t index, uint8_t output) {
+    if (m->banks == 1 && m->outputs == 1) return 1;
+    return half_at(m, m->head + 5 + 4 * (uint32_t)m->outputs +
+                          2 * ((uint32_t)index * m->outputs + output));
+}
+
+/* The width of weights; a constant where macros leave just one. */
+#define WIDTHS (HAS(BITS_2) + HAS(BITS_3) + HAS(BITS_4) + HAS(BITS_8) + HAS(BITS_16))
+#define THE_WIDTH \
+    (2 * HAS(BITS_2) + 3 * HAS(BITS_3) + 4 * HAS(BITS_4) + 8 * HAS(BITS_8) + 16 * HAS(BITS_16))
+#define BITS_OF(s) ((uint8_t)(WIDTHS == 1 ? THE_WIDTH : (s)->bits))
+
+/* The sum of codes times features, one by one. */
+static int32_t weigh(const uint8_t *codes, uint8_t bits, const int8_t *run, uint8_t count) {
+    uint32_t word = 0, mask = BIT(bits) - 1;
+    uint8_t left = 0, i;
+    int32_t sum = 0;
+    for (i = 0; i < count; i++) {
+        for (; left < bits; left = (uint8_t)(left + 8))
+            word |= (uint32_t)BLOB_BYTE(codes++) << left;
+        sum += (int32_t)(word & mask) * run[i];
+        word >>= bits;
+        left = (uint8_t)(left - bits);
+    }
+    return sum;
+}
+
+/* The codes of eight features: the first four from bit 0 on, the others from bit 16 on. */
+static uint32_t lanes_of(const uint8_t *codes, uint8_t bits) {
+    uint32_t word = 0;
+    uint8_t i;
+    for (i = 0; i < bits; i++) word |= (uint32_t)BLOB_BYTE(codes++) << (8 * i);
+    return (word & (BIT(4 * bits) - 1)) | word >> (4 * bits) << 16;
+}
+
+/* The same for a run of RUN features and codes of at most 4 bits, two products at a time:
+ * (a + b * 2^16) * (d + c * 2^16) has a * d in its low half, which is known by its sign, and
+ * a * c + b * d above it. `pairs`: of each eight features i in the high and i + 4 in the low
+ * half. The halves have room for the sums of 16 features. */
+static APART int32_t weigh_pairs(const lanes_t *lanes, uint8_t bits, const uint32_t *pairs) {
+    uint32_t mask = (BIT(bits) - 1) * 0x10001u, sum, now;
+    int32_t total;
+#define ADD_EIGHT(i)                                      \
+    now = lanes[i];                                       \
+    sum += (now & mask) * pairs[4 * i];                   \
+    sum += (now >> bits & mask) * pairs[4 * i + 1];       \
+    sum += (now >> (2 * bits) & mask) * pairs[4 * i + 2]; \
+    sum += (now >> (3 * bits) & mask) * pairs[4 * i + 3]
+    sum = 0;
+    ADD_EIGHT(0);
+    ADD_EIGHT(1);
+    total = (int32_t)(sum - extended((int16_t)sum)) >> 16;
+    sum = 0;
+    ADD_EIGHT(2);
+    ADD_EIGHT(3);
+    return total + ((int32_t)(sum - extended((int16_t)sum)) >> 16);
+}
+
+/* Lays out the features of a whole run for them; gives their sum. */
+static APART int32_t lay_out(const int8_t *run, uint32_t *pairs) {
+    const int8_t *end = run + RUN;
+    uint32_t total = 0, pair;
+#define LAY_OUT(i)                                          \
+    pair = (extended(run[i]) << 16) + extended(run[i + 4]); \
+    total += pair;                                          \
+    *pairs++ = pair
+    for (; run < end; run += 8) {
+        LAY_OUT(0);
+        LAY_OUT(1);
+        LAY_OUT(2);
+        LAY_OUT(3);
+    }
+    /* As above: the sum of 16 features in each half. */
+    return ((int32_t)(total - extended((int16_t)total)) >> 16) + (int16_t)total;
+}
+
+/* Adds the weighted features of the run, times factor, to the sums. */
+static void add_run(sink *s, int32_t factor) {
+    const uint8_t bits = BITS_OF(s), paired = bits <= 4 && s->count == RUN;
+    const uint8_t *codes = s->model->blob + (size_t)(s->weights + s->column / 8 * bits);
+    const size_t step = (size_t)s->row_bytes;
+    int64_t *sum = s->sums, *end = sum + s->model->outputs;
+    uint32_t pairs[RUN / 2], multiplier = s->multipliers;
+    int32_t total = 0;
+    uint8_t i;
+    if (paired) total = lay_out(s->run, pairs);
+    else
+        for (i = 0; i < s->count; i++) total += s->run[i];
+    /* A code u stands for 2u - (2^bits - odd). */
+    total *= (int32_t)BIT(bits) - s->odd;
+    if (paired && bits == 4 && factor == 1 && multiplier == 0 && ARE_WORDS(codes) &&
+        step % 4 == 0) {
+        /* What is to be fast: one bank, words of codes. */
+        for (; sum < end; sum++, codes += step)
+            *sum += 2 * weigh_pairs((const lanes_t *)(const void *)codes, bits, pairs) - total;
+        return;
+    }
+    for (; sum < end; sum++, codes += step) {
+        lanes_t lanes[4];
+        int32_t part;
+        if (paired) {
+            for (i = 0; i < 4; i++) lanes[i] = lanes_of(codes + i * bits, bits);
+            part = weigh_pairs(lanes, bits, pairs);
+        } else {
+            part = weigh(codes, bits, s->run, s->count);
+        }
+        part = 2 * part - total;
+        *sum += (int64_t)part * factor * (multiplier > 0 ? half_at(s->model, multiplier) : 1);
+        if (multiplier > 0) multiplier += 2;
+    }
+}
+
+static void digest(sink *s, uint32_t number, uint8_t bytes) {
+    for (; bytes > 0; bytes--) {
+        s->crc = crc_of(s->crc, (uint8_t)number);
+        number >>= 8;
+    }
+}
+
+/* Hands a feature to a sink that does not weigh it. */
+static void put(sink *s, int16_t feature) {
+    if (GOES_TO(s, TO_FEATURES)) *s->features++ = feature;
+    else if (GOES_TO(s, TO_DIGEST)) digest(s, (uint32_t)(int32_t)feature, 2);
+}
+
+/* Ends the run. */
+static void flush(sink *s) {
+    uint8_t i;
+    if (GOES_TO(s, TO_SCORES)) add_run(s, 1);
+    for (i = 0; i < s->count; i++) put(s, s->run[i]);
+    s->column += s->count;
+    s->count = 0;
+}
+
+static void push(sink *s, int8_t feature) {
+    s->run[s->count++] = feature;
+    if (s->count == RUN) flush(s);
+}
+
+static void push_code(sink *s, uint16_t code) {
+    if (GOES_TO(s, TO_CODES)) *s->codes++ = code;
+}
+
+/* Of the next 2^log columns the one numbered `code` is 127, the others are 0. */
+static void push_one_hot(sink *s, uint16_t code, uint8_t log) {
+    const koan_model *m = s->model;
+    uint32_t column = s->column + code;
+    uint8_t i;
+    push_code(s, code);
+    if (GOES_TO(s, TO_SCORES)) {
+        uint32_t bit = column * s->bits, at = s->weights + bit / 8;
+        for (i = 0; i < m->outputs; i++) {
+            uint32_t word = byte_at(m, at);
+            int32_t weight;
+            if ((bit & 7) + s->bits > 8) word |= (uint32_t)byte_at(m, at + 1) << 8;
+            word = word >> (bit & 7) & (((uint32_t)1 << s->bits) - 1);
+            weight = 127 * (2 * (int32_t)word - ((int32_t)1 << s->bits) + s->odd);
+            s->sums[i] += s->multipliers > 0
+                              ? (int64_t)weight * half_at(m, s->multipliers + 2 * (uint32_t)i)
+                              : weight;
+            at += s->row_bytes;
+        }
+    }
+    if (GOES_TO(s, TO_FEATURES)) {
+        memset(s->features, 0, sizeof *s->features << log);
+        s->features[code] = 127;
+        s->features += (size_t)1 << log;
+    } else if (GOES_TO(s, TO_DIGEST)) {
+        digest(s, column, 4);
+    }
+    s->column += (uint32_t)1 << log;
+}
+
+/* ---- Dense projections ------------------------------------------------------------------ */
+
+/* bits modulo 2^32, as an i32, by a scale: wrap of the format. */
+static int32_t wrapped(uint32_t z, uint8_t mult, uint8_t shift) {
+    return (int32_t)(z * mult) >> shift;
+}
+
+/* Projection k by one of the laws gaussian, cauchy and sign of `count` inputs from `first`
+ * on, modulo 2^32. `stream`: that of weights. */
+static uint32_t project(const koan_model *m, uint64_t stream, uint8_t law, uint32_t k,
+                        const int16_t *q, uint16_t first, uint16_t count) {
+    uint8_t each = law == SIGN ? 64 : 8;
+    uint64_t number =
+        (uint64_t)k * (((uint32_t)m->inputs + each - 1) / each) + (uint32_t)first / each;
+    uint64_t draw = draw_of(stream, number);
+    uint8_t place = (uint8_t)(first % each);
+    uint32_t z = 0;
+    draw = law == SIGN ? draw << place : draw >> (8 * place);
+    for (q += first; count > 0; count--, q++) {
+        if (place == each) {
+            place = 0;
+            draw = draw_of(stream, ++number);
+        }
+        if (law == SIGN) {
+            uint32_t n = (uint32_t)(int32_t)*q;
+            z += draw >> 63 ? 0 - n : n;
+            draw <<= 1;
+        } else {
+            int16_t weight;
+            if (HAS(FOURIER) && law == CAUCHY_LAW)
+                weight = (int16_t)TABLE_HALF(CAUCHY, (uint8_t)draw);
+            else weight = normal((uint8_t)draw);
+            z += (uint32_t)((int32_t)weight * *q);
+            draw >>= 8;
+        }
+        place++;
+    }
+    return z;
+}
+
+/* ---- Hadamard transforms ---------------------------------------------------------------- */
+
+/* The transform of `length` numbers in place, two stages a pass. */
+#define DEFINE_TRANSFORM(name, type)                                                 \
+    static APART void name(type *x, size_t length) {                                 \
+        size_t h = 1, i, j;                                                          \
+        for (; 4 * h <= length; h *= 4) {                                            \
+            for (i = 0; i < length; i += 4 * h) {                                    \
+                for (j = i; j < i + h; j++) {                                        \
+                    type a = x[j], b = x[j + h], c = x[j + 2 * h], d = x[j + 3 * h]; \
+                    type p = (type)(a + b), q = (type)(a - b);                       \
+                    type r = (type)(c + d), s = (type)(c - d);                       \
+                    x[j] = (type)(p + r);                                            \
+                    x[j + h] = (type)(q + s);                                        \
+                    x[j + 2 * h] = (type)(p - r);                                    \
+                    x[j + 3 * h] = (type)(q - s);                                    \
+                }                                                                    \
+            }                                                                        \
+        }                                                                            \
+        if (h < length) {                                                            \
+            for (j = 0; j < h; j++) {                                                \
+                type a = x[j], b = x[j + h];                                         \
+                x[j] = (type)(a + b);                                                \
+                x[j + h] = (type)(a - b);                                            \
+            }                                                                        \
+        }                                                                            \
+    }
+
+DEFINE_TRANSFORM(transform, uint32_t)
+DEFINE_TRANSFORM(transform_halves, uint16_t)
+
+/* Signs from the draws of a stream, from number `next` on, the highest bit first. */
+typedef struct signs {
+    uint64_t stream, next;
+    uint32_t now, later;
+    uint8_t left;
+} signs;
+
+/* Those of block `number`, in which so many have a sign. */
+static void start_signs(signs *s, uint64_t stream, uint32_t number, uint32_t count) {
+    s->stream = stream;
+    s->next = (uint64_t)number * ((count + 63) / 64);
+    s->left = 0;
+    s->now = s->later = 0;
+}
+
+/* Whether the next number is negative. */
+static int next_sign(signs *s) {
+    int negative;
+    if ((s->left & 31) == 0) {
+        s->now = s->later;
+        if (s->left == 0) {
+            uint64_t draw = draw_of(s->stream, s->next++);
+            s->now = (uint32_t)(draw >> 32);
+            s->later = (uint32_t)draw;
+            s->left = 64;
+        }
+    }
+    negative = (s->now & 0x80000000u) != 0;
+    s->now <<= 1;
+    s->left--;
+    return negative;
+}
+
+/* ---- Families --------------------------------------------------------------------------- */
+
+/* A bank, its inputs and its memory. */
+typedef struct job {
+    const koan_model *model;
+    const bank *of;
+    const int16_t *q;
+    uint32_t *words;
+    uint16_t *halves;
+    sink *to;
+    uint64_t weights; /* the stream */
+    uint8_t log;      /* of the length of a transform */
+    indices list;
+} job;
+
+/* Fills `words` with the projections of block `number`. */
+static void project_block(const job *j, uint32_t number, uint32_t *words) {
+    size_t i;
+    signs s;
+    start_signs(&s, j->weights, number, j->model->inputs);
+    for (i = 0; i < (size_t)1 << j->log; i++) {
+        uint32_t n = 0;
+        if (i < j->model->inputs) {
+            n = (uint32_t)(int32_t)j->q[i];
+            if (next_sign(&s)) n = 0 - n;
+        }
+        words[i] = n;
+    }
+    transform(words, i);
+}
+
+static void run_linear(job *j) {
+    sink *s = j->to;
+    int16_t values[RUN];
+    uint16_t left = j->of->features;
+    while (left > 0) {
+        uint8_t count = (uint8_t)(left < RUN ? left : RUN), i;
+        for (i = 0; i < count; i++) {
+            values[i] = j->q[next_index(&j->list)];
+            s->run[i] = (int8_t)(values[i] >> 8);
+        }
+        s->count = count;
+        if (GOES_TO(s, TO_SCORES)) {
+            /* As two features of 8 bits. */
+            add_run(s, 256);
+            for (i = 0; i < count; i++) s->run[i] = (int8_t)((values[i] & 255) >> 1);
+            add_run(s, 2);
+        }
+        for (i = 0; i < count; i++) put(s, (int16_t)(values[i] & ~1));
+        s->column += count;
+        s->count = 0;
+        left = (uint16_t)(left - count);
+    }
+}
+
+/* The offsets b_k one after the other, in the upper halves. */
+typedef struct offsets {
+    uint32_t now, step, c;
+} offsets;
+
+/* From number k on; `draw`: draw 0 of the stream of offsets. */
+static void start_offsets(offsets *o, uint64_t draw, uint32_t k) {
+    uint32_t first = part_of(draw, 0) & 0xfff0u, a = part_of(draw, 1) & 0xfff0u;
+    uint32_t c = part_of(draw, 2) & 0xfff0u;
+    o->now = (first + a * k + c * (k * (k - 1) >> 1)) << 16;
+    o->step = (a + c * k) << 16;
+    o->c = c << 16;
+}
+
+static uint32_t next_offset(offsets *o) {
+    uint32_t now = o->now;
+    o->now += o->step;
+    o->step += o->c;
+    return now;
+}
+
+static uint64_t offset_draw(const job *j) {
+    return draw_of(bank_stream(j->model, j->of, OF_OFFSETS), 0);
+}
+
+static void run_fourier_dense(job *j) {
+    const koan_model *m = j->model;
+    uint64_t stream = j->weights, draw = offset_draw(j);
+    uint16_t left;
+    for (left = j->of->features; left > 0; left--) {
+        uint32_t k = next_index(&j->list), phase = 0;
+        uint16_t first = 0;
+        uint8_t number;
+        offsets o;
+        for (number = 0; number < groups_of(j->of); number++) {
+            group g;
+            read_group(m, j->of, number, &g);
+            if (g.law != LAW_NONE) {
+                uint32_t z = project(m, stream, g.law, k, j->q, first, g.inputs);
+                phase += (uint32_t)wrapped(z, g.mult, g.shift);
+            }
+            first = (uint16_t)(first + g.inputs);
+        }
+        start_offsets(&o, draw, k);
+        push(j->to, cosine((phase << 16) + o.now));
+    }
+    flush(j->to);
+}
+
+/* Up to 32 inputs with their signs, the highest bit first, of which `left` are there; 0 for
+ * others. The number behind the last input is 0. */
+static APART void load_half(const job *j, size_t i, uint16_t left, uint32_t draw, size_t length) {
+    const int32_t mult = j->of->mult;
+    const uint8_t shift = j->of->shift;
+    const int16_t *q = j->q + 2 * i, *end = q + (left > 32 ? 32 : left);
+    uint32_t *words = j->words + i, *last = j->words + (length - i > 16 ? i + 16 : length);
+    for (; q < end; q += 2) {
+        uint32_t lower = (uint32_t)((int16_t)(q[0] * mult >> shift) >> 4);
+        uint32_t upper = (uint32_t)(q[1] * mult >> shift) >> 4 << 20;
+        if ((int32_t)draw < 0) lower = 0 - lower;
+        draw <<= 1;
+        if ((int32_t)draw < 0) upper = 0 - upper;
+        draw <<= 1;
+        *words++ = lower + upper;
+    }
+    while (words < last) *words++ = 0;
+}
+
+/* Fewer than 256 inputs: numbers have 12 bits, and two of them share a word, one in the low
+ * 20 bits, the other above them. All stages but the first go over words: word i then stands
+ * for phase 2i, the sum of its parts, and phase 2i + 1, their difference. */
+static void load_pairs(const job *j, uint32_t number) {
+    const uint16_t inputs = INPUTS(j->model);
+    const uint64_t first = (uint64_t)number * ((inputs + 63u) / 64);
+    const size_t length = (size_t)1 << (j->log - 1);
+    uint64_t draw = 0;
+    size_t i;
+    for (i = 0; i < length; i += 16) {
+        uint16_t left = (uint16_t)(inputs > 2 * i ? inputs - 2 * i : 0);
+        if (left > 0 && (i & 31) == 0) draw = draw_of(j->weights, first + i / 32);
+        load_half(j, i, left, (uint32_t)(draw >> 32), length);
+        draw <<= 32;
+    }
+    transform(j->words, length);
+}
+
+static void load_halves(const job *j, uint32_t number) {
+    const uint16_t inputs = INPUTS(j->model);
+    size_t i;
+    signs s;
+    start_signs(&s, j->weights, number, inputs);
+    for (i = 0; i < (size_t)1 << j->log; i++) {
+        uint16_t n = 0;
+        if (i < inputs) {
+            n = (uint16_t)wrapped((uint32_t)(int32_t)j->q[i], j->of->mult, j->of->shift);
+            if (next_sign(&s)) n = (uint16_t)(0u - n);
+        }
+        j->halves[i] = n;
+    }
+    transform_halves(j->halves, i);
+}
+
+/* The features of words, two of each. */
+static APART void cosines_of(offsets *o, const uint32_t *words, int8_t *run, uint8_t count) {
+    offsets next = *o;
+    const int8_t *end = run + count;
+    while (run < end) {
+        uint32_t word = *words++, lower = word << 20;
+        *run++ = cosine(next_offset(&next) + lower + word);
+        *run++ = cosine(next_offset(&next) + lower - word);
+    }
+    *o = next;
+}
+
+static void run_fourier_hadamard(job *j) {
+    const int paired = INPUTS(j->model) < 256;
+    sink *s = j->to;
+    uint64_t draw = offset_draw(j);
+    uint32_t end = 0, expected = 0, number = 0;
+    uint16_t left = j->of->features;
+    offsets o;
+    start_offsets(&o, draw, 0);
+    if (paired) j->halves[0] = 0;
+    /* Gives the upper part back what the lower one's sign took. */
+    o.now += paired ? BIT(19) : 0;
+    while (left > 0) {
+        uint32_t k = HAS(LISTS) && j->list.listed ? next_index(&j->list) : expected, place;
+        if (k >= end) {
+            number = k >> j->log;
+            end = (number + 1) << j->log;
+            if (paired) load_pairs(j, number);
+            else load_halves(j, number);
+        }
+        place = k - (number << j->log);
+        if (HAS(LISTS) && k != expected) {
+            start_offsets(&o, draw, k);
+            o.now += paired ? BIT(19) : 0;
+        }
+        if (paired && left > 1 && (k & 1) == 0 && !(HAS(LISTS) && j->list.listed)) {
+            /* As many as there is room for. */
+            uint32_t count = end - k;
+            if (count > left) count = left;
+            if (count > (uint32_t)(RUN - s->count)) count = (uint32_t)(RUN - s->count);
+            count &= ~(uint32_t)1;
+            cosines_of(&o, j->words + (size_t)(place / 2), s->run + s->count, (uint8_t)count);
+            s->count = (uint8_t)(s->count + count);
+            if (s->count == RUN) flush(s);
+            left = (uint16_t)(left - count);
+            expected += count;
+            continue;
+        }
+        if (paired) {
+            uint32_t word = j->words[(size_t)(place / 2)];
+            push(s, cosine(next_offset(&o) + (word << 20) + (k & 1 ? 0 - word : word)));
+        } else {
+            push(s, cosine(next_offset(&o) + ((uint32_t)j->halves[(size_t)place] << 16)));
+        }
+        left--;
+        expected = k + 1;
+    }
+    flush(s);
+}
+
+/* Whether an input is above the threshold that a byte is drawn for. */
+static int is_above(int16_t q, uint8_t byte, uint8_t law, uint8_t mult, uint8_t shift) {
+    int32_t v = law == UNIFORM ? 2 * (int32_t)byte - 255 : normal(byte);
+    return q > (v * mult) >> shift;
+}
+
+/* The group of input number `nth` of those that are not left out, and that input. */
+static uint16_t find_input(const job *j, uint16_t nth, group *g) {
+    uint16_t first = 0;
+    uint8_t number;
+    for (number = 0; number < groups_of(j->of); number++) {
+        read_group(j->model, j->of, number, g);
+        if (g->law != LAW_NONE) {
+            if (nth < g->inputs) break;
+            nth = (uint16_t)(nth - g->inputs);
+        }
+        first = (uint16_t)(first + g->inputs);
+    }
+    return (uint16_t)(first + nth);
+}
+
+static void run_stump(job *j) {
+    const koan_model *m = j->model;
+    uint64_t stream = bank_stream(m, j->of, OF_CHOICES);
+    uint32_t n = 0, start, step, last = 0, place;
+    uint16_t left, first_byte = part_of(draw_of(stream, 2), 0);
+    uint8_t number;
+    group g;
+    for (number = 0; number < groups_of(j->of); number++) {
+        read_group(m, j->of, number, &g);
+        n += g.law != LAW_NONE ? g.inputs : 0u;
+    }
+    start = (uint32_t)((uint64_t)(uint32_t)draw_of(stream, 0) * n >> 32);
+    step = (uint32_t)((uint64_t)(uint32_t)draw_of(stream, 1) * n >> 32);
+    step = (40503u + (step << 16)) / n;
+    place = start;
+    for (left = j->of->features; left > 0; left--) {
+        uint32_t k = next_index(&j->list);
+        uint16_t input;
+        uint8_t byte = (uint8_t)((first_byte + k * step) >> 8);
+        place += k - last;
+        last = k;
+        if (place >= n) {
+            place -= n;
+            if (place >= n) place %= n;
+        }
+        input = find_input(j, (uint16_t)place, &g);
+        push(j->to, is_above(j->q[input], byte, g.law, g.mult, g.shift) ? 127 : -127);
+    }
+    flush(j->to);
+}
+
+static void run_bin(job *j) {
+    const koan_model *m = j->model;
+    uint64_t stream = j->weights;
+    uint64_t choices = bank_stream(m, j->of, OF_CHOICES);
+    uint16_t left;
+    for (left = j->of->features; left > 0; left--) {
+        uint32_t k = next_index(&j->list);
+        uint64_t next = (uint64_t)k * (((uint32_t)m->inputs + 3) / 4), draw = 0, cells = 0;
+        uint64_t hash = draw_of(choices, k);
+        uint16_t i = 0;
+        uint8_t number;
+        for (number = 0; number < groups_of(j->of); number++) {
+            uint16_t inputs;
+            group g;
+            read_group(m, j->of, number, &g);
+            for (inputs = g.inputs; inputs > 0; inputs--, i++) {
+                int32_t cell = 0;
+                if ((i & 3) == 0) draw = draw_of(stream, next++);
+                if (g.law != LAW_NONE) {
+                    /* A product of 24 bits. */
+                    int32_t x =
+                        (j->q[i] * (int32_t)g.mult + (((int32_t)1 << g.shift) >> 1)) >> g.shift;
+                    x = clamp(x, 32767);
+                    cell = (x * (int32_t)TABLE_HALF(RECIPROCAL_GAMMA2, (uint8_t)draw) +
+                            ((int32_t)(draw >> 8 & 255) << 12)) >>
+                           20;
+                }
+                draw >>= 16;
+                cells |= (uint64_t)(uint16_t)cell << (16 * (i & 3));
+                if ((i & 3) == 3 || i + 1u == m->inputs) {
+                    hash = wyrng(hash ^ cells);
+                    cells = 0;
+                }
+            }
+        }
+        push_one_hot(j->to, (uint16_t)(hash >> (64 - j->of->parameter)), j->of->parameter);
+    }
+}
+
+static void run_fern(job *j) {
+    const bank *b = j->of;
+    uint64_t stream = bank_stream(j->model, b, OF_CHOICES);
+    uint16_t left;
+    for (left = b->features; left > 0; left--) {
+        uint64_t draw = draw_of(stream, next_index(&j->list));
+        uint16_t code = 0;
+        uint8_t place;
+        for (place = 0; place < b->parameter; place++) {
+            uint32_t p = (uint32_t)(uint16_t)draw * j->model->inputs;
+            if (is_above(j->q[p >> 16], (uint8_t)(p >> 8), b->law, b->mult, b->shift))
+                code = (uint16_t)(code | 1u << place);
+            draw >>= 16;
+        }
+        push_one_hot(j->to, code, b->parameter);
+    }
+}
+
+/* Projections of maxout units and sigmoids. */
+typedef struct projections {
+    const job *of;
+    uint64_t choices;
+    uint32_t block;   /* the one that is in memory */
+    uint16_t a, c, e; /* the order of its rows */
+} projections;
+
+static void start_projections(projections *p, const job *j) {
+    memset(p, 0, sizeof *p);
+    p->of = j;
+    p->choices = bank_stream(j->model, j->of, OF_CHOICES);
+    p->block = NO_INDEX;
+}
+
+/* Projection n, under hadamard in the scrambled order. */
+static int32_t projection(projections *p, uint32_t n) {
+    const job *j = p->of;
+    if (by_hadamard(j->of)) {
+        uint32_t i = n & (BIT(j->log) - 1), block = n >> j->log;
+        if (block != p->block) {
+            uint64_t draw = draw_of(p->choices, block);
+            project_block(j, block, j->words);
+            p->block = block;
+            p->a = part_of(draw, 0) | 1;
+            p->c = part_of(draw, 1);
+            p->e = part_of(draw, 2);
+        }
+        i = (p->c + (uint32_t)p->a * i + 2 * (uint32_t)p->e * (i * i)) & (BIT(j->log) - 1);
+        return (int32_t)j->words[i];
+    }
+    return (int32_t)project(j->model, j->weights, j->of->law, n, j->q, 0, j->model->inputs);
+}
+
+/* z by a scale, rounded, saturated to +-127: round8 of the format. */
+static int8_t rounded(int32_t z, const bank *b) {
+    int64_t x = ((int64_t)z * b->mult + (int64_t)(((uint32_t)1 << b->shift) >> 1)) >> b->shift;
+    return (int8_t)(x > 127 ? 127 : x < -127 ? -127 : x);
+}
+
+/* Fills words with the pool that all units share. */
+static void fill_pool(const job *j) {
+    uint32_t i;
+    if (by_hadamard(j->of)) {
+        for (i = 0; i < j->of->shared; i += BIT(j->log))
+            project_block(j, i >> j->log, j->words + (size_t)i);
+        return;
+    }
+    for (i = 0; i < j->of->shared; i++)
+        j->words[i] = project(j->model, j->weights, j->of->law, i, j->q, 0, j->model->inputs);
+}
+
+static void run_maxout(job *j) {
+    const bank *b = j->of;
+    uint64_t draw = 0;
+    uint32_t drawn = NO_INDEX;
+    uint16_t left;
+    projections p;
+    start_projections(&p, j);
+    if (b->shared > 0) fill_pool(j);
+    for (left = b->features; left > 0; left--) {
+        uint32_t n = next_index(&j->list) * b->parameter;
+        int32_t most = 0, z;
+        uint8_t i, code = 0;
+        for (i = 0; i < b->parameter; i++, n++) {
+            if (b->shared > 0) {
+                if (n / 4 != drawn) {
+                    drawn = n / 4;
+                    draw = draw_of(p.choices, drawn);
+                }
+                z = (int32_t)j->words[(uint32_t)part_of(draw, n & 3) * b->shared >> 16];
+            } else {
+                z = projection(&p, n);
+            }
+            if (i == 0 || z > most) {
+                most = z;
+                code = i;
+            }
+        }
+        push_code(j->to, code);
+        push(j->to, rounded(most, b));
+    }
+    flush(j->to);
+}
+
+static void run_sigmoid(job *j) {
+    const bank *b = j->of;
+    uint64_t stream = bank_stream(j->model, b, OF_OFFSETS), draw = 0;
+    uint32_t drawn = NO_INDEX;
+    uint16_t left;
+    projections p;
+    start_projections(&p, j);
+    for (left = b->features; left > 0; left--) {
+        uint32_t k = next_index(&j->list);
+        int32_t bias;
+        int8_t v;
+        if (k / 8 != drawn) {
+            drawn = k / 8;
+            draw = draw_of(stream, drawn);
+        }
+        bias = normal((uint8_t)(draw >> (8 * (k & 7)))) * (int32_t)(b->law == GAUSSIAN ? 2048 : 46);
+        v = rounded(projection(&p, k) + bias, b);
+        push(j->to, (int8_t)(v < 0 ? -(int16_t)TABLE_BYTE(SIGMOID_TABLE, -v)
+                                   : (int16_t)TABLE_BYTE(SIGMOID_TABLE, v)));
+    }
+    flush(j->to);
+}
+
+/* Positions at which the filters of a block stand, those of one cell. */
+typedef struct range {
+    uint16_t first, end;
+} range;
+
+static range positions_of_cell(uint16_t positions, uint8_t cells, uint32_t cell) {
+    range r;
+    r.first = (uint16_t)((cell * positions + cells - 1) / cells);
+    r.end = (uint16_t)(((cell + 1) * positions + cells - 1) / cells);
+    return r;
+}
+
+/* What the positions of a cell have in common. */
+typedef struct window {
+    const job *of;
+    const conv *shape;
+    uint64_t stream; /* of weights */
+    uint32_t block;
+    uint32_t dilation;
+} window;
+
+/* Fills words with the sums t of the window at position (y, x). */
+static void fold_window(const window *w, uint16_t y, uint16_t x, signs *s) {
+    const conv *c = w->shape;
+    const bank *b = w->of->of;
+    uint32_t *words = w->of->words, mask = ((uint32_t)1 << c->log) - 1, i;
+    uint32_t line = (uint32_t)c->along.length * c->channels, place = 0;
+    uint32_t at = (uint32_t)y * c->stride * line + (uint32_t)x * c->stride * c->channels;
+    uint8_t u, v, channel;
+    for (i = 0; i <= mask; i++) words[i] = 0;
+    if (taps_of(c) > 64 || s->left == 0) start_signs(s, w->stream, w->block, taps_of(c));
+    for (u = 0; u < c->down.kernel; u++) {
+        for (v = 0; v < c->along.kernel; v++) {
+            const int16_t *q =
+                w->of->q + (size_t)(at + (u * line + (uint32_t)v * c->channels) * w->dilation);
+            for (channel = 0; channel < c->channels; channel++, place++) {
+                uint32_t n = (uint32_t)wrapped((uint32_t)(int32_t)q[channel], b->mult, b->shift);
+                n &= ~(uint32_t)15;
+                words[place & mask] += next_sign(s) ? 0 - n : n;
+            }
+        }
+    }
+}
+
+/* What a filter's phase, in the upper half, adds to its cell. A mode of the family that has
+ * other values has its place here. */
+static int32_t value_of(const conv *c, uint32_t phase) {
+    if (c->proportion) return phase >> 31 ? 0 : 127;
+    return cosine(phase);
+}
+
+/* Sums up the values of all filters of a block over a cell, behind the words of a transform;
+ * gives the positions of the largest cell. */
+static uint32_t sum_cell(const window *w, uint64_t draw, uint32_t cell) {
+    const conv *c = w->shape;
+    uint32_t length = (uint32_t)1 << c->log, row;
+    uint32_t *words = w->of->words, *sums = words + length;
+    uint16_t down = positions_of(&c->down, c->stride, w->dilation);
+    uint16_t along = positions_of(&c->along, c->stride, w->dilation);
+    range ys = positions_of_cell(down, c->down.cells, cell / c->along.cells);
+    range xs = positions_of_cell(along, c->along.cells, cell % c->along.cells);
+    uint16_t x, y;
+    for (row = 0; row < length; row++) sums[row] = 0;
+    for (y = ys.first; y < ys.end; y++) {
+        for (x = xs.first; x < xs.end; x++) {
+            offsets o;
+            signs s;
+            s.left = 0;
+            fold_window(w, y, x, &s);
+            transform(words, (size_t)length);
+            start_offsets(&o, draw, w->block << c->log);
+            for (row = 0; row < length; row++) {
+                uint32_t phase = next_offset(&o) + (words[row] << 16);
+                sums[row] += (uint32_t)value_of(c, phase);
+            }
+        }
+    }
+    return (((uint32_t)down + c->down.cells - 1) / c->down.cells) *
+           (((uint32_t)along + c->along.cells - 1) / c->along.cells);
+}
+
+static void run_conv(job *j) {
+    conv c;
+    window w;
+    uint64_t draw = draw_of(bank_stream(j->model, j->of, OF_OFFSETS), 0);
+    uint32_t filters = 0, of_block, first = 0, end = 0, dilations = 1, inverse = 0;
+    uint16_t left = j->of->features;
+    (void)read_conv(j->model, j->of->parameters, &c);
+    of_block = (uint32_t)c.cells << c.log;
+    filters = is_listed(j->of) ? NO_INDEX : (uint32_t)left / c.cells;
+    w.of = j;
+    w.shape = &c;
+    w.stream = j->weights;
+    while (c.dilated && positions_of(&c.down, c.stride, (uint32_t)1 << dilations) >= c.down.cells &&
+           positions_of(&c.along, c.stride, (uint32_t)1 << dilations) >= c.along.cells)
+        dilations++;
+    for (; left > 0; left--) {
+        uint32_t k = next_index(&j->list);
+        int32_t sum;
+        if (k >= end) {
+            uint32_t rows, rest, before, cell;
+            w.block = k / of_block;
+            before = w.block << c.log;
+            rest = k - w.block * of_block;
+            rows =
+                larger(1, filters - before) >> c.log > 0 ? (uint32_t)1 << c.log : filters - before;
+            cell = rest / rows;
+            first = w.block * of_block + cell * rows;
+            end = first + rows;
+            w.dilation = (uint32_t)1 << w.block % dilations;
+            inverse = 65536u / sum_cell(&w, draw, cell);
+        }
+        sum = (int32_t)j->words[((uint32_t)1 << c.log) + (k - first)];
+        push(j->to, (int8_t)((sum * (int32_t)inverse + ((int32_t)1 << 15)) >> 16));
+    }
+    flush(j->to);
+}
+
+/* ---- Head ------------------------------------------------------------------------------- */
+
+/* Makes the features of all banks of the row whose integers are in memory. */
+static void run_banks(sink *s, const koan_model *m, const koan_memory *memory) {
+    uint32_t at = AT_MAPS + map_bytes(m), weights = m->weights;
+    uint8_t index;
+    bank b;
+    job j;
+    j.model = m;
+    j.of = &b;
+    j.q = memory->halves;
+    j.words = memory->words;
+    j.halves = (uint16_t *)(memory->halves + m->inputs);
+    j.to = s;
+    j.log = transform_log(INPUTS(m));
+    s->model = m;
+    s->sums = memory->sums;
+    for (index = 0; index < m->outputs; index++) memory->sums[index] = 0;
+    for (index = 0; index < m->banks; index++) {
+        read_bank(m, at, index, &b);
+        at = b.next;
+        j.weights = bank_stream(m, &b, OF_WEIGHTS);
+        start_indices(&j.list, m, &b);
+        s->weights = weights;
+        s->row_bytes = row_bytes(&b);
+        s->column = 0;
+        s->count = 0;
+        s->bits = bits_of(&b);
+        s->odd = (b.options & OPTION_ODD) != 0;
+        s->multipliers =
+            m->banks > 1 ? m->head + 5 + 4 * (uint32_t)m->outputs + 2 * (uint32_t)index * m->outputs
+                         : 0;
+        weights += s->row_bytes * m->outputs;
+        if (b.family == LINEAR && HAS(LINEAR)) run_linear(&j);
+        else if (b.family == FOURIER && HAS(FOURIER) && by_hadamard(&b)) run_fourier_hadamard(&j);
+        else if (b.family == FOURIER && HAS(FOURIER)) run_fourier_dense(&j);
+        else if (b.family == STUMP && HAS(STUMP)) run_stump(&j);
+        else if (b.family == BIN && HAS(BIN)) run_bin(&j);
+        else if (b.family == MAXOUT && HAS(MAXOUT)) run_maxout(&j);
+        else if (b.family == SIGMOID && HAS(SIGMOID)) run_sigmoid(&j);
+        else if (b.family == CONV && HAS(CONV)) run_conv(&j);
+        else if (HAS(FERN)) run_fern(&j);
+    }
+}
+
+/* The score of an output whose sum is complete. */
+static int32_t score_of(const koan_model *m, const koan_memory *memory, uint8_t output) {
+    uint8_t shift = byte_at(m, m->head + 4);
+    int64_t sum = memory->sums[output];
+    if (m->banks == 1) sum *= multiplier(m, 0, output);
+    sum = (sum + (((int64_t)1 << shift) >> 1)) >> shift;
+    sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
+    sum += (int32_t)word_at(m, m->head + 5 + 4 * (uint32_t)output);
+    return (int32_t)(sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum);
+}
+
+/* Sums of a row whose integers are in memory. */
+static void add_up(const koan_model *m, const koan_memory *memory) {
+    sink s;
+    s.kind = TO_SCORES;
+    run_banks(&s, m, memory);
+}
+
+static koan_status scores(const koan_model *m, const void *row, uint8_t type, int32_t *scores,
+                          const koan_memory *memory) {
+    koan_status status = m->outputs > 0 ? quantise(m, row, type, memory) : KOAN_UNSUITED;
+    uint8_t i;
+    if (status == KOAN_OK) {
+        add_up(m, memory);
+        for (i = 0; i < m->outputs; i++) scores[i] = score_of(m, memory, i);
+    }
+    return status;
+}
+
+static koan_status classify(const koan_model *m, const void *row, uint8_t type, uint8_t *class_,
+                            const koan_memory *memory) {
+    koan_status status = m->flags & FLAG_CLASSES ? quantise(m, row, type, memory) : KOAN_UNSUITED;
+    int32_t best;
+    uint8_t i;
+    if (status != KOAN_OK) return status;
+    add_up(m, memory);
+    best = score_of(m, memory, 0);
+    *class_ = (uint8_t)(m->outputs == 1 && best > 0);
+    for (i = 1; i < m->outputs; i++) {
+        int32_t score = score_of(m, memory, i);
+        if (score > best) {
+            best = score;
+            *class_ = i;
+        }
+    }
+    return KOAN_OK;
+}
+
+#define DEFINE_PREDICT(suffix, type, kind)                                                    \
+    koan_status koan_scores_##suffix(const koan_model *m, const type *row, int32_t *out,      \
+                                     const koan_memory *memory) {                             \
+        return scores(m, row, kind, out, memory);                                             \
+    }                                                                                         \
+    koan_status koan_classify_##suffix(const koan_model *m, const type *row, uint8_t *class_, \
+                                       const koan_memory *memory) {                           \
+        return classify(m, row, kind, class_, memory);                                        \
+    }
+DEFINE_PREDICT(i16, int16_t, ROW_I16)
+DEFINE_PREDICT(u8, uint8_t, ROW_U8)
+#if HAS(F32)
+DEFINE_PREDICT(f32, float, ROW_F32)
+#endif
+
+#if HAS(FEATURES)
+/* Hands the features, or the codes, of a row to a sink. */
+static koan_status generate(sink *s, uint8_t kind, const koan_model *m, const void *row,
+                            uint8_t type, const koan_memory *memory) {
+    koan_status status = quantise(m, row, type, memory);
+    s->kind = kind;
+    if (status == KOAN_OK) run_banks(s, m, memory);
+    return status;
+}
+
+#define DEFINE_FEATURES(suffix, type, kind)                                                \
+    koan_status koan_features_##suffix(const koan_model *m, const type *row, int16_t *out, \
+                                       const koan_memory *memory) {                        \
+        sink s;                                                                            \
+        s.features = out;                                                                  \
+        return generate(&s, TO_FEATURES, m, row, kind, memory);                            \
+    }                                                                                      \
+    koan_status koan_codes_##suffix(const koan_model *m, const type *row, uint16_t *out,   \
+                                    const koan_memory *memory) {                           \
+        sink s;                                                                            \
+        s.codes = out;                                                                     \
+        return generate(&s, TO_CODES, m, row, kind, memory);                               \
+    }
+DEFINE_FEATURES(i16, int16_t, ROW_I16)
+DEFINE_FEATURES(u8, uint8_t, ROW_U8)
+#if HAS(F32)
+DEFINE_FEATURES(f32, float, ROW_F32)
+#endif
+
+/* Columns, or codes, of all banks. */
+static uint32_t count_of(const koan_model *m, int codes) {
+    uint32_t at = AT_MAPS + map_bytes(m), count = 0;
+    uint8_t index;
+    bank b;
+    for (index = 0; index < m->banks; index++, at = b.next) {
+        read_bank(m, at, index, &b);
+        if (!codes) count += columns_of(&b);
+        else if (b.family == MAXOUT || b.family == BIN || b.family == FERN) count += b.features;
+    }
+    return count;
+}
+
+uint32_t koan_feature_count(const koan_model *model) { return count_of(model, 0); }
+
+uint32_t koan_code_count(const koan_model *model) { return count_of(model, 1); }
+#endif
+
+/* ---- Self test -------------------------------------------------------------------------- */
+
+/* Draws row `number` of the golden digest. */
+static void draw_golden(const koan_model *m, uint8_t number, int16_t *q) {
+    uint64_t stream = stream_of(seed_of(m), 0xfffffffeu), draw = 0;
+    uint32_t n = (uint32_t)number * m->inputs;
+    uint16_t i;
+    for (i = 0; i < m->inputs; i++, n++) {
+        int16_t value;
+        if (i == 0 || (n & 3) == 0) draw = draw_of(stream, n / 4);
+        value = (int16_t)part_of(draw, n & 3);
+        q[i] = (int16_t)clamp(value >> (2 * number), m->limit);
+    }
+}
+
+koan_status koan_digest(const koan_model *m, uint32_t *digest, const koan_memory *memory) {
+    koan_status status = ready(m, memory);
+    uint8_t number, i, byte;
+    sink s;
+    if (status != KOAN_OK) return status;
+    s.crc = 0xffffffffu;
+    s.kind = TO_SCORES;
+    if (HAS(FEATURES) && m->outputs == 0) s.kind = TO_DIGEST;
+    for (number = 0; number < 4; number++) {
+        draw_golden(m, number, memory->halves);
+        run_banks(&s, m, memory);
+        for (i = 0; i < m->outputs; i++) {
+            uint32_t score = (uint32_t)score_of(m, memory, i);
+            for (byte = 0; byte < 4; byte++) s.crc = crc_of(s.crc, (uint8_t)(score >> (8 * byte)));
+        }
+    }
+    *digest = ~s.crc;
+    return KOAN_OK;
+}
+
+/* Whether the golden rows of the blob have the scores that lie beside them. */
+static int golden_rows_hold(const koan_model *m, const koan_memory *memory) {
+    uint16_t length, i;
+    const uint8_t *bytes = koan_section(m, KOAN_SECTION_GOLDEN_ROWS, &length);
+    uint32_t at, end;
+    map map;
+    if (!bytes) return 1;
+    at = (uint32_t)(bytes - m->blob);
+    end = at + length;
+    while (at < end) {
+        for (i = 0; i < m->inputs; i++, at += 4) {
+            read_map(m, i, &map);
+            memory->halves[i] = mapped_float(&map, word_at(m, at), m->limit);
+        }
+        add_up(m, memory);
+        for (i = 0; i < m->outputs; i++, at += 4)
+            if ((uint32_t)score_of(m, memory, (uint8_t)i) != word_at(m, at)) return 0;
+    }
+    return 1;
+}
+
+koan_status koan_self_test(const koan_model *m, const koan_memory *memory) {
+    uint32_t digest;
+    koan_status status = koan_digest(m, &digest, memory);
+    if (status != KOAN_OK) return status;
+    if (!is_intact(m)) return KOAN_CHECKSUM;
+    if (digest != word_at(m, m->size - TRAILER)) return KOAN_DIGEST;
+    if (HAS(F32) && !golden_rows_hold(m, memory)) return KOAN_GOLDEN_ROW;
+    return KOAN_OK;
+}
+
+/* ---- Sections and what scores mean ------------------------------------------------------ */
+
+uint16_t koan_class_count(const koan_model *m) {
+    if (!(m->flags & FLAG_CLASSES)) return 0;
+    return (uint16_t)(m->outputs == 1 ? 2 : m->outputs);
+}
+
+const uint8_t *koan_section(const koan_model *m, uint8_t tag, uint16_t *length) {
+    uint32_t at = m->sections;
+    while (at < m->size - TRAILER) {
+        *length = half_at(m, at + 1);
+        if (byte_at(m, at) == tag) return m->blob + (size_t)at + 3;
+        at += 3 + (uint32_t)*length;
+    }
+    *length = 0;
+    return NULL;
+}
+
+const uint8_t *koan_class_name(const koan_model *m, uint8_t class_, uint16_t *length) {
+    uint16_t left;
+    const uint8_t *name = koan_section(m, KOAN_SECTION_NAMES, &left);
+    *length = 0;
+    if (!name || class_ >= koan_class_count(m)) return NULL;
+    for (; class_ > 0; left--) {
+        class_ = (uint8_t)(class_ - (BLOB_BYTE(name) == '\n'));
+        name++;
+    }
+    while (*length < left && BLOB_BYTE(name + *length) != '\n') ++*length;
+    return name;
+}
+
+/* The f32 at `at`. */
+static float float_at(const koan_model *m, uint32_t at) {
+    uint32_t bits = word_at(m, at);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+float koan_value(const koan_model *m, int32_t score) {
+    return (float)score * (m->outputs > 0 ? float_at(m, m->head) : 1);
+}
+
+#if HAS(PROBABILITIES)
+koan_status koan_probabilities(const koan_model *m, const int32_t *scores, float *probabilities) {
+    uint16_t length;
+    const uint8_t *calibration = koan_section(m, KOAN_SECTION_CALIBRATION, &length);
+    float scale, intercept = 0, sum = 0;
+    int32_t highest = INT32_MIN;
+    uint8_t i;
+    if (!(m->flags & FLAG_CLASSES)) return KOAN_UNSUITED;
+    scale = float_at(m, m->head);
+    if (calibration) {
+        uint32_t at = (uint32_t)(calibration - m->blob);
+        scale *= float_at(m, at);
+        intercept = float_at(m, at + 4);
+    }
+    if (m->outputs == 1) {
+        float z = (float)scores[0] * scale + intercept;
+        /* The exponential of the smaller side: nothing overflows. */
+        float small = expf(z > 0 ? -z : z);
+        probabilities[z > 0] = 1 / (1 + small);
+        probabilities[z <= 0] = small / (1 + small);
+        return KOAN_OK;
+    }
+    for (i = 0; i < m->outputs; i++) highest = scores[i] > highest ? scores[i] : highest;
+    for (i = 0; i < m->outputs; i++) {
+        probabilities[i] = expf((float)((int64_t)scores[i] - highest) * scale);
+        sum += probabilities[i];
+    }
+    for (i = 0; i < m->outputs; i++) probabilities[i] /= sum;
+    return KOAN_OK;
+}
+#endif
+
+#if HAS(TEXT)
+const char *koan_status_text(koan_status status) {
+#define TEXT(name, text) text,
+    static const char *const texts[] = {KOAN_STATUSES(TEXT)};
+    return (unsigned)status < sizeof texts / sizeof *texts ? texts[status] : "unknown status";
+}
+#endif

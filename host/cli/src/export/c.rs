@@ -1,0 +1,313 @@
+//! A model as C: its blob and constants, what of the runtime it needs, and examples.
+
+use std::fmt::Write;
+
+use koan::{Family, Law, Model, Needs, Task};
+use koan_data::Schema;
+use koan_trainer::{listing, row};
+
+use super::name::{Unique, comment, constant, variable};
+
+/// Bytes of the blob on a line.
+const ON_A_LINE: usize = 16;
+
+/// Parts of the runtime that a macro leaves out, beside those of [`Needs`].
+const PARTS: [(Needs, &str); 20] = [
+    (Needs::LINEAR, "LINEAR"),
+    (Needs::FOURIER, "FOURIER"),
+    (Needs::STUMP, "STUMP"),
+    (Needs::BIN, "BIN"),
+    (Needs::MAXOUT, "MAXOUT"),
+    (Needs::SIGMOID, "SIGMOID"),
+    (Needs::CONV, "CONV"),
+    (Needs::FERN, "FERN"),
+    (Needs::HADAMARD, "HADAMARD"),
+    (Needs::DENSE, "DENSE"),
+    (Needs::GROUPS, "GROUPS"),
+    (Needs::LISTS, "LISTS"),
+    (Needs::LOGARITHM, "LOGARITHM"),
+    (Needs::MAPS, "MAPS"),
+    (Needs::BITS_2, "BITS_2"),
+    (Needs::BITS_3, "BITS_3"),
+    (Needs::BITS_4, "BITS_4"),
+    (Needs::BITS_8, "BITS_8"),
+    (Needs::BITS_16, "BITS_16"),
+    (Needs::FEATURES, "FEATURES"),
+];
+
+/// A model on its way to C.
+pub struct Program<'m> {
+    model: &'m Model<'m>,
+    schema: Option<&'m Schema>,
+    /// The model's file, for comments.
+    file: String,
+    /// The model's name as a variable and before constants.
+    name: String,
+    upper: String,
+}
+
+/// What `koan_model` holds beside the blob, as `koan_parse` finds it.
+struct Layout {
+    head: usize,
+    weights: usize,
+    sections: usize,
+    halves: usize,
+    words: usize,
+}
+
+impl Layout {
+    fn of(model: &Model<'_>) -> Self {
+        let outputs = model.outputs();
+        // In front of the head are four parts of the header, and the banks.
+        let is_bank = |name: &str| name.starts_with("bank ") || name.starts_with("kept features");
+        let parts = listing::parts(model);
+        let ahead = parts.iter().skip(4).take_while(|part| is_bank(&part.name)).count();
+        let head = parts.iter().take(4 + ahead).map(|part| part.length).sum();
+        let multipliers = model.bank_count() * outputs;
+        let multipliers = if multipliers > 1 { 2 * multipliers } else { 0 };
+        let weights = head + if outputs > 0 { 5 + 4 * outputs + multipliers } else { 0 };
+        let rows: usize = model.banks().map(|bank| bank.row_bytes()).sum();
+        let (halves, words) = buffers(model);
+        Self { head, weights, sections: weights + rows * outputs, halves, words }
+    }
+}
+
+/// Numbers of 16 and of 32 bits that the runtime works in.
+fn buffers(model: &Model<'_>) -> (usize, usize) {
+    let inputs = model.inputs();
+    let length = inputs.next_power_of_two().max(8);
+    let (mut halves, mut words) = (inputs, 0);
+    for bank in model.banks() {
+        let hadamard = bank.law == Law::Hadamard;
+        let (more, its) = match bank.family {
+            Family::Conv(conv) => (0, 2 * usize::from(conv.transform)),
+            Family::Fourier if hadamard && inputs < 256 => (1, length / 2),
+            Family::Fourier if hadamard => (length, 0),
+            Family::Maxout { shared, .. } if shared > 0 => {
+                (0, usize::from(shared).next_multiple_of(if hadamard { length } else { 1 }))
+            }
+            Family::Maxout { .. } | Family::Sigmoid if hadamard => (0, length),
+            _ => (0, 0),
+        };
+        halves = halves.max(inputs + more);
+        words = words.max(its);
+    }
+    (halves, words)
+}
+
+impl<'m> Program<'m> {
+    /// Of the model in `file`, whose name is made from `stem`.
+    pub fn new(model: &'m Model<'m>, schema: Option<&'m Schema>, file: &str, stem: &str) -> Self {
+        let name = variable(stem);
+        let upper = name.to_ascii_uppercase();
+        Self { model, schema, file: comment(file), name, upper }
+    }
+
+    /// The name of its files and of its variable.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What of the runtime the model does not need.
+    pub fn config(&self) -> String {
+        let needs = self.model.needs();
+        let mut text = format!(
+            "/* What {} does not need of the runtime: see koan.h. Without this file all is built. */\n",
+            self.file
+        );
+        let mut leave_out = |part: &str| _ = writeln!(text, "#define KOAN_NO_{part} 1");
+        for (_, part) in PARTS.iter().filter(|(need, _)| !needs.covers(*need)) {
+            leave_out(part);
+        }
+        if self.model.task() != Task::Classification {
+            leave_out("PROBABILITIES");
+        }
+        text += "#if defined(__AVR__) /* where texts take RAM */\n#define KOAN_NO_TEXT 1\n#endif\n";
+        _ = writeln!(text, "#define KOAN_INPUTS {}", self.model.inputs());
+        text
+    }
+
+    /// Constants and declarations.
+    pub fn header(&self) -> String {
+        let Self { model, upper, name, .. } = self;
+        let layout = Layout::of(model);
+        let mut text = format!(
+            "/* The model {}: a {} of {} inputs in {} bytes. `koan export` made this file. */\n\
+             #ifndef KOAN_{upper}_H\n#define KOAN_{upper}_H\n\n#include \"koan.h\"\n\n",
+            self.file,
+            match model.task() {
+                Task::Features => "feature map",
+                task => task.name(),
+            },
+            model.inputs(),
+            model.blob().len(),
+        );
+        let numbers = [
+            ("INPUTS", model.inputs()),
+            ("OUTPUTS", model.outputs()),
+            ("CLASSES", model.classes()),
+            ("FEATURES", model.features()),
+            ("HALVES", layout.halves),
+            ("WORDS", layout.words),
+        ];
+        let mut unique = Unique::default();
+        for (number, value) in numbers {
+            let number = unique.of(number.to_owned());
+            _ = writeln!(text, "#define {upper}_{number} {value}");
+        }
+        _ = writeln!(
+            text,
+            "/* Declares the constant `memory`, what predictions work in. */\n\
+             #define {upper}_{}(memory) \\\n    \
+             KOAN_MEMORY_OF(memory, {upper}_HALVES, {upper}_WORDS, {upper}_OUTPUTS)\n",
+            unique.of("MEMORY".to_owned())
+        );
+        let classes: Vec<&str> =
+            (0..model.classes()).filter_map(|class| model.class_name(class)).collect();
+        for (class, its) in classes.iter().enumerate() {
+            let constant = unique.of(format!("CLASS_{}", constant(its)));
+            _ = writeln!(text, "#define {upper}_{constant} {class} /* {} */", comment(its));
+        }
+        if let Some(schema) = self.schema {
+            _ = writeln!(text, "\n/* A row: {}. */", comment(&row::described(schema)));
+            for (place, its) in row::places(schema).iter().enumerate() {
+                let value = its.value.as_ref().map(|value| format!(" {value}")).unwrap_or_default();
+                let column = constant(&format!("{}{value}", its.column));
+                // Columns without a name are called so already.
+                let prefix = if column.starts_with("COLUMN_") { "" } else { "COLUMN_" };
+                let constant = unique.of(format!("{prefix}{column}"));
+                let told = comment(&its.to_string());
+                _ = writeln!(text, "#define {upper}_{constant} {place} /* {told} */");
+            }
+        }
+        _ = write!(
+            text,
+            "\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\nextern const koan_model {name};\n\
+             #ifdef __cplusplus\n}}\n#endif\n\n#endif\n"
+        );
+        text
+    }
+
+    /// The blob and the model.
+    pub fn source(&self) -> String {
+        let Self { model, name, .. } = self;
+        let layout = Layout::of(model);
+        // So that the weights lie at whole words.
+        let ahead = layout.weights.wrapping_neg() % 4;
+        let bytes: Vec<u8> =
+            std::iter::repeat_n(0, ahead).chain(model.blob().iter().copied()).collect();
+        let mut text = format!(
+            "/* The model {}. `koan export` made this file. */\n#include \"{name}.h\"\n\n\
+             #if defined(__GNUC__)\n#define AT_WHOLE_WORDS __attribute__((aligned(4)))\n#else\n\
+             #define AT_WHOLE_WORDS\n#endif\n\n\
+             /* Behind {ahead} zeros, so that the weights lie at whole words. */\n\
+             static const uint8_t bytes[] KOAN_FLASH AT_WHOLE_WORDS = {{\n",
+            self.file
+        );
+        for line in bytes.chunks(ON_A_LINE) {
+            let numbers: Vec<String> = line.iter().map(|byte| format!("{byte:#04x},")).collect();
+            _ = writeln!(text, "    {}", numbers.join(" "));
+        }
+        let Layout { head, weights, sections, halves, words } = layout;
+        let values = [
+            format!("bytes + {ahead}"),
+            model.blob().len().to_string(),
+            head.to_string(),
+            weights.to_string(),
+            sections.to_string(),
+            halves.to_string(),
+            words.to_string(),
+            model.work().to_string(),
+            "0".to_owned(),
+            model.inputs().to_string(),
+            model.input_limit().to_string(),
+            model.outputs().to_string(),
+            model.blob()[koan::format::field::FLAGS].to_string(),
+            model.bank_count().to_string(),
+        ];
+        _ = write!(
+            text,
+            "}};\n\n/* As koan_parse makes it. */\nconst koan_model {name} = {{\n    {}\n}};\n",
+            values.join(",\n    ")
+        );
+        text
+    }
+
+    /// A program that predicts rows of standard input.
+    pub fn example(&self) -> String {
+        let Self { upper, name, .. } = self;
+        let (declared, printed) = match self.model.task() {
+            Task::Classification => (
+                "        uint8_t class_ = 0;\n        uint16_t length;\n        const uint8_t *its;\n"
+                    .to_owned(),
+                format!(
+                    "        status = koan_classify_f32(&{name}, row, &class_, &memory);\n        \
+                     if (status != KOAN_OK) break;\n        its = koan_class_name(&{name}, class_, &length);\n        \
+                     if (its) printf(\"%.*s\\n\", (int)length, (const char *)its);\n        \
+                     else printf(\"%u\\n\", (unsigned)class_);\n"
+                ),
+            ),
+            Task::Regression => (
+                format!("        int32_t scores[{upper}_OUTPUTS];\n"),
+                format!(
+                    "        status = koan_scores_f32(&{name}, row, scores, &memory);\n        \
+                     if (status != KOAN_OK) break;\n        \
+                     for (i = 0; i < {upper}_OUTPUTS; i++)\n            \
+                     printf(\"%g\\n\", (double)koan_value(&{name}, scores[i]));\n"
+                ),
+            ),
+            Task::Features => (
+                format!("        static int16_t features[{upper}_FEATURES];\n"),
+                format!(
+                    "        status = koan_features_f32(&{name}, row, features, &memory);\n        \
+                     if (status != KOAN_OK) break;\n        \
+                     for (i = 0; i < {upper}_FEATURES; i++) printf(\"%d\\n\", features[i]);\n"
+                ),
+            ),
+        };
+        format!(
+            "/* Predicts rows: {upper}_INPUTS numbers each, separated by commas or blanks, from\n \
+             * standard input. */\n#include \"{name}.h\"\n\n#include <stdio.h>\n\n\
+             {upper}_MEMORY(memory);\n\n\
+             int main(void) {{\n    static float row[{upper}_INPUTS];\n    unsigned long i = 0;\n    \
+             koan_status status = koan_self_test(&{name}, &memory);\n    \
+             while (status == KOAN_OK && scanf(\"%f%*[, \\t]\", &row[i]) == 1) {{\n{declared}        \
+             if (++i < {upper}_INPUTS) continue;\n{printed}        i = 0;\n    }}\n    \
+             if (status != KOAN_OK) fprintf(stderr, \"%s\\n\", koan_status_text(status));\n    \
+             return status != KOAN_OK;\n}}\n"
+        )
+    }
+
+    /// A sketch for Arduino that predicts the same row again and again.
+    pub fn sketch(&self) -> String {
+        let Self { upper, name, .. } = self;
+        let predicted = match self.model.task() {
+            Task::Classification => format!(
+                "    uint8_t class_ = 0;\n    \
+                 koan_status status = koan_classify_i16(&{name}, row, &class_, &memory);\n    \
+                 if (status == KOAN_OK) Serial.println(class_);\n"
+            ),
+            Task::Regression => format!(
+                "    static int32_t scores[{upper}_OUTPUTS];\n    \
+                 koan_status status = koan_scores_i16(&{name}, row, scores, &memory);\n    \
+                 if (status == KOAN_OK) Serial.println(koan_value(&{name}, scores[0]));\n"
+            ),
+            Task::Features => format!(
+                "    static int16_t features[{upper}_FEATURES];\n    \
+                 koan_status status = koan_features_i16(&{name}, row, features, &memory);\n    \
+                 if (status == KOAN_OK) Serial.println(features[0]);\n"
+            ),
+        };
+        format!(
+            "// Predicts a row every second: put your readings into it.\n\
+             #include \"{name}.h\"\n\n{upper}_MEMORY(memory);\n\n\
+             void setup() {{\n    Serial.begin(115200);\n    while (!Serial) {{\n    }}\n    \
+             Serial.println(koan_self_test(&{name}, &memory) == KOAN_OK ? F(\"self test passed\")\n  \
+             \x20                                                          : F(\"self test failed\"));\n\
+             }}\n\nvoid loop() {{\n    \
+             // In the units of the data, or as float with koan_..._f32.\n    \
+             static int16_t row[{upper}_INPUTS];\n{predicted}    \
+             else Serial.println(F(\"failed\"));\n    delay(1000);\n}}\n"
+        )
+    }
+}

@@ -1,0 +1,70 @@
+//! `koan export`: a model as a program's source.
+
+mod c;
+mod name;
+
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use koan_trainer::row;
+
+use self::c::Program;
+use crate::arguments::Export;
+use crate::files;
+use crate::out::say;
+use crate::output::{read_blob, schema, tested, write_whole};
+
+pub fn run(arguments: &Export) -> Result<()> {
+    let targets = &arguments.target;
+    files::check([&arguments.model], targets.rust.as_deref())?;
+    let blob = read_blob(&arguments.model)?;
+    let model = tested(&arguments.model, &blob)?;
+    let file = arguments.model.file_name().unwrap_or_default().to_string_lossy();
+    if let Some(path) = &targets.rust {
+        let text = row::rust(&schema(&arguments.model, &model)?, &file);
+        return write_whole(path, text.as_bytes());
+    }
+    // Models need not have notes.
+    let schema = schema(&arguments.model, &model).ok();
+    let stem = arguments.model.file_stem().unwrap_or_default().to_string_lossy();
+    let program = Program::new(&model, schema.as_ref(), &file, &stem);
+    if let Some(folder) = &targets.arduino {
+        let sketch = folder.file_name().context("--arduino needs the name of a folder")?;
+        let sketch = format!("{}.ino", sketch.to_string_lossy());
+        return write_folder(&arguments.model, folder, &program, (&sketch, program.sketch()));
+    }
+    let folder = targets.c.as_deref().context("nothing to export")?;
+    write_folder(&arguments.model, folder, &program, ("main.c", program.example()))
+}
+
+/// Writes the runtime, the model and an example into a folder, which may be there.
+fn write_folder(
+    model: &Path,
+    folder: &Path,
+    program: &Program<'_>,
+    (example, text): (&str, String),
+) -> Result<()> {
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let [header, source] = [".h", ".c"].map(|end| format!("{}{end}", program.name()));
+    ensure!(
+        !["koan.c", "main.c"].contains(&source.as_str()),
+        "{}: a file of the runtime has this name; rename the model",
+        model.display()
+    );
+    let parts = [
+        ("koan.h", koan_c::HEADER.to_owned()),
+        ("koan.c", koan_c::SOURCE.to_owned()),
+        ("koan_config.h", program.config()),
+        (&*header, program.header()),
+        (&*source, program.source()),
+        (example, text),
+    ];
+    for (name, text) in parts {
+        let path = folder.join(name);
+        files::check([&model.to_path_buf()], [path.as_path()])?;
+        write_whole(&path, text.as_bytes())?;
+        say!("{}", path.display())?;
+    }
+    Ok(())
+}

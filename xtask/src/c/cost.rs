@@ -1,0 +1,110 @@
+//! What a prediction costs with the runtime in C: on a Cortex-M0 beside the Rust core, and on an
+//! ATmega328P.
+
+use std::fs;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use super::{FOLDER, PICOLIBC, folder};
+use crate::elf;
+use crate::plugin::{Plugin, number};
+use crate::steps::{program, root, step};
+
+/// The Cortex-M0 of the cost table: 256 KB of flash, 16 KB of RAM.
+const CORTEX_M0: &str = "arm-none-eabi-gcc -mcpu=cortex-m0 -mthumb -std=gnu99";
+const MEMORY: &str = "-Wl,--defsym=__flash=0,--defsym=__flash_size=0x40000,\
+     --defsym=__ram=0x20000000,--defsym=__ram_size=0x4000,--defsym=__stack_size=0x600";
+
+const AVR: &str = "avr-gcc -mmcu=atmega328p -std=gnu99 -Os -mcall-prologues -ffunction-sections \
+     -fdata-sections -Wl,--gc-sections";
+/// Bytes of its RAM, and what calls of the runtime need of it as stack.
+const AVR_RAM: u64 = 2048;
+const AVR_STACK: u64 = 500;
+
+/// How the runtime is compiled for the Cortex-M0.
+const LEVELS: [&str; 2] = ["-Os", "-O2"];
+
+/// The costs of all models of `tests/models` as a table.
+pub fn table() -> Result<String> {
+    let plugin = Plugin::build()?;
+    let mut table = "| model | blob | Cortex-M0 -Os: flash | instructions | -O2: flash | \
+         instructions | ATmega328P: flash | RAM | cycles |\n\
+         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+        .to_owned();
+    let models = koan_golden::paths(&root()?.join("tests/models")).map_err(anyhow::Error::msg)?;
+    for path in models {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let bytes = fs::metadata(&path)?.len();
+        // All of them as a model m, which the program knows.
+        fs::copy(&path, folder()?.join("m.koan"))?;
+        let koan = program("koan")?;
+        step(&format!("{} export {FOLDER}/m.koan --c {FOLDER}/cost", koan.display()))?;
+        table += &format!("| {name} | {bytes} |");
+        for level in LEVELS {
+            let (flash, instructions) = cortex_m0(level, &plugin).with_context(|| name.clone())?;
+            table += &format!(" {flash} | {instructions} |");
+        }
+        table += &match avr()? {
+            Some((flash, ram, cycles)) => format!(" {flash} | {ram} | {cycles} |\n"),
+            None => " does not fit | | |\n".to_owned(),
+        };
+    }
+    Ok(table)
+}
+
+/// The files of a program with the model, for a compiler's command line.
+fn sources() -> String {
+    format!("{FOLDER}/cost/m.c {FOLDER}/cost/koan.c -I{FOLDER}/cost c/test/cost.c -lm")
+}
+
+/// What a program grows by without the model, and the instructions of a prediction.
+fn cortex_m0(level: &str, plugin: &Plugin) -> Result<(u64, u64)> {
+    let build = |name: &str, more: &str| -> Result<u64> {
+        let output = format!("{FOLDER}/{name}");
+        let sources = sources();
+        step(&format!("{CORTEX_M0} {level} {PICOLIBC} {MEMORY} {more} {sources} -o {output}"))?;
+        Ok(elf::size(&root()?.join(output))?.flash)
+    };
+    let flash = build("cost.elf", "")? - build("empty.elf", "-DEMPTY")?;
+    let plugin = format!(
+        "{},start=46db,stop=46e4,size=2,bottom=20000000,top=20004000",
+        plugin.path().display()
+    );
+    let output = Command::new("qemu-system-arm")
+        .args(["-machine", "microbit", "-nographic", "-monitor", "none", "-serial", "none"])
+        .args(["-semihosting-config", "enable=on,target=native", "-plugin", &plugin, "-kernel"])
+        .arg(folder()?.join("cost.elf"))
+        .output()
+        .context(crate::machines::NO_EMULATOR)?;
+    let text = [&*output.stdout, &*output.stderr].concat();
+    let text = String::from_utf8_lossy(&text);
+    ensure!(output.status.success(), "{}\n{text}", output.status);
+    Ok((flash, number(&text, "instructions ")?))
+}
+
+/// Flash with the model, statics, and cycles of a prediction; none where it does not fit.
+fn avr() -> Result<Option<(u64, u64, u64)>> {
+    let elf = folder()?.join("cost-avr.elf");
+    let line = format!("{AVR} {} -o {}", sources(), elf.display());
+    let mut words = line.split_whitespace();
+    let built = Command::new(words.next().unwrap_or_default())
+        .args(words)
+        .current_dir(root()?)
+        .output()
+        .context("cannot run avr-gcc")?;
+    let told = String::from_utf8_lossy(&built.stderr);
+    if !built.status.success() {
+        ensure!(told.contains("overflowed") || told.contains("address"), "{line}: {told}");
+        return Ok(None);
+    }
+    let size = elf::size(&elf)?;
+    if size.ram > AVR_RAM - AVR_STACK {
+        return Ok(None);
+    }
+    let text = super::simulated("atmega328p", &elf)?;
+    let cycles = text.split(" cycles").next().unwrap_or_default();
+    let digits = cycles.rsplit(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
+    let cycles = digits.parse().with_context(|| format!("no cycles in {text}"))?;
+    Ok(Some((size.flash, size.ram, cycles)))
+}
