@@ -10,6 +10,9 @@ const LEAST_SIDE: usize = 5;
 const LEAST_LENGTH: usize = 24;
 /// Mean correlation of neighbours from which columns may be in order.
 const ALIKE: f64 = 0.3;
+/// Share of the likeness of neighbours from which that of lines' ends and the next ones' starts
+/// makes a square a series.
+const SERIES: f64 = 0.8;
 /// It must be so many times that of columns anywhere.
 const CLOSER: f64 = 1.5;
 
@@ -42,6 +45,10 @@ pub(super) fn guess(table: &Table) -> Option<Shape> {
     if !like(across) {
         return None;
     }
+    // The end of a line of an image is no neighbour of the next one's start, of a series it is.
+    let around =
+        mean(&mut (0..inputs - 1).filter(|i| square && (i + 1) % side == 0).map(|i| (i, i + 1)));
+    let square = square && around < SERIES * across;
     let down = if square { mean(&mut (0..inputs - side).map(|i| (i, i + side))) } else { 0.0 };
     if square && like(down) {
         return Some(Shape { height: side, width: side, channels: 1 });

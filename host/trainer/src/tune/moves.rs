@@ -234,8 +234,8 @@ impl Sized {
 
 /// Whether a family is put beside another one.
 fn suits_others(family: &FamilyName) -> bool {
-    use FamilyName::{Bin, Conv, Fern, Linear};
-    !matches!(family, Conv | Linear | Bin | Fern)
+    use FamilyName::{Bin, Conv, Fern, Linear, Series};
+    !matches!(family, Conv | Series | Linear | Bin | Fern)
 }
 
 /// Both families side by side, each with its usual projection.
