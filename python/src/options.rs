@@ -106,6 +106,7 @@ impl Parameters<'_, '_> {
                     .unwrap_or_default(),
                 dilated: self.number("dilated", false, "True or False")?,
             },
+            series: None,
             groups: Vec::new(),
             linear: self.number("linear", false, "True or False")?,
             balanced: self.number("balanced", false, "True or False")?,

@@ -257,7 +257,7 @@ fn search(
     progress: &Progress,
 ) -> Result<Chosen, Error> {
     let start = Instant::now();
-    let mut space = options.space.clone();
+    let mut space = options.space.of(table);
     check(table, options)?;
     let mut nameless = leave_out_names(&mut space.base, table, options.limits.flash)?;
     let problem = Problem::new(table, space.base.balanced);

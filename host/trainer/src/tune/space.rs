@@ -20,6 +20,12 @@ const HADAMARD_INPUTS: usize = 8;
 /// Inputs up to which grids over all of them are.
 const BIN_INPUTS: usize = 160;
 
+/// Rows of series below which only some families are compared: the more there are, the more
+/// often chance makes a wrong one the best on few held-out rows.
+const FEW_SERIES: usize = 1000;
+/// Those: filters, and what looks at each sample where it is.
+const SUIT_SERIES: [FamilyName; 3] = [FamilyName::Series, FamilyName::Fourier, FamilyName::Linear];
+
 /// The families that are searched: convolutions where rows have a shape, or may be
 /// images.
 pub const FAMILIES: [FamilyName; 9] = [
@@ -62,6 +68,17 @@ struct Way {
 }
 
 impl Space {
+    /// The same for a table: of few rows that are series only the families that suit them.
+    #[must_use]
+    pub(super) fn of(&self, table: &Table) -> Self {
+        let mut space = self.clone();
+        let open = FAMILIES.iter().all(|family| self.families.contains(family));
+        if open && table.rows() < FEW_SERIES && self.series(table).is_some() {
+            space.families.retain(|family| SUIT_SERIES.contains(family));
+        }
+        space
+    }
+
     /// The first candidates: every family with its laws and a coarse grid of
     /// frequencies, on every input map that suits the data. Simple ones first.
     #[must_use]
