@@ -20,11 +20,9 @@ const HADAMARD_INPUTS: usize = 8;
 /// Inputs up to which grids over all of them are.
 const BIN_INPUTS: usize = 160;
 
-/// Rows of series below which only some families are compared: the more there are, the more
-/// often chance makes a wrong one the best on few held-out rows.
+/// Rows of series below which the family series is not compared with others: on few held-out
+/// rows chance would make a wrong one the best too often.
 const FEW_SERIES: usize = 1000;
-/// Those: filters, and what looks at each sample where it is.
-const SUIT_SERIES: [FamilyName; 3] = [FamilyName::Series, FamilyName::Fourier, FamilyName::Linear];
 
 /// The families that are searched: convolutions where rows have a shape, or may be
 /// images.
@@ -68,13 +66,13 @@ struct Way {
 }
 
 impl Space {
-    /// The same for a table: of few rows that are series only the families that suit them.
+    /// The same for a table: of few rows that are series only the family series.
     #[must_use]
     pub(super) fn of(&self, table: &Table) -> Self {
         let mut space = self.clone();
         let open = FAMILIES.iter().all(|family| self.families.contains(family));
         if open && table.rows() < FEW_SERIES && self.series(table).is_some() {
-            space.families.retain(|family| SUIT_SERIES.contains(family));
+            space.families = vec![FamilyName::Series];
         }
         space
     }
@@ -140,6 +138,7 @@ impl Space {
         let linear = options.linear
             || options.families.contains(&FamilyName::Linear)
             || options.families.contains(&FamilyName::Fern)
+            || options.families.contains(&FamilyName::Series)
             || !self.families.contains(&FamilyName::Linear);
         (!linear).then(|| TrainOptions { linear: true, ..options.clone() })
     }
@@ -148,8 +147,11 @@ impl Space {
     /// it is given, means nothing, or leaves what makes sense.
     #[must_use]
     pub fn with_frequency(&self, options: &TrainOptions, factor: f64) -> Option<TrainOptions> {
-        let means =
-            !matches!(options.families.as_slice(), [FamilyName::Linear | FamilyName::Maxout]);
+        // Gains of series are measured.
+        let means = !matches!(
+            options.families.as_slice(),
+            [FamilyName::Linear | FamilyName::Maxout | FamilyName::Series]
+        );
         if !means || self.base.frequency.is_some() {
             return None;
         }
