@@ -362,9 +362,13 @@ fn refusals_of_parameters_groups_and_sections_name_field_and_offset() {
         assert_eq!(refusal(&series, bank + at, bytes), bad("series shape", bank + 6));
     };
     // Channels, taps, dilations that the 37 samples do not have; levels beyond their range.
-    [(6, 0), (6, 2), (7, 1), (7, 65), (8, 0), (8, 4), (8, 17)].map(|(at, byte)| shape(at, &[byte]));
-    [[255, 1], [254, 1], [0, 255], [1, 255]].map(|gain| shape(9, &gain));
-    [[255, 1], [1, 255]].map(|gain| shape(11, &gain));
+    for (at, byte) in [(6, 0), (6, 2), (7, 1), (7, 65), (8, 0), (8, 4), (8, 17)] {
+        shape(at, &[byte]);
+    }
+    for gain in [[255, 1], [254, 1], [0, 255], [1, 255]] {
+        shape(9, &gain);
+        shape(11, &gain);
+    }
     assert_eq!(refusal(&series, bank, &[0x18]), bad("bank law", bank));
     assert_eq!(refusal(&series, bank + 4, &[2]), bad("bank scale", bank + 4));
     let maxout = golden("maxout-sign-w");

@@ -42,7 +42,8 @@ pub(crate) const fn of_bank(bank: &Bank<'_>, last: u32, inputs: u16, outputs: u8
         }
         Family::Series(series) => {
             let blocks = least(features, (last >> 3) + 1);
-            // A transform of 8 numbers, and 8 comparisons.
+            // A transform of 8 numbers, and 8 comparisons. Fewer than 2^17 blocks of fewer than
+            // 2^9 steps.
             let each = 4 * series.kernel as u32 + 24 + 8;
             times(blocks, each) * series.length(inputs) as u64 + features as u64
         }

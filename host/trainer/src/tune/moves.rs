@@ -70,7 +70,10 @@ impl Refinement<'_> {
                 _ => Loss::Squared,
             };
             let other = TrainOptions { loss, ..options.clone() };
-            add(self.sized(&other, bits, target)?, Change::Loss(loss));
+            let other = self.sized(&other, bits, target)?;
+            let suits =
+                |sized: &Sized| loss == Loss::Squared || !self.is_ridge(&options, sized.columns);
+            add(other.filter(suits), Change::Loss(loss));
         }
         if base.bits.is_none() {
             for other in [2, 3, 4, 8] {
