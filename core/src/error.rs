@@ -52,6 +52,7 @@ named! {
         MaxoutPool = "maxout pool",
         ConvShape = "conv shape",
         FernDepth = "fern depth",
+        SeriesShape = "series shape",
         Groups = "groups",
         GroupInputs = "group inputs",
         GroupLaw = "group law",

@@ -85,7 +85,7 @@ pub use format::family::{Family, Group, Groups, Law, Width};
 pub use format::map::InputMap;
 pub use format::model::{BufferSizes, Model, Task};
 pub use format::sections::{Calibration, GoldenRows};
-pub use format::{Conv, Limits, MAX_INDEX, option};
+pub use format::{Conv, Gain, Limits, MAX_INDEX, Series, option};
 pub use input::Input;
 #[doc(hidden)]
 pub use needs::Only;

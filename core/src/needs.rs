@@ -51,23 +51,24 @@ parts! {
     SIGMOID = 5, "sigmoid";
     CONV = 6, "conv";
     FERN = 7, "fern";
-    HADAMARD = 8, "projections by a Hadamard transform";
+    SERIES = 8, "series";
+    HADAMARD = 9, "projections by a Hadamard transform";
     /// Gaussian, cauchy and sign.
-    DENSE = 9, "dense projections";
-    GROUPS = 10, "groups of inputs";
-    LISTS = 11, "lists of kept features";
-    LOGARITHM = 12, "logarithms of inputs";
+    DENSE = 10, "dense projections";
+    GROUPS = 11, "groups of inputs";
+    LISTS = 12, "lists of kept features";
+    LOGARITHM = 13, "logarithms of inputs";
     /// Or a gain for each.
-    MAPS = 13, "an input map for each input";
-    BITS_2 = 14, "weights of 2 bits";
-    BITS_3 = 15, "weights of 3 bits";
-    BITS_4 = 16, "weights of 4 bits";
-    BITS_8 = 17, "weights of 8 bits";
-    BITS_16 = 18, "weights of 16 bits";
+    MAPS = 14, "an input map for each input";
+    BITS_2 = 15, "weights of 2 bits";
+    BITS_3 = 16, "weights of 3 bits";
+    BITS_4 = 17, "weights of 4 bits";
+    BITS_8 = 18, "weights of 8 bits";
+    BITS_16 = 19, "weights of 16 bits";
     /// In self tests.
-    GOLDEN_ROWS = 19, "golden rows";
+    GOLDEN_ROWS = 20, "golden rows";
     /// In self tests.
-    FEATURES = 20, "models without outputs";
+    FEATURES = 21, "models without outputs";
 }
 
 impl Needs {

@@ -5,7 +5,7 @@
 //! missing is zeros. So a fuzzer that changes a byte changes one thing, and lengths that
 //! depend on it follow.
 
-use koan::Conv;
+use koan::{Conv, Gain, Series};
 use koan::format::{field, flag, section};
 use koan::option::{GROUPS, KEPT, MORE};
 
@@ -177,7 +177,11 @@ impl Repair<'_> {
         let [kind, options] = self.array();
         let mut features = self.half();
         let [mult, shift] = self.array();
-        let family = within(kind & 15, 0, 7);
+        let family = match within(kind & 15, 0, 8) {
+            // A filter of a series has two taps.
+            8 if inputs < 2 => 7,
+            family => family,
+        };
         let listed = options & KEPT != 0;
         let grouped = options & GROUPS != 0 && (1..=3).contains(&family);
         let parameters = match family {
@@ -189,6 +193,7 @@ impl Repair<'_> {
             }
             6 => self.conv(inputs).to_vec(),
             7 => vec![within(self.byte(), 1, 4)],
+            8 => self.series(inputs).to_vec(),
             _ => Vec::new(),
         };
         let laws: &[u8] = match family {
@@ -206,7 +211,7 @@ impl Repair<'_> {
         };
         let (mult, shift) = match family {
             _ if grouped => (1, 0),
-            0 => (1, 0),
+            0 | 8 => (1, 0),
             4 | 5 => (mult.max(1), within(shift, 0, 31)),
             _ => (mult.max(1), within(shift, 0, 16)),
         };
@@ -270,6 +275,27 @@ impl Repair<'_> {
             }
         }
         conv.to_bytes()
+    }
+
+    /// A series that the inputs can be.
+    fn series(&mut self, inputs: u16) -> [u8; Series::BYTES] {
+        let [channels, kernel, dilations, level, slope, other, steep] = self.array();
+        let gain = |level: u8, slope: u8| Gain { level, slope: slope as i8 };
+        let mut series = Series {
+            channels: divisor(inputs, channels),
+            kernel: within(kernel, 2, 64),
+            dilations: within(dilations, 1, 16),
+            samples: gain(level, slope),
+            differences: gain(other, steep),
+        };
+        while !series.fits(inputs) {
+            match (series.dilations, series.kernel) {
+                (2.., _) => series.dilations -= 1,
+                (_, 3..) => series.kernel -= 1,
+                _ => series.channels = 1,
+            }
+        }
+        series.to_bytes()
     }
 
     /// Groups that cover the inputs, one at least with a law.

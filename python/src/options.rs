@@ -107,6 +107,7 @@ impl Parameters<'_, '_> {
                 dilated: self.number("dilated", false, "True or False")?,
             },
             categories: self.get("categorical_features", "a list of columns")?.unwrap_or_default(),
+            series: None,
             groups: Vec::new(),
             linear: self.number("linear", false, "True or False")?,
             balanced: self.number("balanced", false, "True or False")?,

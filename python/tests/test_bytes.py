@@ -124,6 +124,10 @@ OTHERS = [
         {"family": "fern", "depth": 2, "n_features": 20, "candidates": 200},
     ),
     (
+        ["--family", "series", "--shape", "64x1", "-k", "40", "--kernel", "5"],
+        {"family": "series", "shape": "64x1", "n_features": 40, "kernel": 5},
+    ),
+    (
         ["--frequency", "0.7", "--lambda", "0.01", "--map", "shared", "--relevance", "no"],
         {"frequency": 0.7, "penalty": 0.01, "input_map": "shared", "relevance": False},
     ),

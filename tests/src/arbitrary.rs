@@ -4,7 +4,7 @@
 //! are expanded from one drawn seed, so that drawing stays cheap.
 
 use koan::numerics::Scale;
-use koan::{Calibration, Conv, Family, Group, InputMap, Law, Task, Width};
+use koan::{Calibration, Conv, Family, Gain, Group, InputMap, Law, Series, Task, Width};
 use koan_trainer::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec};
 use koan_trainer::nearest;
 use proptest::collection::vec;
@@ -57,6 +57,10 @@ pub fn kinds() -> Vec<(Family, Law, bool)> {
     }
     kinds.push((Family::Fern { depth: 3 }, Gaussian, false));
     kinds.push((Family::Fern { depth: 2 }, Uniform, false));
+    let gain = Gain { level: 80, slope: 0 };
+    let (samples, differences) = (gain, gain);
+    let series = Series { channels: 1, kernel: 2, dilations: 1, samples, differences };
+    kinds.push((Family::Series(series), Hadamard, false));
     kinds
 }
 
@@ -79,6 +83,38 @@ pub fn conv_of(inputs: u16, asked: Conv) -> Conv {
         }
     }
     conv
+}
+
+/// The series of a number of inputs that is nearest to what is asked for: sizes shrink, and
+/// levels become flat, until it fits.
+///
+/// # Panics
+/// With a single input.
+pub fn series_of(inputs: u16, asked: Series) -> Series {
+    assert!(inputs >= 2, "a filter has two taps");
+    let divides = |&size: &u8| inputs.is_multiple_of(u16::from(size)) && u16::from(size) < inputs;
+    let channels = (1..=asked.channels.max(1)).rev().find(divides).unwrap_or(1);
+    let mut series = Series { channels, ..asked };
+    (series.kernel, series.dilations) = (series.kernel.clamp(2, 64), series.dilations.clamp(1, 16));
+    while !series.fits(inputs) {
+        match (series.dilations, series.kernel) {
+            (2.., _) => series.dilations -= 1,
+            (_, 3..) => series.kernel -= 1,
+            _ => series.channels = 1,
+        }
+    }
+    series
+}
+
+fn series(inputs: u16) -> impl Strategy<Value = Series> {
+    let gain = || (any::<u8>(), -16i8..=16).prop_map(|(level, slope)| Gain { level, slope });
+    (1u8..=4, 2u8..=20, 1u8..=5, gain(), gain()).prop_map(
+        move |(channels, kernel, dilations, samples, differences)| {
+            let asked = Series { channels, kernel, dilations, samples, differences };
+            // Kinds that need two inputs are not drawn for one.
+            series_of(inputs.max(2), asked)
+        },
+    )
 }
 
 fn conv(inputs: u16, transform: u8) -> impl Strategy<Value = Conv> {
@@ -134,14 +170,18 @@ fn groups(inputs: u16, family: Family) -> impl Strategy<Value = Vec<Group>> {
 
 /// A bank of one of the kinds for a number of inputs.
 pub fn bank_of(inputs: u16, kinds: Vec<(Family, Law, bool)>) -> impl Strategy<Value = BankSpec> {
-    select(kinds)
+    // A filter of a series has two taps.
+    let fits = |family| inputs > 1 || !matches!(family, Family::Series(_));
+    select(kinds.into_iter().filter(|&(family, ..)| fits(family)).collect::<Vec<_>>())
         .prop_flat_map(move |(family, law, grouped)| {
             let max_shift = match family {
                 Family::Maxout { .. } | Family::Sigmoid => 31,
                 _ => 16,
             };
             let scale = match family {
-                _ if grouped || family == Family::Linear => Just(Scale::ONE).boxed(),
+                _ if grouped || matches!(family, Family::Linear | Family::Series(_)) => {
+                    Just(Scale::ONE).boxed()
+                }
                 // Runtimes may take a shorter way where there is nothing to scale.
                 Family::Conv(_) => prop_oneof![Just(Scale::ONE), scale(max_shift)].boxed(),
                 _ => scale(max_shift).boxed(),
@@ -161,8 +201,9 @@ pub fn bank_of(inputs: u16, kinds: Vec<(Family, Law, bool)>) -> impl Strategy<Va
             // Few long pools: they multiply the work.
             let pool = prop_oneof![8 => 1u8..=6, 1 => 7u8..=255];
             let shared = prop_oneof![8 => 1u16..=100, 1 => 101u16..=600];
-            (features, scale, groups, pool, shared, 1u8..=12, conv(inputs, transform)).prop_map(
-                move |(features, scale, groups, pool, shared, slot_bits, conv)| {
+            let shapes = (conv(inputs, transform), series(inputs));
+            (features, scale, groups, pool, shared, 1u8..=12, shapes).prop_map(
+                move |(features, scale, groups, pool, shared, slot_bits, (conv, series))| {
                     let (family, features) = match family {
                         Family::Bin { .. } => {
                             (Family::Bin { slot_bits }, features.min(4096 >> slot_bits))
@@ -179,6 +220,7 @@ pub fn bank_of(inputs: u16, kinds: Vec<(Family, Law, bool)>) -> impl Strategy<Va
                             let filters = features.div_ceil(conv.cells());
                             (Family::Conv(conv), filters * conv.cells())
                         }
+                        Family::Series(_) => (Family::Series(series), features),
                         other => (other, features),
                     };
                     BankSpec { family, law, features, scale, groups, kept: None }

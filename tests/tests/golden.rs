@@ -69,7 +69,7 @@ fn the_core_gives_the_features_and_codes_of_models_without_outputs() {
         assert_eq!(model.outputs(), 0);
         families.extend(model.banks().map(|bank| bank.family.name()));
     }
-    assert_eq!(families.len(), 8);
+    assert_eq!(families.len(), 9);
 }
 
 /// The files are the reference's, not merely what the core once computed.

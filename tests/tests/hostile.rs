@@ -316,7 +316,7 @@ fn refusals_name_field_and_offset() {
     assert_eq!(refusal(&blob, 5, &[6]), bad("flags", 5));
     assert_eq!(refusal(&blob, 5, &[8]), bad("flags", 5));
     assert_eq!(refusal(&blob, 6, &[0, 0]), bad("inputs", 6));
-    assert_eq!(refusal(&blob, bank, &[0x18]), bad("bank family", bank));
+    assert_eq!(refusal(&blob, bank, &[0x19]), bad("bank family", bank));
     // Uniform, of which projections are none; one that no law has.
     assert_eq!(refusal(&blob, bank, &[0x51]), bad("bank law", bank));
     assert_eq!(refusal(&blob, bank, &[0x71]), bad("bank law", bank));
@@ -356,6 +356,21 @@ fn refusals_of_parameters_groups_and_sections_name_field_and_offset() {
     // Ferns have no groups, and no thresholds of the law sign.
     assert_eq!(refusal(&fern, bank, &[0x37]), bad("bank law", bank));
     assert_eq!(refusal(&fern, bank + 1, &[0x10]), bad("bank law", bank));
+    let series = golden("series-usual-w");
+    let bank = bank_at(&series);
+    let shape = |at: usize, bytes: &[u8]| {
+        assert_eq!(refusal(&series, bank + at, bytes), bad("series shape", bank + 6));
+    };
+    // Channels, taps, dilations that the 37 samples do not have; levels beyond their range.
+    for (at, byte) in [(6, 0), (6, 2), (7, 1), (7, 65), (8, 0), (8, 4), (8, 17)] {
+        shape(at, &[byte]);
+    }
+    for gain in [[255, 1], [254, 1], [0, 255], [1, 255]] {
+        shape(9, &gain);
+        shape(11, &gain);
+    }
+    assert_eq!(refusal(&series, bank, &[0x18]), bad("bank law", bank));
+    assert_eq!(refusal(&series, bank + 4, &[2]), bad("bank scale", bank + 4));
     let maxout = golden("maxout-sign-w");
     let at = bank_at(&maxout) + 6;
     assert_eq!(refusal(&maxout, at, &[0]), bad("maxout pool", at));

@@ -12,7 +12,7 @@ export const Section = { ClassNames: 1, Notes: 2, GoldenRows: 3, Calibration: 4 
 export const TRAILER = 8;
 
 /** Bytes of parameters that the families' banks have, by the families' codes. */
-const PARAMETERS = [0, 0, 0, 1, 3, 0, 5, 1];
+const PARAMETERS = [0, 0, 0, 1, 3, 0, 5, 1, 7];
 /** Families with columns that are 0 but for one. */
 const ONE_HOT = { Bin: 3, Fern: 7 } as const;
 

@@ -11,6 +11,7 @@ mod fourier;
 pub(crate) mod hadamard;
 mod linear;
 mod row_order;
+mod series;
 mod stump;
 pub(crate) mod units;
 
@@ -75,6 +76,9 @@ fn generate_in_runs<P: Profile, const N: usize>(
         }
         Family::Fern { depth } if serves::<P>(Needs::FERN) => {
             fern::generate::<P>(bank, depth, q, sink);
+        }
+        Family::Series(series) if serves::<P>(Needs::SERIES) => {
+            series::generate::<P, N>(bank, series, q, wide, sink);
         }
         _ => {}
     }

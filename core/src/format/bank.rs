@@ -5,7 +5,8 @@ use crate::error::Field;
 use crate::format::family::{Family, Group, Groups, Law, Width, option};
 use crate::format::list::{Indices, List, MAX_INDEX};
 use crate::format::model::Model;
-use crate::format::{Conv, field};
+use crate::format::series;
+use crate::format::{Conv, Series, field};
 use crate::needs::{Any, Form, Needs, Profile};
 use crate::numerics::{NORMAL_ONE, Scale, quotient};
 use crate::sink::MAX_RUN;
@@ -94,6 +95,11 @@ impl<'a> Bank<'a> {
                 cursor.expect(allowed, Field::FernDepth, parameters);
                 Family::Fern { depth: if allowed { depth } else { 1 } }
             }
+            8 => {
+                let series = Series::read(cursor.bytes(Series::BYTES, Field::SeriesShape));
+                cursor.expect(series.fits(inputs), Field::SeriesShape, parameters);
+                Family::Series(series)
+            }
             code => {
                 cursor.expect(code == 0, Field::BankFamily, at);
                 Family::Linear
@@ -116,7 +122,7 @@ impl<'a> Bank<'a> {
         }
         let list = if listed { List::read(cursor) } else { List::NONE };
         cursor.expect(!linear || features == inputs || listed, Field::BankFeatures, at + 2);
-        let fixed = grouped || linear;
+        let fixed = grouped || linear || matches!(family, Family::Series(_));
         let one = scale.mult == 1 && scale.shift == 0;
         let allowed = one || !fixed && scale.mult > 0 && scale.shift <= most;
         cursor.expect(allowed, Field::BankScale, at + 4);
@@ -263,7 +269,11 @@ impl<'a> Bank<'a> {
         let mut needs = Needs::family(self.family.code());
         let projects = matches!(
             self.family,
-            Family::Fourier | Family::Maxout { .. } | Family::Sigmoid | Family::Conv(_)
+            Family::Fourier
+                | Family::Maxout { .. }
+                | Family::Sigmoid
+                | Family::Conv(_)
+                | Family::Series(_)
         );
         if projects {
             let hadamard = matches!(self.law, Law::Hadamard);
@@ -314,6 +324,7 @@ impl<'a> Bank<'a> {
                 [0, (shared as u32 + block - 1) & !(block - 1)]
             }
             Family::Conv(conv) => [conv.transform as u32, 2 * conv.transform as u32],
+            Family::Series(_) => [0, 2 * series::ROWS as u32],
             _ => [0; 2],
         }
     }

@@ -2,7 +2,7 @@
 //! its weights.
 
 use crate::bytes::{byte_at, u16_at};
-use crate::format::Conv;
+use crate::format::{Conv, Series};
 use crate::numerics::Scale;
 
 /// The nonlinearity of a bank's features.
@@ -36,6 +36,8 @@ pub enum Family {
         /// Comparisons, 1 to 4: a fern has 2^depth weights.
         depth: u8,
     },
+    /// Filters of signs that slide over a series; the proportion above a threshold.
+    Series(Series),
 }
 
 impl Family {
@@ -51,6 +53,7 @@ impl Family {
             Self::Sigmoid => "sigmoid",
             Self::Conv(_) => "conv",
             Self::Fern { .. } => "fern",
+            Self::Series(_) => "series",
         }
     }
 
@@ -66,6 +69,7 @@ impl Family {
             Self::Sigmoid => 5,
             Self::Conv(_) => 6,
             Self::Fern { .. } => 7,
+            Self::Series(_) => 8,
         }
     }
 
@@ -144,7 +148,7 @@ impl Law {
             Family::Stump => (0b10_0010, 0b10_0011),
             Family::Bin { .. } => (0b100_0000, 0b100_0001),
             Family::Maxout { .. } | Family::Sigmoid => (0b1_1010, 0),
-            Family::Conv(_) => (0b1_0000, 0),
+            Family::Conv(_) | Family::Series(_) => (0b1_0000, 0),
             Family::Fern { .. } => (0b10_0010, 0),
         };
         let laws = if grouped { in_group } else { alone };

@@ -14,6 +14,7 @@ pub(crate) mod map;
 pub(crate) mod model;
 mod parse;
 pub(crate) mod sections;
+pub(crate) mod series;
 pub(crate) mod work;
 
 pub use crate::bytes::{Fault, Refusal};
@@ -21,6 +22,7 @@ pub use conv::Conv;
 pub use family::option;
 pub use list::MAX_INDEX;
 pub use parse::Limits;
+pub use series::{Gain, Series};
 pub use work::MAX_WORK;
 
 /// The first four bytes of every blob.

@@ -40,6 +40,13 @@ pub(crate) const fn of_bank(bank: &Bank<'_>, last: u32, inputs: u16, outputs: u8
             // Fewer than 2^16 blocks: below 2^49.
             blocks as u64 * of_positions + features as u64
         }
+        Family::Series(series) => {
+            let blocks = least(features, (last >> 3) + 1);
+            // A transform of 8 numbers, and 8 comparisons. Fewer than 2^17 blocks of fewer than
+            // 2^9 steps.
+            let each = 4 * series.kernel as u32 + 24 + 8;
+            times(blocks, each) * series.length(inputs) as u64 + features as u64
+        }
     };
     let listed = 8 * (bank.kept_bytes() as u64).saturating_sub(3);
     made + listed + times(features, outputs as u32)

@@ -142,6 +142,12 @@ fn detailed(model: &Model<'_>, self_test: &str) -> Value {
                     entry["dilated"] = json!(conv.dilated);
                     entry["transform"] = json!(conv.transform);
                 }
+                Family::Series(series) => {
+                    entry["length"] = json!(model.inputs() / usize::from(series.channels).max(1));
+                    entry["channels"] = json!(series.channels);
+                    entry["kernel"] = json!(series.kernel);
+                    entry["dilations"] = json!(series.dilations);
+                }
                 _ => {}
             }
             if bank.is_kept() {
@@ -220,6 +226,13 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
                 shape(conv, model),
                 pooling(conv),
                 conv.cells()
+            ),
+            Family::Series(series) => format!(
+                ", filters of {} taps, {} dilations, over {}x{}",
+                series.kernel,
+                series.dilations,
+                model.inputs() / usize::from(series.channels).max(1),
+                series.channels
             ),
             _ => String::new(),
         };

@@ -368,6 +368,7 @@ fn push_bank(blob: &mut Vec<u8>, bank: &BankSpec, width: u8, more: bool) -> Resu
             blob.extend(shared.to_le_bytes());
         }
         Family::Conv(conv) => blob.extend(conv.to_bytes()),
+        Family::Series(series) => blob.extend(series.to_bytes()),
         _ => {}
     }
     if !bank.groups.is_empty() {

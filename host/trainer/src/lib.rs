@@ -93,6 +93,7 @@ pub mod ridge;
 pub mod row;
 #[doc(hidden)]
 pub mod select;
+mod series;
 #[doc(hidden)]
 pub mod shrink;
 #[doc(hidden)]

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use koan::format::field;
-use koan::{Conv, Family, Group, Model};
+use koan::{Conv, Family, Group, Model, Series};
 
 /// A run of bytes of a blob.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +39,7 @@ pub fn parts(model: &Model<'_>) -> Vec<Segment> {
             Family::Bin { .. } | Family::Fern { .. } => 1,
             Family::Maxout { .. } => 3,
             Family::Conv(_) => Conv::BYTES,
+            Family::Series(_) => Series::BYTES,
             _ => 0,
         };
         let groups = if bank.is_grouped() { 1 + bank.groups().count() * Group::BYTES } else { 0 };

@@ -1,10 +1,11 @@
 //! What a user may ask of training; everything has a default.
 
-use koan::{Conv, Family, Law};
+use koan::{Conv, Family, Law, Series};
 
 use crate::Error;
 use crate::normalise::Kind;
 use crate::plan::{BankPlan, GroupPlan};
+use crate::series;
 use crate::solve::Loss;
 use koan_data::{Schema, Shape, Task};
 
@@ -25,13 +26,15 @@ pub enum FamilyName {
     Conv,
     /// small trees from a few comparisons of inputs, chosen from a large pool
     Fern,
+    /// filters of signs over a series and its differences: proportions above thresholds
+    Series,
     /// the inputs themselves
     Linear,
 }
 
 impl FamilyName {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Fourier,
         Self::Stump,
         Self::Bin,
@@ -39,6 +42,7 @@ impl FamilyName {
         Self::Sigmoid,
         Self::Conv,
         Self::Fern,
+        Self::Series,
         Self::Linear,
     ];
 
@@ -53,6 +57,7 @@ impl FamilyName {
             Self::Sigmoid => "sigmoid",
             Self::Conv => "conv",
             Self::Fern => "fern",
+            Self::Series => "series",
             Self::Linear => "linear",
         }
     }
@@ -211,12 +216,15 @@ pub struct TrainOptions {
     pub slot_bits: u8,
     /// Fern: comparisons of a fern, 1 to 4.
     pub depth: u8,
-    /// Conv: shape, kernel and pooling.
+    /// Conv: shape, kernel and pooling; series: shape and kernel.
     pub conv: ConvOptions,
     /// Number columns that are taken as categories, by their place in the schema, from 0: one
     /// input for each of a column's values. A search finds out whether that helps where all are
     /// numbers, if none is given.
     pub categories: Vec<usize>,
+    /// Series: the family with its gains, in place of what `conv` asks for; measured on the
+    /// training rows if not given.
+    pub series: Option<Series>,
     /// Groups of inputs with laws and frequencies of their own (a product of
     /// kernels), for all banks that can have them.
     pub groups: Vec<GroupPlan>,
@@ -253,6 +261,7 @@ impl Default for TrainOptions {
             depth: 3,
             conv: ConvOptions::default(),
             categories: Vec::new(),
+            series: None,
             groups: Vec::new(),
             linear: false,
             balanced: false,
@@ -369,6 +378,13 @@ impl TrainOptions {
             FamilyName::Conv => {
                 let conv = self.conv.family(schema)?;
                 (Family::Conv(conv), Law::Hadamard, 64 * conv.cells())
+            }
+            FamilyName::Series => {
+                let series = match self.series {
+                    Some(series) => series,
+                    None => series::family(&self.conv, schema)?,
+                };
+                (Family::Series(series), Law::Hadamard, 512)
             }
             FamilyName::Fern => (Family::Fern { depth: self.depth }, Law::Gaussian, 64),
             FamilyName::Linear => (Family::Linear, Law::None, inputs as u16),

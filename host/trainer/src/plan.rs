@@ -7,6 +7,7 @@ use koan::{FEATURE_ONE, Family, Group, Law};
 use crate::blob::{BankSpec, MapSpec, ModelSpec, columns};
 use crate::nearest;
 use crate::normalise::{Normaliser, Spread};
+use crate::series;
 
 /// A run of inputs with a law and a frequency of its own, for product kernels.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,7 +33,8 @@ pub struct BankPlan {
     /// typical rows have a kernel of 1/e. Larger is wigglier. For stumps and ferns, how
     /// far thresholds spread, in standard deviations (normal) or in the largest
     /// input (uniform). For convolutions, the standard deviation of a filter's sum, in
-    /// radians. Without meaning for maxout and linear.
+    /// radians. For series, how far sums spread beside thresholds. Without meaning for
+    /// maxout and linear.
     pub frequency: f64,
     /// Groups of inputs; empty for one law over all.
     pub groups: Vec<GroupPlan>,
@@ -81,7 +83,7 @@ impl BankPlan {
     fn factor(&self, law: Law, unit: f64, spread: &Spread) -> f64 {
         let one = Self::law_unit(law);
         match self.family {
-            Family::Linear => 1.0,
+            Family::Linear | Family::Series(_) => 1.0,
             Family::Fourier | Family::Conv(_) => self.width(law, spread) * PHASE / (unit * one),
             Family::Stump | Family::Fern { .. } => match law {
                 Law::Uniform => self.frequency * spread.largest * unit / one,
@@ -112,10 +114,14 @@ impl BankPlan {
             Scale { mult: scale.mult.max(1), ..scale }
         };
         let whole = self.groups.is_empty();
-        let ungrouped =
-            if matches!(self.family, Family::Linear) { Scale::ONE } else { scale(self.law, 1.0) };
+        let one = matches!(self.family, Family::Linear | Family::Series(_));
+        let ungrouped = if one { Scale::ONE } else { scale(self.law, 1.0) };
+        let family = match self.family {
+            Family::Series(shape) => Family::Series(series::in_unit(shape, unit, self.frequency)),
+            family => family,
+        };
         BankSpec {
-            family: self.family,
+            family,
             law: if whole { self.law } else { Law::None },
             features: self.features,
             kept: self.kept.clone(),

@@ -87,7 +87,9 @@ pub fn choose(
         problem,
         rows,
         options,
-        convolved: banks.iter().any(|bank| matches!(bank.family, Family::Conv(_))),
+        convolved: banks
+            .iter()
+            .any(|bank| matches!(bank.family, Family::Conv(_) | Family::Series(_))),
         trials: RefCell::default(),
         trying: Cell::new((Kind::Shared, false, false)),
     };
@@ -273,7 +275,11 @@ impl Chooser<'_> {
             bank.groups.is_empty()
                 && !matches!(
                     bank.family,
-                    Family::Stump | Family::Fern { .. } | Family::Linear | Family::Conv(_)
+                    Family::Stump
+                        | Family::Fern { .. }
+                        | Family::Linear
+                        | Family::Conv(_)
+                        | Family::Series(_)
                 )
         });
         let affordable = self.map_share(banks) < 1.0 && self.problem.table.inputs > 1;
@@ -466,8 +472,9 @@ impl Chooser<'_> {
     }
 
     fn grid(&self, banks: &[BankPlan]) -> Vec<f64> {
-        let tuned =
-            banks.iter().any(|bank| !matches!(bank.family, Family::Linear | Family::Maxout { .. }));
+        let tuned = banks.iter().any(|bank| {
+            !matches!(bank.family, Family::Linear | Family::Maxout { .. } | Family::Series(_))
+        });
         if self.options.frequency.is_some() || !tuned {
             return vec![1.0];
         }

@@ -17,6 +17,7 @@ use crate::progress::Progress;
 use crate::prune::select_candidates;
 use crate::report::Report;
 use crate::select::{Choice, choose};
+use crate::series;
 use crate::solve::Loss;
 use crate::unsupervised::{Unsupervised, embedding, plain, variance_lost};
 use crate::validation::sparse_slots;
@@ -365,6 +366,11 @@ pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Error> {
 /// The banks that the options ask for.
 pub(crate) fn bank_plans(table: &Table, options: &TrainOptions) -> Result<Vec<BankPlan>, Error> {
     let mut banks = options.banks(&table.schema)?;
+    for bank in &mut banks {
+        if let (Family::Series(series), None) = (bank.family, options.series) {
+            bank.family = Family::Series(series::measured(series, table));
+        }
+    }
     if options.linear {
         banks.push(BankPlan {
             family: Family::Linear,

@@ -3,10 +3,10 @@
 use std::fmt::{Error, Write};
 
 use super::{SEED, hex, list, model_of};
-use crate::reference::conv;
 use crate::reference::features::*;
 use crate::reference::tables::sigmoid;
 use crate::reference::{Bank, Conv, Family, Reference, bank_codes, bank_features};
+use crate::reference::{conv, series as slides};
 
 /// A bank, and what is written of it for a row of integers.
 struct Example {
@@ -16,7 +16,7 @@ struct Example {
     write: fn(&mut String, &Bank, &[i64]) -> Result<(), Error>,
 }
 
-const EXAMPLES: [Example; 12] = [
+const EXAMPLES: [Example; 13] = [
     Example { name: "linear", bank: &[0x00, 0, 3, 0, 1, 0], q: &[1000, -3, -32767], write: linear },
     Example {
         name: "fourier gaussian",
@@ -74,6 +74,13 @@ const EXAMPLES: [Example; 12] = [
         bank: &[0x46, 0, 4, 0, 5, 1, 3, 1, 3, 0x11, 1],
         q: &[1000, -2000, 3001, 4000, -5000, 6000, 777, -8, 90, 1234, -2345, 3456],
         write: convolution,
+    },
+    Example {
+        name: "series",
+        // Some of block 1, samples at dilation 2, and of block 3, differences there.
+        bank: &[0x48, 0x40, 4, 0, 1, 0, 1, 3, 2, 0x50, 0xfc, 0x5a, 0xfe, 3, 3, 0, 0x22, 0x74, 0],
+        q: &[1000, -2000, 3001, 4000, -5000, 6000, 777],
+        write: series,
     },
     Example {
         name: "fern",
@@ -282,6 +289,36 @@ fn convolution(text: &mut String, bank: &Bank, q: &[i64]) -> Result<(), Error> {
             writeln!(text, "feature {number}: filter {filter}, cell {}", place.cell)?;
             filter_line(text, bank, shape, place, &s)?;
         }
+    }
+    Ok(())
+}
+
+fn series(text: &mut String, bank: &Bank, q: &[i64]) -> Result<(), Error> {
+    let Family::Series(shape) = &bank.family else { return Err(Error) };
+    offset_line(text, bank)?;
+    let mut block = usize::MAX;
+    for &k in &bank.indices {
+        let slide = slides::slide(bank, shape, SEED, k / 8, q);
+        let positions = slide.s.len();
+        if k / 8 != block {
+            block = k / 8;
+            let draw = weights_stream(bank, SEED).draw(block);
+            let of = if slide.difference { "differences" } else { "samples" };
+            writeln!(
+                text,
+                "block {block}: {of}, dilation {}, P {positions}, draw {draw:016x}, signs {}",
+                slide.dilation,
+                list(&slide.signs)
+            )?;
+            writeln!(text, "  s {}", list(&slide.s))?;
+            for y in 0..positions {
+                writeln!(text, "  position {y}: t {}", list(slide.folded(y)))?;
+            }
+        }
+        let b = slides::threshold(bank, SEED, k);
+        let sums: Vec<i64> = (0..positions).map(|y| slides::sum(k % 8, &slide.folded(y))).collect();
+        let n = sums.iter().filter(|&z| z + b >= 0).count();
+        writeln!(text, "filter {k}: row {}, b {b}, z {}: n {n}", k % 8, list(&sums))?;
     }
     Ok(())
 }

@@ -34,6 +34,23 @@ pub enum Family {
         /// Comparisons, D.
         depth: u32,
     },
+    /// Family 8.
+    Series(Series),
+}
+
+/// What filters of a series slide over, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Series {
+    /// W.
+    pub length: usize,
+    /// C.
+    pub channels: usize,
+    /// κ.
+    pub kernel: usize,
+    /// E.
+    pub dilations: usize,
+    /// Level and slope of samples, then of differences.
+    pub gains: [[i64; 2]; 2],
 }
 
 /// What a convolution slides over, and how.
@@ -239,6 +256,7 @@ fn laws(family: Family) -> (&'static [Law], &'static [Law], u8) {
     use Law::{Cauchy, Gamma2, Gaussian, Hadamard, None, Sign, Uniform};
     match family {
         Family::Linear => (&[None], &[], 0),
+        Family::Series(_) => (&[Hadamard], &[], 0),
         Family::Fourier => (&[Gaussian, Cauchy, Sign, Hadamard], &[None, Gaussian, Cauchy], 16),
         Family::Stump => (&[Gaussian, Uniform], &[None, Gaussian, Uniform], 16),
         Family::Bin { .. } => (&[Gamma2], &[None, Gamma2], 16),
@@ -286,6 +304,7 @@ fn bank(
             check((1..=4).contains(&depth), "depth")?;
             Family::Fern { depth }
         }
+        8 => Family::Series(series(reader, inputs)?),
         other => return Err(format!("family {other}")),
     };
     let (bank_laws, group_laws, largest_shift) = laws(family);
@@ -300,8 +319,8 @@ fn bank(
         check(bank_laws.contains(&law), "law of the family")?;
         vec![Group { inputs, law, scale }]
     };
-    if family == Family::Linear {
-        check(mult == 1 && shift == 0, "linear: scale 1")?;
+    if matches!(family, Family::Linear | Family::Series(_)) {
+        check(mult == 1 && shift == 0, "scale 1")?;
     }
     let before = reader.rest.len();
     let indices = if options & 64 != 0 {
@@ -373,6 +392,22 @@ fn kept(reader: &mut Reader<'_>, features: usize) -> Result<Vec<usize>, String> 
     }
     check(rest.len() < 8 && !rest.contains(&1), "what follows the kept features")?;
     Ok(indices)
+}
+
+fn series(reader: &mut Reader<'_>, inputs: usize) -> Result<Series, String> {
+    let [channels, kernel, dilations] = [reader.u8()?, reader.u8()?, reader.u8()?].map(usize::from);
+    check(channels >= 1 && inputs.is_multiple_of(channels), "series: d = W·C")?;
+    check((2..=64).contains(&kernel), "series: kernel")?;
+    check((1..=16).contains(&dilations), "series: dilations")?;
+    let length = inputs / channels;
+    check((kernel - 1) << (dilations - 1) < length, "series: reach")?;
+    let mut gains = [[0; 2]; 2];
+    for [level, slope] in &mut gains {
+        (*level, *slope) = (i64::from(reader.u8()?), i64::from(reader.u8()? as i8));
+        let mut levels = (0..dilations as i64).map(|e| *level + *slope * e);
+        check(levels.all(|level| (0..256).contains(&level)), "series: levels")?;
+    }
+    Ok(Series { length, channels, kernel, dilations, gains })
 }
 
 fn conv(reader: &mut Reader<'_>, inputs: usize) -> Result<Conv, String> {

@@ -5,6 +5,7 @@ use koan::Law;
 use super::banks::{Bank, Family};
 use super::conv::conv;
 use super::generator::{Stream, wyrng};
+use super::series::series;
 use super::tables::{CAUCHY, COSINE, NORMAL, RECIPROCAL_GAMMA2, sigmoid};
 
 /// The stream of weights.
@@ -278,6 +279,7 @@ pub fn bank_features(bank: &Bank, seed: u64, q: &[i64]) -> Vec<i64> {
             .collect(),
         Family::Sigmoid => sigmoids(bank, seed, q),
         Family::Conv(shape) => conv(bank, &shape, seed, q),
+        Family::Series(shape) => series(bank, &shape, seed, q),
     }
 }
 

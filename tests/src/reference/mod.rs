@@ -14,10 +14,11 @@ mod head;
 mod input;
 pub(crate) mod log;
 mod parse;
+pub mod series;
 pub mod tables;
 mod work;
 
-pub use banks::{Bank, Conv, Family, Group, Scale};
+pub use banks::{Bank, Conv, Family, Group, Scale, Series};
 pub use features::{bank_codes, bank_features};
 pub use generator::Stream;
 pub use head::crc32;

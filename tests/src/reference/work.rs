@@ -60,6 +60,10 @@ fn features(bank: &Bank, d: u64) -> u64 {
         }
         Family::Sigmoid => own(1),
         Family::Conv(conv) => filters(&conv, k, last) + k,
+        Family::Series(series) => {
+            let each = 4 * series.kernel as u64 + 32;
+            k.min(last / 8 + 1) * series.length as u64 * each + k
+        }
     }
 }
 

@@ -65,6 +65,8 @@ names!(FamilyArgument of FamilyName {
     Conv,
     /// small trees from a few comparisons of inputs, chosen from a large pool
     Fern,
+    /// filters of signs over a series and its differences: proportions above thresholds
+    Series,
     /// the inputs themselves
     Linear,
 });

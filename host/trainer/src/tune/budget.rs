@@ -23,6 +23,10 @@ pub(super) const SPEED: f64 = 1e10;
 /// Multiply-adds that an entry of a square Gram matrix counts as, for each row: half of
 /// the entries are computed, by units that are some four times as fast as the rest.
 pub(super) const GRAM: f64 = 0.125;
+/// Multiply-adds that a tap of a block of filters of a series counts as at a position, and all
+/// else there.
+const SERIES_TAP: f64 = 6.0;
+const SERIES_REST: f64 = 40.0;
 /// Parts of the time for the rungs; learning scales takes time as well.
 pub(super) const SHARES: [f64; 3] = [0.15, 0.25, 0.45];
 /// Rows and columns below which a rung is not cut.
@@ -81,6 +85,10 @@ pub(super) fn feature_work(family: Family, inputs: u16) -> f64 {
             // A block of filters; its transform adds many numbers at a time.
             let block = taps + rows * rows.log2() / 8.0 + 2.0 * rows;
             positions * block / (rows * f64::from(conv.cells()))
+        }
+        Family::Series(series) => {
+            let block = SERIES_TAP * f64::from(series.kernel) + SERIES_REST;
+            series.length(inputs) as f64 * block / 8.0
         }
         _ => 60.0,
     }

@@ -10,8 +10,13 @@ const LEAST_SIDE: usize = 5;
 const LEAST_LENGTH: usize = 24;
 /// Mean correlation of neighbours from which columns may be in order.
 const ALIKE: f64 = 0.3;
+/// Share of the likeness of neighbours from which that of lines' ends and the next ones' starts
+/// makes a square a series.
+const SERIES: f64 = 0.8;
 /// It must be so many times that of columns anywhere.
 const CLOSER: f64 = 1.5;
+/// Or what it lacks to 1 this share of what that of columns anywhere lacks.
+const LEFT: f64 = 0.5;
 
 /// The shape of rows whose neighbouring columns are alike: a square image where those of the
 /// next line are as well, or a series; none where the order of columns says nothing.
@@ -36,12 +41,19 @@ pub(super) fn guess(table: &Table) -> Option<Shape> {
     };
     // A stride that is prime to most widths: columns far from each other.
     let anywhere = mean(&mut (0..inputs).map(|i| (i, (i * 37 + inputs / 2 + 3) % inputs))).abs();
-    let like = |likeness: f64| likeness >= ALIKE && likeness >= CLOSER * anywhere;
+    // Of rows whose columns are all alike what is left counts.
+    let closer =
+        |likeness: f64| likeness >= CLOSER * anywhere || 1.0 - likeness <= LEFT * (1.0 - anywhere);
+    let like = |likeness: f64| likeness >= ALIKE && closer(likeness);
     let across =
         mean(&mut (0..inputs - 1).filter(|i| !square || (i + 1) % side > 0).map(|i| (i, i + 1)));
     if !like(across) {
         return None;
     }
+    // The end of a line of an image is no neighbour of the next one's start, of a series it is.
+    let around =
+        mean(&mut (0..inputs - 1).filter(|i| square && (i + 1) % side == 0).map(|i| (i, i + 1)));
+    let square = square && around < SERIES * across;
     let down = if square { mean(&mut (0..inputs - side).map(|i| (i, i + side))) } else { 0.0 };
     if square && like(down) {
         return Some(Shape { height: side, width: side, channels: 1 });

@@ -293,7 +293,7 @@ fn search_of(
     progress: &Progress,
 ) -> Result<Chosen, Error> {
     let start = Instant::now();
-    let mut space = options.space.clone();
+    let mut space = options.space.of(table);
     let mut nameless = leave_out_names(&mut space.base, table, options.limits.flash)?;
     let problem = Problem::new(table, space.base.balanced);
     crate::train::check(&problem)?;

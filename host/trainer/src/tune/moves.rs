@@ -70,7 +70,10 @@ impl Refinement<'_> {
                 _ => Loss::Squared,
             };
             let other = TrainOptions { loss, ..options.clone() };
-            add(self.sized(&other, bits, target)?, Change::Loss(loss));
+            let other = self.sized(&other, bits, target)?;
+            let suits =
+                |sized: &Sized| loss == Loss::Squared || !self.is_ridge(&options, sized.columns);
+            add(other.filter(suits), Change::Loss(loss));
         }
         if base.bits.is_none() {
             for other in [2, 3, 4, 8] {
@@ -234,8 +237,8 @@ impl Sized {
 
 /// Whether a family is put beside another one.
 fn suits_others(family: &FamilyName) -> bool {
-    use FamilyName::{Bin, Conv, Fern, Linear};
-    !matches!(family, Conv | Linear | Bin | Fern)
+    use FamilyName::{Bin, Conv, Fern, Linear, Series};
+    !matches!(family, Conv | Series | Linear | Bin | Fern)
 }
 
 /// Both families side by side, each with its usual projection.

@@ -143,7 +143,9 @@ impl<'r> Refinement<'r> {
         if self.search.problem.task() == Task::Classification {
             // It is the better one more often than not; the other is tried in the best.
             for seed in &mut seeds {
-                seed.options.loss = Loss::Logistic;
+                if !self.is_ridge(&seed.options, seed.columns) {
+                    seed.options.loss = Loss::Logistic;
+                }
             }
         }
         seeds.extend(self.ferns(target, reserve)?);
@@ -185,6 +187,12 @@ impl<'r> Refinement<'r> {
             }
         }
         Ok((target, refined))
+    }
+
+    /// Whether a model is fitted by squared error alone: of series with more features than rows,
+    /// whose rows any loss tells apart, so that a ridge does as well in a small part of the time.
+    pub(super) fn is_ridge(&self, options: &TrainOptions, columns: usize) -> bool {
+        options.families == [FamilyName::Series] && columns > self.folds.rows()
     }
 
     /// The best candidates of the rungs, of several families.

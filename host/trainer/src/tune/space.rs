@@ -1,12 +1,13 @@
 //! What is searched: ways to make features, each a set of [`TrainOptions`] whose
 //! number of features, bits and λ are still open.
 
-use koan::Law;
+use koan::{Law, Series};
 
 use super::likeness;
 use crate::normalise::{Kind, Normaliser};
 use crate::problem::Problem;
 use crate::select::MAPPED_INPUTS;
+use crate::series;
 use crate::{ConvOptions, FamilyName, TrainOptions};
 use koan_data::{Shape, Table};
 
@@ -19,9 +20,13 @@ const HADAMARD_INPUTS: usize = 8;
 /// Inputs up to which grids over all of them are.
 const BIN_INPUTS: usize = 160;
 
+/// Rows of series below which the family series is not compared with others: on few held-out
+/// rows chance would make a wrong one the best too often.
+const FEW_SERIES: usize = 1000;
+
 /// The families that are searched: convolutions where rows have a shape, or may be
 /// images.
-pub const FAMILIES: [FamilyName; 8] = [
+pub const FAMILIES: [FamilyName; 9] = [
     FamilyName::Fourier,
     FamilyName::Stump,
     FamilyName::Bin,
@@ -29,6 +34,7 @@ pub const FAMILIES: [FamilyName; 8] = [
     FamilyName::Sigmoid,
     FamilyName::Conv,
     FamilyName::Fern,
+    FamilyName::Series,
     FamilyName::Linear,
 ];
 
@@ -55,10 +61,22 @@ struct Way {
     pool: u8,
     slot_bits: u8,
     conv: ConvOptions,
+    series: Option<Series>,
     linear: bool,
 }
 
 impl Space {
+    /// The same for a table: of few rows that are series only the family series.
+    #[must_use]
+    pub(super) fn of(&self, table: &Table) -> Self {
+        let mut space = self.clone();
+        let open = FAMILIES.iter().all(|family| self.families.contains(family));
+        if open && table.rows() < FEW_SERIES && self.series(table).is_some() {
+            space.families = vec![FamilyName::Series];
+        }
+        space
+    }
+
     /// The first candidates: every family with its laws and a coarse grid of
     /// frequencies, on every input map that suits the data. Simple ones first.
     #[must_use]
@@ -70,7 +88,8 @@ impl Space {
         for &kind in &kinds {
             for way in self.ways(problem.table) {
                 // Filters see all pixels alike.
-                if way.family == FamilyName::Conv && kind != kinds[0] {
+                let alike = matches!(way.family, FamilyName::Conv | FamilyName::Series);
+                if alike && kind != kinds[0] {
                     continue;
                 }
                 for &frequency in way.frequencies {
@@ -101,7 +120,11 @@ impl Space {
         let [family] = options.families.as_slice() else { return None };
         let cares = !matches!(
             family,
-            FamilyName::Stump | FamilyName::Fern | FamilyName::Conv | FamilyName::Linear
+            FamilyName::Stump
+                | FamilyName::Fern
+                | FamilyName::Conv
+                | FamilyName::Series
+                | FamilyName::Linear
         );
         let mapped = options.map.is_some_and(|kind| kind != Kind::Shared);
         let open = self.base.relevance.is_none() && options.relevance == Some(false);
@@ -115,6 +138,7 @@ impl Space {
         let linear = options.linear
             || options.families.contains(&FamilyName::Linear)
             || options.families.contains(&FamilyName::Fern)
+            || options.families.contains(&FamilyName::Series)
             || !self.families.contains(&FamilyName::Linear);
         (!linear).then(|| TrainOptions { linear: true, ..options.clone() })
     }
@@ -123,8 +147,11 @@ impl Space {
     /// it is given, means nothing, or leaves what makes sense.
     #[must_use]
     pub fn with_frequency(&self, options: &TrainOptions, factor: f64) -> Option<TrainOptions> {
-        let means =
-            !matches!(options.families.as_slice(), [FamilyName::Linear | FamilyName::Maxout]);
+        // Gains of series are measured.
+        let means = !matches!(
+            options.families.as_slice(),
+            [FamilyName::Linear | FamilyName::Maxout | FamilyName::Series]
+        );
         if !means || self.base.frequency.is_some() {
             return None;
         }
@@ -148,6 +175,7 @@ impl Space {
             pool: way.pool,
             slot_bits: way.slot_bits,
             conv: way.conv,
+            series: way.series,
             linear: way.linear,
             ..base.clone()
         }
@@ -176,6 +204,7 @@ impl Space {
         let base = &self.base;
         let inputs = table.inputs;
         let mut ways = self.convolutions(table);
+        ways.extend(self.series(table));
         let mut add = |family, law, frequencies: &'static [f64], pool, slot_bits| {
             let wanted = self.families.contains(&family)
                 && base.projection.is_none_or(|given| family == Linear || given == law);
@@ -184,7 +213,8 @@ impl Space {
                 let frequencies = if given { &frequencies[..1] } else { frequencies };
                 let linear = base.linear && family != Linear;
                 let conv = base.conv;
-                ways.push(Way { family, law, frequencies, pool, slot_bits, conv, linear });
+                let series = None;
+                ways.push(Way { family, law, frequencies, pool, slot_bits, conv, series, linear });
             }
         };
         let smooth: &[f64] = &[0.35, 0.7, 1.4, 2.8];
@@ -237,10 +267,31 @@ impl Space {
                 pool: base.pool,
                 slot_bits: base.slot_bits,
                 conv,
+                series: None,
                 linear: base.linear,
             })
         };
         kernels.iter().filter_map(of_kernel).collect()
+    }
+
+    /// Filters over rows that are series, or may be.
+    fn series(&self, table: &Table) -> Option<Way> {
+        let base = &self.base;
+        let wanted = self.families.contains(&FamilyName::Series)
+            && base.projection.is_none_or(|given| given == Law::Hadamard);
+        let conv = ConvOptions { shape: shape_of(base, table), ..base.conv };
+        // A row of no shape, or of another one, is no series.
+        let series = series::family(&conv, &table.schema).ok().filter(|_| wanted)?;
+        Some(Way {
+            family: FamilyName::Series,
+            law: Law::Hadamard,
+            frequencies: &[1.0],
+            pool: base.pool,
+            slot_bits: base.slot_bits,
+            conv,
+            series: Some(series::measured(series, table)),
+            linear: base.linear,
+        })
     }
 }
 

@@ -3,8 +3,8 @@
 use koan::generator::{Stream, check_word};
 use koan::numerics::{Scale, fixed_point, log_one_plus, sigmoid};
 use koan::{
-    Bank, Buffers, Conv, Error, Family, Field, Form, Group, Input, InputMap, Law, Limits, Model,
-    Needs, OwnedBuffers, Predictor, Task, Width, class_of,
+    Bank, Buffers, Conv, Error, Family, Field, Form, Gain, Group, Input, InputMap, Law, Limits,
+    Model, Needs, OwnedBuffers, Predictor, Series, Task, Width, class_of,
 };
 use koan_golden::all;
 use proptest::prelude::*;
@@ -228,6 +228,7 @@ fn every_family_judges_every_law() {
         Law::Uniform,
         Law::Gamma2,
     ];
+    let gain = Gain { level: 255, slope: -128 };
     for family in [
         Family::Linear,
         Family::Fourier,
@@ -237,9 +238,16 @@ fn every_family_judges_every_law() {
         Family::Sigmoid,
         Family::Conv(conv),
         Family::Fern { depth: 255 },
+        Family::Series(Series {
+            channels: 0,
+            kernel: 0,
+            dilations: 0,
+            samples: gain,
+            differences: gain,
+        }),
     ] {
         let alone = laws.iter().filter(|law| law.suits(family, false)).count();
-        assert!(alone > 0 && !family.name().is_empty() && family.code() < 8);
+        assert!(alone > 0 && !family.name().is_empty() && family.code() < 9);
         let _ = laws.map(|law| law.suits(family, true));
     }
 }

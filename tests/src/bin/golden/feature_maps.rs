@@ -1,6 +1,6 @@
 //! Models without outputs, of every family and of all at once.
 
-use koan::{Conv, Family, Law};
+use koan::{Conv, Family, Law, Series};
 use koan_tests::feature_map::FeatureMap;
 use koan_tests::random::Random;
 use koan_trainer::blob::{BankSpec, MapSpec, ModelSpec};
@@ -8,6 +8,7 @@ use koan_trainer::nearest;
 
 use crate::ferns;
 use crate::parts::{Kind, bank, blob_of, kept, kind_name};
+use crate::series;
 use crate::shapes::{IMAGE, kind};
 
 /// Inputs of every model: an image of 4 × 5 pixels, too.
@@ -57,6 +58,10 @@ pub fn models() -> Vec<FeatureMap> {
     let list = kept(ferns.clone(), 900, INPUTS, &mut random);
     models.push((kind_name(fern), vec![ferns]));
     models.push((format!("kept-{}", kind_name(fern)), vec![list]));
+    let series = bank(series::kind(Series { dilations: 2, ..series::SERIES }), INPUTS, 50);
+    let list = kept(series.clone(), 30, INPUTS, &mut random);
+    models.push(("series".to_owned(), vec![series]));
+    models.push(("kept-series".to_owned(), vec![list]));
     let numbered = models.into_iter().enumerate();
     numbered.map(|(number, (name, banks))| feature_map(name, number as u64, banks)).collect()
 }

@@ -13,6 +13,7 @@ mod ferns;
 mod lists;
 mod maps;
 mod parts;
+mod series;
 mod shapes;
 mod usual;
 
@@ -34,6 +35,7 @@ fn every_model() -> Vec<Golden> {
     models.extend(edges::models());
     models.extend(maps::models());
     models.extend(ferns::models());
+    models.extend(series::models());
     models
 }
 

@@ -18,13 +18,13 @@ pub const SAME: InputMap = InputMap { offset: 0, shift: 8, log: false, mult: 128
 
 /// Whether the models of a family are made in a file of their own.
 pub fn of_its_own(family: Family) -> bool {
-    matches!(family, Family::Conv(_) | Family::Fern { .. })
+    matches!(family, Family::Conv(_) | Family::Fern { .. } | Family::Series(_))
 }
 
 /// A scale that leaves the features of usual rows (|q| about 10,000) unsaturated.
 fn scale(family: Family, law: Law) -> Scale {
     let (mult, shift) = match (family, law) {
-        (Family::Linear, _) | (_, Law::None) => (1, 0),
+        (Family::Linear | Family::Series(_), _) | (_, Law::None) => (1, 0),
         (Family::Fourier, Law::Gaussian) => (201, 13),
         (Family::Fourier, Law::Cauchy) => (77, 14),
         (Family::Fourier, _) => (93, 7),
