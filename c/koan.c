@@ -10,7 +10,7 @@
 /* ---- What is built ---------------------------------------------------------------------- */
 
 /* A bit for each family, and each width of a weight, that macros did not leave out. */
-enum { LINEAR, FOURIER, STUMP, BIN, MAXOUT, SIGMOID, CONV, FERN, FAMILIES };
+enum { LINEAR, FOURIER, STUMP, BIN, MAXOUT, SIGMOID, CONV, FERN, SERIES, FAMILIES };
 
 enum { LAW_NONE, GAUSSIAN, CAUCHY_LAW, SIGN, HADAMARD, UNIFORM, GAMMA2 };
 
@@ -24,13 +24,14 @@ enum { LAW_NONE, GAUSSIAN, CAUCHY_LAW, SIGN, HADAMARD, UNIFORM, GAMMA2 };
 
 /* What models need, a bit each: families by their codes, then these, then widths of weights by
  * theirs. */
-enum { NEEDS_HADAMARD = 8, NEEDS_DENSE, NEEDS_GROUPS, NEEDS_LISTS, NEEDS_WIDTHS };
+enum { NEEDS_HADAMARD = FAMILIES, NEEDS_DENSE, NEEDS_GROUPS, NEEDS_LISTS, NEEDS_WIDTHS };
 #define BIT(n) ((uint32_t)1 << (n))
 #define IF_BUILT(x, n) ((uint32_t)HAS(x) << (n))
 #define ALL_BUILT                                                                       \
     (IF_BUILT(LINEAR, LINEAR) | IF_BUILT(FOURIER, FOURIER) | IF_BUILT(STUMP, STUMP) |   \
      IF_BUILT(BIN, BIN) | IF_BUILT(MAXOUT, MAXOUT) | IF_BUILT(SIGMOID, SIGMOID) |       \
-     IF_BUILT(CONV, CONV) | IF_BUILT(FERN, FERN) | IF_BUILT(HADAMARD, NEEDS_HADAMARD) | \
+     IF_BUILT(CONV, CONV) | IF_BUILT(FERN, FERN) | IF_BUILT(SERIES, SERIES) |   \
+     IF_BUILT(HADAMARD, NEEDS_HADAMARD) |                                               \
      IF_BUILT(DENSE, NEEDS_DENSE) | IF_BUILT(GROUPS, NEEDS_GROUPS) |                    \
      IF_BUILT(LISTS, NEEDS_LISTS) | IF_BUILT(BITS_2, NEEDS_WIDTHS) |                    \
      IF_BUILT(BITS_3, NEEDS_WIDTHS + 1) | IF_BUILT(BITS_4, NEEDS_WIDTHS + 2) |          \
@@ -261,7 +262,10 @@ typedef struct bank {
 
 /* Bytes of a family's parameters. */
 static uint8_t parameter_bytes(uint8_t family) {
-    return (uint8_t)(family == MAXOUT ? 3 : family == CONV ? 5 : family == BIN || family == FERN);
+    return (uint8_t)(family == MAXOUT   ? 3
+                     : family == CONV   ? 5
+                     : family == SERIES ? 7
+                                        : family == BIN || family == FERN);
 }
 
 /* Reads the bank at `at`, which was checked. */
@@ -461,6 +465,41 @@ static uint32_t taps_of(const conv *c) {
     return (uint32_t)c->down.kernel * c->along.kernel * c->channels;
 }
 
+/* The shape of a series, and what samples and differences are multiplied by. */
+typedef struct series {
+    uint16_t length; /* W */
+    uint8_t channels, kernel, dilations;
+    uint8_t level[2];
+    int8_t slope[2];
+} series;
+
+/* The level of a gain, of samples or of differences, at dilation 2^log; it may be none. */
+static int16_t level_of(const series *s, uint8_t differences, uint8_t log) {
+    return (int16_t)(s->level[differences] + s->slope[differences] * log);
+}
+
+/* Reads the shape at `at`. Whether rows of so many inputs can have it, and all levels are. */
+static int read_series(const koan_model *m, uint32_t at, series *s) {
+    uint8_t i, last;
+    s->channels = byte_at(m, at);
+    s->kernel = byte_at(m, at + 1);
+    s->dilations = byte_at(m, at + 2);
+    for (i = 0; i < 2; i++) {
+        s->level[i] = byte_at(m, at + 3 + 2u * i);
+        s->slope[i] = (int8_t)byte_at(m, at + 4 + 2u * i);
+    }
+    if (s->channels == 0 || m->inputs % s->channels != 0 || s->kernel < 2 || s->kernel > 64 ||
+        s->dilations < 1 || s->dilations > 16)
+        return 0;
+    s->length = (uint16_t)(m->inputs / s->channels);
+    last = (uint8_t)(s->dilations - 1);
+    if ((s->kernel - 1u) * BIT(last) >= s->length) return 0;
+    /* The first level is a byte: a straight line leaves the range at its end. */
+    for (i = 0; i < 2; i++)
+        if (level_of(s, i, last) < 0 || level_of(s, i, last) > 255) return 0;
+    return 1;
+}
+
 /* ---- Checking a blob -------------------------------------------------------------------- */
 
 /* Reads a blob from front to back and keeps the first thing that is wrong. Beyond that what
@@ -507,7 +546,8 @@ static uint16_t laws_of(uint8_t family) {
     case BIN: return 0x4140;
     case MAXOUT:
     case SIGMOID: return 0x001a;
-    case CONV: return 0x0010;
+    case CONV:
+    case SERIES: return 0x0010;
     default: return 0x0022;
     }
 }
@@ -573,6 +613,12 @@ static uint64_t work_of(const koan_model *m, const bank *b, uint32_t last) {
                (uint64_t)(k < blocks ? k : blocks) * positions_of(&c.down, c.stride, 1) *
                    positions_of(&c.along, c.stride, 1) * each;
     }
+    case SERIES: {
+        series s;
+        uint32_t blocks = last / 8 + 1;
+        (void)read_series(m, b->parameters, &s);
+        return work + k + (uint64_t)(k < blocks ? k : blocks) * s.length * (4u * s.kernel + 32u);
+    }
     case MAXOUT: pool = b->parameter; break;
     default: break;
     }
@@ -592,6 +638,8 @@ static void note_needs(koan_model *m, const bank *b) {
     uint32_t length = BIT(transform_log(m->inputs)), words = 0;
     if (b->family == CONV) {
         words = (uint32_t)16 << (byte_at(m, b->parameters + 3) >> 6);
+    } else if (b->family == SERIES) {
+        words = 16;
     } else if (b->family == MAXOUT && b->shared > 0) {
         words = b->shared;
         if (b->law == HADAMARD) words = (words + length - 1) / length * length;
@@ -649,6 +697,10 @@ static uint32_t check_bank(cursor *c, uint8_t index, bank *b) {
         expect(c, c->status == KOAN_OK && read_conv(m, at + 6, &shape), KOAN_CONV_SHAPE, at + 6);
         expect(c, c->status != KOAN_OK || (options & OPTION_LIST) || features % shape.cells == 0,
                KOAN_BANK_FEATURES, at + 2);
+    } else if (family == SERIES) {
+        series shape;
+        (void)skip(c, 7);
+        expect(c, c->status == KOAN_OK && read_series(m, at + 6, &shape), KOAN_SERIES_SHAPE, at + 6);
     }
     expect(c, family < FAMILIES, KOAN_BANK_FAMILY, at);
     expect(c, (options & 7) < 5 && options < 128 && (m->outputs > 0 || (options & 15) == 0),
@@ -668,7 +720,8 @@ static uint32_t check_bank(cursor *c, uint8_t index, bank *b) {
            KOAN_BANK_FEATURES, at + 2);
     expect(c,
            (mult == 1 && shift == 0) ||
-               (!(options & OPTION_GROUPS) && family != LINEAR && mult > 0 && shift <= most),
+               (!(options & OPTION_GROUPS) && family != LINEAR && family != SERIES && mult > 0 &&
+                shift <= most),
            KOAN_BANK_SCALE, at + 4);
     expect(c, is_built(m, family, law, options), KOAN_NOT_BUILT, at);
     if (c->status != KOAN_OK) return 0;
@@ -1851,6 +1904,85 @@ static void run_conv(job *j) {
     flush(j->to);
 }
 
+/* What the filters of a block slide over. */
+typedef struct slide {
+    const int16_t *q; /* from the first number of the channel on */
+    uint32_t positions, dilation;
+    int32_t factor;
+    uint8_t step, difference, shift, kernel;
+} slide;
+
+/* The sample or difference at a place, multiplied and saturated. */
+static int32_t slid(const slide *s, uint32_t place) {
+    const int16_t *at = s->q + (size_t)(place * s->step);
+    int32_t value = *at;
+    if (s->difference) value = at[(size_t)(s->dilation * s->step)] - value;
+    value = value * s->factor >> s->shift;
+    return value > 32767 ? 32767 : value < -32767 ? -32767 : value;
+}
+
+/* That of block `number`. */
+static void start_slide(slide *s, const series *shape, uint32_t number, const int16_t *q) {
+    uint8_t log = (uint8_t)(number % shape->dilations), level;
+    uint32_t turn = number / shape->dilations;
+    s->difference = turn & 1;
+    level = (uint8_t)level_of(shape, s->difference, log);
+    s->q = q + (size_t)((turn >> 1) % shape->channels);
+    s->step = shape->channels;
+    s->kernel = shape->kernel;
+    s->dilation = BIT(log);
+    s->positions = shape->length - (s->difference ? s->dilation : 0);
+    s->factor = (int32_t)(16 + (level & 15)) * 64;
+    s->shift = (uint8_t)(15 - (level >> 4));
+}
+
+/* Counts for each filter of a block the positions at which its sum and its offset are not
+ * negative, behind the words of a transform. */
+static void count_positions(const slide *s, uint64_t draw, offsets first, uint32_t *words) {
+    uint32_t *counts = words + 8, before = (s->kernel - 1u) * s->dilation / 2, y;
+    uint8_t row, v;
+    for (row = 0; row < 8; row++) counts[row] = 0;
+    for (y = 0; y < s->positions; y++) {
+        offsets o = first;
+        for (row = 0; row < 8; row++) words[row] = 0;
+        for (v = 0; v < s->kernel; v++) {
+            uint32_t place = y + v * s->dilation;
+            if (place >= before && place - before < s->positions) {
+                uint32_t n = (uint32_t)slid(s, place - before);
+                words[v & 7] += draw >> (63 - v) & 1 ? 0 - n : n;
+            }
+        }
+        transform(words, 8);
+        for (row = 0; row < 8; row++) {
+            int32_t offset = (int32_t)next_offset(&o) >> 16;
+            if ((int32_t)words[row] + offset >= 0) counts[row]++;
+        }
+    }
+}
+
+static void run_series(job *j) {
+    series shape;
+    slide s;
+    uint64_t draw = offset_draw(j);
+    uint32_t counted = NO_INDEX;
+    uint16_t left;
+    (void)read_series(j->model, j->of->parameters, &shape);
+    s.positions = 1;
+    for (left = j->of->features; left > 0; left--) {
+        uint32_t k = next_index(&j->list), number = k / 8;
+        if (number != counted) {
+            offsets o;
+            start_offsets(&o, draw, number * 8);
+            start_slide(&s, &shape, number, j->q);
+            count_positions(&s, draw_of(j->weights, number), o, j->words);
+            counted = number;
+        }
+        k = (508 * j->words[(size_t)(8 + (k & 7))] + s.positions) / (2 * s.positions);
+        push(j->to, (int8_t)((int16_t)k - 127));
+    }
+    flush(j->to);
+}
+
 /* ---- Head ------------------------------------------------------------------------------- */
 
 /* Makes the features of all banks of the row whose integers are in memory. */
@@ -1892,6 +2024,7 @@ static void run_banks(sink *s, const koan_model *m, const koan_memory *memory) {
         else if (b.family == MAXOUT && HAS(MAXOUT)) run_maxout(&j);
         else if (b.family == SIGMOID && HAS(SIGMOID)) run_sigmoid(&j);
         else if (b.family == CONV && HAS(CONV)) run_conv(&j);
+        else if (b.family == SERIES && HAS(SERIES)) run_series(&j);
         else if (HAS(FERN)) run_fern(&j);
     }
 }

@@ -6,8 +6,8 @@
  * Macros leave parts out; `koan export --c` writes those that a model does not need. A model
  * that needs one of them is refused with KOAN_NOT_BUILT:
  *   KOAN_NO_LINEAR, KOAN_NO_FOURIER, KOAN_NO_STUMP, KOAN_NO_BIN, KOAN_NO_MAXOUT,
- *   KOAN_NO_SIGMOID, KOAN_NO_CONV, KOAN_NO_FERN    families
- *   KOAN_NO_HADAMARD       projections by Hadamard transforms (conv has them in any case)
+ *   KOAN_NO_SIGMOID, KOAN_NO_CONV, KOAN_NO_FERN, KOAN_NO_SERIES    families
+ *   KOAN_NO_HADAMARD       projections by Hadamard transforms (conv and series have their own)
  *   KOAN_NO_DENSE          projections by the laws gaussian, cauchy and sign
  *   KOAN_NO_GROUPS         groups of inputs
  *   KOAN_NO_LISTS          lists of kept features
@@ -69,6 +69,7 @@ extern "C" {
     X(MAXOUT_POOL, "maxout pool")                                       \
     X(CONV_SHAPE, "conv shape")                                         \
     X(FERN_DEPTH, "fern depth")                                         \
+    X(SERIES_SHAPE, "series shape")                                     \
     X(GROUP_INPUTS, "group inputs")                                     \
     X(GROUP_LAW, "group law")                                           \
     X(GROUP_SCALE, "group scale")                                       \

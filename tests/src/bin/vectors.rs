@@ -40,7 +40,7 @@ const SMALL_WORK: u32 = 10_000;
 const MOST_WORK: u32 = 50_000;
 
 /// `koan_status` of `c/koan.h`, in its order; the texts of fields are those of [`Field`].
-const STATUSES: [&str; 32] = [
+const STATUSES: [&str; 33] = [
     "ok",
     "magic",
     "version",
@@ -58,6 +58,7 @@ const STATUSES: [&str; 32] = [
     "maxout pool",
     "conv shape",
     "fern depth",
+    "series shape",
     "group inputs",
     "group law",
     "group scale",

@@ -31,7 +31,7 @@ const FUZZ_SECONDS: u32 = 60;
 const MUTANTS: u32 = 100_000;
 
 /// What macros leave out: each of them must compile without the others noticing.
-const PARTS: [&str; 23] = [
+const PARTS: [&str; 24] = [
     "LINEAR",
     "FOURIER",
     "STUMP",
@@ -40,6 +40,7 @@ const PARTS: [&str; 23] = [
     "SIGMOID",
     "CONV",
     "FERN",
+    "SERIES",
     "HADAMARD",
     "DENSE",
     "GROUPS",
@@ -58,7 +59,7 @@ const PARTS: [&str; 23] = [
 ];
 
 /// Lines of C that are neither blank nor comments: what a reader of the runtime must read.
-const MOST_LINES: usize = 2_000;
+const MOST_LINES: usize = 2_100;
 
 /// Room of [`SOURCES`] on a machine with 16 KB of RAM; larger models are passed over.
 const SMALL: &str =

@@ -12,7 +12,7 @@ use super::name::{Unique, comment, constant, variable};
 const ON_A_LINE: usize = 16;
 
 /// Parts of the runtime that a macro leaves out, beside those of [`Needs`].
-const PARTS: [(Needs, &str); 20] = [
+const PARTS: [(Needs, &str); 21] = [
     (Needs::LINEAR, "LINEAR"),
     (Needs::FOURIER, "FOURIER"),
     (Needs::STUMP, "STUMP"),
@@ -21,6 +21,7 @@ const PARTS: [(Needs, &str); 20] = [
     (Needs::SIGMOID, "SIGMOID"),
     (Needs::CONV, "CONV"),
     (Needs::FERN, "FERN"),
+    (Needs::SERIES, "SERIES"),
     (Needs::HADAMARD, "HADAMARD"),
     (Needs::DENSE, "DENSE"),
     (Needs::GROUPS, "GROUPS"),
