@@ -109,12 +109,7 @@ pub fn host() -> Result<()> {
     packages(&["clang"], "clang")?;
     let vectors = vectors(None)?;
     count_lines()?;
-    for (name, compiler) in [
-        ("gcc", "gcc -std=c99 -O2"),
-        ("clang", "clang -std=c99 -O2"),
-        ("gcc++", "g++ -x c++ -O2"),
-        ("clang++", "clang++ -x c++ -O2"),
-    ] {
+    for (name, compiler) in [("gcc", "gcc -std=c99 -O2"), ("clang++", "clang++ -x c++ -O2")] {
         replay(name, compiler, &[&vectors.golden, &vectors.trained, &vectors.features])?;
     }
     replay("sanitized", &format!("gcc -std=c99 {SANITIZERS}"), &vectors.all())
@@ -142,6 +137,8 @@ pub fn run() -> Result<()> {
     let vectors = vectors(Some(MUTANTS))?;
     let everything = vectors.all();
     replay("clang-sanitized", &format!("clang -std=c99 {SANITIZERS}"), &everything)?;
+    replay("clang", "clang -std=c99 -O2", &everything)?;
+    replay("g++", "g++ -x c++ -O2", &everything)?;
     thirty_two_bits()?;
     replay("gcc-32", "gcc -m32 -std=c99 -O2", &everything)?;
     for part in PARTS {
