@@ -1561,7 +1561,9 @@ static void run_stump(job *j) {
             place -= n;
             if (place >= n) place %= n;
         }
-        input = find_input(j, (uint16_t)place, &g);
+        /* The group was read above where there is just one. */
+        input = (uint16_t)place;
+        if (HAS(GROUPS) && j->of->group_count > 0) input = find_input(j, input, &g);
         push(j->to, is_above(j->q[input], byte, g.law, g.mult, g.shift) ? 127 : -127);
     }
     flush(j->to);

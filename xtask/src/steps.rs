@@ -28,8 +28,8 @@ pub const NIGHTLY: &str = "nightly";
 pub const OLDEST: &str = "1.89.0";
 
 /// What is published.
-const PACKAGES: &str = "--package koan --package koan-data --package koan-gram --package \
-     koan-trainer --package koan-cli";
+const PACKAGES: &str = "--package koan --package koan-c --package koan-data --package koan-gram \
+     --package koan-trainer --package koan-cli";
 
 /// With 32 bits, and with the most significant byte first.
 const MIRI_TARGETS: [&str; 2] = ["i686-unknown-linux-gnu", "s390x-unknown-linux-gnu"];

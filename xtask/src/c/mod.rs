@@ -119,20 +119,7 @@ pub fn host() -> Result<()> {
 pub fn run() -> Result<()> {
     crate::steps::build()?;
     host()?;
-    packages(
-        &[
-            "arduino-builder",
-            "arm-none-eabi-gcc",
-            "riscv64-unknown-elf-gcc",
-            "avr-gcc",
-            "simavr",
-            "qemu-s390x",
-            "s390x-linux-gnu-gcc",
-        ],
-        "gcc-arm-none-eabi picolibc-arm-none-eabi gcc-riscv64-unknown-elf \
-         picolibc-riscv64-unknown-elf gcc-avr avr-libc simavr qemu-user-static \
-         gcc-s390x-linux-gnu libc6-dev-s390x-cross arduino-builder arduino-core-avr",
-    )?;
+    machines()?;
     clang_runtime()?;
     let vectors = vectors(Some(MUTANTS))?;
     let everything = vectors.all();
@@ -166,6 +153,32 @@ pub fn run() -> Result<()> {
     page::run()?;
     print!("{}", cost::table()?);
     Ok(())
+}
+
+/// Compilers and emulators of all machines.
+fn machines() -> Result<()> {
+    packages(
+        &[
+            "arduino-builder",
+            "arm-none-eabi-gcc",
+            "riscv64-unknown-elf-gcc",
+            "avr-gcc",
+            "simavr",
+            "qemu-s390x-static",
+            "s390x-linux-gnu-gcc",
+        ],
+        "gcc-arm-none-eabi picolibc-arm-none-eabi gcc-riscv64-unknown-elf \
+         picolibc-riscv64-unknown-elf gcc-avr avr-libc simavr qemu-user-static \
+         gcc-s390x-linux-gnu libc6-dev-s390x-cross arduino-builder arduino-core-avr",
+    )
+}
+
+/// What predictions cost, as a table.
+pub fn costs() -> Result<String> {
+    machines()?;
+    crate::steps::build()?;
+    fs::create_dir_all(folder()?)?;
+    cost::table()
 }
 
 /// The files that `vectors` wrote, from the root of the repository.
