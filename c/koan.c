@@ -1202,7 +1202,7 @@ static void put(sink *s, int16_t feature) {
 /* Ends the run. */
 static void flush(sink *s) {
     uint8_t i;
-    if (GOES_TO(s, TO_SCORES)) add_run(s, 1);
+    if (GOES_TO(s, TO_SCORES) && s->count > 0) add_run(s, 1);
     for (i = 0; i < s->count; i++) put(s, s->run[i]);
     s->column += s->count;
     s->count = 0;
@@ -1325,27 +1325,26 @@ typedef struct signs {
     uint8_t left;
 } signs;
 
+static void draw_signs(signs *s) {
+    uint64_t draw = draw_of(s->stream, s->next++);
+    s->now = (uint32_t)(draw >> 32);
+    s->later = (uint32_t)draw;
+    s->left = 64;
+}
+
 /* Those of block `number`, in which so many have a sign. */
 static void start_signs(signs *s, uint64_t stream, uint32_t number, uint32_t count) {
     s->stream = stream;
     s->next = (uint64_t)number * ((count + 63) / 64);
-    s->left = 0;
-    s->now = s->later = 0;
+    draw_signs(s);
 }
 
 /* Whether the next number is negative. */
 static int next_sign(signs *s) {
     int negative;
-    if ((s->left & 31) == 0) {
-        s->now = s->later;
-        if (s->left == 0) {
-            uint64_t draw = draw_of(s->stream, s->next++);
-            s->now = (uint32_t)(draw >> 32);
-            s->later = (uint32_t)draw;
-            s->left = 64;
-        }
-    }
-    negative = (s->now & 0x80000000u) != 0;
+    if (s->left == 0) draw_signs(s);
+    if (s->left == 32) s->now = s->later;
+    negative = (int32_t)s->now < 0;
     s->now <<= 1;
     s->left--;
     return negative;
@@ -1615,7 +1614,9 @@ static void run_stump(job *j) {
             place -= n;
             if (place >= n) place %= n;
         }
-        input = find_input(j, (uint16_t)place, &g);
+        /* The group was read above where there is just one. */
+        input = (uint16_t)place;
+        if (HAS(GROUPS) && j->of->group_count > 0) input = find_input(j, input, &g);
         push(j->to, is_above(j->q[input], byte, g.law, g.mult, g.shift) ? 127 : -127);
     }
     flush(j->to);
@@ -1802,13 +1803,12 @@ static range positions_of_cell(uint16_t positions, uint8_t cells, uint32_t cell)
 typedef struct window {
     const job *of;
     const conv *shape;
-    uint64_t stream; /* of weights */
     uint32_t block;
     uint32_t dilation;
 } window;
 
 /* Fills words with the sums t of the window at position (y, x). */
-static void fold_window(const window *w, uint16_t y, uint16_t x, signs *s) {
+static void fold_window(const window *w, uint16_t y, uint16_t x, signs s) {
     const conv *c = w->shape;
     const bank *b = w->of->of;
     uint32_t *words = w->of->words, mask = ((uint32_t)1 << c->log) - 1, i;
@@ -1816,7 +1816,6 @@ static void fold_window(const window *w, uint16_t y, uint16_t x, signs *s) {
     uint32_t at = (uint32_t)y * c->stride * line + (uint32_t)x * c->stride * c->channels;
     uint8_t u, v, channel;
     for (i = 0; i <= mask; i++) words[i] = 0;
-    if (taps_of(c) > 64 || s->left == 0) start_signs(s, w->stream, w->block, taps_of(c));
     for (u = 0; u < c->down.kernel; u++) {
         for (v = 0; v < c->along.kernel; v++) {
             const int16_t *q =
@@ -1824,7 +1823,7 @@ static void fold_window(const window *w, uint16_t y, uint16_t x, signs *s) {
             for (channel = 0; channel < c->channels; channel++, place++) {
                 uint32_t n = (uint32_t)wrapped((uint32_t)(int32_t)q[channel], b->mult, b->shift);
                 n &= ~(uint32_t)15;
-                words[place & mask] += next_sign(s) ? 0 - n : n;
+                words[place & mask] += next_sign(&s) ? 0 - n : n;
             }
         }
     }
@@ -1848,13 +1847,13 @@ static uint32_t sum_cell(const window *w, uint64_t draw, uint32_t cell) {
     range ys = positions_of_cell(down, c->down.cells, cell / c->along.cells);
     range xs = positions_of_cell(along, c->along.cells, cell % c->along.cells);
     uint16_t x, y;
+    signs s;
+    start_signs(&s, w->of->weights, w->block, taps_of(c));
     for (row = 0; row < length; row++) sums[row] = 0;
     for (y = ys.first; y < ys.end; y++) {
         for (x = xs.first; x < xs.end; x++) {
             offsets o;
-            signs s;
-            s.left = 0;
-            fold_window(w, y, x, &s);
+            fold_window(w, y, x, s);
             transform(words, (size_t)length);
             start_offsets(&o, draw, w->block << c->log);
             for (row = 0; row < length; row++) {
@@ -1878,7 +1877,6 @@ static void run_conv(job *j) {
     filters = is_listed(j->of) ? NO_INDEX : (uint32_t)left / c.cells;
     w.of = j;
     w.shape = &c;
-    w.stream = j->weights;
     while (c.dilated && positions_of(&c.down, c.stride, (uint32_t)1 << dilations) >= c.down.cells &&
            positions_of(&c.along, c.stride, (uint32_t)1 << dilations) >= c.along.cells)
         dilations++;

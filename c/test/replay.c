@@ -5,7 +5,7 @@
  * A file is entries, one after the other, in little-endian numbers:
  *   u8 kind, u8 length and name, u32 length and blob, then by kind
  *   1  u16 rows, each: u8 types (1: also as i16, 2: also as u8), u8 class (255: none),
- *      f32 row, i32 scores
+ *      f32 row, i32 scores, f32 values, f32 probabilities of classes
  *   2  u16 rows, each: u32 features, u32 codes, f32 row, i16 features, u16 codes
  *   3  u8 status, u8 whether there is a digest, u32 where, u32 digest
  *
@@ -33,6 +33,7 @@ static uint8_t bytes_of_row[MOST_INPUTS];
 static int16_t features[MOST_FEATURES];
 static uint16_t codes[MOST_FEATURES];
 static int32_t scores[MOST_OUTPUTS];
+static float probabilities[MOST_OUTPUTS + 1];
 static int16_t halves[MOST_WORDS];
 static uint32_t words[MOST_WORDS];
 static int64_t sums[MOST_OUTPUTS];
@@ -111,6 +112,32 @@ static void check_status(const char *call, koan_status status) {
     }
 }
 
+static float real(void) {
+    uint32_t bits = number(4);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* The last digits of floats are not the same everywhere. */
+static void compare_real(const char *what, unsigned long at, float expected, float actual) {
+    float difference = expected < actual ? actual - expected : expected - actual;
+    float size = expected < 0 ? -expected : expected;
+    values++;
+    if (!(difference <= 1e-5f * size + 1e-6f))
+        differ(what, at, (long)(expected * 1e6f), (long)(actual * 1e6f));
+}
+
+/* Values and probabilities of the scores that are there. */
+static void replay_real(unsigned long r, int classes) {
+    uint16_t i, count = koan_class_count(&model);
+    for (i = 0; i < model.outputs; i++)
+        compare_real("value", r, real(), koan_value(&model, scores[i]));
+    if (!classes) return;
+    check_status("probabilities", koan_probabilities(&model, scores, probabilities));
+    for (i = 0; i < count; i++) compare_real("probability", r, real(), probabilities[i]);
+}
+
 static void replay_scores(void) {
     static int32_t expected[MOST_OUTPUTS];
     uint32_t rows = number(2), r, i, type;
@@ -142,6 +169,7 @@ static void replay_scores(void) {
                 compare("class", r, (long)class_, (long)actual);
             }
         }
+        replay_real(r, class_ != 255);
     }
 }
 
@@ -213,7 +241,8 @@ static int replay(void) {
     }
     check_status("parse", status);
     if (!fits()) {
-        uint32_t rows = number(2), row_bytes = 2 + 4 * ((uint32_t)model.inputs + model.outputs);
+        uint32_t rows = number(2), row_bytes = 2 + 4 * (uint32_t)model.inputs;
+        row_bytes += 8 * (uint32_t)model.outputs + 4 * (uint32_t)koan_class_count(&model);
         if (kind == 2) {
             row_bytes = 8 + 4 * (uint32_t)model.inputs + 2 * koan_feature_count(&model) +
                         2 * koan_code_count(&model);

@@ -46,6 +46,9 @@ enum Command {
         /// On the host only
         #[arg(long)]
         host: bool,
+        /// Only print what predictions cost
+        #[arg(long, conflicts_with = "host")]
+        cost: bool,
     },
     /// Count what a prediction costs on every emulated core
     Cost {
@@ -111,8 +114,9 @@ fn main() -> ExitCode {
             Command::Test { thorough: true } => steps::thorough(),
             Command::Emulate => emulate::run(&machines::CORES.map(|(target, _)| target))
                 .map(|table| print!("{table}")),
-            Command::C { host: true } => steps::build().and_then(|()| c::host()),
-            Command::C { host: false } => c::run(),
+            Command::C { cost: true, .. } => c::costs().map(|table| print!("{table}")),
+            Command::C { host: true, .. } => steps::build().and_then(|()| c::host()),
+            Command::C { .. } => c::run(),
             Command::Cost { models: Some(path), .. } => {
                 cost::of_path(&path).map(|json| println!("{json}"))
             }

@@ -28,9 +28,9 @@ pub const NIGHTLY: &str = "nightly";
 pub const OLDEST: &str = "1.89.0";
 
 /// What is published.
-const PACKAGES: &str = "--package koan --package koan-data --package koan-gram --package \
-     koan-trainer --package koan-cli --package koan-stream --package koan-store --package koan-sign \
-     --package koan-learn";
+const PACKAGES: &str = "--package koan --package koan-c --package koan-data --package koan-gram \
+     --package koan-trainer --package koan-cli --package koan-stream --package koan-store \
+     --package koan-sign --package koan-learn";
 
 /// With 32 bits, and with the most significant byte first.
 const MIRI_TARGETS: [&str; 2] = ["i686-unknown-linux-gnu", "s390x-unknown-linux-gnu"];

@@ -128,7 +128,11 @@ fn numbers<const N: usize>(
 
 fn write_scores(out: &mut impl Write, golden: &Golden) -> io::Result<()> {
     head(out, SCORES, &golden.name, &golden.blob)?;
-    let classes = Model::parse(&golden.blob).is_ok_and(|m| m.task() == Task::Classification);
+    let model = Model::parse(&golden.blob).map_err(io::Error::other)?;
+    let buffers = HeapBuffers::new(model.buffer_sizes(Form::Fast));
+    let mut core = Predictor::new(model, buffers).map_err(io::Error::other)?;
+    let classes = model.task() == Task::Classification;
+    let mut real = vec![0.0; model.outputs() + model.classes()];
     out.write_all(&(golden.rows.len() as u16).to_le_bytes())?;
     for row in &golden.rows {
         let types = row.typed().iter().fold(0, |types, typed| match typed {
@@ -140,6 +144,12 @@ fn write_scores(out: &mut impl Write, golden: &Golden) -> io::Result<()> {
         out.write_all(&[types, class])?;
         numbers(out, row.row.iter().map(|x| x.to_le_bytes()))?;
         numbers(out, row.scores.iter().map(|score| score.to_le_bytes()))?;
+        let (values, probabilities) = real.split_at_mut(model.outputs());
+        core.values(&row.row, values).map_err(io::Error::other)?;
+        if classes {
+            core.probabilities(&row.row, probabilities).map_err(io::Error::other)?;
+        }
+        numbers(out, real.iter().map(|x| x.to_le_bytes()))?;
     }
     Ok(())
 }

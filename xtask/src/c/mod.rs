@@ -110,12 +110,7 @@ pub fn host() -> Result<()> {
     packages(&["clang"], "clang")?;
     let vectors = vectors(None)?;
     count_lines()?;
-    for (name, compiler) in [
-        ("gcc", "gcc -std=c99 -O2"),
-        ("clang", "clang -std=c99 -O2"),
-        ("gcc++", "g++ -x c++ -O2"),
-        ("clang++", "clang++ -x c++ -O2"),
-    ] {
+    for (name, compiler) in [("gcc", "gcc -std=c99 -O2"), ("clang++", "clang++ -x c++ -O2")] {
         replay(name, compiler, &[&vectors.golden, &vectors.trained, &vectors.features])?;
     }
     replay("sanitized", &format!("gcc -std=c99 {SANITIZERS}"), &vectors.all())
@@ -125,24 +120,13 @@ pub fn host() -> Result<()> {
 pub fn run() -> Result<()> {
     crate::steps::build()?;
     host()?;
-    packages(
-        &[
-            "arduino-builder",
-            "arm-none-eabi-gcc",
-            "riscv64-unknown-elf-gcc",
-            "avr-gcc",
-            "simavr",
-            "qemu-s390x",
-            "s390x-linux-gnu-gcc",
-        ],
-        "gcc-arm-none-eabi picolibc-arm-none-eabi gcc-riscv64-unknown-elf \
-         picolibc-riscv64-unknown-elf gcc-avr avr-libc simavr qemu-user-static \
-         gcc-s390x-linux-gnu libc6-dev-s390x-cross arduino-builder arduino-core-avr",
-    )?;
+    machines()?;
     clang_runtime()?;
     let vectors = vectors(Some(MUTANTS))?;
     let everything = vectors.all();
     replay("clang-sanitized", &format!("clang -std=c99 {SANITIZERS}"), &everything)?;
+    replay("clang", "clang -std=c99 -O2", &everything)?;
+    replay("g++", "g++ -x c++ -O2", &everything)?;
     thirty_two_bits()?;
     replay("gcc-32", "gcc -m32 -std=c99 -O2", &everything)?;
     for part in PARTS {
@@ -170,6 +154,32 @@ pub fn run() -> Result<()> {
     page::run()?;
     print!("{}", cost::table()?);
     Ok(())
+}
+
+/// Compilers and emulators of all machines.
+fn machines() -> Result<()> {
+    packages(
+        &[
+            "arduino-builder",
+            "arm-none-eabi-gcc",
+            "riscv64-unknown-elf-gcc",
+            "avr-gcc",
+            "simavr",
+            "qemu-s390x-static",
+            "s390x-linux-gnu-gcc",
+        ],
+        "gcc-arm-none-eabi picolibc-arm-none-eabi gcc-riscv64-unknown-elf \
+         picolibc-riscv64-unknown-elf gcc-avr avr-libc simavr qemu-user-static \
+         gcc-s390x-linux-gnu libc6-dev-s390x-cross arduino-builder arduino-core-avr",
+    )
+}
+
+/// What predictions cost, as a table.
+pub fn costs() -> Result<String> {
+    machines()?;
+    crate::steps::build()?;
+    fs::create_dir_all(folder()?)?;
+    cost::table()
 }
 
 /// The files that `vectors` wrote, from the root of the repository.
