@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 use koan::{Conv, Family, Form, InputMap, Law, Model};
-use koan_data::{Schema, Shape};
+use koan_data::{Schema, Shape, Window};
+use koan_stream::cache_words;
 use koan_trainer::blob::predictor;
 use koan_trainer::{listing, row};
 use serde_json::{Value, json};
@@ -314,6 +315,14 @@ fn print_use(model: &Model<'_>, schema: Option<&Schema>) -> Result<()> {
     say!("    codegen-units = 1\n    panic = \"abort\"")?;
     let Some(schema) = schema else { return Ok(()) };
     say!("  a row: {}", row::described(schema))?;
+    if let Some(Window { samples, stride }) = schema.recordings.window {
+        let channels = model.inputs() / samples.max(1);
+        let words = cache_words(model, stride.saturating_mul(channels));
+        say!(
+            "  a stream: {channels} channels, {samples} samples, a hop of {stride}, {words} words \
+             of cache"
+        )?;
+    }
     let places = row::places(schema);
     for (number, place) in places.iter().enumerate().take(SHOWN) {
         say!("    {number}: {}", out::name(&place.to_string()))?;
