@@ -28,6 +28,7 @@ pub fn run(data: Option<&Path>) -> Result<()> {
     let device = root()?.join("device/README.md");
     replace(&device, "device", &crate::stream::run(&cores)?)?;
     replace(&device, "verify", &crate::verify::run(&cores)?)?;
+    replace(&device, "learn", &crate::learn::run(&cores)?)?;
     match data {
         Some(data) => {
             replace(&device, "shown", &shown(data)?)?;

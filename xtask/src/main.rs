@@ -7,6 +7,7 @@ mod docs;
 mod elf;
 mod emulate;
 mod flash;
+mod learn;
 mod machines;
 mod outside;
 mod pack;
@@ -62,7 +63,7 @@ enum Command {
     },
     /// Build firmwares as users do: their size has limits, and nothing may panic
     Outside,
-    /// Run a stream of samples and signed models on emulated cores, and count what they cost
+    /// Run streams, signed models and learning on emulated cores, and count what they cost
     Device,
     /// Stream rows and faults through the serial ports of emulated devices
     Serial,

@@ -86,9 +86,11 @@ pub fn test() -> Result<()> {
     host.finish().and(others)
 }
 
-/// What sits around a model, on emulated cores: a table of streams, and one of signed models.
+/// What sits around a model, on emulated cores: tables of streams, signed models and learning.
 pub fn device(targets: &[&str]) -> Result<String> {
-    Ok(format!("{}\n{}", crate::stream::run(targets)?, crate::verify::run(targets)?))
+    let tables = [crate::stream::run, crate::verify::run, crate::learn::run];
+    let tables = tables.map(|run| run(targets)).into_iter().collect::<Result<Vec<_>>>()?;
+    Ok(tables.join("\n"))
 }
 
 /// A command that runs beside others. What it prints waits until they are done.

@@ -29,12 +29,8 @@ pub struct Cell {
     pub bank: u8,
     /// The convolution.
     pub conv: Conv,
-    /// The number of the block, and what its filters are dilated by.
+    /// The number of the block.
     pub block: usize,
-    /// See `block`.
-    pub dilation: usize,
-    /// The number of the cell.
-    pub number: usize,
 }
 
 /// Who sums the values of filters up over cells: what windows of a stream have in common need
@@ -165,8 +161,8 @@ pub(super) fn generate<P: Profile, const N: usize>(
             #[cfg(target_feature = "simd128")]
             pool.finish(sums);
         };
-        let place = Cell { bank: bank.index, conv, block: number, dilation, number: cell };
-        cells.fill(&place, along.range, sums, add_positions);
+        let cell = Cell { bank: bank.index, conv, block: number };
+        cells.fill(&cell, along.range, sums, add_positions);
         let reciprocal = divided(65_536, down.most * along.most) as i32;
         while let Some(index) = next
             && index.wrapping_sub(first) < rows

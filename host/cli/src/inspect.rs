@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 use koan::{Conv, Family, Form, InputMap, Law, Model};
-use koan_data::{Column, ColumnKind, Schema, Shape};
+use koan_data::{Column, ColumnKind, Schema, Shape, Window};
+use koan_stream::cache_words;
 use koan_trainer::blob::predictor;
 use koan_trainer::{listing, row};
 use serde_json::{Value, json};
@@ -376,6 +377,14 @@ fn print_use(model: &Model<'_>, schema: Option<&Schema>) -> Result<()> {
     };
     print_columns(schema)?;
     say!("  a row: {}", row::described(schema))?;
+    if let Some(Window { samples, stride }) = schema.recordings.window {
+        let channels = model.inputs() / samples.max(1);
+        let words = cache_words(model, stride.saturating_mul(channels));
+        say!(
+            "  a stream: {channels} channels, {samples} samples, a hop of {stride}, {words} words \
+             of cache"
+        )?;
+    }
     let places = row::places(schema);
     for (number, place) in places.iter().enumerate().take(SHOWN) {
         say!("    {number}: {}", out::name(&place.to_string()))?;

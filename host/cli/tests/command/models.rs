@@ -196,6 +196,15 @@ fn a_program_is_told_what_it_needs() {
     }
 }
 
+#[test]
+fn a_stream_is_told_what_it_keeps() {
+    let folder = Folder::new();
+    folder.write("m.koan", include_bytes!("../../../../tests/models/exercises-conv-160.koan"));
+    let text = folder.output("inspect m.koan");
+    let stream = "a stream: 3 channels, 128 samples, a hop of 32, 898 words of cache";
+    assert!(text.contains(stream), "{text}");
+}
+
 /// The number of threads is for the machine, not for the model.
 #[test]
 fn threads_change_nothing() {
