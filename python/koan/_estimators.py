@@ -28,8 +28,7 @@ class _Predictor(Koan):
     ----------
     n_features : number of features, or one for each family
     family : ``fourier``, ``stump``, ``bin``, ``maxout``, ``sigmoid``, ``conv``, ``fern``,
-        ``series``,
-        ``linear``, or several of them side by side
+        ``series``, ``linear``, or several of them side by side
     bits : bits of a weight: 2, 3, 4, 8 or 16
     flash : bytes of the model at most, such as ``2000`` or ``"2k"``
     loss : ``auto``, ``squared``, ``logistic`` or ``hinge``

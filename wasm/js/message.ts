@@ -7,9 +7,9 @@
 /** The names of `koan::Field`, in its order. */
 const FIELDS = (
   'magic,version,header,trailer,flags,inputs,input map,bank,bank family,bank law,' +
-  'bank options,bank features,bank scale,bin slot bits,maxout pool,conv shape,fern depth,series shape,groups,' +
-  'group inputs,group law,group scale,kept features,banks,head,score scale,score shift,' +
-  'weights,section,section (twice),class names,golden rows,calibration,work'
+  'bank options,bank features,bank scale,bin slot bits,maxout pool,conv shape,fern depth,' +
+  'series shape,groups,group inputs,group law,group scale,kept features,banks,head,' +
+  'score scale,score shift,weights,section,section (twice),class names,golden rows,calibration,work'
 ).split(',');
 
 /** Numbers of `koan::format::Fault`; the last is a required section that is unknown. */

@@ -117,7 +117,7 @@ for (const [name, { Model }] of Object.entries(builds)) {
       model.free();
     }
     console.log(`  ${host.features.length} models of ${kinds.size} families`);
-    assert.equal(kinds.size, 8);
+    assert.equal(kinds.size, 9);
   });
 }
 

@@ -49,8 +49,9 @@ pub fn run(arguments: &Demo) -> Result<()> {
     say!("{}", "═".repeat(line(HEADINGS).len() + 1))?;
     let mut best: Option<Trained> = None;
     // Ferns are for tables with thresholds in them: choosing them takes longer than all else
-    // here, and pixels have none.
-    for family in FamilyName::ALL.into_iter().filter(|&family| family != FamilyName::Fern) {
+    // here, and pixels have none. Images are no series.
+    let others = [FamilyName::Fern, FamilyName::Series];
+    for family in FamilyName::ALL.into_iter().filter(|family| !others.contains(family)) {
         let options = TrainOptions {
             families: vec![family],
             features: match family {

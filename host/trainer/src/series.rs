@@ -46,12 +46,12 @@ pub(crate) fn family(options: &ConvOptions, schema: &Schema) -> Result<Series, E
     let (length, Ok(channels)) = (shape.width, u8::try_from(shape.channels)) else {
         return Err(Error::TooMany { what: "channels", found: shape.channels, most: 255 });
     };
-    if shape.height != 1 || length < 3 {
-        return refused(format!("the family series needs rows of 3 samples or more, not {shape}"));
+    if shape.height != 1 || length < 2 {
+        return refused(format!("the family series needs rows of 2 samples or more, not {shape}"));
     }
     let kernel = match options.kernel {
         Some(kernel) => usize::from(kernel),
-        None => KERNEL.min(length.div_ceil(2)),
+        None => KERNEL.min(length.div_ceil(2)).max(2),
     };
     let mut dilations = 1;
     while (kernel.saturating_sub(1) << dilations) < length && dilations < 16 {
@@ -171,4 +171,100 @@ fn deviation(rows: &[Vec<f64>], series: Series, dilation: usize, difference: boo
     let median = *sums.select_nth_unstable_by(middle, f64::total_cmp).1;
     // A series that never moves has any deviation.
     (median / NORMAL_MEDIAN).max(LEAST_SHARE * root).max(1e-6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use koan_data::TableBuilder;
+
+    /// Waves of 40 samples around a level.
+    fn waves(level: f32, height: f32) -> Table {
+        let wave = |i: usize| ((i % 40) as f32 * 0.2 + (i / 40 * 17 % 11) as f32).sin();
+        let values: Vec<f32> = (0..200 * 40).map(|i| level + height * wave(i)).collect();
+        let y = vec![0.0f32; 200];
+        TableBuilder::new(200).matrix(40, &values[..]).values("y", &y[..]).build().unwrap()
+    }
+
+    fn of(table: &Table) -> Series {
+        let shape = Some("40x1".parse().unwrap());
+        family(&ConvOptions { shape, ..ConvOptions::default() }, &table.schema).unwrap()
+    }
+
+    /// What a gain is at a dilation.
+    fn factor(gain: Gain, log: u8) -> f64 {
+        let level = gain.level(log).unwrap();
+        (16.0 + f64::from(level % 16)) * f64::from(level / 16).exp2() / 512.0
+    }
+
+    #[test]
+    fn levels_are_the_formats() {
+        for level in 0..=255 {
+            let gain = factor(Gain { level, slope: 0 }, 0);
+            assert!((level_of(gain) - f64::from(level)).abs() < 1e-9, "{level}");
+        }
+    }
+
+    #[test]
+    fn sums_spread_over_the_thresholds_at_any_level_and_height() {
+        for (level, height) in [(0.0, 1.0), (300.0, 0.01), (-5.0, 1e4)] {
+            let table = waves(level, height);
+            let series = measured(of(&table), &table);
+            assert_eq!((series.kernel, series.dilations), (9, 3));
+            let rows: Vec<usize> = (0..200).collect();
+            let normaliser = Normaliser::fit(&table, &rows, Kind::Shared);
+            let rows: Vec<Vec<f64>> = rows
+                .iter()
+                .map(|&row| {
+                    let axes = normaliser.axes.iter().zip(table.row(row));
+                    axes.map(|(axis, &x)| axis.apply(x)).collect()
+                })
+                .collect();
+            for log in 0..3 {
+                for (gain, difference) in [(series.samples, false), (series.differences, true)] {
+                    let spread = deviation(&rows, series, 1 << log, difference);
+                    let reach = 32_768.0 / (factor(gain, log) * UNIT * spread);
+                    // A line is not all of it.
+                    assert!((1.5..4.0).contains(&reach), "{level} {log} {difference}: {reach}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn another_unit_has_other_gains() {
+        let table = waves(0.0, 1.0);
+        let series = measured(of(&table), &table);
+        let halved = in_unit(series, 2.0 * UNIT, 1.0);
+        let both = [(series.samples, halved.samples), (series.differences, halved.differences)];
+        for (one, other) in both {
+            assert_eq!((one.level - 16, one.slope), (other.level, other.slope));
+        }
+        // Far beyond what levels are: they stop at the ends, and the blob stays a blob.
+        for unit in [1e-9, 1e12] {
+            assert!(in_unit(series, unit, 1.0).fits(40), "{unit}");
+        }
+    }
+
+    #[test]
+    fn rows_that_are_no_series_are_refused() {
+        let table = waves(0.0, 1.0);
+        for shape in ["5x8x1", "41x1"] {
+            let shape = Some(shape.parse().unwrap());
+            let options = ConvOptions { shape, ..ConvOptions::default() };
+            assert!(family(&options, &table.schema).is_err());
+        }
+        let shape = Some("40x1".parse().unwrap());
+        let options = ConvOptions { shape, kernel: Some(41), ..ConvOptions::default() };
+        assert!(family(&options, &table.schema).unwrap_err().to_string().contains("taps"));
+    }
+
+    #[test]
+    fn series_that_never_move_have_gains_too() {
+        let y: Vec<f32> = (0..20u8).map(f32::from).collect();
+        let flat = vec![3.0f32; 20 * 40];
+        let table =
+            TableBuilder::new(20).matrix(40, &flat[..]).values("y", &y[..]).build().unwrap();
+        assert!(measured(of(&table), &table).fits(40));
+    }
 }

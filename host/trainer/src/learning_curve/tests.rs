@@ -2,9 +2,12 @@ use super::{capped, halved, kept, learning_curves};
 use crate::features::{FeatureBlock, FeatureMap};
 use crate::progress::Progress;
 use koan_data::digits;
-use koan_data::{SplitSize, Table, split};
+use koan_data::{Shape, SplitSize, Table, split};
 
 use crate::{FamilyName, TrainOptions, train};
+
+/// The pixels of a digit one after the other.
+const SERIES: Shape = Shape { height: 1, width: 64, channels: 1 };
 
 /// Few rows of digits: to train on, to test.
 fn tables() -> (Table, Table) {
@@ -20,6 +23,10 @@ fn options(family: FamilyName) -> TrainOptions {
         slot_bits: 4,
         relevance: Some(false),
         frequency: Some(vec![1.0]),
+        conv: crate::ConvOptions {
+            shape: (family == FamilyName::Series).then_some(SERIES),
+            ..crate::ConvOptions::default()
+        },
         ..TrainOptions::default()
     }
 }

@@ -228,6 +228,7 @@ impl Core {
 /// Least squares of relative errors, towards a guess where nothing was counted: the models
 /// of `firmware-example/cost.json`, and small ones of other families, projections and bits
 /// (`cargo xtask cost --models FILE`). Ferns: 60 of them, with one and with four comparisons.
+/// Series were not counted: the last two are estimates, the same for all cores.
 #[rustfmt::skip]
 const COSTS: [[f64; TERMS]; 6] = [
     [3985.12, 115.63, 10.78, 0.15, 1.73, 1.67, 68.63, 37.92, 23.27, 31.30, 11.04, 15.94, 166.39, 6.63, 4.41, 32.14, 5.03, 7.06, 14.62, 19.35, 17.88, 27.98, 70.00, 0.00, 92.59, 348.00, 31.50, 130.00, 22.00],

@@ -219,3 +219,28 @@ fn models_of_kept_features_fit_the_flash() {
     }
     assert!(found.front.iter().any(|tuned| tuned.point.options.candidates.is_some()));
 }
+
+/// Few rows that are series: two kinds of waves, at any place, on any level.
+#[test]
+fn few_series_are_searched_by_their_family() {
+    let wave = |row: usize, i: usize| {
+        let (phase, level) = ((row * 7 % 13) as f32, (row * 5 % 9) as f32);
+        let (kind, x) = (row % 2, i as f32 * 0.35 + phase);
+        level + if kind == 0 { x.sin() } else { x.sin().signum() }
+    };
+    let values: Vec<f32> = (0..120).flat_map(|row| (0..50).map(move |i| wave(row, i))).collect();
+    let kinds: Vec<i64> = (0..120).map(|row| row % 2).collect();
+    let table = koan_data::TableBuilder::new(120)
+        .matrix(50, &values[..])
+        .classes("kind", &kinds[..])
+        .build()
+        .unwrap();
+    let (fit, test): (Vec<usize>, Vec<usize>) = (0..120).partition(|row| row / 2 % 2 == 0);
+    let (fit, test) = (table.select(&fit), table.select(&test));
+    let (base, quiet) = (TrainOptions::default(), Progress::none());
+    let found = crate::tune::train_usual(&fit, Some(&test), &base, &FAMILIES, 400, &quiet);
+    let (trained, point) = found.unwrap();
+    assert_eq!(point.options.families, [FamilyName::Series]);
+    assert!(trained.blob.len() <= 400);
+    assert!(trained.report.error < 0.05, "{}", trained.report.error);
+}
