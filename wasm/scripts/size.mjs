@@ -6,10 +6,10 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 
 /** In bytes: what fails when it is exceeded (docs/decisions.md). */
 const BUDGET = {
-  'koan-simd.wasm': { raw: 30 * 1024, gzip: 16.5 * 1024 },
-  'koan.wasm': { raw: 29 * 1024, gzip: 15.75 * 1024 },
+  'koan-simd.wasm': { raw: 32 * 1024, gzip: 17.55 * 1024 },
+  'koan.wasm': { raw: 31 * 1024, gzip: 16.75 * 1024 },
   // What is loaded: the script, and one of the two.
-  'index.js + koan-simd.wasm': { gzip: 21.25 * 1024 },
+  'index.js + koan-simd.wasm': { gzip: 22.5 * 1024 },
 };
 
 const size = (name) => {

@@ -124,8 +124,7 @@ pub use stream::{Checkpoint, StreamOptions, train_stream};
 pub use threads::with_threads;
 pub use train::{Trained, train};
 pub use tune::{
-    Core, Limits, Metric, Outcome, Point, Rung, Space, TuneOptions, Tuned, train_usual,
-    train_within, tune,
+    Core, Limits, Metric, Outcome, Point, Rung, Space, TuneOptions, Tuned, train_usual, tune,
 };
 
 /// Why training or evaluation stopped.

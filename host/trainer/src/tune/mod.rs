@@ -17,6 +17,7 @@ mod footprint;
 mod front;
 mod halving;
 mod inputs;
+mod last;
 mod likeness;
 mod metric;
 mod moves;
@@ -31,7 +32,7 @@ mod space;
 
 use std::time::{Duration, Instant};
 
-use koan::{Family, Model};
+use koan::Family;
 
 pub use cost::Core;
 pub use halving::Rung;
@@ -49,6 +50,7 @@ use crate::{Error, FamilyName, Goal, Report, TrainOptions, Trained, train};
 use koan_data::{Table, Task};
 
 use halving::{Search, Searched};
+use last::LastFit;
 use refine::{Allowance, Refinement};
 
 /// Bytes of a blob that are searched when no limit is given.
@@ -137,61 +139,30 @@ pub fn tune(
     let none = train_table.select(&[]);
     let mut front = Vec::new();
     // The best first: it is there however long the others take.
-    for point in points.into_iter().rev() {
+    for mut point in points.into_iter().rev() {
         if options.clock && !front.is_empty() && start.elapsed() >= options.time {
             cut = true;
             break;
         }
         progress.phase(&format!("training a model of {} bytes", point.bytes))?;
-        let (options, flash) = (&point.options, options.limits.flash);
         let test = test.unwrap_or(&none);
-        let (train_table, test) = with_categories(train_table, test, &options.categories)?;
-        let (train_table, test) = (train_table.as_ref(), test.as_ref());
-        let quiet = Progress::none();
-        if let Some(trained) = train_within(train_table, Some(test), options, flash, &quiet)? {
+        let fit = LastFit {
+            train: train_table,
+            test: Some(test),
+            flash: options.limits.flash,
+            metric: options.metric,
+            open: options.space.base.lambda.is_none(),
+            progress: &Progress::none(),
+        };
+        if let Some(trained) = fit.train(&mut point)? {
             let Trained { blob, report, .. } = trained;
-            let test = evaluate(&blob, test)?;
+            let (_, test) = with_categories(train_table, test, &point.options.categories)?;
+            let test = evaluate(&blob, &test)?;
             front.push(Tuned { point, blob, report, test });
         }
     }
     front.reverse();
     Ok(Outcome { front, judged, rungs, cut, nameless })
-}
-
-/// As [`train()`], of the options that a search found; with fewer kept features where their
-/// list is longer than the search took it for. None if no number of them fits into `flash`
-/// bytes.
-///
-/// # Errors
-/// As [`train()`].
-pub fn train_within(
-    train_table: &Table,
-    test: Option<&Table>,
-    options: &TrainOptions,
-    flash: usize,
-    progress: &Progress,
-) -> Result<Option<Trained>, Error> {
-    let none = train_table.select(&[]);
-    let tables = with_categories(train_table, test.unwrap_or(&none), &options.categories)?;
-    let (train_table, test) = (tables.0.as_ref(), test.map(|_| tables.1.as_ref()));
-    let mut options = options.clone();
-    loop {
-        let trained = train(train_table, test, &options, progress)?;
-        let blob = &trained.blob;
-        if options.candidates.is_none() || blob.len() <= flash {
-            return Ok(Some(trained));
-        }
-        // The weights that go make room for what is too much.
-        let outputs = Model::parse(blob)?.outputs().max(1);
-        let each = options.banks(&train_table.schema)?[0].family.slot_bits().unwrap_or(0);
-        let bits = (outputs * usize::from(options.bits.unwrap_or(1))) << each;
-        let fewer = (8 * (blob.len() - flash)).div_ceil(bits);
-        let fewer = u16::try_from(fewer).unwrap_or(u16::MAX);
-        match options.features[0].saturating_sub(fewer) {
-            0 => return Ok(None),
-            features => options.features[0] = features,
-        }
-    }
 }
 
 /// The best model of at most `flash` bytes that a search of seconds finds on `table` (the
@@ -210,7 +181,9 @@ pub fn train_usual(
     progress: &Progress,
 ) -> Result<(Trained, Point), Error> {
     let mut point = best(table, base, families, flash, progress)?;
-    let trained = match train_within(table, test, &point.options, flash, progress)? {
+    let open = base.lambda.is_none();
+    let fit = LastFit { train: table, test, flash, metric: Metric::Error, open, progress };
+    let trained = match fit.train(&mut point)? {
         Some(trained) => trained,
         None => {
             // Without kept features there is always one; of convolutions, of whole filters.

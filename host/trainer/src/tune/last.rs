@@ -1,0 +1,131 @@
+//! The last fits: what a search found, trained on all rows.
+
+use koan::Model;
+
+use super::metric::Metric;
+use super::rank::Point;
+use crate::evaluate::evaluate;
+use crate::progress::Progress;
+use crate::train::with_categories;
+use crate::{Error, TrainOptions, Trained, train};
+use koan_data::Table;
+
+/// Training rows that the model is judged on, at most.
+const JUDGED_ROWS: usize = 5000;
+
+/// A last fit, and what it has to keep.
+pub(super) struct LastFit<'t> {
+    pub train: &'t Table,
+    pub test: Option<&'t Table>,
+    /// Bytes of the blob, at most.
+    pub flash: usize,
+    pub metric: Metric,
+    /// Whether the search chose λ, and not the user.
+    pub open: bool,
+    pub progress: &'t Progress,
+}
+
+impl LastFit<'_> {
+    /// Trains the model of a point, with fewer kept features where their list is longer than
+    /// the search took it for. None if no number of them fits. The options of the point alone
+    /// make the same model again.
+    ///
+    /// The λ of a point was chosen by fits to fewer rows. Where the model is worse on rows that
+    /// it has seen than others were on rows that they had not, that λ suits it so badly that
+    /// rounding, most likely, has destroyed it: then λ is chosen anew, and the better one stays.
+    pub(super) fn train(&self, point: &mut Point) -> Result<Option<Trained>, Error> {
+        let none = self.train.select(&[]);
+        let test = self.test.unwrap_or(&none);
+        let (table, test) = with_categories(self.train, test, &point.options.categories)?;
+        let fit = |options: &mut TrainOptions| self.within(&table, &test, options);
+        let Some(trained) = fit(&mut point.options)? else { return Ok(None) };
+        if !self.open || point.options.lambda.is_none() {
+            return Ok(Some(trained));
+        }
+        let step = table.rows().div_ceil(JUDGED_ROWS);
+        let seen = table.select(&(0..table.rows()).step_by(step).collect::<Vec<_>>());
+        let loss = |trained: &Trained| -> Result<f64, Error> {
+            Ok(self.metric.loss(&evaluate(&trained.blob, &seen)?))
+        };
+        let before = loss(&trained)?;
+        if before <= point.loss {
+            return Ok(Some(trained));
+        }
+        let mut options = TrainOptions { lambda: None, ..point.options.clone() };
+        match fit(&mut options)? {
+            Some(again) if loss(&again)? < before => {
+                point.options = options;
+                Ok(Some(again))
+            }
+            _ => Ok(Some(trained)),
+        }
+    }
+
+    fn within(
+        &self,
+        table: &Table,
+        test: &Table,
+        options: &mut TrainOptions,
+    ) -> Result<Option<Trained>, Error> {
+        loop {
+            let trained = train(table, self.test.map(|_| test), options, self.progress)?;
+            let blob = &trained.blob;
+            if options.candidates.is_none() || blob.len() <= self.flash {
+                return Ok(Some(trained));
+            }
+            // The weights that go make room for what is too much.
+            let outputs = Model::parse(blob)?.outputs().max(1);
+            let each = options.banks(&table.schema)?[0].family.slot_bits().unwrap_or(0);
+            let bits = (outputs * usize::from(options.bits.unwrap_or(1))) << each;
+            let fewer = (8 * (blob.len() - self.flash)).div_ceil(bits);
+            let fewer = u16::try_from(fewer).unwrap_or(u16::MAX);
+            match options.features[0].saturating_sub(fewer) {
+                0 => return Ok(None),
+                features => options.features[0] = features,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solve::Loss;
+    use koan_data::digits;
+
+    #[test]
+    fn a_model_that_rounding_destroys_gets_another_lambda() {
+        let table = digits::table();
+        let options = TrainOptions {
+            features: vec![30],
+            bits: Some(2),
+            loss: Loss::Logistic,
+            lambda: Some(1e-5),
+            ..TrainOptions::default()
+        };
+        let point = Point { options, bytes: 0, ram: 0, instructions: 0, loss: 0.04, value: 0.04 };
+        let of = |open: bool, loss: f64| {
+            let mut point = Point { loss, ..point.clone() };
+            let progress = Progress::none();
+            let fit = LastFit {
+                train: &table,
+                test: None,
+                flash: 2000,
+                metric: Metric::Error,
+                open,
+                progress: &progress,
+            };
+            let trained = fit.train(&mut point).unwrap().unwrap();
+            let again = train(&table, None, &point.options, &progress).unwrap();
+            assert_eq!(again.blob, trained.blob);
+            (point.options.lambda, evaluate(&trained.blob, &table).unwrap().error)
+        };
+        let (given, bad) = of(false, 0.04);
+        assert_eq!(given, Some(1e-5), "a λ that was asked for stays");
+        let (chosen, good) = of(true, 0.04);
+        assert!(bad > 0.5 && good < 0.2, "{bad} {good}");
+        assert_eq!(chosen, None);
+        // As good as it was expected to be.
+        assert_eq!(of(true, 1.0).0, Some(1e-5));
+    }
+}
