@@ -124,8 +124,8 @@ OTHERS = [
         {"family": "fern", "depth": 2, "n_features": 20, "candidates": 200},
     ),
     (
-        ["--family", "series", "--shape", "64x1", "-k", "40", "--kernel", "5"],
-        {"family": "series", "shape": "64x1", "n_features": 40, "kernel": 5},
+        ["--family", "series", "--shape", "3x1", "-k", "24", "--kernel", "2"],
+        {"family": "series", "shape": "3x1", "n_features": 24, "kernel": 2},
     ),
     (
         ["--frequency", "0.7", "--lambda", "0.01", "--map", "shared", "--relevance", "no"],
