@@ -1,15 +1,12 @@
 /**
- * Koan models in a page or a Worker: the wasm lies beside this file and is
- * fetched when the first model is loaded.
+ * Koan models in pages, Workers and node. The wasm is found by `host/`, in its own way for each
+ * entry of the package.
  *
  * @module
  */
 
-import { hasSimd, host } from './runtime.js';
-
-host.runtime = () =>
-  hasSimd()
-    ? new URL('./koan-simd.wasm', import.meta.url)
-    : new URL('./koan.wasm', import.meta.url);
-
-export * from './slim.js';
+export { hasSimd } from './engine.js';
+export { embed } from './embed.js';
+export { Model, type Info, type Options } from './model.js';
+export type { ColumnMap, NamedRow, Numbers, Row, Rows } from './row.js';
+export { init, type Source } from './runtime.js';

@@ -5,12 +5,11 @@
  */
 
 /** The names of `koan::Field`, in its order. */
-const FIELDS = (
+const FIELDS =
   'magic,version,header,trailer,flags,inputs,input map,bank,bank family,bank law,' +
   'bank options,bank features,bank scale,bin slot bits,maxout pool,conv shape,fern depth,' +
   'series shape,groups,group inputs,group law,group scale,kept features,banks,head,' +
-  'score scale,score shift,weights,section,section (twice),class names,golden rows,calibration,work'
-).split(',');
+  'score scale,score shift,weights,section,section (twice),class names,golden rows,calibration,work';
 
 /** Numbers of `koan::format::Fault`; the last is a required section that is unknown. */
 const Fault = { Truncated: 1, Value: 2, NotKoan: 3, Version: 4, Checksum: 5 } as const;
@@ -23,7 +22,7 @@ export const DAMAGED = 'checksum mismatch: the blob is damaged';
  * @param fault what is wrong, with the field's number, and the offset where it starts
  */
 export function refusal(blob: Uint8Array, fault: number, field: number, offset: number): string {
-  const place = `field \`${FIELDS[field]}\` at offset ${offset}`;
+  const place = `field \`${FIELDS.split(',')[field]}\` at offset ${offset}`;
   switch (fault) {
     case Fault.Truncated:
       return `the blob ends before ${place}`;

@@ -1,13 +1,9 @@
 import { At, Section, numbersOf } from './blob.js';
 import { unsuited, wrongLength } from './message.js';
+import { host } from './host/page.js';
+import { isList, typed, type ColumnMap, type NamedRow, type Row, type Rows, type Typed } from './row.js';
 import { bytesOf, init, moduleOf, type Bytes, type Source } from './runtime.js';
 import { Session, type Views } from './session.js';
-
-/**
- * A row of numbers, one for each input; or several rows, one behind the other.
- * The same numbers give the same bits in every type.
- */
-export type Row = Float32Array | Int16Array | Uint8Array;
 
 /** What a model says of itself. */
 export interface Info {
@@ -35,13 +31,23 @@ export interface Info {
   readonly notes: string;
 }
 
-/** What a model may need at most. */
-export interface Limits {
+/** How a model is loaded. */
+export interface Options {
   /**
    * The most work that a prediction may take: see {@link Model.work}. A model that needs
    * more is refused; without this, what the format allows, 2^28.
    */
-  readonly maxWork?: number;
+  readonly maxWork?: number | undefined;
+  /**
+   * `Columns` of the entry `koan-wasm/columns`: rows may then be what stands in the data, before
+   * categories and missing values became numbers.
+   */
+  readonly columns?: ColumnMap | undefined;
+  /**
+   * Whether rows may have NaN, an unknown number: it counts as what the trainer has centred the
+   * input on. Without this, NaN is an error.
+   */
+  readonly allowNaN?: boolean | undefined;
 }
 
 const TASKS = ['features', 'regression', 'classification'] as const;
@@ -49,13 +55,12 @@ const TASKS = ['features', 'regression', 'classification'] as const;
 type Task = (typeof TASKS)[number];
 
 /** Arrays of results. */
-type Numbers = Float32Array | Int32Array | Int16Array | Uint8Array;
+type Results = Float32Array | Int32Array | Int16Array | Uint8Array;
 
 /**
  * A koan model, ready to predict.
  *
- * Methods take one row, or with `Many` in their name several rows one behind
- * the other in one array. What cannot be done throws an `Error` that says why:
+ * Methods take one row, or with `Many` in their name several. What cannot be done throws an `Error` that says why:
  * a row of the wrong length, a call that does not suit the model, a model that
  * was freed.
  */
@@ -70,8 +75,10 @@ export class Model {
   readonly work: number;
   /** What scores are multiplied by for probabilities, and what is added. */
   readonly #calibration: readonly [number, number];
+  readonly #allowNaN: boolean;
+  readonly #columns: InstanceType<ColumnMap> | undefined;
 
-  private constructor(bytes: Uint8Array, { maxWork = Infinity }: Limits = {}) {
+  private constructor(bytes: Uint8Array, { maxWork = Infinity, columns, allowNaN }: Options = {}) {
     const session = new Session(bytes, maxWork);
     const { blob, task, scores, row, vector, scoreScale, bufferBytes, work } = session.views();
     this.work = work;
@@ -93,7 +100,16 @@ export class Model {
     this.#calibration = stored.byteLength
       ? [stored.getFloat32(0, true), stored.getFloat32(4, true)]
       : [1, 0];
+    this.#allowNaN = !!allowNaN;
     this.#session = session;
+    // Where the engine knows `using`, a model is disposed of by it.
+    if (Symbol.dispose) Object.defineProperty(this, Symbol.dispose, { value: this.free });
+    try {
+      this.#columns = columns && new columns(this.info);
+    } catch (error) {
+      this.free();
+      throw error;
+    }
   }
 
   /**
@@ -102,9 +118,9 @@ export class Model {
    * @param source the model's bytes, its address (a `URL` or text), a `Response`,
    * or a compiled `WebAssembly.Module` that carries the model in a custom
    * section `koan` (see {@link embed}), which is then also the runtime
-   * @param limits what the model may need at most: for models of somebody else
+   * @param options what the model may need at most, and what rows it takes
    */
-  static async load(source: Source | PromiseLike<Source>, limits?: Limits): Promise<Model> {
+  static async load(source: Source | PromiseLike<Source>, options?: Options): Promise<Model> {
     const given = await source;
     const module = moduleOf(given);
     if (module) {
@@ -112,42 +128,52 @@ export class Model {
       if (!section) throw new Error('the WebAssembly module has no custom section `koan`');
       const isRuntime = WebAssembly.Module.exports(module).length > 0;
       await init(isRuntime ? module : undefined);
-      return Model.from(section, limits);
+      return Model.from(section, options);
     }
     const [blob] = await Promise.all([bytesOf(given as Bytes), init()]);
-    return new Model(blob, limits);
+    return new Model(blob, options);
   }
 
   /**
    * Loads a model from its bytes, at once; the runtime must have been started
    * with `await init()`.
    */
-  static from(bytes: BufferSource, limits?: Limits): Model {
+  static from(bytes: BufferSource, options?: Options): Model {
     return new Model(
       ArrayBuffer.isView(bytes)
         ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
         : new Uint8Array(bytes),
-      limits,
+      options,
     );
   }
 
   /** The class of a row: its number, from 0; `info.classNames` has its name. */
   classify(row: Row): number {
-    return this.#class(checked(row));
+    return this.#class(this.#inputs(row));
   }
 
   /** The classes of several rows. */
-  classifyMany(rows: Row): Uint8Array {
+  classifyMany(rows: Rows): Uint8Array {
     return this.#many(Uint8Array, 1, rows, (row) => [this.#class(row)]);
+  }
+
+  /** The name of a row's class; its number as text if the model carries no names. */
+  predictLabel(row: Row): string {
+    return this.#label(this.classify(row));
+  }
+
+  /** The names of the classes of several rows. */
+  predictLabelMany(rows: Rows): string[] {
+    return Array.from(this.classifyMany(rows), (number) => this.#label(number));
   }
 
   /** The exact integer scores of a row, one for each output: the same on every device. */
   scores(row: Row): Int32Array {
-    return this.#scores(checked(row)).slice();
+    return this.#scores(this.#inputs(row)).slice();
   }
 
   /** The scores of several rows, row by row. */
-  scoresMany(rows: Row): Int32Array {
+  scoresMany(rows: Rows): Int32Array {
     return this.#many(Int32Array, this.info.outputs, rows, (row) => this.#scores(row));
   }
 
@@ -156,31 +182,31 @@ export class Model {
    * floats: the last bits may differ from one to the next.
    */
   probabilities(row: Row): Float32Array {
-    return Float32Array.from(this.#probabilities(checked(row)));
+    return Float32Array.from(this.#probabilities(this.#inputs(row)));
   }
 
   /** The probabilities of several rows, row by row. */
-  probabilitiesMany(rows: Row): Float32Array {
+  probabilitiesMany(rows: Rows): Float32Array {
     return this.#many(Float32Array, this.info.classes, rows, (row) => this.#probabilities(row));
   }
 
   /** The value of a regression's first output, in the target's units. */
   predict(row: Row): number {
-    return this.#predict(checked(row));
+    return this.#predict(this.#inputs(row));
   }
 
   /** The values of the first output of several rows. */
-  predictMany(rows: Row): Float32Array {
+  predictMany(rows: Rows): Float32Array {
     return this.#many(Float32Array, 1, rows, (row) => [this.#predict(row)]);
   }
 
   /** Scores in real units, one for each output. */
   values(row: Row): Float32Array {
-    return this.#values(checked(row));
+    return this.#values(this.#inputs(row));
   }
 
   /** Scores in real units of several rows, row by row. */
-  valuesMany(rows: Row): Float32Array {
+  valuesMany(rows: Rows): Float32Array {
     return this.#many(Float32Array, this.info.outputs, rows, (row) => this.#values(row));
   }
 
@@ -189,11 +215,11 @@ export class Model {
    * family linear are the inputs as the model sees them, of 16 bits.
    */
   features(row: Row): Int16Array {
-    return this.#run(checked(row), true).vector.slice();
+    return this.#run(this.#inputs(row), true).vector.slice();
   }
 
   /** The feature vectors of several rows, row by row. */
-  featuresMany(rows: Row): Int16Array {
+  featuresMany(rows: Rows): Int16Array {
     return this.#many(Int16Array, this.info.features, rows, (row) => this.#run(row, true).vector);
   }
 
@@ -203,7 +229,9 @@ export class Model {
    * entry `koan-wasm/json`.
    */
   json(row: string): string {
-    return this.#running().json(row);
+    const session = this.#running();
+    if (!host.answer) throw new Error('this runtime has no JSON: import from koan-wasm/json');
+    return host.answer(session, row);
   }
 
   /**
@@ -225,10 +253,35 @@ export class Model {
     return this.#session;
   }
 
+  /** The number of every input. */
+  #inputs(row: Row): Typed {
+    this.#running();
+    const isRaw = this.#columns && !ArrayBuffer.isView(row);
+    const inputs = isRaw ? this.#columns!.row(row as NamedRow) : typed(row);
+    expect('row', inputs.length, this.info.inputs);
+    return this.#known(inputs);
+  }
+
+  /** The same numbers, of one row or of several. */
+  #known(numbers: Typed): Typed {
+    if (!this.#allowNaN && numbers.includes(NaN)) {
+      const at = numbers.findIndex(Number.isNaN);
+      const { inputs } = this.info;
+      const place = numbers.length > inputs ? `row ${Math.floor(at / inputs)}, ` : '';
+      throw new Error(
+        `${place}input ${at % inputs} is NaN: only a model loaded with { allowNaN: true } takes unknown numbers`,
+      );
+    }
+    return numbers;
+  }
+
+  #label(number: number): string {
+    return this.info.classNames[number] ?? String(number);
+  }
+
   /** Scores, or features, of a row. They lie in the views until the next call. */
-  #run(row: Row, features = false): Views {
+  #run(row: Typed, features = false): Views {
     const session = this.#running();
-    expect('row', row.length, this.info.inputs);
     if (!features && !this.info.outputs) throw new Error(unsuited('a model with outputs'));
     const views = session.views();
     views.row.set(row);
@@ -236,12 +289,12 @@ export class Model {
     return views;
   }
 
-  #scores(row: Row): Int32Array {
+  #scores(row: Typed): Int32Array {
     return this.#run(row).scores;
   }
 
   /** As `koan::class_of`: the lowest index wins a tie. */
-  #class(row: Row): number {
+  #class(row: Typed): number {
     this.#suits('classification');
     const scores = this.#scores(row);
     if (scores.length === 1) return Number(scores[0]! > 0);
@@ -251,7 +304,7 @@ export class Model {
   }
 
   /** As `koan::Predictor::probabilities`, with the engine's exponential. */
-  #probabilities(row: Row): number[] {
+  #probabilities(row: Typed): number[] {
     this.#suits('classification');
     const scores = this.#scores(row);
     const [slope, intercept] = this.#calibration;
@@ -266,13 +319,13 @@ export class Model {
     return powers.map((power) => power / sum);
   }
 
-  #predict(row: Row): number {
+  #predict(row: Typed): number {
     this.#suits('regression');
     return this.#values(row)[0]!;
   }
 
   /** Products of two f32, rounded once: the core's bits. */
-  #values(row: Row): Float32Array {
+  #values(row: Typed): Float32Array {
     return Float32Array.from(this.#scores(row), (score) => Math.fround(score) * this.info.scoreScale);
   }
 
@@ -283,32 +336,41 @@ export class Model {
   }
 
   /** Results of several rows, `each` of every row. */
-  #many<T extends Numbers>(
+  #many<T extends Results>(
     Results: new (length: number) => T,
     each: number,
-    rows: Row,
-    one: (row: Row) => ArrayLike<number>,
+    rows: Rows,
+    one: (row: Typed) => ArrayLike<number>,
   ): T {
     this.#running();
-    const { inputs } = this.info;
-    const numbers = checked(rows).length;
-    const count = Math.ceil(numbers / inputs);
-    expect('rows', numbers, count * inputs);
+    const [count, next] = isList(rows) ? this.#list(rows) : this.#flat(typed(rows));
     const all = new Results(count * each);
-    for (let i = 0; i < count; i++) {
-      all.set(one(rows.subarray(i * inputs, (i + 1) * inputs)), i * each);
-    }
+    for (let i = 0; i < count; i++) all.set(one(next(i)), i * each);
     return all;
   }
-}
 
-/** Rows of another type would be read as other numbers than the caller means. */
-function checked(rows: Row): Row {
-  const type: unknown = Object.prototype.toString.call(rows).slice(8, -1);
-  if (type !== 'Float32Array' && type !== 'Int16Array' && type !== 'Uint8Array') {
-    throw new TypeError(`a row is a Float32Array, an Int16Array or a Uint8Array, not ${type}`);
+  /** How many rows, and each of them. */
+  #flat(numbers: Typed): [number, (i: number) => Typed] {
+    const { inputs } = this.info;
+    const count = Math.ceil(numbers.length / inputs);
+    expect('rows', numbers.length, count * inputs);
+    this.#known(numbers);
+    return [count, (i) => numbers.subarray(i * inputs, (i + 1) * inputs)];
   }
-  return rows;
+
+  #list(rows: readonly Row[]): [number, (i: number) => Typed] {
+    return [
+      rows.length,
+      (i) => {
+        try {
+          return this.#inputs(rows[i]!);
+        } catch (error) {
+          (error as Error).message = `row ${i}: ${(error as Error).message}`;
+          throw error;
+        }
+      },
+    ];
+  }
 }
 
 /** The same error as the core's. */
@@ -316,31 +378,9 @@ function expect(what: string, given: number, needed: number): void {
   if (given !== needed) throw new Error(wrongLength(what, given, needed));
 }
 
-// Where the engine knows `using`, a model is disposed of by it.
-export interface Model extends Disposable {}
-if (Symbol.dispose) {
-  Object.defineProperty(Model.prototype, Symbol.dispose, { value: Model.prototype.free });
-}
-
 /**
- * A runtime that carries a model: `Model.load` of the compiled result needs no
- * second file.
- *
- * @param runtime the bytes of `koan.wasm` or `koan-simd.wasm`
- * @param blob the model's bytes
+ * `Symbol.dispose` and its method, where the types know it: `using` frees the model. An older
+ * TypeScript finds nothing to declare.
  */
-export function embed(runtime: Uint8Array, blob: Uint8Array): Uint8Array<ArrayBuffer> {
-  const name = new TextEncoder().encode('koan');
-  const content = [...leb128(name.length), ...name];
-  const head = [0, ...leb128(content.length + blob.length), ...content];
-  const whole = new Uint8Array(runtime.length + head.length + blob.length);
-  whole.set(runtime);
-  whole.set(head, runtime.length);
-  whole.set(blob, runtime.length + head.length);
-  return whole;
-}
-
-/** A number as WebAssembly writes lengths: seven bits a byte, the lowest first. */
-function leb128(value: number): number[] {
-  return value < 128 ? [value] : [(value & 127) | 128, ...leb128(value >>> 7)];
-}
+type DisposeKey = SymbolConstructor extends { readonly dispose: infer Key extends symbol } ? Key : never;
+export interface Model extends Record<DisposeKey, () => void> {}

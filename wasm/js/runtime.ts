@@ -1,51 +1,18 @@
 /** The WebAssembly runtime: found, compiled and started once. */
 
 import type { InitOutput } from '../build/glue.js';
+import { answered } from './engine.js';
 import { Heap } from './heap.js';
+import { host } from './host/page.js';
 
 /** Where bytes may come from. */
 export type Bytes = BufferSource | URL | string | Response;
 
+/** Bytes in a buffer of their own, whether or not `Uint8Array` has a parameter for it. */
+export type OwnBytes = ReturnType<Uint8Array['slice']>;
+
 /** Where a runtime, or a model, may come from. */
 export type Source = Bytes | WebAssembly.Module;
-
-/** What differs between a page, node, and bringing your own wasm. */
-export interface Host {
-  /** The runtime that {@link init} takes by default. */
-  runtime(): Source | Promise<Source>;
-  /** Opens an address. */
-  open(address: URL | string): Promise<Response | BufferSource>;
-  /** Whether its runtime answers JSON. */
-  json?: boolean;
-}
-
-/** Fetches; an answer that is not OK is an error with its status. */
-export async function fetched(address: URL | string): Promise<Response> {
-  return answered(await fetch(address));
-}
-
-/** Set by the entry that is imported. */
-export const host: Host = {
-  runtime() {
-    throw new Error('there is no runtime: call init() with koan.wasm first');
-  },
-  open: fetched,
-};
-
-/**
- * A module of one function that uses SIMD: valid where SIMD is there.
- * (`i8x16.popcnt`: the last instruction that engines added.)
- */
-// prettier-ignore
-const PROBE = new Uint8Array([
-  0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0,
-  10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11,
-]);
-
-/** Whether this engine has WebAssembly SIMD, and so takes the faster build. */
-export function hasSimd(): boolean {
-  return WebAssembly.validate(PROBE);
-}
 
 /** Addresses and lengths of the blob, of what `load` has found, and of the buffers. */
 export type Places = [number, number, number, number, number, number];
@@ -104,7 +71,7 @@ async function compile(given: Source): Promise<WebAssembly.Module> {
 }
 
 /** The bytes of a source that is not a module. */
-export async function bytesOf(source: Bytes): Promise<Uint8Array<ArrayBuffer>> {
+export async function bytesOf(source: Bytes): Promise<OwnBytes> {
   if (source instanceof URL || typeof source === 'string') {
     return bytesOf(await host.open(source));
   }
@@ -121,11 +88,6 @@ export async function bytesOf(source: Bytes): Promise<Uint8Array<ArrayBuffer>> {
 
 const isResponse = (source: unknown): source is Response =>
   typeof Response === 'function' && source instanceof Response;
-
-function answered(response: Response): Response {
-  if (!response.ok) throw new Error(`HTTP status ${response.status} for ${response.url}`);
-  return response;
-}
 
 /** The running runtime's exports. */
 export function runtime(): Running {

@@ -2,8 +2,8 @@
 
 import { At, Flag, Section, TRAILER, banks, bytesOf, crc32, numbersOf, section } from './blob.js';
 import type { Range } from './heap.js';
-import { DAMAGED, refusal, selfTestFailed, tooMuchWork, wrongGenerator, wrongLength } from './message.js';
-import { host, runtime, type Places } from './runtime.js';
+import { DAMAGED, refusal, selfTestFailed, tooMuchWork, wrongGenerator } from './message.js';
+import { runtime, type Places } from './runtime.js';
 
 /** What `load` in `wasm/src/session.rs` fills in, in its order; buffers of the small form. */
 const Word = { Fault: 0, Head: 1, Sections: 2, Block: 4, Wide: 6, Work: 7, Features: 9, CheckWord: 10, Length: 11 } as const;
@@ -17,12 +17,15 @@ const GOLDEN = 4;
 /** What stands for 1 in features. */
 const ONE = 127;
 
-/** Models that nobody has freed, and nobody has any more. */
-const forgotten = new FinalizationRegistry<() => void>((give) => give());
+/**
+ * Models that nobody has freed, and nobody has any more, where the engine tells of them. Made
+ * with the first model, so that a bundle without models has none of this.
+ */
+let forgotten: FinalizationRegistry<() => void> | undefined;
 
 export class Session {
   // First of all: without a runtime this says so.
-  readonly #runtime = runtime();
+  readonly runtime = runtime();
   readonly #length: number;
   /** Where the blob, the words that `load` fills in and the buffers lie. */
   readonly #ranges: Range[] = [];
@@ -33,10 +36,13 @@ export class Session {
    * @param maxWork the most work of a prediction
    */
   constructor(bytes: Uint8Array, maxWork: number) {
-    const { heap, load } = this.#runtime;
+    const { heap, load } = this.runtime;
     const ranges = this.#ranges;
     this.#length = bytes.length;
-    forgotten.register(this, () => heap.give(ranges), this);
+    if (typeof FinalizationRegistry === 'function') {
+      forgotten ??= new FinalizationRegistry((give) => give());
+    }
+    forgotten?.register(this, () => heap.give(ranges), this);
     try {
       const [given, found] = [bytes.length, 4 * Word.Length].map((length) => {
         const range = heap.take(length);
@@ -71,14 +77,14 @@ export class Session {
 
   /** The memory as it is now: growing it invalidates the arrays on it. */
   views(): Views {
-    const { buffer } = this.#runtime.heap.memory;
+    const { buffer } = this.runtime.heap.memory;
     if (this.#views?.buffer === buffer) return this.#views;
     return (this.#views = new Views(buffer, this.#ranges, this.#length));
   }
 
   /** Makes the scores, or the features, of the row, or of a row of the golden digest. */
   run(features = false, row = GOLDEN): void {
-    this.#runtime.run(...this.#places(), row, Number(features));
+    this.runtime.run(...this.places(), row, Number(features));
   }
 
   /** See `Model.selfTest`. */
@@ -106,32 +112,6 @@ export class Session {
     }
   }
 
-  /** What the runtime answers to a row of JSON. */
-  json(row: string): string {
-    const { heap, json } = this.#runtime;
-    if (!host.json || !json) {
-      throw new Error('this runtime has no JSON: import from koan-wasm/json');
-    }
-    const { scores, row: places } = this.views();
-    const text = new TextEncoder().encode(row);
-    // Probabilities of two classes follow from one score.
-    const most = Math.max(scores.length, 2);
-    // A name's byte becomes at most six, a number at most 16 with its comma.
-    const answer = 128 + 6 * this.section(Section.ClassNames).length + 16 * (scores.length + most);
-    const words = most + Math.ceil((text.length + answer) / 4);
-    const range = heap.take(4 * words);
-    try {
-      const start = range.start + 4 * most;
-      new Uint8Array(heap.memory.buffer, start).set(text);
-      const length = json(...this.#places(), range.start, words, most, text.length);
-      if (length === -1) throw new Error('the text is not a JSON array of numbers');
-      if (length < 0) throw new Error(wrongLength('row', -2 - length, places.length));
-      return decoded(new Uint8Array(heap.memory.buffer, start + text.length, length));
-    } finally {
-      heap.give([range]);
-    }
-  }
-
   /** The bytes of a section of the blob. */
   section(tag: number): Uint8Array {
     const { blob, words } = this.views();
@@ -143,19 +123,19 @@ export class Session {
   }
 
   free(): void {
-    forgotten.unregister(this);
-    this.#runtime.heap.give(this.#ranges);
+    forgotten?.unregister(this);
+    this.runtime.heap.give(this.#ranges);
   }
 
   /** The arguments that all calls have: addresses and lengths. */
-  #places(): Places {
+  places(): Places {
     const [blob, words, buffers] = this.#ranges as [Range, Range, Range];
     const { start, end } = buffers;
     return [blob.start, this.#length, words.start, Word.Length, start, (end - start) / 4];
   }
 }
 
-const decoded = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+export const decoded = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 /** Whether a blob's checksum holds. */
 function isIntact(blob: Uint8Array): boolean {

@@ -1,7 +1,7 @@
 /** All inference of the page, away from its main thread. */
 
+import { readTable } from '../js/columns.js';
 import { hasSimd, Model } from '../js/index.js';
-import { read } from './columns.js';
 import type { Answer, Question } from './messages.js';
 
 const digits = Model.load(new URL('./digits.koan', import.meta.url));
@@ -39,7 +39,7 @@ async function predict(blob: ArrayBuffer, text: string): Promise<Answer> {
   const { task, classNames, bytes } = model.info;
   if (task === 'features') throw new Error('this model has no outputs: it predicts nothing');
   model.selfTest();
-  const { rows, targets, lines } = read(text, model.info);
+  const { rows, targets, lines } = readTable(text, model.info);
   const run = () => (task === 'classification' ? model.classifyMany(rows) : model.predictMany(rows));
   // The first run also pays for compiling; the second one is timed.
   const values = run();

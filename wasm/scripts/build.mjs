@@ -1,31 +1,82 @@
 // Checks the types, and bundles each entry of the package into `dist/`.
 
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-rmSync(at('dist'), { recursive: true, force: true });
-mkdirSync(at('dist'));
-execFileSync(process.execPath, [at('node_modules/typescript/bin/tsc'), '-p', at('tsconfig.json')], {
-  stdio: 'inherit',
-});
-// Declarations only: `dist/js/*.d.ts` are the entries' own names in `dist`.
-cpSync(at('dist/js'), at('dist'), { recursive: true });
-rmSync(at('dist/js'), { recursive: true });
+/** Where the entries of a name take their wasm from: a file of `js/host`. */
+const HOSTS = {
+  index: 'page',
+  node: 'node',
+  slim: 'slim',
+  json: 'json',
+  'json-node': 'json-node',
+  workerd: 'workerd',
+  'workerd-json': 'workerd-json',
+};
 const options = {
-  outdir: at('dist'),
   bundle: true,
   format: 'esm',
   target: 'es2022',
   minify: true,
-  external: ['node:*'],
+  external: ['node:*', '*.wasm'],
   logLevel: 'warning',
 };
-const entries = (names) => names.map((name) => at(`js/${name}.ts`));
-await build({ ...options, entryPoints: entries(['index', 'node', 'slim', 'json', 'json-node']) });
+const commonJs = { format: 'cjs', platform: 'node' };
+/** In CommonJS a script knows its file, not its address. */
+const withAddress = {
+  define: { 'import.meta.url': 'scriptUrl' },
+  banner: { js: "const scriptUrl=require('node:url').pathToFileURL(__filename).href;" },
+};
+
+/** Those that `require` finds too, and whether they read files beside them. */
+const COMMON_JS = { node: withAddress, slim: {}, 'json-node': withAddress };
+
+/** An entry's own host in place of the page's. */
+const hostOf = (host) => ({
+  name: 'host',
+  setup(build) {
+    build.onResolve({ filter: /\/host\/page\.js$/ }, () => ({ path: at(`js/host/${host}.ts`) }));
+  },
+});
+
+/** Declarations for both kinds of modules: those of the entries, and what they refer to. */
+function declarations(entries) {
+  const folder = mkdtempSync(join(tmpdir(), 'koan-wasm-'));
+  try {
+    const arguments_ = [at('node_modules/typescript/bin/tsc'), '-p', at('tsconfig.json'), '--outDir', folder];
+    execFileSync(process.execPath, arguments_, { stdio: 'inherit' });
+    const names = new Set(entries);
+    for (const name of names) {
+      const text = readFileSync(join(folder, `js/${name}.d.ts`), 'utf8');
+      const others = /(from |import\()'\.\/([\w-]+)\.js'/g;
+      for (const [, , other] of text.matchAll(others)) names.add(other);
+      writeFileSync(at(`dist/${name}.d.ts`), text);
+      writeFileSync(at(`dist/${name}.d.cts`), text.replace(others, "$1'./$2.cjs'"));
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+rmSync(at('dist'), { recursive: true, force: true });
+mkdirSync(at('dist'));
+declarations(['index', 'columns']);
+for (const [name, host] of Object.entries(HOSTS)) {
+  const entry = { ...options, entryPoints: [at('js/index.ts')], plugins: [hostOf(host)] };
+  await build({ ...entry, outfile: at(`dist/${name}.js`) });
+  const also = COMMON_JS[name];
+  if (also) await build({ ...entry, ...commonJs, ...also, outfile: at(`dist/${name}.cjs`) });
+}
+const columns = { ...options, entryPoints: [at('js/columns.ts')] };
+await build({ ...columns, outfile: at('dist/columns.js') });
+await build({ ...columns, ...commonJs, outfile: at('dist/columns.cjs') });
 for (const name of ['koan', 'koan-simd', 'koan-json']) {
   cpSync(at(`build/${name}.wasm`), at(`dist/${name}.wasm`));
 }
+for (const licence of ['LICENSE-APACHE', 'LICENSE-MIT']) cpSync(at(`../${licence}`), at(licence));

@@ -1,17 +1,17 @@
-// Tables for models whose notes have codes in place of names and values: the page reads
-// them as the trainer does. The same file is read by `host/data/src/tests/notes.rs`.
+// Rows as they stand in the data, for models whose notes have codes in place of names and values:
+// the package reads them as the trainer does. `host/data/src/tests/notes.rs` reads the same file.
 
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
-import { file, root } from './paths.mjs';
+import { file, installed, root } from './paths.mjs';
 
-const built = file(root, 'target/columns.mjs');
-await build({ entryPoints: [file(root, 'wasm/page/columns.ts')], bundle: true, format: 'esm', outfile: built });
-const { read } = await import(pathToFileURL(built));
-rmSync(built);
+const { Columns, readTable } = await import(pathToFileURL(file(installed, 'columns.js')));
+
+const { init, Model } = await import(pathToFileURL(file(installed, 'node.js')));
 
 const fixture = file(root, 'host/data/src/tests/fixtures/coded_notes.json');
 const { notes, inputs, csv, rows } = JSON.parse(readFileSync(fixture, 'utf8'));
@@ -23,7 +23,7 @@ const places = (table, row) => {
 };
 
 test('values and names are found by their codes', () => {
-  const table = read(csv, info);
+  const table = readTable(csv, info);
   assert.deepEqual(rows.map((_, row) => places(table, row)), rows);
   assert.equal(table.rows.length, rows.length * inputs);
   assert.equal(table.targets.length, rows.length);
@@ -32,22 +32,62 @@ test('values and names are found by their codes', () => {
 test('the same in another order, and without names', () => {
   const lines = csv.trim().split('\n').map((line) => line.split(','));
   const text = (lines) => lines.map((line) => line.join(',')).join('\n');
-  const turned = read(text(lines.map((line) => [...line].reverse())), info);
+  const turned = readTable(text(lines.map((line) => [...line].reverse())), info);
   assert.deepEqual(rows.map((_, row) => places(turned, row)), rows);
-  const bare = read(text(lines.slice(1)), info);
+  const bare = readTable(text(lines.slice(1)), info);
   assert.deepEqual(rows.map((_, row) => places(bare, row)), rows);
+});
+
+test('rows of fields: by name in any order, by position, and of numbers', () => {
+  const columns = new Columns(info);
+  const [header, ...lines] = csv.trim().split('\n').map((line) => line.split(','));
+  const named = lines.map((line) => Object.fromEntries(line.map((field, i) => [header[i], field])));
+  const numbered = named.map((row) => ({ other: null, ...row, age: Number(row.age), 'capital-gain': Number(row['capital-gain']) }));
+  const turned = named.map((row) => Object.fromEntries(Object.entries(row).reverse()));
+  const withoutTarget = lines.map((line) => line.slice(0, -1));
+  const spaced = lines.map((line) => line.map((field) => ` ${field}`));
+  for (const list of [named, numbered, turned, lines, withoutTarget, spaced]) {
+    const table = { rows: columns.rows(list) };
+    assert.deepEqual(rows.map((_, row) => places(table, row)), rows);
+    list.forEach((fields, row) => assert.deepEqual(columns.row(fields), table.rows.slice(row * inputs, (row + 1) * inputs)));
+  }
+});
+
+test('fields that are missing or wrong are named', () => {
+  const notes = JSON.stringify({
+    columns: [{ name: 'age', missing: 38.5 }, { name: 'city', values: ['Bonn', 'Graz'] }, 'height', { target: 'sick' }],
+  });
+  const columns = new Columns({ notes, inputs: 4 });
+  const row = { age: 20, city: 'Graz', height: 1.75 };
+  assert.deepEqual([...columns.row(row)], [20, 0, 1, 1.75]);
+  for (const age of [null, undefined, NaN, '', '?', 'NA']) {
+    assert.deepEqual([...columns.row({ ...row, age })], [38.5, 0, 1, 1.75]);
+  }
+  assert.deepEqual([...columns.row({ ...row, city: 'Oslo' })], [20, 0, 0, 1.75]);
+  const throws = (call, message) => assert.throws(call, { message });
+  throws(() => columns.row({ ...row, height: null }), 'column height: a number is missing');
+  throws(() => columns.row({ ...row, height: 'tall' }), 'column height: `tall` is not a number');
+  throws(() => columns.row([20, 'Graz', Infinity]), 'column 3 (height): `Infinity` is not a number');
+  throws(() => columns.row({ age: 20, city: 'Graz' }), 'the row lacks column `height`; it has: age, city');
+  throws(() => columns.row([1, 2]), 'a row of 2 fields: the model needs 4 columns');
+  throws(() => columns.rows([row, { ...row, age: 'old' }]), 'row 1: column age: `old` is not a number');
+  throws(() => new Columns({ notes, inputs: 5 }), 'the columns that the model names make 4 inputs, it takes 5');
+  throws(() => new Columns({ notes: '{"format":"idx"}', inputs: 5 }), 'the model was trained on idx data, not on a table of columns');
+  const nameless = new Columns({ notes: '', inputs: 2 });
+  throws(() => nameless.row({ a: 1, b: 2 }), 'the model has columns without a name: give the fields as an array, in their order');
+  assert.deepEqual([...nameless.row(['1', 2])], [1, 2]);
 });
 
 test('two columns with the code of one are refused', () => {
   const code = (name) => JSON.stringify(notes).includes(name);
   assert.ok(!code('age'), 'names are codes');
   const twice = csv.trim().split('\n').map((line) => `${line},${line.split(',')[0]}`).join('\n');
-  assert.throws(() => read(twice, info), /cannot tell the columns apart: age, age/);
+  assert.throws(() => readTable(twice, info), /cannot tell the columns apart: age, age/);
 });
 
 test('whole numbers as categories, however they are written', () => {
   const notes = JSON.stringify({ columns: [['a', 0, 2], 'b', [1, 9, 11], 0] });
-  const table = read('1.0,2.5,10\n+2,0,9\n02,1,11.0\n', { notes, inputs: 7 });
+  const table = readTable('1.0,2.5,10\n+2,0,9\n02,1,11.0\n', { notes, inputs: 7 });
   const rows = [0, 1, 2].map((row) => [...table.rows.slice(row * 7, row * 7 + 7)]);
   assert.deepEqual(rows, [
     [0, 1, 0, 2.5, 1, 0, 0],
@@ -55,4 +95,40 @@ test('whole numbers as categories, however they are written', () => {
     // 02 is another name than 2.
     [0, 0, 0, 1, 0, 1, 0],
   ]);
+});
+
+test('a model of raw columns predicts as the command does', async () => {
+  const folder = mkdtempSync(file(tmpdir(), 'koan-columns-'));
+  try {
+    const koan = (...args) => execFileSync(process.env.KOAN, args, { cwd: folder, encoding: 'utf8', stdio: 'pipe' });
+    const people = Array.from({ length: 400 }, (_, i) => {
+      const [age, hours] = [18 + ((i * 7919) % 60), (i * 104729) % 61];
+      const work = ['Private', 'State-gov', 'Never worked'][(i * 31) % 3];
+      const weight = i % 11 ? String(((i * 613) % 97) / 2) : '?';
+      const earns = age + hours > 70 && work !== 'Never worked' ? 'much' : 'little';
+      return { age, work, weight, hours, earns };
+    });
+    const text = (rows) => [Object.keys(rows[0]), ...rows.map(Object.values)].map((row) => `${row.join(',')}\n`).join('');
+    writeFileSync(file(folder, 'people.csv'), text(people));
+    koan('train', 'people.csv', '-o', 'people.koan', '-k', '64', '--missing', 'impute');
+    const expected = koan('predict', 'people.koan', 'people.csv').trim().split('\n');
+    await init();
+    const blob = readFileSync(file(folder, 'people.koan'));
+    const model = Model.from(blob, { columns: Columns });
+    assert.equal(model.info.inputs, 6);
+    const labels = people.map((row) => model.predictLabel(row));
+    assert.deepEqual(labels, expected.slice(-people.length));
+    assert.deepEqual(model.predictLabelMany(people), labels);
+    assert.deepEqual(model.predictLabelMany(people.map(Object.values)), labels);
+    const table = readTable(text(people), model.info);
+    assert.deepEqual(model.predictLabelMany(table.rows), labels);
+    assert.deepEqual(table.targets, people.map(({ earns }) => earns));
+    const right = labels.filter((label, i) => label === people[i].earns).length;
+    assert.ok(right > 0.9 * people.length, `${right} of ${people.length}`);
+    assert.throws(() => model.classifyMany([people[0], { age: 3 }]), /^Error: row 1: the row lacks/);
+    const numeric = readFileSync(file(root, 'tests/golden/digits.koan'));
+    assert.equal(Model.from(numeric, { columns: Columns }).classify(Array(64).fill(0)), Model.from(numeric).classify(Array(64).fill(0)));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -7,7 +7,6 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::machines::CORES;
 use crate::steps::{NIGHTLY, OLDEST, THIRTY_TWO_BITS, step};
-use crate::wasm::WASM;
 
 const COMPONENTS: [&str; 2] = ["rustfmt", "clippy"];
 /// Miri, and what it builds its own standard library from.
@@ -23,7 +22,6 @@ const PACKAGES: [&str; 2] = [
 /// What the tests need: targets, emulators, packages of node and Python, and Chromium.
 pub fn run() -> Result<()> {
     add("target", &CORES.map(|(target, _)| target))?;
-    add("target", &[WASM])?;
     emulators()?;
     crate::python::setup()?;
     crate::wasm::setup()
@@ -56,6 +54,11 @@ fn fuzzer() -> Result<()> {
         return Ok(());
     }
     step("cargo install cargo-fuzz").context("fuzzing needs cargo-fuzz")
+}
+
+/// A compiler target, where it is missing.
+pub fn target(name: &str) -> Result<()> {
+    add("target", &[name])
 }
 
 fn add(kind: &str, wanted: &[&str]) -> Result<()> {

@@ -54,21 +54,9 @@ const CHROMIUM: [&str; 4] = [
     "/usr/bin/google-chrome-stable",
 ];
 
-/// Installs the node packages that the lock file names, and Chromium where
-/// there is none.
+/// Installs what the build needs, and Chromium where there is none.
 pub fn setup() -> Result<()> {
-    let node = Command::new("node").arg("--version").output();
-    ensure!(
-        node.is_ok_and(|output| output.status.success()),
-        "there is no node: install version 20 or later from https://nodejs.org"
-    );
-    // npm writes this file last: while it is as new as the lock file, all is there.
-    let [lock, done] = ["package-lock.json", "node_modules/.package-lock.json"].map(|file| {
-        root().and_then(|root| Ok(root.join("wasm").join(file).metadata()?.modified()?))
-    });
-    if !matches!((lock, done), (Ok(lock), Ok(done)) if done >= lock) {
-        step("npm --prefix wasm ci --no-audit --no-fund")?;
-    }
+    tools()?;
     let named = std::env::var("CHROMIUM").ok();
     if CHROMIUM.iter().copied().chain(named.as_deref()).any(|path| Path::new(path).exists()) {
         return Ok(());
@@ -77,6 +65,29 @@ pub fn setup() -> Result<()> {
         "the tests need Chromium and apt cannot install it (as root, after `apt-get update`?): \
          install it, or set CHROMIUM to the path of one",
     )
+}
+
+/// Installs the target, and the node packages that the lock file names.
+fn tools() -> Result<()> {
+    crate::setup::target(WASM)?;
+    let node = Command::new("node").arg("--version").output();
+    ensure!(
+        node.is_ok_and(|output| output.status.success()),
+        "there is no node: install version 20 or later from https://nodejs.org"
+    );
+    install("wasm")
+}
+
+/// Installs the node packages that the lock file in a folder names.
+fn install(folder: &str) -> Result<()> {
+    // npm writes this file last: while it is as new as the lock file, all is there.
+    let [lock, done] = ["package-lock.json", "node_modules/.package-lock.json"].map(|file| {
+        root().and_then(|root| Ok(root.join(folder).join(file).metadata()?.modified()?))
+    });
+    if !matches!((lock, done), (Ok(lock), Ok(done)) if done >= lock) {
+        step(&format!("npm --prefix {folder} ci --no-audit --no-fund"))?;
+    }
+    Ok(())
 }
 
 /// Builds the runtime and the package around it into `wasm/dist`.
@@ -117,18 +128,20 @@ pub fn test() -> Result<()> {
     step(&format!("{} target/wasm-host.json", program("host")?.display()))?;
     step("node wasm/tests/consumer.mjs")?;
     // One file after the other: the tests of times share the machine with none.
-    for file in ["node", "columns", "browser", "page"] {
-        step(&format!("node --test --test-reporter=spec wasm/tests/{file}.test.mjs"))?;
+    // Reports are the trainer's pages, which need the same browser.
+    let koan = program("koan")?;
+    for file in ["node", "rows", "columns", "package", "readme", "browser", "page", "report"] {
+        step(&format!(
+            "KOAN={} node --test --test-reporter=spec wasm/tests/{file}.test.mjs",
+            koan.display()
+        ))?;
     }
-    // The trainer's pages need the same browser.
-    step(&format!(
-        "KOAN={} node --test --test-reporter=spec wasm/tests/report.test.mjs",
-        program("koan")?.display()
-    ))
+    Ok(())
 }
 
-/// Builds the runtimes and their glue into `wasm/build`.
+/// Builds the runtimes and their glue into `wasm/build`, in a fresh clone too.
 fn runtime() -> Result<()> {
+    tools()?;
     let folder = root()?.join("wasm/build");
     fs::create_dir_all(&folder)?;
     // Panics name their files; a user's folders are nobody's business.

@@ -8,6 +8,8 @@ const file = new URL('./public/digits.koan', import.meta.url);
 const model = await Model.load(file);
 const row: Row = new Float32Array(64).fill(3);
 const info: Info = model.info;
+const label: string = model.predictLabel(row);
+if (label !== info.classNames[model.classify(row)]) throw new Error('another name');
 const results: [number, Int32Array, Float32Array, Int16Array, Uint8Array] = [
   model.classify(row),
   model.scores(row),
@@ -20,9 +22,11 @@ await init();
 await slimInit(readFileSync(new URL(import.meta.resolve('koan-wasm/koan.wasm'))));
 const slim = SlimModel.from(readFileSync(file));
 if (slim.classify(row) !== results[0]) throw new Error('the two builds differ');
+const slimRow: number = slim.classify([...row]);
 slim.free();
-// @ts-expect-error: rows are typed arrays
-if ((() => { try { return model.classify([1, 2, 3]); } catch { return 'refused'; } })() !== 'refused') throw new Error('not refused');
+if (slimRow !== results[0]) throw new Error('a list of numbers is another row');
+// @ts-expect-error: rows are no text
+if ((() => { try { return model.classify('1, 2, 3'); } catch { return 'refused'; } })() !== 'refused') throw new Error('not refused');
 const whole = embed(readFileSync(new URL(import.meta.resolve('koan-wasm/koan.wasm'))), readFileSync(file));
 const carried = await Model.load(await WebAssembly.compile(whole));
 if (carried.classify(row) !== results[0]) throw new Error('the carried model differs');

@@ -1,0 +1,174 @@
+/**
+ * Rows as they stand in the data: what `koan predict` does with the columns of a table, by what
+ * the trainer noted of them in the model.
+ *
+ * @module
+ */
+
+import { parse } from './csv.js';
+import { numberOf, placesByName, placesByPosition, push, type Places } from './fields.js';
+import type { Info } from './model.js';
+import { inputsOf, schemaOf, type Schema } from './notes.js';
+import type { Field, NamedRow } from './row.js';
+
+export type { Field, NamedRow };
+
+/** What a model says of its columns: `model.info`. */
+export type ColumnInfo = Pick<Info, 'inputs' | 'notes'>;
+
+/** A table's rows, ready for `classifyMany` and its like. */
+export interface Table {
+  /** The inputs, row by row. */
+  readonly rows: Float32Array;
+  /** The targets as they stand in the file; none if it has no such column. */
+  readonly targets: string[] | undefined;
+  /** The line of each row. */
+  readonly lines: number[];
+}
+
+/**
+ * Makes a model's inputs of a row's fields: categories become one input for each value, and
+ * missing numbers the stand-ins of `koan train --missing impute`. A category that the trainer
+ * has not seen counts as none of its values.
+ */
+export class Columns {
+  readonly #schema: Schema;
+  readonly #inputs: number;
+  /** The names that rows had last, and where the columns' fields are under them. */
+  #names: readonly string[] = [];
+  #places: Places | undefined;
+
+  /** @param info a model's `info` */
+  constructor(info: ColumnInfo) {
+    this.#schema = checkedSchema(info);
+    this.#inputs = info.inputs;
+  }
+
+  /**
+   * The inputs of a row.
+   *
+   * @param fields by the columns' names (other names are ignored), or in the columns' order: of
+   * all columns, or without the target's, the dropped ones, or both
+   */
+  row(fields: NamedRow | readonly Field[]): Float32Array {
+    const { columns } = this.#schema;
+    const inputs: number[] = [];
+    const isList = Array.isArray(fields);
+    const values: readonly Field[] = isList ? fields : Object.values(fields);
+    const places = isList ? this.#byPosition(fields.length) : this.#byName(Object.keys(fields));
+    columns.forEach((column, index) => {
+      const place = places[index];
+      if (place === undefined) return;
+      const named = isList ? column.name : Object.keys(fields)[place]!;
+      push(inputs, column, values[place], () =>
+        isList ? `column ${place + 1}${inBrackets(named)}` : `column ${named}`,
+      );
+    });
+    return Float32Array.from(inputs);
+  }
+
+  /** The inputs of several rows, row by row. */
+  rows(list: readonly (NamedRow | readonly Field[])[]): Float32Array {
+    const all = new Float32Array(list.length * this.#inputs);
+    list.forEach((fields, i) => {
+      try {
+        all.set(this.row(fields), i * this.#inputs);
+      } catch (error) {
+        throw new Error(`row ${i}: ${(error as Error).message}`);
+      }
+    });
+    return all;
+  }
+
+  #byPosition(count: number): Places {
+    const { columns } = this.#schema;
+    const places = placesByPosition(columns, count);
+    if (!places) throw new Error(`a row of ${count} fields: the model needs ${columns.length} columns`);
+    return places;
+  }
+
+  #byName(names: string[]): Places {
+    const before = this.#names;
+    if (this.#places && names.length === before.length && names.every((name, i) => name === before[i])) {
+      return this.#places;
+    }
+    const { places, lacking } = placesByName(this.#schema, names);
+    const [first] = lacking;
+    if (first === '') {
+      throw new Error('the model has columns without a name: give the fields as an array, in their order');
+    }
+    if (first !== undefined) throw new Error(lacks('row', this.#schema, lacking, names));
+    this.#names = names;
+    return (this.#places = places);
+  }
+}
+
+/** Reads the text of a table, with or without a header; errors name line and column. */
+export function readTable(text: string, info: ColumnInfo): Table {
+  const records = parse(text);
+  const [first] = records;
+  if (!first) throw new Error('the table is empty');
+  const schema = checkedSchema(info);
+  const { columns } = schema;
+  const { places, header } = layout(schema, first.fields);
+  const body = header ? records.slice(1) : records;
+  if (body.length === 0) throw new Error('the table has a header and no rows');
+
+  const rows: number[] = [];
+  const target = columns.findIndex((column) => column.kind === 'target');
+  const hasTargets = target >= 0 && places[target] !== undefined;
+  const targets: string[] = [];
+  for (const { line, fields } of body) {
+    if (fields.length !== first.fields.length) {
+      throw new Error(`line ${line} has ${fields.length} fields, the first has ${first.fields.length}`);
+    }
+    columns.forEach((column, index) => {
+      const place = places[index];
+      if (place === undefined) return;
+      push(rows, column, fields[place], () => `line ${line}, column ${place + 1}${inBrackets(column.name)}`);
+    });
+    if (hasTargets) targets.push(fields[places[target]!]!);
+  }
+  return {
+    rows: Float32Array.from(rows),
+    targets: hasTargets ? targets : undefined,
+    lines: body.map((record) => record.line),
+  };
+}
+
+/** The columns, whose inputs must be the model's. */
+function checkedSchema(info: ColumnInfo): Schema {
+  const schema = schemaOf(info);
+  const width = schema.columns.reduce((sum, column) => sum + inputsOf(column), 0);
+  if (width !== info.inputs) {
+    throw new Error(`the columns that the model names make ${width} inputs, it takes ${info.inputs}`);
+  }
+  return schema;
+}
+
+/** Which field holds each column, and whether the first line is a header. */
+function layout(schema: Schema, first: readonly string[]): { places: Places; header: boolean } {
+  const { columns } = schema;
+  const needed = columns.filter((column) => inputsOf(column) > 0);
+  if (needed.some((column) => column.name)) {
+    const { places, lacking } = placesByName(schema, first);
+    if (lacking.length === 0) return { places, header: true };
+    if (lacking.length < needed.length) throw new Error(lacks('table', schema, lacking, first));
+  }
+  const places = placesByPosition(columns, first.length);
+  if (!places) throw new Error(`the table has ${first.length} columns, the model needs ${columns.length}`);
+  const numbers = columns
+    .map((column, index) => (column.kind === 'number' ? places[index] : undefined))
+    .filter((field) => field !== undefined);
+  const header =
+    numbers.length > 0 && numbers.every((field) => typeof numberOf(first[field]!) === 'string');
+  return { places, header };
+}
+
+/** What is missing; a model whose notes have codes does not know its columns' names. */
+function lacks(what: string, { nameCode }: Schema, lacking: string[], names: readonly string[]): string {
+  const missing = nameCode ? `${lacking.length} of the columns that the model needs` : `column \`${lacking[0]}\``;
+  return `the ${what} lacks ${missing}; it has: ${names.join(', ')}`;
+}
+
+const inBrackets = (name: string): string => name && ` (${name})`;

@@ -1,0 +1,76 @@
+/** From the fields of a row, as they stand in the data, to the inputs of a model. */
+
+import { inputsOf, type Column, type Schema } from './notes.js';
+import type { Field } from './row.js';
+
+/** Where the field of each column is; nowhere for one that is not needed. */
+export type Places = readonly (number | undefined)[];
+
+/** The places of columns by the names of the fields, or the columns without a field. */
+export function placesByName(
+  { columns, nameCode }: Schema,
+  names: readonly string[],
+): { places: Places; lacking: string[] } {
+  const own = names.map((name) => (nameCode && name ? `#${nameCode.text(name)}` : name));
+  for (const { name } of columns) {
+    if (name && own.indexOf(name) !== own.lastIndexOf(name)) {
+      const same = names.filter((_, field) => own[field] === name);
+      throw new Error(`the model cannot tell the columns apart: ${same.join(', ')}`);
+    }
+  }
+  const free = own.map((name, field) => ({ name, field }));
+  const lacking: string[] = [];
+  const places = columns.map((column) => {
+    const index = free.findIndex(({ name }) => name === column.name);
+    if (index >= 0) return free.splice(index, 1)[0]!.field;
+    if (inputsOf(column) > 0) lacking.push(column.name);
+    return undefined;
+  });
+  return { places, lacking };
+}
+
+/** The places by position: of all columns, or without the target, the dropped ones, or both. */
+export function placesByPosition(columns: readonly Column[], count: number): Places | undefined {
+  const without: Column['kind'][][] = [[], ['dropped'], ['target'], ['target', 'dropped']];
+  for (const kinds of without) {
+    let next = 0;
+    const places = columns.map(({ kind }) => (kinds.includes(kind) ? undefined : next++));
+    if (next === count) return places;
+  }
+  return undefined;
+}
+
+/** A number, `undefined` for a missing one, or the text itself. */
+export function numberOf(field: string): number | string | undefined {
+  if (field === '' || field === '?' || field === 'NA' || /^(null|nan)$/i.test(field)) return undefined;
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(field) ? Number(field) : field;
+}
+
+/** A number as the name of a class or value: "+1", "1" and "1.0" are all "1". */
+function plain(field: string): string {
+  const value = numberOf(field);
+  const padded = /^[+-]?0\d/.test(field);
+  return typeof value === 'number' && !padded ? String(value + 0) : field;
+}
+
+/** The text that a field would be in a file. */
+const textOf = (field: Field): string => String(field ?? '').trim();
+
+/** Adds the inputs that a column makes of its field; `place` is for errors. */
+export function push(rows: number[], column: Column, field: Field, place: () => string): void {
+  const text = textOf(field);
+  if (column.kind === 'coded') {
+    const code = (text: string) => column.code.text(text);
+    const known = column.values.includes(code(text));
+    const own = numberOf(text) === undefined ? undefined : code(known ? text : plain(text));
+    rows.push(...column.values.map((value) => (value === own ? 1 : 0)));
+  } else if (column.kind === 'text') {
+    const own = column.values.includes(text) ? text : plain(text);
+    rows.push(...column.values.map((value) => (value === own ? 1 : 0)));
+  } else if (column.kind === 'number') {
+    const value = numberOf(text) ?? column.missing;
+    if (value === undefined) throw new Error(`${place()}: a number is missing`);
+    if (typeof value === 'string') throw new Error(`${place()}: \`${text}\` is not a number`);
+    rows.push(value);
+  }
+}

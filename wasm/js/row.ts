@@ -1,0 +1,71 @@
+/** The rows that calls take. */
+
+import type { Info } from './model.js';
+
+/** An array of numbers of JavaScript's own types. */
+export type Numbers =
+  | Float32Array
+  | Float64Array
+  | Int8Array
+  | Int16Array
+  | Int32Array
+  | Uint8Array
+  | Uint8ClampedArray
+  | Uint16Array
+  | Uint32Array
+  | readonly number[];
+
+/** What stands in a column: a number, a text, or nothing, which is a missing value. */
+export type Field = number | string | boolean | null | undefined;
+
+/** A row as it stands in the data: a field for each column, by the columns' names. */
+export interface NamedRow {
+  readonly [column: string]: Field;
+}
+
+/**
+ * A row: a number for each input, in an array of any type. They count as float32: integers up
+ * to 2^24 are exact, and the same numbers give the same bits in every type.
+ *
+ * Of a model that was loaded with {@link Options.columns}, a row may also be what stands in
+ * the data: an object of fields by the columns' names, or a plain array of the fields in the
+ * order of the columns.
+ */
+export type Row = Numbers | NamedRow | readonly Field[];
+
+/** Several rows: an array of rows, or the numbers of all, one row behind the other. */
+export type Rows = Numbers | readonly Row[];
+
+/** Makes inputs of columns: `Columns` of the entry `koan-wasm/columns`. */
+export type ColumnMap = new (info: Info) => {
+  row(fields: NamedRow | readonly Field[]): Float32Array;
+};
+
+/** Typed arrays of numbers. */
+export type Typed = Exclude<Numbers, readonly number[]>;
+
+/** Whether these are several rows, each an array or an object of its own. */
+export const isList = (rows: Rows): rows is readonly Row[] =>
+  Array.isArray(rows) && typeof rows[0] === 'object';
+
+/** The numbers of inputs as a typed array; what is none is an error. */
+export function typed(row: unknown): Typed {
+  if (Array.isArray(row)) {
+    const wrong = row.findIndex((value) => typeof value !== 'number');
+    if (wrong >= 0) throw new TypeError(`input ${wrong} is ${shown(row[wrong])}, not a number`);
+    return Float32Array.from(row);
+  }
+  const type = Object.prototype.toString.call(row).slice(8, -1);
+  if (type === 'Object') {
+    throw new TypeError(
+      'a row by the names of columns needs Model.load(…, { columns: Columns }), with Columns from koan-wasm/columns',
+    );
+  }
+  if (!/^(Float|Int|Uint)\d+(Clamped)?Array$/.test(type)) {
+    throw new TypeError(`a row is an array of numbers, not ${type}`);
+  }
+  return row as Typed;
+}
+
+const shown = (value: unknown): string =>
+  typeof value === 'string' ? JSON.stringify(value) : String(value);

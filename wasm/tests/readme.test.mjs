@@ -1,0 +1,91 @@
+// The examples of the READMEs, run as they stand there, with models of the names that they load.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { consumer, file, root } from './paths.mjs';
+
+const folder = file(consumer, 'readme');
+const shown = (path) => {
+  const text = readFileSync(file(root, path), 'utf8');
+  return [...text.matchAll(/^```js\n([^]*?)^```$/gm)].map(([, code]) => code);
+};
+const [first, columns, embedded, commonJs, worker, ...others] = shown('wasm/README.md');
+/** The README of the whole has one. */
+const [short, ...more] = shown('README.md').filter((code) => code.includes('koan-wasm'));
+
+/** Files are served by no server here: the examples that fetch take them from the disk. */
+const FETCH = `
+  import { readFile } from 'node:fs/promises';
+  globalThis.fetch = async (address) => new Response(await readFile(address));
+`;
+
+/** Runs an example, with what shows its results behind it. */
+function run(name, code, shows) {
+  writeFileSync(file(folder, 'fetch.mjs'), FETCH);
+  writeFileSync(file(folder, name), `${code}\n${shows}`);
+  const args = name.endsWith('.mjs') ? ['--import', pathToFileURL(file(folder, 'fetch.mjs')), name] : [name];
+  return execFileSync(process.execPath, args, { cwd: folder, encoding: 'utf8' }).trim().split('\n');
+}
+
+before(() => {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  cpSync(file(root, 'wasm/page/digits.koan'), file(folder, 'digits.koan'));
+  cpSync(file(root, 'core/tests/tiny.koan'), file(folder, 'model.koan'));
+  // The rows of a test of the reader again and again, as the census's table.
+  const { csv } = JSON.parse(readFileSync(file(root, 'host/data/src/tests/fixtures/coded_notes.json'), 'utf8'));
+  const [header, ...rows] = csv.trim().split('\n');
+  const table = [header, ...Array(30).fill(rows).flat()].join('\n');
+  writeFileSync(file(folder, 'adult.csv'), `${table}\n`);
+  const train = ['train', 'adult.csv', '-o', 'adult.koan', '-k', '32', '--missing', 'impute'];
+  execFileSync(process.env.KOAN, train, { cwd: folder, stdio: 'pipe' });
+});
+
+test('every example is tested', () => {
+  assert.deepEqual([others, more], [[], []]);
+});
+
+test('the first example', () => {
+  const lines = run('first.mjs', first, 'console.log(digit, probabilities.length, many.length);');
+  assert.match(lines[0], /^64 \[/);
+  assert.match(lines.at(-1), /^\d 10 1000$/);
+});
+
+test('raw columns', () => {
+  const lines = run('columns.mjs', columns, 'console.log(labels.slice(0, 7).join());');
+  const expected = execFileSync(process.env.KOAN, ['predict', 'adult.koan', 'adult.csv'], { cwd: folder, encoding: 'utf8' });
+  const labels = expected.trim().split('\n').slice(-210);
+  assert.equal(lines[0], `${labels[0]} 210 210`);
+  assert.equal(lines[1], labels.slice(0, 7).join());
+});
+
+test('a model in the wasm', () => {
+  assert.deepEqual(run('embedded.mjs', embedded, 'console.log(model.info.inputs);'), ['64']);
+});
+
+test('CommonJS', () => {
+  assert.match(run('common.cjs', commonJs, '')[0], /^\d$/);
+});
+
+test('a Worker hears what it is told before its model is there', async () => {
+  // Node's Workers have these under other names.
+  const names = `
+    import { parentPort } from 'node:worker_threads';
+    const addEventListener = (name, hear) => parentPort.on(name, (data) => hear({ data }));
+    const postMessage = (data) => parentPort.postMessage(data);
+  `;
+  writeFileSync(file(folder, 'worker.mjs'), names + worker);
+  const thread = new Worker(file(folder, 'worker.mjs'));
+  thread.postMessage(new Uint8Array(64));
+  const digit = await new Promise((resolve, reject) => thread.on('message', resolve).on('error', reject));
+  await thread.terminate();
+  assert.ok(digit >= 0 && digit <= 9);
+});
+
+test('the example of the whole', () => {
+  assert.match(run('short.mjs', short, '')[0], /^[01]$/);
+});
