@@ -11,12 +11,20 @@ export function hasSimd(): boolean {
   ]));
 }
 
-/** Fetches; an answer that is not OK is an error with its status. */
+/**
+ * Fetches; an answer that is not OK is an error with its status.
+ *
+ * @internal
+ */
 export async function fetched(address: URL | string): Promise<Response> {
   return answered(await fetch(address));
 }
 
-/** A response that is OK. */
+/**
+ * A response that is OK.
+ *
+ * @internal
+ */
 export function answered(response: Response): Response {
   if (!response.ok) throw new Error(`HTTP status ${response.status} for ${response.url}`);
   return response;

@@ -41,14 +41,26 @@ export type ColumnMap = new (info: Info) => {
   row(fields: NamedRow | readonly Field[]): Float32Array;
 };
 
-/** Typed arrays of numbers. */
+/**
+ * Typed arrays of numbers.
+ *
+ * @internal
+ */
 export type Typed = Exclude<Numbers, readonly number[]>;
 
-/** Whether these are several rows, each an array or an object of its own. */
+/**
+ * Whether these are several rows, each an array or an object of its own.
+ *
+ * @internal
+ */
 export const isList = (rows: Rows): rows is readonly Row[] =>
   Array.isArray(rows) && typeof rows[0] === 'object';
 
-/** The numbers of inputs as a typed array; what is none is an error. */
+/**
+ * The numbers of inputs as a typed array; what is none is an error.
+ *
+ * @internal
+ */
 export function typed(row: unknown): Typed {
   if (Array.isArray(row)) {
     const wrong = row.findIndex((value) => typeof value !== 'number');

@@ -14,10 +14,18 @@ export type OwnBytes = ReturnType<Uint8Array['slice']>;
 /** Where a runtime, or a model, may come from. */
 export type Source = Bytes | WebAssembly.Module;
 
-/** Addresses and lengths of the blob, of what `load` has found, and of the buffers. */
+/**
+ * Addresses and lengths of the blob, of what `load` has found, and of the buffers.
+ *
+ * @internal
+ */
 export type Places = [number, number, number, number, number, number];
 
-/** What `wasm/src` exports: only numbers cross, so there is no glue. */
+/**
+ * What `wasm/src` exports: only numbers cross, so there is no glue.
+ *
+ * @internal
+ */
 export interface Running {
   readonly heap: Heap;
   load(blob: number, bytes: number, words: number, length: number, intact: number): void;
@@ -54,7 +62,11 @@ async function start(source?: Source | PromiseLike<Source>): Promise<Running> {
   return (running = { heap: new Heap(memory), ...calls });
 }
 
-/** The module that a source is; to the types every object is one. */
+/**
+ * The module that a source is; to the types every object is one.
+ *
+ * @internal
+ */
 export const moduleOf = (source: Source): WebAssembly.Module | undefined =>
   source instanceof WebAssembly.Module ? source : undefined;
 
@@ -70,7 +82,11 @@ async function compile(given: Source): Promise<WebAssembly.Module> {
     : WebAssembly.compile(await bytesOf(source));
 }
 
-/** The bytes of a source that is not a module. */
+/**
+ * The bytes of a source that is not a module.
+ *
+ * @internal
+ */
 export async function bytesOf(source: Bytes): Promise<OwnBytes> {
   if (source instanceof URL || typeof source === 'string') {
     return bytesOf(await host.open(source));
@@ -89,7 +105,11 @@ export async function bytesOf(source: Bytes): Promise<OwnBytes> {
 const isResponse = (source: unknown): source is Response =>
   typeof Response === 'function' && source instanceof Response;
 
-/** The running runtime's exports. */
+/**
+ * The running runtime's exports.
+ *
+ * @internal
+ */
 export function runtime(): Running {
   if (!running) throw new Error('the runtime is not started: await init() first');
   return running;

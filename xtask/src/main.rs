@@ -36,7 +36,7 @@ enum Command {
     Setup,
     /// Run the tests: on the host, on emulated Cortex-M0 and RV32, in node, Chromium and Python
     Test {
-        /// Run what the tests leave out: lints, every core, boards, Miri, costs, fuzzing
+        /// Run what the tests leave out: lints, every core, boards, other runtimes, Miri, costs, fuzzing
         #[arg(long)]
         thorough: bool,
     },
@@ -80,7 +80,11 @@ enum Command {
     /// Print what a page must load, raw and compressed; fail above the budget
     WasmSize,
     /// Only the tests of the npm package and the demo page
-    TestWasm,
+    TestWasm {
+        /// Run instead what these leave out: other runtimes and bundlers, older TypeScript
+        #[arg(long)]
+        runtimes: bool,
+    },
     /// Print the time of predictions in node and Chromium
     BenchWasm,
     /// Run the papers' experiments and print paper beside Koan
@@ -132,7 +136,8 @@ fn main() -> ExitCode {
             Command::Npm => wasm::package(),
             Command::Page => wasm::page(),
             Command::WasmSize => wasm_size::run(),
-            Command::TestWasm => wasm::setup().and_then(|()| wasm::test()),
+            Command::TestWasm { runtimes: true } => wasm::setup().and_then(|()| wasm::runtimes()),
+            Command::TestWasm { .. } => wasm::setup().and_then(|()| wasm::test()),
             Command::BenchWasm => wasm::bench(),
             Command::Reproduce { arguments } => reproduce(&arguments),
             Command::Benchmark { data, parts } => benchmark::run(data.as_deref(), &parts),

@@ -139,7 +139,7 @@ pub fn program(name: &str) -> Result<PathBuf> {
     Ok(std::path::absolute(folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))?)
 }
 
-/// What the tests leave out: lints, every core, all of Python, boards, other machines, costs,
+/// What the tests leave out: lints, every core, all of Python, every runtime of JavaScript, boards, other machines, costs,
 /// fuzzing.
 pub fn thorough() -> Result<()> {
     crate::setup::thorough()?;
@@ -180,6 +180,7 @@ pub fn thorough() -> Result<()> {
     print!("{}", crate::cost::run(false)?);
     crate::serial::test()?;
     crate::python::test(true)?;
+    crate::wasm::runtimes()?;
     crate::c::run()?;
     miri()?;
     fuzz()?;

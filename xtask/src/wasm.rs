@@ -139,6 +139,15 @@ pub fn test() -> Result<()> {
     Ok(())
 }
 
+/// Runs the package in every runtime and bundler that its README names, and checks its
+/// declarations with the oldest TypeScript.
+pub fn runtimes() -> Result<()> {
+    package()?;
+    install("wasm/tests/runtimes")?;
+    step("node wasm/tests/consumer.mjs")?;
+    step("node --test --test-reporter=spec wasm/tests/runtimes/runtimes.test.mjs")
+}
+
 /// Builds the runtimes and their glue into `wasm/build`, in a fresh clone too.
 fn runtime() -> Result<()> {
     tools()?;
