@@ -1,6 +1,7 @@
 // Checks the types, and bundles each entry of the package into `dist/`.
 
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -64,6 +65,25 @@ function declarations(entries) {
   }
 }
 
+/** What the wasm was compiled from, and with. */
+function origin() {
+  const printed = (program, ...args) => {
+    try {
+      const options = { cwd: at('.'), encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] };
+      return execFileSync(program, args, options).trim();
+    } catch {
+      return 'unknown';
+    }
+  };
+  const { devDependencies } = JSON.parse(readFileSync(at('package.json'), 'utf8'));
+  return {
+    commit: printed('git', 'describe', '--always', '--dirty', '--abbrev=40', '--exclude=*'),
+    rustc: printed('rustc', '--version'),
+    binaryen: devDependencies.binaryen,
+    command: 'cargo xtask npm',
+  };
+}
+
 rmSync(at('dist'), { recursive: true, force: true });
 mkdirSync(at('dist'));
 declarations(['index', 'columns']);
@@ -76,7 +96,11 @@ for (const [name, host] of Object.entries(HOSTS)) {
 const columns = { ...options, entryPoints: [at('js/columns.ts')] };
 await build({ ...columns, outfile: at('dist/columns.js') });
 await build({ ...columns, ...commonJs, outfile: at('dist/columns.cjs') });
-for (const name of ['koan', 'koan-simd', 'koan-json']) {
-  cpSync(at(`build/${name}.wasm`), at(`dist/${name}.wasm`));
+const sha256 = {};
+for (const name of ['koan.wasm', 'koan-simd.wasm', 'koan-json.wasm']) {
+  const bytes = readFileSync(at(`build/${name}`));
+  writeFileSync(at(`dist/${name}`), bytes);
+  sha256[name] = createHash('sha256').update(bytes).digest('hex');
 }
+writeFileSync(at('dist/provenance.json'), `${JSON.stringify({ ...origin(), sha256 }, undefined, 2)}\n`);
 for (const licence of ['LICENSE-APACHE', 'LICENSE-MIT']) cpSync(at(`../${licence}`), at(licence));

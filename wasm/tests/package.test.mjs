@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -21,6 +22,18 @@ test('every file that the manifest names is there, and the licences', () => {
     assert.match(readFileSync(file(folder, licence), 'utf8'), /Licensed under|Permission is hereby granted|Apache License/);
   }
   assert.ok(manifest.keywords.length > 0 && manifest.license === 'MIT OR Apache-2.0');
+});
+
+test('the wasm is what its origin says', () => {
+  const { commit, rustc, sha256 } = JSON.parse(readFileSync(file(installed, 'provenance.json'), 'utf8'));
+  assert.match(rustc, /^rustc 1\./);
+  assert.ok(commit.length > 0);
+  const wasm = readdirSync(installed).filter((name) => name.endsWith('.wasm'));
+  assert.deepEqual(Object.keys(sha256).sort(), wasm.sort());
+  for (const name of wasm) {
+    const digest = createHash('sha256').update(readFileSync(file(installed, name))).digest('hex');
+    assert.equal(digest, sha256[name], name);
+  }
 });
 
 test('no script awaits at its top: a Worker hears its first message', async () => {

@@ -39,9 +39,11 @@ const FEATURES: &str = "--enable-bulk-memory --enable-bulk-memory-opt --enable-s
      --enable-nontrapping-float-to-int --enable-mutable-globals --enable-multivalue \
      --enable-reference-types --enable-call-indirect-overlong";
 
-/// Branches are put together anew before what is there is made small, twice; functions
-/// that are called often come first, whose numbers then are a byte, and repeat.
-const PASSES: &str = "--flatten --rereloop -Oz -Oz --reorder-functions";
+/// Branches are put together anew before what is there is made small, twice; then what is
+/// computed twice is computed once, and what is known of values is used. Functions that are
+/// called often come first, whose numbers then are a byte, and repeat.
+const PASSES: &str =
+    "--flatten --rereloop -Oz -Oz --flatten --local-cse -Oz -Oz --gufa -Oz --reorder-functions";
 
 /// The stack lies first and grows down: nothing else is in the lowest kilobyte.
 const LAYOUT: &str = "--low-memory-unused";
