@@ -38,12 +38,12 @@ pub struct Evaluation {
 /// A bad blob, or a table that does not suit it.
 pub fn evaluate(blob: &[u8], table: &Table) -> Result<Evaluation, Error> {
     let model = Model::parse(blob)?;
-    if model.inputs() != table.inputs {
-        if let Ok(schema) = schema(&model) {
-            let coded = table.with_categories_of(&schema);
-            if coded.inputs == model.inputs() {
-                return evaluate(blob, &coded);
-            }
+    if model.inputs() != table.inputs
+        && let Ok(schema) = schema(&model)
+    {
+        let coded = table.with_categories_of(&schema);
+        if coded.inputs == model.inputs() {
+            return evaluate(blob, &coded);
         }
     }
     let rows: Vec<usize> = (0..table.rows()).collect();
