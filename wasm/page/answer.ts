@@ -23,7 +23,7 @@ export function clear(names: readonly string[]): void {
   makeBars(names);
   for (const item of bars) fill(item, 0, '', false);
   find('#answer').textContent = 'Nothing drawn yet';
-  find('#answer').classList.remove('none');
+  for (const id of ['#answer', '#bars']) find(id).classList.remove('none');
   showLikeness(undefined);
 }
 
@@ -41,6 +41,7 @@ export function show(names: readonly string[], probabilities: Float32Array, like
   const answer = find('#answer');
   const none = likeness <= 0;
   answer.classList.toggle('none', none);
+  find('#bars').classList.toggle('none', none);
   const word = document.createElement('b');
   word.textContent = none ? 'Not a digit' : names[best]!;
   answer.replaceChildren(word, none ? ` nearest: ${names[best]}` : ` ${percent(probabilities[best]!)} sure`);
@@ -54,7 +55,7 @@ function fill(item: HTMLElement, share: number, text: string, best: boolean): vo
 }
 
 /** Likeness that fills half the bar: the threshold is in its middle. */
-const HALF = 0.6;
+const HALF = 0.4;
 
 function showLikeness(likeness: number | undefined): void {
   const box = find('#likeness');

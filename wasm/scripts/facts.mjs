@@ -34,6 +34,12 @@ function code() {
   return lines.slice(0, last + 1).join('\n');
 }
 
+/** What the page loads, gzipped, beside the other runtime. */
+export function loads(bytes) {
+  const { gzip } = JSON.parse(readFileSync(at('page/others.json'), 'utf8'));
+  return { loadText: `${Math.round(bytes / 1e3)} KB`, loadShare: `${((100 * bytes) / gzip).toFixed(1)}%` };
+}
+
 /** What the places in the page's text hold. */
 export function facts(address) {
   const blob = readFileSync(at('page/digits.koan'));
@@ -56,7 +62,6 @@ export function facts(address) {
     otherVersion: version,
     otherFiles: `${files.slice(0, -1).join(', ')} and ${files.at(-1)}`,
     otherDate: date,
-    otherLoad: String(gzip),
     otherText: `${(gzip / 1e6).toFixed(1)} MB`,
     code: code(),
   };
