@@ -52,6 +52,7 @@ worker.addEventListener('message', ({ data }: MessageEvent<Answer>) => {
     case 'ready':
       proof.show(new Uint8Array(data.blob), true);
       showModel(data.summary);
+      explain(data.summary);
       find('#engine').textContent = data.simd ? 'WebAssembly, SIMD' : 'WebAssembly';
       busy = false;
       changed();
@@ -75,10 +76,14 @@ worker.addEventListener('message', ({ data }: MessageEvent<Answer>) => {
 });
 
 /** What is in use for drawings. */
-function showModel({ bytes, features, outputs, classNames }: Summary): void {
+function showModel({ bytes, classNames }: Summary): void {
   names = classNames;
-  const count = features.toLocaleString('en');
   find('#bytes').textContent = `${bytes.toLocaleString('en')} bytes`;
+}
+
+/** Why the page's own model is so small. */
+function explain({ features, outputs }: Summary): void {
+  const count = features.toLocaleString('en');
   find('#why').textContent =
     `Why it fits: its ${count} random features are not in the file, the page draws them ` +
     `again from a seed; only ${outputs} × ${count} small weights are stored.`;
@@ -101,7 +106,7 @@ async function follow(): Promise<void> {
     const blob = modelIn(location.hash);
     if (!blob) return;
     const summary = await bring(blob.buffer, 'the model of the link');
-    table.use(blob.buffer, summary);
+    void table.use(blob.buffer, summary);
     note.textContent =
       `The link carries a model of ${summary.bytes.toLocaleString('en')} bytes: ` +
       (summary.draws ? 'it recognises what you draw here.' : 'it runs below, on the rows that you give it.');

@@ -19,7 +19,7 @@ export function show(blob: Uint8Array, own: boolean): void {
   shown = blob;
   const bytes = blob.length.toLocaleString('en');
   find('#proof-bytes').textContent = bytes;
-  find('#own').hidden = !own;
+  for (const id of ['#own', '#why']) find(id).hidden = !own;
   find('#other').hidden = own;
   const download = find<HTMLAnchorElement>('#download');
   URL.revokeObjectURL(download.href);

@@ -7,7 +7,7 @@ import { show } from './predictions.js';
 /** The first bytes of a model. */
 const MAGIC = 'KOAN';
 
-/** What is in use; a table that has not been tried yet has no model that it suits. */
+/** What is in use: the model, and the table that it predicts or that waits for one. */
 let model: ArrayBuffer | undefined;
 let table: { name: string; text: string } | undefined;
 /** The Worker of this panel: the pad's own is free for drawings meanwhile. */
@@ -54,8 +54,7 @@ async function accept(file: File, asModel: boolean, bring: Bring): Promise<void>
   const bytes = await file.arrayBuffer();
   const start = new TextDecoder('latin1').decode(bytes.slice(0, 4));
   if (start === MAGIC) {
-    use(bytes, await bring(bytes, file.name));
-    if (table) await run(table, true);
+    await use(bytes, await bring(bytes, file.name));
   } else if (asModel || /\.koan$/i.test(file.name)) {
     throw new Error('not a koan blob: it does not start with the bytes KOAN');
   } else {
@@ -73,12 +72,14 @@ function textIn(bytes: ArrayBuffer): string {
   throw new Error('neither a koan model nor a table of text');
 }
 
-/** Takes a model that was looked at. */
-export function use(blob: ArrayBuffer, { name, bytes, task, classNames, rows }: Summary): void {
+/** Takes a model that was looked at, and predicts if a table is there. */
+export async function use(blob: ArrayBuffer, summary: Summary): Promise<void> {
+  const { name, bytes, task, classNames, rows } = summary;
   model = blob;
   const classes = task === 'classification' ? ` of the classes ${classNames.join(', ')}` : '';
   find('#model-note').textContent = `${name}: ${bytes.toLocaleString('en')} bytes, ${task}${classes}. ${rows}`;
-  if (!table) say('', 'Now a table.');
+  if (table) await run(table, true);
+  else say('', 'Now a table.');
 }
 
 /**

@@ -23,7 +23,7 @@ const STYLE = `
   #proof-title { margin: 0 0 10px; font-size: 34px; }
   .proof ~ *, .proof > div, figcaption { display: none !important; }
   .proof { display: block; }
-  #cells { width: 630px; }`;
+  #cells { width: 540px; }`;
 
 const server = await serve({ '/': fileURLToPath(new URL('../../target/page', import.meta.url)) });
 const browser = await launch();
