@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::machines::{Machine, NO_EMULATOR, all, build};
+use crate::machines::{self, Machine, NO_EMULATOR, build};
 use crate::steps::{program, root};
 
 /// Where the protocol runs: in 16 KB of RAM, and with and without a float unit.
@@ -30,8 +30,7 @@ const LINE: usize = 1536;
 /// All test rows of the digits through each device; faults in between.
 pub fn test() -> Result<()> {
     let host = Host::new()?;
-    let machines: Vec<Machine> =
-        all()?.into_iter().filter(|machine| TARGETS.contains(&machine.target)).collect();
+    let machines = machines::of(&TARGETS)?;
     build(&machines, &["serial"], "")?;
     for machine in &machines {
         let device = Emulator::start(machine, &machine.program("serial")?)?;

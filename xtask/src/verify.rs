@@ -34,8 +34,7 @@ pub fn run(targets: &[&str]) -> Result<String> {
         ("a blob without an envelope", blob.clone()),
     ];
     let plugin = Plugin::build()?;
-    let mut machines = machines::all()?;
-    machines.retain(|machine| targets.contains(&machine.target));
+    let machines = machines::of(targets)?;
     machines::build(&machines, &["verify", "flash_empty"], "")?;
     let mut table =
         "| core | instructions | flash | stack |\n| --- | ---: | ---: | ---: |\n".to_owned();
