@@ -17,6 +17,7 @@ mod serial;
 mod setup;
 mod steps;
 mod stream;
+mod updates;
 mod verify;
 mod wasm;
 mod wasm_size;

@@ -1,5 +1,7 @@
 //! The lines that a device writes.
 
+use core::ops::Range;
+
 use koan::{BufferSizes, Error, Model, Task, class_of};
 use serde::{Serialize, Serializer};
 
@@ -12,7 +14,16 @@ pub(crate) enum Reply {
     Scores,
     Info,
     SelfTest,
-    Model { received: u32, size: u32, in_force: bool },
+    /// Where the blob is, once the model is to come into force.
+    Model {
+        received: u32,
+        size: u32,
+        in_force: Option<Range<usize>>,
+    },
+    /// Whether there was something to forget.
+    Abort {
+        upload: bool,
+    },
 }
 
 #[derive(Serialize)]
@@ -36,6 +47,11 @@ struct Ready {
 #[derive(Serialize)]
 struct SelfTest {
     self_test: &'static str,
+}
+
+#[derive(Serialize)]
+struct Aborted {
+    abort: &'static str,
 }
 
 #[derive(Serialize)]
@@ -173,6 +189,11 @@ pub(crate) fn self_test(memory: &mut [u8]) -> &[u8] {
 /// The answer to a piece of a model.
 pub(crate) fn received(received: u32, size: u32, in_force: bool, memory: &mut [u8]) -> &[u8] {
     write(&Named::Model(Received { received, size, in_force }), memory)
+}
+
+/// The answer to `abort`.
+pub(crate) fn aborted(upload: bool, memory: &mut [u8]) -> &[u8] {
+    write(&Aborted { abort: if upload { "upload" } else { "nothing" } }, memory)
 }
 
 /// The first line of a device.

@@ -31,6 +31,8 @@ pub(crate) enum Refusal {
     Beyond { offset: usize, size: usize },
     /// A piece is empty.
     NoData { offset: usize },
+    /// A new model is good, but the firmware could not store it.
+    NotKept,
 }
 
 /// Where in a request the reader was.
@@ -89,7 +91,7 @@ impl fmt::Display for Refusal {
             Self::Request { place, error } => match place {
                 Place::Request => write!(f, "no request, a JSON object: {error}"),
                 Place::UnknownRequest => {
-                    f.write_str("unknown request: there are x, info, self_test and model")
+                    f.write_str("unknown request: there are x, info, self_test, model and abort")
                 }
                 Place::Flag(name) => write!(f, "request {name}: the value must be true"),
                 Place::Row { read } => write!(f, "row, number {}: {error}", read + 1),
@@ -118,6 +120,7 @@ impl fmt::Display for Refusal {
                 write!(f, "model: the data at {offset} end beyond the size {size}")
             }
             Self::NoData { offset } => write!(f, "model: no data at {offset}"),
+            Self::NotKept => f.write_str("model refused: the device could not store it"),
         }
     }
 }

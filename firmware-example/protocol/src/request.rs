@@ -21,6 +21,8 @@ pub(crate) enum Request<'l> {
     SelfTest,
     /// A piece of a new model.
     Model(Chunk<'l>),
+    /// Forget what has come of a new model.
+    Abort,
 }
 
 /// A piece of a new model.
@@ -73,6 +75,7 @@ impl<'l, const ROW: usize> Visitor<'l> for RequestVisitor<'_, ROW> {
             }
             "info" => flag(&mut map, self.place, "info", Request::Info)?,
             "self_test" => flag(&mut map, self.place, "self_test", Request::SelfTest)?,
+            "abort" => flag(&mut map, self.place, "abort", Request::Abort)?,
             "model" => {
                 *self.place = Place::Chunk;
                 Request::Model(map.next_value()?)

@@ -164,6 +164,17 @@ impl Session {
         ensure!(size <= model, "the model has {size} bytes, the device has room for {model}");
         let piece = line.saturating_sub(CHUNK) / 4 * 3;
         ensure!(piece > 0, "the device's lines of {line} bytes are too short for a model");
+        if let Err(error) = self.send_pieces(file, piece, progress) {
+            // It shall not wait for the rest; what is wrong has been said.
+            let _ = self.ask(r#"{"abort":true}"#);
+            return Err(error);
+        }
+        self.info = Info { built_in: false, bytes: blob.len(), crc: crc(blob), ..self.info };
+        Ok(())
+    }
+
+    fn send_pieces(&mut self, file: &[u8], piece: usize, progress: &Progress) -> Result<()> {
+        let size = file.len();
         let mut sent = 0;
         let mut in_force = false;
         for bytes in file.chunks(piece) {
@@ -176,7 +187,6 @@ impl Session {
             progress.phase(&format!("upload: {sent} of {size} bytes"))?;
         }
         ensure!(in_force, "the device did not take the model");
-        self.info = Info { built_in: false, bytes: blob.len(), crc: crc(blob), ..self.info };
         Ok(())
     }
 
