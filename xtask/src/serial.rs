@@ -142,7 +142,10 @@ impl Host {
             (b"{\"x\":[1,2]}\n", "row has length 2, the model needs 64"),
             (b"{\"x\":[1,,2]}\n", "row, number 2: no valid number"),
             (b"{\"x\":\n", "row, number 1: the line ends in the middle"),
-            (b"{\"y\":[1]}\n", "unknown request: there are x, info, self_test, model and abort"),
+            (
+                b"{\"y\":[1]}\n",
+                "unknown request: there are x, sample, restart_stream, learn, info, self_test, model and abort",
+            ),
             (b"\0\xff\x80\n", "no request, a JSON object: no valid JSON of the kind expected"),
         ] {
             let mut wire = device.connect()?;

@@ -53,6 +53,26 @@ pub trait Port {
     /// Writes all the bytes.
     fn write(&mut self, bytes: &[u8]);
 
+    /// Takes a sample of a stream for the firmware's own model; `None` from a device without a
+    /// stream. Takes no more work than the device's bound: a window's is that of a row.
+    fn sample(&mut self, sample: &[f32]) -> Option<Result<Sampled<'_>, Error>> {
+        let _ = sample;
+        None
+    }
+
+    /// Forgets the samples and the steady class, but not what was learned: what comes next does not
+    /// follow them. Whether there is a stream.
+    fn restart(&mut self) -> bool {
+        false
+    }
+
+    /// Learns that the last window of the stream is of this class, whether anything changed;
+    /// `None` from a device that does not learn.
+    fn learn(&mut self, class: u8) -> Option<Result<bool, Error>> {
+        let _ = class;
+        None
+    }
+
     /// Stores a model that has come and passed every check, in its envelope if it is signed, before
     /// it comes into force and is answered; whether it is stored. A device that does not store
     /// models has the firmware's own again after a reset: that is what this does by itself.
@@ -60,6 +80,15 @@ pub trait Port {
         let _ = model;
         true
     }
+}
+
+/// What a sample of a stream has brought.
+#[derive(Clone, Copy, Debug)]
+pub struct Sampled<'s> {
+    /// The steady class; `None` is unknown.
+    pub steady: Option<u8>,
+    /// The model's scores, if a window was whole with the sample.
+    pub scores: Option<&'s [i32]>,
 }
 
 /// A device that answers rows: a model in flash, two areas of `MODEL` bytes of

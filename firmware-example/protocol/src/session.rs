@@ -57,6 +57,15 @@ impl<B: Buffers> Session<'_, B> {
     ) -> (&'l [u8], Option<Range<usize>>) {
         let reply = parse(line.bytes(), row).and_then(|request| match request {
             Request::Row { given } => self.row(row, given),
+            Request::Sample { given } => self.sample(row, given),
+            Request::RestartStream => {
+                if port.restart() {
+                    Ok(Reply::RestartedStream)
+                } else {
+                    Err(Refusal::NoStream)
+                }
+            }
+            Request::Learn { class } => self.learn(class, port),
             Request::Info => Ok(Reply::Info),
             Request::SelfTest => self.self_test(),
             Request::Model(chunk) => self.chunk(chunk, port),
@@ -78,6 +87,13 @@ impl<B: Buffers> Session<'_, B> {
                 let answer = answer::received(received, size, in_force.is_some(), memory);
                 return (answer, in_force);
             }
+            Ok(Reply::Sample) => match port.sample(row) {
+                Some(Ok(sampled)) => answer::sampled(&sampled, memory),
+                Some(Err(error)) => answer::refused(Refusal::Core(error), memory),
+                None => answer::refused(Refusal::NoStream, memory),
+            },
+            Ok(Reply::RestartedStream) => answer::restarted_stream(memory),
+            Ok(Reply::Learned { changed }) => answer::learned(changed, memory),
             Ok(Reply::Abort { upload }) => answer::aborted(upload, memory),
             Err(error) => answer::refused(error, memory),
         };
@@ -97,6 +113,26 @@ impl<B: Buffers> Session<'_, B> {
         }
         self.predictor()?.scores(row).map_err(Refusal::Core)?;
         Ok(Reply::Scores)
+    }
+
+    /// Whether a sample may go to the firmware's stream.
+    fn sample(&self, row: &[f32], given: usize) -> Result<Reply, Refusal> {
+        if given != row.len() {
+            let needed = row.len();
+            return Err(Refusal::Core(Error::Length { what: "sample", needed, given }));
+        }
+        self.of_stream()?;
+        Ok(Reply::Sample)
+    }
+
+    fn learn(&self, class: u8, port: &mut impl Port) -> Result<Reply, Refusal> {
+        self.of_stream()?;
+        let changed = port.learn(class).ok_or(Refusal::NoStream)?.map_err(Refusal::Core)?;
+        Ok(Reply::Learned { changed })
+    }
+
+    fn of_stream(&self) -> Result<(), Refusal> {
+        if self.built_in { Ok(()) } else { Err(Refusal::OtherModel) }
     }
 
     fn self_test(&mut self) -> Result<Reply, Refusal> {

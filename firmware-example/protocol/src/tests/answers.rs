@@ -67,7 +67,10 @@ fn errors_name_what_is_wrong() {
         ("{", "no request, a JSON object: the line ends in the middle"),
         ("{}", "no request, a JSON object: no valid JSON of the kind expected"),
         ("[1]", "no request, a JSON object: no valid JSON of the kind expected"),
-        ("{\"\u{e9}\":1}", "unknown request: there are x, info, self_test, model and abort"),
+        (
+            "{\"\u{e9}\":1}",
+            "unknown request: there are x, sample, restart_stream, learn, info, self_test, model and abort",
+        ),
         (r#"{"info":false}"#, "request info: the value must be true"),
         (r#"{"self_test":1}"#, "request self_test: the value must be true"),
         (r#"{"info":true,"x":[]}"#, "after the request: more than was expected"),
