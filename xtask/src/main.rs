@@ -6,6 +6,7 @@ mod cost;
 mod docs;
 mod elf;
 mod emulate;
+mod exercise;
 mod flash;
 mod learn;
 mod machines;
@@ -66,7 +67,7 @@ enum Command {
     Outside,
     /// Run streams, signed models and learning on emulated cores, and count what they cost
     Device,
-    /// Stream rows and faults through the serial ports of emulated devices
+    /// Send rows, samples, updates and faults through the serial ports of emulated devices
     Serial,
     /// Build the Python package's wheel and run its tests
     Python {

@@ -36,7 +36,8 @@ pub fn test() -> Result<()> {
         let device = Emulator::start(machine, &machine.program("serial")?, host.folder.path())?;
         host.check(&device).with_context(|| machine.to_string())?;
     }
-    crate::updates::test(&host)
+    crate::updates::test(&host)?;
+    crate::exercise::test(&host)
 }
 
 /// The command `koan`, the firmware's model, and rows for it.
@@ -207,7 +208,7 @@ impl Host {
 /// A running emulator, ended when it is dropped.
 pub struct Emulator {
     process: Child,
-    address: SocketAddr,
+    pub address: SocketAddr,
 }
 
 impl Drop for Emulator {
