@@ -121,7 +121,7 @@ fn a_stream_needs_windows_and_a_device_that_takes_it() {
     let arguments = format!("device digits.koan noise.csv --stream --connect {address}");
     folder.fails(&arguments, &["digits.koan", "--stream needs a model of `koan train --window`"]);
     folder.write("samples.csv", sensors(400));
-    folder.train("samples.csv --window 8 --stride 4 --features 16").success();
+    folder.train("samples.csv --window 8 --stride 8 --features 16").success();
     let address = start(&folder.read("m.koan"), honest);
     let arguments = format!("device m.koan samples.csv --connect {address}");
     let stream = format!("{arguments} --stream");
