@@ -103,9 +103,21 @@ export class Columns {
   }
 }
 
-/** Reads the text of a table, with or without a header; errors name line and column. */
-export function readTable(text: string, info: ColumnInfo): Table {
-  const records = parse(text);
+/** Lines between two reports of the progress. */
+const REPORTED = 1000;
+
+/**
+ * Reads the text of a table, with or without a header; errors name line and column.
+ *
+ * @param progress told now and then which share is done
+ */
+export function readTable(
+  text: string,
+  info: ColumnInfo,
+  progress: (share: number) => void = () => {},
+): Table {
+  // Taking fields apart and making numbers of them take about as long.
+  const records = parse(text, REPORTED, (share) => progress(share / 2));
   const [first] = records;
   if (!first) throw new Error('the table is empty');
   const schema = checkedSchema(info);
@@ -118,7 +130,8 @@ export function readTable(text: string, info: ColumnInfo): Table {
   const target = columns.findIndex((column) => column.kind === 'target');
   const hasTargets = target >= 0 && places[target] !== undefined;
   const targets: string[] = [];
-  for (const { line, fields } of body) {
+  for (const [at, { line, fields }] of body.entries()) {
+    if (at % REPORTED === 0) progress(0.5 + at / body.length / 2);
     if (fields.length !== first.fields.length) {
       throw new Error(`line ${line} has ${fields.length} fields, the first has ${first.fields.length}`);
     }

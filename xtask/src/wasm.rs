@@ -77,17 +77,17 @@ fn tools() -> Result<()> {
         node.is_ok_and(|output| output.status.success()),
         "there is no node: install version 20 or later from https://nodejs.org"
     );
-    install("wasm")
+    install("wasm", "ci")
 }
 
-/// Installs the node packages that the lock file in a folder names.
-fn install(folder: &str) -> Result<()> {
+/// Installs the node packages that the lock file in a folder names, by a command of npm.
+fn install(folder: &str, command: &str) -> Result<()> {
     // npm writes this file last: while it is as new as the lock file, all is there.
     let [lock, done] = ["package-lock.json", "node_modules/.package-lock.json"].map(|file| {
         root().and_then(|root| Ok(root.join(folder).join(file).metadata()?.modified()?))
     });
     if !matches!((lock, done), (Ok(lock), Ok(done)) if done >= lock) {
-        step(&format!("npm --prefix {folder} ci --no-audit --no-fund"))?;
+        step(&format!("npm --prefix {folder} {command} --no-audit --no-fund"))?;
     }
     Ok(())
 }
@@ -129,13 +129,24 @@ pub fn test() -> Result<()> {
     crate::wasm_size::check()?;
     step(&format!("{} target/wasm-host.json", program("host")?.display()))?;
     step("node wasm/tests/consumer.mjs")?;
-    // One file after the other: the tests of times share the machine with none.
-    // Reports are the trainer's pages, which need the same browser.
-    let koan = program("koan")?;
-    for file in ["node", "rows", "columns", "package", "readme", "browser", "page", "report"] {
+    // One file after the other: the tests of times share the machine with none. The trainer's
+    // pages need the same browser; the command trains models for the demo page too.
+    let command = program("koan")?;
+    for file in [
+        "node",
+        "rows",
+        "columns",
+        "package",
+        "readme",
+        "scribbles",
+        "browser",
+        "page",
+        "models",
+        "report",
+    ] {
         step(&format!(
             "KOAN={} node --test --test-reporter=spec wasm/tests/{file}.test.mjs",
-            koan.display()
+            command.display()
         ))?;
     }
     Ok(())
@@ -145,7 +156,8 @@ pub fn test() -> Result<()> {
 /// declarations with the oldest TypeScript.
 pub fn runtimes() -> Result<()> {
     package()?;
-    install("wasm/tests/runtimes")?;
+    // Not `ci`: it wants what other systems than this one would install in the lock file.
+    install("wasm/tests/runtimes", "install --no-save")?;
     step("node wasm/tests/consumer.mjs")?;
     step("node --test --test-reporter=spec wasm/tests/runtimes/runtimes.test.mjs")
 }
