@@ -3,7 +3,9 @@
 mod curves;
 mod data;
 mod model;
+mod next;
 mod quality;
+mod verdict;
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +18,8 @@ use koan_trainer::baseline::Baselines;
 use koan_trainer::learning_curve::learning_curves;
 use koan_trainer::{Goal, Report, TrainOptions, Trained};
 
-use crate::output::{named_error, percent};
+use crate::output::percent;
+use verdict::Judged;
 
 /// What a training was given.
 pub struct Given<'g> {
@@ -50,17 +53,20 @@ pub fn of_training(
         None
     };
     let mut page = Page::new(&format!("{}: a koan model", file_name(name)));
-    page.text(&format!(
-        "{} on {} test rows, in {} bytes: {} {} features, {} bits a weight, trained on {} rows.",
-        named_error(&report.task, report.error),
-        report.rows,
-        report.bytes,
-        report.features,
-        report.family,
-        report.bits,
-        report.train_rows
-    ));
-    for warning in &report.warnings {
+    let found = if predicts { quality::found(blob, given.test)? } else { Vec::new() };
+    let judged = Judged {
+        model: &model,
+        task: &report.task,
+        error: report.error,
+        rows: report.rows,
+        called: "test rows",
+        baselines: report.baselines.as_ref(),
+    };
+    let steps =
+        if predicts { next::steps(report, &model, curves.as_ref(), &found) } else { Vec::new() };
+    page.verdict(&verdict::of(&judged, steps));
+    // The verdict says it already.
+    for warning in report.warnings.iter().filter(|w| !w.starts_with("the model is no better")) {
         page.warning(warning);
     }
     page.heading("How good it is");
@@ -111,12 +117,16 @@ pub fn of_evaluation(
 ) -> Result<()> {
     let &Evaluated { files, table, error } = judged;
     let mut page = Page::new(&format!("{}: an evaluation", file_name(name)));
-    let task = crate::output::task_name(table.schema.task());
-    page.text(&format!(
-        "{} on {} rows, in {} bytes.",
-        named_error(task, error),
-        table.rows(),
-        model.blob().len()
+    page.verdict(&verdict::of(
+        &Judged {
+            model,
+            task: crate::output::task_name(table.schema.task()),
+            error,
+            rows: table.rows(),
+            called: "rows",
+            baselines,
+        },
+        Vec::new(),
     ));
     page.heading("How good it is");
     let mut rows = vec![("the model".to_owned(), percent(error))];

@@ -27,6 +27,14 @@ pub fn predictions(page: &mut Page, blob: &[u8], model: &Model<'_>, test: &Table
     }
 }
 
+/// Each class with its rows and how many of them are predicted right; empty for numbers.
+pub fn found(blob: &[u8], test: &Table) -> Result<Vec<(String, u64, u64)>> {
+    let confusion = evaluate(blob, test)?.confusion;
+    let counts = confusion.iter().enumerate().map(|(class, row)| (row.iter().sum(), row[class]));
+    let names = test.schema.classes.iter().cloned();
+    Ok(names.zip(counts).map(|(name, (rows, hits))| (name, rows, hits)).collect())
+}
+
 fn classes(
     page: &mut Page,
     blob: &[u8],
@@ -38,8 +46,8 @@ fn classes(
     let names = &test.schema.classes;
     let confusion = &evaluation.confusion;
     if names.len() <= MOST_CLASSES {
-        let caption = "Confusion matrix: test rows by class and prediction, coloured by their share \
-                       of the class.";
+        let caption = "Confusion matrix: test rows by class and prediction, shaded by their share of \
+                       the class.";
         page.figure(&heat::confusion(names, confusion), caption);
     }
     let mut pairs: Vec<(u64, usize, usize)> = Vec::new();
