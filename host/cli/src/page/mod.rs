@@ -19,11 +19,14 @@
 //! ```
 
 mod axis;
+mod bars;
 pub mod chart;
 mod colour;
 mod draw;
 pub mod heat;
+mod hover;
 pub mod plot;
+pub mod small;
 #[cfg(test)]
 mod tests;
 pub mod verdict;

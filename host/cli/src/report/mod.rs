@@ -2,10 +2,15 @@
 
 mod curves;
 mod data;
+mod drift;
+mod importance;
 mod model;
 mod next;
+mod parts;
 mod quality;
+mod thresholds;
 mod verdict;
+mod worst;
 
 use std::path::{Path, PathBuf};
 
@@ -62,8 +67,12 @@ pub fn of_training(
         called: "test rows",
         baselines: report.baselines.as_ref(),
     };
-    let steps =
-        if predicts { next::steps(report, &model, curves.as_ref(), &found) } else { Vec::new() };
+    let drift = drift::measure(given.train, given.test);
+    let steps = if predicts {
+        next::steps(report, &model, curves.as_ref(), &found, drift.as_ref())
+    } else {
+        Vec::new()
+    };
     page.verdict(&verdict::of(&judged, steps));
     // The verdict says it already.
     for warning in report.warnings.iter().filter(|w| !w.starts_with("the model is no better")) {
@@ -71,13 +80,18 @@ pub fn of_training(
     }
     page.heading("How good it is");
     errors(&mut page, trained);
-    if let Some(detection) = &report.detection {
-        quality::detection(&mut page, detection);
+    if let (Some(detection), Goal::Detect { normal, .. }) = (&report.detection, given.options.goal)
+    {
+        quality::detection(&mut page, detection, blob, given.test, normal)?;
     }
     match given.options.goal {
         Goal::Predict => quality::predictions(&mut page, blob, &model, given.test)?,
         Goal::Embed { .. } => quality::embedding(&mut page, blob, given.test)?,
         Goal::Features | Goal::Detect { .. } => {}
+    }
+    if predicts {
+        progress.phase("report: shuffling inputs")?;
+        quality::details(&mut page, &model, given.test)?;
     }
     if let Some(curves) = &curves {
         curves::section(&mut page, curves, report)?;
@@ -86,6 +100,7 @@ pub fn of_training(
     page.heading("The data");
     data::files(&mut page, given.files, given.test_files)?;
     data::facts(&mut page, &[("training", given.train), ("test", given.test)], predicts);
+    drift::section(&mut page, drift.as_ref());
     model::section(&mut page, &model, Some(choice));
     repeat(&mut page, &model, Some(report.seconds));
     page.write(path).with_context(|| format!("cannot write {}", path.display()))
@@ -134,6 +149,7 @@ pub fn of_evaluation(
     let caption = "Error on these rows; baselines are cross-validated on them";
     page.table(caption, &["predictor", "error"], rows.into_iter().map(<[String; 2]>::from));
     quality::predictions(&mut page, model.blob(), model, table)?;
+    quality::details(&mut page, model, table)?;
     page.heading("The data");
     data::files(&mut page, files, &[])?;
     data::facts(&mut page, &[("rows", table)], true);

@@ -4,6 +4,7 @@ use koan::{Family, Model};
 use koan_trainer::Report;
 use koan_trainer::learning_curve::{LearningCurves, LearningPoint, Run};
 
+use super::drift::Drift;
 use super::verdict::clearly_below;
 use crate::output::percent;
 
@@ -13,6 +14,8 @@ const MOST: usize = 3;
 const ROUNDING: f64 = 0.1;
 /// Share of its rows that are found below which a class is worth a step.
 const FOUND: f64 = 0.5;
+/// Shift of a column between training and test rows that is worth a step.
+const SHIFT: f64 = 0.2;
 /// Rows of a class from which its share says something.
 const ROWS: u64 = 20;
 
@@ -23,6 +26,7 @@ pub fn steps(
     model: &Model<'_>,
     curves: Option<&LearningCurves>,
     found: &[(String, u64, u64)],
+    drift: Option<&Drift>,
 ) -> Vec<String> {
     let mut steps = Vec::new();
     if let Some(baselines) = report.baselines {
@@ -55,6 +59,16 @@ pub fn steps(
         ));
     }
     steps.extend(weakest(found));
+    if let Some(drift) = drift
+        && let Some(largest) = drift.shifts.first().filter(|shift| shift.distance > SHIFT)
+        && drift.shifted() > 0
+    {
+        steps.push(format!(
+            "Training rows that are like the test rows: the column {} differs most between them, \
+             by a shift of {:.2}.",
+            largest.name, largest.distance
+        ));
+    }
     if let Some(curves) = curves {
         steps.extend(more_rows(&report.task, curves));
         steps.extend(size(report, model, curves));
