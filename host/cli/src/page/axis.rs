@@ -58,7 +58,11 @@ impl Axis {
         }
         let own = |value: f64| if self.log { value.log10() } else { value };
         let (mut a, mut b) = (own(low), own(high));
-        let flat = if self.log { 0.15 } else { (0.1 * a.abs()).max(1e-9) };
+        let flat = match a {
+            _ if self.log => 0.15,
+            0.0 => 1.0,
+            _ => 0.1 * a.abs(),
+        };
         if b - a < 1e-9 * (a.abs() + b.abs()) + f64::MIN_POSITIVE {
             (a, b) = (a - flat, b + flat);
         } else if self.range.is_none() {

@@ -82,8 +82,10 @@ struct Section {
 
 #[derive(Clone, Debug)]
 enum Block {
-    /// Stands side by side with others of its kind where there is room.
-    Narrow(Markup),
+    /// Figures and tables stand side by side with others of their kind where there is room.
+    Figure(Markup),
+    /// A narrow table.
+    Table(Markup),
     /// Has the whole width for itself.
     Wide(Markup),
 }
@@ -146,7 +148,7 @@ impl Page {
         let widest = rows.iter().map(|row| row.iter().map(|c| c.chars().count() + 3).sum()).max();
         let letters: usize = headers.iter().map(|header| header.chars().count() + 3).sum();
         let narrow = letters.max(widest.unwrap_or(0)) <= NARROW;
-        self.push(if narrow { Block::Narrow(markup) } else { Block::Wide(markup) })
+        self.push(if narrow { Block::Table(markup) } else { Block::Wide(markup) })
     }
 
     /// Names and values, such as facts about a model.
@@ -157,7 +159,7 @@ impl Page {
     ) -> &mut Self {
         let rows: Vec<(&str, String)> =
             facts.into_iter().map(|(name, value)| (name, value.to_string())).collect();
-        self.push(Block::Narrow(html! {
+        self.push(Block::Table(html! {
             div.scroll role="region" aria-label=(caption) tabindex="0" {
                 table.facts {
                     caption { (caption) }
@@ -189,7 +191,7 @@ impl Page {
                 }
             }
         };
-        self.push(if figure.wide { Block::Wide(markup) } else { Block::Narrow(markup) })
+        self.push(if figure.wide { Block::Wide(markup) } else { Block::Figure(markup) })
     }
 
     fn push(&mut self, block: Block) -> &mut Self {
@@ -249,15 +251,21 @@ impl Page {
     }
 }
 
-/// Blocks one after another, narrow ones in a row side by side.
+/// Blocks one after another; neighbouring figures, and neighbouring narrow tables, side by
+/// side.
 fn blocks(blocks: &[Block]) -> Markup {
-    let narrow = |block: &Block| matches!(block, Block::Narrow(_));
+    let alike = |a: &Block, b: &Block| {
+        matches!((a, b), (Block::Figure(_), Block::Figure(_)) | (Block::Table(_), Block::Table(_)))
+    };
     html! {
-        @for run in blocks.chunk_by(|a, b| narrow(a) && narrow(b)) {
+        @for run in blocks.chunk_by(alike) {
             @if let [Block::Wide(markup)] = run { (markup) } @else {
                 div.columns {
                     @for block in run {
-                        @match block { Block::Narrow(markup) | Block::Wide(markup) => (markup) }
+                        @match block {
+                            Block::Figure(markup) | Block::Table(markup) | Block::Wide(markup) =>
+                                (markup),
+                        }
                     }
                 }
             }

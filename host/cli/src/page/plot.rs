@@ -300,3 +300,12 @@ pub fn pareto(points: &[(f64, f64)]) -> Vec<usize> {
     });
     order
 }
+
+/// Whether values need a logarithmic axis: all are positive, and the largest is so far above
+/// the least that on a linear axis the small ones would look the same.
+#[must_use]
+pub fn needs_log(values: &[f64]) -> bool {
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let largest = values.iter().copied().fold(0.0, f64::max);
+    least > 0.0 && largest.is_finite() && largest > 4.0 * least
+}

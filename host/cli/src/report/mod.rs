@@ -53,7 +53,14 @@ pub fn of_training(
     let predicts = given.options.goal == Goal::Predict;
     let curves = if predicts {
         let options = as_chosen(given.options, report);
-        Some(learning_curves(given.train, given.test, &choice.spec, &options, progress)?)
+        Some(learning_curves(
+            (blob, report.lambda),
+            given.train,
+            given.test,
+            &choice.spec,
+            &options,
+            progress,
+        )?)
     } else {
         None
     };
@@ -144,10 +151,10 @@ pub fn of_evaluation(
         Vec::new(),
     ));
     page.heading("How good it is");
-    let mut rows = vec![("the model".to_owned(), percent(error))];
+    let mut rows = vec![("the model".to_owned(), error)];
     rows.extend(baselines.map(baseline_rows).unwrap_or_default());
     let caption = "Error on these rows; baselines are cross-validated on them";
-    page.table(caption, &["predictor", "error"], rows.into_iter().map(<[String; 2]>::from));
+    errors_table(&mut page, caption, rows);
     quality::predictions(&mut page, model.blob(), model, table)?;
     quality::details(&mut page, model, table)?;
     page.heading("The data");
@@ -161,12 +168,12 @@ pub fn of_evaluation(
 /// The model beside what it must beat and what rounding costs.
 fn errors(page: &mut Page, trained: &Trained) {
     let report = &trained.report;
-    let mut rows = vec![("the model".to_owned(), percent(report.error))];
+    let mut rows = vec![("the model".to_owned(), report.error)];
     for (name, error) in [
         ("the same with real weights", report.error_float),
         ("with each weight rounded to the nearest level", report.error_nearest),
     ] {
-        rows.extend(error.map(|error| (name.to_owned(), percent(error))));
+        rows.extend(error.map(|error| (name.to_owned(), error)));
     }
     rows.extend(report.baselines.as_ref().map(baseline_rows).unwrap_or_default());
     let measure = match report.task.as_str() {
@@ -174,13 +181,23 @@ fn errors(page: &mut Page, trained: &Trained) {
         "embedding" => "Share of the features' variance that is lost",
         _ => "Share of the test rows that are misclassified",
     };
-    page.table(measure, &["predictor", "error"], rows.into_iter().map(<[String; 2]>::from));
+    errors_table(page, measure, rows);
 }
 
-fn baseline_rows(baselines: &Baselines) -> Vec<(String, String)> {
-    let mut rows = vec![("baseline: a constant".to_owned(), percent(baselines.constant))];
+/// Predictors with their errors, and bars.
+fn errors_table(page: &mut Page, caption: &str, rows: Vec<(String, f64)>) {
+    let largest = rows.iter().map(|row| row.1).fold(f64::MIN_POSITIVE, f64::max);
+    let rows: Vec<_> = rows
+        .into_iter()
+        .map(|(name, error)| (vec![name, percent(error)], vec![error / largest]))
+        .collect();
+    page.bars(caption, &["predictor", "error"], &["error"], &rows);
+}
+
+fn baseline_rows(baselines: &Baselines) -> Vec<(String, f64)> {
+    let mut rows = vec![("baseline: a constant".to_owned(), baselines.constant)];
     let linear = baselines.linear;
-    rows.extend(linear.map(|error| ("baseline: linear in the inputs".to_owned(), percent(error))));
+    rows.extend(linear.map(|error| ("baseline: linear in the inputs".to_owned(), error)));
     rows
 }
 

@@ -16,6 +16,8 @@ const ROUNDING: f64 = 0.1;
 const FOUND: f64 = 0.5;
 /// Shift of a column between training and test rows that is worth a step.
 const SHIFT: f64 = 0.2;
+/// Share of a model's error that a much smaller one may have.
+const WORSE: f64 = 1.1;
 /// Rows of a class from which its share says something.
 const ROWS: u64 = 20;
 
@@ -92,11 +94,25 @@ fn weakest(found: &[(String, u64, u64)]) -> Option<String> {
     })
 }
 
+/// Points of a learning curve, the last ones, that are looked at together.
+const STEPS: usize = 4;
+
 /// What the end of the learning curve says, in words.
 pub fn lesson(task: &str, curves: &LearningCurves) -> Option<(bool, String)> {
     let [.., before, last] = curves.by_rows.as_slice() else { return None };
     let LearningPoint { rows, test_error, .. } = *last;
-    let falls = clearly_below(task, test_error, before.test_error, curves.test_rows);
+    let clearly =
+        |point: &LearningPoint| clearly_below(task, test_error, point.test_error, curves.test_rows);
+    // One step may be too short to tell from chance, several in a row need not be.
+    let mut falling = 1;
+    while falling < STEPS
+        && let [.., a, b] = &curves.by_rows[..curves.by_rows.len() - falling + 1]
+        && b.test_error < a.test_error
+    {
+        falling += 1;
+    }
+    let from_where = curves.by_rows.iter().rev().nth(falling - 1);
+    let falls = clearly(before) || from_where.is_some_and(clearly);
     let from = format!(
         "from {} to {rows} training rows the test error went from {} to {}",
         before.rows,
@@ -105,10 +121,10 @@ pub fn lesson(task: &str, curves: &LearningCurves) -> Option<(bool, String)> {
     );
     let text = if falls {
         format!("{from}: more rows are likely to lower it further")
-    } else if test_error <= before.test_error {
-        format!("{from}, which may be chance: more rows of this kind promise little")
+    } else if test_error < before.test_error {
+        format!("{from}, which may be chance: more rows may help a little")
     } else {
-        format!("{from}: more rows of this kind promise nothing")
+        format!("{from}: more rows of this kind promise little")
     };
     Some((falls, text))
 }
@@ -123,7 +139,7 @@ fn size(report: &Report, model: &Model<'_>, curves: &LearningCurves) -> Option<S
     let own: Vec<&Run> = curves.runs.iter().filter(|run| run.bits == curves.bits).collect();
     let least = own.iter().filter(|run| 3 * run.bytes <= 2 * report.bytes);
     let task = &report.task;
-    let good = |run: &&&Run| !clearly_below(task, report.error, run.error, report.rows);
+    let good = |run: &&&Run| run.error <= WORSE * report.error;
     if let Some(run) = least.clone().filter(good).min_by_key(|run| run.bytes) {
         let pruned =
             |bank: koan::Bank<'_>| !matches!(bank.family, Family::Bin { .. } | Family::Fern { .. });
@@ -151,4 +167,44 @@ fn size(report: &Report, model: &Model<'_>, curves: &LearningCurves) -> Option<S
 /// So many bytes as `--flash` takes them, rounded up to whole k where that is near.
 fn flash(bytes: usize) -> String {
     if bytes >= 1024 { format!("{}k", bytes.div_ceil(1024)) } else { bytes.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A curve of these test errors, each of twice the rows of the one before.
+    fn curves(errors: &[f64]) -> LearningCurves {
+        let point = |(index, &test_error): (usize, &f64)| LearningPoint {
+            rows: 100 << index,
+            train_error: 0.0,
+            test_error,
+        };
+        LearningCurves {
+            train_rows: 1000,
+            test_rows: 1000,
+            features: 10,
+            bits: 4,
+            runs: Vec::new(),
+            by_rows: errors.iter().enumerate().map(point).collect(),
+        }
+    }
+
+    #[test]
+    fn the_advice_is_what_the_curve_shows() {
+        for (errors, falls, words) in [
+            (&[0.3, 0.2, 0.1][..], true, "likely to lower"),
+            // Each step alone may be chance.
+            (&[0.085, 0.076, 0.063, 0.055], true, "likely to lower"),
+            (&[0.3, 0.1, 0.1], false, "promise little"),
+            (&[0.3, 0.1, 0.12], false, "promise little"),
+            (&[0.098, 0.105, 0.1], false, "may help a little"),
+            (&[0.0, 0.0], false, "promise little"),
+        ] {
+            let (found, text) = lesson("classification", &curves(errors)).unwrap();
+            assert_eq!(found, falls, "{errors:?}: {text}");
+            assert!(text.contains(words), "{errors:?}: {text}");
+        }
+        assert!(lesson("classification", &curves(&[0.1])).is_none());
+    }
 }
