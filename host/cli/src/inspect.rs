@@ -340,21 +340,21 @@ fn print_use(model: &Model<'_>, schema: Option<&Schema>) -> Result<()> {
     };
     columns::print(schema)?;
     say!("")?;
-    say!("{}", wrapped(&format!("A row: {}", row::described(schema)), 2))?;
+    say!("{}", wrapped(&format!("a row: {}", row::described(schema)), 2))?;
     if let Some(Window { samples, stride }) = schema.recordings.window {
         let channels = model.inputs() / samples.max(1);
         let words = cache_words(model, stride.saturating_mul(channels));
         say!(
-            "  a stream: {channels} channels, {samples} samples, a hop of {stride}, {words} words \
+            "a stream: {channels} channels, {samples} samples, a hop of {stride}, {words} words \
              of cache"
         )?;
     }
     let places = row::places(schema);
     for (number, place) in places.iter().enumerate().take(SHOWN) {
-        say!("    {number}: {}", out::name(&place.to_string()))?;
+        say!("  {number}: {}", out::name(&place.to_string()))?;
     }
     if places.len() > SHOWN {
-        say!("    ... and {} more (--rust FILE.rs writes all)", places.len() - SHOWN)?;
+        say!("  ... and {} more (--rust FILE.rs writes all)", places.len() - SHOWN)?;
     }
     Ok(())
 }
