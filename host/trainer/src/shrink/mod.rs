@@ -171,7 +171,7 @@ impl Pace {
     fn seconds(self, pools: &[u16]) -> Option<f64> {
         let ratio = |&pool: &u16| (f64::from(pool) / f64::from(self.candidates)).powi(2);
         let all: f64 = pools.iter().map(ratio).sum();
-        (self.candidates > 0).then(|| all * self.took.as_secs_f64())
+        (self.candidates > 0).then_some(all * self.took.as_secs_f64())
     }
 }
 
