@@ -41,13 +41,27 @@ function digits() {
   return `${rows.map((row) => row.join(',')).join('\n')}\n`;
 }
 
+/** Two classes, told apart by one number and a text; the other column says nothing. */
+function two() {
+  const lines = ['x,colour,noise,state'];
+  for (let i = 0; i < 500; i++) {
+    const [x, noise] = [0.618, 0.755].map((step) => ((i + 1) * step) % 1);
+    const colour = ['red', 'green', 'blue'][i % 3];
+    const on = (x > 0.5) === (colour !== 'red') || i % 17 === 0;
+    lines.push(`${x.toFixed(4)},${colour},${noise.toFixed(4)},${on ? 'on' : 'off'}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
 before(async () => {
   mkdirSync(shots, { recursive: true });
   folder = mkdtempSync(join(tmpdir(), 'koan-report-'));
   writeFileSync(join(folder, 'digits.csv'), digits());
   writeFileSync(join(folder, 'numbers.csv'), numbers());
+  writeFileSync(join(folder, 'two.csv'), two());
   koan('train', 'digits.csv', '-o', 'digits.koan', '-k', '128', '--report', 'digits.html');
   koan('train', 'numbers.csv', '-o', 'numbers.koan', '-k', '64', '--missing', 'impute', '--report', 'numbers.html');
+  koan('train', 'two.csv', '-o', 'two.koan', '-k', '64', '--report', 'two.html');
   koan('eval', file(root, 'firmware-example/digits.koan'), 'digits.csv', '--report', 'eval.html');
   browser = await launch();
 });
@@ -78,9 +92,10 @@ const LOOKS = {
   light: { colorScheme: 'light' },
   dark: { colorScheme: 'dark' },
   phone: { colorScheme: 'light', viewport: { width: 375, height: 800 } },
+  'phone in the dark': { colorScheme: 'dark', viewport: { width: 375, height: 800 } },
 };
 
-for (const name of ['digits', 'numbers', 'eval']) {
+for (const name of ['digits', 'numbers', 'two', 'eval']) {
   for (const [look, options] of Object.entries(LOOKS)) {
     test(`the page of ${name}, ${look}`, async () => {
       // axe is a script: the page's own policy, which forbids all, must be off.
@@ -137,13 +152,51 @@ test('what is in the dark is light: no mark of a plot keeps a dark colour', asyn
 test('the sections and figures are there', async () => {
   const { context, page } = await open('digits.html', { bypassCSP: true });
   const headings = await page.$$eval('h2', (all) => all.map((h) => h.textContent));
-  assert.deepEqual(headings, ['How good it is', 'Other sizes', 'What was searched', 'The data', 'The model', 'How to repeat it']);
+  assert.deepEqual(headings, [
+    'How good it is', 'What the inputs are worth', 'The worst rows', 'Other sizes', 'What was searched', 'The data',
+    'The model', 'How to repeat it',
+  ]);
   const captions = await page.$$eval('figcaption', (all) => all.map((c) => c.textContent).join('\n'));
-  for (const part of ['Confusion matrix', 'Reliability', 'Error against features', 'Error against bits', 'Bytes against error', 'Learning curve', 'comparison']) {
+  for (const part of ['Confusion matrix', 'Reliability', 'Error against features', 'Error against bits', 'Bytes against error', 'Learning curve', 'comparison', 'Pieces of the picture', 'taken for another class', 'Shares of training rows']) {
     assert.ok(captions.includes(part), `${part} in\n${captions}`);
   }
   const line = await page.textContent('pre');
   assert.equal(line.trim(), 'koan train digits.csv -o digits.koan -k 128 --report digits.html');
+  await context.close();
+});
+
+test('a verdict stands first, and the confusion matrix is as wide as the page', async () => {
+  const { context, page } = await open('two.html', { bypassCSP: true });
+  assert.match(await page.textContent('.verdict .words'), /linear model/);
+  const tiles = await page.$$eval('.tiles dt', (all) => all.map((t) => t.textContent));
+  assert.deepEqual(tiles, ['error', 'a linear model', 'a constant', 'flash', 'RAM', 'instructions']);
+  const [heat, main] = await page.evaluate(() => ['.heat', 'main'].map((s) => document.querySelector(s).offsetWidth));
+  assert.ok(heat > 0.95 * main, `${heat} of ${main}`);
+  const captions = await page.$$eval('figcaption, caption', (all) => all.map((c) => c.textContent).join('\n'));
+  for (const part of ['ROC curve', 'Precision and recall', 'What other thresholds would give', 'Columns by what they are worth']) {
+    assert.ok(captions.includes(part), `${part} in\n${captions}`);
+  }
+  await context.close();
+});
+
+test('a pointer on a point gets its values', async () => {
+  const { context, page } = await open('two.html', { bypassCSP: true });
+  const titles = await page.$$eval('svg.plot', (plots) => plots.map((plot) => plot.querySelectorAll('.hover title').length));
+  assert.ok(titles.length > 3 && titles.every((count) => count > 0), titles.join(' '));
+  const roc = await page.textContent('svg.plot .hover title:nth-child(1)');
+  assert.match(roc, /found/);
+  await context.close();
+});
+
+test('axes of probabilities stop at 0 and 1', async () => {
+  const { context, page } = await open('two.html', { bypassCSP: true });
+  const beyond = await page.$$eval('figure', (figures) =>
+    figures
+      .filter((figure) => /probabilit|ROC|recall/i.test(figure.querySelector('figcaption').textContent))
+      .flatMap((figure) => [...figure.querySelectorAll('svg.plot text')].map((text) => text.textContent.trim()))
+      .filter((text) => text.startsWith('−')),
+  );
+  assert.deepEqual(beyond, []);
   await context.close();
 });
 

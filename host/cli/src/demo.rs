@@ -11,21 +11,21 @@ use koan_trainer::{FamilyName, TrainOptions, Trained, blob, train};
 
 use crate::arguments::Demo;
 use crate::files;
-use crate::out::say;
-use crate::output::{percent, write_whole};
+use crate::out::{self, say};
+use crate::output::{percent, quoted, write_whole};
 use crate::terminal::Terminal;
 
 /// The columns of the table.
-const HEADINGS: [&str; 7] =
-    ["family", "projection", "features", "bits", "blob bytes", "test error", "seconds"];
+const HEADINGS: [&str; 8] =
+    ["", "family", "projection", "features", "bits", "bytes", "test error", "seconds"];
 /// Their widths, known before the first row is: each is printed when it has been trained.
-const WIDTHS: [usize; 7] = [7, 10, 8, 4, 10, 10, 7];
+const WIDTHS: [usize; 8] = [6, 7, 10, 8, 4, 5, 10, 7];
 
 /// A line of the table: names to the left, numbers to the right.
-fn line(cells: [&str; 7]) -> String {
+fn line(cells: [&str; 8]) -> String {
     let cell = |(column, (cell, width)): (usize, (&str, usize))| match column {
-        0 | 1 => format!(" {cell:<width$}"),
-        _ => format!(" {cell:>width$}"),
+        0..=2 => format!("{cell:<width$}"),
+        _ => format!("{cell:>width$}"),
     };
     cells.into_iter().zip(WIDTHS).enumerate().map(cell).collect::<Vec<_>>().join("  ")
 }
@@ -46,12 +46,15 @@ pub fn run(arguments: &Demo) -> Result<()> {
     )?;
 
     say!("{}", line(HEADINGS))?;
-    say!("{}", "═".repeat(line(HEADINGS).len() + 1))?;
+    say!("{}", "─".repeat(line(HEADINGS).len()))?;
     let mut best: Option<Trained> = None;
     // Ferns are for tables with thresholds in them: choosing them takes longer than all else
     // here, and pixels have none. Images are no series.
     let others = [FamilyName::Fern, FamilyName::Series];
-    for family in FamilyName::ALL.into_iter().filter(|family| !others.contains(family)) {
+    let families = FamilyName::ALL.into_iter().filter(|family| !others.contains(family));
+    let families: Vec<FamilyName> = families.collect();
+    for (number, &family) in families.iter().enumerate() {
+        let place = format!("{} of {}", number + 1, families.len());
         let options = TrainOptions {
             families: vec![family],
             features: match family {
@@ -66,10 +69,15 @@ pub fn run(arguments: &Demo) -> Result<()> {
             seed: arguments.seed,
             ..TrainOptions::default()
         };
-        let trained =
-            train(&train_table, Some(&test_table), &options, Terminal::stderr().progress())?;
+        // It is gone before the row is printed.
+        let terminal = Terminal::at_once();
+        let progress = terminal.progress().within(&format!("{place}, {}", family.name()));
+        progress.phase("reading")?;
+        let trained = train(&train_table, Some(&test_table), &options, &progress)?;
+        drop(terminal);
         let report = &trained.report;
         let row = [
+            &place,
             &report.family,
             &report.projection,
             &report.features.to_string(),
@@ -92,12 +100,14 @@ pub fn run(arguments: &Demo) -> Result<()> {
     if let Some(path) = &arguments.train_rows {
         write_whole(path, &csv_rows(&train_table)?)?;
     }
-    say!(
-        "\nThe best, {} ({} bytes), is written to {}.",
+    say!("")?;
+    out::headline(&format!(
+        "The best, {} ({} bytes, {} misclassified), is written to {}.",
         best.report.family,
         best.report.bytes,
+        percent(best.report.error),
         arguments.output.display()
-    )?;
+    ))?;
 
     // Once more from the file, through the runtime alone.
     let bytes = std::fs::read(&arguments.output)?;
@@ -118,6 +128,8 @@ pub fn run(arguments: &Demo) -> Result<()> {
         say!("    {}", shades.trim_end())?;
     }
     say!("\n{:.1} s in all.", start.elapsed().as_secs_f64())?;
+    let output = quoted(&arguments.output.display().to_string());
+    say!("Next: `koan inspect {output}` tells what a device needs for it.")?;
     Ok(())
 }
 

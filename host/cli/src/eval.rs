@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::arguments::Eval;
 use crate::files;
+use crate::grid::Grid;
 use crate::inspect::summary;
 
 use crate::out::{self, say};
@@ -78,16 +79,11 @@ pub fn run(arguments: &Eval) -> Result<()> {
         say!("  baselines, cross-validated on these rows: {}", baselines(compared))?;
     }
     if !result.confusion.is_empty() {
-        let mut table = comfy_table::Table::new();
-        table.load_style(comfy_table::presets::UTF8_HORIZONTAL_ONLY);
-        let mut header = vec!["actual \\ predicted".to_owned()];
         let names: Vec<String> = schema.classes.iter().map(|class| out::name(class)).collect();
-        header.extend(names.iter().cloned());
-        table.set_header(header);
+        let header = ["actual \\ predicted"].into_iter().chain(names.iter().map(String::as_str));
+        let mut table = Grid::new(header);
         for (name, row) in names.iter().zip(&result.confusion) {
-            let mut cells = vec![name.clone()];
-            cells.extend(row.iter().map(u64::to_string));
-            table.add_row(cells);
+            table.row([name.clone()].into_iter().chain(row.iter().map(u64::to_string)));
         }
         say!("{table}")?;
     }

@@ -2,21 +2,22 @@
 
 use anyhow::Result;
 use koan::{Conv, Family, Form, InputMap, Law, Model};
-use koan_data::{Column, ColumnKind, Schema, Shape, Window};
+use koan_data::{Schema, Shape, Window};
 use koan_stream::cache_words;
 use koan_trainer::blob::predictor;
+use koan_trainer::tune::Core;
 use koan_trainer::{listing, row};
 use serde_json::{Value, json};
 
 use crate::arguments::Inspect;
+use crate::columns;
 use crate::files;
+use crate::grid::wrapped;
 use crate::out::{self, say};
 use crate::output::{parse, read_blob, schema, write_whole};
 
 /// Inputs that are listed.
 const SHOWN: usize = 6;
-/// Columns that are listed.
-const COLUMNS: usize = 16;
 
 /// What `--json` of every command says of a model.
 pub fn summary(model: &Model<'_>) -> Value {
@@ -285,7 +286,7 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
     if model.classes() > 0 {
         let names = (0..model.classes()).filter_map(|class| model.class_name(class));
         let names: Vec<String> = names.map(out::name).collect();
-        say!("  classes: {}", names.join(", "))?;
+        say!("{}", wrapped(&format!("  classes: {}", names.join(", ")), 4))?;
     }
     if let Some(calibration) = model.calibration() {
         say!(
@@ -300,15 +301,21 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
     say!("  golden digest {:#010x}, {} golden rows", model.golden_digest(), model.golden_rows())?;
     let sizes = model.buffer_sizes(Form::Fast);
     say!(
-        "  RAM of the predictor's buffers: {} bytes ({} inputs, {} block, {} wide, {} outputs), {} \
-         in the small form",
+        "  RAM of the predictor's buffers: {} bytes, {} in the small form",
         sizes.bytes(),
+        model.buffer_sizes(Form::Small).bytes()
+    )?;
+    say!(
+        "    {} inputs, {} block, {} wide, {} outputs",
         sizes.inputs,
         sizes.block,
         sizes.wide,
-        sizes.outputs,
-        model.buffer_sizes(Form::Small).bytes()
+        sizes.outputs
     )?;
+    for core in [Core::CortexM0, Core::CortexM4F] {
+        let count = core.instructions_of(model);
+        say!("  a prediction: about {count} instructions on a {}", core.name())?;
+    }
     say!("  where the bytes go:")?;
     for part in listing::parts(model) {
         say!("    {:>6}  {}", part.length, part.name)?;
@@ -316,54 +323,10 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
     Ok(())
 }
 
-/// What becomes of the columns of the data.
-fn print_columns(schema: &Schema) -> Result<()> {
-    if schema.columns.is_empty() {
-        return Ok(());
-    }
-    say!("  columns of the data:")?;
-    let name = |column: &Column| match column.name.as_str() {
-        "" => "-".to_owned(),
-        name => out::name(name),
-    };
-    let shown = &schema.columns[..schema.columns.len().min(COLUMNS)];
-    let width = shown.iter().map(|column| name(column).chars().count()).max().unwrap_or(0);
-    for (index, column) in shown.iter().enumerate() {
-        let name = name(column);
-        say!("    {:>3}  {name:width$}  {}", index + 1, out::name(&kind(column)))?;
-    }
-    if schema.columns.len() > COLUMNS {
-        say!("    ... and {} more (--json lists them)", schema.columns.len() - COLUMNS)?;
-    }
-    Ok(())
-}
-
-/// What becomes of a column, in a few words.
-fn kind(column: &Column) -> String {
-    let some = |values: &mut dyn Iterator<Item = &str>, count: usize| {
-        let listed: Vec<&str> = values.take(SHOWN).collect();
-        let more = if count > SHOWN { ", ..." } else { "" };
-        format!("{count} inputs, 1 for its value: {}{more}", listed.join(", "))
-    };
-    match &column.kind {
-        ColumnKind::Numeric { missing: None } => "a number".into(),
-        ColumnKind::Numeric { missing: Some(value) } => {
-            format!("a number, {value} where it is missing")
-        }
-        ColumnKind::Text { values } => some(&mut values.iter().map(String::as_str), values.len()),
-        ColumnKind::Coded(values) => {
-            let codes: Vec<String> = values.shown().collect();
-            some(&mut codes.iter().map(String::as_str), codes.len())
-        }
-        ColumnKind::Target => "what is predicted".into(),
-        ColumnKind::Dropped => "not used".into(),
-    }
-}
-
 /// What a program with the model has to know.
 fn print_use(model: &Model<'_>, schema: Option<&Schema>) -> Result<()> {
     say!("  work of a prediction: at most {} additions, products and look-ups", model.work())?;
-    say!("  needs: {}", model.needs())?;
+    say!("{}", wrapped(&format!("  needs: {}", model.needs()), 4))?;
     say!("  Cargo.toml:")?;
     let version = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));
     say!("    [dependencies]\n    koan = \"{version}\"")?;
@@ -375,22 +338,23 @@ fn print_use(model: &Model<'_>, schema: Option<&Schema>) -> Result<()> {
         }
         return Ok(());
     };
-    print_columns(schema)?;
-    say!("  a row: {}", row::described(schema))?;
+    columns::print(schema)?;
+    say!("")?;
+    say!("{}", wrapped(&format!("a row: {}", row::described(schema)), 2))?;
     if let Some(Window { samples, stride }) = schema.recordings.window {
         let channels = model.inputs() / samples.max(1);
         let words = cache_words(model, stride.saturating_mul(channels));
         say!(
-            "  a stream: {channels} channels, {samples} samples, a hop of {stride}, {words} words \
+            "a stream: {channels} channels, {samples} samples, a hop of {stride}, {words} words \
              of cache"
         )?;
     }
     let places = row::places(schema);
     for (number, place) in places.iter().enumerate().take(SHOWN) {
-        say!("    {number}: {}", out::name(&place.to_string()))?;
+        say!("  {number}: {}", out::name(&place.to_string()))?;
     }
     if places.len() > SHOWN {
-        say!("    ... and {} more (--rust FILE.rs writes all)", places.len() - SHOWN)?;
+        say!("  ... and {} more (--rust FILE.rs writes all)", places.len() - SHOWN)?;
     }
     Ok(())
 }

@@ -2,11 +2,13 @@
 
 mod arguments;
 mod codes;
+mod columns;
 mod demo;
 mod device;
 mod eval;
 mod export;
 mod files;
+mod grid;
 mod hint;
 mod inspect;
 mod out;

@@ -10,6 +10,8 @@ use anyhow::{Context, Result};
 use koan_data::Schema;
 use serde_json::Value;
 
+use crate::grid::wrapped_error;
+
 /// Writes a line to standard output, as `println!` does, and returns what goes wrong.
 macro_rules! say {
     ($($text:tt)*) => {
@@ -108,7 +110,7 @@ pub fn failed(result: std::io::Result<()>) -> Result<()> {
 /// Writes a line to standard error; if that fails, nobody can be told. What stands before its
 /// first colon has a colour where that is a terminal: red for an error.
 pub fn warn(text: &str) {
-    let text = name(text);
+    let text = wrapped_error(&name(text), 2);
     let (kind, rest) = match text.split_once(": ") {
         Some((kind @ ("error" | "warning"), rest)) => (kind, format!(": {rest}")),
         _ => ("", text),

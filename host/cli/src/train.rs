@@ -16,6 +16,7 @@ use koan_trainer::tune::train_usual;
 use koan_trainer::{Report, Trained, train};
 
 use crate::arguments::{Source, TaskName, Train};
+use crate::grid::wrapped;
 use crate::out::{self, say};
 use crate::output::{self, named_error, percent, quoted, task_name, write_whole};
 use crate::report::{self, Given};
@@ -103,12 +104,13 @@ pub fn run(arguments: &Train) -> Result<()> {
     };
     let relevance = if report.relevance { ", a frequency learned for every input" } else { "" };
     let frequencies: Vec<String> = report.frequency.iter().map(|b| format!("{b:.3}")).collect();
-    say!(
+    let chosen = format!(
         "  chosen: {} input map{logs}{relevance}, frequency {}{}",
         report.map,
         frequencies.join(", "),
         head(report)
-    )?;
+    );
+    say!("{}", wrapped(&chosen, 4))?;
     if !report.categories.is_empty() {
         let columns = numbers(&report.categories);
         say!("  columns of whole numbers taken as categories: --text {columns}")?;
@@ -120,12 +122,13 @@ pub fn run(arguments: &Train) -> Result<()> {
     if let (Some(float), Some(nearest), Some(compensated)) =
         (report.error_float, report.error_nearest, report.error_compensated)
     {
-        say!(
+        let cost = format!(
             "  cost of rounding: {} with real weights, {} rounded to the nearest, {} compensated",
             percent(float),
             percent(nearest),
             percent(compensated)
-        )?;
+        );
+        say!("{}", wrapped(&cost, 4))?;
     }
     if let Some(found) = &report.baselines {
         say!("  baselines: {}", output::baselines(found))?;

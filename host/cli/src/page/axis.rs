@@ -19,6 +19,8 @@ pub struct Axis {
     pub zero: bool,
     /// Least and largest value; those of the data if not given.
     pub range: Option<(f64, f64)>,
+    /// Values that the quantity cannot go beyond, nor the axis.
+    pub bounds: Option<(f64, f64)>,
 }
 
 /// An axis that knows its data.
@@ -37,7 +39,14 @@ pub struct Scale {
 
 impl Axis {
     pub fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), log: false, ticks: Vec::new(), zero: false, range: None }
+        Self {
+            name: name.to_owned(),
+            log: false,
+            ticks: Vec::new(),
+            zero: false,
+            range: None,
+            bounds: None,
+        }
     }
 
     /// The scale for values from `low` to `high`, all positive on a logarithmic
@@ -49,7 +58,11 @@ impl Axis {
         }
         let own = |value: f64| if self.log { value.log10() } else { value };
         let (mut a, mut b) = (own(low), own(high));
-        let flat = if self.log { 0.15 } else { (0.1 * a.abs()).max(1e-9) };
+        let flat = match a {
+            _ if self.log => 0.15,
+            0.0 => 1.0,
+            _ => 0.1 * a.abs(),
+        };
         if b - a < 1e-9 * (a.abs() + b.abs()) + f64::MIN_POSITIVE {
             (a, b) = (a - flat, b + flat);
         } else if self.range.is_none() {
@@ -57,6 +70,11 @@ impl Axis {
             // No empty strip below an axis that begins at 0.
             a -= if self.zero && !self.log && low >= 0.0 { 0.0 } else { margin };
             b += margin;
+        }
+        if let Some((least, largest)) = self.bounds {
+            // Of a value beyond them the plot would show nothing.
+            a = a.max(own(least.min(low)));
+            b = b.min(own(largest.max(high)));
         }
         let (ticks, decimals) = if self.ticks.is_empty() {
             if self.log { log_ticks(a, b) } else { linear_ticks(a, b) }
@@ -204,6 +222,16 @@ mod tests {
         assert_eq!(labels(64.0, 1024.0), ["100", "200", "500", "1000"]);
         assert_eq!(labels(1e-7, 1e-1), ["1e−7", "1e−6", "1e−5", "1e−4", "0.001", "0.01", "0.1"]);
         assert_eq!(labels(3.0, 4.0), ["3", "3.2", "3.4", "3.6", "3.8", "4"]);
+    }
+
+    #[test]
+    fn an_axis_stops_where_its_quantity_does() {
+        let axis = Axis { bounds: Some((0.0, 100.0)), ..Axis::new("%") };
+        for (low, high) in [(1.0, 99.0), (0.0, 100.0), (0.0, 0.0), (100.0, 100.0)] {
+            let scale = axis.scale(low, high);
+            assert!(scale.low >= 0.0 && scale.high <= 100.0, "{scale:?}");
+            assert!(scale.low < scale.high, "{scale:?}");
+        }
     }
 
     #[test]

@@ -84,13 +84,30 @@ pub fn wilson(share: f64, rows: usize) -> (f64, f64) {
     ((middle - half).clamp(0.0, share), (middle + half).clamp(share, 1.0))
 }
 
-/// A histogram of finite values in `bins` bins of equal width.
+/// A histogram of finite values in `bins` bins of equal width over the values.
 ///
 /// # Errors
 /// No values, or one that is not finite.
 pub fn histogram(name: &str, values: &[f64], bins: usize) -> Result<Figure, PlotError> {
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    histogram_over(name, values, bins, (low, high))
+}
+
+/// A histogram of probabilities, from 0 to 1.
+///
+/// # Errors
+/// As [`histogram`].
+pub fn probabilities(name: &str, values: &[f64], bins: usize) -> Result<Figure, PlotError> {
+    histogram_over(name, values, bins, (0.0, 1.0))
+}
+
+fn histogram_over(
+    name: &str,
+    values: &[f64],
+    bins: usize,
+    (low, high): (f64, f64),
+) -> Result<Figure, PlotError> {
     if let Some(&value) = values.iter().find(|value| !value.is_finite()) {
         let (series, axis) = ("histogram".into(), name.to_owned());
         return Err(PlotError::Value { series, axis, value });
@@ -106,7 +123,7 @@ pub fn histogram(name: &str, values: &[f64], bins: usize) -> Result<Figure, Plot
         counts[(((value - low) / width) as usize).min(bins - 1)] += 1.0;
     }
     let edges: Vec<f64> = (0..=bins).map(|edge| low + edge as f64 * width).collect();
-    Plot::new(name, "rows").bars(&edges, &counts).draw()
+    Plot::new(name, "rows").range_x(edges[0], edges[bins]).bars(&edges, &counts).draw()
 }
 
 /// Predictions against targets: `(target, prediction)`; of many, an even sample.

@@ -8,6 +8,7 @@ use plotters::prelude::*;
 
 use super::axis::{Axis, Scale, short};
 use super::colour::{self, Colour, GRID, INK, MUTED};
+use super::hover::{Area, areas, with_areas};
 use super::plot::{Mark, Plot, PlotError, Point, Series};
 use super::{Figure, Numbers};
 
@@ -35,11 +36,13 @@ pub(super) fn draw(plot: &Plot) -> Result<Figure, PlotError> {
     let (x, y) = scales(plot)?;
     let size = (WIDTH, if plot.square { SQUARE } else { HEIGHT });
     let mut svg = String::new();
-    {
+    let areas = {
         let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
-        paint(plot, &x, &y, &root).map_err(PlotError::Drawing)?;
+        let areas = paint(plot, &x, &y, &root).map_err(PlotError::Drawing)?;
         root.present().map_err(|error| PlotError::Drawing(error.to_string()))?;
-    }
+        areas
+    };
+    let svg = with_areas(&svg, &areas);
     let named: Vec<&Series> = plot.series.iter().filter(|s| !s.name.is_empty()).collect();
     let legend = named.iter().map(|series| (swatch(series), series.name.clone())).collect();
     let names: Vec<&str> = named.iter().map(|series| series.name.as_str()).collect();
@@ -131,9 +134,9 @@ impl Ranged for Scale {
     }
 }
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Ground<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-fn paint(plot: &Plot, x: &Scale, y: &Scale, root: &Area<'_>) -> Result<(), String> {
+fn paint(plot: &Plot, x: &Scale, y: &Scale, root: &Ground<'_>) -> Result<Vec<Area>, String> {
     let text = |error: DrawingAreaErrorKind<std::io::Error>| error.to_string();
     let longest = y.ticks.iter().map(|&tick| y.label(tick).chars().count()).max().unwrap_or(1);
     let mut chart = ChartBuilder::on(root)
@@ -171,7 +174,7 @@ fn paint(plot: &Plot, x: &Scale, y: &Scale, root: &Area<'_>) -> Result<(), Strin
     for series in &plot.series {
         let colour = line_colour(series).light();
         let joined: Vec<(f64, f64)> = match series.mark {
-            Mark::Line => series.points.iter().map(place).collect(),
+            Mark::Line | Mark::Curve => series.points.iter().map(place).collect(),
             Mark::Step => staircase(&series.points.iter().map(place).collect::<Vec<_>>()),
             Mark::Rule => rule(series, x, y),
             Mark::Scatter | Mark::Cloud => Vec::new(),
@@ -198,6 +201,9 @@ fn paint(plot: &Plot, x: &Scale, y: &Scale, root: &Area<'_>) -> Result<(), Strin
             chart.draw_series(dots).map_err(text)?;
             continue;
         }
+        if series.mark == Mark::Curve {
+            continue;
+        }
         match shape(series) {
             [] => chart.draw_series(
                 series.points.iter().map(|p| Circle::new(place(p), RADIUS, colour.filled())),
@@ -208,7 +214,7 @@ fn paint(plot: &Plot, x: &Scale, y: &Scale, root: &Area<'_>) -> Result<(), Strin
         }
         .map_err(text)?;
     }
-    Ok(())
+    Ok(areas(plot, |a, b| chart.backend_coord(&(x.own(a), y.own(b).max(y.low)))))
 }
 
 /// The ends of a dashed line; a level goes from end to end.
@@ -246,7 +252,7 @@ fn shape(series: &Series) -> &'static [(i32, i32)] {
 fn swatch(series: &Series) -> Markup {
     let colour = line_colour(series).attribute();
     let (line, dashes) = match series.mark {
-        Mark::Line | Mark::Step => (true, "none"),
+        Mark::Line | Mark::Step | Mark::Curve => (true, "none"),
         Mark::Rule => (true, "6 4"),
         Mark::Scatter | Mark::Cloud => (false, "none"),
     };
@@ -257,7 +263,7 @@ fn swatch(series: &Series) -> Markup {
                     stroke-dasharray=(dashes) {}
             }
             @match series.mark {
-                Mark::Rule => {},
+                Mark::Rule | Mark::Curve => {},
                 // A faint dot says which colour it has only where there are many.
                 Mark::Cloud => circle r=(RADIUS) fill=(colour) {},
                 _ => @match shape(series) {

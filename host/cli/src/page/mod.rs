@@ -19,13 +19,17 @@
 //! ```
 
 mod axis;
+mod bars;
 pub mod chart;
 mod colour;
 mod draw;
 pub mod heat;
+mod hover;
 pub mod plot;
+pub mod small;
 #[cfg(test)]
 mod tests;
+pub mod verdict;
 
 use std::fmt::Display;
 use std::path::Path;
@@ -39,6 +43,8 @@ const STYLE: &str = include_str!("style.css");
 
 /// Rows from which a table scrolls in a box of its own.
 const LONG: usize = 24;
+/// Letters of a line of a table up to which it has room beside another.
+const NARROW: usize = 58;
 
 /// A picture with the numbers that are in it.
 #[derive(Clone, Debug)]
@@ -76,9 +82,12 @@ struct Section {
 
 #[derive(Clone, Debug)]
 enum Block {
-    /// Stands side by side with other figures where there is room.
+    /// Figures and tables stand side by side with others of their kind where there is room.
     Figure(Markup),
-    Other(Markup),
+    /// A narrow table.
+    Table(Markup),
+    /// Has the whole width for itself.
+    Wide(Markup),
 }
 
 impl Page {
@@ -96,22 +105,22 @@ impl Page {
 
     /// Begins a part of a section.
     pub fn subheading(&mut self, text: &str) -> &mut Self {
-        self.push(Block::Other(html! { h3 { (text) } }))
+        self.push(Block::Wide(html! { h3 { (text) } }))
     }
 
     /// A paragraph.
     pub fn text(&mut self, text: &str) -> &mut Self {
-        self.push(Block::Other(html! { p { (text) } }))
+        self.push(Block::Wide(html! { p { (text) } }))
     }
 
     /// A paragraph that must not be missed.
     pub fn warning(&mut self, text: &str) -> &mut Self {
-        self.push(Block::Other(html! { p.warning { strong { "Note: " } (text) } }))
+        self.push(Block::Wide(html! { p.warning { strong { "Note: " } (text) } }))
     }
 
     /// Lines to be typed or read as they are.
     pub fn code(&mut self, text: &str) -> &mut Self {
-        self.push(Block::Other(html! { pre tabindex="0" { code { (text) } } }))
+        self.push(Block::Wide(html! { pre tabindex="0" { code { (text) } } }))
     }
 
     /// A table: the first cell of a row names the row. Columns of numbers are set
@@ -133,9 +142,13 @@ impl Page {
         let headers: Vec<&str> = headers.iter().map(AsRef::as_ref).collect();
         let table = table(Some(caption), &headers, &rows);
         let long = rows.len() > LONG;
-        self.push(Block::Other(html! {
+        let markup = html! {
             div.scroll.long[long] role="region" aria-label=(caption) tabindex="0" { (table) }
-        }))
+        };
+        let widest = rows.iter().map(|row| row.iter().map(|c| c.chars().count() + 3).sum()).max();
+        let letters: usize = headers.iter().map(|header| header.chars().count() + 3).sum();
+        let narrow = letters.max(widest.unwrap_or(0)) <= NARROW;
+        self.push(if narrow { Block::Table(markup) } else { Block::Wide(markup) })
     }
 
     /// Names and values, such as facts about a model.
@@ -146,7 +159,7 @@ impl Page {
     ) -> &mut Self {
         let rows: Vec<(&str, String)> =
             facts.into_iter().map(|(name, value)| (name, value.to_string())).collect();
-        self.push(Block::Other(html! {
+        self.push(Block::Table(html! {
             div.scroll role="region" aria-label=(caption) tabindex="0" {
                 table.facts {
                     caption { (caption) }
@@ -158,7 +171,7 @@ impl Page {
         }))
     }
 
-    /// A figure, which stands beside the figures next to it where there is room.
+    /// A figure, which stands beside what is next to it where there is room.
     /// The caption says what there is to see.
     pub fn figure(&mut self, figure: &Figure, caption: &str) -> &mut Self {
         let markup = html! {
@@ -178,7 +191,7 @@ impl Page {
                 }
             }
         };
-        self.push(if figure.wide { Block::Other(markup) } else { Block::Figure(markup) })
+        self.push(if figure.wide { Block::Wide(markup) } else { Block::Figure(markup) })
     }
 
     fn push(&mut self, block: Block) -> &mut Self {
@@ -238,15 +251,21 @@ impl Page {
     }
 }
 
-/// Blocks one after another, figures in a row side by side.
+/// Blocks one after another; neighbouring figures, and neighbouring narrow tables, side by
+/// side.
 fn blocks(blocks: &[Block]) -> Markup {
-    let is_figure = |block: &Block| matches!(block, Block::Figure(_));
+    let alike = |a: &Block, b: &Block| {
+        matches!((a, b), (Block::Figure(_), Block::Figure(_)) | (Block::Table(_), Block::Table(_)))
+    };
     html! {
-        @for run in blocks.chunk_by(|a, b| is_figure(a) && is_figure(b)) {
-            @if let [Block::Other(markup)] = run { (markup) } @else {
-                div.figures {
+        @for run in blocks.chunk_by(alike) {
+            @if let [Block::Wide(markup)] = run { (markup) } @else {
+                div.columns {
                     @for block in run {
-                        @match block { Block::Figure(markup) | Block::Other(markup) => (markup) }
+                        @match block {
+                            Block::Figure(markup) | Block::Table(markup) | Block::Wide(markup) =>
+                                (markup),
+                        }
                     }
                 }
             }

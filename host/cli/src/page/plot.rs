@@ -62,6 +62,8 @@ pub(super) enum Mark {
     Step,
     /// A dashed line without markers.
     Rule,
+    /// A line without markers.
+    Curve,
 }
 
 #[derive(Clone, Debug)]
@@ -71,6 +73,8 @@ pub(super) struct Series {
     pub mark: Mark,
     /// Index of the colour and of the marker's shape.
     pub colour: usize,
+    /// What shows where a pointer rests on a point, if it is not its coordinates.
+    pub notes: Vec<String>,
 }
 
 /// Boxes from `start` to `end` on the x axis, `height` high.
@@ -117,6 +121,13 @@ impl Plot {
     #[must_use]
     pub fn ticks_x(mut self, ticks: &[f64]) -> Self {
         self.x.ticks = ticks.to_vec();
+        self
+    }
+
+    /// Keeps the y axis within the values that the quantity can have.
+    #[must_use]
+    pub fn within_y(mut self, least: f64, largest: f64) -> Self {
+        self.y.bounds = Some((least, largest));
         self
     }
 
@@ -167,6 +178,17 @@ impl Plot {
         self.with(name, points, Mark::Cloud)
     }
 
+    /// Points joined by a line without markers, each with words that show where a pointer
+    /// rests on it.
+    #[must_use]
+    pub fn curve(self, name: &str, points: Vec<(f64, f64, String)>) -> Self {
+        let mut plot = self.with(name, points.iter().map(|&(x, y, _)| (x, y)), Mark::Curve);
+        if let Some(series) = plot.series.last_mut() {
+            series.notes = points.into_iter().map(|(_, _, words)| words).collect();
+        }
+        plot
+    }
+
     /// The points that no other beats in both coordinates (less is better), joined
     /// by a staircase, and the others as faint dots.
     #[must_use]
@@ -195,7 +217,13 @@ impl Plot {
         // The ends are those of the axis, which are not known yet.
         let points = vec![Point { x: f64::NAN, y, bar: None }];
         let colour = self.next_colour();
-        self.series.push(Series { name: name.to_owned(), points, mark: Mark::Rule, colour });
+        self.series.push(Series {
+            name: name.to_owned(),
+            points,
+            mark: Mark::Rule,
+            colour,
+            notes: Vec::new(),
+        });
         self
     }
 
@@ -204,7 +232,13 @@ impl Plot {
     pub fn line(mut self, name: &str, from: (f64, f64), to: (f64, f64)) -> Self {
         let points = vec![from.into(), to.into()];
         let colour = self.next_colour();
-        self.series.push(Series { name: name.to_owned(), points, mark: Mark::Rule, colour });
+        self.series.push(Series {
+            name: name.to_owned(),
+            points,
+            mark: Mark::Rule,
+            colour,
+            notes: Vec::new(),
+        });
         self
     }
 
@@ -233,7 +267,7 @@ impl Plot {
     ) -> Self {
         let points = points.into_iter().map(Into::into).collect();
         let colour = self.next_colour();
-        self.series.push(Series { name: name.to_owned(), points, mark, colour });
+        self.series.push(Series { name: name.to_owned(), points, mark, colour, notes: Vec::new() });
         self
     }
 
@@ -265,4 +299,13 @@ pub fn pareto(points: &[(f64, f64)]) -> Vec<usize> {
         better
     });
     order
+}
+
+/// Whether values need a logarithmic axis: all are positive, and the largest is so far above
+/// the least that on a linear axis the small ones would look the same.
+#[must_use]
+pub fn needs_log(values: &[f64]) -> bool {
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let largest = values.iter().copied().fold(0.0, f64::max);
+    least > 0.0 && largest.is_finite() && largest > 4.0 * least
 }

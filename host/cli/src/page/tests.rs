@@ -44,7 +44,7 @@ fn figures_in_a_row_share_a_row_and_have_names() {
     page.heading("h").figure(&figure, "first").figure(&figure, "second").text("t");
     page.figure(&figure, "third");
     let html = page.render();
-    assert_eq!(html.matches("<div class=\"figures\">").count(), 2);
+    assert_eq!(html.matches("<div class=\"columns\">").count(), 2);
     assert_eq!(html.matches("role=\"img\" aria-label=\"error over K: a\"").count(), 3);
 }
 

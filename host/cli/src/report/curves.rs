@@ -1,8 +1,9 @@
 //! How the error depends on what could have been chosen otherwise.
 
+use super::next;
 use crate::page::Page;
 use crate::page::chart::wilson;
-use crate::page::plot::{Plot, Point, pareto};
+use crate::page::plot::{Plot, Point, needs_log, pareto};
 use anyhow::Result;
 use koan_trainer::learning_curve::{LearningCurves, Run};
 use koan_trainer::select::{Choice, Trial};
@@ -31,8 +32,8 @@ pub fn section(page: &mut Page, curves: &LearningCurves, report: &Report) -> Res
     let shown = Shown { curves, classes: report.task == "classification" };
     features(page, &shown, report)?;
     bits(page, &shown, report)?;
-    front(page, curves, report)?;
-    learning(page, &shown)?;
+    front(page, &shown, report)?;
+    learning(page, &shown, report)?;
     front_table(page, curves);
     Ok(())
 }
@@ -53,6 +54,11 @@ impl Shown<'_> {
     }
 }
 
+/// A plot of errors over a logarithmic axis, which stops where errors do.
+fn error_plot(shown: &Shown<'_>, x: &str, y: &str) -> Plot {
+    Plot::new(x, y).log_x().within_y(0.0, if shown.classes { 100.0 } else { f64::INFINITY })
+}
+
 /// From 0 where that hides nothing.
 fn scaled(plot: Plot, errors: impl Iterator<Item = f64>) -> Plot {
     let ends = errors.fold((f64::INFINITY, 0.0f64), |(a, b), e| (a.min(e), b.max(e)));
@@ -66,7 +72,7 @@ fn features(page: &mut Page, shown: &Shown<'_>, report: &Report) -> Result<()> {
         return Ok(());
     }
     let mut plot = scaled(
-        Plot::new("features, K", ERROR).log_x(),
+        error_plot(shown, "features, K", ERROR),
         with(curves.bits).map(|run| run.error).chain([report.error]),
     );
     if curves.bits != 16 && with(16).count() > 1 {
@@ -88,7 +94,7 @@ fn bits(page: &mut Page, shown: &Shown<'_>, report: &Report) -> Result<()> {
     }
     let ticks: Vec<f64> = largest.iter().map(|run| f64::from(run.bits)).collect();
     let mut plot = scaled(
-        Plot::new("bits of a weight", ERROR).log_x().ticks_x(&ticks),
+        error_plot(shown, "bits of a weight", ERROR).ticks_x(&ticks),
         largest.iter().map(|run| run.error),
     );
     let points = largest.iter().map(|run| shown.point(f64::from(run.bits), run.error));
@@ -105,10 +111,15 @@ fn intervals(shown: &Shown<'_>) -> &'static str {
     if shown.classes { "; bars are 95 % intervals" } else { "" }
 }
 
-fn front(page: &mut Page, curves: &LearningCurves, report: &Report) -> Result<()> {
+fn front(page: &mut Page, shown: &Shown<'_>, report: &Report) -> Result<()> {
+    let curves = shown.curves;
     let points = curves.runs.iter().map(|run| (run.bytes as f64, 100.0 * run.error));
     let errors = curves.runs.iter().map(|run| run.error);
-    let plot = scaled(Plot::new("bytes of the model", ERROR).log_x(), errors)
+    let errors: Vec<f64> = errors.chain([report.error]).collect();
+    let plot = error_plot(shown, "bytes of the model", ERROR);
+    // Else the end of the front is a flat line at the bottom.
+    let plot = if needs_log(&errors) { plot.log_y() } else { scaled(plot, errors.into_iter()) };
+    let plot = plot
         .front("these runs", points)
         .scatter("this model", [(report.bytes as f64, 100.0 * report.error)]);
     page.figure(&plot.draw()?, "Bytes against error: what no other of these runs beats in both.");
@@ -126,7 +137,7 @@ fn front_table(page: &mut Page, curves: &LearningCurves) {
     page.table("The front", &["bytes", "features", "bits", "test error"], rows);
 }
 
-fn learning(page: &mut Page, shown: &Shown<'_>) -> Result<()> {
+fn learning(page: &mut Page, shown: &Shown<'_>, report: &Report) -> Result<()> {
     let curves = shown.curves;
     if curves.by_rows.len() < 2 {
         return Ok(());
@@ -134,15 +145,23 @@ fn learning(page: &mut Page, shown: &Shown<'_>) -> Result<()> {
     let tests = curves.by_rows.iter().map(|l| shown.point(l.rows as f64, l.test_error));
     let own = curves.by_rows.iter().map(|l| (l.rows as f64, 100.0 * l.train_error));
     let both = curves.by_rows.iter().flat_map(|l| [l.test_error, l.train_error]);
-    let plot = scaled(Plot::new("training rows", "error in %").log_x(), both)
+    let plot = scaled(error_plot(shown, "training rows", "error in %"), both)
         .series("test rows", tests)
         .series("the rows trained on", own);
+    let words = next::lesson(&report.task, curves).map_or_else(String::new, |(_, words)| {
+        let (first, rest) = words.split_at(1);
+        format!(" {}{rest}.", first.to_uppercase())
+    });
     page.figure(
         &plot.draw()?,
         &format!(
-            "Learning curve, {} features of {} bits: if it still falls, more rows would help.",
-            curves.features, curves.bits
+            "Learning curve of this model: {} features of {} bits.{words}",
+            report.features, report.bits
         ),
+    );
+    page.text(
+        "Input map, frequencies and choice of features are those of the model, which all training \
+         rows were looked at for: with few rows alone it would be a little worse.",
     );
     Ok(())
 }

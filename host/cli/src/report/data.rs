@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::page::{Page, plot::Plot};
 use anyhow::{Context, Result};
-use koan_data::{ColumnKind, Schema, Table, Target};
+use koan_data::{Table, Target};
 
 /// Files that are listed one by one.
 const MOST_FILES: usize = 20;
@@ -87,17 +87,30 @@ fn targets(page: &mut Page, tables: &[(&'static str, &Table)]) {
         Target::Classes { labels } => labels.iter().filter(|&&l| l as usize == class).count(),
         Target::Values(_) => 0,
     };
-    let rows = classes.iter().enumerate().map(|(class, name)| {
-        let counts = tables.iter().map(|(_, table)| count(table, class).to_string());
-        std::iter::once(name.clone()).chain(counts).collect::<Vec<_>>()
-    });
-    page.table("Rows of each class", &headers, rows);
+    let share =
+        |table: &Table, class: usize| count(table, class) as f64 / table.rows().max(1) as f64;
+    let shares = tables.iter().flat_map(|(_, table)| (0..classes.len()).map(|c| share(table, c)));
+    let largest = shares.fold(f64::MIN_POSITIVE, f64::max);
+    let rows: Vec<_> = classes
+        .iter()
+        .enumerate()
+        .map(|(class, name)| {
+            let cell = |table: &Table| {
+                format!("{} ({:.1} %)", count(table, class), 100.0 * share(table, class))
+            };
+            let cells = tables.iter().map(|(_, table)| cell(table));
+            let bars = tables.iter().map(|(_, table)| share(table, class) / largest);
+            (std::iter::once(name.clone()).chain(cells).collect(), bars.collect())
+        })
+        .collect();
+    let names: Vec<&str> = tables.iter().map(|(name, _)| *name).collect();
+    page.bars("Rows of each class, and their share", &headers, &names, &rows);
 }
 
 /// Ranges of the inputs, and what stands in for missing values.
 fn inputs(page: &mut Page, tables: &[(&'static str, &Table)]) {
     let Some((_, first)) = tables.first() else { return };
-    let names = names(&first.schema, first.inputs);
+    let names = super::parts::inputs(first);
     let mut headers = vec!["input", "least", "mean", "largest"];
     let other = tables.get(1);
     if other.is_some() {
@@ -123,41 +136,6 @@ fn inputs(page: &mut Page, tables: &[(&'static str, &Table)]) {
     if names.len() > MOST_INPUTS {
         page.text(&format!("… and {} inputs more.", names.len() - MOST_INPUTS));
     }
-}
-
-/// Names of the inputs and what is done about missing values in them.
-fn names(schema: &Schema, inputs: usize) -> Vec<(String, String)> {
-    let mut names = Vec::new();
-    for column in &schema.columns {
-        match &column.kind {
-            ColumnKind::Numeric { missing } => {
-                let missing =
-                    missing.map_or("none".to_owned(), |value| format!("taken for {value}"));
-                names.push((column.name.clone(), missing));
-            }
-            ColumnKind::Text { values } => names.extend(
-                values
-                    .iter()
-                    .map(|value| (format!("{} = {value}", column.name), "all 0".to_owned())),
-            ),
-            ColumnKind::Coded(values) => names.extend(
-                values
-                    .shown()
-                    .map(|code| (format!("{} = {code}", column.name), "all 0".to_owned())),
-            ),
-            ColumnKind::Target | ColumnKind::Dropped => {}
-        }
-    }
-    // Files without columns, and windows of samples.
-    if names.len() != inputs {
-        names = vec![(String::new(), "none".to_owned()); inputs];
-    }
-    for (index, (name, _)) in names.iter_mut().enumerate() {
-        if name.is_empty() {
-            *name = format!("input {}", index + 1);
-        }
-    }
-    names
 }
 
 /// Least, mean and largest value.

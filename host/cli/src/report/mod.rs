@@ -2,8 +2,15 @@
 
 mod curves;
 mod data;
+mod drift;
+mod importance;
 mod model;
+mod next;
+mod parts;
 mod quality;
+mod thresholds;
+mod verdict;
+mod worst;
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +23,8 @@ use koan_trainer::baseline::Baselines;
 use koan_trainer::learning_curve::learning_curves;
 use koan_trainer::{Goal, Report, TrainOptions, Trained};
 
-use crate::output::{named_error, percent};
+use crate::output::percent;
+use verdict::Judged;
 
 /// What a training was given.
 pub struct Given<'g> {
@@ -45,33 +53,52 @@ pub fn of_training(
     let predicts = given.options.goal == Goal::Predict;
     let curves = if predicts {
         let options = as_chosen(given.options, report);
-        Some(learning_curves(given.train, given.test, &choice.spec, &options, progress)?)
+        Some(learning_curves(
+            (blob, report.lambda),
+            given.train,
+            given.test,
+            &choice.spec,
+            &options,
+            progress,
+        )?)
     } else {
         None
     };
     let mut page = Page::new(&format!("{}: a koan model", file_name(name)));
-    page.text(&format!(
-        "{} on {} test rows, in {} bytes: {} {} features, {} bits a weight, trained on {} rows.",
-        named_error(&report.task, report.error),
-        report.rows,
-        report.bytes,
-        report.features,
-        report.family,
-        report.bits,
-        report.train_rows
-    ));
-    for warning in &report.warnings {
+    let found = if predicts { quality::found(blob, given.test)? } else { Vec::new() };
+    let judged = Judged {
+        model: &model,
+        task: &report.task,
+        error: report.error,
+        rows: report.rows,
+        called: "test rows",
+        baselines: report.baselines.as_ref(),
+    };
+    let drift = drift::measure(given.train, given.test);
+    let steps = if predicts {
+        next::steps(report, &model, curves.as_ref(), &found, drift.as_ref())
+    } else {
+        Vec::new()
+    };
+    page.verdict(&verdict::of(&judged, steps));
+    // The verdict says it already.
+    for warning in report.warnings.iter().filter(|w| !w.starts_with("the model is no better")) {
         page.warning(warning);
     }
     page.heading("How good it is");
     errors(&mut page, trained);
-    if let Some(detection) = &report.detection {
-        quality::detection(&mut page, detection);
+    if let (Some(detection), Goal::Detect { normal, .. }) = (&report.detection, given.options.goal)
+    {
+        quality::detection(&mut page, detection, blob, given.test, normal)?;
     }
     match given.options.goal {
         Goal::Predict => quality::predictions(&mut page, blob, &model, given.test)?,
         Goal::Embed { .. } => quality::embedding(&mut page, blob, given.test)?,
         Goal::Features | Goal::Detect { .. } => {}
+    }
+    if predicts {
+        progress.phase("report: shuffling inputs")?;
+        quality::details(&mut page, &model, given.test)?;
     }
     if let Some(curves) = &curves {
         curves::section(&mut page, curves, report)?;
@@ -80,6 +107,7 @@ pub fn of_training(
     page.heading("The data");
     data::files(&mut page, given.files, given.test_files)?;
     data::facts(&mut page, &[("training", given.train), ("test", given.test)], predicts);
+    drift::section(&mut page, drift.as_ref());
     model::section(&mut page, &model, Some(choice));
     repeat(&mut page, &model, Some(report.seconds));
     page.write(path).with_context(|| format!("cannot write {}", path.display()))
@@ -111,19 +139,24 @@ pub fn of_evaluation(
 ) -> Result<()> {
     let &Evaluated { files, table, error } = judged;
     let mut page = Page::new(&format!("{}: an evaluation", file_name(name)));
-    let task = crate::output::task_name(table.schema.task());
-    page.text(&format!(
-        "{} on {} rows, in {} bytes.",
-        named_error(task, error),
-        table.rows(),
-        model.blob().len()
+    page.verdict(&verdict::of(
+        &Judged {
+            model,
+            task: crate::output::task_name(table.schema.task()),
+            error,
+            rows: table.rows(),
+            called: "rows",
+            baselines,
+        },
+        Vec::new(),
     ));
     page.heading("How good it is");
-    let mut rows = vec![("the model".to_owned(), percent(error))];
+    let mut rows = vec![("the model".to_owned(), error)];
     rows.extend(baselines.map(baseline_rows).unwrap_or_default());
     let caption = "Error on these rows; baselines are cross-validated on them";
-    page.table(caption, &["predictor", "error"], rows.into_iter().map(<[String; 2]>::from));
+    errors_table(&mut page, caption, rows);
     quality::predictions(&mut page, model.blob(), model, table)?;
+    quality::details(&mut page, model, table)?;
     page.heading("The data");
     data::files(&mut page, files, &[])?;
     data::facts(&mut page, &[("rows", table)], true);
@@ -135,12 +168,12 @@ pub fn of_evaluation(
 /// The model beside what it must beat and what rounding costs.
 fn errors(page: &mut Page, trained: &Trained) {
     let report = &trained.report;
-    let mut rows = vec![("the model".to_owned(), percent(report.error))];
+    let mut rows = vec![("the model".to_owned(), report.error)];
     for (name, error) in [
         ("the same with real weights", report.error_float),
         ("with each weight rounded to the nearest level", report.error_nearest),
     ] {
-        rows.extend(error.map(|error| (name.to_owned(), percent(error))));
+        rows.extend(error.map(|error| (name.to_owned(), error)));
     }
     rows.extend(report.baselines.as_ref().map(baseline_rows).unwrap_or_default());
     let measure = match report.task.as_str() {
@@ -148,13 +181,23 @@ fn errors(page: &mut Page, trained: &Trained) {
         "embedding" => "Share of the features' variance that is lost",
         _ => "Share of the test rows that are misclassified",
     };
-    page.table(measure, &["predictor", "error"], rows.into_iter().map(<[String; 2]>::from));
+    errors_table(page, measure, rows);
 }
 
-fn baseline_rows(baselines: &Baselines) -> Vec<(String, String)> {
-    let mut rows = vec![("baseline: a constant".to_owned(), percent(baselines.constant))];
+/// Predictors with their errors, and bars.
+fn errors_table(page: &mut Page, caption: &str, rows: Vec<(String, f64)>) {
+    let largest = rows.iter().map(|row| row.1).fold(f64::MIN_POSITIVE, f64::max);
+    let rows: Vec<_> = rows
+        .into_iter()
+        .map(|(name, error)| (vec![name, percent(error)], vec![error / largest]))
+        .collect();
+    page.bars(caption, &["predictor", "error"], &["error"], &rows);
+}
+
+fn baseline_rows(baselines: &Baselines) -> Vec<(String, f64)> {
+    let mut rows = vec![("baseline: a constant".to_owned(), baselines.constant)];
     let linear = baselines.linear;
-    rows.extend(linear.map(|error| ("baseline: linear in the inputs".to_owned(), percent(error))));
+    rows.extend(linear.map(|error| ("baseline: linear in the inputs".to_owned(), error)));
     rows
 }
 

@@ -8,6 +8,9 @@ use koan_trainer::Detection;
 use koan_trainer::evaluate::evaluate;
 use koan_trainer::learning_curve::{probabilities, values};
 
+use super::importance::{self, Importance};
+use super::thresholds::{self, Scored};
+use super::worst;
 use crate::output::percent;
 
 /// Classes whose confusion matrix fits on a page.
@@ -27,6 +30,34 @@ pub fn predictions(page: &mut Page, blob: &[u8], model: &Model<'_>, test: &Table
     }
 }
 
+/// What the inputs are worth, and the rows that the model is furthest off for.
+pub fn details(page: &mut Page, model: &Model<'_>, test: &Table) -> Result<()> {
+    let importance = importance::measure(model, test)?;
+    importance::section(page, importance.as_ref())?;
+    let importance: Option<&Importance> = importance.as_ref();
+    match &test.target {
+        Target::Classes { labels } => {
+            let misses = worst::of_classes(model, test, labels)?;
+            let caption = "Test rows that are taken for another class with the highest probability";
+            worst::section(page, model, test, misses, importance, caption, "probability of that");
+        }
+        Target::Values(targets) => {
+            let misses = worst::of_values(targets, &values(model.blob(), test)?);
+            let caption = "Test rows with the largest residuals";
+            worst::section(page, model, test, misses, importance, caption, "is − taken for");
+        }
+    }
+    Ok(())
+}
+
+/// Each class with its rows and how many of them are predicted right; empty for numbers.
+pub fn found(blob: &[u8], test: &Table) -> Result<Vec<(String, u64, u64)>> {
+    let confusion = evaluate(blob, test)?.confusion;
+    let counts = confusion.iter().enumerate().map(|(class, row)| (row.iter().sum(), row[class]));
+    let names = test.schema.classes.iter().cloned();
+    Ok(names.zip(counts).map(|(name, (rows, hits))| (name, rows, hits)).collect())
+}
+
 fn classes(
     page: &mut Page,
     blob: &[u8],
@@ -38,8 +69,8 @@ fn classes(
     let names = &test.schema.classes;
     let confusion = &evaluation.confusion;
     if names.len() <= MOST_CLASSES {
-        let caption = "Confusion matrix: test rows by class and prediction, coloured by their share \
-                       of the class.";
+        let caption = "Confusion matrix: test rows by class and prediction, shaded by their share of \
+                       the class.";
         page.figure(&heat::confusion(names, confusion), caption);
     }
     let mut pairs: Vec<(u64, usize, usize)> = Vec::new();
@@ -70,13 +101,38 @@ fn classes(
         ]
     });
     page.table("Classes", &["class", "precision", "recall", "F1", "support"], rows);
-    if let Some(auc) = evaluation.auc {
-        page.text(&format!("Area under the ROC curve: {auc:.4}."));
+    if names.len() == 2 {
+        thresholds(page, model, test, labels)?;
     }
     if model.calibration().is_some() {
         reliability(page, &probabilities(blob, test)?, names, labels)?;
     }
     Ok(())
+}
+
+/// What other thresholds of the probability of the second class would give, or of its score
+/// where there is no probability.
+fn thresholds(page: &mut Page, model: &Model<'_>, test: &Table, labels: &[u32]) -> Result<()> {
+    let calibrated = model.calibration().is_some();
+    let all = if calibrated {
+        probabilities(model.blob(), test)?.into_iter().skip(1).step_by(2).collect()
+    } else {
+        values(model.blob(), test)?
+    };
+    let scores: Vec<f64> = all.into_iter().map(f64::from).collect();
+    let predicted = worst::predicted(model, test)?;
+    // A score of 0 need not be a probability of one half.
+    let taken = scores.iter().zip(&predicted).filter(|(_, class)| **class == 1);
+    let own = taken.map(|(score, _)| *score).fold(f64::INFINITY, f64::min);
+    let scored = Scored {
+        scores,
+        positive: labels.iter().map(|&label| label == 1).collect(),
+        name: &format!("the class {}", test.schema.classes[1]),
+        measure: if calibrated { "probability" } else { "score" },
+        own,
+        probabilities: calibrated,
+    };
+    thresholds::section(page, &scored)
 }
 
 /// Whether rows with a probability of p come true in a share p.
@@ -104,7 +160,7 @@ fn reliability(page: &mut Page, all: &[f32], names: &[String], labels: &[u32]) -
     );
     let probabilities: Vec<f64> = pairs.iter().map(|&(probability, _)| probability).collect();
     page.figure(
-        &chart::histogram(&format!("probability of {what}"), &probabilities, 20)?,
+        &chart::probabilities(&format!("probability of {what}"), &probabilities, 20)?,
         "How sure the model is: test rows by probability.",
     );
     Ok(())
@@ -147,8 +203,14 @@ fn numbers(page: &mut Page, blob: &[u8], test: &Table, targets: &[f32]) -> Resul
     Ok(())
 }
 
-/// What a detector of anomalies does.
-pub fn detection(page: &mut Page, detection: &Detection) {
+/// What a detector of anomalies does, `normal` being the class of normal rows.
+pub fn detection(
+    page: &mut Page,
+    detection: &Detection,
+    blob: &[u8],
+    test: &Table,
+    normal: Option<u32>,
+) -> Result<()> {
     let share = |share: Option<f64>| share.map_or("–".to_owned(), percent);
     page.facts(
         "Alarms on the test rows",
@@ -158,6 +220,21 @@ pub fn detection(page: &mut Page, detection: &Detection) {
             ("area under the ROC curve", detection.auc.map_or("–".into(), |a| format!("{a:.4}"))),
         ],
     );
+    let (Some(normal), Target::Classes { labels }) = (normal, &test.target) else {
+        return Ok(());
+    };
+    let scores: Vec<f64> = values(blob, test)?.into_iter().map(|v| -f64::from(v)).collect();
+    // An alarm is a score that is not above 0.
+    let own = scores.iter().copied().filter(|score| *score >= 0.0).fold(f64::INFINITY, f64::min);
+    let scored = Scored {
+        scores,
+        positive: labels.iter().map(|&label| label != normal).collect(),
+        name: "anomalies",
+        measure: "anomaly score",
+        own,
+        probabilities: false,
+    };
+    thresholds::section(page, &scored)
 }
 
 /// The first two coordinates, coloured by class where there are classes.

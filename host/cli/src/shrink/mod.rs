@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use comfy_table::{Cell, CellAlignment, Table as Grid, presets};
 use koan_data::{SplitSize, Table, expand, read_all_with, split_table};
 use koan_trainer::evaluate::evaluate;
 use koan_trainer::shrink::{Attempt, ShrinkOptions, Shrunk, shrink};
@@ -15,8 +14,11 @@ use serde_json::json;
 
 use crate::arguments::Shrink;
 use crate::files::check;
+use crate::grid::Grid;
 use crate::out::{self, say};
-use crate::output::{named_error, percent, read_blob, schema, task_name, tested, write_whole};
+use crate::output::{
+    named_error, percent, quoted, read_blob, schema, task_name, tested, write_whole,
+};
 use crate::terminal::Terminal;
 
 pub fn run(arguments: &Shrink) -> Result<()> {
@@ -32,7 +34,8 @@ pub fn run(arguments: &Shrink) -> Result<()> {
     let model = tested(&arguments.model, &old)?;
     let schema = schema(&arguments.model, &model)?;
     let read = arguments.reading.options();
-    let terminal = Terminal::stderr();
+    let planned = Duration::from_secs_f64(60.0 * arguments.minutes);
+    let terminal = Terminal::within(Some(planned).filter(|planned| !planned.is_zero()));
     let progress = terminal.progress();
     progress.phase("reading")?;
     let table = read_all_with(&data, &schema, &read)?;
@@ -50,7 +53,7 @@ pub fn run(arguments: &Shrink) -> Result<()> {
         bits: arguments.bits.clone(),
         candidates: arguments.candidates.clone(),
         loss: arguments.loss.unwrap_or(if classes { Loss::Logistic } else { Loss::Squared }),
-        time: Duration::from_secs_f64(60.0 * arguments.minutes),
+        time: planned,
     };
     let start = Instant::now();
     let found = shrink(&old, &train, &options, progress);
@@ -58,7 +61,11 @@ pub fn run(arguments: &Shrink) -> Result<()> {
     drop(terminal);
     let found = found.with_context(|| arguments.model.display().to_string())?;
     if !options.time.is_zero() {
-        out::overrun(took, options.time, "the model's own seed does not look at the clock");
+        out::overrun(
+            took,
+            options.time,
+            "reading, the smallest candidates and the last fits do not look at the clock",
+        );
     }
     for (found, name) in found.iter().zip(&names) {
         write_whole(name, &found.blob)?;
@@ -91,20 +98,23 @@ pub fn run(arguments: &Shrink) -> Result<()> {
             continue;
         }
         print(found)?;
-        say!(
-            "{}: {} on {} test rows, {} bytes",
+        out::headline(&format!(
+            "{}: {} on {} test rows, in {} bytes",
             name.display(),
             named_error(task, error),
             test.rows(),
             found.blob.len()
-        )?;
+        ))?;
         say!("  before: {} in {} bytes", named_error(task, before.error), before.bytes)?;
         say!(
-            "  {} seed{} tried; with the model's own seed {} on the test rows",
+            "  {} seed{} tried in {:.1} s; with the model's own seed {} on the test rows",
             found.seeds,
             if found.seeds == 1 { "" } else { "s" },
+            took.as_secs_f64(),
             percent(own_seed)
         )?;
+        let output = quoted(&name.display().to_string());
+        say!("Next: `koan inspect {output}` tells what a device needs for it.")?;
     }
     match &objects[..] {
         [] => {}
@@ -147,9 +157,8 @@ fn print(found: &Shrunk) -> Result<()> {
     let own = found.attempts.first().map(|attempt| attempt.seed);
     let shown = |attempt: &&Attempt| Some(attempt.seed) == own || attempt.seed == found.best.seed;
     let grid = |attempts: &mut dyn Iterator<Item = &Attempt>| {
-        let mut grid = Grid::new();
-        grid.load_style(presets::UTF8_HORIZONTAL_ONLY);
-        grid.set_header(["seed", "candidates", "kept", "bits", "bytes", "validation error"]);
+        let headers = ["seed", "candidates", "kept", "bits", "bytes", "validation error"];
+        let mut grid = Grid::new(headers).text(&[]);
         for attempt in attempts {
             let cells = [
                 attempt.seed.to_string(),
@@ -159,12 +168,13 @@ fn print(found: &Shrunk) -> Result<()> {
                 attempt.bytes.to_string(),
                 percent(attempt.error),
             ];
-            grid.add_row(cells.map(|cell| Cell::new(cell).set_alignment(CellAlignment::Right)));
+            grid.row(cells);
         }
         grid
     };
-    say!("validation errors are of ridge heads on rows held out")?;
-    say!("{}", grid(&mut found.attempts.iter().filter(shown)))?;
-    say!("bytes against error, the best pool:\n{}", grid(&mut found.front.iter()))?;
+    say!("What was tried with the model's own seed, and the best; validation errors are of ridge")?;
+    say!("regression on training rows held out:\n")?;
+    say!("{}\n", grid(&mut found.attempts.iter().filter(shown)))?;
+    say!("Bytes against error, with the best candidates:\n\n{}\n", grid(&mut found.front.iter()))?;
     Ok(())
 }

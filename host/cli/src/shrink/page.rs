@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::page::Page;
-use crate::page::plot::Plot;
+use crate::page::plot::{Plot, needs_log};
 use anyhow::{Context, Result};
 use koan_trainer::shrink::{Attempt, Shrunk};
 
@@ -47,8 +47,15 @@ pub fn write(
             of(shrunk).iter().map(move |attempt| at(attempt.bytes, attempt.error))
         })
     };
-    let plot = Plot::new("bytes", "error in %")
-        .log_x()
+    let plot = Plot::new("bytes", "error in %").log_x().within_y(0.0, f64::INFINITY);
+    let errors: Vec<f64> = attempts(|shrunk| &shrunk.attempts)
+        .chain(attempts(|shrunk| &shrunk.front))
+        .map(|at| at.1)
+        .chain(found.iter().map(|(_, now)| 100.0 * now.error))
+        .chain([100.0 * before.error])
+        .collect();
+    let plot = if needs_log(&errors) { plot.log_y() } else { plot };
+    let plot = plot
         .front("best pool, validation rows", attempts(|shrunk| &shrunk.front))
         .cloud("all attempts, validation rows", attempts(|shrunk| &shrunk.attempts))
         .scatter("written, test rows", found.iter().map(|(_, now)| at(now.bytes, now.error)))

@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use comfy_table::{CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
 use koan_data::expand;
 use koan_trainer::tune::{Metric, Outcome, Tuned, tune};
 use serde_json::{Value, json};
 
 use crate::arguments::Tune;
 use crate::files::{check, prepare_folder};
+use crate::grid::{Grid, wrapped};
 use crate::out::{self, say};
-use crate::output::{percent, write_whole};
+use crate::output::{percent, quoted, write_whole};
 use crate::terminal::Terminal;
 use crate::train::{name, tables};
 use command::train_command;
@@ -29,7 +29,8 @@ pub fn run(arguments: &Tune) -> Result<()> {
     let inputs = arguments.source.files()?;
     prepare_folder(&arguments.output, &inputs)?;
     check(&inputs, arguments.report.as_deref())?;
-    let terminal = Terminal::stderr();
+    let planned = Duration::from_secs_f64(60.0 * arguments.minutes);
+    let terminal = Terminal::within(Some(planned).filter(|_| !arguments.no_clock));
     let progress = terminal.progress();
     progress.phase("reading")?;
     let (train, test) = tables(&arguments.source, &files)?;
@@ -60,7 +61,7 @@ pub fn run(arguments: &Tune) -> Result<()> {
     if !arguments.no_clock {
         out::overrun(
             start.elapsed(),
-            Duration::from_secs_f64(60.0 * arguments.minutes),
+            planned,
             "reading, the smallest search and the training of the best model on all rows do not \
              look at the clock",
         );
@@ -86,8 +87,16 @@ pub fn run(arguments: &Tune) -> Result<()> {
         out::object(&object)?;
         return Ok(());
     }
-    say!("{}\n", front_table(&outcome, &paths, arguments))?;
-    out::headline(&recommendation(&outcome, &paths, arguments))?;
+    let (metric, core) = (arguments.metric.name(), arguments.core.name());
+    let legend = format!(
+        "{metric} on training rows held out and on test rows; RAM: bytes of buffers; \
+         instructions: about, of a prediction on a {core}."
+    );
+    say!("{}\n", wrapped(&legend, 0))?;
+    say!("{}\n", front_table(&outcome, arguments))?;
+    let folder = arguments.output.join("BYTES-FAMILY.koan");
+    say!("Each is a file {}.\n", folder.display())?;
+    out::headline(&wrapped(&recommendation(&outcome, &paths, arguments), 0))?;
     say!("It is what this command makes:\n\n  {}\n", command(outcome.front.len() - 1))?;
     let rungs: Vec<String> = outcome
         .rungs
@@ -95,10 +104,14 @@ pub fn run(arguments: &Tune) -> Result<()> {
         .map(|rung| format!("{} candidates on {} rows", rung.candidates, rung.rows))
         .collect();
     let finished = outcome.judged.len();
-    say!(
+    let searched = format!(
         "Searched: {}, then {finished} finished models; {seconds:.0} s in all.",
         rungs.join(", then ")
-    )?;
+    );
+    say!("{}", wrapped(&searched, 0))?;
+    let best = paths.last().map(|path| quoted(&path.display().to_string())).unwrap_or_default();
+    let next = format!("Next: `koan inspect {best}` tells what a device needs for it.");
+    say!("{}", wrapped(&next, 2))?;
     Ok(())
 }
 
@@ -124,37 +137,22 @@ fn shown(metric: Metric, loss: f64) -> String {
     }
 }
 
-fn front_table(outcome: &Outcome, paths: &[PathBuf], arguments: &Tune) -> Table {
+fn front_table(outcome: &Outcome, arguments: &Tune) -> Grid {
     let metric = arguments.metric;
-    let mut table = Table::new();
-    table.load_style(UTF8_HORIZONTAL_ONLY).set_header([
-        "bytes".into(),
-        format!("{}, held out", metric.name()),
-        format!("{}, test", metric.name()),
-        "family".into(),
-        "features".into(),
-        "bits".into(),
-        "buffers".into(),
-        format!("instructions, {}", arguments.core.name()),
-        "file".into(),
-    ]);
-    for column in [0, 1, 2, 4, 5, 6, 7] {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    for (tuned, path) in outcome.front.iter().zip(paths) {
+    let headers =
+        ["bytes", "held out", "test", "family", "features", "bits", "RAM", "instructions"];
+    let mut table = Grid::new(headers).text(&[3]);
+    for tuned in &outcome.front {
         let Tuned { point, report, test, .. } = tuned;
-        table.add_row([
+        table.row([
             report.bytes.to_string(),
             shown(metric, point.loss),
             shown(metric, metric.loss(test)),
-            format!("{} ({})", report.family, report.projection),
+            report.family.clone(),
             features(tuned),
             report.bits.to_string(),
             point.ram.to_string(),
             point.instructions.to_string(),
-            path.display().to_string(),
         ]);
     }
     table

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::page::Page;
-use crate::page::plot::Plot;
+use crate::page::plot::{Plot, needs_log};
 use anyhow::{Context, Result};
 use koan_trainer::tune::{Metric, Outcome};
 
@@ -33,8 +33,20 @@ pub fn write(
     let held = outcome.front.iter().map(|t| (t.report.bytes as f64, of(t.point.loss)));
     let test = outcome.front.iter().map(|t| (t.report.bytes as f64, of(metric.loss(&t.test))));
     let judged = outcome.judged.iter().map(|&(bytes, loss)| (bytes as f64, of(loss)));
-    let plot = Plot::new("bytes", &axis)
-        .log_x()
+    let plot = Plot::new("bytes", &axis).log_x();
+    let plot = if metric == Metric::Rmse {
+        plot.within_y(0.0, f64::INFINITY)
+    } else {
+        plot.within_y(0.0, unit)
+    };
+    let losses = outcome.front.iter().map(|tuned| of(tuned.point.loss));
+    let all: Vec<f64> = losses
+        .chain(outcome.front.iter().map(|tuned| of(metric.loss(&tuned.test))))
+        .chain(outcome.judged.iter().map(|&(_, loss)| of(loss)))
+        .collect();
+    let rising = matches!(metric, Metric::Auc | Metric::MacroF1);
+    let plot = if !rising && needs_log(&all) { plot.log_y() } else { plot };
+    let plot = plot
         .cloud("judged as finished models", judged)
         .series("front, held-out training rows", held)
         .scatter("front, test rows", test);
@@ -59,8 +71,8 @@ pub fn write(
     );
     page.heading("The search");
     page.table(
-        "Rungs",
-        &["rung", "candidates", "rows", "columns of the largest", "sizes judged"],
+        "Rounds: in each the better ones of the round before, on more rows",
+        &["round", "candidates", "rows", "columns of the largest", "sizes judged"],
         outcome.rungs.iter().enumerate().map(|(number, rung)| {
             let counts = [number + 1, rung.candidates, rung.rows, rung.columns, rung.points];
             counts.map(|count| count.to_string())

@@ -125,7 +125,7 @@ fn a_search_for_people() {
         .run(&format!("tune q.csv {SMALL} --metric macro-f1 -o found --report r.html"))
         .success()
         .stdout(
-            contains("macro-f1, held out")
+            contains("macro-f1 on training rows held out")
                 .and(contains("Take found/"))
                 .and(contains("koan train q.csv --family"))
                 .and(contains("Searched: ")),
@@ -163,7 +163,7 @@ fn minutes_that_do_not_do_are_told() {
     folder.train("q.csv -k 32").success();
     for (arguments, reason) in [
         ("tune q.csv -o front --minutes 0.0001 --flash 300 --family fourier", "the best model"),
-        ("shrink m.koan q.csv --flash 200 --minutes 0.00001 -o s.koan", "the model's own seed"),
+        ("shrink m.koan q.csv --flash 200 --minutes 0.00001 -o s.koan", "the smallest candidates"),
     ] {
         let output = folder.run(arguments).success();
         let told = String::from_utf8(output.get_output().stderr.clone()).unwrap();

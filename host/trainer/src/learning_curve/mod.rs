@@ -27,7 +27,7 @@ use koan_data::Table;
 
 pub use predictions::{probabilities, values};
 
-/// Training rows that the runs see at most.
+/// Training rows that the runs of other sizes see at most.
 const TRAIN_ROWS: usize = 20_000;
 /// Test rows that judge them at most.
 const TEST_ROWS: usize = 10_000;
@@ -41,6 +41,8 @@ const HALVINGS: u32 = 5;
 const FEWEST_ROWS: usize = 40;
 /// Points of a learning curve at most.
 const LESSONS: u32 = 6;
+/// Features from which it has half as many.
+const WIDE: usize = 2048;
 
 /// The runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,7 +57,8 @@ pub struct LearningCurves {
     pub bits: u8,
     /// Models of different size, fitted to all of `train_rows`.
     pub runs: Vec<Run>,
-    /// Models of different training rows, from the fewest on.
+    /// Models of different training rows with all of the model's features, from the fewest
+    /// on; the last one is the model itself.
     pub by_rows: Vec<LearningPoint>,
 }
 
@@ -83,23 +86,27 @@ pub struct LearningPoint {
     pub test_error: f64,
 }
 
-/// Trains models with the features of `spec` (of a model that predicts a target),
-/// or fewer, on `train` and judges them on `test`.
+/// Trains models with the features of `spec` (of the model `blob`, which predicts a target
+/// and was fitted with `lambda`), or fewer, on `train` and judges them on `test`.
 ///
 /// # Errors
 /// What training may fail with.
 pub fn learning_curves(
+    (blob, lambda): (&[u8], f64),
     train: &Table,
     test: &Table,
     spec: &ModelSpec,
     options: &TrainOptions,
     progress: &Progress,
 ) -> Result<LearningCurves, Error> {
-    let (train, test) = (thinned(train, TRAIN_ROWS), thinned(test, TEST_ROWS));
+    let test = thinned(test, TEST_ROWS);
+    // λ is relative to the rows: that of the model suits fewer of them as well.
+    let own = TrainOptions { lambda: Some(lambda), ..options.clone() };
+    let by_rows = learning(blob, train, &test, spec, &own, progress)?;
+    let train = thinned(train, TRAIN_ROWS);
     let spec = capped(spec, options);
     let bits = options.bits_for(train.schema.task());
     let runs = sizes(&train, &test, &spec, options, progress)?;
-    let by_rows = learning(&train, &test, &spec, options, progress)?;
     Ok(LearningCurves {
         train_rows: train.rows(),
         test_rows: test.rows(),
@@ -232,8 +239,10 @@ fn fitted(problem: &Problem<'_>, spec: ModelSpec, options: &TrainOptions) -> Res
     }
 }
 
-/// Models of ever more training rows, each with those before.
+/// Models of ever more training rows, each with those before and with the features, the bits
+/// and the loss of the model, which is the last one itself.
 fn learning(
+    blob: &[u8],
     train: &Table,
     test: &Table,
     spec: &ModelSpec,
@@ -243,19 +252,25 @@ fn learning(
     let mut order: Vec<usize> = (0..train.rows()).collect();
     let draws = Stream::new(options.seed, 9);
     order.sort_by_key(|&row| draws.draw(row as u64));
-    let counts = (0..LESSONS).rev().map(|times| train.rows() >> times);
     let mut by_rows = Vec::new();
-    for count in counts.filter(|&count| count >= FEWEST_ROWS.min(train.rows())) {
+    let mut point = |blob: &[u8], part: &Table| -> Result<(), Error> {
+        by_rows.push(LearningPoint {
+            rows: part.rows(),
+            train_error: evaluate(blob, &thinned(part, TEST_ROWS))?.error,
+            test_error: evaluate(blob, test)?.error,
+        });
+        Ok(())
+    };
+    let columns: usize = spec.banks.iter().map(BankSpec::columns).sum();
+    let lessons = if columns > WIDE { LESSONS / 2 } else { LESSONS };
+    let counts = (1..lessons).rev().map(|times| train.rows() >> times);
+    for count in counts.filter(|&count| count >= FEWEST_ROWS) {
         progress.phase(&format!("report: {count} training rows"))?;
         let part = train.select(&order[..count]);
         let problem = Problem::new(&part, options.balanced);
         let fitted = fitted(&problem, spec.clone(), options)?;
-        let blob = encode(&problem, &fitted, &fitted.compensated, options, 0)?;
-        by_rows.push(LearningPoint {
-            rows: count,
-            train_error: evaluate(&blob, &thinned(&part, TEST_ROWS))?.error,
-            test_error: evaluate(&blob, test)?.error,
-        });
+        point(&encode(&problem, &fitted, &fitted.compensated, options, 0)?, &part)?;
     }
+    point(blob, train)?;
     Ok(by_rows)
 }

@@ -64,7 +64,9 @@ fn the_largest_run_is_the_model_itself() {
         let trained = train(&table, Some(&test), &options, &Progress::none()).unwrap();
         let spec = &trained.choice.spec;
         assert_eq!(&capped(spec, &options), spec);
-        let curves = learning_curves(&table, &test, spec, &options, &Progress::none()).unwrap();
+        let own = (&trained.blob[..], trained.report.lambda);
+        let progress = Progress::none();
+        let curves = learning_curves(own, &table, &test, spec, &options, &progress).unwrap();
         let same = curves
             .runs
             .iter()
@@ -75,7 +77,7 @@ fn the_largest_run_is_the_model_itself() {
         // A learning curve ends with all rows, and there with the model as well.
         let last = curves.by_rows.last().unwrap();
         assert_eq!(last.rows, table.rows());
-        assert!((last.test_error - trained.report.error).abs() < 0.03);
+        assert_eq!(last.test_error, trained.report.error);
         let first = curves.by_rows.first().unwrap();
         assert!(first.rows < 40 * 2 && first.test_error > last.test_error);
         // More features and bits take more bytes.
@@ -91,12 +93,29 @@ fn the_largest_run_is_the_model_itself() {
 }
 
 #[test]
+fn a_learning_curve_has_the_features_of_the_model() {
+    let (table, test) = tables();
+    let options = TrainOptions { features: vec![1200], ..options(FamilyName::Fourier) };
+    let trained = train(&table, Some(&test), &options, &Progress::none()).unwrap();
+    let spec = &trained.choice.spec;
+    let own = (&trained.blob[..], trained.report.lambda);
+    let progress = Progress::none();
+    let curves = learning_curves(own, &table, &test, spec, &options, &progress).unwrap();
+    // The runs of other sizes are smaller than the model; the curve is not.
+    assert!(curves.features < 1200);
+    let rows: Vec<usize> = curves.by_rows.iter().map(|lesson| lesson.rows).collect();
+    assert_eq!(rows, [62, 125, 250, 500]);
+    assert_eq!(curves.by_rows[3].test_error, trained.report.error);
+}
+
+#[test]
 fn the_runs_are_the_same_every_time() {
     let (table, test) = tables();
     let options = options(FamilyName::Fourier);
     let trained = train(&table, Some(&test), &options, &Progress::none()).unwrap();
     let spec = &trained.choice.spec;
-    let run = || learning_curves(&table, &test, spec, &options, &Progress::none()).unwrap();
+    let own = (&trained.blob[..], trained.report.lambda);
+    let run = || learning_curves(own, &table, &test, spec, &options, &Progress::none()).unwrap();
     assert_eq!(run(), run());
 }
 

@@ -154,6 +154,27 @@ struct Best {
     made: Option<(Vec<u8>, Vec<String>)>,
 }
 
+/// How long a pool took, from which follows how long others will take.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pace {
+    candidates: u16,
+    took: Duration,
+}
+
+impl Pace {
+    fn of(candidates: u16, took: Duration) -> Self {
+        Self { candidates, took }
+    }
+
+    /// Seconds that pools of so many features will take, whose sums grow with the square of
+    /// their features; none if no pool has been measured.
+    fn seconds(self, pools: &[u16]) -> Option<f64> {
+        let ratio = |&pool: &u16| (f64::from(pool) / f64::from(self.candidates)).powi(2);
+        let all: f64 = pools.iter().map(ratio).sum();
+        (self.candidates > 0).then_some(all * self.took.as_secs_f64())
+    }
+}
+
 /// The search for the best model under one size.
 struct Search {
     flash: usize,
@@ -260,28 +281,44 @@ pub fn shrink(
     };
     let mut searches: Vec<Search> = options.flash.iter().map(search).collect();
     let own = model.seed();
-    let pool_of = |seed: u64, candidates: u16| {
-        Pool::new(&base, ModelSpec { seed, ..pool(&base.spec, candidates) }, progress)
-    };
-    for candidates in base.pools()? {
-        let pool = pool_of(own, candidates)?;
-        for search in &mut searches {
-            search.look(&base, &pool, candidates, progress)?;
+    let pools = base.pools()?;
+    let mut pace = Pace::default();
+    for (index, &candidates) in pools.iter().enumerate() {
+        let left = pace.seconds(&pools[index..]);
+        // With a limit of time the larger pools are only looked at if they leave some.
+        let beyond = |left: f64| start.elapsed().as_secs_f64() + left > options.time.as_secs_f64();
+        if !options.time.is_zero() && pace.seconds(&[candidates, candidates]).is_some_and(beyond) {
+            break;
         }
+        let mut part = format!("candidates {} of {}", index + 1, pools.len());
+        if let Some(left) = left {
+            part += &format!(", about {left:.0} s for these and all larger ones");
+        }
+        let begun = Instant::now();
+        let progress = progress.within(&part);
+        let spec = ModelSpec { seed: own, ..pool(&base.spec, candidates) };
+        let pool = Pool::new(&base, spec, &progress)?;
+        for search in &mut searches {
+            search.look(&base, &pool, candidates, &progress)?;
+        }
+        pace = Pace::of(candidates, begun.elapsed());
     }
     for search in &mut searches {
         search.own.clone_from(&search.best);
     }
     let mut seeds = 1;
-    let mut slowest = Duration::ZERO;
+    let mut slowest = pace.took;
     // The final fits take about as long as a seed does.
     while start.elapsed() + 2 * slowest < options.time {
+        let progress = &progress.within(&format!("seed {}", seeds + 1));
         let begun = Instant::now();
         let mut pools: Vec<u16> = searches.iter().map(|search| search.candidates).collect();
         pools.sort_unstable();
         pools.dedup();
         for candidates in pools {
-            let pool = pool_of(own.wrapping_add(seeds as u64), candidates)?;
+            let seed = own.wrapping_add(seeds as u64);
+            let spec = ModelSpec { seed, ..pool(&base.spec, candidates) };
+            let pool = Pool::new(&base, spec, progress)?;
             for search in searches.iter_mut().filter(|search| search.candidates == candidates) {
                 search.look(&base, &pool, candidates, progress)?;
             }
@@ -290,4 +327,17 @@ pub fn shrink(
         slowest = slowest.max(begun.elapsed());
     }
     searches.into_iter().map(|search| search.finish(&base, seeds, progress)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn larger_pools_take_longer_by_the_square() {
+        assert_eq!(Pace::default().seconds(&[10]), None);
+        let pace = Pace::of(100, Duration::from_secs(2));
+        assert_eq!(pace.seconds(&[100, 200]), Some(10.0));
+        assert_eq!(pace.seconds(&[]), Some(0.0));
+    }
 }

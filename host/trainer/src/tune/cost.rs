@@ -1,7 +1,7 @@
 //! What a prediction will cost on a microcontroller: a linear model of counted
 //! instructions.
 
-use koan::{Conv, Family, Law};
+use koan::{Conv, Family, Law, Model};
 
 use crate::blob::{BankSpec, MapSpec, ModelSpec, columns};
 
@@ -219,6 +219,19 @@ impl Core {
         shape.terms.iter().zip(costs).map(|(term, cost)| term * cost).sum::<f64>().round() as u64
     }
 
+    /// Predicted instructions of one prediction of a finished model from a row of integers.
+    #[must_use]
+    pub fn instructions_of(self, model: &Model<'_>) -> u64 {
+        let mut spec = ModelSpec::features_of(model);
+        for (bank, its) in spec.banks.iter_mut().zip(model.banks()) {
+            let indices = || its.indices().map(|index| index as u32).collect();
+            bank.kept = its.is_kept().then(indices);
+        }
+        let features: Vec<u16> = spec.banks.iter().map(|bank| bank.features).collect();
+        let bits = model.banks().next().map_or(8, |bank| bank.width.bits);
+        self.instructions(&Shape::of(&spec, &features, model.outputs(), bits))
+    }
+
     /// Instructions for a unit of each term.
     fn costs(self) -> &'static [f64; TERMS] {
         &COSTS[self as usize]
@@ -241,8 +254,6 @@ const COSTS: [[f64; TERMS]; 6] = [
 
 #[cfg(test)]
 mod tests {
-    use koan::Model;
-
     use super::*;
 
     /// The stored figures of the named models in the fast form, within a tenth; of
@@ -258,17 +269,9 @@ mod tests {
             for (name, cost) in models.iter().filter(|(name, _)| !name.ends_with(", small")) {
                 let blob = read(&format!("tests/models/{name}.koan"));
                 let model = Model::parse(&blob).unwrap();
-                let mut spec = ModelSpec::features_of(&model);
-                for (bank, its) in spec.banks.iter_mut().zip(model.banks()) {
-                    let indices = || its.indices().map(|index| index as u32).collect();
-                    bank.kept = its.is_kept().then(indices);
-                }
-                let features: Vec<u16> = spec.banks.iter().map(|bank| bank.features).collect();
-                let bits = model.banks().next().unwrap().width.bits;
-                let shape = Shape::of(&spec, &features, model.outputs(), bits);
                 let (predicted, counted) =
-                    (core.instructions(&shape) as f64, cost["instructions"].as_f64().unwrap());
-                let conv = matches!(spec.banks[0].family, Family::Conv(_));
+                    (core.instructions_of(&model) as f64, cost["instructions"].as_f64().unwrap());
+                let conv = model.banks().any(|bank| matches!(bank.family, Family::Conv(_)));
                 let most = if conv { 1.25 } else { 1.1 };
                 let apart = (predicted / counted).max(counted / predicted);
                 assert!(apart < most, "{name}, {}: {predicted} {counted}", core.name());

@@ -201,7 +201,7 @@ impl Search<'_> {
         let phase = || {
             let done = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             self.progress.phase(&format!(
-                "rung {} of {}: {done} of {} candidates on {} rows",
+                "round {} of {}: {done} of {} candidates on {} rows",
                 number + 1,
                 self.targets.len(),
                 plans.len(),

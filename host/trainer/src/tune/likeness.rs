@@ -20,7 +20,8 @@ const LEFT: f64 = 0.5;
 
 /// The shape of rows whose neighbouring columns are alike: a square image where those of the
 /// next line are as well, or a series; none where the order of columns says nothing.
-pub(super) fn guess(table: &Table) -> Option<Shape> {
+#[must_use]
+pub fn guess(table: &Table) -> Option<Shape> {
     let inputs = table.inputs;
     let side = inputs.isqrt();
     let square = side >= LEAST_SIDE && side * side == inputs;

@@ -36,6 +36,7 @@ use koan::Family;
 
 pub use cost::Core;
 pub use halving::Rung;
+pub use likeness::guess as guess_shape;
 pub use metric::Metric;
 pub use rank::Point;
 pub use sizes::Limits;

@@ -1,0 +1,210 @@
+//! What to try next, from what the figures of a report say.
+
+use koan::{Family, Model};
+use koan_trainer::Report;
+use koan_trainer::learning_curve::{LearningCurves, LearningPoint, Run};
+
+use super::drift::Drift;
+use super::verdict::clearly_below;
+use crate::output::percent;
+
+/// Steps that are told, at most.
+const MOST: usize = 3;
+/// Share of its own error that a model's rounding may add unmentioned.
+const ROUNDING: f64 = 0.1;
+/// Share of its rows that are found below which a class is worth a step.
+const FOUND: f64 = 0.5;
+/// Shift of a column between training and test rows that is worth a step.
+const SHIFT: f64 = 0.2;
+/// Share of a model's error that a much smaller one may have.
+const WORSE: f64 = 1.1;
+/// Rows of a class from which its share says something.
+const ROWS: u64 = 20;
+
+/// Steps after a training, the most promising first. `found` has for each class its name,
+/// its test rows, and how many of them are found.
+pub fn steps(
+    report: &Report,
+    model: &Model<'_>,
+    curves: Option<&LearningCurves>,
+    found: &[(String, u64, u64)],
+    drift: Option<&Drift>,
+) -> Vec<String> {
+    let mut steps = Vec::new();
+    if let Some(baselines) = report.baselines {
+        if report.error >= baselines.constant {
+            steps.push(
+                "Look whether `--target` names the right column and whether the inputs say \
+                 anything about it: see “What the inputs are worth”."
+                    .into(),
+            );
+        } else if baselines.linear.is_some_and(|linear| report.error >= linear)
+            && model.banks().any(|bank| bank.family != Family::Linear)
+        {
+            steps.push(
+                "`--family linear` makes a model that is as good in fewer bytes; `--linear` adds \
+                 the inputs themselves to this one."
+                    .into(),
+            );
+        }
+    }
+    if let (Some(real), Some(rounded)) = (report.error_float, report.error_compensated)
+        && rounded > (1.0 + ROUNDING) * real
+        && clearly_below(&report.task, real, rounded, report.rows)
+        && let Some(bits) = koan::Width::BITS.into_iter().find(|&bits| bits > report.bits)
+    {
+        steps.push(format!(
+            "`--bits {bits}`: rounding the weights to {} bits raises the error from {} to {}.",
+            report.bits,
+            percent(real),
+            percent(rounded)
+        ));
+    }
+    steps.extend(weakest(found));
+    if let Some(drift) = drift
+        && let Some(largest) = drift.shifts.first().filter(|shift| shift.distance > SHIFT)
+        && drift.shifted() > 0
+    {
+        steps.push(format!(
+            "Training rows that are like the test rows: the column {} differs most between them, \
+             by a shift of {:.2}.",
+            largest.name, largest.distance
+        ));
+    }
+    if let Some(curves) = curves {
+        steps.extend(more_rows(&report.task, curves));
+        steps.extend(size(report, model, curves));
+    }
+    steps.push("`koan tune` searches longer, for the best models of every size.".into());
+    steps.truncate(MOST);
+    steps
+}
+
+/// The class of which the smallest share is found, if that is small.
+fn weakest(found: &[(String, u64, u64)]) -> Option<String> {
+    let share = |&(_, rows, hits): &(String, u64, u64)| hits as f64 / rows.max(1) as f64;
+    let enough = found.iter().filter(|(_, rows, _)| *rows >= ROWS);
+    let weakest = enough.min_by(|a, b| share(a).total_cmp(&share(b)))?;
+    (share(weakest) < FOUND).then(|| {
+        format!(
+            "`--class-weights balanced`, if rare classes matter: only {} of the {} test rows of \
+             the class {} are found.",
+            weakest.2, weakest.1, weakest.0
+        )
+    })
+}
+
+/// Points of a learning curve, the last ones, that are looked at together.
+const STEPS: usize = 4;
+
+/// What the end of the learning curve says, in words.
+pub fn lesson(task: &str, curves: &LearningCurves) -> Option<(bool, String)> {
+    let [.., before, last] = curves.by_rows.as_slice() else { return None };
+    let LearningPoint { rows, test_error, .. } = *last;
+    let clearly =
+        |point: &LearningPoint| clearly_below(task, test_error, point.test_error, curves.test_rows);
+    // One step may be too short to tell from chance, several in a row need not be.
+    let mut falling = 1;
+    while falling < STEPS
+        && let [.., a, b] = &curves.by_rows[..curves.by_rows.len() - falling + 1]
+        && b.test_error < a.test_error
+    {
+        falling += 1;
+    }
+    let from_where = curves.by_rows.iter().rev().nth(falling - 1);
+    let falls = clearly(before) || from_where.is_some_and(clearly);
+    let from = format!(
+        "from {} to {rows} training rows the test error went from {} to {}",
+        before.rows,
+        percent(before.test_error),
+        percent(test_error)
+    );
+    let text = if falls {
+        format!("{from}: more rows are likely to lower it further")
+    } else if test_error < before.test_error {
+        format!("{from}, which may be chance: more rows may help a little")
+    } else {
+        format!("{from}: more rows of this kind promise little")
+    };
+    Some((falls, text))
+}
+
+fn more_rows(task: &str, curves: &LearningCurves) -> Option<String> {
+    let (falls, text) = lesson(task, curves)?;
+    falls.then(|| format!("More training rows: {text}."))
+}
+
+/// More bytes where they still help, fewer where they do not.
+fn size(report: &Report, model: &Model<'_>, curves: &LearningCurves) -> Option<String> {
+    let own: Vec<&Run> = curves.runs.iter().filter(|run| run.bits == curves.bits).collect();
+    let least = own.iter().filter(|run| 3 * run.bytes <= 2 * report.bytes);
+    let task = &report.task;
+    let good = |run: &&&Run| run.error <= WORSE * report.error;
+    if let Some(run) = least.clone().filter(good).min_by_key(|run| run.bytes) {
+        let pruned =
+            |bank: koan::Bank<'_>| !matches!(bank.family, Family::Bin { .. } | Family::Fern { .. });
+        let how = if model.banks().all(pruned) { "`koan shrink` with" } else { "Train with" };
+        return Some(format!(
+            "{how} `--flash {}`: {} features in so many bytes have {}, which is hardly worse.",
+            run.bytes,
+            run.features,
+            percent(run.error)
+        ));
+    }
+    let half = least.max_by_key(|run| run.bytes)?;
+    clearly_below(task, report.error, half.error, report.rows).then(|| {
+        format!(
+            "`--flash {}`: from {} to {} bytes the error fell from {} to {}, and may fall on.",
+            flash(2 * report.bytes),
+            half.bytes,
+            report.bytes,
+            percent(half.error),
+            percent(report.error)
+        )
+    })
+}
+
+/// So many bytes as `--flash` takes them, rounded up to whole k where that is near.
+fn flash(bytes: usize) -> String {
+    if bytes >= 1024 { format!("{}k", bytes.div_ceil(1024)) } else { bytes.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A curve of these test errors, each of twice the rows of the one before.
+    fn curves(errors: &[f64]) -> LearningCurves {
+        let point = |(index, &test_error): (usize, &f64)| LearningPoint {
+            rows: 100 << index,
+            train_error: 0.0,
+            test_error,
+        };
+        LearningCurves {
+            train_rows: 1000,
+            test_rows: 1000,
+            features: 10,
+            bits: 4,
+            runs: Vec::new(),
+            by_rows: errors.iter().enumerate().map(point).collect(),
+        }
+    }
+
+    #[test]
+    fn the_advice_is_what_the_curve_shows() {
+        for (errors, falls, words) in [
+            (&[0.3, 0.2, 0.1][..], true, "likely to lower"),
+            // Each step alone may be chance.
+            (&[0.085, 0.076, 0.063, 0.055], true, "likely to lower"),
+            (&[0.3, 0.1, 0.1], false, "promise little"),
+            (&[0.3, 0.1, 0.12], false, "promise little"),
+            (&[0.098, 0.105, 0.1], false, "may help a little"),
+            (&[0.0, 0.0], false, "promise little"),
+        ] {
+            let (found, text) = lesson("classification", &curves(errors)).unwrap();
+            assert_eq!(found, falls, "{errors:?}: {text}");
+            assert!(text.contains(words), "{errors:?}: {text}");
+        }
+        assert!(lesson("classification", &curves(&[0.1])).is_none());
+    }
+}

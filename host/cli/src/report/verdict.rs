@@ -1,0 +1,178 @@
+//! The verdict on a model, in words that its figures bear out.
+
+use koan::{Form, Model};
+use koan_trainer::baseline::Baselines;
+use koan_trainer::tune::Core;
+
+use crate::output::{named_error, percent};
+use crate::page::chart::wilson;
+use crate::page::verdict::{Grade, Tile, Verdict};
+
+/// The core that instructions are told for.
+const CORE: Core = Core::CortexM0;
+/// Share of the linear model's error from which a model is far better.
+const FAR: f64 = 0.5;
+
+/// What is judged.
+pub struct Judged<'j> {
+    /// The model.
+    pub model: &'j Model<'j>,
+    /// The task, as reports have it.
+    pub task: &'j str,
+    /// Its error.
+    pub error: f64,
+    /// Rows that it was judged by.
+    pub rows: usize,
+    /// What these rows are called.
+    pub called: &'j str,
+    /// What it must beat.
+    pub baselines: Option<&'j Baselines>,
+}
+
+/// The verdict, with steps to try next.
+pub fn of(judged: &Judged<'_>, next: Vec<String>) -> Verdict {
+    let (grade, words) = words(judged);
+    let Judged { task, error, rows, called, .. } = judged;
+    let mut text = format!("{} on {rows} {called}", named_error(task, *error));
+    if shares(task) {
+        let (low, high) = wilson(*error, *rows);
+        text += &format!(" (95 % interval: {} to {})", percent(low), percent(high));
+    }
+    text += &format!(", in {} bytes.", judged.model.blob().len());
+    Verdict { grade, words, text, tiles: tiles(judged), next }
+}
+
+/// Whether the error is a share of rows, which has an interval.
+pub fn shares(task: &str) -> bool {
+    matches!(task, "classification" | "anomaly")
+}
+
+/// Whether an error is below another by more than chance, of so many rows each; for errors
+/// that are no shares of rows, by a twentieth.
+pub fn clearly_below(task: &str, error: f64, other: f64, rows: usize) -> bool {
+    if !shares(task) {
+        return error < 0.95 * other;
+    }
+    let variance = |share: f64| share * (1.0 - share) / rows.max(1) as f64;
+    other - error > 1.96 * (variance(error) + variance(other)).sqrt()
+}
+
+fn words(judged: &Judged<'_>) -> (Grade, String) {
+    let &Judged { task, error, rows, .. } = judged;
+    let Some(baselines) = judged.baselines else {
+        let words = match task {
+            "anomaly" => "A detector of anomalies",
+            "embedding" => "Coordinates without a target: how good they are depends on their use",
+            _ => "There are too few rows to compare it with simpler models",
+        };
+        return (Grade::Fair, format!("{words}."));
+    };
+    let constant = if task == "regression" {
+        "always predicting the mean"
+    } else {
+        "always predicting the most frequent class"
+    };
+    if error >= baselines.constant {
+        return (Grade::Poor, format!("Of no use: {constant} is as good."));
+    }
+    let is_linear = judged.model.banks().all(|bank| bank.family == koan::Family::Linear);
+    let Some(linear) = baselines.linear.filter(|_| !is_linear) else {
+        let clearly = clearly_below(task, error, baselines.constant, rows);
+        let what = if is_linear { "A linear model" } else { "The model" };
+        return match clearly {
+            true => (Grade::Good, format!("{what} is better than {constant}.")),
+            false => (Grade::Fair, format!("{what} is hardly better than {constant}.")),
+        };
+    };
+    if error >= linear {
+        return (Grade::Poor, "No better than a linear model.".into());
+    }
+    if !clearly_below(task, error, linear, rows) {
+        let why = if shares(task) { "the difference may be chance" } else { "by a few percent" };
+        return (Grade::Fair, format!("Hardly better than a linear model: {why}."));
+    }
+    let times = linear / error;
+    if error <= FAR * linear && times.is_finite() {
+        let words = format!("Far better than a linear model, which errs {times:.1} times as much.");
+        return (Grade::Good, words);
+    }
+    (Grade::Good, "Better than a linear model.".into())
+}
+
+fn tiles(judged: &Judged<'_>) -> Vec<Tile> {
+    let &Judged { model, task, error, baselines, .. } = judged;
+    let measure = match task {
+        "regression" => "RMSE over the RMS of the target",
+        "embedding" => "of the features' variance lost",
+        _ => "of the rows misclassified",
+    };
+    let tile = |name, value: String, note: &str| Tile { name, value, note: note.into() };
+    let mut tiles = vec![tile("error", percent(error), measure)];
+    if let Some(baselines) = baselines {
+        let linear = baselines.linear.map_or("–".to_owned(), percent);
+        tiles.push(tile("a linear model", linear, "the same measure"));
+        let note = if task == "regression" { "the mean" } else { "the most frequent class" };
+        tiles.push(tile("a constant", percent(baselines.constant), note));
+    }
+    let bytes = |bytes: usize| format!("{} bytes", counted(bytes as u64));
+    let ram = model.buffer_sizes(Form::Fast).bytes();
+    tiles.push(tile("flash", bytes(model.blob().len()), "the model; the code comes on top"));
+    tiles.push(tile("RAM", bytes(ram), "buffers; the stack comes on top"));
+    let note = format!("about, for a prediction on a {}", CORE.name());
+    tiles.push(tile("instructions", counted(CORE.instructions_of(model)), &note));
+    tiles
+}
+
+/// A count with its thousands apart.
+pub fn counted(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if digits.len() > 4 && index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push('\u{202f}');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(task: &str, error: f64, constant: f64, linear: Option<f64>) -> Verdict {
+        let blob = include_bytes!("../../../../firmware-example/digits.koan");
+        let model = Model::parse(blob).unwrap();
+        let baselines = Some(&Baselines { constant, linear });
+        let judged = Judged { model: &model, task, error, rows: 1000, called: "rows", baselines };
+        of(&judged, Vec::new())
+    }
+
+    #[test]
+    fn words_follow_from_the_figures() {
+        for (task, error, constant, linear, grade, words) in [
+            ("classification", 0.3, 0.3, Some(0.1), Grade::Poor, "Of no use"),
+            ("classification", 0.2, 0.3, Some(0.2), Grade::Poor, "No better than a linear"),
+            ("classification", 0.1, 0.3, Some(0.11), Grade::Fair, "may be chance"),
+            ("classification", 0.1, 0.3, Some(0.15), Grade::Good, "Better than a linear"),
+            ("classification", 0.1, 0.3, Some(0.25), Grade::Good, "errs 2.5 times as much"),
+            ("classification", 0.0, 0.3, Some(0.25), Grade::Good, "Better than a linear"),
+            ("classification", 0.1, 0.3, None, Grade::Good, "better than always"),
+            ("classification", 0.29, 0.3, None, Grade::Fair, "hardly better than always"),
+            ("regression", 0.1, 0.3, Some(0.102), Grade::Fair, "by a few percent"),
+            ("regression", 0.1, 0.3, Some(0.2), Grade::Good, "errs 2.0 times as much"),
+            ("regression", 0.4, 0.3, Some(0.5), Grade::Poor, "always predicting the mean"),
+        ] {
+            let found = verdict(task, error, constant, linear);
+            assert_eq!(found.grade, grade, "{error} {linear:?}: {}", found.words);
+            assert!(found.words.contains(words), "{}", found.words);
+        }
+    }
+
+    #[test]
+    fn counts_have_their_thousands_apart() {
+        assert_eq!(counted(123), "123");
+        assert_eq!(counted(1234), "1234");
+        assert_eq!(counted(1_234_567), "1\u{202f}234\u{202f}567");
+    }
+}
