@@ -50,8 +50,8 @@ pub(crate) fn finish_with(
         let problem = "a plan for workers has no sample: finish with the plan it was made of";
         return Err(Error::Impossible(problem.into()));
     };
-    let mut none = Sums::new(plan);
-    sums.merge(&mut none)?;
+    let mut held = Sums::new(plan);
+    sums.merge(&held)?;
     let short = plan
         .stored
         .held
@@ -69,10 +69,9 @@ pub(crate) fn finish_with(
     let options = plan.stored.options.options();
     let problem = plan.stored.problem(sample)?;
     let (_, held_rows) = hold_out(&problem, options.seed);
-    let mut held = none;
     held.add_all(plan, &sample.select(&held_rows))?;
     let train_rows = sums.rows() as usize;
-    sums.take_away(&mut held)?;
+    sums.take_away(&held)?;
     let moments = [sums.moments(plan), held.moments(plan)];
     let (spec, map) = (plan.spec.clone(), plan.map.clone());
     let fitted = fit_both(&problem, map, spec, moments, &held_rows, &options, progress)?;

@@ -76,7 +76,8 @@ impl Gram {
         Self { features, cells, recent: Mat::zeros(features, features), recent_rows: 0 }
     }
 
-    /// Adds at most 1,024 rows of `features`, with weights if rows have some.
+    /// Adds at most 1,024 rows of `features`, with weights if rows have some; [`Gram::settle`]
+    /// is to follow in the end.
     pub fn add(&mut self, features: &[i16], weights: Option<&[i64]>) {
         let count = self.features;
         let rows = features.len() / count;
@@ -101,8 +102,8 @@ impl Gram {
         }
     }
 
-    /// Moves what is recent into the cells.
-    fn settle(&mut self) {
+    /// Moves what is recent into the cells; what is not moved is in none of the results.
+    pub fn settle(&mut self) {
         if self.recent_rows > 0 {
             self.settle_at(0);
             self.recent_rows = 0;
@@ -131,8 +132,7 @@ impl Gram {
     }
 
     /// The cells from `start` to `end`.
-    pub fn cells(&mut self, start: usize, end: usize) -> Vec<i128> {
-        self.settle();
+    pub fn cells(&self, start: usize, end: usize) -> Vec<i128> {
         match &self.cells {
             Cells::Narrow(cells) => cells[start..end].iter().map(|&cell| cell.into()).collect(),
             Cells::Wide(cells) => cells[start..end].to_vec(),
@@ -142,7 +142,6 @@ impl Gram {
     /// Adds, or takes away, numbers to the cells from `start` on; whether they fit.
     #[must_use]
     pub fn merge(&mut self, start: usize, numbers: &[i128], sign: i128) -> bool {
-        self.settle();
         match &mut self.cells {
             Cells::Narrow(cells) => cells[start..].iter_mut().zip(numbers).all(|(cell, &more)| {
                 let sum = i64::try_from(sign * more).ok().and_then(|more| cell.checked_add(more));
@@ -155,8 +154,7 @@ impl Gram {
     }
 
     /// Puts the cells, times `unit`, into the matrix of `moments`.
-    pub fn write(&mut self, moments: &mut Moments, unit: f64) {
-        self.settle();
+    pub fn write(&self, moments: &mut Moments, unit: f64) {
         for (number, at) in triangle(self.features).enumerate() {
             let cell = match &self.cells {
                 Cells::Narrow(cells) => cells[number] as f64,

@@ -167,6 +167,7 @@ impl Sums {
                 }
             }
         }
+        self.gram.settle();
         self.numbers[0] += table.rows() as i128;
         Ok(())
     }
@@ -175,16 +176,16 @@ impl Sums {
     ///
     /// # Errors
     /// Sums of another plan, or too many rows together.
-    pub fn merge(&mut self, other: &mut Self) -> Result<(), Error> {
+    pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
         self.combine(other, 1)
     }
 
     /// Takes the sums of some of the rows away.
-    pub(super) fn take_away(&mut self, other: &mut Self) -> Result<(), Error> {
+    pub(super) fn take_away(&mut self, other: &Self) -> Result<(), Error> {
         self.combine(other, -1)
     }
 
-    fn combine(&mut self, other: &mut Self, sign: i128) -> Result<(), Error> {
+    fn combine(&mut self, other: &Self, sign: i128) -> Result<(), Error> {
         self.check_plan(other.plan)?;
         let rows = self.numbers[0] + sign * other.numbers[0];
         if !(0..=i128::from(MAX_ROWS)).contains(&rows) {
@@ -209,7 +210,7 @@ impl Sums {
     /// The sums as so many slabs, each of which is merged with the same of others: no machine
     /// need hold more than one at a time.
     #[must_use]
-    pub fn slabs(&mut self, count: usize) -> Vec<Slab> {
+    pub fn slabs(&self, count: usize) -> Vec<Slab> {
         let all = self.numbers.len() + self.gram.len();
         let size = all.div_ceil(count.max(1)).max(1);
         (0..all)
@@ -261,7 +262,7 @@ impl Sums {
     ///
     /// # Errors
     /// Never in practice.
-    pub fn to_bytes(&mut self) -> Result<Vec<u8>, Error> {
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         to_bytes(MAGIC, &self.slabs(1))
     }
 
@@ -279,7 +280,7 @@ impl Sums {
     }
 
     /// The sums as moments of features in their units.
-    pub(super) fn moments(mut self, plan: &Plan) -> Moments {
+    pub(super) fn moments(self, plan: &Plan) -> Moments {
         let stored = &plan.stored;
         let outputs = stored.outputs as usize;
         let unit = stored.weight_unit();

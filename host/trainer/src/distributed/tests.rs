@@ -170,7 +170,7 @@ fn sums(data: &Data, plan: &Plan, way: &Way) -> Vec<Sums> {
 fn trained(data: &Data, kind: Kind, fraction: f64, way: &Way) -> (Vec<u8>, Vec<u8>) {
     let plan = planned(data, kind, fraction, way);
     let parts = sums(data, &plan, way);
-    let sums = way.merged(parts, |sums, mut other| sums.merge(&mut other).unwrap());
+    let sums = way.merged(parts, |sums, other| sums.merge(&other).unwrap());
     (plan.to_bytes().unwrap(), finish(&plan, sums, &QUIET()).unwrap().blob)
 }
 
@@ -206,7 +206,7 @@ fn sums_are_those_of_loops_over_the_rows() {
             let data = Data::new(kind, 1500, 5);
             let way = Way { parts: 3, seed: 8, batch: 700 };
             let plan = planned(&data, kind, 0.0, &way);
-            let merge = |sums: &mut Sums, mut other: Sums| sums.merge(&mut other).unwrap();
+            let merge = |sums: &mut Sums, other: Sums| sums.merge(&other).unwrap();
             let moments = way.merged(sums(&data, &plan, &way), merge).moments(&plan);
             let mut table = data.table.clone();
             stand_in(&mut table, plan.filled());
@@ -273,11 +273,11 @@ fn slabs_are_merged_apart() {
         let data = Data::new(kind, 500, 2);
         let way = Way { parts: 4, seed: 3, batch: 100 };
         let plan = planned(&data, kind, 0.0, &way);
-        let mut parts = sums(&data, &plan, &way);
-        let merge = |sums: &mut Sums, mut other: Sums| sums.merge(&mut other).unwrap();
-        let mut whole = way.merged(parts.clone(), merge);
+        let parts = sums(&data, &plan, &way);
+        let merge = |sums: &mut Sums, other: Sums| sums.merge(&other).unwrap();
+        let whole = way.merged(parts.clone(), merge);
         for count in [1, 2, 7, 1_000_000] {
-            let slabs: Vec<Vec<Slab>> = parts.iter_mut().map(|part| part.slabs(count)).collect();
+            let slabs: Vec<Vec<Slab>> = parts.iter().map(|part| part.slabs(count)).collect();
             let mut merged = slabs[3].clone();
             for other in &slabs[..3] {
                 for (slab, other) in merged.iter_mut().zip(other) {
@@ -286,7 +286,7 @@ fn slabs_are_merged_apart() {
                 }
             }
             merged.reverse();
-            let mut sums = Sums::from_slabs(&plan, merged.clone()).unwrap();
+            let sums = Sums::from_slabs(&plan, merged.clone()).unwrap();
             assert_eq!(sums.to_bytes().unwrap(), whole.to_bytes().unwrap());
             merged.pop();
             let error = Sums::from_slabs(&plan, merged).unwrap_err().to_string();
@@ -331,7 +331,7 @@ fn what_does_not_go_together_is_refused() {
     let error = message(finish(&worker, whole.clone(), &QUIET()).unwrap_err());
     assert!(error.contains("plan for workers"), "{error}");
     let other = planned(&Data::new(kind, 300, 7), kind, 0.0, &way);
-    let error = message(Sums::new(&other).merge(&mut whole.clone()).unwrap_err());
+    let error = message(Sums::new(&other).merge(&whole).unwrap_err());
     assert!(error.contains("another plan"), "{error}");
     let weighted = Data::new(Kind { weighted: true, ..kind }, 5, 6);
     let error = message(Sums::new(&plan).add(&plan, weighted.batch()).unwrap_err());
