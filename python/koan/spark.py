@@ -86,7 +86,13 @@ def _annotations() -> dict[str, Any]:
 def _collected(df: Any, work: Any, merge: Any) -> list[bytes]:
     """What `work` makes of each partition, rows of a number and bytes, those of each number
     merged."""
-    merged = df.mapInArrow(work, _ROW).groupBy("part").applyInArrow(partial(_group, merge), _ROW)
+
+    def group(table: Any) -> Any:
+        return _group(merge, table)
+
+    # Otherwise Spark looks among the annotations for types of tables.
+    group.__annotations__ = {}
+    merged = df.mapInArrow(work, _ROW).groupBy("part").applyInArrow(group, _ROW)
     return [bytes(row["data"]) for row in merged.collect()]
 
 
