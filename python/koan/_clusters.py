@@ -44,7 +44,7 @@ def parameters(options: dict[str, Any]) -> dict[str, Any]:
     for name in options:
         if name not in OPTIONS:
             raise ValueError(f"{name}: no such option; there are {', '.join(OPTIONS)}")
-    given = {"random_state": 0, **options}
+    given = {"random_state": 1, **options}
     weight = given.pop("class_weight", None)
     if weight is not None and not (isinstance(weight, str) and weight == "balanced"):
         raise ValueError(f"class_weight: {weight!r} is neither None nor 'balanced'")
@@ -173,7 +173,7 @@ def plan(
     test_fraction : share of the rows that are left out, by a hash of their content.
     sample_rows : of a larger sample those with the smallest hashes are taken.
     options : as those of the estimators: ``n_features``, ``family``, ``bits``,
-        ``random_state`` (0), ``class_weight``, ``penalty`` and others.
+        ``random_state`` (1), ``class_weight``, ``penalty`` and others.
     """
     given = parameters(options)
     if unknown not in ("error", "zeros"):

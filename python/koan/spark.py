@@ -73,7 +73,7 @@ def predict_udf(model: Model) -> Any:
             yield pd.Series(np.asarray(values, dtype=kind))
 
     predicted.__annotations__ = _annotations()
-    return pandas_udf(predicted, "string" if classes else "float")  # type: ignore[call-overload]
+    return pandas_udf(predicted, "string" if classes else "float")
 
 
 def _annotations() -> dict[str, Any]:
