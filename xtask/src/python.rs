@@ -20,6 +20,8 @@ const WHEELS: &str = "target/wheels";
 /// Bytes of the wheel, at most.
 const MOST: u64 = 4_000_000;
 
+/// What Spark runs on.
+const JAVA: &str = "openjdk-17-jre-headless";
 /// Fails with a Python older than the wheel is for, or one that cannot make environments.
 const SUITS: &str = "import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 10))";
 /// What has such a Python.
@@ -91,10 +93,14 @@ fn install_wheel(python: &Path, wheel: &Path) -> Result<()> {
     ))
 }
 
-/// Tests on clusters of two processes each, of Dask and of Spark (which needs Java 17).
+/// Tests on clusters of two processes each, of Dask and of Spark.
 fn clusters(wheel: &Path) -> Result<()> {
     let python = within(ENVIRONMENT)?.display().to_string();
     environment(&python, CLUSTERS)?;
+    let java = Command::new("java").arg("-version").stderr(Stdio::null()).status();
+    if !java.is_ok_and(|status| status.success()) {
+        install(JAVA).context("Spark needs Java 17 or later, which is not there")?;
+    }
     let python = within(CLUSTERS[0])?;
     install_wheel(&python, wheel)?;
     step(&format!(
