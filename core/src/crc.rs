@@ -9,12 +9,15 @@ const TABLE: [u32; 16] = [
     0xedb8_8320, 0xf00f_9344, 0xd6d6_a3e8, 0xcb61_b38c, 0x9b64_c2b0, 0x86d3_d2d4, 0xa00a_e278, 0xbdbd_f21c,
 ];
 
-/// A running CRC-32.
-#[derive(Clone, Copy)]
-pub(crate) struct Crc32(u32);
+/// A running CRC-32, as at the end of blobs: for what a firmware stores beside them, too.
+#[derive(Clone, Copy, Debug)]
+pub struct Crc32(u32);
 
 impl Crc32 {
-    pub(crate) const fn new() -> Self {
+    /// Of no bytes.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "a default would say less")]
+    pub const fn new() -> Self {
         Self(!0)
     }
 
@@ -25,11 +28,15 @@ impl Crc32 {
         Self(value)
     }
 
-    pub(crate) fn bytes(self, bytes: &[u8]) -> Self {
+    /// With these bytes after those before.
+    #[must_use]
+    pub fn bytes(self, bytes: &[u8]) -> Self {
         bytes.iter().fold(self, |crc, &byte| crc.byte(byte))
     }
 
-    pub(crate) const fn finish(self) -> u32 {
+    /// The checksum.
+    #[must_use]
+    pub const fn finish(self) -> u32 {
         !self.0
     }
 }

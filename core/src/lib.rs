@@ -79,6 +79,7 @@ mod weigh;
 
 pub use batch::ROWS as BATCH_ROWS;
 pub use buffers::{Buffers, OwnedBuffers, Workspace};
+pub use crc::Crc32;
 pub use error::{Error, Field};
 pub use format::bank::Bank;
 pub use format::family::{Family, Group, Groups, Law, Width};

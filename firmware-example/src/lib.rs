@@ -5,6 +5,7 @@
 //! - [`println!`] and [`print`] write to the host's console (semihosting).
 //! - [`exit`] ends the emulation with an exit code.
 //! - [`Uart`] is the serial port.
+//! - [`file_flash`] is flash that outlives the emulator.
 //! - [`stack`] says whether the stack ran over.
 //! - [`mark`] surrounds what the emulator's plugin counts, [`flash`] makes the programs
 //!   whose size is compared.
@@ -16,6 +17,7 @@
 mod linker;
 mod register;
 
+pub mod file_flash;
 pub mod flash;
 pub mod mark;
 pub mod pack;

@@ -22,9 +22,17 @@ export interface Table {
   lines: number[];
 }
 
-/** Reads a table for a model; errors name line and column. */
-export function read(text: string, info: Info): Table {
-  const records = parse(text);
+/** Lines between two reports of the progress. */
+const REPORTED = 1000;
+
+/**
+ * Reads a table for a model; errors name line and column.
+ *
+ * @param progress told now and then which share is done
+ */
+export function read(text: string, info: Info, progress: (share: number) => void = () => {}): Table {
+  // Taking fields apart and making numbers of them take about as long.
+  const records = parse(text, (share) => progress(share / 2));
   const [first] = records;
   if (!first) throw new Error('the table is empty');
   const { columns, nameCode } = columnsOf(info);
@@ -40,7 +48,8 @@ export function read(text: string, info: Info): Table {
   const target = columns.findIndex((column) => column.kind === 'target');
   const hasTargets = target >= 0 && fields[target] !== undefined;
   const targets: string[] = [];
-  for (const record of body) {
+  for (const [at, record] of body.entries()) {
+    if (at % REPORTED === 0) progress(0.5 + at / body.length / 2);
     if (record.fields.length !== first.fields.length) {
       throw new Error(
         `line ${record.line} has ${record.fields.length} fields, the first has ${first.fields.length}`,
@@ -188,19 +197,22 @@ interface Record_ {
 }
 
 /** Records of delimited text; quotes as in RFC 4180, blank lines are skipped. */
-function parse(text: string): Record_[] {
+function parse(text: string, progress: (share: number) => void): Record_[] {
   const firstLine = text.slice(0, (text.indexOf('\n') + 1 || text.length + 1) - 1);
   const count = (mark: string): number => firstLine.split(mark).length;
   const delimiter = [',', '\t', ';'].reduce((a, b) => (count(b) > count(a) ? b : a));
   const records: Record_[] = [];
   let [fields, field, quoted, line, start]: [string[], string, boolean, number, number] = [[], '', false, 1, 1];
+  let done = 0;
   const end = (): void => {
     fields.push(field.trim());
     if (fields.length > 1 || fields[0] !== '') records.push({ line: start, fields });
+    if (records.length % REPORTED === 0) progress(done / text.length);
     [fields, field] = [[], ''];
   };
   for (let i = text.charCodeAt(0) === 0xfeff ? 1 : 0; i < text.length; i++) {
     const mark = text[i]!;
+    done = i;
     if (mark === '\n') line++;
     if (quoted) {
       if (mark !== '"') field += mark;

@@ -1,30 +1,33 @@
-/** The page: a pad that is recognised while it is drawn on, and a table. */
+/** The page: a pad that is recognised while it is drawn on, the model, and a table. */
 
+import * as answer from './answer.js';
+import { DIGIT, TIME } from './demo.js';
 import { reduce } from './digit.js';
 import { find } from './dom.js';
-import type { Answer, Question } from './messages.js';
+import { modelIn } from './link.js';
+import type { Answer, Question, Summary } from './messages.js';
 import { Pad } from './pad.js';
-import { listen, show } from './table.js';
+import * as proof from './proof.js';
+import * as table from './table.js';
 
 const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
 const ask = (question: Question): void => worker.postMessage(question);
 
-const bars = Array.from({ length: 10 }, (_, digit) => {
-  const item = document.createElement('li');
-  item.innerHTML = `<span>${digit}</span><span class="track"><span class="fill"></span></span><span class="share"></span>`;
-  find('#bars').append(item);
-  return item;
-});
-
+let names: readonly string[] = Array.from({ length: 10 }, (_, digit) => String(digit));
 /** At most one drawing is with the Worker; the newest waits. */
-let busy = false;
+let busy = true;
 let waiting = false;
+/** What is called with the Worker's word about a model, the first asked first. */
+const asked: ((answer: Answer) => void)[] = [];
 
 const pad = new Pad(find<HTMLCanvasElement>('#pad'), changed);
 find('#clear').addEventListener('click', () => pad.clear());
 find('#undo').addEventListener('click', () => pad.undo());
-listen((blob, text) => ask({ kind: 'table', blob, text }));
-changed();
+proof.listen();
+table.listen(bring);
+answer.clear(names);
+ask({ kind: 'start' });
+addEventListener('hashchange', () => void follow());
 
 function changed(): void {
   waiting = true;
@@ -40,54 +43,94 @@ function recognise(): void {
     busy = true;
     ask({ kind: 'digit', row });
   } else {
-    showProbabilities(undefined);
+    answer.clear(names);
   }
 }
 
 worker.addEventListener('message', ({ data }: MessageEvent<Answer>) => {
   switch (data.kind) {
     case 'ready':
-      find('#bytes').textContent = `${data.bytes.toLocaleString('en')} bytes`;
+      proof.show(new Uint8Array(data.blob), true);
+      showModel(data.summary);
+      explain(data.summary);
       find('#engine').textContent = data.simd ? 'WebAssembly, SIMD' : 'WebAssembly';
-      find('#why').textContent =
-        `Why it fits: its ${data.features.toLocaleString('en')} random features are not in the file, ` +
-        `the page draws them again from a seed; only ${data.outputs} × ` +
-        `${data.features.toLocaleString('en')} weights of 2 bits are stored.`;
+      busy = false;
+      changed();
+      void open();
       break;
     case 'failed':
       find('#answer').textContent = `The model could not be loaded: ${data.message}`;
       break;
     case 'digit':
       busy = false;
-      showProbabilities(data.probabilities);
+      // Cleared meanwhile: nothing is drawn, and nothing is shown.
+      if (pad.strokes.length) answer.show(data.names, data.probabilities, data.likeness);
       find('#micros').textContent = `${data.micros.toFixed(1)} µs`;
       if (waiting) requestAnimationFrame(recognise);
       break;
     default:
-      show(data);
+      // A drawing that has no answer: the next one may.
+      if (asked.length === 0) busy = false;
+      asked.shift()?.(data);
   }
 });
 
-function showProbabilities(probabilities: Float32Array | undefined): void {
-  const best = probabilities ? probabilities.indexOf(Math.max(...probabilities)) : -1;
-  bars.forEach((item, digit) => {
-    const share = probabilities?.[digit] ?? 0;
-    item.classList.toggle('best', digit === best);
-    find('.fill', item).style.width = `${100 * share}%`;
-    find('.share', item).textContent = probabilities ? percent(share) : '';
-  });
-  const answer = find('#answer');
-  if (probabilities) {
-    const digit = document.createElement('b');
-    digit.textContent = String(best);
-    answer.replaceChildren(digit, ` ${percent(probabilities[best]!)} sure`);
-  } else {
-    answer.textContent = 'Nothing drawn yet';
+/** What is in use for drawings. */
+function showModel({ bytes, classNames }: Summary): void {
+  names = classNames;
+  find('#bytes').textContent = `${bytes.toLocaleString('en')} bytes`;
+}
+
+/** Why the page's own model is so small. */
+function explain({ features, outputs }: Summary): void {
+  const count = features.toLocaleString('en');
+  find('#why').textContent =
+    `Why it fits: its ${count} random features are not in the file, the page draws them ` +
+    `again from a seed; only ${outputs} × ${count} small weights are stored.`;
+}
+
+/** The model of the link, if it carries one, and then a digit that draws itself. */
+async function open(): Promise<void> {
+  await follow();
+  const live = find('#answer');
+  live.setAttribute('aria-live', 'off');
+  pad.play(DIGIT, TIME, () => live.setAttribute('aria-live', 'polite'));
+}
+
+/** Takes the model that the address carries; if it is none, nothing changes. */
+async function follow(): Promise<void> {
+  const note = find('#link-note');
+  note.className = 'link-note';
+  note.textContent = '';
+  try {
+    const blob = modelIn(location.hash);
+    if (!blob) return;
+    const summary = await bring(blob.buffer, 'the model of the link');
+    void table.use(blob.buffer, summary);
+    note.textContent =
+      `The link carries a model of ${summary.bytes.toLocaleString('en')} bytes: ` +
+      (summary.draws ? 'it recognises what you draw here.' : 'it runs below, on the rows that you give it.');
+  } catch (error) {
+    note.classList.add('problem');
+    const message = error instanceof Error ? error.message : String(error);
+    note.textContent = `The link's model cannot be used: ${message}. This page runs the model it had.`;
   }
 }
 
-/** At most 99.9 %: nobody is ever quite sure. */
-const percent = (share: number): string => `${Math.min(100 * share, 99.9).toFixed(1)} %`;
+/** Has the Worker look at a model; it is then the one that the page shows. */
+async function bring(blob: ArrayBuffer, name: string): Promise<Summary> {
+  ask({ kind: 'model', blob, name });
+  const found = await new Promise<Answer>((resolve) => asked.push(resolve));
+  if (found.kind !== 'model') throw new Error(found.kind === 'problem' ? found.message : 'no answer');
+  const { summary } = found;
+  proof.show(new Uint8Array(blob), false);
+  if (summary.draws) {
+    showModel(summary);
+    answer.clear(names);
+    changed();
+  }
+  return summary;
+}
 
 function showSeen(row: Uint8Array | undefined): void {
   const canvas = find<HTMLCanvasElement>('#seen');

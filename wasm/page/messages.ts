@@ -1,14 +1,36 @@
-/** What the page and its Worker say to each other. */
+/** What the page and its Workers say to each other. */
+
+/** What the page shows of a model. */
+export interface Summary {
+  name: string;
+  bytes: number;
+  task: string;
+  features: number;
+  outputs: number;
+  classNames: readonly string[];
+  /** A sentence: what a row is. */
+  rows: string;
+  /** Whether it recognises what is drawn. */
+  draws: boolean;
+}
 
 export type Question =
+  /** Loads the page's own models. */
+  | { kind: 'start' }
   | { kind: 'digit'; row: Uint8Array }
+  /** Takes a model of somebody else, if it is one. */
+  | { kind: 'model'; blob: ArrayBuffer; name: string }
   | { kind: 'table'; blob: ArrayBuffer; text: string };
 
 export type Answer =
-  | { kind: 'ready'; bytes: number; features: number; outputs: number; classes: number; simd: boolean }
+  | { kind: 'ready'; blob: ArrayBuffer; summary: Summary; simd: boolean }
   /** The page's own model could not be loaded. */
   | { kind: 'failed'; message: string }
-  | { kind: 'digit'; probabilities: Float32Array; micros: number }
+  | { kind: 'digit'; names: readonly string[]; probabilities: Float32Array; likeness: number; micros: number }
+  | { kind: 'model'; blob: ArrayBuffer; summary: Summary }
+  /** A model that is none, or a question that has no answer. */
+  | { kind: 'problem'; message: string }
+  | { kind: 'progress'; doing: string; share: number }
   | {
       kind: 'table';
       task: string;
@@ -17,5 +39,5 @@ export type Answer =
       lines: number[];
       bytes: number;
       micros: number;
-    }
-  | { kind: 'problem'; message: string };
+      note: string;
+    };

@@ -12,6 +12,9 @@ export class Pad {
   #cursor: Point = { x: 8, y: 3 };
   #penDown = false;
   #pointer: number | undefined;
+  /** What draws by itself, and the next frame of it; it goes when somebody draws. */
+  #show: { frame: number } | undefined;
+  #touched = false;
 
   /** @param changed called after every change */
   constructor(
@@ -31,13 +34,54 @@ export class Pad {
     this.draw();
   }
 
+  /**
+   * Draws strokes by itself, unless somebody has drawn already; all at once for who wants
+   * little motion.
+   */
+  play(strokes: readonly Stroke[], milliseconds: number, done: () => void): void {
+    if (this.#touched) return done();
+    const count = strokes.flat().length;
+    const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    const show = { frame: 0 };
+    this.#show = show;
+    let start: number | undefined;
+    const step = (now: number): void => {
+      start ??= now;
+      const share = still ? 1 : Math.min((now - start) / milliseconds, 1);
+      // Slow where a hand is: at the start and at the end.
+      let left = Math.ceil(count * share * share * (3 - 2 * share));
+      this.strokes = strokes
+        .map((stroke) => {
+          const part = stroke.slice(0, Math.max(left, 0));
+          left -= stroke.length;
+          return part;
+        })
+        .filter((stroke) => stroke.length > 0);
+      this.#changed();
+      if (share < 1) show.frame = requestAnimationFrame(step);
+      else done();
+    };
+    show.frame = requestAnimationFrame(step);
+  }
+
+  /** Somebody draws: what was drawn by itself goes. */
+  #take(): void {
+    this.#touched = true;
+    if (!this.#show) return;
+    cancelAnimationFrame(this.#show.frame);
+    this.#show = undefined;
+    this.strokes = [];
+  }
+
   clear(): void {
+    this.#take();
     this.strokes = [];
     this.#penDown = false;
     this.#changed();
   }
 
   undo(): void {
+    this.#take();
     this.strokes.pop();
     this.#penDown = false;
     this.#changed();
@@ -58,6 +102,7 @@ export class Pad {
     if (this.#pointer !== undefined || event.button !== 0) return;
     this.#pointer = event.pointerId;
     this.canvas.setPointerCapture(event.pointerId);
+    this.#take();
     this.#penDown = false;
     this.strokes.push([this.#at(event)]);
     this.#changed();
@@ -79,6 +124,7 @@ export class Pad {
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[
       event.key
     ];
+    if (step || [' ', 'Delete', 'Backspace'].includes(event.key)) this.#take();
     if (step) {
       const move = (from: number, by: number): number => Math.min(Math.max(from + by, 1), GRID - 1);
       this.#cursor = { x: move(this.#cursor.x, step[0]!), y: move(this.#cursor.y, step[1]!) };

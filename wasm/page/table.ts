@@ -1,31 +1,40 @@
-/** The second panel: a model and a table, dropped or chosen. */
+/** The panel of a model and a table of one's own, dropped, chosen or typed. */
 
 import { find } from './dom.js';
-import type { Answer } from './messages.js';
+import type { Answer, Question, Summary } from './messages.js';
+import { show } from './predictions.js';
 
-/** Rows that are shown; all are predicted. */
-const SHOWN = 500;
 /** The first bytes of a model. */
 const MAGIC = 'KOAN';
 
+/** What is in use: the model, and the table that it predicts or that waits for one. */
 let model: ArrayBuffer | undefined;
-let table: string | undefined;
+let table: { name: string; text: string } | undefined;
+/** The Worker of this panel: the pad's own is free for drawings meanwhile. */
+let worker: Worker | undefined;
+/** What stops the run that is under way. */
+let stop: (() => void) | undefined;
 
-/** @param ask called with a model and a table when both are there */
-export function listen(ask: (blob: ArrayBuffer, text: string) => void): void {
+type Bring = (blob: ArrayBuffer, name: string) => Promise<Summary>;
+
+/** @param bring has a model looked at, and fails with what is wrong with it */
+export function listen(bring: Bring): void {
   const drop = find('#drop');
-  const take = async (files: Iterable<File>): Promise<void> => {
-    problem('');
+  const take = async (files: Iterable<File>, asModel = false): Promise<void> => {
+    say('');
     for (const file of files) {
-      const error = await accept(file);
-      if (error) return problem(error);
+      try {
+        await accept(file, asModel, bring);
+      } catch (error) {
+        return say(`${file.name}: ${textOf(error)}${model || table ? '. Nothing is changed.' : ''}`);
+      }
     }
-    if (model && table !== undefined) ask(model, table);
-    else problem('', model ? 'Now a table.' : 'Now a model.');
   };
   for (const id of ['#model-file', '#table-file']) {
     const input = find<HTMLInputElement>(id);
-    input.addEventListener('change', () => void take(input.files ?? []));
+    input.addEventListener('change', () => void take([...(input.files ?? [])], id === '#model-file'));
+    // The same file may be chosen again after it was changed.
+    input.addEventListener('click', () => (input.value = ''));
   }
   for (const name of ['dragenter', 'dragover', 'dragleave', 'drop']) {
     drop.addEventListener(name, (event) => {
@@ -33,85 +42,100 @@ export function listen(ask: (blob: ArrayBuffer, text: string) => void): void {
       drop.classList.toggle('over', name === 'dragenter' || name === 'dragover');
     });
   }
-  drop.addEventListener('drop', (event) => void take(event.dataTransfer?.files ?? []));
+  drop.addEventListener('drop', (event) => void take([...(event.dataTransfer?.files ?? [])]));
+  find('#typed-run').addEventListener('click', () => {
+    say('');
+    void run({ name: 'the typed rows', text: find<HTMLTextAreaElement>('#typed').value });
+  });
 }
 
-/** Keeps a file as the model or as the table; what is wrong with it, if anything. */
-async function accept(file: File): Promise<string | undefined> {
+/** Takes a file as the model or as a table, and predicts if both are there. */
+async function accept(file: File, asModel: boolean, bring: Bring): Promise<void> {
   const bytes = await file.arrayBuffer();
   const start = new TextDecoder('latin1').decode(bytes.slice(0, 4));
   if (start === MAGIC) {
-    model = bytes;
-  } else if (/\.koan$/i.test(file.name)) {
-    model = undefined;
-    return `${file.name}: not a koan blob: it does not start with the bytes KOAN`;
+    await use(bytes, await bring(bytes, file.name));
+  } else if (asModel || /\.koan$/i.test(file.name)) {
+    throw new Error('not a koan blob: it does not start with the bytes KOAN');
   } else {
-    try {
-      table = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-      if (table.includes('\0')) throw new Error();
-    } catch {
-      table = undefined;
-      return `${file.name}: neither a koan model nor a table of text`;
-    }
+    await run({ name: file.name, text: textIn(bytes) });
   }
-  return undefined;
 }
 
-/** Shows a table's predictions, or what is wrong. */
-export function show(answer: Answer): void {
-  if (answer.kind === 'problem') return problem(answer.message);
-  if (answer.kind !== 'table') return;
-  const { task, predictions, targets, lines } = answer;
-  let judged = '';
-  if (targets && task === 'classification') {
-    const right = predictions.filter((prediction, row) => same(prediction, targets[row]!)).length;
-    judged = `, ${((100 * right) / lines.length).toFixed(2)} % right (${right} of ${lines.length})`;
-  } else if (targets) {
-    const squares = predictions.map((value, row) => (Number(value) - Number(targets[row])) ** 2);
-    const error = Math.sqrt(squares.reduce((sum, square) => sum + square, 0) / lines.length);
-    judged = `, root of the mean squared error ${error.toPrecision(4)}`;
+function textIn(bytes: ArrayBuffer): string {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    if (!text.includes('\0')) return text;
+  } catch {
+    // Not even text: the same message.
   }
-  const more = lines.length > SHOWN ? `; the first ${SHOWN} are shown` : '';
-  problem(
-    '',
-    `${lines.length} rows${judged}; ${answer.bytes.toLocaleString('en')} bytes, ` +
-      `${answer.micros.toFixed(1)} µs a row${more}.`,
-  );
+  throw new Error('neither a koan model nor a table of text');
+}
 
-  const cells = (kind: string, texts: string[]): HTMLTableRowElement => {
-    const row = document.createElement('tr');
-    for (const text of texts) {
-      const cell = document.createElement(kind);
-      if (kind === 'th') cell.setAttribute('scope', 'col');
-      cell.textContent = text;
-      row.append(cell);
-    }
-    return row;
-  };
-  const head = ['Line', 'Prediction', ...(targets ? ['Target'] : [])];
-  find('#results thead').replaceChildren(cells('th', head));
-  const rows = lines.slice(0, SHOWN).map((line, index) => {
-    const target = targets?.[index];
-    const row = cells('td', [
-      String(line),
-      predictions[index]!,
-      ...(target === undefined ? [] : [target]),
-    ]);
-    const wrong = task === 'classification' && target !== undefined;
-    row.classList.toggle('wrong', wrong && !same(predictions[index]!, target));
-    return row;
+/** Takes a model that was looked at, and predicts if a table is there. */
+export async function use(blob: ArrayBuffer, summary: Summary): Promise<void> {
+  const { name, bytes, task, classNames, rows } = summary;
+  model = blob;
+  const classes = task === 'classification' ? ` of the classes ${classNames.join(', ')}` : '';
+  find('#model-note').textContent = `${name}: ${bytes.toLocaleString('en')} bytes, ${task}${classes}. ${rows}`;
+  if (table) await run(table, true);
+  else say('', 'Now a table.');
+}
+
+/**
+ * Predicts a table with the model. One that does not suit it changes nothing.
+ *
+ * @param other whether the model is another than before
+ */
+async function run(wanted: { name: string; text: string }, other = false): Promise<void> {
+  if (!model) {
+    table = wanted;
+    return say('', 'Now a model.');
+  }
+  stop?.();
+  if (other) find('#results').hidden = true;
+  const answer = await predicted({ kind: 'table', blob: model, text: wanted.text });
+  // Another run has taken the place of this one.
+  if (!answer) return;
+  say('');
+  if (answer.kind === 'table') {
+    table = wanted;
+    return show(answer);
+  }
+  const kept = table && !other && !find('#results').hidden ? ` The predictions are still those of ${table.name}.` : '';
+  if (answer.kind === 'problem') say(`${wanted.name}: ${answer.message}.${kept}`);
+}
+
+/** The Worker's answer, with the progress shown until it is there. */
+async function predicted(question: Question): Promise<Answer | undefined> {
+  worker ??= new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
+  const own = worker;
+  const [box, bar] = [find('#progress'), find<HTMLProgressElement>('#progress progress')];
+  return new Promise((resolve) => {
+    stop = () => {
+      own.terminate();
+      worker = undefined;
+      resolve(undefined);
+    };
+    own.onmessage = ({ data }: MessageEvent<Answer>) => {
+      if (data.kind === 'progress') {
+        box.hidden = false;
+        bar.value = data.share;
+        find('span', box).textContent = `${data.doing}, ${Math.round(100 * data.share)} %`;
+        return;
+      }
+      stop = undefined;
+      box.hidden = true;
+      resolve(data);
+    };
+    own.postMessage(question);
   });
-  find('#results tbody').replaceChildren(...rows);
-  find('#results').hidden = false;
 }
 
-/** Classes are the same as texts, or as numbers: "1" and "1.0". */
-function same(a: string, b: string): boolean {
-  return a === b || (a !== '' && b !== '' && Number(a) === Number(b));
-}
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-function problem(message: string, summary = ''): void {
-  find('#problem').textContent = message;
-  find('#summary').textContent = summary;
-  find('#results').hidden = true;
+/** What is wrong, or what comes next. */
+function say(problem: string, summary?: string): void {
+  find('#problem').textContent = problem;
+  if (summary !== undefined) find('#summary').textContent = summary;
 }

@@ -1,23 +1,29 @@
 // Builds the demo page into a folder that any static server serves:
-// `node scripts/page.mjs FOLDER`.
+// `node scripts/page.mjs FOLDER [ADDRESS]`. Links to the page show its picture where ADDRESS,
+// with a slash at its end, says where it will be.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { facts, filled, loads } from './facts.mjs';
+
+/** Bytes, gzipped, of what the page loads at first: what fails when it is exceeded. */
+const BUDGET = 42 * 1024;
 
 const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
-const [folder] = process.argv.slice(2);
-if (!folder) throw new Error('usage: node scripts/page.mjs FOLDER');
+const [folder, address = ''] = process.argv.slice(2);
+if (!folder) throw new Error('usage: node scripts/page.mjs FOLDER [ADDRESS]');
 
 execFileSync(process.execPath, [at('node_modules/typescript/bin/tsc'), '-p', at('page')], {
   stdio: 'inherit',
 });
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-for (const file of ['index.html', 'style.css', 'icon.svg', 'digits.koan']) {
+for (const file of ['style.css', 'icon.svg', 'preview.png', 'digits.koan', 'detector.koan']) {
   cpSync(at(`page/${file}`), join(folder, file));
 }
 for (const file of ['koan.wasm', 'koan-simd.wasm']) cpSync(at(`build/${file}`), join(folder, file));
@@ -29,7 +35,21 @@ const options = {
   minify: true,
   logLevel: 'warning',
 };
-await build({ ...options, entryPoints: [at('page/main.ts'), at('page/worker.ts')] });
+// `qr.ts`, which is loaded when somebody asks for a code, becomes a file of its own.
+await build({ ...options, splitting: true, entryPoints: [at('page/main.ts')] });
+await build({ ...options, entryPoints: [at('page/worker.ts')] });
+
+// The other of the two runtimes is loaded where this one does not run.
+const FIRST = ['style.css', 'icon.svg', 'main.js', 'worker.js', 'koan-simd.wasm', 'digits.koan', 'detector.koan'];
+const gzipped = (bytes) => gzipSync(bytes, { level: 9 }).length;
+const html = readFileSync(at('page/index.html'), 'utf8');
+// The place of the sum itself is as long as the sum will be.
+const values = { ...facts(address), ...loads(40_000) };
+const load =
+  gzipped(filled(html, values)) + FIRST.reduce((sum, file) => sum + gzipped(readFileSync(join(folder, file))), 0);
+const page = filled(html, { ...values, ...loads(load) });
+writeFileSync(join(folder, 'index.html'), page);
+
 const files = readdirSync(folder).sort();
 const digest = createHash('sha256');
 for (const file of files) digest.update(file).update(readFileSync(join(folder, file)));
@@ -37,10 +57,14 @@ await build({
   ...options,
   entryPoints: [at('page/service.ts')],
   // The browser's second build is not needed where the first one runs, but a
-  // page that is kept must start everywhere.
+  // page that is kept must start everywhere. The picture is for links to it alone.
   define: {
-    FILES: JSON.stringify(['./', ...files]),
+    FILES: JSON.stringify(['./', ...files.filter((file) => file !== 'preview.png')]),
     VERSION: JSON.stringify(digest.digest('hex').slice(0, 16)),
   },
 });
-console.log(`${files.length + 1} files in ${folder}`);
+console.log(`${files.length + 1} files in ${folder}; first load ${load} bytes gzipped, the budget is ${BUDGET}`);
+if (load > BUDGET) {
+  console.error(`the page's first load is ${load} bytes gzipped, the budget is ${BUDGET}`);
+  process.exitCode = 1;
+}

@@ -1,63 +1,16 @@
 // The demo page in Chromium: drawn digits, tables, errors, screenshots.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { complaints, launch, until } from './chromium.mjs';
+import { until } from './chromium.mjs';
+import { accessible, draw, give, open, recognised, shots, start, stop } from './page.mjs';
 import { file, root } from './paths.mjs';
-import { serve } from './server.mjs';
+import { scribbles } from './scribbles.mjs';
 import { STROKES } from './strokes.mjs';
 
-const folder = file(root, 'target/page');
-const shots = file(root, 'target/screenshots');
-const axe = readFileSync(file(root, 'wasm/node_modules/axe-core/axe.min.js'), 'utf8');
-let browser;
-let server;
-
-before(async () => {
-  mkdirSync(shots, { recursive: true });
-  server = await serve({ '/': folder });
-  browser = await launch();
-});
-after(async () => {
-  await browser?.close();
-  await server?.close();
-});
-
-async function open(options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1100, height: 1000 }, ...options });
-  const page = await context.newPage();
-  const list = complaints(page);
-  await page.goto(server.origin);
-  await until(page, () => document.querySelector('#bytes').textContent.includes('bytes'));
-  return { context, page, list };
-}
-
-/** Draws strokes, given in a unit square, as a hand does: with many small moves. */
-async function draw(page, strokes) {
-  await page.click('#clear');
-  await page.locator('#pad').scrollIntoViewIfNeeded();
-  const box = await page.locator('#pad').boundingBox();
-  const at = ([x, y]) => [box.x + x * box.width, box.y + y * box.height];
-  for (const [first, ...rest] of strokes) {
-    await page.mouse.move(...at(first));
-    await page.mouse.down();
-    for (const point of rest) await page.mouse.move(...at(point), { steps: 4 });
-    await page.mouse.up();
-  }
-}
-
-async function recognised(page, digit) {
-  await until(page, (digit) => document.querySelector('#answer b')?.textContent === digit, digit);
-  return page.textContent('#answer');
-}
-
-/** What axe finds; the page's own policy, which forbids other scripts, must be off. */
-async function accessible(page) {
-  await page.addScriptTag({ content: axe });
-  const results = await page.evaluate(() => window.axe.run(document));
-  return results.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target).join(' ')}`);
-}
+before(start);
+after(stop);
 
 for (const digit of Object.keys(STROKES)) {
   test(`strokes of a ${digit} are a ${digit}`, async () => {
@@ -83,6 +36,63 @@ test('the keyboard draws a 1, and Delete clears', async () => {
   await context.close();
 });
 
+test('a digit draws itself, and goes when somebody draws', async () => {
+  for (const reducedMotion of ['no-preference', 'reduce']) {
+    const { context, page, list } = await open({ reducedMotion });
+    await recognised(page, '3');
+    await until(page, () => document.querySelector('#answer').getAttribute('aria-live') === 'polite');
+    const box = await page.locator('#pad').boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + 0.15 * box.height);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width / 2, box.y + 0.85 * box.height, { steps: 8 });
+    await page.mouse.up();
+    await recognised(page, '1');
+    assert.deepEqual(list, []);
+    await context.close();
+  }
+});
+
+test('for who wants little motion the digit is there at once', async () => {
+  const { context, page } = await open({ reducedMotion: 'reduce' });
+  await until(page, () => document.querySelector('#answer b'));
+  assert.equal(await page.textContent('#answer b'), '3');
+  await context.close();
+});
+
+test('a scribble is no digit', async () => {
+  const { context, page, list } = await open({ bypassCSP: true });
+  const [{ strokes }] = scribbles(6, 1).filter(({ kind }) => kind === 'tangle');
+  await draw(page, strokes);
+  await recognised(page, 'Not a digit');
+  assert.match(await page.textContent('#answer'), /^Not a digit nearest: \d$/);
+  await page.screenshot({ path: file(shots, 'scribble.png'), fullPage: true });
+  assert.deepEqual(await accessible(page), []);
+  assert.deepEqual(list, []);
+  await context.close();
+});
+
+test('what a link to the page shows: a title, a sentence and a picture of the right size', async () => {
+  const { context, page } = await open();
+  const of = (name) => page.getAttribute(`meta[property="og:${name}"]`, 'content');
+  assert.match(await of('title'), /^Koan: .* [\d,]+ bytes$/);
+  assert.equal(await of('description'), await page.getAttribute('meta[name="description"]', 'content'));
+  assert.equal(await of('image'), 'preview.png');
+  const picture = readFileSync(file(root, 'target/page/preview.png'));
+  const size = [16, 20].map((at) => String(picture.readUInt32BE(at)));
+  assert.deepEqual(size, [await of('image:width'), await of('image:height')]);
+  await context.close();
+});
+
+test('on a phone the pad and all bars are in view', async () => {
+  // What the smaller phones leave to a page.
+  for (const viewport of [{ width: 390, height: 664 }, { width: 375, height: 548 }]) {
+    const { context, page } = await open({ viewport, hasTouch: true, isMobile: true });
+    const box = await page.locator('#bars').boundingBox();
+    assert.ok(box.y + box.height <= viewport.height, `the bars end at ${box.y + box.height} of ${viewport.height}`);
+    await context.close();
+  }
+});
+
 test('a touch draws', async () => {
   const { context, page, list } = await open({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } });
   const box = await page.locator('#pad').boundingBox();
@@ -101,11 +111,15 @@ for (const [name, options] of [
   ['light', { bypassCSP: true }],
   ['dark', { bypassCSP: true, colorScheme: 'dark' }],
   ['phone', { bypassCSP: true, viewport: { width: 390, height: 844 } }],
+  ['phone-dark', { bypassCSP: true, colorScheme: 'dark', viewport: { width: 390, height: 844 } }],
 ]) {
   test(`${name}: no violation that axe finds, nothing wider than the page`, async () => {
     const { context, page, list } = await open(options);
     await draw(page, STROKES[7]);
     await recognised(page, '7');
+    await page.click('#qr-open');
+    await page.waitForSelector('#qr:not([hidden])');
+    await until(page, () => document.querySelector('#qr-note').textContent !== '');
     await page.screenshot({ path: file(shots, `${name}.png`), fullPage: true });
     assert.deepEqual(await accessible(page), []);
     const [inner, full] = await page.evaluate(() => [innerWidth, document.documentElement.scrollWidth]);
@@ -139,28 +153,34 @@ test('a model and a table give predictions and accuracy', async () => {
 
 test('wrong files are named, with what is wrong', async () => {
   const { context, page, list } = await open({ bypassCSP: true });
-  const give = async (id, name, buffer, message) => {
-    await page.setInputFiles(id, { name, mimeType: 'application/octet-stream', buffer });
-    await until(page, (message) => document.querySelector('#problem').textContent.includes(message), message);
-  };
   const digits = readFileSync(file(root, 'tests/golden/digits.koan'));
   const row = Array(64).fill(1);
   const csv = (rows) => Buffer.from(rows.map((row) => row.join(',')).join('\n'));
   const garbage = readFileSync(file(root, 'tests/golden/bad/garbage.bin'));
-  await give('#model-file', 'garbage.koan', garbage, 'garbage.koan: not a koan blob');
-  await give('#table-file', 'picture.png', Buffer.from([137, 80, 78, 71, 0, 1, 2]), 'picture.png: neither');
+  await give(page, '#model-file', 'garbage.koan', garbage, 'garbage.koan: not a koan blob');
+  await give(page, '#table-file', 'picture.png', Buffer.from([137, 80, 78, 71, 0, 1, 2]), 'picture.png: neither');
   await page.setInputFiles('#table-file', { name: 'a.csv', mimeType: 'text/csv', buffer: csv([row]) });
   const damaged = Buffer.from(digits);
   damaged[100] ^= 1;
-  await give('#model-file', 'damaged.koan', damaged, 'checksum mismatch: the blob is damaged');
+  await give(page, '#model-file', 'damaged.koan', damaged, 'checksum mismatch: the blob is damaged');
   await page.screenshot({ path: file(shots, 'problem.png'), fullPage: true });
-  await give('#model-file', 'short.koan', digits.subarray(0, 12), 'the blob ends before field `header` at offset 5');
+  await give(page, '#model-file', 'short.koan', digits.subarray(0, 12), 'the blob ends before field `header` at offset 5');
   await page.setInputFiles('#model-file', { name: 'digits.koan', mimeType: '', buffer: digits });
   await page.waitForSelector('#results:not([hidden])');
-  await give('#table-file', 'narrow.csv', csv([[1, 2, 3]]), 'the table has 3 columns, the model needs 65');
-  await give('#table-file', 'text.csv', csv([row, [...row.slice(1), 'seven']]), 'line 2, column 64: `seven` is not a number');
-  await give('#table-file', 'ragged.csv', csv([row, [1]]), 'line 2 has 1 fields, the first has 64');
-  await give('#table-file', 'empty.csv', Buffer.from('\n'), 'the table is empty');
+  const shown = await page.textContent('#results tbody');
+  const kept = 'The predictions are still those of a.csv';
+  await give(page, '#table-file', 'narrow.csv', csv([[1, 2, 3]]), `the table has 3 columns, the model needs 65. ${kept}`);
+  await give(page, '#table-file', 'text.csv', csv([row, [...row.slice(1), 'seven']]), 'line 2, column 64: `seven` is not a number');
+  await give(page, '#table-file', 'ragged.csv', csv([row, [1]]), 'line 2 has 1 fields, the first has 64');
+  await give(page, '#table-file', 'empty.csv', Buffer.from('\n'), 'the table is empty');
+  // Neither does a wrong file in the model's place change anything.
+  const note = await page.textContent('#model-note');
+  assert.match(note, /^digits\.koan: .* bytes, classification of the classes 0, 1, .* A row of the table has 64 columns\.$/);
+  await give(page, '#model-file', 'garbage.koan', garbage, 'garbage.koan: not a koan blob: it does not start with the bytes KOAN. Nothing is changed.');
+  await give(page, '#model-file', 'rows.csv', csv([row]), 'rows.csv: not a koan blob');
+  await give(page, '#model-file', 'damaged.koan', damaged, 'damaged.koan: checksum mismatch: the blob is damaged. Nothing is changed.');
+  assert.equal(await page.textContent('#results tbody'), shown);
+  assert.equal(await page.textContent('#model-note'), note);
   assert.deepEqual(await accessible(page), []);
   assert.deepEqual(list, []);
   await context.close();

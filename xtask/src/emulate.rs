@@ -55,8 +55,7 @@ pub fn run(targets: &[&str]) -> Result<String> {
     let blob = read(&root()?.join(MODEL))?;
     let flipped = flipped(&blob);
     let plugin = Plugin::build()?;
-    let mut machines = machines::all()?;
-    machines.retain(|machine| targets.contains(&machine.target));
+    let machines = machines::of(targets)?;
     machines::build(&machines, &["golden", "flips", "predict", "planted"], "")?;
     let lines: Vec<Line> = machines
         .into_iter()

@@ -28,8 +28,7 @@ pub fn run(targets: &[&str]) -> Result<String> {
     let last = wrong.len() - 5;
     wrong[last] ^= 1;
     let plugin = Plugin::build()?;
-    let mut machines = machines::all()?;
-    machines.retain(|machine| targets.contains(&machine.target));
+    let machines = machines::of(targets)?;
     machines::build(&machines, &["learn"], "")?;
     let mut table = "| core | a window learned | flash | RAM | bytes of the patch |\n\
                      | --- | ---: | ---: | ---: | ---: |\n"

@@ -81,6 +81,11 @@ pub fn all() -> Result<Vec<Machine>> {
         .collect()
 }
 
+/// The machines of these targets.
+pub fn of(targets: &[&str]) -> Result<Vec<Machine>> {
+    Ok(all()?.into_iter().filter(|machine| targets.contains(&machine.target)).collect())
+}
+
 /// Builds programs of the firmware for machines, all at once: the compiler links some while
 /// it makes others. `variables` stand in front of the command.
 pub fn build(machines: &[Machine], programs: &[&str], variables: &str) -> Result<()> {

@@ -6,6 +6,7 @@ mod cost;
 mod docs;
 mod elf;
 mod emulate;
+mod exercise;
 mod flash;
 mod learn;
 mod machines;
@@ -17,6 +18,7 @@ mod serial;
 mod setup;
 mod steps;
 mod stream;
+mod updates;
 mod verify;
 mod wasm;
 mod wasm_size;
@@ -65,7 +67,7 @@ enum Command {
     Outside,
     /// Run streams, signed models and learning on emulated cores, and count what they cost
     Device,
-    /// Stream rows and faults through the serial ports of emulated devices
+    /// Send rows, samples, updates and faults through the serial ports of emulated devices
     Serial,
     /// Build the Python package's wheel and run its tests
     Python {

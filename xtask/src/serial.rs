@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::machines::{Machine, NO_EMULATOR, all, build};
+use crate::machines::{self, Machine, NO_EMULATOR, build};
 use crate::steps::{program, root};
 
 /// Where the protocol runs: in 16 KB of RAM, and with and without a float unit.
@@ -30,19 +30,19 @@ const LINE: usize = 1536;
 /// All test rows of the digits through each device; faults in between.
 pub fn test() -> Result<()> {
     let host = Host::new()?;
-    let machines: Vec<Machine> =
-        all()?.into_iter().filter(|machine| TARGETS.contains(&machine.target)).collect();
+    let machines = machines::of(&TARGETS)?;
     build(&machines, &["serial"], "")?;
     for machine in &machines {
-        let device = Emulator::start(machine, &machine.program("serial")?)?;
+        let device = Emulator::start(machine, &machine.program("serial")?, host.folder.path())?;
         host.check(&device).with_context(|| machine.to_string())?;
     }
-    Ok(())
+    crate::updates::test(&host)?;
+    crate::exercise::test(&host)
 }
 
 /// The command `koan`, the firmware's model, and rows for it.
-struct Host {
-    folder: TempDir,
+pub struct Host {
+    pub folder: TempDir,
     koan: PathBuf,
 }
 
@@ -70,7 +70,7 @@ impl Host {
         Ok(host)
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
@@ -83,7 +83,7 @@ impl Host {
             .with_context(|| format!("cannot run {}", self.koan.display()))
     }
 
-    fn run(&self, arguments: &str) -> Result<String> {
+    pub fn run(&self, arguments: &str) -> Result<String> {
         let output = self.output(arguments)?;
         let errors = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.success(), "`koan {arguments}` failed: {}", errors.trim());
@@ -91,7 +91,7 @@ impl Host {
     }
 
     /// Rows through the device under a model, all of which must be equal.
-    fn stream(&self, device: &Emulator, arguments: &str, rows: usize) -> Result<Value> {
+    pub fn stream(&self, device: &Emulator, arguments: &str, rows: usize) -> Result<Value> {
         let connect = format!("--connect tcp:{} --timeout 20", device.address);
         let report = self.run(&format!("device {arguments} {connect} --json"))?;
         let report: Value = serde_json::from_str(&report)?;
@@ -143,7 +143,10 @@ impl Host {
             (b"{\"x\":[1,2]}\n", "row has length 2, the model needs 64"),
             (b"{\"x\":[1,,2]}\n", "row, number 2: no valid number"),
             (b"{\"x\":\n", "row, number 1: the line ends in the middle"),
-            (b"{\"y\":[1]}\n", "unknown request: there are x, info, self_test and model"),
+            (
+                b"{\"y\":[1]}\n",
+                "unknown request: there are x, sample, restart_stream, learn, info, self_test, model and abort",
+            ),
             (b"\0\xff\x80\n", "no request, a JSON object: no valid JSON of the kind expected"),
         ] {
             let mut wire = device.connect()?;
@@ -181,6 +184,15 @@ impl Host {
         ensure!(answer["model"]["received"] == json!(6), "{answer}");
         drop(wire);
         self.alive(device, "half a model")?;
+        let mut wire = device.connect()?;
+        wire.synchronise()?;
+        for forgotten in ["upload", "nothing"] {
+            wire.send(b"{\"abort\":true}\n")?;
+            let answer = wire.line()?;
+            ensure!(answer == json!({ "abort": forgotten }), "{answer}, expected {forgotten}");
+        }
+        drop(wire);
+        self.alive(device, "an abort")?;
         // Each replaces the one before, in turn in both areas.
         for model in ["linear.koan", "digits.koan", "linear.koan"] {
             let report = self.stream(device, &format!("{model} few.csv --upload"), 3)?;
@@ -194,9 +206,9 @@ impl Host {
 }
 
 /// A running emulator, ended when it is dropped.
-struct Emulator {
+pub struct Emulator {
     process: Child,
-    address: SocketAddr,
+    pub address: SocketAddr,
 }
 
 impl Drop for Emulator {
@@ -208,13 +220,15 @@ impl Drop for Emulator {
 }
 
 impl Emulator {
-    fn start(machine: &Machine, elf: &Path) -> Result<Self> {
+    /// In a folder, where files are that stay when it ends.
+    pub fn start(machine: &Machine, elf: &Path, folder: &Path) -> Result<Self> {
         // A port that is free: the emulator cannot say which one it took.
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let serial = format!("tcp:{address},server=on,wait=off,nodelay=on");
         let process = machine
             .command(elf)?
             .args(["-serial", &serial])
+            .current_dir(folder)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
@@ -234,7 +248,7 @@ impl Emulator {
         Ok(emulator)
     }
 
-    fn connect(&self) -> Result<Wire> {
+    pub fn connect(&self) -> Result<Wire> {
         let stream = TcpStream::connect(self.address)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(TIME_LIMIT))?;
@@ -244,21 +258,21 @@ impl Emulator {
 }
 
 /// A connection to the serial port, without manners.
-struct Wire(BufReader<TcpStream>);
+pub struct Wire(BufReader<TcpStream>);
 
 impl Wire {
-    fn send(&mut self, bytes: &[u8]) -> Result<()> {
+    pub fn send(&mut self, bytes: &[u8]) -> Result<()> {
         Ok(self.0.get_mut().write_all(bytes)?)
     }
 
-    fn line(&mut self) -> Result<Value> {
+    pub fn line(&mut self) -> Result<Value> {
         let mut line = String::new();
         self.0.read_line(&mut line).context("no answer")?;
         serde_json::from_str(&line).with_context(|| format!("no answer: {line:?}"))
     }
 
     /// Ends what may be left of a line, and takes what was answered to it.
-    fn synchronise(&mut self) -> Result<()> {
+    pub fn synchronise(&mut self) -> Result<()> {
         self.send(b"\n{\"info\":true}\n")?;
         while self.line()?.get("info").is_none() {}
         Ok(())

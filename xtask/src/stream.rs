@@ -32,8 +32,7 @@ pub fn run(targets: &[&str]) -> Result<String> {
     let (pack, class) = expected(&blob)?;
     let words = cache_words(&Model::parse(&blob)?, HOP * CHANNELS);
     let plugin = Plugin::build()?;
-    let mut machines = machines::all()?;
-    machines.retain(|machine| targets.contains(&machine.target));
+    let machines = machines::of(targets)?;
     machines::build(&machines, &["stream"], "")?;
     let mut table = "| core | a sample | the first window | a window after it | flash | RAM | \
                      words kept |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"

@@ -13,7 +13,7 @@ use crate::steps::root;
 /// What is signed.
 const MODEL: &str = "tests/models/exercises-conv-160.koan";
 /// The seed of the firmware's key, and the lowest counter that it accepts.
-const SEED: u8 = 7;
+pub const SEED: u8 = 7;
 const LEAST: u32 = 5;
 /// The firmware's exit code for a refusal.
 const REFUSED: i32 = 2;
@@ -34,8 +34,7 @@ pub fn run(targets: &[&str]) -> Result<String> {
         ("a blob without an envelope", blob.clone()),
     ];
     let plugin = Plugin::build()?;
-    let mut machines = machines::all()?;
-    machines.retain(|machine| targets.contains(&machine.target));
+    let machines = machines::of(targets)?;
     machines::build(&machines, &["verify", "flash_empty"], "")?;
     let mut table =
         "| core | instructions | flash | stack |\n| --- | ---: | ---: | ---: |\n".to_owned();
@@ -65,7 +64,8 @@ fn packed(envelope: &[u8]) -> Vec<u8> {
     [&(envelope.len() as u32).to_le_bytes(), envelope].concat()
 }
 
-fn sealed(blob: &[u8], seed: u8, counter: u32) -> Vec<u8> {
+/// An envelope under the key that is made of a seed.
+pub fn sealed(blob: &[u8], seed: u8, counter: u32) -> Vec<u8> {
     let pair = KeyPair::from_seed(Seed::new([seed; 32]));
     let mut envelope = header(&PublicKey(*pair.pk), counter, blob.len() as u32).to_vec();
     envelope.extend(blob);

@@ -116,15 +116,16 @@ pub fn test() -> Result<()> {
     crate::wasm_size::check()?;
     step(&format!("{} target/wasm-host.json", program("host")?.display()))?;
     step("node wasm/tests/consumer.mjs")?;
-    // One file after the other: the tests of times share the machine with none.
-    for file in ["node", "columns", "browser", "page"] {
-        step(&format!("node --test --test-reporter=spec wasm/tests/{file}.test.mjs"))?;
+    // One file after the other: the tests of times share the machine with none. The trainer's
+    // pages need the same browser; the command trains models for the demo page too.
+    let command = program("koan")?;
+    for file in ["node", "columns", "scribbles", "browser", "page", "models", "report"] {
+        step(&format!(
+            "KOAN={} node --test --test-reporter=spec wasm/tests/{file}.test.mjs",
+            command.display()
+        ))?;
     }
-    // The trainer's pages need the same browser.
-    step(&format!(
-        "KOAN={} node --test --test-reporter=spec wasm/tests/report.test.mjs",
-        program("koan")?.display()
-    ))
+    Ok(())
 }
 
 /// Builds the runtimes and their glue into `wasm/build`.

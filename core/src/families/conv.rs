@@ -183,7 +183,13 @@ pub(super) fn generate<P: Profile, const N: usize>(
 /// Fills a buffer with a zero that the compiler does not know: no routine that clears memory.
 fn clear(buffer: &mut [i32]) {
     let zero = core::hint::black_box(0);
-    buffer.iter_mut().for_each(|place| *place = zero);
+    // In twos: fewer instructions of the loop's own.
+    let (twos, rest) = buffer.as_chunks_mut();
+    for [first, second] in twos {
+        *first = zero;
+        *second = zero;
+    }
+    rest.iter_mut().for_each(|place| *place = zero);
 }
 
 /// Adds what the filters' angles stand for at a position, or at two, to their sums. A

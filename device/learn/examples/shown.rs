@@ -12,7 +12,7 @@
 //!
 //! - *A class that is shown*: each class in turn is left out of the training.
 //! - *Worn otherwise*: shown and judged windows are those of a sensor turned by 40° about a drawn
-//!   axis. It stands in for another wearer: no public data at hand say who wears the sensor.
+//!   axis. Other persons are in `wearer.rs`; this set does not say who wore the sensor.
 
 use std::collections::BTreeMap;
 

@@ -12,11 +12,10 @@
 
 use core::fmt;
 
-use crc::{CRC_32_ISO_HDLC, Crc, NoTable};
+use koan::Crc32;
 
 use crate::learner::Learner;
 
-const CRC: Crc<u32, NoTable> = Crc::<u32, NoTable>::new(&CRC_32_ISO_HDLC);
 const MAGIC: [u8; 4] = *b"KLRN";
 const HEADER: usize = 12;
 
@@ -98,7 +97,7 @@ impl<const NUMBERS: usize, const OUTPUTS: usize> Learner<NUMBERS, OUTPUTS> {
         let bytes = header.chain(rows().flat_map(row));
         patch.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
         if let Some((written, end)) = patch.split_last_chunk_mut::<4>() {
-            *end = CRC.checksum(written).to_le_bytes();
+            *end = Crc32::new().bytes(written).finish().to_le_bytes();
         }
         Ok(needed)
     }
@@ -112,7 +111,8 @@ impl<const NUMBERS: usize, const OUTPUTS: usize> Learner<NUMBERS, OUTPUTS> {
         let (written, crc) = patch.split_last_chunk::<4>().ok_or(PatchError::Damaged)?;
         let (header, rows) = written.split_first_chunk::<HEADER>().ok_or(PatchError::Damaged)?;
         let &[a, b, c, d, e, f, g, h, low, high, outputs, count] = header;
-        if [a, b, c, d] != MAGIC || CRC.checksum(written) != u32::from_le_bytes(*crc) {
+        if [a, b, c, d] != MAGIC || Crc32::new().bytes(written).finish() != u32::from_le_bytes(*crc)
+        {
             return Err(PatchError::Damaged);
         }
         let base = u32::from_le_bytes([e, f, g, h]);

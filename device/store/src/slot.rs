@@ -12,10 +12,7 @@
 //! model, so that the model can be erased first: a cut in the middle of an erase leaves
 //! anything, also a header without its mark, but no model to it.
 
-use crc::{CRC_32_ISO_HDLC, Crc, NoTable};
-
-/// Of IEEE 802.3, as models have it.
-pub(crate) const CRC: Crc<u32, NoTable> = Crc::<u32, NoTable>::new(&CRC_32_ISO_HDLC);
+use koan::Crc32;
 
 const MAGIC: [u8; 4] = *b"KNST";
 
@@ -48,7 +45,7 @@ impl Header {
         let words = words.into_iter().chain([self.crc.to_le_bytes()]);
         bytes.as_chunks_mut::<4>().0.iter_mut().zip(words).for_each(|(place, word)| *place = word);
         if let Some((written, end)) = bytes.split_last_chunk_mut::<4>() {
-            *end = CRC.checksum(written).to_le_bytes();
+            *end = Crc32::new().bytes(written).finish().to_le_bytes();
         }
         bytes
     }
@@ -57,7 +54,7 @@ impl Header {
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.get(..HEADER)?;
         let (written, crc) = bytes.split_last_chunk::<4>()?;
-        if CRC.checksum(written) != u32::from_le_bytes(*crc) {
+        if Crc32::new().bytes(written).finish() != u32::from_le_bytes(*crc) {
             return None;
         }
         let [magic, number, length, crc] = *written.as_chunks::<4>().0.first_chunk()?;

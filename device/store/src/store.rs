@@ -1,9 +1,10 @@
 //! The store.
 
 use embedded_storage::nor_flash::NorFlash;
+use koan::Crc32;
 
 use crate::error::Error;
-use crate::slot::{CRC, ERASED, HEADER, Header, MARK, MOST_UNIT, Mark, Slot};
+use crate::slot::{ERASED, HEADER, Header, MARK, MOST_UNIT, Mark, Slot};
 
 /// How far a model has come.
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -53,7 +54,7 @@ struct Update {
     slot: usize,
     length: usize,
     given: usize,
-    crc: u32,
+    crc: Crc32,
     /// A unit that is not whole yet.
     rest: [u8; MOST_UNIT],
 }
@@ -145,7 +146,7 @@ impl<F: NorFlash> Store<F> {
             }
             let offset = self.offset_of(at) + F::ERASE_SIZE as u32;
             let bytes = self.read(offset, length, memory)?;
-            if CRC.checksum(bytes) != header.crc || check(bytes).is_err() {
+            if Crc32::new().bytes(bytes).finish() != header.crc || check(bytes).is_err() {
                 continue;
             }
             if standing == Standing::OnTrial {
@@ -196,7 +197,7 @@ impl<F: NorFlash> Store<F> {
         self.flash.erase(model, start + self.size).map_err(Error::Flash)?;
         self.flash.erase(start, model).map_err(Error::Flash)?;
         let rest = [ERASED; MOST_UNIT];
-        self.update = Some(Update { slot, length, given: 0, crc: 0, rest });
+        self.update = Some(Update { slot, length, given: 0, crc: Crc32::new(), rest });
         Ok(())
     }
 
@@ -223,10 +224,7 @@ impl<F: NorFlash> Store<F> {
                 update.rest = [ERASED; MOST_UNIT];
             }
         }
-        // On from the sum so far.
-        let mut digest = CRC.digest_with_initial((!update.crc).reverse_bits());
-        digest.update(piece);
-        update.crc = digest.finalize();
+        update.crc = update.crc.bytes(piece);
         self.update = Some(update);
         Ok(())
     }
@@ -250,7 +248,8 @@ impl<F: NorFlash> Store<F> {
         let start = self.offset_of(slot);
         let offset = start + F::ERASE_SIZE as u32;
         let bytes = self.read(offset, length, memory).map_err(Error::unchecked)?;
-        if CRC.checksum(bytes) != crc {
+        let crc = crc.finish();
+        if Crc32::new().bytes(bytes).finish() != crc {
             return Err(Error::Damaged);
         }
         check(bytes).map_err(Error::Refused)?;

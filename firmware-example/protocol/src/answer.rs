@@ -1,10 +1,12 @@
 //! The lines that a device writes.
 
+use core::ops::Range;
+
 use koan::{BufferSizes, Error, Model, Task, class_of};
 use serde::{Serialize, Serializer};
 
-use crate::PROTOCOL;
 use crate::refusal::Refusal;
+use crate::{PROTOCOL, Sampled};
 
 /// What a request is answered with. Scores lie in the working memory.
 #[derive(Debug)]
@@ -12,7 +14,22 @@ pub(crate) enum Reply {
     Scores,
     Info,
     SelfTest,
-    Model { received: u32, size: u32, in_force: bool },
+    /// Where the blob is, once the model is to come into force.
+    Model {
+        received: u32,
+        size: u32,
+        in_force: Option<Range<usize>>,
+    },
+    /// Where the numbers of a sample are: in the row's memory.
+    Sample,
+    RestartedStream,
+    Learned {
+        changed: bool,
+    },
+    /// Whether there was something to forget.
+    Abort {
+        upload: bool,
+    },
 }
 
 #[derive(Serialize)]
@@ -36,6 +53,28 @@ struct Ready {
 #[derive(Serialize)]
 struct SelfTest {
     self_test: &'static str,
+}
+
+#[derive(Serialize)]
+struct Sample<'s> {
+    steady: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scores: Option<&'s [i32]>,
+}
+
+#[derive(Serialize)]
+struct RestartedStream {
+    restart_stream: &'static str,
+}
+
+#[derive(Serialize)]
+struct Learned {
+    learned: bool,
+}
+
+#[derive(Serialize)]
+struct Aborted {
+    abort: &'static str,
 }
 
 #[derive(Serialize)]
@@ -173,6 +212,26 @@ pub(crate) fn self_test(memory: &mut [u8]) -> &[u8] {
 /// The answer to a piece of a model.
 pub(crate) fn received(received: u32, size: u32, in_force: bool, memory: &mut [u8]) -> &[u8] {
     write(&Named::Model(Received { received, size, in_force }), memory)
+}
+
+/// The answer to a sample.
+pub(crate) fn sampled<'m>(sampled: &Sampled<'_>, memory: &'m mut [u8]) -> &'m [u8] {
+    write(&Sample { steady: sampled.steady, scores: sampled.scores }, memory)
+}
+
+/// The answer to `restart_stream`.
+pub(crate) fn restarted_stream(memory: &mut [u8]) -> &[u8] {
+    write(&RestartedStream { restart_stream: "ok" }, memory)
+}
+
+/// The answer to `learn`.
+pub(crate) fn learned(changed: bool, memory: &mut [u8]) -> &[u8] {
+    write(&Learned { learned: changed }, memory)
+}
+
+/// The answer to `abort`.
+pub(crate) fn aborted(upload: bool, memory: &mut [u8]) -> &[u8] {
+    write(&Aborted { abort: if upload { "upload" } else { "nothing" } }, memory)
 }
 
 /// The first line of a device.

@@ -34,7 +34,7 @@ use koan::{Buffers, Error, Model};
 use koan_sign::{PublicKey, Verify};
 
 use line::{Line, Pushed};
-use session::{Room, Session, Signed, check};
+use session::{Room, Session, Signed, accept, check};
 use upload::Upload;
 
 /// The version of the protocol, in the ready line and the answer to `info`.
@@ -52,6 +52,43 @@ pub trait Port {
 
     /// Writes all the bytes.
     fn write(&mut self, bytes: &[u8]);
+
+    /// Takes a sample of a stream for the firmware's own model; `None` from a device without a
+    /// stream. Takes no more work than the device's bound: a window's is that of a row.
+    fn sample(&mut self, sample: &[f32]) -> Option<Result<Sampled<'_>, Error>> {
+        let _ = sample;
+        None
+    }
+
+    /// Forgets the samples and the steady class, but not what was learned: what comes next does not
+    /// follow them. Whether there is a stream.
+    fn restart(&mut self) -> bool {
+        false
+    }
+
+    /// Learns that the last window of the stream is of this class, whether anything changed;
+    /// `None` from a device that does not learn.
+    fn learn(&mut self, class: u8) -> Option<Result<bool, Error>> {
+        let _ = class;
+        None
+    }
+
+    /// Stores a model that has come and passed every check, in its envelope if it is signed, before
+    /// it comes into force and is answered; whether it is stored. A device that does not store
+    /// models has the firmware's own again after a reset: that is what this does by itself.
+    fn keep(&mut self, model: &[u8]) -> bool {
+        let _ = model;
+        true
+    }
+}
+
+/// What a sample of a stream has brought.
+#[derive(Clone, Copy, Debug)]
+pub struct Sampled<'s> {
+    /// The steady class; `None` is unknown.
+    pub steady: Option<u8>,
+    /// The model's scores, if a window was whole with the sample.
+    pub scores: Option<&'s [i32]>,
 }
 
 /// A device that answers rows: a model in flash, two areas of `MODEL` bytes of
@@ -105,6 +142,25 @@ impl<B: Buffers, const LINE: usize, const ROW: usize, const MODEL: usize>
         Self { signed: Some(Signed { keys, verify, least }), ..self }
     }
 
+    /// Brings a stored model into force, as [`Port::keep`] was given it; whether it is. To be
+    /// called before the first line. `read` fills the memory and says how many bytes it has
+    /// taken; `None` if nothing is stored. The model is checked as if it came over the port.
+    pub fn restore(&mut self, read: impl FnOnce(&mut [u8]) -> Option<usize>) -> bool {
+        let area = &mut self.areas[0];
+        let Some(model) = read(area).and_then(|length| area.get(..length)) else { return false };
+        let room = Room { row: ROW, line: LINE, work: self.work };
+        match accept(model, self.signed.as_ref(), &mut self.buffers, room) {
+            Ok((place, least)) => {
+                (self.current, self.place) = (0, place);
+                if let Some(signed) = &mut self.signed {
+                    signed.least = least;
+                }
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
     /// Whether the built-in model fits this device and its self test passes.
     ///
     /// # Errors
@@ -149,7 +205,7 @@ impl<B: Buffers, const LINE: usize, const ROW: usize, const MODEL: usize>
             let (answer, replaced) = match self.line.push(byte) {
                 Pushed::More => continue,
                 Pushed::TooLong => (answer::too_long(self.line.memory()), None),
-                Pushed::Whole => session.answer(&mut self.line, &mut self.row),
+                Pushed::Whole => session.answer(&mut self.line, &mut self.row, port),
             };
             port.write(answer);
             if let Some(place) = replaced {

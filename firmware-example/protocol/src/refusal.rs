@@ -31,6 +31,12 @@ pub(crate) enum Refusal {
     Beyond { offset: usize, size: usize },
     /// A piece is empty.
     NoData { offset: usize },
+    /// The firmware takes no samples, or learns nothing.
+    NoStream,
+    /// The stream is that of the firmware's own model.
+    OtherModel,
+    /// A new model is good, but the firmware could not store it.
+    NotKept,
 }
 
 /// Where in a request the reader was.
@@ -40,6 +46,7 @@ pub(crate) enum Place {
     UnknownRequest,
     Flag(&'static str),
     Row { read: usize },
+    Class,
     Chunk,
     End,
 }
@@ -88,11 +95,13 @@ impl fmt::Display for Refusal {
             Self::TooLong { room } => write!(f, "the line is longer than {room} bytes"),
             Self::Request { place, error } => match place {
                 Place::Request => write!(f, "no request, a JSON object: {error}"),
-                Place::UnknownRequest => {
-                    f.write_str("unknown request: there are x, info, self_test and model")
-                }
+                Place::UnknownRequest => f.write_str(
+                    "unknown request: there are x, sample, restart_stream, learn, info, self_test, model \
+                     and abort",
+                ),
                 Place::Flag(name) => write!(f, "request {name}: the value must be true"),
                 Place::Row { read } => write!(f, "row, number {}: {error}", read + 1),
+                Place::Class => write!(f, "learn: the number of a class is needed ({error})"),
                 Place::Chunk => {
                     write!(f, "model: offset, size and data in base64 are needed ({error})")
                 }
@@ -118,6 +127,11 @@ impl fmt::Display for Refusal {
                 write!(f, "model: the data at {offset} end beyond the size {size}")
             }
             Self::NoData { offset } => write!(f, "model: no data at {offset}"),
+            Self::NoStream => f.write_str("this device takes no stream of samples"),
+            Self::OtherModel => {
+                f.write_str("the stream is for the built-in model, and another one is in force")
+            }
+            Self::NotKept => f.write_str("model refused: the device could not store it"),
         }
     }
 }

@@ -15,12 +15,20 @@ pub(crate) enum Request<'l> {
     /// A row of so many numbers, which stand in the row's memory as far as
     /// they fit.
     Row { given: usize },
+    /// A sample of a stream, so many numbers, as a row's.
+    Sample { given: usize },
+    /// That the next sample does not follow the last one.
+    RestartStream,
+    /// That the last window of the stream is of this class.
+    Learn { class: u8 },
     /// What the device and its model are.
     Info,
     /// Whether this build computes what the trainer computed.
     SelfTest,
     /// A piece of a new model.
     Model(Chunk<'l>),
+    /// Forget what has come of a new model.
+    Abort,
 }
 
 /// A piece of a new model.
@@ -71,8 +79,21 @@ impl<'l, const ROW: usize> Visitor<'l> for RequestVisitor<'_, ROW> {
                 let given = map.next_value_seed(RowSeed { row: self.row, place: self.place })?;
                 Request::Row { given }
             }
+            "sample" => {
+                *self.place = Place::Row { read: 0 };
+                let given = map.next_value_seed(RowSeed { row: self.row, place: self.place })?;
+                Request::Sample { given }
+            }
+            "restart_stream" => {
+                flag(&mut map, self.place, "restart_stream", Request::RestartStream)?
+            }
+            "learn" => {
+                *self.place = Place::Class;
+                Request::Learn { class: map.next_value()? }
+            }
             "info" => flag(&mut map, self.place, "info", Request::Info)?,
             "self_test" => flag(&mut map, self.place, "self_test", Request::SelfTest)?,
+            "abort" => flag(&mut map, self.place, "abort", Request::Abort)?,
             "model" => {
                 *self.place = Place::Chunk;
                 Request::Model(map.next_value()?)

@@ -4,8 +4,9 @@ use core::ops::Range;
 
 use heapless::Vec;
 use koan::{BufferSizes, Buffers, Error, GOLDEN_DIGEST_ROWS, Limits, Model, Predictor};
-use koan_sign::{Envelope, HEADER, OVERHEAD, PublicKey, Verify};
+use koan_sign::{Envelope, HEADER, PublicKey, Verify};
 
+use crate::Port;
 use crate::answer::{self, Memory, Reply};
 use crate::line::Line;
 use crate::refusal::Refusal;
@@ -52,12 +53,23 @@ impl<B: Buffers> Session<'_, B> {
         &mut self,
         line: &'l mut Line<LINE>,
         row: &mut Vec<f32, ROW>,
+        port: &mut impl Port,
     ) -> (&'l [u8], Option<Range<usize>>) {
         let reply = parse(line.bytes(), row).and_then(|request| match request {
             Request::Row { given } => self.row(row, given),
+            Request::Sample { given } => self.sample(row, given),
+            Request::RestartStream => {
+                if port.restart() {
+                    Ok(Reply::RestartedStream)
+                } else {
+                    Err(Refusal::NoStream)
+                }
+            }
+            Request::Learn { class } => self.learn(class, port),
             Request::Info => Ok(Reply::Info),
             Request::SelfTest => self.self_test(),
-            Request::Model(chunk) => self.chunk(chunk),
+            Request::Model(chunk) => self.chunk(chunk, port),
+            Request::Abort => Ok(Reply::Abort { upload: self.upload.clear() }),
         });
         let memory = line.memory();
         let answer = match reply {
@@ -72,10 +84,17 @@ impl<B: Buffers> Session<'_, B> {
             }
             Ok(Reply::SelfTest) => answer::self_test(memory),
             Ok(Reply::Model { received, size, in_force }) => {
-                let answer = answer::received(received, size, in_force, memory);
-                let first = if self.signed.is_some() { HEADER } else { 0 };
-                return (answer, in_force.then(|| first..first + self.blob_of(size as usize)));
+                let answer = answer::received(received, size, in_force.is_some(), memory);
+                return (answer, in_force);
             }
+            Ok(Reply::Sample) => match port.sample(row) {
+                Some(Ok(sampled)) => answer::sampled(&sampled, memory),
+                Some(Err(error)) => answer::refused(Refusal::Core(error), memory),
+                None => answer::refused(Refusal::NoStream, memory),
+            },
+            Ok(Reply::RestartedStream) => answer::restarted_stream(memory),
+            Ok(Reply::Learned { changed }) => answer::learned(changed, memory),
+            Ok(Reply::Abort { upload }) => answer::aborted(upload, memory),
             Err(error) => answer::refused(error, memory),
         };
         (answer, None)
@@ -87,12 +106,37 @@ impl<B: Buffers> Session<'_, B> {
         if given != needed {
             return Err(Refusal::Core(Error::Length { what: "row", needed, given }));
         }
+        // An uploaded one was refused; the firmware's own is not.
+        let (needed, limit) = (self.model.work(), self.room.work);
+        if needed > limit {
+            return Err(Refusal::Core(Error::Limit { what: "work", needed, limit }));
+        }
         self.predictor()?.scores(row).map_err(Refusal::Core)?;
         Ok(Reply::Scores)
     }
 
+    /// Whether a sample may go to the firmware's stream.
+    fn sample(&self, row: &[f32], given: usize) -> Result<Reply, Refusal> {
+        if given != row.len() {
+            let needed = row.len();
+            return Err(Refusal::Core(Error::Length { what: "sample", needed, given }));
+        }
+        self.of_stream()?;
+        Ok(Reply::Sample)
+    }
+
+    fn learn(&self, class: u8, port: &mut impl Port) -> Result<Reply, Refusal> {
+        self.of_stream()?;
+        let changed = port.learn(class).ok_or(Refusal::NoStream)?.map_err(Refusal::Core)?;
+        Ok(Reply::Learned { changed })
+    }
+
+    fn of_stream(&self) -> Result<(), Refusal> {
+        if self.built_in { Ok(()) } else { Err(Refusal::OtherModel) }
+    }
+
     fn self_test(&mut self) -> Result<Reply, Refusal> {
-        self.predictor()?.self_test().map_err(Refusal::Core)?;
+        check(self.model, self.buffers, self.room).map_err(Refusal::Core)?;
         Ok(Reply::SelfTest)
     }
 
@@ -102,31 +146,23 @@ impl<B: Buffers> Session<'_, B> {
         Predictor::new(self.model, self.buffers.workspace()).map_err(Refusal::Core)
     }
 
-    fn chunk(&mut self, chunk: Chunk<'_>) -> Result<Reply, Refusal> {
+    fn chunk(&mut self, chunk: Chunk<'_>, port: &mut impl Port) -> Result<Reply, Refusal> {
         let (received, size) = self.upload.take(chunk, self.spare)?;
-        let in_force = received == size;
-        if in_force {
+        let mut in_force = None;
+        if received == size {
             self.upload.clear();
-            let mut blob = self.spare.get(..size).unwrap_or_default();
-            let mut counter = 0;
-            if let Some(Signed { keys, verify, least }) = self.signed.as_deref() {
-                let found =
-                    Envelope::open(blob, keys, *least, *verify).map_err(Refusal::Envelope)?;
-                (blob, counter) = (found.blob, found.counter);
+            let model = self.spare.get(..size).unwrap_or_default();
+            let signed = self.signed.as_deref();
+            let (place, least) = accept(model, signed, self.buffers, self.room)?;
+            if !port.keep(model) {
+                return Err(Refusal::NotKept);
             }
-            Model::parse_within(blob, Limits { work: self.room.work, ..Limits::NONE })
-                .and_then(|model| check(model, self.buffers, self.room))
-                .map_err(Refusal::Model)?;
             if let Some(signed) = &mut self.signed {
-                signed.least = counter.saturating_add(1);
+                signed.least = least;
             }
+            in_force = Some(place);
         }
         Ok(Reply::Model { received: received as u32, size: size as u32, in_force })
-    }
-
-    /// Bytes of the blob in so many that have come.
-    fn blob_of(&self, size: usize) -> usize {
-        if self.signed.is_some() { size.saturating_sub(OVERHEAD) } else { size }
     }
 
     fn memory(&mut self) -> Memory {
@@ -143,6 +179,25 @@ impl<B: Buffers> Session<'_, B> {
             },
         }
     }
+}
+
+/// Checks a model that is whole, in its envelope where it must be signed: where its blob is, and
+/// the lowest counter of the next one.
+pub(crate) fn accept(
+    model: &[u8],
+    signed: Option<&Signed>,
+    buffers: &mut impl Buffers,
+    room: Room,
+) -> Result<(Range<usize>, u32), Refusal> {
+    let (mut blob, mut first, mut counter) = (model, 0, 0);
+    if let Some(&Signed { keys, verify, least }) = signed {
+        let found = Envelope::open(model, keys, least, verify).map_err(Refusal::Envelope)?;
+        (blob, first, counter) = (found.blob, HEADER, found.counter);
+    }
+    Model::parse_within(blob, Limits { work: room.work, ..Limits::NONE })
+        .and_then(|model| check(model, buffers, room))
+        .map_err(Refusal::Model)?;
+    Ok((first..first + blob.len(), counter.saturating_add(1)))
 }
 
 /// Whether a model fits the device and this build computes what it should. What the check

@@ -47,8 +47,10 @@ impl Upload {
         Ok((self.received, size))
     }
 
-    /// Forgets what has come.
-    pub fn clear(&mut self) {
+    /// Forgets what has come; whether there was anything.
+    pub fn clear(&mut self) -> bool {
+        let begun = self.received > 0;
         *self = Self::new();
+        begun
     }
 }

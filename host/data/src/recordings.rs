@@ -42,6 +42,16 @@ pub struct Window {
     pub stride: usize,
 }
 
+impl Window {
+    /// Whether a window ends with sample number `given`, counted from 1 in its recording or
+    /// stream: the one definition of windows for training and for streams.
+    #[must_use]
+    pub fn ends_with(&self, given: usize) -> bool {
+        let further = given.checked_sub(self.samples);
+        further.is_some_and(|further| further.is_multiple_of(self.stride.max(1)))
+    }
+}
+
 /// What tells recordings apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupBy {
@@ -108,8 +118,8 @@ pub(crate) struct Windower {
     /// Values of the samples that the next window may hold, oldest first.
     values: VecDeque<f32>,
     targets: VecDeque<String>,
-    /// Samples still to come until the next window is complete.
-    left: usize,
+    /// Samples of this recording.
+    given: usize,
     /// Samples since the last window was complete.
     since: u64,
     /// All samples, and those at ends of recordings that are in no window.
@@ -119,9 +129,8 @@ pub(crate) struct Windower {
 
 impl Windower {
     pub fn new(window: Window) -> Windower {
-        let left = window.samples;
         let (values, targets) = (VecDeque::new(), VecDeque::new());
-        Windower { window, values, targets, left, since: 0, seen: 0, unused: 0 }
+        Windower { window, values, targets, given: 0, since: 0, seen: 0, unused: 0 }
     }
 
     /// Another recording begins.
@@ -129,7 +138,7 @@ impl Windower {
         self.unused += std::mem::take(&mut self.since);
         self.values.clear();
         self.targets.clear();
-        self.left = self.window.samples;
+        self.given = 0;
     }
 
     /// Adds a sample; whether a window is complete.
@@ -140,15 +149,14 @@ impl Windower {
             self.targets.pop_front();
             self.values.drain(..sample.len());
         }
-        self.left -= 1;
+        self.given += 1;
         self.seen += 1;
         self.since += 1;
-        if self.left > 0 {
-            return false;
+        let whole = self.window.ends_with(self.given);
+        if whole {
+            self.since = 0;
         }
-        self.since = 0;
-        self.left = self.window.stride;
-        true
+        whole
     }
 
     /// How many of all samples were at the ends of recordings, where no window is full.

@@ -1,7 +1,8 @@
 //! What the host computes, for runtimes elsewhere to be compared with:
 //! `cargo run -p koan-tests --bin host FILE` writes JSON with the results of every
 //! call on the golden models' rows, what is wrong with damaged blobs, models without
-//! outputs, a model for the cosine of every phase, and input maps of any kind.
+//! outputs, a model for the cosine of every phase, input maps of any kind, and the images that
+//! the demo tests on.
 //!
 //! Floats are given by their bits, blobs as hexadecimal text.
 
@@ -10,6 +11,7 @@ use std::fmt::Write;
 use koan::format::Conv;
 use koan::numerics::Scale;
 use koan::{BufferSizes, Family, Form, InputMap, Law, Model, Task};
+use koan_data::{SplitSize, Target, digits, split};
 use koan_tests::arbitrary::{case, runner};
 use koan_tests::golden::{Golden, all};
 use koan_tests::mutate::{fix_crc, mutated};
@@ -193,6 +195,14 @@ fn mapped(random: &mut Random) -> Result<Value, Box<dyn std::error::Error>> {
     Ok(json!({ "blob": hexadecimal(&blob), "row": bits(&row), "features": features }))
 }
 
+/// The images that `koan demo` tests on: 64 pixels and the digit.
+fn tested_digits() -> Result<Vec<Value>, Box<dyn std::error::Error>> {
+    let table = digits::table();
+    let (_, tested) = split(&table.target, SplitSize::TrainRows(digits::TRAIN_ROWS), 1)?;
+    let Target::Classes { labels } = &table.target else { return Err("digits are classes".into()) };
+    Ok(tested.iter().map(|&row| json!({ "row": table.row(row), "digit": labels[row] })).collect())
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let file = std::env::args_os().nth(1).ok_or("usage: host FILE")?;
     let models = all();
@@ -206,7 +216,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let maps = (0..MAPS).map(|_| mapped(&mut random)).collect::<Result<Vec<_>, _>>()?;
     let text = json!({
         "models": calls, "damaged": damaged, "phases": phases, "features": features,
-        "maps": maps,
+        "maps": maps, "digits": tested_digits()?,
     })
     .to_string();
     std::fs::write(file, text)?;

@@ -8,7 +8,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{
-    Script, TestDevice, WORK, answer, assert_alive, device, digits, error, request, scores,
+    Script, TestDevice, WORK, answer, assert_alive, device, digits, error, good_row, request,
+    scores,
 };
 use crate::{Device, PROTOCOL, Port};
 
@@ -66,7 +67,10 @@ fn errors_name_what_is_wrong() {
         ("{", "no request, a JSON object: the line ends in the middle"),
         ("{}", "no request, a JSON object: no valid JSON of the kind expected"),
         ("[1]", "no request, a JSON object: no valid JSON of the kind expected"),
-        ("{\"\u{e9}\":1}", "unknown request: there are x, info, self_test and model"),
+        (
+            "{\"\u{e9}\":1}",
+            "unknown request: there are x, sample, restart_stream, learn, info, self_test, model and abort",
+        ),
         (r#"{"info":false}"#, "request info: the value must be true"),
         (r#"{"self_test":1}"#, "request self_test: the value must be true"),
         (r#"{"info":true,"x":[]}"#, "after the request: more than was expected"),
@@ -120,6 +124,22 @@ fn the_first_line_says_whether_the_model_fits() {
          of {limit}"
     );
     assert_eq!(work, json!({ "error": message }));
+}
+
+/// A firmware that goes on with a model which is too much work: nothing works longer than the
+/// bound all the same.
+#[test]
+fn nothing_is_run_beyond_the_bound() {
+    let work = digits::MODEL.work();
+    let device = |work| TestDevice::new(digits::MODEL, super::TestBuffers::new(), work);
+    let (row, scores) = good_row();
+    // Enough for a row, not for the rows of a self test.
+    let mut enough = device(work);
+    assert_eq!(answer(&mut enough, &row), scores);
+    let message = error(&mut enough, "{\"self_test\":true}");
+    assert!(message.starts_with("the model's work in its self test is "), "{message}");
+    let message = format!("the model's work is {work}, more than the limit of {}", work - 1);
+    assert_eq!(error(&mut device(work - 1), &row), message);
 }
 
 fn any_number() -> impl Strategy<Value = f32> {

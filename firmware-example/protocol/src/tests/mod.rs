@@ -4,6 +4,7 @@ mod answers;
 mod documented;
 mod robust;
 mod signed;
+mod streams;
 mod uploads;
 
 use std::format;

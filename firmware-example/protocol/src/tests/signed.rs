@@ -44,6 +44,31 @@ fn signed_models_come_into_force() {
     }
 }
 
+/// The counter of a stored model is that of the device.
+#[test]
+fn a_stored_model_cannot_be_followed_by_an_older_one() {
+    let mut device = device().signed(&KEYS, ED25519, 0);
+    let (blob, golden) = GOLDEN[0];
+    let stored = sealed(7, 12, blob);
+    assert!(device.restore(|area| {
+        area[..stored.len()].copy_from_slice(&stored);
+        Some(stored.len())
+    }));
+    assert_golden(&mut device, blob, golden);
+    let why = "the envelope's counter is 12, it must be 13 at least";
+    refused(&mut device, &stored, why);
+    let envelope = sealed(7, 13, blob);
+    assert_eq!(upload(&mut device, &envelope, 64), in_force(&envelope));
+    // An envelope that somebody else has put into the flash.
+    let forged = sealed(8, 99, blob);
+    let mut device = super::device().signed(&KEYS, ED25519, 0);
+    assert!(!device.restore(|area| {
+        area[..forged.len()].copy_from_slice(&forged);
+        Some(forged.len())
+    }));
+    assert_alive(&mut device);
+}
+
 #[test]
 fn all_others_leave_the_model_in_force() {
     let mut device = device().signed(&KEYS, ED25519, 5);

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{
     LINE, MODEL, TestDevice, WORK, answer, assert_alive, device, digits, error, request, scores,
 };
-use crate::Device;
+use crate::{Device, Port};
 
 /// Blobs of the golden models, and the rows that an independent implementation
 /// has worked out.
@@ -237,6 +237,85 @@ fn pieces_come_in_order_or_start_anew() {
     let (other, golden) = GOLDEN[1];
     assert_eq!(upload(&mut device, other, 50), in_force(other));
     assert_golden(&mut device, other, golden);
+}
+
+#[test]
+fn an_abort_forgets_what_has_come() {
+    let mut device = device();
+    let (blob, golden) = GOLDEN[0];
+    let abort = "{\"abort\":true}";
+    assert_eq!(answer(&mut device, abort), json!({ "abort": "nothing" }));
+    answer(&mut device, &chunk(0, blob.len(), &blob[..100]));
+    assert_eq!(answer(&mut device, abort), json!({ "abort": "upload" }));
+    let lost = error(&mut device, &chunk(100, blob.len(), &blob[100..]));
+    assert_eq!(lost, "model: size 318, but it began with 0");
+    assert_alive(&mut device);
+    // Half a line before it is ended by the blank line.
+    let answers = super::answers(&mut device, "{\"model\":{\"off\n{\"abort\":true}\n");
+    assert_eq!(answers[1], json!({ "abort": "nothing" }));
+    assert_eq!(upload(&mut device, blob, 100), in_force(blob));
+    assert_golden(&mut device, blob, golden);
+    // A model that is in force stays.
+    assert_eq!(answer(&mut device, abort), json!({ "abort": "nothing" }));
+    assert_golden(&mut device, blob, golden);
+}
+
+/// A port that stores models, or has no room to.
+struct Keeper<'b> {
+    bytes: &'b [u8],
+    written: Vec<u8>,
+    kept: Option<Vec<u8>>,
+    room: bool,
+}
+
+impl Port for Keeper<'_> {
+    fn read(&mut self) -> Option<u8> {
+        self.bytes.split_off_first().copied()
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.written.extend_from_slice(bytes);
+    }
+
+    fn keep(&mut self, model: &[u8]) -> bool {
+        self.kept = Some(model.to_vec());
+        self.room
+    }
+}
+
+#[test]
+fn models_are_stored_before_they_are_answered_and_come_back() {
+    let (blob, golden) = GOLDEN[0];
+    let line = format!("{}\n", chunk(0, blob.len(), blob));
+    for room in [true, false] {
+        let mut device = device();
+        let mut keeper = Keeper { bytes: line.as_bytes(), written: Vec::new(), kept: None, room };
+        device.serve(&mut keeper);
+        assert_eq!(keeper.kept.as_deref(), Some(blob));
+        let answer: Value = serde_json::from_slice(&keeper.written).unwrap();
+        if room {
+            assert_eq!(answer, in_force(blob));
+            assert_golden(&mut device, blob, golden);
+        } else {
+            let message = "model refused: the device could not store it";
+            assert_eq!(answer, json!({ "error": message }));
+            assert_alive(&mut device);
+        }
+    }
+    let restored = |device: &mut TestDevice, model: &[u8]| {
+        device.restore(|area| {
+            area.get_mut(..model.len())?.copy_from_slice(model);
+            Some(model.len())
+        })
+    };
+    let mut device = device();
+    assert!(restored(&mut device, blob));
+    assert_golden(&mut device, blob, golden);
+    let mut device = super::device();
+    assert!(!restored(&mut device, &blob[1..]));
+    assert!(!device.restore(|_| None));
+    assert!(!device.restore(|_| Some(usize::MAX)));
+    assert_alive(&mut device);
 }
 
 /// CRC-32, bit by bit.

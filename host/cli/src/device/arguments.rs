@@ -20,6 +20,13 @@ pub struct Device {
     /// Send the model to the device if that runs another one
     #[arg(long)]
     pub upload: bool,
+    /// Send the data sample by sample, as a sensor would, and print the steady class
+    #[arg(long, requires = "data")]
+    pub stream: bool,
+    /// With --stream: show the device that every window is of this class, by its number from 0;
+    /// one more than the model's last is a new class
+    #[arg(long, value_name = "CLASS", requires = "stream")]
+    pub learn: Option<u8>,
     /// How long to wait for an answer
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     pub timeout: Duration,

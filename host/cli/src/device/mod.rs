@@ -3,6 +3,7 @@
 mod arguments;
 mod compare;
 mod session;
+mod stream;
 mod transport;
 
 use std::time::Instant;
@@ -33,12 +34,15 @@ pub fn run(arguments: &Device) -> Result<()> {
     // The device tests itself.
     predictor(blob).with_context(|| path.to_string())?;
     ensure!(model.task() != Task::Features, "{path}: a model without outputs answers no rows");
+    if arguments.stream {
+        stream::window_of(&schema(&arguments.model, &model)?).with_context(|| path.to_string())?;
+    }
     let table = match &arguments.data {
-        Some(data) => {
+        Some(data) if !arguments.stream => {
             let schema = schema(&arguments.model, &model)?;
             Some(read_with(data, &schema, &arguments.reading.options())?)
         }
-        None => None,
+        _ => None,
     };
 
     let address = &arguments.connect;
@@ -48,11 +52,20 @@ pub fn run(arguments: &Device) -> Result<()> {
     let uploaded = prepare(&mut session, arguments, &file, blob, progress);
     let start = Instant::now();
     let result = uploaded.and_then(|uploaded| {
+        let streamed = match &arguments.data {
+            Some(data) if arguments.stream => {
+                let schema = schema(&arguments.model, &model)?;
+                let options = arguments.reading.options();
+                let (model, data) = ((blob, &schema), (data.as_path(), &options));
+                Some(stream::samples(&mut session, model, data, arguments.learn, progress)?)
+            }
+            _ => None,
+        };
         let rows = |table| compare::rows(&mut session, blob, table, progress);
-        Ok((uploaded, table.as_ref().map(rows).transpose()?))
+        Ok((uploaded, table.as_ref().map(rows).transpose()?, streamed))
     });
     drop(terminal);
-    let (uploaded, result) = result.with_context(|| address.to_string())?;
+    let (uploaded, result, streamed) = result.with_context(|| address.to_string())?;
     let seconds = start.elapsed().as_secs_f64();
 
     if arguments.json {
@@ -74,6 +87,9 @@ pub fn run(arguments: &Device) -> Result<()> {
                 object["confusion"] = json!(evaluation.confusion);
             }
         }
+        if let Some(streamed) = &streamed {
+            object["stream"] = streamed.json();
+        }
         out::object(&object)?;
         return Ok(());
     }
@@ -93,6 +109,13 @@ pub fn run(arguments: &Device) -> Result<()> {
         if let Some(rmse) = evaluation.rmse {
             say!("  RMSE {rmse:.6} in the target's units")?;
         }
+    }
+    if let Some(streamed) = &streamed {
+        for (sample, class) in &streamed.steady {
+            say!("  sample {sample}: {}", class.as_deref().map_or("unknown".into(), out::name))?;
+        }
+        let (samples, windows) = (streamed.samples, streamed.windows);
+        say!("  {samples} samples, {windows} windows with the host's scores")?;
     }
     Ok(())
 }

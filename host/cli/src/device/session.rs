@@ -47,6 +47,9 @@ impl Info {
 #[serde(default)]
 pub struct Answer {
     pub class: Option<usize>,
+    pub steady: Option<usize>,
+    learned: Option<bool>,
+    restart_stream: Option<String>,
     value: Option<Box<RawValue>>,
     pub scores: Option<Vec<i32>>,
     error: Option<String>,
@@ -156,6 +159,20 @@ impl Session {
         Ok(())
     }
 
+    /// Has the device forget the samples before.
+    pub fn restart_stream(&mut self) -> Result<()> {
+        let answer = self.ask(r#"{"restart_stream":true}"#)?;
+        ensure!(answer.restart_stream.as_deref() == Some("ok"), "the stream was not restarted");
+        Ok(())
+    }
+
+    /// Shows the device the class of the last window.
+    pub fn learn(&mut self, class: u8) -> Result<()> {
+        let answer = self.ask(&format!("{{\"learn\":{class}}}"))?;
+        answer.learned.context("the device did not say whether it learned")?;
+        Ok(())
+    }
+
     /// Sends the file of a model, which may be signed; it then is in force. `progress` is told
     /// how many bytes have been sent.
     pub fn upload(&mut self, file: &[u8], blob: &[u8], progress: &Progress) -> Result<()> {
@@ -164,6 +181,17 @@ impl Session {
         ensure!(size <= model, "the model has {size} bytes, the device has room for {model}");
         let piece = line.saturating_sub(CHUNK) / 4 * 3;
         ensure!(piece > 0, "the device's lines of {line} bytes are too short for a model");
+        if let Err(error) = self.send_pieces(file, piece, progress) {
+            // It shall not wait for the rest; what is wrong has been said.
+            let _ = self.ask(r#"{"abort":true}"#);
+            return Err(error);
+        }
+        self.info = Info { built_in: false, bytes: blob.len(), crc: crc(blob), ..self.info };
+        Ok(())
+    }
+
+    fn send_pieces(&mut self, file: &[u8], piece: usize, progress: &Progress) -> Result<()> {
+        let size = file.len();
         let mut sent = 0;
         let mut in_force = false;
         for bytes in file.chunks(piece) {
@@ -176,7 +204,6 @@ impl Session {
             progress.phase(&format!("upload: {sent} of {size} bytes"))?;
         }
         ensure!(in_force, "the device did not take the model");
-        self.info = Info { built_in: false, bytes: blob.len(), crc: crc(blob), ..self.info };
         Ok(())
     }
 
@@ -217,8 +244,17 @@ impl Session {
 
 /// A row as a request.
 pub fn row_request(row: &[f32]) -> String {
+    format!("{{\"x\":[{}]}}", numbers(row))
+}
+
+/// A sample as a request.
+pub fn sample_request(sample: &[f32]) -> String {
+    format!("{{\"sample\":[{}]}}", numbers(sample))
+}
+
+fn numbers(row: &[f32]) -> String {
     let numbers: Vec<String> = row.iter().map(|&x| number(x)).collect();
-    format!("{{\"x\":[{}]}}", numbers.join(","))
+    numbers.join(",")
 }
 
 /// The shortest decimal that is read as the same f32; NaN is `null`, the

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 
 use serde_json::Value;
 
-use crate::common::{Folder, Random, waves};
+use crate::common::{Folder, Random, sensors, waves};
 use crate::fake_device::{Number, honest, start};
 
 /// The firmware's own model.
@@ -112,6 +112,21 @@ fn a_model_that_the_device_refuses_leaves_the_old_one() {
     folder.fails(&arguments, &["model refused: self test failed: golden digest"]);
     let report = folder.json(&format!("device digits.koan noise.csv --connect {address} --json"));
     assert_eq!((&report["built_in"], &report["equal"]), (&true.into(), &5.into()));
+}
+
+#[test]
+fn a_stream_needs_windows_and_a_device_that_takes_it() {
+    let folder = digits(5);
+    let address = start(DIGITS, honest);
+    let arguments = format!("device digits.koan noise.csv --stream --connect {address}");
+    folder.fails(&arguments, &["digits.koan", "--stream needs a model of `koan train --window`"]);
+    folder.write("samples.csv", sensors(400));
+    folder.train("samples.csv --window 8 --stride 8 --features 16").success();
+    let address = start(&folder.read("m.koan"), honest);
+    let arguments = format!("device m.koan samples.csv --connect {address}");
+    let stream = format!("{arguments} --stream");
+    folder.fails(&stream, &["the device answered: this device takes no stream of samples"]);
+    folder.fails(&format!("{arguments} --learn 1"), &["--stream"]);
 }
 
 /// Changes the first score of the answer to the third row.

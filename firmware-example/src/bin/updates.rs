@@ -1,0 +1,97 @@
+//! A device on a serial port that takes signed models only, and has the last one again after
+//! every reset: `serial.rs` with a key and a store of two slots. `koan device` talks to it.
+//!
+//! It needs more RAM than a Cortex-M0 of 16 KB has: it is for the others.
+
+#![no_std]
+#![no_main]
+
+use koan::{Any, Limits, OwnedBuffers};
+use koan_firmware::file_flash::FileFlash;
+use koan_firmware::{Uart, entry, exit};
+use koan_protocol::{Device, Port};
+use koan_sign::{ED25519, Envelope, PublicKey};
+use koan_store::{Standing, Store, check_model};
+
+koan::include_model!(mod digits = "../../digits.koan");
+
+/// The public key of the tests. The secret one is 32 times the byte 7: a real one comes from
+/// `koan keygen`.
+const KEYS: [PublicKey; 1] = [PublicKey([
+    234, 74, 108, 99, 226, 156, 82, 10, 190, 245, 80, 123, 19, 46, 197, 249, 149, 71, 118, 174,
+    190, 190, 123, 146, 66, 30, 234, 105, 20, 70, 210, 44,
+])];
+
+/// As in `serial.rs`.
+const LINE: usize = 1536;
+const ROW: usize = 128;
+const MODEL: usize = 4096;
+const WORK: u32 = 1 << 20;
+type Buffers = OwnedBuffers<ROW, 128, 128, 16>;
+
+/// A sector for the header, and those of a model.
+const SLOT: u32 = 1024 + MODEL as u32;
+type Flash = FileFlash<{ 2 * SLOT as usize }>;
+
+/// The serial port, and where models are kept.
+struct Keeping {
+    uart: Uart,
+    store: Store<Flash>,
+    memory: [u8; MODEL],
+}
+
+impl Port for Keeping {
+    fn read(&mut self) -> Option<u8> {
+        Some(self.uart.read())
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.uart.write(bytes);
+    }
+
+    /// It runs already, and has passed its self test: the store's trial is for models that cannot
+    /// be tried before a reset.
+    fn keep(&mut self, model: &[u8]) -> bool {
+        self.store.begin(model.len()).is_ok()
+            && self.store.write(model).is_ok()
+            && self.store.finish(&mut self.memory, check).is_ok()
+            && self.store.start(&mut self.memory, check).is_ok()
+            && self.store.confirm().is_ok()
+    }
+}
+
+/// Signature, checksum, bounds on work, self test on this device.
+fn check(envelope: &[u8]) -> Result<(), ()> {
+    let found = Envelope::open(envelope, &KEYS, 0, ED25519).map_err(drop)?;
+    let limits = Limits { work: WORK, ..Limits::NONE };
+    check_model::<Any>(found.blob, limits, &mut Buffers::new()).map_err(drop)
+}
+
+#[entry]
+fn main() -> ! {
+    let Ok(flash) = Flash::open(c"flash.bin") else { exit(1) };
+    let Ok(mut store) = Store::new(flash, 0, SLOT) else { exit(1) };
+    let device = Device::<_, LINE, ROW, MODEL>::new(digits::MODEL, Buffers::new(), WORK);
+    let mut device = device.signed(&KEYS, ED25519, 1);
+    let mut on_trial = false;
+    let restored = device.restore(|area| {
+        let found = store.start(area, check).ok()??;
+        on_trial = found.standing == Standing::OnTrial;
+        Some(found.length)
+    });
+    // The power was cut between the last two steps of `keep`.
+    if restored && on_trial && store.confirm().is_err() {
+        exit(1)
+    }
+    let mut port = Keeping { uart: Uart::open(), store, memory: [0; MODEL] };
+    device.greet(&mut port);
+    loop {
+        device.serve(&mut port);
+    }
+}
+
+/// Says nothing: the text of a panic would cost flash.
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    exit(101)
+}

@@ -1,0 +1,223 @@
+// Models that somebody brings to the demo page: in a link, in a QR code, for windows over raw
+// samples, with a long table. They are trained by the command.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import jsqr from 'jsqr';
+import { until } from './chromium.mjs';
+import { accessible, command, draw, give, open, recognised, start, stop, shots } from './page.mjs';
+import { file, root } from './paths.mjs';
+import { STROKES } from './strokes.mjs';
+
+let folder;
+
+/** Runs the command in the temporary folder. */
+const koan = (...words) =>
+  execFileSync(command, words, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+
+/** Two numbers and a text, from which a class follows. */
+const SENSORS = Array.from({ length: 400 }, (_, i) => {
+  const [a, b] = [0.618, 0.755].map((step) => ((i + 1) * step) % 1);
+  const kind = ['red', 'green'][i % 2];
+  return `${a.toFixed(3)},${b.toFixed(3)},${kind},${a + b + (i % 2) > 1.4 ? 'high' : 'low'}`;
+});
+
+/** Samples of three channels: fast waves, then slow ones. */
+const WAVES = Array.from({ length: 1600 }, (_, i) => {
+  const fast = Math.floor(i / 100) % 2 === 1;
+  const values = [0, 1, 2].map((shift) => Math.sin(i * (fast ? 0.9 : 0.3) + shift).toFixed(3));
+  return `${values},${fast ? 'fast' : 'slow'}`;
+});
+
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'koan-page-'));
+  writeFileSync(join(folder, 'sensors.csv'), `a,b,kind,level\n${SENSORS.join('\n')}\n`);
+  writeFileSync(join(folder, 'waves.csv'), `x,y,z,speed\n${WAVES.join('\n')}\n`);
+  koan('train', 'sensors.csv', '-o', 'sensors.koan', '-k', '64');
+  koan('train', 'waves.csv', '-o', 'waves.koan', '-k', '64', '--window', '20');
+  await start();
+});
+after(async () => {
+  await stop();
+  if (folder) rmSync(folder, { recursive: true });
+});
+
+const modelOf = (name) => readFileSync(join(folder, name));
+const text = (page, selector) => page.textContent(selector);
+const predictions = (page) => page.locator('#results tbody tr td:nth-child(2)').allTextContents();
+
+/** Brings a model, and gives the link that the page makes of it. */
+async function linkTo(blob) {
+  const { context, page, list } = await open({ permissions: ['clipboard-read', 'clipboard-write'] });
+  await page.setInputFiles('#model-file', { name: 'mine.koan', mimeType: '', buffer: blob });
+  await until(page, () => document.querySelector('#model-note').textContent.startsWith('mine.koan'));
+  await page.click('#copy-link');
+  await until(page, () => document.querySelector('#link-copied').textContent === 'Copied.');
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  const said = await text(page, '#link-length');
+  assert.equal(said, `${link.length.toLocaleString('en')} characters, the model included`);
+  assert.deepEqual(list, []);
+  await context.close();
+  return link;
+}
+
+test('a link carries a model for tables to another browser', async () => {
+  const link = await linkTo(modelOf('sensors.koan'));
+  assert.ok(link.endsWith(`#model=${modelOf('sensors.koan').toString('base64url')}`));
+  const { context, page, list } = await open({ bypassCSP: true }, new URL(link).hash);
+  await until(page, () => document.querySelector('#link-note').textContent.includes('The link carries a model'));
+  const note = await text(page, '#model-note');
+  assert.match(note, /^the model of the link: \d+ bytes, classification of the classes high, low\. A row of the table has 3 columns \(a, b, kind\)\.$/);
+  writeFileSync(join(folder, 'rows.csv'), `a,b,kind\n${SENSORS.slice(0, 50).map((line) => line.replace(/,\w+$/, '')).join('\n')}\n`);
+  const expected = koan('predict', 'sensors.koan', 'rows.csv').trim().split('\n').slice(1);
+  await page.fill('#typed', readFileSync(join(folder, 'rows.csv'), 'utf8'));
+  await page.click('#typed-run');
+  await page.waitForSelector('#results:not([hidden])');
+  assert.deepEqual(await predictions(page), expected);
+  // The pad still has the page's own model.
+  await draw(page, STROKES[7]);
+  await recognised(page, '7');
+  await page.screenshot({ path: file(shots, 'link.png'), fullPage: true });
+  assert.deepEqual(await accessible(page), []);
+  assert.deepEqual(list, []);
+  await context.close();
+});
+
+test('a link carries a recogniser of digits to another browser', async () => {
+  const blob = readFileSync(file(root, 'firmware-example/digits.koan'));
+  const { context, page, list } = await open({}, new URL(await linkTo(blob)).hash);
+  await until(page, () => document.querySelector('#link-note').textContent.includes('it recognises what you draw'));
+  const bytes = `${blob.length.toLocaleString('en')} bytes`;
+  await until(page, (bytes) => document.querySelector('#bytes').textContent === bytes, bytes);
+  assert.equal(await text(page, '#proof-title'), `This whole model is ${bytes}`);
+  // The test error is that of the page's own model only.
+  assert.deepEqual([await page.isVisible('#own'), await page.isVisible('#other')], [false, true]);
+  await draw(page, STROKES[0]);
+  await recognised(page, '0');
+  assert.deepEqual(list, []);
+  await context.close();
+});
+
+test('links with damaged, cut-off and too long models say so, and change nothing', async () => {
+  const good = modelOf('sensors.koan');
+  const damaged = Buffer.from(good);
+  damaged[40] ^= 1;
+  const cases = [
+    [`#model=${damaged.toString('base64url')}`, 'checksum mismatch: the blob is damaged'],
+    [`#model=${good.toString('base64url').slice(0, -9)}`, 'checksum mismatch: the blob is damaged'],
+    ['#model=S09BT', 'it is damaged or cut off'],
+    ['#model=S09BTg', 'the blob ends before field'],
+    ['#model=bm9uZQ', 'not a koan blob'],
+    ['#model=S09B%20TQ', 'character 5 of it, `%`, belongs to no model'],
+    ['#model=', 'it is empty'],
+    ['#decimal=9999', 'it is damaged or cut off'],
+    ['#decimal=99999', 'it is damaged or cut off'],
+    ['#decimal=12a', 'character 3 of it, `a`, belongs to no model'],
+    [`#model=${'A'.repeat(90_000)}`, 'it has 90,000 characters, the page takes 87,382 at most'],
+  ];
+  const { context, page, list } = await open();
+  const own = await text(page, '#proof-title');
+  for (const [fragment, message] of cases) {
+    await page.evaluate((fragment) => { location.hash = fragment; }, fragment);
+    await until(page, (message) => document.querySelector('#link-note').textContent.includes(message), message);
+    assert.match(await text(page, '#link-note'), /^The link's model cannot be used: .*\. This page runs the model it had\.$/);
+  }
+  assert.equal(await text(page, '#proof-title'), own);
+  assert.equal(await text(page, '#model-note'), '');
+  await draw(page, STROKES[0]);
+  await recognised(page, '0');
+  // Whatever else a fragment is about is not the page's business.
+  await page.evaluate(() => { location.hash = '#table-title'; });
+  await until(page, () => document.querySelector('#link-note').textContent === '');
+  assert.deepEqual(list, []);
+  await context.close();
+});
+
+/** The text of the page's QR code, read by another library than the one that made it. */
+async function scanned(page) {
+  await page.click('#qr-open');
+  await until(page, () => document.querySelector('#qr-note').textContent !== '');
+  const { dark, width, height } = await page.evaluate(() => {
+    const canvas = document.querySelector('#qr');
+    const { width, height } = canvas;
+    const { data } = canvas.getContext('2d').getImageData(0, 0, width, height);
+    // One channel of four: it is black and white.
+    return { width, height, dark: Array.from({ length: width * height }, (_, i) => (data[4 * i] ? ' ' : '#')).join('') };
+  });
+  const pixels = new Uint8ClampedArray(4 * dark.length).fill(255);
+  for (let i = 0; i < dark.length; i++) if (dark[i] === '#') pixels.fill(0, 4 * i, 4 * i + 3);
+  return jsqr(pixels, width, height)?.data;
+}
+
+test('the QR code holds the page’s own model', async () => {
+  const { context, page, list } = await open();
+  const link = await scanned(page);
+  assert.match(link ?? '', /#decimal=\d+$/);
+  const second = await open({}, new URL(link).hash);
+  await until(second.page, () => document.querySelector('#link-note').textContent.includes('it recognises what you draw'));
+  const [download] = await Promise.all([second.page.waitForEvent('download'), second.page.click('#download')]);
+  assert.deepEqual(readFileSync(await download.path()), readFileSync(file(root, 'wasm/page/digits.koan')));
+  await draw(second.page, STROKES[4]);
+  await recognised(second.page, '4');
+  assert.deepEqual([...list, ...second.list], []);
+  await second.context.close();
+  await context.close();
+});
+
+test('a model that no QR code can hold says so', async () => {
+  const { context, page, list } = await open();
+  koan('train', 'sensors.csv', '-o', 'large.koan', '-k', '4096', '--bits', '8');
+  await page.setInputFiles('#model-file', join(folder, 'large.koan'));
+  await until(page, () => document.querySelector('#model-note').textContent.startsWith('large.koan'));
+  await page.click('#qr-open');
+  await until(page, () => document.querySelector('#qr-note').textContent.includes('do not fit a QR code'));
+  assert.equal(await page.isVisible('#qr'), false);
+  assert.deepEqual(list, []);
+  await context.close();
+});
+
+test('a model of windows says what it takes, and makes windows of samples', async () => {
+  const { context, page, list } = await open();
+  await page.setInputFiles('#model-file', join(folder, 'waves.koan'));
+  await until(page, () => document.querySelector('#model-note').textContent.startsWith('waves.koan'));
+  assert.match(await text(page, '#model-note'), /It takes windows of 20 samples of 3 channels \(x, y, z\), one every 20\./);
+  await page.setInputFiles('#table-file', join(folder, 'waves.csv'));
+  await page.waitForSelector('#results:not([hidden])');
+  const expected = koan('predict', 'waves.koan', 'waves.csv').trim().split('\n').slice(1);
+  assert.deepEqual(await predictions(page), expected);
+  assert.match(await text(page, '#summary'), /^80 rows \(windows of 20 samples\), .* % right/);
+  await give(page, '#table-file', 'short.csv', 'x,y,z\n1,2,3\n', 'the table has 1 samples, a window of the model takes 20');
+  assert.deepEqual(list, []);
+  await context.close();
+});
+
+test('a long table shows its progress, and the pad answers meanwhile', async () => {
+  const { context, page, list } = await open();
+  await page.setInputFiles('#model-file', join(folder, 'sensors.koan'));
+  await until(page, () => document.querySelector('#model-note').textContent.startsWith('sensors.koan'));
+  await page.evaluate(() => {
+    window.seen = [];
+    const box = document.querySelector('#progress');
+    new MutationObserver(() => window.seen.push(box.textContent.trim())).observe(box, {
+      childList: true, subtree: true, characterData: true, attributes: true,
+    });
+  });
+  const rows = Array.from({ length: 200_000 }, (_, i) => SENSORS[i % SENSORS.length]);
+  const table = { name: 'long.csv', mimeType: 'text/csv', buffer: Buffer.from(`a,b,kind,level\n${rows.join('\n')}\n`) };
+  await page.setInputFiles('#table-file', table);
+  await draw(page, STROKES[1]);
+  await recognised(page, '1');
+  await page.waitForSelector('#results:not([hidden])');
+  assert.match(await text(page, '#summary'), /^200000 rows, .*; the first 500 are shown\.$/);
+  const seen = await page.evaluate(() => window.seen);
+  for (const doing of ['Reading the table', 'Predicting']) {
+    assert.ok(seen.filter((text) => text.startsWith(doing)).length > 3, `${doing}: ${seen}`);
+  }
+  assert.equal(await page.isVisible('#progress'), false);
+  assert.deepEqual(list, []);
+  await context.close();
+});

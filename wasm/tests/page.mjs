@@ -1,0 +1,66 @@
+// The demo page in Chromium: what its tests share.
+
+import { mkdirSync, readFileSync } from 'node:fs';
+import { complaints, launch, until } from './chromium.mjs';
+import { file, root } from './paths.mjs';
+import { serve } from './server.mjs';
+
+export const shots = file(root, 'target/screenshots');
+/** The command that trains models for the page. */
+export const command = process.env.KOAN ?? file(root, 'target/release/koan');
+const axe = readFileSync(file(root, 'wasm/node_modules/axe-core/axe.min.js'), 'utf8');
+let browser;
+let server;
+
+export async function start() {
+  mkdirSync(shots, { recursive: true });
+  server = await serve({ '/': file(root, 'target/page') });
+  browser = await launch();
+}
+
+export async function stop() {
+  await browser?.close();
+  await server?.close();
+}
+
+/** Opens the page in a context of its own; `fragment`: what its address ends in. */
+export async function open(options = {}, fragment = '') {
+  const context = await browser.newContext({ viewport: { width: 1100, height: 1000 }, ...options });
+  const page = await context.newPage();
+  const list = complaints(page);
+  await page.goto(`${server.origin}/${fragment}`);
+  await until(page, () => document.querySelector('#bytes').textContent.includes('bytes'));
+  return { context, page, list };
+}
+
+/** Draws strokes, given in a unit square, as a hand does: with many small moves. */
+export async function draw(page, strokes) {
+  await page.click('#clear');
+  await page.locator('#pad').scrollIntoViewIfNeeded();
+  const box = await page.locator('#pad').boundingBox();
+  const at = ([x, y]) => [box.x + x * box.width, box.y + y * box.height];
+  for (const [first, ...rest] of strokes) {
+    await page.mouse.move(...at(first));
+    await page.mouse.down();
+    for (const point of rest) await page.mouse.move(...at(point), { steps: 4 });
+    await page.mouse.up();
+  }
+}
+
+export async function recognised(page, digit) {
+  await until(page, (digit) => document.querySelector('#answer b')?.textContent === digit, digit);
+  return page.textContent('#answer');
+}
+
+/** What axe finds; the page's own policy, which forbids other scripts, must be off. */
+export async function accessible(page) {
+  await page.addScriptTag({ content: axe });
+  const results = await page.evaluate(() => window.axe.run(document));
+  return results.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target).join(' ')}`);
+}
+
+/** Gives the page a file, and waits for what it says. */
+export async function give(page, id, name, buffer, message) {
+  await page.setInputFiles(id, { name, mimeType: 'application/octet-stream', buffer: Buffer.from(buffer) });
+  await until(page, (message) => document.querySelector('#problem').textContent.includes(message), message);
+}
