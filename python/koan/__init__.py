@@ -8,6 +8,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from ._clusters import Plan, Sums, finish, plan
 from ._koan import __version__
 from ._model import Model, load
 
@@ -25,8 +26,12 @@ __all__ = [
     "KoanSearch",
     "KoanTransformer",
     "Model",
+    "Plan",
+    "Sums",
     "__version__",
+    "finish",
     "load",
+    "plan",
 ]
 
 # What needs scikit-learn is imported when it is asked for: a model runs without it.

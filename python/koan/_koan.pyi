@@ -6,7 +6,19 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Blob", "Frame", "__version__", "train", "tune"]
+__all__ = [
+    "Blob",
+    "Columns",
+    "Frame",
+    "Plan",
+    "Sample",
+    "Sums",
+    "__version__",
+    "finish",
+    "merge_slabs",
+    "train",
+    "tune",
+]
 __version__: str
 
 @final
@@ -75,3 +87,66 @@ def tune(
     threads: int | None = None,
     listener: Callable[[str], None] | None = None,
 ) -> tuple[list[dict[str, Any]], bool]: ...
+
+@final
+class Columns:
+    def __new__(
+        cls,
+        target: str,
+        weights: str | None = None,
+        groups: str | None = None,
+        impute: bool = False,
+        zeros: bool = False,
+    ) -> Columns: ...
+    def add(self, frame: Frame) -> None: ...
+    def merge(self, other: Columns) -> None: ...
+    def to_bytes(self) -> bytes: ...
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Columns: ...
+    def sample(
+        self, task: str | None, seed: int, test_fraction: float, rows: int
+    ) -> Sample: ...
+
+@final
+class Sample:
+    def add(self, frame: Frame) -> None: ...
+    def merge(self, other: Sample) -> None: ...
+    def to_bytes(self) -> bytes: ...
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Sample: ...
+    def plan(
+        self,
+        given: dict[str, Any],
+        threads: int | None = None,
+        listener: Callable[[str], None] | None = None,
+    ) -> Plan: ...
+
+@final
+class Plan:
+    def to_bytes(self, for_workers: bool = False) -> bytes: ...
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Plan: ...
+    @property
+    def features(self) -> int: ...
+
+@final
+class Sums:
+    def __new__(cls, plan: Plan) -> Sums: ...
+    def add(self, frame: Frame, threads: int | None = None) -> None: ...
+    def merge(self, other: Sums) -> None: ...
+    @property
+    def rows(self) -> int: ...
+    def to_bytes(self) -> bytes: ...
+    @staticmethod
+    def from_bytes(plan: Plan, bytes: bytes) -> Sums: ...
+    def slabs(self, count: int) -> list[bytes]: ...
+    @staticmethod
+    def from_slabs(plan: Plan, slabs: list[bytes]) -> Sums: ...
+
+def merge_slabs(slabs: list[bytes]) -> bytes: ...
+def finish(
+    plan: Plan,
+    sums: Sums,
+    threads: int | None = None,
+    listener: Callable[[str], None] | None = None,
+) -> bytes: ...

@@ -2,6 +2,7 @@
 //! are in Python, in `koan/`; nothing here is public but to them.
 
 mod arrow;
+mod clusters;
 mod error;
 mod frame;
 mod model;
@@ -19,5 +20,11 @@ fn _koan(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<model::Blob>()?;
     module.add_function(wrap_pyfunction!(train::train, module)?)?;
     module.add_function(wrap_pyfunction!(train::tune, module)?)?;
+    module.add_class::<clusters::Columns>()?;
+    module.add_class::<clusters::Sample>()?;
+    module.add_class::<clusters::Plan>()?;
+    module.add_class::<clusters::Sums>()?;
+    module.add_function(wrap_pyfunction!(clusters::merge_slabs, module)?)?;
+    module.add_function(wrap_pyfunction!(clusters::finish, module)?)?;
     Ok(())
 }

@@ -13,11 +13,15 @@ use crate::steps::{program, root, step};
 const ENVIRONMENT: &str = "target/python";
 /// What it holds, with versions.
 const REQUIREMENTS: &str = "python/requirements.txt";
+/// The environment of Dask and Spark, which want other versions; of thorough tests alone.
+const CLUSTERS: [&str; 2] = ["target/python-clusters", "python/requirements-clusters.txt"];
 /// Where the wheel is written.
 const WHEELS: &str = "target/wheels";
 /// Bytes of the wheel, at most.
 const MOST: u64 = 4_000_000;
 
+/// What Spark runs on.
+const JAVA: &str = "openjdk-17-jre-headless";
 /// Fails with a Python older than the wheel is for, or one that cannot make environments.
 const SUITS: &str = "import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 10))";
 /// What has such a Python.
@@ -36,19 +40,24 @@ pub fn setup() -> Result<()> {
         install(PACKAGES).context(by_hand)?;
         ensure!(suits(), by_hand);
     }
-    let wanted = fs::read_to_string(root()?.join(REQUIREMENTS)).context(REQUIREMENTS)?;
-    let done = root()?.join(ENVIRONMENT).join("requirements.txt");
+    environment(&python, [ENVIRONMENT, REQUIREMENTS])
+}
+
+/// Makes an environment with what a file asks for, where that has changed.
+fn environment(python: &str, [folder, requirements]: [&str; 2]) -> Result<()> {
+    let wanted = fs::read_to_string(root()?.join(requirements)).context(requirements.to_owned())?;
+    let done = root()?.join(folder).join("requirements.txt");
     if fs::read_to_string(&done).is_ok_and(|installed| installed == wanted) {
         return Ok(());
     }
-    step(&format!("{python} -m venv {ENVIRONMENT}"))?;
+    step(&format!("{python} -m venv {folder}"))?;
     let pip = "-m pip install --quiet --disable-pip-version-check";
-    step(&format!("{} {pip} --requirement {REQUIREMENTS}", interpreter()?.display()))?;
-    fs::write(done, wanted).context(ENVIRONMENT)
+    step(&format!("{} {pip} --requirement {requirements}", within(folder)?.display()))?;
+    fs::write(done, wanted).context(folder.to_owned())
 }
 
 /// Builds the wheel, installs it without Rust, and prints what it weighs.
-pub fn wheel() -> Result<()> {
+pub fn wheel() -> Result<PathBuf> {
     let python = interpreter()?;
     let folder = root()?.join(WHEELS);
     // One wheel: an older version's would be installed as well.
@@ -66,22 +75,44 @@ pub fn wheel() -> Result<()> {
         .map(|entry| entry.map(|entry| entry.path()))
         .collect::<Result<_, _>>()?;
     let [wheel] = &wheels[..] else { anyhow::bail!("{} wheels instead of one", wheels.len()) };
-    // Neither a compiler nor the registry is asked.
+    install_wheel(&python, wheel)?;
+    let bytes = wheel.metadata()?.len();
+    println!("wheel: {bytes} bytes, {}", wheel.display());
+    ensure!(bytes <= MOST, "a wheel of {bytes} bytes is larger than {MOST}");
+    step(&format!("{} python/tests/import_time.py", python.display()))?;
+    Ok(wheel.clone())
+}
+
+/// Installs the wheel; neither a compiler nor the registry is asked.
+fn install_wheel(python: &Path, wheel: &Path) -> Result<()> {
     step(&format!(
         "CARGO=/nowhere {} -m pip install --quiet --disable-pip-version-check --no-index --no-deps \
          --force-reinstall {}",
         python.display(),
         wheel.display()
-    ))?;
-    let bytes = wheel.metadata()?.len();
-    println!("wheel: {bytes} bytes, {}", wheel.display());
-    ensure!(bytes <= MOST, "a wheel of {bytes} bytes is larger than {MOST}");
-    step(&format!("{} python/tests/import_time.py", python.display()))
+    ))
+}
+
+/// Tests on clusters of two processes each, of Dask and of Spark.
+fn clusters(wheel: &Path) -> Result<()> {
+    let python = within(ENVIRONMENT)?.display().to_string();
+    environment(&python, CLUSTERS)?;
+    let java = Command::new("java").arg("-version").stderr(Stdio::null()).status();
+    if !java.is_ok_and(|status| status.success()) {
+        install(JAVA).context("Spark needs Java 17 or later, which is not there")?;
+    }
+    let python = within(CLUSTERS[0])?;
+    install_wheel(&python, wheel)?;
+    step(&format!(
+        "OMP_NUM_THREADS=2 KOAN={} {} -m pytest --quiet -p no:cacheprovider python/tests-clusters",
+        program("koan")?.display(),
+        python.display()
+    ))
 }
 
 /// Builds the wheel and tests it: the quick part, or all.
 pub fn test(thorough: bool) -> Result<()> {
-    wheel()?;
+    let wheel = wheel()?;
     let python = interpreter()?.display().to_string();
     if thorough {
         step(&format!("{python} -m mypy --config-file python/pyproject.toml python/koan"))?;
@@ -95,11 +126,17 @@ pub fn test(thorough: bool) -> Result<()> {
     step(&format!(
         "OMP_NUM_THREADS=2 KOAN={} {python} -m pytest --quiet -p no:cacheprovider{all} python/tests",
         program("koan")?.display()
-    ))
+    ))?;
+    if thorough { clusters(&wheel) } else { Ok(()) }
 }
 
 fn interpreter() -> Result<PathBuf> {
-    let folder = std::path::absolute(root()?.join(ENVIRONMENT))?;
+    within(ENVIRONMENT)
+}
+
+/// The Python of an environment.
+fn within(folder: &str) -> Result<PathBuf> {
+    let folder = std::path::absolute(root()?.join(folder))?;
     Ok(if cfg!(windows) { folder.join("Scripts/python.exe") } else { folder.join("bin/python") })
 }
 

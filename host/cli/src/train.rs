@@ -229,7 +229,6 @@ fn stream_options(arguments: &Train, files: &[PathBuf]) -> Result<StreamOptions>
         ("--candidates", arguments.candidates.is_some()),
         ("--flash", arguments.flash.is_some()),
         ("--report", arguments.report.is_some()),
-        ("--weights", arguments.source.weights.is_some()),
     ];
     if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
         anyhow::bail!("{option} needs the rows in memory: say `--stream no` or leave it out");

@@ -198,6 +198,28 @@ pub fn impute(table: &mut Table) {
     }
 }
 
+/// Puts the stand-ins of `schema`, which [`impute`] gave, in place of missing values (NaN);
+/// the table has that schema then.
+pub fn stand_in(table: &mut Table, schema: &Schema) {
+    let kinds = schema.columns.iter().flat_map(|column| {
+        let fixed = match column.kind {
+            ColumnKind::Numeric { missing } => missing,
+            _ => None,
+        };
+        std::iter::repeat_n(fixed, column.inputs())
+    });
+    let fixed: Vec<Option<f32>> = kinds.collect();
+    if fixed.iter().any(Option::is_some) {
+        let places = fixed.iter().cycle();
+        for (value, fixed) in table.values.iter_mut().zip(places) {
+            if let (true, Some(fixed)) = (value.is_nan(), fixed) {
+                *value = *fixed;
+            }
+        }
+    }
+    table.schema = schema.clone();
+}
+
 /// The middle value, or the mean of the two; 0 of none.
 fn median(values: &mut [f32]) -> f32 {
     values.sort_unstable_by(f32::total_cmp);

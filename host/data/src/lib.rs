@@ -49,7 +49,7 @@ pub use compact::MAX_NOTES;
 pub use error::{ColumnLabel, DataError, Place};
 pub use files::{FileId, expand};
 pub use idx::labels_beside;
-pub use memory::{TableBuilder, Unlisted, Values};
+pub use memory::{Found, TableBuilder, Unlisted, Values};
 pub use recordings::{GroupBy, LabelFrom, Recordings, Window};
 pub use rows::{RowReader, rows, rows_from, rows_of};
 pub use schema::{Column, ColumnKind, Format, Schema};

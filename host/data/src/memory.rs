@@ -11,8 +11,10 @@ use crate::{
     Table, Target,
 };
 
+mod found;
 mod under;
 
+pub use found::Found;
 pub use under::Unlisted;
 
 /// What the messages call a table that no file holds.

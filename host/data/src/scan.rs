@@ -10,7 +10,7 @@ use super::warning::{DataWarning, ROUNDED};
 use super::{MAX_VALUES, Task};
 
 /// Numeric targets of at most so many distinct integers are taken as classes.
-const MAX_GUESSED_CLASSES: usize = 20;
+pub(crate) const MAX_GUESSED_CLASSES: usize = 20;
 
 /// One field, trimmed.
 #[derive(Clone, Copy, Debug, PartialEq)]

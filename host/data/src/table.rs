@@ -124,22 +124,6 @@ impl Target {
         }
     }
 
-    /// Takes the last row away.
-    pub fn pop(&mut self) {
-        match self {
-            Target::Classes { labels } => drop(labels.pop()),
-            Target::Values(values) => drop(values.pop()),
-        }
-    }
-
-    /// Takes the last row away and puts it in place of row `i`.
-    pub fn replace_by_last(&mut self, i: usize) {
-        match self {
-            Target::Classes { labels } => drop(labels.swap_remove(i)),
-            Target::Values(values) => drop(values.swap_remove(i)),
-        }
-    }
-
     /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

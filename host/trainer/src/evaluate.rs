@@ -180,12 +180,16 @@ pub struct Tally {
     errors: f64,
     /// Σ y².
     squares: f64,
+    /// Where rows have weights w: Σ w of the rows that are wrong and of all; of values
+    /// Σ w(y − ŷ)² and Σ wy².
+    weighted: Option<(f64, f64)>,
 }
 
 impl Tally {
     /// Adds the evaluation of the rows of `table`.
     pub fn add(&mut self, block: &Evaluation, table: &Table) {
         self.rows += block.rows;
+        self.add_weighted(block, table);
         if let Some(rmse) = block.rmse {
             self.errors += rmse * rmse * block.rows as f64;
         }
@@ -203,6 +207,29 @@ impl Tally {
         }
     }
 
+    fn add_weighted(&mut self, block: &Evaluation, table: &Table) {
+        if table.weights.is_none() {
+            return;
+        }
+        let weight = |row: usize| match &table.target {
+            Target::Classes { .. } => table.weight(row),
+            Target::Values(values) => table.weight(row) * f64::from(values[row]).powi(2),
+        };
+        let all: f64 = (0..table.rows()).map(weight).sum();
+        let error = block.weighted_error.unwrap_or(0.0);
+        let share = if block.rmse.is_some() { error * error } else { error };
+        let sums = self.weighted.get_or_insert((0.0, 0.0));
+        (sums.0, sums.1) = (sums.0 + share * all, sums.1 + all);
+    }
+
+    /// The error by weight.
+    fn weighted_error(&self) -> Option<f64> {
+        let (errors, all) = self.weighted?;
+        let share = errors / all;
+        let error = if self.confusion.is_empty() { share.sqrt() } else { share };
+        Some(error).filter(|error| error.is_finite())
+    }
+
     /// Rows so far.
     #[must_use]
     pub fn rows(&self) -> usize {
@@ -213,12 +240,13 @@ impl Tally {
     /// would need all scores.
     #[must_use]
     pub fn finish(self) -> Evaluation {
+        let weighted_error = self.weighted_error();
         if !self.confusion.is_empty() {
-            return of_confusion(self.confusion);
+            return Evaluation { weighted_error, ..of_confusion(self.confusion) };
         }
         let rmse = (self.errors / self.rows as f64).sqrt();
         let error = if self.squares > 0.0 { (self.errors / self.squares).sqrt() } else { rmse };
-        let (rows, weighted_error, rmse) = (self.rows, None, Some(rmse));
+        let (rows, rmse) = (self.rows, Some(rmse));
         Evaluation { error, rows, weighted_error, rmse, auc: None, confusion: Vec::new() }
     }
 }

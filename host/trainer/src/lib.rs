@@ -2,8 +2,8 @@
 //!
 //! [`train()`] makes a model of a table by given options, [`tune()`] searches for the options
 //! within limits of flash, RAM and instructions, [`shrink()`] makes a trained model smaller,
-//! [`train_stream`] trains on files that are larger than memory, and [`evaluate()`] judges a
-//! blob. Tables come from `koan_data`: files, or columns in memory.
+//! [`train_stream`] trains on files that are larger than memory, [`distributed`] on rows in parts
+//! on any number of machines, and [`evaluate()`] judges a blob. Tables come from `koan_data`: files, or columns in memory.
 //!
 //! Features are computed by the crate `koan` itself, so what was trained is what runs: there
 //! is no second implementation that could drift.
@@ -28,6 +28,7 @@
 //! ```
 
 mod atomic_write;
+pub mod distributed;
 mod doubts;
 mod dual;
 mod folds;

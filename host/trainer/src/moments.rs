@@ -70,7 +70,7 @@ impl Moments {
             self.add_sums(matrix.as_ref(), targets, weights);
             let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
             let scaled = Mat::from_fn(count, rows, |k, row| entry(k, row) * roots[row]);
-            add_gram(&mut self.gram, scaled.as_ref());
+            add_products(&mut self.gram, scaled.as_ref(), scaled.as_ref());
             return;
         }
         for (number, features) in features.chunks(koan_gram::MAX_ROWS * count).enumerate() {
@@ -83,13 +83,7 @@ impl Moments {
     /// Adds unweighted rows, as many as a [`Block`] can hold.
     fn add_integers(&mut self, features: &[i16], targets: MatRef<'_, f64>) {
         let (count, rows) = (self.features(), targets.nrows());
-        let mut columns: Vec<&mut [f64]> = self
-            .gram
-            .as_mut()
-            .col_iter_mut()
-            .filter_map(|column| Some(column.try_as_col_major_mut()?.as_slice_mut()))
-            .collect();
-        Block::with_kernel(self.kernel, features, count).add_to(&mut columns);
+        add_by(self.kernel, &mut self.gram, features);
         let ones = Mat::<f64>::full(rows, 1, 1.0);
         let crosses = panels::rows(self.cross.as_mut(), TOGETHER).into_par_iter();
         let sums = panels::rows(self.sum.as_mut(), TOGETHER);
@@ -237,22 +231,37 @@ impl Moments {
     }
 }
 
-/// Adds φφᵀ of the columns of `features` to the lower triangle of `gram`: each
-/// panel of columns is one thread's, so the order of its sums does not depend on
-/// their number.
-fn add_gram(gram: &mut Mat<f64>, features: MatRef<'_, f64>) {
+/// Adds φφᵀ of rows of integers, at most as many as a [`Block`] can hold, to the lower
+/// triangle of `gram`.
+pub(crate) fn add_unweighted(gram: &mut Mat<f64>, features: &[i16]) {
+    add_by(Kernel::best(), gram, features);
+}
+
+fn add_by(kernel: Kernel, gram: &mut Mat<f64>, features: &[i16]) {
+    let count = gram.ncols();
+    let mut columns: Vec<&mut [f64]> = gram
+        .as_mut()
+        .col_iter_mut()
+        .filter_map(|column| Some(column.try_as_col_major_mut()?.as_slice_mut()))
+        .collect();
+    Block::with_kernel(kernel, features, count).add_to(&mut columns);
+}
+
+/// Adds `left · rightᵀ`, which is symmetric, to the lower triangle of `gram`: each panel of
+/// columns is one thread's, so the order of its sums does not depend on their number.
+pub(crate) fn add_products(gram: &mut Mat<f64>, left: MatRef<'_, f64>, right: MatRef<'_, f64>) {
     use triangular::BlockStructure::{Rectangular, TriangularLower};
-    let count = features.nrows();
+    let count = left.nrows();
     let panels = panels::columns(gram.as_mut(), TOGETHER);
     panels.into_par_iter().enumerate().for_each(|(panel, mut columns)| {
         let start = panel * TOGETHER;
         let width = columns.ncols();
-        let mine = features.subrows(start, width);
+        let mine = right.subrows(start, width);
         triangular::matmul(
             columns.as_mut().subrows_mut(start, width),
             TriangularLower,
             Accum::Add,
-            mine,
+            left.subrows(start, width),
             Rectangular,
             mine.transpose(),
             Rectangular,
@@ -263,7 +272,7 @@ fn add_gram(gram: &mut Mat<f64>, features: MatRef<'_, f64>) {
         matmul(
             columns.subrows_mut(below, count - below),
             Accum::Add,
-            features.subrows(below, count - below),
+            left.subrows(below, count - below),
             mine.transpose(),
             1.0,
             Par::Seq,
@@ -297,7 +306,7 @@ mod tests {
             moments.add(&values, targets.as_ref(), None);
             // Of matrix products in f64, exact as well.
             let mut gram = Mat::zeros(features, features);
-            add_gram(&mut gram, phi.as_ref());
+            add_products(&mut gram, phi.as_ref(), phi.as_ref());
             assert_eq!(moments.gram, gram);
             assert_eq!(moments.cross, &phi * &targets);
             assert_eq!(moments.sum, &phi * Mat::<f64>::full(rows, 1, 1.0));

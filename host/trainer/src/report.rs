@@ -1,6 +1,6 @@
 //! What training did.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::TrainOptions;
 use crate::anomaly::Detection;
@@ -90,30 +90,59 @@ pub struct Report {
     pub warnings: Vec<String>,
 }
 
+/// What was chosen, as a report says it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Chosen {
+    family: String,
+    projection: String,
+    features: usize,
+    map: String,
+    logged_inputs: usize,
+    relevance: bool,
+    frequency: Vec<f64>,
+    /// Whether every input is constant.
+    all_off: bool,
+}
+
+impl Chosen {
+    pub(crate) fn of(choice: &Choice) -> Self {
+        let join = |names: Vec<&str>| names.join(",");
+        let laws =
+            |bank: &BankPlan| if bank.groups.is_empty() { bank.law.name() } else { "groups" };
+        Self {
+            family: join(choice.banks.iter().map(|bank| bank.family.name()).collect()),
+            projection: join(choice.banks.iter().map(laws).collect()),
+            features: choice.spec.banks.iter().map(BankSpec::columns).sum(),
+            map: choice.kind.name().into(),
+            logged_inputs: choice.normaliser.logged_inputs(),
+            relevance: choice.relevance,
+            frequency: choice.banks.iter().map(|bank| bank.frequency).collect(),
+            all_off: all_off(&choice.spec.maps),
+        }
+    }
+}
+
 impl Report {
     /// What holds for every task; errors are still to be filled in.
     pub(crate) fn of(
         train: &Table,
         test_rows: usize,
-        choice: &Choice,
+        chosen: &Chosen,
         blob: &[u8],
         options: &TrainOptions,
         seconds: f64,
     ) -> Self {
-        let join = |names: Vec<&str>| names.join(",");
-        let laws =
-            |bank: &BankPlan| if bank.groups.is_empty() { bank.law.name() } else { "groups" };
         let mut warnings: Vec<String> =
             train.schema.warnings.iter().map(ToString::to_string).collect();
-        if all_off(&choice.spec.maps) {
+        if chosen.all_off {
             let message = "every input is constant: the model predicts without looking";
             warnings.push(message.to_owned());
         }
         Self {
             task: String::new(),
-            family: join(choice.banks.iter().map(|bank| bank.family.name()).collect()),
-            projection: join(choice.banks.iter().map(laws).collect()),
-            features: choice.spec.banks.iter().map(BankSpec::columns).sum(),
+            family: chosen.family.clone(),
+            projection: chosen.projection.clone(),
+            features: chosen.features,
             bits: options.bits.unwrap_or(8),
             bytes: blob.len(),
             error: f64::NAN,
@@ -125,10 +154,10 @@ impl Report {
             categories: options.categories.iter().map(|column| column + 1).collect(),
             outputs: koan::Model::parse(blob).map_or(0, |model| model.outputs()),
             seed: options.seed,
-            map: choice.kind.name().into(),
-            logged_inputs: choice.normaliser.logged_inputs(),
-            relevance: choice.relevance,
-            frequency: choice.banks.iter().map(|bank| bank.frequency).collect(),
+            map: chosen.map.clone(),
+            logged_inputs: chosen.logged_inputs,
+            relevance: chosen.relevance,
+            frequency: chosen.frequency.clone(),
             lambda: 0.0,
             loss: None,
             box_c: None,

@@ -15,7 +15,7 @@ use crate::plan::BankPlan;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::prune::select_candidates;
-use crate::report::Report;
+use crate::report::{Chosen, Report};
 use crate::select::{Choice, choose};
 use crate::series;
 use crate::solve::Loss;
@@ -123,7 +123,10 @@ fn train_target(
             },
         })
     };
-    conclude(start, problem, choice, fitted, train.rows(), options, progress, judge)
+    let chosen = Chosen::of(&choice);
+    let (blob, report) =
+        conclude(start, problem, &chosen, fitted, train.rows(), options, progress, judge)?;
+    Ok(Trained { blob, report, choice })
 }
 
 /// Chooses what is left open, and fits a head.
@@ -221,13 +224,13 @@ pub(crate) struct TestErrors {
 pub(crate) fn conclude(
     start: Instant,
     problem: &Problem<'_>,
-    choice: Choice,
+    chosen: &Chosen,
     fitted: Fitted,
     train_rows: usize,
     options: &TrainOptions,
     progress: &Progress,
     judge: impl FnOnce(&[u8], &[u8], &Fitted) -> Result<TestErrors, Error>,
-) -> Result<Trained, Error> {
+) -> Result<(Vec<u8>, Report), Error> {
     let train = problem.table;
     progress.phase("writing and checking the model")?;
     let blob = encode(problem, &fitted, &fitted.compensated, options, options.golden_rows)?;
@@ -245,7 +248,7 @@ pub(crate) fn conclude(
         error_nearest: Some(judged.nearest.error),
         error_compensated: Some(error),
         baselines: Some(judged.baselines),
-        ..Report::of(train, judged.blob.rows, &choice, &blob, options, seconds)
+        ..Report::of(train, judged.blob.rows, chosen, &blob, options, seconds)
     };
     report.task = match problem.task() {
         Task::Classification => "classification".into(),
@@ -257,7 +260,7 @@ pub(crate) fn conclude(
     let mut doubts = crate::doubts::of(&report, train);
     doubts.append(&mut report.warnings);
     report.warnings = doubts;
-    Ok(Trained { blob, report, choice })
+    Ok((blob, report))
 }
 
 /// The blob of a specification with head: names, notes, golden rows. The blob
@@ -290,7 +293,7 @@ fn finish_embedding(
     let blob = complete(spec, train, &schema, options, options.golden_rows)?;
     let error = variance_lost(&blob, &choice.spec, test)?;
     let seconds = start.elapsed().as_secs_f64();
-    let mut report = Report::of(train, test.rows(), &choice, &blob, options, seconds);
+    let mut report = Report::of(train, test.rows(), &Chosen::of(&choice), &blob, options, seconds);
     (report.task, report.error) = ("embedding".into(), error);
     Ok(Trained { blob, report, choice })
 }
@@ -305,7 +308,7 @@ fn finish_features(
     let schema = Schema { classes: Vec::new(), positive: None, ..train.schema.clone() };
     let blob = complete(spec, train, &schema, options, 0)?;
     let seconds = start.elapsed().as_secs_f64();
-    let mut report = Report::of(train, 0, &choice, &blob, options, seconds);
+    let mut report = Report::of(train, 0, &Chosen::of(&choice), &blob, options, seconds);
     report.task = "features".into();
     Ok(Trained { blob, report, choice })
 }
@@ -328,7 +331,7 @@ fn finish_detector(
     let blob = complete(spec, train, &schema, options, options.golden_rows)?;
     let detection = detect(&blob, test, normal)?;
     let seconds = start.elapsed().as_secs_f64();
-    let mut report = Report::of(train, test.rows(), &choice, &blob, options, seconds);
+    let mut report = Report::of(train, test.rows(), &Chosen::of(&choice), &blob, options, seconds);
     report.task = "anomaly".into();
     report.error = detection.error;
     report.detection = Some(detection);

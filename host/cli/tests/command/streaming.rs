@@ -175,10 +175,49 @@ fn the_library_refuses_heads_that_need_the_rows() {
             TrainOptions { goal: Goal::Detect { normal: None, false_alarm: 0.1 }, ..usual() },
             "anomaly detection",
         ),
+        (TrainOptions { candidates: Some(9), ..usual() }, "choosing the best of more features"),
     ] {
         let error = train_stream(&stream, &options, None, &Progress::none()).unwrap_err();
         let expected = format!("{named} needs the rows in memory: streaming cannot fit it");
         assert_eq!(error.to_string(), expected);
+    }
+    let options = TrainOptions { categories: vec![0], ..usual() };
+    let error = train_stream(&stream, &options, None, &Progress::none()).unwrap_err();
+    assert!(error.to_string().contains("make the columns of categories text"), "{error}");
+}
+
+/// Neither the order of the rows nor how they are divided into files changes a byte; with
+/// classes, numbers, weights, and rows that occur more than once.
+#[test]
+fn rows_in_any_order_and_any_files_give_the_same_bytes() {
+    let folder = Folder::new();
+    for (data, more) in [
+        (quadrants(3000), ""),
+        (quadrants(3000), "--class-weights balanced"),
+        (waves(3000), ""),
+        (waves(3000), "--weights count"),
+    ] {
+        let mut lines = data.lines();
+        let header = format!("count,{}", lines.next().unwrap());
+        let weighted = |(row, line): (usize, &str)| format!("{},{line}", 0.3 * (row % 5) as f64);
+        let mut rows: Vec<String> = lines.enumerate().map(weighted).collect();
+        rows.extend_from_within(..50);
+        let file = |rows: &[String]| format!("{header}\n{}\n", rows.join("\n"));
+        folder.write("a.csv", file(&rows));
+        rows.rotate_left(700);
+        rows.reverse();
+        folder.write("b1.csv", file(&rows[..900]));
+        folder.write("b2.csv", file(&rows[900..]));
+        let drop = if more.contains("count") { "" } else { "--drop count" };
+        let options = format!("{QUICK} {STREAM} {more} {drop} --json");
+        let one = folder.json(&format!("train a.csv -o a.koan {options}"));
+        let two = folder.json(&format!("train b1.csv b2.csv -o b.koan {options} --threads 1"));
+        assert!(folder.read("a.koan") == folder.read("b.koan"), "{options}");
+        assert_eq!(one["rows"], two["rows"]);
+        assert_eq!(one["train_rows"], two["train_rows"]);
+        if more.contains("count") {
+            assert!(one["weighted_error"].as_f64().is_some(), "{one}");
+        }
     }
 }
 

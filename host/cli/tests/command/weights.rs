@@ -57,6 +57,31 @@ fn equal_weights_change_nothing() {
     }
 }
 
+/// Test rows of weight 0 do not count, also where the rows are not all in memory.
+#[test]
+fn weights_in_a_stream_count_in_the_test() {
+    let folder = Folder::new();
+    let csv = weighted(9000);
+    folder.write("a.csv", &csv);
+    let fields = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
+    let (mut all, mut counted) = ("x,count,y,state\n".to_owned(), "x,count,y,state\n".to_owned());
+    for line in csv.lines().skip(1).map(fields) {
+        let weight = if line[1] == "0" { 0 } else { 2 };
+        let row = format!("{},{weight},{},{}\n", line[0], line[2], line[3]);
+        all += &row;
+        counted += if weight > 0 { &row } else { "" };
+    }
+    folder.write("all.csv", all);
+    folder.write("counted.csv", counted);
+    let stream = format!("--weights count --test all.csv --json {QUICK} --stream yes");
+    let report = folder.json(&format!("train a.csv -o s.koan {stream}"));
+    let judged = folder.json("eval s.koan counted.csv --json");
+    let (weighted, error) = (&report["weighted_error"], &judged["error"]);
+    let difference = weighted.as_f64().unwrap() - error.as_f64().unwrap();
+    assert!(difference.abs() < 1e-12, "{weighted} {error}");
+    assert!(report["error"] != judged["error"], "{report}");
+}
+
 #[test]
 fn weights_that_make_no_sense() {
     let folder = Folder::new();
@@ -74,8 +99,6 @@ fn weights_that_make_no_sense() {
     folder.train_fails("a.csv --weights none", &["a.csv", "no column `none`"]);
     folder.train_fails("a.csv --weights state", &["the target cannot be the rows' weights"]);
     folder.train_fails("a.csv --weights count --window 4", &["windows of samples have none"]);
-    folder
-        .train_fails("a.csv --weights count --stream yes", &["--weights needs the rows in memory"]);
     let embedding = "a.csv --weights count --task embedding";
     folder.train_fails(embedding, &["weights of rows go with a target"]);
     folder.write("zero.csv", "x,w,y\n1,0,a\n2,0,b\n3,0,a\n");

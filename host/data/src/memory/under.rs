@@ -1,6 +1,7 @@
 //! Rows from memory, under the schema of a model.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use super::{Role, TableBuilder, Values, missing, wrong};
 use crate::categories::{coded_place, place_of};
@@ -9,7 +10,7 @@ use crate::fill::list;
 use crate::infer::check_names;
 use crate::layout::{Layout, Layouts, match_names};
 use crate::open::Origin;
-use crate::{ColumnKind, Format, Schema};
+use crate::{ColumnKind, Division, Format, Schema, Table, Target};
 
 /// What becomes of a text that is none of its column's values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,6 +79,88 @@ impl TableBuilder<'_> {
             }
         }
         Ok(values)
+    }
+}
+
+impl TableBuilder<'_> {
+    /// The rows under a schema, with their targets and weights, and the names of their groups.
+    /// Columns are matched as by [`Self::rows_under`]; there may be no rows.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::rows_under`], a target that is not there, is missing or of no known class,
+    /// weights below 0.
+    pub fn table_under(
+        &self,
+        schema: &Schema,
+        unlisted: Unlisted,
+    ) -> Result<(Table, Vec<Vec<u8>>), DataError> {
+        let values = self.rows_under(schema, unlisted)?;
+        let target = self.target_under(schema)?;
+        let weights = self.weights_under()?;
+        let groups = match &self.groups {
+            None => Vec::new(),
+            Some(given) => {
+                self.check_length("groups", given.len(), 1)?;
+                (0..self.rows).map(|row| given.name(row).1.into_bytes()).collect()
+            }
+        };
+        let (inputs, schema) = (schema.inputs, schema.clone());
+        let table = Table { inputs, values, target, schema, division: Division::Free, weights };
+        Ok((table, groups))
+    }
+
+    fn target_under(&self, schema: &Schema) -> Result<Target, DataError> {
+        let (mut number, mut found) = (1, None);
+        for part in &self.columns {
+            if let Role::Target(given, _) = part.role {
+                found = Some((ColumnLabel { number, name: part.names.concat() }, given));
+            }
+            number += part.names.len();
+        }
+        let (label, given) = found.ok_or_else(|| wrong("no target among the columns".into()))?;
+        self.check_length(&label.to_string(), given.len(), 1)?;
+        let at =
+            |row: usize, problem: String| wrong(format!("row {}, {label}: {problem}", row + 1));
+        let number = |row: usize| match (given, given.number(row)) {
+            (Values::Text(texts), _) if texts[row].is_empty() => Err(missing(&label, row)),
+            (_, Some(number)) if number.is_nan() => Err(missing(&label, row)),
+            (_, number) => Ok(number),
+        };
+        if schema.classes.is_empty() {
+            let value = |row: usize| match (number(row)?, given) {
+                (Some(number), _) if (number as f32).is_finite() => Ok(number as f32),
+                (Some(number), _) => Err(at(row, format!("{number} is too large"))),
+                (None, Values::Text(texts)) => {
+                    Err(at(row, format!("\"{}\" is not a number", texts[row])))
+                }
+                (None, _) => Err(missing(&label, row)),
+            };
+            return Ok(Target::Values((0..self.rows).map(value).collect::<Result<_, _>>()?));
+        }
+        let places: HashMap<&str, u32> =
+            schema.classes.iter().map(String::as_str).zip(0..).collect();
+        let label_of = |row: usize| {
+            number(row)?;
+            let name = given.name(row).1;
+            let text = || match given {
+                Values::Text(texts) => texts[row].to_owned(),
+                _ => name.clone(),
+            };
+            places.get(name.as_str()).copied().ok_or_else(|| {
+                let known = list(&schema.classes);
+                at(row, format!("\"{}\" is none of the classes: {known}", text()))
+            })
+        };
+        Ok(Target::Classes { labels: (0..self.rows).map(label_of).collect::<Result<_, _>>()? })
+    }
+
+    fn weights_under(&self) -> Result<Option<Vec<f32>>, DataError> {
+        // All of a part may be 0.
+        match self.weights_of() {
+            Err(DataError::NoWeight { .. }) => Ok(Some(vec![0.0; self.rows])),
+            other => other,
+        }
     }
 }
 

@@ -100,7 +100,7 @@ fn recordings_that_cannot_be() {
     assert!(refused(&overlap).contains("overlap; say what tells recordings apart"));
     let both = ReadOptions { target: Some("y".into()), ..windows(4, 4) };
     assert!(refused(&both).contains("not both"));
-    let nowhere = ReadOptions { label_from: Some("x(\\d)".parse().unwrap()), ..windows(4, 4) };
+    let nowhere = ReadOptions { label_from: Some("walk/x(\\d)".parse().unwrap()), ..windows(4, 4) };
     assert!(refused(&nowhere).contains("walk/a.csv: the path has no label"));
     let group = ReadOptions { group: Some("z".into()), ..windows(4, 4) };
     assert!(refused(&group).contains("no column `z`"));

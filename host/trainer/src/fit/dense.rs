@@ -50,13 +50,29 @@ pub(crate) fn fit_moments(
     problem: &Problem<'_>,
     map: FeatureMap,
     spec: ModelSpec,
-    mut moments: Moments,
+    moments: Moments,
+    held_rows: &[usize],
+    options: &TrainOptions,
+    progress: &Progress,
+) -> Result<Fitted, Error> {
+    let held = problem.moments(&map, held_rows, progress)?;
+    fit_both(problem, map, spec, [moments, held], held_rows, options, progress)
+}
+
+/// [`fit_moments`] by the sums over rows to fit on, and those over the rows held out.
+///
+/// # Errors
+/// A feature map for another number of inputs.
+pub(crate) fn fit_both(
+    problem: &Problem<'_>,
+    map: FeatureMap,
+    spec: ModelSpec,
+    [mut moments, held]: [Moments; 2],
     held_rows: &[usize],
     options: &TrainOptions,
     progress: &Progress,
 ) -> Result<Fitted, Error> {
     let bits = options.bits_for(problem.task());
-    let held = problem.moments(&map, held_rows, progress)?;
     progress.phase("solving")?;
     let given = options.lambda.map(|lambda| [lambda]);
     let lambdas = given.as_ref().map_or(&LAMBDAS[..], |given| &given[..]);

@@ -16,7 +16,7 @@ use crate::problem::Problem;
 use koan_data::{Division, Part, SplitSize, Table, split, split_table};
 
 pub use dense::fit_dense;
-pub(crate) use dense::{fit_moments, scores as real_scores};
+pub(crate) use dense::{fit_both, fit_moments, scores as real_scores};
 pub use losses::{Judging, fit_loss};
 pub use parts::fit_parts;
 pub(crate) use rounding::{Curvature, RoundedWeights};

@@ -8,11 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::StreamOptions;
 use super::sample::Sampled;
-use super::sums::Stored;
 use crate::{Error, TrainOptions};
 
 /// First bytes of a checkpoint; the last one is the version of its form.
-const MAGIC: &[u8; 8] = b"KOANCKP\x01";
+const MAGIC: &[u8; 8] = b"KOANCKP\x02";
 
 /// How far a training has come.
 #[derive(Serialize, Deserialize)]
@@ -22,7 +21,8 @@ pub struct Checkpoint {
     pub(crate) sampled: Sampled,
     /// Number of the first row that is not in the sums.
     pub(crate) next: u64,
-    pub(crate) sums: Option<Stored>,
+    /// The sums of the rows before, as bytes.
+    pub(crate) sums: Option<Vec<u8>>,
 }
 
 impl Checkpoint {
@@ -33,7 +33,7 @@ impl Checkpoint {
     /// Rows that were done, and rows that there are.
     #[must_use]
     pub fn progress(&self) -> (u64, u64) {
-        (self.next, self.sampled.rows)
+        (self.next, self.sampled.rows())
     }
 
     /// Reads a checkpoint; `None` if there is none.

@@ -1,0 +1,94 @@
+//! Training on rows in parts, on any number of machines: the same bytes, whatever the parts,
+//! their order, and how what was made of them is merged.
+//!
+//! 1. [`Sample`]: the training rows with the smallest hashes of their content, and counts of
+//!    all; made part by part, and merged.
+//! 2. [`plan`]: from the sample everything is chosen once: features, scales, roles of rows.
+//! 3. [`Sums`]: of products of integer features, and of targets and weights as integers on a
+//!    scale of the plan's; made part by part, and merged. Integers add up exactly in any order.
+//! 4. [`finish`]: the plan and the sums make the model.
+//!
+//! What is chosen and solved in floating point happens in steps 2 and 4, each on one machine.
+
+mod finish;
+mod integers;
+mod plan;
+mod roles;
+mod sample;
+mod schema;
+mod slab;
+mod sums;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use finish::finish_with;
+pub use finish::{Finished, finish};
+pub(crate) use plan::check_options;
+pub use plan::{Plan, plan};
+pub use roles::Roles;
+pub use sample::Sample;
+pub use slab::Slab;
+pub use sums::{MAX_ROWS, Sums};
+
+use koan_data::Table;
+use koan_data::stream::Block;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::Error;
+
+/// Rows to add: a table, and the name of each row's group, none where rows are in none. A
+/// missing number is NaN.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'b> {
+    /// The rows.
+    pub table: &'b Table,
+    /// The group of each row.
+    pub groups: &'b [Vec<u8>],
+}
+
+impl<'b> From<&'b Block> for Batch<'b> {
+    fn from(block: &'b Block) -> Self {
+        Self { table: &block.table, groups: &block.groups }
+    }
+}
+
+impl Batch<'_> {
+    /// Refuses rows that lack what the others have.
+    fn check(&self, inputs: usize, weighted: bool, grouped: bool) -> Result<(), Error> {
+        let rows = self.table.rows();
+        let wrong = |problem: &str| Err(Error::Impossible(problem.into()));
+        if self.table.inputs != inputs {
+            let found = self.table.inputs;
+            return wrong(&format!("rows of {found} inputs, the others have {inputs}"));
+        }
+        match (self.table.weights.is_some(), weighted) {
+            (true, false) => return wrong("these rows have weights, the others none"),
+            (false, true) => return wrong("these rows have no weights, the others have"),
+            _ => {}
+        }
+        if self.groups.len() != if grouped { rows } else { 0 } {
+            return wrong("all rows have groups, or none");
+        }
+        Ok(())
+    }
+}
+
+/// `value` in bytes that begin with `magic` and end with a check sum.
+fn to_bytes<T: Serialize>(magic: &[u8; 8], value: &T) -> Result<Vec<u8>, Error> {
+    let body = postcard::to_stdvec(value).map_err(|error| Error::Impossible(error.to_string()))?;
+    Ok([&magic[..], &body, &crc32fast::hash(&body).to_le_bytes()].concat())
+}
+
+/// What [`to_bytes`] made; `what` names it in messages.
+fn from_bytes<T: DeserializeOwned>(magic: &[u8; 8], bytes: &[u8], what: &str) -> Result<T, Error> {
+    let damaged = || Error::Impossible(format!("the bytes of {what} are damaged"));
+    let body = bytes.strip_prefix(magic).ok_or_else(|| {
+        Error::Impossible(format!("these bytes are not those of {what} of this version of koan"))
+    })?;
+    let (body, sum) = body.split_last_chunk::<4>().ok_or_else(damaged)?;
+    if crc32fast::hash(body) != u32::from_le_bytes(*sum) {
+        return Err(damaged());
+    }
+    postcard::from_bytes(body).map_err(|_| damaged())
+}

@@ -1,0 +1,192 @@
+"""Training on rows in parts: the same bytes, whatever the parts and their order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _koan
+from ._columns import frame, is_table, names_of
+from ._model import threads
+
+# Options of `plan`, and of what trains on clusters.
+OPTIONS = (
+    "bits",
+    "class_weight",
+    "column_names",
+    "dilated",
+    "family",
+    "filter_stride",
+    "frequency",
+    "golden_rows",
+    "input_map",
+    "kernel",
+    "linear",
+    "n_features",
+    "penalty",
+    "pool",
+    "pooling",
+    "pooling_grid",
+    "projection",
+    "random_state",
+    "relevance",
+    "shape",
+    "shared_pool",
+    "slot_bits",
+)
+# Rows that everything is chosen on.
+SAMPLE_ROWS = 60_000
+
+
+def parameters(options: dict[str, Any]) -> dict[str, Any]:
+    """The options as the core takes them."""
+    for name in options:
+        if name not in OPTIONS:
+            raise ValueError(f"{name}: no such option; there are {', '.join(OPTIONS)}")
+    given = {"random_state": 1, **options}
+    weight = given.pop("class_weight", None)
+    if weight is not None and not (isinstance(weight, str) and weight == "balanced"):
+        raise ValueError(f"class_weight: {weight!r} is neither None nor 'balanced'")
+    given["balanced"] = weight is not None
+    for name in ("family", "n_features", "frequency"):
+        value = given.get(name)
+        if value is not None and (isinstance(value, str) or np.ndim(value) == 0):
+            given[name] = [value]
+    shape = given.get("shape")
+    if shape is not None and not isinstance(shape, str):
+        given["shape"] = "x".join(str(int(size)) for size in shape)
+    seed = given["random_state"]
+    if not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ValueError(f"random_state: {seed!r} is not a whole number from 0 on")
+    given["random_state"] = int(seed)
+    return given
+
+
+def impute(missing: str) -> bool:
+    """Whether missing values are imputed."""
+    if missing not in ("error", "impute"):
+        raise ValueError(f"missing: no {missing!r}; there are 'error' and 'impute'")
+    return missing == "impute"
+
+
+def rows(batch: Any) -> _koan.Frame:
+    """Rows as the core reads them."""
+    if not is_table(batch):
+        kind = type(batch).__name__
+        raise ValueError(f"rows: a table with named columns is needed, not {kind}")
+    if len(set(names_of(batch))) < len(names_of(batch)):
+        raise ValueError("rows: two columns have one name")
+    return frame(batch)
+
+
+class Plan:
+    """Everything that is chosen before rows are summed up: columns, input map, features, the
+    scales of targets and weights. Made by :func:`plan`."""
+
+    def __init__(self, own: _koan.Plan) -> None:
+        self._own = own
+
+    @property
+    def n_features(self) -> int:
+        """Random features, K: the sums are about K²/2 integers."""
+        return self._own.features
+
+    def to_bytes(self, for_workers: bool = False) -> bytes:
+        """The plan as bytes; for workers without its sample, which :func:`finish` needs."""
+        return self._own.to_bytes(for_workers)
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Plan:
+        """The plan of these bytes."""
+        return Plan(_koan.Plan.from_bytes(data))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Plan.from_bytes, (self.to_bytes(),)
+
+
+class Sums:
+    """Sums over rows: integers, so that they are the same in any order. Those of parts are
+    merged, on any machine."""
+
+    def __init__(self, plan: Plan, n_jobs: int | None = None) -> None:
+        self._plan = plan
+        self._threads = threads(n_jobs)
+        self._own = _koan.Sums(plan._own)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows to train on so far."""
+        return self._own.rows
+
+    def add(self, batch: Any) -> Sums:
+        """Adds rows: a table of pandas, polars or pyarrow with the plan's columns. If a row is
+        wrong, none is added."""
+        self._own.add(rows(batch), self._threads)
+        return self
+
+    def merge(self, other: Sums) -> Sums:
+        """Adds the sums of other rows."""
+        if other is self:
+            raise ValueError("merge: these sums are merged with themselves")
+        self._own.merge(other._own)
+        return self
+
+    def to_bytes(self) -> bytes:
+        """The sums as bytes: the same for the same rows."""
+        return self._own.to_bytes()
+
+    @staticmethod
+    def from_bytes(plan: Plan, data: bytes) -> Sums:
+        """The sums of these bytes, which are of that plan."""
+        sums = Sums(plan)
+        sums._own = _koan.Sums.from_bytes(plan._own, data)
+        return sums
+
+
+def plan(
+    sample: Any,
+    target: str,
+    *,
+    sample_weight: str | None = None,
+    groups: str | None = None,
+    task: str | None = None,
+    missing: str = "error",
+    unknown: str = "error",
+    test_fraction: float = 0.0,
+    sample_rows: int = SAMPLE_ROWS,
+    n_jobs: int | None = None,
+    **options: Any,
+) -> Plan:
+    """Chooses everything on a sample, whose rows must be among those that are added later.
+
+    Parameters
+    ----------
+    sample : a table of pandas, polars or pyarrow with all classes, and all texts that rows may
+        have.
+    target, sample_weight, groups : names of columns.
+    task : ``classification`` or ``regression``; as in files if not given: a class is a text, or
+        a whole number of at most 20 different ones that occur twice on average.
+    missing : ``impute`` puts the sample's median in place of missing values.
+    unknown : ``zeros`` takes a text that the sample does not have as none of its column's
+        values; otherwise it is an error.
+    test_fraction : share of the rows that are left out, by a hash of their content.
+    sample_rows : of a larger sample those with the smallest hashes are taken.
+    options : as those of the estimators: ``n_features``, ``family``, ``bits``,
+        ``random_state`` (1), ``class_weight``, ``penalty`` and others.
+    """
+    given = parameters(options)
+    if unknown not in ("error", "zeros"):
+        raise ValueError(f"unknown: no {unknown!r}; there are 'error' and 'zeros'")
+    table = rows(sample)
+    reading = (target, sample_weight, groups, impute(missing), unknown == "zeros")
+    columns = _koan.Columns(*reading)
+    columns.add(table)
+    taken = columns.sample(task, given["random_state"], test_fraction, sample_rows)
+    taken.add(table)
+    return Plan(taken.plan(given, threads(n_jobs)))
+
+
+def finish(plan: Plan, sums: Sums, n_jobs: int | None = None) -> bytes:
+    """The bytes of the model: ``koan.Model(blob)`` runs it."""
+    return _koan.finish(plan._own, sums._own, threads(n_jobs))

@@ -1,0 +1,87 @@
+"""Training and predicting on Dask: the bytes of one machine, whatever the partitions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _koan, _parts
+from ._model import Model
+
+# Partial results that are merged at once.
+_ARITY = 4
+
+
+def fit(
+    ddf: Any,
+    target: str,
+    *,
+    sample_weight: str | None = None,
+    groups: str | None = None,
+    task: str | None = None,
+    missing: str = "error",
+    test_fraction: float = 0.0,
+    sample_rows: int | None = None,
+    n_jobs: int | None = None,
+    **options: Any,
+) -> Model:
+    """Trains a model on a DataFrame of Dask's: parameters as those of :func:`koan.plan`.
+
+    The partitions are read three times: for the columns, for the sample, and for the sums; if
+    making them is work, ``ddf.persist()`` first. Workers need the package koan.
+    """
+    from dask import compute, delayed
+
+    job = _parts.Job(
+        target, sample_weight, groups, task, missing, test_fraction, sample_rows, options
+    )
+    partitions = list(enumerate(ddf.to_delayed()))
+
+    def reduced(work: Any, start: bytes, merge: Any) -> bytes:
+        shared = delayed(start)
+        parts = [delayed(work)(f"partition {i}", [part], shared) for i, part in partitions]
+        while len(parts) > 1:
+            groups_of = range(0, len(parts), _ARITY)
+            parts = [delayed(merge)(parts[first : first + _ARITY]) for first in groups_of]
+        (result,) = compute(parts[0])
+        return bytes(result)
+
+    columns = reduced(_parts.found, job.no_columns(), _parts.merged_columns)
+    sample = reduced(_parts.sampled, job.no_sample(columns), _parts.merged_samples)
+    plan = job.plan(sample, n_jobs)
+    worker_plan = plan.to_bytes(for_workers=True)
+    merge = _Merge(worker_plan)
+    sums = reduced(_summed, worker_plan, merge)
+    return _parts.finished(plan, _koan.Sums.from_bytes(plan._own, sums), n_jobs)
+
+
+def predict(model: Model, ddf: Any) -> Any:
+    """A Series of Dask's: the class of each row by name, or its value."""
+    classes = model.task == "classification"
+    meta = ("prediction", object if classes else np.dtype("float32"))
+    return ddf.map_partitions(_predicted, model.to_bytes(), meta=meta)
+
+
+def _summed(part: str, batches: Any, plan: bytes) -> bytes:
+    return _parts.summed(part, batches, plan).to_bytes()
+
+
+class _Merge:
+    """Merges sums of a plan."""
+
+    def __init__(self, plan: bytes) -> None:
+        self.plan = plan
+
+    def __call__(self, parts: Any) -> bytes:
+        return _parts.merged_sums(self.plan, parts)
+
+
+def _predicted(table: Any, data: bytes) -> Any:
+    import pandas as pd
+
+    model = Model(data)
+    classes = model.task == "classification"
+    kind: Any = object if classes else np.float32
+    values = model.predict(table) if len(table) else np.empty(0, kind)
+    return pd.Series(np.asarray(values, dtype=kind), index=table.index, name="prediction")

@@ -1,0 +1,139 @@
+"""Training and predicting on Spark 4 and later, with Connect or without: the bytes of one
+machine, whatever the partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from . import _koan, _parts
+from ._model import Model
+
+# Bytes of a slab of the sums, about.
+_SLAB = 2_000_000
+# Groups of partitions whose columns and samples are merged apart.
+_GROUPS = 8
+_ROW = "part int, data binary"
+
+
+def fit(
+    df: Any,
+    target: str,
+    *,
+    sample_weight: str | None = None,
+    groups: str | None = None,
+    task: str | None = None,
+    missing: str = "error",
+    test_fraction: float = 0.0,
+    sample_rows: int | None = None,
+    n_jobs: int | None = None,
+    **options: Any,
+) -> Model:
+    """Trains a model on a DataFrame of Spark's: parameters as those of :func:`koan.plan`.
+
+    The rows are read three times: for the columns, for the sample, and for the sums; if making
+    them is work, ``df.cache()`` first. Executors need the package koan, pandas and pyarrow.
+    """
+    job = _parts.Job(
+        target, sample_weight, groups, task, missing, test_fraction, sample_rows, options
+    )
+
+    def reduced(work: Any, start: bytes, merge: Any) -> bytes:
+        one = partial(_whole, work, start)
+        return bytes(merge(_collected(df, one, merge)))
+
+    columns = reduced(_parts.found, job.no_columns(), _parts.merged_columns)
+    sample = reduced(_parts.sampled, job.no_sample(columns), _parts.merged_samples)
+    plan = job.plan(sample, n_jobs)
+    cells = plan.n_features * (plan.n_features + 1) // 2
+    count = max(1, 8 * cells // _SLAB)
+    cut = partial(_cut, plan.to_bytes(for_workers=True), count)
+    slabs = _collected(df, cut, _koan.merge_slabs)
+    return _parts.finished(plan, _koan.Sums.from_slabs(plan._own, slabs), n_jobs)
+
+
+def predict_udf(model: Model) -> Any:
+    """A function of a struct of the model's columns: ``df.select(udf(F.struct(*names)))``. It
+    gives the class by name, or the value."""
+    from pyspark.sql.functions import pandas_udf
+
+    classes = model.task == "classification"
+    data = model.to_bytes()
+
+    def predicted(batches: Iterator[Any]) -> Iterator[Any]:
+        import pandas as pd
+
+        own = Model(data)
+        kind: Any = object if classes else np.float32
+        for table in batches:
+            values = own.predict(table) if len(table) else np.empty(0, kind)
+            yield pd.Series(np.asarray(values, dtype=kind))
+
+    predicted.__annotations__ = _annotations()
+    return pandas_udf(predicted, "string" if classes else "float")
+
+
+def _annotations() -> dict[str, Any]:
+    """The types by which Spark knows that batches of structs become batches of values."""
+    import pandas as pd
+
+    return {"batches": Iterator[pd.DataFrame], "return": Iterator[pd.Series]}
+
+
+def _collected(df: Any, work: Any, merge: Any) -> list[bytes]:
+    """What `work` makes of each partition, rows of a number and bytes, those of each number
+    merged."""
+
+    def group(table: Any) -> Any:
+        return _group(merge, table)
+
+    # Otherwise Spark looks among the annotations for types of tables.
+    group.__annotations__ = {}
+    merged = df.mapInArrow(work, _ROW).groupBy("part").applyInArrow(group, _ROW)
+    return [bytes(row["data"]) for row in merged.collect()]
+
+
+def _whole(work: Any, start: bytes, batches: Iterable[Any]) -> Iterator[Any]:
+    """The bytes that `work` makes of a partition."""
+    number = _partition()
+    data = work(f"partition {number}", map(_table, batches), start)
+    yield from _batches([(number % _GROUPS, data)])
+
+
+def _cut(plan: bytes, count: int, batches: Iterable[Any]) -> Iterator[Any]:
+    """The slabs of a partition's sums."""
+    sums = _parts.summed(f"partition {_partition()}", map(_table, batches), plan)
+    yield from _batches(enumerate(sums.slabs(count)))
+
+
+def _group(merge: Any, table: Any) -> Any:
+    """The rows of one number as one."""
+    import pyarrow as pa
+
+    part = table.column("part")[0].as_py()
+    data = merge(table.column("data").to_pylist())
+    return pa.table({"part": pa.array([part], pa.int32()), "data": pa.array([data], pa.binary())})
+
+
+def _batches(pairs: Iterable[tuple[int, bytes]]) -> Iterator[Any]:
+    import pyarrow as pa
+
+    for number, data in pairs:
+        columns = [pa.array([number], pa.int32()), pa.array([data], pa.binary())]
+        yield pa.RecordBatch.from_arrays(columns, ["part", "data"])
+
+
+def _table(batch: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.Table.from_batches([batch])
+
+
+def _partition() -> int:
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return context.partitionId() if context is not None else 0

@@ -1,0 +1,51 @@
+"""Rows of every kind, and their model in one process."""
+
+import numpy as np
+import pandas as pd
+
+import koan
+
+OPTIONS = {"n_features": 24, "family": "fourier", "random_state": 3}
+PARTITIONS = (1, 3, 7, 64)
+KINDS = {
+    "classes": {"missing": "impute"},
+    "numbers": {},
+    "weights": {"sample_weight": "w"},
+}
+
+
+def table(kind, rows=1200):
+    """Rows, some of them more than once."""
+    random = np.random.default_rng(4)
+    x = random.integers(-40, 40, size=(rows, 2)) / 16
+    job = random.choice(["clerk", "pilot", "baker"], rows)
+    table = pd.DataFrame({"a": x[:, 0], "job": job, "b": x[:, 1]})
+    score = x[:, 0] + (job == "pilot") - x[:, 1] ** 2
+    table["y"] = score * 10 + 0.5 if kind == "numbers" else np.where(score > 0, "warm", "cold")
+    if kind == "weights":
+        table["w"] = random.integers(0, 9, rows) / 8
+    if kind == "classes":
+        table.loc[random.random(rows) < 0.1, "a"] = np.nan
+    return pd.concat([table, table.iloc[:70]], ignore_index=True)
+
+
+def in_one_process(kind, rows):
+    """The bytes of the model of all rows at once."""
+    plan = koan.plan(rows, "y", **OPTIONS, **KINDS[kind])
+    return koan.finish(plan, koan.Sums(plan).add(rows))
+
+
+def of_the_command(kind, rows, command, folder):
+    """The bytes of the model of the command that streams a file."""
+    import subprocess
+
+    for name in ("a.csv", "test.csv"):
+        rows.to_csv(folder / name, index=False)
+    more = {"classes": "--missing impute", "numbers": "", "weights": "--weights w"}[kind]
+    line = (
+        "train a.csv --test test.csv --target y -o m.koan --stream yes --features 24 "
+        f"--family fourier --seed 3 {more}"
+    )
+    done = subprocess.run([command, *line.split()], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return (folder / "m.koan").read_bytes()

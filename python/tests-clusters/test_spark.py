@@ -1,0 +1,133 @@
+"""Spark with two executors: the bytes of one process and of the command."""
+
+import os
+import signal
+import sys
+import threading
+import time
+
+import pytest
+from data import KINDS, OPTIONS, PARTITIONS, in_one_process, of_the_command, table
+from pyspark.errors import PythonException
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+import koan
+import koan.spark
+
+TYPES = {
+    "classes": "a double, job string, b double, y string",
+    "numbers": "a double, job string, b double, y double",
+    "weights": "a double, job string, b double, y string, w double",
+}
+
+
+@pytest.fixture(scope="module")
+def spark():
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("koan")
+    for key, value in {
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+    }.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+
+
+def spread(spark, kind, rows, partitions, seed):
+    """The rows, shuffled, in so many partitions."""
+    shuffled = rows.sample(frac=1, random_state=seed).astype(object)
+    shuffled = shuffled.where(shuffled.notna(), None)
+    df = spark.createDataFrame(list(shuffled.itertuples(index=False, name=None)), TYPES[kind])
+    return df.repartition(partitions)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_partitions_are_one_process(spark, kind, command, tmp_path):
+    rows = table(kind)
+    expected = in_one_process(kind, rows)
+    assert of_the_command(kind, rows, command, tmp_path) == expected
+    for partitions in PARTITIONS:
+        df = spread(spark, kind, rows, partitions, partitions)
+        model = koan.spark.fit(df, target="y", **OPTIONS, **KINDS[kind])
+        assert model.to_bytes() == expected, partitions
+
+
+def test_many_slabs_are_one_process(spark, monkeypatch):
+    monkeypatch.setattr(koan.spark, "_SLAB", 100)
+    df = spread(spark, "weights", table("weights"), 5, 1)
+    model = koan.spark.fit(df, target="y", **OPTIONS, **KINDS["weights"])
+    assert model.to_bytes() == in_one_process("weights", table("weights"))
+
+
+def test_a_killed_worker_changes_nothing(spark, tmp_path):
+    folder = str(tmp_path)
+
+    # Inside, so that workers need not have this file.
+    def slowly(batches):
+        """The batches; the first process that is here says so, and waits to be killed."""
+        import os
+        import pathlib
+        import time
+
+        path = pathlib.Path(folder)
+        try:
+            (path / "victim").touch(exist_ok=False)
+        except FileExistsError:
+            yield from batches
+            return
+        (path / "pid").write_text(f"{os.getpid()}")
+        time.sleep(600)
+
+    rows = table("numbers")
+    df = spread(spark, "numbers", rows, 7, 2)
+    slow = df.mapInArrow(slowly, TYPES["numbers"])
+    killed = []
+
+    def kill():
+        pid = tmp_path / "pid"
+        for _ in range(1200):
+            if pid.exists() and pid.read_text():
+                os.kill(int(pid.read_text()), signal.SIGKILL)
+                killed.append(pid.read_text())
+                return
+            time.sleep(0.1)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    model = koan.spark.fit(slow, target="y", **OPTIONS)
+    thread.join()
+    assert killed, "no worker was killed"
+    assert model.to_bytes() == in_one_process("numbers", rows)
+
+
+def test_predictions_are_the_models(spark):
+    for kind in ("numbers", "weights"):
+        rows = table(kind)
+        model = koan.Model(in_one_process(kind, rows))
+        inputs = ["a", "job", "b"]
+        predict = koan.spark.predict_udf(model)
+        df = spread(spark, kind, rows, 3, 1).select(*inputs, predict(F.struct(*inputs)).alias("p"))
+        found = df.toPandas()
+        assert list(found["p"]) == list(model.predict(found[inputs]))
+
+
+def test_errors_name_the_partition(spark):
+    df = spread(spark, "classes", table("classes"), 3, 1)
+    with pytest.raises(PythonException, match=r"partition \d: rows: row \d+, column 1 \(`a`\)"):
+        koan.spark.fit(df, target="y", **OPTIONS)
+    with pytest.raises(PythonException, match="target: the rows have no column `z`"):
+        koan.spark.fit(df, target="z", **OPTIONS)
+    # Empty partitions are fine.
+    warm = table("classes")
+    warm = warm[warm["a"].notna()].head(40)
+    df = spread(spark, "classes", warm, 64, 1)
+    model = koan.spark.fit(df, target="y", **OPTIONS)
+    assert model.task == "classification"

@@ -1,0 +1,158 @@
+"""Rows in parts: plan, sums, merge, finish."""
+
+import pickle
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import koan
+
+ROWS = 900
+OPTIONS = {"n_features": 24, "family": "fourier", "random_state": 3}
+
+
+def table(kind):
+    """Rows, some of them twice; numbers that are the same as texts of a file."""
+    random = np.random.default_rng(4)
+    x = random.integers(-40, 40, size=(ROWS, 2)) / 16
+    job = random.choice(["clerk", "pilot", "baker"], ROWS)
+    rows = pd.DataFrame({"a": x[:, 0], "job": job, "b": x[:, 1]})
+    score = x[:, 0] + (job == "pilot") - x[:, 1] ** 2
+    rows["y"] = np.where(score > 0, "warm", "cold") if kind != "numbers" else score * 10 + 0.5
+    if kind == "weights":
+        rows["w"] = random.integers(0, 9, ROWS) / 8
+    if kind == "missing":
+        rows.loc[random.random(ROWS) < 0.1, "a"] = np.nan
+        rows.loc[random.random(ROWS) < 0.1, "job"] = None
+    return pd.concat([rows, rows.iloc[:70]], ignore_index=True)
+
+
+KINDS = {
+    "classes": ({}, ""),
+    "balanced": ({"class_weight": "balanced"}, "--class-weights balanced"),
+    "numbers": ({}, ""),
+    "weights": ({"sample_weight": "w"}, "--weights w"),
+    "missing": ({"missing": "impute"}, "--missing impute"),
+    "tested": ({"test_fraction": 0.25}, "--test-fraction 0.25"),
+}
+
+
+def in_parts(rows, sizes, seed, **options):
+    """The blob of shuffled rows in parts, and of sums that were merged in turns."""
+    plan = koan.plan(rows, "y", **OPTIONS, **options)
+    shuffled = rows.sample(frac=1, random_state=seed)
+    parts = np.array_split(np.arange(len(rows)), sizes)
+    sums = [koan.Sums(plan, n_jobs=1).add(shuffled.iloc[part]) for part in parts]
+    while len(sums) > 1:
+        last = koan.Sums.from_bytes(plan, sums.pop().to_bytes())
+        sums[len(sums) // 2].merge(last)
+    assert sums[0].n_rows <= len(rows)
+    return koan.finish(plan, sums[0])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_parts_are_the_command(kind, command, tmp_path):
+    given, arguments = KINDS[kind]
+    rows = table(kind)
+    whole = in_parts(rows, 1, 0, **given)
+    for parts in (3, 7, 64):
+        assert in_parts(rows, parts, parts, **given) == whole
+    for name in ("a.csv", "test.csv"):
+        rows.to_csv(tmp_path / name, index=False)
+    test = "" if kind == "tested" else "--test test.csv"
+    line = (
+        f"train a.csv --target y -o m.koan --stream yes --features 24 --family fourier --seed 3 "
+        f"{test} {arguments}"
+    )
+    done = subprocess.run([command, *line.split()], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "m.koan").read_bytes() == whole
+
+
+def test_models_are_as_good_as_those_in_memory():
+    rows = table("classes")
+    model = koan.Model(in_parts(rows, 5, 1))
+    assert (model.predict(rows.drop(columns="y")) == rows["y"]).mean() > 0.93
+    rows = table("numbers")
+    model = koan.Model(in_parts(rows, 5, 1))
+    errors = model.predict(rows.drop(columns="y")) - rows["y"]
+    assert np.sqrt((errors**2).mean()) < 0.2 * rows["y"].std()
+
+
+def test_plans_travel():
+    rows = table("classes")
+    plan = koan.plan(rows, "y", **OPTIONS)
+    worker = koan.Plan.from_bytes(plan.to_bytes(for_workers=True))
+    assert len(worker.to_bytes()) < len(plan.to_bytes())
+    sums = koan.Sums.from_bytes(plan, koan.Sums(worker).add(rows).to_bytes())
+    blob = koan.finish(pickle.loads(pickle.dumps(plan)), sums)
+    assert blob == koan.finish(plan, koan.Sums(plan).add(rows))
+    with pytest.raises(ValueError, match="plan for workers has no sample"):
+        koan.finish(worker, sums)
+
+
+def test_errors_say_what_and_where():
+    rows = table("classes")
+    plan = koan.plan(rows, "y", **OPTIONS)
+    sums = koan.Sums(plan).add(rows.iloc[:100])
+    before = sums.to_bytes()
+
+    def refused(match, change):
+        wrong = rows.iloc[100:200].reset_index(drop=True)
+        wrong = change(wrong)
+        with pytest.raises(ValueError, match=match):
+            sums.add(wrong)
+        assert sums.to_bytes() == before, "rows were added"
+
+    def put(column, value):
+        def change(wrong):
+            wrong = wrong.astype({column: object})
+            wrong.loc[7, column] = value
+            return wrong
+
+        return change
+
+    refused("rows: row 8, column 1 .*`a`.*missing", put("a", np.nan))
+    refused("rows: row 8.*too large", lambda wrong: wrong.assign(a=[0.0] * 7 + [1e300] + [0.0] * 92))
+    refused('rows: row 8.*"smith" is none of the values: baker', put("job", "smith"))
+    refused('rows: row 8.*"hot" is none of the classes: cold, warm', put("y", "hot"))
+    refused("rows: row 8.*missing", put("y", None))
+    refused("no column `y`; there are `a`", lambda wrong: wrong.drop(columns="y"))
+    refused("rows: .*`b`", lambda wrong: wrong.drop(columns="b"))
+    refused("table with named columns", lambda wrong: wrong.to_numpy())
+    assert sums.add(rows.iloc[:0]).to_bytes() == before
+    with pytest.raises(ValueError, match="lack rows of the plan's sample"):
+        koan.finish(plan, sums)
+    other = koan.Sums(koan.plan(rows, "y", **{**OPTIONS, "random_state": 4}))
+    with pytest.raises(ValueError, match="another plan"):
+        sums.merge(other)
+    with pytest.raises(ValueError, match="not those of"):
+        koan.Sums.from_bytes(plan, b"nothing")
+    for match, changed in [
+        ("y: .*one class|single|class", {"y": "cold"}),
+        ("rows: .*`a`.*texts and .* numbers|a.*among", {"a": ["x", 1.0] * 485}),
+    ]:
+        with pytest.raises(ValueError, match=match):
+            koan.plan(rows.assign(**changed), "y")
+    for match, options in [
+        ("loss: no such option", {"loss": "logistic"}),
+        ("target: .*no column `z`", {"target": "z"}),
+        ('task: no "ranking"', {"task": "ranking"}),
+        ("test_fraction: ", {"test_fraction": 1.0}),
+        ("sample_rows: ", {"sample_rows": 1}),
+        ("class_weight: ", {"class_weight": {"cold": 2}}),
+        ("family: ", {"family": "fern"}),
+        ("sample_weight: .*no column `w`", {"sample_weight": "w"}),
+        ("target: one column cannot be", {"groups": "y"}),
+    ]:
+        with pytest.raises(ValueError, match=match):
+            koan.plan(rows, **{"target": "y", **options})
+
+
+def test_unknown_texts_may_be_zeros():
+    rows = table("classes")
+    seen = rows[rows["job"] != "pilot"]
+    sums = koan.Sums(koan.plan(seen, "y", unknown="zeros", **OPTIONS)).add(rows)
+    assert sums.n_rows == len(rows)
