@@ -6,6 +6,8 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 
 pub use crate::fill::{Groups, Targets, impute};
 pub use crate::infer_all;
+use crate::files::check_distinct;
+use crate::open::DataFile;
 use crate::{DataError, Division, ReadOptions, RowReader, Schema, Table};
 
 /// Rows of a block.
@@ -33,8 +35,9 @@ impl<'s> NumberedRows<'s> {
         schema: &'s Schema,
         options: &ReadOptions,
     ) -> Result<Self, DataError> {
+        check_distinct(files)?;
         Ok(Self {
-            reader: RowReader::of_files(files, schema, options, true)?,
+            reader: RowReader::of_files(DataFile::on_disk(files), schema, options, true)?,
             schema,
             by_group: schema.recordings.group.is_some(),
             next: 0,

@@ -12,7 +12,7 @@ mod sums;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use web_time::{Duration, Instant};
 
 use koan::Family;
 use koan_data::ReadOptions;
