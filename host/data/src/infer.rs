@@ -147,6 +147,11 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
     Ok(Inferred { schema, rows, header, delimiter })
 }
 
+/// The names of a file's columns.
+pub(crate) fn names(file: &DataFile, options: &ReadOptions) -> Result<Vec<String>, DataError> {
+    Ok(scan(file, options, 0)?.names)
+}
+
 /// Reads one file; its lines count on from `before`.
 fn scan(file: &DataFile, options: &ReadOptions, before: u64) -> Result<Scanned, DataError> {
     let (mut records, delimiter) = Records::new(file.open()?, options, |_| false)?;

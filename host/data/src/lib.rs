@@ -187,6 +187,26 @@ pub fn read_bytes(
     read_files(&[file], options)
 }
 
+/// The names of the columns of a table in memory, empty where a column has none: what a target
+/// can be chosen from, before [`read_bytes`].
+///
+/// # Errors
+///
+/// If it is no table of columns.
+pub fn column_names(
+    name: &str,
+    bytes: impl Into<Arc<[u8]>>,
+    options: &ReadOptions,
+) -> Result<Vec<String>, DataError> {
+    let file = DataFile { path: name.into(), bytes: Some(bytes.into()) };
+    let format = file.open()?.container(options.comment).format();
+    if format != Format::Csv {
+        let (file, found) = (name.to_owned(), format.described());
+        return Err(DataError::Format { file, expected: Format::Csv.described(), found });
+    }
+    infer::names(&file, options)
+}
+
 fn read_files(files: &[DataFile], options: &ReadOptions) -> Result<Table, DataError> {
     let (schema, options, rows) = infer_files(files, options)?;
     let mut table = fill::fill(files.to_vec(), schema, &options, rows)?;

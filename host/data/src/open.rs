@@ -74,9 +74,7 @@ impl DataFile {
 
     pub fn open(&self) -> Result<Input<'static>, DataError> {
         match &self.bytes {
-            Some(bytes) => {
-                Input::new(Cursor::new(bytes.clone()), &self.path.display().to_string())
-            }
+            Some(bytes) => Input::new(Cursor::new(bytes.clone()), &self.path.display().to_string()),
             None => Input::open(&self.path),
         }
     }

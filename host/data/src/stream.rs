@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
+use crate::files::check_distinct;
 pub use crate::fill::{Groups, Targets, impute};
 pub use crate::infer_all;
-use crate::files::check_distinct;
 use crate::open::DataFile;
 use crate::{DataError, Division, ReadOptions, RowReader, Schema, Table};
 

@@ -1,6 +1,5 @@
 //! Rows of svmlight (LIBSVM) text: `label index:value …`.
 
-
 use super::error::DataError;
 use super::lines::Lines;
 use super::open::{DataFile, Input};
