@@ -5,6 +5,7 @@ import { find } from './dom.js';
 import type { Answer, Question } from './messages.js';
 import { Pad } from './pad.js';
 import { listen, show } from './table.js';
+import { offerTraining } from './training.js';
 
 const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
 const ask = (question: Question): void => worker.postMessage(question);
@@ -23,7 +24,8 @@ let waiting = false;
 const pad = new Pad(find<HTMLCanvasElement>('#pad'), changed);
 find('#clear').addEventListener('click', () => pad.clear());
 find('#undo').addEventListener('click', () => pad.undo());
-listen((blob, text) => ask({ kind: 'table', blob, text }));
+const use = listen((blob, text) => ask({ kind: 'table', blob, text }), (file) => train(file));
+const train = offerTraining(use);
 changed();
 
 function changed(): void {

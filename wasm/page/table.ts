@@ -10,9 +10,18 @@ const MAGIC = 'KOAN';
 
 let model: ArrayBuffer | undefined;
 let table: string | undefined;
+/** The table's file, for training on it. */
+let tableFile: File | undefined;
 
-/** @param ask called with a model and a table when both are there */
-export function listen(ask: (blob: ArrayBuffer, text: string) => void): void {
+/**
+ * @param ask called with a model and a table when both are there
+ * @param train called with a table that a model is to be trained on
+ * @returns takes a model and a table as if they had been dropped
+ */
+export function listen(
+  ask: (blob: ArrayBuffer, text: string) => void,
+  train: (file: File) => void,
+): (blob: ArrayBuffer, text: string) => void {
   const drop = find('#drop');
   const take = async (files: Iterable<File>): Promise<void> => {
     problem('');
@@ -22,6 +31,7 @@ export function listen(ask: (blob: ArrayBuffer, text: string) => void): void {
     }
     if (model && table !== undefined) ask(model, table);
     else problem('', model ? 'Now a table.' : 'Now a model.');
+    find('#train-table').hidden = table === undefined || model !== undefined;
   };
   for (const id of ['#model-file', '#table-file']) {
     const input = find<HTMLInputElement>(id);
@@ -34,6 +44,14 @@ export function listen(ask: (blob: ArrayBuffer, text: string) => void): void {
     });
   }
   drop.addEventListener('drop', (event) => void take(event.dataTransfer?.files ?? []));
+  find('#train-table button').addEventListener('click', () => {
+    if (tableFile) train(tableFile);
+  });
+  return (blob, text) => {
+    [model, table] = [blob, text];
+    find('#train-table').hidden = true;
+    ask(blob, text);
+  };
 }
 
 /** Keeps a file as the model or as the table; what is wrong with it, if anything. */
@@ -49,6 +67,7 @@ async function accept(file: File): Promise<string | undefined> {
     try {
       table = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
       if (table.includes('\0')) throw new Error();
+      tableFile = file;
     } catch {
       table = undefined;
       return `${file.name}: neither a koan model nor a table of text`;
@@ -59,7 +78,11 @@ async function accept(file: File): Promise<string | undefined> {
 
 /** Shows a table's predictions, or what is wrong. */
 export function show(answer: Answer): void {
-  if (answer.kind === 'problem') return problem(answer.message);
+  if (answer.kind === 'problem') {
+    problem(answer.message);
+    find('#train-table').hidden = table === undefined;
+    return;
+  }
   if (answer.kind !== 'table') return;
   const { task, predictions, targets, lines } = answer;
   let judged = '';

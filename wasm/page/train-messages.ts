@@ -19,7 +19,7 @@ export interface Report {
   error: number;
   rows: number;
   train_rows: number;
-  baselines?: { constant: number; linear: number };
+  baselines?: { constant: number; linear?: number };
   warnings?: string[];
 }
 

@@ -20,7 +20,7 @@ mkdirSync(folder, { recursive: true });
 for (const file of ['index.html', 'style.css', 'icon.svg', 'digits.koan']) {
   cpSync(at(`page/${file}`), join(folder, file));
 }
-for (const file of ['koan.wasm', 'koan-simd.wasm']) cpSync(at(`build/${file}`), join(folder, file));
+for (const file of ['koan.wasm', 'koan-simd.wasm', 'train.wasm']) cpSync(at(`build/${file}`), join(folder, file));
 const options = {
   outdir: folder,
   bundle: true,
@@ -29,10 +29,12 @@ const options = {
   minify: true,
   logLevel: 'warning',
 };
-await build({ ...options, entryPoints: [at('page/main.ts'), at('page/worker.ts')] });
-const files = readdirSync(folder).sort();
+const entries = ['main', 'worker', 'train', 'train-worker'].map((name) => at(`page/${name}.ts`));
+await build({ ...options, entryPoints: entries });
+// What trains is loaded only when somebody asks for it, and then kept.
+const files = readdirSync(folder).filter((file) => !file.startsWith('train')).sort();
 const digest = createHash('sha256');
-for (const file of files) digest.update(file).update(readFileSync(join(folder, file)));
+for (const file of readdirSync(folder).sort()) digest.update(file).update(readFileSync(join(folder, file)));
 await build({
   ...options,
   entryPoints: [at('page/service.ts')],
@@ -43,4 +45,4 @@ await build({
     VERSION: JSON.stringify(digest.digest('hex').slice(0, 16)),
   },
 });
-console.log(`${files.length + 1} files in ${folder}`);
+console.log(`${readdirSync(folder).length} files in ${folder}`);
