@@ -4,7 +4,7 @@ import { element, errorOf } from './train-dom.js';
 import type { Trained } from './train.js';
 
 const [WIDTH, HEIGHT] = [640, 240];
-const [LEFT, RIGHT, TOP, BOTTOM] = [56, 16, 16, 36];
+const [LEFT, RIGHT, TOP, BOTTOM] = [72, 24, 16, 48];
 const SVG = 'http://www.w3.org/2000/svg';
 
 /** Draws the models so far; a click on one chooses it. */
@@ -41,7 +41,7 @@ function picture(models: Trained[], current: Trained | undefined, choose: (model
   for (let power = low; power <= high; power++) {
     drawn.append(
       svg('line', { class: 'grid', x1: x(2 ** power), x2: x(2 ** power), y1: TOP, y2: HEIGHT - BOTTOM }),
-      svg('text', { x: x(2 ** power), y: HEIGHT - BOTTOM + 16, 'text-anchor': 'middle' }, (2 ** power).toLocaleString('en')),
+      svg('text', { x: x(2 ** power), y: HEIGHT - BOTTOM + 20, 'text-anchor': 'middle' }, (2 ** power).toLocaleString('en')),
     );
   }
   drawn.append(svg('text', { x: WIDTH - RIGHT, y: HEIGHT - 4, 'text-anchor': 'end' }, 'bytes'));
@@ -76,7 +76,7 @@ function table(models: Trained[], current: Trained | undefined, choose: (model: 
     const { report, seconds } = model;
     const pick = element('button', { type: 'button', 'aria-pressed': String(model === current) }, `${report.features} ${report.family} features`);
     pick.addEventListener('click', () => choose(model));
-    const cells = [report.bytes.toLocaleString('en'), errorOf(report), seconds.toFixed(1)];
+    const cells = [report.bytes.toLocaleString('en'), `${(100 * report.error).toFixed(2)} %`, seconds.toFixed(1)];
     const row = element('tr', {}, element('td', {}, pick), ...cells.map((text) => element('td', {}, text)));
     row.classList.toggle('current', model === current);
     return row;

@@ -186,7 +186,7 @@ class Training {
       { id: 'train-result' },
       element('b', {}, `${report.bytes.toLocaleString('en')} bytes, ${errorOf(report)}`),
       ` on ${report.rows.toLocaleString('en')} test rows; trained in ${seconds.toFixed(1)} s. ` +
-        'The table below has all rows, those that it was trained on too.',
+        'Its predictions for all rows, those that it was trained on too, stand in the panel above.',
     );
     const line = command(this.#name, this.#trained, model.options);
     const copy = element('button', { type: 'button' }, 'Copy the command');

@@ -127,7 +127,7 @@ test('what trains is loaded when it is asked for, and works without a network th
   await context.close();
 });
 
-test('a search has the bytes of the command, and is cancelled', async () => {
+test('a search is cancelled, and training goes on', async () => {
   const { context, page, list } = await open();
   await give(page, 'small.csv', rings(120));
   await page.waitForSelector('#train-search');

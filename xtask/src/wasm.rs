@@ -106,6 +106,11 @@ pub fn lint() -> Result<()> {
         "RUSTFLAGS=-Ctarget-feature=+simd128 cargo clippy --package koan --package koan-wasm \
          --features koan-wasm/json --target {WASM} --profile wasm --target-dir \
          target/wasm-koan-simd --locked -- -D warnings"
+    ))?;
+    step(&format!(
+        "RUSTFLAGS=-Ctarget-feature=+simd128 cargo clippy --package koan-gram --package \
+         koan-trainer --package koan-wasm-train --target {WASM} --profile wasm-train --target-dir \
+         target/wasm-train --locked -- -D warnings"
     ))
 }
 
@@ -122,11 +127,14 @@ pub fn test() -> Result<()> {
     for file in ["node", "columns", "browser", "page"] {
         step(&format!("node --test --test-reporter=spec wasm/tests/{file}.test.mjs"))?;
     }
-    // The trainer's pages need the same browser.
-    step(&format!(
-        "KOAN={} node --test --test-reporter=spec wasm/tests/report.test.mjs",
-        program("koan")?.display()
-    ))
+    // The trainer's pages need the same browser; what the page trains is compared with the command.
+    for file in ["report", "train"] {
+        step(&format!(
+            "KOAN={} node --test --test-reporter=spec wasm/tests/{file}.test.mjs",
+            program("koan")?.display()
+        ))?;
+    }
+    Ok(())
 }
 
 /// The compiler's flag that keeps a user's folders out: panics name their files.
@@ -177,7 +185,7 @@ fn runtime() -> Result<()> {
 }
 
 /// Builds the module that trains, with its glue, into `wasm/build`.
-fn training() -> Result<()> {
+pub fn training() -> Result<()> {
     let folder = root()?.join("wasm/build");
     fs::create_dir_all(&folder)?;
     let target = "target/wasm-train";
