@@ -111,7 +111,7 @@ impl Blob {
     /// Names of the classes.
     #[getter]
     fn classes(&self) -> PyResult<Vec<String>> {
-        Ok(classes(&self.model()?))
+        Ok(koan_trainer::blob::classes(&self.model()?))
     }
 
     /// Names of the columns that a row needs, where the model knows them.
@@ -207,13 +207,7 @@ impl Blob {
 
 /// How raw columns become inputs, from the notes, if they say it.
 fn schema(model: &Model<'_>) -> Option<Schema> {
-    let schema: Schema = serde_json::from_str(model.notes()).ok()?;
-    schema.restored(model.inputs(), classes(model)).ok()
-}
-
-fn classes(model: &Model<'_>) -> Vec<String> {
-    let name = |class| model.class_name(class).map_or_else(|| class.to_string(), str::to_owned);
-    (0..model.classes()).map(name).collect()
+    koan_trainer::blob::schema(model).ok()
 }
 
 /// A model, what is asked of it, and of how many rows.

@@ -35,11 +35,7 @@ pub fn tested<'b>(path: &Path, blob: &'b [u8]) -> Result<Model<'b>> {
 /// How raw columns become the inputs of `model`, from its notes.
 pub fn schema(path: &Path, model: &Model<'_>) -> Result<Schema> {
     let context = || format!("{}: the model's notes do not say how to read data", path.display());
-    let schema: Schema = serde_json::from_str(model.notes()).with_context(context)?;
-    let classes = (0..model.classes())
-        .map(|class| model.class_name(class).map_or_else(|| class.to_string(), str::to_owned))
-        .collect();
-    schema.restored(model.inputs(), classes).with_context(context)
+    koan_trainer::blob::schema(model).with_context(context)
 }
 
 /// The task's name, as reports have it.

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use super::code::CodedValues;
 use super::error::DataError;
 use super::scan::class_name;
-use super::schema::{ColumnKind, Schema, check, width};
+use super::schema::{Column, ColumnKind, Schema, check, width};
 use super::table::Table;
 use super::{MAX_INPUTS, MAX_VALUES};
 
@@ -70,11 +70,17 @@ impl Table {
     }
 
     /// The table with those columns as categories that are text in `schema`, which is one of
-    /// [`Self::with_categories`]: a value that it does not list is none of them.
+    /// [`Self::with_categories`], or of the notes of its model: a value that it does not list is
+    /// none of them. Under a schema of other columns the table stays as it is.
     #[must_use]
     pub fn with_categories_of(&self, schema: &Schema) -> Table {
-        let same = schema.columns.len() == self.schema.columns.len();
-        if !same || schema.inputs == self.inputs {
+        let turned = |(now, before): (&Column, &Column)| match (&now.kind, &before.kind) {
+            (ColumnKind::Text { .. } | ColumnKind::Coded(_), ColumnKind::Numeric { .. }) => true,
+            _ => now.inputs() == before.inputs(),
+        };
+        let (now, before) = (&schema.columns, &self.schema.columns);
+        let same = now.len() == before.len() && now.iter().zip(before).all(turned);
+        if !same || schema.inputs == self.inputs || schema.recordings.window.is_some() {
             return self.clone();
         }
         self.of_schema(Schema { classes: self.schema.classes.clone(), ..schema.clone() })
@@ -83,7 +89,7 @@ impl Table {
     /// The first input of each column.
     fn inputs_of(&self) -> Vec<usize> {
         let mut next = 0;
-        let mut of = |column: &super::Column| {
+        let mut of = |column: &Column| {
             let first = next;
             next += column.inputs();
             first
@@ -103,10 +109,12 @@ impl Table {
             {
                 match (&now.kind, &before.kind) {
                     (ColumnKind::Text { values: listed }, ColumnKind::Numeric { .. }) => {
-                        let start = values.len();
-                        values.resize(start + listed.len(), 0.0);
                         let place = place_of(listed, &name(row[first]));
-                        place.iter().for_each(|place| values[start + place] = 1.0);
+                        one_of(listed.len(), place, &mut values);
+                    }
+                    (ColumnKind::Coded(listed), ColumnKind::Numeric { .. }) => {
+                        let place = coded_place(listed, &name(row[first]));
+                        one_of(listed.count(), place, &mut values);
                     }
                     _ => values.extend_from_slice(&row[first..][..before.inputs()]),
                 }
@@ -115,6 +123,38 @@ impl Table {
         let Table { target, division, weights, .. } = self;
         let (target, division, weights) = (target.clone(), division.clone(), weights.clone());
         Table { inputs: schema.inputs, values, target, schema, division, weights }
+    }
+}
+
+/// Appends as many inputs as there are values: 1 at this place, 0 elsewhere.
+pub(crate) fn one_of(count: usize, place: Option<usize>, inputs: &mut Vec<f32>) {
+    inputs.extend((0..count).map(|value| f32::from(u8::from(Some(value) == place))));
+}
+
+/// The different numbers of a column, while these are whole and few.
+pub(crate) struct Whole(Option<Vec<f64>>);
+
+impl Default for Whole {
+    fn default() -> Self {
+        Self(Some(Vec::new()))
+    }
+}
+
+impl Whole {
+    pub(crate) fn add(&mut self, number: f64) {
+        let Some(known) = &mut self.0 else { return };
+        if known.contains(&number) {
+            return;
+        }
+        known.push(number);
+        if known.len() > *FEW.end() || number.fract() != 0.0 {
+            self.0 = None;
+        }
+    }
+
+    /// Whether they are as few as those of categories.
+    pub(crate) fn few(&self) -> bool {
+        self.0.as_ref().is_some_and(|known| FEW.contains(&known.len()))
     }
 }
 

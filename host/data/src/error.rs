@@ -96,10 +96,11 @@ pub enum DataError {
     SameCode { file: String, first: String, second: String },
     /// A number that is a column's number and another column's name.
     #[error(
-        "{file}: `{wanted}` is the number of column {wanted} and the name of column {named}; \
-         say the number {named}, or the other column's name"
+        "{file}: `{wanted}` is the number of column {numbered} and the name of column {named}; \
+         counted from the last column they are -{} and -{}: say one of these",
+        columns - numbered + 1, columns - named + 1
     )]
-    NumberOrName { file: String, wanted: String, named: usize },
+    NumberOrName { file: String, wanted: String, numbered: usize, named: usize, columns: usize },
     /// The target was asked for and the file has none.
     #[error("{file}: the target {target} is missing from the file")]
     NoTarget { file: String, target: String },

@@ -301,10 +301,13 @@ fn numbered(wanted: &str, columns: usize) -> Option<usize> {
 pub(super) fn find(origin: &Origin, wanted: &str, names: &[String]) -> Result<usize, DataError> {
     let named = names.iter().position(|name| name == wanted);
     match (numbered(wanted, names.len()), named) {
-        (Some(index), Some(named)) if index != named => {
-            let (file, wanted) = (origin.file.clone(), wanted.to_owned());
-            Err(DataError::NumberOrName { file, wanted, named: named + 1 })
-        }
+        (Some(index), Some(named)) if index != named => Err(DataError::NumberOrName {
+            file: origin.file.clone(),
+            wanted: wanted.to_owned(),
+            numbered: index + 1,
+            named: named + 1,
+            columns: names.len(),
+        }),
         (Some(index), _) | (None, Some(index)) => Ok(index),
         (None, None) => Err(DataError::NoColumn {
             file: origin.file.clone(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::categories::FEW;
+use crate::categories::{Whole, one_of};
 use crate::error::{ColumnLabel, DataError};
 use crate::fill::{Groups, impute};
 use crate::schema::width;
@@ -385,11 +385,9 @@ impl<'a> TableBuilder<'a> {
                 for (i, column) in columns.by_ref().take(width).enumerate() {
                     match (&column.kind, part.role) {
                         (ColumnKind::Text { values: listed }, Role::Input(Values::Text(texts))) => {
-                            let start = values.len();
-                            values.resize(start + listed.len(), 0.0);
                             let place =
                                 listed.binary_search_by(|text| text.as_str().cmp(texts[row]));
-                            place.iter().for_each(|place| values[start + place] = 1.0);
+                            one_of(listed.len(), place.ok(), &mut values);
                         }
                         (_, Role::Input(given)) => {
                             values.extend(given.number(row * width + i).map(|n| n as f32));
@@ -494,33 +492,6 @@ impl<'a> TableBuilder<'a> {
             1 => format!("{what}: {found} values for {rows} rows"),
             _ => format!("{what}: {found} values for {rows} rows of {columns} columns"),
         }))
-    }
-}
-
-/// The different numbers of a column, while these are whole and few.
-struct Whole(Option<Vec<f64>>);
-
-impl Default for Whole {
-    fn default() -> Self {
-        Self(Some(Vec::new()))
-    }
-}
-
-impl Whole {
-    fn add(&mut self, number: f64) {
-        let Some(known) = &mut self.0 else { return };
-        if known.contains(&number) {
-            return;
-        }
-        known.push(number);
-        if known.len() > *FEW.end() || number.fract() != 0.0 {
-            self.0 = None;
-        }
-    }
-
-    /// Whether they are as few as those of categories.
-    fn few(&self) -> bool {
-        self.0.as_ref().is_some_and(|known| FEW.contains(&known.len()))
     }
 }
 

@@ -159,6 +159,17 @@ impl Schema {
         Some(target.name.as_str()).filter(|name| !name.is_empty())
     }
 
+    /// The schema in the notes of a model that takes so many inputs and has these classes.
+    ///
+    /// # Errors
+    ///
+    /// [`DataError::Schema`] if the notes hold no schema, or that of other inputs.
+    pub fn of_notes(notes: &str, inputs: usize, classes: Vec<String>) -> Result<Schema, DataError> {
+        let schema: Schema =
+            serde_json::from_str(notes).map_err(|error| DataError::Schema(error.to_string()))?;
+        schema.restored(inputs, classes)
+    }
+
     /// The schema read back from JSON, with what its model stores: the number of
     /// inputs per row and the names of the classes, none for regression.
     ///

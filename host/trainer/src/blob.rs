@@ -6,6 +6,8 @@ use koan::{
     Width, generator, numerics::Scale, option,
 };
 
+use koan_data::{DataError, Schema};
+
 use crate::heap::HeapBuffers;
 use crate::rice;
 
@@ -303,6 +305,21 @@ impl ModelSpec {
         }
         Ok(bytes)
     }
+}
+
+/// The names of the classes; of a class without one its number.
+#[must_use]
+pub fn classes(model: &Model<'_>) -> Vec<String> {
+    let name = |class| model.class_name(class).map_or_else(|| class.to_string(), str::to_owned);
+    (0..model.classes()).map(name).collect()
+}
+
+/// How raw columns become the model's inputs, from its notes.
+///
+/// # Errors
+/// Notes that do not say it.
+pub fn schema(model: &Model<'_>) -> Result<Schema, DataError> {
+    Schema::of_notes(model.notes(), model.inputs(), classes(model))
 }
 
 /// A predictor over `blob` with buffers on the heap.

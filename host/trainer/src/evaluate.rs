@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::anomaly::auc;
-use crate::blob::predictor;
+use crate::blob::{predictor, schema};
 use koan_data::{Table, Target};
 
 /// How good a model is on a table.
@@ -31,15 +31,25 @@ pub struct Evaluation {
     pub confusion: Vec<Vec<u64>>,
 }
 
-/// Runs `blob` over the table's rows and compares with its targets.
+/// Runs `blob` over the table's rows and compares with its targets. Columns of numbers that the
+/// model takes as categories, as its notes say, are made such.
 ///
 /// # Errors
 /// A bad blob, or a table that does not suit it.
 pub fn evaluate(blob: &[u8], table: &Table) -> Result<Evaluation, Error> {
+    let model = Model::parse(blob)?;
+    if model.inputs() != table.inputs
+        && let Ok(schema) = schema(&model)
+    {
+        let coded = table.with_categories_of(&schema);
+        if coded.inputs == model.inputs() {
+            return evaluate(blob, &coded);
+        }
+    }
     let rows: Vec<usize> = (0..table.rows()).collect();
     match &table.target {
         Target::Classes { labels } => {
-            if Model::parse(blob)?.task() != Task::Classification {
+            if model.task() != Task::Classification {
                 return Err(Error::Unsuited { needs: "a classification model" });
             }
             // The class and, for the curve, the first score.

@@ -82,6 +82,7 @@ fn buffers(model: &Model<'_>) -> (usize, usize) {
         let hadamard = bank.law == Law::Hadamard;
         let (more, its) = match bank.family {
             Family::Conv(conv) => (0, 2 * usize::from(conv.transform)),
+            Family::Series(_) => (0, 16),
             Family::Fourier if hadamard && inputs < 256 => (1, length / 2),
             Family::Fourier if hadamard => (length, 0),
             Family::Maxout { shared, .. } if shared > 0 => {

@@ -84,6 +84,8 @@ fn a_csv_file_becomes_a_program_that_predicts_the_same_classes() {
         "maxout",
         "sigmoid",
         "fern",
+        "conv --shape 2x1",
+        "series --shape 2x1 --kernel 2",
     ];
     for family in families {
         folder.train(&format!("q.csv --family {family}")).success();

@@ -1,6 +1,7 @@
 //! Columns of few whole numbers as categories.
 
 use super::*;
+use crate::code::CodedValues;
 
 const FILE: &str = "a,b,c,y\n0,1.5,10,p\n1,2.0,2,q\n2,2.5,3,p\n0,0.5,2,q\n1.0,1.5,10,q\n";
 
@@ -39,6 +40,27 @@ fn categories_are_what_reading_as_text_makes() {
     assert_eq!(coded.with_categories_of(&coded.schema), coded);
     let rows = table(&[]).select(&[4, 0]);
     assert_eq!(rows.with_categories_of(&coded.schema), coded.select(&[4, 0]));
+}
+
+#[test]
+fn the_notes_of_a_model_turn_numbers_into_its_categories() {
+    let coded = table(&[]).with_categories(&[0, 2]).unwrap();
+    let mut notes = coded.schema.clone();
+    for column in &mut notes.columns {
+        if let ColumnKind::Text { values } = &column.kind {
+            column.kind = ColumnKind::Coded(CodedValues::of(values).unwrap());
+        }
+    }
+    let text = serde_json::to_string(&notes).unwrap();
+    let notes = Schema::of_notes(&text, 7, coded.schema.classes.clone()).unwrap();
+    let turned = table(&[]).with_categories_of(&notes);
+    for row in 0..5 {
+        assert_eq!(turned.row(row), coded.row(row));
+    }
+    // Columns that are others leave the table as it is.
+    let other = table(&["b"]);
+    assert_eq!(other.with_categories_of(&notes), other);
+    assert!(Schema::of_notes("none", 7, Vec::new()).is_err());
 }
 
 #[test]

@@ -386,8 +386,8 @@ fn a_number_is_never_silently_a_name() {
     let header = |target: &str| ReadOptions { header: Some(true), ..with(target) };
     assert_eq!(
         read_text(text, &header("1")).unwrap_err(),
-        "t.csv: `1` is the number of column 1 and the name of column 2; say the number 2, or the \
-         other column's name"
+        "t.csv: `1` is the number of column 1 and the name of column 2; counted from the last \
+         column they are -3 and -2: say one of these"
     );
     let target = |target: &str| read_text(text, &header(target)).unwrap().target;
     assert_eq!(target("a"), Target::Values(vec![0.5, 0.75]));

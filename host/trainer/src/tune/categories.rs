@@ -37,8 +37,7 @@ pub(super) fn choose(
     }
     progress.phase("trying columns of few whole numbers as categories")?;
     let short = TuneOptions { time: options.time.mul_f64(SHARE).min(MOST), ..options.clone() };
-    let quiet = Progress::none();
-    let value = |table: &Table| match search_of(table, &short, 1, &quiet) {
+    let value = |table: &Table| match search_of(table, &short, 1, progress) {
         Ok(found) => Ok(found.points.last().map_or(f64::INFINITY, |point| point.value)),
         // What no model of one of them fits, one of the other may.
         Err(Error::Parameter { name: "limits", .. }) => Ok(f64::INFINITY),
@@ -95,6 +94,8 @@ mod tests {
         let again = train(&table, None, &best.point.options, &Progress::none()).unwrap();
         assert_eq!(again.blob, best.blob);
         assert_eq!(again.report.categories, [1, 2]);
+        // The table of numbers serves its evaluation.
+        assert_eq!(crate::evaluate(&best.blob, &table).unwrap(), best.test);
         assert!(best.test.error < 0.1, "{}", best.test.error);
     }
 

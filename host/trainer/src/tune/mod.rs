@@ -156,8 +156,7 @@ pub fn tune(
         };
         if let Some(trained) = fit.train(&mut point)? {
             let Trained { blob, report, .. } = trained;
-            let (_, test) = with_categories(train_table, test, &point.options.categories)?;
-            let test = evaluate(&blob, &test)?;
+            let test = evaluate(&blob, test)?;
             front.push(Tuned { point, blob, report, test });
         }
     }
