@@ -79,11 +79,8 @@ impl Kernel {
             Self::Wasm | Self::Sse2 | Self::Avx2 | Self::AvxVnni | Self::Avx512Vnni => false,
         };
         #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-        return match self {
-            Self::Portable => true,
-            Self::Wasm => cfg!(all(target_arch = "wasm32", target_feature = "simd128")),
-            _ => false,
-        };
+        return self == Self::Portable
+            || self == Self::Wasm && cfg!(all(target_arch = "wasm32", target_feature = "simd128"));
     }
 
     /// The steps of rows of numbers that fit a signed byte.
