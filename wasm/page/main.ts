@@ -9,6 +9,7 @@ import type { Answer, Question, Summary } from './messages.js';
 import { Pad } from './pad.js';
 import * as proof from './proof.js';
 import * as table from './table.js';
+import { offerTraining } from './training.js';
 
 const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
 const ask = (question: Question): void => worker.postMessage(question);
@@ -24,7 +25,7 @@ const pad = new Pad(find<HTMLCanvasElement>('#pad'), changed);
 find('#clear').addEventListener('click', () => pad.clear());
 find('#undo').addEventListener('click', () => pad.undo());
 proof.listen();
-table.listen(bring);
+table.listen(bring, offerTraining((blob, rows) => void take(blob, rows)));
 answer.clear(names);
 ask({ kind: 'start' });
 addEventListener('hashchange', () => void follow());
@@ -115,6 +116,11 @@ async function follow(): Promise<void> {
     const message = error instanceof Error ? error.message : String(error);
     note.textContent = `The link's model cannot be used: ${message}. This page runs the model it had.`;
   }
+}
+
+/** Takes a model that was trained on the page, and its table. */
+async function take(blob: ArrayBuffer, rows: table.Rows): Promise<void> {
+  void table.use(blob, await bring(blob, 'the trained model'), rows);
 }
 
 /** Has the Worker look at a model; it is then the one that the page shows. */

@@ -24,12 +24,23 @@ on('activate', (event) => {
   event.waitUntil(old.then((names) => Promise.all(names.map((name) => caches.delete(name)))));
 });
 
+/** What trains is kept from its first use on. */
+async function fetched(request: Request): Promise<Response> {
+  const response = await fetch(request);
+  const own = new URL('./train', location.href).href;
+  if (response.ok && request.url.startsWith(own)) {
+    const cache = await caches.open(NAME);
+    await cache.put(request, response.clone());
+  }
+  return response;
+}
+
 on('fetch', (event) => {
   const { request } = event;
   if (request.method !== 'GET') return;
   event.respondWith(
     caches
       .match(request, { ignoreSearch: true })
-      .then((kept) => kept ?? fetch(request)),
+      .then((kept) => kept ?? fetched(request)),
   );
 });

@@ -7,9 +7,17 @@ import { show } from './predictions.js';
 /** The first bytes of a model. */
 const MAGIC = 'KOAN';
 
+/** A table's name and text. */
+export interface Rows {
+  name: string;
+  text: string;
+}
+
 /** What is in use: the model, and the table that it predicts or that waits for one. */
 let model: ArrayBuffer | undefined;
-let table: { name: string; text: string } | undefined;
+let table: Rows | undefined;
+/** The table's file, for training on it. */
+let file: File | undefined;
 /** The Worker of this panel: the pad's own is free for drawings meanwhile. */
 let worker: Worker | undefined;
 /** What stops the run that is under way. */
@@ -17,8 +25,11 @@ let stop: (() => void) | undefined;
 
 type Bring = (blob: ArrayBuffer, name: string) => Promise<Summary>;
 
-/** @param bring has a model looked at, and fails with what is wrong with it */
-export function listen(bring: Bring): void {
+/**
+ * @param bring has a model looked at, and fails with what is wrong with it
+ * @param train called with a table that a model is to be trained on
+ */
+export function listen(bring: Bring, train: (file: File) => void): void {
   const drop = find('#drop');
   const take = async (files: Iterable<File>, asModel = false): Promise<void> => {
     say('');
@@ -45,20 +56,26 @@ export function listen(bring: Bring): void {
   drop.addEventListener('drop', (event) => void take([...(event.dataTransfer?.files ?? [])]));
   find('#typed-run').addEventListener('click', () => {
     say('');
+    file = undefined;
     void run({ name: 'the typed rows', text: find<HTMLTextAreaElement>('#typed').value });
+  });
+  find('#train-table button').addEventListener('click', () => {
+    if (file) train(file);
   });
 }
 
 /** Takes a file as the model or as a table, and predicts if both are there. */
-async function accept(file: File, asModel: boolean, bring: Bring): Promise<void> {
-  const bytes = await file.arrayBuffer();
+async function accept(taken: File, asModel: boolean, bring: Bring): Promise<void> {
+  const bytes = await taken.arrayBuffer();
   const start = new TextDecoder('latin1').decode(bytes.slice(0, 4));
   if (start === MAGIC) {
-    await use(bytes, await bring(bytes, file.name));
-  } else if (asModel || /\.koan$/i.test(file.name)) {
+    await use(bytes, await bring(bytes, taken.name));
+  } else if (asModel || /\.koan$/i.test(taken.name)) {
     throw new Error('not a koan blob: it does not start with the bytes KOAN');
   } else {
-    await run({ name: file.name, text: textIn(bytes) });
+    const rows = { name: taken.name, text: textIn(bytes) };
+    file = taken;
+    await run(rows);
   }
 }
 
@@ -72,10 +89,15 @@ function textIn(bytes: ArrayBuffer): string {
   throw new Error('neither a koan model nor a table of text');
 }
 
-/** Takes a model that was looked at, and predicts if a table is there. */
-export async function use(blob: ArrayBuffer, summary: Summary): Promise<void> {
+/**
+ * Takes a model that was looked at, and predicts if a table is there.
+ *
+ * @param own a table that comes with it
+ */
+export async function use(blob: ArrayBuffer, summary: Summary, own?: Rows): Promise<void> {
   const { name, bytes, task, classNames, rows } = summary;
   model = blob;
+  table = own ?? table;
   const classes = task === 'classification' ? ` of the classes ${classNames.join(', ')}` : '';
   find('#model-note').textContent = `${name}: ${bytes.toLocaleString('en')} bytes, ${task}${classes}. ${rows}`;
   if (table) await run(table, true);
@@ -87,7 +109,8 @@ export async function use(blob: ArrayBuffer, summary: Summary): Promise<void> {
  *
  * @param other whether the model is another than before
  */
-async function run(wanted: { name: string; text: string }, other = false): Promise<void> {
+async function run(wanted: Rows, other = false): Promise<void> {
+  offer(!model);
   if (!model) {
     table = wanted;
     return say('', 'Now a model.');
@@ -102,6 +125,7 @@ async function run(wanted: { name: string; text: string }, other = false): Promi
     table = wanted;
     return show(answer);
   }
+  offer(true);
   const kept = table && !other && !find('#results').hidden ? ` The predictions are still those of ${table.name}.` : '';
   if (answer.kind === 'problem') say(`${wanted.name}: ${answer.message}.${kept}`);
 }
@@ -130,6 +154,11 @@ async function predicted(question: Question): Promise<Answer | undefined> {
     };
     own.postMessage(question);
   });
+}
+
+/** Offers to train a model on the file that the table came from, or no more. */
+function offer(shown: boolean): void {
+  find('#train-table').hidden = !shown || !file;
 }
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -26,7 +26,7 @@ mkdirSync(folder, { recursive: true });
 for (const file of ['style.css', 'icon.svg', 'preview.png', 'digits.koan', 'detector.koan']) {
   cpSync(at(`page/${file}`), join(folder, file));
 }
-for (const file of ['koan.wasm', 'koan-simd.wasm']) cpSync(at(`build/${file}`), join(folder, file));
+for (const file of ['koan.wasm', 'koan-simd.wasm', 'train.wasm']) cpSync(at(`build/${file}`), join(folder, file));
 const options = {
   outdir: folder,
   bundle: true,
@@ -37,7 +37,7 @@ const options = {
 };
 // `qr.ts`, which is loaded when somebody asks for a code, becomes a file of its own.
 await build({ ...options, splitting: true, entryPoints: [at('page/main.ts')] });
-await build({ ...options, entryPoints: [at('page/worker.ts')] });
+await build({ ...options, entryPoints: ['worker', 'train', 'train-worker'].map((name) => at(`page/${name}.ts`)) });
 
 // The other of the two runtimes is loaded where this one does not run.
 const FIRST = ['style.css', 'icon.svg', 'main.js', 'worker.js', 'koan-simd.wasm', 'digits.koan', 'detector.koan'];
@@ -50,9 +50,10 @@ const load =
 const page = filled(html, { ...values, ...loads(load) });
 writeFileSync(join(folder, 'index.html'), page);
 
-const files = readdirSync(folder).sort();
+// What trains is loaded only when somebody asks for it, and then kept.
+const files = readdirSync(folder).filter((file) => !file.startsWith('train')).sort();
 const digest = createHash('sha256');
-for (const file of files) digest.update(file).update(readFileSync(join(folder, file)));
+for (const file of readdirSync(folder).sort()) digest.update(file).update(readFileSync(join(folder, file)));
 await build({
   ...options,
   entryPoints: [at('page/service.ts')],

@@ -101,6 +101,7 @@ pub fn package() -> Result<()> {
 /// Builds the demo page into `target/page`.
 pub fn page() -> Result<()> {
     runtime()?;
+    training()?;
     step("node wasm/scripts/page.mjs target/page")
 }
 
@@ -118,6 +119,11 @@ pub fn lint() -> Result<()> {
         "RUSTFLAGS=-Ctarget-feature=+simd128 cargo clippy --package koan --package koan-wasm \
          --features koan-wasm/json --target {WASM} --profile wasm --target-dir \
          target/wasm-koan-simd --locked -- -D warnings"
+    ))?;
+    step(&format!(
+        "RUSTFLAGS=-Ctarget-feature=+simd128 cargo clippy --package koan-gram --package \
+         koan-trainer --package koan-wasm-train --target {WASM} --profile wasm-train --target-dir \
+         target/wasm-train --locked -- -D warnings"
     ))
 }
 
@@ -125,6 +131,7 @@ pub fn lint() -> Result<()> {
 pub fn test() -> Result<()> {
     build()?;
     package()?;
+    training()?;
     step("node wasm/scripts/page.mjs target/page")?;
     crate::wasm_size::check()?;
     step(&format!("{} target/wasm-host.json", program("host")?.display()))?;
@@ -143,6 +150,7 @@ pub fn test() -> Result<()> {
         "page",
         "models",
         "report",
+        "train",
     ] {
         step(&format!(
             "KOAN={} node --test --test-reporter=spec wasm/tests/{file}.test.mjs",
@@ -150,6 +158,13 @@ pub fn test() -> Result<()> {
         ))?;
     }
     Ok(())
+}
+
+/// The compiler's flag that keeps a user's folders out: panics name their files.
+fn remap() -> String {
+    let home = std::env::home_dir().unwrap_or_default().join(".cargo");
+    let home = std::env::var_os("CARGO_HOME").map_or(home, PathBuf::from);
+    format!("--remap-path-prefix={}=cargo", home.display())
 }
 
 /// Runs the package in every runtime and bundler that its README names, and checks its
@@ -167,10 +182,7 @@ fn runtime() -> Result<()> {
     tools()?;
     let folder = root()?.join("wasm/build");
     fs::create_dir_all(&folder)?;
-    // Panics name their files; a user's folders are nobody's business.
-    let home = std::env::home_dir().unwrap_or_default().join(".cargo");
-    let home = std::env::var_os("CARGO_HOME").map_or(home, PathBuf::from);
-    let remap = format!("--remap-path-prefix={}=cargo", home.display());
+    let remap = remap();
     let mut glue: Option<String> = None;
     for Build { name, flags, features } in BUILDS {
         // A folder for each: none evicts another.
@@ -204,6 +216,38 @@ fn runtime() -> Result<()> {
     }
     fs::write(folder.join("glue.d.ts"), glue.unwrap_or_default())?;
     Ok(())
+}
+
+/// Builds the module that trains, with its glue, into `wasm/build`.
+pub fn training() -> Result<()> {
+    let folder = root()?.join("wasm/build");
+    fs::create_dir_all(&folder)?;
+    let target = "target/wasm-train";
+    step(&format!(
+        "CARGO_ENCODED_RUSTFLAGS=-Ctarget-feature=+simd128\x1f{} cargo build --package \
+         koan-wasm-train --target {WASM} --profile wasm-train --locked --target-dir {target}",
+        remap()
+    ))?;
+    let compiled = root()?.join(target).join(WASM).join("wasm-train/koan_wasm_train.wasm");
+    let scratch = tempfile::tempdir()?;
+    Bindgen::new()
+        .input_path(&compiled)
+        .out_name("train")
+        .web(true)?
+        .typescript(true)
+        .omit_default_module_path(true)
+        .remove_name_section(true)
+        .remove_producers_section(true)
+        .generate(scratch.path())?;
+    for file in ["train.js", "train.d.ts"] {
+        fs::copy(scratch.path().join(file), folder.join(file))?;
+    }
+    step(&format!(
+        "node wasm/node_modules/.bin/wasm-opt -O3 {FEATURES} --enable-simd --strip-debug \
+         --strip-producers --strip-target-features {} -o {}",
+        scratch.path().join("train_bg.wasm").display(),
+        folder.join("train.wasm").display()
+    ))
 }
 
 /// Functions that end in the panic handler, which traps without a message, and the one

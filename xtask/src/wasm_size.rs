@@ -7,6 +7,7 @@ use crate::steps::step;
 /// Builds the package, prints its sizes, and fails above the budget.
 pub fn run() -> Result<()> {
     crate::wasm::package()?;
+    crate::wasm::training()?;
     check()
 }
 

@@ -1,10 +1,10 @@
 //! Second pass: the rows under a schema, with their targets, as a table.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 
 use super::ReadOptions;
 use super::error::DataError;
+use super::open::DataFile;
 use super::rows::RowReader;
 use super::scan::{Field, class_name, parse};
 use super::schema::{ColumnKind, Schema};
@@ -13,7 +13,7 @@ use super::warning::DataWarning;
 
 /// Reads all rows of the files; `expected` rows are made room for at once.
 pub(crate) fn fill(
-    files: &[PathBuf],
+    files: Vec<DataFile>,
     schema: Schema,
     options: &ReadOptions,
     expected: usize,

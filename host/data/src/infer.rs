@@ -1,10 +1,9 @@
 //! First pass over tables: infers the schema.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 
 use super::error::{ColumnLabel, DataError, describe_columns};
-use super::open::{Input, Origin};
+use super::open::{DataFile, Origin};
 use super::recordings::{GroupBy, Recordings};
 use super::records::{Known, Records};
 use super::scan::{ColumnScan, Field, parse};
@@ -37,16 +36,16 @@ struct Scanned {
 
 /// Reads the files once. Numeric columns with missing values have NaN as their
 /// stand-in, to be replaced by the median once the values are known.
-pub(crate) fn infer(files: &[PathBuf], options: &ReadOptions) -> Result<Inferred, DataError> {
+pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferred, DataError> {
     let mut whole: Option<Scanned> = None;
     let mut parts = Vec::new();
     let mut labels = ColumnScan::default();
-    for path in files {
+    for file in files {
         let before = whole.as_ref().map_or(0, |whole| whole.last);
-        let mut next = scan(path, options, before)?;
+        let mut next = scan(file, options, before)?;
         parts.push((before, next.origin.file.clone()));
         if let Some(from) = &options.label_from {
-            let label = from.label(path)?;
+            let label = from.label(&file.path)?;
             (0..next.rows).for_each(|_| labels.add(before + 1, label.as_bytes()));
         }
         if let Some(whole) = &whole {
@@ -148,9 +147,14 @@ pub(crate) fn infer(files: &[PathBuf], options: &ReadOptions) -> Result<Inferred
     Ok(Inferred { schema, rows, header, delimiter })
 }
 
+/// The names of a file's columns.
+pub(crate) fn names(file: &DataFile, options: &ReadOptions) -> Result<Vec<String>, DataError> {
+    Ok(scan(file, options, 0)?.names)
+}
+
 /// Reads one file; its lines count on from `before`.
-fn scan(path: &Path, options: &ReadOptions, before: u64) -> Result<Scanned, DataError> {
-    let (mut records, delimiter) = Records::new(Input::open(path)?, options, |_| false)?;
+fn scan(file: &DataFile, options: &ReadOptions, before: u64) -> Result<Scanned, DataError> {
+    let (mut records, delimiter) = Records::new(file.open()?, options, |_| false)?;
     let origin = records.origin.clone();
     let file = || origin.file.clone();
     let known = records.known.take();

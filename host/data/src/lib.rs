@@ -43,6 +43,7 @@ mod tests;
 mod warning;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use code::{Code, CodedValues};
 pub use compact::MAX_NOTES;
@@ -59,7 +60,7 @@ pub use table::{Division, Part, Table, Target};
 pub use warning::DataWarning;
 
 use files::check_distinct;
-use open::{Container, Input};
+use open::{Container, DataFile};
 
 /// Distinct values, at most, of a text column or of the classes.
 pub const MAX_VALUES: usize = 1000;
@@ -159,13 +160,61 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Table, Data
 ///
 /// As [`read`], and if the files are not alike.
 pub fn read_all(files: &[PathBuf], options: &ReadOptions) -> Result<Table, DataError> {
-    let (schema, options, rows) = infer_all(files, options)?;
-    let mut table = fill::fill(files, schema, &options, rows)?;
+    check_files(files)?;
+    read_files(&DataFile::on_disk(files), options)
+}
+
+/// Reads training data that is in memory, as [`read`] reads a file; messages call it `name`.
+///
+/// ```
+/// use koan_data::{ReadOptions, read_bytes};
+///
+/// let text = "x,state\n0.5,on\n-1,off\n";
+/// let table = read_bytes("states.csv", text.as_bytes(), &ReadOptions::default())?;
+/// assert_eq!((table.rows(), &table.schema.classes[..]), (2, &["off".into(), "on".into()][..]));
+/// # Ok::<(), koan_data::DataError>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`read`], and for idx images, whose labels are in another file.
+pub fn read_bytes(
+    name: &str,
+    bytes: impl Into<Arc<[u8]>>,
+    options: &ReadOptions,
+) -> Result<Table, DataError> {
+    let file = DataFile { path: name.into(), bytes: Some(bytes.into()) };
+    read_files(&[file], options)
+}
+
+/// The names of the columns of a table in memory, empty where a column has none: what a target
+/// can be chosen from, before [`read_bytes`].
+///
+/// # Errors
+///
+/// If it is no table of columns.
+pub fn column_names(
+    name: &str,
+    bytes: impl Into<Arc<[u8]>>,
+    options: &ReadOptions,
+) -> Result<Vec<String>, DataError> {
+    let file = DataFile { path: name.into(), bytes: Some(bytes.into()) };
+    let format = file.open()?.container(options.comment).format();
+    if format != Format::Csv {
+        let (file, found) = (name.to_owned(), format.described());
+        return Err(DataError::Format { file, expected: Format::Csv.described(), found });
+    }
+    infer::names(&file, options)
+}
+
+fn read_files(files: &[DataFile], options: &ReadOptions) -> Result<Table, DataError> {
+    let (schema, options, rows) = infer_files(files, options)?;
+    let mut table = fill::fill(files.to_vec(), schema, &options, rows)?;
     fill::impute(&mut table);
-    if let [path] = files
+    if let [file] = files
         && table.division == Division::Free
     {
-        let input = Input::open(path)?;
+        let input = file.open()?;
         if input.container(options.comment) == Container::Proben1 {
             table.division = Division::Parts(proben1::Proben1::parts(input)?);
         }
@@ -183,9 +232,12 @@ pub fn infer_all(
     files: &[PathBuf],
     options: &ReadOptions,
 ) -> Result<(Schema, ReadOptions, usize), DataError> {
-    let Some(path) = files.first() else {
-        return Err(DataError::NoRows { file: String::new() });
-    };
+    check_files(files)?;
+    infer_files(&DataFile::on_disk(files), options)
+}
+
+/// Refuses what is no file, and a file that is given twice.
+fn check_files(files: &[PathBuf]) -> Result<(), DataError> {
     check_distinct(files)?;
     for path in files {
         let file = path.display().to_string();
@@ -195,6 +247,16 @@ pub fn infer_all(
             Err(source) => return Err(DataError::Unreadable { file, source }),
         }
     }
+    Ok(())
+}
+
+fn infer_files(
+    files: &[DataFile],
+    options: &ReadOptions,
+) -> Result<(Schema, ReadOptions, usize), DataError> {
+    let Some(first) = files.first() else {
+        return Err(DataError::NoRows { file: String::new() });
+    };
     if let Some(Window { samples, stride }) = options.window {
         if samples == 0 || stride == 0 {
             let problem = "windows and strides have at least one sample";
@@ -208,8 +270,8 @@ pub fn infer_all(
         let problem = "rows have weights, windows of samples have none";
         return Err(DataError::Contradiction { problem, options: &["weights", "window"] });
     }
-    let file = path.display().to_string();
-    let format = Input::open(path)?.container(options.comment).format();
+    let file = first.path.display().to_string();
+    let format = first.open()?.container(options.comment).format();
     if format != Format::Csv {
         let given = [
             ("target", options.target.is_some()),
@@ -225,7 +287,7 @@ pub fn infer_all(
             return Err(DataError::OptionNeedsCsv { file, option, format });
         }
         if let [_, second, ..] = files {
-            let (file, first) = (second.display().to_string(), file);
+            let (file, first) = (second.path.display().to_string(), file);
             let problem = format!("several files are read only of tables, not of {format}");
             return Err(DataError::Unlike { file, first, problem });
         }
@@ -242,10 +304,14 @@ pub fn infer_all(
             (inferred.schema, options, rows.unwrap_or(0))
         }
         Format::Svmlight => {
-            let (schema, rows) = svmlight::infer(path, options)?;
+            let (schema, rows) = svmlight::infer(first, options)?;
             (schema, options.clone(), rows)
         }
-        Format::Idx => (idx::infer(path, options)?, options.clone(), 0),
+        Format::Idx if first.bytes.is_some() => {
+            let what = "idx images in memory: their labels are in another file";
+            return Err(DataError::NotRead { file, what });
+        }
+        Format::Idx => (idx::infer(&first.path, options)?, options.clone(), 0),
     };
     Ok((positive(schema, &options, &file)?, options, rows))
 }
@@ -290,5 +356,6 @@ pub fn read_all_with(
     schema: &Schema,
     options: &ReadOptions,
 ) -> Result<Table, DataError> {
-    fill::fill(files, schema.clone(), options, 0)
+    check_distinct(files)?;
+    fill::fill(DataFile::on_disk(files), schema.clone(), options, 0)
 }

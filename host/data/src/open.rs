@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use flate2::bufread::MultiGzDecoder;
 
@@ -52,6 +53,29 @@ impl Origin {
             DataError::CorruptGzip { file, source }
         } else {
             DataError::Unreadable { file, source }
+        }
+    }
+}
+
+/// A file to be read: on the disk, or in memory.
+#[derive(Clone, Debug)]
+pub(crate) struct DataFile {
+    /// Where it is, or what it is called.
+    pub path: PathBuf,
+    /// What it holds, if it is in memory.
+    pub bytes: Option<Arc<[u8]>>,
+}
+
+impl DataFile {
+    /// Files on the disk.
+    pub fn on_disk(paths: &[PathBuf]) -> Vec<DataFile> {
+        paths.iter().map(|path| DataFile { path: path.clone(), bytes: None }).collect()
+    }
+
+    pub fn open(&self) -> Result<Input<'static>, DataError> {
+        match &self.bytes {
+            Some(bytes) => Input::new(Cursor::new(bytes.clone()), &self.path.display().to_string()),
+            None => Input::open(&self.path),
         }
     }
 }

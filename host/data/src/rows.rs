@@ -9,7 +9,7 @@ use super::csv::CsvRows;
 use super::error::{ColumnLabel, DataError, Place};
 use super::files::check_distinct;
 use super::idx::{IdxRows, read_labels};
-use super::open::{Container, Input, Origin};
+use super::open::{Container, DataFile, Input, Origin};
 use super::recordings::{LabelFrom, Windower};
 use super::schema::{Format, Schema};
 use super::svmlight::SvmlightRows;
@@ -39,7 +39,8 @@ pub fn rows_of(
     schema: &Schema,
     options: &ReadOptions,
 ) -> Result<RowReader<'static>, DataError> {
-    RowReader::of_files(files, schema, options, false)
+    check_distinct(files)?;
+    RowReader::of_files(DataFile::on_disk(files), schema, options, false)
 }
 
 /// Reads rows to be predicted from a stream, which messages call `name`; see
@@ -79,7 +80,7 @@ pub struct RowReader<'r> {
     options: ReadOptions,
     want_target: bool,
     /// Files still to come.
-    files: VecDeque<PathBuf>,
+    files: VecDeque<DataFile>,
     windower: Option<Windower>,
     sample: Vec<f32>,
     /// The label of the current file, where labels come from there.
@@ -98,19 +99,18 @@ enum Rows<'r> {
 impl RowReader<'static> {
     /// The rows of some files, with their targets if they are wanted.
     pub(crate) fn of_files(
-        files: &[PathBuf],
+        files: Vec<DataFile>,
         schema: &Schema,
         options: &ReadOptions,
         want_target: bool,
     ) -> Result<RowReader<'static>, DataError> {
-        check_distinct(files)?;
         let mut reader = RowReader::empty(schema, options, want_target);
-        reader.files.extend(files.iter().cloned());
-        if let (Format::Idx, [_, second, ..]) = (schema.format, files) {
-            let file = second.display().to_string();
+        if let (Format::Idx, [_, second, ..]) = (schema.format, &files[..]) {
+            let file = second.path.display().to_string();
             let problem = "idx files are read one at a time".into();
             return Err(DataError::Malformed { file, problem });
         }
+        reader.files.extend(files);
         reader.next_file()?;
         Ok(reader)
     }
@@ -136,10 +136,10 @@ impl<'r> RowReader<'r> {
 
     /// Opens the next file; whether there is one.
     fn next_file(&mut self) -> Result<bool, DataError> {
-        let Some(path) = self.files.pop_front() else {
+        let Some(file) = self.files.pop_front() else {
             return Ok(false);
         };
-        self.begin(Input::open(&path)?, Some(&path))?;
+        self.begin(file.open()?, Some(&file.path))?;
         Ok(true)
     }
 

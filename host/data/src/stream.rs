@@ -4,9 +4,11 @@
 use std::path::PathBuf;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
+use crate::files::check_distinct;
 use crate::fill::Targets;
 pub use crate::fill::{Groups, impute, stand_in};
 pub use crate::infer_all;
+use crate::open::DataFile;
 use crate::{DataError, Division, ReadOptions, RowReader, Schema, Table};
 
 /// Rows of a block.
@@ -83,7 +85,8 @@ pub fn for_each_block<E: From<DataError>>(
     mut take: impl FnMut(Block) -> Result<(), E>,
 ) -> Result<(), E> {
     let read = |to: &SyncSender<Result<Block, DataError>>| -> Result<(), DataError> {
-        let reader = RowReader::of_files(files, schema, options, true)?;
+        check_distinct(files)?;
+        let reader = RowReader::of_files(DataFile::on_disk(files), schema, options, true)?;
         let weighted = options.weights.is_some();
         let mut blocks = Blocks { reader, schema, weighted, next: 0 };
         blocks.pass_over(from)?;

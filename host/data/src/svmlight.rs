@@ -1,10 +1,8 @@
 //! Rows of svmlight (LIBSVM) text: `label index:value …`.
 
-use std::path::Path;
-
 use super::error::DataError;
 use super::lines::Lines;
-use super::open::Input;
+use super::open::{DataFile, Input};
 use super::scan::ColumnScan;
 use super::schema::{Format, Schema};
 use super::{ColumnLabel, MAX_INPUTS, ReadOptions};
@@ -87,8 +85,8 @@ fn parse_entry(token: &str, last: Option<u32>) -> Result<(u32, f32), String> {
 }
 
 /// Reads the file once: the schema and the number of rows.
-pub(crate) fn infer(path: &Path, options: &ReadOptions) -> Result<(Schema, usize), DataError> {
-    let mut sparse = Entries::new(Input::open(path)?);
+pub(crate) fn infer(file: &DataFile, options: &ReadOptions) -> Result<(Schema, usize), DataError> {
+    let mut sparse = Entries::new(file.open()?);
     let origin = sparse.lines.origin.clone();
     let mut labels = ColumnScan::default();
     let (mut rows, mut zero_based, mut highest) = (0, false, None);

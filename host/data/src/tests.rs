@@ -1,5 +1,6 @@
 //! Tests of the readers: small files, written and read back.
 
+mod bytes;
 mod categories;
 mod csv;
 mod errors;

@@ -1,7 +1,7 @@
 //! Training: choose, fit, round, write, check.
 
 use std::borrow::Cow;
-use std::time::Instant;
+use web_time::Instant;
 
 use koan::{Family, Law};
 

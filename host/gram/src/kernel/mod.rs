@@ -3,13 +3,15 @@
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod wasm;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 use crate::LANES;
 
 /// The rows of a panel that are multiplied at once. For VNNI a word holds the four bytes of
-/// a feature in four rows, for SSE2 and AVX2 two numbers of 16 bits, in two; for NEON and
+/// a feature in four rows, for SSE2, AVX2 and WebAssembly two numbers of 16 bits, in two; for NEON and
 /// the plain loops there are the 16-bit numbers of a row, and then those of the next.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
@@ -26,6 +28,8 @@ pub enum Kernel {
     Portable,
     /// NEON, which 64-bit ARM has: 4 products of 16-bit numbers at once.
     Neon,
+    /// The vectors of WebAssembly, in builds with them: 8 products of 16-bit numbers at once.
+    Wasm,
     /// SSE2, which every x86-64 machine has: 8 products of 16-bit numbers at once.
     Sse2,
     /// AVX2: 16 products of 16-bit numbers at once.
@@ -38,8 +42,15 @@ pub enum Kernel {
 
 impl Kernel {
     /// Every kernel, the fastest last.
-    pub const ALL: [Self; 6] =
-        [Self::Portable, Self::Neon, Self::Sse2, Self::Avx2, Self::AvxVnni, Self::Avx512Vnni];
+    pub const ALL: [Self; 7] = [
+        Self::Portable,
+        Self::Neon,
+        Self::Wasm,
+        Self::Sse2,
+        Self::Avx2,
+        Self::AvxVnni,
+        Self::Avx512Vnni,
+    ];
 
     /// The fastest that this machine has the instructions for.
     #[must_use]
@@ -54,7 +65,7 @@ impl Kernel {
         #[cfg(target_arch = "x86_64")]
         return match self {
             Self::Portable | Self::Sse2 => true,
-            Self::Neon => false,
+            Self::Neon | Self::Wasm => false,
             Self::Avx2 => is_x86_feature_detected!("avx2"),
             Self::AvxVnni => is_x86_feature_detected!("avxvnni"),
             Self::Avx512Vnni => {
@@ -65,17 +76,18 @@ impl Kernel {
         return match self {
             Self::Portable => true,
             Self::Neon => std::arch::is_aarch64_feature_detected!("neon"),
-            Self::Sse2 | Self::Avx2 | Self::AvxVnni | Self::Avx512Vnni => false,
+            Self::Wasm | Self::Sse2 | Self::Avx2 | Self::AvxVnni | Self::Avx512Vnni => false,
         };
         #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-        return self == Self::Portable;
+        return self == Self::Portable
+            || self == Self::Wasm && cfg!(all(target_arch = "wasm32", target_feature = "simd128"));
     }
 
     /// The steps of rows of numbers that fit a signed byte.
     pub(crate) fn steps(self, rows: &[[i16; LANES]]) -> Vec<Step> {
         match self {
             Self::Portable | Self::Neon => steps(rows, |rows: &[_; 2]| bytemuck::must_cast(*rows)),
-            Self::Sse2 | Self::Avx2 => steps(rows, |[a, b]| {
+            Self::Wasm | Self::Sse2 | Self::Avx2 => steps(rows, |[a, b]| {
                 std::array::from_fn(|lane| u32::from(a[lane] as u16) | (b[lane] as u32) << 16)
             }),
             Self::AvxVnni | Self::Avx512Vnni => steps(rows, |[a, b, c, d]| {
@@ -93,11 +105,17 @@ impl Kernel {
     ///
     /// # Panics
     /// If the machine has not the instructions.
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        expect(unused_variables, reason = "only products of bytes need the sums")
+    )]
     pub(crate) fn tile(self, left: &[Step], right: &[Step], sums: &[i32; LANES]) -> Tile {
         match self {
             Self::Portable => portable::tile(left, right),
             #[cfg(target_arch = "aarch64")]
             Self::Neon => neon::tile(left, right),
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Self::Wasm => wasm::tile(left, right),
             #[cfg(target_arch = "x86_64")]
             Self::Sse2 | Self::Avx2 | Self::AvxVnni | Self::Avx512Vnni => {
                 x86::tile(self, left, right, sums)

@@ -23,7 +23,7 @@ pub fn tile(kernel: Kernel, left: &[Step], right: &[Step], sums: &[i32; LANES]) 
     #[allow(unsafe_code)]
     unsafe {
         match kernel {
-            Kernel::Portable | Kernel::Neon => super::portable::tile(left, right),
+            Kernel::Portable | Kernel::Neon | Kernel::Wasm => super::portable::tile(left, right),
             Kernel::Sse2 => sse2(left, right),
             Kernel::Avx2 => avx2(left, right),
             Kernel::AvxVnni => avx_vnni(left, right, sums),

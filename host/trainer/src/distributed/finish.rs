@@ -1,6 +1,6 @@
 //! The model of a plan and its sums.
 
-use std::time::Instant;
+use web_time::Instant;
 
 use super::plan::Plan;
 use super::sums::Sums;

@@ -8,7 +8,7 @@
 mod attempt;
 mod size;
 
-use std::time::{Duration, Instant};
+use web_time::{Duration, Instant};
 
 use koan::{Calibration, Family, Model};
 

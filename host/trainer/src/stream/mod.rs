@@ -10,7 +10,7 @@ mod checkpoint;
 mod sample;
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use web_time::{Duration, Instant};
 
 use koan_data::stream::{Block, for_each_block, stand_in};
 use koan_data::{ReadOptions, Table};

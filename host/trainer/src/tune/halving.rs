@@ -4,7 +4,7 @@
 //! The clock makes rungs smaller on a machine that is much slower than the
 //! estimate counts on, and ends a search that takes too long all the same.
 
-use std::time::Instant;
+use web_time::Instant;
 
 use rayon::prelude::*;
 

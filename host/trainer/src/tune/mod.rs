@@ -30,7 +30,7 @@ mod scores;
 mod sizes;
 mod space;
 
-use std::time::{Duration, Instant};
+use web_time::{Duration, Instant};
 
 use koan::Family;
 

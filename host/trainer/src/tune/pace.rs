@@ -1,7 +1,7 @@
 //! How fast the machine is at the moment, and what a search can still do before
 //! the clock ends it.
 
-use std::time::{Duration, Instant};
+use web_time::{Duration, Instant};
 
 use super::budget::{SHARES, SPEED};
 

@@ -1,6 +1,6 @@
 //! A search with a clock first measures the machine's speed.
 
-use std::time::Instant;
+use web_time::Instant;
 
 use rayon::prelude::*;
 

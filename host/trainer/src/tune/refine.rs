@@ -3,7 +3,7 @@
 //! changed in the best of them (loss, bits, frequency, a second family, features kept from
 //! a larger pool...), best first, as long as there is time.
 
-use std::time::Instant;
+use web_time::Instant;
 
 use rayon::prelude::*;
 

@@ -1,0 +1,213 @@
+// Training on the demo page in Chromium: the models of several tables have the bytes that the
+// command makes by the line that the page shows. With the folder of the public data sets in
+// `DATA` also adult's first 5,000 rows, and the seconds from the file to a prediction.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { complaints, launch, until } from './chromium.mjs';
+import { file, root } from './paths.mjs';
+import { serve } from './server.mjs';
+import { codes, numbers, rings, states, waves } from './tables.mjs';
+
+const shots = file(root, 'target/screenshots');
+const axe = readFileSync(file(root, 'wasm/node_modules/axe-core/axe.min.js'), 'utf8');
+const command = process.env.KOAN ?? file(root, 'target/release/koan');
+const adult = process.env.DATA && file(process.env.DATA, 'adult/adult.data.gz');
+let browser;
+let server;
+let folder;
+
+before(async () => {
+  mkdirSync(shots, { recursive: true });
+  folder = mkdtempSync(join(tmpdir(), 'koan-train-'));
+  server = await serve({ '/': file(root, 'target/page') });
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await server?.close();
+  if (folder) rmSync(folder, { recursive: true });
+});
+
+async function open(options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1100, height: 1000 }, bypassCSP: true, ...options });
+  const page = await context.newPage();
+  const list = complaints(page);
+  const asked = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  await page.goto(server.origin);
+  await until(page, () => document.querySelector('#bytes').textContent.includes('bytes'));
+  return { context, page, list, asked };
+}
+
+/** Gives the page a table to train on; it is in the temporary folder as well. */
+async function give(page, name, text) {
+  writeFileSync(join(folder, name), text);
+  await page.setInputFiles('#train-file', { name, mimeType: 'text/csv', buffer: Buffer.from(text) });
+}
+
+const trained = (page) => until(page, () => document.querySelector('#train-download') && document.querySelector('#train-cancel').hidden, undefined, 120_000);
+
+async function downloaded(page) {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('#train-download')]);
+  return readFileSync(await download.path());
+}
+
+/** What the command makes by the line that the page shows. */
+function made(line) {
+  const path = `${dirname(command)}:${process.env.PATH}`;
+  execFileSync('sh', ['-c', line], { cwd: folder, env: { ...process.env, PATH: path }, stdio: 'ignore' });
+  return readFileSync(join(folder, 'model.koan'));
+}
+
+/** Every model that the page has: the same bytes as the command's. */
+async function compared(page) {
+  const models = await page.locator('.front tbody button').count();
+  for (let number = 0; number < models; number++) {
+    await page.locator('.front tbody button').nth(number).click();
+    const line = await page.textContent('#train-command');
+    const own = await downloaded(page);
+    const bytes = made(line);
+    assert.ok(own.equals(bytes), `${line}: ${own.length} bytes here, ${bytes.length} by the command`);
+    console.log(`  ${line}: the same ${own.length} bytes`);
+  }
+  return models;
+}
+
+async function accessible(page) {
+  await page.addScriptTag({ content: axe });
+  const results = await page.evaluate(() => window.axe.run(document));
+  return results.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target).join(' ')}`);
+}
+
+for (const [name, text, target] of [
+  ['states.csv', states(900)],
+  ['the rings.csv', rings(1200), '0'],
+  ['numbers.csv', numbers(1000)],
+  ['waves.csv', waves(600)],
+  ['codes.tsv', codes(1500)],
+]) {
+  test(`models of ${name} have the bytes of the command`, async () => {
+    const { context, page, list } = await open();
+    await give(page, name, text);
+    await page.waitForSelector('#train-start');
+    if (target) await page.selectOption('#train-target', target);
+    await page.click('#train-start');
+    await trained(page);
+    await page.waitForSelector('#results:not([hidden])');
+    assert.equal(await compared(page), 5);
+    assert.deepEqual(await accessible(page), []);
+    await page.screenshot({ path: file(shots, `train-${name.replace(/\W+/g, '-')}.png`), fullPage: true });
+    assert.deepEqual(list, []);
+    await context.close();
+  });
+}
+
+test('what trains is loaded when it is asked for, and works without a network then', async () => {
+  const { context, page, list, asked } = await open();
+  await page.evaluate(async () => { await navigator.serviceWorker.ready; });
+  assert.deepEqual(asked.filter((path) => path.startsWith('/train')), []);
+  await page.reload();
+  await until(page, () => navigator.serviceWorker.controller !== null);
+  const text = states(300);
+  await give(page, 'states.csv', text);
+  await page.waitForSelector('#train-start');
+  await context.setOffline(true);
+  await page.reload();
+  await give(page, 'states.csv', text);
+  await page.waitForSelector('#train-start');
+  await page.click('#train-start');
+  await trained(page);
+  assert.deepEqual(list, []);
+  await context.close();
+});
+
+test('a search is cancelled, and training goes on', async () => {
+  const { context, page, list } = await open();
+  await give(page, 'small.csv', rings(120));
+  await page.waitForSelector('#train-search');
+  await page.selectOption('#train-target', '0');
+  await page.click('#train-search');
+  await until(page, () => document.querySelector('#train-status').textContent.includes('candidates'), undefined, 60_000);
+  await page.click('#train-cancel');
+  assert.equal(await page.textContent('#train-status'), 'Cancelled.');
+  await page.click('#train-start');
+  await trained(page);
+  assert.equal(await page.locator('.front tbody tr').count(), 5);
+  assert.deepEqual(list, []);
+  await context.close();
+});
+
+test('a table without a model, or with one that does not fit, is offered to be trained on', async () => {
+  const { context, page, list } = await open();
+  const [name, mimeType] = ['states.csv', 'text/csv'];
+  await page.setInputFiles('#table-file', { name, mimeType, buffer: Buffer.from(states(200)) });
+  await page.waitForSelector('#train-table:not([hidden])');
+  await page.setInputFiles('#model-file', file(root, 'tests/golden/digits.koan'));
+  await until(page, () => document.querySelector('#problem').textContent.includes('columns'));
+  await page.click('#train-table button');
+  await page.waitForSelector('#train-start');
+  await page.click('#train-start');
+  await trained(page);
+  await page.waitForSelector('#results:not([hidden])');
+  assert.ok(await page.isHidden('#train-table'));
+  assert.deepEqual(list, []);
+  await context.close();
+});
+
+test('tables that cannot be trained on are named, with what is wrong', async () => {
+  const { context, page, list } = await open();
+  const alert = async (name, text, message) => {
+    await give(page, name, text);
+    await until(page, (message) => document.querySelector('#training').textContent.includes(message), message);
+  };
+  await alert('empty.csv', '\n', 'empty.csv: the file is empty');
+  await alert('ragged.csv', 'a,b\n1,2\n3\n', 'ragged.csv:3');
+  const asked = async (name, text, message) => {
+    await give(page, name, text);
+    await page.waitForSelector('#train-start');
+    await page.click('#train-start');
+    await until(page, (message) => document.querySelector('#train-status').textContent.includes(message), message);
+  };
+  await asked('large.csv', numbers(10_001), 'large.csv: 10001 rows; a browser trains on at most 10000');
+  await asked('single.csv', 'a,b\n1,x\n2,x\n3,x\n', 'single.csv');
+  await page.screenshot({ path: file(shots, 'train-problem.png'), fullPage: true });
+  assert.deepEqual(await accessible(page), []);
+  assert.deepEqual(list, []);
+  await context.close();
+});
+
+const missing = adult && existsSync(adult) ? false : 'DATA names no folder with adult/adult.data.gz';
+test('adult’s first 5,000 rows: from the file to a prediction', { skip: missing }, async () => {
+  const lines = gunzipSync(readFileSync(adult)).toString().split('\n').filter(Boolean).slice(0, 5000);
+  const names =
+    'age,workclass,fnlwgt,education,education-num,marital-status,occupation,relationship,race,sex,' +
+    'capital-gain,capital-loss,hours-per-week,native-country,income';
+  for (const [kind, options] of [
+    ['light', {}],
+    ['dark', { colorScheme: 'dark' }],
+    ['phone', { viewport: { width: 390, height: 844 } }],
+  ]) {
+    const { context, page, list } = await open(options);
+    const start = performance.now();
+    await give(page, 'adult.csv', `${names}\n${lines.join('\n')}\n`);
+    await page.waitForSelector('#train-start');
+    await page.click('#train-start');
+    await trained(page);
+    await page.waitForSelector('#results:not([hidden])');
+    const seconds = (performance.now() - start) / 1000;
+    console.log(`  adult, 5,000 rows, ${kind}: ${seconds.toFixed(1)} s from the file to predictions; ${await page.textContent('#train-result b')}`);
+    await page.screenshot({ path: file(shots, `train-adult-${kind}.png`), fullPage: true });
+    const [inner, full] = await page.evaluate(() => [innerWidth, document.documentElement.scrollWidth]);
+    assert.ok(full <= inner, `the page is ${full} wide in a window of ${inner}`);
+    if (kind === 'light') await compared(page);
+    assert.deepEqual(await accessible(page), []);
+    assert.deepEqual(list, []);
+    await context.close();
+  }
+});
