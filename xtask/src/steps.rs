@@ -180,6 +180,7 @@ pub fn thorough() -> Result<()> {
     print!("{}", crate::cost::run(false)?);
     crate::serial::test()?;
     crate::python::test(true)?;
+    crate::wasm::test_training("")?;
     crate::wasm::runtimes()?;
     crate::c::run()?;
     miri()?;

@@ -150,14 +150,22 @@ pub fn test() -> Result<()> {
         "page",
         "models",
         "report",
-        "train",
     ] {
         step(&format!(
             "KOAN={} node --test --test-reporter=spec wasm/tests/{file}.test.mjs",
             command.display()
         ))?;
     }
-    Ok(())
+    // One table; the others are part of the thorough tests.
+    test_training("--test-name-pattern=states.csv ")
+}
+
+/// What the page trains, compared with the command; with options of the test runner.
+pub fn test_training(options: &str) -> Result<()> {
+    step(&format!(
+        "KOAN={} node --test --test-reporter=spec {options}wasm/tests/train.test.mjs",
+        program("koan")?.display()
+    ))
 }
 
 /// The compiler's flag that keeps a user's folders out: panics name their files.

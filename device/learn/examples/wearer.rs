@@ -5,10 +5,12 @@
 //!     --wisdm $DATA/WISDM_ar_v1.1_transformed.arff --hmp $DATA/HMP_Dataset
 //! ```
 //!
-//! - *WISDM* v1.1, transformed: ten seconds of a phone as 43 numbers, six activities, 36 persons.
+//! - *WISDM*, the set "Activity Prediction" of the Wireless Sensor Data Mining Lab at Fordham
+//!   University, v1.1, transformed: ten seconds of a phone as 43 numbers, six activities, 36 persons.
 //!   The distributed file's rows without its header: number of the row and of the person, the
 //!   numbers, the activity. Some copies have lost the column of persons; those will not do.
-//! - *HMP*, the set "Human Motion Primitives" of B. Bruno and others: a folder of recordings for
+//! - *HMP*, the "Dataset for ADL Recognition with Wrist-worn Accelerometer" of the UCI Machine
+//!   Learning Repository, by B. Bruno and others: a folder of recordings for
 //!   each movement, three accelerations at 32 Hz, `…-PERSON.txt`. The seven movements with a
 //!   hundred recordings each; windows of 64 samples, every 32.
 //!
