@@ -51,13 +51,20 @@ pub fn exit(code: i32) -> ! {
     semihosting::process::exit(code)
 }
 
-/// Makes a panic print where it happened and exit with code 101.
+/// Makes a panic print where it happened and exit with code 101; `silently`, without the text,
+/// which costs flash.
 #[macro_export]
 macro_rules! exit_on_panic {
     () => {
         #[panic_handler]
         fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
             $crate::println!("{info}");
+            $crate::exit(101)
+        }
+    };
+    (silently) => {
+        #[panic_handler]
+        fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
             $crate::exit(101)
         }
     };

@@ -1,4 +1,10 @@
-"""Rows of every kind, and their model in one process."""
+"""Rows of every kind, their model in one process, and a worker's death."""
+
+import contextlib
+import os
+import signal
+import threading
+import time
 
 import numpy as np
 import pandas as pd
@@ -49,3 +55,23 @@ def of_the_command(kind, rows, command, folder):
     done = subprocess.run([command, *line.split()], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return (folder / "m.koan").read_bytes()
+
+
+@contextlib.contextmanager
+def one_killed(path):
+    """Kills the process whose number comes to stand in the file, while the block runs."""
+    killed = []
+
+    def kill():
+        for _ in range(1200):
+            if path.exists() and path.read_text():
+                os.kill(int(path.read_text()), signal.SIGKILL)
+                killed.append(path.read_text())
+                return
+            time.sleep(0.1)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    yield
+    thread.join()
+    assert killed, "no worker was killed"

@@ -2,15 +2,13 @@
 
 import os
 import pathlib
-import signal
-import threading
 import time
 
 import dask
 import dask.dataframe as dd
 import numpy as np
 import pytest
-from data import KINDS, OPTIONS, PARTITIONS, in_one_process, of_the_command, table
+from data import KINDS, OPTIONS, PARTITIONS, in_one_process, of_the_command, one_killed, table
 from dask.distributed import Client, LocalCluster
 
 import koan
@@ -53,22 +51,8 @@ def test_a_killed_worker_changes_nothing(client, tmp_path):
     rows = table("numbers")
     ddf = dd.from_pandas(rows, npartitions=7, sort=False)
     ddf = ddf.map_partitions(_slowly, str(tmp_path), meta=rows.iloc[:0])
-    killed = []
-
-    def kill():
-        pid = tmp_path / "pid"
-        for _ in range(600):
-            if pid.exists() and pid.read_text():
-                os.kill(int(pid.read_text()), signal.SIGKILL)
-                killed.append(pid.read_text())
-                return
-            time.sleep(0.1)
-
-    thread = threading.Thread(target=kill)
-    thread.start()
-    model = koan.dask.fit(ddf, target="y", **OPTIONS)
-    thread.join()
-    assert killed, "no worker was killed"
+    with one_killed(tmp_path / "pid"):
+        model = koan.dask.fit(ddf, target="y", **OPTIONS)
     assert model.to_bytes() == in_one_process("numbers", rows)
 
 

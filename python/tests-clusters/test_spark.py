@@ -1,13 +1,10 @@
 """Spark with two executors: the bytes of one process and of the command."""
 
 import os
-import signal
 import sys
-import threading
-import time
 
 import pytest
-from data import KINDS, OPTIONS, PARTITIONS, in_one_process, of_the_command, table
+from data import KINDS, OPTIONS, PARTITIONS, in_one_process, of_the_command, one_killed, table
 from pyspark.errors import PythonException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
@@ -89,22 +86,8 @@ def test_a_killed_worker_changes_nothing(spark, tmp_path):
     rows = table("numbers")
     df = spread(spark, "numbers", rows, 7, 2)
     slow = df.mapInArrow(slowly, TYPES["numbers"])
-    killed = []
-
-    def kill():
-        pid = tmp_path / "pid"
-        for _ in range(1200):
-            if pid.exists() and pid.read_text():
-                os.kill(int(pid.read_text()), signal.SIGKILL)
-                killed.append(pid.read_text())
-                return
-            time.sleep(0.1)
-
-    thread = threading.Thread(target=kill)
-    thread.start()
-    model = koan.spark.fit(slow, target="y", **OPTIONS)
-    thread.join()
-    assert killed, "no worker was killed"
+    with one_killed(tmp_path / "pid"):
+        model = koan.spark.fit(slow, target="y", **OPTIONS)
     assert model.to_bytes() == in_one_process("numbers", rows)
 
 

@@ -4,6 +4,7 @@ import * as answer from './answer.js';
 import { DIGIT, TIME } from './demo.js';
 import { reduce } from './digit.js';
 import { find } from './dom.js';
+import { textOf } from './errors.js';
 import { modelIn } from './link.js';
 import type { Answer, Question, Summary } from './messages.js';
 import { Pad } from './pad.js';
@@ -107,20 +108,23 @@ async function follow(): Promise<void> {
     const blob = modelIn(location.hash);
     if (!blob) return;
     const summary = await bring(blob.buffer, 'the model of the link');
-    void table.use(blob.buffer, summary);
+    table.use(blob.buffer, summary).catch((error: unknown) => table.say(textOf(error)));
     note.textContent =
       `The link carries a model of ${summary.bytes.toLocaleString('en')} bytes: ` +
       (summary.draws ? 'it recognises what you draw here.' : 'it runs below, on the rows that you give it.');
   } catch (error) {
     note.classList.add('problem');
-    const message = error instanceof Error ? error.message : String(error);
-    note.textContent = `The link's model cannot be used: ${message}. This page runs the model it had.`;
+    note.textContent = `The link's model cannot be used: ${textOf(error)}. This page runs the model it had.`;
   }
 }
 
 /** Takes a model that was trained on the page, and its table. */
 async function take(blob: ArrayBuffer, rows: table.Rows): Promise<void> {
-  void table.use(blob, await bring(blob, 'the trained model'), rows);
+  try {
+    await table.use(blob, await bring(blob, 'the trained model'), rows);
+  } catch (error) {
+    table.say(`The trained model cannot be used: ${textOf(error)}`);
+  }
 }
 
 /** Has the Worker look at a model; it is then the one that the page shows. */

@@ -1,6 +1,7 @@
 /** The panel of a model and a table of one's own, dropped, chosen or typed. */
 
 import { find } from './dom.js';
+import { textOf } from './errors.js';
 import type { Answer, Question, Summary } from './messages.js';
 import { show } from './predictions.js';
 
@@ -57,7 +58,8 @@ export function listen(bring: Bring, train: (file: File) => void): void {
   find('#typed-run').addEventListener('click', () => {
     say('');
     file = undefined;
-    void run({ name: 'the typed rows', text: find<HTMLTextAreaElement>('#typed').value });
+    const rows = { name: 'the typed rows', text: find<HTMLTextAreaElement>('#typed').value };
+    run(rows).catch((error: unknown) => say(textOf(error)));
   });
   find('#train-table button').addEventListener('click', () => {
     if (file) train(file);
@@ -152,6 +154,11 @@ async function predicted(question: Question): Promise<Answer | undefined> {
       box.hidden = true;
       resolve(data);
     };
+    own.onerror = (event) => {
+      stop?.();
+      box.hidden = true;
+      say(event.message || 'the engine could not be loaded');
+    };
     own.postMessage(question);
   });
 }
@@ -161,10 +168,8 @@ function offer(shown: boolean): void {
   find('#train-table').hidden = !shown || !file;
 }
 
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 /** What is wrong, or what comes next. */
-function say(problem: string, summary?: string): void {
+export function say(problem: string, summary?: string): void {
   find('#problem').textContent = problem;
   if (summary !== undefined) find('#summary').textContent = summary;
 }

@@ -1,6 +1,7 @@
 /** Trains, away from the page's main thread. It is ended to cancel what it does. */
 
 import init, { columns, type Model, Trainer } from '../build/train.js';
+import { textOf } from './errors.js';
 import type { TrainAnswer, TrainQuestion } from './train-messages.js';
 
 const ready = init({ module_or_path: new URL('./train.wasm', import.meta.url) });
@@ -14,7 +15,7 @@ addEventListener('message', async ({ data }: MessageEvent<TrainQuestion>) => {
     await ready;
     answer(data);
   } catch (error) {
-    tell({ kind: 'problem', message: error instanceof Error ? error.message : String(error) });
+    tell({ kind: 'problem', message: textOf(error) });
   }
 });
 

@@ -2,6 +2,7 @@
 
 import { readTable, type Table } from '../js/columns.js';
 import { hasSimd, Model } from '../js/index.js';
+import { textOf } from './errors.js';
 import type { Answer, Question, Summary } from './messages.js';
 import { describe, windowsOf } from './rows.js';
 
@@ -20,8 +21,7 @@ addEventListener('message', async ({ data }: MessageEvent<Question>) => {
     else if (data.kind === 'model') await take(data.blob, data.name);
     else await predict(data.blob, data.text);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    say({ kind: data.kind === 'start' ? 'failed' : 'problem', message });
+    say({ kind: data.kind === 'start' ? 'failed' : 'problem', message: textOf(error) });
   }
 });
 

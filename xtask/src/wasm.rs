@@ -226,7 +226,8 @@ fn runtime() -> Result<()> {
     Ok(())
 }
 
-/// Builds the module that trains, with its glue, into `wasm/build`.
+/// Builds the module that trains, with its glue, into `wasm/build`. Optimized more than once over
+/// after the compiler it is neither smaller nor faster.
 pub fn training() -> Result<()> {
     let folder = root()?.join("wasm/build");
     fs::create_dir_all(&folder)?;
@@ -251,7 +252,7 @@ pub fn training() -> Result<()> {
         fs::copy(scratch.path().join(file), folder.join(file))?;
     }
     step(&format!(
-        "node wasm/node_modules/.bin/wasm-opt -O3 {FEATURES} --enable-simd --strip-debug \
+        "node wasm/node_modules/.bin/wasm-opt -O1 {FEATURES} --enable-simd --strip-debug \
          --strip-producers --strip-target-features {} -o {}",
         scratch.path().join("train_bg.wasm").display(),
         folder.join("train.wasm").display()

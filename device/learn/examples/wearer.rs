@@ -10,9 +10,9 @@
 //!   The distributed file's rows without its header: number of the row and of the person, the
 //!   numbers, the activity. Some copies have lost the column of persons; those will not do.
 //! - *HMP*, the "Dataset for ADL Recognition with Wrist-worn Accelerometer" of the UCI Machine
-//!   Learning Repository, by B. Bruno and others: a folder of recordings for
-//!   each movement, three accelerations at 32 Hz, `…-PERSON.txt`. The seven movements with a
-//!   hundred recordings each; windows of 64 samples, every 32.
+//!   Learning Repository, by B. Bruno and others: a folder of recordings for each movement, three
+//!   accelerations at 32 Hz, `…-PERSON.txt`. The seven movements with a hundred recordings each;
+//!   windows of 64 samples, every 32.
 //!
 //! Each person with 40 windows at least and more than one class is held out in turn: the others'
 //! windows train a model. Half of the person's recordings (WISDM has none: windows) are there to

@@ -54,7 +54,8 @@ pub trait Port {
     fn write(&mut self, bytes: &[u8]);
 
     /// Takes a sample of a stream for the firmware's own model; `None` from a device without a
-    /// stream. Takes no more work than the device's bound: a window's is that of a row.
+    /// stream. Takes no more work than the device's bound: a window's is that of a row, and as
+    /// much again where what was learned needs the features.
     fn sample(&mut self, sample: &[f32]) -> Option<Result<Sampled<'_>, Error>> {
         let _ = sample;
         None

@@ -5,7 +5,7 @@
 #![no_main]
 
 use koan::OwnedBuffers;
-use koan_firmware::{Uart, entry, exit};
+use koan_firmware::{Uart, entry};
 use koan_protocol::{Device, Port};
 
 koan::include_model!(mod digits = "../../digits.koan");
@@ -43,8 +43,4 @@ fn main() -> ! {
     }
 }
 
-/// Says nothing: the text of a panic would cost flash.
-#[panic_handler]
-fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
-    exit(101)
-}
+koan_firmware::exit_on_panic!(silently);

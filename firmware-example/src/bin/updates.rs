@@ -90,8 +90,4 @@ fn main() -> ! {
     }
 }
 
-/// Says nothing: the text of a panic would cost flash.
-#[panic_handler]
-fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
-    exit(101)
-}
+koan_firmware::exit_on_panic!(silently);

@@ -3,6 +3,8 @@
 //! Everything is judged by squared error on rows held out from a sample of the
 //! training rows; the test rows are never looked at.
 
+mod tuning;
+
 use std::cell::{Cell, RefCell};
 
 use koan::{Family, Law};
@@ -16,6 +18,8 @@ use crate::progress::Progress;
 use crate::relevance;
 use crate::validation::{Sample, validate};
 use crate::{Error, TrainOptions};
+
+use tuning::Tuning;
 
 /// What was chosen.
 #[derive(Clone, Debug)]
@@ -60,11 +64,6 @@ const WORTH_A_MAP: f64 = 0.02;
 const WORTH_DOUBLING: f64 = 0.12;
 /// Learned relevance must lower the squared error by this share.
 const WORTH_RELEVANCE: f64 = 0.03;
-/// Dense projections instead of a transform must lower the squared error by
-/// this share.
-const WORTH_DENSE: f64 = 0.04;
-/// Inputs up to which dense projections are compared with the transform.
-const DENSE_INPUTS: usize = 128;
 /// Groups of inputs up to which bins have their scales polished.
 const POLISHED_GROUPS: usize = 40;
 /// Grids by which scales are polished, at most.
@@ -176,37 +175,6 @@ fn small(bank: &BankPlan, most: u16) -> BankPlan {
     };
     let kept = bank.kept.as_ref().map(|kept| kept[..usize::from(features)].to_vec());
     BankPlan { features, kept, ..bank.clone() }
-}
-
-/// What is tuned: one factor on all frequencies, the law of stumps, and whether
-/// transforms are replaced by dense projections.
-#[derive(Clone, Copy, Debug)]
-struct Tuning {
-    frequency: f64,
-    threshold: Option<Law>,
-    dense: bool,
-}
-
-impl Tuning {
-    fn apply(&self, banks: &[BankPlan]) -> Vec<BankPlan> {
-        banks
-            .iter()
-            .map(|bank| BankPlan {
-                frequency: bank.frequency * self.frequency,
-                law: match (bank.family, self.threshold, bank.law) {
-                    (Family::Stump, Some(law), _) if bank.groups.is_empty() => law,
-                    _ if self.dense && may_be_dense(bank) => Law::Gaussian,
-                    _ => bank.law,
-                },
-                ..bank.clone()
-            })
-            .collect()
-    }
-}
-
-/// Whether a bank has a transform that dense projections can replace.
-fn may_be_dense(bank: &BankPlan) -> bool {
-    bank.law == Law::Hadamard && Law::Gaussian.suits(bank.family, false)
 }
 
 /// A way to map inputs, and how good it is.
@@ -397,105 +365,5 @@ impl Chooser<'_> {
         let trial = Trial { map, relevance, threshold, dense, last, frequency, error };
         self.trials.borrow_mut().push(trial);
         Ok(error)
-    }
-
-    /// Best of a wide grid; `thorough` also over the frequencies of dense
-    /// projections, instead of at the transform's best one.
-    fn coarse(
-        &self,
-        banks: &[BankPlan],
-        normaliser: &Normaliser,
-        sample: &[Sample],
-        thorough: bool,
-    ) -> Result<(f64, Tuning), Error> {
-        let grid = |dense: bool| -> Result<(f64, Tuning), Error> {
-            let mut best = (f64::INFINITY, Tuning { frequency: 1.0, threshold: None, dense });
-            for threshold in self.thresholds(banks) {
-                for frequency in self.grid(banks) {
-                    let tuning = Tuning { frequency, threshold, dense };
-                    let error = self.error(banks, normaliser, sample, tuning)?;
-                    if error < best.0 || best.0.is_infinite() {
-                        best = (error, tuning);
-                    }
-                }
-            }
-            Ok(best)
-        };
-        let transformed = grid(false)?;
-        if !self.may_be_dense(banks) {
-            return Ok(transformed);
-        }
-        // Few inputs that matter make many rows of a transform nearly equal.
-        let dense = if thorough {
-            grid(true)?
-        } else {
-            let tuning = Tuning { dense: true, ..transformed.1 };
-            (self.error(banks, normaliser, sample, tuning)?, tuning)
-        };
-        let worth = transformed.0 * (1.0 - WORTH_DENSE);
-        Ok(if dense.0 < worth { dense } else { transformed })
-    }
-
-    /// Whether dense projections are an alternative to a transform.
-    fn may_be_dense(&self, banks: &[BankPlan]) -> bool {
-        self.options.projection.is_none()
-            && self.options.frequency.is_none()
-            && self.problem.table.inputs <= DENSE_INPUTS
-            && banks.iter().any(may_be_dense)
-    }
-
-    /// Climbs from a tuning in ever smaller steps.
-    fn refine(
-        &self,
-        banks: &[BankPlan],
-        normaliser: &Normaliser,
-        sample: &[Sample],
-        start: Tuning,
-    ) -> Result<(f64, Tuning), Error> {
-        let mut best = (self.error(banks, normaliser, sample, start)?, start);
-        if self.grid(banks).len() < 2 {
-            return Ok(best);
-        }
-        for factor in [std::f64::consts::SQRT_2, 1.19] {
-            for factor in [factor, 1.0 / factor] {
-                for _ in 0..4 {
-                    let tuning = Tuning { frequency: best.1.frequency * factor, ..best.1 };
-                    let error = self.error(banks, normaliser, sample, tuning)?;
-                    if error >= best.0 {
-                        break;
-                    }
-                    best = (error, tuning);
-                }
-            }
-        }
-        Ok(best)
-    }
-
-    fn grid(&self, banks: &[BankPlan]) -> Vec<f64> {
-        let tuned = banks.iter().any(|bank| {
-            !matches!(bank.family, Family::Linear | Family::Maxout { .. } | Family::Series(_))
-        });
-        if self.options.frequency.is_some() || !tuned {
-            return vec![1.0];
-        }
-        let thresholds =
-            |bank: &BankPlan| matches!(bank.family, Family::Stump | Family::Fern { .. });
-        if banks.iter().all(thresholds) {
-            return vec![0.5, 0.7, 1.0, 1.4];
-        }
-        if banks.iter().all(|bank| matches!(bank.family, Family::Bin { .. })) {
-            return vec![0.5, 1.0, 2.0, 4.0, 8.0, 16.0];
-        }
-        if banks.iter().all(|bank| matches!(bank.family, Family::Conv(_))) {
-            return vec![0.5, 1.0, 2.0, 4.0, 8.0];
-        }
-        vec![0.25, 0.5, 1.0, 2.0, 4.0]
-    }
-
-    fn thresholds(&self, banks: &[BankPlan]) -> Vec<Option<Law>> {
-        let stumps = banks.iter().any(|bank| matches!(bank.family, Family::Stump));
-        // A frequency that is given is meant for the usual law.
-        let open = self.options.projection.is_none() && self.options.frequency.is_none();
-        if stumps && open { vec![Some(Law::Gaussian), Some(Law::Uniform)] } else { vec![None] }
     }
 }

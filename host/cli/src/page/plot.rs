@@ -213,33 +213,15 @@ impl Plot {
 
     /// A dashed line at a height, such as a baseline.
     #[must_use]
-    pub fn level(mut self, name: &str, y: f64) -> Self {
+    pub fn level(self, name: &str, y: f64) -> Self {
         // The ends are those of the axis, which are not known yet.
-        let points = vec![Point { x: f64::NAN, y, bar: None }];
-        let colour = self.next_colour();
-        self.series.push(Series {
-            name: name.to_owned(),
-            points,
-            mark: Mark::Rule,
-            colour,
-            notes: Vec::new(),
-        });
-        self
+        self.with(name, [(f64::NAN, y)], Mark::Rule)
     }
 
     /// A dashed line through two points, such as the diagonal.
     #[must_use]
-    pub fn line(mut self, name: &str, from: (f64, f64), to: (f64, f64)) -> Self {
-        let points = vec![from.into(), to.into()];
-        let colour = self.next_colour();
-        self.series.push(Series {
-            name: name.to_owned(),
-            points,
-            mark: Mark::Rule,
-            colour,
-            notes: Vec::new(),
-        });
-        self
+    pub fn line(self, name: &str, from: (f64, f64), to: (f64, f64)) -> Self {
+        self.with(name, [from, to], Mark::Rule)
     }
 
     /// Boxes side by side: `edges` has one value more than `heights`.

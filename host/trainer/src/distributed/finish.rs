@@ -50,8 +50,7 @@ pub(crate) fn finish_with(
         let problem = "a plan for workers has no sample: finish with the plan it was made of";
         return Err(Error::Impossible(problem.into()));
     };
-    let mut held = Sums::new(plan);
-    sums.merge(&held)?;
+    sums.check_plan(plan.id())?;
     let short = plan
         .stored
         .held
@@ -69,6 +68,7 @@ pub(crate) fn finish_with(
     let options = plan.stored.options.options();
     let problem = plan.stored.problem(sample)?;
     let (_, held_rows) = hold_out(&problem, options.seed);
+    let mut held = Sums::new(plan);
     held.add_all(plan, &sample.select(&held_rows))?;
     let train_rows = sums.rows() as usize;
     sums.take_away(&held)?;

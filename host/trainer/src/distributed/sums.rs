@@ -200,7 +200,8 @@ impl Sums {
         if fit { Ok(()) } else { Err(too_many()) }
     }
 
-    fn check_plan(&self, plan: u128) -> Result<(), Error> {
+    /// Refuses sums of another plan than that with this id.
+    pub(super) fn check_plan(&self, plan: u128) -> Result<(), Error> {
         if self.plan == plan {
             return Ok(());
         }

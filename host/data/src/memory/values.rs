@@ -1,0 +1,70 @@
+//! Columns of any type, lent.
+
+/// Values that are lent: of a column one for each row, of a matrix row by row.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Values<'a> {
+    /// Numbers; NaN is a missing one.
+    F32(&'a [f32]),
+    /// Numbers; NaN is a missing one.
+    F64(&'a [f64]),
+    /// Whole numbers.
+    I64(&'a [i64]),
+    /// Whole numbers.
+    I32(&'a [i32]),
+    /// Whole numbers.
+    I16(&'a [i16]),
+    /// Whole numbers.
+    U8(&'a [u8]),
+    /// Texts; an empty one is missing.
+    Text(&'a [&'a str]),
+}
+
+macro_rules! lent {
+    ($($kind:ident: $type:ty,)+) => {$(
+        impl<'a> From<&'a [$type]> for Values<'a> {
+            fn from(values: &'a [$type]) -> Self {
+                Self::$kind(values)
+            }
+        }
+    )+};
+}
+
+lent!(F32: f32, F64: f64, I64: i64, I32: i32, I16: i16, U8: u8, Text: &'a str,);
+
+impl Values<'_> {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::F32(values) => values.len(),
+            Self::F64(values) => values.len(),
+            Self::I64(values) => values.len(),
+            Self::I32(values) => values.len(),
+            Self::I16(values) => values.len(),
+            Self::U8(values) => values.len(),
+            Self::Text(values) => values.len(),
+        }
+    }
+
+    /// The number at `i`; none of texts.
+    pub(super) fn number(&self, i: usize) -> Option<f64> {
+        Some(match self {
+            Self::F32(values) => values[i].into(),
+            Self::F64(values) => values[i],
+            Self::I64(values) => values[i] as f64,
+            Self::I32(values) => values[i].into(),
+            Self::I16(values) => values[i].into(),
+            Self::U8(values) => values[i].into(),
+            Self::Text(_) => return None,
+        })
+    }
+
+    /// The name of the class or group at `i`, and the number to order it by.
+    pub(super) fn name(&self, i: usize) -> (f64, String) {
+        match self {
+            Self::Text(values) => (0.0, values[i].to_owned()),
+            Self::I64(values) => (values[i] as f64, values[i].to_string()),
+            // Adding zero turns -0 into 0.
+            _ => self.number(i).map_or_else(Default::default, |n| (n, (n + 0.0).to_string())),
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/** What an error says. */
+export const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
