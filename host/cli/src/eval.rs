@@ -33,6 +33,12 @@ pub fn run(arguments: &Eval) -> Result<()> {
         "{}: an embedding has no target to be judged by",
         arguments.model.display()
     );
+    anyhow::ensure!(
+        !schema.unlabelled(),
+        "{}: the model was trained on rows with no column that says what rows are, so it cannot be \
+         judged by any; `koan predict` tells which are normal",
+        arguments.model.display()
+    );
     let table = read_all_with(&files, &schema, &arguments.reading.options())?;
     out::warnings(&table.schema);
     let result = evaluate(&blob, &table)?;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use koan::Model;
 use koan_data::{
     Division, Part, SplitSize, Table, expand, folds, read_all, read_all_with, split_table,
 };
@@ -135,6 +136,9 @@ pub fn run(arguments: &Train) -> Result<()> {
     }
     if let Some(detection) = &report.detection {
         say!("  {}", described(detection))?;
+    }
+    if koan_trainer::blob::schema(&Model::parse(&trained.blob)?)?.unlabelled() {
+        say!("  all columns are inputs: `--target COLUMN` leaves one with labels out")?;
     }
     let output = quoted(&arguments.output.display().to_string());
     say!("Next: `koan inspect {output}` tells what a device needs for it.")?;

@@ -97,8 +97,8 @@ impl<'r> CsvRows<'r> {
                 (_, Some(field)) => sources.push((*field, column)),
             }
         }
-        let want_target = want_target && schema.recordings.label.is_none();
-        if want_target && target.is_none() {
+        let from_column = schema.recordings.label.is_none() && !schema.unlabelled();
+        if want_target && from_column && target.is_none() {
             let is_target = |c: &Column| c.kind == ColumnKind::Target;
             let position = columns.iter().position(is_target).unwrap_or(columns.len());
             let target = schema.label(position).to_string();

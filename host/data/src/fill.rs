@@ -117,6 +117,12 @@ impl<'s> Targets<'s> {
     ///
     /// A target that is missing, no number or none of the classes.
     pub fn push(&mut self, reader: &RowReader<'_>, line: u64) -> Result<(), DataError> {
+        if let Target::Values(values) = &mut self.target
+            && self.schema.unlabelled()
+        {
+            values.push(0.0);
+            return Ok(());
+        }
         let raw = reader.target();
         let place = || reader.target_place(self.schema, line);
         let text = || raw.to_string();

@@ -64,8 +64,10 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
     let file = || origin.file.clone();
 
     let find = |wanted: &String| find(&origin, wanted, &names);
+    let targets = known.as_ref().map_or(0, |known| known.targets);
     let target = match (&options.target, &options.label_from) {
         (Some(wanted), None) => Some(find(wanted)?),
+        (None, None) if options.unlabelled && targets == 0 => None,
         (None, None) => Some(names.len() - 1),
         (None, Some(_)) => None,
         (Some(_), Some(_)) => {
@@ -88,7 +90,6 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
         let problem = "the target cannot be the rows' weights as well";
         return Err(DataError::Contradiction { problem, options: &["target", "weights"] });
     }
-    let targets = known.as_ref().map_or(0, |known| known.targets);
     let mut columns = Vec::with_capacity(names.len());
     let mut warnings = Vec::new();
     let mut classes = Vec::new();

@@ -99,6 +99,9 @@ pub struct ReadOptions {
     /// Number of the target column, from 1, or from -1 for the last, or its name; the last
     /// by default. Only [`read`] of CSV and TSV.
     pub target: Option<String>,
+    /// Whether no column is the target if none is named: all are inputs, and the targets are 0.
+    /// Only [`read`] of tables.
+    pub unlabelled: bool,
     /// Whether the first line of a CSV or TSV file is a header; other tables know.
     pub header: Option<bool>,
     /// What the target is; by default a text is a class, and so are integers of

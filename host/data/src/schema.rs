@@ -153,6 +153,14 @@ impl Schema {
         if self.classes.is_empty() { Task::Regression } else { Task::Classification }
     }
 
+    /// Whether rows have no target: of the columns none is one, nor does the path say it.
+    pub fn unlabelled(&self) -> bool {
+        self.format == Format::Csv
+            && !self.columns.is_empty()
+            && self.columns.iter().all(|column| column.kind != ColumnKind::Target)
+            && self.recordings.label.is_none()
+    }
+
     /// The target's name; `None` where it has none.
     pub fn target_name(&self) -> Option<&str> {
         let target = self.columns.iter().find(|c| c.kind == ColumnKind::Target)?;

@@ -138,12 +138,14 @@ impl Report {
             let message = "every input is constant: the model predicts without looking";
             warnings.push(message.to_owned());
         }
+        let model = koan::Model::parse(blob).ok();
+        let bits = model.iter().flat_map(koan::Model::banks).map(|bank| bank.width.bits).max();
         Self {
             task: String::new(),
             family: chosen.family.clone(),
             projection: chosen.projection.clone(),
             features: chosen.features,
-            bits: options.bits.unwrap_or(8),
+            bits: bits.unwrap_or(0),
             bytes: blob.len(),
             error: f64::NAN,
             weighted_error: None,
@@ -152,7 +154,7 @@ impl Report {
             train_rows: train.rows(),
             inputs: train.inputs,
             categories: options.categories.iter().map(|column| column + 1).collect(),
-            outputs: koan::Model::parse(blob).map_or(0, |model| model.outputs()),
+            outputs: model.map_or(0, |model| model.outputs()),
             seed: options.seed,
             map: chosen.map.clone(),
             logged_inputs: chosen.logged_inputs,

@@ -254,8 +254,7 @@ pub(crate) fn conclude(
         Task::Classification => "classification".into(),
         Task::Regression => "regression".into(),
     };
-    (report.error, report.outputs, report.bits) =
-        (error, problem.outputs, options.bits_for(problem.task()));
+    report.error = error;
     report.warnings.extend(fitted.warnings);
     let mut doubts = crate::doubts::of(&report, train);
     doubts.append(&mut report.warnings);

@@ -82,7 +82,7 @@ pub struct Source {
     /// or, without looking at the target, coordinates or whether a row is normal
     #[arg(long, help_heading = "Data")]
     pub task: Option<TaskName>,
-    /// Anomaly: the class of the normal rows [default: all rows are normal]
+    /// Anomaly: the class of the normal rows [default: all rows are normal, no column is a target]
     #[arg(long, value_name = "CLASS", conflicts_with = "positive", help_heading = "Data")]
     pub normal: Option<String>,
     /// Tell this class from all the others
@@ -127,9 +127,17 @@ pub struct Source {
 }
 
 impl Source {
+    /// Whether no column is a target: rows are normal or not by their inputs alone.
+    fn unlabelled(&self) -> bool {
+        matches!(self.task, Some(TaskName::Anomaly))
+            && self.normal.is_none()
+            && self.target.is_none()
+    }
+
     pub fn read_options(&self) -> ReadOptions {
         ReadOptions {
             target: self.target.clone(),
+            unlabelled: self.unlabelled(),
             task: self.task.and_then(|task| match task {
                 TaskName::Classification => Some(Task::Classification),
                 TaskName::Regression => Some(Task::Regression),

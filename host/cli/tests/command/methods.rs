@@ -210,8 +210,10 @@ fn anomalies() {
     assert!(report["detection"]["auc"].as_f64().unwrap() > 0.99, "{report}");
     folder.train_fails("normal.csv", &["every row has the same class, \"usual\""]);
 
-    // Without a normal class every row is, and the target is not looked at.
-    let report = trained(&folder, "c.csv --task anomaly --false-alarm 0.1 --features 200");
+    // Without a normal class every row is, and a target that is named is not looked at.
+    let all = "c.csv --task anomaly --target kind --false-alarm 0.1 --features 200";
+    let report = trained(&folder, all);
+    assert_eq!(report["inputs"], 2);
     assert!(report["detection"]["auc"].is_null());
     assert!((0.04..0.18).contains(&report["error"].as_f64().unwrap()), "{report}");
     assert_eq!(folder.output("predict m.koan new.csv"), "class\nnormal\nanomaly\n");
@@ -219,6 +221,26 @@ fn anomalies() {
     folder.train_fails(&train.replace("0.05", "0.0001"), &["too few", "at least 9999"]);
     folder.train_fails(&train.replace("0.05", "1"), &["a false-alarm rate of 1 is not"]);
     folder.train_fails(&train.replace("usual ", "unusual "), &["no class \"unusual\""]);
+}
+
+#[test]
+fn rows_without_labels_are_inputs_whole() {
+    let folder = Folder::new();
+    let rows: String = cloud(400, 0).lines().fold(String::new(), |text, line| {
+        text + line.rsplit_once(',').map_or(line, |(inputs, _)| inputs) + "\n"
+    });
+    folder.write("rows.csv", &rows);
+    let line = "train rows.csv -o m.koan --task anomaly --false-alarm 0.1 --features 100";
+    let printed = folder.output(line);
+    assert!(printed.contains("all columns are inputs"), "{printed}");
+    // As in the model.
+    assert_eq!(folder.json("inspect m.koan --json")["bits"], 4);
+    assert!(printed.contains("4 bits a weight"), "{printed}");
+    folder.write("new.csv", "x,y\n0,0\n0,40\n");
+    assert_eq!(folder.output("predict m.koan new.csv"), "class\nnormal\nanomaly\n");
+    folder.fails("eval m.koan rows.csv", &["no column that says what rows are", "koan predict"]);
+    let windows = "rows.csv --window 4 --task anomaly --false-alarm 0.1 --features 100";
+    assert_eq!(trained(&folder, windows)["inputs"], 8);
 }
 
 #[test]
