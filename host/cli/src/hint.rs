@@ -24,6 +24,9 @@ fn of_data(error: &DataError) -> Option<String> {
         DataError::DecimalComma { .. } => {
             "--delimiter names the byte between fields, --text reads the column as text"
         }
+        DataError::Unreadable { file, .. } if file == "-" => {
+            "only `predict` reads standard input: write the rows to a file"
+        }
         DataError::NoValues { .. } => "--drop leaves the column out",
         DataError::TooManyValues { target: false, .. } => "--drop leaves the column out",
         DataError::TooManyValues { target: true, .. } => {

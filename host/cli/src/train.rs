@@ -83,11 +83,15 @@ pub fn run(arguments: &Train) -> Result<()> {
             report.bytes
         ))?,
     }
+    // A linear model has no projection.
+    let projection = match report.projection.as_str() {
+        "none" => String::new(),
+        name => format!(" ({name})"),
+    };
     say!(
-        "  {} {} features ({}), {} output{}, {} bits a weight",
+        "  {} {} features{projection}, {} output{}, {} bits a weight",
         report.features,
         report.family,
-        report.projection,
         report.outputs,
         if report.outputs == 1 { "" } else { "s" },
         report.bits

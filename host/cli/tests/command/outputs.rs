@@ -64,6 +64,14 @@ fn an_output_that_is_an_input() {
     assert!(!folder.path("n.koan").exists() && !folder.path("d.koan").exists());
 }
 
+#[test]
+fn what_is_read_more_than_once_is_no_standard_input() {
+    let folder = Folder::new();
+    for command in ["train - -o m.koan", "tune - --flash 1k -o m", "eval m.koan -"] {
+        folder.fails(command, &["only `predict` reads standard input"]);
+    }
+}
+
 /// `koan predict model q.csv >> q.csv` would read what it writes.
 #[test]
 fn standard_output_that_is_an_input() {
