@@ -15,7 +15,7 @@ use crate::grid::Grid;
 use crate::inspect::summary;
 
 use crate::out::{self, say};
-use crate::output::{baselines, named_error, read_blob, schema, task_name, tested};
+use crate::output::{baselines, named_error, read_blob, schema_with_target, task_name, tested};
 use crate::report;
 
 pub fn run(arguments: &Eval) -> Result<()> {
@@ -27,16 +27,10 @@ pub fn run(arguments: &Eval) -> Result<()> {
     let blob = read_blob(&arguments.model)?;
     // Refuses a foreign generator, and a core that computes otherwise, before any row is read.
     let model = tested(&arguments.model, &blob)?;
-    let schema = schema(&arguments.model, &model)?;
+    let schema = schema_with_target(&arguments.model, &model)?;
     anyhow::ensure!(
         model.task() != Task::Regression || model.outputs() == 1,
         "{}: an embedding has no target to be judged by",
-        arguments.model.display()
-    );
-    anyhow::ensure!(
-        !schema.unlabelled(),
-        "{}: the model was trained on rows with no column that says what rows are, so it cannot be \
-         judged by any; `koan predict` tells which are normal",
         arguments.model.display()
     );
     let table = read_all_with(&files, &schema, &arguments.reading.options())?;

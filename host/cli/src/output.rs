@@ -38,6 +38,18 @@ pub fn schema(path: &Path, model: &Model<'_>) -> Result<Schema> {
     koan_trainer::blob::schema(model).with_context(context)
 }
 
+/// [`schema`] of a model whose rows have a target, which it can be judged by.
+pub fn schema_with_target(path: &Path, model: &Model<'_>) -> Result<Schema> {
+    let schema = schema(path, model)?;
+    anyhow::ensure!(
+        !schema.unlabelled(),
+        "{}: the model was trained on rows with no column that says what rows are, so it cannot be \
+         judged by any; `koan predict` tells which are normal",
+        path.display()
+    );
+    Ok(schema)
+}
+
 /// The task's name, as reports have it.
 pub fn task_name(task: Task) -> &'static str {
     match task {

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use koan::Model;
 use koan_data::{
-    Division, Part, SplitSize, Table, expand, folds, read_all, read_all_with, split_table,
+    ColumnKind, Division, Part, SplitSize, Table, expand, folds, read_all, read_all_with,
+    split_table,
 };
 use koan_trainer::Detection;
 use koan_trainer::Progress;
@@ -141,8 +142,14 @@ pub fn run(arguments: &Train) -> Result<()> {
     if let Some(detection) = &report.detection {
         say!("  {}", described(detection))?;
     }
-    if koan_trainer::blob::schema(&Model::parse(&trained.blob)?)?.unlabelled() {
+    let schema = koan_trainer::blob::schema(&Model::parse(&trained.blob)?)?;
+    let target = schema.columns.iter().position(|column| column.kind == ColumnKind::Target);
+    let embeds = report.task == "embedding";
+    if schema.unlabelled() {
         say!("  all columns are inputs: `--target COLUMN` leaves one with labels out")?;
+    } else if let Some(target) = target.filter(|_| embeds) {
+        let column = target + 1;
+        say!("  column {column} is the target and no input: `--target` names another one")?;
     }
     let output = quoted(&arguments.output.display().to_string());
     say!("Next: `koan inspect {output}` tells what a device needs for it.")?;
@@ -176,7 +183,7 @@ fn check(arguments: &Train) -> Result<()> {
         arguments.source.normal.is_none() || anomaly,
         "--normal goes with --task anomaly"
     );
-    let target = !anomaly && !matches!(arguments.source.task, Some(TaskName::Embedding));
+    let target = arguments.source.has_target();
     anyhow::ensure!(
         target || (arguments.loss == Loss::Squared && arguments.box_c.is_none()),
         "--loss and --box are for tasks with a target"

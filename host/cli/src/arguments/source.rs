@@ -127,6 +127,11 @@ pub struct Source {
 }
 
 impl Source {
+    /// Whether the task is to tell the target.
+    pub fn has_target(&self) -> bool {
+        !matches!(self.task, Some(TaskName::Anomaly | TaskName::Embedding))
+    }
+
     /// Whether no column is a target: rows are normal or not by their inputs alone.
     fn unlabelled(&self) -> bool {
         matches!(self.task, Some(TaskName::Anomaly))

@@ -17,7 +17,7 @@ use crate::files::check;
 use crate::grid::Grid;
 use crate::out::{self, say};
 use crate::output::{
-    named_error, percent, quoted, read_blob, schema, task_name, tested, write_whole,
+    named_error, percent, quoted, read_blob, schema_with_target, task_name, tested, write_whole,
 };
 use crate::terminal::Terminal;
 
@@ -32,7 +32,7 @@ pub fn run(arguments: &Shrink) -> Result<()> {
     check(&inputs, outputs)?;
     let old = read_blob(&arguments.model)?;
     let model = tested(&arguments.model, &old)?;
-    let schema = schema(&arguments.model, &model)?;
+    let schema = schema_with_target(&arguments.model, &model)?;
     let read = arguments.reading.options();
     let planned = Duration::from_secs_f64(60.0 * arguments.minutes);
     let terminal = Terminal::within(Some(planned).filter(|planned| !planned.is_zero()));

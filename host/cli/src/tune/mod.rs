@@ -24,6 +24,11 @@ use command::train_command;
 
 pub fn run(arguments: &Tune) -> Result<()> {
     let start = Instant::now();
+    anyhow::ensure!(
+        arguments.source.has_target(),
+        "a search needs a target to judge models by: anomalies and embeddings are trained by \
+         `koan train`"
+    );
     let files = expand(&arguments.source.data)?;
     // Before minutes are spent.
     let inputs = arguments.source.files()?;

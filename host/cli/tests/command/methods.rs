@@ -238,7 +238,13 @@ fn rows_without_labels_are_inputs_whole() {
     assert!(printed.contains("4 bits a weight"), "{printed}");
     folder.write("new.csv", "x,y\n0,0\n0,40\n");
     assert_eq!(folder.output("predict m.koan new.csv"), "class\nnormal\nanomaly\n");
-    folder.fails("eval m.koan rows.csv", &["no column that says what rows are", "koan predict"]);
+    for command in ["eval m.koan rows.csv", "shrink m.koan rows.csv --flash 100 -o s.koan"] {
+        folder.fails(command, &["no column that says what rows are", "koan predict"]);
+    }
+    for task in ["anomaly", "embedding"] {
+        let tune = format!("tune rows.csv --task {task} -o front");
+        folder.fails(&tune, &["a search needs a target", "koan train"]);
+    }
     let windows = "rows.csv --window 4 --task anomaly --false-alarm 0.1 --features 100";
     assert_eq!(trained(&folder, windows)["inputs"], 8);
 }
