@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use koan::Model;
 use koan_data::{
-    ColumnKind, Division, Part, SplitSize, Table, expand, folds, read_all, read_all_with,
-    split_table,
+    Division, Part, SplitSize, Table, expand, folds, read_all, read_all_with, split_table,
 };
 use koan_trainer::Detection;
 use koan_trainer::Progress;
@@ -42,11 +41,15 @@ pub fn run(arguments: &Train) -> Result<()> {
     let terminal = Terminal::stderr();
     let progress = terminal.progress();
     progress.phase("reading")?;
-    let trained = match &streamed {
-        Some(stream) => in_blocks(arguments, stream, progress).map(|trained| (trained, None)),
+    let made = match &streamed {
+        Some(stream) => in_blocks(arguments, stream, progress).map(|trained| Made {
+            trained,
+            target: None,
+            tables: None,
+        }),
         None => in_memory(arguments, &files, progress),
     };
-    let (mut trained, tables) = trained?;
+    let Made { mut trained, target, tables } = made?;
     write_whole(&arguments.output, &trained.blob)?;
     if let Some(stream) = &streamed {
         stream::remove(&stream.checkpoint);
@@ -142,14 +145,11 @@ pub fn run(arguments: &Train) -> Result<()> {
     if let Some(detection) = &report.detection {
         say!("  {}", described(detection))?;
     }
-    let schema = koan_trainer::blob::schema(&Model::parse(&trained.blob)?)?;
-    let target = schema.columns.iter().position(|column| column.kind == ColumnKind::Target);
-    let embeds = report.task == "embedding";
-    if schema.unlabelled() {
+    if koan_trainer::blob::schema(&Model::parse(&trained.blob)?)?.unlabelled() {
         say!("  all columns are inputs: `--target COLUMN` leaves one with labels out")?;
-    } else if let Some(target) = target.filter(|_| embeds) {
-        let column = target + 1;
-        say!("  column {column} is the target and no input: `--target` names another one")?;
+    } else if let (Some(target), None) = (&target, &arguments.source.target) {
+        let target = quoted(&out::name(target));
+        say!("  target: {target}, the last column; `--target` names another")?;
     }
     let output = quoted(&arguments.output.display().to_string());
     say!("Next: `koan inspect {output}` tells what a device needs for it.")?;
@@ -219,8 +219,14 @@ fn described(detection: &Detection) -> String {
     )
 }
 
-/// What was trained, with the tables to train and to test on.
-type InMemory = (Trained, Option<(Table, Table)>);
+/// What was made.
+struct Made {
+    trained: Trained,
+    /// The target's name, if it has one that is known.
+    target: Option<String>,
+    /// The tables to train and to test on, where a report asks for them.
+    tables: Option<(Table, Table)>,
+}
 
 /// What is trained on, for messages.
 pub fn name(files: &[PathBuf]) -> String {
@@ -274,8 +280,8 @@ fn in_blocks(arguments: &Train, stream: &StreamOptions, progress: &Progress) -> 
     train_stream(stream, &options, checkpoint, progress).with_context(|| name(&stream.files))
 }
 
-/// Trains on tables in memory; with the tables, where a report asks for them.
-fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Result<InMemory> {
+/// Trains on tables in memory.
+fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Result<Made> {
     let given = arguments.train_options();
     // What is searched sees the training rows alone.
     let trained = |table: &Table, test: &Table| -> Result<Trained, koan_trainer::Error> {
@@ -289,19 +295,25 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
     let trained = match arguments.folds {
         Some(count) => {
             let table = read_all(files, &arguments.source.read_options())?;
-            cross_validated(&table, count, given.seed, &trained).map(|trained| (trained, None))
+            let target = table.schema.target_name().map(str::to_owned);
+            cross_validated(&table, count, given.seed, &trained).map(|trained| Made {
+                trained,
+                target,
+                tables: None,
+            })
         }
         None => {
             let (train_table, test_table) = tables(&arguments.source, files)?;
             let trained = trained(&train_table, &test_table);
             let trained = trained.with_context(|| name(files))?;
+            let target = train_table.schema.target_name().map(str::to_owned);
             if arguments.report.is_none() {
-                return Ok((trained, None));
+                return Ok(Made { trained, target, tables: None });
             }
             let columns: Vec<usize> = trained.report.categories.iter().map(|n| n - 1).collect();
             let train = train_table.with_categories(&columns)?;
             let test = test_table.with_categories_of(&train.schema);
-            Ok((trained, Some((train, test))))
+            Ok(Made { trained, target, tables: Some((train, test)) })
         }
     };
     trained.with_context(|| name(files))

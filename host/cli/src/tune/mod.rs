@@ -29,6 +29,7 @@ pub fn run(arguments: &Tune) -> Result<()> {
         "a search needs a target to judge models by: anomalies and embeddings are trained by \
          `koan train`"
     );
+    anyhow::ensure!(arguments.source.normal.is_none(), "--normal goes with --task anomaly");
     let files = expand(&arguments.source.data)?;
     // Before minutes are spent.
     let inputs = arguments.source.files()?;

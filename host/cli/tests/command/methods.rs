@@ -210,6 +210,10 @@ fn anomalies() {
     assert!(report["detection"]["auc"].as_f64().unwrap() > 0.99, "{report}");
     folder.train_fails("normal.csv", &["every row has the same class, \"usual\""]);
 
+    folder.fails("tune c.csv --normal usual -o front", &["--normal goes with --task anomaly"]);
+    let by_default = folder.output("train c.csv -o d.koan --family linear --features 2");
+    assert!(by_default.contains("target: kind, the last column"), "{by_default}");
+
     // Without a normal class every row is, and a target that is named is not looked at.
     let all = "c.csv --task anomaly --target kind --false-alarm 0.1 --features 200";
     let report = trained(&folder, all);
