@@ -28,6 +28,20 @@ fn numeric_and_one_hot_inputs() {
 }
 
 #[test]
+fn without_labels_every_column_is_an_input() {
+    let unlabelled = ReadOptions { unlabelled: true, ..options() };
+    let table = read_text(SENSORS, &unlabelled).unwrap();
+    assert_eq!((table.rows(), table.inputs), (4, 6));
+    assert_eq!(table.target, Target::Values(vec![0.0; 4]));
+    assert!(table.schema.unlabelled());
+    assert!(through_json(&table.schema).unlabelled());
+    // A target that is named is one.
+    let named = ReadOptions { target: Some("y".into()), ..unlabelled };
+    let table = read_text(SENSORS, &named).unwrap();
+    assert!(!table.schema.unlabelled() && table.inputs == 4);
+}
+
+#[test]
 fn select_takes_rows_in_the_order_given() {
     let table = read_text(SENSORS, &options()).unwrap();
     let some = table.select(&[2, 0]);
