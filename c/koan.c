@@ -165,6 +165,19 @@ static int16_t normal(uint32_t byte) { return (int8_t)TABLE_BYTE(NORMAL, byte & 
 
 #define WYRNG_STEP 0xa0761d6478bd642full
 
+#if defined(__ARM_ARCH_6M__) || defined(__ARM_ARCH_8M_BASE__)
+/* The product of two numbers on cores that multiply to 32 bits only: a fraction of the
+ * library's. */
+static APART uint64_t product_of(uint32_t a, uint32_t b) {
+    uint32_t a0 = a & 0xffff, a1 = a >> 16, b0 = b & 0xffff, b1 = b >> 16;
+    uint32_t low = a0 * b0, cross = a0 * b1 + (low >> 16), middle = a1 * b0 + (cross & 0xffff);
+    uint32_t high = a1 * b1 + (cross >> 16) + (middle >> 16);
+    return (uint64_t)high << 32 | (middle << 16 | (low & 0xffff));
+}
+#elif !defined(__SIZEOF_INT128__)
+static uint64_t product_of(uint32_t a, uint32_t b) { return (uint64_t)a * b; }
+#endif
+
 /* High half XOR low half of the 128-bit product. */
 static uint64_t mum(uint64_t a, uint64_t b) {
 #if defined(__SIZEOF_INT128__)
@@ -174,13 +187,10 @@ static uint64_t mum(uint64_t a, uint64_t b) {
 #else
     uint32_t a0 = (uint32_t)a, a1 = (uint32_t)(a >> 32);
     uint32_t b0 = (uint32_t)b, b1 = (uint32_t)(b >> 32);
-    uint64_t low = (uint64_t)a0 * b0;
-    uint64_t middle = (uint64_t)a1 * b0;
-    uint64_t other = (uint64_t)a0 * b1;
-    uint64_t high = (uint64_t)a1 * b1 + (middle >> 32) + (other >> 32);
-    /* Three numbers of 32 bits: the sum cannot overflow. */
-    middle = (low >> 32) + (uint32_t)middle + (uint32_t)other;
-    high += middle >> 32;
+    uint64_t low = product_of(a0, b0), cross = product_of(a0, b1);
+    /* At most (2^32 - 1)^2 + 2 * (2^32 - 1) = 2^64 - 1. */
+    uint64_t middle = product_of(a1, b0) + (low >> 32) + (uint32_t)cross;
+    uint64_t high = product_of(a1, b1) + (cross >> 32) + (middle >> 32);
     return high ^ (middle << 32 | (uint32_t)low);
 #endif
 }
@@ -942,7 +952,6 @@ static uint32_t logarithm(uint32_t magnitude, int16_t exponent) {
 
 typedef struct map {
     int32_t offset;
-    int32_t most; /* integers up to here are shifted without overflow; -1 if none are */
     int16_t shift;
     uint8_t logarithm, mult;
 } map;
@@ -962,27 +971,22 @@ static void read_map(const koan_model *m, uint16_t input, map *map) {
     map->shift = (int16_t)((kind & 127) - 64);
     map->logarithm = kind >> 7;
     map->mult = byte_at(m, gain);
-    map->most = map->shift < 0 || map->shift > 30 || map->logarithm ? -1 : 0x7fffffff >> map->shift;
-}
-
-/* q of a number in units of the offset. */
-static int16_t centred(const map *map, int32_t v, int16_t limit) {
-    int32_t c = (int32_t)((uint32_t)v - (uint32_t)map->offset);
-    /* An overflow has the sign of v. */
-    if (((v ^ map->offset) & (v ^ c)) < 0) c = v < 0 ? -0x7fffff : 0x7fffff;
-    return (int16_t)clamp((clamp(c, 0x7fffff) * map->mult + ((int32_t)1 << 14)) >> 15, limit);
 }
 
 /* q of +-magnitude * 2^exponent. */
 static int16_t mapped(const map *map, int negative, uint32_t magnitude, int16_t exponent,
                       int16_t limit) {
-    int32_t v;
+    int32_t v, c;
     if (HAS(LOGARITHM) && map->logarithm) {
         magnitude = logarithm(magnitude, exponent);
         exponent = -24;
     }
     v = (int32_t)fixed_point(magnitude, (int16_t)(exponent + map->shift));
-    return centred(map, negative ? -v : v, limit);
+    if (negative) v = -v;
+    c = (int32_t)((uint32_t)v - (uint32_t)map->offset);
+    /* An overflow has the sign of v. */
+    if (((v ^ map->offset) & (v ^ c)) < 0) c = v < 0 ? -0x7fffff : 0x7fffff;
+    return (int16_t)clamp((clamp(c, 0x7fffff) * map->mult + ((int32_t)1 << 14)) >> 15, limit);
 }
 
 /* q of an f32, given by its bits. */
@@ -1006,16 +1010,29 @@ static koan_status ready(const koan_model *m, const koan_memory *memory) {
 }
 
 /* Those of a row of integers that share a map; `type`: ROW_I16 or ROW_U8. */
-static APART void quantise_shared(const map *its, const void *row, uint8_t type, uint16_t count,
+static APART void quantise_shared(const map *map, const void *row, uint8_t type, uint16_t count,
                                   int16_t *q, int16_t limit) {
-    const map map = *its;
     const int16_t *words = (const int16_t *)row, *end = q + count;
     const uint8_t *bytes = (const uint8_t *)row;
-    for (; q < end; q++) {
+    const int32_t mult = map->mult;
+    /* Integers from `first` on, so many and one, are on a line: nothing saturates where
+     * (x * 2^shift - offset) * mult is within +-limit * 2^15 and the difference below 2^23. At
+     * most 2^16 / mult and 512, by a step of Newton's from below: small cores do not divide. */
+    const int32_t guess = 512 - mult;
+    const int32_t inverse = mult > 128 ? (guess * (((int32_t)2 << 16) - mult * guess)) >> 16 : 512;
+    const int32_t room = (limit * inverse) >> 1;
+    const int is_line = !map->logarithm && map->shift >= 0 && map->shift <= 30 &&
+                        clamp(map->offset, room) == map->offset;
+    const int32_t first = is_line ? -((room - map->offset) >> map->shift) : 0x7fffffff;
+    const uint32_t length =
+        is_line ? (uint32_t)(((room + map->offset) >> map->shift) - first) : 0;
+    const uint32_t slope = is_line ? (uint32_t)mult << map->shift : 0;
+    const uint32_t constant = ((uint32_t)1 << 14) - (uint32_t)map->offset * (uint32_t)mult;
+    while (q < end) {
         int32_t x = type == ROW_I16 ? *words++ : *bytes++;
-        if ((x < 0 ? -x : x) <= map.most)
-            *q = centred(&map, (int32_t)((uint32_t)x << map.shift), limit);
-        else *q = mapped(&map, x < 0, (uint32_t)(x < 0 ? -x : x), 0, limit);
+        if ((uint32_t)x - (uint32_t)first <= length)
+            *q++ = (int16_t)((int32_t)((uint32_t)x * slope + constant) >> 15);
+        else *q++ = mapped(map, x < 0, (uint32_t)(x < 0 ? -x : x), 0, limit);
     }
 }
 
@@ -1289,30 +1306,47 @@ static uint32_t project(const koan_model *m, uint64_t stream, uint8_t law, uint3
 
 /* ---- Hadamard transforms ---------------------------------------------------------------- */
 
-/* The transform of `length` numbers in place, two stages a pass. */
-#define DEFINE_TRANSFORM(name, type)                                                 \
-    static APART void name(type *x, size_t length) {                                 \
-        size_t h = 1, i, j;                                                          \
-        for (; 4 * h <= length; h *= 4) {                                            \
-            for (i = 0; i < length; i += 4 * h) {                                    \
-                for (j = i; j < i + h; j++) {                                        \
-                    type a = x[j], b = x[j + h], c = x[j + 2 * h], d = x[j + 3 * h]; \
-                    type p = (type)(a + b), q = (type)(a - b);                       \
-                    type r = (type)(c + d), s = (type)(c - d);                       \
-                    x[j] = (type)(p + r);                                            \
-                    x[j + h] = (type)(q + s);                                        \
-                    x[j + 2 * h] = (type)(p - r);                                    \
-                    x[j + 3 * h] = (type)(q - s);                                    \
-                }                                                                    \
-            }                                                                        \
-        }                                                                            \
-        if (h < length) {                                                            \
-            for (j = 0; j < h; j++) {                                                \
-                type a = x[j], b = x[j + h];                                         \
-                x[j] = (type)(a + b);                                                \
-                x[j + h] = (type)(a - b);                                            \
-            }                                                                        \
-        }                                                                            \
+/* The transform of `length` numbers in place, at least 4, two stages a pass; the first pass has
+ * no distance to keep. */
+#define DEFINE_TRANSFORM(name, type)                                            \
+    static APART void name(type *first, size_t length) {                        \
+        type *const end = first + length, *x = first, *y, *last, a, b, c, d, p; \
+        size_t h = 4;                                                           \
+        do {                                                                    \
+            a = x[0], b = x[1], c = x[2], d = x[3];                             \
+            p = (type)(a + b), a = (type)(a - b);                               \
+            b = (type)(c + d), c = (type)(c - d);                               \
+            x[0] = (type)(p + b);                                               \
+            x[1] = (type)(a + c);                                               \
+            x[2] = (type)(p - b);                                               \
+            x[3] = (type)(a - c);                                               \
+        } while ((x += 4) < end);                                               \
+        for (; 4 * h <= length; h *= 4) {                                       \
+            x = first;                                                          \
+            do {                                                                \
+                last = x + h;                                                   \
+                y = last + h;                                                   \
+                do {                                                            \
+                    a = *x, b = x[h];                                           \
+                    p = (type)(a + b), a = (type)(a - b);                       \
+                    c = *y, d = y[h];                                           \
+                    b = (type)(c + d), c = (type)(c - d);                       \
+                    *x = (type)(p + b);                                         \
+                    *y = (type)(p - b);                                         \
+                    x[h] = (type)(a + c);                                       \
+                    y[h] = (type)(a - c);                                       \
+                    y++;                                                        \
+                } while (++x != last);                                          \
+                x = y + h;                                                      \
+            } while (x < end);                                                  \
+        }                                                                       \
+        if (h == length) return;                                                \
+        last = first + h;                                                       \
+        do {                                                                    \
+            a = *first, b = first[h];                                           \
+            first[h] = (type)(a - b);                                           \
+            *first++ = (type)(a + b);                                           \
+        } while (first != last);                                                \
     }
 
 DEFINE_TRANSFORM(transform, uint32_t)
@@ -1454,40 +1488,40 @@ static void run_fourier_dense(job *j) {
     flush(j->to);
 }
 
-/* Up to 32 inputs with their signs, the highest bit first, of which `left` are there; 0 for
- * others. The number behind the last input is 0. */
-static APART void load_half(const job *j, size_t i, uint16_t left, uint32_t draw, size_t length) {
-    const int32_t mult = j->of->mult;
-    const uint8_t shift = j->of->shift;
-    const int16_t *q = j->q + 2 * i, *end = q + (left > 32 ? 32 : left);
-    uint32_t *words = j->words + i, *last = j->words + (length - i > 16 ? i + 16 : length);
-    for (; q < end; q += 2) {
-        uint32_t lower = (uint32_t)((int16_t)(q[0] * mult >> shift) >> 4);
-        uint32_t upper = (uint32_t)(q[1] * mult >> shift) >> 4 << 20;
+/* So many pairs of inputs, times `mult`, with their signs, the highest bit first. */
+static APART void load_signed(const int16_t *q, uint32_t *words, size_t count, uint32_t mult,
+                              uint32_t draw) {
+    do {
+        uint32_t lower = (uint32_t)((int32_t)(extended(q[0]) * mult) >> 20);
+        uint32_t upper = extended(q[1]) * mult >> 20 << 20;
+        q += 2;
         if ((int32_t)draw < 0) lower = 0 - lower;
         draw <<= 1;
         if ((int32_t)draw < 0) upper = 0 - upper;
         draw <<= 1;
         *words++ = lower + upper;
-    }
-    while (words < last) *words++ = 0;
+    } while (--count > 0);
 }
 
 /* Fewer than 256 inputs: numbers have 12 bits, and two of them share a word, one in the low
  * 20 bits, the other above them. All stages but the first go over words: word i then stands
- * for phase 2i, the sum of its parts, and phase 2i + 1, their difference. */
+ * for phase 2i, the sum of its parts, and phase 2i + 1, their difference. The number behind the
+ * last input is 0. */
 static void load_pairs(const job *j, uint32_t number) {
     const uint16_t inputs = INPUTS(j->model);
     const uint64_t first = (uint64_t)number * ((inputs + 63u) / 64);
-    const size_t length = (size_t)1 << (j->log - 1);
+    const size_t length = (size_t)1 << (j->log - 1), pairs = (inputs + 1u) / 2;
+    /* So that the 16 bits that the scale leaves are the upper ones. */
+    const uint32_t mult = (uint32_t)j->of->mult << (16 - j->of->shift);
     uint64_t draw = 0;
     size_t i;
-    for (i = 0; i < length; i += 16) {
-        uint16_t left = (uint16_t)(inputs > 2 * i ? inputs - 2 * i : 0);
-        if (left > 0 && (i & 31) == 0) draw = draw_of(j->weights, first + i / 32);
-        load_half(j, i, left, (uint32_t)(draw >> 32), length);
+    for (i = 0; i < pairs; i += 16) {
+        size_t count = pairs - i < 16 ? pairs - i : 16;
+        if ((i & 31) == 0) draw = draw_of(j->weights, first + i / 32);
+        load_signed(j->q + 2 * i, j->words + i, count, mult, (uint32_t)(draw >> 32));
         draw <<= 32;
     }
+    for (i = pairs; i < length; i++) j->words[i] = 0;
     transform(j->words, length);
 }
 
@@ -1507,16 +1541,22 @@ static void load_halves(const job *j, uint32_t number) {
     transform_halves(j->halves, i);
 }
 
-/* The features of words, two of each. */
+/* The features of so many words, two of each. */
 static APART void cosines_of(offsets *o, const uint32_t *words, int8_t *run, uint8_t count) {
-    offsets next = *o;
-    const int8_t *end = run + count;
-    while (run < end) {
+    const uint32_t *const end = words + count, c = o->c;
+    uint32_t now = o->now, step = o->step;
+    do {
         uint32_t word = *words++, lower = word << 20;
-        *run++ = cosine(next_offset(&next) + lower + word);
-        *run++ = cosine(next_offset(&next) + lower - word);
-    }
-    *o = next;
+        run[0] = cosine(lower + word + now);
+        now += step;
+        step += c;
+        run[1] = cosine(lower - word + now);
+        now += step;
+        step += c;
+        run += 2;
+    } while (words != end);
+    o->now = now;
+    o->step = step;
 }
 
 static void run_fourier_hadamard(job *j) {
@@ -1549,7 +1589,7 @@ static void run_fourier_hadamard(job *j) {
             if (count > left) count = left;
             if (count > (uint32_t)(RUN - s->count)) count = (uint32_t)(RUN - s->count);
             count &= ~(uint32_t)1;
-            cosines_of(&o, j->words + (size_t)(place / 2), s->run + s->count, (uint8_t)count);
+            cosines_of(&o, j->words + (size_t)(place / 2), s->run + s->count, (uint8_t)(count / 2));
             s->count = (uint8_t)(s->count + count);
             if (s->count == RUN) flush(s);
             left = (uint16_t)(left - count);
