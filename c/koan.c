@@ -1541,22 +1541,15 @@ static void load_halves(const job *j, uint32_t number) {
     transform_halves(j->halves, i);
 }
 
-/* The features of so many words, two of each. */
-static APART void cosines_of(offsets *o, const uint32_t *words, int8_t *run, uint8_t count) {
-    const uint32_t *const end = words + count, c = o->c;
-    uint32_t now = o->now, step = o->step;
+/* The features of words, two of each; a multiple of two, and not none. */
+static APART void cosines_of(offsets *o, const uint32_t *words, int8_t *run, const int8_t *end) {
+    offsets next = *o;
     do {
         uint32_t word = *words++, lower = word << 20;
-        run[0] = cosine(lower + word + now);
-        now += step;
-        step += c;
-        run[1] = cosine(lower - word + now);
-        now += step;
-        step += c;
-        run += 2;
-    } while (words != end);
-    o->now = now;
-    o->step = step;
+        *run++ = cosine(next_offset(&next) + lower + word);
+        *run++ = cosine(next_offset(&next) + lower - word);
+    } while (run != end);
+    *o = next;
 }
 
 static void run_fourier_hadamard(job *j) {
@@ -1589,7 +1582,8 @@ static void run_fourier_hadamard(job *j) {
             if (count > left) count = left;
             if (count > (uint32_t)(RUN - s->count)) count = (uint32_t)(RUN - s->count);
             count &= ~(uint32_t)1;
-            cosines_of(&o, j->words + (size_t)(place / 2), s->run + s->count, (uint8_t)(count / 2));
+            cosines_of(&o, j->words + (size_t)(place / 2), s->run + s->count,
+                       s->run + s->count + count);
             s->count = (uint8_t)(s->count + count);
             if (s->count == RUN) flush(s);
             left = (uint16_t)(left - count);
