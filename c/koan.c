@@ -27,15 +27,15 @@ enum { LAW_NONE, GAUSSIAN, CAUCHY_LAW, SIGN, HADAMARD, UNIFORM, GAMMA2 };
 enum { NEEDS_HADAMARD = FAMILIES, NEEDS_DENSE, NEEDS_GROUPS, NEEDS_LISTS, NEEDS_WIDTHS };
 #define BIT(n) ((uint32_t)1 << (n))
 #define IF_BUILT(x, n) ((uint32_t)HAS(x) << (n))
-#define ALL_BUILT                                                                       \
-    (IF_BUILT(LINEAR, LINEAR) | IF_BUILT(FOURIER, FOURIER) | IF_BUILT(STUMP, STUMP) |   \
-     IF_BUILT(BIN, BIN) | IF_BUILT(MAXOUT, MAXOUT) | IF_BUILT(SIGMOID, SIGMOID) |       \
-     IF_BUILT(CONV, CONV) | IF_BUILT(FERN, FERN) | IF_BUILT(SERIES, SERIES) |   \
-     IF_BUILT(HADAMARD, NEEDS_HADAMARD) |                                               \
-     IF_BUILT(DENSE, NEEDS_DENSE) | IF_BUILT(GROUPS, NEEDS_GROUPS) |                    \
-     IF_BUILT(LISTS, NEEDS_LISTS) | IF_BUILT(BITS_2, NEEDS_WIDTHS) |                    \
-     IF_BUILT(BITS_3, NEEDS_WIDTHS + 1) | IF_BUILT(BITS_4, NEEDS_WIDTHS + 2) |          \
-     IF_BUILT(BITS_8, NEEDS_WIDTHS + 3) | IF_BUILT(BITS_16, NEEDS_WIDTHS + 4))
+#define ALL_BUILT                                                                     \
+    (IF_BUILT(LINEAR, LINEAR) | IF_BUILT(FOURIER, FOURIER) | IF_BUILT(STUMP, STUMP) | \
+     IF_BUILT(BIN, BIN) | IF_BUILT(MAXOUT, MAXOUT) | IF_BUILT(SIGMOID, SIGMOID) |     \
+     IF_BUILT(CONV, CONV) | IF_BUILT(FERN, FERN) | IF_BUILT(SERIES, SERIES) |         \
+     IF_BUILT(HADAMARD, NEEDS_HADAMARD) | IF_BUILT(DENSE, NEEDS_DENSE) |              \
+     IF_BUILT(GROUPS, NEEDS_GROUPS) | IF_BUILT(LISTS, NEEDS_LISTS) |                  \
+     IF_BUILT(BITS_2, NEEDS_WIDTHS) | IF_BUILT(BITS_3, NEEDS_WIDTHS + 1) |            \
+     IF_BUILT(BITS_4, NEEDS_WIDTHS + 2) | IF_BUILT(BITS_8, NEEDS_WIDTHS + 3) |        \
+     IF_BUILT(BITS_16, NEEDS_WIDTHS + 4))
 
 /* Right shifts of negative numbers must be arithmetic, and conversions to a signed type
  * modulo its range: C leaves both to the compiler. All that we know of do so. */
@@ -185,8 +185,7 @@ static uint64_t mum(uint64_t a, uint64_t b) {
     wide product = (wide)a * b;
     return (uint64_t)(product >> 64) ^ (uint64_t)product;
 #else
-    uint32_t a0 = (uint32_t)a, a1 = (uint32_t)(a >> 32);
-    uint32_t b0 = (uint32_t)b, b1 = (uint32_t)(b >> 32);
+    uint32_t a0 = (uint32_t)a, a1 = (uint32_t)(a >> 32), b0 = (uint32_t)b, b1 = (uint32_t)(b >> 32);
     uint64_t low = product_of(a0, b0), cross = product_of(a0, b1);
     /* At most (2^32 - 1)^2 + 2 * (2^32 - 1) = 2^64 - 1. */
     uint64_t middle = product_of(a1, b0) + (low >> 32) + (uint32_t)cross;
@@ -211,8 +210,7 @@ static uint64_t draw_of(uint64_t stream, uint64_t i) { return wyrng(stream + i *
 static uint16_t part_of(uint64_t draw, unsigned j) { return (uint16_t)(draw >> (16 * j)); }
 
 static uint16_t check_word(uint64_t seed) {
-    uint64_t stream = stream_of(seed, 0xffffffffu);
-    uint64_t second = draw_of(stream, 1);
+    uint64_t stream = stream_of(seed, 0xffffffffu), second = draw_of(stream, 1);
     uint64_t x = draw_of(stream, 0) ^ (second << 32 | second >> 32);
     return (uint16_t)(part_of(x, 0) ^ part_of(x, 1) ^ part_of(x, 2) ^ part_of(x, 3));
 }
@@ -390,13 +388,12 @@ static void start_indices(indices *it, const koan_model *m, const bank *b) {
 
 /* The next bit of the codes; 2 where there is none. */
 static uint8_t next_bit(indices *it) {
-    uint8_t bit;
     if (it->bits == 0) {
         if (it->at == it->end) return 2;
         it->byte = byte_at(it->model, it->at++);
         it->bits = 8;
     }
-    bit = it->byte & 1;
+    uint8_t bit = it->byte & 1;
     it->byte = (uint8_t)(it->byte >> 1);
     it->bits--;
     return bit;
@@ -404,11 +401,11 @@ static uint8_t next_bit(indices *it) {
 
 /* The next index; NO_INDEX where the codes end or one is no index. */
 static uint32_t listed_index(indices *it) {
-    uint32_t gap = 0, place, bit;
+    uint32_t gap = 0, bit;
     while ((bit = next_bit(it)) == 0) gap++;
     if (bit > 1 || gap > MOST_INDICES >> it->low_bits) return NO_INDEX;
     gap <<= it->low_bits;
-    for (place = 0; place < it->low_bits; place++) {
+    for (uint32_t place = 0; place < it->low_bits; place++) {
         bit = next_bit(it);
         if (bit > 1) return NO_INDEX;
         gap |= bit << place;
@@ -447,13 +444,12 @@ static uint16_t positions_of(const axis *a, uint8_t stride, uint32_t dilation) {
 static int read_conv(const koan_model *m, uint32_t at, conv *c) {
     uint8_t height = byte_at(m, at), kernel = byte_at(m, at + 2), grid = byte_at(m, at + 4);
     uint8_t mode = byte_at(m, at + 3);
-    uint32_t pixels;
     c->channels = byte_at(m, at + 1);
     c->stride = mode & 15;
     c->proportion = (mode & 16) != 0;
     c->dilated = (mode & 32) != 0;
     c->log = (uint8_t)(3 + (mode >> 6));
-    pixels = (uint32_t)height * c->channels;
+    uint32_t pixels = (uint32_t)height * c->channels;
     if (pixels == 0 || c->stride == 0 || grid == 0 || kernel <= c->dilated ||
         m->inputs % pixels != 0)
         return 0;
@@ -478,8 +474,7 @@ static uint32_t taps_of(const conv *c) {
 /* The shape of a series, and what samples and differences are multiplied by. */
 typedef struct series {
     uint16_t length; /* W */
-    uint8_t channels, kernel, dilations;
-    uint8_t level[2];
+    uint8_t channels, kernel, dilations, level[2];
     int8_t slope[2];
 } series;
 
@@ -490,11 +485,10 @@ static int16_t level_of(const series *s, uint8_t differences, uint8_t log) {
 
 /* Reads the shape at `at`. Whether rows of so many inputs can have it, and all levels are. */
 static int read_series(const koan_model *m, uint32_t at, series *s) {
-    uint8_t i, last;
     s->channels = byte_at(m, at);
     s->kernel = byte_at(m, at + 1);
     s->dilations = byte_at(m, at + 2);
-    for (i = 0; i < 2; i++) {
+    for (uint8_t i = 0; i < 2; i++) {
         s->level[i] = byte_at(m, at + 3 + 2u * i);
         s->slope[i] = (int8_t)byte_at(m, at + 4 + 2u * i);
     }
@@ -502,10 +496,10 @@ static int read_series(const koan_model *m, uint32_t at, series *s) {
         s->dilations < 1 || s->dilations > 16)
         return 0;
     s->length = (uint16_t)(m->inputs / s->channels);
-    last = (uint8_t)(s->dilations - 1);
+    uint8_t last = (uint8_t)(s->dilations - 1);
     if ((s->kernel - 1u) * BIT(last) >= s->length) return 0;
     /* The first level is a byte: a straight line leaves the range at its end. */
-    for (i = 0; i < 2; i++)
+    for (uint8_t i = 0; i < 2; i++)
         if (level_of(s, i, last) < 0 || level_of(s, i, last) > 255) return 0;
     return 1;
 }
@@ -564,9 +558,9 @@ static uint16_t laws_of(uint8_t family) {
 
 static void check_groups(cursor *c, const bank *b) {
     uint32_t covered = 0;
-    uint8_t number, used = 0;
+    uint8_t used = 0;
     group g;
-    for (number = 0; number < b->group_count && c->status == KOAN_OK; number++) {
+    for (uint8_t number = 0; number < b->group_count && c->status == KOAN_OK; number++) {
         uint32_t at = b->groups + (uint32_t)GROUP_BYTES * number;
         read_group(c->model, b, number, &g);
         covered += g.inputs;
@@ -615,10 +609,9 @@ static uint64_t work_of(const koan_model *m, const bank *b, uint32_t last) {
     case FERN: return work + 16 * (uint64_t)k;
     case CONV: {
         conv c;
-        uint32_t blocks, each;
         (void)read_conv(m, b->parameters, &c);
-        blocks = last / ((uint32_t)c.cells << c.log) + 1;
-        each = taps_of(&c) + ((uint32_t)(c.log + 1) << c.log);
+        uint32_t blocks = last / ((uint32_t)c.cells << c.log) + 1;
+        uint32_t each = taps_of(&c) + ((uint32_t)(c.log + 1) << c.log);
         return work + k +
                (uint64_t)(k < blocks ? k : blocks) * positions_of(&c.down, c.stride, 1) *
                    positions_of(&c.along, c.stride, 1) * each;
@@ -683,13 +676,11 @@ static int is_built(const koan_model *m, uint8_t family, uint8_t law, uint8_t op
 /* Checks the next bank; gives the last index of its features. */
 static uint32_t check_bank(cursor *c, uint8_t index, bank *b) {
     koan_model *m = c->model;
-    uint32_t at = c->at, last;
-    uint8_t kind = next_byte(c), options = next_byte(c), mult, shift, family, law, most = 16;
+    uint32_t at = c->at;
+    uint8_t kind = next_byte(c), options = next_byte(c), most = 16;
     uint16_t features = next_half(c);
-    mult = next_byte(c);
-    shift = next_byte(c);
-    family = kind & 15;
-    law = (uint8_t)(kind >> 4);
+    uint8_t mult = next_byte(c), shift = next_byte(c), family = kind & 15;
+    uint8_t law = (uint8_t)(kind >> 4);
     if (c->status != KOAN_OK) return 0;
     if (family == BIN || family == FERN) {
         uint8_t bits = next_byte(c), largest = family == BIN ? 12 : 4;
@@ -710,7 +701,8 @@ static uint32_t check_bank(cursor *c, uint8_t index, bank *b) {
     } else if (family == SERIES) {
         series shape;
         (void)skip(c, 7);
-        expect(c, c->status == KOAN_OK && read_series(m, at + 6, &shape), KOAN_SERIES_SHAPE, at + 6);
+        expect(c, c->status == KOAN_OK && read_series(m, at + 6, &shape), KOAN_SERIES_SHAPE,
+               at + 6);
     }
     expect(c, family < FAMILIES, KOAN_BANK_FAMILY, at);
     expect(c, (options & 7) < 5 && options < 128 && (m->outputs > 0 || (options & 15) == 0),
@@ -729,9 +721,8 @@ static uint32_t check_bank(cursor *c, uint8_t index, bank *b) {
     expect(c, family != LINEAR || features == m->inputs || (options & OPTION_LIST),
            KOAN_BANK_FEATURES, at + 2);
     expect(c,
-           (mult == 1 && shift == 0) ||
-               (!(options & OPTION_GROUPS) && family != LINEAR && family != SERIES && mult > 0 &&
-                shift <= most),
+           (mult == 1 && shift == 0) || (!(options & OPTION_GROUPS) && family != LINEAR &&
+                                         family != SERIES && mult > 0 && shift <= most),
            KOAN_BANK_SCALE, at + 4);
     expect(c, is_built(m, family, law, options), KOAN_NOT_BUILT, at);
     if (c->status != KOAN_OK) return 0;
@@ -739,7 +730,7 @@ static uint32_t check_bank(cursor *c, uint8_t index, bank *b) {
     c->features += features;
     c->columns += columns_of(b);
     expect(c, c->features <= 65535u && c->columns <= MOST_INDICES, KOAN_BANK_FEATURES, at + 2);
-    last = features - 1u;
+    uint32_t last = features - 1u;
     if (options & OPTION_GROUPS) check_groups(c, b);
     if (is_listed(b) && c->status == KOAN_OK) last = check_list(c, b);
     return last;
@@ -753,9 +744,9 @@ static uint32_t check_banks(cursor *c) {
     bank b;
     memset(&b, 0, sizeof b);
     do {
-        uint32_t at = c->at, last;
+        uint32_t at = c->at;
         expect(c, m->banks < 255, KOAN_BANKS, at);
-        last = check_bank(c, m->banks, &b);
+        uint32_t last = check_bank(c, m->banks, &b);
         if (c->status != KOAN_OK) return 0;
         /* Below 2^30: at most 2^20 columns of 16 bits, 255 outputs. */
         bytes += row_bytes(&b) * m->outputs;
@@ -773,16 +764,14 @@ static int is_positive(uint32_t bits) { return bits > 0 && bits < 0x7f800000u; }
 
 /* Whether there is a name for each class. */
 static int are_names(const koan_model *m, uint32_t at, uint16_t length) {
-    uint32_t lines = length > 0, i;
-    for (i = 0; i < length; i++) lines += byte_at(m, at + i) == '\n';
+    uint32_t lines = length > 0;
+    for (uint32_t i = 0; i < length; i++) lines += byte_at(m, at + i) == '\n';
     return lines > 0 && lines == koan_class_count(m);
 }
 
 static int is_calibration(const koan_model *m, uint32_t at, uint16_t length) {
-    uint32_t slope, scale;
     if (length != 8 || koan_class_count(m) == 0) return 0;
-    slope = word_at(m, at);
-    scale = word_at(m, m->head);
+    uint32_t slope = word_at(m, at), scale = word_at(m, m->head);
     return is_positive(slope) && (slope >> 23) + (scale >> 23) < 127u + 127u + 127u &&
            word_at(m, at + 4) << 1 < 0xff000000u;
 }
@@ -796,10 +785,10 @@ static void check_sections(cursor *c) {
     koan_model *m = c->model;
     uint8_t seen = 0;
     while (c->at < c->end && c->status == KOAN_OK) {
-        uint32_t start = c->at, at;
+        uint32_t start = c->at;
         uint8_t tag = next_byte(c);
         uint16_t length = next_half(c);
-        at = skip(c, length);
+        uint32_t at = skip(c, length);
         if (c->status != KOAN_OK) return;
         expect(c, tag < 128, KOAN_REQUIRED_SECTION, start);
         if (tag == KOAN_SECTION_NAMES) {
@@ -825,9 +814,9 @@ static uint32_t map_bytes(const koan_model *m) {
 
 /* Whether the input maps are such as are built. */
 static int maps_are_built(const koan_model *m) {
-    uint32_t maps = m->flags & FLAG_MAP_EACH ? m->inputs : 1, i;
+    uint32_t maps = m->flags & FLAG_MAP_EACH ? m->inputs : 1;
     if (!HAS(MAPS) && (m->flags & (FLAG_MAP_EACH | FLAG_GAIN_EACH))) return 0;
-    for (i = 0; !HAS(LOGARITHM) && i < maps; i++)
+    for (uint32_t i = 0; !HAS(LOGARITHM) && i < maps; i++)
         if (byte_at(m, AT_MAPS + 6 * i + 4) & 128) return 0;
     return 1;
 }
@@ -845,8 +834,8 @@ static uint32_t crc_of(uint32_t crc, uint8_t byte) {
 
 /* The model's blob has four bytes at least. */
 static int is_intact(const koan_model *m) {
-    uint32_t crc = 0xffffffffu, i;
-    for (i = 0; i < m->size - 4; i++) crc = crc_of(crc, byte_at(m, i));
+    uint32_t crc = 0xffffffffu;
+    for (uint32_t i = 0; i < m->size - 4; i++) crc = crc_of(crc, byte_at(m, i));
     return ~crc == word_at(m, m->size - 4);
 }
 
@@ -854,9 +843,8 @@ static int is_intact(const koan_model *m) {
 static void check_header(cursor *c) {
     koan_model *m = c->model;
     uint32_t magic = skip(c, 4);
-    uint8_t version;
     expect(c, c->status == KOAN_OK && word_at(m, magic) == 0x4e414f4bu, KOAN_NOT_KOAN, 0);
-    version = next_byte(c);
+    uint8_t version = next_byte(c);
     expect(c, version == 1, KOAN_VERSION, 4);
     if (c->status == KOAN_OK && c->end - c->at < AT_MAPS - AT_FLAGS + TRAILER)
         expect(c, 0, KOAN_TRUNCATED, c->at);
@@ -879,7 +867,6 @@ static void check_header(cursor *c) {
 
 koan_status koan_parse(koan_model *m, const uint8_t *blob, size_t size) {
     cursor c;
-    uint32_t weights, banks;
     memset(m, 0, sizeof *m);
     m->blob = blob;
     m->size = (uint32_t)size;
@@ -891,10 +878,10 @@ koan_status koan_parse(koan_model *m, const uint8_t *blob, size_t size) {
     check_header(&c);
     if (c.status != KOAN_OK) return c.status;
     m->halves = m->inputs;
-    weights = check_banks(&c);
+    uint32_t weights = check_banks(&c);
     m->head = c.at;
     if (m->outputs > 0) {
-        banks = (uint32_t)m->banks * m->outputs;
+        uint32_t banks = (uint32_t)m->banks * m->outputs;
         (void)skip(&c, 5 + 4 * (uint32_t)m->outputs + (banks > 1 ? 2 * banks : 0));
         if (c.status == KOAN_OK) {
             expect(&c, is_positive(word_at(m, m->head)), KOAN_SCORE_SCALE, m->head);
@@ -935,8 +922,8 @@ static uint32_t logarithm(uint32_t magnitude, int16_t exponent) {
                                              -264523392, 198307750,  -134504003, 71417231,
                                              -24737165,  4029350};
     uint64_t y = magnitude;
-    int64_t t, p = (int32_t)TABLE_WORD(c, 9);
-    int16_t e = (int16_t)(exponent + 63), i;
+    int64_t p = (int32_t)TABLE_WORD(c, 9);
+    int16_t e = (int16_t)(exponent + 63);
     if (magnitude == 0) return 0;
     if (exponent < 7) {
         /* Below 2^30 whatever the form of the number: 1 + |x| in units of 2^-32. */
@@ -945,8 +932,9 @@ static uint32_t logarithm(uint32_t magnitude, int16_t exponent) {
         e = 31;
     }
     for (; !(y >> 63); y <<= 1) e--;
-    t = (int64_t)(y >> 33 & 0x3fffffffu);
-    for (i = 8; i >= 0; i--) p = ((p * t + ((int32_t)1 << 29)) >> 30) + (int32_t)TABLE_WORD(c, i);
+    int64_t t = (int64_t)(y >> 33 & 0x3fffffffu);
+    for (int16_t i = 8; i >= 0; i--)
+        p = ((p * t + ((int32_t)1 << 29)) >> 30) + (int32_t)TABLE_WORD(c, i);
     return (uint32_t)(((e * (int64_t)2977044472 + 128) >> 8) + ((p + 32) >> 6));
 }
 
@@ -959,14 +947,13 @@ typedef struct map {
 /* The map of an input. */
 static void read_map(const koan_model *m, uint16_t input, map *map) {
     uint32_t at = AT_MAPS, gain = AT_MAPS + 5;
-    uint8_t kind;
     if (HAS(MAPS) && (m->flags & FLAG_MAP_EACH)) {
         at += 6 * (uint32_t)input;
         gain = at + 5;
     } else if (HAS(MAPS) && (m->flags & FLAG_GAIN_EACH)) {
         gain += input;
     }
-    kind = byte_at(m, at + 4);
+    uint8_t kind = byte_at(m, at + 4);
     map->offset = (int32_t)word_at(m, at);
     map->shift = (int16_t)((kind & 127) - 64);
     map->logarithm = kind >> 7;
@@ -976,14 +963,13 @@ static void read_map(const koan_model *m, uint16_t input, map *map) {
 /* q of +-magnitude * 2^exponent. */
 static int16_t mapped(const map *map, int negative, uint32_t magnitude, int16_t exponent,
                       int16_t limit) {
-    int32_t v, c;
     if (HAS(LOGARITHM) && map->logarithm) {
         magnitude = logarithm(magnitude, exponent);
         exponent = -24;
     }
-    v = (int32_t)fixed_point(magnitude, (int16_t)(exponent + map->shift));
+    int32_t v = (int32_t)fixed_point(magnitude, (int16_t)(exponent + map->shift));
     if (negative) v = -v;
-    c = (int32_t)((uint32_t)v - (uint32_t)map->offset);
+    int32_t c = (int32_t)((uint32_t)v - (uint32_t)map->offset);
     /* An overflow has the sign of v. */
     if (((v ^ map->offset) & (v ^ c)) < 0) c = v < 0 ? -0x7fffff : 0x7fffff;
     return (int16_t)clamp((clamp(c, 0x7fffff) * map->mult + ((int32_t)1 << 14)) >> 15, limit);
@@ -1024,8 +1010,7 @@ static APART void quantise_shared(const map *map, const void *row, uint8_t type,
     const int is_line = !map->logarithm && map->shift >= 0 && map->shift <= 30 &&
                         clamp(map->offset, room) == map->offset;
     const int32_t first = is_line ? -((room - map->offset) >> map->shift) : 0x7fffffff;
-    const uint32_t length =
-        is_line ? (uint32_t)(((room + map->offset) >> map->shift) - first) : 0;
+    const uint32_t length = is_line ? (uint32_t)(((room + map->offset) >> map->shift) - first) : 0;
     const uint32_t slope = is_line ? (uint32_t)mult << map->shift : 0;
     const uint32_t constant = ((uint32_t)1 << 14) - (uint32_t)map->offset * (uint32_t)mult;
     while (q < end) {
@@ -1041,7 +1026,6 @@ static koan_status quantise(const koan_model *m, const void *row, uint8_t type,
                             const koan_memory *memory) {
     const int each = HAS(MAPS) && (m->flags & (FLAG_MAP_EACH | FLAG_GAIN_EACH));
     int16_t *q = memory->halves;
-    uint16_t i;
     map map;
     koan_status status = ready(m, memory);
     if (status != KOAN_OK) return status;
@@ -1050,7 +1034,7 @@ static koan_status quantise(const koan_model *m, const void *row, uint8_t type,
         quantise_shared(&map, row, type, INPUTS(m), q, m->limit);
         return KOAN_OK;
     }
-    for (i = 0; i < INPUTS(m); i++, q++) {
+    for (uint16_t i = 0; i < INPUTS(m); i++, q++) {
         if (each && i > 0) read_map(m, i, &map);
         if (HAS(F32) && type == ROW_F32) {
             uint32_t bits;
@@ -1106,9 +1090,9 @@ static uint16_t multiplier(const koan_model *m, uint8_t index, uint8_t output) {
 /* The sum of codes times features, one by one. */
 static int32_t weigh(const uint8_t *codes, uint8_t bits, const int8_t *run, uint8_t count) {
     uint32_t word = 0, mask = BIT(bits) - 1;
-    uint8_t left = 0, i;
+    uint8_t left = 0;
     int32_t sum = 0;
-    for (i = 0; i < count; i++) {
+    for (uint8_t i = 0; i < count; i++) {
         for (; left < bits; left = (uint8_t)(left + 8))
             word |= (uint32_t)BLOB_BYTE(codes++) << left;
         sum += (int32_t)(word & mask) * run[i];
@@ -1121,8 +1105,7 @@ static int32_t weigh(const uint8_t *codes, uint8_t bits, const int8_t *run, uint
 /* The codes of eight features: the first four from bit 0 on, the others from bit 16 on. */
 static uint32_t lanes_of(const uint8_t *codes, uint8_t bits) {
     uint32_t word = 0;
-    uint8_t i;
-    for (i = 0; i < bits; i++) word |= (uint32_t)BLOB_BYTE(codes++) << (8 * i);
+    for (uint8_t i = 0; i < bits; i++) word |= (uint32_t)BLOB_BYTE(codes++) << (8 * i);
     return (word & (BIT(4 * bits) - 1)) | word >> (4 * bits) << 16;
 }
 
@@ -1175,10 +1158,9 @@ static void add_run(sink *s, int32_t factor) {
     int64_t *sum = s->sums, *end = sum + s->model->outputs;
     uint32_t pairs[RUN / 2], multiplier = s->multipliers;
     int32_t total = 0;
-    uint8_t i;
     if (paired) total = lay_out(s->run, pairs);
     else
-        for (i = 0; i < s->count; i++) total += s->run[i];
+        for (uint8_t i = 0; i < s->count; i++) total += s->run[i];
     /* A code u stands for 2u - (2^bits - odd). */
     total *= (int32_t)BIT(bits) - s->odd;
     if (paired && bits == 4 && factor == 1 && multiplier == 0 && ARE_WORDS(codes) &&
@@ -1192,7 +1174,7 @@ static void add_run(sink *s, int32_t factor) {
         lanes_t lanes[4];
         int32_t part;
         if (paired) {
-            for (i = 0; i < 4; i++) lanes[i] = lanes_of(codes + i * bits, bits);
+            for (uint8_t i = 0; i < 4; i++) lanes[i] = lanes_of(codes + i * bits, bits);
             part = weigh_pairs(lanes, bits, pairs);
         } else {
             part = weigh(codes, bits, s->run, s->count);
@@ -1218,9 +1200,8 @@ static void put(sink *s, int16_t feature) {
 
 /* Ends the run. */
 static void flush(sink *s) {
-    uint8_t i;
     if (GOES_TO(s, TO_SCORES) && s->count > 0) add_run(s, 1);
-    for (i = 0; i < s->count; i++) put(s, s->run[i]);
+    for (uint8_t i = 0; i < s->count; i++) put(s, s->run[i]);
     s->column += s->count;
     s->count = 0;
 }
@@ -1238,16 +1219,14 @@ static void push_code(sink *s, uint16_t code) {
 static void push_one_hot(sink *s, uint16_t code, uint8_t log) {
     const koan_model *m = s->model;
     uint32_t column = s->column + code;
-    uint8_t i;
     push_code(s, code);
     if (GOES_TO(s, TO_SCORES)) {
         uint32_t bit = column * s->bits, at = s->weights + bit / 8;
-        for (i = 0; i < m->outputs; i++) {
+        for (uint8_t i = 0; i < m->outputs; i++) {
             uint32_t word = byte_at(m, at);
-            int32_t weight;
             if ((bit & 7) + s->bits > 8) word |= (uint32_t)byte_at(m, at + 1) << 8;
             word = word >> (bit & 7) & (((uint32_t)1 << s->bits) - 1);
-            weight = 127 * (2 * (int32_t)word - ((int32_t)1 << s->bits) + s->odd);
+            int32_t weight = 127 * (2 * (int32_t)word - ((int32_t)1 << s->bits) + s->odd);
             s->sums[i] += s->multipliers > 0
                               ? (int64_t)weight * half_at(m, s->multipliers + 2 * (uint32_t)i)
                               : weight;
@@ -1375,10 +1354,9 @@ static void start_signs(signs *s, uint64_t stream, uint32_t number, uint32_t cou
 
 /* Whether the next number is negative. */
 static int next_sign(signs *s) {
-    int negative;
     if (s->left == 0) draw_signs(s);
     if (s->left == 32) s->now = s->later;
-    negative = (int32_t)s->now < 0;
+    int negative = (int32_t)s->now < 0;
     s->now <<= 1;
     s->left--;
     return negative;
@@ -1420,8 +1398,8 @@ static void run_linear(job *j) {
     int16_t values[RUN];
     uint16_t left = j->of->features;
     while (left > 0) {
-        uint8_t count = (uint8_t)(left < RUN ? left : RUN), i;
-        for (i = 0; i < count; i++) {
+        uint8_t count = (uint8_t)(left < RUN ? left : RUN);
+        for (uint8_t i = 0; i < count; i++) {
             values[i] = j->q[next_index(&j->list)];
             s->run[i] = (int8_t)(values[i] >> 8);
         }
@@ -1429,10 +1407,10 @@ static void run_linear(job *j) {
         if (GOES_TO(s, TO_SCORES)) {
             /* As two features of 8 bits. */
             add_run(s, 256);
-            for (i = 0; i < count; i++) s->run[i] = (int8_t)((values[i] & 255) >> 1);
+            for (uint8_t i = 0; i < count; i++) s->run[i] = (int8_t)((values[i] & 255) >> 1);
             add_run(s, 2);
         }
-        for (i = 0; i < count; i++) put(s, (int16_t)(values[i] & ~1));
+        for (uint8_t i = 0; i < count; i++) put(s, (int16_t)(values[i] & ~1));
         s->column += count;
         s->count = 0;
         left = (uint16_t)(left - count);
@@ -1467,13 +1445,11 @@ static uint64_t offset_draw(const job *j) {
 static void run_fourier_dense(job *j) {
     const koan_model *m = j->model;
     uint64_t stream = j->weights, draw = offset_draw(j);
-    uint16_t left;
-    for (left = j->of->features; left > 0; left--) {
+    for (uint16_t left = j->of->features; left > 0; left--) {
         uint32_t k = next_index(&j->list), phase = 0;
         uint16_t first = 0;
-        uint8_t number;
         offsets o;
-        for (number = 0; number < groups_of(j->of); number++) {
+        for (uint8_t number = 0; number < groups_of(j->of); number++) {
             group g;
             read_group(m, j->of, number, &g);
             if (g.law != LAW_NONE) {
@@ -1514,14 +1490,13 @@ static void load_pairs(const job *j, uint32_t number) {
     /* So that the 16 bits that the scale leaves are the upper ones. */
     const uint32_t mult = (uint32_t)j->of->mult << (16 - j->of->shift);
     uint64_t draw = 0;
-    size_t i;
-    for (i = 0; i < pairs; i += 16) {
+    for (size_t i = 0; i < pairs; i += 16) {
         size_t count = pairs - i < 16 ? pairs - i : 16;
         if ((i & 31) == 0) draw = draw_of(j->weights, first + i / 32);
         load_signed(j->q + 2 * i, j->words + i, count, mult, (uint32_t)(draw >> 32));
         draw <<= 32;
     }
-    for (i = pairs; i < length; i++) j->words[i] = 0;
+    for (size_t i = pairs; i < length; i++) j->words[i] = 0;
     transform(j->words, length);
 }
 
@@ -1564,14 +1539,14 @@ static void run_fourier_hadamard(job *j) {
     /* Gives the upper part back what the lower one's sign took. */
     o.now += paired ? BIT(19) : 0;
     while (left > 0) {
-        uint32_t k = HAS(LISTS) && j->list.listed ? next_index(&j->list) : expected, place;
+        uint32_t k = HAS(LISTS) && j->list.listed ? next_index(&j->list) : expected;
         if (k >= end) {
             number = k >> j->log;
             end = (number + 1) << j->log;
             if (paired) load_pairs(j, number);
             else load_halves(j, number);
         }
-        place = k - (number << j->log);
+        uint32_t place = k - (number << j->log);
         if (HAS(LISTS) && k != expected) {
             start_offsets(&o, draw, k);
             o.now += paired ? BIT(19) : 0;
@@ -1611,8 +1586,7 @@ static int is_above(int16_t q, uint8_t byte, uint8_t law, uint8_t mult, uint8_t 
 /* The group of input number `nth` of those that are not left out, and that input. */
 static uint16_t find_input(const job *j, uint16_t nth, group *g) {
     uint16_t first = 0;
-    uint8_t number;
-    for (number = 0; number < groups_of(j->of); number++) {
+    for (uint8_t number = 0; number < groups_of(j->of); number++) {
         read_group(j->model, j->of, number, g);
         if (g->law != LAW_NONE) {
             if (nth < g->inputs) break;
@@ -1626,21 +1600,19 @@ static uint16_t find_input(const job *j, uint16_t nth, group *g) {
 static void run_stump(job *j) {
     const koan_model *m = j->model;
     uint64_t stream = bank_stream(m, j->of, OF_CHOICES);
-    uint32_t n = 0, start, step, last = 0, place;
-    uint16_t left, first_byte = part_of(draw_of(stream, 2), 0);
-    uint8_t number;
+    uint32_t n = 0, last = 0;
+    uint16_t first_byte = part_of(draw_of(stream, 2), 0);
     group g;
-    for (number = 0; number < groups_of(j->of); number++) {
+    for (uint8_t number = 0; number < groups_of(j->of); number++) {
         read_group(m, j->of, number, &g);
         n += g.law != LAW_NONE ? g.inputs : 0u;
     }
-    start = (uint32_t)((uint64_t)(uint32_t)draw_of(stream, 0) * n >> 32);
-    step = (uint32_t)((uint64_t)(uint32_t)draw_of(stream, 1) * n >> 32);
+    uint32_t start = (uint32_t)((uint64_t)(uint32_t)draw_of(stream, 0) * n >> 32);
+    uint32_t step = (uint32_t)((uint64_t)(uint32_t)draw_of(stream, 1) * n >> 32);
     step = (40503u + (step << 16)) / n;
-    place = start;
-    for (left = j->of->features; left > 0; left--) {
+    uint32_t place = start;
+    for (uint16_t left = j->of->features; left > 0; left--) {
         uint32_t k = next_index(&j->list);
-        uint16_t input;
         uint8_t byte = (uint8_t)((first_byte + k * step) >> 8);
         place += k - last;
         last = k;
@@ -1649,7 +1621,7 @@ static void run_stump(job *j) {
             if (place >= n) place %= n;
         }
         /* The group was read above where there is just one. */
-        input = (uint16_t)place;
+        uint16_t input = (uint16_t)place;
         if (HAS(GROUPS) && j->of->group_count > 0) input = find_input(j, input, &g);
         push(j->to, is_above(j->q[input], byte, g.law, g.mult, g.shift) ? 127 : -127);
     }
@@ -1658,20 +1630,16 @@ static void run_stump(job *j) {
 
 static void run_bin(job *j) {
     const koan_model *m = j->model;
-    uint64_t stream = j->weights;
-    uint64_t choices = bank_stream(m, j->of, OF_CHOICES);
-    uint16_t left;
-    for (left = j->of->features; left > 0; left--) {
+    uint64_t stream = j->weights, choices = bank_stream(m, j->of, OF_CHOICES);
+    for (uint16_t left = j->of->features; left > 0; left--) {
         uint32_t k = next_index(&j->list);
         uint64_t next = (uint64_t)k * (((uint32_t)m->inputs + 3) / 4), draw = 0, cells = 0;
         uint64_t hash = draw_of(choices, k);
         uint16_t i = 0;
-        uint8_t number;
-        for (number = 0; number < groups_of(j->of); number++) {
-            uint16_t inputs;
+        for (uint8_t number = 0; number < groups_of(j->of); number++) {
             group g;
             read_group(m, j->of, number, &g);
-            for (inputs = g.inputs; inputs > 0; inputs--, i++) {
+            for (uint16_t inputs = g.inputs; inputs > 0; inputs--, i++) {
                 int32_t cell = 0;
                 if ((i & 3) == 0) draw = draw_of(stream, next++);
                 if (g.law != LAW_NONE) {
@@ -1698,12 +1666,10 @@ static void run_bin(job *j) {
 static void run_fern(job *j) {
     const bank *b = j->of;
     uint64_t stream = bank_stream(j->model, b, OF_CHOICES);
-    uint16_t left;
-    for (left = b->features; left > 0; left--) {
+    for (uint16_t left = b->features; left > 0; left--) {
         uint64_t draw = draw_of(stream, next_index(&j->list));
         uint16_t code = 0;
-        uint8_t place;
-        for (place = 0; place < b->parameter; place++) {
+        for (uint8_t place = 0; place < b->parameter; place++) {
             uint32_t p = (uint32_t)(uint16_t)draw * j->model->inputs;
             if (is_above(j->q[p >> 16], (uint8_t)(p >> 8), b->law, b->mult, b->shift))
                 code = (uint16_t)(code | 1u << place);
@@ -1755,13 +1721,12 @@ static int8_t rounded(int32_t z, const bank *b) {
 
 /* Fills words with the pool that all units share. */
 static void fill_pool(const job *j) {
-    uint32_t i;
     if (by_hadamard(j->of)) {
-        for (i = 0; i < j->of->shared; i += BIT(j->log))
+        for (uint32_t i = 0; i < j->of->shared; i += BIT(j->log))
             project_block(j, i >> j->log, j->words + (size_t)i);
         return;
     }
-    for (i = 0; i < j->of->shared; i++)
+    for (uint32_t i = 0; i < j->of->shared; i++)
         j->words[i] = project(j->model, j->weights, j->of->law, i, j->q, 0, j->model->inputs);
 }
 
@@ -1769,15 +1734,14 @@ static void run_maxout(job *j) {
     const bank *b = j->of;
     uint64_t draw = 0;
     uint32_t drawn = NO_INDEX;
-    uint16_t left;
     projections p;
     start_projections(&p, j);
     if (b->shared > 0) fill_pool(j);
-    for (left = b->features; left > 0; left--) {
+    for (uint16_t left = b->features; left > 0; left--) {
         uint32_t n = next_index(&j->list) * b->parameter;
         int32_t most = 0, z;
-        uint8_t i, code = 0;
-        for (i = 0; i < b->parameter; i++, n++) {
+        uint8_t code = 0;
+        for (uint8_t i = 0; i < b->parameter; i++, n++) {
             if (b->shared > 0) {
                 if (n / 4 != drawn) {
                     drawn = n / 4;
@@ -1802,19 +1766,17 @@ static void run_sigmoid(job *j) {
     const bank *b = j->of;
     uint64_t stream = bank_stream(j->model, b, OF_OFFSETS), draw = 0;
     uint32_t drawn = NO_INDEX;
-    uint16_t left;
     projections p;
     start_projections(&p, j);
-    for (left = b->features; left > 0; left--) {
+    for (uint16_t left = b->features; left > 0; left--) {
         uint32_t k = next_index(&j->list);
-        int32_t bias;
-        int8_t v;
         if (k / 8 != drawn) {
             drawn = k / 8;
             draw = draw_of(stream, drawn);
         }
-        bias = normal((uint8_t)(draw >> (8 * (k & 7)))) * (int32_t)(b->law == GAUSSIAN ? 2048 : 46);
-        v = rounded(projection(&p, k) + bias, b);
+        int32_t bias =
+            normal((uint8_t)(draw >> (8 * (k & 7)))) * (int32_t)(b->law == GAUSSIAN ? 2048 : 46);
+        int8_t v = rounded(projection(&p, k) + bias, b);
         push(j->to, (int8_t)(v < 0 ? -(int16_t)TABLE_BYTE(SIGMOID_TABLE, -v)
                                    : (int16_t)TABLE_BYTE(SIGMOID_TABLE, v)));
     }
@@ -1837,24 +1799,22 @@ static range positions_of_cell(uint16_t positions, uint8_t cells, uint32_t cell)
 typedef struct window {
     const job *of;
     const conv *shape;
-    uint32_t block;
-    uint32_t dilation;
+    uint32_t block, dilation;
 } window;
 
 /* Fills words with the sums t of the window at position (y, x). */
 static void fold_window(const window *w, uint16_t y, uint16_t x, signs s) {
     const conv *c = w->shape;
     const bank *b = w->of->of;
-    uint32_t *words = w->of->words, mask = ((uint32_t)1 << c->log) - 1, i;
+    uint32_t *words = w->of->words, mask = ((uint32_t)1 << c->log) - 1;
     uint32_t line = (uint32_t)c->along.length * c->channels, place = 0;
     uint32_t at = (uint32_t)y * c->stride * line + (uint32_t)x * c->stride * c->channels;
-    uint8_t u, v, channel;
-    for (i = 0; i <= mask; i++) words[i] = 0;
-    for (u = 0; u < c->down.kernel; u++) {
-        for (v = 0; v < c->along.kernel; v++) {
+    for (uint32_t i = 0; i <= mask; i++) words[i] = 0;
+    for (uint8_t u = 0; u < c->down.kernel; u++) {
+        for (uint8_t v = 0; v < c->along.kernel; v++) {
             const int16_t *q =
                 w->of->q + (size_t)(at + (u * line + (uint32_t)v * c->channels) * w->dilation);
-            for (channel = 0; channel < c->channels; channel++, place++) {
+            for (uint8_t channel = 0; channel < c->channels; channel++, place++) {
                 uint32_t n = (uint32_t)wrapped((uint32_t)(int32_t)q[channel], b->mult, b->shift);
                 n &= ~(uint32_t)15;
                 words[place & mask] += next_sign(&s) ? 0 - n : n;
@@ -1874,23 +1834,21 @@ static int32_t value_of(const conv *c, uint32_t phase) {
  * gives the positions of the largest cell. */
 static uint32_t sum_cell(const window *w, uint64_t draw, uint32_t cell) {
     const conv *c = w->shape;
-    uint32_t length = (uint32_t)1 << c->log, row;
-    uint32_t *words = w->of->words, *sums = words + length;
+    uint32_t length = (uint32_t)1 << c->log, *words = w->of->words, *sums = words + length;
     uint16_t down = positions_of(&c->down, c->stride, w->dilation);
     uint16_t along = positions_of(&c->along, c->stride, w->dilation);
     range ys = positions_of_cell(down, c->down.cells, cell / c->along.cells);
     range xs = positions_of_cell(along, c->along.cells, cell % c->along.cells);
-    uint16_t x, y;
     signs s;
     start_signs(&s, w->of->weights, w->block, taps_of(c));
-    for (row = 0; row < length; row++) sums[row] = 0;
-    for (y = ys.first; y < ys.end; y++) {
-        for (x = xs.first; x < xs.end; x++) {
+    for (uint32_t row = 0; row < length; row++) sums[row] = 0;
+    for (uint16_t y = ys.first; y < ys.end; y++) {
+        for (uint16_t x = xs.first; x < xs.end; x++) {
             offsets o;
             fold_window(w, y, x, s);
             transform(words, (size_t)length);
             start_offsets(&o, draw, w->block << c->log);
-            for (row = 0; row < length; row++) {
+            for (uint32_t row = 0; row < length; row++) {
                 uint32_t phase = next_offset(&o) + (words[row] << 16);
                 sums[row] += (uint32_t)value_of(c, phase);
             }
@@ -1904,10 +1862,10 @@ static void run_conv(job *j) {
     conv c;
     window w;
     uint64_t draw = draw_of(bank_stream(j->model, j->of, OF_OFFSETS), 0);
-    uint32_t filters = 0, of_block, first = 0, end = 0, dilations = 1, inverse = 0;
+    uint32_t filters = 0, first = 0, end = 0, dilations = 1, inverse = 0;
     uint16_t left = j->of->features;
     (void)read_conv(j->model, j->of->parameters, &c);
-    of_block = (uint32_t)c.cells << c.log;
+    uint32_t of_block = (uint32_t)c.cells << c.log;
     filters = is_listed(j->of) ? NO_INDEX : (uint32_t)left / c.cells;
     w.of = j;
     w.shape = &c;
@@ -1916,21 +1874,19 @@ static void run_conv(job *j) {
         dilations++;
     for (; left > 0; left--) {
         uint32_t k = next_index(&j->list);
-        int32_t sum;
         if (k >= end) {
-            uint32_t rows, rest, before, cell;
+            uint32_t rows;
             w.block = k / of_block;
-            before = w.block << c.log;
-            rest = k - w.block * of_block;
+            uint32_t before = w.block << c.log, rest = k - w.block * of_block;
             rows =
                 larger(1, filters - before) >> c.log > 0 ? (uint32_t)1 << c.log : filters - before;
-            cell = rest / rows;
+            uint32_t cell = rest / rows;
             first = w.block * of_block + cell * rows;
             end = first + rows;
             w.dilation = (uint32_t)1 << w.block % dilations;
             inverse = 65536u / sum_cell(&w, draw, cell);
         }
-        sum = (int32_t)j->words[((uint32_t)1 << c.log) + (k - first)];
+        int32_t sum = (int32_t)j->words[((uint32_t)1 << c.log) + (k - first)];
         push(j->to, (int8_t)((sum * (int32_t)inverse + ((int32_t)1 << 15)) >> 16));
     }
     flush(j->to);
@@ -1955,10 +1911,10 @@ static int32_t slid(const slide *s, uint32_t place) {
 
 /* That of block `number`. */
 static void start_slide(slide *s, const series *shape, uint32_t number, const int16_t *q) {
-    uint8_t log = (uint8_t)(number % shape->dilations), level;
+    uint8_t log = (uint8_t)(number % shape->dilations);
     uint32_t turn = number / shape->dilations;
     s->difference = turn & 1;
-    level = (uint8_t)level_of(shape, s->difference, log);
+    uint8_t level = (uint8_t)level_of(shape, s->difference, log);
     s->q = q + (size_t)((turn >> 1) % shape->channels);
     s->step = shape->channels;
     s->kernel = shape->kernel;
@@ -1971,13 +1927,12 @@ static void start_slide(slide *s, const series *shape, uint32_t number, const in
 /* Counts for each filter of a block the positions at which its sum and its offset are not
  * negative, behind the words of a transform. */
 static void count_positions(const slide *s, uint64_t draw, offsets first, uint32_t *words) {
-    uint32_t *counts = words + 8, before = (s->kernel - 1u) * s->dilation / 2, y;
-    uint8_t row, v;
-    for (row = 0; row < 8; row++) counts[row] = 0;
-    for (y = 0; y < s->positions; y++) {
+    uint32_t *counts = words + 8, before = (s->kernel - 1u) * s->dilation / 2;
+    for (uint8_t row = 0; row < 8; row++) counts[row] = 0;
+    for (uint32_t y = 0; y < s->positions; y++) {
         offsets o = first;
-        for (row = 0; row < 8; row++) words[row] = 0;
-        for (v = 0; v < s->kernel; v++) {
+        for (uint8_t row = 0; row < 8; row++) words[row] = 0;
+        for (uint8_t v = 0; v < s->kernel; v++) {
             uint32_t place = y + v * s->dilation;
             if (place >= before && place - before < s->positions) {
                 uint32_t n = (uint32_t)slid(s, place - before);
@@ -1985,7 +1940,7 @@ static void count_positions(const slide *s, uint64_t draw, offsets first, uint32
             }
         }
         transform(words, 8);
-        for (row = 0; row < 8; row++) {
+        for (uint8_t row = 0; row < 8; row++) {
             int32_t offset = (int32_t)next_offset(&o) >> 16;
             if ((int32_t)words[row] + offset >= 0) counts[row]++;
         }
@@ -1997,10 +1952,9 @@ static void run_series(job *j) {
     slide s;
     uint64_t draw = offset_draw(j);
     uint32_t counted = NO_INDEX;
-    uint16_t left;
     (void)read_series(j->model, j->of->parameters, &shape);
     s.positions = 1;
-    for (left = j->of->features; left > 0; left--) {
+    for (uint16_t left = j->of->features; left > 0; left--) {
         uint32_t k = next_index(&j->list), number = k / 8;
         if (number != counted) {
             offsets o;
@@ -2020,7 +1974,6 @@ static void run_series(job *j) {
 /* Makes the features of all banks of the row whose integers are in memory. */
 static void run_banks(sink *s, const koan_model *m, const koan_memory *memory) {
     uint32_t at = AT_MAPS + map_bytes(m), weights = m->weights;
-    uint8_t index;
     bank b;
     job j;
     j.model = m;
@@ -2032,8 +1985,8 @@ static void run_banks(sink *s, const koan_model *m, const koan_memory *memory) {
     j.log = transform_log(INPUTS(m));
     s->model = m;
     s->sums = memory->sums;
-    for (index = 0; index < m->outputs; index++) memory->sums[index] = 0;
-    for (index = 0; index < m->banks; index++) {
+    for (uint8_t index = 0; index < m->outputs; index++) memory->sums[index] = 0;
+    for (uint8_t index = 0; index < m->banks; index++) {
         read_bank(m, at, index, &b);
         at = b.next;
         j.weights = bank_stream(m, &b, OF_WEIGHTS);
@@ -2082,10 +2035,9 @@ static void add_up(const koan_model *m, const koan_memory *memory) {
 static koan_status scores(const koan_model *m, const void *row, uint8_t type, int32_t *scores,
                           const koan_memory *memory) {
     koan_status status = m->outputs > 0 ? quantise(m, row, type, memory) : KOAN_UNSUITED;
-    uint8_t i;
     if (status == KOAN_OK) {
         add_up(m, memory);
-        for (i = 0; i < m->outputs; i++) scores[i] = score_of(m, memory, i);
+        for (uint8_t i = 0; i < m->outputs; i++) scores[i] = score_of(m, memory, i);
     }
     return status;
 }
@@ -2093,13 +2045,11 @@ static koan_status scores(const koan_model *m, const void *row, uint8_t type, in
 static koan_status classify(const koan_model *m, const void *row, uint8_t type, uint8_t *class_,
                             const koan_memory *memory) {
     koan_status status = m->flags & FLAG_CLASSES ? quantise(m, row, type, memory) : KOAN_UNSUITED;
-    int32_t best;
-    uint8_t i;
     if (status != KOAN_OK) return status;
     add_up(m, memory);
-    best = score_of(m, memory, 0);
+    int32_t best = score_of(m, memory, 0);
     *class_ = (uint8_t)(m->outputs == 1 && best > 0);
-    for (i = 1; i < m->outputs; i++) {
+    for (uint8_t i = 1; i < m->outputs; i++) {
         int32_t score = score_of(m, memory, i);
         if (score > best) {
             best = score;
@@ -2156,9 +2106,8 @@ DEFINE_FEATURES(f32, float, ROW_F32)
 /* Columns, or codes, of all banks. */
 static uint32_t count_of(const koan_model *m, int codes) {
     uint32_t at = AT_MAPS + map_bytes(m), count = 0;
-    uint8_t index;
     bank b;
-    for (index = 0; index < m->banks; index++, at = b.next) {
+    for (uint8_t index = 0; index < m->banks; index++, at = b.next) {
         read_bank(m, at, index, &b);
         if (!codes) count += columns_of(&b);
         else if (b.family == MAXOUT || b.family == BIN || b.family == FERN) count += b.features;
@@ -2177,29 +2126,27 @@ uint32_t koan_code_count(const koan_model *model) { return count_of(model, 1); }
 static void draw_golden(const koan_model *m, uint8_t number, int16_t *q) {
     uint64_t stream = stream_of(seed_of(m), 0xfffffffeu), draw = 0;
     uint32_t n = (uint32_t)number * m->inputs;
-    uint16_t i;
-    for (i = 0; i < m->inputs; i++, n++) {
-        int16_t value;
+    for (uint16_t i = 0; i < m->inputs; i++, n++) {
         if (i == 0 || (n & 3) == 0) draw = draw_of(stream, n / 4);
-        value = (int16_t)part_of(draw, n & 3);
+        int16_t value = (int16_t)part_of(draw, n & 3);
         q[i] = (int16_t)clamp(value >> (2 * number), m->limit);
     }
 }
 
 koan_status koan_digest(const koan_model *m, uint32_t *digest, const koan_memory *memory) {
     koan_status status = ready(m, memory);
-    uint8_t number, i, byte;
     sink s;
     if (status != KOAN_OK) return status;
     s.crc = 0xffffffffu;
     s.kind = TO_SCORES;
     if (HAS(FEATURES) && m->outputs == 0) s.kind = TO_DIGEST;
-    for (number = 0; number < 4; number++) {
+    for (uint8_t number = 0; number < 4; number++) {
         draw_golden(m, number, memory->halves);
         run_banks(&s, m, memory);
-        for (i = 0; i < m->outputs; i++) {
+        for (uint8_t i = 0; i < m->outputs; i++) {
             uint32_t score = (uint32_t)score_of(m, memory, i);
-            for (byte = 0; byte < 4; byte++) s.crc = crc_of(s.crc, (uint8_t)(score >> (8 * byte)));
+            for (uint8_t byte = 0; byte < 4; byte++)
+                s.crc = crc_of(s.crc, (uint8_t)(score >> (8 * byte)));
         }
     }
     *digest = ~s.crc;
@@ -2208,20 +2155,18 @@ koan_status koan_digest(const koan_model *m, uint32_t *digest, const koan_memory
 
 /* Whether the golden rows of the blob have the scores that lie beside them. */
 static int golden_rows_hold(const koan_model *m, const koan_memory *memory) {
-    uint16_t length, i;
+    uint16_t length;
     const uint8_t *bytes = koan_section(m, KOAN_SECTION_GOLDEN_ROWS, &length);
-    uint32_t at, end;
     map map;
     if (!bytes) return 1;
-    at = (uint32_t)(bytes - m->blob);
-    end = at + length;
+    uint32_t at = (uint32_t)(bytes - m->blob), end = at + length;
     while (at < end) {
-        for (i = 0; i < m->inputs; i++, at += 4) {
+        for (uint16_t i = 0; i < m->inputs; i++, at += 4) {
             read_map(m, i, &map);
             memory->halves[i] = mapped_float(&map, word_at(m, at), m->limit);
         }
         add_up(m, memory);
-        for (i = 0; i < m->outputs; i++, at += 4)
+        for (uint16_t i = 0; i < m->outputs; i++, at += 4)
             if ((uint32_t)score_of(m, memory, (uint8_t)i) != word_at(m, at)) return 0;
     }
     return 1;
@@ -2284,11 +2229,10 @@ float koan_value(const koan_model *m, int32_t score) {
 koan_status koan_probabilities(const koan_model *m, const int32_t *scores, float *probabilities) {
     uint16_t length;
     const uint8_t *calibration = koan_section(m, KOAN_SECTION_CALIBRATION, &length);
-    float scale, intercept = 0, sum = 0;
+    float intercept = 0, sum = 0;
     int32_t highest = INT32_MIN;
-    uint8_t i;
     if (!(m->flags & FLAG_CLASSES)) return KOAN_UNSUITED;
-    scale = float_at(m, m->head);
+    float scale = float_at(m, m->head);
     if (calibration) {
         uint32_t at = (uint32_t)(calibration - m->blob);
         scale *= float_at(m, at);
@@ -2302,12 +2246,12 @@ koan_status koan_probabilities(const koan_model *m, const int32_t *scores, float
         probabilities[z <= 0] = small / (1 + small);
         return KOAN_OK;
     }
-    for (i = 0; i < m->outputs; i++) highest = scores[i] > highest ? scores[i] : highest;
-    for (i = 0; i < m->outputs; i++) {
+    for (uint8_t i = 0; i < m->outputs; i++) highest = scores[i] > highest ? scores[i] : highest;
+    for (uint8_t i = 0; i < m->outputs; i++) {
         probabilities[i] = expf((float)((int64_t)scores[i] - highest) * scale);
         sum += probabilities[i];
     }
-    for (i = 0; i < m->outputs; i++) probabilities[i] /= sum;
+    for (uint8_t i = 0; i < m->outputs; i++) probabilities[i] /= sum;
     return KOAN_OK;
 }
 #endif
