@@ -37,6 +37,9 @@ enum { NEEDS_HADAMARD = FAMILIES, NEEDS_DENSE, NEEDS_GROUPS, NEEDS_LISTS, NEEDS_
      IF_BUILT(BITS_4, NEEDS_WIDTHS + 2) | IF_BUILT(BITS_8, NEEDS_WIDTHS + 3) |        \
      IF_BUILT(BITS_16, NEEDS_WIDTHS + 4))
 
+/* Families that hand over their features by `push`. */
+#define PUSHING (BIT(FOURIER) | BIT(STUMP) | BIT(MAXOUT) | BIT(SIGMOID) | BIT(CONV) | BIT(SERIES))
+
 /* Right shifts of negative numbers must be arithmetic, and conversions to a signed type
  * modulo its range: C leaves both to the compiler. All that we know of do so. */
 typedef char koan_shifts_are_arithmetic[(-2 >> 1) == -1 ? 1 : -1];
@@ -108,22 +111,15 @@ static const int8_t NORMAL[256] KOAN_FLASH = {
     46, 46, 47, 48, 49, 49, 50, 51, 52, 53, 54, 55, 56, 56, 57, 59, 60, 61, 62, 63, 64, 65, 67, 68,
     70, 71, 73, 75, 77, 79, 81, 83, 86, 89, 93, 97, 103, 111, 127,
 };
-static const int16_t CAUCHY[256] KOAN_FLASH = {
-    -32595, -10864, -6517, -4654, -3618, -2959, -2502, -2167, -1910, -1708, -1544, -1408, -1294,
-    -1196, -1112, -1039, -974, -917, -866, -820, -778, -740, -706, -674, -645, -618, -593, -570,
-    -548, -528, -509, -491, -475, -459, -444, -430, -416, -403, -391, -380, -369, -358, -348, -338,
-    -329, -320, -312, -303, -295, -288, -280, -273, -266, -260, -253, -247, -241, -235, -229, -223,
-    -218, -213, -208, -202, -198, -193, -188, -184, -179, -175, -170, -166, -162, -158, -154, -150,
-    -146, -143, -139, -135, -132, -128, -125, -122, -118, -115, -112, -108, -105, -102, -99, -96,
-    -93, -90, -87, -84, -81, -79, -76, -73, -70, -67, -65, -62, -59, -57, -54, -51, -49, -46, -44,
-    -41, -39, -36, -33, -31, -28, -26, -23, -21, -18, -16, -14, -11, -9, -6, -4, -1, 1, 4, 6, 9, 11,
-    14, 16, 18, 21, 23, 26, 28, 31, 33, 36, 39, 41, 44, 46, 49, 51, 54, 57, 59, 62, 65, 67, 70, 73,
-    76, 79, 81, 84, 87, 90, 93, 96, 99, 102, 105, 108, 112, 115, 118, 122, 125, 128, 132, 135, 139,
-    143, 146, 150, 154, 158, 162, 166, 170, 175, 179, 184, 188, 193, 198, 202, 208, 213, 218, 223,
-    229, 235, 241, 247, 253, 260, 266, 273, 280, 288, 295, 303, 312, 320, 329, 338, 348, 358, 369,
-    380, 391, 403, 416, 430, 444, 459, 475, 491, 509, 528, 548, 570, 593, 618, 645, 674, 706, 740,
-    778, 820, 866, 917, 974, 1039, 1112, 1196, 1294, 1408, 1544, 1708, 1910, 2167, 2502, 2959, 3618,
-    4654, 6517, 10864, 32595,
+/* Of the bytes from 128 on; that of 255 - byte is the negative. */
+static const int16_t CAUCHY[128] KOAN_FLASH = {
+    1, 4, 6, 9, 11, 14, 16, 18, 21, 23, 26, 28, 31, 33, 36, 39, 41, 44, 46, 49, 51, 54, 57, 59, 62,
+    65, 67, 70, 73, 76, 79, 81, 84, 87, 90, 93, 96, 99, 102, 105, 108, 112, 115, 118, 122, 125, 128,
+    132, 135, 139, 143, 146, 150, 154, 158, 162, 166, 170, 175, 179, 184, 188, 193, 198, 202, 208,
+    213, 218, 223, 229, 235, 241, 247, 253, 260, 266, 273, 280, 288, 295, 303, 312, 320, 329, 338,
+    348, 358, 369, 380, 391, 403, 416, 430, 444, 459, 475, 491, 509, 528, 548, 570, 593, 618, 645,
+    674, 706, 740, 778, 820, 866, 917, 974, 1039, 1112, 1196, 1294, 1408, 1544, 1708, 1910, 2167,
+    2502, 2959, 3618, 4654, 6517, 10864, 32595,
 };
 static const uint16_t RECIPROCAL_GAMMA2[256] KOAN_FLASH = {
     64160, 36453, 27918, 23375, 20446, 18356, 16769, 15511, 14481, 13618, 12881, 12242, 11682,
@@ -160,6 +156,11 @@ static const uint8_t SIGMOID_TABLE[128] KOAN_FLASH = {
 static int8_t cosine(uint32_t angle) { return (int8_t)TABLE_BYTE(COSINE, angle >> 24); }
 
 static int16_t normal(uint32_t byte) { return (int8_t)TABLE_BYTE(NORMAL, byte & 255); }
+
+static int16_t cauchy(uint8_t byte) {
+    int16_t value = (int16_t)TABLE_HALF(CAUCHY, (byte & 128 ? byte : ~byte) & 127);
+    return (int16_t)(byte & 128 ? value : -value);
+}
 
 /* ---- Generator -------------------------------------------------------------------------- */
 
@@ -268,13 +269,8 @@ typedef struct bank {
     uint8_t parameter; /* slot bits, pool or depth */
 } bank;
 
-/* Bytes of a family's parameters. */
-static uint8_t parameter_bytes(uint8_t family) {
-    return (uint8_t)(family == MAXOUT   ? 3
-                     : family == CONV   ? 5
-                     : family == SERIES ? 7
-                                        : family == BIN || family == FERN);
-}
+/* Bytes of each family's parameters, also of those that there are not. */
+static const uint8_t PARAMETER_BYTES[16] KOAN_FLASH = {0, 0, 0, 1, 3, 0, 5, 1, 7};
 
 /* Reads the bank at `at`, which was checked. */
 static void read_bank(const koan_model *m, uint32_t at, uint8_t index, bank *b) {
@@ -288,7 +284,7 @@ static void read_bank(const koan_model *m, uint32_t at, uint8_t index, bank *b) 
     b->mult = byte_at(m, at + 4);
     b->shift = byte_at(m, at + 5);
     b->parameters = at + 6;
-    b->groups = b->parameters + parameter_bytes(b->family);
+    b->groups = b->parameters + TABLE_BYTE(PARAMETER_BYTES, b->family);
     if (b->groups > b->parameters) b->parameter = byte_at(m, b->parameters);
     if (b->family == MAXOUT) b->shared = half_at(m, b->parameters + 1);
     b->list = b->groups;
@@ -540,21 +536,10 @@ static uint16_t next_half(cursor *c) {
     return c->status == KOAN_OK ? half_at(c->model, at) : 0;
 }
 
-/* A bit for each law that a bank of the family may have; in the high byte those that its
- * groups may have. */
-static uint16_t laws_of(uint8_t family) {
-    switch (family) {
-    case LINEAR: return 0x0101;
-    case FOURIER: return 0x071e;
-    case STUMP: return 0x2322;
-    case BIN: return 0x4140;
-    case MAXOUT:
-    case SIGMOID: return 0x001a;
-    case CONV:
-    case SERIES: return 0x0010;
-    default: return 0x0022;
-    }
-}
+/* A bit for each law that banks of a family may have; in the high byte those that its groups may
+ * have. */
+static const uint16_t LAWS[16] KOAN_FLASH = {0x0101, 0x071e, 0x2322, 0x4140, 0x001a,
+                                             0x001a, 0x0010, 0x0022, 0x0010};
 
 static void check_groups(cursor *c, const bank *b) {
     uint32_t covered = 0;
@@ -565,7 +550,8 @@ static void check_groups(cursor *c, const bank *b) {
         read_group(c->model, b, number, &g);
         covered += g.inputs;
         expect(c, g.inputs > 0 && covered <= c->model->inputs, KOAN_GROUP_INPUTS, at);
-        expect(c, g.law < 7 && (laws_of(b->family) >> 8 >> g.law & 1), KOAN_GROUP_LAW, at + 2);
+        expect(c, g.law < 7 && (TABLE_HALF(LAWS, b->family) >> 8 >> g.law & 1), KOAN_GROUP_LAW,
+               at + 2);
         used |= g.law;
         expect(c, g.mult > 0, KOAN_GROUP_SCALE, at + 3);
         expect(c, g.shift <= 16, KOAN_GROUP_SCALE, at + 4);
@@ -712,7 +698,7 @@ static uint32_t check_bank(cursor *c, uint8_t index, bank *b) {
         expect(c, law == LAW_NONE, KOAN_BANK_LAW, at);
         (void)skip(c, (uint32_t)GROUP_BYTES * next_byte(c));
     } else {
-        expect(c, law < 7 && (laws_of(family) >> law & 1), KOAN_BANK_LAW, at);
+        expect(c, law < 7 && (TABLE_HALF(LAWS, family) >> law & 1), KOAN_BANK_LAW, at);
     }
     if (options & OPTION_LIST) {
         uint32_t list = skip(c, LIST_BYTES);
@@ -1075,10 +1061,9 @@ typedef struct sink {
 /* A model that has features only, or a caller who asks for them. */
 #define GOES_TO(s, what) (HAS(FEATURES) ? (s)->kind == (what) : (what) == TO_SCORES)
 
-static uint16_t multiplier(const koan_model *m, uint8_t index, uint8_t output) {
-    if (m->banks == 1 && m->outputs == 1) return 1;
-    return half_at(m, m->head + 5 + 4 * (uint32_t)m->outputs +
-                          2 * ((uint32_t)index * m->outputs + output));
+/* Where the multipliers of a bank are. */
+static uint32_t multipliers_of(const koan_model *m, uint8_t index) {
+    return m->head + 5 + 4 * (uint32_t)m->outputs + 2 * (uint32_t)index * m->outputs;
 }
 
 /* The width of weights; a constant where macros leave just one. */
@@ -1271,10 +1256,8 @@ static uint32_t project(const koan_model *m, uint64_t stream, uint8_t law, uint3
             z += draw >> 63 ? 0 - n : n;
             draw <<= 1;
         } else {
-            int16_t weight;
-            if (HAS(FOURIER) && law == CAUCHY_LAW)
-                weight = (int16_t)TABLE_HALF(CAUCHY, (uint8_t)draw);
-            else weight = normal((uint8_t)draw);
+            int16_t weight =
+                HAS(FOURIER) && law == CAUCHY_LAW ? cauchy((uint8_t)draw) : normal((uint8_t)draw);
             z += (uint32_t)((int32_t)weight * *q);
             draw >>= 8;
         }
@@ -1377,21 +1360,22 @@ typedef struct job {
     indices list;
 } job;
 
-/* Fills `words` with the projections of block `number`. */
-static void project_block(const job *j, uint32_t number, uint32_t *words) {
-    size_t i;
-    signs s;
-    start_signs(&s, j->weights, number, j->model->inputs);
-    for (i = 0; i < (size_t)1 << j->log; i++) {
-        uint32_t n = 0;
-        if (i < j->model->inputs) {
-            n = (uint32_t)(int32_t)j->q[i];
-            if (next_sign(&s)) n = 0 - n;
-        }
-        words[i] = n;
+/* Fills a block with the projections number `number` of inputs by a scale. */
+#define DEFINE_PROJECT(name, type, transform)                                                   \
+    static void name(const job *j, uint32_t number, uint8_t mult, uint8_t shift, type *block) { \
+        const uint16_t inputs = INPUTS(j->model);                                               \
+        const size_t length = (size_t)1 << j->log;                                              \
+        signs s;                                                                                \
+        start_signs(&s, j->weights, number, inputs);                                            \
+        for (uint16_t i = 0; i < inputs; i++) {                                                 \
+            type n = (type)wrapped(extended(j->q[i]), mult, shift);                             \
+            block[i] = next_sign(&s) ? (type)(0u - n) : n;                                      \
+        }                                                                                       \
+        memset(block + inputs, 0, (length - inputs) * sizeof *block);                           \
+        transform(block, length);                                                               \
     }
-    transform(words, i);
-}
+DEFINE_PROJECT(project_block, uint32_t, transform)
+DEFINE_PROJECT(project_halves, uint16_t, transform_halves)
 
 static void run_linear(job *j) {
     sink *s = j->to;
@@ -1461,7 +1445,6 @@ static void run_fourier_dense(job *j) {
         start_offsets(&o, draw, k);
         push(j->to, cosine((phase << 16) + o.now));
     }
-    flush(j->to);
 }
 
 /* So many pairs of inputs, times `mult`, with their signs, the highest bit first. */
@@ -1500,22 +1483,6 @@ static void load_pairs(const job *j, uint32_t number) {
     transform(j->words, length);
 }
 
-static void load_halves(const job *j, uint32_t number) {
-    const uint16_t inputs = INPUTS(j->model);
-    size_t i;
-    signs s;
-    start_signs(&s, j->weights, number, inputs);
-    for (i = 0; i < (size_t)1 << j->log; i++) {
-        uint16_t n = 0;
-        if (i < inputs) {
-            n = (uint16_t)wrapped((uint32_t)(int32_t)j->q[i], j->of->mult, j->of->shift);
-            if (next_sign(&s)) n = (uint16_t)(0u - n);
-        }
-        j->halves[i] = n;
-    }
-    transform_halves(j->halves, i);
-}
-
 /* The features of words, two of each; a multiple of two, and not none. */
 static APART void cosines_of(offsets *o, const uint32_t *words, int8_t *run, const int8_t *end) {
     offsets next = *o;
@@ -1544,7 +1511,7 @@ static void run_fourier_hadamard(job *j) {
             number = k >> j->log;
             end = (number + 1) << j->log;
             if (paired) load_pairs(j, number);
-            else load_halves(j, number);
+            else project_halves(j, number, j->of->mult, j->of->shift, j->halves);
         }
         uint32_t place = k - (number << j->log);
         if (HAS(LISTS) && k != expected) {
@@ -1574,7 +1541,6 @@ static void run_fourier_hadamard(job *j) {
         left--;
         expected = k + 1;
     }
-    flush(s);
 }
 
 /* Whether an input is above the threshold that a byte is drawn for. */
@@ -1625,7 +1591,6 @@ static void run_stump(job *j) {
         if (HAS(GROUPS) && j->of->group_count > 0) input = find_input(j, input, &g);
         push(j->to, is_above(j->q[input], byte, g.law, g.mult, g.shift) ? 127 : -127);
     }
-    flush(j->to);
 }
 
 static void run_bin(job *j) {
@@ -1701,7 +1666,7 @@ static int32_t projection(projections *p, uint32_t n) {
         uint32_t i = n & (BIT(j->log) - 1), block = n >> j->log;
         if (block != p->block) {
             uint64_t draw = draw_of(p->choices, block);
-            project_block(j, block, j->words);
+            project_block(j, block, 1, 0, j->words);
             p->block = block;
             p->a = part_of(draw, 0) | 1;
             p->c = part_of(draw, 1);
@@ -1723,7 +1688,7 @@ static int8_t rounded(int32_t z, const bank *b) {
 static void fill_pool(const job *j) {
     if (by_hadamard(j->of)) {
         for (uint32_t i = 0; i < j->of->shared; i += BIT(j->log))
-            project_block(j, i >> j->log, j->words + (size_t)i);
+            project_block(j, i >> j->log, 1, 0, j->words + (size_t)i);
         return;
     }
     for (uint32_t i = 0; i < j->of->shared; i++)
@@ -1759,7 +1724,6 @@ static void run_maxout(job *j) {
         push_code(j->to, code);
         push(j->to, rounded(most, b));
     }
-    flush(j->to);
 }
 
 static void run_sigmoid(job *j) {
@@ -1780,7 +1744,6 @@ static void run_sigmoid(job *j) {
         push(j->to, (int8_t)(v < 0 ? -(int16_t)TABLE_BYTE(SIGMOID_TABLE, -v)
                                    : (int16_t)TABLE_BYTE(SIGMOID_TABLE, v)));
     }
-    flush(j->to);
 }
 
 /* Positions at which the filters of a block stand, those of one cell. */
@@ -1889,7 +1852,6 @@ static void run_conv(job *j) {
         int32_t sum = (int32_t)j->words[((uint32_t)1 << c.log) + (k - first)];
         push(j->to, (int8_t)((sum * (int32_t)inverse + ((int32_t)1 << 15)) >> 16));
     }
-    flush(j->to);
 }
 
 /* What the filters of a block slide over. */
@@ -1966,7 +1928,6 @@ static void run_series(job *j) {
         k = (508 * j->words[(size_t)(8 + (k & 7))] + s.positions) / (2 * s.positions);
         push(j->to, (int8_t)((int16_t)k - 127));
     }
-    flush(j->to);
 }
 
 /* ---- Head ------------------------------------------------------------------------------- */
@@ -1997,9 +1958,7 @@ static void run_banks(sink *s, const koan_model *m, const koan_memory *memory) {
         s->count = 0;
         s->bits = bits_of(&b);
         s->odd = (b.options & OPTION_ODD) != 0;
-        s->multipliers =
-            m->banks > 1 ? m->head + 5 + 4 * (uint32_t)m->outputs + 2 * (uint32_t)index * m->outputs
-                         : 0;
+        s->multipliers = m->banks > 1 ? multipliers_of(m, index) : 0;
         weights += s->row_bytes * m->outputs;
         if (b.family == LINEAR && HAS(LINEAR)) run_linear(&j);
         else if (b.family == FOURIER && HAS(FOURIER) && by_hadamard(&b)) run_fourier_hadamard(&j);
@@ -2011,6 +1970,8 @@ static void run_banks(sink *s, const koan_model *m, const koan_memory *memory) {
         else if (b.family == CONV && HAS(CONV)) run_conv(&j);
         else if (b.family == SERIES && HAS(SERIES)) run_series(&j);
         else if (HAS(FERN)) run_fern(&j);
+        /* Without families that push there is nothing to weigh in runs. */
+        if (ALL_BUILT & PUSHING) flush(s);
     }
 }
 
@@ -2018,7 +1979,7 @@ static void run_banks(sink *s, const koan_model *m, const koan_memory *memory) {
 static int32_t score_of(const koan_model *m, const koan_memory *memory, uint8_t output) {
     uint8_t shift = byte_at(m, m->head + 4);
     int64_t sum = memory->sums[output];
-    if (m->banks == 1) sum *= multiplier(m, 0, output);
+    if (m->banks == 1 && m->outputs > 1) sum *= half_at(m, multipliers_of(m, 0) + 2u * output);
     sum = (sum + (((int64_t)1 << shift) >> 1)) >> shift;
     sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
     sum += (int32_t)word_at(m, m->head + 5 + 4 * (uint32_t)output);
