@@ -19,14 +19,17 @@ use crate::steps::root;
 /// The stored figures, from the root of the repository.
 const STORED: &str = "firmware-example/flash.json";
 /// The model that the programs classify with, of `tests/models`.
-const MODEL: &str = "digits-fourier-512";
+pub const MODEL: &str = "digits-fourier-512";
 /// What the others are compared with.
 const EMPTY: &str = "flash_empty";
+
+/// The program with the model in it.
+const INCLUDED: &str = "model included";
 
 /// What is measured, and the program for it; whether it has the model in it, instead of
 /// being given its blob.
 const PROGRAMS: [(&str, &str, bool); 8] = [
-    ("model included", "flash_included", true),
+    (INCLUDED, "flash_included", true),
     ("model included, small", "flash_included_small", true),
     ("parser and fourier hadamard classifiers of 4 bits", "flash_profile", false),
     ("the same, small", "flash_profile_small", false),
@@ -59,13 +62,11 @@ pub fn run(update: bool, plugin: &Plugin) -> Result<String> {
         table += &format!("| {name} | {flash} | {ram} | {instructions} |\n");
         figures.insert(name.to_owned(), cost);
     }
-    let path = root()?.join(STORED);
     if update {
-        std::fs::write(&path, serde_json::to_string_pretty(&figures)? + "\n")?;
+        std::fs::write(root()?.join(STORED), serde_json::to_string_pretty(&figures)? + "\n")?;
         return Ok(table);
     }
-    let stored = std::fs::read_to_string(&path).context(STORED)?;
-    let stored: BTreeMap<String, Cost> = serde_json::from_str(&stored).context(STORED)?;
+    let stored = stored()?;
     for (name, cost) in &figures {
         let old = stored.get(name).with_context(|| format!("{STORED}: nothing on {name}"))?;
         let worse: Vec<String> = cost.worse(old).collect();
@@ -76,6 +77,16 @@ pub fn run(update: bool, plugin: &Plugin) -> Result<String> {
         );
     }
     Ok(table)
+}
+
+fn stored() -> Result<BTreeMap<String, Cost>> {
+    let text = std::fs::read_to_string(root()?.join(STORED)).context(STORED)?;
+    serde_json::from_str(&text).context(STORED)
+}
+
+/// The stored figures of the core with [`MODEL`] in it.
+pub fn included() -> Result<Cost> {
+    stored()?.remove(INCLUDED).with_context(|| format!("{STORED}: nothing on {INCLUDED}"))
 }
 
 /// What a prediction costs, with the flash of the whole program. It must give a row's class

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::{FOLDER, PICOLIBC, folder};
 use crate::elf;
+use crate::flash;
 use crate::plugin::{Plugin, number};
 use crate::steps::{program, root, step};
 
@@ -25,9 +26,20 @@ const AVR_STACK: u64 = 500;
 /// How the runtime is compiled for the Cortex-M0.
 const LEVELS: [&str; 2] = ["-Os", "-O2"];
 
-/// The costs of all models of `tests/models` as a table.
+/// What the runtime may take of flash and of instructions with the first of [`LEVELS`], in
+/// hundredths of what the core takes.
+const MOST: u64 = 110;
+
+/// The costs of all models of `tests/models` as a table, and what the core takes.
 pub fn table() -> Result<String> {
     let plugin = Plugin::build()?;
+    let core = flash::included()?;
+    let mut beside = format!(
+        "The core with {} in it: {} bytes, {} instructions.",
+        flash::MODEL,
+        core.flash,
+        core.instructions
+    );
     let mut table = "| model | blob | Cortex-M0 -Os: flash | instructions | -O2: flash | \
          instructions | ATmega328P: flash | RAM | cycles |\n\
          | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
@@ -44,13 +56,29 @@ pub fn table() -> Result<String> {
         for level in LEVELS {
             let (flash, instructions) = cortex_m0(level, &plugin).with_context(|| name.clone())?;
             table += &format!(" {flash} | {instructions} |");
+            if name == flash::MODEL {
+                let shares = [share(flash, core.flash), share(instructions, core.instructions)];
+                let [of_flash, of_instructions] = shares.map(|share| share as f64 / 100.0);
+                beside += &format!(
+                    " The runtime in C with {level}: {of_flash:.2}, {of_instructions:.2}."
+                );
+                ensure!(
+                    level != LEVELS[0] || shares.iter().all(|&share| share <= MOST),
+                    "more than {MOST} % of the core's costs: {beside}"
+                );
+            }
         }
         table += &match avr()? {
             Some((flash, ram, cycles)) => format!(" {flash} | {ram} | {cycles} |\n"),
             None => " does not fit | | |\n".to_owned(),
         };
     }
-    Ok(table)
+    Ok(format!("{table}\n{beside}\n"))
+}
+
+/// So many hundredths, rounded up.
+fn share(cost: u64, of_core: u64) -> u64 {
+    (100 * cost).div_ceil(of_core)
 }
 
 /// The files of a program with the model, for a compiler's command line.
@@ -107,4 +135,16 @@ fn avr() -> Result<Option<(u64, u64, u64)>> {
     let digits = cycles.rsplit(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
     let cycles = digits.parse().with_context(|| format!("no cycles in {text}"))?;
     Ok(Some((size.flash, size.ram, cycles)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_not_rounded_down() {
+        assert_eq!(share(110, 100), MOST);
+        assert_eq!(share(1101, 1000), MOST + 1);
+        assert_eq!(share(95, 100), 95);
+    }
 }
