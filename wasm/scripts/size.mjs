@@ -2,7 +2,7 @@
 // the budget.
 
 import { readFileSync } from 'node:fs';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 /** In bytes: what fails when it is exceeded (docs/decisions.md). */
 const BUDGET = {
@@ -14,19 +14,20 @@ const BUDGET = {
   'train.wasm': { gzip: 920 * 1024 },
 };
 
-const size = (name, folder = 'dist') => {
+/** Brotli at its best takes seconds for a megabyte. */
+const size = (name, folder = 'dist', quality = constants.BROTLI_MAX_QUALITY) => {
   const bytes = readFileSync(new URL(`../${folder}/${name}`, import.meta.url));
   return {
     raw: bytes.length,
     gzip: gzipSync(bytes, { level: 9 }).length,
-    brotli: brotliCompressSync(bytes).length,
+    brotli: brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } }).length,
   };
 };
 const sizes = Object.fromEntries(
   ['koan-simd.wasm', 'koan.wasm', 'koan-json.wasm', 'index.js'].map((name) => [name, size(name)]),
 );
 const sum = (a, b) => Object.fromEntries(Object.keys(a).map((key) => [key, a[key] + b[key]]));
-sizes['train.wasm'] = size('train.wasm', 'build');
+sizes['train.wasm'] = size('train.wasm', 'build', 9);
 sizes['index.js + koan-simd.wasm'] = sum(sizes['index.js'], sizes['koan-simd.wasm']);
 
 const over = [];

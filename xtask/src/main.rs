@@ -132,9 +132,9 @@ fn main() -> ExitCode {
             Command::Device => steps::device(&machines::CORES.map(|(target, _)| target))
                 .map(|text| print!("{text}")),
             Command::Serial => serial::test(),
-            Command::Python { thorough } => python::setup()
-                .and_then(|()| steps::step("cargo build --release --package koan-cli --locked"))
-                .and_then(|()| python::test(thorough)),
+            Command::Python { thorough } => {
+                python::setup().and_then(|()| steps::build()).and_then(|()| python::test(thorough))
+            }
             Command::Npm => wasm::package(),
             Command::Page => wasm::page(),
             Command::WasmSize => wasm_size::run(),

@@ -67,23 +67,44 @@ const FORMAT_AND_LINTS: [&str; 8] = [
 const TESTS: &str = "MALLOC_TRIM_THRESHOLD_=67108864 MALLOC_MMAP_THRESHOLD_=33554432 cargo test \
      --release --workspace --features koan-wasm/json --locked";
 
-/// The tests: host, two emulated cores, node, Chromium and Python. Those of the host run beside the
-/// others, so that no core waits; what they print comes last, and the run ends with their
-/// summary.
+/// The tests: host, two emulated cores, node, Chromium and Python. Those of the host and of Python
+/// run beside the others, so that no core waits; what they print comes last, and the run ends with
+/// the summary of the host's.
 pub fn test() -> Result<()> {
-    crate::setup::run()?;
-    build()?;
+    // What is installed meanwhile is not needed to compile for the host.
+    let (installed, built) = at_once(crate::setup::run, build);
+    installed.and(built)?;
     let host = Beside::start(TESTS)?;
-    let others = crate::emulate::run(&TESTED_CORES)
-        .map(|table| print!("{table}"))
-        .and_then(|()| device(&TESTED_CORES).map(|tables| print!("{tables}")))
-        .and_then(|()| crate::c::host())
-        .and_then(|()| crate::wasm::test())
-        .and_then(|()| crate::python::test(false));
+    let xtask = std::env::current_exe()?;
+    let python = Beside::start(&format!("{} python", xtask.display()))?;
+    let (others, trains) = at_once(devices_and_packages, crate::wasm::training);
+    let others = others.and(trains).and_then(|()| crate::wasm::test_built());
     if let Err(error) = &others {
-        eprintln!("error: {error:#}; the tests of the host are still to end");
+        eprintln!("error: {error:#}; the tests of Python and of the host are still to end");
     }
-    host.finish().and(others)
+    let python = python.finish();
+    host.finish().and(others).and(python)
+}
+
+/// Runs the tests that need no browser, and builds what those in a browser need.
+fn devices_and_packages() -> Result<()> {
+    print!("{}", crate::emulate::run(&TESTED_CORES)?);
+    print!("{}", device(&TESTED_CORES)?);
+    crate::c::host()?;
+    crate::wasm::package()
+}
+
+/// Runs the second on a thread of its own; what it fails with is printed at once.
+fn at_once(
+    first: impl FnOnce() -> Result<()>,
+    second: impl FnOnce() -> Result<()> + Send,
+) -> (Result<()>, Result<()>) {
+    let said = |result: Result<()>| result.inspect_err(|error| eprintln!("error: {error:#}"));
+    std::thread::scope(|scope| {
+        let second = scope.spawn(|| said(second()));
+        let first = said(first());
+        (first, second.join().unwrap_or_else(|_| Err(anyhow!("a thread panicked"))))
+    })
 }
 
 /// What sits around a model, on emulated cores: tables of streams, signed models and learning.
@@ -95,20 +116,20 @@ pub fn device(targets: &[&str]) -> Result<String> {
 
 /// A command that runs beside others. What it prints waits until they are done.
 struct Beside {
-    line: &'static str,
+    line: String,
     process: Child,
     printed: NamedTempFile,
 }
 
 impl Beside {
-    fn start(line: &'static str) -> Result<Self> {
+    fn start(line: &str) -> Result<Self> {
         let printed = NamedTempFile::new()?;
         // Standard output and error both write at the end, wherever that is by then.
         let file = || OpenOptions::new().append(true).open(printed.path());
         let mut command = command(line)?;
         command.stdin(Stdio::null()).stdout(file()?).stderr(file()?);
         let process = command.spawn().with_context(|| format!("cannot run `{line}`"))?;
-        Ok(Self { line, process, printed })
+        Ok(Self { line: line.to_owned(), process, printed })
     }
 
     /// Prints what has been printed and what is still to come.
@@ -119,7 +140,7 @@ impl Beside {
             let ended = self.process.try_wait()?;
             std::io::copy(&mut text, &mut std::io::stdout())?;
             if let Some(status) = ended {
-                return ended_well(self.line, status);
+                return ended_well(&self.line, status);
             }
             std::thread::sleep(Duration::from_millis(100));
         }
@@ -180,7 +201,7 @@ pub fn thorough() -> Result<()> {
     print!("{}", crate::cost::run(false)?);
     crate::serial::test()?;
     crate::python::test(true)?;
-    crate::wasm::test_training("")?;
+    crate::wasm::test_training()?;
     crate::wasm::runtimes()?;
     crate::c::run()?;
     miri()?;

@@ -132,39 +132,42 @@ pub fn test() -> Result<()> {
     build()?;
     package()?;
     training()?;
+    test_built()
+}
+
+/// The same, of what is built.
+pub fn test_built() -> Result<()> {
     step("node wasm/scripts/page.mjs target/page")?;
     crate::wasm_size::check()?;
     step(&format!("{} target/wasm-host.json", program("host")?.display()))?;
     step("node wasm/tests/consumer.mjs")?;
-    // One file after the other: the tests of times share the machine with none. The trainer's
-    // pages need the same browser; the command trains models for the demo page too.
-    let command = program("koan")?;
-    for file in [
+    // The trainer's pages need the same browser; the command trains models for the demo page too.
+    node_tests(&[
+        "page",
+        "report",
         "node",
         "rows",
         "columns",
         "package",
         "readme",
+        "models",
         "scribbles",
         "browser",
-        "page",
-        "models",
-        "report",
-    ] {
-        step(&format!(
-            "KOAN={} node --test --test-reporter=spec wasm/tests/{file}.test.mjs",
-            command.display()
-        ))?;
-    }
-    // One table; the others are part of the thorough tests.
-    test_training("--test-name-pattern=states.csv ")
+    ])
 }
 
-/// What the page trains, compared with the command; with options of the test runner.
-pub fn test_training(options: &str) -> Result<()> {
+/// Tests what the page trains, compared with the command.
+pub fn test_training() -> Result<()> {
+    node_tests(&["train"])
+}
+
+/// Runs test files, two at a time: a browser waits more than it computes.
+fn node_tests(files: &[&str]) -> Result<()> {
+    let files: Vec<_> = files.iter().map(|file| format!("wasm/tests/{file}.test.mjs")).collect();
     step(&format!(
-        "KOAN={} node --test --test-reporter=spec {options}wasm/tests/train.test.mjs",
-        program("koan")?.display()
+        "KOAN={} node --test --test-reporter=spec --test-concurrency=2 {}",
+        program("koan")?.display(),
+        files.join(" ")
     ))
 }
 
@@ -191,6 +194,7 @@ fn runtime() -> Result<()> {
     let folder = root()?.join("wasm/build");
     fs::create_dir_all(&folder)?;
     let remap = remap();
+    let types = folder.join("glue.d.ts");
     let mut glue: Option<String> = None;
     for Build { name, flags, features } in BUILDS {
         // A folder for each: none evicts another.
@@ -201,6 +205,10 @@ fn runtime() -> Result<()> {
         ))?;
         let scratch = tempfile::tempdir()?;
         let compiled = root()?.join(&target).join(WASM).join("wasm/koan_wasm.wasm");
+        let out = folder.join(name).with_extension("wasm");
+        if is_current(&[&types, &out], &compiled)? {
+            continue;
+        }
         let bound = bind(&compiled, scratch.path())?;
         let mut module = Module::from_file(&bound.wasm)?;
         silence_panics(&mut module, !features.is_empty())?;
@@ -210,7 +218,6 @@ fn runtime() -> Result<()> {
         }
         module.emit_wasm_file(&bound.wasm)?;
         let simd = if flags.contains("+simd128") { "--enable-simd" } else { "--disable-simd" };
-        let out = folder.join(name).with_extension("wasm");
         step(&format!(
             "node wasm/node_modules/.bin/wasm-opt {PASSES} {LAYOUT} {FEATURES} {simd} --strip-debug \
              --strip-producers --strip-target-features {} -o {}",
@@ -222,8 +229,21 @@ fn runtime() -> Result<()> {
             ensure!(*first == bound.glue, "{name} has another interface than the build before it");
         }
     }
-    fs::write(folder.join("glue.d.ts"), glue.unwrap_or_default())?;
-    Ok(())
+    match glue {
+        Some(glue) => fs::write(&types, glue).context("glue.d.ts"),
+        None => Ok(()),
+    }
+}
+
+/// Whether files are newer than what they were made of: a compiled module, this program, and
+/// the packages of node.
+fn is_current(files: &[&Path], compiled: &Path) -> Result<bool> {
+    let time = |path: &Path| Ok(path.metadata()?.modified()?);
+    let packages = root()?.join("wasm/node_modules/.package-lock.json");
+    let made_of = [compiled, &std::env::current_exe()?, &packages].map(time);
+    let made_of = made_of.into_iter().collect::<Result<Vec<_>>>()?;
+    let newer = |file: &&Path| time(file).is_ok_and(|file| made_of.iter().all(|of| file > *of));
+    Ok(files.iter().all(newer))
 }
 
 /// Builds the module that trains, with its glue, into `wasm/build`. Optimized more than once over
@@ -238,6 +258,10 @@ pub fn training() -> Result<()> {
         remap()
     ))?;
     let compiled = root()?.join(target).join(WASM).join("wasm-train/koan_wasm_train.wasm");
+    let files = ["train.js", "train.d.ts", "train.wasm"].map(|file| folder.join(file));
+    if is_current(&files.each_ref().map(PathBuf::as_path), &compiled)? {
+        return Ok(());
+    }
     let scratch = tempfile::tempdir()?;
     Bindgen::new()
         .input_path(&compiled)
