@@ -1,0 +1,65 @@
+"""docs/clusters.md says what happens."""
+
+import ast
+import os
+import pathlib
+import re
+import sys
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+from dask.distributed import Client
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+import koan
+
+PAGE = "docs/clusters.md"
+
+
+def run(block, names):
+    """Runs a block; values that nothing takes are computed, where they are computed late."""
+    computed = []
+    for line in ast.parse(block, PAGE).body:
+        if not isinstance(line, ast.Expr):
+            exec(compile(ast.Module([line], []), PAGE, "exec"), names)
+            continue
+        value = eval(compile(ast.Expression(line.value), PAGE, "eval"), names)
+        for late in ("compute", "toPandas"):
+            if hasattr(value, late):
+                computed.append(getattr(value, late)())
+    return computed
+
+
+def test_the_page_is_run(tmp_path, monkeypatch):
+    page = (pathlib.Path(__file__).resolve().parents[2] / PAGE).read_text()
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) == 2
+    random = np.random.default_rng(7)
+    rows = pd.DataFrame(random.integers(-40, 40, size=(300, 3)) / 16, columns=["a", "b", "c"])
+    rows["y"] = rows.a * rows.b + rows.c
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    spark = builder.config("spark.driver.host", "127.0.0.1").getOrCreate()
+    try:
+        with Client(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None):
+            ddf = dd.from_pandas(rows, npartitions=3)
+            df = spark.createDataFrame(rows).repartition(2)
+            names = {"ddf": ddf, "df": df, "F": F}
+            by_dask, by_spark = run(blocks[0], names)
+    finally:
+        spark.stop()
+    model = koan.load(os.fspath(tmp_path / "m.koan"))
+    assert model.to_bytes() == names["model"].to_bytes()
+    # The order of Spark's rows is its own.
+    assert len(by_dask) == len(rows)
+    np.testing.assert_array_equal(np.sort(by_dask), np.sort(by_spark.p))
+
+    plan = koan.plan(rows, "y", n_features=2048)
+    other = koan.Sums(plan).add(rows[200:])
+    names = {"koan": koan, "sample": rows, "batch": rows[:200], "other": other}
+    run(blocks[1], names)
+    assert names["blob"] == model.to_bytes()
