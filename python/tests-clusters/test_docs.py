@@ -1,4 +1,4 @@
-"""docs/clusters.md says what happens."""
+"""docs/clusters.md and docs/models.md say what happens."""
 
 import ast
 import os
@@ -15,26 +15,32 @@ from pyspark.sql import functions as F
 
 import koan
 
-PAGE = "docs/clusters.md"
+CLUSTERS = "docs/clusters.md"
+MODELS = "docs/models.md"
+
+
+def blocks_of(page):
+    """The page's blocks of Python."""
+    text = (pathlib.Path(__file__).resolve().parents[2] / page).read_text()
+    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
 
 
 def run(block, names):
     """Runs a block; values that nothing takes are computed, where they are computed late."""
     computed = []
-    for line in ast.parse(block, PAGE).body:
+    for line in ast.parse(block, CLUSTERS).body:
         if not isinstance(line, ast.Expr):
-            exec(compile(ast.Module([line], []), PAGE, "exec"), names)
+            exec(compile(ast.Module([line], []), CLUSTERS, "exec"), names)
             continue
-        value = eval(compile(ast.Expression(line.value), PAGE, "eval"), names)
+        value = eval(compile(ast.Expression(line.value), CLUSTERS, "eval"), names)
         for late in ("compute", "toPandas"):
             if hasattr(value, late):
                 computed.append(getattr(value, late)())
     return computed
 
 
-def test_the_page_is_run(tmp_path, monkeypatch):
-    page = (pathlib.Path(__file__).resolve().parents[2] / PAGE).read_text()
-    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+def test_the_page_of_clusters_is_run(tmp_path, monkeypatch):
+    blocks = blocks_of(CLUSTERS)
     assert len(blocks) == 2
     random = np.random.default_rng(7)
     rows = pd.DataFrame(random.integers(-40, 40, size=(300, 3)) / 16, columns=["a", "b", "c"])
@@ -63,3 +69,16 @@ def test_the_page_is_run(tmp_path, monkeypatch):
     names = {"koan": koan, "sample": rows, "batch": rows[:200], "other": other}
     run(blocks[1], names)
     assert names["blob"] == model.to_bytes()
+
+
+def test_the_page_of_models_is_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = blocks_of(MODELS)
+    assert len(blocks) == 5
+    names: dict = {}
+    for block in blocks:
+        exec(compile(block, MODELS, "exec"), names)
+    sizes = [(tmp_path / name).stat().st_size for name in ("wine.koan", "wine.joblib")]
+    assert 1500 < sizes[1] - sizes[0] < 2500
+    served = [path.suffix for path in (tmp_path / "wine-served").rglob("*")]
+    assert ".koan" in served and ".pkl" not in served

@@ -13,7 +13,7 @@ use crate::steps::{program, root, step};
 const ENVIRONMENT: &str = "target/python";
 /// What it holds, with versions.
 const REQUIREMENTS: &str = "python/requirements.txt";
-/// The environment of Dask and Spark, which want other versions; of thorough tests alone.
+/// The environment of Dask, Spark and MLflow, which want other versions; of thorough tests alone.
 const CLUSTERS: [&str; 2] = ["target/python-clusters", "python/requirements-clusters.txt"];
 /// Where the wheel is written.
 const WHEELS: &str = "target/wheels";
@@ -93,7 +93,7 @@ fn install_wheel(python: &Path, wheel: &Path) -> Result<()> {
     ))
 }
 
-/// Tests on clusters of two processes each, of Dask and of Spark.
+/// Tests on clusters of two processes each, of Dask and of Spark, and with MLflow.
 fn clusters(wheel: &Path) -> Result<()> {
     let python = within(ENVIRONMENT)?.display().to_string();
     environment(&python, CLUSTERS)?;
