@@ -49,6 +49,7 @@ pub(crate) const fn slice_at(bytes: &[u8], start: usize, length: usize) -> &[u8]
 /// What kind of thing is wrong with a blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Fault {
     /// Nothing.
     None,
@@ -68,6 +69,7 @@ pub enum Fault {
 
 /// Why a blob was refused, as numbers: for bindings that make the words elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Refusal {
     /// What is wrong.
     pub fault: Fault,

@@ -10,6 +10,7 @@ macro_rules! named {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
+        #[cfg_attr(feature = "defmt", derive(defmt::Format))]
         pub enum $name {
             $(#[doc = concat!("`", $text, "`")] $(#[$each])* $variant,)*
         }
@@ -77,6 +78,7 @@ named! {
 /// Offsets count bytes from the start of the blob.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Error {
     /// The blob ends before the field that starts at `offset`.
     Truncated {

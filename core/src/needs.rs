@@ -144,6 +144,13 @@ impl fmt::Display for Needs {
     }
 }
 
+#[cfg(feature = "defmt")]
+impl defmt::Format for Needs {
+    fn format(&self, f: defmt::Formatter<'_>) {
+        defmt::write!(f, "{}", defmt::Display2Format(self));
+    }
+}
+
 impl fmt::Debug for Needs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -152,6 +159,7 @@ impl fmt::Debug for Needs {
 
 /// Whether time or bytes count more. The numbers are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Form {
     /// Time before bytes.
     Fast,

@@ -176,7 +176,7 @@ pub fn thorough() -> Result<()> {
     // The core is built from its package; the others are packed, but not built again.
     step("cargo package --package koan --locked --quiet")?;
     step(&format!(
-        "cargo build --package koan-stream --package koan-store --package koan-sign \
+        "cargo build --package koan --package koan-stream --package koan-store --package koan-sign \
          --package koan-learn --features defmt --target {CORTEX_M0} --release --locked"
     ))?;
     step(&format!("cargo package {PACKAGES} --no-verify --locked --quiet"))?;

@@ -9,6 +9,7 @@ use crate::numerics::quotient;
 /// grid: Rahimi and Recht's features, convolutional, with the pooling of Dempster, Schmidt
 /// and Webb, *MiniRocket* (2021), as one of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Conv {
     /// Rows of the image; 1 for a series.
     pub height: u8,

@@ -7,6 +7,7 @@ use crate::numerics::Scale;
 
 /// The nonlinearity of a bank's features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Family {
     /// The inputs themselves: the linear term of a model.
     Linear,
@@ -86,6 +87,7 @@ impl Family {
 /// Where a bank's random numbers come from, for all inputs or for a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Law {
     /// No draw: the linear family, or a group of inputs that is left out.
     None = 0,
@@ -159,6 +161,7 @@ impl Law {
 /// How the weights of a bank are stored: an unsigned code u of `bits` bits
 /// stands for 2·(u − 2^(bits−1)) + odd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Width {
     /// Bits of a weight: 2, 3, 4, 8 or 16.
     pub bits: u8,
@@ -216,6 +219,7 @@ pub mod option {
 
 /// A run of consecutive inputs with a law and a scale of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Group {
     /// How many inputs.
     pub inputs: u16,

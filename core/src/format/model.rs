@@ -8,6 +8,7 @@ use crate::needs::{Form, Needs};
 
 /// What a model's outputs are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Task {
     /// No outputs: the model is a feature map (or a locality-sensitive code).
     Features,
@@ -31,6 +32,7 @@ impl Task {
 
 /// Lengths of the buffers that a model needs; constants for a `const` model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct BufferSizes {
     /// Quantised inputs, i16: one for each input.
     pub inputs: usize,

@@ -12,6 +12,7 @@ use crate::needs::Form;
 
 /// What a model may need at most: see [`Model::parse_within`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Limits {
     /// Work of a prediction: see [`Model::work`].
     pub work: u32,

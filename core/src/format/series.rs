@@ -8,6 +8,7 @@ use crate::format::conv::divided;
 /// above a threshold: Dempster, Schmidt and Webb, *MiniRocket* (2021), with filters from a
 /// Hadamard transform, and thresholds that are spread evenly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Series {
     /// Numbers of a sample; they lie together in a row of the data.
     pub channels: u8,
@@ -23,6 +24,7 @@ pub struct Series {
 
 /// A factor for each dilation: a straight line through logarithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Gain {
     /// That of the dilation 1: (16 + level mod 16)·2^⌊level / 16⌋ / 512.
     pub level: u8,

@@ -4,6 +4,7 @@
 ///
 /// `mult` in 0..=255, `shift` in 0..=31.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Scale {
     /// Mantissa.
     pub mult: u8,
