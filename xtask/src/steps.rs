@@ -72,13 +72,12 @@ const TESTS: &str = "MALLOC_TRIM_THRESHOLD_=67108864 MALLOC_MMAP_THRESHOLD_=3355
 /// the summary of the host's.
 pub fn test() -> Result<()> {
     // What is installed meanwhile is not needed to compile for the host.
-    let (installed, built) = at_once(crate::setup::run, build);
-    installed.and(built)?;
+    at_once(crate::setup::run, build)?;
     let host = Beside::start(TESTS)?;
     let xtask = std::env::current_exe()?;
     let python = Beside::start(&format!("{} python", xtask.display()))?;
-    let (others, trains) = at_once(devices_and_packages, crate::wasm::training);
-    let others = others.and(trains).and_then(|()| crate::wasm::test_built());
+    let others = at_once(devices_and_packages, crate::wasm::training)
+        .and_then(|()| crate::wasm::test_built());
     if let Err(error) = &others {
         eprintln!("error: {error:#}; the tests of Python and of the host are still to end");
     }
@@ -94,16 +93,20 @@ fn devices_and_packages() -> Result<()> {
     crate::wasm::package()
 }
 
-/// Runs the second on a thread of its own; what it fails with is printed at once.
+/// Runs the second on a thread of its own. If both fail, the first's error is returned, and the
+/// second's is printed.
 fn at_once(
     first: impl FnOnce() -> Result<()>,
     second: impl FnOnce() -> Result<()> + Send,
-) -> (Result<()>, Result<()>) {
-    let said = |result: Result<()>| result.inspect_err(|error| eprintln!("error: {error:#}"));
+) -> Result<()> {
     std::thread::scope(|scope| {
-        let second = scope.spawn(|| said(second()));
-        let first = said(first());
-        (first, second.join().unwrap_or_else(|_| Err(anyhow!("a thread panicked"))))
+        let second = scope.spawn(second);
+        let first = first();
+        let second = second.join().unwrap_or_else(|_| Err(anyhow!("a thread panicked")));
+        if let (Err(_), Err(error)) = (&first, &second) {
+            eprintln!("error: {error:#}");
+        }
+        first.and(second)
     })
 }
 

@@ -218,12 +218,7 @@ fn runtime() -> Result<()> {
         }
         module.emit_wasm_file(&bound.wasm)?;
         let simd = if flags.contains("+simd128") { "--enable-simd" } else { "--disable-simd" };
-        step(&format!(
-            "node wasm/node_modules/.bin/wasm-opt {PASSES} {LAYOUT} {FEATURES} {simd} --strip-debug \
-             --strip-producers --strip-target-features {} -o {}",
-            bound.wasm.display(),
-            out.display()
-        ))?;
+        optimize(&bound.wasm, &out, &format!("{PASSES} {LAYOUT} {simd}"))?;
         if features.is_empty() {
             let first = glue.get_or_insert_with(|| bound.glue.clone());
             ensure!(*first == bound.glue, "{name} has another interface than the build before it");
@@ -233,6 +228,19 @@ fn runtime() -> Result<()> {
         Some(glue) => fs::write(&types, glue).context("glue.d.ts"),
         None => Ok(()),
     }
+}
+
+/// Writes a module as wasm-opt makes it. Half a module, of a run that was stopped, would be newer
+/// than what it is made of: the file has its name when it is whole.
+fn optimize(module: &Path, out: &Path, options: &str) -> Result<()> {
+    let part = out.with_extension("part");
+    step(&format!(
+        "node wasm/node_modules/.bin/wasm-opt {options} {FEATURES} --strip-debug \
+         --strip-producers --strip-target-features {} -o {}",
+        module.display(),
+        part.display()
+    ))?;
+    Ok(fs::rename(part, out)?)
 }
 
 /// Whether files are newer than what they were made of: a compiled module, this program, and
@@ -275,12 +283,8 @@ pub fn training() -> Result<()> {
     for file in ["train.js", "train.d.ts"] {
         fs::copy(scratch.path().join(file), folder.join(file))?;
     }
-    step(&format!(
-        "node wasm/node_modules/.bin/wasm-opt -O1 {FEATURES} --enable-simd --strip-debug \
-         --strip-producers --strip-target-features {} -o {}",
-        scratch.path().join("train_bg.wasm").display(),
-        folder.join("train.wasm").display()
-    ))
+    let out = folder.join("train.wasm");
+    optimize(&scratch.path().join("train_bg.wasm"), &out, "-O1 --enable-simd")
 }
 
 /// Functions that end in the panic handler, which traps without a message, and the one
