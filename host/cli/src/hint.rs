@@ -29,6 +29,9 @@ fn of_data(error: &DataError) -> Option<String> {
         }
         DataError::NoValues { .. } => "--drop leaves the column out",
         DataError::TooManyValues { target: false, .. } => "--drop leaves the column out",
+        DataError::Identifier { .. } => {
+            "--drop leaves the column out, --text takes each text as a category all the same"
+        }
         DataError::TooManyValues { target: true, .. } => {
             "--target names another column, --task regression takes numbers"
         }

@@ -164,6 +164,12 @@ pub enum DataError {
         if *target { ", too many to be classes" } else { "" }
     )]
     TooManyValues { file: String, column: ColumnLabel, limit: usize, target: bool },
+    /// A text column that is an input and tells rows apart: names, numbers of rows, times.
+    #[error(
+        "{file}: {column} has {values} different texts in {rows} rows: it tells these rows apart \
+         and says nothing of others, as names and times do"
+    )]
+    Identifier { file: String, column: ColumnLabel, values: usize, rows: usize },
     /// Bytes that are not UTF-8 where text is needed.
     #[error("{place}: not UTF-8 text")]
     NotUtf8 { place: Place },

@@ -114,6 +114,9 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
             ColumnKind::Dropped
         } else {
             let warning = scan.warning(&origin, &label).filter(|_| !as_text);
+            if options.window.is_none() {
+                warnings.extend(scan.numbering(&origin, &label));
+            }
             if !as_text && options.window.is_none() && scan.may_be_categories() {
                 may_be_categories.push(index);
             }
@@ -258,6 +261,7 @@ fn input_kind(
     } else if !as_text {
         scan.check_commas(origin, label)?;
         scan.check_slips(origin, label)?;
+        scan.check_identifiers(origin, label)?;
     }
     if let (Some(line), Missing::Refuse) = (scan.first_missing, missing) {
         return Err(DataError::MissingValue {

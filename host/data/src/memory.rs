@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::categories::{Whole, one_of};
+use crate::categories::{Whole, are_identifiers, one_of};
 use crate::error::{ColumnLabel, DataError};
 use crate::fill::{Groups, impute};
 use crate::schema::width;
@@ -266,6 +266,11 @@ impl<'a> TableBuilder<'a> {
                     limit: MAX_VALUES,
                     target: false,
                 });
+            }
+            let texts = texts.iter().filter(|text| !text.is_empty()).count();
+            if are_identifiers(values.len(), texts) {
+                let (file, values, rows) = (NAME.into(), values.len(), texts);
+                return Err(DataError::Identifier { file, column: label, values, rows });
             }
             let values = values.into_iter().map(str::to_owned).collect();
             columns.push(Column { name: name.clone(), kind: ColumnKind::Text { values } });

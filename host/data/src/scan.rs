@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::categories::FEW;
+use super::categories::{FEW, are_identifiers};
 use super::delimited::is_decimal_comma;
 use super::error::{ColumnLabel, DataError};
 use super::open::Origin;
@@ -11,6 +11,9 @@ use super::{MAX_VALUES, Task};
 
 /// Numeric targets of at most so many distinct integers are taken as classes.
 pub(crate) const MAX_GUESSED_CLASSES: usize = 20;
+
+/// Rows from which on a column that counts is taken to number them.
+const LEAST_NUMBERED: usize = 20;
 
 /// One field, trimmed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,6 +67,10 @@ pub(crate) struct ColumnScan {
     fractions: bool,
     /// Numbers without a fraction.
     whole: usize,
+    /// The last value, as long as each is one more than the one before.
+    counted: Option<f32>,
+    /// Whether a value was not.
+    uncounted: bool,
     /// Texts that are numbers with a comma in place of the point.
     commas: usize,
     /// The smallest and the largest number.
@@ -85,7 +92,9 @@ struct Rounded {
 
 impl ColumnScan {
     pub fn add(&mut self, line: u64, field: &[u8]) {
-        match parse(field) {
+        let value = parse(field);
+        self.count_on(value);
+        match value {
             Field::NotUtf8 => note(&mut self.first_not_utf8, line),
             Field::Missing => note(&mut self.first_missing, line),
             Field::Number(number) => {
@@ -105,6 +114,15 @@ impl ColumnScan {
                 note_text(&mut self.first_text, line, field);
                 self.add_value(field);
             }
+        }
+    }
+
+    fn count_on(&mut self, value: Field<'_>) {
+        match value {
+            Field::Number(next) if self.counted.is_none_or(|last| next == last + 1.0) => {
+                self.counted = Some(next);
+            }
+            _ => self.uncounted = true,
         }
     }
 
@@ -130,6 +148,7 @@ impl ColumnScan {
         self.texts += other.texts;
         self.fractions |= other.fractions;
         self.whole += other.whole;
+        self.uncounted |= other.uncounted;
         self.commas += other.commas;
         self.range = match (self.range, other.range) {
             (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
@@ -192,6 +211,14 @@ impl ColumnScan {
         self.is_numeric() && self.whole == 0
     }
 
+    /// Whether a column numbers the rows of each file: it looks like an input, and tells nothing
+    /// of rows that come later.
+    pub fn numbering(&self, origin: &Origin, column: &ColumnLabel) -> Option<DataWarning> {
+        let (file, column) = (origin.file.clone(), column.clone());
+        let numbers = !self.uncounted && self.whole >= LEAST_NUMBERED;
+        numbers.then_some(DataWarning::Numbering { file, column })
+    }
+
     /// What is worth knowing of a column that is used, as text or as numbers.
     pub fn warning(&self, origin: &Origin, column: &ColumnLabel) -> Option<DataWarning> {
         if let Some((line, text)) = self.first_text.clone().filter(|_| self.numbers > 0) {
@@ -250,6 +277,20 @@ impl ColumnScan {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Texts that are different in most rows, for a column that is text by inference only.
+    pub fn check_identifiers(
+        &self,
+        origin: &Origin,
+        column: &ColumnLabel,
+    ) -> Result<(), DataError> {
+        let (values, rows) = (self.values.len(), self.texts + self.numbers);
+        if !are_identifiers(values, rows) {
+            return Ok(());
+        }
+        let (file, column) = (origin.file.clone(), column.clone());
+        Err(DataError::Identifier { file, column, values, rows })
     }
 
     /// Whether all values are whole numbers, none is missing, and they are as few as those of

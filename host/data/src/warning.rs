@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::error::Place;
+use super::error::{ColumnLabel, Place};
 
 /// Part of a column's spread that rounding may change before it is told.
 pub(crate) const ROUNDED: f64 = 1e-3;
@@ -33,6 +33,13 @@ pub enum DataWarning {
         /// The difference as a part of the column's spread.
         share: f64,
     },
+    /// A column that numbers the rows.
+    Numbering {
+        /// The file, or the first of them.
+        file: String,
+        /// The column.
+        column: ColumnLabel,
+    },
     /// Samples at the ends of recordings, too few for a window.
     Unused {
         /// The file, or the first of them.
@@ -57,6 +64,11 @@ impl fmt::Display for DataWarning {
                 "{place}: {text} is read as {kept}, with the 24 bits that numbers have: off by \
                  {:.2} % of the column's spread; subtract an offset from the column to keep more",
                 100.0 * share
+            ),
+            Self::Numbering { file, column } => write!(
+                f,
+                "{file}: {column} numbers the rows, and is an input: leave it out unless the \
+                 numbers of new rows say something"
             ),
             Self::Unused { file, samples, unused } => write!(
                 f,

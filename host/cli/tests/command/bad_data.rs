@@ -138,6 +138,10 @@ fn the_option_that_helps_is_named() {
     numbered.train("bad.csv --header yes").success();
     let many: String = (0..1100).map(|row| format!("name{row},{row}.5\n")).collect();
     with(format!("a,y\n{many}")).train_fails("bad.csv", &["more than 1000", "--drop"]);
+    let times: String = (0..60).map(|row| format!("12:{row},{row}.5,{}\n", row % 3)).collect();
+    let folder = with(format!("when,a,y\n{times}"));
+    folder.train_fails("bad.csv", &["60 different texts in 60 rows", "--drop", "--text"]);
+    folder.train("bad.csv --drop when").success();
     with("a\tb\ty\n1,5\t1\tu\n2,5\t2\tv\n")
         .train_fails("bad.csv", &["decimal comma", "--delimiter"]);
     let folder = with(&good);
@@ -160,7 +164,7 @@ fn the_option_that_helps_is_named() {
 fn warnings_about_columns() {
     let mut csv = "time,b,y\n".to_owned();
     for row in 0..60u64 {
-        let b = if row % 4 == 0 { "off".to_owned() } else { row.to_string() };
+        let b = if row % 4 == 0 { "off".to_owned() } else { (row % 7).to_string() };
         let time = 1_600_000_000_000_000 + row * 1_000_000;
         csv += &format!("{time},{b},{}\n", if row % 3 == 0 { "u" } else { "v" });
     }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::{NAME, Role, TableBuilder, Values, label, missing, wrong};
+use crate::categories::are_identifiers;
 use crate::error::{ColumnLabel, DataError};
 use crate::infer::check_names;
 use crate::open::Origin;
@@ -195,6 +196,11 @@ impl Found {
                 }
                 FoundRole::Input if found.texts > 0 => {
                     few(found, &label, false)?;
+                    let (values, rows) = (found.values.len(), found.texts as usize);
+                    if are_identifiers(values, rows) {
+                        let (file, column) = (NAME.into(), label);
+                        return Err(DataError::Identifier { file, column, values, rows });
+                    }
                     ColumnKind::Text { values: found.values.iter().cloned().collect() }
                 }
                 FoundRole::Input if found.numbers == 0 => {

@@ -422,3 +422,53 @@ fn numbers_that_lose_their_digits() {
     let table = read_text(text, &regression()).unwrap();
     assert!(matches!(table.schema.warnings[..], [DataWarning::Rounded { .. }]));
 }
+
+/// Names, times and serial numbers: an input for each text would say nothing of other rows.
+#[test]
+fn texts_that_tell_rows_apart() {
+    let text = |rows: usize, different: usize| -> String {
+        let row = |row: usize| format!("2026-01-{},{}.5,{}\n", row % different, row, row % 2);
+        format!("when,a,y\n{}", (0..rows).map(row).collect::<String>())
+    };
+    assert_eq!(
+        read_text(text(60, 60), &options()).unwrap_err(),
+        "t.csv: column 1 (`when`) has 60 different texts in 60 rows: it tells these rows apart \
+         and says nothing of others, as names and times do"
+    );
+    // Where most texts stand in several rows, or there are few, they are categories.
+    assert_eq!(read_text(text(60, 30), &options()).unwrap().inputs, 31);
+    assert_eq!(read_text(text(19, 19), &options()).unwrap().inputs, 20);
+    let asked = ReadOptions { text: vec!["when".into()], ..options() };
+    assert_eq!(read_text(text(60, 60), &asked).unwrap().inputs, 61);
+    let dropped = ReadOptions { drop: vec!["when".into()], ..options() };
+    assert_eq!(read_text(text(60, 60), &dropped).unwrap().inputs, 1);
+    // The same in memory, whole or in parts.
+    let names: Vec<String> = (0..60).map(|row| format!("row {row}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let classes: Vec<i64> = (0..60).map(|row| row % 2).collect();
+    let table = crate::TableBuilder::new(60).column("when", &names[..]).classes("y", &classes[..]);
+    let part = table.found().unwrap();
+    for error in [table.build().map(|_| ()), part.schema(None).map(|_| ())] {
+        let refused = matches!(error, Err(DataError::Identifier { values: 60, rows: 60, .. }));
+        assert!(refused, "{error:?}");
+    }
+}
+
+/// The index that other programs write as a first column without a name.
+#[test]
+fn columns_that_number_the_rows() {
+    let warnings = |first: &dyn Fn(usize) -> String| -> Vec<String> {
+        let row = |row: usize| format!("{},{}.5,{}\n", first(row), row * 7 % 5, row % 2);
+        let text = format!(",a,y\n{}", (0..40).map(row).collect::<String>());
+        let table = read_text(text, &options()).unwrap();
+        table.schema.warnings.iter().map(ToString::to_string).collect()
+    };
+    let told = warnings(&|row| row.to_string());
+    let text = "t.csv: column 1 numbers the rows, and is an input: leave it out unless the \
+                numbers of new rows say something";
+    assert!(matches!(&told[..], [one] if one.ends_with(text)), "{told:?}");
+    assert_eq!(warnings(&|row| (row + 1).to_string()).len(), 1);
+    assert!(warnings(&|row| (row % 39).to_string()).is_empty());
+    assert!(warnings(&|row| (2 * row).to_string()).is_empty());
+    assert!(warnings(&|row| format!("{row}.5")).is_empty());
+}
