@@ -179,16 +179,20 @@ impl Moments {
         self.cross.ncols()
     }
 
-    /// Mean of feature `k`.
+    /// Mean of feature `k`; 0 of no rows.
     #[must_use]
     pub fn mean(&self, k: usize) -> f64 {
-        self.sum[(k, 0)] / self.count
+        self.mean_of(self.sum[(k, 0)])
     }
 
-    /// Mean of target `output`.
+    /// Mean of target `output`; 0 of no rows.
     #[must_use]
     pub fn target_mean(&self, output: usize) -> f64 {
-        self.target_sum[output] / self.count
+        self.mean_of(self.target_sum[output])
+    }
+
+    fn mean_of(&self, sum: f64) -> f64 {
+        if self.count > 0.0 { sum / self.count } else { 0.0 }
     }
 
     /// Mean squared error, over these rows and all outputs, of

@@ -28,6 +28,8 @@ const LAMBDAS: [f64; 7] = [1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
 /// Rows whose loss is flat count this share of the mean in the curvature: a
 /// rounding may well move them to where it is not.
 const FLOOR: f64 = 0.02;
+/// That mean, at least: where all rows are told apart for certain, nothing is left to weigh them by.
+const LEAST_CURVATURE: f64 = 1e-9;
 
 /// Some rows: features, what is to be predicted, and weights.
 struct Rows {
@@ -148,7 +150,7 @@ impl<'p> Solver<'p> {
             Self::Hinge(solver) => solver.curvature(fit),
         };
         let mean = rows.iter().sum::<f64>() / rows.len() as f64;
-        rows.iter_mut().for_each(|row| *row += FLOOR * mean);
+        rows.iter_mut().for_each(|row| *row += FLOOR * mean.max(LEAST_CURVATURE));
         let none = Mat::zeros(1, rows.len());
         let system = System::new(&part.design.moments(none.as_ref(), Some(&rows)));
         Curvature::new(&system, fit.lambda * self.unit() / system.unit())

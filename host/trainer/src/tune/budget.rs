@@ -36,6 +36,10 @@ const LEAST_COLUMNS: usize = 96;
 const LEAST_CANDIDATES: usize = 6;
 /// Columns of a search, at most.
 const MOST_COLUMNS: usize = 16_384;
+/// Features for each row, at most, where there are more than a few: what a kernel can say of so
+/// few rows is said then, and the work grows with the cube of the features.
+const FEATURES_OF_A_ROW: usize = 4;
+const FEW_FEATURES: usize = 256;
 
 /// Rows and columns of a rung.
 #[derive(Clone, Copy, Debug)]
@@ -185,7 +189,17 @@ impl Search<'_> {
 
     pub(super) fn sizes(&self, rung: usize, plan: &Plan, most: usize) -> Vec<Size> {
         let (targets, limits) = (self.targets(rung), &self.limits);
+        let most = most.min(self.most_columns(&plan.options));
         sizes(&plan.spec, &plan.footprint, limits, &targets, &plan.bits, most)
+    }
+
+    /// Columns that the rows are enough for; filters of images and series are looked at in many
+    /// places of a row.
+    pub(super) fn most_columns(&self, options: &TrainOptions) -> usize {
+        match options.families[..] {
+            [FamilyName::Conv | FamilyName::Series] => MOST_COLUMNS,
+            _ => (FEATURES_OF_A_ROW * self.problem.table.rows()).max(FEW_FEATURES),
+        }
     }
 
     /// Multiply-adds of judging a candidate at some sizes.

@@ -33,6 +33,7 @@ pub(super) enum Change {
     Linear,
     Depth(u8),
     Selected,
+    Smaller,
 }
 
 /// Options with features and bits, and what a model of them weighs.
@@ -40,6 +41,8 @@ pub(super) enum Change {
 pub(super) struct Sized {
     pub change: Change,
     pub options: TrainOptions,
+    /// Bytes that it was to fill.
+    pub room: usize,
     pub columns: usize,
     pub bytes: usize,
     pub ram: usize,
@@ -48,16 +51,16 @@ pub(super) struct Sized {
 
 impl Refinement<'_> {
     /// What may be changed in number `best` of the models that were judged, what most often
-    /// helps first.
+    /// helps first; of as many bytes as it has, or half of them.
     pub(super) fn moves(
         &mut self,
         refined: &[Refined],
         best: usize,
-        target: usize,
+        least: usize,
     ) -> Result<Vec<Sized>, Error> {
         let space = self.search.space;
         let base = &space.base;
-        let Refined { point, lambda, .. } = &refined[best];
+        let &Refined { ref point, lambda, room: target, .. } = &refined[best];
         let options = TrainOptions { lambda: base.lambda, ..point.options.clone() };
         let bits = options.bits.unwrap_or(4);
         let mut moves = Vec::new();
@@ -80,12 +83,16 @@ impl Refinement<'_> {
                 add(self.sized(&options, other, target)?, Change::Bits(other));
             }
         }
+        // Few rows may be told best by few features.
+        if target / 2 >= least {
+            add(self.sized(&options, bits, target / 2)?, Change::Smaller);
+        }
         if let (Some(lambda), None) = (lambda, point.options.lambda) {
             // The one that the first part chose, and its neighbours.
             for factor in [3.0, 1.0, 1.0 / 3.0] {
                 let lambda = digits(lambda * factor);
                 let fixed = TrainOptions { lambda: Some(lambda), ..point.options.clone() };
-                add(Some(Sized::of(fixed, point)), Change::Lambda);
+                add(Some(Sized::of(fixed, &refined[best])), Change::Lambda);
             }
         }
         for other in self.others(refined, best) {
@@ -154,7 +161,8 @@ impl Refinement<'_> {
         }
         let limits = self.search.limits;
         let (spec, footprint) = self.search.small(options, &self.inputs)?;
-        let sizes = sizes(&spec, &footprint, &limits, &[target], &[bits], MOST_COLUMNS);
+        let most = MOST_COLUMNS.min(self.search.most_columns(options));
+        let sizes = sizes(&spec, &footprint, &limits, &[target], &[bits], most);
         let fits = limits.ram.is_none_or(|ram| footprint.ram <= ram);
         let Some(size) = sizes.into_iter().next().filter(|_| fits) else { return Ok(None) };
         let banks = spec.banks.iter().zip(&size.features);
@@ -163,8 +171,8 @@ impl Refinement<'_> {
         let instructions = footprint.instructions(limits.core, &size.features, bits);
         let features = size.features[..options.families.len()].to_vec();
         let options = TrainOptions { features, bits: Some(bits), ..options.clone() };
-        let (change, ram) = (Change::None, footprint.ram);
-        Ok(Some(Sized { change, options, columns, bytes, ram, instructions }))
+        let (change, ram, room) = (Change::None, footprint.ram, target);
+        Ok(Some(Sized { change, options, room, columns, bytes, ram, instructions }))
     }
 
     /// The same way with features kept from a pool of more.
@@ -205,7 +213,8 @@ impl Refinement<'_> {
             let fits = bytes + self.search.limits.flash / LIST_ROOM <= target;
             (fits && !slow && kept < pool).then_some((bytes, instructions, pool))
         };
-        let most = (MOST_COLUMNS / 2).min(MOST_CANDIDATES / 2) as u16;
+        let most = MOST_COLUMNS.min(self.search.most_columns(options));
+        let most = (most / 2).min(MOST_CANDIDATES / 2) as u16;
         let (mut low, mut high) = (0, if is_fern(options) { MOST_FERNS } else { most });
         while low < high {
             let middle = (low + high).div_ceil(2);
@@ -223,15 +232,16 @@ impl Refinement<'_> {
         };
         let family = bank_plans(self.search.problem.table, &options)?[0].family;
         let (change, columns) = (Change::None, crate::blob::columns(family, low));
-        Ok(Some(Sized { change, options, columns, bytes, ram, instructions }))
+        Ok(Some(Sized { change, options, room: target, columns, bytes, ram, instructions }))
     }
 }
 
 impl Sized {
-    /// Other options of the size of a point.
-    fn of(options: TrainOptions, point: &Point) -> Self {
-        let &Point { bytes, ram, instructions, .. } = point;
-        Self { change: Change::None, options, columns: 0, bytes, ram, instructions }
+    /// Other options of the size of a model.
+    fn of(options: TrainOptions, model: &Refined) -> Self {
+        let Point { bytes, ram, instructions, .. } = model.point;
+        let (change, room) = (Change::None, model.room);
+        Self { change, options, room, columns: 0, bytes, ram, instructions }
     }
 }
 

@@ -35,10 +35,15 @@ const ENOUGH_ROWS: usize = 1500;
 const WORSE: f64 = 1.05;
 /// Models this much worse than the best are left as they are.
 const FAR: f64 = 1.25;
+/// Part of the bytes that a smaller model has at least.
+const SMALLEST: usize = 8;
 /// How much more a model of ferns may take than another one.
 const FERN_SHARE: f64 = 2.0;
 /// Share of all the work that one model may take.
 const MOST_SHARE: f64 = 0.12;
+/// Multiply-adds that a fit counts as beside those of its rows and features: without them a
+/// search on few rows would judge models without end.
+const EACH_FIT: f64 = 1e8;
 /// Features below which they are not cut.
 const LEAST_COLUMNS: usize = 160;
 /// Features at most.
@@ -54,6 +59,8 @@ pub(super) struct Refined {
     expanded: bool,
     /// What was changed to come here.
     change: Change,
+    /// Bytes that it was to fill.
+    pub room: usize,
 }
 
 /// What refinement may spend.
@@ -111,13 +118,14 @@ impl<'r> Refinement<'r> {
             self.folds = Folds::new(self.search.problem.table, self.search.space.base.seed)?;
             let (judged, models) = self.at(found, target, all * rest)?;
             refined.extend(models);
-            shortened.extend((judged < target).then_some(target));
+            shortened.extend((judged < target).then_some((target, judged)));
         }
         let mut points: Vec<Point> = refined.iter().map(|refined| refined.point.clone()).collect();
-        for target in shortened {
+        for (target, judged) in shortened {
             let smaller = refined.iter().filter(|refined| refined.point.bytes <= target);
             let best = smaller.min_by(|a, b| a.point.value.total_cmp(&b.point.value));
-            if let Some(best) = best {
+            // Where half of what could be judged was better, all of it is no gain.
+            if let Some(best) = best.filter(|best| best.room >= judged) {
                 points.extend(self.grown(best, target)?);
             }
         }
@@ -162,7 +170,7 @@ impl<'r> Refinement<'r> {
             if refined[best].point.value > FAR * refined[0].point.value {
                 break;
             }
-            let mut moves = self.moves(&refined, best, target)?;
+            let mut moves = self.moves(&refined, best, target / SMALLEST)?;
             moves.retain(|sized| !useless.contains(&sized.change));
             let (before, parent) = (tried.len(), refined[best].point.value);
             let known = refined.len();
@@ -295,7 +303,7 @@ impl<'r> Refinement<'r> {
     /// Multiply-adds of judging a model: on the first part λ is chosen for all.
     pub(super) fn work(&self, options: &TrainOptions) -> Result<f64, Error> {
         let (once, path) = self.fit_work(options, self.folds.rows())?;
-        Ok(once * self.folds.held.len() as f64 + path)
+        Ok((once + EACH_FIT) * self.folds.held.len() as f64 + path)
     }
 
     /// Multiply-adds of one fit to so many rows, and what choosing its λ adds.
@@ -430,10 +438,10 @@ impl<'r> Refinement<'r> {
         let held = problem.table.select(&self.folds.held_rows());
         let loss = metric.of_scores(&held, &scores);
         let value = metric.smooth(&held, &scores, loss) * slowness(sized.instructions);
-        let Sized { options, bytes, ram, instructions, change, .. } = sized;
+        let Sized { options, room, bytes, ram, instructions, change, .. } = sized;
         let lambda = (!own_solver(&options)).then(|| judged[0].lambda);
         let point = Point { options, bytes, ram, instructions, loss, value };
-        Refined { point, lambda, expanded: false, change }
+        Refined { point, lambda, expanded: false, change, room }
     }
 
     /// Learns the scales of the inputs that `options` need, if there is time; whether they

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::folds::Folds;
-use koan_data::digits;
+use koan_data::{TableBuilder, digits};
 
 fn options(clock: bool, time: Duration) -> TuneOptions {
     TuneOptions {
@@ -25,6 +25,35 @@ fn without_time_there_is_one_model_of_the_largest_size() {
     assert!(found.cut && found.rungs.is_empty());
     let [best] = found.front.as_slice() else { panic!("{} models", found.front.len()) };
     assert!((500..=600).contains(&best.blob.len()), "{} bytes", best.blob.len());
+}
+
+/// A part to fit on has a single row or class then, and every loss is flat.
+#[test]
+fn a_search_on_three_rows_ends() {
+    let (a, y) = ([1.0, 2.0, 3.0], ["x", "y", "x"]);
+    let table = TableBuilder::new(3).column("a", &a[..]).classes("y", &y[..]).build().unwrap();
+    let families = [FamilyName::Fourier, FamilyName::Stump, FamilyName::Fern];
+    let base = TrainOptions::default();
+    let progress = Progress::none();
+    let (trained, point) =
+        train_usual(&table, None, &base, &families, USUAL_FLASH, &progress).unwrap();
+    assert!(trained.blob.len() <= USUAL_FLASH && point.loss <= 1.0);
+}
+
+/// Few rows, of which a small model says all that there is to say.
+#[test]
+fn smaller_models_are_judged_too() {
+    let x: Vec<f64> = (0..120).map(|row| f64::from(row * 37 % 120) / 120.0).collect();
+    let noise = |row: usize| f64::from((row * 7919 % 101) as u32) / 101.0 - 0.5;
+    let y: Vec<f64> = x.iter().enumerate().map(|(row, x)| x + 0.6 * noise(row)).collect();
+    let table = TableBuilder::new(120).column("x", &x[..]).values("y", &y[..]).build().unwrap();
+    let mut options = options(false, Duration::from_secs(1));
+    options.limits.flash = 1500;
+    let found = tune(&table, None, &options, &Progress::none()).unwrap();
+    let room = |share: usize| found.judged.iter().filter(|(bytes, _)| bytes * share < 1500).count();
+    assert!(room(3) > 0 && room(7) > 0, "{:?}", found.judged);
+    // Four features a row are the most, and 256 here.
+    assert!(found.judged.iter().all(|(bytes, _)| *bytes < 256 * 4 + 200), "{:?}", found.judged);
 }
 
 #[test]
