@@ -381,13 +381,13 @@ fn random_models_are_of_every_kind() {
         let blob = spec.encode().unwrap();
         let model = Model::parse(&blob).unwrap();
         for bank in model.banks() {
-            let more = match bank.family {
+            let more = match bank.family() {
                 Family::Maxout { shared, .. } => u8::from(shared > 0),
                 Family::Conv(conv) => conv.transform,
                 _ => 0,
             };
-            let law = (bank.law.name(), more, bank.is_grouped());
-            kinds.insert((bank.family.name(), law));
+            let law = (bank.law().name(), more, bank.is_grouped());
+            kinds.insert((bank.family().name(), law));
         }
         limited += usize::from(model.input_limit() < 32767);
         let q = Reference::parse(&blob).unwrap().quantise(&rows.floats[0]);

@@ -94,7 +94,7 @@ fn of_model(model: &Model<'_>, results: &mut Results) {
     }
     results.number += model.features() + model.codes() + model.work() as usize;
     results.number += model.buffer_sizes(koan::Form::Small).bytes();
-    results.number += model.input_map(at).mult as usize + model.multiplier(at, at) as usize;
+    results.number += model.input_map(at).mult() as usize + model.multiplier(at, at) as usize;
     results.number += model.bias(at) as usize + model.weight_bytes().len();
     results.number += model.class_name(at).unwrap_or_default().len() + model.notes().len();
     results.number += usize::from(model.calibration().is_some());

@@ -48,8 +48,8 @@ pub fn describe(model: &Model<'_>) {
 /// A bound on what a bank takes: there may be any number of blocks, and groups need not
 /// cover the inputs.
 fn cost(bank: &Bank<'_>, inputs: usize) -> usize {
-    let features = usize::from(bank.features);
-    let each = match bank.family {
+    let features = usize::from(bank.features());
+    let each = match bank.family() {
         Family::Maxout { pool, shared } => usize::from(pool) + usize::from(shared),
         Family::Conv(conv) => {
             let positions = conv.positions(inputs as u16).max(1);
