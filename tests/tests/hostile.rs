@@ -113,11 +113,9 @@ fn exercise(model: Model<'_>, reference: &Reference, random: &mut Random) {
     assert_eq!(core.scores(&words).is_ok(), with_outputs);
     assert_eq!(core.scores(&bytes).is_ok(), with_outputs);
     assert_eq!(core.values(&words, &mut values).is_ok(), with_outputs);
-    assert_eq!(core.scores_many(&row, &mut vec![0; model.outputs()]).is_ok(), with_outputs);
     let classification = model.task() == Task::Classification;
     assert_eq!(core.predict(&bytes).is_ok(), model.task() == Task::Regression);
     assert_eq!(core.classify(&row).is_ok(), classification);
-    assert_eq!(core.classify_many(&bytes, &mut [0]).is_ok(), classification);
     let mut probabilities = vec![0.0; model.classes()];
     assert_eq!(core.probabilities(&words, &mut probabilities).is_ok(), classification);
     let digest = core.golden_digest().unwrap();

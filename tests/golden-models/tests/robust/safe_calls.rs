@@ -284,25 +284,17 @@ fn errors_of_any_numbers_have_words() {
 fn lengths<B: Buffers>(core: &mut Predictor<'_, B>) {
     let model = *core.model();
     let most = 2 + model.inputs().max(model.features()).max(model.codes()).max(model.outputs());
-    let (row, mut scratch) = (vec![1u8; 2 * most], vec![[0; 32]; 64]);
+    let row = vec![1u8; most];
     for n in 0..most {
         for m in 0..most {
             let _ = core.features(&row[..n], &mut vec![0; m]);
             let _ = core.codes(&row[..n], &mut vec![0; m]);
             let _ = core.values(&row[..n], &mut vec![0.0; m]);
             let _ = core.probabilities(&row[..n], &mut vec![0.0; m]);
-            let _ = core.scores_many(&row[..2 * n], &mut vec![0; m]);
-            let _ = core.classify_many(&row[..2 * n], &mut vec![0; m]);
-            let _ = core.features_batch(&row[..2 * n], &mut scratch, &mut vec![0; m]);
-            let _ = core.features_batch(&row[..n], &mut scratch[..n], &mut vec![0; m]);
         }
         let _ = (core.scores(&row[..n]).map(<[i32]>::len), core.predict(&row[..n]));
         let _ = core.classify(&row[..n]);
     }
-    // No rows at all are no error where the model suits.
-    assert_eq!(core.scores_many::<f32>(&[], &mut []).is_ok(), model.outputs() > 0);
-    assert_eq!(core.classify_many::<u8>(&[], &mut []), Ok(()));
-    assert_eq!(core.features_batch::<i16>(&[], &mut scratch, &mut []), Ok(()));
 }
 
 #[test]
