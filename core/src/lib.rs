@@ -56,7 +56,6 @@ const STRIDE: usize = if cfg!(miri) { 1021 } else { 1 };
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-mod batch;
 mod buffers;
 mod bytes;
 mod crc;
@@ -77,7 +76,6 @@ mod sink;
 pub mod steps;
 mod weigh;
 
-pub use batch::ROWS as BATCH_ROWS;
 pub use buffers::{Buffers, OwnedBuffers, Workspace};
 pub use crc::Crc32;
 pub use error::{Error, Field};

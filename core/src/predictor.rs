@@ -3,7 +3,6 @@
 use core::borrow::Borrow;
 use core::marker::PhantomData;
 
-use crate::batch;
 use crate::buffers::{Buffers, Workspace};
 use crate::crc::{Crc32, checksum_holds};
 use crate::error::Error;
@@ -244,34 +243,6 @@ impl<'m, B: Buffers, P: Profile, M: Borrow<Model<'m>>> Predictor<'m, B, P, M> {
         Ok(())
     }
 
-    /// The feature vectors of many rows: `rows` is n × inputs, `features` n × features,
-    /// both row by row. `scratch`, ⌈inputs/32⌉ for each of [`BATCH_ROWS`](crate::BATCH_ROWS)
-    /// rows, is memory to work in. For hosts: where the weights of projections are drawn
-    /// one by one they are drawn once for so many rows.
-    ///
-    /// # Errors
-    /// [`Error::Length`] when `rows` is no whole number of rows or another slice does
-    /// not fit it.
-    pub fn features_batch<I: Input>(
-        &mut self,
-        rows: &[I],
-        scratch: &mut [[i16; batch::PANEL]],
-        features: &mut [i16],
-    ) -> Result<(), Error> {
-        let (inputs, columns) = (self.model().inputs(), self.model().features());
-        length("features", self.row_count(rows.len())?.saturating_mul(columns), features.len())?;
-        let panels = inputs.div_ceil(batch::PANEL);
-        length("scratch", batch::ROWS.saturating_mul(panels), scratch.len())?;
-        if !self.model().banks().any(|bank| batch::suits(&bank)) {
-            let places = features.chunks_exact_mut(columns.max(1));
-            let mut each = rows.chunks_exact(inputs.max(1)).zip(places);
-            return each.try_for_each(|(row, place)| self.features(row, place));
-        }
-        let (model, mut workspace) = self.ready()?;
-        batch::rows::<P, I>(model, rows, scratch, features, &mut workspace);
-        Ok(())
-    }
-
     /// The locality-sensitive code of a row: for each maxout unit the index of
     /// its maximum, for each grid of bins the slot of its cell.
     ///
@@ -295,52 +266,6 @@ impl<'m, B: Buffers, P: Profile, M: Borrow<Model<'m>>> Predictor<'m, B, P, M> {
             }
         });
         Ok(())
-    }
-
-    /// Scores of many rows: `rows` is n × inputs, `scores` n × outputs, both
-    /// row by row.
-    ///
-    /// # Errors
-    /// [`Error::Length`] when `rows` is no whole number of rows or `scores`
-    /// does not fit it.
-    pub fn scores_many<I: Input>(&mut self, rows: &[I], scores: &mut [i32]) -> Result<(), Error> {
-        let (inputs, outputs) = (self.model().inputs(), self.model().outputs());
-        let count = self.row_count(rows.len())?;
-        length("scores", count.saturating_mul(outputs), scores.len())?;
-        if outputs == 0 {
-            return Err(Error::Unsuited { needs: "a model with outputs" });
-        }
-        for (row, out) in rows.chunks_exact(inputs.max(1)).zip(scores.chunks_exact_mut(outputs)) {
-            out.iter_mut().zip(self.scores(row)?).for_each(|(out, &score)| *out = score);
-        }
-        Ok(())
-    }
-
-    /// Classes of many rows: `rows` is n × inputs row by row, `classes` n.
-    ///
-    /// # Errors
-    /// As [`Predictor::classify`] and [`Predictor::scores_many`].
-    pub fn classify_many<I: Input>(
-        &mut self,
-        rows: &[I],
-        classes: &mut [usize],
-    ) -> Result<(), Error> {
-        length("classes", self.row_count(rows.len())?, classes.len())?;
-        for (row, class) in rows.chunks_exact(self.model().inputs().max(1)).zip(classes) {
-            *class = self.classify(row)?;
-        }
-        Ok(())
-    }
-
-    /// How many rows `numbers` numbers are.
-    fn row_count(&self, numbers: usize) -> Result<usize, Error> {
-        let inputs = self.model().inputs().max(1);
-        if numbers.is_multiple_of(inputs) {
-            Ok(numbers / inputs)
-        } else {
-            let needed = numbers.div_ceil(inputs).saturating_mul(inputs);
-            Err(Error::Length { what: "rows", needed, given: numbers })
-        }
     }
 
     /// Proves on this very device that generator, features and head compute

@@ -6,7 +6,7 @@
 
 use crate::buffers::{Buffers, Workspace};
 use crate::families::{Anew, generate};
-pub use crate::families::{Cell, Cells};
+pub use crate::families::{Cell, Cells, Drawn};
 use crate::format::bank::Bank;
 use crate::format::map::Line;
 use crate::format::model::Model;
@@ -137,7 +137,19 @@ pub fn features<P: Profile>(
             rest = others;
             let Workspace { inputs, block, wide, .. } = &mut *workspace;
             let inputs = inputs.get(..model.inputs()).unwrap_or_default();
-            generate::<P>(bank, inputs, block, wide, &mut Features(mine), &mut Anew);
+            features_of_bank::<P>(bank, inputs, block, wide, mine);
         }
     });
+}
+
+/// The features of a bank from the quantised row `q`.
+#[inline]
+pub fn features_of_bank<P: Profile>(
+    bank: &Bank<'_>,
+    q: &[i16],
+    block: &mut [i16],
+    wide: &mut [i32],
+    features: &mut [i16],
+) {
+    generate::<P>(bank, q, block, wide, &mut Features(features), &mut Anew);
 }

@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use koan::{Any, BATCH_ROWS, Input, Model, Predictor, Profile, Small, Task};
+use koan::{Any, Input, Model, Predictor, Profile, Small, Task};
 use koan_fuzz::memory::Memory;
 use koan_fuzz::naive::naive_work;
 use koan_fuzz::reference::Reference;
@@ -125,9 +125,6 @@ fn run<P: Profile>(model: &Model<'_>, rows: &Rows) -> Outcome {
     let mut of_rows: Vec<OfRow> = rows.floats.iter().map(|row| of_row(&mut core, row)).collect();
     of_rows.push(of_row(&mut core, &rows.words));
     of_rows.push(of_row(&mut core, &rows.bytes));
-    let many = rows.floats.concat();
-    let features = features_of_many(&mut core, &many);
-    assert_eq!(features, [&of_rows[0].features[..], &of_rows[1].features[..]].concat());
     let digest = core.golden_digest().expect("the buffers have not changed");
     Outcome { digest, passes: core.self_test().is_ok(), rows: of_rows }
 }
@@ -153,12 +150,4 @@ fn of_row<P: Profile, I: Input>(core: &mut Predictor<'_, Memory, P>, row: &[I]) 
         assert!(probabilities.iter().zip(&coarse).all(near), "{probabilities:?}, {coarse:?}");
     }
     OfRow { scores, features, codes }
-}
-
-fn features_of_many<P: Profile>(core: &mut Predictor<'_, Memory, P>, rows: &[f32]) -> Vec<i16> {
-    let model = *core.model();
-    let mut scratch = vec![[7; 32]; BATCH_ROWS * model.inputs().div_ceil(32)];
-    let mut features = vec![7; rows.len() / model.inputs() * model.features()];
-    core.features_batch(rows, &mut scratch, &mut features).expect("the lengths are right");
-    features
 }

@@ -105,7 +105,7 @@ impl Blob {
     /// Families of the banks.
     #[getter]
     fn families(&self) -> PyResult<Vec<&'static str>> {
-        Ok(self.model()?.banks().map(|bank| bank.family.name()).collect())
+        Ok(self.model()?.banks().map(|bank| bank.family().name()).collect())
     }
 
     /// Names of the classes.

@@ -140,7 +140,7 @@ pub fn group_laws(family: Family) -> &'static [Law] {
 
 /// Any positive scale up to a shift.
 fn scale(max_shift: u8) -> impl Strategy<Value = Scale> {
-    (1u8..=255, 0..=max_shift).prop_map(|(mult, shift)| Scale { mult, shift })
+    (1u8..=255, 0..=max_shift).prop_map(|(mult, shift)| Scale::new(mult, shift).unwrap())
 }
 
 /// Groups that cover the inputs, the first one at least with a law.
@@ -264,7 +264,7 @@ pub fn map() -> impl Strategy<Value = InputMap> {
     let usual = (-300f64..300.0, -5f64..9.0, any::<bool>())
         .prop_map(|(offset, gain, log)| nearest::map(offset, gain.exp2(), log));
     let any = (any::<i32>(), -64i8..=63, any::<bool>(), any::<u8>(), 0u32..32).prop_map(
-        |(offset, shift, log, mult, down)| InputMap { offset: offset >> down, shift, log, mult },
+        |(offset, shift, log, mult, down)| InputMap::new(offset >> down, shift, log, mult).unwrap(),
     );
     prop_oneof![3 => usual, 1 => any]
 }
@@ -281,7 +281,7 @@ fn maps(inputs: u16) -> impl Strategy<Value = MapSpec> {
 /// `count` random codes of a width, from a seed; the extreme codes are frequent.
 #[must_use]
 pub fn codes(width: Width, count: usize, random: &mut Random) -> Vec<u32> {
-    let levels = 1usize << width.bits;
+    let levels = 1usize << width.bits();
     let code = |random: &mut Random| match random.below(16) {
         0 => 0,
         1 => levels - 1,
@@ -303,7 +303,7 @@ pub fn head(banks: &[BankSpec], outputs: usize) -> impl Strategy<Value = HeadSpe
             let mut random = Random::new(seed);
             let weights = widths.into_iter().zip(multipliers).zip(&columns);
             let weights = weights.map(|(((bits, odd), multipliers), &columns)| {
-                let width = Width { bits, odd };
+                let width = Width::new(bits, odd).unwrap();
                 let codes = (0..outputs).map(|_| codes(width, columns, &mut random)).collect();
                 BankWeights { width, codes, multipliers }
             });

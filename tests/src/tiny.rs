@@ -29,7 +29,7 @@ pub fn blob() -> Result<Vec<u8>, Error> {
         family: Family::Fourier,
         law: Law::Gaussian,
         features: FEATURES,
-        scale: Scale { mult: 93, shift: 12 },
+        scale: Scale::new(93, 12).unwrap(),
         groups: Vec::new(),
         kept: None,
     };
@@ -55,7 +55,7 @@ pub fn blob() -> Result<Vec<u8>, Error> {
         shift: 0,
         bias: vec![0],
         weights: vec![BankWeights {
-            width: Width { bits: 4, odd: true },
+            width: Width::new(4, true).unwrap(),
             codes: vec![codes.collect()],
             multipliers: vec![1],
         }],

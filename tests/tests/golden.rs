@@ -67,7 +67,7 @@ fn the_core_gives_the_features_and_codes_of_models_without_outputs() {
         assert_eq!(again.rows, map.rows, "{}", map.name);
         let model = Model::parse(&map.blob).unwrap();
         assert_eq!(model.outputs(), 0);
-        families.extend(model.banks().map(|bank| bank.family.name()));
+        families.extend(model.banks().map(|bank| bank.family().name()));
     }
     assert_eq!(families.len(), 9);
 }
@@ -129,15 +129,15 @@ fn every_family_law_width_and_number_of_outputs_is_covered() {
         let single = model.banks().count() == 1;
         for bank in model.banks() {
             if bank.is_kept() {
-                kept.insert(kind(bank.family, bank.law, bank.is_grouped()));
+                kept.insert(kind(bank.family(), bank.law(), bank.is_grouped()));
                 continue;
             }
-            let place = (bank.width.bits, model.outputs() > 1);
+            let place = (bank.width().bits(), model.outputs() > 1);
             if single {
-                let kind = kind(bank.family, bank.law, bank.is_grouped());
-                found.insert((kind, place, bank.width.odd));
+                let kind = kind(bank.family(), bank.law(), bank.is_grouped());
+                found.insert((kind, place, bank.width().odd()));
             } else {
-                several_banks.insert((place, bank.width.odd));
+                several_banks.insert((place, bank.width().odd()));
             }
         }
     }

@@ -61,7 +61,7 @@ fn describe(model: &Model<'_>) -> usize {
         + usize::from(model.score_scale() > 0.0);
     seen += model.banks().next().map_or(0, |bank| bank.row_bytes());
     for index in [0, 1, model.inputs(), 300, 65_535, usize::MAX] {
-        seen += usize::from(model.input_map(index).mult);
+        seen += usize::from(model.input_map(index).mult());
         seen += model.class_name(index).map_or(0, str::len);
         seen += usize::from(model.bias(index) > 0) + usize::from(model.multiplier(index, index));
         seen += usize::from(model.golden().score(index, index) > 0);
@@ -69,11 +69,11 @@ fn describe(model: &Model<'_>) -> usize {
     }
     seen += usize::from(model.calibration().is_some()) + model.golden().count();
     for bank in model.banks() {
-        seen += usize::from(bank.index) + bank.family.name().len() + bank.law.name().len();
+        seen += usize::from(bank.index()) + bank.family().name().len() + bank.law().name().len();
         let covered: usize = bank.groups().map(|group| usize::from(group.inputs)).sum();
         assert_eq!(covered, model.inputs());
         let indices: Vec<_> = bank.indices().collect();
-        assert_eq!(indices.len(), usize::from(bank.features));
+        assert_eq!(indices.len(), usize::from(bank.features()));
         assert!(indices.is_sorted_by(|a, b| a < b) && indices.last() < Some(&(1 << 20)));
         seen += bank.kept_bytes() + usize::from(bank.is_kept());
     }
@@ -113,11 +113,9 @@ fn exercise(model: Model<'_>, reference: &Reference, random: &mut Random) {
     assert_eq!(core.scores(&words).is_ok(), with_outputs);
     assert_eq!(core.scores(&bytes).is_ok(), with_outputs);
     assert_eq!(core.values(&words, &mut values).is_ok(), with_outputs);
-    assert_eq!(core.scores_many(&row, &mut vec![0; model.outputs()]).is_ok(), with_outputs);
     let classification = model.task() == Task::Classification;
     assert_eq!(core.predict(&bytes).is_ok(), model.task() == Task::Regression);
     assert_eq!(core.classify(&row).is_ok(), classification);
-    assert_eq!(core.classify_many(&bytes, &mut [0]).is_ok(), classification);
     let mut probabilities = vec![0.0; model.classes()];
     assert_eq!(core.probabilities(&words, &mut probabilities).is_ok(), classification);
     let digest = core.golden_digest().unwrap();

@@ -161,9 +161,9 @@ fn radians(scale: Scale, unit: i32) -> f64 {
 }
 
 /// Scales under which an input's 1 is about 1 radian for a weight of 1.
-const OF_NORMAL: Scale = Scale { mult: 237, shift: 10 };
-const OF_CAUCHY: Scale = Scale { mult: 209, shift: 12 };
-const OF_SIGN: Scale = Scale { mult: 163, shift: 4 };
+const OF_NORMAL: Scale = Scale::new(237, 10).unwrap();
+const OF_CAUCHY: Scale = Scale::new(209, 12).unwrap();
+const OF_SIGN: Scale = Scale::new(163, 4).unwrap();
 
 #[test]
 fn gaussian_projections_give_the_gaussian_kernel() {
@@ -231,7 +231,7 @@ fn hadamard_projections_give_the_gaussian_kernel() {
 /// grid in which they have the same slot.
 #[test]
 fn bins_give_the_laplacian_kernel() {
-    let quarter = Scale { mult: 1, shift: 2 };
+    let quarter = Scale::new(1, 2).unwrap();
     let case = Case {
         inputs: 3,
         banks: &|k| vec![bank(Family::Bin { slot_bits: 12 }, Law::Gamma2, k, quarter)],
@@ -255,7 +255,7 @@ fn bins_give_the_laplacian_kernel() {
 fn stumps_give_the_kernel_of_thresholds() {
     const INPUTS: usize = 8;
     // 2·byte − 255 are the middles of 256 parts of [−256, 256].
-    let scale = Scale { mult: 64, shift: 0 };
+    let scale = Scale::new(64, 0).unwrap();
     let a = 256.0 * scale.factor() / GAIN;
     Case {
         inputs: INPUTS,
@@ -353,8 +353,8 @@ fn maxout(law: Law, inputs: usize, shared: u16, counts: &[u16], bound: f64) {
     let deviation = (NORMAL.iter().map(square).sum::<f64>() / 256.0).sqrt();
     let (unit, scale) = match law {
         // A deviation of 22: maxima hardly ever reach 127.
-        Law::Gaussian => (deviation, Scale { mult: 1, shift: 11 }),
-        _ => (1.0, Scale { mult: 11, shift: 9 }),
+        Law::Gaussian => (deviation, Scale::new(1, 11).unwrap()),
+        _ => (1.0, Scale::new(11, 9).unwrap()),
     };
     let of_one = unit * GAIN * scale.factor();
     let moments = moments(i32::from(POOL));
@@ -394,8 +394,7 @@ fn maxout_units_of_a_shared_pool_have_the_moments_of_maxima() {
 /// 1/q for orthogonal ones, 1 for equal ones.
 #[test]
 fn maxout_codes_collide_as_often_as_cosines_say() {
-    for (law, scale) in [(Law::Gaussian, Scale { mult: 1, shift: 4 }), (Law::Hadamard, Scale::ONE)]
-    {
+    for (law, scale) in [(Law::Gaussian, Scale::new(1, 4).unwrap()), (Law::Hadamard, Scale::ONE)] {
         for shared in [0, 1024] {
             for (cosine, expected) in [(-1, 0.0), (0, 1.0 / f64::from(POOL)), (1, 1.0)] {
                 let pair = pair_of_cosine(64, cosine);
@@ -453,7 +452,7 @@ fn groups_give_the_product_of_their_kernels() {
 /// Banks add their kernels.
 #[test]
 fn two_banks_give_the_sum_of_their_kernels() {
-    let wide = Scale { mult: 237, shift: 12 };
+    let wide = Scale::new(237, 12).unwrap();
     let (s, t) = (radians(wide, NORMAL_ONE), radians(OF_CAUCHY, CAUCHY_ONE));
     Case {
         inputs: 4,

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use koan::{
-    BATCH_ROWS, Buffers, Error, Family, Form, Input, Model, OwnedBuffers, Predictor, Profile,
-    Small, Task, Workspace, class_of,
+    Buffers, Error, Family, Form, Input, Model, OwnedBuffers, Predictor, Profile, Small, Task,
+    Workspace,
 };
+use koan_data::{Division, Format, Schema, Table, Target};
 use koan_tests::arbitrary::{case, runner};
 use koan_tests::reference::Reference;
 use koan_trainer::blob::predictor;
+use koan_trainer::features::FeatureMap;
 use koan_trainer::heap::HeapBuffers;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -216,52 +218,34 @@ fn the_same_numbers_in_every_type_give_the_same() {
 }
 
 #[test]
-fn many_rows_equal_row_by_row() {
-    check(300, 6, |blob, rows| {
-        let mut core = predictor(blob).unwrap();
-        let outputs = core.model().outputs();
-        let many = rows.floats.concat();
-        let mut scores = vec![7; rows.floats.len() * outputs];
-        if outputs == 0 {
-            prop_assert!(unsuited(core.scores_many(&many, &mut scores)));
-            return Ok(());
-        }
-        core.scores_many(&many, &mut scores).unwrap();
-        let each: Vec<_> = rows.floats.iter().map(|row| outcome(&mut core, row)).collect();
-        prop_assert_eq!(scores, each.concat());
-        if core.model().task() == Task::Classification {
-            let mut classes = vec![7; rows.floats.len()];
-            core.classify_many(&many, &mut classes).unwrap();
-            let expected: Vec<_> = each.iter().map(|scores| class_of(scores)).collect();
-            prop_assert_eq!(classes, expected);
-        }
-        Ok(())
-    });
-}
-
-#[test]
 fn features_of_many_rows_equal_row_by_row() {
     // More rows than share what is drawn, the last ones fewer.
-    check(300, 8, |blob, rows| {
-        let mut core = predictor(blob).unwrap();
-        let (inputs, columns) = (core.model().inputs(), core.model().features());
-        let many: Vec<f32> = rows.floats.iter().cycle().take(70).flatten().copied().collect();
-        let mut features = vec![7; 70 * columns];
-        let mut scratch = vec![[7; 32]; BATCH_ROWS * inputs.div_ceil(32)];
-        core.features_batch(&many, &mut scratch, &mut features).unwrap();
-        for (row, features) in many.chunks(inputs).zip(features.chunks(columns)) {
-            let mut expected = vec![0; columns];
-            core.features(row, &mut expected).unwrap();
-            prop_assert_eq!(features, expected);
-        }
-        let (given, needed) = (scratch.len() - 1, scratch.len());
-        let short = core.features_batch(&many, &mut scratch[1..], &mut features);
-        prop_assert_eq!(short, Err(Error::Length { what: "scratch", needed, given }));
-        let (given, needed) = (features.len() - 1, features.len());
-        let short = core.features_batch(&many, &mut scratch, &mut features[1..]);
-        prop_assert_eq!(short, Err(Error::Length { what: "features", needed, given }));
-        Ok(())
-    });
+    runner(300, 8)
+        .run(&case(), |(spec, rows)| {
+            let blob = spec.encode().expect("a valid model");
+            let mut core = predictor(&blob).unwrap();
+            let (inputs, columns) = (core.model().inputs(), core.model().features());
+            let table = Table {
+                inputs,
+                values: rows.floats.iter().cycle().take(70).flatten().copied().collect(),
+                target: Target::Values(vec![0.0; 70]),
+                schema: Schema { inputs, ..Schema::new(Format::Csv) },
+                division: Division::Free,
+                weights: None,
+            };
+            let map = FeatureMap::new(&spec).unwrap();
+            let features = map.features_of(&table, &(0..70).collect::<Vec<_>>()).unwrap();
+            for (row, features) in features.chunks(columns).enumerate() {
+                let mut expected = vec![0; columns];
+                core.features(table.row(row), &mut expected).unwrap();
+                prop_assert_eq!(features, expected);
+            }
+            let other = map.features_of(&Table { inputs: inputs + 1, ..table }, &[0]);
+            let expected = Error::Length { what: "row", needed: inputs, given: inputs + 1 };
+            prop_assert_eq!(other, Err(expected));
+            Ok(())
+        })
+        .unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 #[test]
@@ -299,14 +283,6 @@ fn wrong_lengths_say_what_is_needed() {
             let expected = Err(Error::Length { what: "probabilities", needed, given });
             prop_assert_eq!(core.probabilities(row, &mut vec![0.0; given]), expected);
         }
-        if inputs > 1 {
-            let expected = Err(Error::Length { what: "rows", needed: inputs, given: inputs - 1 });
-            prop_assert_eq!(core.scores_many(&row[1..], &mut []), expected);
-        }
-        let expected = Err(Error::Length { what: "scores", needed: outputs, given: outputs + 1 });
-        prop_assert_eq!(core.scores_many(row, &mut vec![0; outputs + 1]), expected);
-        let expected = Err(Error::Length { what: "classes", needed: 1, given: 2 });
-        prop_assert_eq!(core.classify_many(row, &mut [0; 2]), expected);
         Ok(())
     });
 }
@@ -381,13 +357,13 @@ fn random_models_are_of_every_kind() {
         let blob = spec.encode().unwrap();
         let model = Model::parse(&blob).unwrap();
         for bank in model.banks() {
-            let more = match bank.family {
+            let more = match bank.family() {
                 Family::Maxout { shared, .. } => u8::from(shared > 0),
                 Family::Conv(conv) => conv.transform,
                 _ => 0,
             };
-            let law = (bank.law.name(), more, bank.is_grouped());
-            kinds.insert((bank.family.name(), law));
+            let law = (bank.law().name(), more, bank.is_grouped());
+            kinds.insert((bank.family().name(), law));
         }
         limited += usize::from(model.input_limit() < 32767);
         let q = Reference::parse(&blob).unwrap().quantise(&rows.floats[0]);

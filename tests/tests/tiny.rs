@@ -36,7 +36,10 @@ fn the_model_tells_left_from_right() {
     let model = Model::parse(&blob).unwrap();
     assert_eq!((model.task(), model.inputs(), model.outputs()), (Task::Classification, 2, 1));
     let bank = model.banks().next().unwrap();
-    assert_eq!((bank.family, bank.law, bank.width.bits), (Family::Fourier, Law::Gaussian, 4));
+    assert_eq!(
+        (bank.family(), bank.law(), bank.width().bits()),
+        (Family::Fourier, Law::Gaussian, 4)
+    );
     let mut predictor = predictor(&blob).unwrap();
     predictor.self_test().unwrap();
     for (x, y) in [(1.0, 0.0), (1.0, -1.0), (2.0, 1.0), (0.5, 0.5)] {

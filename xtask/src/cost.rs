@@ -164,9 +164,9 @@ fn drawn(path: &Path) -> Result<Golden> {
     let row: Vec<f32> = (0..parsed.inputs())
         .map(|input| {
             let map = parsed.input_map(input);
-            let spread = f32::from(1i16 << 12) * 32768.0 / f32::from(map.mult.max(1));
-            let value = map.offset as f32 + spread * (2.0 * random.f32() - 1.0);
-            (value / f32::from(map.shift).exp2()).round().clamp(-32768.0, 32767.0)
+            let spread = f32::from(1i16 << 12) * 32768.0 / f32::from(map.mult().max(1));
+            let value = map.offset() as f32 + spread * (2.0 * random.f32() - 1.0);
+            (value / f32::from(map.shift()).exp2()).round().clamp(-32768.0, 32767.0)
         })
         .collect();
     let sizes = parsed.buffer_sizes(koan::Form::Fast);

@@ -14,7 +14,7 @@ use crate::numerics::{cauchy, normal};
 ///
 /// Weight i of projection k is byte i of the draws k·⌈d/8⌉… (8 to a draw), or,
 /// under the sign law, bit 63 − i mod 64 of the draws k·⌈d/64⌉….
-pub(crate) struct Dense<'b, P> {
+pub(super) struct Dense<'b, P> {
     stream: Stream,
     draws_each: u64,
     bank: &'b Bank<'b>,
@@ -51,10 +51,10 @@ impl<'b, P: Profile> Dense<'b, P> {
         }
     }
 
-    /// Weights of projection `k` for the 32 inputs from `first` on, a multiple of 32; what
-    /// is behind the last input is of no projection.
-    pub(crate) fn weights(&self, k: usize, first: usize, weights: &mut [i16; 32]) {
-        let at = |each| k as u64 * self.draws_each + (first / each) as u64;
+    /// See [`Drawn::weights`](super::Drawn::weights).
+    pub(super) fn weights(&self, k: usize, first: usize, weights: &mut [i16; 32]) {
+        let first_draw = (k as u64).wrapping_mul(self.draws_each);
+        let at = |each| first_draw.wrapping_add((first / each) as u64);
         match self.bank.law {
             Law::Sign => {
                 let signs = self.stream.draw(at(64)) << (first % 64);

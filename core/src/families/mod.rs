@@ -5,7 +5,8 @@
 
 mod bin;
 mod conv;
-pub(crate) mod dense;
+mod dense;
+mod drawn;
 mod fern;
 mod fourier;
 pub(crate) mod hadamard;
@@ -13,10 +14,11 @@ mod linear;
 mod row_order;
 mod series;
 mod stump;
-pub(crate) mod units;
+mod units;
 
 pub(crate) use self::conv::Anew;
 pub use self::conv::{Cell, Cells};
+pub use self::drawn::Drawn;
 use crate::format::bank::Bank;
 use crate::format::family::Family;
 use crate::needs::{Needs, Profile, serves};

@@ -70,7 +70,7 @@ pub(super) fn generate<P: Profile, const N: usize>(
 }
 
 /// A projection as a byte.
-pub(crate) fn scaled(bank: &Bank<'_>, z: i32) -> i8 {
+pub(super) fn scaled(bank: &Bank<'_>, z: i32) -> i8 {
     bank.scale.apply_saturating(z, FEATURE_ONE.into()) as i8
 }
 
@@ -83,7 +83,7 @@ fn bias<P: Profile>(bank: &Bank<'_>, byte: u8) -> i32 {
 }
 
 /// [`bias`] of sigmoid `unit`.
-pub(crate) fn bias_of<P: Profile>(bank: &Bank<'_>, unit: usize) -> i32 {
+pub(super) fn bias_of<P: Profile>(bank: &Bank<'_>, unit: usize) -> i32 {
     let draw = bank_draw(bank.seed, bank.index, Purpose::Offsets, unit as u32 / 8);
     bias::<P>(bank, (draw >> (8 * (unit % 8))) as u8)
 }

@@ -14,19 +14,12 @@ use crate::sink::MAX_RUN;
 /// A bank, as it lies in the blob.
 #[derive(Clone, Copy, Debug)]
 pub struct Bank<'a> {
-    /// Its number in the model: selects its streams of draws.
-    pub index: u8,
-    /// Its family.
-    pub family: Family,
-    /// Its law; [`Law::None`] when [`Bank::groups`] have laws of their own.
-    pub law: Law,
-    /// Features (grids or ferns, for `bin` and `fern`); where there is a list, the kept ones.
-    pub features: u16,
-    /// What the bank's integers are multiplied by; see `docs/format.md` for its
-    /// meaning in each family.
-    pub scale: Scale,
-    /// How its weights are stored.
-    pub width: Width,
+    pub(crate) index: u8,
+    pub(crate) family: Family,
+    pub(crate) law: Law,
+    pub(crate) features: u16,
+    pub(crate) scale: Scale,
+    pub(crate) width: Width,
     /// Whether another bank follows.
     pub(crate) more: bool,
     grouped: bool,
@@ -184,6 +177,43 @@ impl<'a> Bank<'a> {
             at += Group::BYTES;
         }
         cursor.expect(covered == self.inputs as u32 && used, Field::GroupInputs, first);
+    }
+
+    /// Its number in the model: selects its streams of draws.
+    #[must_use]
+    pub const fn index(&self) -> u8 {
+        self.index
+    }
+
+    /// Its family.
+    #[must_use]
+    pub const fn family(&self) -> Family {
+        self.family
+    }
+
+    /// Its law; [`Law::None`] when [`Bank::groups`] have laws of their own.
+    #[must_use]
+    pub const fn law(&self) -> Law {
+        self.law
+    }
+
+    /// Features (grids or ferns, for `bin` and `fern`); where there is a list, the kept ones.
+    #[must_use]
+    pub const fn features(&self) -> u16 {
+        self.features
+    }
+
+    /// What the bank's integers are multiplied by; see `docs/format.md` for its
+    /// meaning in each family.
+    #[must_use]
+    pub const fn scale(&self) -> Scale {
+        self.scale
+    }
+
+    /// How its weights are stored.
+    #[must_use]
+    pub const fn width(&self) -> Width {
+        self.width
     }
 
     /// The groups of inputs, in order; they cover all inputs.

@@ -7,6 +7,7 @@ use crate::numerics::Scale;
 
 /// The nonlinearity of a bank's features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Family {
     /// The inputs themselves: the linear term of a model.
@@ -163,16 +164,32 @@ impl Law {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Width {
-    /// Bits of a weight: 2, 3, 4, 8 or 16.
-    pub bits: u8,
-    /// Whether the levels are the odd integers (−3, −1, 1, 3 for two bits)
-    /// instead of the even ones (−4, −2, 0, 2).
-    pub odd: bool,
+    pub(crate) bits: u8,
+    pub(crate) odd: bool,
 }
 
 impl Width {
     /// The widths of the format, in the order of their codes.
     pub const BITS: [u8; 5] = [2, 3, 4, 8, 16];
+
+    /// Weights of so many bits, one of [`Width::BITS`]; none for others.
+    #[must_use]
+    pub const fn new(bits: u8, odd: bool) -> Option<Self> {
+        if matches!(bits, 2 | 3 | 4 | 8 | 16) { Some(Self { bits, odd }) } else { None }
+    }
+
+    /// Bits of a weight.
+    #[must_use]
+    pub const fn bits(self) -> u8 {
+        self.bits
+    }
+
+    /// Whether the levels are the odd integers (−3, −1, 1, 3 for two bits)
+    /// instead of the even ones (−4, −2, 0, 2).
+    #[must_use]
+    pub const fn odd(self) -> bool {
+        self.odd
+    }
 
     /// Bits of a weight by the width's code.
     pub(crate) const fn bits_of(code: u8) -> u8 {

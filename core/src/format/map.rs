@@ -11,19 +11,48 @@ use crate::numerics::{LOG_BITS, fixed_point, log_one_plus};
 /// How one input becomes an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputMap {
-    /// What maps to 0, in units of 2^−shift.
-    pub offset: i32,
-    /// Fractional bits of the value before the offset is taken off, −64..=63.
-    pub shift: i8,
-    /// Whether the value is replaced by sign(x)·ln(1 + |x|) first.
-    pub log: bool,
-    /// Gain: q = (u·2^shift − offset)·mult / 2^15. Zero switches the input off.
-    pub mult: u8,
+    pub(crate) offset: i32,
+    pub(crate) shift: i8,
+    pub(crate) log: bool,
+    pub(crate) mult: u8,
 }
 
 impl InputMap {
     /// Bytes of one map in a blob.
     pub const BYTES: usize = 6;
+
+    /// What switches an input off: 0 for every number.
+    pub const OFF: Self = Self { offset: 0, shift: 0, log: false, mult: 0 };
+
+    /// The map with these parts; none for a `shift` that is not in −64..=63.
+    #[must_use]
+    pub const fn new(offset: i32, shift: i8, log: bool, mult: u8) -> Option<Self> {
+        if shift >= -64 && shift < 64 { Some(Self { offset, shift, log, mult }) } else { None }
+    }
+
+    /// What maps to 0, in units of 2^−shift.
+    #[must_use]
+    pub const fn offset(self) -> i32 {
+        self.offset
+    }
+
+    /// Fractional bits of the value before the offset is taken off, −64..=63.
+    #[must_use]
+    pub const fn shift(self) -> i8 {
+        self.shift
+    }
+
+    /// Whether the value is replaced by sign(x)·ln(1 + |x|) first.
+    #[must_use]
+    pub const fn log(self) -> bool {
+        self.log
+    }
+
+    /// Gain: q = (u·2^shift − offset)·mult / 2^15. Zero switches the input off.
+    #[must_use]
+    pub const fn mult(self) -> u8 {
+        self.mult
+    }
 
     /// The six bytes of the blob: offset (i32), kind (shift + 64, bit 7 = log), mult.
     #[must_use]

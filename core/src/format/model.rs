@@ -8,6 +8,7 @@ use crate::needs::{Form, Needs};
 
 /// What a model's outputs are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Task {
     /// No outputs: the model is a feature map (or a locality-sensitive code).
@@ -288,7 +289,7 @@ impl<'a> Model<'a> {
     #[inline(never)]
     pub const fn input_map(&self, index: usize) -> InputMap {
         if index >= self.inputs as usize {
-            return InputMap { offset: 0, shift: 0, log: false, mult: 0 };
+            return InputMap::OFF;
         }
         let at = if self.map_per_input() { index * InputMap::BYTES } else { 0 };
         let gain = if self.gain_per_input() { index } else { 0 };

@@ -1,20 +1,34 @@
 //! Fixed-point building blocks: scales, quotients, and values as fixed-point numbers.
 
 /// A positive factor as a small mantissa and a shift: `mult / 2^shift`.
-///
-/// `mult` in 0..=255, `shift` in 0..=31.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Scale {
-    /// Mantissa.
-    pub mult: u8,
-    /// Binary places to divide by.
-    pub shift: u8,
+    pub(crate) mult: u8,
+    pub(crate) shift: u8,
 }
 
 impl Scale {
     /// The factor 1.
     pub const ONE: Self = Self { mult: 1, shift: 0 };
+
+    /// `mult / 2^shift`; none for more than 31 binary places.
+    #[must_use]
+    pub const fn new(mult: u8, shift: u8) -> Option<Self> {
+        if shift < 32 { Some(Self { mult, shift }) } else { None }
+    }
+
+    /// Mantissa.
+    #[must_use]
+    pub const fn mult(self) -> u8 {
+        self.mult
+    }
+
+    /// Binary places to divide by.
+    #[must_use]
+    pub const fn shift(self) -> u8 {
+        self.shift
+    }
 
     /// The factor as a number.
     #[must_use]

@@ -47,7 +47,7 @@ pub fn cache_words(model: &Model<'_>, hop: usize) -> usize {
 pub(crate) fn plan(model: &Model<'_>, hop: usize, words: &mut [i16]) -> usize {
     let mut plan = Plan { words, at: 0 };
     for bank in model.banks() {
-        if let Family::Conv(conv) = bank.family
+        if let Family::Conv(conv) = bank.family()
             && let Some(positions) = positions_of(conv, hop)
         {
             plan.bank(&bank, conv, model.inputs() as u16, positions);
@@ -86,7 +86,7 @@ impl Plan<'_> {
     fn bank(&mut self, bank: &Bank<'_>, conv: Conv, inputs: u16, hop: usize) {
         let (most, cells) = (usize::from(conv.transform), usize::from(conv.cells()));
         let filters =
-            if bank.is_kept() { usize::MAX } else { conv.filters(bank.features) as usize };
+            if bank.is_kept() { usize::MAX } else { conv.filters(bank.features()) as usize };
         let mut block: Option<Block> = None;
         for index in bank.indices() {
             // As core numbers features: by block, by cell, by filter.

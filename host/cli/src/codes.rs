@@ -23,7 +23,7 @@ pub fn run(arguments: &Codes) -> Result<()> {
         model.codes() > 0,
         "{}: only models with maxout units or bins have codes, this one is of {}",
         arguments.model.display(),
-        model.banks().map(|bank| bank.family.name()).collect::<Vec<_>>().join(", ")
+        model.banks().map(|bank| bank.family().name()).collect::<Vec<_>>().join(", ")
     );
     let mine = codes(arguments, &model, &blob, &arguments.data)?;
     let width = model.codes();

@@ -22,12 +22,12 @@ const SHOWN: usize = 6;
 /// What `--json` of every command says of a model.
 pub fn summary(model: &Model<'_>) -> Value {
     let join = |names: Vec<&str>| names.join(",");
-    let bits: Vec<u8> = model.banks().map(|bank| bank.width.bits).collect();
+    let bits: Vec<u8> = model.banks().map(|bank| bank.width().bits()).collect();
     json!({
         "task": model.task().name(),
-        "family": join(model.banks().map(|bank| bank.family.name()).collect()),
+        "family": join(model.banks().map(|bank| bank.family().name()).collect()),
         "projection": join(model.banks().map(|bank| {
-            if bank.is_grouped() { "groups" } else { bank.law.name() }
+            if bank.is_grouped() { "groups" } else { bank.law().name() }
         }).collect()),
         "features": model.features(),
         "bits": if bits.iter().all(|b| *b == bits[0]) { json!(bits[0]) } else { json!(bits) },
@@ -67,9 +67,9 @@ pub fn run(arguments: &Inspect) -> Result<()> {
 
 fn map_json(map: InputMap) -> Value {
     json!({
-        "offset": f64::from(map.offset) / 2f64.powi(i32::from(map.shift)),
-        "gain": f64::from(map.mult) * 2f64.powi(i32::from(map.shift) - 15),
-        "log": map.log,
+        "offset": f64::from(map.offset()) / 2f64.powi(i32::from(map.shift())),
+        "gain": f64::from(map.mult()) * 2f64.powi(i32::from(map.shift()) - 15),
+        "log": map.log(),
     })
 }
 
@@ -91,7 +91,7 @@ fn pooling(conv: Conv) -> &'static str {
 /// Filters that are made: whole blocks where a bank keeps only some of its features.
 fn filters(bank: &koan::Bank<'_>, conv: Conv) -> u32 {
     if !bank.is_kept() {
-        return conv.filters(bank.features);
+        return conv.filters(bank.features());
     }
     let of_block = usize::from(conv.transform) * usize::from(conv.cells());
     let mut blocks: Vec<usize> = bank.indices().map(|index| index / of_block).collect();
@@ -119,15 +119,15 @@ fn detailed(model: &Model<'_>, self_test: &str) -> Value {
         .banks()
         .map(|bank| {
             let mut entry = json!({
-                "family": bank.family.name(),
-                "law": bank.law.name(),
-                "features": bank.features,
+                "family": bank.family().name(),
+                "law": bank.law().name(),
+                "features": bank.features(),
                 "columns": bank.columns(),
-                "scale": bank.scale.factor(),
-                "bits": bank.width.bits,
-                "odd_levels": bank.width.odd,
+                "scale": bank.scale().factor(),
+                "bits": bank.width().bits(),
+                "odd_levels": bank.width().odd(),
             });
-            match bank.family {
+            match bank.family() {
                 Family::Bin { slot_bits } => entry["slot_bits"] = json!(slot_bits),
                 Family::Fern { depth } => entry["depth"] = json!(depth),
                 Family::Maxout { pool, shared } => {
@@ -211,12 +211,12 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
         model.check_word()
     )?;
     for bank in model.banks() {
-        let law = if bank.is_grouped() { "groups" } else { bank.law.name() };
-        let extra = match bank.family {
+        let law = if bank.is_grouped() { "groups" } else { bank.law().name() };
+        let extra = match bank.family() {
             Family::Bin { slot_bits } => {
-                format!(", {} grids of 2^{slot_bits} slots", bank.features)
+                format!(", {} grids of 2^{slot_bits} slots", bank.features())
             }
-            Family::Fern { depth } => format!(", {} ferns of {depth} comparisons", bank.features),
+            Family::Fern { depth } => format!(", {} ferns of {depth} comparisons", bank.features()),
             Family::Maxout { pool, shared: 0 } => format!(", pools of {pool}"),
             Family::Maxout { pool, shared } => format!(", pools of {pool} out of {shared} shared"),
             Family::Conv(conv) => format!(
@@ -240,17 +240,17 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
         };
         say!(
             "  bank {}: {} {} ({law}){extra}, scale {:.6}, {} bits{}",
-            bank.index,
+            bank.index(),
             bank.columns(),
-            bank.family.name(),
-            bank.scale.factor(),
-            bank.width.bits,
-            if bank.width.odd { " (odd levels)" } else { "" }
+            bank.family().name(),
+            bank.scale().factor(),
+            bank.width().bits(),
+            if bank.width().odd() { " (odd levels)" } else { "" }
         )?;
         if bank.is_kept() {
             say!(
                 "    kept: {} of the first {}, a list of {} bytes",
-                bank.features,
+                bank.features(),
                 candidates(&bank),
                 bank.kept_bytes()
             )?;
@@ -273,11 +273,11 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
         let map = model.input_map(index);
         let which =
             if maps == 1 { "all inputs".to_owned() } else { format!("input {}", index + 1) };
-        let value = if map.log { "log x" } else { "x" };
+        let value = if map.log() { "log x" } else { "x" };
         say!(
             "  {which}: q = ({value} - {:.6}) * {:.6}",
-            f64::from(map.offset) / 2f64.powi(i32::from(map.shift)),
-            f64::from(map.mult) * 2f64.powi(i32::from(map.shift) - 15)
+            f64::from(map.offset()) / 2f64.powi(i32::from(map.shift())),
+            f64::from(map.mult()) * 2f64.powi(i32::from(map.shift()) - 15)
         )?;
     }
     if maps > SHOWN {

@@ -197,8 +197,12 @@ impl Setting<'_> {
             let matrix = system.regularised(lambda);
             let columns = system.solve_with(&llt, lambda).weights * basis;
             for odd in [false, true] {
-                let (rounded, entropy) =
-                    rounded(columns.as_ref(), Width { bits, odd }, llt.L(), matrix.as_ref());
+                let (rounded, entropy) = rounded(
+                    columns.as_ref(),
+                    Width::new(bits, odd).unwrap(),
+                    llt.L(),
+                    matrix.as_ref(),
+                );
                 let weights =
                     rounded * faer::linalg::solvers::Solve::solve(&back, basis.transpose());
                 let bias = system.bias(&weights);
@@ -235,7 +239,7 @@ fn rounded(
     for column in 0..columns.ncols() {
         let weights: Vec<f64> = columns.col(column).iter().copied().collect();
         let found = round(&weights, &banks, factor, matrix, Rounding::Compensated);
-        let mut counts = vec![0usize; 1 << width.bits];
+        let mut counts = vec![0usize; 1 << width.bits()];
         for (k, &code) in found.codes.iter().enumerate() {
             counts[code as usize] += 1;
             all[(k, column)] = found.levels[0].weight(code);

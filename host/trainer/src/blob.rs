@@ -191,7 +191,7 @@ impl ModelSpec {
         let maps = if model.map_per_input() {
             MapSpec::PerInput((0..model.inputs()).map(|i| model.input_map(i)).collect())
         } else if model.gain_per_input() {
-            let gains = (0..model.inputs()).map(|i| model.input_map(i).mult).collect();
+            let gains = (0..model.inputs()).map(|i| model.input_map(i).mult()).collect();
             MapSpec::GainPerInput(model.input_map(0), gains)
         } else {
             MapSpec::Shared(model.input_map(0))
@@ -199,10 +199,10 @@ impl ModelSpec {
         let banks = model
             .banks()
             .map(|bank| BankSpec {
-                family: bank.family,
-                law: bank.law,
-                features: bank.features,
-                scale: bank.scale,
+                family: bank.family(),
+                law: bank.law(),
+                features: bank.features(),
+                scale: bank.scale(),
                 // Of a bank without groups they would be one that holds all inputs.
                 groups: if bank.is_grouped() { bank.groups().collect() } else { Vec::new() },
                 kept: None,
@@ -336,7 +336,9 @@ pub fn predictor(blob: &[u8]) -> Result<Predictor<'_, HeapBuffers>, Error> {
 pub fn quantise(maps: &MapSpec, row: &[f32], limit: i16) -> Vec<i16> {
     let map = |index: usize| match maps {
         MapSpec::Shared(map) => *map,
-        MapSpec::GainPerInput(map, gains) => InputMap { mult: gains[index], ..*map },
+        MapSpec::GainPerInput(map, gains) => {
+            InputMap::new(map.offset(), map.shift(), map.log(), gains[index]).unwrap_or(*map)
+        }
         MapSpec::PerInput(maps) => maps[index],
     };
     row.iter().enumerate().map(|(i, x)| x.quantise(&map(i), i32::from(limit), true)).collect()
@@ -377,7 +379,7 @@ fn push_bank(blob: &mut Vec<u8>, bank: &BankSpec, width: u8, more: bool) -> Resu
     blob.push(bank.family.code() | bank.law.code() << 4);
     blob.push(options);
     blob.extend(bank.features.to_le_bytes());
-    blob.extend([bank.scale.mult, bank.scale.shift]);
+    blob.extend([bank.scale.mult(), bank.scale.shift()]);
     match bank.family {
         Family::Bin { slot_bits: bits } | Family::Fern { depth: bits } => blob.push(bits),
         Family::Maxout { pool, shared } => {
@@ -392,7 +394,7 @@ fn push_bank(blob: &mut Vec<u8>, bank: &BankSpec, width: u8, more: bool) -> Resu
         blob.push(bank.groups.len() as u8);
         for group in &bank.groups {
             blob.extend(group.inputs.to_le_bytes());
-            blob.extend([group.law.code(), group.scale.mult, group.scale.shift]);
+            blob.extend([group.law.code(), group.scale.mult(), group.scale.shift()]);
         }
     }
     if let Some(kept) = &bank.kept {
@@ -423,7 +425,7 @@ fn pack(blob: &mut Vec<u8>, width: Width, codes: &[u32]) {
     let mut bits = 0;
     for &code in codes {
         word |= u64::from(code) << bits;
-        bits += width.bits;
+        bits += width.bits();
         while bits >= 8 {
             blob.push(word as u8);
             word >>= 8;

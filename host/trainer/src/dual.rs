@@ -265,7 +265,7 @@ mod tests {
         let fit = system.solve(0.1);
         let weights: Vec<f64> = fit.weights.col(0).iter().copied().collect();
         for bits in [2, 3, 4] {
-            let banks = [(80, Width { bits, odd: true })];
+            let banks = [(80, Width::new(bits, true).unwrap())];
             let by_rows = |rounding| dual.round(&weights, &banks, 0.1, rounding).excess;
             let (factor, _) = system.factor(0.1);
             let matrix = system.regularised(0.1);

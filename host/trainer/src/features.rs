@@ -1,9 +1,10 @@
 //! Feature matrices, computed by the core itself: what is trained is what runs.
 
 use faer::Mat;
-use koan::{BATCH_ROWS, Error, Family, Model, Predictor};
+use koan::{Error, Family, Model, Predictor};
 use rayon::prelude::*;
 
+use crate::batch::{Batch, ROWS};
 use crate::blob::{BankSpec, ModelSpec};
 use crate::heap::HeapBuffers;
 use koan_data::Table;
@@ -86,14 +87,6 @@ impl FeatureMap {
         self.codes
     }
 
-    fn maker(&self, inputs: usize) -> Maker<'_> {
-        Maker {
-            predictor: self.predictor(),
-            rows: vec![0.0; BATCH_ROWS * inputs],
-            scratch: vec![[0; 32]; BATCH_ROWS * inputs.div_ceil(32)],
-        }
-    }
-
     fn predictor(&self) -> Result<Predictor<'_, HeapBuffers>, Error> {
         crate::blob::predictor(&self.blob)
     }
@@ -125,11 +118,19 @@ impl FeatureMap {
 
     /// Features of the given rows, row after row, into `features`, on all threads.
     fn make(&self, table: &Table, rows: &[usize], features: &mut [i16]) -> Result<(), Error> {
-        let places = features.par_chunks_mut(BATCH_ROWS * self.features());
-        places.zip(rows.par_chunks(BATCH_ROWS)).try_for_each_init(
-            || self.maker(table.inputs),
-            |maker, (places, rows)| maker.features(table, rows, places),
-        )
+        let model = *self.predictor()?.model();
+        let (needed, given) = (model.inputs(), table.inputs);
+        if needed != given {
+            return Err(Error::Length { what: "row", needed, given });
+        }
+        let places = features.par_chunks_mut(ROWS * self.features());
+        places.zip(rows.par_chunks(ROWS)).for_each_init(
+            || Batch::new(model),
+            |batch, (places, rows)| {
+                batch.features(rows.iter().map(|&row| table.row(row)), places);
+            },
+        );
+        Ok(())
     }
 
     /// Codes of all given rows: rows × [`FeatureMap::codes`], row-major.
@@ -146,31 +147,5 @@ impl FeatureMap {
             },
         )?;
         Ok(codes)
-    }
-}
-
-/// Makes features of a few rows at once.
-struct Maker<'m> {
-    predictor: Result<Predictor<'m, HeapBuffers>, Error>,
-    /// Inputs of the rows, one row after the other.
-    rows: Vec<f32>,
-    /// What the predictor works in.
-    scratch: Vec<[i16; 32]>,
-}
-
-impl Maker<'_> {
-    /// Features of at most [`BATCH_ROWS`] rows, row after row.
-    fn features(
-        &mut self,
-        table: &Table,
-        rows: &[usize],
-        features: &mut [i16],
-    ) -> Result<(), Error> {
-        let predictor = self.predictor.as_mut().map_err(|error| *error)?;
-        let length = rows.len() * table.inputs;
-        for (place, &row) in self.rows.chunks_exact_mut(table.inputs).zip(rows) {
-            place.copy_from_slice(table.row(row));
-        }
-        predictor.features_batch(&self.rows[..length], &mut self.scratch, features)
     }
 }

@@ -99,10 +99,10 @@ mod tests {
             groups: Vec::new(),
             kept: None,
         };
-        let map = MapSpec::Shared(InputMap { offset: 0, shift: 0, log: false, mult: 1 });
+        let map = MapSpec::Shared(InputMap::new(0, 0, false, 1).unwrap());
         let banks = vec![bank(Family::Fourier, Law::Gaussian), bank(Family::Linear, Law::None)];
         let spec = ModelSpec::features(1, 8, map, banks);
-        let width = Width { bits: 4, odd: true };
+        let width = Width::new(4, true).unwrap();
         let output = RoundedOutput {
             codes: (0..16).collect(),
             levels: steps.map(|step| Levels { width, step }).to_vec(),

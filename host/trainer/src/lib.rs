@@ -28,6 +28,7 @@
 //! ```
 
 mod atomic_write;
+mod batch;
 pub mod distributed;
 mod doubts;
 mod dual;

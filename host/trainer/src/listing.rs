@@ -35,7 +35,7 @@ pub fn parts(model: &Model<'_>) -> Vec<Segment> {
         (input_maps(model), model.map_bytes()),
     ];
     for bank in model.banks() {
-        let parameters = match bank.family {
+        let parameters = match bank.family() {
             Family::Bin { .. } | Family::Fern { .. } => 1,
             Family::Maxout { .. } => 3,
             Family::Conv(_) => Conv::BYTES,
@@ -44,12 +44,12 @@ pub fn parts(model: &Model<'_>) -> Vec<Segment> {
         };
         let groups = if bank.is_grouped() { 1 + bank.groups().count() * Group::BYTES } else { 0 };
         listed.push((
-            format!("bank {}: {} {}", bank.index, bank.features, bank.family.name()),
+            format!("bank {}: {} {}", bank.index(), bank.features(), bank.family().name()),
             koan::Bank::BYTES + parameters + groups,
         ));
         if bank.is_kept() {
             listed.push((
-                format!("kept features of bank {}: {}", bank.index, bank.features),
+                format!("kept features of bank {}: {}", bank.index(), bank.features()),
                 bank.kept_bytes(),
             ));
         }
@@ -65,10 +65,10 @@ pub fn parts(model: &Model<'_>) -> Vec<Segment> {
             listed.push((
                 format!(
                     "weights of bank {}: {} x {} of {} bits",
-                    bank.index,
+                    bank.index(),
                     model.outputs(),
                     bank.columns(),
-                    bank.width.bits
+                    bank.width().bits()
                 ),
                 bank.row_bytes() * model.outputs(),
             ));

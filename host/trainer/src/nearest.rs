@@ -3,6 +3,8 @@
 use koan::InputMap;
 use koan::numerics::Scale;
 
+const ZERO: Scale = Scale::new(0, 0).unwrap();
+
 /// The scale nearest to `factor`, with the most mantissa bits that fit.
 ///
 /// Relative error at most 1/256 for factors in [2^−24, 255]; larger ones saturate at 255.
@@ -10,7 +12,7 @@ use koan::numerics::Scale;
 #[must_use]
 pub fn scale(factor: f64, max_shift: u8) -> Scale {
     if factor.is_nan() || factor <= 0.0 {
-        return Scale { mult: 0, shift: 0 };
+        return ZERO;
     }
     let mut scaled = factor;
     let mut shift = 0;
@@ -23,7 +25,7 @@ pub fn scale(factor: f64, max_shift: u8) -> Scale {
         mult /= 2;
         shift -= 1;
     }
-    Scale { mult, shift }
+    Scale::new(mult, shift).unwrap_or(ZERO)
 }
 
 /// The map nearest to `q = (u − offset)·gain`, u = x or its signed log.
@@ -33,9 +35,8 @@ pub fn scale(factor: f64, max_shift: u8) -> Scale {
 /// offset. A gain that is not positive and finite switches the input off.
 #[must_use]
 pub fn map(offset: f64, gain: f64, log: bool) -> InputMap {
-    let off = InputMap { offset: 0, shift: 0, log: false, mult: 0 };
     if !(gain > 0.0 && gain.is_finite() && offset.is_finite()) {
-        return off;
+        return InputMap::OFF;
     }
     let power = |shift: i8| f64::from_bits(((1023 + i64::from(shift)) as u64) << 52);
     let mut shift = 63i8;
@@ -49,7 +50,8 @@ pub fn map(offset: f64, gain: f64, log: bool) -> InputMap {
     }
     let mult = (gain * 32768.0 / power(shift)).round().min(255.0) as u8;
     let offset = (offset * power(shift)).round() as i32;
-    if mult == 0 { off } else { InputMap { offset, shift, log, mult } }
+    // The shift is one that maps have.
+    InputMap::new(offset, shift, log, mult).filter(|_| mult > 0).unwrap_or(InputMap::OFF)
 }
 
 #[cfg(test)]
@@ -65,7 +67,7 @@ mod tests {
             assert!((scale(factor, 24).factor() / factor - 1.0).abs() <= 1.0 / 256.0);
         }
         assert_eq!(scale(1.0, 16), Scale::ONE);
-        assert_eq!(scale(1e9, 16).mult, 255);
+        assert_eq!(scale(1e9, 16).mult(), 255);
         for factor in [f64::NAN, f64::INFINITY, -1.0, 0.0, 5e-324, f64::MAX] {
             assert!(scale(factor, 255).factor() >= 0.0);
         }

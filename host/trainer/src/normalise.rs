@@ -187,7 +187,7 @@ impl Normaliser {
         if self.axes.iter().all(|axis| axis.scale == widest) {
             return MapSpec::Shared(map);
         }
-        let gain = |axis: &Axis| (f64::from(map.mult) * axis.scale / widest).round() as u8;
+        let gain = |axis: &Axis| (f64::from(map.mult()) * axis.scale / widest).round() as u8;
         MapSpec::GainPerInput(map, self.axes.iter().map(gain).collect())
     }
 

@@ -1,6 +1,6 @@
 //! What a user may ask of training; everything has a default.
 
-use koan::{Conv, Family, Law, Series};
+use koan::{Conv, Family, Law, Series, Width};
 
 use crate::Error;
 use crate::normalise::Kind;
@@ -341,6 +341,9 @@ impl TrainOptions {
         if !(1..=crate::ferns::MOST_DEPTH).contains(&self.depth) {
             let message = format!("ferns have 1 to 4 comparisons, not {}", self.depth);
             return Err(Error::parameter("depth", message));
+        }
+        if let Some(bad) = self.bits.filter(|&bits| Width::new(bits, false).is_none()) {
+            return Err(Error::parameter("bits", format!("{bad} is not one of 2, 3, 4, 8 and 16")));
         }
         if let Some(bad) = self.lambda.filter(|&lambda| lambda != 0.0 && !sensible(lambda)) {
             return Err(Error::parameter(

@@ -83,7 +83,6 @@ impl BankPlan {
     fn factor(&self, law: Law, unit: f64, spread: &Spread) -> f64 {
         let one = Self::law_unit(law);
         match self.family {
-            Family::Linear | Family::Series(_) => 1.0,
             Family::Fourier | Family::Conv(_) => self.width(law, spread) * PHASE / (unit * one),
             Family::Stump | Family::Fern { .. } => match law {
                 Law::Uniform => self.frequency * spread.largest * unit / one,
@@ -95,6 +94,8 @@ impl BankPlan {
                 0.18 * f64::from(FEATURE_ONE) / (one * unit * spread.square_norm.sqrt())
             }
             Family::Sigmoid => self.width(law, spread) * 16.0 / (unit * one),
+            // The inputs themselves, and series, which have gains of their own.
+            _ => 1.0,
         }
     }
 
@@ -111,7 +112,7 @@ impl BankPlan {
             let plan = Self { frequency: self.frequency * frequency, ..self.clone() };
             let scale = nearest::scale(plan.factor(law, unit, spread), self.max_shift());
             // The format wants a positive mantissa; the smallest is next to 0.
-            Scale { mult: scale.mult.max(1), ..scale }
+            Scale::new(scale.mult().max(1), scale.shift()).unwrap_or(scale)
         };
         let whole = self.groups.is_empty();
         let one = matches!(self.family, Family::Linear | Family::Series(_));
@@ -181,8 +182,8 @@ pub fn realise(
 #[must_use]
 pub fn all_off(maps: &MapSpec) -> bool {
     match maps {
-        MapSpec::Shared(map) => map.mult == 0,
+        MapSpec::Shared(map) => map.mult() == 0,
         MapSpec::GainPerInput(_, gains) => gains.iter().all(|&gain| gain == 0),
-        MapSpec::PerInput(maps) => maps.iter().all(|map| map.mult == 0),
+        MapSpec::PerInput(maps) => maps.iter().all(|map| map.mult() == 0),
     }
 }

@@ -23,10 +23,10 @@ impl Levels {
     /// The code u (0..2^bits) of the level nearest to `weight`.
     #[must_use]
     pub fn code(self, weight: f64) -> u32 {
-        let half = 1i64 << (self.width.bits - 1);
-        let c = ((weight / self.step - f64::from(u8::from(self.width.odd))) / 2.0).round();
+        let half = 1i64 << (self.width.bits() - 1);
+        let c = ((weight / self.step - f64::from(u8::from(self.width.odd()))) / 2.0).round();
         // Symmetric even levels leave the lowest one unused.
-        let lowest = if self.width.odd || half == 1 { -half } else { -half + 1 };
+        let lowest = if self.width.odd() || half == 1 { -half } else { -half + 1 };
         (c.clamp(lowest as f64, (half - 1) as f64) as i64 + half) as u32
     }
 
@@ -39,8 +39,8 @@ impl Levels {
 
 /// The largest magnitude of levels over their step.
 pub(crate) fn reach(width: Width) -> f64 {
-    let half = f64::from(1u32 << (width.bits - 1));
-    if width.odd { 2.0 * half - 1.0 } else { (2.0 * half - 2.0).max(2.0) }
+    let half = f64::from(1u32 << (width.bits() - 1));
+    if width.odd() { 2.0 * half - 1.0 } else { (2.0 * half - 2.0).max(2.0) }
 }
 
 /// How weights are rounded.
@@ -81,7 +81,7 @@ pub fn round(
     matrix: MatRef<'_, f64>,
     rounding: Rounding,
 ) -> Rounded {
-    let widest = banks.iter().map(|(_, width)| width.bits).max().unwrap_or(0);
+    let widest = banks.iter().map(|(_, width)| width.bits()).max().unwrap_or(0);
     // From 8 bits on clipping does not pay: the top of the list is enough.
     let reaches = if widest >= 8 { &REACHES[..3] } else { &REACHES[..] };
     let levels: Vec<Vec<Levels>> =
@@ -234,7 +234,7 @@ mod tests {
     fn codes_round_trip_and_clamp() {
         for bits in Width::BITS {
             for odd in [false, true] {
-                let levels = Levels { width: Width { bits, odd }, step: 0.125 };
+                let levels = Levels { width: Width::new(bits, odd).unwrap(), step: 0.125 };
                 for u in 0..1u32 << bits {
                     let symmetric = odd || u > 0 || bits == 1;
                     if symmetric {
@@ -261,7 +261,7 @@ mod tests {
         let factor = matrix.llt(Side::Lower).expect("positive definite");
         for bits in [2, 3, 4, 8] {
             for odd in [false, true] {
-                let banks = [25, 15].map(|columns| (columns, Width { bits, odd }));
+                let banks = [25, 15].map(|columns| (columns, Width::new(bits, odd).unwrap()));
                 let (mut nearest, mut compensated) = (0.0, 0.0);
                 for output in 0..20 {
                     let weights: Vec<f64> =
@@ -288,7 +288,7 @@ mod tests {
         }
         let factor = matrix.llt(Side::Lower).expect("positive definite");
         let weights: Vec<f64> = (0..6).map(|k| random(5, k)).collect();
-        let width = Width { bits: 3, odd: true };
+        let width = Width::new(3, true).unwrap();
         let rounded =
             round(&weights, &[(6, width)], factor.L(), matrix.as_ref(), Rounding::Compensated);
         let errors =

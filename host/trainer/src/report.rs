@@ -139,7 +139,7 @@ impl Report {
             warnings.push(message.to_owned());
         }
         let model = koan::Model::parse(blob).ok();
-        let bits = model.iter().flat_map(koan::Model::banks).map(|bank| bank.width.bits).max();
+        let bits = model.iter().flat_map(koan::Model::banks).map(|bank| bank.width().bits()).max();
         Self {
             task: String::new(),
             family: chosen.family.clone(),

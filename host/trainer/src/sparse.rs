@@ -137,14 +137,14 @@ impl Cells {
         let largest = weights.iter().fold(0.0f64, |a, w| a.max(w.abs()));
         // Weights that are all zero, as of constant inputs, have no step.
         let largest = if largest > 1e-30 { largest } else { 1.0 };
-        let reach = f64::from((1u32 << width.bits) - 1);
+        let reach = f64::from((1u32 << width.bits()) - 1);
         let counts = self.gather(problem.rows);
-        let factors: &[f64] = if width.bits >= 8 { &[1.0] } else { &[0.5, 0.7, 1.0, 1.4, 2.0] };
+        let factors: &[f64] = if width.bits() >= 8 { &[1.0] } else { &[0.5, 0.7, 1.0, 1.4, 2.0] };
         let try_step = |&factor: &f64| {
             // From 2 bits, whose outer levels want to lie near 1.5 deviations,
             // to 4 and more, which reach further out.
-            let wanted = (0.75 + 0.75 * f64::from(width.bits)).min(4.0) * deviation;
-            let top = if width.bits >= 8 { largest } else { (wanted * factor).min(largest) };
+            let wanted = (0.75 + 0.75 * f64::from(width.bits())).min(4.0) * deviation;
+            let top = if width.bits() >= 8 { largest } else { (wanted * factor).min(largest) };
             let levels = Levels { width, step: top / reach };
             let mut codes: Vec<u32> = weights.iter().map(|&w| levels.code(w)).collect();
             let objective = self.sweep(problem, &levels, &mut codes, &counts, sweeps);
@@ -288,7 +288,7 @@ mod tests {
         let weights = cells.ridge(&targets, &rows, 0.5, &[0.0; 32], 1e-6);
         for bits in [2, 3, 4, 8] {
             for odd in [false, true] {
-                let width = Width { bits, odd };
+                let width = Width::new(bits, odd).unwrap();
                 let nearest = cells.round(&problem, &weights, width, 0).objective;
                 let swept = cells.round(&problem, &weights, width, 10).objective;
                 assert!(swept <= nearest, "{bits} bits: {swept} {nearest}");

@@ -12,7 +12,7 @@ use koan_trainer::normalise::{Kind, Normaliser};
 use koan_trainer::plan::{BankPlan, all_off, realise};
 use koan_trainer::{FamilyName, TrainOptions, Trained, train, with_threads};
 
-const MAP: InputMap = InputMap { offset: 0, shift: 8, log: false, mult: 100 };
+const MAP: InputMap = InputMap::new(0, 8, false, 100).unwrap();
 
 fn bank(family: Family, law: Law, features: u16) -> BankSpec {
     BankSpec { family, law, features, scale: Scale::ONE, groups: Vec::new(), kept: None }
@@ -20,7 +20,7 @@ fn bank(family: Family, law: Law, features: u16) -> BankSpec {
 
 /// A head of zeros over the banks of `spec`.
 fn with_head(mut spec: ModelSpec, task: Task, outputs: usize, bits: u8) -> ModelSpec {
-    let width = Width { bits, odd: false };
+    let width = Width::new(bits, false).unwrap();
     let weights = spec.banks.iter().map(|bank| BankWeights {
         width,
         codes: vec![vec![0; bank.columns()]; outputs],
@@ -223,11 +223,11 @@ fn a_shared_line_is_one_map() {
     assert_eq!(scaled.axes[2].scale, 2.0 * normaliser.axes[2].scale);
     let MapSpec::GainPerInput(map, gains) = scaled.maps(100.0) else { panic!("other maps") };
     assert_eq!(map, nearest::map(scaled.axes[2].offset, 100.0 * scaled.axes[2].scale, false));
-    assert_eq!(gains, [map.mult.div_ceil(2), 0, map.mult]);
+    assert_eq!(gains, [map.mult().div_ceil(2), 0, map.mult()]);
     // and maps where their lines are others.
     let other = Normaliser::fit(&table, &rows, Kind::PerInput).scaled(&relevance);
     let MapSpec::PerInput(maps) = other.maps(100.0) else { panic!("one map for three inputs") };
-    assert!(maps[0].mult > 0 && maps[1].mult == 0);
+    assert!(maps[0].mult() > 0 && maps[1].mult() == 0);
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn plans_give_the_frequency_that_was_asked_for() {
         let MapSpec::PerInput(maps) = &spec.maps else { panic!("one map for three inputs") };
         // Gain of the map, times the bank's scale, times a weight of 1: phase
         // units of a full turn of 65,536.
-        let gain = f64::from(maps[0].mult) * 2f64.powi(i32::from(maps[0].shift) - 15);
+        let gain = f64::from(maps[0].mult()) * 2f64.powi(i32::from(maps[0].shift()) - 15);
         let phase = gain * spec.banks[0].scale.factor() * f64::from(NORMAL_ONE);
         let radians = phase * std::f64::consts::TAU / 65_536.0 / normaliser.axes[0].scale;
         let expected = frequency / spread.variance.sqrt();

@@ -7,7 +7,8 @@
 
 use core::hint::black_box;
 
-use koan::{Any, BATCH_ROWS, Error, Input, Limits, Model, OwnedBuffers, Predictor, Profile, Small};
+use koan::steps::Drawn;
+use koan::{Any, Error, Input, Limits, Model, OwnedBuffers, Predictor, Profile, Small};
 
 koan::include_model!(mod fast = "../../golden/digits.koan");
 koan::include_model!(small mod small = "../../golden/digits.koan");
@@ -17,8 +18,6 @@ type Buffers = OwnedBuffers<256, 256, 256, 16>;
 /// What may come of anything, so that nothing is left out.
 #[derive(Default)]
 struct Results {
-    scores: [i32; 32],
-    classes: [usize; 4],
     values: [f32; 16],
     features: [i16; 32],
     codes: [u16; 32],
@@ -31,8 +30,8 @@ fn blob() -> &'static [u8] {
     black_box(&BYTES)
 }
 
-fn rows<I: Copy>(zero: I) -> [I; 512] {
-    black_box([black_box(zero); 512])
+fn row<I: Copy>(zero: I) -> [I; 64] {
+    black_box([black_box(zero); 64])
 }
 
 fn run() -> Result<(), Error> {
@@ -55,18 +54,18 @@ fn of_profile<P: Profile>(model: Model<'_>, results: &mut Results) -> Result<(),
     let mut predictor = Predictor::<_, P>::serving(model, Buffers::new())?;
     predictor.self_test()?;
     results.number += predictor.golden_digest()? as usize;
-    of_rows(&mut predictor, &rows(0i16), results)?;
-    of_rows(&mut predictor, &rows(0u8), results)?;
-    of_rows(&mut predictor, &rows(0f32), results)
+    of_row(&mut predictor, &row(0i16), results)?;
+    of_row(&mut predictor, &row(0u8), results)?;
+    of_row(&mut predictor, &row(0f32), results)
 }
 
 #[inline(never)]
-fn of_rows<I: Input, P: Profile>(
+fn of_row<I: Input, P: Profile>(
     predictor: &mut Predictor<'_, Buffers, P>,
-    rows: &[I],
+    row: &[I; 64],
     results: &mut Results,
 ) -> Result<(), Error> {
-    let row = black_box(rows.get(..64).unwrap_or_default());
+    let row = black_box(row.as_slice());
     let length = |length: usize| black_box(length).min(8);
     results.number += predictor.classify(row)?;
     results.number += predictor.predict(row)? as usize;
@@ -75,11 +74,7 @@ fn of_rows<I: Input, P: Profile>(
     predictor.values(row, results.values.get_mut(..length(8)).unwrap_or_default())?;
     predictor.probabilities(row, results.values.get_mut(..length(8)).unwrap_or_default())?;
     predictor.features(row, results.features.get_mut(..length(8)).unwrap_or_default())?;
-    let mut scratch = [[0; 32]; 8 * BATCH_ROWS];
-    predictor.features_batch(rows, &mut scratch, &mut results.features)?;
-    predictor.codes(row, results.codes.get_mut(..length(8)).unwrap_or_default())?;
-    predictor.scores_many(rows, &mut results.scores)?;
-    predictor.classify_many(rows, &mut results.classes)
+    predictor.codes(row, results.codes.get_mut(..length(8)).unwrap_or_default())
 }
 
 /// What a model says of itself.
@@ -91,10 +86,16 @@ fn of_model(model: &Model<'_>, results: &mut Results) {
         results.number += columns + bank.row_bytes() + bank.kept_bytes();
         results.number += bank.indices().sum::<usize>() + usize::from(bank.codes());
         results.number += bank.groups().count();
+        if let Some(drawn) = Drawn::of(&bank, black_box(64)) {
+            let mut weights = [0; 32];
+            drawn.weights(at * drawn.pool(), black_box(32), &mut weights);
+            let features = drawn.features(at, &weights.map(i32::from));
+            results.number += features[0] as usize;
+        }
     }
     results.number += model.features() + model.codes() + model.work() as usize;
     results.number += model.buffer_sizes(koan::Form::Small).bytes();
-    results.number += model.input_map(at).mult as usize + model.multiplier(at, at) as usize;
+    results.number += model.input_map(at).mult() as usize + model.multiplier(at, at) as usize;
     results.number += model.bias(at) as usize + model.weight_bytes().len();
     results.number += model.class_name(at).unwrap_or_default().len() + model.notes().len();
     results.number += usize::from(model.calibration().is_some());

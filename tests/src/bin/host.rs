@@ -135,7 +135,7 @@ fn long_series() -> Result<Value, Box<dyn std::error::Error>> {
         groups: Vec::new(),
         kept: None,
     };
-    let map = InputMap { offset: 0, shift: 8, log: false, mult: 128 };
+    let map = InputMap::new(0, 8, false, 128).unwrap();
     let blob = ModelSpec::features(1, 700, MapSpec::Shared(map), vec![bank]).encode()?;
     let mut predictor = predictor(&blob)?;
     let (row, mut features) = ([0i16; 700], vec![0; predictor.model().features()]);
@@ -155,7 +155,7 @@ fn phases() -> Result<Vec<u8>, Box<dyn std::error::Error>> {
         groups: Vec::new(),
         kept: None,
     };
-    let map = InputMap { offset: 0, shift: 8, log: false, mult: 128 };
+    let map = InputMap::new(0, 8, false, 128).unwrap();
     Ok(ModelSpec::features(1, 1, MapSpec::Shared(map), vec![bank]).encode()?)
 }
 
@@ -163,12 +163,13 @@ fn phases() -> Result<Vec<u8>, Box<dyn std::error::Error>> {
 /// the map does not saturate, some in the middle of two integers; and its features.
 fn mapped(random: &mut Random) -> Result<Value, Box<dyn std::error::Error>> {
     const INPUTS: u16 = 35;
-    let map = InputMap {
-        offset: (random.bits() as i32) >> random.below(32),
-        shift: random.below(128) as i8 - 64,
-        log: false,
-        mult: random.bits() as u8,
-    };
+    let map = InputMap::new(
+        (random.bits() as i32) >> random.below(32),
+        random.below(128) as i8 - 64,
+        false,
+        random.bits() as u8,
+    )
+    .unwrap();
     let bank = BankSpec {
         family: Family::Linear,
         law: Law::None,
@@ -181,11 +182,11 @@ fn mapped(random: &mut Random) -> Result<Value, Box<dyn std::error::Error>> {
     let row: Vec<f32> = (0..INPUTS)
         .map(|input| {
             let distance = (random.bits() as i32) >> (7 + random.below(24));
-            let place = f64::from(map.offset) + f64::from(distance);
+            let place = f64::from(map.offset()) + f64::from(distance);
             match input % 4 {
                 0 => f32::from_bits(random.bits() as u32),
-                1 => ((place + 0.5) * f64::from(-map.shift).exp2()) as f32,
-                _ => ((place + random.unit()) * f64::from(-map.shift).exp2()) as f32,
+                1 => ((place + 0.5) * f64::from(-map.shift()).exp2()) as f32,
+                _ => ((place + random.unit()) * f64::from(-map.shift()).exp2()) as f32,
             }
         })
         .collect();

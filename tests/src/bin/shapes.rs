@@ -31,7 +31,7 @@ const CONV: Conv = Conv {
 fn model(family: Family, law: Law, scale: Scale, features: u16, bits: u8) -> ModelSpec {
     let mut random = Random::new(u64::from(features));
     let bank = BankSpec { family, law, features, scale, groups: Vec::new(), kept: None };
-    let width = Width { bits, odd: true };
+    let width = Width::new(bits, true).unwrap();
     let weights = BankWeights {
         width,
         codes: (0..10).map(|_| codes(width, usize::from(features), &mut random)).collect(),
@@ -51,8 +51,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     std::fs::create_dir_all(folder)?;
     let own = Family::Maxout { pool: 4, shared: 0 };
     let shared = Family::Maxout { pool: 4, shared: 128 };
-    let byte = Scale { mult: 1, shift: 8 };
-    let dense = Scale { mult: 93, shift: 12 };
+    let byte = Scale::new(1, 8).unwrap();
+    let dense = Scale::new(93, 12).unwrap();
     for (name, spec) in [
         ("digits-conv-1024", model(Family::Conv(CONV), Law::Hadamard, Scale::ONE, 1024, 2)),
         ("digits-fourier-gaussian-512", model(Family::Fourier, Law::Gaussian, dense, 512, 4)),

@@ -183,7 +183,7 @@ fn originals() -> Vec<Vec<u8>> {
 /// runs, and some are left over.
 fn long(family: Family, law: Law, features: u16, bits: u8) -> Vec<u8> {
     let mut random = Random::new(u64::from(bits));
-    let (scale, width) = (Scale::ONE, Width { bits, odd: bits < 8 });
+    let (scale, width) = (Scale::ONE, Width::new(bits, bits < 8).unwrap());
     let bank = BankSpec { family, law, features, scale, groups: Vec::new(), kept: None };
     let weights = BankWeights {
         width,

@@ -79,8 +79,8 @@ fn buffers(model: &Model<'_>) -> (usize, usize) {
     let length = inputs.next_power_of_two().max(8);
     let (mut halves, mut words) = (inputs, 0);
     for bank in model.banks() {
-        let hadamard = bank.law == Law::Hadamard;
-        let (more, its) = match bank.family {
+        let hadamard = bank.law() == Law::Hadamard;
+        let (more, its) = match bank.family() {
             Family::Conv(conv) => (0, 2 * usize::from(conv.transform)),
             Family::Series(_) => (0, 16),
             Family::Fourier if hadamard && inputs < 256 => (1, length / 2),
@@ -258,7 +258,8 @@ impl<'m> Program<'m> {
                      printf(\"%g\\n\", (double)koan_value(&{name}, scores[i]));\n"
                 ),
             ),
-            Task::Features => (
+            // Features alone.
+            _ => (
                 format!("        static int16_t features[{upper}_FEATURES];\n"),
                 format!(
                     "        status = koan_features_f32(&{name}, row, features, &memory);\n        \
@@ -294,7 +295,7 @@ impl<'m> Program<'m> {
                  koan_status status = koan_scores_i16(&{name}, row, scores, &memory);\n    \
                  if (status == KOAN_OK) Serial.println(koan_value(&{name}, scores[0]));\n"
             ),
-            Task::Features => format!(
+            _ => format!(
                 "    static int16_t features[{upper}_FEATURES];\n    \
                  koan_status status = koan_features_i16(&{name}, row, features, &memory);\n    \
                  if (status == KOAN_OK) Serial.println(features[0]);\n"

@@ -12,16 +12,20 @@ pub fn section(page: &mut Page, model: &Model<'_>, choice: Option<&Choice>) {
     let banks: Vec<String> = model
         .banks()
         .map(|bank| {
-            let law = if bank.is_grouped() { "groups" } else { bank.law.name() };
-            let extra = match bank.family {
+            let law = if bank.is_grouped() { "groups" } else { bank.law().name() };
+            let extra = match bank.family() {
                 Family::Bin { slot_bits } => format!(", grids of 2^{slot_bits} cells"),
                 Family::Fern { depth } => format!(", {depth} comparisons each"),
                 Family::Maxout { pool, shared: 0 } => format!(", maxima of {pool}"),
                 Family::Maxout { pool, shared } => format!(", maxima of {pool} out of {shared}"),
                 _ => String::new(),
             };
-            let bits = bank.width.bits;
-            format!("{} {} ({law}){extra}, {bits} bits a weight", bank.features, bank.family.name())
+            let bits = bank.width().bits();
+            format!(
+                "{} {} ({law}){extra}, {bits} bits a weight",
+                bank.features(),
+                bank.family().name()
+            )
         })
         .collect();
     let mut facts = vec![

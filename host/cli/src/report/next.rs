@@ -39,7 +39,7 @@ pub fn steps(
                     .into(),
             );
         } else if baselines.linear.is_some_and(|linear| report.error >= linear)
-            && model.banks().any(|bank| bank.family != Family::Linear)
+            && model.banks().any(|bank| bank.family() != Family::Linear)
         {
             steps.push(
                 "`--family linear` makes a model that is as good in fewer bytes; `--linear` adds \
@@ -141,8 +141,9 @@ fn size(report: &Report, model: &Model<'_>, curves: &LearningCurves) -> Option<S
     let task = &report.task;
     let good = |run: &&&Run| run.error <= WORSE * report.error;
     if let Some(run) = least.clone().filter(good).min_by_key(|run| run.bytes) {
-        let pruned =
-            |bank: koan::Bank<'_>| !matches!(bank.family, Family::Bin { .. } | Family::Fern { .. });
+        let pruned = |bank: koan::Bank<'_>| {
+            !matches!(bank.family(), Family::Bin { .. } | Family::Fern { .. })
+        };
         let how = if model.banks().all(pruned) { "`koan shrink` with" } else { "Train with" };
         return Some(format!(
             "{how} `--flash {}`: {} features in so many bytes have {}, which is hardly worse.",

@@ -97,7 +97,7 @@ pub fn shape(model: &Model<'_>, table: &Table) -> Option<Shape> {
         .image
         .or_else(|| table.schema.recordings.window.map(|window| samples(window.samples)));
     let of_banks = || {
-        model.banks().find_map(|bank| match bank.family {
+        model.banks().find_map(|bank| match bank.family() {
             Family::Conv(conv) => {
                 let (height, channels) = (usize::from(conv.height), usize::from(conv.channels));
                 let width = inputs / (height * channels).max(1);

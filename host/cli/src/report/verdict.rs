@@ -75,7 +75,7 @@ fn words(judged: &Judged<'_>) -> (Grade, String) {
     if error >= baselines.constant {
         return (Grade::Poor, format!("Of no use: {constant} is as good."));
     }
-    let is_linear = judged.model.banks().all(|bank| bank.family == koan::Family::Linear);
+    let is_linear = judged.model.banks().all(|bank| bank.family() == koan::Family::Linear);
     let Some(linear) = baselines.linear.filter(|_| !is_linear) else {
         let clearly = clearly_below(task, error, baselines.constant, rows);
         let what = if is_linear { "A linear model" } else { "The model" };

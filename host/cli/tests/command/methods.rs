@@ -57,13 +57,13 @@ fn the_box_holds_in_the_blob() {
             let shift = i32::from(blob[head.offset + 4]);
             let step =
                 f64::from(model.score_scale()) * f64::from(koan::FEATURE_ONE) / 2f64.powi(shift);
-            let width = model.banks().next().unwrap().width;
+            let width = model.banks().next().unwrap().width();
             let mut largest = 0;
             for k in 0..40 {
-                let bit = k * usize::from(width.bits);
+                let bit = k * usize::from(width.bits());
                 let bytes = &model.weight_bytes()[bit / 8..];
                 let code = u32::from(bytes[0]) >> (bit % 8);
-                let code = code & ((1 << width.bits) - 1);
+                let code = code & ((1 << width.bits()) - 1);
                 largest = largest.max(width.value(code).unsigned_abs());
             }
             let weight = f64::from(largest) * step;

@@ -9,7 +9,7 @@ use super::objective::Objective;
 use crate::blob::{HeadSpec, ModelSpec};
 use crate::calibrate;
 use crate::features::FeatureMap;
-use crate::fit::{Fitted, Judging, hold_out, in_turn, real_scores, widths};
+use crate::fit::{Fitted, Judging, hold_out, in_turn, real_scores, usual_width, widths};
 use crate::head::{RoundedOutput, assemble};
 use crate::problem::Problem;
 use crate::progress::Progress;
@@ -64,7 +64,7 @@ impl Rows {
     /// weights that make up for each other's rounding.
     fn rounded(&self, real: &Weights, lambda: f64, width: Width) -> Rounded {
         let leaves = self.codes.leaves();
-        let reaches = if width.bits >= 8 { &[1.0][..] } else { &REACHES[..] };
+        let reaches = if width.bits() >= 8 { &[1.0][..] } else { &REACHES[..] };
         let penalty = self.penalty(lambda);
         let mut best: Option<Rounded> = None;
         for &share in reaches {
@@ -163,7 +163,7 @@ pub fn fit_ferns(
     progress: &Progress,
 ) -> Result<Fitted, Error> {
     let bits = options.bits_for(problem.task());
-    let usual = Width { bits, odd: bits <= 4 };
+    let usual = usual_width(bits);
     let splits = match judging {
         Judging::InTurn if options.lambda.is_none() => in_turn(problem, options.seed),
         // Among others that are judged by rows of their own, with nothing left to choose.

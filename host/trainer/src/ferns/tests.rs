@@ -79,6 +79,6 @@ fn ferns_of_every_loss_and_beside_others_are_better_than_chance() {
         let error = evaluate(&trained.blob, &table).unwrap().error;
         assert!(error < most, "{families:?} {loss:?}: {error}");
         let model = koan::Model::parse(&trained.blob).unwrap();
-        assert!(model.banks().any(|bank| bank.is_kept() && bank.features == 40));
+        assert!(model.banks().any(|bank| bank.is_kept() && bank.features() == 40));
     }
 }

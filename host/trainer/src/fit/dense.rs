@@ -6,7 +6,7 @@ use koan::Width;
 
 use super::rounding::RoundedWeights;
 use super::wide::fit_wide;
-use super::{Fitted, hold_out, widths};
+use super::{Fitted, hold_out, usual_width, widths};
 use crate::blob::ModelSpec;
 use crate::calibrate;
 use crate::dual;
@@ -139,7 +139,7 @@ fn lambda_for_rounding(
     bits: u8,
     start: f64,
 ) -> f64 {
-    let width = Width { bits, odd: bits <= 4 };
+    let width = usual_width(bits);
     let error = |lambda: f64| {
         let rounded = rounded(system, spec, width, lambda, Rounding::Compensated);
         held.mean_squared_error(rounded.weights.as_ref(), &system.bias(&rounded.weights))

@@ -1,10 +1,9 @@
 //! Heads for other losses than ridge regression's, and heads within a box.
 
 use faer::{Mat, MatRef};
-use koan::Width;
 use rayon::prelude::*;
 
-use super::{Curvature, Fitted, hold_out, in_turn, real_scores, widths};
+use super::{Curvature, Fitted, hold_out, in_turn, real_scores, usual_width, widths};
 use crate::blob::ModelSpec;
 use crate::calibrate;
 use crate::features::FeatureMap;
@@ -235,7 +234,7 @@ impl Sought<'_> {
                 let rounded = solver.curvature(&side.fit, at).round(
                     at.weights.as_ref(),
                     self.spec,
-                    vec![Width { bits: self.bits, odd: self.bits <= 4 }],
+                    vec![usual_width(self.bits)],
                     Rounding::Compensated,
                 );
                 let bias = solver.bias(&rounded.weights, at);

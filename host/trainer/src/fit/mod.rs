@@ -91,9 +91,19 @@ pub(crate) fn widths(bits: u8) -> Vec<Width> {
     // Odd levels (no zero) suit few bits, even levels have a zero: both are
     // tried where the choice matters.
     match bits {
-        2..=4 => [false, true].map(|odd| Width { bits, odd }).to_vec(),
-        bits => vec![Width { bits, odd: false }],
+        2..=4 => [false, true].map(|odd| width(bits, odd)).to_vec(),
+        bits => vec![width(bits, false)],
     }
+}
+
+/// The one for so many bits where one has to do: few bits have odd levels.
+pub(crate) fn usual_width(bits: u8) -> Width {
+    width(bits, bits <= 4)
+}
+
+/// Weights of so many bits, as options that were checked have them.
+pub(crate) fn width(bits: u8, odd: bool) -> Width {
+    Width::new(bits, odd).expect("weights have 2, 3, 4, 8 or 16 bits")
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use koan::{Calibration, Family, Width};
 
 use super::dense::{rounded, scores};
 use super::rounding::RoundedWeights;
-use super::{Fitted, widths};
+use super::{Fitted, usual_width, widths};
 use crate::blob::{BankSpec, ModelSpec};
 use crate::calibrate::{FAILED, Recentred, recentred};
 use crate::features::FeatureMap;
@@ -253,7 +253,7 @@ pub fn fit_parts(
     }
     progress.phase("rounding the weights")?;
     let bits = options.bits_for(problem.task());
-    let width = Width { bits, odd: bits <= 4 };
+    let width = usual_width(bits);
     let chosen = match options.lambda {
         Some(lambda) => judges.rounded(width, lambda),
         None => judges.best_rounded(width, real.lambda),

@@ -3,7 +3,7 @@
 use faer::{Mat, MatRef};
 use koan::Width;
 
-use super::{Fitted, in_turn, real_scores, widths};
+use super::{Fitted, in_turn, real_scores, usual_width, widths};
 use crate::blob::{HeadSpec, ModelSpec};
 use crate::calibrate;
 use crate::dual::Dual;
@@ -172,7 +172,7 @@ pub(super) fn fit_wide(
 /// The λ whose rounded weights are best on held-out rows, from the best one for real
 /// weights.
 fn lambda_for_rounding(side: &WideSide, spec: &ModelSpec, bits: u8, start: f64) -> f64 {
-    let width = Width { bits, odd: bits <= 4 };
+    let width = usual_width(bits);
     let error = |lambda: f64| {
         let fit = side.fit.solve(lambda);
         let weights = values(spec, &rounded(&side.fit, spec, &fit, width, Rounding::Compensated));

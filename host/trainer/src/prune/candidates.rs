@@ -185,7 +185,7 @@ mod tests {
             groups: Vec::new(),
             kept: None,
         };
-        let map = InputMap { offset: 0, shift: 0, log: false, mult: 1 };
+        let map = InputMap::new(0, 0, false, 1).unwrap();
         let stump = BankSpec { family: Family::Stump, law: Law::Gaussian, ..bank.clone() };
         ModelSpec::features(1, 3, MapSpec::Shared(map), vec![bank, stump])
     }
@@ -207,7 +207,7 @@ mod tests {
         pool.banks.truncate(1);
         let bank = &mut pool.banks[0];
         (bank.family, bank.law, bank.features) = (Family::Conv(conv), Law::Hadamard, 44);
-        (pool.inputs, bank.scale) = (36, Scale { mult: 91, shift: 0 });
+        (pool.inputs, bank.scale) = (36, Scale::new(91, 0).unwrap());
         let features = |spec: &ModelSpec| {
             let blob = spec.encode().unwrap();
             let mut predictor = crate::blob::predictor(&blob).unwrap();

@@ -1,16 +1,17 @@
 //! How many features fit in so many bytes.
 
-use koan::{Calibration, Width};
+use koan::Calibration;
 
 use super::Base;
 use crate::Error;
 use crate::blob::{BankWeights, HeadSpec, ModelSpec};
+use crate::fit::width;
 use crate::prune::pool;
 
 /// Bytes of the blob with these features and weights of so many bits.
 pub(super) fn bytes(base: &Base<'_>, features: &ModelSpec, bits: u8) -> Result<usize, Error> {
     let outputs = base.problem.outputs;
-    let width = Width { bits, odd: false };
+    let width = width(bits, false);
     let weights = features
         .banks
         .iter()

@@ -115,7 +115,7 @@ impl Search<'_> {
         // Of learned scales only the place that they take counts.
         let mut spec = specs(self.problem, &plain, inputs)?.swap_remove(0);
         if let (Some(true), MapSpec::Shared(map)) = (options.relevance, &spec.maps) {
-            spec.maps = MapSpec::GainPerInput(*map, vec![map.mult; self.problem.table.inputs]);
+            spec.maps = MapSpec::GainPerInput(*map, vec![map.mult(); self.problem.table.inputs]);
         }
         let footprint = Footprint::new(&spec, self.problem, options)?;
         Ok((spec, footprint))

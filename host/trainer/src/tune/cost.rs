@@ -96,7 +96,6 @@ fn add_bank(terms: &mut [f64; TERMS], bank: &BankSpec, features: u16, inputs: f6
         terms[9] += projections;
     }
     match bank.family {
-        Family::Linear => {}
         Family::Fourier => terms[10] += count,
         Family::Stump => terms[11] += count,
         Family::Bin { .. } => terms[12] += count * inputs,
@@ -126,6 +125,8 @@ fn add_bank(terms: &mut [f64; TERMS], bank: &BankSpec, features: u16, inputs: f6
             terms[27] += positions;
             terms[28] += positions * f64::from(series.kernel);
         }
+        // The inputs themselves.
+        _ => {}
     }
 }
 
@@ -228,7 +229,7 @@ impl Core {
             bank.kept = its.is_kept().then(indices);
         }
         let features: Vec<u16> = spec.banks.iter().map(|bank| bank.features).collect();
-        let bits = model.banks().next().map_or(8, |bank| bank.width.bits);
+        let bits = model.banks().next().map_or(8, |bank| bank.width().bits());
         self.instructions(&Shape::of(&spec, &features, model.outputs(), bits))
     }
 
@@ -271,7 +272,7 @@ mod tests {
                 let model = Model::parse(&blob).unwrap();
                 let (predicted, counted) =
                     (core.instructions_of(&model) as f64, cost["instructions"].as_f64().unwrap());
-                let conv = model.banks().any(|bank| matches!(bank.family, Family::Conv(_)));
+                let conv = model.banks().any(|bank| matches!(bank.family(), Family::Conv(_)));
                 let most = if conv { 1.25 } else { 1.1 };
                 let apart = (predicted / counted).max(counted / predicted);
                 assert!(apart < most, "{name}, {}: {predicted} {counted}", core.name());

@@ -6,13 +6,13 @@
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
-use koan::{Family, Width};
+use koan::Family;
 
 use super::inputs::Inputs;
 use super::metric::Metric;
 use crate::blob::ModelSpec;
 use crate::features::{BLOCK_ROWS, FeatureMap};
-use crate::fit::RoundedWeights;
+use crate::fit::{RoundedWeights, usual_width};
 use crate::folds::Folds;
 use crate::moments::Moments;
 use crate::plan::realise;
@@ -192,7 +192,7 @@ fn rounded(system: &System, spec: &ModelSpec, bits: u8, lambda: f64) -> LinearFi
     let (factor, lambda) = system.factor(lambda);
     let matrix = system.regularised(lambda);
     let fit = system.solve_with(&factor, lambda);
-    let width = Width { bits, odd: bits <= 4 };
+    let width = usual_width(bits);
     let rounded = RoundedWeights::new(
         fit.weights.as_ref(),
         spec,

@@ -112,7 +112,9 @@ proptest! {
     fn any_map_takes_any_number(
         offset: i32, shift: i8, log: bool, mult: u8, bits: u32, word: i16, limit: i32, logs: bool
     ) {
-        let map = InputMap { offset, shift, log, mult };
+        let map = InputMap::new(offset, shift, log, mult);
+        prop_assert_eq!(map.is_some(), (-64..64).contains(&shift));
+        let map = map.unwrap_or(InputMap::OFF);
         for limit in [limit, i32::MIN, i32::MAX, 0] {
             let _ = f32::from_bits(bits).quantise(&map, limit, logs);
             let _ = word.quantise(&map, limit, logs);
@@ -132,9 +134,14 @@ proptest! {
 
     #[test]
     fn any_scale_and_width_are_numbers(mult: u8, shift: u8, bits: u8, odd: bool, code: u32) {
-        let _ = Scale { mult, shift }.factor();
-        let width = Width { bits, odd };
-        let _ = (width.value(code), width.code(), width.row_bytes(code as usize));
+        let scale = Scale::new(mult, shift);
+        prop_assert_eq!(scale.map(|scale| (scale.mult(), scale.shift())), (shift < 32).then_some((mult, shift)));
+        let _ = scale.map(Scale::factor);
+        for bits in Width::BITS {
+            let width = Width::new(bits, odd).unwrap();
+            let _ = (width.value(code), width.code(), width.row_bytes(code as usize));
+        }
+        prop_assert_eq!(Width::new(bits, odd).is_some(), Width::BITS.contains(&bits));
     }
 }
 
@@ -186,10 +193,11 @@ fn shapes_without_size_fit_nothing() {
 
 #[test]
 fn numbers_at_their_ends_are_numbers() {
-    assert!(Scale { mult: 255, shift: 200 }.factor() > 0.0);
-    let width = Width { bits: 0, odd: true };
-    let _ = (width.value(1), width.row_bytes(usize::MAX));
-    assert_eq!(Width { bits: 255, odd: true }.row_bytes(usize::MAX), usize::MAX.div_ceil(8));
+    assert!(Scale::new(255, 31).unwrap().factor() > 0.0);
+    assert_eq!(Scale::new(255, 32), None);
+    let width = Width::new(16, true).unwrap();
+    assert_eq!((width.value(0), width.value(u32::MAX)), (-65_535, -65_537));
+    assert_eq!(width.row_bytes(usize::MAX), usize::MAX.div_ceil(8));
     for exponent in [i32::MIN, -33, -1, 0, 31, 32, i32::MAX] {
         for magnitude in [0, 1, u32::MAX] {
             let value = fixed_point(false, magnitude, exponent);
@@ -276,25 +284,17 @@ fn errors_of_any_numbers_have_words() {
 fn lengths<B: Buffers>(core: &mut Predictor<'_, B>) {
     let model = *core.model();
     let most = 2 + model.inputs().max(model.features()).max(model.codes()).max(model.outputs());
-    let (row, mut scratch) = (vec![1u8; 2 * most], vec![[0; 32]; 64]);
+    let row = vec![1u8; most];
     for n in 0..most {
         for m in 0..most {
             let _ = core.features(&row[..n], &mut vec![0; m]);
             let _ = core.codes(&row[..n], &mut vec![0; m]);
             let _ = core.values(&row[..n], &mut vec![0.0; m]);
             let _ = core.probabilities(&row[..n], &mut vec![0.0; m]);
-            let _ = core.scores_many(&row[..2 * n], &mut vec![0; m]);
-            let _ = core.classify_many(&row[..2 * n], &mut vec![0; m]);
-            let _ = core.features_batch(&row[..2 * n], &mut scratch, &mut vec![0; m]);
-            let _ = core.features_batch(&row[..n], &mut scratch[..n], &mut vec![0; m]);
         }
         let _ = (core.scores(&row[..n]).map(<[i32]>::len), core.predict(&row[..n]));
         let _ = core.classify(&row[..n]);
     }
-    // No rows at all are no error where the model suits.
-    assert_eq!(core.scores_many::<f32>(&[], &mut []).is_ok(), model.outputs() > 0);
-    assert_eq!(core.classify_many::<u8>(&[], &mut []), Ok(()));
-    assert_eq!(core.features_batch::<i16>(&[], &mut scratch, &mut []), Ok(()));
 }
 
 #[test]

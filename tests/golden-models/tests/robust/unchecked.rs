@@ -1,8 +1,7 @@
 //! Everything that can be called with a model that nothing was checked of.
 
 use koan::{
-    Any, BATCH_ROWS, Bank, BufferSizes, Buffers, Family, Form, Model, Predictor, Profile, Small,
-    steps,
+    Any, Bank, BufferSizes, Buffers, Family, Form, Model, Predictor, Profile, Small, steps,
 };
 
 use crate::memory::Memory;
@@ -48,8 +47,8 @@ pub fn describe(model: &Model<'_>) {
 /// A bound on what a bank takes: there may be any number of blocks, and groups need not
 /// cover the inputs.
 fn cost(bank: &Bank<'_>, inputs: usize) -> usize {
-    let features = usize::from(bank.features);
-    let each = match bank.family {
+    let features = usize::from(bank.features());
+    let each = match bank.family() {
         Family::Maxout { pool, shared } => usize::from(pool) + usize::from(shared),
         Family::Conv(conv) => {
             let positions = conv.positions(inputs as u16).max(1);
@@ -81,12 +80,6 @@ fn run<P: Profile>(model: &Model<'_>) {
         let _ = core.codes(&row, &mut vec![0; model.codes()]);
         let mut features = vec![0; model.features()];
         let _ = core.features(&words, &mut features);
-        let mut scratch = vec![[0; 32]; BATCH_ROWS * model.inputs().div_ceil(32)];
-        let _ = core.features_batch(&words, &mut scratch, &mut features);
-        let _ = core.features_batch::<u8>(&[], &mut scratch, &mut []);
-        let _ = core.scores_many(&row, &mut vec![0; model.outputs()]);
-        let _ = (core.scores_many::<f32>(&[], &mut []), core.scores_many(&row, &mut []));
-        let _ = (core.classify_many(&words, &mut [0]), core.classify_many::<u8>(&[], &mut []));
         let _ = (core.golden_digest(), core.self_test());
     }
     for sizes in [sizes, BufferSizes { inputs: 3, block: 5, wide: 9, outputs: 2 }] {
@@ -100,5 +93,13 @@ fn run<P: Profile>(model: &Model<'_>) {
         let _ = steps::score::<P>(model, &mut memory).len();
         let mut features = vec![0; model.features() / 2];
         steps::features::<P>(model, &mut memory.workspace(), &mut features);
+        for bank in model.banks().take(9) {
+            let Some(drawn) = steps::Drawn::of(&bank, sizes.inputs) else { continue };
+            for number in [0, drawn.pool(), usize::MAX] {
+                let mut weights = [7; 32];
+                drawn.weights(number, number & !31, &mut weights);
+                let _ = drawn.features(number, &weights.map(|weight| i32::from(weight) << 16));
+            }
+        }
     }
 }

@@ -14,7 +14,7 @@ use crate::parts::{Kind, SAME, bank, exact, golden, kind_name, rows};
 use crate::shapes::{IMAGE, kind};
 
 fn plain(family: Family, law: Law, features: u16, mult: u8, shift: u8) -> BankSpec {
-    let scale = Scale { mult, shift };
+    let scale = Scale::new(mult, shift).unwrap();
     BankSpec { family, law, features, scale, groups: Vec::new(), kept: None }
 }
 
@@ -220,7 +220,7 @@ fn pools() -> Vec<Golden> {
     let two =
         [maxout(40, 200, Law::Hadamard, 37, 91, 16), maxout(5, 90, Law::Gaussian, 21, 177, 22)];
     let inputs = 20;
-    let width = Width { bits: 8, odd: true };
+    let width = Width::new(8, true).unwrap();
     let mut random = Random::new(85);
     let weights = two.iter().map(|bank| BankWeights {
         width,
@@ -238,7 +238,7 @@ fn pools() -> Vec<Golden> {
 
 /// Scores beyond the i32 range, before and after the bias.
 fn saturated_scores() -> Golden {
-    let (inputs, width) = (4, Width { bits: 16, odd: false });
+    let (inputs, width) = (4, Width::new(16, false).unwrap());
     let bank = plain(Family::Linear, Law::None, inputs, 1, 0);
     let codes = |code: u32| vec![code; usize::from(inputs)];
     let most = (1 << 16) - 1;

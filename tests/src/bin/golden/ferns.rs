@@ -37,11 +37,11 @@ fn in_every_width() -> Vec<Golden> {
     };
     for (w, bits) in Width::BITS.into_iter().enumerate() {
         for (t, outputs) in [1, 3].into_iter().enumerate() {
-            add(3, Law::Gaussian, Width { bits, odd: (w + t) % 2 == 0 }, outputs);
+            add(3, Law::Gaussian, Width::new(bits, (w + t) % 2 == 0).unwrap(), outputs);
         }
         let (depth, odd) = ([1, 2, 4][w % 3], w % 2 == 0);
-        add(depth, Law::Uniform, Width { bits, odd }, [3, 1][w % 2]);
-        add(depth, Law::Gaussian, Width { bits, odd: !odd }, [1, 3][w % 2]);
+        add(depth, Law::Uniform, Width::new(bits, odd).unwrap(), [3, 1][w % 2]);
+        add(depth, Law::Gaussian, Width::new(bits, !odd).unwrap(), [1, 3][w % 2]);
     }
     models
 }
@@ -60,14 +60,14 @@ fn with_lists() -> Vec<Golden> {
         let all = bank(kind(depth, law), inputs, 19);
         let bank = kept(all, far, inputs, &mut Random::new(number as u64));
         let name = format!("kept-{}-{depth}", kind_name(kind(depth, law)));
-        let width = Width { bits: [4, 3, 2][k], odd: k % 2 == 0 };
+        let width = Width::new([4, 3, 2][k], k % 2 == 0).unwrap();
         models.push(small(number, &name, vec![bank], width, [1, 3, 2][k]));
     }
     let ends = BankSpec {
         kept: Some(vec![0, 65_535, 65_536, 600_000, last - 1, last]),
         ..bank(kind(3, Law::Gaussian), 11, 6)
     };
-    let width = Width { bits: 8, odd: true };
+    let width = Width::new(8, true).unwrap();
     models.push(sized(FIRST + 110, "kept-fern-last-indices", 11, vec![ends], width, 2));
     models
 }
@@ -79,7 +79,7 @@ fn of_many_inputs() -> Vec<Golden> {
         .enumerate()
         .map(|(k, (inputs, name))| {
             let bank = bank(kind(4, Law::Gaussian), inputs, 23);
-            let width = Width { bits: 4, odd: true };
+            let width = Width::new(4, true).unwrap();
             // A shared map: one for each input would be most of the blob.
             sized(FIRST + 121 + 3 * k, &format!("fern-{name}"), inputs, vec![bank], width, 1)
         })
@@ -94,14 +94,14 @@ fn several_banks() -> Golden {
         bank((Family::Fourier, Law::Gaussian, false), inputs, 21),
         bank(kind(4, Law::Uniform), inputs, 7),
     ];
-    let width = Width { bits: 4, odd: true };
+    let width = Width::new(4, true).unwrap();
     sized(FIRST + 130, "fern+fourier+fern", inputs, banks, width, 3)
 }
 
 /// Inputs that equal thresholds.
 fn thresholds(law: Law) -> Golden {
     const INPUTS: u16 = 5;
-    let scale = Scale { mult: 1, shift: 0 };
+    let scale = Scale::new(1, 0).unwrap();
     let bank = BankSpec { scale, ..bank(kind(3, law), INPUTS, 40) };
     let seed = 501;
     let spec = ModelSpec::features(seed, INPUTS, MapSpec::Shared(SAME), vec![bank.clone()]);

@@ -36,7 +36,7 @@ pub fn models(first: usize) -> Vec<Golden> {
             });
             let name: Vec<_> = kinds.iter().map(|&kind| kind_name(kind)).collect();
             let name = format!("kept-{}", name.join("+"));
-            let width = Width { bits: Width::BITS[k % 5], odd: k % 2 == 0 };
+            let width = Width::new(Width::BITS[k % 5], k % 2 == 0).unwrap();
             small(number, &name, banks.collect(), width, if number % 3 == 2 { 1 } else { 3 })
         })
         .collect();
@@ -65,7 +65,7 @@ fn convolutions(first: usize) -> Vec<Golden> {
             if k % 2 == 0 {
                 banks[0].scale = Scale::ONE;
             }
-            let width = Width { bits: Width::BITS[(k + 2) % 5], odd: true };
+            let width = Width::new(Width::BITS[(k + 2) % 5], true).unwrap();
             let name = format!("kept-conv-{}", conv.transform);
             sized(number, &name, 56, banks, width, [3, 1][k % 2])
         })

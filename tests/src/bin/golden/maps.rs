@@ -25,11 +25,11 @@ impl Edge {
     fn of(x: f32, shift: i8, log: bool, v: i64, wrong: i64) -> Self {
         let offset = if wrong < v { v + 64 } else { v + 65 };
         let offset = i32::try_from(offset).expect("a value that leaves room");
-        Self { x, map: InputMap { offset, shift, log, mult: STEEPEST } }
+        Self { x, map: InputMap::new(offset, shift, log, STEEPEST).unwrap() }
     }
 
     fn with(x: f32, offset: i32, mult: u8) -> Self {
-        Self { x, map: InputMap { offset, shift: 0, log: false, mult } }
+        Self { x, map: InputMap::new(offset, 0, false, mult).unwrap() }
     }
 }
 

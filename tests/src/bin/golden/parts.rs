@@ -14,7 +14,7 @@ use koan_trainer::nearest;
 pub type Kind = (Family, Law, bool);
 
 /// q = x: the map of rows that choose their inputs themselves.
-pub const SAME: InputMap = InputMap { offset: 0, shift: 8, log: false, mult: 128 };
+pub const SAME: InputMap = InputMap::new(0, 8, false, 128).unwrap();
 
 /// Whether the models of a family are made in a file of their own.
 pub fn of_its_own(family: Family) -> bool {
@@ -35,9 +35,10 @@ fn scale(family: Family, law: Law) -> Scale {
         (Family::Maxout { .. }, _) => (91, 16),
         (Family::Sigmoid, Law::Gaussian) => (147, 22),
         (Family::Sigmoid, _) => (29, 14),
-        (Family::Conv(_), _) => (27, 6),
+        // Convolutions.
+        _ => (27, 6),
     };
-    Scale { mult, shift }
+    Scale::new(mult, shift).unwrap()
 }
 
 /// Three or four groups; the second one is left out.
@@ -131,7 +132,7 @@ pub fn head(banks: &[BankSpec], width: Width, outputs: usize, random: &mut Rando
     });
     // Of a sum: 2^7 or 2^15 of a feature, 2^bits of a weight, 2^8 of a multiplier.
     let excess = if banks.len() * outputs > 1 { 2 } else { -6 };
-    let shift = width.bits as i8 + excess + if any_linear { 8 } else { 0 };
+    let shift = width.bits() as i8 + excess + if any_linear { 8 } else { 0 };
     HeadSpec {
         scale: 0.001,
         shift: shift.max(0) as u8,
@@ -225,8 +226,8 @@ pub fn sized(
         spec.notes = "{}".to_owned();
         spec.golden_rows = vec![rows[2].clone()];
     }
-    let parity = if width.odd { "odd" } else { "even" };
-    golden(format!("{name}-w{}{parity}-t{outputs}", width.bits), &spec, rows)
+    let parity = if width.odd() { "odd" } else { "even" };
+    golden(format!("{name}-w{}{parity}-t{outputs}", width.bits()), &spec, rows)
 }
 
 /// A regression whose only score is an exact sum with weights of which none is 0: any
@@ -240,7 +241,7 @@ pub fn exact(
     bank: BankSpec,
     rows: Vec<Vec<f32>>,
 ) -> Golden {
-    let width = Width { bits: if bank.columns() > 1000 { 2 } else { 8 }, odd: true };
+    let width = Width::new(if bank.columns() > 1000 { 2 } else { 8 }, true).unwrap();
     let codes = codes(width, bank.columns(), &mut Random::new(seed));
     let mut spec = ModelSpec::features(seed, inputs, maps, vec![bank]);
     spec.task = Task::Regression;

@@ -44,7 +44,7 @@ pub fn models() -> Vec<Golden> {
     let mut models = Vec::new();
     for (s, (name, inputs, series, features)) in shapes.into_iter().enumerate() {
         for (t, outputs) in [3, 1].into_iter().enumerate() {
-            let width = Width { bits: Width::BITS[(s + 2 * t) % 5], odd: (s + t) % 2 == 0 };
+            let width = Width::new(Width::BITS[(s + 2 * t) % 5], (s + t) % 2 == 0).unwrap();
             let banks = vec![bank(kind(series), inputs, features)];
             let number = FIRST + 3 * models.len();
             models.push(sized(number, &format!("series-{name}"), inputs, banks, width, outputs));
@@ -72,7 +72,7 @@ fn with_lists() -> Vec<Golden> {
         ("fourier+series", vec![fourier, bank(kind(SERIES), 37, 33)]),
     ];
     let model = |(k, (name, banks)): (usize, (&str, Vec<BankSpec>))| {
-        let width = Width { bits: Width::BITS[k % 5], odd: k % 2 == 0 };
+        let width = Width::new(Width::BITS[k % 5], k % 2 == 0).unwrap();
         sized(FIRST + 60 + 3 * k, name, 37, banks, width, [3, 1][k % 2])
     };
     all.into_iter().enumerate().map(model).collect()

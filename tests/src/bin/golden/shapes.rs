@@ -73,7 +73,7 @@ pub fn models(first: usize) -> Vec<Golden> {
     let mut models = Vec::new();
     for (s, (shape, inputs, conv, filters)) in shapes().into_iter().enumerate() {
         for (t, outputs) in [3, 1].into_iter().enumerate() {
-            let width = Width { bits: Width::BITS[(s + 2 * t) % 5], odd: (s + t) % 2 == 0 };
+            let width = Width::new(Width::BITS[(s + 2 * t) % 5], (s + t) % 2 == 0).unwrap();
             let mut banks = vec![bank(kind(conv), inputs, filters * conv.cells())];
             // A scale of 1 for one of the two: runtimes may take a shorter way.
             if s % 2 == t {
@@ -91,7 +91,7 @@ pub fn models(first: usize) -> Vec<Golden> {
         bank(linear, 48, 48),
         bank(kind(series), 48, 33 * 3),
     ];
-    let width = Width { bits: 4, odd: true };
+    let width = Width::new(4, true).unwrap();
     models.push(sized(first + models.len(), "conv-image+linear+conv-series", 48, banks, width, 3));
     models
 }

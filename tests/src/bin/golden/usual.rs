@@ -17,14 +17,14 @@ fn digits() -> Golden {
         family: Family::Fourier,
         law: Law::Gaussian,
         features: 512,
-        scale: Scale { mult: 201, shift: 15 },
+        scale: Scale::new(201, 15).unwrap(),
         groups: Vec::new(),
         kept: None,
     }];
     let map = MapSpec::Shared(nearest::map(8.0, 1000.0, false));
     let mut row = || (0..64).map(|_| random.below(17) as f32).collect::<Vec<_>>();
     let rows = vec![row(), row(), row()];
-    let head = head(&banks, Width { bits: 4, odd: true }, 10, &mut random);
+    let head = head(&banks, Width::new(4, true).unwrap(), 10, &mut random);
     let mut spec = ModelSpec::features(random.bits(), 64, map, banks);
     spec.task = Task::Classification;
     spec.head = Some(head);
@@ -39,7 +39,7 @@ fn variants(k: usize, all: bool) -> Vec<(Width, usize)> {
     if !all {
         let first_odd = k % 4 < 2;
         let variant = |w: usize, odd: bool, outputs: usize| {
-            (Width { bits: Width::BITS[(k + w) % 5], odd }, outputs)
+            (Width::new(Width::BITS[(k + w) % 5], odd).unwrap(), outputs)
         };
         return vec![variant(1, first_odd, 3), variant(3, !first_odd, 1)];
     }
@@ -47,7 +47,7 @@ fn variants(k: usize, all: bool) -> Vec<(Width, usize)> {
     for (w, bits) in Width::BITS.into_iter().enumerate() {
         for (t, outputs) in [1, 3].into_iter().enumerate() {
             // One of the two has odd weights, the other even ones.
-            variants.push((Width { bits, odd: (k + w + t).is_multiple_of(2) }, outputs));
+            variants.push((Width::new(bits, (k + w + t).is_multiple_of(2)).unwrap(), outputs));
         }
     }
     variants
@@ -100,7 +100,7 @@ pub fn with_gains(first: usize) -> Vec<Golden> {
             let map = nearest::map(if log { 3.0 } else { 60.0 }, 2000.0, log);
             let gains = (0..inputs).map(|_| random.below(256).saturating_sub(40) as u8).collect();
             let banks = vec![bank((Family::Fourier, law, false), inputs, 41)];
-            let head = head(&banks, Width { bits: 3, odd: true }, 2, &mut random);
+            let head = head(&banks, Width::new(3, true).unwrap(), 2, &mut random);
             let rows = rows(first + k, usize::from(inputs), &mut random);
             let maps = MapSpec::GainPerInput(map, gains);
             let mut spec = ModelSpec::features(random.bits(), inputs, maps, banks);
