@@ -10,6 +10,7 @@
 mod bias;
 mod blocks;
 pub mod boxed;
+pub(crate) mod conjugate;
 pub mod design;
 pub mod hinge;
 pub mod logistic;
