@@ -6,7 +6,7 @@ use koan::Family;
 use super::backward::{Elimination, backward};
 use crate::blob::{ModelSpec, whole};
 use crate::features::FeatureMap;
-use crate::fit::hold_out;
+use crate::folds::hold_out;
 use crate::lambda::LAMBDAS;
 use crate::moments::Moments;
 use crate::problem::Problem;
