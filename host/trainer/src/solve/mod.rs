@@ -12,6 +12,7 @@ mod blocks;
 pub mod boxed;
 pub(crate) mod conjugate;
 pub mod design;
+pub(crate) mod few;
 pub mod hinge;
 pub mod logistic;
 pub(crate) mod loss;
