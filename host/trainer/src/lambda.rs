@@ -18,6 +18,10 @@ pub fn few(task: Task) -> &'static [f64] {
 /// Penalties of bins, largest first: the weight of a prior for every cell, in rows.
 pub const CELL_LAMBDAS: [f64; 5] = [128.0, 32.0, 8.0, 2.0, 0.5];
 
+/// λ for the rounded weights of a selection, relative to the best one for real weights. All are
+/// tried: [`descend`] through [`upwards`] gave 1.39 % instead of 0.84 % on digits in 900 bytes.
+pub const STRONGER: [f64; 4] = [1.0, 3.0, 10.0, 30.0];
+
 /// Half a decade: how finely λ is chosen.
 pub const HALF_DECADE: f64 = 3.162_277_660_168_379_5;
 

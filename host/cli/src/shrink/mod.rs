@@ -62,7 +62,7 @@ pub fn run(arguments: &Shrink) -> Result<()> {
         out::overrun(
             took,
             options.time,
-            "reading, the smallest candidates and the last fits do not look at the clock",
+            "reading and the first candidates do not look at the clock",
         );
     }
     for (found, name) in found.iter().zip(&names) {

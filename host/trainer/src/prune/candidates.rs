@@ -27,6 +27,8 @@ pub struct Shortlist {
     pub fit: Moments,
     /// Sums over the rows that were held out.
     pub held_out: Moments,
+    /// These rows.
+    pub held_rows: Vec<usize>,
 }
 
 impl Shortlist {
@@ -66,7 +68,7 @@ impl Shortlist {
             None => best_on(&system, &held_out, &LAMBDAS).0.lambda,
         };
         let elimination = backward(&system, lambda, least);
-        Ok(Self { spec, elimination, fit, held_out })
+        Ok(Self { spec, elimination, fit, held_out, held_rows })
     }
 
     /// Features of the pool.
