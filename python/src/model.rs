@@ -2,8 +2,8 @@
 
 use koan::{Error, Form, Input, Model, Task};
 use koan_data::{Schema, Unlisted, Values};
-use koan_trainer::blob::predictor;
-use koan_trainer::heap::HeapBuffers;
+use koan_trainer::internal::blob::predictor;
+use koan_trainer::internal::heap::HeapBuffers;
 use koan_trainer::with_threads;
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -111,7 +111,7 @@ impl Blob {
     /// Names of the classes.
     #[getter]
     fn classes(&self) -> PyResult<Vec<String>> {
-        Ok(koan_trainer::blob::classes(&self.model()?))
+        Ok(koan_trainer::internal::blob::classes(&self.model()?))
     }
 
     /// Names of the columns that a row needs, where the model knows them.
@@ -207,7 +207,7 @@ impl Blob {
 
 /// How raw columns become inputs, from the notes, if they say it.
 fn schema(model: &Model<'_>) -> Option<Schema> {
-    koan_trainer::blob::schema(model).ok()
+    koan_trainer::internal::blob::schema(model).ok()
 }
 
 /// A model, what is asked of it, and of how many rows.

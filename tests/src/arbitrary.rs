@@ -5,8 +5,8 @@
 
 use koan::numerics::Scale;
 use koan::{Calibration, Conv, Family, Gain, Group, InputMap, Law, Series, Task, Width};
-use koan_trainer::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec};
-use koan_trainer::nearest;
+use koan_trainer::internal::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec};
+use koan_trainer::internal::nearest;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

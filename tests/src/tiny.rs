@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use koan::numerics::Scale;
 use koan::{Calibration, Error, Family, Law, Task, Width};
-use koan_trainer::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec, predictor};
-use koan_trainer::nearest;
+use koan_trainer::internal::blob::{
+    BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec, predictor,
+};
+use koan_trainer::internal::nearest;
 
 /// Where the model is.
 #[must_use]

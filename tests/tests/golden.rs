@@ -8,7 +8,7 @@ use koan_tests::arbitrary::kinds;
 use koan_tests::feature_map::FeatureMap;
 use koan_tests::golden::{Golden, Typed, all, load};
 use koan_tests::reference::Reference;
-use koan_trainer::heap::HeapBuffers;
+use koan_trainer::internal::heap::HeapBuffers;
 
 /// A predictor of a profile with buffers on the heap.
 fn serving<P: Profile>(blob: &[u8]) -> Predictor<'_, HeapBuffers, P> {

@@ -8,8 +8,8 @@ use koan_tests::golden::all;
 use koan_tests::mutate::{fix_crc, mutated};
 use koan_tests::random::Random;
 use koan_tests::reference::{self, Reference};
-use koan_trainer::blob::predictor;
-use koan_trainer::heap::HeapBuffers;
+use koan_trainer::internal::blob::predictor;
+use koan_trainer::internal::heap::HeapBuffers;
 use proptest::strategy::{Strategy, ValueTree};
 
 /// Real blobs: the golden models, and random ones with and without outputs.

@@ -11,8 +11,8 @@ use std::f64::consts::TAU;
 use koan::numerics::{CAUCHY_ONE, NORMAL, NORMAL_ONE, Scale};
 use koan::{Family, Group, Law};
 use koan_tests::random::Random;
-use koan_trainer::blob::{BankSpec, MapSpec, ModelSpec, predictor};
-use koan_trainer::nearest;
+use koan_trainer::internal::blob::{BankSpec, MapSpec, ModelSpec, predictor};
+use koan_trainer::internal::nearest;
 
 /// Quantised units of an input's 1: exactly the gain of the map.
 const GAIN: f64 = 1024.0;
@@ -37,7 +37,7 @@ struct Case<'a> {
     kernel: &'a dyn Fn(&[f64], &[f64]) -> f64,
 }
 
-type Core<'m> = koan::Predictor<'m, koan_trainer::heap::HeapBuffers>;
+type Core<'m> = koan::Predictor<'m, koan_trainer::internal::heap::HeapBuffers>;
 
 /// Compares two points by a model's features.
 type Product = dyn Fn(&mut Core<'_>, &[f64], &[f64]) -> f64;

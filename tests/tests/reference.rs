@@ -9,9 +9,9 @@ use koan::{
 use koan_data::{Division, Format, Schema, Table, Target};
 use koan_tests::arbitrary::{case, runner};
 use koan_tests::reference::Reference;
-use koan_trainer::blob::predictor;
-use koan_trainer::features::FeatureMap;
-use koan_trainer::heap::HeapBuffers;
+use koan_trainer::internal::blob::predictor;
+use koan_trainer::internal::features::FeatureMap;
+use koan_trainer::internal::heap::HeapBuffers;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestCaseError;

@@ -7,8 +7,8 @@ use std::num::NonZeroU16;
 use koan::{Family, Form, Model, Predictor, Task};
 use koan_stream::{Stream, cache_words};
 use koan_tests::arbitrary::{bank_of, head, kinds, map, number, runner};
-use koan_trainer::blob::{MapSpec, ModelSpec};
-use koan_trainer::heap::HeapBuffers;
+use koan_trainer::internal::blob::{MapSpec, ModelSpec};
+use koan_trainer::internal::heap::HeapBuffers;
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -6,7 +6,7 @@ use koan::{Family, Law, Model, Task};
 use koan_tests::page;
 use koan_tests::reference::Reference;
 use koan_tests::tiny::{blob, path};
-use koan_trainer::blob::predictor;
+use koan_trainer::internal::blob::predictor;
 
 #[test]
 fn the_file_is_the_regenerated_model() {

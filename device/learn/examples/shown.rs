@@ -20,7 +20,7 @@ use anyhow::{Context, Result};
 use koan::{Model, class_of};
 use koan_data::{Division, ReadOptions, Table, Target, Window, read};
 use koan_learn::{Learner, Mean, Pace};
-use koan_trainer::blob::predictor;
+use koan_trainer::internal::blob::predictor;
 use koan_trainer::{ConvOptions, FamilyName, Progress, TrainOptions, train};
 
 /// Windows, and numbers of a sample.

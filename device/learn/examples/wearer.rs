@@ -28,7 +28,7 @@ use anyhow::{Context, Result, bail, ensure};
 use koan::{Model, class_of};
 use koan_data::{Division, Missing, ReadOptions, Table, Target, Window, read, read_all};
 use koan_learn::{Learner, Mean, Pace};
-use koan_trainer::blob::predictor;
+use koan_trainer::internal::blob::predictor;
 use koan_trainer::{ConvOptions, FamilyName, Progress, TrainOptions, train};
 
 /// Features of the models.

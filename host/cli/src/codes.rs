@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use koan::Model;
 use koan_data::{expand, rows_of};
-use koan_trainer::blob::predictor;
-use koan_trainer::embed::nearest;
+use koan_trainer::internal::blob::predictor;
+use koan_trainer::internal::embed::nearest;
 
 use crate::arguments::Codes;
 use crate::files::check_stdout;

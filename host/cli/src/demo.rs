@@ -6,8 +6,8 @@ use std::time::Instant;
 use anyhow::Result;
 use koan_data::digits;
 use koan_data::{SplitSize, Target, split};
-use koan_trainer::normalise::Kind;
-use koan_trainer::{FamilyName, TrainOptions, Trained, blob, train};
+use koan_trainer::internal::blob;
+use koan_trainer::{FamilyName, MapKind, TrainOptions, Trained, train};
 
 use crate::arguments::Demo;
 use crate::files;
@@ -64,7 +64,7 @@ pub fn run(arguments: &Demo) -> Result<()> {
             slot_bits: 6,
             bits: Some(2),
             // Pixels are of one kind: one map for all of them.
-            map: Some(Kind::Shared),
+            map: Some(MapKind::Shared),
             relevance: Some(false),
             seed: arguments.seed,
             ..TrainOptions::default()

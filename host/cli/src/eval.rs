@@ -5,8 +5,7 @@ use std::time::Instant;
 use anyhow::Result;
 use koan::Task;
 use koan_data::{expand, read_all_with};
-use koan_trainer::baseline::Baselines;
-use koan_trainer::evaluate::evaluate;
+use koan_trainer::{Baselines, evaluate};
 use serde_json::json;
 
 use crate::arguments::Eval;

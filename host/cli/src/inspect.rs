@@ -4,9 +4,9 @@ use anyhow::Result;
 use koan::{Conv, Family, Form, InputMap, Law, Model};
 use koan_data::{Schema, Shape, Window};
 use koan_stream::cache_words;
-use koan_trainer::blob::predictor;
+use koan_trainer::internal::blob::predictor;
+use koan_trainer::internal::{listing, row};
 use koan_trainer::tune::Core;
-use koan_trainer::{listing, row};
 use serde_json::{Value, json};
 
 use crate::arguments::Inspect;

@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use koan::Model;
 use koan_data::{Schema, Task};
-use koan_trainer::baseline::Baselines;
-use koan_trainer::blob::predictor;
+use koan_trainer::Baselines;
+use koan_trainer::internal::blob::predictor;
 
 /// Writes the file whole, or not at all.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
@@ -35,7 +35,7 @@ pub fn tested<'b>(path: &Path, blob: &'b [u8]) -> Result<Model<'b>> {
 /// How raw columns become the inputs of `model`, from its notes.
 pub fn schema(path: &Path, model: &Model<'_>) -> Result<Schema> {
     let context = || format!("{}: the model's notes do not say how to read data", path.display());
-    koan_trainer::blob::schema(model).with_context(context)
+    koan_trainer::internal::blob::schema(model).with_context(context)
 }
 
 /// [`schema`] of a model whose rows have a target, which it can be judged by.

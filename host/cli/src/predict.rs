@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use koan::Task;
 use koan_data::{expand, rows_from, rows_of};
-use koan_trainer::blob::predictor;
+use koan_trainer::internal::blob::predictor;
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{Predict, PredictFormat};

@@ -8,13 +8,12 @@ use koan::Model;
 use koan_data::{
     Division, Part, SplitSize, Table, expand, folds, read_all, read_all_with, split_table,
 };
-use koan_trainer::Detection;
-use koan_trainer::Progress;
-use koan_trainer::baseline::Baselines;
-use koan_trainer::solve::Loss;
-use koan_trainer::stream::{self, Checkpoint, StreamOptions, train_stream};
+use koan_trainer::internal::stream;
 use koan_trainer::tune::train_usual;
-use koan_trainer::{Report, Trained, train};
+use koan_trainer::{
+    Baselines, Checkpoint, Detection, Loss, Progress, Report, StreamOptions, Trained, train,
+    train_stream,
+};
 
 use crate::arguments::{Source, TaskName, Train};
 use crate::grid::wrapped;
@@ -145,7 +144,7 @@ pub fn run(arguments: &Train) -> Result<()> {
     if let Some(detection) = &report.detection {
         say!("  {}", described(detection))?;
     }
-    if koan_trainer::blob::schema(&Model::parse(&trained.blob)?)?.unlabelled() {
+    if koan_trainer::internal::blob::schema(&Model::parse(&trained.blob)?)?.unlabelled() {
         say!("  all columns are inputs: `--target COLUMN` leaves one with labels out")?;
     } else if let (Some(target), None) = (&target, &arguments.source.target) {
         let target = quoted(&out::name(target));

@@ -12,17 +12,16 @@ use faer::{Mat, MatRef, Side};
 use koan::Width;
 use koan::generator::Stream;
 use koan_data::{ReadOptions, SplitSize, Table, read_all, read_all_with, split};
-use koan_trainer::Progress;
-use koan_trainer::TrainOptions;
-use koan_trainer::evaluate::of_scores;
-use koan_trainer::features::FeatureMap;
-use koan_trainer::lambda::LAMBDAS;
-use koan_trainer::moments::Moments;
-use koan_trainer::problem::Problem;
-use koan_trainer::quantise::{Rounding, round};
-use koan_trainer::ridge::{System, best_on};
-use koan_trainer::select::choose;
-use koan_trainer::solve::Design;
+use koan_trainer::internal::evaluate::of_scores;
+use koan_trainer::internal::features::FeatureMap;
+use koan_trainer::internal::lambda::LAMBDAS;
+use koan_trainer::internal::moments::Moments;
+use koan_trainer::internal::problem::Problem;
+use koan_trainer::internal::quantise::{Rounding, round};
+use koan_trainer::internal::ridge::{System, best_on};
+use koan_trainer::internal::select::choose;
+use koan_trainer::internal::solve::Design;
+use koan_trainer::{Progress, TrainOptions};
 
 /// Features that there are.
 const POOL: usize = 1536;

@@ -13,17 +13,16 @@ use koan_papers::prune::network::{Norm, Prunable};
 use koan_papers::prune::{
     Candidates, Mixture, Pruned, density, from_scratch, integral, iterative, random,
 };
-use koan_trainer::Progress;
-use koan_trainer::TrainOptions;
-use koan_trainer::evaluate::of_scores;
-use koan_trainer::features::FeatureMap;
-use koan_trainer::lambda::LAMBDAS;
-use koan_trainer::normalise::{Kind, Normaliser};
-use koan_trainer::problem::Problem;
-use koan_trainer::prune::{Criterion, backward, forward, refit, scattered};
-use koan_trainer::ridge::{System, best_on};
-use koan_trainer::select::choose;
-use koan_trainer::solve::Design;
+use koan_trainer::internal::evaluate::of_scores;
+use koan_trainer::internal::features::FeatureMap;
+use koan_trainer::internal::lambda::LAMBDAS;
+use koan_trainer::internal::normalise::{Kind, Normaliser};
+use koan_trainer::internal::problem::Problem;
+use koan_trainer::internal::prune::{Criterion, backward, forward, refit, scattered};
+use koan_trainer::internal::ridge::{System, best_on};
+use koan_trainer::internal::select::choose;
+use koan_trainer::internal::solve::Design;
+use koan_trainer::{Progress, TrainOptions};
 
 /// Features of the sum that is pruned.
 const POOL: u16 = 2048;

@@ -15,14 +15,14 @@ use anyhow::{Context, Result, bail};
 use koan::{FEATURE_ONE, Family, Law};
 use koan_data::{ReadOptions, Table, Target, read, read_with};
 use koan_trainer::Progress;
-use koan_trainer::evaluate::of_scores;
-use koan_trainer::features::FeatureMap;
-use koan_trainer::moments::{Kernel, Moments};
-use koan_trainer::normalise::{Axis, Kind, Normaliser};
-use koan_trainer::plan::{BankPlan, realise};
-use koan_trainer::problem::Problem;
-use koan_trainer::ridge::System;
-use koan_trainer::solve::Design;
+use koan_trainer::internal::evaluate::of_scores;
+use koan_trainer::internal::features::FeatureMap;
+use koan_trainer::internal::moments::{Kernel, Moments};
+use koan_trainer::internal::normalise::{Axis, Kind, Normaliser};
+use koan_trainer::internal::plan::{BankPlan, realise};
+use koan_trainer::internal::problem::Problem;
+use koan_trainer::internal::ridge::System;
+use koan_trainer::internal::solve::Design;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

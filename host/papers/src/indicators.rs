@@ -12,8 +12,8 @@ use rayon::prelude::*;
 
 use koan::FEATURE_ONE;
 use koan_data::{Division, Table, Target};
-use koan_trainer::features::FeatureMap;
-use koan_trainer::ridge::LinearFit;
+use koan_trainer::internal::features::FeatureMap;
+use koan_trainer::internal::ridge::LinearFit;
 
 /// Rows of a block: sums over a block are one term of the sum over all rows.
 const BLOCK: usize = 2048;
@@ -133,7 +133,7 @@ impl Indicators {
 
     /// Minimises Σ ln(1 + exp(−y·s)) + ½·λ·n·‖ONE·w‖² over the stumps of `map`,
     /// s = wᵀφ + b, y = ±1, n rows. As a stump's variance is at most 1, λ is the one
-    /// of [`koan_trainer::ridge`] where stumps halve the rows. None where Newton's method
+    /// of [`koan_trainer::internal::ridge`] where stumps halve the rows. None where Newton's method
     /// does not end.
     ///
     /// # Errors
@@ -354,9 +354,9 @@ mod tests {
     use koan::generator::Stream;
     use koan::{Family, Law};
     use koan_data::{Format, Schema};
-    use koan_trainer::normalise::{Axis, Normaliser};
-    use koan_trainer::plan::{BankPlan, realise};
-    use koan_trainer::solve::{Design, Logistic};
+    use koan_trainer::internal::normalise::{Axis, Normaliser};
+    use koan_trainer::internal::plan::{BankPlan, realise};
+    use koan_trainer::internal::solve::{Design, Logistic};
 
     /// Rows of inputs of the values 1 (one time in four) and −2.
     fn table(rows: usize, inputs: usize) -> (Table, Vec<bool>) {

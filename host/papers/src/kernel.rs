@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use koan_data::Table;
 use koan_trainer::Error;
-use koan_trainer::normalise::Normaliser;
+use koan_trainer::internal::normalise::Normaliser;
 
 /// Rows up to which a kernel matrix is formed (1.2 GB).
 pub const MAX_ROWS: usize = 12_000;
@@ -156,7 +156,7 @@ pub fn matrix(kernel: &Kernel, x: &Points, y: &Points) -> Result<Mat<f64>, Error
         return Err(Error::TooMany { what: "rows of a kernel matrix", found, most: MAX_ROWS });
     }
     let mut matrix = Mat::<f64>::zeros(x.len(), y.len());
-    let panels = koan_trainer::panels::columns(matrix.as_mut(), 16);
+    let panels = koan_trainer::internal::panels::columns(matrix.as_mut(), 16);
     panels.into_par_iter().enumerate().for_each(|(chunk, mut columns)| {
         for j in 0..columns.ncols() {
             for i in 0..x.len() {

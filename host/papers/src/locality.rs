@@ -8,10 +8,10 @@ use koan::{Family, Law};
 use super::section::{Grid, Plot, Section, Series};
 use super::{Settings, unreadable};
 use koan_data::{Division, Format, ReadOptions, Schema, Table, Target, read};
-use koan_trainer::blob::predictor;
-use koan_trainer::features::FeatureMap;
-use koan_trainer::normalise::{Axis, Kind, Normaliser};
-use koan_trainer::plan::{BankPlan, realise};
+use koan_trainer::internal::blob::predictor;
+use koan_trainer::internal::features::FeatureMap;
+use koan_trainer::internal::normalise::{Axis, Kind, Normaliser};
+use koan_trainer::internal::plan::{BankPlan, realise};
 use koan_trainer::{Error, FamilyName, Goal, TrainOptions, train};
 
 /// Units of the first figure.

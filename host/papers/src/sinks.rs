@@ -11,15 +11,14 @@ use super::{Settings, attacks};
 use crate::adaboost::{AdaBoost, Booster, Columns};
 use crate::indicators::Indicators;
 use koan_data::{ReadOptions, SplitSize, Table, Target, read, read_with, split};
-use koan_trainer::Error;
-use koan_trainer::Progress;
-use koan_trainer::evaluate::of_scores;
-use koan_trainer::features::FeatureMap;
-use koan_trainer::normalise::{Axis, Kind, Normaliser};
-use koan_trainer::plan::{BankPlan, realise};
-use koan_trainer::problem::Problem;
-use koan_trainer::ridge::System;
-use koan_trainer::solve::Design;
+use koan_trainer::internal::evaluate::of_scores;
+use koan_trainer::internal::features::FeatureMap;
+use koan_trainer::internal::normalise::{Axis, Kind, Normaliser};
+use koan_trainer::internal::plan::{BankPlan, realise};
+use koan_trainer::internal::problem::Problem;
+use koan_trainer::internal::ridge::System;
+use koan_trainer::internal::solve::Design;
+use koan_trainer::{Error, Progress};
 
 /// Features of the curves.
 const FEATURES: [u16; 7] = [25, 50, 100, 200, 400, 800, 1600];

@@ -7,9 +7,7 @@ use std::time::Instant;
 use super::Settings;
 use super::section::{Grid, Plot, Section, Series, mean_and_deviation, percent};
 use koan_data::{ReadOptions, SplitSize, Table, read, read_with, split};
-use koan_trainer::Progress;
-use koan_trainer::solve::Loss;
-use koan_trainer::{Error, FamilyName, Report, TrainOptions, train};
+use koan_trainer::{Error, FamilyName, Loss, Progress, Report, TrainOptions, train};
 
 /// A line of the table.
 struct Case {

@@ -2,8 +2,8 @@
 
 use koan::format::{MAGIC, VERSION, field, flag, section};
 use koan::{
-    Calibration, Conv, Error, Family, Form, Group, Input, InputMap, Law, Model, Predictor, Task,
-    Width, generator, numerics::Scale, option,
+    Calibration, Conv, Error, Family, Form, Group, InputMap, Law, Model, Predictor, Task, Width,
+    generator, numerics::Scale, option,
 };
 
 use koan_data::{DataError, Schema};
@@ -329,19 +329,6 @@ pub fn schema(model: &Model<'_>) -> Result<Schema, DataError> {
 pub fn predictor(blob: &[u8]) -> Result<Predictor<'_, HeapBuffers>, Error> {
     let model = Model::parse(blob)?;
     Predictor::new(model, HeapBuffers::new(model.buffer_sizes(Form::Fast)))
-}
-
-/// The integers that `row` becomes under `maps`.
-#[must_use]
-pub fn quantise(maps: &MapSpec, row: &[f32], limit: i16) -> Vec<i16> {
-    let map = |index: usize| match maps {
-        MapSpec::Shared(map) => *map,
-        MapSpec::GainPerInput(map, gains) => {
-            InputMap::new(map.offset(), map.shift(), map.log(), gains[index]).unwrap_or(*map)
-        }
-        MapSpec::PerInput(maps) => maps[index],
-    };
-    row.iter().enumerate().map(|(i, x)| x.quantise(&map(i), i32::from(limit), true)).collect()
 }
 
 /// Body, digest and checksum.

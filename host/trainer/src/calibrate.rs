@@ -1,9 +1,9 @@
 //! Calibration: slope and intercept that turn scores into honest probabilities, and
 //! biases that make classes as frequent as they are.
 
-use faer::linalg::solvers::Solve;
-use faer::{Mat, Side};
 use koan::Calibration;
+
+use crate::solve::few::{Derivatives, minimise};
 
 /// A slope for all scores and a bias for each output that make probabilities of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,106 +24,138 @@ pub struct Recentred {
 const PULL: f64 = 1e-3;
 
 /// Fits slope and biases to scores that were not fitted to these rows, by Newton's
-/// method with halved steps on the weighted mean negative log-likelihood.
+/// method on the weighted mean negative log-likelihood.
 ///
 /// `scores`: rows × outputs, row-major; `labels` and `weights`: one for each row.
 #[must_use]
 pub fn recentred(scores: &[f64], labels: &[u32], weights: &[f64], outputs: usize) -> Recentred {
-    // One output is the second of two classes, the first scores 0.
-    let classes = outputs.max(2);
-    let logits = |row: usize, parameters: &[f64]| -> Vec<f64> {
-        let score = |t: usize| match outputs {
-            1 if t == 0 => 0.0,
-            1 => scores[row],
-            _ => scores[row * outputs + t],
-        };
-        (0..classes).map(|t| parameters[0] * score(t) + parameters[t + 1]).collect()
-    };
-    let total: f64 = weights.iter().sum::<f64>().max(f64::MIN_POSITIVE);
-    let penalty = |parameters: &[f64]| {
-        let biases: f64 = parameters[1..].iter().map(|b| b * b).sum();
-        0.5 * PULL * ((parameters[0] - 1.0).powi(2) + biases)
-    };
-    let likelihood = |parameters: &[f64]| -> f64 {
-        let row = |(row, (&label, &weight)): (usize, (&u32, &f64))| {
-            let logits = logits(row, parameters);
-            let top = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let sum: f64 = logits.iter().map(|z| (z - top).exp()).sum();
-            weight * (sum.ln() + top - logits[label as usize])
-        };
-        labels.iter().zip(weights).enumerate().map(row).sum::<f64>() / total
-    };
-    let mut parameters = vec![0.0; classes + 1];
-    parameters[0] = 1.0;
-    let mut value = likelihood(&parameters) + penalty(&parameters);
-    let mut fitted = value.is_finite();
-    for _ in 0..100 {
-        let mut gradient = Mat::<f64>::zeros(classes + 1, 1);
-        let mut curve = Mat::<f64>::zeros(classes + 1, classes + 1);
-        for (row, (&label, &weight)) in labels.iter().zip(weights).enumerate() {
-            let share = weight / total;
-            let plain = logits(row, &with_slope_one(classes));
-            let logits = logits(row, &parameters);
-            let top = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let odds: Vec<f64> = logits.iter().map(|z| (z - top).exp()).collect();
-            let sum: f64 = odds.iter().sum();
-            let p: Vec<f64> = odds.iter().map(|o| o / sum).collect();
-            let mean: f64 = plain.iter().zip(&p).map(|(s, p)| s * p).sum();
-            gradient[(0, 0)] += share * (mean - plain[label as usize]);
-            let square: f64 = plain.iter().zip(&p).map(|(s, p)| s * s * p).sum();
-            curve[(0, 0)] += share * (square - mean * mean);
-            for t in 0..classes {
-                let hit = f64::from(u8::from(label as usize == t));
-                gradient[(t + 1, 0)] += share * (p[t] - hit);
-                let mixed = share * p[t] * (plain[t] - mean);
-                curve[(t + 1, 0)] += mixed;
-                curve[(0, t + 1)] += mixed;
-                for other in 0..classes {
-                    let same = f64::from(u8::from(other == t));
-                    curve[(t + 1, other + 1)] += share * p[t] * (same - p[other]);
-                }
-            }
-        }
-        for k in 0..=classes {
-            let pulled = if k == 0 { parameters[0] - 1.0 } else { parameters[k] };
-            gradient[(k, 0)] += PULL * pulled;
-            curve[(k, k)] += PULL;
-        }
-        let Ok(factor) = curve.llt(Side::Lower) else {
-            fitted = false;
-            break;
-        };
-        let direction = factor.solve(&gradient);
-        let mut step = 1.0;
-        let before = value;
-        while step > 1e-6 {
-            let moved: Vec<f64> =
-                parameters.iter().enumerate().map(|(k, p)| p - step * direction[(k, 0)]).collect();
-            let reached = likelihood(&moved) + penalty(&moved);
-            // A slope that is not positive would turn classes round.
-            if moved[0] > 0.0 && reached < value {
-                (parameters, value) = (moved, reached);
-                break;
-            }
-            step *= 0.5;
-        }
-        if before - value < 1e-12 {
-            break;
-        }
-    }
-    let (slope, loss) = (parameters[0], likelihood(&parameters));
+    let rows = Rows { scores, labels, weights: Some(weights), outputs };
+    let biases = rows.classes();
+    let mut at = rows.start(biases);
+    // A slope that is not positive would turn classes round.
+    let fitted = rows.fit(&mut at, PULL, |parameters| parameters[0] > 0.0);
+    let (slope, loss) = (at[0], rows.loss(&at));
     let bias = match outputs {
-        1 => vec![(parameters[2] - parameters[1]) / slope],
-        _ => parameters[1..].iter().map(|b| b / slope).collect(),
+        1 => vec![(at[2] - at[1]) / slope],
+        _ => at[1..].iter().map(|b| b / slope).collect(),
     };
     Recentred { slope, bias, loss, fitted }
 }
 
-/// Slope 1 and no biases.
-fn with_slope_one(classes: usize) -> Vec<f64> {
-    let mut parameters = vec![0.0; classes + 1];
-    parameters[0] = 1.0;
-    parameters
+/// Scores of rows, and what they are of.
+///
+/// Parameters of probabilities are a slope for all scores, and a bias in logits for none of the
+/// classes, for the last ones, or for all.
+struct Rows<'r> {
+    scores: &'r [f64],
+    labels: &'r [u32],
+    weights: Option<&'r [f64]>,
+    outputs: usize,
+}
+
+impl Rows<'_> {
+    /// One output is the second of two classes, the first scores 0.
+    fn classes(&self) -> usize {
+        self.outputs.max(2)
+    }
+
+    /// Slope 1 and so many biases of 0.
+    fn start(&self, biases: usize) -> Vec<f64> {
+        let mut parameters = vec![0.0; biases + 1];
+        parameters[0] = 1.0;
+        parameters
+    }
+
+    fn score(&self, row: usize, class: usize) -> f64 {
+        match self.outputs {
+            1 if class == 0 => 0.0,
+            1 => self.scores[row],
+            outputs => self.scores[row * outputs + class],
+        }
+    }
+
+    /// Logits of a row's classes less the largest, and the sum of their powers of e.
+    fn logits(&self, row: usize, parameters: &[f64], logits: &mut [f64]) -> f64 {
+        let without = self.classes() + 1 - parameters.len();
+        for (class, logit) in logits.iter_mut().enumerate() {
+            let bias = class.checked_sub(without).map_or(0.0, |place| parameters[place + 1]);
+            *logit = parameters[0] * self.score(row, class) + bias;
+        }
+        let top = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        logits.iter_mut().for_each(|logit| *logit -= top);
+        logits.iter().map(|logit| logit.exp()).sum()
+    }
+
+    /// Labels and weights of the rows, by their numbers.
+    fn labelled(&self) -> impl Iterator<Item = (usize, usize, f64)> {
+        let weight = |row: usize| self.weights.map_or(1.0, |weights| weights[row]);
+        self.labels.iter().enumerate().map(move |(row, &label)| (row, label as usize, weight(row)))
+    }
+
+    fn total(&self) -> f64 {
+        self.labelled().map(|(_, _, weight)| weight).sum::<f64>().max(f64::MIN_POSITIVE)
+    }
+
+    /// Mean negative log-likelihood.
+    fn loss(&self, parameters: &[f64]) -> f64 {
+        let mut logits = vec![0.0; self.classes()];
+        let loss = |(row, label, weight): (usize, usize, f64)| {
+            let sum = self.logits(row, parameters, &mut logits);
+            weight * (sum.ln() - logits[label])
+        };
+        self.labelled().map(loss).sum::<f64>() / self.total()
+    }
+
+    /// Derivatives of the loss.
+    fn derivatives(&self, parameters: &[f64]) -> Derivatives {
+        let classes = self.classes();
+        let without = classes + 1 - parameters.len();
+        let total = self.total();
+        let mut sums = Derivatives::none(parameters.len());
+        let mut p = vec![0.0; classes];
+        for (row, label, weight) in self.labelled() {
+            let share = weight / total;
+            let sum = self.logits(row, parameters, &mut p);
+            p.iter_mut().for_each(|p| *p = p.exp() / sum);
+            let score = |class: usize| self.score(row, class);
+            let mean: f64 = (0..classes).map(|t| score(t) * p[t]).sum();
+            let spread: f64 = (0..classes).map(|t| p[t] * (score(t) - mean).powi(2)).sum();
+            sums.gradient[(0, 0)] += share * (mean - score(label));
+            sums.curvature[(0, 0)] += share * spread;
+            for (place, t) in (without..classes).enumerate() {
+                let hit = f64::from(u8::from(label == t));
+                sums.gradient[(place + 1, 0)] += share * (p[t] - hit);
+                sums.curvature[(place + 1, 0)] += share * p[t] * (score(t) - mean);
+                for (other, u) in (without..=t).enumerate() {
+                    let same = f64::from(u8::from(t == u));
+                    sums.curvature[(place + 1, other + 1)] += share * p[t] * (same - p[u]);
+                }
+            }
+        }
+        sums
+    }
+
+    /// Moves the parameters to the least loss and `pull`, among those that are allowed;
+    /// whether it came to an end.
+    fn fit(&self, at: &mut Vec<f64>, pull: f64, allowed: impl Fn(&[f64]) -> bool) -> bool {
+        let off = |parameters: &[f64], k: usize| parameters[k] - f64::from(u8::from(k == 0));
+        let value = |parameters: &[f64]| {
+            if !allowed(parameters) {
+                return f64::INFINITY;
+            }
+            let squares: f64 = (0..parameters.len()).map(|k| off(parameters, k).powi(2)).sum();
+            self.loss(parameters) + 0.5 * pull * squares
+        };
+        let derivatives = |parameters: &[f64]| {
+            let mut sums = self.derivatives(parameters);
+            for k in 0..parameters.len() {
+                sums.gradient[(k, 0)] += pull * off(parameters, k);
+                sums.curvature[(k, k)] += pull;
+            }
+            sums
+        };
+        minimise(at, 1e-12, value, derivatives)
+    }
 }
 
 /// Fits the calibration to held-out scores by Newton's method on the mean
@@ -134,7 +166,12 @@ fn with_slope_one(classes: usize) -> Vec<f64> {
 /// softmax(slope·s) (temperature). None where no positive slope does it.
 #[must_use]
 pub fn fit(scores: &[f64], labels: &[u32], outputs: usize) -> Option<Calibration> {
-    if outputs == 1 { platt(scores, labels) } else { temperature(scores, labels, outputs) }
+    let rows = Rows { scores, labels, weights: None, outputs };
+    let mut at = rows.start(usize::from(outputs == 1));
+    // A little shrinkage keeps separable data finite.
+    let fitted = rows.fit(&mut at, 1e-3 / rows.total(), |_| true);
+    let intercept = if outputs == 1 { at[1] } else { 0.0 };
+    if fitted { checked(at[0], intercept) } else { None }
 }
 
 /// What somebody should know whose probabilities are of scores as they are.
@@ -154,66 +191,6 @@ pub(crate) fn fit_or_warn(
     })
 }
 
-fn logistic(z: f64) -> f64 {
-    1.0 / (1.0 + (-z).exp())
-}
-
-fn platt(scores: &[f64], labels: &[u32]) -> Option<Calibration> {
-    let (mut a, mut b) = (1.0f64, 0.0f64);
-    for _ in 0..50 {
-        // A little shrinkage towards a = 1 keeps separable data finite.
-        let (mut ga, mut gb) = (1e-3 * (a - 1.0), 1e-3 * b);
-        let (mut haa, mut hab, mut hbb) = (1e-3, 0.0, 1e-3);
-        for (&s, &label) in scores.iter().zip(labels) {
-            let p = logistic(a * s + b);
-            let error = p - f64::from(label);
-            let curve = (p * (1.0 - p)).max(1e-9);
-            ga += error * s;
-            gb += error;
-            haa += curve * s * s;
-            hab += curve * s;
-            hbb += curve;
-        }
-        let det = haa * hbb - hab * hab;
-        if det <= 0.0 || !det.is_finite() {
-            return None;
-        }
-        let (da, db) = ((hbb * ga - hab * gb) / det, (haa * gb - hab * ga) / det);
-        // Full Newton steps can overshoot far from the optimum.
-        let damp = (5.0 / (da.abs() + db.abs()).max(1e-12)).min(1.0);
-        a -= damp * da;
-        b -= damp * db;
-        if da.abs() + db.abs() < 1e-8 {
-            break;
-        }
-    }
-    checked(a, b)
-}
-
-fn temperature(scores: &[f64], labels: &[u32], outputs: usize) -> Option<Calibration> {
-    let mut a = 1.0f64;
-    for _ in 0..50 {
-        let (mut gradient, mut curve) = (1e-3 * (a - 1.0), 1e-3);
-        for (row, &label) in scores.chunks_exact(outputs).zip(labels) {
-            let top = row.iter().fold(f64::NEG_INFINITY, |m, &s| m.max(a * s));
-            let weights: Vec<f64> = row.iter().map(|&s| (a * s - top).exp()).collect();
-            let sum: f64 = weights.iter().sum();
-            let moment = |power: i32| -> f64 {
-                row.iter().zip(&weights).map(|(s, w)| s.powi(power) * w).sum::<f64>() / sum
-            };
-            let mean = moment(1);
-            gradient += mean - row[label as usize];
-            curve += moment(2) - mean * mean;
-        }
-        let step = (gradient / curve).clamp(-0.5 * a.max(1.0), 0.9 * a);
-        a -= step;
-        if step.abs() < 1e-8 * a {
-            break;
-        }
-    }
-    checked(a, 0.0)
-}
-
 /// What the blob can hold; none of a degenerate fit.
 fn checked(slope: f64, intercept: f64) -> Option<Calibration> {
     let (slope, intercept) = (slope as f32, intercept as f32);
@@ -225,6 +202,10 @@ fn checked(slope: f64, intercept: f64) -> Option<Calibration> {
 mod tests {
     use super::*;
     use koan::generator::Stream;
+
+    fn logistic(z: f64) -> f64 {
+        1.0 / (1.0 + (-z).exp())
+    }
 
     fn uniform(stream: u32, index: usize) -> f64 {
         Stream::new(11, stream).draw(index as u64) as f64 / 2f64.powi(64)

@@ -1,12 +1,13 @@
 //! Rows to fit on and rows to judge by.
 
 use crate::Error;
-use koan_data::{Division, Part, Table, folds};
+use crate::problem::Problem;
+use koan_data::{Division, Part, SplitSize, Table, folds, split, split_table};
 
 /// Parts of the rows, some of which are held out in turn.
 #[derive(Clone, Debug)]
 pub struct Folds {
-    /// The rows of each part.
+    /// The rows of each part, ascending.
     pub parts: Vec<Vec<usize>>,
     /// The parts that are held out.
     pub held: Vec<usize>,
@@ -15,6 +16,10 @@ pub struct Folds {
 /// Tables below this many rows are judged in five folds, others in three.
 pub const SMALL_ROWS: usize = 3000;
 
+/// What makes the seed of rows that are held out of training another one than that of the
+/// rows to test on.
+pub(crate) const HELD: u64 = 0x5eed;
+
 impl Folds {
     /// Folds of a table: stratified, whole groups; or the parts to train and to
     /// validate on that a data set has.
@@ -22,44 +27,44 @@ impl Folds {
     /// # Errors
     /// Fewer rows or groups than two folds need.
     pub fn new(table: &Table, seed: u64) -> Result<Self, Error> {
-        if let Division::Parts(parts) = &table.division {
-            let of = |validation: bool| {
-                (0..table.rows())
-                    .filter(|&row| (parts[row] == Part::Validation) == validation)
-                    .collect::<Vec<usize>>()
-            };
-            let (train, validation) = (of(false), of(true));
-            if !train.is_empty() && !validation.is_empty() {
-                return Ok(Self { parts: vec![train, validation], held: vec![1] });
-            }
+        if let Some((train, validation)) = given(table) {
+            return Ok(Self { parts: vec![train, validation], held: vec![1] });
         }
         let wanted = if table.rows() < SMALL_ROWS { 5 } else { 3 };
-        let groups = match &table.division {
-            Division::Groups(groups) => {
-                let mut known = groups.clone();
-                known.sort_unstable();
-                known.dedup();
-                known.len()
-            }
-            _ => table.rows(),
-        };
-        let count = wanted.min(groups).max(2);
-        let numbers = folds(table, count, seed)?;
-        let mut parts = vec![Vec::new(); count];
-        for (row, &part) in numbers.iter().enumerate() {
-            parts[part].push(row);
-        }
-        // Few groups of one class may leave a part empty.
-        parts.retain(|part| !part.is_empty());
-        let held = (0..parts.len()).collect();
-        Ok(Self { parts, held })
+        let groups = groups(table).unwrap_or(table.rows());
+        Self::of(table, wanted.min(groups).max(2), seed)
     }
 
-    /// Two halves of so many rows, each in a run.
+    /// So many parts of about the same size, each held out once: stratified, whole groups.
+    ///
+    /// # Errors
+    /// Fewer rows or groups than parts.
+    pub fn of(table: &Table, count: usize, seed: u64) -> Result<Self, Error> {
+        let mut parts = vec![Vec::new(); count];
+        for (row, part) in folds(table, count, seed)?.into_iter().enumerate() {
+            parts[part].push(row);
+        }
+        Ok(Self { parts, held: (0..count).collect() })
+    }
+
+    /// So many parts of as many rows, each a run.
     #[must_use]
-    pub fn runs(rows: usize) -> Self {
-        let half = rows / 2;
-        Self { parts: vec![(0..half).collect(), (half..rows).collect()], held: vec![0, 1] }
+    pub fn runs(rows: usize, count: usize) -> Self {
+        let run = |part: usize| (part * rows / count..(part + 1) * rows / count).collect();
+        Self { parts: (0..count).map(run).collect(), held: (0..count).collect() }
+    }
+
+    /// What the parts have of some rows.
+    #[must_use]
+    pub fn within(&self, rows: &[usize]) -> Self {
+        let mut inside = vec![false; self.parts.iter().flatten().max().map_or(0, |most| most + 1)];
+        for &row in rows {
+            if let Some(place) = inside.get_mut(row) {
+                *place = true;
+            }
+        }
+        let of = |part: &Vec<usize>| part.iter().copied().filter(|&row| inside[row]).collect();
+        Self { parts: self.parts.iter().map(of).collect(), held: self.held.clone() }
     }
 
     /// All rows.
@@ -104,6 +109,60 @@ impl Folds {
     }
 }
 
+/// The number of groups of a table whose rows come in groups.
+pub(crate) fn groups(table: &Table) -> Option<usize> {
+    let Division::Groups(groups) = &table.division else { return None };
+    let mut known = groups.clone();
+    known.sort_unstable();
+    known.dedup();
+    Some(known.len())
+}
+
+/// The rows to fit on and those to validate on, where a data set has them.
+fn given(table: &Table) -> Option<(Vec<usize>, Vec<usize>)> {
+    let Division::Parts(parts) = &table.division else { return None };
+    let (held, fit): (Vec<usize>, Vec<usize>) =
+        (0..table.rows()).partition(|&row| parts[row] == Part::Validation);
+    (!held.is_empty() && !fit.is_empty()).then_some((fit, held))
+}
+
+/// Rows to fit on and rows to hold out for λ and calibration: 15 %, at most
+/// 10,000; whole groups, or the part that a data set has for it.
+pub(crate) fn hold_out(problem: &Problem<'_>, seed: u64) -> (Vec<usize>, Vec<usize>) {
+    let table = problem.table;
+    let rows = table.rows();
+    let held = ((rows as f64 * 0.15).ceil() as usize).clamp(1, 10_000).min(rows - 1);
+    hold_out_of(table, SplitSize::TestRows(held), seed)
+}
+
+/// Rows to fit on and rows to hold out, where these are few in turn: each row is held out
+/// once. Of many rows one part says enough.
+pub(crate) fn in_turn(problem: &Problem<'_>, seed: u64) -> Vec<(Vec<usize>, Vec<usize>)> {
+    let table = problem.table;
+    match Folds::new(table, seed ^ HELD) {
+        Ok(folds) if table.rows() < SMALL_ROWS => folds.splits(),
+        _ => vec![hold_out(problem, seed)],
+    }
+}
+
+/// Rows to fit on and about so many to hold out; whole groups, or the part that
+/// a data set has for it.
+pub(crate) fn hold_out_of(table: &Table, size: SplitSize, seed: u64) -> (Vec<usize>, Vec<usize>) {
+    let rows = table.rows();
+    let seed = seed ^ HELD;
+    let free =
+        || split(&table.target, size, seed).unwrap_or_else(|_| ((0..rows).collect(), Vec::new()));
+    match &table.division {
+        Division::Free => free(),
+        // A single group is cut in two runs.
+        Division::Groups(_) => split_table(table, size, seed).unwrap_or_else(|_| {
+            let fit = free().0.len();
+            ((0..fit).collect(), (fit..rows).collect())
+        }),
+        Division::Parts(_) => given(table).unwrap_or_else(free),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,6 +188,30 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn few_rows_are_held_out_in_turn_many_once() {
+        let mut table = digits::table();
+        let sides = in_turn(&Problem::new(&table, false), 1);
+        let mut held: Vec<usize> = sides.iter().flat_map(|(_, held)| held.clone()).collect();
+        held.sort_unstable();
+        assert_eq!(held, (0..table.rows()).collect::<Vec<_>>());
+        for (fit, held) in &sides {
+            assert_eq!(fit.len() + held.len(), table.rows());
+        }
+        let twice: Vec<usize> = (0..2 * table.rows()).map(|row| row / 2).collect();
+        table = table.select(&twice);
+        assert_eq!(in_turn(&Problem::new(&table, false), 1).len(), 1);
+    }
+
+    #[test]
+    fn runs_are_about_the_same_and_parts_are_looked_at_within_rows() {
+        let folds = Folds::runs(8, 3);
+        assert_eq!(folds.parts, [vec![0, 1], vec![2, 3, 4], vec![5, 6, 7]]);
+        let some = folds.within(&[7, 0, 3, 4]);
+        assert_eq!(some.parts, [vec![0], vec![3, 4], vec![7]]);
+        assert_eq!(some.splits()[1], (vec![0, 7], vec![3, 4]));
     }
 
     #[test]

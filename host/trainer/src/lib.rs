@@ -27,89 +27,55 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod anomaly;
 mod atomic_write;
+mod baseline;
 mod batch;
+mod blob;
+mod calibrate;
 pub mod distributed;
 mod doubts;
 mod dual;
+mod embed;
+mod evaluate;
+mod features;
+mod ferns;
+mod fit;
 mod folds;
+mod head;
+mod heap;
+mod lambda;
+mod learning_curve;
+mod listing;
+mod moments;
+mod nearest;
+mod normalise;
 mod options;
+mod panels;
+mod plan;
+mod problem;
 mod progress;
+mod prune;
+mod quantise;
+mod relevance;
 mod report;
+mod rice;
+mod ridge;
+mod row;
+mod select;
+mod series;
+mod shrink;
+mod solve;
+mod sparse;
+mod stream;
 mod threads;
 mod train;
-
-// The inside. It is public for the command `koan`, the papers' experiments and the tests of this
-// workspace only, and no promise is made about it.
-#[doc(hidden)]
-pub mod anomaly;
-#[doc(hidden)]
-pub mod baseline;
-#[doc(hidden)]
-pub mod blob;
-#[doc(hidden)]
-pub mod calibrate;
-#[doc(hidden)]
-pub mod embed;
-#[doc(hidden)]
-pub mod evaluate;
-#[doc(hidden)]
-pub mod features;
-#[doc(hidden)]
-pub mod ferns;
-#[doc(hidden)]
-pub mod fit;
-#[doc(hidden)]
-pub mod head;
-#[doc(hidden)]
-pub mod heap;
-#[doc(hidden)]
-pub mod lambda;
-#[doc(hidden)]
-pub mod learning_curve;
-#[doc(hidden)]
-pub mod listing;
-#[doc(hidden)]
-pub mod moments;
-#[doc(hidden)]
-pub mod nearest;
-#[doc(hidden)]
-pub mod normalise;
-#[doc(hidden)]
-pub mod panels;
-#[doc(hidden)]
-pub mod plan;
-#[doc(hidden)]
-pub mod problem;
-#[doc(hidden)]
-pub mod prune;
-#[doc(hidden)]
-pub mod quantise;
-#[doc(hidden)]
-pub mod relevance;
-#[doc(hidden)]
-pub mod rice;
-#[doc(hidden)]
-pub mod ridge;
-#[doc(hidden)]
-pub mod row;
-#[doc(hidden)]
-pub mod select;
-mod series;
-#[doc(hidden)]
-pub mod shrink;
-#[doc(hidden)]
-pub mod solve;
-#[doc(hidden)]
-pub mod sparse;
-#[doc(hidden)]
-pub mod stream;
-#[doc(hidden)]
 pub mod tune;
+mod unsupervised;
+mod validation;
+
 #[doc(hidden)]
-pub mod unsupervised;
-#[doc(hidden)]
-pub mod validation;
+pub mod internal;
 
 pub use anomaly::Detection;
 pub use atomic_write::{atomic_write, check_folder, check_writable, private_write};

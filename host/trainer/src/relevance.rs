@@ -7,19 +7,17 @@
 //! a draw is learned. Only the input maps come from here: features and head are
 //! made by the core afterwards.
 
-use std::borrow::Cow;
-
 use faer::linalg::solvers::Solve;
 use faer::reborrow::Reborrow;
 use faer::{Mat, MatRef, Side};
 use koan::generator::Stream;
 
 use crate::Error;
+use crate::folds::Folds;
 use crate::normalise::Normaliser;
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::validation::thirds;
-use koan_data::Division;
+use koan_data::{Division, Table};
 
 /// Steps of the search.
 const STEPS: usize = 60;
@@ -53,17 +51,14 @@ pub fn learn(
     progress: &Progress,
 ) -> Result<Vec<f64>, Error> {
     let inputs = normaliser.axes.len();
-    let thirds = match problem.table.division {
-        Division::Groups(_) => Some(thirds(problem)),
-        _ => None,
-    };
+    let turns = turns(problem.table, rows);
     let mut logs = vec![0.0f64; inputs];
     let (mut first, mut second) = (vec![0.0f64; inputs], vec![0.0f64; inputs]);
     for step in 1..=STEPS {
         progress.phase(&format!("learning which inputs matter (step {step} of {STEPS})"))?;
         let scales: Vec<f64> = logs.iter().map(|log| frequency * log.exp()).collect();
         let stream = Stream::new(seed, step as u32);
-        let (fit, held) = sides(rows, step, thirds.as_deref());
+        let (fit, held) = &turns[step % turns.len()];
         let count = ROWS.min(rows.len().div_ceil(2)).max(1);
         let part = |offset: usize, from: &[usize]| {
             let sample = |index: usize| {
@@ -76,7 +71,7 @@ pub fn learn(
             });
             (u, problem.targets(&rows))
         };
-        let gradient = gradient(&part(0, &fit), &part(count, &held), &scales, &stream);
+        let gradient = gradient(&part(0, fit), &part(count, held), &scales, &stream);
         for i in 0..inputs {
             first[i] = 0.9 * first[i] + 0.1 * gradient[i];
             second[i] = 0.99 * second[i] + 0.01 * gradient[i].powi(2);
@@ -106,22 +101,18 @@ pub fn work(inputs: usize, outputs: usize) -> f64 {
     (STEPS * 2 * ROWS * FEATURES * each / 4) as f64
 }
 
-/// The rows to fit on and those to hold out in a step: all of them, since hardly
-/// a row is drawn twice, or with groups two thirds and the rest, in turns.
-fn sides<'r>(
-    rows: &'r [usize],
-    step: usize,
-    thirds: Option<&[usize]>,
-) -> (Cow<'r, [usize]>, Cow<'r, [usize]>) {
-    let Some(thirds) = thirds else {
-        return (Cow::Borrowed(rows), Cow::Borrowed(rows));
+/// The rows to fit on and those to hold out, in turns: all of them, since hardly a row is
+/// drawn twice, or with groups two thirds and the rest.
+fn turns(table: &Table, rows: &[usize]) -> Vec<(Vec<usize>, Vec<usize>)> {
+    let all = || (rows.to_vec(), rows.to_vec());
+    let Division::Groups(_) = table.division else { return vec![all()] };
+    // The seed is no concern of the user's: these parts only compare. Less than three groups
+    // are cut in runs.
+    let thirds = Folds::of(table, 3, 7).unwrap_or_else(|_| Folds::runs(table.rows(), 3));
+    let whole = |(fit, held): (Vec<usize>, Vec<usize>)| {
+        if fit.is_empty() || held.is_empty() { all() } else { (fit, held) }
     };
-    let (held, fit): (Vec<usize>, Vec<usize>) =
-        rows.iter().partition(|&&row| thirds[row] == step % 3);
-    if held.is_empty() || fit.is_empty() {
-        return (Cow::Borrowed(rows), Cow::Borrowed(rows));
-    }
-    (Cow::Owned(fit), Cow::Owned(held))
+    thirds.within(rows).splits().into_iter().map(whole).collect()
 }
 
 /// Features cos(z) and slopes −sin(z), z = (u∘scales)·ωᵀ + b.

@@ -47,12 +47,6 @@ pub fn list(kept: &[u32], offset: usize) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// Bytes that a list adds to a blob; `None` if it cannot be written.
-#[must_use]
-pub fn list_bytes(kept: &[u32]) -> Option<usize> {
-    list(kept, 0).ok().map(|list| list.len())
-}
-
 /// `count` of the first `candidates` indices at random, rising, always the same: each is
 /// taken with the chance that leaves the others equally likely (selection sampling, Knuth,
 /// *The Art of Computer Programming* 3.4.2, Algorithm S). Lists of features that are kept
@@ -112,7 +106,7 @@ mod tests {
         for (candidates, count) in [(4096, 640), (20_000, 200), (1000, 500), (65_536, 30)] {
             let kept = kept_at_random(candidates, count);
             assert_eq!(kept.len(), count as usize);
-            let bytes = list_bytes(&kept).unwrap();
+            let bytes = list(&kept, 0).unwrap().len();
             let ways = |i: u32| f64::from(candidates - i) / f64::from(i + 1);
             let least: f64 = (0..count).map(|i| ways(i).log2()).sum();
             println!(

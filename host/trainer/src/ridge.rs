@@ -4,7 +4,7 @@
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, MatRef, Side};
 
-use crate::lambda::HALF_DECADE;
+use crate::lambda::around;
 use crate::moments::Moments;
 
 /// A linear predictor ŷ = weightsᵀφ + bias over the core's integer features.
@@ -187,8 +187,7 @@ pub fn best_on(system: &System, held_out: &Moments, lambdas: &[f64]) -> (LinearF
     let better = |a: (LinearFit, f64), b: (LinearFit, f64)| if b.1 < a.1 { b } else { a };
     let coarse = system.path(lambdas).into_iter().map(judge).reduce(better);
     let best = coarse.unwrap_or_else(|| judge(system.solve(1e-6)));
-    let around = [best.0.lambda / HALF_DECADE, best.0.lambda * HALF_DECADE];
-    system.path(&around).into_iter().map(judge).fold(best, better)
+    system.path(&around(best.0.lambda)).into_iter().map(judge).fold(best, better)
 }
 
 #[cfg(test)]

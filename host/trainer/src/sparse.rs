@@ -5,7 +5,11 @@
 use rayon::prelude::*;
 
 use crate::quantise::Levels;
+use crate::solve::conjugate::{Until, Vector, conjugate_gradients};
 use koan::{FEATURE_ONE, Width};
+
+/// Steps of conjugate gradients, at most.
+const PRODUCTS: usize = 200;
 
 /// The cells that rows fall into, grid by grid.
 #[derive(Clone, Debug)]
@@ -30,12 +34,6 @@ impl Cells {
             .map(|grid| (0..rows).map(|row| codes[row * grids + grid]).collect())
             .collect();
         Self { slots, slots_each: 1 << slot_bits, rows }
-    }
-
-    /// Number of rows.
-    #[must_use]
-    pub fn rows(&self) -> usize {
-        self.rows
     }
 
     fn columns(&self) -> usize {
@@ -71,7 +69,7 @@ impl Cells {
 
     /// Minimises Σ r_i·(y_i − (Φw)_i)² + λ‖w‖² by conjugate gradients with the
     /// diagonal as preconditioner, from `start`, until the gradient has fallen
-    /// to the share `precision` or for 200 steps.
+    /// to the share `precision` or for [`PRODUCTS`] steps.
     #[must_use]
     pub fn ridge(
         &self,
@@ -93,30 +91,15 @@ impl Cells {
         };
         let wanted: Vec<f64> = targets.iter().zip(rows).map(|(y, weight)| y * weight).collect();
         let mut weights = start.to_vec();
-        let mut residual: Vec<f64> =
+        let left: Weights =
             self.gather(&wanted).iter().zip(normal(&weights)).map(|(b, a)| b - a).collect();
         let precondition =
-            |r: &[f64]| -> Vec<f64> { r.iter().zip(&diagonal).map(|(r, d)| r / d).collect() };
-        let mut direction = precondition(&residual);
-        let mut progress = dot(&residual, &direction);
-        let enough = progress * precision * precision;
-        for _ in 0..200 {
-            if progress <= enough || progress <= 0.0 {
-                break;
-            }
-            let image = normal(&direction);
-            let length = progress / dot(&direction, &image);
-            for k in 0..weights.len() {
-                weights[k] += length * direction[k];
-                residual[k] -= length * image[k];
-            }
-            let next = precondition(&residual);
-            let reached = dot(&residual, &next);
-            for (d, n) in direction.iter_mut().zip(&next) {
-                *d = n + reached / progress * *d;
-            }
-            progress = reached;
-        }
+            |r: &Weights| -> Weights { r.iter().zip(&diagonal).map(|(r, d)| r / d).collect() };
+        let until = Until { share: precision, products: PRODUCTS };
+        let image = |direction: &Weights| (normal(direction), ());
+        conjugate_gradients(left, until, precondition, image, |length, direction, ()| {
+            weights.add(length, direction);
+        });
         weights
     }
 
@@ -133,7 +116,7 @@ impl Cells {
         width: Width,
         sweeps: usize,
     ) -> SparseRounded {
-        let deviation = (dot(weights, weights) / weights.len() as f64).sqrt().max(1e-30);
+        let deviation = (square(weights) / weights.len() as f64).sqrt().max(1e-30);
         let largest = weights.iter().fold(0.0f64, |a, w| a.max(w.abs()));
         // Weights that are all zero, as of constant inputs, have no step.
         let largest = if largest > 1e-30 { largest } else { 1.0 };
@@ -203,7 +186,7 @@ impl Cells {
             }
         }
         let error: f64 = residual.iter().zip(problem.rows).map(|(r, weight)| r * r * weight).sum();
-        error + problem.lambda * dot(&weights, &weights)
+        error + problem.lambda * square(&weights)
     }
 }
 
@@ -238,8 +221,9 @@ impl SparseRounded {
     }
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
+/// ‖w‖².
+fn square(weights: &[f64]) -> f64 {
+    weights.iter().map(|w| w * w).sum()
 }
 
 #[cfg(test)]

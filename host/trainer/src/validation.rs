@@ -8,17 +8,11 @@ use crate::dual;
 use crate::features::FeatureMap;
 use crate::fit::WideSide;
 use crate::folds::{Folds, SMALL_ROWS};
+use crate::lambda::{CELL_LAMBDAS, FEW_LAMBDAS, given_or};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::ridge::{System, best_on};
 use crate::sparse::Cells;
-use koan_data::folds;
-
-/// Penalties that bins try: the weight of a prior for every cell, in rows.
-pub const SPARSE_LAMBDAS: [f64; 5] = [128.0, 32.0, 8.0, 2.0, 0.5];
-
-/// Values of λ that comparisons try.
-const JUDGE_LAMBDAS: [f64; 5] = [1e-7, 1e-5, 1e-3, 1e-2, 1e-1];
 
 /// Rows for a comparison: some to fit on, others to judge by.
 #[derive(Clone, Debug)]
@@ -37,22 +31,13 @@ impl Sample {
         // The seed is no concern of the user's: these parts only compare. A single group is
         // cut in runs.
         let table = problem.table;
-        let mut folds = Folds::new(table, 7).unwrap_or_else(|_| Folds::runs(table.rows()));
+        let mut folds = Folds::new(table, 7).unwrap_or_else(|_| Folds::runs(table.rows(), 2));
         if folds.rows() >= SMALL_ROWS {
             folds.held.truncate(1);
         }
         let splits = folds.sample(most).splits();
         splits.into_iter().map(|(fit, judge)| Self { fit, judge }).collect()
     }
-}
-
-/// Thirds of the rows of a table with groups: 0, 1 or 2 for each row. With fewer
-/// than three groups, thirds of the rows in a run each.
-#[must_use]
-pub fn thirds(problem: &Problem<'_>) -> Vec<usize> {
-    let rows = problem.table.rows();
-    // The seed is no concern of the user's: these parts only compare.
-    folds(problem.table, 3, 7).unwrap_or_else(|_| (0..rows).map(|row| row * 3 / rows).collect())
 }
 
 /// Squared error on the judging rows of the best fit on the others.
@@ -71,16 +56,13 @@ pub fn validate(
     }
     if dual::suits(map.features(), sample.fit.len()) {
         let side = WideSide::new(problem, &map, &sample.fit, &sample.judge)?;
-        let given = lambda.map(|lambda| [lambda]);
-        let lambdas = given.as_ref().map_or(&JUDGE_LAMBDAS[1..], |given| &given[..]);
+        let lambdas = given_or(lambda, &FEW_LAMBDAS[1..]);
         return Ok(lambdas.iter().map(|&l| side.real(l)).fold(f64::INFINITY, f64::min));
     }
     let quiet = Progress::none();
     let fit = problem.moments(&map, &sample.fit, &quiet)?;
     let held_out = problem.moments(&map, &sample.judge, &quiet)?;
-    let given = lambda.map(|lambda| [lambda]);
-    let lambdas = given.as_ref().map_or(&JUDGE_LAMBDAS[..], |given| &given[..]);
-    Ok(best_on(&System::new(&fit), &held_out, lambdas).1)
+    Ok(best_on(&System::new(&fit), &held_out, &given_or(lambda, &FEW_LAMBDAS)).1)
 }
 
 fn judge_sparse(
@@ -95,16 +77,15 @@ fn judge_sparse(
     };
     let (fit, held_out) = (cells(&sample.fit)?, cells(&sample.judge)?);
     let weights: Vec<f64> = sample.fit.iter().map(|&row| problem.weight(row)).collect();
-    let given = lambda.map(|lambda| [lambda]);
     // Three of them tell frequencies apart as well as all.
-    let lambdas = given.as_ref().map_or(&SPARSE_LAMBDAS[1..4], |given| &given[..]);
+    let lambdas = given_or(lambda, &CELL_LAMBDAS[1..4]);
     let mut errors = vec![0.0; lambdas.len()];
     for output in 0..problem.outputs {
         let mean = weighted_mean(problem, &sample.fit, output);
         let targets: Vec<f64> =
             sample.fit.iter().map(|&row| problem.target(row, output) - mean).collect();
         let mut solution = vec![0.0; map.features()];
-        for (error, &lambda) in errors.iter_mut().zip(lambdas) {
+        for (error, &lambda) in errors.iter_mut().zip(&lambdas) {
             solution = fit.ridge(&targets, &weights, lambda, &solution, 1e-3);
             let values = held_out.apply(&solution);
             *error += sample

@@ -4,13 +4,14 @@ use koan::numerics::{NORMAL_ONE, Scale};
 use koan::{Calibration, Family, Group, InputMap, Law, Model, Task, Width};
 use koan_data::digits;
 use koan_data::{Column, ColumnKind, Division, Format, Schema, Table, Target};
-use koan_trainer::Progress;
-use koan_trainer::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec, predictor};
-use koan_trainer::listing;
-use koan_trainer::nearest;
-use koan_trainer::normalise::{Kind, Normaliser};
-use koan_trainer::plan::{BankPlan, all_off, realise};
-use koan_trainer::{FamilyName, TrainOptions, Trained, train, with_threads};
+use koan_trainer::internal::blob::{
+    BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec, predictor,
+};
+use koan_trainer::internal::listing;
+use koan_trainer::internal::nearest;
+use koan_trainer::internal::normalise::{Kind, Normaliser};
+use koan_trainer::internal::plan::{BankPlan, all_off, realise};
+use koan_trainer::{FamilyName, Progress, TrainOptions, Trained, train, with_threads};
 
 const MAP: InputMap = InputMap::new(0, 8, false, 100).unwrap();
 

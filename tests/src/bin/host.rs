@@ -16,7 +16,7 @@ use koan_tests::arbitrary::{case, runner};
 use koan_tests::golden::{Golden, all};
 use koan_tests::mutate::{fix_crc, mutated};
 use koan_tests::random::Random;
-use koan_trainer::blob::{BankSpec, MapSpec, ModelSpec, predictor};
+use koan_trainer::internal::blob::{BankSpec, MapSpec, ModelSpec, predictor};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};

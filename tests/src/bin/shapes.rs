@@ -9,8 +9,8 @@ use koan::numerics::Scale;
 use koan::{Family, Law, Task, Width};
 use koan_tests::arbitrary::codes;
 use koan_tests::random::Random;
-use koan_trainer::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec};
-use koan_trainer::nearest;
+use koan_trainer::internal::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec};
+use koan_trainer::internal::nearest;
 
 /// Inputs of the digits that come with the build, from 0 to 16.
 const INPUTS: u16 = 64;

@@ -14,9 +14,9 @@ use koan_tests::feature_map::FeatureMap;
 use koan_tests::golden::{Golden, Typed, all};
 use koan_tests::mutate::{fix_crc, mutated};
 use koan_tests::random::Random;
-use koan_trainer::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec};
-use koan_trainer::heap::HeapBuffers;
-use koan_trainer::nearest;
+use koan_trainer::internal::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec};
+use koan_trainer::internal::heap::HeapBuffers;
+use koan_trainer::internal::nearest;
 use proptest::strategy::{Strategy, ValueTree};
 
 /// Kinds of entries.

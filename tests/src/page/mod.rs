@@ -10,7 +10,7 @@ mod families;
 use std::path::PathBuf;
 
 use koan::Model;
-use koan_trainer::listing;
+use koan_trainer::internal::listing;
 
 use crate::reference::{Reference, crc32};
 use crate::tiny::root;

@@ -3,10 +3,8 @@
 use clap::ValueEnum;
 use clap::builder::{EnumValueParser, TypedValueParser};
 use koan::Law;
-use koan_trainer::normalise::Kind;
-use koan_trainer::solve::Loss;
 use koan_trainer::tune::{Core, Metric};
-use koan_trainer::{FamilyName, Pooling};
+use koan_trainer::{FamilyName, Loss, MapKind, Pooling};
 
 /// Reads the name of an `A`, as a `T`.
 pub fn choice<A, T>() -> impl TypedValueParser<Value = T>
@@ -87,7 +85,7 @@ names!(LossArgument of Loss {
     Hinge,
 });
 
-names!(MapArgument of Kind {
+names!(MapArgument of MapKind {
     /// one line for all inputs: pixels, one-hot columns, sensors of one kind
     Shared,
     /// each input has mean 0 and standard deviation 1

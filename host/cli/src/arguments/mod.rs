@@ -9,7 +9,7 @@ mod values;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use koan_trainer::solve::Loss;
+use koan_trainer::Loss;
 
 use self::choices::{LossArgument, choice};
 pub use self::source::{Reading, Source, TaskName};

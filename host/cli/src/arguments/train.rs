@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use koan::Law;
 use koan_data::Shape;
-use koan_trainer::normalise::Kind;
-use koan_trainer::plan::GroupPlan;
-use koan_trainer::solve::Loss;
-use koan_trainer::{ConvOptions, FamilyName, Goal, Pooling, TrainOptions, tune};
+use koan_trainer::{
+    ConvOptions, FamilyName, Goal, GroupPlan, Loss, MapKind, Pooling, TrainOptions, tune,
+};
 
 use super::Threads;
 use super::choices::{
@@ -85,8 +84,8 @@ pub struct Train {
     pub lambda: Option<f64>,
     /// Input map [default: chosen on held-out rows]
     #[arg(long, help_heading = "Model",
-          value_parser = choice::<MapArgument, Kind>())]
-    pub map: Option<Kind>,
+          value_parser = choice::<MapArgument, MapKind>())]
+    pub map: Option<MapKind>,
     /// Learn a frequency for every input [default: where it helps]
     #[arg(long, value_name = "yes|no", value_parser = yes_no, help_heading = "Model")]
     pub relevance: Option<bool>,

@@ -6,9 +6,8 @@ use std::time::Duration;
 use clap::Args;
 use koan::Law;
 use koan_data::Shape;
-use koan_trainer::normalise::Kind;
 use koan_trainer::tune::{self, Core, Limits, Metric, Space, TuneOptions};
-use koan_trainer::{ConvOptions, FamilyName, TrainOptions};
+use koan_trainer::{ConvOptions, FamilyName, MapKind, TrainOptions};
 
 use super::Threads;
 use super::choices::{
@@ -71,8 +70,8 @@ pub struct Tune {
     pub bits: Option<u8>,
     /// Input map [default: searched]
     #[arg(long, help_heading = "Search",
-          value_parser = choice::<MapArgument, Kind>())]
-    pub map: Option<Kind>,
+          value_parser = choice::<MapArgument, MapKind>())]
+    pub map: Option<MapKind>,
     /// Learn a frequency for every input [default: searched]
     #[arg(long, value_name = "yes|no", value_parser = yes_no, help_heading = "Search")]
     pub relevance: Option<bool>,

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use koan::Law;
-use koan_trainer::plan::GroupPlan;
+use koan_trainer::GroupPlan;
 
 use super::choices::LawArgument;
 

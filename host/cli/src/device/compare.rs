@@ -5,9 +5,9 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use koan::{Task, class_of};
 use koan_data::{Table, Target};
-use koan_trainer::Progress;
-use koan_trainer::blob::predictor;
-use koan_trainer::evaluate::{Evaluation, of_confusion, of_values};
+use koan_trainer::internal::blob::predictor;
+use koan_trainer::internal::evaluate::{of_confusion, of_values};
+use koan_trainer::{Evaluation, Progress};
 
 use super::session::{Answer, Session, row_request};
 

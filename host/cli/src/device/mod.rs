@@ -11,9 +11,8 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail, ensure};
 use koan::Task;
 use koan_data::read_with;
-use koan_trainer::Progress;
-use koan_trainer::blob::predictor;
-use koan_trainer::evaluate::Evaluation;
+use koan_trainer::internal::blob::predictor;
+use koan_trainer::{Evaluation, Progress};
 use serde_json::json;
 
 pub use arguments::Device;

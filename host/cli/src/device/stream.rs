@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use koan_data::{ReadOptions, Schema, Window, rows};
 use koan_trainer::Progress;
-use koan_trainer::blob::predictor;
+use koan_trainer::internal::blob::predictor;
 use serde_json::{Value, json};
 
 use super::session::{Session, sample_request};

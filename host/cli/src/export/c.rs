@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use koan::{Family, Law, Model, Needs, Task};
 use koan_data::Schema;
-use koan_trainer::{listing, row};
+use koan_trainer::internal::{listing, row};
 
 use super::name::{Unique, comment, constant, variable};
 

@@ -6,7 +6,7 @@ mod name;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use koan_trainer::row;
+use koan_trainer::internal::row;
 
 use self::c::Program;
 use crate::arguments::Export;

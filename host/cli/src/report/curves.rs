@@ -5,8 +5,8 @@ use crate::page::Page;
 use crate::page::chart::wilson;
 use crate::page::plot::{Plot, Point, needs_log, pareto};
 use anyhow::Result;
-use koan_trainer::learning_curve::{LearningCurves, Run};
-use koan_trainer::select::{Choice, Trial};
+use koan_trainer::internal::learning_curve::{LearningCurves, Run};
+use koan_trainer::internal::select::{Choice, Trial};
 use koan_trainer::{Report, TrainOptions};
 
 use crate::output::percent;

@@ -5,7 +5,7 @@ use anyhow::Result;
 use koan::Model;
 use koan::generator::Stream;
 use koan_data::{Shape, Table};
-use koan_trainer::evaluate::evaluate;
+use koan_trainer::evaluate;
 
 use super::parts::{self, Part};
 use crate::output::percent;

@@ -18,10 +18,8 @@ use crate::page::Page;
 use anyhow::{Context, Result};
 use koan::Model;
 use koan_data::Table;
-use koan_trainer::Progress;
-use koan_trainer::baseline::Baselines;
-use koan_trainer::learning_curve::learning_curves;
-use koan_trainer::{Goal, Report, TrainOptions, Trained};
+use koan_trainer::internal::learning_curve::learning_curves;
+use koan_trainer::{Baselines, Goal, Progress, Report, TrainOptions, Trained};
 
 use crate::output::percent;
 use verdict::Judged;

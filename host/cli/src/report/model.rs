@@ -2,8 +2,8 @@
 
 use crate::page::Page;
 use koan::{Family, Form, Model};
-use koan_trainer::listing;
-use koan_trainer::select::Choice;
+use koan_trainer::internal::listing;
+use koan_trainer::internal::select::Choice;
 
 /// The model's facts and where its bytes go.
 pub fn section(page: &mut Page, model: &Model<'_>, choice: Option<&Choice>) {

@@ -2,7 +2,7 @@
 
 use koan::{Family, Model};
 use koan_trainer::Report;
-use koan_trainer::learning_curve::{LearningCurves, LearningPoint, Run};
+use koan_trainer::internal::learning_curve::{LearningCurves, LearningPoint, Run};
 
 use super::drift::Drift;
 use super::verdict::clearly_below;

@@ -4,9 +4,8 @@ use crate::page::{Page, chart, heat, plot::Plot};
 use anyhow::Result;
 use koan::Model;
 use koan_data::{Table, Target};
-use koan_trainer::Detection;
-use koan_trainer::evaluate::evaluate;
-use koan_trainer::learning_curve::{probabilities, values};
+use koan_trainer::internal::learning_curve::{probabilities, values};
+use koan_trainer::{Detection, evaluate};
 
 use super::importance::{self, Importance};
 use super::thresholds::{self, Scored};

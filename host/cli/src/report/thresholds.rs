@@ -192,7 +192,8 @@ mod tests {
     #[test]
     fn the_area_is_that_of_the_trainer() {
         let scored = scored();
-        let expected = koan_trainer::anomaly::auc(&scored.scores, &scored.positive).unwrap();
+        let expected =
+            koan_trainer::internal::anomaly::auc(&scored.scores, &scored.positive).unwrap();
         let mut page = Page::new("t");
         section(&mut page, &scored).unwrap();
         assert!(page.render().contains(&format!("Area {expected:.4}")), "{expected}");

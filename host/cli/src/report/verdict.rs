@@ -1,7 +1,7 @@
 //! The verdict on a model, in words that its figures bear out.
 
 use koan::{Form, Model};
-use koan_trainer::baseline::Baselines;
+use koan_trainer::Baselines;
 use koan_trainer::tune::Core;
 
 use crate::output::{named_error, percent};

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use koan::Model;
 use koan_data::{Shape, Table};
-use koan_trainer::learning_curve::{probabilities, values};
+use koan_trainer::internal::learning_curve::{probabilities, values};
 
 use super::importance::Importance;
 use super::parts::{self, Part};

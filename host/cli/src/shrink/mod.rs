@@ -7,9 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use koan_data::{SplitSize, Table, expand, read_all_with, split_table};
-use koan_trainer::evaluate::evaluate;
-use koan_trainer::shrink::{Attempt, ShrinkOptions, Shrunk, shrink};
-use koan_trainer::solve::Loss;
+use koan_trainer::{Attempt, Loss, ShrinkOptions, Shrunk, evaluate, shrink};
 use serde_json::json;
 
 use crate::arguments::Shrink;
@@ -64,7 +62,7 @@ pub fn run(arguments: &Shrink) -> Result<()> {
         out::overrun(
             took,
             options.time,
-            "reading, the smallest candidates and the last fits do not look at the clock",
+            "reading and the first candidates do not look at the clock",
         );
     }
     for (found, name) in found.iter().zip(&names) {

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::page::Page;
 use crate::page::plot::{Plot, needs_log};
 use anyhow::{Context, Result};
-use koan_trainer::shrink::{Attempt, Shrunk};
+use koan_trainer::{Attempt, Shrunk};
 
 use super::Quality;
 use crate::arguments::Shrink;

@@ -3,9 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use koan_trainer::TrainOptions;
-use koan_trainer::normalise::Kind;
-use koan_trainer::solve::Loss;
+use koan_trainer::{Loss, MapKind, TrainOptions};
 
 use crate::output::quoted;
 use crate::train::numbers;
@@ -83,7 +81,7 @@ pub fn train_command(given: &[OsString], options: &TrainOptions, output: &Path) 
         add("--bits", bits.to_string());
     }
     if let Some(kind) = options.map {
-        add("--map", Kind::name(kind).into());
+        add("--map", MapKind::name(kind).into());
     }
     if let Some(frequency) = &options.frequency {
         add("--frequency", list(frequency));

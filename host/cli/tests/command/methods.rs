@@ -52,7 +52,7 @@ fn the_box_holds_in_the_blob() {
             trained(&folder, &format!("w.csv --features 40 --box {c} --bits {bits}"));
             let blob = folder.read("m.koan");
             let model = koan::Model::parse(&blob).unwrap();
-            let parts = koan_trainer::listing::parts(&model);
+            let parts = koan_trainer::internal::listing::parts(&model);
             let head = parts.iter().find(|part| part.name == "score scale and shift").unwrap();
             let shift = i32::from(blob[head.offset + 4]);
             let step =
@@ -268,7 +268,8 @@ fn codes_and_their_neighbours() {
     assert!((1..=50).all(|row| code(row).iter().all(|&entry| entry < 3)));
     let nearest = folder.output("codes m.koan q.csv --nearest 4");
     for (row, line) in nearest.lines().enumerate().skip(1) {
-        let distance = |other: usize| koan_trainer::embed::hamming(&code(row), &code(other));
+        let distance =
+            |other: usize| koan_trainer::internal::embed::hamming(&code(row), &code(other));
         let mut all: Vec<(usize, usize)> =
             (1..=50).filter(|&other| other != row).map(|other| (distance(other), other)).collect();
         all.sort_unstable();

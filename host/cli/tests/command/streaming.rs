@@ -151,10 +151,7 @@ fn heads_that_need_the_rows_are_refused() {
 #[test]
 fn the_library_refuses_heads_that_need_the_rows() {
     use koan_data::ReadOptions;
-    use koan_trainer::Progress;
-    use koan_trainer::solve::Loss;
-    use koan_trainer::{Goal, TrainOptions};
-    use koan_trainer::{StreamOptions, train_stream};
+    use koan_trainer::{Goal, Loss, Progress, StreamOptions, TrainOptions, train_stream};
 
     let stream = StreamOptions {
         files: vec!["no such file".into()],

@@ -15,7 +15,7 @@ use koan::generator::Stream;
 use super::bounds;
 use super::mixture::{Mixture, Pruned};
 use super::random::uniform;
-use koan_trainer::ridge::System;
+use koan_trainer::internal::ridge::System;
 
 /// Sums that are drawn at most.
 const MOST_ATTEMPTS: u32 = 1000;

@@ -218,8 +218,8 @@ impl Mixture {
 pub(super) mod tests {
     use super::*;
     use koan::generator::Stream;
-    use koan_trainer::moments::Moments;
-    use koan_trainer::ridge::System;
+    use koan_trainer::internal::moments::Moments;
+    use koan_trainer::internal::ridge::System;
 
     /// Normal equations of correlated random features and targets that depend on
     /// a few of them.

@@ -5,7 +5,8 @@ use koan::{Family, Law};
 
 use crate::Error;
 use crate::features::FeatureMap;
-use crate::fit::{hold_out, real_scores};
+use crate::fit::real_scores;
+use crate::folds::hold_out;
 use crate::lambda::LAMBDAS;
 use crate::normalise::{Kind, Normaliser};
 use crate::plan::{BankPlan, realise};

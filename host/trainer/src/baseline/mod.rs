@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use crate::Error;
 use crate::evaluate::of_scores;
-use koan_data::{Division, SplitSize, Table, folds, split};
+use crate::folds::Folds;
+use koan_data::Table;
 
 pub use constant::Constant;
 pub use linear::Linear;
@@ -52,7 +53,7 @@ impl Baselines {
     }
 
     /// Judged on all rows of `table`, each by what was fitted to the other
-    /// folds of it, which hold whole groups; none for fewer than four rows or
+    /// folds of it, stratified and of whole groups; none for fewer than four rows or
     /// two groups.
     ///
     /// # Errors
@@ -64,17 +65,10 @@ impl Baselines {
         }
         let mut order = Vec::new();
         let (mut constant, mut linear) = (Vec::new(), Some(Vec::new()));
-        let folds = match &table.division {
-            Division::Groups(_) => folds_of_groups(table, seed),
-            _ => folds_of(table, FOLDS.min(rows / 2), seed)?,
-        };
-        if folds.is_empty() {
-            return Ok(None);
-        }
-        for fold in folds {
-            let mut held = vec![false; rows];
-            fold.iter().for_each(|&row| held[row] = true);
-            let kept: Vec<usize> = (0..rows).filter(|&row| !held[row]).collect();
+        // Few groups of one class may leave some of many folds empty.
+        let folds = (2..=FOLDS).rev().find_map(|count| Folds::of(table, count, seed).ok());
+        let Some(folds) = folds else { return Ok(None) };
+        for (kept, fold) in folds.splits() {
             let (train, test) = (table.select(&kept), table.select(&fold));
             constant.extend(Constant::fit(&train).scores(&test));
             let fitted = Linear::fit(&train, seed)?;
@@ -91,29 +85,4 @@ impl Baselines {
         let error = |scores: Vec<f64>| of_scores(&judged, &scores).error;
         Ok(Some(Self { constant: error(constant), linear: linear.map(error) }))
     }
-}
-
-/// The rows of each fold, groups whole, ascending: [`FOLDS`] of them or as many
-/// as there are groups for; none for a single group.
-fn folds_of_groups(table: &Table, seed: u64) -> Vec<Vec<usize>> {
-    let parts = (2..=FOLDS).rev().find_map(|count| Some((count, folds(table, count, seed).ok()?)));
-    let Some((count, parts)) = parts else { return Vec::new() };
-    let mut all = vec![Vec::new(); count];
-    parts.iter().enumerate().for_each(|(row, &part)| all[part].push(row));
-    all
-}
-
-/// The rows of each fold, classes evenly spread, ascending.
-fn folds_of(table: &Table, folds: usize, seed: u64) -> Result<Vec<Vec<usize>>, Error> {
-    let mut left: Vec<usize> = (0..table.rows()).collect();
-    let mut all = Vec::new();
-    for fold in 0..folds - 1 {
-        let target = table.target.select(&left);
-        let size = SplitSize::TestRows(left.len() / (folds - fold));
-        let (kept, taken) = split(&target, size, seed.wrapping_add(fold as u64))?;
-        all.push(taken.into_iter().map(|i| left[i]).collect());
-        left = kept.into_iter().map(|i| left[i]).collect();
-    }
-    all.push(left);
-    Ok(all)
 }

@@ -12,7 +12,7 @@ use super::schema::{StoredSchema, open};
 use super::{Batch, from_bytes, to_bytes};
 use crate::blob::ModelSpec;
 use crate::features::FeatureMap;
-use crate::fit::hold_out;
+use crate::folds::hold_out;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::report::Chosen;

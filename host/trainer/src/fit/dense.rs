@@ -6,11 +6,12 @@ use koan::Width;
 
 use super::rounding::RoundedWeights;
 use super::wide::fit_wide;
-use super::{Fitted, hold_out, usual_width, widths};
+use super::{Fitted, usual_width, widths};
 use crate::blob::ModelSpec;
 use crate::calibrate;
 use crate::dual;
 use crate::features::{BLOCK_ROWS, FeatureBlock, FeatureMap};
+use crate::folds::hold_out;
 use crate::lambda::{LAMBDAS, descend, upwards};
 use crate::moments::Moments;
 use crate::problem::Problem;
@@ -74,12 +75,10 @@ pub(crate) fn fit_both(
 ) -> Result<Fitted, Error> {
     let bits = options.bits_for(problem.task());
     progress.phase("solving")?;
-    let given = options.lambda.map(|lambda| [lambda]);
-    let lambdas = given.as_ref().map_or(&LAMBDAS[..], |given| &given[..]);
     let system = System::new(&moments);
     let held_fit = match options.lambda {
         Some(lambda) => system.solve(lambda),
-        None => best_on(&system, &held, lambdas).0,
+        None => best_on(&system, &held, &LAMBDAS).0,
     };
     let mut warnings = Vec::new();
     let calibration = match &problem.table.target {

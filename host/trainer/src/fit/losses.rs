@@ -3,11 +3,12 @@
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
-use super::{Curvature, Fitted, hold_out, in_turn, real_scores, usual_width, widths};
+use super::{Curvature, Fitted, real_scores, usual_width, widths};
 use crate::blob::ModelSpec;
 use crate::calibrate;
 use crate::features::FeatureMap;
-use crate::lambda::{descend, upwards};
+use crate::folds::{hold_out, in_turn};
+use crate::lambda::{LAMBDAS, descend, given_or, upwards};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::quantise::Rounding;
@@ -22,8 +23,6 @@ const MAX_FEATURES: usize = 8192;
 /// How exact the fits are while λ is chosen, and in the end.
 const ROUGH: Tolerance = Tolerance { gap: 2e-3, decrease: 1e-3 };
 const FINE: Tolerance = Tolerance { gap: 5e-4, decrease: 2e-4 };
-/// Values of λ to visit, largest first: each fit starts from the one before.
-const LAMBDAS: [f64; 7] = [1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
 /// Rows whose loss is flat count this share of the mean in the curvature: a
 /// rounding may well move them to where it is not.
 const FLOOR: f64 = 0.02;
@@ -310,9 +309,10 @@ pub fn fit_loss(
     let mut turns: Vec<Turn<'_>> =
         sides.iter().map(|side| Turn::new(side, loss, outputs)).collect();
     // With a box the size of the weights is given: no penalty is searched.
-    let given = options.lambda.or(bound.map(|_| 0.0)).map(|lambda| [lambda]);
-    let lambdas = given.as_ref().map_or(&LAMBDAS[..], |given| &given[..]);
-    let best = descend(lambdas.iter().copied(), |lambda| {
+    let given = options.lambda.or(bound.map(|_| 0.0));
+    // Largest first: each fit starts from the one before. The two smallest are not worth
+    // their time to these losses.
+    let best = descend(given_or(given, &LAMBDAS[2..]).into_iter().rev(), |lambda| {
         let loss = sought.real(&mut turns, lambda);
         (loss, turns.iter().map(|turn| turn.at.clone()).collect::<Vec<_>>())
     });

@@ -18,7 +18,8 @@ use super::{Fitted, usual_width, widths};
 use crate::blob::{BankSpec, ModelSpec};
 use crate::calibrate::{FAILED, Recentred, recentred};
 use crate::features::FeatureMap;
-use crate::lambda::{HALF_DECADE, LAMBDAS, descend, upwards};
+use crate::folds::{Folds, HELD, groups};
+use crate::lambda::{LAMBDAS, around, descend, given_or, upwards};
 use crate::moments::Moments;
 use crate::problem::Problem;
 use crate::progress::Progress;
@@ -27,7 +28,7 @@ use crate::quantise::Rounding;
 use crate::ridge::{LinearFit, System};
 use crate::solve::Design;
 use crate::{Error, TrainOptions};
-use koan_data::{Division, Table, Target, folds};
+use koan_data::{Table, Target};
 
 /// Parts at most: each is left out once.
 const MOST_PARTS: usize = 10;
@@ -38,18 +39,13 @@ const MOST_FEATURES: usize = 1024;
 /// Features of all rows that are kept in memory, two bytes each.
 const MOST_VALUES: usize = 1 << 26;
 
-/// The part of each row, of whole recordings; none where rows come without recordings,
-/// where these are too few, or where it would take too long.
-pub(super) fn parts_of(table: &Table, features: usize, seed: u64) -> Option<Vec<usize>> {
-    let Division::Groups(groups) = &table.division else { return None };
+/// Parts of whole recordings; none where rows come without recordings, where these are too
+/// few, or where it would take too long.
+pub(super) fn parts_of(table: &Table, features: usize, seed: u64) -> Option<Folds> {
+    let recordings = groups(table).filter(|&count| count >= FEWEST_PARTS)?;
     let affordable = features <= MOST_FEATURES && features * table.rows() <= MOST_VALUES;
-    let mut known = groups.clone();
-    known.sort_unstable();
-    known.dedup();
-    if !affordable || known.len() < FEWEST_PARTS {
-        return None;
-    }
-    folds(table, known.len().min(MOST_PARTS), seed ^ 0x5eed).ok()
+    let folds = || Folds::of(table, recordings.min(MOST_PARTS), seed ^ HELD).ok();
+    affordable.then(folds).flatten()
 }
 
 /// Some recordings.
@@ -165,8 +161,7 @@ impl Parts<'_> {
         if lambdas.len() < 2 {
             return coarse;
         }
-        let around = [coarse.lambda / HALF_DECADE, coarse.lambda * HALF_DECADE];
-        self.real(&around).into_iter().fold(coarse, better)
+        self.real(&around(coarse.lambda)).into_iter().fold(coarse, better)
     }
 
     /// The fit for a λ with rounded weights.
@@ -219,8 +214,7 @@ pub fn fit_parts(
     let nothing = || Moments::new(map.features(), problem.outputs);
     let mut all = nothing();
     let mut sums = Vec::new();
-    for part in 0..=parts.iter().copied().max().unwrap_or(0) {
-        let rows: Vec<usize> = (0..parts.len()).filter(|&row| parts[row] == part).collect();
+    for rows in parts.parts {
         let design = Design::of(&map, problem.table, &rows)?;
         let weight = |&row: &usize| problem.weight(row);
         let weights: Option<Vec<f64>> =
@@ -239,17 +233,16 @@ pub fn fit_parts(
         }
         Parts { problem, parts }
     };
-    let given = options.lambda.map(|lambda| [lambda]);
-    let lambdas = given.as_ref().map_or(&LAMBDAS[..], |given| &given[..]);
+    let lambdas = given_or(options.lambda, &LAMBDAS);
     progress.phase("solving")?;
     let mut judges = left_out(None);
-    let mut real = judges.best(lambdas);
+    let mut real = judges.best(&lambdas);
     let mut final_keep = None;
     if count < columns(&spec) {
         progress.phase("selecting features")?;
         final_keep = Some((count, real.lambda));
         judges = left_out(final_keep);
-        real = judges.best(lambdas);
+        real = judges.best(&lambdas);
     }
     progress.phase("rounding the weights")?;
     let bits = options.bits_for(problem.task());

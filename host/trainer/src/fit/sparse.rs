@@ -2,15 +2,17 @@
 
 use koan::Width;
 
-use super::{Fitted, hold_out, widths};
+use super::{Fitted, widths};
 use crate::blob::{HeadSpec, ModelSpec};
 use crate::calibrate;
 use crate::features::FeatureMap;
+use crate::folds::hold_out;
 use crate::head::{RoundedOutput, assemble};
+use crate::lambda::{CELL_LAMBDAS, given_or};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::sparse::{Cells, SparseProblem};
-use crate::validation::{SPARSE_LAMBDAS, weighted_mean};
+use crate::validation::weighted_mean;
 use crate::{Error, TrainOptions};
 use koan_data::{Table, Target};
 
@@ -47,13 +49,12 @@ pub fn fit_sparse(
         }
         (mean, targets, weights, path)
     };
-    let given = options.lambda.map(|lambda| [lambda]);
-    let lambdas = given.as_ref().map_or(&SPARSE_LAMBDAS[..], |given| &given[..]);
+    let lambdas = given_or(options.lambda, &CELL_LAMBDAS);
     let mut errors = vec![0.0; lambdas.len()];
     // Held-out scores of every λ: [λ][output][row].
     let mut held_scores = vec![Vec::new(); lambdas.len()];
     for output in 0..problem.outputs {
-        let (mean, _, _, path) = solve(&fit_cells, &fit_rows, output, lambdas);
+        let (mean, _, _, path) = solve(&fit_cells, &fit_rows, output, &lambdas);
         for (index, weights) in path.iter().enumerate() {
             let values: Vec<f64> =
                 held_cells.apply(weights).iter().map(|value| value + mean).collect();

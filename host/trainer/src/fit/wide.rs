@@ -3,11 +3,12 @@
 use faer::{Mat, MatRef};
 use koan::Width;
 
-use super::{Fitted, in_turn, real_scores, usual_width, widths};
+use super::{Fitted, real_scores, usual_width, widths};
 use crate::blob::{HeadSpec, ModelSpec};
 use crate::calibrate;
 use crate::dual::Dual;
 use crate::features::FeatureMap;
+use crate::folds::in_turn;
 use crate::head::{RoundedOutput, assemble};
 use crate::lambda::{LAMBDAS, descend, upwards};
 use crate::problem::Problem;

@@ -6,7 +6,7 @@ use koan::Family;
 use super::backward::{Elimination, backward};
 use crate::blob::{ModelSpec, whole};
 use crate::features::FeatureMap;
-use crate::fit::hold_out;
+use crate::folds::hold_out;
 use crate::lambda::LAMBDAS;
 use crate::moments::Moments;
 use crate::problem::Problem;
@@ -27,6 +27,8 @@ pub struct Shortlist {
     pub fit: Moments,
     /// Sums over the rows that were held out.
     pub held_out: Moments,
+    /// These rows.
+    pub held_rows: Vec<usize>,
 }
 
 impl Shortlist {
@@ -66,7 +68,7 @@ impl Shortlist {
             None => best_on(&system, &held_out, &LAMBDAS).0.lambda,
         };
         let elimination = backward(&system, lambda, least);
-        Ok(Self { spec, elimination, fit, held_out })
+        Ok(Self { spec, elimination, fit, held_out, held_rows })
     }
 
     /// Features of the pool.

@@ -13,7 +13,7 @@ use crate::lambda::LAMBDAS;
 use crate::moments::Moments;
 use crate::ridge::{LinearFit, System, best_on};
 
-pub use backward::{Elimination, backward};
+pub use backward::backward;
 pub use candidates::{MOST_CANDIDATES, Shortlist, pool, select_candidates};
 pub(crate) use candidates::{only, with_empty_banks};
 pub use forward::{Criterion, forward};

@@ -9,7 +9,8 @@ use crate::TrainOptions;
 use crate::blob::ModelSpec;
 use crate::evaluate::of_scores;
 use crate::features::FeatureMap;
-use crate::fit::{Curvature, fit_moments, hold_out, widths};
+use crate::fit::{Curvature, fit_moments, widths};
+use crate::lambda::STRONGER;
 use crate::progress::Progress;
 use crate::prune::{Shortlist, refit};
 use crate::quantise::Rounding;
@@ -17,9 +18,6 @@ use crate::ridge::System;
 use crate::solve::Design;
 use koan_data::Table;
 
-/// λ for rounded weights, relative to the best one for real weights: stronger
-/// shrinkage gives more even weights.
-const STRONGER: [f64; 4] = [1.0, 3.0, 10.0, 30.0];
 /// Sizes of the front, as parts of the features that fit.
 const PARTS: [usize; 6] = [8, 6, 4, 3, 2, 1];
 
@@ -51,7 +49,6 @@ pub(super) struct Pool<'b> {
     base: &'b Base<'b>,
     seed: u64,
     shortlist: Shortlist,
-    held_rows: Vec<usize>,
     held: Table,
     design: Design,
 }
@@ -62,12 +59,11 @@ impl<'b> Pool<'b> {
         let seed = spec.seed;
         // The same rows decide for all seeds.
         let options = TrainOptions { seed: base.model.seed(), ..TrainOptions::default() };
-        let (_, held_rows) = hold_out(&base.problem, options.seed);
         let map = FeatureMap::new(&spec)?;
-        let design = Design::of(&map, base.problem.table, &held_rows)?;
         let shortlist = Shortlist::new(&base.problem, spec, 1, &options, progress)?;
-        let held = base.problem.table.select(&held_rows);
-        Ok(Self { base, seed, shortlist, held_rows, held, design })
+        let design = Design::of(&map, base.problem.table, &shortlist.held_rows)?;
+        let held = base.problem.table.select(&shortlist.held_rows);
+        Ok(Self { base, seed, shortlist, held, design })
     }
 
     /// The best features that fit in so many bytes with weights of so many bits;
@@ -103,7 +99,7 @@ impl<'b> Pool<'b> {
             FeatureMap::new(&spec)?,
             spec,
             self.shortlist.fit.select(&attempt.kept),
-            &self.held_rows,
+            &self.shortlist.held_rows,
             &self.base.train_options(attempt),
             progress,
         )?;

@@ -6,6 +6,7 @@
 //! many seeds were tried.
 
 mod attempt;
+mod schedule;
 mod size;
 
 use web_time::{Duration, Instant};
@@ -23,6 +24,7 @@ use koan_data::{Table, Task};
 
 pub use attempt::Attempt;
 use attempt::Pool;
+use schedule::{Schedule, Work};
 
 /// How to look for a smaller model.
 #[derive(Clone, Debug)]
@@ -35,7 +37,9 @@ pub struct ShrinkOptions {
     pub candidates: Vec<u16>,
     /// What the head minimises in the end.
     pub loss: Loss,
-    /// Seeds are tried for so long; only the model's own if zero.
+    /// Larger pools and other seeds are tried for so long; if zero, the model's own seed alone,
+    /// with all pools. Kept within a tenth, unless the smallest part of the work takes longer:
+    /// an eighth of the smallest pool, or the first of [`Self::candidates`].
     pub time: Duration,
 }
 
@@ -154,24 +158,17 @@ struct Best {
     made: Option<(Vec<u8>, Vec<String>)>,
 }
 
-/// How long a pool took, from which follows how long others will take.
-#[derive(Clone, Copy, Debug, Default)]
-struct Pace {
-    candidates: u16,
-    took: Duration,
-}
-
-impl Pace {
-    fn of(candidates: u16, took: Duration) -> Self {
-        Self { candidates, took }
-    }
-
-    /// Seconds that pools of so many features will take, whose sums grow with the square of
-    /// their features; none if no pool has been measured.
-    fn seconds(self, pools: &[u16]) -> Option<f64> {
-        let ratio = |&pool: &u16| (f64::from(pool) / f64::from(self.candidates)).powi(2);
-        let all: f64 = pools.iter().map(ratio).sum();
-        (self.candidates > 0).then_some(all * self.took.as_secs_f64())
+impl Best {
+    /// The blob and warnings, made if they have not been.
+    fn make(
+        &mut self,
+        base: &Base<'_>,
+        progress: &Progress,
+    ) -> Result<(Vec<u8>, Vec<String>), Error> {
+        if self.made.is_none() {
+            self.made = Some(base.finish(&self.attempt, progress)?);
+        }
+        Ok(self.made.clone().expect("it has just been made"))
     }
 }
 
@@ -217,22 +214,18 @@ impl Search {
 
     /// The end of the search.
     fn finish(self, base: &Base<'_>, seeds: usize, progress: &Progress) -> Result<Shrunk, Error> {
-        let (Some(own), Some(best)) = (self.own, self.best) else {
+        let (Some(mut own), Some(mut best)) = (self.own, self.best) else {
             return Err(Error::parameter("flash", format!("nothing fits in {} bytes", self.flash)));
         };
-        let made = |found: Best| match found.made {
-            Some(made) => Ok(made),
-            None => base.finish(&found.attempt, progress),
-        };
-        let (seed, attempt) = (own.attempt.seed, best.attempt.clone());
-        let (own_seed, own_warnings) = made(own)?;
+        let (own_seed, own_warnings) = own.make(base, progress)?;
+        let same = best.attempt.seed == own.attempt.seed;
         let (blob, warnings) =
-            if attempt.seed == seed { (own_seed.clone(), own_warnings) } else { made(best)? };
+            if same { (own_seed.clone(), own_warnings) } else { best.make(base, progress)? };
         if blob.len() > self.flash {
             return Err(Error::Impossible(format!("the model came out at {} bytes", blob.len())));
         }
         let Self { attempts, front, .. } = self;
-        Ok(Shrunk { blob, own_seed, attempts, best: attempt, front, seeds, warnings })
+        Ok(Shrunk { blob, own_seed, attempts, best: best.attempt, front, seeds, warnings })
     }
 }
 
@@ -279,65 +272,67 @@ pub fn shrink(
         front: Vec::new(),
         attempts: Vec::new(),
     };
-    let mut searches: Vec<Search> = options.flash.iter().map(search).collect();
-    let own = model.seed();
+    let searches = options.flash.iter().map(search).collect();
     let pools = base.pools()?;
-    let mut pace = Pace::default();
-    for (index, &candidates) in pools.iter().enumerate() {
-        let left = pace.seconds(&pools[index..]);
-        // With a limit of time the larger pools are only looked at if they leave some.
-        let beyond = |left: f64| start.elapsed().as_secs_f64() + left > options.time.as_secs_f64();
-        if !options.time.is_zero() && pace.seconds(&[candidates, candidates]).is_some_and(beyond) {
-            break;
-        }
-        let mut part = format!("candidates {} of {}", index + 1, pools.len());
-        if let Some(left) = left {
-            part += &format!(", about {left:.0} s for these and all larger ones");
-        }
-        let begun = Instant::now();
-        let progress = progress.within(&part);
-        let spec = ModelSpec { seed: own, ..pool(&base.spec, candidates) };
-        let pool = Pool::new(&base, spec, &progress)?;
-        for search in &mut searches {
-            search.look(&base, &pool, candidates, &progress)?;
-        }
-        pace = Pace::of(candidates, begun.elapsed());
-    }
-    for search in &mut searches {
-        search.own.clone_from(&search.best);
-    }
-    let mut seeds = 1;
-    let mut slowest = pace.took;
-    // The final fits take about as long as a seed does.
-    while start.elapsed() + 2 * slowest < options.time {
-        let progress = &progress.within(&format!("seed {}", seeds + 1));
-        let begun = Instant::now();
-        let mut pools: Vec<u16> = searches.iter().map(|search| search.candidates).collect();
-        pools.sort_unstable();
-        pools.dedup();
-        for candidates in pools {
-            let seed = own.wrapping_add(seeds as u64);
-            let spec = ModelSpec { seed, ..pool(&base.spec, candidates) };
-            let pool = Pool::new(&base, spec, progress)?;
-            for search in searches.iter_mut().filter(|search| search.candidates == candidates) {
-                search.look(&base, &pool, candidates, progress)?;
-            }
-        }
-        seeds += 1;
-        slowest = slowest.max(begun.elapsed());
-    }
-    searches.into_iter().map(|search| search.finish(&base, seeds, progress)).collect()
+    let schedule = Schedule {
+        pools: &pools,
+        open: options.candidates.is_empty(),
+        banks: base.spec.banks.len(),
+        limit: (!options.time.is_zero()).then_some(options.time.as_secs_f64()),
+    };
+    let mut looking = Looking { base: &base, searches, start };
+    let seeds = schedule.run(&mut looking, progress)?;
+    looking.searches.into_iter().map(|search| search.finish(&base, seeds, progress)).collect()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The searches under all sizes, which share pools.
+struct Looking<'b, 'm> {
+    base: &'b Base<'m>,
+    searches: Vec<Search>,
+    start: Instant,
+}
 
-    #[test]
-    fn larger_pools_take_longer_by_the_square() {
-        assert_eq!(Pace::default().seconds(&[10]), None);
-        let pace = Pace::of(100, Duration::from_secs(2));
-        assert_eq!(pace.seconds(&[100, 200]), Some(10.0));
-        assert_eq!(pace.seconds(&[]), Some(0.0));
+impl Work for Looking<'_, '_> {
+    fn elapsed(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+
+    fn look(&mut self, seed: u64, candidates: u16, progress: &Progress) -> Result<(), Error> {
+        let features = pool(&self.base.spec, candidates);
+        let spec = ModelSpec { seed: self.base.model.seed().wrapping_add(seed), ..features };
+        let pool = Pool::new(self.base, spec, progress)?;
+        // Other seeds are looked at with the pool that suits a size best.
+        let suits = |search: &&mut Search| seed == 0 || search.candidates == candidates;
+        for search in self.searches.iter_mut().filter(suits) {
+            search.look(self.base, &pool, candidates, progress)?;
+        }
+        Ok(())
+    }
+
+    fn fit(&mut self, progress: &Progress) -> Result<(), Error> {
+        for best in self.searches.iter_mut().filter_map(|search| search.best.as_mut()) {
+            best.make(self.base, progress)?;
+        }
+        Ok(())
+    }
+
+    fn unfitted(&self) -> Vec<usize> {
+        if self.base.options.loss == Loss::Squared {
+            return Vec::new();
+        }
+        let best = self.searches.iter().filter_map(|search| search.best.as_ref());
+        best.map(|best| best.attempt.features).collect()
+    }
+
+    fn pools(&self) -> Vec<u16> {
+        let found = self.searches.iter().filter(|search| search.best.is_some());
+        let mut pools: Vec<u16> = found.map(|search| search.candidates).collect();
+        pools.sort_unstable();
+        pools.dedup();
+        pools
+    }
+
+    fn keep_own(&mut self) {
+        self.searches.iter_mut().for_each(|search| search.own.clone_from(&search.best));
     }
 }

@@ -1,8 +1,8 @@
 //! The best biases for given weights: small problems solved exactly.
 
-use faer::linalg::solvers::Solve;
-use faer::{Mat, MatRef, RowMut, Side};
+use faer::{Mat, MatRef, RowMut};
 
+use super::few::{Derivatives, minimise};
 use super::loss::{probabilities, sign};
 
 /// The b that minimises Σ c·max(0, 1 − y(s + b)): a piecewise linear function,
@@ -46,23 +46,21 @@ pub(crate) fn balance(duals: RowMut<'_, f64>) -> f64 {
 }
 
 /// Adds to `bias` what minimises the logistic loss of scores + bias, by
-/// Newton's method with halved steps. `scores`: T × n, without the bias.
+/// Newton's method. `scores`: T × n, without the bias.
 pub(crate) fn logistic(
     scores: MatRef<'_, f64>,
     labels: &[u32],
     weights: Option<&[f64]>,
-    bias: &mut [f64],
+    bias: &mut Vec<f64>,
 ) {
     let outputs = bias.len();
     let value = |bias: &[f64]| {
         let shifted = Mat::from_fn(outputs, labels.len(), |t, i| scores[(t, i)] + bias[t]);
         super::Loss::Logistic.total(shifted.as_ref(), labels, weights)
     };
-    let mut now = value(bias);
-    let mut row = vec![0.0; outputs];
-    for _ in 0..50 {
-        let mut gradient = Mat::<f64>::zeros(outputs, 1);
-        let mut curvature = Mat::<f64>::zeros(outputs, outputs);
+    let derivatives = |bias: &[f64]| {
+        let mut sums = Derivatives::none(outputs);
+        let mut row = vec![0.0; outputs];
         let mut total = 0.0;
         for (i, &label) in labels.iter().enumerate() {
             let weight = weights.map_or(1.0, |weights| weights[i]);
@@ -73,38 +71,21 @@ pub(crate) fn logistic(
             probabilities(&mut row);
             for t in 0..outputs {
                 let wanted = f64::from(u8::from(sign(label, t, outputs) > 0.0));
-                gradient[(t, 0)] += weight * (row[t] - wanted);
+                sums.gradient[(t, 0)] += weight * (row[t] - wanted);
                 for u in 0..=t {
                     let same = if t == u { row[t] } else { 0.0 };
-                    curvature[(t, u)] += weight * (same - row[t] * row[u]);
+                    sums.curvature[(t, u)] += weight * (same - row[t] * row[u]);
                 }
             }
         }
         // A softmax does not see a shift of all scores: a little pull on it.
         for t in 0..outputs {
-            curvature[(t, t)] += 1e-9 * total;
+            sums.curvature[(t, t)] += 1e-9 * total;
         }
-        let Ok(factor) = curvature.llt(Side::Lower) else { return };
-        let step = factor.solve(&gradient);
-        let decrease = (gradient.transpose() * &step)[(0, 0)];
-        let mut length = 1.0;
-        let moved = loop {
-            let next: Vec<f64> = (0..outputs).map(|t| bias[t] - length * step[(t, 0)]).collect();
-            let reached = value(&next);
-            if reached <= now {
-                bias.copy_from_slice(&next);
-                now = reached;
-                break true;
-            }
-            length *= 0.5;
-            if length < 1e-6 {
-                break false;
-            }
-        };
-        if !moved || decrease <= 1e-14 * now {
-            return;
-        }
-    }
+        sums
+    };
+    // Where it ends early, the biases are better ones all the same.
+    minimise(bias, 1e-14, value, derivatives);
 }
 
 #[cfg(test)]
@@ -131,7 +112,7 @@ mod tests {
     fn the_logistic_bias_gives_every_class_its_share() {
         let labels: Vec<u32> = (0..60).map(|i| [0, 0, 1, 2, 2, 2][i % 6]).collect();
         let scores = Mat::from_fn(3, 60, |t, i| ((t * 7 + i) as f64).sin());
-        let mut bias = [0.0; 3];
+        let mut bias = vec![0.0; 3];
         logistic(scores.as_ref(), &labels, None, &mut bias);
         let mut sums = [0.0; 3];
         for i in 0..60 {

@@ -14,8 +14,9 @@ use faer::linalg::solvers::Llt;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
+use super::conjugate::Vector;
 use super::loss::{Loss, probabilities, sign};
-use super::newton::{Pair, Preconditioner, Step, conjugate_gradients};
+use super::newton::{Pair, Preconditioner, Step, newton_step};
 use super::{Convergence, Design, Solution, Tolerance, bias, blocks, relative};
 use crate::moments::Moments;
 use crate::panels;
@@ -314,7 +315,7 @@ impl<'d> Logistic<'d> {
         precondition: &Preconditioner,
         forcing: f64,
     ) -> Step {
-        conjugate_gradients(gradient, self.labels.len(), precondition, forcing, |direction| {
+        newton_step(gradient, self.labels.len(), precondition, forcing, |direction| {
             let bias = self.raw_bias(direction);
             let [scores, curved, gathered] =
                 self.design.through(direction.weights.as_ref(), &bias, |start, scores| {

@@ -10,7 +10,9 @@
 mod bias;
 mod blocks;
 pub mod boxed;
+pub(crate) mod conjugate;
 pub mod design;
+pub(crate) mod few;
 pub mod hinge;
 pub mod logistic;
 pub(crate) mod loss;

@@ -4,6 +4,8 @@ use faer::Mat;
 use faer::linalg::solvers::{Llt, Solve};
 use rayon::prelude::*;
 
+use super::conjugate::{Until, Vector, conjugate_gradients};
+
 /// Products with the Hessian at most, for one step.
 const PRODUCTS: usize = 250;
 
@@ -13,8 +15,8 @@ pub(crate) struct Pair {
     pub bias: Vec<f64>,
 }
 
-impl Pair {
-    pub fn dot(&self, other: &Self) -> f64 {
+impl Vector for Pair {
+    fn dot(&self, other: &Self) -> f64 {
         let weights: f64 = (0..self.bias.len())
             .map(|t| {
                 let (a, b) = (self.weights.col(t), other.weights.col(t));
@@ -24,12 +26,12 @@ impl Pair {
         weights + self.bias.iter().zip(&other.bias).map(|(a, b)| a * b).sum::<f64>()
     }
 
-    pub fn add(&mut self, factor: f64, other: &Self) {
+    fn add(&mut self, factor: f64, other: &Self) {
         self.weights += faer::Scale(factor) * &other.weights;
         self.bias.iter_mut().zip(&other.bias).for_each(|(a, b)| *a += factor * b);
     }
 
-    pub fn scale(&mut self, factor: f64) {
+    fn scale(&mut self, factor: f64) {
         self.weights *= faer::Scale(factor);
         self.bias.iter_mut().for_each(|b| *b *= factor);
     }
@@ -94,7 +96,7 @@ impl Preconditioner {
 /// Solves Hessian·step = −gradient until the residual has fallen to the share
 /// `forcing`. `image`: the Hessian's product with a direction, and how the
 /// scores of the `rows` change along it (T × rows).
-pub(crate) fn conjugate_gradients(
+pub(crate) fn newton_step(
     gradient: &Pair,
     rows: usize,
     precondition: &Preconditioner,
@@ -102,37 +104,18 @@ pub(crate) fn conjugate_gradients(
     image: impl Fn(&Pair) -> (Pair, Mat<f64>),
 ) -> Step {
     let (features, outputs) = (gradient.weights.nrows(), gradient.bias.len());
-    let mut left = Pair {
+    let downhill = Pair {
         weights: -gradient.weights.clone(),
         bias: gradient.bias.iter().map(|g| -g).collect(),
     };
-    let mut step = Step {
-        by: Pair { weights: Mat::zeros(features, outputs), bias: vec![0.0; outputs] },
-        scores: Mat::zeros(outputs, rows),
-        products: 0,
-    };
-    let mut direction = precondition.apply(&left);
-    let mut size = left.dot(&direction);
-    let enough = size * forcing * forcing;
-    for _ in 0..PRODUCTS {
-        if size <= enough || size <= 0.0 {
-            break;
-        }
-        step.products += 1;
-        let (image, scores) = image(&direction);
-        let bend = direction.dot(&image);
-        if bend <= 0.0 {
-            break;
-        }
-        let length = size / bend;
-        step.by.add(length, &direction);
-        step.scores += faer::Scale(length) * &scores;
-        left.add(-length, &image);
-        let next = precondition.apply(&left);
-        let reached = left.dot(&next);
-        direction.scale(reached / size);
-        direction.add(1.0, &next);
-        size = reached;
-    }
-    step
+    let mut by = Pair { weights: Mat::zeros(features, outputs), bias: vec![0.0; outputs] };
+    let mut scores = Mat::zeros(outputs, rows);
+    let until = Until { share: forcing, products: PRODUCTS };
+    let inverse = |pair: &Pair| precondition.apply(pair);
+    let products =
+        conjugate_gradients(downhill, until, inverse, image, |length, direction, along| {
+            by.add(length, direction);
+            scores += faer::Scale(length) * along;
+        });
+    Step { by, scores, products }
 }

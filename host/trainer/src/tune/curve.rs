@@ -14,6 +14,7 @@ use crate::blob::ModelSpec;
 use crate::features::{BLOCK_ROWS, FeatureMap};
 use crate::fit::{RoundedWeights, usual_width};
 use crate::folds::Folds;
+use crate::lambda::{few, given_or, upwards};
 use crate::moments::Moments;
 use crate::plan::realise;
 use crate::problem::Problem;
@@ -43,9 +44,6 @@ pub struct Judgement {
     /// The metric's loss.
     pub loss: f64,
 }
-
-/// Rounding to few bits wants more shrinkage; so much more is tried.
-const STRONGER: [f64; 2] = [1.0, 3.162_277_660_168_379_5];
 
 /// The feature part of `options` at its largest, for each held-out part its own
 /// if scales were learned, otherwise one.
@@ -143,10 +141,10 @@ fn judge(
             }
         }
     }
-    let stronger = if size.bits <= 4 { &STRONGER[..] } else { &STRONGER[..1] };
+    // Rounding to few bits wants more shrinkage.
+    let stronger = if size.bits <= 4 { 2 } else { 1 };
     let mut chosen: Option<(f64, f64, Vec<LinearFit>)> = None;
-    for factor in stronger {
-        let lambda = best.1 * factor;
+    for lambda in upwards(best.1).take(stronger) {
         let fits: Vec<LinearFit> =
             parts.iter().map(|(system, _)| rounded(system, &small, size.bits, lambda)).collect();
         let reached = error(&fits);
@@ -209,11 +207,7 @@ fn rounded(system: &System, spec: &ModelSpec, bits: u8, lambda: f64) -> LinearFi
 /// Values of λ to begin with.
 #[must_use]
 pub(crate) fn first_lambdas(options: &TrainOptions, task: Task) -> Vec<f64> {
-    match options.lambda {
-        Some(lambda) => vec![lambda],
-        None if task == Task::Regression => vec![1e-6, 1e-4, 1e-3, 1e-2, 1e-1],
-        None => vec![1e-4, 1e-3, 1e-2, 1e-1],
-    }
+    given_or(options.lambda, few(task))
 }
 
 /// Whether the λ that is found means the same to training: bins alone have a

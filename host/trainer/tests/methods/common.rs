@@ -1,7 +1,7 @@
 //! The problem that the script has too.
 
 use faer::Mat;
-use koan_trainer::solve::Design;
+use koan_trainer::internal::solve::Design;
 
 /// Numbers of a linear congruential generator, as the script has them.
 pub struct Numbers(u64);

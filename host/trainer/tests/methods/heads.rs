@@ -1,7 +1,7 @@
 //! Linear heads: figures of scikit-learn and scipy.
 
-use koan_trainer::ridge::{LinearFit, System};
-use koan_trainer::solve::{BoxedSquares, Convergence, Hinge, Logistic, Solution};
+use koan_trainer::internal::ridge::{LinearFit, System};
+use koan_trainer::internal::solve::{BoxedSquares, Convergence, Hinge, Logistic, Solution};
 
 use crate::common::{assert_near, problem, row_of};
 

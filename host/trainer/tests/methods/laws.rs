@@ -1,9 +1,10 @@
 //! What solutions obey, whatever the problem.
 
 use faer::Mat;
-use koan_trainer::ridge::System;
-use koan_trainer::solve::boxed::bound;
-use koan_trainer::solve::{BoxedSquares, Design, Hinge, Logistic, Loss};
+use koan_trainer::Loss;
+use koan_trainer::internal::ridge::System;
+use koan_trainer::internal::solve::boxed::bound;
+use koan_trainer::internal::solve::{BoxedSquares, Design, Hinge, Logistic};
 
 use crate::common::{Numbers, problem, row_of};
 

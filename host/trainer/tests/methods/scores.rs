@@ -1,8 +1,8 @@
 //! Embeddings and anomaly scores: figures of scikit-learn, and laws.
 
-use koan_trainer::anomaly::{auc, similarity, threshold};
-use koan_trainer::embed::{components, hamming, nearest};
-use koan_trainer::ridge::System;
+use koan_trainer::internal::anomaly::{auc, similarity, threshold};
+use koan_trainer::internal::embed::{components, hamming, nearest};
+use koan_trainer::internal::ridge::System;
 
 use crate::common::{FEATURES, ROWS, assert_near, problem, row_of};
 

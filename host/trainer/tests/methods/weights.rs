@@ -1,13 +1,11 @@
 //! Rows of weight n are n rows, for every loss.
 
 use koan_data::{Column, ColumnKind, Division, Format, Schema, Table, Target};
-use koan_trainer::Progress;
-use koan_trainer::fit::{Judging, fit_dense, fit_loss, fit_sparse};
-use koan_trainer::normalise::{Kind, Normaliser};
-use koan_trainer::plan::realise;
-use koan_trainer::problem::Problem;
-use koan_trainer::solve::Loss;
-use koan_trainer::{FamilyName, TrainOptions};
+use koan_trainer::internal::fit::{Judging, fit_dense, fit_loss, fit_sparse};
+use koan_trainer::internal::normalise::{Kind, Normaliser};
+use koan_trainer::internal::plan::realise;
+use koan_trainer::internal::problem::Problem;
+use koan_trainer::{FamilyName, Loss, Progress, TrainOptions};
 
 const ROWS: usize = 240;
 

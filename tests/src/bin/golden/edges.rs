@@ -7,8 +7,8 @@ use koan_tests::arbitrary::codes;
 use koan_tests::golden::Golden;
 use koan_tests::random::Random;
 use koan_tests::reference::{self, Reference, conv, features};
-use koan_trainer::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec};
-use koan_trainer::nearest;
+use koan_trainer::internal::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec};
+use koan_trainer::internal::nearest;
 
 use crate::parts::{Kind, SAME, bank, exact, golden, kind_name, rows};
 use crate::shapes::{IMAGE, kind};

@@ -3,8 +3,8 @@
 use koan::{Conv, Family, Law, Series};
 use koan_tests::feature_map::FeatureMap;
 use koan_tests::random::Random;
-use koan_trainer::blob::{BankSpec, MapSpec, ModelSpec};
-use koan_trainer::nearest;
+use koan_trainer::internal::blob::{BankSpec, MapSpec, ModelSpec};
+use koan_trainer::internal::nearest;
 
 use crate::ferns;
 use crate::parts::{Kind, bank, blob_of, kept, kind_name};

@@ -5,7 +5,7 @@ use koan::{Family, Law, Width};
 use koan_tests::golden::Golden;
 use koan_tests::random::Random;
 use koan_tests::reference::features;
-use koan_trainer::blob::{BankSpec, MapSpec, ModelSpec};
+use koan_trainer::internal::blob::{BankSpec, MapSpec, ModelSpec};
 
 use crate::parts::{Kind, SAME, bank, blob_of, exact, inputs_of, kept, kind_name, sized, small};
 

@@ -6,7 +6,7 @@ use koan::{Family, InputMap, Law};
 use koan_tests::golden::Golden;
 use koan_tests::random::Random;
 use koan_tests::reference::{signed_log, signed_log_by};
-use koan_trainer::blob::{BankSpec, MapSpec};
+use koan_trainer::internal::blob::{BankSpec, MapSpec};
 
 use crate::parts::exact;
 

@@ -7,8 +7,8 @@ use koan_tests::golden::{Golden, GoldenRow};
 use koan_tests::mutate::fix_crc;
 use koan_tests::random::Random;
 use koan_tests::reference::Reference;
-use koan_trainer::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec};
-use koan_trainer::nearest;
+use koan_trainer::internal::blob::{BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec};
+use koan_trainer::internal::nearest;
 
 /// A family with its parameters, a law, and whether there are groups.
 pub type Kind = (Family, Law, bool);

@@ -4,7 +4,7 @@
 use koan::{Family, Gain, Law, Series, Width};
 use koan_tests::golden::Golden;
 use koan_tests::random::Random;
-use koan_trainer::blob::BankSpec;
+use koan_trainer::internal::blob::BankSpec;
 
 use crate::parts::{Kind, bank, kept, sized};
 

@@ -5,8 +5,8 @@ use koan::{Family, Law, Task, Width};
 use koan_tests::arbitrary::kinds;
 use koan_tests::golden::Golden;
 use koan_tests::random::Random;
-use koan_trainer::blob::{BankSpec, MapSpec, ModelSpec};
-use koan_trainer::nearest;
+use koan_trainer::internal::blob::{BankSpec, MapSpec, ModelSpec};
+use koan_trainer::internal::nearest;
 
 use crate::parts::{bank, golden, head, inputs_of, kind_name, of_its_own, rows, small};
 

@@ -2,7 +2,7 @@ use koan::generator::Stream;
 
 use super::*;
 use crate::{FamilyName, train};
-use koan_data::{Format, Schema};
+use koan_data::{Division, Format, Schema};
 
 /// Rows of a recording.
 const ROWS: usize = 8;
@@ -57,13 +57,18 @@ fn options(seed: u64) -> TrainOptions {
 #[test]
 fn recordings_stay_whole_and_without_enough_of_them_there_are_no_parts() {
     let table = places(9, 0);
-    let parts = parts_of(&table, 10, 1).unwrap();
-    assert_eq!(parts.iter().max(), Some(&8));
-    assert!(parts.chunks(ROWS).all(|recording| recording.iter().all(|part| *part == recording[0])));
-    assert_eq!(parts_of(&places(30, 0), 10, 1).unwrap().iter().max(), Some(&9));
-    assert_eq!(parts_of(&places(3, 0), 10, 1), None);
-    assert_eq!(parts_of(&table, MOST_FEATURES + 1, 1), None);
-    assert_eq!(parts_of(&Table { division: Division::Free, ..table }, 10, 1), None);
+    let count = |table: &Table| parts_of(table, 10, 1).map(|folds| folds.parts.len());
+    assert_eq!(count(&table), Some(9));
+    for part in parts_of(&table, 10, 1).unwrap().parts {
+        assert!(
+            part.chunks(ROWS)
+                .all(|rows| rows[0] % ROWS == 0 && rows[ROWS - 1] == rows[0] + ROWS - 1)
+        );
+    }
+    assert_eq!(count(&places(30, 0)), Some(10));
+    assert_eq!(count(&places(3, 0)), None);
+    assert!(parts_of(&table, MOST_FEATURES + 1, 1).is_none());
+    assert_eq!(count(&Table { division: Division::Free, ..table }), None);
 }
 
 #[test]
