@@ -25,6 +25,7 @@ pub fn run(data: Option<&Path>) -> Result<()> {
         &crate::emulate::run(&CORES.map(|(target, _)| target))?,
     )?;
     let cores = CORES.map(|(target, _)| target);
+    replace(&root()?.join("firmware-example/README.md"), "embassy", &crate::embassy::run(&cores)?)?;
     let device = root()?.join("device/README.md");
     replace(&device, "device", &crate::stream::run(&cores)?)?;
     replace(&device, "verify", &crate::verify::run(&cores)?)?;

@@ -5,6 +5,7 @@ mod c;
 mod cost;
 mod docs;
 mod elf;
+mod embassy;
 mod emulate;
 mod exercise;
 mod flash;
@@ -65,7 +66,7 @@ enum Command {
     },
     /// Build firmwares as users do: their size has limits, and nothing may panic
     Outside,
-    /// Run streams, signed models and learning on emulated cores, and count what they cost
+    /// Run streams, embassy's tasks, signed models and learning on emulated cores, and count what they cost
     Device,
     /// Send rows, samples, updates and faults through the serial ports of emulated devices
     Serial,
