@@ -179,3 +179,21 @@ pub fn text(path: &Path) -> String {
     // Relative paths are the caller's, the command runs in the workspace.
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
 }
+
+/// The blocks of a language in a page.
+pub fn blocks<'p>(page: &'p str, language: &str) -> Vec<&'p str> {
+    let start = format!("```{language}\n");
+    page.split(&start).skip(1).filter_map(|rest| rest.split("```").next()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_those_of_the_language() {
+        let page = "a\n```sh\none\n```\n```c\ntwo\n```\n```sh\nthree\n```\n";
+        assert_eq!(blocks(page, "sh"), ["one\n", "three\n"]);
+        assert_eq!(blocks(page, "c"), ["two\n"]);
+    }
+}

@@ -9,6 +9,7 @@ mod embassy;
 mod emulate;
 mod exercise;
 mod flash;
+mod guide;
 mod learn;
 mod machines;
 mod outside;

@@ -37,13 +37,14 @@ pub fn test() -> Result<()> {
         host.check(&device).with_context(|| machine.to_string())?;
     }
     crate::updates::test(&host)?;
-    crate::exercise::test(&host)
+    crate::exercise::test(&host)?;
+    crate::guide::test(&host)
 }
 
 /// The command `koan`, the firmware's model, and rows for it.
 pub struct Host {
     pub folder: TempDir,
-    koan: PathBuf,
+    pub koan: PathBuf,
 }
 
 impl Host {
