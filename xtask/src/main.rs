@@ -15,6 +15,7 @@ mod machines;
 mod outside;
 mod pack;
 mod plugin;
+mod power;
 mod python;
 mod serial;
 mod setup;

@@ -249,6 +249,18 @@ impl Emulator {
         Ok(emulator)
     }
 
+    /// The exit code of one that ends by itself.
+    pub fn code(mut self) -> Result<i32> {
+        let start = Instant::now();
+        loop {
+            if let Some(status) = self.process.try_wait()? {
+                return status.code().context("the emulator was killed");
+            }
+            ensure!(start.elapsed() < TIME_LIMIT, "the emulator does not end");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     pub fn connect(&self) -> Result<Wire> {
         let stream = TcpStream::connect(self.address)?;
         stream.set_nodelay(true)?;
