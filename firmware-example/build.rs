@@ -1,5 +1,5 @@
 //! Picks the emulated machine that belongs to the target: its memory and, as
-//! `cfg(machine = "…")`, its peripherals. And the model of `cost`.
+//! `cfg(machine = "…")`, its peripherals. And the files that variables name.
 
 use std::path::Path;
 use std::{env, fs};
@@ -34,17 +34,24 @@ fn main() {
         println!("cargo::rustc-link-arg-bins=--nmagic");
     }
     cost_model();
+    variable("KOAN_EXERCISES", "../tests/models/exercises-conv-160.koan");
+    variable("KOAN_KEY", "src/tests_key.rs");
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed={memory}");
 }
 
+/// A file that programs include: the one of this folder unless a variable names another.
+fn variable(name: &str, file: &str) {
+    println!("cargo::rerun-if-env-changed={name}");
+    if env::var_os(name).is_none() {
+        let folder = env::var("CARGO_MANIFEST_DIR").expect("set by cargo");
+        println!("cargo::rustc-env={name}={folder}/{file}");
+    }
+}
+
 /// The model of `cost`, the one of `predict` unless said otherwise, and its form.
 fn cost_model() {
-    println!("cargo::rerun-if-env-changed=KOAN_COST_MODEL");
-    if env::var_os("KOAN_COST_MODEL").is_none() {
-        let folder = env::var("CARGO_MANIFEST_DIR").expect("set by cargo");
-        println!("cargo::rustc-env=KOAN_COST_MODEL={folder}/digits.koan");
-    }
+    variable("KOAN_COST_MODEL", "digits.koan");
     println!("cargo::rerun-if-env-changed=KOAN_COST_FORM");
     println!("cargo::rustc-check-cfg=cfg(cost_form, values(\"small\"))");
     if env::var("KOAN_COST_FORM").is_ok_and(|form| form == "small") {

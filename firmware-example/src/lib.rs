@@ -31,6 +31,13 @@ pub use riscv_rt::entry;
 pub use semihosting::println;
 pub use uart::Uart;
 
+/// Cycles of the core in a second, on the machines whose programs need the time.
+#[cfg(machine = "microbit")]
+pub const CLOCK: u32 = 16_000_000;
+/// Cycles of the core in a second, on the machines whose programs need the time.
+#[cfg(machine = "mps2-an386")]
+pub const CLOCK: u32 = 25_000_000;
+
 /// What the host has put into the memory region `PACK`.
 #[must_use]
 pub fn packed() -> &'static [u8] {

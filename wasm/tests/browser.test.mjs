@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { complaints, launch, until } from './chromium.mjs';
-import { consumer, file, golden, installed, root } from './paths.mjs';
+import { learn } from './learn.mjs';
+import { consumer, file, golden, host, installed, learned, root } from './paths.mjs';
 import { serve } from './server.mjs';
 
 const page = (body) => ({
@@ -44,6 +45,8 @@ before(async () => {
     '/replay.html': page(`${REPLAY} window.run = run;`),
     '/worker.mjs': { text: `${REPLAY} onmessage = async ({ data }) => postMessage(await run(data));` },
     '/minimal.html': page(MINIMAL),
+    '/learned.html': page(''),
+    '/learned.wasm': learned,
     '/digits.koan': file(root, 'wasm/page/digits.koan'),
     '/vite/': file(consumer, 'dist'),
   });
@@ -87,6 +90,15 @@ for (const wasm of ['koan.wasm', 'koan-simd.wasm']) {
     });
   }
 }
+
+test('learning in Chromium makes the patch that the host makes', async () => {
+  const { context, page, list } = await open('/learned.html');
+  const patch = await page.evaluate(`(${learn})(fetch('/learned.wasm').then((r) => r.arrayBuffer()))`);
+  console.log(`  ${patch.length} bytes`);
+  assert.deepEqual(patch, host().learned);
+  assert.deepEqual(list, []);
+  await context.close();
+});
 
 test('from navigation to a first result', async () => {
   const times = [];

@@ -6,7 +6,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { consumer, file, golden, installed, root } from './paths.mjs';
+import { learn } from './learn.mjs';
+import { consumer, file, golden, host as readHost, installed, learned, root } from './paths.mjs';
 import { replay } from './replay.mjs';
 
 const models = golden();
@@ -23,8 +24,7 @@ async function build(wasm) {
   return koan;
 }
 const builds = { baseline: await build('koan.wasm'), simd: await build('koan-simd.wasm') };
-/** What the host computes: written by `cargo run -p koan-tests --bin host`. */
-const host = JSON.parse(readFileSync(file(root, 'target/wasm-host.json'), 'utf8'));
+const host = readHost();
 
 for (const [name, { Model }] of Object.entries(builds)) {
   test(`golden models, ${name}`, () => {
@@ -381,6 +381,12 @@ test('a failed self test says what differs', async (context) => {
   const bytesInMemory = Buffer.from(memory.buffer);
   bytesInMemory[bytesInMemory.indexOf(tiny) + 40] ^= 1;
   assert.throws(() => model.selfTest(), { message: 'checksum mismatch: the blob is damaged' });
+});
+
+test('learning makes the patch that the host makes', async () => {
+  const patch = await learn(readFileSync(learned));
+  console.log(`  ${patch.length} bytes`);
+  assert.deepEqual(patch, host.learned);
 });
 
 test('a node script of the project runs', () => {

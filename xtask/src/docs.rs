@@ -25,6 +25,7 @@ pub fn run(data: Option<&Path>) -> Result<()> {
         &crate::emulate::run(&CORES.map(|(target, _)| target))?,
     )?;
     let cores = CORES.map(|(target, _)| target);
+    replace(&root()?.join("firmware-example/README.md"), "embassy", &crate::embassy::run(&cores)?)?;
     let device = root()?.join("device/README.md");
     replace(&device, "device", &crate::stream::run(&cores)?)?;
     replace(&device, "verify", &crate::verify::run(&cores)?)?;
@@ -177,4 +178,22 @@ pub fn replace(path: &Path, name: &str, block: &str) -> Result<()> {
 pub fn text(path: &Path) -> String {
     // Relative paths are the caller's, the command runs in the workspace.
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
+}
+
+/// The blocks of a language in a page.
+pub fn blocks<'p>(page: &'p str, language: &str) -> Vec<&'p str> {
+    let start = format!("```{language}\n");
+    page.split(&start).skip(1).filter_map(|rest| rest.split("```").next()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_those_of_the_language() {
+        let page = "a\n```sh\none\n```\n```c\ntwo\n```\n```sh\nthree\n```\n";
+        assert_eq!(blocks(page, "sh"), ["one\n", "three\n"]);
+        assert_eq!(blocks(page, "c"), ["two\n"]);
+    }
 }

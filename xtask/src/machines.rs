@@ -23,7 +23,7 @@ pub const CORES: [(&str, &str); 6] = [
 pub const MANIFEST: &str = "firmware-example/Cargo.toml";
 
 /// Said to cargo, as the user may have set another one for all workspaces.
-const TARGET_FOLDER: &str = "firmware-example/target";
+pub const TARGET_FOLDER: &str = "firmware-example/target";
 
 /// No run takes a tenth of it; a firmware that hangs is a failure.
 const TIME_LIMIT: Duration = Duration::from_secs(60);

@@ -5,14 +5,17 @@ mod c;
 mod cost;
 mod docs;
 mod elf;
+mod embassy;
 mod emulate;
 mod exercise;
 mod flash;
+mod guide;
 mod learn;
 mod machines;
 mod outside;
 mod pack;
 mod plugin;
+mod power;
 mod python;
 mod serial;
 mod setup;
@@ -65,7 +68,7 @@ enum Command {
     },
     /// Build firmwares as users do: their size has limits, and nothing may panic
     Outside,
-    /// Run streams, signed models and learning on emulated cores, and count what they cost
+    /// Run streams, embassy's tasks, signed models and learning on emulated cores, and count what they cost
     Device,
     /// Send rows, samples, updates and faults through the serial ports of emulated devices
     Serial,

@@ -50,6 +50,17 @@ impl Plugin {
 
     /// Runs a program to its end, with `pack` where the host's packs go.
     pub fn run(&self, machine: &Machine, elf: &Path, pack: Option<&[u8]>) -> Result<Watched> {
+        self.run_with(machine, elf, pack, &[])
+    }
+
+    /// As [`Plugin::run`], with further arguments for the emulator.
+    pub fn run_with(
+        &self,
+        machine: &Machine,
+        elf: &Path,
+        pack: Option<&[u8]>,
+        arguments: &[&str],
+    ) -> Result<Watched> {
         // The markers of `firmware-example/src/mark.rs`, and where the statics end.
         let (markers, statics_end) = if machine.target.starts_with("thumb") {
             ("start=46db,stop=46e4,size=2", "_stack_end")
@@ -66,7 +77,7 @@ impl Plugin {
             Some(bytes) => Some((bytes, elf::symbol(elf, "_pack_start")?)),
             None => None,
         };
-        let outcome = machine.run_with(elf, pack, &["-plugin", &plugin])?;
+        let outcome = machine.run_with(elf, pack, &[&["-plugin", &*plugin], arguments].concat())?;
         let stack = number(&outcome.text, "stack ")?;
         Ok(Watched { outcome, stack })
     }

@@ -37,13 +37,14 @@ pub fn test() -> Result<()> {
         host.check(&device).with_context(|| machine.to_string())?;
     }
     crate::updates::test(&host)?;
-    crate::exercise::test(&host)
+    crate::exercise::test(&host)?;
+    crate::guide::test(&host)
 }
 
 /// The command `koan`, the firmware's model, and rows for it.
 pub struct Host {
     pub folder: TempDir,
-    koan: PathBuf,
+    pub koan: PathBuf,
 }
 
 impl Host {
@@ -246,6 +247,18 @@ impl Emulator {
             std::thread::sleep(Duration::from_millis(20));
         }
         Ok(emulator)
+    }
+
+    /// The exit code of one that ends by itself.
+    pub fn code(mut self) -> Result<i32> {
+        let start = Instant::now();
+        loop {
+            if let Some(status) = self.process.try_wait()? {
+                return status.code().context("the emulator was killed");
+            }
+            ensure!(start.elapsed() < TIME_LIMIT, "the emulator does not end");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     pub fn connect(&self) -> Result<Wire> {

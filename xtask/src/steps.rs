@@ -41,8 +41,12 @@ const MIRI_WITH_UNITS: &str = "x86_64-unknown-linux-gnu";
 /// The variants of the firmware for real boards, from the root of the repository.
 const BOARDS: &str = "firmware-example/boards/Cargo.toml";
 
-const BOARD_TARGETS: [(&str, &str); 3] =
-    [("rp2040", CORTEX_M0), ("nrf52840", CORTEX_M4F), ("esp32c3", "riscv32imc-unknown-none-elf")];
+const BOARD_TARGETS: [(&str, &str); 4] = [
+    ("rp2040", CORTEX_M0),
+    ("rp2040-embassy", CORTEX_M0),
+    ("nrf52840", CORTEX_M4F),
+    ("esp32c3", "riscv32imc-unknown-none-elf"),
+];
 
 /// The cores that the plain tests emulate: without atomics and without a hardware float.
 const TESTED_CORES: [&str; 2] = [CORTEX_M0, "riscv32imc-unknown-none-elf"];
@@ -110,9 +114,9 @@ fn at_once(
     })
 }
 
-/// What sits around a model, on emulated cores: tables of streams, signed models and learning.
+/// What sits around a model, on emulated cores: tables of streams, embassy's tasks, signed models and learning.
 pub fn device(targets: &[&str]) -> Result<String> {
-    let tables = [crate::stream::run, crate::verify::run, crate::learn::run];
+    let tables = [crate::stream::run, crate::embassy::run, crate::verify::run, crate::learn::run];
     let tables = tables.map(|run| run(targets)).into_iter().collect::<Result<Vec<_>>>()?;
     Ok(tables.join("\n"))
 }
@@ -240,6 +244,10 @@ fn firmware() -> Result<()> {
              -D warnings"
         ))?;
     }
+    step(&format!(
+        "cargo clippy --quiet --manifest-path {MANIFEST} --package koan-embassy --package \
+         koan-embassy-emulated --target {CORTEX_M0} --locked -- -D warnings"
+    ))?;
     for krate in ["consumer", "linked"] {
         step(&format!(
             "cargo clippy --quiet --manifest-path tests/{krate}/Cargo.toml --target {CORTEX_M0} \

@@ -15,7 +15,7 @@ use crate::plugin::Plugin;
 use crate::steps::root;
 
 /// The model that `stream` carries.
-const MODEL: &str = "tests/models/exercises-conv-160.koan";
+pub const MODEL: &str = "tests/models/exercises-conv-160.koan";
 /// Its windows, as it was trained.
 const SAMPLES: usize = 128;
 const HOP: usize = 32;
@@ -29,7 +29,8 @@ const SEED: u64 = 1;
 /// Builds and runs it on the cores of these targets; gives a table.
 pub fn run(targets: &[&str]) -> Result<String> {
     let blob = std::fs::read(root()?.join(MODEL)).context(MODEL)?;
-    let (pack, class) = expected(&blob)?;
+    let Told { pack, classes, .. } = expected(&blob)?;
+    let class = classes.last().context("no windows")?;
     let words = cache_words(&Model::parse(&blob)?, HOP * CHANNELS);
     let plugin = Plugin::build()?;
     let machines = machines::of(targets)?;
@@ -61,21 +62,32 @@ pub fn run(targets: &[&str]) -> Result<String> {
     Ok(table)
 }
 
-/// What the firmware is given: samples, and the scores of the whole windows; and its answer.
-fn expected(blob: &[u8]) -> Result<(Vec<u8>, String)> {
+/// What the firmware is given, and what it must answer.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// The samples, and the scores of the whole windows.
+    pub pack: Vec<u8>,
+    pub samples: usize,
+    /// The steady class after each window.
+    pub classes: Vec<String>,
+}
+
+/// What a firmware with the model is given.
+pub fn expected(blob: &[u8]) -> Result<Told> {
     let model = Model::parse(blob)?;
     let mut predictor = Predictor::new(model, OwnedBuffers::<384, 64, 128, 4>::new())?;
     let mut steady = Steady::<5>::new(RULES).context("the rules")?;
-    let series = series();
-    let mut pack = ((series.len() / CHANNELS) as u32).to_le_bytes().to_vec();
+    let (series, mut classes) = (series(), Vec::new());
+    let samples = series.len() / CHANNELS;
+    let mut pack = (samples as u32).to_le_bytes().to_vec();
     pack.extend(series.iter().flat_map(|number| number.to_le_bytes()));
     for row in series.windows(SAMPLES * CHANNELS).step_by(HOP * CHANNELS) {
         let scores = predictor.scores(row)?;
         pack.extend(scores.iter().flat_map(|score| score.to_le_bytes()));
-        steady.push(scores);
+        let class = steady.push(scores).and_then(|class| model.class_name(class));
+        classes.push(class.unwrap_or("unknown").to_owned());
     }
-    let class = steady.class().and_then(|class| model.class_name(class));
-    Ok((pack, class.unwrap_or("unknown").to_owned()))
+    Ok(Told { pack, samples, classes })
 }
 
 /// Accelerations of something that swings, in g.

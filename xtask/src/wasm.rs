@@ -122,8 +122,8 @@ pub fn lint() -> Result<()> {
     ))?;
     step(&format!(
         "RUSTFLAGS=-Ctarget-feature=+simd128 cargo clippy --package koan-gram --package \
-         koan-trainer --package koan-wasm-train --target {WASM} --profile wasm-train --target-dir \
-         target/wasm-train --locked -- -D warnings"
+         koan-trainer --package koan-wasm-train --package koan-learned --target {WASM} --profile \
+         wasm-train --target-dir target/wasm-train --locked -- -D warnings"
     ))
 }
 
@@ -254,7 +254,8 @@ fn is_current(files: &[&Path], compiled: &Path) -> Result<bool> {
     Ok(files.iter().all(newer))
 }
 
-/// Builds the module that trains, with its glue, into `wasm/build`. Optimized more than once over
+/// Builds the module that trains, with its glue, into `wasm/build`, and beside it one that learns
+/// as a device does, for the tests: both have the same core. Optimized more than once over
 /// after the compiler it is neither smaller nor faster.
 pub fn training() -> Result<()> {
     let folder = root()?.join("wasm/build");
@@ -262,7 +263,8 @@ pub fn training() -> Result<()> {
     let target = "target/wasm-train";
     step(&format!(
         "CARGO_ENCODED_RUSTFLAGS=-Ctarget-feature=+simd128\x1f{} cargo build --package \
-         koan-wasm-train --target {WASM} --profile wasm-train --locked --target-dir {target}",
+         koan-wasm-train --package koan-learned --target {WASM} --profile wasm-train --locked \
+         --target-dir {target}",
         remap()
     ))?;
     let compiled = root()?.join(target).join(WASM).join("wasm-train/koan_wasm_train.wasm");

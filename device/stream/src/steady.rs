@@ -43,8 +43,8 @@ impl<const WINDOWS: usize> Steady<WINDOWS> {
     /// No windows yet: unknown. `None` unless more than half of `WINDOWS`, up to all, are to
     /// `enter`, and 1 to as many to `keep`.
     #[must_use]
-    pub fn new(rules: Rules) -> Option<Self> {
-        let enter = usize::from(rules.enter);
+    pub const fn new(rules: Rules) -> Option<Self> {
+        let enter = rules.enter as usize;
         let possible = enter > WINDOWS / 2 && enter <= WINDOWS;
         if !possible || rules.keep == 0 || rules.keep > rules.enter {
             return None;

@@ -7,13 +7,14 @@
 
 use core::num::NonZeroU16;
 
-use koan::{Error, OwnedBuffers};
+use koan::{BufferSizes, Error, Form, OwnedBuffers};
 use koan_firmware::{Uart, entry, exit};
 use koan_learn::{Learner, Pace};
 use koan_protocol::{Device, Port, Sampled};
 use koan_stream::{Rules, Steady, Stream, Window};
 
-koan::include_model!(mod exercises = "../../../tests/models/exercises-conv-160.koan");
+// `tests/models/exercises-conv-160.koan`, unless `KOAN_EXERCISES` names another when compiling.
+koan::include_model!(mod exercises = env!("KOAN_EXERCISES"));
 
 const LINE: usize = 1536;
 const INPUTS: usize = exercises::MODEL.inputs();
@@ -22,9 +23,10 @@ const FEATURES: usize = exercises::MODEL.features();
 const CLASSES: usize = exercises::MODEL.outputs() + 1;
 /// Work between a line and its answer: that of the self test.
 const WORK: u32 = 2 << 20;
-type Buffers = OwnedBuffers<INPUTS, 64, 128, 8>;
+const SIZES: BufferSizes = exercises::MODEL.buffer_sizes(Form::Fast);
+type Buffers = OwnedBuffers<{ SIZES.inputs }, { SIZES.block }, { SIZES.wide }, { SIZES.outputs }>;
 
-/// The stream, as `koan inspect` tells it: x, y and z, 128 samples, a hop of 32, 898 words.
+/// The stream, as `koan inspect` tells it: x, y and z, 128 samples, a hop of 32, 898 words at most.
 const CHANNELS: usize = 3;
 const SAMPLES: usize = 128;
 const HOP: NonZeroU16 = NonZeroU16::new(32).unwrap();
@@ -34,7 +36,7 @@ type Exercises<'m> =
 /// Of the last five windows three make an answer; it stays with two.
 const RULES: Rules = Rules { enter: 3, keep: 2, margin: 0 };
 /// A score of 1 in real units; a quarter of what is missing at each step.
-const PACE: Pace = Pace { margin: 76_404_600, slowness: 2 };
+const PACE: Pace = Pace { margin: (1.0 / exercises::MODEL.score_scale()) as i32, slowness: 2 };
 
 /// The serial port, and what is done with the samples that come over it.
 struct Trainer {

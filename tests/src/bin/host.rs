@@ -1,8 +1,8 @@
 //! What the host computes, for runtimes elsewhere to be compared with:
 //! `cargo run -p koan-tests --bin host FILE` writes JSON with the results of every
 //! call on the golden models' rows, what is wrong with damaged blobs, models without
-//! outputs, a model for the cosine of every phase, input maps of any kind, and the images that
-//! the demo tests on.
+//! outputs, a model for the cosine of every phase, input maps of any kind, the images that
+//! the demo tests on, and the patch that comes of learning.
 //!
 //! Floats are given by their bits, blobs as hexadecimal text.
 
@@ -217,7 +217,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let maps = (0..MAPS).map(|_| mapped(&mut random)).collect::<Result<Vec<_>, _>>()?;
     let text = json!({
         "models": calls, "damaged": damaged, "phases": phases, "features": features,
-        "maps": maps, "digits": tested_digits()?,
+        "maps": maps, "digits": tested_digits()?, "learned": koan_learned::patch()?,
     })
     .to_string();
     std::fs::write(file, text)?;

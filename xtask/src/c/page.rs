@@ -5,6 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::docs::blocks;
 use crate::steps::{program, root};
 
 /// Classes that the page's example prints.
@@ -42,22 +43,4 @@ pub fn run() -> Result<()> {
         .context("cannot run cc")?;
     ensure!(status.success(), "docs/c.md: the program does not compile");
     Ok(())
-}
-
-/// The blocks of a language in a page.
-fn blocks<'p>(page: &'p str, language: &str) -> Vec<&'p str> {
-    let start = format!("```{language}\n");
-    page.split(&start).skip(1).filter_map(|rest| rest.split("```").next()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn blocks_are_those_of_the_language() {
-        let page = "a\n```sh\none\n```\n```c\ntwo\n```\n```sh\nthree\n```\n";
-        assert_eq!(blocks(page, "sh"), ["one\n", "three\n"]);
-        assert_eq!(blocks(page, "c"), ["two\n"]);
-    }
 }
