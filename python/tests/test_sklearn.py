@@ -36,7 +36,6 @@ FEW = {"flash": 400, "family": "linear", "bits": 8, "input_map": "per-input"}
 SEARCHES = [
     koan.KoanSearch(task="classification", minutes=1e-4, clock=False, relevance=False, **FEW),
     koan.KoanSearch(task="regression", minutes=1e-4, clock=False, relevance=False, **FEW),
-    koan.KoanClassifier(relevance=False, **FEW),
 ]
 
 
@@ -52,6 +51,12 @@ def test_checks(estimator, check):
 
 @parametrize_with_checks(SEARCHES, expected_failed_checks=expected)
 def test_checks_of_searches(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.thorough
+@parametrize_with_checks([koan.KoanClassifier(relevance=False, **FEW)], expected_failed_checks=expected)
+def test_checks_of_a_classifier_that_searches(estimator, check):
     check(estimator)
 
 

@@ -136,7 +136,8 @@ fn main() -> ExitCode {
                 .map(|text| print!("{text}")),
             Command::Serial => serial::test(),
             Command::Python { thorough } => {
-                python::setup().and_then(|()| steps::build()).and_then(|()| python::test(thorough))
+                let tests = if thorough { python::Tests::All } else { python::Tests::Quick };
+                python::setup().and_then(|()| steps::build()).and_then(|()| python::test(tests))
             }
             Command::Npm => wasm::package(),
             Command::Page => wasm::page(),

@@ -93,14 +93,20 @@ fn install_wheel(python: &Path, wheel: &Path) -> Result<()> {
     ))
 }
 
-/// Tests on clusters of two processes each, of Dask and of Spark, and with MLflow.
-fn clusters(wheel: &Path) -> Result<()> {
+/// Makes the environment of the clusters.
+pub fn setup_clusters() -> Result<()> {
     let python = within(ENVIRONMENT)?.display().to_string();
     environment(&python, CLUSTERS)?;
     let java = Command::new("java").arg("-version").stderr(Stdio::null()).status();
     if !java.is_ok_and(|status| status.success()) {
         install(JAVA).context("Spark needs Java 17 or later, which is not there")?;
     }
+    Ok(())
+}
+
+/// Tests on clusters of two processes each, of Dask and of Spark, and with MLflow.
+fn clusters(wheel: &Path) -> Result<()> {
+    setup_clusters()?;
     let python = within(CLUSTERS[0])?;
     install_wheel(&python, wheel)?;
     step(&format!(
@@ -110,10 +116,20 @@ fn clusters(wheel: &Path) -> Result<()> {
     ))
 }
 
-/// Builds the wheel and tests it: the quick part, or all.
-pub fn test(thorough: bool) -> Result<()> {
+/// Which tests of the package are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tests {
+    Quick,
+    /// What the quick ones leave out.
+    Others,
+    All,
+}
+
+/// Builds the wheel and tests it.
+pub fn test(tests: Tests) -> Result<()> {
     let wheel = wheel()?;
     let python = interpreter()?.display().to_string();
+    let thorough = tests != Tests::Quick;
     if thorough {
         step(&format!("{python} -m mypy --config-file python/pyproject.toml python/koan"))?;
         step(&format!(
@@ -121,10 +137,14 @@ pub fn test(thorough: bool) -> Result<()> {
              python/tests/stubtest.txt"
         ))?;
     }
-    let all = if thorough { " --thorough" } else { "" };
+    let which = match tests {
+        Tests::Quick => "",
+        Tests::Others => " --thorough -m thorough",
+        Tests::All => " --thorough",
+    };
     // Files of the tests are their own; the package is the one that is installed.
     step(&format!(
-        "OMP_NUM_THREADS=2 KOAN={} {python} -m pytest --quiet -p no:cacheprovider{all} python/tests",
+        "OMP_NUM_THREADS=2 KOAN={} {python} -m pytest --quiet -p no:cacheprovider{which} python/tests",
         program("koan")?.display()
     ))?;
     if thorough { clusters(&wheel) } else { Ok(()) }

@@ -5,7 +5,7 @@ use std::env::var_os;
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
@@ -167,8 +167,8 @@ pub fn program(name: &str) -> Result<PathBuf> {
     Ok(std::path::absolute(folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))?)
 }
 
-/// What the tests leave out: lints, every core, all of Python, every runtime of JavaScript, boards, other machines, costs,
-/// fuzzing.
+/// What the tests leave out: lints, every core, the rest of Python's, every runtime of JavaScript,
+/// boards, other machines, costs, fuzzing.
 pub fn thorough() -> Result<()> {
     crate::setup::thorough()?;
     FORMAT_AND_LINTS.iter().try_for_each(|command| step(command))?;
@@ -199,6 +199,44 @@ pub fn thorough() -> Result<()> {
              --target {THIRTY_TWO_BITS} --locked"
         ))?;
     }
+    build()?;
+    // The longest come first. Most of them take a single core, or wait.
+    two_at_a_time(&[
+        emulated,
+        || crate::python::test(crate::python::Tests::Others),
+        || miri(MIRI_TARGETS[0]),
+        || miri(MIRI_TARGETS[1]),
+        browsers,
+        fuzz,
+        crate::c::others,
+        miri_with_units,
+    ])?;
+    step("cargo test --package koan --features micromath --locked")?;
+    // The same numbers without overflow checks, as devices run it. Last, so that the run ends
+    // with the summary of the tests.
+    step("cargo test --package koan --package koan-golden --profile unchecked --locked")
+}
+
+/// Runs jobs on two threads, each of which takes the next one. After an error no other job is begun;
+/// the first error is returned, and another that comes is printed.
+fn two_at_a_time(jobs: &[fn() -> Result<()>]) -> Result<()> {
+    let queue = Mutex::new(jobs.iter());
+    let work = || {
+        loop {
+            let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some(job) = next else { return Ok(()) };
+            job().inspect_err(|error| {
+                // Said at once: what has been begun may take minutes.
+                eprintln!("error: {error:#}; what has been begun is still to end");
+                *queue.lock().unwrap_or_else(PoisonError::into_inner) = [].iter();
+            })?;
+        }
+    };
+    at_once(work, work)
+}
+
+/// Firmware: the lints, boards, the other cores, costs, and serial ports.
+fn emulated() -> Result<()> {
     firmware()?;
     crate::outside::run()?;
     let others = CORES.map(|(target, _)| target);
@@ -206,17 +244,14 @@ pub fn thorough() -> Result<()> {
     print!("{}", crate::emulate::run(&others)?);
     print!("{}", device(&others)?);
     print!("{}", crate::cost::run(false)?);
-    crate::serial::test()?;
-    crate::python::test(true)?;
+    crate::serial::test()
+}
+
+/// What a page trains, and the other runtimes of JavaScript.
+fn browsers() -> Result<()> {
+    crate::wasm::page()?;
     crate::wasm::test_training()?;
-    crate::wasm::runtimes()?;
-    crate::c::run()?;
-    miri()?;
-    fuzz()?;
-    step("cargo test --package koan --features micromath --locked")?;
-    // The same numbers without overflow checks, as devices run it. Last, so that the run ends
-    // with the summary of the tests.
-    step("cargo test --package koan --package koan-golden --profile unchecked --locked")
+    crate::wasm::runtimes()
 }
 
 /// Every fuzz target for a while, from the corpus that is kept; what is new goes elsewhere.
@@ -264,28 +299,22 @@ fn firmware() -> Result<()> {
 }
 
 /// The core's own tests and golden models in an interpreter that knows other
-/// machines and finds undefined behaviour; random tests run a few cases. And the code
-/// for vector units that the trainer calls.
-fn miri() -> Result<()> {
-    let interpret = |target: &str| {
-        ["koan --lib", "koan-golden --test replay"].iter().try_for_each(|tests| {
-            step(&format!(
-                "MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=4 cargo +{NIGHTLY} miri test \
-                 --quiet --package {tests} --target {target} --locked"
-            ))
-        })
-    };
+/// machines and finds undefined behaviour; random tests run a few cases.
+fn miri(target: &str) -> Result<()> {
+    ["koan --lib", "koan-golden --test replay"].iter().try_for_each(|tests| {
+        step(&format!(
+            "MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=4 cargo +{NIGHTLY} miri test \
+             --quiet --package {tests} --target {target} --locked"
+        ))
+    })
+}
+
+/// The code for vector units that the trainer calls, in the same interpreter.
+fn miri_with_units() -> Result<()> {
     step(&format!(
         "RUSTFLAGS=-Ctarget-feature=+avx2,+avxvnni,+avx512f,+avx512vnni cargo +{NIGHTLY} miri test --quiet \
          --package koan-gram --lib --target {MIRI_WITH_UNITS} --locked kernel"
-    ))?;
-    // The interpreter takes a single core for each.
-    std::thread::scope(|scope| {
-        MIRI_TARGETS
-            .map(|target| scope.spawn(move || interpret(target)))
-            .into_iter()
-            .try_for_each(|thread| thread.join().map_err(|_| anyhow!("a thread panicked"))?)
-    })
+    ))
 }
 
 /// When the first step began.

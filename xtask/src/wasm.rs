@@ -142,7 +142,7 @@ pub fn test_built() -> Result<()> {
     step(&format!("{} target/wasm-host.json", program("host")?.display()))?;
     step("node wasm/tests/consumer.mjs")?;
     // The trainer's pages need the same browser; the command trains models for the demo page too.
-    node_tests(&[
+    let files = [
         "page",
         "report",
         "node",
@@ -153,19 +153,21 @@ pub fn test_built() -> Result<()> {
         "models",
         "scribbles",
         "browser",
-    ])
+    ];
+    node_tests(&files, "")
 }
 
-/// Tests what the page trains, compared with the command.
+/// Tests what the page trains, compared with the command, and reports in every look.
 pub fn test_training() -> Result<()> {
-    node_tests(&["train"])
+    node_tests(&["train", "report"], "THOROUGH=1")
 }
 
-/// Runs test files, two at a time: a browser waits more than it computes.
-fn node_tests(files: &[&str]) -> Result<()> {
+/// Runs test files, two at a time: a browser waits more than it computes. `variables` stand in
+/// front of the command.
+fn node_tests(files: &[&str], variables: &str) -> Result<()> {
     let files: Vec<_> = files.iter().map(|file| format!("wasm/tests/{file}.test.mjs")).collect();
     step(&format!(
-        "KOAN={} node --test --test-reporter=spec --test-concurrency=2 {}",
+        "{variables} KOAN={} node --test --test-reporter=spec --test-concurrency=2 {}",
         program("koan")?.display(),
         files.join(" ")
     ))

@@ -116,18 +116,29 @@ pub fn host() -> Result<()> {
     replay("sanitized", &format!("gcc -std=c99 {SANITIZERS}"), &vectors.all())
 }
 
-/// All machines, all macros, and more damaged blobs.
+/// The host's part, and what it leaves out.
 pub fn run() -> Result<()> {
     crate::steps::build()?;
     host()?;
+    setup()?;
+    others()
+}
+
+/// What the host's part does not need.
+pub fn setup() -> Result<()> {
+    packages(&["clang"], "clang")?;
     machines()?;
     clang_runtime()?;
+    thirty_two_bits()
+}
+
+/// All machines, all macros, and more damaged blobs; after [`setup`] and [`crate::steps::build`].
+pub fn others() -> Result<()> {
     let vectors = vectors(Some(MUTANTS))?;
     let everything = vectors.all();
     replay("clang-sanitized", &format!("clang -std=c99 {SANITIZERS}"), &everything)?;
     replay("clang", "clang -std=c99 -O2", &everything)?;
     replay("g++", "g++ -x c++ -O2", &everything)?;
-    thirty_two_bits()?;
     replay("gcc-32", "gcc -m32 -std=c99 -O2", &everything)?;
     for part in PARTS {
         for compiler in ["gcc", "clang"] {

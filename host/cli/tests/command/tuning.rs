@@ -6,9 +6,10 @@ use serde_json::Value;
 
 use crate::common::{Folder, quadrants, waves};
 
-/// A search within 330 bytes that takes seconds; the plan, not the clock, ends it.
+/// A search within 330 bytes that is planned for less than a second; the plan, not the clock, ends
+/// it.
 const SMALL: &str =
-    "--flash 330 --minutes 0.1 --no-clock --family fourier,stump,linear --relevance no";
+    "--flash 330 --minutes 0.005 --no-clock --family fourier,stump,linear --relevance no";
 
 /// The words of a command line that has no quotes.
 fn without_koan(command: &Value) -> String {
@@ -20,8 +21,11 @@ fn the_front_keeps_its_limits_and_its_models_are_those_of_train() {
     let folder = Folder::new();
     folder.write("q.csv", quadrants(200));
     folder.write("w.csv", waves(150));
+    // Not the short plan of the others: with it a printed command made another model than the
+    // search's, of the same error.
+    let search = SMALL.replace("--minutes 0.005", "--minutes 0.1");
     for data in ["q.csv", "w.csv"] {
-        let found = folder.json(&format!("tune {data} {SMALL} --ram 100 -o front --json"));
+        let found = folder.json(&format!("tune {data} {search} --ram 100 -o front --json"));
         let front = found["front"].as_array().unwrap();
         assert!(!front.is_empty(), "{found}");
         assert_eq!(found["recommended"], front.len() - 1);
@@ -88,7 +92,7 @@ fn limits_that_no_model_keeps_name_the_smallest() {
     let folder = Folder::new();
     folder.write("q.csv", quadrants(200));
     let fails = |options: &str, parts: &[&str]| {
-        folder.fails(&format!("tune q.csv --minutes 0.1 --no-clock {options}"), parts);
+        folder.fails(&format!("tune q.csv --minutes 0.005 --no-clock {options}"), parts);
     };
     fails("--flash 20", &["q.csv", "--flash 20", "at least", "bytes"]);
     fails("--ram 8", &["--ram 8", "at least 28 bytes of buffers"]);
@@ -96,11 +100,15 @@ fn limits_that_no_model_keeps_name_the_smallest() {
     fails("--metric rmse", &["the metric rmse does not suit 3 classes"]);
     fails("--metric auc", &["the metric auc does not suit 3 classes"]);
     // What is said to be the smallest can be had.
-    let output =
-        folder.run("tune q.csv --minutes 0.1 --no-clock --flash 20").failure().get_output().clone();
+    let output = folder
+        .run("tune q.csv --minutes 0.005 --no-clock --flash 20")
+        .failure()
+        .get_output()
+        .clone();
     let message = String::from_utf8(output.stderr).unwrap();
     let least = message.split("at least ").nth(1).unwrap().split(' ').next().unwrap().to_owned();
-    let found = folder.json(&format!("tune q.csv --minutes 0.1 --no-clock --flash {least} --json"));
+    let found =
+        folder.json(&format!("tune q.csv --minutes 0.005 --no-clock --flash {least} --json"));
     assert_eq!(found["front"][0]["bytes"].to_string(), least);
 }
 
@@ -120,7 +128,7 @@ fn instructions_bound_the_prediction() {
 #[test]
 fn a_search_for_people() {
     let folder = Folder::new();
-    folder.write("q.csv", quadrants(300));
+    folder.write("q.csv", quadrants(200));
     folder
         .run(&format!("tune q.csv {SMALL} --metric macro-f1 -o found --report r.html"))
         .success()
@@ -171,7 +179,8 @@ fn minutes_that_do_not_do_are_told() {
         assert!(line.starts_with("warning: it took ") && line.contains(reason), "{told}");
     }
     // Nobody asked for a time here.
-    let quiet = folder.run("shrink m.koan q.csv --flash 200 -o s.koan").success();
+    let shrink = "shrink m.koan q.csv --flash 200 --candidates 64 --loss squared -o s.koan";
+    let quiet = folder.run(shrink).success();
     assert!(!String::from_utf8_lossy(&quiet.get_output().stderr).contains("asked for"));
     let plan = "tune q.csv -o front --minutes 0.0001 --no-clock --flash 300 --family fourier";
     let quiet = folder.run(plan).success();

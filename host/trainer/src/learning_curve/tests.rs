@@ -34,6 +34,8 @@ fn options(family: FamilyName) -> TrainOptions {
 #[test]
 fn the_first_features_do_not_depend_on_how_many_follow() {
     let (table, test) = tables();
+    // What the rows are is not asked.
+    let table = table.select(&(0..150).collect::<Vec<_>>());
     for family in FamilyName::ALL {
         for shared in [0, 20] {
             let options = TrainOptions { shared, linear: true, ..options(family) };
@@ -95,14 +97,14 @@ fn the_largest_run_is_the_model_itself() {
 #[test]
 fn a_learning_curve_has_the_features_of_the_model() {
     let (table, test) = tables();
-    let options = TrainOptions { features: vec![1200], ..options(FamilyName::Fourier) };
+    let options = TrainOptions { features: vec![1032], ..options(FamilyName::Fourier) };
     let trained = train(&table, Some(&test), &options, &Progress::none()).unwrap();
     let spec = &trained.choice.spec;
     let own = (&trained.blob[..], trained.report.lambda);
     let progress = Progress::none();
     let curves = learning_curves(own, &table, &test, spec, &options, &progress).unwrap();
     // The runs of other sizes are smaller than the model; the curve is not.
-    assert!(curves.features < 1200);
+    assert!(curves.features < 1032);
     let rows: Vec<usize> = curves.by_rows.iter().map(|lesson| lesson.rows).collect();
     assert_eq!(rows, [62, 125, 250, 500]);
     assert_eq!(curves.by_rows[3].test_error, trained.report.error);

@@ -101,6 +101,10 @@ mod tests {
             bits: Some(2),
             loss: Loss::Logistic,
             lambda: Some(1e-5),
+            // λ alone is searched.
+            frequency: Some(vec![0.25]),
+            map: Some(crate::MapKind::Shared),
+            relevance: Some(false),
             ..TrainOptions::default()
         };
         let point = Point { options, bytes: 0, ram: 0, instructions: 0, loss: 0.04, value: 0.04 };

@@ -19,7 +19,7 @@ fn options(clock: bool, time: Duration) -> TuneOptions {
 
 #[test]
 fn without_time_there_is_one_model_of_the_largest_size() {
-    let table = digits::table();
+    let table = digits::table().select(&(0..400).collect::<Vec<_>>());
     let options = options(true, Duration::from_nanos(1));
     let found = tune(&table, Some(&table), &options, &Progress::none()).unwrap();
     assert!(found.cut && found.rungs.is_empty());
@@ -230,7 +230,7 @@ fn a_pool_that_is_given_is_kept() {
 #[test]
 fn without_time_one_model_is_judged() {
     let table = digits::table().select(&(0..400).collect::<Vec<_>>());
-    let options = options(false, Duration::from_millis(300));
+    let options = options(false, Duration::from_millis(50));
     assert_eq!(refined(&table, &options, 0.0, None).len(), 1);
     assert_eq!(refined(&table, &options, 4e10, Some(Instant::now())).len(), 1);
 }
