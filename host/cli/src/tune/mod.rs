@@ -45,11 +45,11 @@ pub fn run(arguments: &Tune) -> Result<()> {
     let outcome = tune(&train, Some(&test), &options, progress);
     drop(terminal);
     let outcome = outcome.with_context(|| name(&files))?;
-    let mut paths = Vec::new();
-    for tuned in &outcome.front {
-        let path = arguments.output.join(format!("{}.koan", file_name(tuned)));
-        write_whole(&path, &tuned.blob)?;
-        paths.push(path);
+    let reports = outcome.front.iter().map(|tuned| &tuned.report);
+    let names = file_names(reports.map(|report| (report.bytes, report.family.as_str())));
+    let paths: Vec<PathBuf> = names.iter().map(|name| arguments.output.join(name)).collect();
+    for (path, tuned) in paths.iter().zip(&outcome.front) {
+        write_whole(path, &tuned.blob)?;
     }
     let seconds = start.elapsed().as_secs_f64();
     let given: Vec<OsString> = std::env::args_os().collect();
@@ -121,9 +121,16 @@ pub fn run(arguments: &Tune) -> Result<()> {
     Ok(())
 }
 
-/// A name that tells the models of a front apart.
-fn file_name(tuned: &Tuned) -> String {
-    format!("{}-{}", tuned.report.bytes, tuned.report.family.replace(',', "-"))
+/// Names of files for models of so many bytes and of these families, no two of them the same.
+fn file_names<'a>(models: impl Iterator<Item = (usize, &'a str)>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (bytes, family) in models {
+        let stem = format!("{bytes}-{}", family.replace(',', "-"));
+        let numbered = (2..).map(|number| format!("{stem}-{number}.koan"));
+        let mut free = std::iter::once(format!("{stem}.koan")).chain(numbered);
+        names.extend(free.find(|name| !names.contains(name)));
+    }
+    names
 }
 
 /// How many features a model has, and of how many they were kept.
@@ -218,4 +225,24 @@ fn point_json(tuned: &Tuned, path: &Path, command: &str, metric: Metric) -> Valu
         "command": command,
         "report": report,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_of_the_same_size_and_family_do_not_replace_each_other() {
+        let models =
+            [(330, "fourier"), (330, "fourier,linear"), (330, "fourier"), (330, "fourier")];
+        assert_eq!(
+            file_names(models.into_iter()),
+            [
+                "330-fourier.koan",
+                "330-fourier-linear.koan",
+                "330-fourier-2.koan",
+                "330-fourier-3.koan"
+            ]
+        );
+    }
 }
