@@ -14,6 +14,8 @@ pub(crate) const MAX_GUESSED_CLASSES: usize = 20;
 
 /// Rows from which on a column that counts is taken to number them.
 const LEAST_NUMBERED: usize = 20;
+/// Numbers from here on are too large for `f32` to tell one from the next.
+const COUNTED: f32 = 16_777_216.0;
 
 /// One field, trimmed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -119,7 +121,9 @@ impl ColumnScan {
 
     fn count_on(&mut self, value: Field<'_>) {
         match value {
-            Field::Number(next) if self.counted.is_none_or(|last| next == last + 1.0) => {
+            Field::Number(next)
+                if next.abs() < COUNTED && self.counted.is_none_or(|last| next == last + 1.0) =>
+            {
                 self.counted = Some(next);
             }
             _ => self.uncounted = true,

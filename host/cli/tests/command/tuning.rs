@@ -168,7 +168,7 @@ fn minutes_that_do_not_do_are_told() {
     folder.train("q.csv -k 32").success();
     for (arguments, reason) in [
         ("tune q.csv -o front --minutes 0.0001 --flash 300 --family fourier", "the best model"),
-        ("shrink m.koan q.csv --flash 200 --minutes 0.00001 -o s.koan", "the smallest candidates"),
+        ("shrink m.koan q.csv --flash 200 --minutes 0.00001 -o s.koan", "the first candidates"),
     ] {
         let output = folder.run(arguments).success();
         let told = String::from_utf8(output.get_output().stderr.clone()).unwrap();

@@ -471,4 +471,7 @@ fn columns_that_number_the_rows() {
     assert!(warnings(&|row| (row % 39).to_string()).is_empty());
     assert!(warnings(&|row| (2 * row).to_string()).is_empty());
     assert!(warnings(&|row| format!("{row}.5")).is_empty());
+    // So large that the next number is the same one to `f32`.
+    let large = warnings(&|row| (1_600_000_000_000_000 + row).to_string());
+    assert!(large.iter().all(|told| !told.contains("numbers the rows")), "{large:?}");
 }
