@@ -35,7 +35,7 @@ impl Components {
 /// centred sums over `rows` rows. The largest entry of each is positive.
 ///
 /// # Errors
-/// More outputs than features, or more than [`MAX_FEATURES`] features.
+/// More outputs than features, or more features than `MAX_FEATURES`.
 pub fn components(system: &System, rows: f64, outputs: usize) -> Result<Components, Error> {
     let features = system.means().len();
     if features > MAX_FEATURES {

@@ -22,7 +22,7 @@ pub struct Baselines {
     /// Of always predicting the most frequent class, or the mean.
     pub constant: f64,
     /// Of ridge regression on the inputs themselves; none where the inputs are
-    /// too many ([`linear::MAX_INPUTS`]).
+    /// too many.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub linear: Option<f64>,
 }
