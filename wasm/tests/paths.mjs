@@ -13,7 +13,7 @@ export const consumer = file(root, 'target/wasm-consumer');
 export const installed = file(consumer, 'node_modules/koan-wasm/dist');
 
 /** What learns as a device does: `tests/learned`. */
-export const learned = file(root, 'target/wasm-train/wasm32-unknown-unknown/wasm-train/koan_learned.wasm');
+export const learned = file(root, 'target/wasm-train/wasm32-unknown-unknown/wasm-train/examples/koan_learned.wasm');
 
 /** What the host computes: written by `cargo run -p koan-tests --bin host`. */
 export const host = () => JSON.parse(readFileSync(file(root, 'target/wasm-host.json'), 'utf8'));

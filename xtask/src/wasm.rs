@@ -122,8 +122,8 @@ pub fn lint() -> Result<()> {
     ))?;
     step(&format!(
         "RUSTFLAGS=-Ctarget-feature=+simd128 cargo clippy --package koan-gram --package \
-         koan-trainer --package koan-wasm-train --package koan-learned --target {WASM} --profile \
-         wasm-train --target-dir target/wasm-train --locked -- -D warnings"
+         koan-trainer --package koan-wasm-train --package koan-learned --lib --example koan_learned \
+         --target {WASM} --profile wasm-train --target-dir target/wasm-train --locked -- -D warnings"
     ))
 }
 
@@ -265,8 +265,8 @@ pub fn training() -> Result<()> {
     let target = "target/wasm-train";
     step(&format!(
         "CARGO_ENCODED_RUSTFLAGS=-Ctarget-feature=+simd128\x1f{} cargo build --package \
-         koan-wasm-train --package koan-learned --target {WASM} --profile wasm-train --locked \
-         --target-dir {target}",
+         koan-wasm-train --package koan-learned --lib --example koan_learned --target {WASM} \
+         --profile wasm-train --locked --target-dir {target}",
         remap()
     ))?;
     let compiled = root()?.join(target).join(WASM).join("wasm-train/koan_wasm_train.wasm");

@@ -1,6 +1,6 @@
 //! Learning is to give the same bits everywhere. Here are windows to learn from, drawn from a
 //! seed, and the patch that comes of them. Emulated cores make it in `firmware-example`'s program
-//! `learn`, node and Chromium in this crate as a module of WebAssembly.
+//! `learn`, node and Chromium in the module of WebAssembly that `examples/` has.
 
 use koan::Error;
 use koan_learn::{Learner, Mean, Pace, patch_bytes};
@@ -33,6 +33,9 @@ pub fn windows() -> Vec<Shown> {
     (0..WINDOWS).map(|number| Shown { row: row(), class: number % CLASSES }).collect()
 }
 
+/// Bytes that the patch takes at most.
+pub const ROOM: usize = patch_bytes(FEATURES, CLASSES);
+
 /// The patch that comes of them.
 ///
 /// # Errors
@@ -56,32 +59,8 @@ pub fn patch() -> Result<Vec<u8>, Error> {
         predictor.features(row, &mut features)?;
         learner.learn(predictor.scores(row)?, &features, *class)?;
     }
-    let mut patch = vec![0; patch_bytes(FEATURES, CLASSES)];
+    let mut patch = vec![0; ROOM];
     let length = learner.write(&mut patch).expect("`patch_bytes` is room for any patch");
     patch.truncate(length);
     Ok(patch)
-}
-
-/// What JavaScript calls.
-#[cfg(target_arch = "wasm32")]
-mod exports {
-    use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
-
-    const ROOM: usize = koan_learn::patch_bytes(super::FEATURES, super::CLASSES);
-
-    static PATCH: [AtomicU8; ROOM] = [const { AtomicU8::new(0) }; ROOM];
-
-    /// Makes the patch; its length, 0 if it cannot be made.
-    #[unsafe(no_mangle)]
-    extern "C" fn learn() -> usize {
-        let patch = super::patch().unwrap_or_default();
-        PATCH.iter().zip(&patch).for_each(|(place, &byte)| place.store(byte, Relaxed));
-        patch.len()
-    }
-
-    /// Where it is.
-    #[unsafe(no_mangle)]
-    extern "C" fn patch() -> *const AtomicU8 {
-        PATCH.as_ptr()
-    }
 }
