@@ -14,6 +14,7 @@ mod learn;
 mod machines;
 mod outside;
 mod pack;
+mod passed;
 mod plugin;
 mod power;
 mod python;
@@ -44,6 +45,9 @@ enum Command {
         /// Run what the tests leave out: lints, every core, boards, other runtimes, Miri, costs, fuzzing
         #[arg(long)]
         thorough: bool,
+        /// Run those of devices, C, browsers and Python even where nothing changed since they passed
+        #[arg(long, conflicts_with = "thorough")]
+        again: bool,
     },
     /// Build the firmware for every emulated core and run it there
     Emulate,
@@ -120,8 +124,8 @@ fn main() -> ExitCode {
     let result =
         match Command::parse() {
             Command::Setup => setup::run(),
-            Command::Test { thorough: false } => steps::test(),
-            Command::Test { thorough: true } => steps::thorough(),
+            Command::Test { thorough: false, again } => steps::test(again),
+            Command::Test { thorough: true, .. } => steps::thorough(),
             Command::Emulate => emulate::run(&machines::CORES.map(|(target, _)| target))
                 .map(|table| print!("{table}")),
             Command::C { cost: true, .. } => c::costs().map(|table| print!("{table}")),

@@ -8,10 +8,11 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Error, Result, anyhow, ensure};
 use tempfile::NamedTempFile;
 
 use crate::machines::{CORES, MANIFEST};
+use crate::passed::Part;
 
 /// Without atomics, floats or a heap: what builds here needs none of them.
 pub const CORTEX_M0: &str = "thumbv6m-none-eabi";
@@ -71,30 +72,66 @@ const FORMAT_AND_LINTS: [&str; 8] = [
 const TESTS: &str = "MALLOC_TRIM_THRESHOLD_=67108864 MALLOC_MMAP_THRESHOLD_=33554432 cargo test \
      --release --workspace --features koan-wasm/json --locked";
 
+/// What the tests have beside those of the host.
+const DEVICES: Part = Part {
+    name: "tests on emulated devices",
+    without: &["benches", "docs", "fuzz", "host/cli", "host/papers", "python", "wasm"],
+    programs: &["qemu-system-arm --version", "qemu-system-riscv32 --version"],
+};
+const IN_C: Part = Part {
+    name: "tests of the runtime in C",
+    without: &["benches", "docs", "firmware-example", "fuzz", "host/papers", "python", "wasm"],
+    programs: &["cc --version"],
+};
+const IN_BROWSERS: Part = Part {
+    name: "tests in node and Chromium",
+    without: &["benches", "firmware-example", "fuzz", "host/papers", "python"],
+    programs: &["node --version", "chromium --version"],
+};
+const IN_PYTHON: Part = Part {
+    name: "tests of the Python package",
+    without: &["benches", "firmware-example", "fuzz", "host/papers", "wasm"],
+    programs: &["target/python/bin/python --version"],
+};
+
 /// The tests: host, two emulated cores, node, Chromium and Python. Those of the host and of Python
 /// run beside the others, so that no core waits; what they print comes last, and the run ends with
-/// the summary of the host's.
-pub fn test() -> Result<()> {
+/// the summary of the host's. Those of the host are always run, the others where anything changed
+/// since they passed, or if they are to be run `again`.
+pub fn test(again: bool) -> Result<()> {
     // What is installed meanwhile is not needed to compile for the host.
     at_once(crate::setup::run, build)?;
     let host = Beside::start(TESTS)?;
     let xtask = std::env::current_exe()?;
-    let python = Beside::start(&format!("{} python", xtask.display()))?;
-    let others = at_once(devices_and_packages, crate::wasm::training)
-        .and_then(|()| crate::wasm::test_built());
+    let python = IN_PYTHON.begin(again)?;
+    let of_python = || Beside::start(&format!("{} python", xtask.display()));
+    let python = python.map(|begun| Ok::<_, Error>((begun, of_python()?))).transpose()?;
+    let others = devices_and_browsers(again);
     if let Err(error) = &others {
         eprintln!("error: {error:#}; the tests of Python and of the host are still to end");
     }
-    let python = python.finish();
+    let python =
+        python.map_or(Ok(()), |(begun, tests)| tests.finish().and_then(|()| begun.passed()));
     host.finish().and(others).and(python)
 }
 
-/// Runs the tests that need no browser, and builds what those in a browser need.
-fn devices_and_packages() -> Result<()> {
-    print!("{}", crate::emulate::run(&TESTED_CORES)?);
-    print!("{}", device(&TESTED_CORES)?);
-    crate::c::host()?;
-    crate::wasm::package()
+/// Runs the tests that need no browser beside the builds of those that do, then these.
+fn devices_and_browsers(again: bool) -> Result<()> {
+    let browsers = IN_BROWSERS.begin(again)?;
+    let built = |build: fn() -> Result<()>| if browsers.is_some() { build() } else { Ok(()) };
+    let devices = || {
+        DEVICES.run(again, || {
+            print!("{}", crate::emulate::run(&TESTED_CORES)?);
+            print!("{}", device(&TESTED_CORES)?);
+            Ok(())
+        })?;
+        IN_C.run(again, crate::c::host)?;
+        built(crate::wasm::package)
+    };
+    at_once(devices, || built(crate::wasm::training))?;
+    let Some(browsers) = browsers else { return Ok(()) };
+    crate::wasm::test_built()?;
+    browsers.passed()
 }
 
 /// Runs the second on a thread of its own. If both fail, the first's error is returned, and the
