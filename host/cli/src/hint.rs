@@ -29,7 +29,7 @@ fn of_data(error: &DataError) -> Option<String> {
         }
         DataError::NoValues { .. } => "--drop leaves the column out",
         DataError::TooManyValues { target: false, .. } => "--drop leaves the column out",
-        DataError::Identifier { .. } => {
+        DataError::Identifier { .. } | DataError::Times { .. } | DataError::Units { .. } => {
             "--drop leaves the column out, --text takes each text as a category all the same"
         }
         DataError::TooManyValues { target: true, .. } => {
@@ -39,6 +39,7 @@ fn of_data(error: &DataError) -> Option<String> {
         DataError::NoLabel { .. } => "--label-from",
         DataError::Overlap { .. } => "--group COLUMN",
         DataError::UnevenArrays { .. } => "--arrays NAME,NAME",
+        DataError::Comment { .. } => "--comment '#' passes over lines that begin with it",
         DataError::Ragged { .. } => "--delimiter names the byte between fields",
         DataError::OptionNeedsCsv { option, .. } => {
             return Some(format!("--{}", option.replace('_', "-")));

@@ -44,11 +44,12 @@ pub fn run(arguments: &Train) -> Result<()> {
         Some(stream) => in_blocks(arguments, stream, progress).map(|trained| Made {
             trained,
             target: None,
+            numbers_as_classes: None,
             tables: None,
         }),
         None => in_memory(arguments, &files, progress),
     };
-    let Made { mut trained, target, tables } = made?;
+    let Made { mut trained, target, numbers_as_classes, tables } = made?;
     write_whole(&arguments.output, &trained.blob)?;
     if let Some(stream) = &streamed {
         stream::remove(&stream.checkpoint);
@@ -150,6 +151,13 @@ pub fn run(arguments: &Train) -> Result<()> {
         let target = quoted(&out::name(target));
         say!("  target: {target}, the last column; `--target` names another")?;
     }
+    if let (Some(classes), None) = (numbers_as_classes, arguments.source.task) {
+        let told = format!(
+            "  task: to tell {classes} classes, as the target is few whole numbers; `--task \
+             regression` predicts numbers"
+        );
+        say!("{}", wrapped(&told, 4))?;
+    }
     let output = quoted(&arguments.output.display().to_string());
     say!("Next: `koan inspect {output}` tells what a device needs for it.")?;
     Ok(())
@@ -223,6 +231,8 @@ struct Made {
     trained: Trained,
     /// The target's name, if it has one that is known.
     target: Option<String>,
+    /// Classes that are numbers; none where they could be nothing else, or are only two.
+    numbers_as_classes: Option<usize>,
     /// The tables to train and to test on, where a report asks for them.
     tables: Option<(Table, Table)>,
 }
@@ -295,9 +305,11 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
         Some(count) => {
             let table = read_all(files, &arguments.source.read_options())?;
             let target = table.schema.target_name().map(str::to_owned);
+            let numbers_as_classes = numbers_as_classes(&table);
             cross_validated(&table, count, given.seed, &trained).map(|trained| Made {
                 trained,
                 target,
+                numbers_as_classes,
                 tables: None,
             })
         }
@@ -306,16 +318,24 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
             let trained = trained(&train_table, &test_table);
             let trained = trained.with_context(|| name(files))?;
             let target = train_table.schema.target_name().map(str::to_owned);
+            let numbers_as_classes = numbers_as_classes(&train_table);
             if arguments.report.is_none() {
-                return Ok(Made { trained, target, tables: None });
+                return Ok(Made { trained, target, numbers_as_classes, tables: None });
             }
             let columns: Vec<usize> = trained.report.categories.iter().map(|n| n - 1).collect();
             let train = train_table.with_categories(&columns)?;
             let test = test_table.with_categories_of(&train.schema);
-            Ok(Made { trained, target, tables: Some((train, test)) })
+            Ok(Made { trained, target, numbers_as_classes, tables: Some((train, test)) })
         }
     };
     trained.with_context(|| name(files))
+}
+
+/// How many classes a table has, if they are whole numbers, and more than two.
+fn numbers_as_classes(table: &Table) -> Option<usize> {
+    let classes = &table.schema.classes;
+    let numbers = classes.iter().all(|class| class.parse::<i64>().is_ok());
+    (numbers && classes.len() > 2).then_some(classes.len())
 }
 
 /// A model of all rows, with the errors of models of all parts but one on that

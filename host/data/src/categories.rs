@@ -14,15 +14,6 @@ use super::{MAX_INPUTS, MAX_VALUES};
 /// one input as well as by two.
 pub(crate) const FEW: RangeInclusive<usize> = 3..=16;
 
-/// Different texts from which a column may be refused for telling rows apart.
-const MANY: usize = 20;
-
-/// Whether so many different texts in so many rows are names of the rows: most of them stand in
-/// one row only, so that nothing can be learned of them.
-pub(crate) fn are_identifiers(values: usize, rows: usize) -> bool {
-    values >= MANY && 2 * values > rows
-}
-
 /// The place of a text among the values of a column; numbers may be written in another way.
 pub(crate) fn place_of(values: &[String], text: &str) -> Option<usize> {
     let place = |text: &str| values.binary_search_by(|value| value.as_str().cmp(text)).ok();

@@ -125,6 +125,9 @@ pub enum DataError {
     /// A row with more or fewer fields than the first line.
     #[error("{place}: {found} fields, where the first line has {expected}")]
     Ragged { place: Place, expected: usize, found: usize },
+    /// Rows of another number of fields than the first line, which may be a comment.
+    #[error("{place}: {found} fields, where the first line, which begins with `#`, has {expected}")]
+    Comment { place: Place, expected: usize, found: usize },
     /// Another number of columns than the training data had.
     #[error("{file}: {found} columns, where the model was trained on {expected}")]
     ColumnCount { file: String, expected: usize, found: usize },
@@ -170,6 +173,18 @@ pub enum DataError {
          and says nothing of others, as names and times do"
     )]
     Identifier { file: String, column: ColumnLabel, values: usize, rows: usize },
+    /// A text column of dates or times of day that is an input.
+    #[error(
+        "{file}: {column} has {values} different dates or times, which are no categories: what \
+         they say must be told by numbers, such as the hour of the day"
+    )]
+    Times { file: String, column: ColumnLabel, values: usize },
+    /// A text column of numbers with a unit that is an input.
+    #[error(
+        "{file}: {column} has {values} different numbers with a unit, such as \"{text}\", which \
+         is text: without the unit they are read as numbers"
+    )]
+    Units { file: String, column: ColumnLabel, values: usize, text: String },
     /// Bytes that are not UTF-8 where text is needed.
     #[error("{place}: not UTF-8 text")]
     NotUtf8 { place: Place },

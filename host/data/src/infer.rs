@@ -8,6 +8,7 @@ use super::recordings::{GroupBy, Recordings};
 use super::records::{Known, Records};
 use super::scan::{ColumnScan, Field, parse};
 use super::schema::{Column, ColumnKind, Format, Schema, check, width};
+use super::warning::DataWarning;
 use super::{MAX_INPUTS, Missing, ReadOptions, Task};
 
 /// What the first pass finds.
@@ -65,10 +66,14 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
 
     let find = |wanted: &String| find(&origin, wanted, &names);
     let targets = known.as_ref().map_or(0, |known| known.targets);
+    // What a delimiter at the end of each line makes.
+    let nothing = (names.len() - 1..names.len())
+        .find(|&last| last > 0 && known.is_none() && header && names[last].is_empty())
+        .filter(|&last| scans[last].numbers == 0 && scans[last].texts == 0);
     let target = match (&options.target, &options.label_from) {
         (Some(wanted), None) => Some(find(wanted)?),
         (None, None) if options.unlabelled && targets == 0 => None,
-        (None, None) => Some(names.len() - 1),
+        (None, None) => Some(names.len() - 1 - usize::from(nothing.is_some())),
         (None, Some(_)) => None,
         (Some(_), Some(_)) => {
             let problem = "the target is a column or comes from the path, not both";
@@ -106,6 +111,9 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
             warnings.extend(scan.warning(&origin, &label).filter(|_| !as_text));
             classes = scan.into_classes(&origin, &label, options.task, as_text)?;
             ColumnKind::Target
+        } else if nothing == Some(index) {
+            warnings.push(DataWarning::Nothing { file: file(), column: label });
+            ColumnKind::Dropped
         } else if dropped.contains(&index)
             || other_target
             || weights == Some(index)
@@ -114,8 +122,9 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
             ColumnKind::Dropped
         } else {
             let warning = scan.warning(&origin, &label).filter(|_| !as_text);
-            if options.window.is_none() {
+            if options.window.is_none() && !as_text {
                 warnings.extend(scan.numbering(&origin, &label));
+                warnings.extend(scan.rising(&origin, &label));
             }
             if !as_text && options.window.is_none() && scan.may_be_categories() {
                 may_be_categories.push(index);
@@ -126,6 +135,10 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
         };
         let name = name.clone();
         columns.push(Column { name, kind });
+    }
+    // A single input may have been gone through in order.
+    if width(&columns) == 1 {
+        warnings.retain(|warning| !matches!(warning, DataWarning::Rising { .. }));
     }
     if options.label_from.is_some() {
         let label = ColumnLabel { number: 0, name: "label".to_string() };
@@ -177,10 +190,11 @@ fn scan(file: &DataFile, options: &ReadOptions, before: u64) -> Result<Scanned, 
     let (mut rows, mut last) = (0, first_line);
     while let Some(line) = records.next()? {
         if records.len() != first.len() {
-            return Err(DataError::Ragged {
-                place: origin.at(line),
-                expected: first.len(),
-                found: records.len(),
+            let (place, expected, found) = (origin.at(line), first.len(), records.len());
+            let comment = known.is_none() && first[0].starts_with(b"#");
+            return Err(match comment {
+                true => DataError::Comment { place, expected, found },
+                false => DataError::Ragged { place, expected, found },
             });
         }
         for (index, scan) in scans.iter_mut().enumerate() {
@@ -261,7 +275,7 @@ fn input_kind(
     } else if !as_text {
         scan.check_commas(origin, label)?;
         scan.check_slips(origin, label)?;
-        scan.check_identifiers(origin, label)?;
+        scan.check_texts(origin, label)?;
     }
     if let (Some(line), Missing::Refuse) = (scan.first_missing, missing) {
         return Err(DataError::MissingValue {

@@ -23,6 +23,7 @@ mod infer;
 mod layout;
 mod lines;
 mod memory;
+mod no_categories;
 mod npy;
 mod open;
 #[cfg(feature = "parquet")]

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::categories::{Whole, are_identifiers, one_of};
+use crate::categories::{Whole, one_of};
 use crate::error::{ColumnLabel, DataError};
 use crate::fill::{Groups, impute};
+use crate::no_categories::check_categories;
 use crate::schema::width;
 use crate::{
     Column, ColumnKind, Division, Format, GroupBy, MAX_INPUTS, MAX_VALUES, Missing, Schema, Shape,
@@ -268,10 +269,7 @@ impl<'a> TableBuilder<'a> {
                 });
             }
             let texts = texts.iter().filter(|text| !text.is_empty()).count();
-            if are_identifiers(values.len(), texts) {
-                let (file, values, rows) = (NAME.into(), values.len(), texts);
-                return Err(DataError::Identifier { file, column: label, values, rows });
-            }
+            check_categories(values.iter().copied(), texts, NAME, &label)?;
             let values = values.into_iter().map(str::to_owned).collect();
             columns.push(Column { name: name.clone(), kind: ColumnKind::Text { values } });
             return Ok(());

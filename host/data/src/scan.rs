@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::categories::{FEW, are_identifiers};
+use super::categories::FEW;
 use super::delimited::is_decimal_comma;
 use super::error::{ColumnLabel, DataError};
+use super::no_categories::check_categories;
 use super::open::Origin;
 use super::warning::{DataWarning, ROUNDED};
 use super::{MAX_VALUES, Task};
@@ -73,6 +74,10 @@ pub(crate) struct ColumnScan {
     counted: Option<f32>,
     /// Whether a value was not.
     uncounted: bool,
+    /// The last number, as long as none is below the one before.
+    risen: Option<f32>,
+    /// Whether one was, or there was none.
+    fallen: bool,
     /// Texts that are numbers with a comma in place of the point.
     commas: usize,
     /// The smallest and the largest number.
@@ -121,6 +126,12 @@ impl ColumnScan {
 
     fn count_on(&mut self, value: Field<'_>) {
         match value {
+            Field::Number(next) if self.risen.is_none_or(|last| next >= last) => {
+                self.risen = Some(next);
+            }
+            _ => self.fallen = true,
+        }
+        match value {
             Field::Number(next)
                 if next.abs() < COUNTED && self.counted.is_none_or(|last| next == last + 1.0) =>
             {
@@ -153,6 +164,7 @@ impl ColumnScan {
         self.fractions |= other.fractions;
         self.whole += other.whole;
         self.uncounted |= other.uncounted;
+        self.fallen |= other.fallen;
         self.commas += other.commas;
         self.range = match (self.range, other.range) {
             (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
@@ -223,6 +235,15 @@ impl ColumnScan {
         numbers.then_some(DataWarning::Numbering { file, column })
     }
 
+    /// Whether a column never falls within a file, in small steps, as times and counters do: what
+    /// is learned of it may be untrue of rows that come later.
+    pub fn rising(&self, origin: &Origin, column: &ColumnLabel) -> Option<DataWarning> {
+        let (file, column) = (origin.file.clone(), column.clone());
+        let different = self.crowded || 2 * self.values.len() > self.numbers;
+        let rises = !self.fallen && different && self.numbers >= LEAST_NUMBERED;
+        (rises && self.uncounted).then_some(DataWarning::Rising { file, column })
+    }
+
     /// What is worth knowing of a column that is used, as text or as numbers.
     pub fn warning(&self, origin: &Origin, column: &ColumnLabel) -> Option<DataWarning> {
         if let Some((line, text)) = self.first_text.clone().filter(|_| self.numbers > 0) {
@@ -283,18 +304,10 @@ impl ColumnScan {
         }
     }
 
-    /// Texts that are different in most rows, for a column that is text by inference only.
-    pub fn check_identifiers(
-        &self,
-        origin: &Origin,
-        column: &ColumnLabel,
-    ) -> Result<(), DataError> {
-        let (values, rows) = (self.values.len(), self.texts + self.numbers);
-        if !are_identifiers(values, rows) {
-            return Ok(());
-        }
-        let (file, column) = (origin.file.clone(), column.clone());
-        Err(DataError::Identifier { file, column, values, rows })
+    /// Texts that are no categories, for a column that is text by inference only.
+    pub fn check_texts(&self, origin: &Origin, column: &ColumnLabel) -> Result<(), DataError> {
+        let texts = self.values.iter().map(String::as_str);
+        check_categories(texts, self.texts + self.numbers, &origin.file, column)
     }
 
     /// Whether all values are whole numbers, none is missing, and they are as few as those of

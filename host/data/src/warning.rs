@@ -40,6 +40,20 @@ pub enum DataWarning {
         /// The column.
         column: ColumnLabel,
     },
+    /// A column whose numbers never fall from one row to the next.
+    Rising {
+        /// The file, or the first of them.
+        file: String,
+        /// The column.
+        column: ColumnLabel,
+    },
+    /// A last column without a name and without a value, which is left out.
+    Nothing {
+        /// The file, or the first of them.
+        file: String,
+        /// The column.
+        column: ColumnLabel,
+    },
     /// Samples at the ends of recordings, too few for a window.
     Unused {
         /// The file, or the first of them.
@@ -70,6 +84,15 @@ impl fmt::Display for DataWarning {
                 "{file}: {column} numbers the rows, and is an input: leave it out unless the \
                  numbers of new rows say something"
             ),
+            Self::Rising { file, column } => write!(
+                f,
+                "{file}: {column} never falls from one row to the next, as times and counters do, \
+                 and is an input: leave it out, or take differences, unless later rows lie in the \
+                 same range"
+            ),
+            Self::Nothing { file, column } => {
+                write!(f, "{file}: {column} has neither a name nor a value, and is left out")
+            }
             Self::Unused { file, samples, unused } => write!(
                 f,
                 "{file}: {unused} of {samples} samples are in no window, at the ends of recordings"

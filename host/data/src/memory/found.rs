@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::{NAME, Role, TableBuilder, Values, label, missing, wrong};
-use crate::categories::are_identifiers;
 use crate::error::{ColumnLabel, DataError};
 use crate::infer::check_names;
+use crate::no_categories::check_categories;
 use crate::open::Origin;
 use crate::scan::MAX_GUESSED_CLASSES;
 use crate::schema::{check, width};
@@ -196,11 +196,8 @@ impl Found {
                 }
                 FoundRole::Input if found.texts > 0 => {
                     few(found, &label, false)?;
-                    let (values, rows) = (found.values.len(), found.texts as usize);
-                    if are_identifiers(values, rows) {
-                        let (file, column) = (NAME.into(), label);
-                        return Err(DataError::Identifier { file, column, values, rows });
-                    }
+                    let values = found.values.iter().map(String::as_str);
+                    check_categories(values, found.texts as usize, NAME, &label)?;
                     ColumnKind::Text { values: found.values.iter().cloned().collect() }
                 }
                 FoundRole::Input if found.numbers == 0 => {
