@@ -24,6 +24,11 @@ fn sealed(pair: &(KeyPair, PublicKey), counter: u32, blob: &[u8]) -> Vec<u8> {
     envelope
 }
 
+fn bytes(hex: &str) -> Vec<u8> {
+    let digits = hex.as_bytes().chunks(2).map(|two| std::str::from_utf8(two).unwrap());
+    digits.map(|two| u8::from_str_radix(two, 16).unwrap()).collect()
+}
+
 #[test]
 fn the_vectors_of_the_standard_hold() {
     // RFC 8032, section 7.1, tests 2 and 3.
@@ -41,15 +46,79 @@ fn the_vectors_of_the_standard_hold() {
              18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a",
         ],
     ] {
-        let bytes = |hex: &str| -> Vec<u8> {
-            let digits = hex.as_bytes().chunks(2).map(|two| std::str::from_utf8(two).unwrap());
-            digits.map(|two| u8::from_str_radix(two, 16).unwrap()).collect()
-        };
         let key = PublicKey(bytes(key).try_into().unwrap());
         let signature: [u8; 64] = bytes(signature).try_into().unwrap();
         let message = bytes(message);
         assert!(ED25519(&key, &message, &signature));
         assert!(!ED25519(&key, &[message[0] ^ 1], &signature));
+    }
+}
+
+/// Every encoding of a point of small order: the eight points, and the six spellings that are
+/// not theirs: a negative zero, and numbers that are not below 2^255 - 19.
+const SMALL: [&str; 14] = [
+    "0100000000000000000000000000000000000000000000000000000000000000",
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+    "0000000000000000000000000000000000000000000000000000000000000000",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
+    "0000000000000000000000000000000000000000000000000000000000000080",
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
+    "0100000000000000000000000000000000000000000000000000000000000080",
+    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+    "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+    "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+];
+
+#[test]
+fn keys_of_small_order_are_refused() {
+    // With S = 0 the equation is R = -hA, whatever was signed: under such a key one of eight Rs
+    // fits every message, and nobody needs a secret to find it.
+    for key in SMALL {
+        let key = PublicKey(bytes(key).try_into().unwrap());
+        for point in SMALL {
+            let mut signature = [0; 64];
+            signature[..32].copy_from_slice(&bytes(point));
+            for message in 0..16 {
+                assert!(!ED25519(&key, &[message], &signature), "{key:?} {point}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_signature_with_a_point_of_small_order_is_refused() {
+    // Made with the secret key: S = ha mod L, h the hash of R, key and message. For the first one
+    // the equation holds as it stands, for the other when both sides are multiplied by eight.
+    let (_, key) = pair(7);
+    for (point, number) in [
+        (SMALL[0], "2ace788c8c596de47bf79d3059b20d1294e382bcc98f10fd56d73582ddabe408"),
+        (SMALL[1], "a9a535c4ca3bb92b21b19f0a0144e8b782267e9b362ca0fcf8c78837fd4ce604"),
+    ] {
+        let signature = [bytes(point), bytes(number)].concat().try_into().unwrap();
+        assert!(!ED25519(&key, b"a small R", &signature), "{point}");
+    }
+}
+
+#[test]
+fn numbers_that_are_not_reduced_are_refused() {
+    // S and S + L are the same to the curve: whoever has a signature could make others of it.
+    let order = bytes("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010");
+    let (pair, key) = pair(8);
+    let mut signature = *pair.sk.sign(b"once", None);
+    assert!(ED25519(&key, b"once", &signature));
+    for _ in 0..14 {
+        let mut carry = 0;
+        for (place, &byte) in signature[32..].iter_mut().zip(&order) {
+            carry += u16::from(*place) + u16::from(byte);
+            *place = carry as u8;
+            carry >>= 8;
+        }
+        assert_eq!(carry, 0);
+        assert!(!ED25519(&key, b"once", &signature));
     }
 }
 
