@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use koan::Model;
 use koan_data::{
-    Division, Part, SplitSize, Table, expand, folds, read_all, read_all_with, split_table,
+    ColumnKind, Division, Part, SplitSize, Table, expand, folds, read_all, read_all_with,
+    split_table,
 };
 use koan_trainer::internal::stream;
 use koan_trainer::tune::train_usual;
@@ -331,11 +332,12 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
     trained.with_context(|| name(files))
 }
 
-/// How many classes a table has, if they are whole numbers, and more than two.
+/// How many classes a table of columns has, if they are whole numbers, and more than two.
 fn numbers_as_classes(table: &Table) -> Option<usize> {
     let classes = &table.schema.classes;
+    let of_columns = table.schema.columns.iter().any(|column| column.kind == ColumnKind::Target);
     let numbers = classes.iter().all(|class| class.parse::<i64>().is_ok());
-    (numbers && classes.len() > 2).then_some(classes.len())
+    (of_columns && numbers && classes.len() > 2).then_some(classes.len())
 }
 
 /// A model of all rows, with the errors of models of all parts but one on that

@@ -28,12 +28,16 @@ pub(crate) fn coded_place(values: &CodedValues, text: &str) -> Option<usize> {
 impl Table {
     /// The table with these columns of the schema, from 0, as categories: what reading it with
     /// [`ReadOptions::text`](crate::ReadOptions) would make. Columns that are no numbers stay
-    /// as they are.
+    /// as they are, and so does the table without columns to turn.
     ///
     /// # Errors
     /// A column that is not there, one whose missing values were imputed, one with too many
     /// values, windows of samples.
     pub fn with_categories(&self, columns: &[usize]) -> Result<Table, DataError> {
+        // Images, arrays and windows have no columns that could be turned.
+        if columns.is_empty() {
+            return Ok(self.clone());
+        }
         let mut schema = self.schema.clone();
         let wrong = |problem: String| DataError::Schema(problem);
         if schema.recordings.window.is_some() {

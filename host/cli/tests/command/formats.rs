@@ -138,7 +138,10 @@ fn idx_images_with_their_labels() {
     }
     folder.write("train-images.idx3-ubyte", idx(&[120, 3, 2], &images));
     folder.write_gzip("train-labels.idx1-ubyte.gz", idx(&[120], &labels));
-    folder.train("train-images.idx3-ubyte --features 32").success();
+    folder.train("train-images.idx3-ubyte --features 32 --report images.html").success();
+    assert!(
+        String::from_utf8(folder.read("images.html")).unwrap().contains("piece of the picture")
+    );
     assert_eq!(error(&folder, "train-images.idx3-ubyte"), 0.0);
     folder.write("other", idx(&[120], &labels));
     assert_eq!(error(&folder, "train-images.idx3-ubyte --labels other"), 0.0);

@@ -28,7 +28,9 @@ const WINDOWS: &str = "--label-from folder --group file --drop time --window 16 
 #[test]
 fn a_folder_of_recordings() {
     let folder = waves();
-    let report = folder.json(&format!("train data -o m.koan --json {QUICK} {WINDOWS}"));
+    let report =
+        folder.json(&format!("train data -o m.koan --json {QUICK} {WINDOWS} --report r.html"));
+    assert!(text(&folder.read("r.html")).contains("What the inputs are worth"));
     assert_eq!(report["inputs"], 32);
     // 9 windows of each of the 20 recordings, whole recordings in the test.
     assert_eq!(report["rows"].as_u64().unwrap() % 9, 0);

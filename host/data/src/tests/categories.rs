@@ -75,6 +75,18 @@ fn what_cannot_be_categories_is_refused() {
 }
 
 #[test]
+fn tables_without_columns_to_turn_stay_as_they_are() {
+    let of_columns = table(&[]);
+    let schema = Schema { inputs: of_columns.inputs, ..Schema::new(Format::Idx) };
+    let images = Table { schema, ..of_columns.clone() };
+    for table in [of_columns, images] {
+        let same = table.with_categories(&[]).unwrap();
+        assert_eq!(same.values, table.values);
+        assert_eq!(table.with_categories_of(&same.schema).values, table.values);
+    }
+}
+
+#[test]
 fn ranges_of_numbers_are_short_notes() {
     let coded = table(&[]).with_categories(&[0]).unwrap();
     let of = |schema: &Schema| serde_json::to_string(&schema.for_notes()).unwrap();
