@@ -1,5 +1,7 @@
 //! Rows to fit on and rows to judge by.
 
+use koan::generator::Stream;
+
 use crate::Error;
 use crate::problem::Problem;
 use koan_data::{Division, Part, SplitSize, Table, folds, split, split_table};
@@ -19,6 +21,8 @@ pub const SMALL_ROWS: usize = 3000;
 /// What makes the seed of rows that are held out of training another one than that of the
 /// rows to test on.
 pub(crate) const HELD: u64 = 0x5eed;
+/// The same for rows that are drawn to judge by.
+const DRAWN: u64 = 0xd7a3;
 
 impl Folds {
     /// Folds of a table: stratified, whole groups; or the parts to train and to
@@ -163,10 +167,39 @@ pub(crate) fn hold_out_of(table: &Table, size: SplitSize, seed: u64) -> (Vec<usi
     }
 }
 
+/// At most so many of so many rows, ascending, drawn: every so many of them would be of one kind
+/// where a file repeats some order. Of MNIST's 60,000 training rows every sixth is hard: a model
+/// with 2.9 % of all wrong has 4.6 % of those.
+#[must_use]
+pub fn drawn_rows(rows: usize, most: usize, seed: u64) -> Vec<usize> {
+    if rows <= most {
+        return (0..rows).collect();
+    }
+    let draws = Stream::new(seed ^ DRAWN, 0);
+    let mut drawn: Vec<usize> = (0..rows).collect();
+    drawn.sort_by_cached_key(|&row| draws.draw(row as u64));
+    drawn.truncate(most);
+    drawn.sort_unstable();
+    drawn
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use koan_data::digits;
+
+    #[test]
+    fn drawn_rows_are_of_every_kind() {
+        assert_eq!(drawn_rows(7, 7, 1), (0..7).collect::<Vec<_>>());
+        let rows = drawn_rows(60_000, 10_000, 1);
+        assert_eq!(rows.len(), 10_000);
+        assert!(rows.is_sorted_by(|a, b| a < b) && rows[9_999] < 60_000);
+        for rest in 0..6 {
+            let of_kind = rows.iter().filter(|&row| row % 6 == rest).count();
+            assert!((1500..1850).contains(&of_kind), "{of_kind}");
+        }
+        assert_ne!(rows, drawn_rows(60_000, 10_000, 2));
+    }
 
     #[test]
     fn every_row_is_held_out_once_and_groups_are_whole() {

@@ -16,7 +16,7 @@ use crate::blob::{BankSpec, ModelSpec, whole};
 use crate::evaluate::evaluate;
 use crate::features::FeatureMap;
 use crate::fit::{Fitted, Judging, fit_loss, fit_moments, fit_sparse};
-use crate::folds::hold_out;
+use crate::folds::{drawn_rows, hold_out};
 use crate::moments::Moments;
 use crate::problem::Problem;
 use crate::progress::Progress;
@@ -100,11 +100,11 @@ pub fn learning_curves(
     options: &TrainOptions,
     progress: &Progress,
 ) -> Result<LearningCurves, Error> {
-    let test = thinned(test, TEST_ROWS);
+    let test = thinned(test, TEST_ROWS, options.seed);
     // λ is relative to the rows: that of the model suits fewer of them as well.
     let own = TrainOptions { lambda: Some(lambda), ..options.clone() };
     let by_rows = learning(blob, train, &test, spec, &own, progress)?;
-    let train = thinned(train, TRAIN_ROWS);
+    let train = thinned(train, TRAIN_ROWS, options.seed);
     let spec = capped(spec, options);
     let bits = options.bits_for(train.schema.task());
     let runs = sizes(&train, &test, &spec, options, progress)?;
@@ -118,12 +118,9 @@ pub fn learning_curves(
     })
 }
 
-/// At most so many rows, evenly spread.
-fn thinned(table: &Table, most: usize) -> Table {
-    let rows = table.rows();
-    let count = rows.min(most);
-    let picked: Vec<usize> = (0..count).map(|i| i * rows / count).collect();
-    table.select(&picked)
+/// At most so many rows.
+fn thinned(table: &Table, most: usize, seed: u64) -> Table {
+    table.select(&drawn_rows(table.rows(), most, seed))
 }
 
 /// The specification with as many features as the runs may have. Sums over cells
@@ -254,10 +251,11 @@ fn learning(
     let draws = Stream::new(options.seed, 9);
     order.sort_by_key(|&row| draws.draw(row as u64));
     let mut by_rows = Vec::new();
-    let mut point = |blob: &[u8], part: &Table| -> Result<(), Error> {
+    let mut point = |blob: &[u8], rows: usize| -> Result<(), Error> {
+        let seen = train.select(&order[..rows.min(TEST_ROWS)]);
         by_rows.push(LearningPoint {
-            rows: part.rows(),
-            train_error: evaluate(blob, &thinned(part, TEST_ROWS))?.error,
+            rows,
+            train_error: evaluate(blob, &seen)?.error,
             test_error: evaluate(blob, test)?.error,
         });
         Ok(())
@@ -270,8 +268,8 @@ fn learning(
         let part = train.select(&order[..count]);
         let problem = Problem::new(&part, options.balanced);
         let fitted = fitted(&problem, spec.clone(), options)?;
-        point(&encode(&problem, &fitted, &fitted.compensated, options, 0)?, &part)?;
+        point(&encode(&problem, &fitted, &fitted.compensated, options, 0)?, count)?;
     }
-    point(blob, train)?;
+    point(blob, train.rows())?;
     Ok(by_rows)
 }

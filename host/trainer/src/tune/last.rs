@@ -5,6 +5,7 @@ use koan::Model;
 use super::metric::Metric;
 use super::rank::Point;
 use crate::evaluate::evaluate;
+use crate::folds::drawn_rows;
 use crate::progress::Progress;
 use crate::train::with_categories;
 use crate::{Error, TrainOptions, Trained, train};
@@ -42,8 +43,8 @@ impl LastFit<'_> {
         if !self.open || point.options.lambda.is_none() {
             return Ok(Some(trained));
         }
-        let step = table.rows().div_ceil(JUDGED_ROWS);
-        let seen = table.select(&(0..table.rows()).step_by(step).collect::<Vec<_>>());
+        let seed = point.options.seed;
+        let seen = table.select(&drawn_rows(table.rows(), JUDGED_ROWS, seed));
         let loss = |trained: &Trained| -> Result<f64, Error> {
             Ok(self.metric.loss(&evaluate(&trained.blob, &seen)?))
         };
