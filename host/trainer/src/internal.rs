@@ -2,7 +2,7 @@
 //! workspace take from the inside. No promise is made about any of it.
 
 pub mod anomaly {
-    pub use crate::anomaly::{auc, similarity, threshold};
+    pub use crate::anomaly::{auc, detect, similarity, threshold};
 }
 pub mod blob {
     pub use crate::blob::{
