@@ -1,5 +1,5 @@
-//! What the command `koan`, the Python package, the papers' experiments and the tests of this
-//! workspace take from the inside. No promise is made about any of it.
+//! What the command `koan`, the pages, the Python package, the papers' experiments and the tests of
+//! this workspace take from the inside. No promise is made about any of it.
 
 pub mod anomaly {
     pub use crate::anomaly::{auc, detect, similarity, threshold};
