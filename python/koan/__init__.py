@@ -15,6 +15,7 @@ from ._model import Model, load
 if TYPE_CHECKING:
     from ._detector import KoanDetector
     from ._estimators import KoanClassifier, KoanRegressor
+    from ._report import Report
     from ._search import FrontModel, KoanSearch
     from ._transformer import KoanTransformer
 
@@ -27,6 +28,7 @@ __all__ = [
     "KoanTransformer",
     "Model",
     "Plan",
+    "Report",
     "Sums",
     "__version__",
     "finish",
@@ -42,6 +44,7 @@ _LAZY = {
     "KoanRegressor": "_estimators",
     "KoanSearch": "_search",
     "KoanTransformer": "_transformer",
+    "Report": "_report",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -61,6 +61,25 @@ def _places(name: str, columns: Any, X: Any) -> list[int]:
     return places
 
 
+Target = tuple[str, Any, bool] | None
+
+
+class Rows(NamedTuple):
+    """Rows to learn from, checked."""
+
+    X: Any
+    roles: dict[int, str]
+    """Columns that are no inputs."""
+    target: Target
+    """Its name, its values, and whether these are classes."""
+    weights: Any
+    groups: Any
+
+    def as_taken(self) -> tuple[_koan.Frame, dict[int, str], Target, Any, Any]:
+        """As the core takes them."""
+        return frame(self.X), self.roles, self.target, self.weights, _groups(self.groups, self.X)
+
+
 class Koan(BaseEstimator):
     """What all estimators have in common."""
 
@@ -94,28 +113,28 @@ class Koan(BaseEstimator):
         if state is None or not isinstance(state, (int, np.integer)):
             state = check_random_state(state).randint(2**31)
         given["random_state"] = int(state)
+        class_weight = getattr(self, "class_weight", None)
+        given["balanced"] = isinstance(class_weight, str) and class_weight == "balanced"
         return given
 
-    def _rows(self, X: Any, *named: tuple[str, Any]) -> tuple[Any, dict[str, Any], dict[int, str]]:
+    def _rows(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any
+    ) -> tuple[Any, dict[str, Any], dict[int, str]]:
         """X checked, with the values of what names columns of it, and the columns' roles."""
-        values = dict(named)
+        values = {"y": y, "sample_weight": sample_weight, "groups": groups}
+        named = list(values.items())
         if not is_table(X):
-            strings = [name for name, value in named if isinstance(value, str)]
-            if strings:
-                raise ValueError(
-                    f"{strings[0]}: {values[strings[0]]!r} names a column, which X does not have"
-                )
+            for name, value in named:
+                if isinstance(value, str):
+                    named_column(X, name, value)
             return self._checked(X, True), values, {}
         names = names_of(X)
         roles: dict[int, str] = {}
         kinds = {"y": "target", "sample_weight": "weights", "groups": "groups"}
         for name, value in named:
             if isinstance(value, str):
-                if value not in names:
-                    known = ", ".join(f"`{name}`" for name in names[:10])
-                    raise ValueError(f"{name}: X has no column `{value}`; there are {known}")
+                values[name] = named_column(X, name, value)
                 roles[names.index(value)] = kinds[name]
-                values[name] = _column(X, value)
         if roles:
             inputs = [name for place, name in enumerate(names) if place not in roles]
             self.n_features_in_ = len(inputs)
@@ -145,9 +164,9 @@ class Koan(BaseEstimator):
     def _weights(self, sample_weight: Any, X: Any, y: Any = None) -> Any:
         weights = None
         if sample_weight is not None:
-            length = np.empty((_length(X), 1))
+            rows = np.empty((length(X), 1))
             weights = _check_sample_weight(
-                sample_weight, length, dtype=np.float64, ensure_non_negative=True
+                sample_weight, rows, dtype=np.float64, ensure_non_negative=True
             )
         class_weight = getattr(self, "class_weight", None)
         if class_weight is not None and not (
@@ -162,20 +181,11 @@ class Koan(BaseEstimator):
             weights = scaled if weights is None else weights * scaled
         return None if weights is None else np.ascontiguousarray(weights)
 
-    def _train(
-        self,
-        X: Any,
-        roles: dict[int, str],
-        target: tuple[str, Any, bool] | None,
-        weights: Any,
-        groups: Any,
-        **more: Any,
-    ) -> None:
-        given = {**self._params(X), **more}
+    def _train(self, rows: Rows, **more: Any) -> None:
+        given = {**self._params(rows.X), **more}
         with Told(getattr(self, "verbose", None)) as told:
             blob, report, held_out, params = _koan.train(
-                frame(X), roles, target, weights, _groups(groups, X), given,
-                threads(getattr(self, "n_jobs", None)), told.listener,
+                *rows.as_taken(), given, threads(getattr(self, "n_jobs", None)), told.listener
             )
         self.model_ = Model(blob)
         self.report_ = json.loads(report)
@@ -251,16 +261,22 @@ def _has_texts(X: np.ndarray) -> bool:
     return X.dtype.kind in "US" or any(isinstance(value, str) for value in X.flat)
 
 
-def _length(X: Any) -> int:
+def length(X: Any) -> int:
+    """Rows of an array or a table."""
     shape = getattr(X, "shape", None)
     return len(X) if shape is None else shape[0]
 
 
-def _column(X: Any, name: str) -> Any:
+def named_column(X: Any, parameter: str, name: str) -> Any:
+    """The column of X that a parameter names."""
+    if not is_table(X):
+        raise ValueError(f"{parameter}: {name!r} names a column, which X does not have")
+    names = names_of(X)
+    if name not in names:
+        known = ", ".join(f"`{name}`" for name in names[:10])
+        raise ValueError(f"{parameter}: X has no column `{name}`; there are {known}")
     values = X[name]
-    if hasattr(values, "to_numpy"):
-        return np.asarray(values.to_numpy())
-    return np.asarray(values)
+    return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
 
 
 def _groups(groups: Any, X: Any) -> Any:

@@ -9,11 +9,12 @@ import numpy.typing as npt
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import validate_data
 
-from ._base import Koan
+from ._base import Koan, Rows
 from ._columns import is_table
+from ._report import Judged, Report
 
 
-class KoanDetector(OutlierMixin, Koan):
+class KoanDetector(OutlierMixin, Judged):
     """A detector of anomalies, used as scikit-learn's ``IsolationForest``.
 
     It learns from normal rows what is normal: ``koan train --task anomaly``.
@@ -61,7 +62,7 @@ class KoanDetector(OutlierMixin, Koan):
     def fit(self, X: Any, y: Any = None) -> KoanDetector:
         """Learns from the rows of ``X``, all or nearly all of them normal."""
         X = _rows(self, X)
-        self._train(X, {}, None, None, None, goal="detect")
+        self._train(Rows(X, {}, None, None, None), goal="detect")
         # Exact scores are whole numbers: normal from 1 on.
         self.offset_ = 0.5 * self.model_.scale
         return self
@@ -77,6 +78,14 @@ class KoanDetector(OutlierMixin, Koan):
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
         """1 for normal rows, -1 for anomalies."""
         return 2 * self._run(X, "classes")[:, 0] - 1
+
+    def report(self, X: Any, y: Any) -> Report:
+        """A page on how good the detector is on rows of which it is known what they are: ``y`` is
+        1 for normal rows and -1 for anomalies, or names a column of ``X``."""
+        return self._evaluation(X, y)
+
+    def _places_of_classes(self) -> dict[Any, int]:
+        return {-1: 0, 1: 1}
 
 
 def _rows(estimator: Koan, X: Any) -> Any:

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils import column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from ._base import Koan
+from ._base import Rows
+from ._report import Reporting
+from ._targets import class_labels, number_targets
 
 Names = str | list[str] | tuple[str, ...]
 
 
-class _Predictor(Koan):
+class _Predictor(Reporting):
     """What classifiers and regressors have in common.
 
     With nothing given, the model is chosen by a short search, as ``koan train`` does; the same
@@ -211,15 +211,14 @@ class KoanClassifier(ClassifierMixin, _Predictor):
         the table is the file that ``koan train`` reads, and the bytes are its bytes. Rows of
         one group are on the same side of every split.
         """
-        X, known, roles = self._rows(
-            X, ("y", y), ("sample_weight", sample_weight), ("groups", groups)
-        )
+        self._train(self._to_learn(X, y, sample_weight, groups))
+        return self
+
+    def _to_learn(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Rows:
+        X, known, roles = self._rows(X, y, sample_weight, groups)
         labels, self.classes_, name = class_labels(self, X, known["y"])
         weights = self._weights(known["sample_weight"], X, known["y"])
-        balanced = isinstance(self.class_weight, str) and self.class_weight == "balanced"
-        target = (name, labels, True)
-        self._train(X, roles, target, weights, known["groups"], balanced=balanced)
-        return self
+        return Rows(X, roles, (name, labels, True), weights, known["groups"])
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The class of each row."""
@@ -251,66 +250,15 @@ class KoanRegressor(RegressorMixin, _Predictor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> KoanRegressor:
         """Learns the numbers ``y`` of the rows of ``X``; see ``KoanClassifier.fit``."""
-        X, known, roles = self._rows(
-            X, ("y", y), ("sample_weight", sample_weight), ("groups", groups)
-        )
+        self._train(self._to_learn(X, y, sample_weight, groups))
+        return self
+
+    def _to_learn(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Rows:
+        X, known, roles = self._rows(X, y, sample_weight, groups)
         values, name = number_targets(self, X, known["y"])
         weights = self._weights(known["sample_weight"], X)
-        self._train(X, roles, (name, values, False), weights, known["groups"])
-        return self
+        return Rows(X, roles, (name, values, False), weights, known["groups"])
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """The value of each row."""
         return self._run(X, "values")[:, 0].astype(np.float64)
-
-
-def _given(estimator: Any, X: Any, y: Any) -> tuple[Any, str]:
-    if y is None:
-        raise ValueError(
-            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y "
-            "is None."
-        )
-    name = getattr(y, "name", None)
-    if isinstance(y, (list, tuple)) and len({isinstance(value, str) for value in y}) > 1:
-        raise ValueError("y: classes of several types: texts and others")
-    y = column_or_1d(y, warn=True)
-    check_consistent_length(X, y)
-    return y, name if isinstance(name, str) else ""
-
-
-def class_labels(estimator: Any, X: Any, y: Any) -> tuple[Any, npt.NDArray[Any], str]:
-    """Labels as the core takes them, the classes in order, and the name of the target."""
-    y, name = _given(estimator, X, y)
-    if y.dtype.kind == "O" and any(value is None or value != value for value in y):
-        row = next(row for row, value in enumerate(y) if value is None or value != value)
-        raise ValueError(f"y: row {row + 1}: the class is missing (NaN)")
-    check_classification_targets(y)
-    try:
-        classes = np.unique(y)
-    except TypeError as error:
-        kinds = sorted({type(value).__name__ for value in y})
-        raise ValueError(f"y: classes of several types: {', '.join(kinds)}") from error
-    if y.dtype.kind in "iu":
-        return np.ascontiguousarray(y, dtype=np.int64), classes, name
-    if y.dtype.kind == "f":
-        return np.ascontiguousarray(y, dtype=np.float64), classes, name
-    texts = [str(value) for value in y]
-    if len(set(texts)) != len(classes) or sorted(set(texts)) != [str(c) for c in classes]:
-        if all(isinstance(value, (int, np.integer)) for value in y):
-            return np.array([int(value) for value in y], dtype=np.int64), classes, name
-        raise ValueError("y: classes that are different, but not as texts")
-    return texts, classes, name
-
-
-def number_targets(estimator: Any, X: Any, y: Any) -> tuple[Any, str]:
-    """Numbers to learn, and the name of the target."""
-    y, name = _given(estimator, X, y)
-    try:
-        values = np.ascontiguousarray(y, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"y: {error}") from error
-    bad = ~np.isfinite(values)
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise ValueError(f"y: row {row + 1}: {values[row]} (input contains NaN or infinity)")
-    return values, name

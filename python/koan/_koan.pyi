@@ -14,9 +14,11 @@ __all__ = [
     "Sample",
     "Sums",
     "__version__",
+    "evaluation",
     "finish",
     "merge_slabs",
     "train",
+    "training",
     "tune",
 ]
 __version__: str
@@ -87,6 +89,30 @@ def tune(
     threads: int | None = None,
     listener: Callable[[str], None] | None = None,
 ) -> tuple[list[dict[str, Any]], bool]: ...
+def evaluation(
+    blob: Blob,
+    judged: tuple[Frame, Any, bool],
+    called: tuple[str, str],
+    threads: int | None = None,
+    listener: Callable[[str], None] | None = None,
+) -> str: ...
+def training(
+    blob: Blob,
+    judged: tuple[Frame, Any, bool],
+    learned: tuple[
+        Frame,
+        dict[int, str],
+        tuple[str, Any, bool] | None,
+        Any,
+        Any,
+        dict[str, Any],
+        dict[str, Any] | None,
+    ],
+    called: tuple[str, str],
+    seconds: float,
+    threads: int | None = None,
+    listener: Callable[[str], None] | None = None,
+) -> str: ...
 
 @final
 class Columns:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
 from html import escape
 from typing import Any, BinaryIO
@@ -12,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._columns import frame
+from ._files import write_whole
 from ._koan import Blob
 
 
@@ -49,18 +49,7 @@ class Model:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the bytes to a file, whole or not at all."""
-        folder = os.path.dirname(os.path.abspath(path))
-        handle, name = tempfile.mkstemp(prefix=".koan-", dir=folder)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(self.to_bytes())
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(name, 0o666 & ~mask)
-            os.replace(name, path)
-        except BaseException:
-            os.unlink(name)
-            raise
+        write_whole(path, self.to_bytes())
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Model, (self.to_bytes(),)

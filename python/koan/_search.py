@@ -13,11 +13,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 
 from . import _koan
-from ._base import Koan, _groups
-from ._columns import frame
-from ._estimators import KoanClassifier, class_labels, number_targets
+from ._base import Rows
+from ._estimators import KoanClassifier
 from ._model import Model, table, threads
 from ._progress import Told
+from ._report import Reporting
+from ._targets import class_labels, number_targets
 
 # Whole numbers are classes where they are at most so many, as in files.
 _CLASSES = 20
@@ -51,7 +52,7 @@ def _classifies(search: KoanSearch) -> bool:
     return search._task() == "classification"
 
 
-class KoanSearch(Koan):
+class KoanSearch(Reporting):
     """Searches for the best models within limits; predicts with the best of them.
 
     Parameters
@@ -129,25 +130,11 @@ class KoanSearch(Koan):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> KoanSearch:
         """Searches; see ``KoanClassifier.fit`` for what is given."""
-        X, known, roles = self._rows(
-            X, ("y", y), ("sample_weight", sample_weight), ("groups", groups)
-        )
-        y = known["y"]
-        if self.task not in (None, "classification", "regression"):
-            raise ValueError(f"task: no {self.task!r}; there are classification and regression")
-        self.task_ = self.task or _guess(y)
-        classes = self.task_ == "classification"
-        if classes:
-            values, self.classes_, name = class_labels(self, X, y)
-        else:
-            values, name = number_targets(self, X, y)
-        weights = self._weights(known["sample_weight"], X, y)
-        given = self._params(X)
-        given["balanced"] = isinstance(self.class_weight, str) and self.class_weight == "balanced"
+        rows = self._to_learn(X, y, sample_weight, groups)
+        given = self._params(rows.X)
         with Told(self.verbose) as told:
             front, self.cut_ = _koan.tune(
-                frame(X), roles, (name, values, classes), weights, _groups(known["groups"], X),
-                given, threads(self.n_jobs), told.listener,
+                *rows.as_taken(), given, threads(self.n_jobs), told.listener
             )
         self.front_ = [
             FrontModel(
@@ -163,6 +150,20 @@ class KoanSearch(Koan):
         self.model_, self.report_, self.params_ = best.model, best.report, best.params
         self.held_out_error_ = best.held_out
         return self
+
+    def _to_learn(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Rows:
+        X, known, roles = self._rows(X, y, sample_weight, groups)
+        y = known["y"]
+        if self.task not in (None, "classification", "regression"):
+            raise ValueError(f"task: no {self.task!r}; there are classification and regression")
+        self.task_ = self.task or _guess(y)
+        classes = self.task_ == "classification"
+        if classes:
+            values, self.classes_, name = class_labels(self, X, y)
+        else:
+            values, name = number_targets(self, X, y)
+        weights = self._weights(known["sample_weight"], X, y)
+        return Rows(X, roles, (name, values, classes), weights, known["groups"])
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """What the best model predicts."""

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from ._base import Koan
+from ._base import Koan, Rows
 from ._detector import _rows
 
 # What stands for a feature of 1 in the core.
@@ -61,7 +61,7 @@ class KoanTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Koan):
     def fit(self, X: Any, y: Any = None) -> KoanTransformer:
         """Learns the scales of the inputs."""
         X = _rows(self, X)
-        self._train(X, {}, None, None, None, goal="features")
+        self._train(Rows(X, {}, None, None, None), goal="features")
         self._n_features_out = self.model_.n_features
         return self
 

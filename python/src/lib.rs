@@ -7,6 +7,7 @@ mod error;
 mod frame;
 mod model;
 mod options;
+mod report;
 mod train;
 mod work;
 
@@ -20,6 +21,8 @@ fn _koan(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<model::Blob>()?;
     module.add_function(wrap_pyfunction!(train::train, module)?)?;
     module.add_function(wrap_pyfunction!(train::tune, module)?)?;
+    module.add_function(wrap_pyfunction!(report::evaluation, module)?)?;
+    module.add_function(wrap_pyfunction!(report::training, module)?)?;
     module.add_class::<clusters::Columns>()?;
     module.add_class::<clusters::Sample>()?;
     module.add_class::<clusters::Plan>()?;

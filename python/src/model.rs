@@ -185,8 +185,20 @@ impl Blob {
 }
 
 impl Blob {
-    fn model(&self) -> PyResult<Model<'_>> {
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The model in them.
+    pub fn model(&self) -> PyResult<Model<'_>> {
         Model::parse(&self.bytes).map_err(model)
+    }
+
+    /// How raw columns become inputs.
+    pub fn known_schema(&self) -> PyResult<&Schema> {
+        let unknown = || parameter("model", "its notes do not say how to read rows");
+        self.schema.as_ref().ok_or_else(unknown)
     }
 
     /// Whether columns of these names are the inputs as they are.

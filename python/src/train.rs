@@ -1,6 +1,7 @@
 //! Training and searching.
 
 use std::collections::HashMap;
+use std::time::Instant;
 
 use koan_data::{Missing, Table, TableBuilder};
 use koan_trainer::{Goal, Outcome, Tuned};
@@ -15,11 +16,11 @@ use crate::work;
 
 /// What rows are learned from besides their inputs: name and values, and whether these are
 /// classes.
-type Target<'py> = Option<(String, Bound<'py, PyAny>, bool)>;
+pub type Target<'py> = Option<(String, Bound<'py, PyAny>, bool)>;
 
 /// The columns of `frame` as a table. `roles` says which columns, from 0, are no inputs:
 /// `target`, `weights`, `groups` or `unused`; their values are given apart.
-fn table(
+pub fn table(
     frame: &Bound<'_, Frame>,
     roles: &HashMap<usize, String>,
     target: &Target<'_>,
@@ -107,13 +108,16 @@ pub fn train<'py>(
     let options = given.train_options(given.goal()?)?;
     let searched = given.searched(&options)?;
     let table = table(frame, &roles, &target, weights.as_ref(), groups.as_ref(), &given)?;
-    let (trained, point) = work::run(py, threads, listener, move |progress| match searched {
+    let start = Instant::now();
+    let (mut trained, point) = work::run(py, threads, listener, move |progress| match searched {
         Some((flash, families)) => {
             koan_trainer::train_usual(&table, None, &options, &families, flash, progress)
                 .map(|(trained, point)| (trained, Some(point)))
         }
         None => koan_trainer::train(&table, None, &options, progress).map(|t| (t, None)),
     })?;
+    // The search is a part of it, as in what the command tells.
+    trained.report.seconds = start.elapsed().as_secs_f64();
     let found = point.as_ref().map(|point| parameters(py, &point.options)).transpose()?;
     let blob = PyBytes::new(py, &trained.blob);
     Ok((blob, json(&trained.report)?, point.map(|point| point.loss), found))

@@ -30,7 +30,7 @@ pub const OLDEST: &str = "1.89.0";
 
 /// What is published.
 const PACKAGES: &str = "--package koan --package koan-c --package koan-data --package koan-gram \
-     --package koan-trainer --package koan-cli --package koan-stream --package koan-store \
+     --package koan-trainer --package koan-report --package koan-cli --package koan-stream --package koan-store \
      --package koan-sign --package koan-learn";
 
 /// With 32 bits, and with the most significant byte first.

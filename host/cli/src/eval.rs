@@ -5,6 +5,7 @@ use std::time::Instant;
 use anyhow::Result;
 use koan::Task;
 use koan_data::{expand, read_all_with};
+use koan_report::{Evaluation, of_evaluation};
 use koan_trainer::{Baselines, evaluate};
 use serde_json::json;
 
@@ -12,10 +13,11 @@ use crate::arguments::Eval;
 use crate::files;
 use crate::grid::Grid;
 use crate::inspect::summary;
-
+use crate::origin::origin;
 use crate::out::{self, say};
-use crate::output::{baselines, named_error, read_blob, schema_with_target, task_name, tested};
-use crate::report;
+use crate::output::{
+    baselines, named_error, read_blob, schema_with_target, task_name, tested, write_whole,
+};
 
 pub fn run(arguments: &Eval) -> Result<()> {
     let start = Instant::now();
@@ -38,8 +40,10 @@ pub fn run(arguments: &Eval) -> Result<()> {
     let seconds = start.elapsed().as_secs_f64();
     let compared = Baselines::cross_validated(&table, model.seed())?;
     if let Some(path) = &arguments.report {
-        let judged = report::Evaluated { files: &files, table: &table, error: result.error };
-        report::of_evaluation(path, &arguments.model, &model, &judged, compared.as_ref())?;
+        let origin = origin(&arguments.model, &files, &[])?;
+        let baselines = compared.as_ref();
+        let evaluation = Evaluation { blob: &blob, table: &table, baselines, origin: &origin };
+        write_whole(path, of_evaluation(&evaluation)?.as_bytes())?;
     }
     if arguments.json {
         let mut object = summary(&model);

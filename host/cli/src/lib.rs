@@ -1,4 +1,4 @@
-//! The command `koan`, its terminal and its pages.
+//! The command `koan` and its terminal.
 
 mod arguments;
 mod codes;
@@ -11,11 +11,10 @@ mod files;
 mod grid;
 mod hint;
 mod inspect;
+mod origin;
 mod out;
 mod output;
-pub mod page;
 mod predict;
-mod report;
 mod shrink;
 mod sign;
 pub mod terminal;

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use koan::Model;
-use koan_data::{Schema, Task};
+use koan_data::Schema;
+pub use koan_report::words::{named_error, percent, task_name};
 use koan_trainer::Baselines;
 use koan_trainer::internal::blob::predictor;
 
@@ -48,28 +49,6 @@ pub fn schema_with_target(path: &Path, model: &Model<'_>) -> Result<Schema> {
         path.display()
     );
     Ok(schema)
-}
-
-/// The task's name, as reports have it.
-pub fn task_name(task: Task) -> &'static str {
-    match task {
-        Task::Classification => "classification",
-        Task::Regression => "regression",
-    }
-}
-
-/// A fraction as a percentage.
-pub fn percent(fraction: f64) -> String {
-    format!("{:.2} %", 100.0 * fraction)
-}
-
-/// An error with the name of its measure.
-pub fn named_error(task: &str, error: f64) -> String {
-    match task {
-        "classification" | "anomaly" => format!("{} misclassified", percent(error)),
-        "embedding" => format!("{} of the features' variance lost", percent(error)),
-        _ => format!("{} relative RMS error", percent(error)),
-    }
 }
 
 /// What baselines reach, in the same measure.

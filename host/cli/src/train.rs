@@ -9,6 +9,7 @@ use koan_data::{
     ColumnKind, Division, Part, SplitSize, Table, expand, folds, read_all, read_all_with,
     split_table,
 };
+use koan_report::{Training, of_training};
 use koan_trainer::internal::stream;
 use koan_trainer::tune::train_usual;
 use koan_trainer::{
@@ -18,9 +19,9 @@ use koan_trainer::{
 
 use crate::arguments::{Source, TaskName, Train};
 use crate::grid::wrapped;
+use crate::origin::origin;
 use crate::out::{self, say};
 use crate::output::{self, named_error, percent, quoted, task_name, write_whole};
-use crate::report::{self, Given};
 use crate::terminal::Terminal;
 
 /// Bytes of all files from which they are streamed.
@@ -59,9 +60,10 @@ pub fn run(arguments: &Train) -> Result<()> {
     if let (Some(path), Some((train, test))) = (&arguments.report, &tables) {
         let test_files = expand(&arguments.source.test)?;
         let options = arguments.train_options();
-        let given =
-            Given { files: &files, test_files: &test_files, train, test, options: &options };
-        report::of_training(path, &arguments.output, &given, &trained, progress)?;
+        let origin = origin(&arguments.output, &files, &test_files)?;
+        let training =
+            Training { trained: &trained, train, test, options: &options, origin: &origin };
+        write_whole(path, of_training(&training, progress)?.as_bytes())?;
     }
     // Before more is printed: the line would stand in it.
     drop(terminal);

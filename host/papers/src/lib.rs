@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 
 pub use section::{Grid, Plot, Section, Series};
 
-use koan_cli::page::Page;
-use koan_cli::page::plot::PlotError;
+use koan_report::page::Page;
+use koan_report::page::plot::PlotError;
 use koan_trainer::Error;
 use koan_trainer::Progress;
 

@@ -109,7 +109,7 @@ impl Run {
             atomic_write(path, self.document(arguments, left).as_bytes())?;
         }
         if let Some(path) = arguments.report.as_ref().filter(|_| !self.sections.is_empty()) {
-            page(&self.sections)?.write(path)?;
+            atomic_write(path, page(&self.sections)?.render().as_bytes())?;
         }
         Ok(())
     }

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use koan_cli::page::Page;
-use koan_cli::page::plot::{self, PlotError};
+use koan_report::page::Page;
+use koan_report::page::plot::{self, PlotError};
 
 /// A table: a column for each heading, cells as text.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,8 +1,8 @@
-//! What the command `koan`, the Python package, the papers' experiments and the tests of this
-//! workspace take from the inside. No promise is made about any of it.
+//! What the command `koan`, the pages, the Python package, the papers' experiments and the tests of
+//! this workspace take from the inside. No promise is made about any of it.
 
 pub mod anomaly {
-    pub use crate::anomaly::{auc, similarity, threshold};
+    pub use crate::anomaly::{auc, detect, similarity, threshold};
 }
 pub mod blob {
     pub use crate::blob::{

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use crate::page::Page;
-use crate::page::plot::{Plot, needs_log};
-use anyhow::{Context, Result};
+use anyhow::Result;
+use koan_report::page::Page;
+use koan_report::page::plot::{Plot, needs_log};
 use koan_trainer::{Attempt, Shrunk};
 
 use super::Quality;
 use crate::arguments::Shrink;
-use crate::output::{named_error, percent};
+use crate::output::{named_error, percent, write_whole};
 
 /// Writes the page. `before` is the model that was shrunk, the others are the new
 /// ones, in the order of the sizes.
@@ -81,5 +81,5 @@ pub fn write(
             ]
         }),
     );
-    page.write(path).with_context(|| format!("cannot write {}", path.display()))
+    write_whole(path, page.render().as_bytes())
 }

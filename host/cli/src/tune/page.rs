@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::page::Page;
-use crate::page::plot::{Plot, needs_log};
-use anyhow::{Context, Result};
+use anyhow::Result;
+use koan_report::page::Page;
+use koan_report::page::plot::{Plot, needs_log};
 use koan_trainer::tune::{Metric, Outcome};
 
 use super::{features, recommendation, shown};
 use crate::arguments::Tune;
+use crate::output::write_whole;
 
 /// Writes the page.
 pub fn write(
@@ -82,5 +83,5 @@ pub fn write(
     for index in 0..paths.len() {
         page.code(&command(index));
     }
-    page.write(path).with_context(|| format!("cannot write {}", path.display()))
+    write_whole(path, page.render().as_bytes())
 }

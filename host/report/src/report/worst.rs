@@ -1,6 +1,6 @@
 //! The rows that a model is furthest off for, as what they are.
 
-use anyhow::Result;
+use crate::Result;
 use koan::Model;
 use koan_data::{Shape, Table};
 use koan_trainer::internal::learning_curve::{probabilities, values};

@@ -6,7 +6,8 @@ use koan_trainer::internal::learning_curve::{LearningCurves, LearningPoint, Run}
 
 use super::drift::Drift;
 use super::verdict::clearly_below;
-use crate::output::percent;
+use crate::Asked;
+use crate::words::percent;
 
 /// Steps that are told, at most.
 const MOST: usize = 3;
@@ -21,31 +22,45 @@ const WORSE: f64 = 1.1;
 /// Rows of a class from which its share says something.
 const ROWS: u64 = 20;
 
-/// Steps after a training, the most promising first. `found` has for each class its name,
-/// its test rows, and how many of them are found.
+/// What steps are drawn from, besides the training's own report.
+pub struct Figures<'f> {
+    /// Other sizes, and fewer training rows.
+    pub curves: Option<&'f LearningCurves>,
+    /// Of each class its name, its test rows, and how many of them are found.
+    pub found: &'f [(String, u64, u64)],
+    /// Training rows against test rows.
+    pub drift: Option<&'f Drift>,
+}
+
+/// Steps after a training, the most promising first, in the words of what asks.
 pub fn steps(
     report: &Report,
     model: &Model<'_>,
-    curves: Option<&LearningCurves>,
-    found: &[(String, u64, u64)],
-    drift: Option<&Drift>,
+    figures: &Figures<'_>,
+    asked: Asked,
 ) -> Vec<String> {
+    let &Figures { curves, found, drift } = figures;
+    let word = |command: &str, python: &str| match asked {
+        Asked::Command => format!("`{command}`"),
+        Asked::Python => format!("`{python}`"),
+    };
     let mut steps = Vec::new();
     if let Some(baselines) = report.baselines {
         if report.error >= baselines.constant {
-            steps.push(
-                "Look whether `--target` names the right column and whether the inputs say \
-                 anything about it: see “What the inputs are worth”."
-                    .into(),
-            );
+            steps.push(format!(
+                "Look whether {} names the right column and whether the inputs say anything about \
+                 it: see “What the inputs are worth”.",
+                word("--target", "y")
+            ));
         } else if baselines.linear.is_some_and(|linear| report.error >= linear)
             && model.banks().any(|bank| bank.family() != Family::Linear)
         {
-            steps.push(
-                "`--family linear` makes a model that is as good in fewer bytes; `--linear` adds \
-                 the inputs themselves to this one."
-                    .into(),
-            );
+            steps.push(format!(
+                "{} makes a model that is as good in fewer bytes; {} adds the inputs themselves to \
+                 this one.",
+                word("--family linear", "family=\"linear\""),
+                word("--linear", "linear=True")
+            ));
         }
     }
     if let (Some(real), Some(rounded)) = (report.error_float, report.error_compensated)
@@ -54,13 +69,15 @@ pub fn steps(
         && let Some(bits) = koan::Width::BITS.into_iter().find(|&bits| bits > report.bits)
     {
         steps.push(format!(
-            "`--bits {bits}`: rounding the weights to {} bits raises the error from {} to {}.",
+            "{}: rounding the weights to {} bits raises the error from {} to {}.",
+            word(&format!("--bits {bits}"), &format!("bits={bits}")),
             report.bits,
             percent(real),
             percent(rounded)
         ));
     }
-    steps.extend(weakest(found));
+    let balanced = word("--class-weights balanced", "class_weight=\"balanced\"");
+    steps.extend(weakest(found, &balanced));
     if let Some(drift) = drift
         && let Some(largest) = drift.shifts.first().filter(|shift| shift.distance > SHIFT)
         && drift.shifted() > 0
@@ -73,22 +90,25 @@ pub fn steps(
     }
     if let Some(curves) = curves {
         steps.extend(more_rows(&report.task, curves));
-        steps.extend(size(report, model, curves));
+        steps.extend(size(report, model, curves, asked));
     }
-    steps.push("`koan tune` searches longer, for the best models of every size.".into());
+    steps.push(format!(
+        "{} searches longer, for the best models of every size.",
+        word("koan tune", "KoanSearch")
+    ));
     steps.truncate(MOST);
     steps
 }
 
 /// The class of which the smallest share is found, if that is small.
-fn weakest(found: &[(String, u64, u64)]) -> Option<String> {
+fn weakest(found: &[(String, u64, u64)], balanced: &str) -> Option<String> {
     let share = |&(_, rows, hits): &(String, u64, u64)| hits as f64 / rows.max(1) as f64;
     let enough = found.iter().filter(|(_, rows, _)| *rows >= ROWS);
     let weakest = enough.min_by(|a, b| share(a).total_cmp(&share(b)))?;
     (share(weakest) < FOUND).then(|| {
         format!(
-            "`--class-weights balanced`, if rare classes matter: only {} of the {} test rows of \
-             the class {} are found.",
+            "{balanced}, if rare classes matter: only {} of the {} test rows of the class {} are \
+             found.",
             weakest.2, weakest.1, weakest.0
         )
     })
@@ -135,7 +155,12 @@ fn more_rows(task: &str, curves: &LearningCurves) -> Option<String> {
 }
 
 /// More bytes where they still help, fewer where they do not.
-fn size(report: &Report, model: &Model<'_>, curves: &LearningCurves) -> Option<String> {
+fn size(
+    report: &Report,
+    model: &Model<'_>,
+    curves: &LearningCurves,
+    asked: Asked,
+) -> Option<String> {
     let own: Vec<&Run> = curves.runs.iter().filter(|run| run.bits == curves.bits).collect();
     let least = own.iter().filter(|run| 3 * run.bytes <= 2 * report.bytes);
     let task = &report.task;
@@ -144,10 +169,11 @@ fn size(report: &Report, model: &Model<'_>, curves: &LearningCurves) -> Option<S
         let pruned = |bank: koan::Bank<'_>| {
             !matches!(bank.family(), Family::Bin { .. } | Family::Fern { .. })
         };
-        let how = if model.banks().all(pruned) { "`koan shrink` with" } else { "Train with" };
+        let shrinks = asked == Asked::Command && model.banks().all(pruned);
+        let how = if shrinks { "`koan shrink` with" } else { "Train with" };
         return Some(format!(
-            "{how} `--flash {}`: {} features in so many bytes have {}, which is hardly worse.",
-            run.bytes,
+            "{how} {}: {} features in so many bytes have {}, which is hardly worse.",
+            flash(&run.bytes.to_string(), asked),
             run.features,
             percent(run.error)
         ));
@@ -155,8 +181,8 @@ fn size(report: &Report, model: &Model<'_>, curves: &LearningCurves) -> Option<S
     let half = least.max_by_key(|run| run.bytes)?;
     clearly_below(task, report.error, half.error, report.rows).then(|| {
         format!(
-            "`--flash {}`: from {} to {} bytes the error fell from {} to {}, and may fall on.",
-            flash(2 * report.bytes),
+            "{}: from {} to {} bytes the error fell from {} to {}, and may fall on.",
+            flash(&in_k(2 * report.bytes), asked),
             half.bytes,
             report.bytes,
             percent(half.error),
@@ -165,8 +191,17 @@ fn size(report: &Report, model: &Model<'_>, curves: &LearningCurves) -> Option<S
     })
 }
 
-/// So many bytes as `--flash` takes them, rounded up to whole k where that is near.
-fn flash(bytes: usize) -> String {
+/// What bounds the bytes, as it is typed.
+fn flash(bytes: &str, asked: Asked) -> String {
+    match asked {
+        Asked::Command => format!("`--flash {bytes}`"),
+        Asked::Python if bytes.ends_with('k') => format!("`flash=\"{bytes}\"`"),
+        Asked::Python => format!("`flash={bytes}`"),
+    }
+}
+
+/// So many bytes, rounded up to whole k where that is near.
+fn in_k(bytes: usize) -> String {
     if bytes >= 1024 { format!("{}k", bytes.div_ceil(1024)) } else { bytes.to_string() }
 }
 
@@ -207,5 +242,15 @@ mod tests {
             assert!(text.contains(words), "{errors:?}: {text}");
         }
         assert!(lesson("classification", &curves(&[0.1])).is_none());
+    }
+
+    #[test]
+    fn bytes_are_told_as_they_are_typed() {
+        for (bytes, command, python) in
+            [(600, "`--flash 600`", "`flash=600`"), (1030, "`--flash 2k`", "`flash=\"2k\"`")]
+        {
+            let told = |asked| flash(&in_k(bytes), asked);
+            assert_eq!([told(Asked::Command), told(Asked::Python)], [command, python]);
+        }
     }
 }

@@ -1,15 +1,15 @@
 //! How the error depends on what could have been chosen otherwise.
 
 use super::next;
+use crate::Result;
 use crate::page::Page;
 use crate::page::chart::wilson;
 use crate::page::plot::{Plot, Point, needs_log, pareto};
-use anyhow::Result;
 use koan_trainer::internal::learning_curve::{LearningCurves, Run};
 use koan_trainer::internal::select::{Choice, Trial};
 use koan_trainer::{Report, TrainOptions};
 
-use crate::output::percent;
+use crate::words::percent;
 
 const ERROR: &str = "test error in %";
 

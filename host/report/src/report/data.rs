@@ -1,52 +1,24 @@
 //! What the data are.
 
-use std::fs::File;
-use std::io::Read;
-use std::path::PathBuf;
-
+use crate::Origin;
 use crate::page::{Page, plot::Plot};
-use anyhow::{Context, Result};
 use koan_data::{Table, Target};
 
-/// Files that are listed one by one.
-const MOST_FILES: usize = 20;
 /// Inputs that are listed one by one.
 const MOST_INPUTS: usize = 64;
 
-/// The files with what tells them from others.
-pub fn files(page: &mut Page, train: &[PathBuf], test: &[PathBuf]) -> Result<()> {
-    let mut rows = Vec::new();
-    let kinds = [("data", train), ("test", test)];
-    for (kind, file) in kinds.iter().flat_map(|(kind, files)| files.iter().map(move |f| (kind, f)))
-    {
-        if rows.len() == MOST_FILES {
-            break;
-        }
-        let (bytes, crc) =
-            checksum(file).with_context(|| format!("cannot read {}", file.display()))?;
-        let name = file.display().to_string();
-        rows.push([name, (*kind).to_owned(), bytes.to_string(), format!("{crc:08x}")]);
+/// The files with what tells them from others; nothing of rows from memory.
+pub fn files(page: &mut Page, origin: &Origin) {
+    if origin.files.is_empty() {
+        return;
     }
+    let rows = origin.files.iter().map(|file| {
+        let crc = format!("{:08x}", file.crc);
+        [file.name.clone(), file.part.to_owned(), file.bytes.to_string(), crc]
+    });
     page.table("Files", &["file", "part", "bytes", "CRC-32"], rows);
-    let all = train.len() + test.len();
-    if all > MOST_FILES {
-        page.text(&format!("… and {} files more.", all - MOST_FILES));
-    }
-    Ok(())
-}
-
-/// Bytes of a file and their CRC-32.
-fn checksum(path: &PathBuf) -> std::io::Result<(u64, u32)> {
-    let mut file = File::open(path)?;
-    let (mut hasher, mut bytes) = (crc32fast::Hasher::new(), 0);
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        let count = file.read(&mut buffer)?;
-        if count == 0 {
-            return Ok((bytes, hasher.finalize()));
-        }
-        hasher.update(&buffer[..count]);
-        bytes += count as u64;
+    if origin.more_files > 0 {
+        page.text(&format!("… and {} files more.", origin.more_files));
     }
 }
 

@@ -1,17 +1,17 @@
 //! What the inputs are worth: how much larger the error is when one is shuffled between the
 //! test rows (Breiman 2001, "Random forests", section 10).
 
-use anyhow::Result;
+use crate::Result;
 use koan::Model;
 use koan::generator::Stream;
 use koan_data::{Shape, Table};
 use koan_trainer::evaluate;
 
 use super::parts::{self, Part};
-use crate::output::percent;
 use crate::page::Page;
 use crate::page::plot::Plot;
 use crate::page::small::Small;
+use crate::words::percent;
 
 /// Elementary steps of all predictions together, about.
 const WORK: u64 = 1_500_000_000;

@@ -1,10 +1,10 @@
 //! Two kinds of rows and a score: what every threshold would give.
 
-use anyhow::Result;
+use crate::Result;
 
-use crate::output::percent;
 use crate::page::Page;
 use crate::page::plot::Plot;
+use crate::words::percent;
 
 /// Points of a curve that are drawn.
 const DRAWN: f64 = 120.0;

@@ -6,7 +6,7 @@
 //! on paper. All text is escaped. [`plot`] draws the figures.
 //!
 //! ```
-//! use koan_cli::page::{Page, plot::Plot};
+//! use koan_report::page::{Page, plot::Plot};
 //!
 //! let mut page = Page::new("Two models");
 //! page.heading("Error");
@@ -15,7 +15,7 @@
 //! let plot = Plot::new("bytes", "error in %").log_x().front("models", [(340.0, 4.2), (690.0, 3.1)]);
 //! page.figure(&plot.draw()?, "Error against bytes.");
 //! assert!(page.render().starts_with("<!DOCTYPE html>"));
-//! # Ok::<(), koan_cli::page::plot::PlotError>(())
+//! # Ok::<(), koan_report::page::plot::PlotError>(())
 //! ```
 
 mod axis;
@@ -32,11 +32,10 @@ mod tests;
 pub mod verdict;
 
 use std::fmt::Display;
-use std::path::Path;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use koan_trainer::atomic_write;
+use crate::words::visible;
 
 /// Rules of the page; colours of figures follow in [`colour::dark_rules`].
 const STYLE: &str = include_str!("style.css");
@@ -202,12 +201,13 @@ impl Page {
         self
     }
 
-    /// The page as HTML.
+    /// The page as HTML. What would steer a terminal is there as `\u{1b}`: pages are read with
+    /// `less` too.
     #[must_use]
     pub fn render(&self) -> String {
         let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
         let style = format!("{STYLE}{}", colour::dark_rules());
-        html! {
+        let html = html! {
             (DOCTYPE)
             html lang="en" {
                 head {
@@ -237,17 +237,9 @@ impl Page {
                     } }
                 }
             }
-        }
-        .into_string()
-    }
-
-    /// Writes the page: whole, or not at all.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn write(&self, path: &Path) -> std::io::Result<()> {
+        };
         // The page's own lines end with no other control characters.
-        atomic_write(path, crate::out::visible(&self.render()).as_bytes())
+        visible(&html.into_string())
     }
 }
 

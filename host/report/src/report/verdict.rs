@@ -4,9 +4,9 @@ use koan::{Form, Model};
 use koan_trainer::Baselines;
 use koan_trainer::tune::Core;
 
-use crate::output::{named_error, percent};
 use crate::page::chart::wilson;
 use crate::page::verdict::{Grade, Tile, Verdict};
+use crate::words::{named_error, percent};
 
 /// The core that instructions are told for.
 const CORE: Core = Core::CortexM0;

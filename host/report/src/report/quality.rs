@@ -1,7 +1,7 @@
 //! How good predictions are.
 
+use crate::Result;
 use crate::page::{Page, chart, heat, plot::Plot};
-use anyhow::Result;
 use koan::Model;
 use koan_data::{Table, Target};
 use koan_trainer::internal::learning_curve::{probabilities, values};
@@ -10,7 +10,7 @@ use koan_trainer::{Detection, evaluate};
 use super::importance::{self, Importance};
 use super::thresholds::{self, Scored};
 use super::worst;
-use crate::output::percent;
+use crate::words::percent;
 
 /// Classes whose confusion matrix fits on a page.
 const MOST_CLASSES: usize = 40;

@@ -1,0 +1,286 @@
+//! What was done and how good it is: the page of a training, and that of an evaluation.
+
+mod curves;
+mod data;
+mod drift;
+mod importance;
+mod model;
+mod next;
+mod parts;
+mod quality;
+mod thresholds;
+mod verdict;
+mod worst;
+
+use crate::page::Page;
+use koan::Model;
+use koan_data::{Table, Task};
+use koan_trainer::internal::anomaly::detect;
+use koan_trainer::internal::learning_curve::learning_curves;
+use koan_trainer::{Baselines, Goal, Progress, Report, TrainOptions, Trained, evaluate};
+
+use crate::words::{percent, task_name};
+use crate::{Asked, Origin, Result};
+use verdict::Judged;
+
+/// A training, and the rows to judge its model by.
+#[derive(Clone, Copy, Debug)]
+pub struct Training<'t> {
+    /// The model, judged by `test`.
+    pub trained: &'t Trained,
+    /// The rows that it was trained on.
+    pub train: &'t Table,
+    /// The rows to judge by.
+    pub test: &'t Table,
+    /// What was asked for; what a search found is not in it.
+    pub options: &'t TrainOptions,
+    /// The model's name, the files and the command.
+    pub origin: &'t Origin,
+}
+
+/// The page of a training.
+///
+/// Models of other sizes and of fewer training rows are fitted for it, which takes the most time.
+///
+/// # Errors
+/// What training may fail with, and [`koan_trainer::Error::Cancelled`].
+pub fn of_training(training: &Training<'_>, progress: &Progress) -> Result<String> {
+    let &Training { trained, train, test, options, origin } = training;
+    let Trained { blob, report, choice } = trained;
+    let model = Model::parse(blob)?;
+    let predicts = options.goal == Goal::Predict;
+    let curves = if predicts {
+        let options = as_chosen(options, report);
+        let own = (blob.as_slice(), report.lambda);
+        Some(learning_curves(own, train, test, &choice.spec, &options, progress)?)
+    } else {
+        None
+    };
+    let mut page = Page::new(&format!("{}: a koan model", origin.name));
+    let found = if predicts { quality::found(blob, test)? } else { Vec::new() };
+    let judged = Judged {
+        model: &model,
+        task: &report.task,
+        error: report.error,
+        rows: report.rows,
+        called: "test rows",
+        baselines: report.baselines.as_ref(),
+    };
+    let drift = drift::measure(train, test);
+    let steps = if predicts {
+        let figures =
+            next::Figures { curves: curves.as_ref(), found: &found, drift: drift.as_ref() };
+        next::steps(report, &model, &figures, origin.asked)
+    } else {
+        Vec::new()
+    };
+    page.verdict(&verdict::of(&judged, steps));
+    // The verdict says it already.
+    for warning in report.warnings.iter().filter(|w| !w.starts_with("the model is no better")) {
+        page.warning(warning);
+    }
+    page.heading("How good it is");
+    errors(&mut page, trained);
+    if let (Some(detection), Goal::Detect { normal, .. }) = (&report.detection, options.goal) {
+        quality::detection(&mut page, detection, blob, test, normal)?;
+    }
+    match options.goal {
+        Goal::Predict => quality::predictions(&mut page, blob, &model, test)?,
+        Goal::Embed { .. } => quality::embedding(&mut page, blob, test)?,
+        Goal::Features | Goal::Detect { .. } => {}
+    }
+    if predicts {
+        progress.phase("report: shuffling inputs")?;
+        quality::details(&mut page, &model, test)?;
+    }
+    if let Some(curves) = &curves {
+        curves::section(&mut page, curves, report)?;
+    }
+    curves::search(&mut page, choice, options)?;
+    page.heading("The data");
+    data::files(&mut page, origin);
+    data::facts(&mut page, &[("training", train), ("test", test)], predicts);
+    drift::section(&mut page, drift.as_ref());
+    model::section(&mut page, &model, Some(choice));
+    repeat(&mut page, &model, origin, Some(report.seconds));
+    Ok(page.render())
+}
+
+/// The class of normal rows in a detector's model.
+const NORMAL: u32 = 1;
+
+/// The options with the loss and the bits that a search chose.
+fn as_chosen(options: &TrainOptions, report: &Report) -> TrainOptions {
+    let loss = report.loss.unwrap_or(options.loss);
+    TrainOptions { loss, bits: Some(report.bits), ..options.clone() }
+}
+
+/// A model, and the rows to judge it by.
+#[derive(Clone, Copy, Debug)]
+pub struct Evaluation<'e> {
+    /// The model.
+    pub blob: &'e [u8],
+    /// The rows.
+    pub table: &'e Table,
+    /// What it must beat on them, if that is known.
+    pub baselines: Option<&'e Baselines>,
+    /// The model's name, the files and the command.
+    pub origin: &'e Origin,
+}
+
+/// The page of an evaluation.
+///
+/// A model of rows without a target, the anomalies' detector, is judged by its alarms: the first
+/// class of `table` is then that of anomalies.
+///
+/// # Errors
+/// Rows that do not suit the model.
+pub fn of_evaluation(evaluation: &Evaluation<'_>) -> Result<String> {
+    let &Evaluation { blob, table, baselines, origin } = evaluation;
+    let model = &Model::parse(blob)?;
+    let error = evaluate(blob, table)?.error;
+    let task = table.schema.task();
+    let detects = table.schema.unlabelled() && task == Task::Classification;
+    let mut page = Page::new(&format!("{}: an evaluation", origin.name));
+    let judged = Judged {
+        model,
+        task: if detects { "anomaly" } else { task_name(task) },
+        error,
+        rows: table.rows(),
+        called: "rows",
+        baselines,
+    };
+    page.verdict(&verdict::of(&judged, Vec::new()));
+    page.heading("How good it is");
+    let mut rows = vec![("the model".to_owned(), error)];
+    rows.extend(baselines.map(baseline_rows).unwrap_or_default());
+    let caption = match baselines {
+        None if detects => "Share of these rows that are misclassified",
+        _ => "Error on these rows; baselines are cross-validated on them",
+    };
+    errors_table(&mut page, caption, rows);
+    if detects {
+        let detection = detect(blob, table, Some(NORMAL))?;
+        quality::detection(&mut page, &detection, blob, table, Some(NORMAL))?;
+    } else {
+        quality::predictions(&mut page, blob, model, table)?;
+    }
+    quality::details(&mut page, model, table)?;
+    page.heading("The data");
+    data::files(&mut page, origin);
+    data::facts(&mut page, &[("rows", table)], true);
+    model::section(&mut page, model, None);
+    repeat(&mut page, model, origin, None);
+    Ok(page.render())
+}
+
+/// The model beside what it must beat and what rounding costs.
+fn errors(page: &mut Page, trained: &Trained) {
+    let report = &trained.report;
+    let mut rows = vec![("the model".to_owned(), report.error)];
+    for (name, error) in [
+        ("the same with real weights", report.error_float),
+        ("with each weight rounded to the nearest level", report.error_nearest),
+    ] {
+        rows.extend(error.map(|error| (name.to_owned(), error)));
+    }
+    rows.extend(report.baselines.as_ref().map(baseline_rows).unwrap_or_default());
+    let measure = match report.task.as_str() {
+        "regression" => "Relative RMS error: RMSE over the RMS of the target",
+        "embedding" => "Share of the features' variance that is lost",
+        _ => "Share of the test rows that are misclassified",
+    };
+    errors_table(page, measure, rows);
+}
+
+/// Predictors with their errors, and bars.
+fn errors_table(page: &mut Page, caption: &str, rows: Vec<(String, f64)>) {
+    let largest = rows.iter().map(|row| row.1).fold(f64::MIN_POSITIVE, f64::max);
+    let rows: Vec<_> = rows
+        .into_iter()
+        .map(|(name, error)| (vec![name, percent(error)], vec![error / largest]))
+        .collect();
+    page.bars(caption, &["predictor", "error"], &["error"], &rows);
+}
+
+fn baseline_rows(baselines: &Baselines) -> Vec<(String, f64)> {
+    let mut rows = vec![("baseline: a constant".to_owned(), baselines.constant)];
+    let linear = baselines.linear;
+    rows.extend(linear.map(|error| ("baseline: linear in the inputs".to_owned(), error)));
+    rows
+}
+
+/// All that is needed to do it again.
+fn repeat(page: &mut Page, model: &Model<'_>, origin: &Origin, seconds: Option<f64>) {
+    page.heading("How to repeat it");
+    let same = match origin.asked {
+        Asked::Command => "files, command",
+        Asked::Python => "rows, parameters",
+    };
+    page.text(&format!(
+        "The same {same} and version give the same bytes, with any number of threads."
+    ));
+    page.code(&origin.lines);
+    let mut facts = vec![
+        ("koan", env!("CARGO_PKG_VERSION").to_owned()),
+        ("format", koan::format::VERSION.to_string()),
+        ("seed", model.seed().to_string()),
+        ("CRC-32 of the model", format!("{:08x}", crc32fast::hash(model.blob()))),
+    ];
+    facts.extend(
+        seconds.map(|seconds| ("seconds (this page not counted)", format!("{seconds:.1}"))),
+    );
+    page.facts("This run", facts);
+}
+
+#[cfg(test)]
+mod tests {
+    use koan_trainer::{Loss, Progress, train};
+
+    use super::*;
+
+    #[test]
+    fn other_sizes_have_the_loss_and_the_bits_of_the_model() {
+        let table = koan_data::digits::table().select(&(0..100).collect::<Vec<_>>());
+        let found = TrainOptions {
+            features: vec![16],
+            frequency: Some(vec![1.0]),
+            lambda: Some(0.01),
+            loss: Loss::Logistic,
+            bits: Some(3),
+            ..TrainOptions::default()
+        };
+        let report = train(&table, None, &found, &Progress::none()).unwrap().report;
+        let options = as_chosen(&TrainOptions::default(), &report);
+        assert_eq!((options.loss, options.bits), (Loss::Logistic, Some(3)));
+    }
+
+    #[test]
+    fn a_page_speaks_the_words_of_what_asks() {
+        let part = |odd: usize| (0..400).filter(|row| row % 2 == odd).collect::<Vec<_>>();
+        let table = koan_data::digits::table();
+        let (fit, test) = (table.select(&part(0)), table.select(&part(1)));
+        // Little enough for some advice.
+        let options = TrainOptions {
+            features: vec![16],
+            frequency: Some(vec![1.0]),
+            bits: Some(2),
+            ..TrainOptions::default()
+        };
+        let trained = &train(&fit, Some(&test), &options, &Progress::none()).unwrap();
+        let steps = |origin: &Origin| {
+            let options = &options;
+            let training = Training { trained, train: &fit, test: &test, options, origin };
+            let page = of_training(&training, &Progress::none()).unwrap();
+            assert!(page.contains(&format!("<code>{}</code>", origin.lines)));
+            let (_, after) = page.split_once("What to try next").unwrap();
+            after.split_once("</ul>").unwrap().0.to_owned()
+        };
+        let command = steps(&Origin::of_command("m.koan", "koan train d.csv"));
+        let python = steps(&Origin::of_python("m", "clf.report(X, y)"));
+        assert!(command.contains("<code>--class-weights balanced</code>"), "{command}");
+        assert!(python.contains("<code>class_weight=&quot;balanced&quot;</code>"), "{python}");
+        assert!(!python.contains("--") && !command.contains("=&quot;"), "{python} {command}");
+        assert_eq!(command.matches("<li>").count(), python.matches("<li>").count());
+    }
+}

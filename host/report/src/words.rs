@@ -1,0 +1,73 @@
+//! Figures and names in words, as pages and the command say them.
+
+use koan_data::Task;
+
+/// The task's name, as reports have it.
+#[must_use]
+pub fn task_name(task: Task) -> &'static str {
+    match task {
+        Task::Classification => "classification",
+        Task::Regression => "regression",
+    }
+}
+
+/// A fraction as a percentage.
+#[must_use]
+pub fn percent(fraction: f64) -> String {
+    format!("{:.2} %", 100.0 * fraction)
+}
+
+/// An error with the name of its measure.
+#[must_use]
+pub fn named_error(task: &str, error: f64) -> String {
+    match task {
+        "classification" | "anomaly" => format!("{} misclassified", percent(error)),
+        "embedding" => format!("{} of the features' variance lost", percent(error)),
+        _ => format!("{} relative RMS error", percent(error)),
+    }
+}
+
+/// Whether a character steers a terminal, or turns the order of letters round.
+#[must_use]
+pub fn steers(c: char) -> bool {
+    let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || turns
+}
+
+/// A name from a file, such as that of a class or a column, on one line: what would steer
+/// a terminal is there as `\n` or `\u{1b}`.
+#[must_use]
+pub fn name(text: &str) -> String {
+    escaped(text, steers)
+}
+
+/// A text of several lines, as [`name`].
+#[must_use]
+pub fn visible(text: &str) -> String {
+    escaped(text, |c| c != '\n' && steers(c))
+}
+
+fn escaped(text: &str, steers: impl Fn(char) -> bool) -> String {
+    let mut visible = String::with_capacity(text.len());
+    for c in text.chars() {
+        if steers(c) {
+            visible.extend(c.escape_default());
+        } else {
+            visible.push(c);
+        }
+    }
+    visible
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_steers_a_terminal_is_visible() {
+        let bad = "\u{1b}[2J\u{9b}31m\u{7}a\tb\nc\u{202e}d\u{7f}é日";
+        let shown = r"\u{1b}[2J\u{9b}31m\u{7}a\tb\nc\u{202e}d\u{7f}é日";
+        assert_eq!(name(bad), shown);
+        assert_eq!(visible(bad), shown.replace("\\n", "\n"));
+    }
+}

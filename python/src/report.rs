@@ -1,0 +1,183 @@
+//! Pages about models: what `koan eval --report` and `koan train --report` write, of rows from
+//! memory.
+
+use std::collections::HashMap;
+
+use koan_data::{Division, Schema, Table, Target as Labels, Unlisted, Values};
+use koan_report::{Error, Evaluation, Origin, Training, of_evaluation, of_training};
+use koan_trainer::{Baselines, ConvOptions, Goal, TrainOptions};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::error::{data, guarded, parameter};
+use crate::frame::{Data, Frame};
+use crate::model::Blob;
+use crate::options::Parameters;
+use crate::train::{Target, table};
+use crate::work;
+
+/// Rows to judge by: their inputs, their targets (places of classes, or numbers), and whether
+/// texts that the model does not know are none of its values.
+type Judged<'py> = (Bound<'py, Frame>, Bound<'py, PyAny>, bool);
+
+/// Rows that were trained on, as `train` takes them, with the parameters of the estimator and
+/// those that its search found.
+type Learned<'py> = (
+    Bound<'py, Frame>,
+    HashMap<usize, String>,
+    Target<'py>,
+    Option<Bound<'py, PyAny>>,
+    Option<Bound<'py, PyAny>>,
+    Bound<'py, PyDict>,
+    Option<Bound<'py, PyDict>>,
+);
+
+/// The page of a model that is judged by rows. `called` is its name, and what is typed to have
+/// the page again.
+#[pyfunction]
+#[pyo3(signature = (blob, judged, called, threads = None, listener = None))]
+pub fn evaluation(
+    py: Python<'_>,
+    blob: &Bound<'_, Blob>,
+    judged: Judged<'_>,
+    called: (String, String),
+    threads: Option<usize>,
+    listener: Option<&Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let blob = blob.get();
+    let table = judged_table(py, blob.known_schema()?, &judged)?;
+    let (bytes, seed) = (blob.as_bytes().to_vec(), blob.model()?.seed());
+    let origin = Origin::of_python(&called.0, &called.1);
+    // A detector learned from no target: what does, had more to go by.
+    let comparable = !table.schema.unlabelled();
+    done(work::run(py, threads, listener, move |_| {
+        let baselines = match comparable {
+            true => Baselines::cross_validated(&table, seed)?,
+            false => None,
+        };
+        let baselines = baselines.as_ref();
+        let evaluation = Evaluation { blob: &bytes, table: &table, baselines, origin: &origin };
+        apart(of_evaluation(&evaluation))
+    }))
+}
+
+/// The page of a training: the model is trained again, which gives its bytes, and judged by other
+/// rows. `seconds` are those of the fit.
+#[pyfunction]
+#[pyo3(signature = (blob, judged, learned, called, seconds, threads = None, listener = None))]
+#[allow(clippy::too_many_arguments, reason = "Python has names for them")]
+pub fn training(
+    py: Python<'_>,
+    blob: &Bound<'_, Blob>,
+    judged: Judged<'_>,
+    learned: Learned<'_>,
+    called: (String, String),
+    seconds: f64,
+    threads: Option<usize>,
+    listener: Option<&Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let (frame, roles, target, weights, groups, given, found) = learned;
+    let given = Parameters(&given);
+    let train = table(&frame, &roles, &target, weights.as_ref(), groups.as_ref(), &given)
+        .map_err(|error| of_training_rows(py, error))?;
+    let test = judged_table(py, &train.schema, &judged)?;
+    let asked = given.train_options(Goal::Predict)?;
+    let wanted = match &found {
+        Some(found) => searched(&asked, Parameters(found).train_options(Goal::Predict)?),
+        None => asked.clone(),
+    };
+    let bytes = blob.get().as_bytes().to_vec();
+    let origin = Origin::of_python(&called.0, &called.1);
+    done(work::run(py, threads, listener, move |progress| {
+        let mut trained = koan_trainer::train(&train, Some(&test), &wanted, progress)?;
+        if trained.blob != bytes {
+            return Ok(Err(None));
+        }
+        trained.report.seconds = seconds;
+        // The tables that the model was made of; what is fitted to them has no categories.
+        let categories: Vec<usize> = trained.report.categories.iter().map(|n| n - 1).collect();
+        let train = train.with_categories(&categories)?;
+        let test = test.with_categories_of(&train.schema);
+        let options = TrainOptions { categories: Vec::new(), ..asked };
+        let training = Training {
+            trained: &trained,
+            train: &train,
+            test: &test,
+            options: &options,
+            origin: &origin,
+        };
+        apart(of_training(&training, progress))
+    }))
+}
+
+/// The options that a search found, with what it leaves as it was asked for.
+fn searched(asked: &TrainOptions, found: TrainOptions) -> TrainOptions {
+    TrainOptions {
+        seed: asked.seed,
+        balanced: asked.balanced,
+        golden_rows: asked.golden_rows,
+        box_c: asked.box_c,
+        shared: asked.shared,
+        conv: ConvOptions { shape: found.conv.shape, kernel: found.conv.kernel, ..asked.conv },
+        ..found
+    }
+}
+
+/// Rows to judge by, under the schema of a model or of the rows that it was trained on.
+fn judged_table(py: Python<'_>, schema: &Schema, judged: &Judged<'_>) -> PyResult<Table> {
+    let (frame, target, zeros) = judged;
+    let frame = frame.get();
+    let target = Data::of(target)?;
+    let lent = target.lend(py)?;
+    let target = match (lent.values()?, schema.classes.len()) {
+        (Values::F64(values), 0) => Labels::Values(values.iter().map(|&y| y as f32).collect()),
+        (Values::I64(places), classes) if classes > 0 => {
+            let place =
+                |&place: &i64| u32::try_from(place).ok().filter(|&p| (p as usize) < classes);
+            let labels = places.iter().map(place).collect::<Option<_>>();
+            Labels::Classes { labels: labels.ok_or_else(|| parameter("y", "no such class"))? }
+        }
+        _ => return Err(parameter("y", "neither classes nor numbers")),
+    };
+    let lent = frame.lend(py)?;
+    let builder = frame.builder(&lent)?;
+    let unlisted = if *zeros { Unlisted::Zeros } else { Unlisted::Refuse };
+    let values = guarded(|| py.detach(|| builder.rows_under(schema, unlisted)))?;
+    let values = values.map_err(|error| data(&error))?;
+    let (inputs, schema) = (schema.inputs, schema.clone());
+    Ok(Table { inputs, values, target, schema, division: Division::Free, weights: None })
+}
+
+/// What is wrong with the rows that were trained on, by the names that they have here.
+fn of_training_rows(py: Python<'_>, error: PyErr) -> PyErr {
+    let text = error.value(py).to_string();
+    match text.split_once(": ") {
+        Some((name @ ("X" | "y" | "sample_weight" | "groups"), problem)) => {
+            PyValueError::new_err(format!("{name}_train: {problem}"))
+        }
+        _ => error,
+    }
+}
+
+/// A page, or why there is none: a fault in words, or none if the rows are not those of the fit.
+type Made = Result<String, Option<String>>;
+
+/// What training fails with apart from the rest.
+fn apart(page: Result<String, Error>) -> Result<Made, koan_trainer::Error> {
+    match page {
+        Ok(page) => Ok(Ok(page)),
+        Err(Error::Training(error)) => Err(error),
+        Err(other) => Ok(Err(Some(other.to_string()))),
+    }
+}
+
+fn done(made: PyResult<Made>) -> PyResult<String> {
+    made?.map_err(|problem| match problem {
+        Some(problem) => PyRuntimeError::new_err(problem),
+        None => PyValueError::new_err(
+            "X_train: other rows, targets, weights or groups than those of fit, or parameters that \
+             were changed since: they make another model",
+        ),
+    })
+}
