@@ -21,6 +21,9 @@ pub mod features {
 pub mod fit {
     pub use crate::fit::{Judging, fit_dense, fit_loss, fit_sparse};
 }
+pub mod folds {
+    pub use crate::folds::drawn_rows;
+}
 pub mod heap {
     pub use crate::heap::HeapBuffers;
 }

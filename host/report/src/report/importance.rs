@@ -6,6 +6,7 @@ use koan::Model;
 use koan::generator::Stream;
 use koan_data::{Shape, Table};
 use koan_trainer::evaluate;
+use koan_trainer::internal::folds::drawn_rows;
 
 use super::parts::{self, Part};
 use crate::page::Page;
@@ -14,7 +15,7 @@ use crate::page::small::Small;
 use crate::words::percent;
 
 /// Elementary steps of all predictions together, about.
-const WORK: u64 = 1_500_000_000;
+const WORK: u64 = 30_000_000_000;
 /// Test rows, at most...
 const ROWS: u64 = 2000;
 /// ...and at least, if there are so many.
@@ -73,8 +74,7 @@ pub fn measure(model: &Model<'_>, test: &Table) -> Result<Option<Importance>> {
     }
     let each = u64::from(TIMES) * parts.len() as u64 * u64::from(model.work().max(1));
     let rows = (WORK / each).clamp(FEWEST, ROWS).min(test.rows() as u64) as usize;
-    let picked: Vec<usize> = (0..rows).map(|i| i * test.rows() / rows).collect();
-    let table = test.select(&picked);
+    let table = test.select(&drawn_rows(test.rows(), rows, model.seed()));
     let error = evaluate(model.blob(), &table)?.error;
     let mut shuffled = table.clone();
     let mut worths = Vec::new();

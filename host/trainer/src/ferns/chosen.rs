@@ -53,10 +53,10 @@ pub fn grown(
     Ok(spec)
 }
 
-/// Multiply-adds that choosing and fitting the ferns of `options` from so many rows takes,
-/// about: as a search counts them.
+/// Multiply-adds that choosing and fitting the ferns of `options` from so many rows takes, about,
+/// and what choosing λ adds: as a search counts them.
 #[must_use]
-pub fn work(problem: &Problem<'_>, rows: usize, options: &TrainOptions) -> f64 {
+pub fn work(problem: &Problem<'_>, rows: usize, options: &TrainOptions) -> (f64, f64) {
     let outputs = problem.outputs as f64;
     let count = f64::from(options.features.first().copied().unwrap_or(1));
     let ferns = f64::from(options.candidates.unwrap_or(POOL));
@@ -64,8 +64,9 @@ pub fn work(problem: &Problem<'_>, rows: usize, options: &TrainOptions) -> f64 {
     let looks = some.min(FIRST_ROWS as f64) + some / SECOND as f64;
     let choosing = some * ferns * 50.0 + count * ferns * looks * (4.0 + outputs);
     // Rounds over all weights: fits, and roundings to several steps.
-    let rounds = if options.lambda.is_some() { 60.0 } else { 200.0 };
-    choosing + rounds * rows as f64 * count * outputs * 25.0
+    let round = rows as f64 * count * outputs * 25.0;
+    let path = if options.lambda.is_some() { 0.0 } else { 140.0 * round };
+    (choosing + 60.0 * round, path)
 }
 
 /// All ferns that may be chosen, on some of the rows, in no order: a run of them is a sample.

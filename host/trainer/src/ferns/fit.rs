@@ -19,7 +19,9 @@ use crate::{Error, TrainOptions};
 use koan_data::{Table, Target};
 
 /// Values of λ to visit, largest first, relative to the rows that a leaf has in the mean.
-const LAMBDAS: [f64; 6] = [1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4];
+const LAMBDAS: [f64; 8] = [1.0, 3e-1, 1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4];
+/// Smaller ones are not visited after so many in a row that made held-out rows worse.
+const WORSE: usize = 2;
 /// Looks at the slopes for a fit, and for rounded weights, at most.
 const SWEEPS: usize = 8;
 const ROUNDED_SWEEPS: usize = 2;
@@ -195,6 +197,11 @@ pub fn fit_ferns(
             let its = rounded.weights.scores(&held.codes);
             losses[place] += held.objective.loss(&its);
             scores[place].extend(by_row(&rounded.weights, &held.codes));
+            // Of several splits all must have the same ones.
+            if splits.len() == 1 && only_rises(&losses[..=place]) {
+                losses[place + 1..].fill(f64::INFINITY);
+                break;
+            }
         }
         already = Some(spec);
     }
@@ -237,6 +244,11 @@ pub fn fit_ferns(
         real_scores(&map, &fit, table, &rows)
     });
     Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings })
+}
+
+/// Whether the last losses are each above the one before.
+fn only_rises(losses: &[f64]) -> bool {
+    losses.len() > WORSE && losses[losses.len() - WORSE - 1..].is_sorted_by(|a, b| a < b)
 }
 
 /// The model with ferns chosen by some rows, unless they are given.

@@ -20,8 +20,15 @@ const SMALL_POOL: u16 = 1024;
 const WAYS: usize = 2;
 /// The λ that ways are compared with.
 const LAMBDA: f64 = 1e-2;
-/// Ferns of a model that is searched, at most.
-pub(super) const MOST_FERNS: u16 = 1024;
+/// Ferns of a model that is searched, at most, and their leaves, of which a head has a weight
+/// each.
+const MOST_FERNS: usize = 2048;
+const MOST_LEAVES: usize = 16_384;
+/// Ferns for each row, at most, where there are more than a few: one of so many rows.
+const ROWS_OF_A_FERN: usize = 2;
+const FEW_FERNS: usize = 64;
+/// Part of the bytes at which ferns are judged at least.
+const FEWEST: usize = 8;
 
 /// Whether a model is of ferns alone.
 pub(super) fn is_fern(options: &TrainOptions) -> bool {
@@ -55,16 +62,27 @@ impl Space {
 }
 
 impl Refinement<'_> {
-    /// The best ways to make ferns for models of `target` bytes.
-    pub(super) fn ferns(&mut self, target: usize, reserve: f64) -> Result<Vec<Sized>, Error> {
+    /// The best ways to make ferns for models of `target` bytes, or of fewer where there is no
+    /// time to judge so large ones; and these bytes.
+    pub(super) fn ferns(
+        &mut self,
+        target: usize,
+        reserve: f64,
+    ) -> Result<(usize, Vec<Sized>), Error> {
         let search = self.search;
         let classes = search.problem.task() == Task::Classification;
         let bits = search.space.base.bits.unwrap_or(if classes { 3 } else { 4 });
+        let loss = if classes { Loss::Logistic } else { Loss::Squared };
+        let all = search.space.ferns(search.problem);
+        let all: Vec<_> = all.into_iter().map(|options| TrainOptions { loss, ..options }).collect();
+        let mut room = target;
+        // All of the same bytes, so that they can be compared.
+        while room / 2 >= target / FEWEST && !self.affords_all(&all, bits, room, reserve)? {
+            room /= 2;
+        }
         let mut ways = Vec::new();
-        for options in search.space.ferns(search.problem) {
-            let loss = if classes { Loss::Logistic } else { Loss::Squared };
-            let options = TrainOptions { loss, ..options };
-            let Some(sized) = self.sized(&options, bits, target)? else { continue };
+        for options in all {
+            let Some(sized) = self.sized(&options, bits, room)? else { continue };
             let quick = self.quick(&sized.options);
             let work = self.work(&quick)? / self.folds.held.len() as f64;
             if work <= (self.left - reserve).min(self.each) {
@@ -81,14 +99,37 @@ impl Refinement<'_> {
             .collect::<Result<_, Error>>()?;
         judged.sort_by(|a, b| a.0.total_cmp(&b.0));
         judged.truncate(WAYS);
-        Ok(judged.into_iter().map(|(_, sized)| sized).collect())
+        Ok((room, judged.into_iter().map(|(_, sized)| sized).collect()))
+    }
+
+    /// Ferns of a model, at most.
+    pub(super) fn most_ferns(&self, depth: u8) -> u16 {
+        let by_rows = (self.search.problem.table.rows() / ROWS_OF_A_FERN).max(FEW_FERNS);
+        MOST_FERNS.min(MOST_LEAVES >> depth).min(by_rows) as u16
+    }
+
+    /// Whether there is time for each of some ways.
+    fn affords_all(
+        &self,
+        all: &[TrainOptions],
+        bits: u8,
+        room: usize,
+        reserve: f64,
+    ) -> Result<bool, Error> {
+        for options in all {
+            let Some(Sized { options, .. }) = self.sized(options, bits, room)? else { continue };
+            if !self.affords(&options, self.work(&options)?, reserve) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The same with a small pool and a given λ.
     fn quick(&self, options: &TrainOptions) -> TrainOptions {
         let most = options.candidates.unwrap_or(POOL);
         TrainOptions {
-            candidates: Some(SMALL_POOL.min(most).max(options.features[0])),
+            candidates: Some(SMALL_POOL.max(options.features[0].saturating_mul(2)).min(most)),
             lambda: Some(options.lambda.unwrap_or(LAMBDA)),
             ..options.clone()
         }

@@ -1,6 +1,6 @@
 //! What may be changed in a model, one thing at a time.
 
-use super::ferns::{MOST_FERNS, is_fern};
+use super::ferns::is_fern;
 use super::footprint::Footprint;
 use super::rank::Point;
 use super::refine::{MOST_COLUMNS, Refined, Refinement};
@@ -203,9 +203,9 @@ impl Refinement<'_> {
         let (_, footprint) = self.search.small(options, &self.inputs)?;
         let of = |kept: u16| {
             let usual = match is_fern(options) {
-                true => ferns::POOL,
-                false => (usize::from(kept) * POOL).min(MOST_CANDIDATES) as u16,
-            };
+                true => (usize::from(kept) * POOL).clamp(ferns::POOL.into(), MOST_CANDIDATES),
+                false => (usize::from(kept) * POOL).min(MOST_CANDIDATES),
+            } as u16;
             let pool = self.search.space.base.candidates.unwrap_or(usual);
             let (bytes, instructions) = footprint.selected(limits.core, pool, kept, bits).ok()?;
             let slow = limits.instructions.is_some_and(|limit| instructions > limit);
@@ -215,7 +215,8 @@ impl Refinement<'_> {
         };
         let most = MOST_COLUMNS.min(self.search.most_columns(options));
         let most = (most / 2).min(MOST_CANDIDATES / 2) as u16;
-        let (mut low, mut high) = (0, if is_fern(options) { MOST_FERNS } else { most });
+        let most = if is_fern(options) { self.most_ferns(options.depth) } else { most };
+        let (mut low, mut high) = (0, most);
         while low < high {
             let middle = (low + high).div_ceil(2);
             if of(middle).is_some() { low = middle } else { high = middle - 1 }

@@ -63,6 +63,19 @@ pub(super) struct Refined {
     pub room: usize,
 }
 
+/// Bytes that there was time to judge models at.
+#[derive(Clone, Copy, Debug)]
+struct Rooms {
+    of_ferns: usize,
+    others: usize,
+}
+
+impl Rooms {
+    fn of(self, options: &TrainOptions) -> usize {
+        if is_fern(options) { self.of_ferns } else { self.others }
+    }
+}
+
 /// What refinement may spend.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Allowance {
@@ -112,37 +125,41 @@ impl<'r> Refinement<'r> {
     pub fn run(&mut self, found: &Searched, targets: &[usize]) -> Result<Vec<Point>, Error> {
         let all = self.left;
         let mut refined = Vec::new();
-        let mut shortened = Vec::new();
+        let mut judged = Vec::new();
         for (number, &target) in targets.iter().enumerate() {
             let rest = (targets.len() - number - 1) as f64 / targets.len() as f64;
             self.folds = Folds::new(self.search.problem.table, self.search.space.base.seed)?;
-            let (judged, models) = self.at(found, target, all * rest)?;
+            let (rooms, models) = self.at(found, target, all * rest)?;
             refined.extend(models);
-            shortened.extend((judged < target).then_some((target, judged)));
+            judged.push((target, rooms));
         }
         let mut points: Vec<Point> = refined.iter().map(|refined| refined.point.clone()).collect();
-        for (target, judged) in shortened {
+        for (target, rooms) in judged {
             let smaller = refined.iter().filter(|refined| refined.point.bytes <= target);
             let best = smaller.min_by(|a, b| a.point.value.total_cmp(&b.point.value));
             // Where half of what could be judged was better, all of it is no gain.
-            if let Some(best) = best.filter(|best| best.room >= judged) {
-                points.extend(self.grown(best, target)?);
+            if let Some(best) = best {
+                let judged = rooms.of(&best.point.options);
+                if judged < target && best.room >= judged {
+                    points.extend(self.grown(best, target)?);
+                }
             }
         }
         Ok(points)
     }
 
-    /// The number of bytes, `target` or less, that there is time to judge models at, and these
+    /// The numbers of bytes, `target` or less, that there is time to judge models at, and these
     /// models; `reserve` is the work that is left for others.
     fn at(
         &mut self,
         found: &Searched,
         target: usize,
         reserve: f64,
-    ) -> Result<(usize, Vec<Refined>), Error> {
+    ) -> Result<(Rooms, Vec<Refined>), Error> {
         self.each = MOST_SHARE * (self.left - reserve);
         let ways = self.ways(found, target);
-        let target = self.fit_extent(&ways, target, self.left - reserve)?;
+        let whole = target;
+        let target = self.fit_extent(&ways, whole, self.left - reserve)?;
         let mut seeds = Vec::new();
         for options in &ways {
             let bits = options.bits.unwrap_or(4);
@@ -156,7 +173,9 @@ impl<'r> Refinement<'r> {
                 }
             }
         }
-        seeds.extend(self.ferns(target, reserve)?);
+        let (of_ferns, ferns) = self.ferns(whole, reserve)?;
+        let rooms = Rooms { of_ferns, others: target };
+        seeds.extend(ferns);
         let mut refined: Vec<Refined> = Vec::new();
         let mut tried: Vec<TrainOptions> = Vec::new();
         self.judge_all(seeds, &mut tried, &mut refined, reserve)?;
@@ -194,7 +213,7 @@ impl<'r> Refinement<'r> {
                 point.options.lambda = lambda.map(|lambda| digits(lambda * share));
             }
         }
-        Ok((target, refined))
+        Ok((rooms, refined))
     }
 
     /// Whether a model is fitted by squared error alone: of series with more features than rows,
@@ -272,19 +291,25 @@ impl<'r> Refinement<'r> {
         let point = &best.point;
         let options = &point.options;
         let rows = self.search.problem.table.rows();
+        let open = self.search.space.base.lambda.is_none();
+        // What a λ does to ferns differs with their number.
+        let of_ferns = is_fern(options) && open;
+        let lambda = if of_ferns { None } else { options.lambda };
+        let options = &TrainOptions { lambda, ..options.clone() };
         let mut room = target;
         let large = loop {
             let sized = self.sized(options, options.bits.unwrap_or(4), room)?;
             let Some(sized) = sized.filter(|sized| sized.bytes > point.bytes) else {
                 return Ok(None);
             };
-            if self.fit_work(&sized.options, rows)?.0 <= self.growth {
+            let (once, path) = self.fit_work(&sized.options, rows)?;
+            if once + path <= self.growth {
                 break sized;
             }
             room = room * 9 / 10;
         };
         let Sized { mut options, bytes, ram, instructions, .. } = large;
-        if self.search.space.base.lambda.is_none() {
+        if open {
             // Of more features each is to have the smaller weight.
             let more = large.columns as f64 / self.columns(&point.options)? as f64;
             options.lambda = options.lambda.map(|lambda| digits(lambda * more));
@@ -300,6 +325,13 @@ impl<'r> Refinement<'r> {
         Ok(banks.iter().map(crate::plan::BankPlan::columns).sum())
     }
 
+    /// Whether so many multiply-adds of judging a model leave enough for others. Of ferns there are
+    /// few other ways: each may take more.
+    pub(super) fn affords(&self, options: &TrainOptions, work: f64, reserve: f64) -> bool {
+        let each = if is_fern(options) { FERN_SHARE * self.each } else { self.each };
+        work <= (self.left - reserve).min(each)
+    }
+
     /// Multiply-adds of judging a model: on the first part λ is chosen for all.
     pub(super) fn work(&self, options: &TrainOptions) -> Result<f64, Error> {
         let (once, path) = self.fit_work(options, self.folds.rows())?;
@@ -310,7 +342,7 @@ impl<'r> Refinement<'r> {
     fn fit_work(&self, options: &TrainOptions, rows: usize) -> Result<(f64, f64), Error> {
         let problem = self.search.problem;
         if is_fern(options) {
-            return Ok((crate::ferns::work(problem, rows, options), 0.0));
+            return Ok(crate::ferns::work(problem, rows, options));
         }
         let family = bank_plans(problem.table, options)?[0].family;
         let columns = self.columns(options)?;
@@ -353,9 +385,7 @@ impl<'r> Refinement<'r> {
             let work = self.work(&sized.options)?;
             // The first one is there whatever it takes.
             let needed = refined.is_empty() && jobs.is_empty();
-            // Of ferns there are few other ways: each may take more.
-            let each = if is_fern(&sized.options) { FERN_SHARE * self.each } else { self.each };
-            if work > (self.left - reserve).min(each) && !needed {
+            if !self.affords(&sized.options, work, reserve) && !needed {
                 continue;
             }
             self.left -= work;
