@@ -115,6 +115,18 @@ for (const name of ['digits', 'numbers', 'two', 'eval']) {
     });
   }
 
+  test(`the page of ${name}, printed, fits its paper`, async () => {
+    // A4 at 96 dots an inch, less the margins of a browser.
+    const { context, page } = await open(`${name}.html`, { bypassCSP: true, viewport: { width: 716, height: 1000 } });
+    await page.emulateMedia({ media: 'print' });
+    const wide = await page.evaluate(() => {
+      const boxes = [document.documentElement, ...document.querySelectorAll('.scroll')];
+      return boxes.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => box.textContent.slice(0, 60));
+    });
+    assert.deepEqual(wide, []);
+    await context.close();
+  });
+
   test(`the letters in the plots of ${name} are inside and apart`, async () => {
     const { context, page } = await open(`${name}.html`, { bypassCSP: true });
     const wrong = await page.evaluate(() => {

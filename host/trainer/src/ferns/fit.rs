@@ -294,3 +294,15 @@ fn linear(real: &Weights, leaves: usize, lambda: f64) -> LinearFit {
 pub fn is_alone(spec: &ModelSpec) -> bool {
     matches!(spec.banks.as_slice(), [bank] if matches!(bank.family, Family::Fern { .. }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_that_only_rise_end_the_path() {
+        assert!(!only_rises(&[3.0, 4.0]) && !only_rises(&[3.0, 4.0, 4.0]));
+        assert!(!only_rises(&[3.0, 2.0, 4.0]) && !only_rises(&[3.0, 4.0, f64::NAN]));
+        assert!(only_rises(&[9.0, 3.0, 4.0, 5.0]));
+    }
+}

@@ -303,7 +303,9 @@ impl<'r> Refinement<'r> {
                 return Ok(None);
             };
             let (once, path) = self.fit_work(&sized.options, rows)?;
-            if once + path <= self.growth {
+            // For a λ ferns are chosen and fitted twice: by most of the rows, and by all.
+            let work = if of_ferns { 2.0 * once + path } else { once };
+            if work <= self.growth {
                 break sized;
             }
             room = room * 9 / 10;

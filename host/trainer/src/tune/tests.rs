@@ -218,6 +218,22 @@ fn ferns_alone_are_searched_within_the_limits() {
 }
 
 #[test]
+fn ferns_that_were_judged_small_grow_to_the_limit() {
+    let table = digits::table().select(&(0..300).collect::<Vec<_>>());
+    let mut options = options(false, Duration::from_millis(300));
+    options.space.families = vec![FamilyName::Fern];
+    options.space.base.map = Some(crate::MapKind::Shared);
+    options.limits.flash = 4000;
+    let points = refined(&table, &options, 2e10, None);
+    let best = points.iter().min_by(|a, b| a.value.total_cmp(&b.value)).unwrap();
+    // One for two rows is the most.
+    assert_eq!((best.options.features[0], best.options.lambda), (150, None));
+    let others = points.iter().map(|point| point.options.features[0]).filter(|&count| count != 150);
+    assert_eq!(others.clone().count() + 1, points.len(), "all others are smaller");
+    assert!(others.max().unwrap() < 100);
+}
+
+#[test]
 fn a_pool_that_is_given_is_kept() {
     let table = digits::table().select(&(0..300).collect::<Vec<_>>());
     let mut options = options(false, Duration::from_millis(300));
