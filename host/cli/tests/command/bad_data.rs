@@ -140,8 +140,12 @@ fn the_option_that_helps_is_named() {
     with(format!("a,y\n{many}")).train_fails("bad.csv", &["more than 1000", "--drop"]);
     let times: String = (0..60).map(|row| format!("12:{row},{row}.5,{}\n", row % 3)).collect();
     let folder = with(format!("when,a,y\n{times}"));
-    folder.train_fails("bad.csv", &["60 different texts in 60 rows", "--drop", "--text"]);
+    folder.train_fails("bad.csv", &["60 different dates or times", "--drop", "--text"]);
     folder.train("bad.csv --drop when").success();
+    let names = times.replace("12:", "no. ");
+    with(format!("name,a,y\n{names}"))
+        .train_fails("bad.csv", &["60 different texts in 60 rows", "--drop", "--text"]);
+    with(format!("# noon\n{good}")).train_fails("bad.csv", &["begins with `#`", "--comment '#'"]);
     with("a\tb\ty\n1,5\t1\tu\n2,5\t2\tv\n")
         .train_fails("bad.csv", &["decimal comma", "--delimiter"]);
     let folder = with(&good);
@@ -169,13 +173,18 @@ fn warnings_about_columns() {
         csv += &format!("{time},{b},{}\n", if row % 3 == 0 { "u" } else { "v" });
     }
     let folder = with(csv);
-    let told = ["`b`): \"off\" is not a number", "`time`): 16000", "of the column's spread"];
+    let told = [
+        "`b`): \"off\" is not a number",
+        "`time`): 16000",
+        "of the column's spread",
+        "`time`) never falls from one row to the next",
+    ];
     let output = folder.train("bad.csv --report r.html --json -k 8").success();
     let [warned, printed] = [&output.get_output().stderr, &output.get_output().stdout]
         .map(|b| String::from_utf8_lossy(b));
     assert_eq!(
         warned.lines().filter(|line| line.starts_with("warning: bad.csv:")).count(),
-        2,
+        3,
         "{warned}"
     );
     let page = String::from_utf8(folder.read("r.html")).unwrap();
