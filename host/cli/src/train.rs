@@ -156,8 +156,8 @@ pub fn run(arguments: &Train) -> Result<()> {
     }
     if let (Some(classes), None) = (numbers_as_classes, arguments.source.task) {
         let told = format!(
-            "  task: to tell {classes} classes, as the target is few whole numbers; `--task \
-             regression` predicts numbers"
+            "  task: classification, {classes} classes, since the target has few different whole \
+             numbers; `--task regression` predicts numbers"
         );
         say!("{}", wrapped(&told, 4))?;
     }

@@ -67,13 +67,13 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
     let find = |wanted: &String| find(&origin, wanted, &names);
     let targets = known.as_ref().map_or(0, |known| known.targets);
     // What a delimiter at the end of each line makes.
-    let nothing = (names.len() - 1..names.len())
-        .find(|&last| last > 0 && known.is_none() && header && names[last].is_empty())
-        .filter(|&last| scans[last].numbers == 0 && scans[last].texts == 0);
+    let last = names.len() - 1;
+    let unnamed = last > 0 && known.is_none() && header && names[last].is_empty();
+    let nothing = (unnamed && scans[last].is_empty()).then_some(last);
     let target = match (&options.target, &options.label_from) {
         (Some(wanted), None) => Some(find(wanted)?),
         (None, None) if options.unlabelled && targets == 0 => None,
-        (None, None) => Some(names.len() - 1 - usize::from(nothing.is_some())),
+        (None, None) => Some(last - usize::from(nothing.is_some())),
         (None, Some(_)) => None,
         (Some(_), Some(_)) => {
             let problem = "the target is a column or comes from the path, not both";
@@ -267,7 +267,7 @@ fn input_kind(
     as_text: bool,
 ) -> Result<ColumnKind, DataError> {
     scan.check_utf8(origin, label)?;
-    if scan.numbers == 0 && scan.texts == 0 {
+    if scan.is_empty() {
         return Err(DataError::NoValues { file: origin.file.clone(), column: label.clone() });
     }
     if scan.is_numeric() && !as_text {

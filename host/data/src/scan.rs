@@ -211,6 +211,11 @@ impl ColumnScan {
         }
     }
 
+    /// Whether there is no value.
+    pub fn is_empty(&self) -> bool {
+        self.numbers == 0 && self.texts == 0
+    }
+
     /// Whether there is at least one value and each is a number.
     pub fn is_numeric(&self) -> bool {
         self.numbers > 0 && self.texts == 0
@@ -235,7 +240,7 @@ impl ColumnScan {
         numbers.then_some(DataWarning::Numbering { file, column })
     }
 
-    /// Whether a column never falls within a file, in small steps, as times and counters do: what
+    /// Whether a column never falls within a file and mostly rises, as times and counters do: what
     /// is learned of it may be untrue of rows that come later.
     pub fn rising(&self, origin: &Origin, column: &ColumnLabel) -> Option<DataWarning> {
         let (file, column) = (origin.file.clone(), column.clone());

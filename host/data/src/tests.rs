@@ -2,6 +2,7 @@
 
 mod bytes;
 mod categories;
+mod columns;
 mod csv;
 mod errors;
 mod formats;

@@ -167,6 +167,13 @@ pub(crate) fn hold_out_of(table: &Table, size: SplitSize, seed: u64) -> (Vec<usi
     }
 }
 
+/// So many rows in an order that is drawn.
+pub(crate) fn shuffled(rows: usize, draws: Stream) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..rows).collect();
+    order.sort_by_cached_key(|&row| draws.draw(row as u64));
+    order
+}
+
 /// At most so many of so many rows, ascending, drawn: every so many of them would be of one kind
 /// where a file repeats some order. Of MNIST's 60,000 training rows every sixth is hard: a model
 /// with 2.9 % of all wrong has 4.6 % of those.
@@ -175,9 +182,7 @@ pub fn drawn_rows(rows: usize, most: usize, seed: u64) -> Vec<usize> {
     if rows <= most {
         return (0..rows).collect();
     }
-    let draws = Stream::new(seed ^ DRAWN, 0);
-    let mut drawn: Vec<usize> = (0..rows).collect();
-    drawn.sort_by_cached_key(|&row| draws.draw(row as u64));
+    let mut drawn = shuffled(rows, Stream::new(seed ^ DRAWN, 0));
     drawn.truncate(most);
     drawn.sort_unstable();
     drawn

@@ -46,6 +46,7 @@ fn texts_for_people() {
         .train("q.csv --features 16")
         .success()
         .stdout(contains("m.koan: ").and(contains("% misclassified on 30 test rows")))
+        .stdout(contains("task: classification, 3 classes").and(contains("--task regression")))
         .stderr("");
     folder
         .run("eval m.koan q.csv")

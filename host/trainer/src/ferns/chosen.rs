@@ -5,6 +5,7 @@ use super::leaves::{Codes, Descent};
 use super::objective::Objective;
 use crate::blob::{BankSpec, ModelSpec};
 use crate::features::{BLOCK_ROWS, FeatureMap};
+use crate::folds::shuffled;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::{Error, TrainOptions};
@@ -133,11 +134,9 @@ impl Pool {
 
 /// Some of so many rows in no order.
 fn scattered(rows: usize, seed: u64) -> Vec<usize> {
-    let draws = Stream::new(seed ^ 0xfe12, 0);
-    let mut keyed: Vec<(u64, usize)> = (0..rows).map(|row| (draws.draw(row as u64), row)).collect();
-    keyed.sort_unstable();
-    keyed.truncate(MOST_ROWS);
-    keyed.into_iter().map(|(_, row)| row).collect()
+    let mut order = shuffled(rows, Stream::new(seed ^ 0xfe12, 0));
+    order.truncate(MOST_ROWS);
+    order
 }
 
 /// The codes of the ferns of the last bank.

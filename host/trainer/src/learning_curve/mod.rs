@@ -16,7 +16,7 @@ use crate::blob::{BankSpec, ModelSpec, whole};
 use crate::evaluate::evaluate;
 use crate::features::FeatureMap;
 use crate::fit::{Fitted, Judging, fit_loss, fit_moments, fit_sparse};
-use crate::folds::{drawn_rows, hold_out};
+use crate::folds::{drawn_rows, hold_out, shuffled};
 use crate::moments::Moments;
 use crate::problem::Problem;
 use crate::progress::Progress;
@@ -247,9 +247,7 @@ fn learning(
     options: &TrainOptions,
     progress: &Progress,
 ) -> Result<Vec<LearningPoint>, Error> {
-    let mut order: Vec<usize> = (0..train.rows()).collect();
-    let draws = Stream::new(options.seed, 9);
-    order.sort_by_key(|&row| draws.draw(row as u64));
+    let order = shuffled(train.rows(), Stream::new(options.seed, 9));
     let mut by_rows = Vec::new();
     let mut point = |blob: &[u8], rows: usize| -> Result<(), Error> {
         let seen = train.select(&order[..rows.min(TEST_ROWS)]);

@@ -5,7 +5,7 @@
 use rayon::prelude::*;
 
 use super::moves::Sized;
-use super::refine::Refinement;
+use super::refine::{Refinement, SMALLEST};
 use super::space::Space;
 use crate::ferns::POOL;
 use crate::problem::Problem;
@@ -27,8 +27,6 @@ const MOST_LEAVES: usize = 16_384;
 /// Ferns for each row, at most, where there are more than a few: one of so many rows.
 const ROWS_OF_A_FERN: usize = 2;
 const FEW_FERNS: usize = 64;
-/// Part of the bytes at which ferns are judged at least.
-const FEWEST: usize = 8;
 
 /// Whether a model is of ferns alone.
 pub(super) fn is_fern(options: &TrainOptions) -> bool {
@@ -77,7 +75,7 @@ impl Refinement<'_> {
         let all: Vec<_> = all.into_iter().map(|options| TrainOptions { loss, ..options }).collect();
         let mut room = target;
         // All of the same bytes, so that they can be compared.
-        while room / 2 >= target / FEWEST && !self.affords_all(&all, bits, room, reserve)? {
+        while room / 2 >= target / SMALLEST && !self.affords_all(&all, bits, room, reserve)? {
             room /= 2;
         }
         let mut ways = Vec::new();

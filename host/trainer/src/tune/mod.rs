@@ -15,6 +15,7 @@ mod curve;
 mod ferns;
 mod footprint;
 mod front;
+mod growth;
 mod halving;
 mod inputs;
 mod last;

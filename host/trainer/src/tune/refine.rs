@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::budget::{GRAM, feature_work};
 use super::ferns::is_fern;
+use super::growth::Rooms;
 use super::halving::{Search, Searched};
 use super::inputs::Inputs;
 use super::moves::{Change, Sized, digits};
@@ -36,7 +37,7 @@ const WORSE: f64 = 1.05;
 /// Models this much worse than the best are left as they are.
 const FAR: f64 = 1.25;
 /// Part of the bytes that a smaller model has at least.
-const SMALLEST: usize = 8;
+pub(super) const SMALLEST: usize = 8;
 /// How much more a model of ferns may take than another one.
 const FERN_SHARE: f64 = 2.0;
 /// Share of all the work that one model may take.
@@ -63,19 +64,6 @@ pub(super) struct Refined {
     pub room: usize,
 }
 
-/// Bytes that there was time to judge models at.
-#[derive(Clone, Copy, Debug)]
-struct Rooms {
-    of_ferns: usize,
-    others: usize,
-}
-
-impl Rooms {
-    fn of(self, options: &TrainOptions) -> usize {
-        if is_fern(options) { self.of_ferns } else { self.others }
-    }
-}
-
 /// What refinement may spend.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Allowance {
@@ -97,7 +85,7 @@ pub(super) struct Refinement<'r> {
     /// What one model may take.
     pub(super) each: f64,
     end: Option<Instant>,
-    growth: f64,
+    pub(super) growth: f64,
     /// Whether the clock ended it.
     pub cut: bool,
 }
@@ -285,44 +273,8 @@ impl<'r> Refinement<'r> {
         Ok(judged)
     }
 
-    /// The best model with all features that `target` bytes hold, where it was judged with
-    /// fewer of them for want of time: what is better small is taken to be better large.
-    fn grown(&self, best: &Refined, target: usize) -> Result<Option<Point>, Error> {
-        let point = &best.point;
-        let options = &point.options;
-        let rows = self.search.problem.table.rows();
-        let open = self.search.space.base.lambda.is_none();
-        // What a λ does to ferns differs with their number.
-        let of_ferns = is_fern(options) && open;
-        let lambda = if of_ferns { None } else { options.lambda };
-        let options = &TrainOptions { lambda, ..options.clone() };
-        let mut room = target;
-        let large = loop {
-            let sized = self.sized(options, options.bits.unwrap_or(4), room)?;
-            let Some(sized) = sized.filter(|sized| sized.bytes > point.bytes) else {
-                return Ok(None);
-            };
-            let (once, path) = self.fit_work(&sized.options, rows)?;
-            // For a λ ferns are chosen and fitted twice: by most of the rows, and by all.
-            let work = if of_ferns { 2.0 * once + path } else { once };
-            if work <= self.growth {
-                break sized;
-            }
-            room = room * 9 / 10;
-        };
-        let Sized { mut options, bytes, ram, instructions, .. } = large;
-        if open {
-            // Of more features each is to have the smaller weight.
-            let more = large.columns as f64 / self.columns(&point.options)? as f64;
-            options.lambda = options.lambda.map(|lambda| digits(lambda * more));
-        }
-        let value = point.value * (1.0 - f64::EPSILON.sqrt());
-        let grown = Point { options, bytes, ram, instructions, value, ..point.clone() };
-        Ok(Some(grown))
-    }
-
     /// Columns of a model's head.
-    fn columns(&self, options: &TrainOptions) -> Result<usize, Error> {
+    pub(super) fn columns(&self, options: &TrainOptions) -> Result<usize, Error> {
         let banks = bank_plans(self.search.problem.table, options)?;
         Ok(banks.iter().map(crate::plan::BankPlan::columns).sum())
     }
@@ -341,7 +293,11 @@ impl<'r> Refinement<'r> {
     }
 
     /// Multiply-adds of one fit to so many rows, and what choosing its λ adds.
-    fn fit_work(&self, options: &TrainOptions, rows: usize) -> Result<(f64, f64), Error> {
+    pub(super) fn fit_work(
+        &self,
+        options: &TrainOptions,
+        rows: usize,
+    ) -> Result<(f64, f64), Error> {
         let problem = self.search.problem;
         if is_fern(options) {
             return Ok(crate::ferns::work(problem, rows, options));

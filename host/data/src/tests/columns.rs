@@ -1,0 +1,109 @@
+//! Columns that look like inputs and are none.
+
+use super::*;
+
+/// Names, times and serial numbers: an input for each text would say nothing of other rows.
+#[test]
+fn texts_that_tell_rows_apart() {
+    let text = |rows: usize, different: usize| -> String {
+        let row = |row: usize| format!("line {},{}.5,{}\n", row % different, row, row % 2);
+        format!("when,a,y\n{}", (0..rows).map(row).collect::<String>())
+    };
+    assert_eq!(
+        read_text(text(60, 60), &options()).unwrap_err(),
+        "t.csv: column 1 (`when`) has 60 different texts in 60 rows: it tells these rows apart \
+         and says nothing of others, as names and times do"
+    );
+    // Where most texts stand in several rows, or there are few, they are categories.
+    assert_eq!(read_text(text(60, 30), &options()).unwrap().inputs, 31);
+    assert_eq!(read_text(text(19, 19), &options()).unwrap().inputs, 20);
+    // Times and numbers with a unit are none, however often each stands there.
+    let others = |each: &dyn Fn(usize) -> String| {
+        let row = |row: usize| format!("{},{}.5,{}\n", each(row % 30), row, row % 2);
+        let text = format!("when,a,y\n{}", (0..600).map(row).collect::<String>());
+        read_text(text, &options()).unwrap_err()
+    };
+    assert_eq!(
+        others(&|row| format!("2026-01-{:02} 10:00", row + 1)),
+        "t.csv: column 1 (`when`) has 30 different dates or times, which are no categories: what \
+         they say must be told by numbers, such as the hour of the day"
+    );
+    assert_eq!(
+        others(&|row| format!("{}.5C", row + 20)),
+        "t.csv: column 1 (`when`) has 30 different numbers with a unit, such as \"20.5C\", which is \
+         text: without the unit they are read as numbers"
+    );
+    let asked = ReadOptions { text: vec!["when".into()], ..options() };
+    assert_eq!(read_text(text(60, 60), &asked).unwrap().inputs, 61);
+    let dropped = ReadOptions { drop: vec!["when".into()], ..options() };
+    assert_eq!(read_text(text(60, 60), &dropped).unwrap().inputs, 1);
+    // The same in memory, whole or in parts.
+    let names: Vec<String> = (0..60).map(|row| format!("row {row}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let classes: Vec<i64> = (0..60).map(|row| row % 2).collect();
+    let table = crate::TableBuilder::new(60).column("when", &names[..]).classes("y", &classes[..]);
+    let part = table.found().unwrap();
+    for error in [table.build().map(|_| ()), part.schema(None).map(|_| ())] {
+        let refused = matches!(error, Err(DataError::Identifier { values: 60, rows: 60, .. }));
+        assert!(refused, "{error:?}");
+    }
+}
+
+/// The index that other programs write as a first column without a name.
+#[test]
+fn columns_that_number_the_rows() {
+    let warnings = |first: &dyn Fn(usize) -> String| -> Vec<String> {
+        let row = |row: usize| format!("{},{}.5,{}\n", first(row), row * 7 % 5, row % 2);
+        let text = format!(",a,y\n{}", (0..40).map(row).collect::<String>());
+        let table = read_text(text, &options()).unwrap();
+        table.schema.warnings.iter().map(ToString::to_string).collect()
+    };
+    let told = warnings(&|row| row.to_string());
+    let text = "t.csv: column 1 numbers the rows, and is an input: leave it out unless the \
+                numbers of new rows say something";
+    assert!(matches!(&told[..], [one] if one.ends_with(text)), "{told:?}");
+    assert_eq!(warnings(&|row| (row + 1).to_string()).len(), 1);
+    assert!(warnings(&|row| (row % 39).to_string()).is_empty());
+    // Times and counters.
+    let text = "t.csv: column 1 never falls from one row to the next, as times and counters do";
+    for rising in [&(|row: usize| 2 * row) as &dyn Fn(usize) -> usize, &|row| 10 * row + row % 7] {
+        let told = warnings(&|row| format!("{}.5", rising(row)));
+        assert!(matches!(&told[..], [one] if one.contains(text)), "{told:?}");
+    }
+    // Levels that are gone through in order are no times.
+    assert!(warnings(&|row| (row / 4).to_string()).is_empty());
+    // So large that the next number is the same one to `f32`.
+    let large = warnings(&|row| (1_600_000_000_000_000 + row).to_string());
+    assert!(large.iter().all(|told| !told.contains("numbers the rows")), "{large:?}");
+}
+
+/// A delimiter at the end of each line makes a last column of nothing.
+#[test]
+fn a_last_column_of_nothing_is_left_out() {
+    let rows: String = (0..40).map(|row| format!("{},{},\n", row * 7 % 5, row % 2)).collect();
+    let table = read_text(format!("a,y,\n{rows}"), &options()).unwrap();
+    assert_eq!((table.inputs, table.schema.target_name()), (1, Some("y")));
+    assert!(matches!(table.schema.warnings[..], [DataWarning::Nothing { .. }]));
+    // Later rows have it or not.
+    let schema = through_json(&table.schema);
+    for text in ["a,y,\n3,1,\n", "a,y\n3,1\n", "a\n3\n"] {
+        assert_eq!(stream(text, &schema).unwrap(), [(2, vec![3.0])], "{text}");
+    }
+    // A value in it, or a name, makes it the target as any last column.
+    for head in ["a,y,\n1,0,5\n", "a,y,z\n"] {
+        let error = read_text(format!("{head}{rows}"), &options()).unwrap_err();
+        assert!(error.ends_with("the target is missing"), "{error}");
+    }
+}
+
+/// Loggers write a few lines of their own before the header.
+#[test]
+fn lines_of_a_comment() {
+    let text = "# logged by device 7\n# at noon\na,b,y\n1,2,0\n2,1,1\n3,3,0\n4,1,1\n";
+    assert_eq!(
+        read_text(text, &options()).unwrap_err(),
+        "t.csv:2: 3 fields, where the first line, which begins with `#`, has 5"
+    );
+    let passed = ReadOptions { comment: Some(b'#'), ..options() };
+    assert_eq!(read_text(text, &passed).unwrap().inputs, 2);
+}
