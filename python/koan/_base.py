@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ from . import _koan
 from ._columns import frame, is_pandas, is_table, names_of
 from ._model import Model, table, threads
 from ._progress import Told
+from ._trained import read_report, warn_of
 
 # Parameters that say how the package works, not what is trained.
 _OWN = ("class_weight", "n_jobs", "unknown", "verbose")
@@ -188,7 +188,8 @@ class Koan(BaseEstimator):
                 *rows.as_taken(), given, threads(getattr(self, "n_jobs", None)), told.listener
             )
         self.model_ = Model(blob)
-        self.report_ = json.loads(report)
+        self.report_ = read_report(report)
+        warn_of(self.report_, stacklevel=3)
         self.held_out_error_ = held_out
         self.params_ = params
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +18,7 @@ from ._model import Model, table, threads
 from ._progress import Told
 from ._report import Reporting
 from ._targets import class_labels, number_targets
+from ._trained import read_report, warn_of
 
 # Whole numbers are classes where they are at most so many, as in files.
 _CLASSES = 20
@@ -142,11 +142,12 @@ class KoanSearch(Reporting):
                 found["held_out"],
                 found["instructions"],
                 found["params"],
-                json.loads(found["report"]),
+                read_report(found["report"]),
             )
             for found in front
         ]
         best = self.front_[-1]
+        warn_of(best.report, stacklevel=2)
         self.model_, self.report_, self.params_ = best.model, best.report, best.params
         self.held_out_error_ = best.held_out
         return self

@@ -129,7 +129,8 @@ impl Parameters<'_, '_> {
         let flash = self.get::<usize>("flash", "a number of bytes")?;
         let loss = self.get::<String>("loss", "a name")?;
         if flash.is_some() && (loss.is_some() || options.linear) {
-            let problem = "searches the model: give no loss and no linear, or use KoanSearch";
+            let problem = "searches the model, its loss too: leave out loss and linear, or give \
+                           n_features in its place";
             return Err(parameter("flash", problem));
         }
         let open = families.is_empty() && loss.is_none() && options.is_open();

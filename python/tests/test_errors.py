@@ -144,3 +144,24 @@ def test_progress_is_shown_where_it_is_asked_for(capsys):
     quick(verbose=False).fit(X, Y)
     quick().fit(X, Y)
     assert capsys.readouterr().err == ""
+
+
+def test_what_is_odd_about_rows_is_a_warning():
+    times = pd.DataFrame({"time": 1e9 + 0.5 * np.arange(60), "x": X[:, 0]})
+    with pytest.warns(UserWarning) as told:
+        fitted = quick().fit(times, Y)
+    said = [str(warning.message) for warning in told]
+    assert any(text.startswith("X: column 1 (`time`) never falls") for text in said)
+    assert said == fitted.report_["warnings"]
+    assert {warning.filename for warning in told} == {__file__}
+    digits = pd.DataFrame({"x": 1e9 + X[:, 0], "z": X[:, 1]})
+    with pytest.warns(UserWarning, match=r"X: row \d+: column 1 \(`x`\): .* is read as"):
+        quick().fit(digits, Y)
+
+
+def test_a_folder_that_is_not_there_is_named_as_it_was_given(tmp_path):
+    fitted = quick().fit(X, Y)
+    path = tmp_path / "none" / "m.koan"
+    with pytest.raises(FileNotFoundError) as found:
+        fitted.save(path)
+    assert found.value.filename == str(path)

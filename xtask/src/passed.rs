@@ -1,8 +1,9 @@
 //! Parts of the tests that have passed are not run again on the same files.
 //!
 //! A part's inputs are all files of the repository that git knows or would add, except in the
-//! folders that it names as none of its own, and the versions of the programs that it calls. What
-//! passed with which inputs is kept in `target/passed`; a clean checkout has nothing there.
+//! folders that it names as none of its own, the versions of the programs that it calls, and the
+//! variables by which a user names others. What passed with which inputs is kept in
+//! `target/passed`; a clean checkout has nothing there.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -15,6 +16,8 @@ use crate::steps::root;
 
 /// Where it is written what passed, from the root of the repository.
 const FOLDER: &str = "target/passed";
+/// Variables that name a program in the place of the one that is found.
+const NAMED: [&str; 2] = ["CHROMIUM", "PYTHON"];
 
 /// A part of the tests.
 #[derive(Clone, Copy, Debug)]
@@ -91,6 +94,9 @@ impl Part {
         for program in ["rustc --version --verbose"].iter().chain(self.programs) {
             program.hash(&mut hasher);
             version(program).hash(&mut hasher);
+        }
+        for variable in NAMED {
+            std::env::var_os(variable).hash(&mut hasher);
         }
         Ok(format!("{:016x}\n", hasher.finish()))
     }

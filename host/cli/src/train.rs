@@ -182,7 +182,8 @@ fn check(arguments: &Train) -> Result<()> {
     let searchable = arguments.loss == Loss::Squared && !arguments.linear;
     anyhow::ensure!(
         arguments.flash.is_none() || searchable,
-        "--flash searches the model: give no --loss and no --linear, or use `koan tune`"
+        "--flash searches the model, its loss too: leave out --loss and --linear, or say how many \
+         features in its place, as `--features 200`"
     );
     anyhow::ensure!(
         arguments.report.is_none() || arguments.folds.is_none(),

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::MAX_LINE;
 
+/// What messages call a table that no file holds.
+pub(crate) const IN_MEMORY: &str = "the table";
+
 /// A place in a data file; shown as ``sensors.csv:17: column 3 (`temp`)``.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -29,7 +32,11 @@ pub struct ColumnLabel {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file, self.line)?;
+        if self.file == IN_MEMORY {
+            write!(f, "{}: row {}", self.file, self.line)?;
+        } else {
+            write!(f, "{}:{}", self.file, self.line)?;
+        }
         match &self.column {
             Some(column) => write!(f, ": {column}"),
             None => Ok(()),

@@ -123,8 +123,7 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
         } else {
             let warning = scan.warning(&origin, &label).filter(|_| !as_text);
             if options.window.is_none() && !as_text {
-                warnings.extend(scan.numbering(&origin, &label));
-                warnings.extend(scan.rising(&origin, &label));
+                warnings.extend(scan.ordered(&origin, &label));
             }
             if !as_text && options.window.is_none() && scan.may_be_categories() {
                 may_be_categories.push(index);

@@ -26,6 +26,7 @@ mod memory;
 mod no_categories;
 mod npy;
 mod open;
+mod order;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod proben1;

@@ -3,16 +3,18 @@
 use std::collections::BTreeSet;
 
 use crate::categories::{Whole, one_of};
-use crate::error::{ColumnLabel, DataError};
+use crate::error::{ColumnLabel, DataError, IN_MEMORY};
 use crate::fill::{Groups, impute};
 use crate::no_categories::check_categories;
+use crate::order::Order;
 use crate::schema::width;
 use crate::{
-    Column, ColumnKind, Division, Format, GroupBy, MAX_INPUTS, MAX_VALUES, Missing, Schema, Shape,
-    Table, Target,
+    Column, ColumnKind, DataWarning, Division, Format, GroupBy, MAX_INPUTS, MAX_VALUES, Missing,
+    Schema, Shape, Table, Target,
 };
 
 mod found;
+mod loss;
 mod under;
 mod values;
 
@@ -20,8 +22,7 @@ pub use found::Found;
 pub use under::Unlisted;
 pub use values::Values;
 
-/// What the messages call a table that no file holds.
-const NAME: &str = "the table";
+use loss::Loss;
 
 /// A column, or several side by side.
 #[derive(Clone, Debug)]
@@ -39,6 +40,15 @@ enum Role<'a> {
     Target(Values<'a>, bool),
     /// Nothing that the model sees.
     Unused,
+}
+
+/// What becomes of columns.
+#[derive(Debug, Default)]
+struct Described {
+    columns: Vec<Column>,
+    /// Those that may be categories, from 0.
+    may_be_categories: Vec<usize>,
+    warnings: Vec<DataWarning>,
 }
 
 /// Makes a [`Table`] of columns and matrices that are lent to it.
@@ -187,15 +197,20 @@ impl<'a> TableBuilder<'a> {
     /// the column, and the row from 1.
     pub fn build(self) -> Result<Table, DataError> {
         if self.rows == 0 {
-            return Err(DataError::NoRows { file: NAME.into() });
+            return Err(DataError::NoRows { file: IN_MEMORY.into() });
         }
-        let (mut columns, mut may_be_categories) = (Vec::new(), Vec::new());
+        let mut described = Described::default();
         for part in &self.columns {
-            self.describe(part, &mut columns, &mut may_be_categories)?;
+            self.describe(part, &mut described)?;
         }
+        let Described { columns, may_be_categories, mut warnings } = described;
         let inputs = width(&columns);
+        // A single input may have been gone through in order.
+        if inputs == 1 {
+            warnings.retain(|warning| matches!(warning, DataWarning::Rounded { .. }));
+        }
         match inputs {
-            0 => return Err(DataError::NoInputs { file: NAME.into() }),
+            0 => return Err(DataError::NoInputs { file: IN_MEMORY.into() }),
             1..=MAX_INPUTS => {}
             _ => return Err(wrong(format!("more than {MAX_INPUTS} inputs"))),
         }
@@ -222,6 +237,7 @@ impl<'a> TableBuilder<'a> {
             classes,
             image: self.image,
             may_be_categories,
+            warnings,
             ..Schema::new(Format::Csv)
         };
         schema.recordings.group = self.group_column.map(GroupBy::Column);
@@ -230,13 +246,9 @@ impl<'a> TableBuilder<'a> {
         Ok(table)
     }
 
-    /// Appends what becomes of the columns of `part`, and which of them may be categories.
-    fn describe(
-        &self,
-        part: &Columns<'_>,
-        columns: &mut Vec<Column>,
-        may_be_categories: &mut Vec<usize>,
-    ) -> Result<(), DataError> {
+    /// Appends what becomes of the columns of `part`.
+    fn describe(&self, part: &Columns<'_>, described: &mut Described) -> Result<(), DataError> {
+        let Described { columns, may_be_categories, warnings } = described;
         let label = label(columns.len(), &part.names[..]);
         let values = match part.role {
             Role::Input(values) => values,
@@ -262,14 +274,14 @@ impl<'a> TableBuilder<'a> {
             }
             if values.len() > MAX_VALUES {
                 return Err(DataError::TooManyValues {
-                    file: NAME.into(),
+                    file: IN_MEMORY.into(),
                     column: label,
                     limit: MAX_VALUES,
                     target: false,
                 });
             }
             let texts = texts.iter().filter(|text| !text.is_empty()).count();
-            check_categories(values.iter().copied(), texts, NAME, &label)?;
+            check_categories(values.iter().copied(), texts, IN_MEMORY, &label)?;
             let values = values.into_iter().map(str::to_owned).collect();
             columns.push(Column { name: name.clone(), kind: ColumnKind::Text { values } });
             return Ok(());
@@ -279,8 +291,11 @@ impl<'a> TableBuilder<'a> {
             let numbers = (0..self.rows).filter_map(|row| values.number(row * width + column));
             let (mut known, mut unknown) = (false, None);
             let mut whole = Whole::default();
+            let (mut order, mut loss) = (Order::default(), Loss::default());
             for (row, number) in numbers.enumerate() {
                 whole.add(number);
+                order.add(Some(number));
+                loss.add(row, number);
                 if number.is_nan() {
                     unknown.get_or_insert(row);
                 } else if !(number as f32).is_finite() {
@@ -297,13 +312,15 @@ impl<'a> TableBuilder<'a> {
                     return Err(missing(&label(), row));
                 }
                 Some(_) if !known => {
-                    return Err(DataError::NoValues { file: NAME.into(), column: label() });
+                    return Err(DataError::NoValues { file: IN_MEMORY.into(), column: label() });
                 }
                 _ => {}
             }
             if whole.few() {
                 may_be_categories.push(columns.len());
             }
+            warnings.extend(order.warning(IN_MEMORY, &label()));
+            warnings.extend(loss.warning(label()));
             let missing = unknown.map(|_| f32::NAN);
             columns.push(Column { name: name.clone(), kind: ColumnKind::Numeric { missing } });
         }
@@ -314,8 +331,9 @@ impl<'a> TableBuilder<'a> {
     fn values_of(&self, columns: &[Column], inputs: usize) -> Result<Vec<f32>, DataError> {
         let mut values = Vec::new();
         let room = self.rows.checked_mul(inputs);
-        room.and_then(|room| values.try_reserve_exact(room).ok())
-            .ok_or_else(|| DataError::TooLarge { file: NAME.into(), rows: self.rows, inputs })?;
+        room.and_then(|room| values.try_reserve_exact(room).ok()).ok_or_else(|| {
+            DataError::TooLarge { file: IN_MEMORY.into(), rows: self.rows, inputs }
+        })?;
         for row in 0..self.rows {
             let mut columns = columns.iter();
             for part in &self.columns {
@@ -379,11 +397,11 @@ impl<'a> TableBuilder<'a> {
         sorted.dedup();
         match &sorted[..] {
             [(_, class)] => {
-                return Err(DataError::OneClass { file: NAME.into(), class: class.clone() });
+                return Err(DataError::OneClass { file: IN_MEMORY.into(), class: class.clone() });
             }
             many if many.len() > MAX_VALUES => {
                 return Err(DataError::TooManyValues {
-                    file: NAME.into(),
+                    file: IN_MEMORY.into(),
                     column: label,
                     limit: MAX_VALUES,
                     target: true,
@@ -412,7 +430,7 @@ impl<'a> TableBuilder<'a> {
             weights.push(weight);
         }
         if weights.iter().all(|&weight| weight == 0.0) {
-            return Err(DataError::NoWeight { file: NAME.into() });
+            return Err(DataError::NoWeight { file: IN_MEMORY.into() });
         }
         Ok(Some(weights))
     }
@@ -439,7 +457,7 @@ fn label(index: usize, names: &[String]) -> ColumnLabel {
 }
 
 fn wrong(problem: String) -> DataError {
-    DataError::Malformed { file: NAME.into(), problem }
+    DataError::Malformed { file: IN_MEMORY.into(), problem }
 }
 
 fn missing(column: &ColumnLabel, row: usize) -> DataError {

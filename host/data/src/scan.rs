@@ -7,16 +7,12 @@ use super::delimited::is_decimal_comma;
 use super::error::{ColumnLabel, DataError};
 use super::no_categories::check_categories;
 use super::open::Origin;
+use super::order::Order;
 use super::warning::{DataWarning, ROUNDED};
 use super::{MAX_VALUES, Task};
 
 /// Numeric targets of at most so many distinct integers are taken as classes.
 pub(crate) const MAX_GUESSED_CLASSES: usize = 20;
-
-/// Rows from which on a column that counts is taken to number them.
-const LEAST_NUMBERED: usize = 20;
-/// Numbers from here on are too large for `f32` to tell one from the next.
-const COUNTED: f32 = 16_777_216.0;
 
 /// One field, trimmed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,6 +36,16 @@ pub(crate) fn parse(field: &[u8]) -> Field<'_> {
         Ok(number) => Field::Number(number),
         Err(_) => Field::Text(text),
     }
+}
+
+/// The number of a field, of which `kept` is what `f32` has.
+fn exact(field: &[u8], kept: f32) -> f64 {
+    // f32 holds all integers of up to seven digits.
+    let exact = match field {
+        digits if digits.len() <= 7 && digits.iter().all(u8::is_ascii_digit) => None,
+        _ => std::str::from_utf8(field).ok().and_then(|text| text.parse().ok()),
+    };
+    exact.unwrap_or(kept.into())
 }
 
 /// A number as the name of a class: "+1", "1" and "1.0" are all "1". None for what is no
@@ -70,14 +76,8 @@ pub(crate) struct ColumnScan {
     fractions: bool,
     /// Numbers without a fraction.
     whole: usize,
-    /// The last value, as long as each is one more than the one before.
-    counted: Option<f32>,
-    /// Whether a value was not.
-    uncounted: bool,
-    /// The last number, as long as none is below the one before.
-    risen: Option<f32>,
-    /// Whether one was, or there was none.
-    fallen: bool,
+    /// Whether the values go up from line to line.
+    order: Order,
     /// Texts that are numbers with a comma in place of the point.
     commas: usize,
     /// The smallest and the largest number.
@@ -100,7 +100,11 @@ struct Rounded {
 impl ColumnScan {
     pub fn add(&mut self, line: u64, field: &[u8]) {
         let value = parse(field);
-        self.count_on(value);
+        let exact = match value {
+            Field::Number(number) => Some(exact(field, number)),
+            _ => None,
+        };
+        self.order.add(exact);
         match value {
             Field::NotUtf8 => note(&mut self.first_not_utf8, line),
             Field::Missing => note(&mut self.first_missing, line),
@@ -111,7 +115,7 @@ impl ColumnScan {
                 if number.is_infinite() {
                     note_text(&mut self.first_infinite, line, field);
                 } else {
-                    self.note_rounding(line, field, number);
+                    self.note_rounding(line, field, number, exact.unwrap_or(number.into()));
                 }
                 self.add_value(field);
             }
@@ -124,30 +128,7 @@ impl ColumnScan {
         }
     }
 
-    fn count_on(&mut self, value: Field<'_>) {
-        match value {
-            Field::Number(next) if self.risen.is_none_or(|last| next >= last) => {
-                self.risen = Some(next);
-            }
-            _ => self.fallen = true,
-        }
-        match value {
-            Field::Number(next)
-                if next.abs() < COUNTED && self.counted.is_none_or(|last| next == last + 1.0) =>
-            {
-                self.counted = Some(next);
-            }
-            _ => self.uncounted = true,
-        }
-    }
-
-    fn note_rounding(&mut self, line: u64, field: &[u8], kept: f32) {
-        // f32 holds all integers of up to seven digits.
-        let exact = match field {
-            digits if digits.len() <= 7 && digits.iter().all(u8::is_ascii_digit) => None,
-            _ => std::str::from_utf8(field).ok().and_then(|text| text.parse::<f64>().ok()),
-        };
-        let exact = exact.unwrap_or(f64::from(kept));
+    fn note_rounding(&mut self, line: u64, field: &[u8], kept: f32, exact: f64) {
         let (least, largest) = self.range.unwrap_or((exact, exact));
         self.range = Some((least.min(exact), largest.max(exact)));
         let by = (exact - f64::from(kept)).abs();
@@ -163,8 +144,7 @@ impl ColumnScan {
         self.texts += other.texts;
         self.fractions |= other.fractions;
         self.whole += other.whole;
-        self.uncounted |= other.uncounted;
-        self.fallen |= other.fallen;
+        self.order.merge(&other.order);
         self.commas += other.commas;
         self.range = match (self.range, other.range) {
             (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
@@ -232,21 +212,9 @@ impl ColumnScan {
         self.is_numeric() && self.whole == 0
     }
 
-    /// Whether a column numbers the rows of each file: it looks like an input, and tells nothing
-    /// of rows that come later.
-    pub fn numbering(&self, origin: &Origin, column: &ColumnLabel) -> Option<DataWarning> {
-        let (file, column) = (origin.file.clone(), column.clone());
-        let numbers = !self.uncounted && self.whole >= LEAST_NUMBERED;
-        numbers.then_some(DataWarning::Numbering { file, column })
-    }
-
-    /// Whether a column never falls within a file and mostly rises, as times and counters do: what
-    /// is learned of it may be untrue of rows that come later.
-    pub fn rising(&self, origin: &Origin, column: &ColumnLabel) -> Option<DataWarning> {
-        let (file, column) = (origin.file.clone(), column.clone());
-        let different = self.crowded || 2 * self.values.len() > self.numbers;
-        let rises = !self.fallen && different && self.numbers >= LEAST_NUMBERED;
-        (rises && self.uncounted).then_some(DataWarning::Rising { file, column })
+    /// What is worth knowing of an input whose values go up from line to line.
+    pub fn ordered(&self, origin: &Origin, column: &ColumnLabel) -> Option<DataWarning> {
+        self.order.warning(&origin.file, column)
     }
 
     /// What is worth knowing of a column that is used, as text or as numbers.

@@ -220,3 +220,27 @@ impl Train {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use crate::arguments::{Arguments, Command};
+
+    #[test]
+    fn without_options_of_the_model_one_of_two_kilobytes_is_searched() {
+        let searched = |options: &str| {
+            let words = format!("koan train rows.csv -o m.koan {options}");
+            let parsed = Arguments::try_parse_from(words.split_whitespace()).unwrap();
+            let Command::Train(train) = parsed.command else { panic!("{words}") };
+            train.searched()
+        };
+        assert_eq!(searched(""), Some(2048));
+        assert_eq!(searched("--seed 3 --target y --threads 1"), Some(2048));
+        assert_eq!(searched("--flash 300 --family stump,fourier"), Some(300));
+        for given in ["--family stump", "--features 16", "--bits 2", "--loss logistic", "--linear"]
+        {
+            assert_eq!(searched(given), None, "{given}");
+        }
+    }
+}

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{NAME, Role, TableBuilder, Values, label, missing, wrong};
-use crate::error::{ColumnLabel, DataError};
+use super::{Role, TableBuilder, Values, label, missing, wrong};
+use crate::error::{ColumnLabel, DataError, IN_MEMORY};
 use crate::infer::check_names;
 use crate::no_categories::check_categories;
 use crate::open::Origin;
@@ -179,7 +179,7 @@ impl Found {
     /// values, a single class.
     pub fn schema(&self, task: Option<Task>) -> Result<Schema, DataError> {
         if self.rows == 0 {
-            return Err(DataError::NoRows { file: NAME.into() });
+            return Err(DataError::NoRows { file: IN_MEMORY.into() });
         }
         let (mut columns, mut classes) = (Vec::new(), Vec::new());
         for (index, found) in self.columns.iter().enumerate() {
@@ -197,11 +197,11 @@ impl Found {
                 FoundRole::Input if found.texts > 0 => {
                     few(found, &label, false)?;
                     let values = found.values.iter().map(String::as_str);
-                    check_categories(values, found.texts as usize, NAME, &label)?;
+                    check_categories(values, found.texts as usize, IN_MEMORY, &label)?;
                     ColumnKind::Text { values: found.values.iter().cloned().collect() }
                 }
                 FoundRole::Input if found.numbers == 0 => {
-                    return Err(DataError::NoValues { file: NAME.into(), column: label });
+                    return Err(DataError::NoValues { file: IN_MEMORY.into(), column: label });
                 }
                 FoundRole::Input => {
                     let missing = (found.missing > 0).then_some(f32::NAN);
@@ -211,11 +211,11 @@ impl Found {
             columns.push(Column { name: found.name.clone(), kind });
         }
         let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
-        check_names(&Origin::several(vec![(0, NAME.to_owned())]), &names)?;
+        check_names(&Origin::several(vec![(0, IN_MEMORY.to_owned())]), &names)?;
         check(&columns).map_err(wrong)?;
         let inputs = width(&columns);
         match inputs {
-            0 => return Err(DataError::NoInputs { file: NAME.into() }),
+            0 => return Err(DataError::NoInputs { file: IN_MEMORY.into() }),
             1..=MAX_INPUTS => {}
             _ => return Err(wrong(format!("more than {MAX_INPUTS} inputs"))),
         }
@@ -230,7 +230,7 @@ fn few(found: &FoundColumn, label: &ColumnLabel, target: bool) -> Result<(), Dat
     if found.values.len() <= MAX_VALUES {
         return Ok(());
     }
-    let (file, column) = (NAME.to_owned(), label.clone());
+    let (file, column) = (IN_MEMORY.to_owned(), label.clone());
     Err(DataError::TooManyValues { file, column, limit: MAX_VALUES, target })
 }
 
@@ -259,7 +259,7 @@ fn classes_of(
         names.sort_by(|a, b| number(a).total_cmp(&number(b)).then_with(|| a.cmp(b)));
     }
     match &names[..] {
-        [class] => Err(DataError::OneClass { file: NAME.into(), class: class.clone() }),
+        [class] => Err(DataError::OneClass { file: IN_MEMORY.into(), class: class.clone() }),
         _ => Ok(names),
     }
 }

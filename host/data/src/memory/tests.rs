@@ -206,3 +206,33 @@ fn rows_under_a_schema() {
         "the table: 2 columns, where the model was trained on 3"
     );
 }
+
+/// What is said of two columns, each of 40 rows.
+fn warnings(of: fn(f64) -> (f64, f64)) -> Vec<String> {
+    let (a, b): (Vec<f64>, Vec<f64>) = (0..40).map(|row| of(row.into())).unzip();
+    let y: Vec<i64> = (0..40).map(|row| row % 2).collect();
+    let table = TableBuilder::new(40).column("a", &a[..]).column("b", &b[..]).classes("y", &y[..]);
+    table.build().unwrap().schema.warnings.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn columns_that_go_up_from_row_to_row_are_said() {
+    assert_eq!(warnings(|row| (row.sin(), row.cos())), [""; 0]);
+    let numbers = warnings(|row| (row.sin(), row + 1.0));
+    assert!(numbers[0].starts_with("the table: column 2 (`b`) numbers the rows"), "{numbers:?}");
+    let times = warnings(|row| (row * 0.1, row.cos()));
+    assert!(times[0].starts_with("the table: column 1 (`a`) never falls"), "{times:?}");
+    assert_eq!((numbers.len(), times.len()), (1, 1));
+    // A single input may have been gone through in order.
+    let a: Vec<f64> = (0..40).map(f64::from).collect();
+    let table = TableBuilder::new(40).column("a", &a[..]).values("y", &a[..]).build().unwrap();
+    assert_eq!(table.schema.warnings, []);
+}
+
+#[test]
+fn digits_that_are_lost_are_said() {
+    let said = warnings(|row| (row.sin(), 1e9 + row.cos()));
+    assert!(said[0].starts_with("the table: row ") && said.len() == 1, "{said:?}");
+    assert!(said[0].contains("column 2 (`b`): ") && said[0].contains("24 bits"));
+    assert_eq!(warnings(|row| (row.sin(), 1e3 + row.cos())), [""; 0]);
+}

@@ -68,7 +68,7 @@ impl TableBuilder<'_> {
         let mut values = Vec::new();
         let room = self.rows.checked_mul(schema.inputs);
         let too_large = DataError::TooLarge {
-            file: super::NAME.into(),
+            file: crate::error::IN_MEMORY.into(),
             rows: self.rows,
             inputs: schema.inputs,
         };
@@ -245,7 +245,7 @@ impl Source<'_> {
 
 /// Which of the columns of these names is each of the schema's.
 fn layout(schema: &Schema, names: &[String]) -> Result<Layout, DataError> {
-    let file = || super::NAME.to_owned();
+    let file = || crate::error::IN_MEMORY.to_owned();
     if schema.format != Format::Csv || schema.recordings.window.is_some() {
         // Inputs as they are.
         if names.len() != schema.inputs {

@@ -32,12 +32,11 @@ fn without_time_there_is_one_model_of_the_largest_size() {
 fn a_search_on_three_rows_ends() {
     let (a, y) = ([1.0, 2.0, 3.0], ["x", "y", "x"]);
     let table = TableBuilder::new(3).column("a", &a[..]).classes("y", &y[..]).build().unwrap();
-    let families = [FamilyName::Fourier, FamilyName::Stump, FamilyName::Fern];
-    let base = TrainOptions::default();
-    let progress = Progress::none();
-    let (trained, point) =
-        train_usual(&table, None, &base, &families, USUAL_FLASH, &progress).unwrap();
-    assert!(trained.blob.len() <= USUAL_FLASH && point.loss <= 1.0);
+    let mut options = options(false, Duration::from_secs(1));
+    options.space.families.push(FamilyName::Fern);
+    options.limits.flash = USUAL_FLASH;
+    let found = tune(&table, None, &options, &Progress::none()).unwrap();
+    assert!(found.front.iter().all(|model| model.blob.len() <= USUAL_FLASH));
 }
 
 /// Few rows, of which a small model says all that there is to say.

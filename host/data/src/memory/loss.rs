@@ -1,0 +1,44 @@
+//! Digits that numbers lose when they become `f32`.
+
+use crate::error::{ColumnLabel, IN_MEMORY, Place};
+use crate::warning::{DataWarning, ROUNDED};
+
+/// What the numbers of a column lose.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Loss {
+    /// The smallest and the largest number.
+    range: (f64, f64),
+    /// The row, from 0, and the number that is changed most, and by how much.
+    most: (usize, f64, f64),
+}
+
+impl Default for Loss {
+    fn default() -> Self {
+        Self { range: (f64::INFINITY, f64::NEG_INFINITY), most: (0, 0.0, 0.0) }
+    }
+}
+
+impl Loss {
+    /// Adds the number of a row; NaN is a missing one.
+    pub fn add(&mut self, row: usize, number: f64) {
+        self.range = (self.range.0.min(number), self.range.1.max(number));
+        let by = (number - f64::from(number as f32)).abs();
+        if by > self.most.2 {
+            self.most = (row, number, by);
+        }
+    }
+
+    /// What to say of a column that loses digits which tell its rows apart.
+    pub fn warning(&self, column: ColumnLabel) -> Option<DataWarning> {
+        let (row, number, by) = self.most;
+        let spread = self.range.1 - self.range.0;
+        let share = by / spread;
+        let place = Place { file: IN_MEMORY.into(), line: row as u64 + 1, column: Some(column) };
+        (spread > 0.0 && share > ROUNDED).then(|| DataWarning::Rounded {
+            place,
+            text: number.to_string(),
+            kept: number as f32,
+            share,
+        })
+    }
+}
