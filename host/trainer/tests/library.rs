@@ -317,20 +317,31 @@ fn a_shared_map_has_gains_where_relevance_is_asked_for() {
 }
 
 /// Sums in floating point depend on their order, which no number of threads changes.
-#[test]
-fn the_blob_is_the_same_with_any_number_of_threads() {
-    let all = digits::table();
-    let table = all.select(&(0..300).collect::<Vec<_>>());
-    for family in [FamilyName::Fourier, FamilyName::Bin, FamilyName::Conv] {
-        let options = TrainOptions {
-            families: vec![family],
-            features: vec![if family == FamilyName::Bin { 8 } else { 96 }],
-            ..TrainOptions::default()
-        };
-        let train = || train(&table, None, &options, &Progress::none()).unwrap().blob;
-        let alone = with_threads(Some(1), train).unwrap();
-        for threads in [None, Some(2), Some(5)] {
-            assert!(with_threads(threads, train).unwrap() == alone, "{family:?} {threads:?}");
-        }
+fn threads_change_nothing(family: FamilyName, features: u16) {
+    let table = digits::table().select(&(0..300).collect::<Vec<_>>());
+    let options = TrainOptions {
+        families: vec![family],
+        features: vec![features],
+        ..TrainOptions::default()
+    };
+    let train = || train(&table, None, &options, &Progress::none()).unwrap().blob;
+    let alone = with_threads(Some(1), train).unwrap();
+    for threads in [Some(2), Some(5)] {
+        assert!(with_threads(threads, train).unwrap() == alone, "{threads:?}");
     }
+}
+
+#[test]
+fn projections_are_the_same_with_any_number_of_threads() {
+    threads_change_nothing(FamilyName::Fourier, 96);
+}
+
+#[test]
+fn grids_are_the_same_with_any_number_of_threads() {
+    threads_change_nothing(FamilyName::Bin, 8);
+}
+
+#[test]
+fn filters_are_the_same_with_any_number_of_threads() {
+    threads_change_nothing(FamilyName::Conv, 96);
 }
