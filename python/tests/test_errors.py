@@ -159,6 +159,13 @@ def test_what_is_odd_about_rows_is_a_warning():
         quick().fit(digits, Y)
 
 
+def test_a_searched_model_of_noise_is_a_warning():
+    noise = np.random.default_rng(1).integers(0, 2, size=60)
+    searched = koan.KoanClassifier(flash=100, family="linear")
+    with pytest.warns(UserWarning, match="no better than always .*, on held-out rows"):
+        searched.fit(X, noise)
+
+
 def test_a_folder_that_is_not_there_is_named_as_it_was_given(tmp_path):
     fitted = quick().fit(X, Y)
     path = tmp_path / "none" / "m.koan"

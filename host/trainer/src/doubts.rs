@@ -1,6 +1,6 @@
 //! What a user should know first: a model that is of little use.
 
-use crate::Report;
+use crate::{Baselines, Report};
 use koan_data::{Division, Table, Target};
 
 /// Share of the error that rounding may add.
@@ -18,23 +18,8 @@ pub(crate) fn of(report: &Report, train: &Table) -> Vec<String> {
     if train.rows() == report.train_rows {
         doubts.extend(unseen(train));
     }
-    let percent = |error: f64| format!("{:.2} %", 100.0 * error);
     if let Some(baselines) = report.baselines {
-        let worse = |baseline: f64| report.error >= baseline;
-        let constant = if report.task == "regression" {
-            "always predicting the mean"
-        } else {
-            "always predicting the most frequent class"
-        };
-        let beaten = |what: &str, error: f64| {
-            let (own, other) = (percent(report.error), percent(error));
-            format!("the model is no better than {what}: an error of {own}, not below {other}")
-        };
-        if worse(baselines.constant) {
-            doubts.push(beaten(constant, baselines.constant));
-        } else if let Some(linear) = baselines.linear.filter(|&linear| worse(linear)) {
-            doubts.push(beaten("a linear one of the inputs", linear));
-        }
+        doubts.extend(no_better(report.error, &baselines, report.task == "regression"));
     }
     if let (Some(real), Some(rounded)) = (report.error_float, report.error_compensated) {
         let rows = (rounded - real) * report.rows as f64;
@@ -47,6 +32,29 @@ pub(crate) fn of(report: &Report, train: &Table) -> Vec<String> {
         }
     }
     doubts
+}
+
+/// A model whose error is not below that of a baseline on rows of the same kind.
+pub(crate) fn no_better(error: f64, baselines: &Baselines, numbers: bool) -> Option<String> {
+    let worse = |baseline: f64| error >= baseline;
+    let constant = if numbers {
+        "always predicting the mean"
+    } else {
+        "always predicting the most frequent class"
+    };
+    let beaten = |what: &str, other: f64| {
+        let (own, other) = (percent(error), percent(other));
+        format!("the model is no better than {what}: an error of {own}, not below {other}")
+    };
+    if worse(baselines.constant) {
+        return Some(beaten(constant, baselines.constant));
+    }
+    let linear = baselines.linear.filter(|&linear| worse(linear))?;
+    Some(beaten("a linear one of the inputs", linear))
+}
+
+fn percent(error: f64) -> String {
+    format!("{:.2} %", 100.0 * error)
 }
 
 /// Classes that no training row has.

@@ -43,12 +43,13 @@ pub use rank::Point;
 pub use sizes::Limits;
 pub use space::{FAMILIES, Space};
 
+use crate::doubts::no_better;
 use crate::evaluate::{Evaluation, evaluate};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::solve::Loss;
 use crate::train::with_categories;
-use crate::{Error, FamilyName, Goal, Report, TrainOptions, Trained, train};
+use crate::{Baselines, Error, FamilyName, Goal, Report, TrainOptions, Trained, train};
 use koan_data::{Table, Task};
 
 use halving::{Search, Searched};
@@ -184,7 +185,7 @@ pub fn train_usual(
     let mut point = best(table, base, families, flash, progress)?;
     let open = base.lambda.is_none();
     let fit = LastFit { train: table, test, flash, metric: Metric::Error, open, progress };
-    let trained = match fit.train(&mut point)? {
+    let mut trained = match fit.train(&mut point)? {
         Some(trained) => trained,
         None => {
             // Without kept features there is always one; of convolutions, of whole filters.
@@ -199,6 +200,15 @@ pub fn train_usual(
             train(table, test, options, progress)?
         }
     };
+    // Without test rows, the rows held out from the search are what there is to doubt by.
+    if test.is_none()
+        && let Some(baselines) = Baselines::cross_validated(table, base.seed)?
+    {
+        let numbers = table.schema.classes.is_empty();
+        let doubt = no_better(point.loss, &baselines, numbers);
+        let held_out = doubt.map(|doubt| format!("{doubt}, on held-out rows"));
+        trained.report.warnings.splice(..0, held_out);
+    }
     Ok((trained, point))
 }
 

@@ -282,9 +282,28 @@ fn few_series_are_searched_by_their_family() {
     let (fit, test): (Vec<usize>, Vec<usize>) = (0..120).partition(|row| row / 2 % 2 == 0);
     let (fit, test) = (table.select(&fit), table.select(&test));
     let (base, quiet) = (TrainOptions::default(), Progress::none());
-    let found = crate::tune::train_usual(&fit, Some(&test), &base, &FAMILIES, 400, &quiet);
+    let found = train_usual(&fit, Some(&test), &base, &FAMILIES, 400, &quiet);
     let (trained, point) = found.unwrap();
     assert_eq!(point.options.families, [FamilyName::Series]);
     assert!(trained.blob.len() <= 400);
     assert!(trained.report.error < 0.05, "{}", trained.report.error);
+}
+
+/// Without test rows, the search's own held-out rows say that a model is of little use.
+#[test]
+fn noise_is_doubted_without_test_rows() {
+    let x: Vec<f64> = (0..90).map(|row| f64::from(row * 37 % 90)).collect();
+    let doubts = |classes: Vec<i64>| {
+        let table = TableBuilder::new(90).column("x", &x[..]).classes("y", &classes[..]);
+        let (base, quiet) = (TrainOptions::default(), Progress::none());
+        let families = [FamilyName::Linear];
+        let table = table.build().unwrap();
+        let found = train_usual(&table, None, &base, &families, 100, &quiet).unwrap();
+        found.0.report.warnings
+    };
+    let noise = doubts((0..90).map(|row| i64::from(row * 7919 % 101 % 3 == 0)).collect());
+    assert!(noise[0].starts_with("the model is no better than always predicting"), "{noise:?}");
+    assert!(noise[0].ends_with(", on held-out rows"), "{noise:?}");
+    let far = doubts(x.iter().map(|&x| i64::from((30.0..60.0).contains(&x))).collect());
+    assert!(far[0].contains("no better than"), "a line does not tell the middle: {far:?}");
 }
