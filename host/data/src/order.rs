@@ -12,7 +12,7 @@ const COUNTED: f64 = 16_777_216.0;
 /// may be merged.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Order {
-    /// Values that are numbers.
+    /// Numbers so far, as long as something may be said of them.
     numbers: usize,
     /// Those that are above the one before.
     rises: usize,
@@ -27,6 +27,10 @@ pub(crate) struct Order {
 impl Order {
     /// Adds the next value; none where it is no number.
     pub fn add(&mut self, value: Option<f64>) {
+        // Most columns fall within a few rows, and then nothing is said of them.
+        if self.fallen && self.uncounted {
+            return;
+        }
         let Some(next) = value.filter(|next| !next.is_nan()) else {
             (self.fallen, self.uncounted) = (true, true);
             return;
