@@ -6,7 +6,7 @@
 
 use crate::buffers::{Buffers, Workspace};
 use crate::families::{Anew, generate};
-pub use crate::families::{Cell, Cells, Drawn};
+pub use crate::families::{Cell, Cells, Comparison, Drawn, comparisons};
 use crate::format::bank::Bank;
 use crate::format::map::Line;
 use crate::format::model::Model;

@@ -19,6 +19,7 @@ mod units;
 pub(crate) use self::conv::Anew;
 pub use self::conv::{Cell, Cells};
 pub use self::drawn::Drawn;
+pub use self::fern::{Comparison, comparisons};
 use crate::format::bank::Bank;
 use crate::format::family::Family;
 use crate::needs::{Needs, Profile, serves};

@@ -185,7 +185,7 @@ pub struct TrainOptions {
     pub features: Vec<u16>,
     /// Features of each bank that the best K are chosen from: by backward
     /// elimination, ferns by boosting. If not given, the first K are taken, of ferns the
-    /// best of 2,048.
+    /// best of 65,535.
     pub candidates: Option<u16>,
     /// Bits of a weight: 2, 3, 4, 8 or 16. If not given, 4 for classes, which
     /// only need the right score to be highest, and 8 for numbers.

@@ -61,7 +61,7 @@ pub struct Train {
     #[arg(short = 'k', long, value_name = "K", value_delimiter = ',', help_heading = "Model")]
     pub features: Vec<u16>,
     /// Features of each bank to choose the best K from; the model lists which
-    /// [default: the first K, without a list; of ferns the best of 2048]
+    /// [default: the first K, without a list; of ferns the best of 65535]
     #[arg(long, value_name = "N", help_heading = "Model",
           value_parser = clap::value_parser!(u16).range(1..))]
     pub candidates: Option<u16>,

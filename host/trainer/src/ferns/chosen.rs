@@ -1,8 +1,9 @@
 //! Which ferns of the pool a model keeps.
 
-use super::grow::{FIRST_ROWS, SECOND, grow};
+use super::grow::{AGAIN, FIRST_ROWS, LOOKED_AT, RENEWED, SECOND, grow};
 use super::leaves::{Codes, Descent};
 use super::objective::Objective;
+use super::pool::{POOL, Pool, Rows};
 use crate::blob::{BankSpec, ModelSpec};
 use crate::features::{BLOCK_ROWS, FeatureMap};
 use crate::folds::shuffled;
@@ -12,12 +13,11 @@ use crate::{Error, TrainOptions};
 use koan::Family;
 use koan::generator::Stream;
 
-/// Ferns of a pool, if it is not told.
-pub const POOL: u16 = 2048;
 /// Rows by which ferns are chosen, at most.
 const MOST_ROWS: usize = 8192;
-/// The λ by which ferns are chosen when it is not given.
-const LAMBDA: f64 = 3e-3;
+/// The least λ by which ferns are chosen: with a smaller one leaves of few rows promise what
+/// other rows do not keep.
+const LAMBDA: f64 = 0.05;
 
 /// Whether some bank has ferns that are still to be chosen.
 #[must_use]
@@ -47,9 +47,9 @@ pub fn grown(
             continue;
         }
         progress.phase("choosing ferns")?;
-        let pool = Pool::new(problem, &spec, number, options)?;
+        let choice = Choice::new(problem, &spec, number, options)?;
         let count = spec.banks[number].features;
-        spec.banks[number].kept = Some(pool.best(problem, count, &rows, options));
+        spec.banks[number].kept = Some(choice.best(problem, count, &rows, options));
     }
     Ok(spec)
 }
@@ -60,23 +60,28 @@ pub fn grown(
 pub fn work(problem: &Problem<'_>, rows: usize, options: &TrainOptions) -> (f64, f64) {
     let outputs = problem.outputs as f64;
     let count = f64::from(options.features.first().copied().unwrap_or(1));
-    let ferns = f64::from(options.candidates.unwrap_or(POOL));
+    let pool = f64::from(options.candidates.unwrap_or(POOL));
     let some = rows.min(MOST_ROWS) as f64;
-    let looks = some.min(FIRST_ROWS as f64) + some / SECOND as f64;
-    let choosing = some * ferns * 50.0 + count * ferns * looks * (4.0 + outputs);
+    let ferns = pool.min(LOOKED_AT as f64);
+    let share = 1.0 / AGAIN as f64 + 1.0 / RENEWED as f64;
+    let looks = share * some.min(FIRST_ROWS as f64) + some / SECOND as f64;
+    let inputs = problem.table.inputs as f64;
+    let renewal = if pool > ferns { some * inputs * (1.0 + outputs) + 30.0 * pool } else { 0.0 };
+    let choosing =
+        count * (ferns * looks * (6.0 + outputs) + renewal / RENEWED as f64) + 20.0 * some * inputs;
     // Rounds over all weights: fits, and roundings to several steps.
     let round = rows as f64 * count * outputs * 25.0;
     let path = if options.lambda.is_some() { 0.0 } else { 140.0 * round };
     (choosing + 60.0 * round, path)
 }
 
-/// All ferns that may be chosen, on some of the rows, in no order: a run of them is a sample.
-pub(super) struct Pool {
-    codes: Codes,
-    rows: Vec<usize>,
+/// The pool of a bank, and rows to choose from it by, in no order: a run of them is a sample.
+pub(super) struct Choice {
+    pool: Pool,
+    rows: Rows,
 }
 
-impl Pool {
+impl Choice {
     /// That of bank `number`.
     pub fn new(
         problem: &Problem<'_>,
@@ -84,22 +89,9 @@ impl Pool {
         number: usize,
         options: &TrainOptions,
     ) -> Result<Self, Error> {
-        let count = spec.banks[number].features;
-        let ferns = options.candidates.unwrap_or(POOL.max(count));
-        if ferns < count {
-            let message = format!("{ferns} candidates for {count} ferns");
-            return Err(Error::parameter("candidates", message));
-        }
-        // The number of a bank is that of its draws.
-        let mut banks = spec.banks[..=number].to_vec();
-        for bank in &mut banks[..number] {
-            (bank.features, bank.kept) = (1, Some(vec![0]));
-        }
-        (banks[number].features, banks[number].kept) = (ferns, None);
-        let spec = ModelSpec::features(spec.seed, spec.inputs, spec.maps.clone(), banks);
         let rows = scattered(problem.table.rows(), options.seed);
-        let codes = codes(&FeatureMap::new(&spec)?, &spec, problem, &rows)?;
-        Ok(Self { codes, rows })
+        let (pool, rows) = Pool::new(problem, spec, number, rows, options)?;
+        Ok(Self { pool, rows })
     }
 
     /// The best ferns by those of `rows` that are here, in the order of their numbers.
@@ -113,19 +105,18 @@ impl Pool {
         let mut wanted = vec![false; problem.table.rows()];
         rows.iter().for_each(|&row| wanted[row] = true);
         let places: Vec<usize> =
-            (0..self.rows.len()).filter(|&place| wanted[self.rows[place]]).collect();
-        let some: Codes;
-        let codes = if places.len() == self.rows.len() {
-            &self.codes
+            self.rows.all().filter(|&place| wanted[self.rows.numbers[place]]).collect();
+        let some: Rows;
+        let rows = if places.len() == self.rows.count() {
+            &self.rows
         } else {
-            some = self.codes.select(&places);
+            some = self.rows.select(&places);
             &some
         };
-        let rows: Vec<usize> = places.iter().map(|&place| self.rows[place]).collect();
-        let objective = Objective::new(problem, &rows, options.loss);
-        let lambda = options.lambda.unwrap_or(LAMBDA);
-        let penalty = Descent::penalty(&objective, codes.depth, lambda);
-        let order = grow(codes, &objective, count.into(), penalty);
+        let objective = Objective::new(problem, &rows.numbers, options.loss);
+        let lambda = options.lambda.unwrap_or(LAMBDA).max(LAMBDA);
+        let penalty = Descent::penalty(&objective, self.pool.depth, lambda);
+        let order = grow(&self.pool, rows, &objective, count.into(), penalty);
         let mut ferns: Vec<u32> = order.into_iter().map(|fern| fern as u32).collect();
         ferns.sort_unstable();
         ferns

@@ -3,7 +3,7 @@
 use faer::Mat;
 use koan::{FEATURE_ONE, Family, Width};
 
-use super::chosen::{Pool, codes, is_open};
+use super::chosen::{Choice, codes, is_open};
 use super::leaves::{Codes, Descent, Weights, nearest};
 use super::objective::Objective;
 use crate::blob::{HeadSpec, ModelSpec};
@@ -173,7 +173,7 @@ pub fn fit_ferns(
         _ => vec![hold_out(problem, options.seed)],
     };
     progress.phase("computing candidates")?;
-    let pool = if is_open(spec) { Some(Pool::new(problem, spec, 0, options)?) } else { None };
+    let pool = if is_open(spec) { Some(Choice::new(problem, spec, 0, options)?) } else { None };
     let given = options.lambda.map(|lambda| [lambda]);
     let lambdas = given.as_ref().map_or(&LAMBDAS[..], |given| &given[..]);
     let mut losses = vec![0.0; lambdas.len()];
@@ -255,7 +255,7 @@ fn only_rises(losses: &[f64]) -> bool {
 fn chosen(
     problem: &Problem<'_>,
     spec: &ModelSpec,
-    pool: Option<&Pool>,
+    pool: Option<&Choice>,
     rows: &[usize],
     options: &TrainOptions,
     progress: &Progress,

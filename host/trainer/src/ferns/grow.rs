@@ -1,17 +1,27 @@
-//! Choosing ferns: each is the one of the pool that lowers the loss most.
+//! Choosing ferns: each is the one that lowers the loss most, of those that are looked at.
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 
 use super::MOST_LEAVES;
-use super::leaves::{Codes, Descent, Weights};
+use super::leaves::{Descent, Weights};
 use super::objective::{Curve, Objective};
+use super::pool::{Pool, Rows};
 
-/// Rows by which a fern of the pool is looked at first.
+/// Rows by which a fern is looked at first.
 pub(super) const FIRST_ROWS: usize = 512;
-/// Share of the pool that is looked at on all rows: one of so many.
-pub(super) const SECOND: usize = 32;
-/// Ferns of the pool in one job.
+/// Share of the ferns that is looked at on all rows: one of so many.
+pub(super) const SECOND: usize = 128;
+/// Ferns that are looked at; of a larger pool half of them those whose comparisons say most.
+pub(super) const LOOKED_AT: usize = 2048;
+/// After so many ferns others are looked at.
+pub(super) const RENEWED: usize = 8;
+/// In between, those that gained most when they were looked at last: one of so many.
+pub(super) const AGAIN: usize = 2;
+/// Ferns in one job, and rows whose codes are made at a time.
 const JOB: usize = 32;
+const BLOCK: usize = 512;
 /// Share of a Newton step that a new fern takes; the sweeps behind it see to the rest.
 const STEP: f32 = 0.5;
 /// After so many ferns the weights of all take another step.
@@ -24,15 +34,21 @@ const LANES: [usize; 5] = [2, 4, 8, 16, 32];
 /// The gain of a fern is Σ over its leaves of (Σ slopes)² / (Σ curvatures + penalty), summed
 /// over outputs; the best few by a part of the rows, another one each time, are compared on
 /// all of them.
-pub(super) fn grow(pool: &Codes, objective: &Objective, count: usize, penalty: f32) -> Vec<usize> {
+pub(super) fn grow(
+    pool: &Pool,
+    rows: &Rows,
+    objective: &Objective,
+    count: usize,
+    penalty: f32,
+) -> Vec<usize> {
     let lanes = LANES.into_iter().find(|lanes| *lanes > objective.outputs);
     match lanes {
-        Some(2) => Growth::<2>::new(pool, objective, penalty).run(count),
-        Some(4) => Growth::<4>::new(pool, objective, penalty).run(count),
-        Some(8) => Growth::<8>::new(pool, objective, penalty).run(count),
-        Some(16) => Growth::<16>::new(pool, objective, penalty).run(count),
+        Some(2) => Growth::<2>::new(pool, rows, objective, penalty).run(count),
+        Some(4) => Growth::<4>::new(pool, rows, objective, penalty).run(count),
+        Some(8) => Growth::<8>::new(pool, rows, objective, penalty).run(count),
+        Some(16) => Growth::<16>::new(pool, rows, objective, penalty).run(count),
         // Outputs beyond these share lanes.
-        _ => Growth::<32>::new(pool, objective, penalty).run(count),
+        _ => Growth::<32>::new(pool, rows, objective, penalty).run(count),
     }
 }
 
@@ -40,28 +56,40 @@ pub(super) fn grow(pool: &Codes, objective: &Objective, count: usize, penalty: f
 type Sums<const L: usize> = [[f32; L]; MOST_LEAVES];
 
 struct Growth<'g, const L: usize> {
-    pool: &'g Codes,
+    pool: &'g Pool,
+    rows: &'g Rows,
     objective: &'g Objective,
     penalty: f32,
     slopes: Vec<[f32; L]>,
     chosen: Vec<usize>,
     /// Whether each fern of the pool was chosen.
     taken: Vec<bool>,
+    /// The ferns that are looked at.
+    looked_at: Vec<usize>,
+    /// What each fern of the pool gained when it was looked at last.
+    known: Vec<f32>,
 }
 
 impl<'g, const L: usize> Growth<'g, L> {
-    fn new(pool: &'g Codes, objective: &'g Objective, penalty: f32) -> Self {
-        let slopes = vec![[0.0; L]; objective.rows];
-        let taken = vec![false; pool.ferns()];
-        Self { pool, objective, penalty, slopes, chosen: Vec::new(), taken }
+    fn new(pool: &'g Pool, rows: &'g Rows, objective: &'g Objective, penalty: f32) -> Self {
+        Self {
+            pool,
+            rows,
+            objective,
+            penalty,
+            slopes: vec![[0.0; L]; objective.rows],
+            chosen: Vec::new(),
+            taken: vec![false; pool.ferns()],
+            looked_at: Vec::new(),
+            known: vec![0.0; pool.ferns()],
+        }
     }
 
     fn run(mut self, count: usize) -> Vec<usize> {
-        let leaves = self.pool.leaves();
+        let leaves = 1 << self.pool.depth;
         let outputs = self.objective.outputs;
-        let bias = self.objective.first_bias();
-        let mut codes = Codes::by_fern(Vec::new(), self.pool.rows, self.pool.depth);
-        let mut weights = Weights::none(0, leaves, bias);
+        let mut codes = self.pool.none(self.rows);
+        let mut weights = Weights::none(0, leaves, self.objective.first_bias());
         let mut scores = weights.scores(&codes);
         while self.chosen.len() < count.min(self.pool.ferns()) {
             let slopes = self.objective.slopes(&scores, Curve::Here);
@@ -69,7 +97,7 @@ impl<'g, const L: usize> Growth<'g, L> {
             let best = self.best();
             self.chosen.push(best);
             self.taken[best] = true;
-            codes.push(self.pool.of(best));
+            codes.push(&self.pool.codes_of_all(best, self.rows));
             weights.leaves.resize(weights.leaves.len() + leaves * outputs, 0.0);
             let mut descent = Descent::with(self.objective, &codes, weights, scores, slopes);
             descent.step(self.chosen.len() - 1, self.penalty, None, STEP);
@@ -99,71 +127,165 @@ impl<'g, const L: usize> Growth<'g, L> {
     }
 
     /// The best fern that was not chosen yet.
-    fn best(&self) -> usize {
-        let rows = self.objective.rows;
-        let free: Vec<usize> = (0..self.pool.ferns()).filter(|&fern| !self.taken[fern]).collect();
-        if rows <= 2 * FIRST_ROWS {
-            return self.first_of(&self.gains(&free, 0..rows));
+    fn best(&mut self) -> usize {
+        let rows = self.rows.count();
+        let number = self.chosen.len();
+        let anew = number.is_multiple_of(RENEWED);
+        if anew {
+            self.renew(number / RENEWED);
         }
-        let parts = rows / FIRST_ROWS;
-        let part = self.chosen.len() % parts;
-        let gains = self.gains(&free, part * rows / parts..(part + 1) * rows / parts);
-        let mut order = gains;
-        order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let few: Vec<usize> =
-            order.iter().take(free.len().div_ceil(SECOND)).map(|&(_, fern)| fern).collect();
-        self.first_of(&self.gains(&few, 0..rows))
-    }
-
-    /// The fern of the greatest gain, of equal ones the first of the pool.
-    fn first_of(&self, gains: &[(f32, usize)]) -> usize {
-        let best = gains.iter().copied().reduce(|a, b| {
+        let few = rows <= 2 * FIRST_ROWS;
+        let parts = if few { 1 } else { rows / FIRST_ROWS };
+        let part = number % parts;
+        let part = part * rows / parts..(part + 1) * rows / parts;
+        let share = part.len() as f32 / rows as f32;
+        let mut free = self.looked_at.clone();
+        free.retain(|&fern| !self.taken[fern]);
+        let count = free.len();
+        if !anew {
+            best_of(&mut free, count.div_ceil(AGAIN), &self.known);
+        }
+        for (gain, fern) in self.gains(&free, part) {
+            self.known[fern] = gain / share;
+        }
+        let gains = if few {
+            free.iter().map(|&fern| (self.known[fern], fern)).collect()
+        } else {
+            best_of(&mut free, count.div_ceil(SECOND), &self.known);
+            self.gains(&free, self.rows.all())
+        };
+        for &(gain, fern) in &gains {
+            self.known[fern] = gain;
+        }
+        let best = gains.into_iter().reduce(|a, b| {
             let better = b.0 > a.0 || (b.0 == a.0 && b.1 < a.1);
             if better { b } else { a }
         });
         best.map_or(0, |(_, fern)| fern)
     }
 
+    /// Chooses what is looked at: of a large pool half of it those whose comparisons gain most
+    /// as the slopes are, and others in turn, for what comparisons say only together.
+    fn renew(&mut self, number: usize) {
+        let all = self.pool.ferns();
+        if all <= LOOKED_AT {
+            self.looked_at = (0..all).collect();
+            return;
+        }
+        let half = LOOKED_AT / 2;
+        let mut best: Vec<usize> = (0..all).filter(|&fern| !self.taken[fern]).collect();
+        best_of(&mut best, half, &self.promises());
+        let others = (0..half).map(|place| (number * half + place) % all);
+        best.extend(others);
+        best.sort_unstable();
+        best.dedup();
+        self.looked_at = best;
+    }
+
+    /// What the comparisons of each fern gain, added up; of those of one input the best.
+    fn promises(&self) -> Vec<f32> {
+        let alone = self.gains_alone();
+        let of_fern = |fern: usize| {
+            let questions = self.pool.questions(fern);
+            let gain = |place: usize| {
+                let question = questions[place];
+                alone[question.input * self.pool.thresholds + usize::from(question.threshold)]
+            };
+            let counts = |&place: &usize| {
+                let same = |other: &usize| questions[*other].input == questions[place].input;
+                let mut others = (0..questions.len()).filter(|other| *other != place).filter(same);
+                others.all(|other| (gain(other), place) < (gain(place), other))
+            };
+            (0..questions.len()).filter(counts).map(gain).sum::<f32>()
+        };
+        (0..self.pool.ferns()).into_par_iter().map(of_fern).collect()
+    }
+
+    /// What each input gains, alone, by a comparison with each threshold: inputs × thresholds.
+    fn gains_alone(&self) -> Vec<f32> {
+        let thresholds = self.pool.thresholds;
+        let of_input = |input: usize| {
+            let mut sums = vec![[0.0f32; L]; thresholds + 1];
+            for (&above, row) in self.rows.column(input).iter().zip(&self.slopes) {
+                let sum = &mut sums[usize::from(above)];
+                sum.iter_mut().zip(row).for_each(|(sum, slope)| *sum += slope);
+            }
+            let mut rest = [0.0; L];
+            for sum in &sums {
+                rest.iter_mut().zip(sum).for_each(|(rest, sum)| *rest += sum);
+            }
+            let none = self.gain_of(&rest, self.penalty);
+            let mut below = [0.0; L];
+            sums.into_iter().take(thresholds).map(move |sum| {
+                for lane in 0..L {
+                    below[lane] += sum[lane];
+                    rest[lane] -= sum[lane];
+                }
+                self.gain_of(&below, self.penalty) + self.gain_of(&rest, self.penalty) - none
+            })
+        };
+        let inputs = 0..self.rows.inputs();
+        inputs.into_par_iter().flat_map_iter(of_input).collect()
+    }
+
+    /// What a leaf gains whose rows have these slopes and curvature in all.
+    fn gain_of(&self, leaf: &[f32; L], penalty: f32) -> f32 {
+        let squares: f32 = leaf[..L - 1].iter().map(|slope| slope * slope).sum();
+        squares / (leaf[L - 1].max(0.0) + penalty.max(f32::MIN_POSITIVE))
+    }
+
     /// What each of some ferns gains on a part of the rows.
-    fn gains(&self, ferns: &[usize], rows: std::ops::Range<usize>) -> Vec<(f32, usize)> {
-        let slopes = &self.slopes[rows.clone()];
-        let share = rows.len() as f32 / self.objective.rows as f32;
-        let penalty = (self.penalty * share).max(f32::MIN_POSITIVE);
+    fn gains(&self, ferns: &[usize], rows: Range<usize>) -> Vec<(f32, usize)> {
+        let penalty = self.penalty * rows.len() as f32 / self.rows.count() as f32;
         ferns
             .par_iter()
             .with_min_len(JOB)
             .map(|&fern| {
-                let sums = summed(&self.pool.of(fern)[rows.clone()], slopes);
-                let leaves = &sums[..self.pool.leaves()];
-                let gain = |leaf: &[f32; L]| {
-                    let squares: f32 = leaf[..L - 1].iter().map(|slope| slope * slope).sum();
-                    squares / (leaf[L - 1] + penalty)
-                };
-                (leaves.iter().map(gain).sum(), fern)
+                let sums = self.sums(fern, rows.clone());
+                let leaves = &sums[..1 << self.pool.depth];
+                (leaves.iter().map(|leaf| self.gain_of(leaf, penalty)).sum(), fern)
             })
             .collect()
     }
+
+    /// The sums of each leaf of a fern. Four tables: neighbouring rows often come to the same
+    /// leaf, whose sum is not there yet.
+    fn sums(&self, fern: usize, rows: Range<usize>) -> Sums<L> {
+        let mut tables = [[[0.0; L]; MOST_LEAVES]; 4];
+        let add = |table: &mut Sums<L>, code: u8, row: &[f32; L]| {
+            let leaf = &mut table[usize::from(code) % MOST_LEAVES];
+            leaf.iter_mut().zip(row).for_each(|(sum, slope)| *sum += slope);
+        };
+        let mut codes = [0; BLOCK];
+        let mut first = rows.start;
+        for slopes in self.slopes[rows].chunks(BLOCK) {
+            let codes = &mut codes[..slopes.len()];
+            self.pool.codes(fern, self.rows, first, codes);
+            first += slopes.len();
+            let (some, rest) = codes.as_chunks::<4>();
+            let (rows, last) = slopes.as_chunks::<4>();
+            for (codes, rows) in some.iter().zip(rows) {
+                let each = tables.iter_mut().zip(codes).zip(rows);
+                each.for_each(|((table, &code), row)| add(table, code, row));
+            }
+            let of_last = rest.iter().zip(last);
+            of_last.for_each(|(&code, row)| add(&mut tables[0], code, row));
+        }
+        let [mut sums, others @ ..] = tables;
+        for table in &others {
+            let both = sums.as_flattened_mut().iter_mut().zip(table.as_flattened());
+            both.for_each(|(sum, more)| *sum += more);
+        }
+        sums
+    }
 }
 
-/// The sums of each leaf. Four tables: neighbouring rows often come to the same leaf, whose
-/// sum is not there yet.
-fn summed<const L: usize>(codes: &[u8], slopes: &[[f32; L]]) -> Sums<L> {
-    let mut tables = [[[0.0; L]; MOST_LEAVES]; 4];
-    let add = |table: &mut Sums<L>, code: u8, row: &[f32; L]| {
-        let leaf = &mut table[usize::from(code) % MOST_LEAVES];
-        leaf.iter_mut().zip(row).for_each(|(sum, slope)| *sum += slope);
-    };
-    let (some, rest) = codes.as_chunks::<4>();
-    let (rows, last) = slopes.as_chunks::<4>();
-    for (codes, rows) in some.iter().zip(rows) {
-        let each = tables.iter_mut().zip(codes).zip(rows);
-        each.for_each(|((table, &code), row)| add(table, code, row));
+/// Keeps the `count` ferns of the greatest values, of equal ones the first of the pool.
+fn best_of(ferns: &mut Vec<usize>, count: usize, values: &[f32]) {
+    if count < ferns.len() {
+        ferns.select_nth_unstable_by(count, |&a, &b| {
+            values[b].total_cmp(&values[a]).then(a.cmp(&b))
+        });
+        ferns.truncate(count);
     }
-    let [mut sums, others @ ..] = tables;
-    rest.iter().zip(last).for_each(|(&code, row)| add(&mut sums, code, row));
-    for table in &others {
-        let both = sums.as_flattened_mut().iter_mut().zip(table.as_flattened());
-        both.for_each(|(sum, more)| *sum += more);
-    }
-    sums
 }

@@ -39,16 +39,6 @@ impl Codes {
     pub fn push(&mut self, codes: &[u8]) {
         self.codes.extend_from_slice(codes);
     }
-
-    /// Those of some of the rows.
-    pub fn select(&self, rows: &[usize]) -> Self {
-        let of_fern = |fern: usize| {
-            let codes = self.of(fern);
-            rows.iter().map(move |&row| codes[row])
-        };
-        let codes = (0..self.ferns()).flat_map(of_fern).collect();
-        Self { codes, rows: rows.len(), depth: self.depth }
-    }
 }
 
 /// Weights and biases of ferns.

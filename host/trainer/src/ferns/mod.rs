@@ -10,9 +10,11 @@ mod fit;
 mod grow;
 mod leaves;
 mod objective;
+mod pool;
 
-pub use chosen::{POOL, grown, is_open, work};
+pub use chosen::{grown, is_open, work};
 pub use fit::{fit_ferns, is_alone};
+pub use pool::POOL;
 
 /// Comparisons of a fern, at most.
 pub const MOST_DEPTH: u8 = 4;

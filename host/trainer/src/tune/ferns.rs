@@ -1,6 +1,6 @@
 //! Ferns in a search. How good they are says nothing of those that come first in the pool, so
-//! the rungs cannot judge them: a few ways to make them are compared as finished models, from
-//! small pools, on one held-out part, and the best go on among the models that are refined.
+//! the rungs cannot judge them: a few ways to make them are compared as finished models on one
+//! held-out part, and the best go on among the models that are refined.
 
 use rayon::prelude::*;
 
@@ -14,8 +14,6 @@ use crate::{Error, FamilyName, TrainOptions};
 use koan::Law;
 use koan_data::Task;
 
-/// Ferns of a pool while ways are compared.
-const SMALL_POOL: u16 = 1024;
 /// Ways that go on.
 const WAYS: usize = 2;
 /// The λ that ways are compared with.
@@ -123,13 +121,8 @@ impl Refinement<'_> {
         Ok(true)
     }
 
-    /// The same with a small pool and a given λ.
+    /// The same with a given λ.
     fn quick(&self, options: &TrainOptions) -> TrainOptions {
-        let most = options.candidates.unwrap_or(POOL);
-        TrainOptions {
-            candidates: Some(SMALL_POOL.max(options.features[0].saturating_mul(2)).min(most)),
-            lambda: Some(options.lambda.unwrap_or(LAMBDA)),
-            ..options.clone()
-        }
+        TrainOptions { lambda: Some(options.lambda.unwrap_or(LAMBDA)), ..options.clone() }
     }
 }

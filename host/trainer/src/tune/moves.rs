@@ -203,9 +203,9 @@ impl Refinement<'_> {
         let (_, footprint) = self.search.small(options, &self.inputs)?;
         let of = |kept: u16| {
             let usual = match is_fern(options) {
-                true => (usize::from(kept) * POOL).clamp(ferns::POOL.into(), MOST_CANDIDATES),
-                false => (usize::from(kept) * POOL).min(MOST_CANDIDATES),
-            } as u16;
+                true => ferns::POOL,
+                false => (usize::from(kept) * POOL).min(MOST_CANDIDATES) as u16,
+            };
             let pool = self.search.space.base.candidates.unwrap_or(usual);
             let (bytes, instructions) = footprint.selected(limits.core, pool, kept, bits).ok()?;
             let slow = limits.instructions.is_some_and(|limit| instructions > limit);
