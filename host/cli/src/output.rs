@@ -1,6 +1,6 @@
 //! Files that are whole or not there, and models read from files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use koan::Model;
@@ -13,6 +13,31 @@ use koan_trainer::internal::blob::predictor;
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     koan_trainer::atomic_write(path, bytes)
         .with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Where a model goes: where it is told to, or into this folder, named as the data.
+pub fn model_path(told: Option<&Path>, data: &[PathBuf]) -> Result<PathBuf> {
+    if let Some(path) = told {
+        return Ok(path.to_owned());
+    }
+    let name = data.first().and_then(|data| data.file_name()).map(Path::new);
+    let name = name.filter(|name| name.as_os_str() != "-");
+    let name = name.context("the data has no name to call the model by: add --output FILE")?;
+    let unzipped = if name.extension().is_some_and(|end| end == "gz") {
+        name.with_extension("")
+    } else {
+        name.to_owned()
+    };
+    let path = unzipped.with_extension("koan");
+    // A file of that name that is no model is somebody's.
+    let is_model =
+        || std::fs::read(&path).is_ok_and(|bytes| bytes.starts_with(&koan::format::MAGIC));
+    anyhow::ensure!(
+        path.symlink_metadata().is_err() || is_model(),
+        "{} is there and is no model: add --output FILE",
+        path.display()
+    );
+    Ok(path)
 }
 
 /// The bytes of a model file.

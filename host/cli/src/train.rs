@@ -1,6 +1,6 @@
 //! `koan train`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -34,10 +34,11 @@ pub fn run(arguments: &Train) -> Result<()> {
     check(arguments)?;
     let files = expand(&arguments.source.data)?;
     let streamed = arguments.stream.unwrap_or_else(|| are_large(&files));
-    let streamed = streamed.then(|| stream_options(arguments, &files)).transpose()?;
+    let output = output::model_path(arguments.output.as_deref(), &arguments.source.data)?;
+    let streamed = streamed.then(|| stream_options(arguments, &files, &output)).transpose()?;
     let report = arguments.report.as_deref();
     let checkpoint = streamed.as_ref().map(|stream| stream.checkpoint.as_path());
-    let outputs = [Some(arguments.output.as_path()), report, checkpoint];
+    let outputs = [Some(output.as_path()), report, checkpoint];
     crate::files::check(&arguments.source.files()?, outputs.into_iter().flatten())?;
     let terminal = Terminal::stderr();
     let progress = terminal.progress();
@@ -52,7 +53,7 @@ pub fn run(arguments: &Train) -> Result<()> {
         None => in_memory(arguments, &files, progress),
     };
     let Made { mut trained, target, numbers_as_classes, tables } = made?;
-    write_whole(&arguments.output, &trained.blob)?;
+    write_whole(&output, &trained.blob)?;
     if let Some(stream) = &streamed {
         stream::remove(&stream.checkpoint);
     }
@@ -60,7 +61,7 @@ pub fn run(arguments: &Train) -> Result<()> {
     if let (Some(path), Some((train, test))) = (&arguments.report, &tables) {
         let test_files = expand(&arguments.source.test)?;
         let options = arguments.train_options();
-        let origin = origin(&arguments.output, &files, &test_files)?;
+        let origin = origin(&output, &files, &test_files)?;
         let training =
             Training { trained: &trained, train, test, options: &options, origin: &origin };
         write_whole(path, of_training(&training, progress)?.as_bytes())?;
@@ -79,14 +80,14 @@ pub fn run(arguments: &Train) -> Result<()> {
     match report.fold_errors.len() {
         0 => out::headline(&format!(
             "{}: {error} on {} test rows, in {} bytes",
-            arguments.output.display(),
+            output.display(),
             report.rows,
             report.bytes
         ))?,
         parts => out::headline(&format!(
             "{}: {error} on average over {parts} parts, each tested by a model of the others, \
              in {} bytes",
-            arguments.output.display(),
+            output.display(),
             report.bytes
         ))?,
     }
@@ -161,8 +162,8 @@ pub fn run(arguments: &Train) -> Result<()> {
         );
         say!("{}", wrapped(&told, 4))?;
     }
-    let output = quoted(&arguments.output.display().to_string());
-    say!("Next: `koan inspect {output}` tells what a device needs for it.")?;
+    let model = quoted(&output.display().to_string());
+    say!("Next: `koan inspect {model}` tells what a device needs for it.")?;
     Ok(())
 }
 
@@ -251,7 +252,7 @@ pub fn name(files: &[PathBuf]) -> String {
 }
 
 /// How to train on the files block by block.
-fn stream_options(arguments: &Train, files: &[PathBuf]) -> Result<StreamOptions> {
+fn stream_options(arguments: &Train, files: &[PathBuf], output: &Path) -> Result<StreamOptions> {
     let given = [
         ("--train-rows", arguments.source.train_rows.is_some()),
         ("--folds", arguments.folds.is_some()),
@@ -267,7 +268,7 @@ fn stream_options(arguments: &Train, files: &[PathBuf]) -> Result<StreamOptions>
     if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
         anyhow::bail!("{option} needs the rows in memory: say `--stream no` or leave it out");
     }
-    let mut beside = arguments.output.clone().into_os_string();
+    let mut beside = output.as_os_str().to_owned();
     beside.push(".checkpoint");
     Ok(StreamOptions {
         files: files.to_vec(),

@@ -20,9 +20,10 @@ use super::values::{bits, bytes, group, yes_no};
 pub struct Train {
     #[command(flatten)]
     pub source: Source,
-    /// Where to write the model
+    /// Where to write the model [default: here, named as the data: sensors.csv makes
+    /// sensors.koan]
     #[arg(short, long, value_name = "FILE")]
-    pub output: PathBuf,
+    pub output: Option<PathBuf>,
     /// Cross-validate in so many parts; the model is then trained on all rows
     #[arg(long, value_name = "PARTS", conflicts_with_all = ["test", "train_rows", "test_fraction"])]
     pub folds: Option<usize>,

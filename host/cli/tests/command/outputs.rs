@@ -64,6 +64,28 @@ fn an_output_that_is_an_input() {
     assert!(!folder.path("n.koan").exists() && !folder.path("d.koan").exists());
 }
 
+/// Without a name the model gets that of the data, and replaces nothing but a model.
+#[test]
+fn a_model_without_a_name() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("rows")).unwrap();
+    folder.write("rows/q.csv", quadrants(100));
+    folder.write_gzip("rows/z.v2.csv.gz", quadrants(100));
+    let said = folder.output(&format!("train rows/q.csv -k 8 {QUICK}"));
+    assert!(said.starts_with("q.koan: ") && said.contains("`koan inspect q.koan`"), "{said}");
+    let first = folder.read("q.koan");
+    folder.run(&format!("train rows/q.csv -k 9 {QUICK}")).success();
+    assert!(folder.read("q.koan") != first);
+    folder.run(&format!("train rows/z.v2.csv.gz -k 8 {QUICK}")).success();
+    folder.run(&format!("train rows -k 8 {QUICK}")).success();
+    assert!(folder.path("z.v2.koan").exists() && folder.path("rows.koan").exists());
+    folder.write("q.koan", "notes");
+    let refused = ["q.koan is there and is no model", "--output"];
+    folder.fails(&format!("train rows/q.csv {QUICK}"), &refused);
+    assert_eq!(folder.read("q.koan"), b"notes");
+    folder.fails(&format!("train rows/.. {QUICK}"), &["no name", "--output"]);
+}
+
 #[test]
 fn what_is_read_more_than_once_is_no_standard_input() {
     let folder = Folder::new();

@@ -148,18 +148,22 @@ pub fn tune(
             break;
         }
         progress.phase(&format!("training a model of {} bytes", point.bytes))?;
-        let test = test.unwrap_or(&none);
+        let rows = test.unwrap_or(&none);
         let fit = LastFit {
             train: train_table,
-            test: Some(test),
+            test: Some(rows),
             flash: options.limits.flash,
             metric: options.metric,
             open: options.space.base.lambda.is_none(),
             progress: &Progress::none(),
         };
         if let Some(trained) = fit.train(&mut point)? {
-            let Trained { blob, report, .. } = trained;
-            let test = evaluate(&blob, test)?;
+            let Trained { blob, mut report, .. } = trained;
+            // The best one is what most will use.
+            if test.is_none() && front.is_empty() && options.metric == Metric::Error {
+                doubt(&mut report, &point, train_table)?;
+            }
+            let test = evaluate(&blob, rows)?;
             front.push(Tuned { point, blob, report, test });
         }
     }
@@ -200,16 +204,22 @@ pub fn train_usual(
             train(table, test, options, progress)?
         }
     };
-    // Without test rows, the rows held out from the search are what there is to doubt by.
-    if test.is_none()
-        && let Some(baselines) = Baselines::cross_validated(table, base.seed)?
-    {
+    if test.is_none() {
+        doubt(&mut trained.report, &point, table)?;
+    }
+    Ok((trained, point))
+}
+
+/// Says so of a model that is no better than a baseline. Without test rows, the rows held out from
+/// the search are what there is to doubt by.
+fn doubt(report: &mut Report, point: &Point, table: &Table) -> Result<(), Error> {
+    if let Some(baselines) = Baselines::cross_validated(table, point.options.seed)? {
         let numbers = table.schema.classes.is_empty();
         let doubt = no_better(point.loss, &baselines, numbers);
         let held_out = doubt.map(|doubt| format!("{doubt}, on held-out rows"));
-        trained.report.warnings.splice(..0, held_out);
+        report.warnings.splice(..0, held_out);
     }
-    Ok((trained, point))
+    Ok(())
 }
 
 /// The best candidate of the short search.

@@ -310,3 +310,22 @@ fn noise_is_doubted_without_test_rows() {
     let far = doubts(x.iter().map(|&x| i64::from((30.0..60.0).contains(&x))).collect());
     assert!(far[0].contains("no better than"), "a line does not tell the middle: {far:?}");
 }
+
+/// The same of the best model of a front.
+#[test]
+fn the_best_of_a_front_is_doubted_without_test_rows() {
+    // A few steps are a bad line.
+    let x: Vec<f64> = (0..300).map(|row| f64::from(row * 37 % 300)).collect();
+    let y: Vec<f64> = x.iter().map(|x| 5.0 - 3.0 * x).collect();
+    let table = TableBuilder::new(300).column("x", &x[..]).values("y", &y[..]).build().unwrap();
+    let mut options = options(false, Duration::from_secs(1));
+    (options.space.families, options.limits.flash) = (vec![FamilyName::Stump], 80);
+    let doubts = |test: Option<&koan_data::Table>| {
+        let front = tune(&table, test, &options, &Progress::none()).unwrap().front;
+        front.last().unwrap().report.warnings.clone()
+    };
+    let said = doubts(None);
+    assert!(said[0].starts_with("the model is no better than a linear one"), "{said:?}");
+    assert!(said[0].ends_with(", on held-out rows"), "{said:?}");
+    assert!(doubts(Some(&table)).iter().all(|doubt| !doubt.ends_with("held-out rows")));
+}
