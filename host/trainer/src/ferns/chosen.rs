@@ -3,7 +3,7 @@
 use super::grow::{AGAIN, FIRST_ROWS, LOOKED_AT, RENEWED, SECOND, grow};
 use super::leaves::{Codes, Descent};
 use super::objective::Objective;
-use super::pool::{POOL, Pool, Rows};
+use super::pool::{POOL, Pool, Sample};
 use crate::blob::{BankSpec, ModelSpec};
 use crate::features::{BLOCK_ROWS, FeatureMap};
 use crate::folds::shuffled;
@@ -78,7 +78,7 @@ pub fn work(problem: &Problem<'_>, rows: usize, options: &TrainOptions) -> (f64,
 /// The pool of a bank, and rows to choose from it by, in no order: a run of them is a sample.
 pub(super) struct Choice {
     pool: Pool,
-    rows: Rows,
+    sample: Sample,
 }
 
 impl Choice {
@@ -90,8 +90,8 @@ impl Choice {
         options: &TrainOptions,
     ) -> Result<Self, Error> {
         let rows = scattered(problem.table.rows(), options.seed);
-        let (pool, rows) = Pool::new(problem, spec, number, rows, options)?;
-        Ok(Self { pool, rows })
+        let (pool, sample) = Pool::new(problem, spec, number, rows, options)?;
+        Ok(Self { pool, sample })
     }
 
     /// The best ferns by those of `rows` that are here, in the order of their numbers.
@@ -105,18 +105,18 @@ impl Choice {
         let mut wanted = vec![false; problem.table.rows()];
         rows.iter().for_each(|&row| wanted[row] = true);
         let places: Vec<usize> =
-            self.rows.all().filter(|&place| wanted[self.rows.numbers[place]]).collect();
-        let some: Rows;
-        let rows = if places.len() == self.rows.count() {
-            &self.rows
+            self.sample.all().filter(|&place| wanted[self.sample.numbers[place]]).collect();
+        let some: Sample;
+        let sample = if places.len() == self.sample.count() {
+            &self.sample
         } else {
-            some = self.rows.select(&places);
+            some = self.sample.select(&places);
             &some
         };
-        let objective = Objective::new(problem, &rows.numbers, options.loss);
+        let objective = Objective::new(problem, &sample.numbers, options.loss);
         let lambda = options.lambda.unwrap_or(LAMBDA).max(LAMBDA);
         let penalty = Descent::penalty(&objective, self.pool.depth, lambda);
-        let order = grow(&self.pool, rows, &objective, count.into(), penalty);
+        let order = grow(&self.pool, sample, &objective, count.into(), penalty);
         let mut ferns: Vec<u32> = order.into_iter().map(|fern| fern as u32).collect();
         ferns.sort_unstable();
         ferns

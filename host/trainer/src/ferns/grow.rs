@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::MOST_LEAVES;
 use super::leaves::{Descent, Weights};
 use super::objective::{Curve, Objective};
-use super::pool::{Pool, Rows};
+use super::pool::{Pool, Sample};
 
 /// Rows by which a fern is looked at first.
 pub(super) const FIRST_ROWS: usize = 512;
@@ -36,19 +36,19 @@ const LANES: [usize; 5] = [2, 4, 8, 16, 32];
 /// all of them.
 pub(super) fn grow(
     pool: &Pool,
-    rows: &Rows,
+    sample: &Sample,
     objective: &Objective,
     count: usize,
     penalty: f32,
 ) -> Vec<usize> {
     let lanes = LANES.into_iter().find(|lanes| *lanes > objective.outputs);
     match lanes {
-        Some(2) => Growth::<2>::new(pool, rows, objective, penalty).run(count),
-        Some(4) => Growth::<4>::new(pool, rows, objective, penalty).run(count),
-        Some(8) => Growth::<8>::new(pool, rows, objective, penalty).run(count),
-        Some(16) => Growth::<16>::new(pool, rows, objective, penalty).run(count),
+        Some(2) => Growth::<2>::new(pool, sample, objective, penalty).run(count),
+        Some(4) => Growth::<4>::new(pool, sample, objective, penalty).run(count),
+        Some(8) => Growth::<8>::new(pool, sample, objective, penalty).run(count),
+        Some(16) => Growth::<16>::new(pool, sample, objective, penalty).run(count),
         // Outputs beyond these share lanes.
-        _ => Growth::<32>::new(pool, rows, objective, penalty).run(count),
+        _ => Growth::<32>::new(pool, sample, objective, penalty).run(count),
     }
 }
 
@@ -57,7 +57,7 @@ type Sums<const L: usize> = [[f32; L]; MOST_LEAVES];
 
 struct Growth<'g, const L: usize> {
     pool: &'g Pool,
-    rows: &'g Rows,
+    sample: &'g Sample,
     objective: &'g Objective,
     penalty: f32,
     slopes: Vec<[f32; L]>,
@@ -71,10 +71,10 @@ struct Growth<'g, const L: usize> {
 }
 
 impl<'g, const L: usize> Growth<'g, L> {
-    fn new(pool: &'g Pool, rows: &'g Rows, objective: &'g Objective, penalty: f32) -> Self {
+    fn new(pool: &'g Pool, sample: &'g Sample, objective: &'g Objective, penalty: f32) -> Self {
         Self {
             pool,
-            rows,
+            sample,
             objective,
             penalty,
             slopes: vec![[0.0; L]; objective.rows],
@@ -88,7 +88,7 @@ impl<'g, const L: usize> Growth<'g, L> {
     fn run(mut self, count: usize) -> Vec<usize> {
         let leaves = 1 << self.pool.depth;
         let outputs = self.objective.outputs;
-        let mut codes = self.pool.none(self.rows);
+        let mut codes = self.pool.none(self.sample);
         let mut weights = Weights::none(0, leaves, self.objective.first_bias());
         let mut scores = weights.scores(&codes);
         while self.chosen.len() < count.min(self.pool.ferns()) {
@@ -97,7 +97,7 @@ impl<'g, const L: usize> Growth<'g, L> {
             let best = self.best();
             self.chosen.push(best);
             self.taken[best] = true;
-            codes.push(&self.pool.codes_of_all(best, self.rows));
+            codes.push(&self.pool.codes_of_all(best, self.sample));
             weights.leaves.resize(weights.leaves.len() + leaves * outputs, 0.0);
             let mut descent = Descent::with(self.objective, &codes, weights, scores, slopes);
             descent.step(self.chosen.len() - 1, self.penalty, None, STEP);
@@ -128,7 +128,7 @@ impl<'g, const L: usize> Growth<'g, L> {
 
     /// The best fern that was not chosen yet.
     fn best(&mut self) -> usize {
-        let rows = self.rows.count();
+        let rows = self.sample.count();
         let number = self.chosen.len();
         let anew = number.is_multiple_of(RENEWED);
         if anew {
@@ -152,7 +152,7 @@ impl<'g, const L: usize> Growth<'g, L> {
             free.iter().map(|&fern| (self.known[fern], fern)).collect()
         } else {
             best_of(&mut free, count.div_ceil(SECOND), &self.known);
-            self.gains(&free, self.rows.all())
+            self.gains(&free, self.sample.all())
         };
         for &(gain, fern) in &gains {
             self.known[fern] = gain;
@@ -206,7 +206,7 @@ impl<'g, const L: usize> Growth<'g, L> {
         let thresholds = self.pool.thresholds;
         let of_input = |input: usize| {
             let mut sums = vec![[0.0f32; L]; thresholds + 1];
-            for (&above, row) in self.rows.column(input).iter().zip(&self.slopes) {
+            for (&above, row) in self.sample.column(input).iter().zip(&self.slopes) {
                 let sum = &mut sums[usize::from(above)];
                 sum.iter_mut().zip(row).for_each(|(sum, slope)| *sum += slope);
             }
@@ -224,7 +224,7 @@ impl<'g, const L: usize> Growth<'g, L> {
                 self.gain_of(&below, self.penalty) + self.gain_of(&rest, self.penalty) - none
             })
         };
-        let inputs = 0..self.rows.inputs();
+        let inputs = 0..self.sample.inputs();
         inputs.into_par_iter().flat_map_iter(of_input).collect()
     }
 
@@ -236,7 +236,7 @@ impl<'g, const L: usize> Growth<'g, L> {
 
     /// What each of some ferns gains on a part of the rows.
     fn gains(&self, ferns: &[usize], rows: Range<usize>) -> Vec<(f32, usize)> {
-        let penalty = self.penalty * rows.len() as f32 / self.rows.count() as f32;
+        let penalty = self.penalty * rows.len() as f32 / self.sample.count() as f32;
         ferns
             .par_iter()
             .with_min_len(JOB)
@@ -260,7 +260,7 @@ impl<'g, const L: usize> Growth<'g, L> {
         let mut first = rows.start;
         for slopes in self.slopes[rows].chunks(BLOCK) {
             let codes = &mut codes[..slopes.len()];
-            self.pool.codes(fern, self.rows, first, codes);
+            self.pool.codes(fern, self.sample, first, codes);
             first += slopes.len();
             let (some, rest) = codes.as_chunks::<4>();
             let (rows, last) = slopes.as_chunks::<4>();

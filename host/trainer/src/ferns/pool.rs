@@ -37,7 +37,7 @@ pub(super) struct Pool {
 }
 
 /// Rows that ferns are chosen by.
-pub(super) struct Rows {
+pub(super) struct Sample {
     /// How many thresholds each input of each row lies above: inputs × rows.
     above: Vec<u16>,
     /// Their numbers in the table.
@@ -52,7 +52,7 @@ impl Pool {
         number: usize,
         rows: Vec<usize>,
         options: &TrainOptions,
-    ) -> Result<(Self, Rows), Error> {
+    ) -> Result<(Self, Sample), Error> {
         let BankSpec { family: Family::Fern { depth }, features, .. } = spec.banks[number] else {
             return Err(Error::Impossible("the bank has no ferns".into()));
         };
@@ -92,7 +92,7 @@ impl Pool {
             }
         }
         let pool = Self { questions, depth, thresholds: thresholds.len() };
-        Ok((pool, Rows { above, numbers: rows }))
+        Ok((pool, Sample { above, numbers: rows }))
     }
 
     pub fn ferns(&self) -> usize {
@@ -106,10 +106,10 @@ impl Pool {
     }
 
     /// Codes of a fern for as many rows as there are places, from `first` on.
-    pub fn codes(&self, fern: usize, rows: &Rows, first: usize, codes: &mut [u8]) {
+    pub fn codes(&self, fern: usize, sample: &Sample, first: usize, codes: &mut [u8]) {
         codes.fill(0);
         for (bit, question) in self.questions(fern).iter().enumerate() {
-            let column = &rows.column(question.input)[first..][..codes.len()];
+            let column = &sample.column(question.input)[first..][..codes.len()];
             for (code, &above) in codes.iter_mut().zip(column) {
                 *code |= u8::from(above > question.threshold) << bit;
             }
@@ -117,19 +117,19 @@ impl Pool {
     }
 
     /// Codes of a fern for all rows.
-    pub fn codes_of_all(&self, fern: usize, rows: &Rows) -> Vec<u8> {
-        let mut codes = vec![0; rows.count()];
-        self.codes(fern, rows, 0, &mut codes);
+    pub fn codes_of_all(&self, fern: usize, sample: &Sample) -> Vec<u8> {
+        let mut codes = vec![0; sample.count()];
+        self.codes(fern, sample, 0, &mut codes);
         codes
     }
 
     /// No ferns yet.
-    pub fn none(&self, rows: &Rows) -> Codes {
-        Codes::by_fern(Vec::new(), rows.count(), self.depth)
+    pub fn none(&self, sample: &Sample) -> Codes {
+        Codes::by_fern(Vec::new(), sample.count(), self.depth)
     }
 }
 
-impl Rows {
+impl Sample {
     pub fn count(&self) -> usize {
         self.numbers.len()
     }
