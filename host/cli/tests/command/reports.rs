@@ -80,7 +80,7 @@ fn arguments_that_make_no_sense() {
     let folder = Folder::new();
     folder.write("q.csv", quadrants(50));
     for (arguments, message) in [
-        ("train q.csv", "--output"),
+        ("train -o m.koan", "<DATA>"),
         ("train q.csv -o m.koan --bits 5", "2, 3, 4, 8 or 16"),
         ("train q.csv -o m.koan --family tree", "fourier"),
         ("train q.csv -o m.koan --pool 0", "1..=255"),
