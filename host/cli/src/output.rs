@@ -1,9 +1,12 @@
 //! Files that are whole or not there, and models read from files.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use koan::Model;
+use koan::format::MAGIC;
 use koan_data::Schema;
 pub use koan_report::words::{named_error, percent, task_name};
 use koan_trainer::Baselines;
@@ -30,14 +33,20 @@ pub fn model_path(told: Option<&Path>, data: &[PathBuf]) -> Result<PathBuf> {
     };
     let path = unzipped.with_extension("koan");
     // A file of that name that is no model is somebody's.
-    let is_model =
-        || std::fs::read(&path).is_ok_and(|bytes| bytes.starts_with(&koan::format::MAGIC));
     anyhow::ensure!(
-        path.symlink_metadata().is_err() || is_model(),
+        path.symlink_metadata().is_err() || is_model(&path),
         "{} is there and is no model: add --output FILE",
         path.display()
     );
     Ok(path)
+}
+
+/// Whether a file begins as models do.
+fn is_model(path: &Path) -> bool {
+    let mut first = [0; MAGIC.len()];
+    path.is_file()
+        && File::open(path).and_then(|mut file| file.read_exact(&mut first)).is_ok()
+        && first == MAGIC
 }
 
 /// The bytes of a model file.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::MOST_LEAVES;
-use super::leaves::{Descent, Weights};
+use super::leaves::{Codes, Descent, Weights};
 use super::objective::{Curve, Objective};
 use super::pool::{Pool, Sample};
 
@@ -88,7 +88,7 @@ impl<'g, const L: usize> Growth<'g, L> {
     fn run(mut self, count: usize) -> Vec<usize> {
         let leaves = 1 << self.pool.depth;
         let outputs = self.objective.outputs;
-        let mut codes = self.pool.none(self.sample);
+        let mut codes = Codes::by_fern(Vec::new(), self.sample.count(), self.pool.depth);
         let mut weights = Weights::none(0, leaves, self.objective.first_bias());
         let mut scores = weights.scores(&codes);
         while self.chosen.len() < count.min(self.pool.ferns()) {
@@ -191,6 +191,7 @@ impl<'g, const L: usize> Growth<'g, L> {
                 let question = questions[place];
                 alone[question.input * self.pool.thresholds + usize::from(question.threshold)]
             };
+            // No other one of its input gains more, or as much and comes first.
             let counts = |&place: &usize| {
                 let same = |other: &usize| questions[*other].input == questions[place].input;
                 let mut others = (0..questions.len()).filter(|other| *other != place).filter(same);

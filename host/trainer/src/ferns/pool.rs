@@ -11,7 +11,6 @@ use koan::steps::{comparisons, quantise};
 use koan::{Any, Family, Model};
 use rayon::prelude::*;
 
-use super::leaves::Codes;
 use crate::blob::{BankSpec, ModelSpec};
 use crate::problem::Problem;
 use crate::{Error, TrainOptions};
@@ -121,11 +120,6 @@ impl Pool {
         let mut codes = vec![0; sample.count()];
         self.codes(fern, sample, 0, &mut codes);
         codes
-    }
-
-    /// No ferns yet.
-    pub fn none(&self, sample: &Sample) -> Codes {
-        Codes::by_fern(Vec::new(), sample.count(), self.depth)
     }
 }
 
