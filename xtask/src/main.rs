@@ -9,6 +9,7 @@ mod embassy;
 mod emulate;
 mod exercise;
 mod flash;
+mod fuzz;
 mod guide;
 mod learn;
 mod machines;
@@ -76,6 +77,12 @@ enum Command {
     Device,
     /// Send rows, samples, updates and faults through the serial ports of emulated devices
     Serial,
+    /// Feed every parser with damaged and made-up input: the core's, the serial session's, C's
+    Fuzz {
+        /// How long each of the four targets runs
+        #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=1440))]
+        minutes: u32,
+    },
     /// Build the Python package's wheel and run its tests
     Python {
         /// Run all of them: searches, the docs' page, types
@@ -139,6 +146,7 @@ fn main() -> ExitCode {
             Command::Device => steps::device(&machines::CORES.map(|(target, _)| target))
                 .map(|text| print!("{text}")),
             Command::Serial => serial::test(),
+            Command::Fuzz { minutes } => fuzz::all(minutes),
             Command::Python { thorough } => {
                 let tests = if thorough { python::Tests::All } else { python::Tests::Quick };
                 python::setup().and_then(|()| steps::build()).and_then(|()| python::test(tests))

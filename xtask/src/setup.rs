@@ -51,7 +51,7 @@ fn oldest() -> Result<()> {
 }
 
 /// The command that builds and runs fuzz targets.
-fn fuzzer() -> Result<()> {
+pub fn fuzzer() -> Result<()> {
     let found = Command::new("cargo").args(["fuzz", "--version"]).output();
     if found.is_ok_and(|output| output.status.success()) {
         return Ok(());

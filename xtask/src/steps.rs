@@ -52,9 +52,6 @@ const BOARD_TARGETS: [(&str, &str); 4] = [
 /// The cores that the plain tests emulate: without atomics and without a hardware float.
 const TESTED_CORES: [&str; 2] = [CORTEX_M0, "riscv32imc-unknown-none-elf"];
 
-/// Seconds that each fuzz target runs.
-const FUZZ_SECONDS: u32 = 60;
-
 const FORMAT_AND_LINTS: [&str; 8] = [
     "cargo fmt --all --check",
     "cargo fmt --manifest-path tests/mum32bit/Cargo.toml --check",
@@ -244,7 +241,7 @@ pub fn thorough() -> Result<()> {
         || miri(MIRI_TARGETS[0]),
         || miri(MIRI_TARGETS[1]),
         browsers,
-        fuzz,
+        || crate::fuzz::rust(crate::fuzz::BRIEFLY),
         crate::c::others,
         miri_with_units,
     ])?;
@@ -289,19 +286,6 @@ fn browsers() -> Result<()> {
     crate::wasm::page()?;
     crate::wasm::test_training()?;
     crate::wasm::runtimes()
-}
-
-/// Every fuzz target for a while, from the corpus that is kept; what is new goes elsewhere.
-fn fuzz() -> Result<()> {
-    step("cargo test --manifest-path fuzz/Cargo.toml --lib --locked")?;
-    for (target, options) in [("parse", ""), ("predict", ""), ("serial", " -dict=fuzz/serial.dict")]
-    {
-        step(&format!(
-            "cargo +{NIGHTLY} fuzz run -s none {target} fuzz/target/{target} fuzz/corpus/{target} \
-             -- -create_missing_dirs=1 -max_total_time={FUZZ_SECONDS} -timeout=20{options}"
-        ))?;
-    }
-    Ok(())
 }
 
 /// Lints the firmware for every core, and the crates outside of the workspace; builds the

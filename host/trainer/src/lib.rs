@@ -54,6 +54,7 @@ mod options;
 mod panels;
 mod plan;
 mod problem;
+mod products;
 mod progress;
 mod prune;
 mod quantise;

@@ -24,9 +24,6 @@ const WARNINGS: &str = "-Wall -Wextra -Wconversion -pedantic -Werror";
 const SANITIZERS: &str =
     "-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer";
 
-/// Seconds of fuzzing.
-const FUZZ_SECONDS: u32 = 60;
-
 /// Damaged blobs of the thorough part.
 const MUTANTS: u32 = 100_000;
 
@@ -160,7 +157,7 @@ pub fn others() -> Result<()> {
         ))?;
     }
     vectors.small.iter().try_for_each(|file| avr(file))?;
-    fuzz()?;
+    fuzz(crate::fuzz::BRIEFLY)?;
     sketches()?;
     page::run()?;
     print!("{}", cost::table()?);
@@ -310,8 +307,8 @@ fn simulated(machine: &str, elf: &Path) -> Result<String> {
         + &String::from_utf8_lossy(&output.stdout))
 }
 
-/// Any bytes as blobs, from the golden models on.
-fn fuzz() -> Result<()> {
+/// Any bytes as blobs, from the golden models on, for so many seconds.
+pub fn fuzz(seconds: u32) -> Result<()> {
     let (fuzzer, corpus) = (format!("{FOLDER}/fuzz"), format!("{FOLDER}/corpus"));
     step(&format!(
         "clang -std=c99 -g -O1 -fsanitize=fuzzer,address,undefined \
@@ -319,7 +316,7 @@ fn fuzz() -> Result<()> {
     ))?;
     fs::create_dir_all(root()?.join(&corpus))?;
     step(&format!(
-        "{fuzzer} -max_total_time={FUZZ_SECONDS} -max_len=4000 -timeout=20 -verbosity=0 \
+        "{fuzzer} -max_total_time={seconds} -max_len=4000 -timeout=20 -verbosity=0 \
          -print_final_stats=1 {corpus} tests/golden tests/golden/features"
     ))
 }

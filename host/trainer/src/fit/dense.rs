@@ -1,7 +1,5 @@
 //! Any banks: ridge regression through the Gram matrix.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, Par};
 use koan::Width;
 
 use super::rounding::RoundedWeights;
@@ -15,6 +13,7 @@ use crate::folds::hold_out;
 use crate::lambda::{LAMBDAS, descend, upwards};
 use crate::moments::Moments;
 use crate::problem::Problem;
+use crate::products::Weights;
 use crate::progress::Progress;
 use crate::quantise::Rounding;
 use crate::ridge::{LinearFit, System, best_on};
@@ -155,12 +154,11 @@ pub(crate) fn scores(
 ) -> Result<Vec<f64>, Error> {
     let outputs = fit.bias.len();
     let mut all = Vec::with_capacity(rows.len() * outputs);
+    let weights = Weights::new(fit.weights.as_ref(), |weight| weight);
     let mut block = FeatureBlock::default();
     for part in rows.chunks(BLOCK_ROWS) {
         map.block(table, part, &mut block)?;
-        let mut product = Mat::<f64>::zeros(outputs, part.len());
-        let (weights, features) = (fit.weights.transpose(), block.matrix());
-        matmul(product.as_mut(), Accum::Replace, weights, features, 1.0, Par::Seq);
+        let product = weights.products(block.matrix().as_ref());
         for row in 0..part.len() {
             all.extend((0..outputs).map(|output| product[(output, row)] + fit.bias[output]));
         }

@@ -3,11 +3,12 @@
 use std::sync::OnceLock;
 
 use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::features::FeatureMap;
 use crate::moments::Moments;
+use crate::products::Weights;
 use koan_data::Table;
 
 /// Rows of a block: sums over a block are one term of the sum over all rows.
@@ -151,14 +152,16 @@ impl Design {
     #[must_use]
     pub fn scores(&self, weights: MatRef<'_, f64>, bias: &[f64]) -> Mat<f64> {
         let start = |rows| Mat::<f64>::zeros(bias.len(), rows);
-        joined(
-            bias.len(),
-            self.rows(),
-            self.blocks(start, |scores, row, part| {
-                let at = row % BLOCK;
-                score(scores.as_mut().subcols_mut(at, part.ncols()), weights, bias, part);
-            }),
-        )
+        let weights = Weights::new(weights, |weight| weight);
+        let parts = self.blocks(start, |scores, row, part| {
+            let products = weights.products(part);
+            let scores = scores.as_mut().subcols_mut(row % BLOCK, part.ncols());
+            for (scores, products) in scores.col_iter_mut().zip(products.col_iter()) {
+                let sums = products.iter().zip(bias).map(|(product, bias)| product + bias);
+                scores.iter_mut().zip(sums).for_each(|(score, sum)| *score = sum);
+            }
+        });
+        joined(bias.len(), self.rows(), parts)
     }
 
     /// Σ_i φ_i·r_iᵀ: K × T. `residuals`: T × n.
@@ -183,10 +186,9 @@ impl Design {
         residuals: impl Fn(usize, MatRef<'_, f64>) -> Mat<f64> + Sync,
     ) -> [Mat<f64>; 3] {
         let (features, outputs) = (self.features, bias.len());
-        let weights = Mat::from_fn(outputs, features, |t, k| weights[(k, t)] as f32);
+        let weights = Weights::new(weights, |weight| weight as f32);
         let parts = self.single_blocks(|row, part| {
-            let mut product = Mat::<f32>::zeros(outputs, part.ncols());
-            matmul(product.as_mut(), Accum::Replace, weights.as_ref(), part, 1.0, Par::Seq);
+            let product = weights.products(part);
             let scores =
                 Mat::from_fn(outputs, part.ncols(), |t, i| f64::from(product[(t, i)]) + bias[t]);
             let left = residuals(row, scores.as_ref());
@@ -274,19 +276,6 @@ impl Design {
         }
         moments.in_units(&self.units)
     }
-}
-
-/// wᵀφ + b of some rows.
-fn score(
-    mut scores: MatMut<'_, f64>,
-    weights: MatRef<'_, f64>,
-    bias: &[f64],
-    part: MatRef<'_, f64>,
-) {
-    for column in scores.as_mut().col_iter_mut() {
-        column.iter_mut().zip(bias).for_each(|(score, bias)| *score = *bias);
-    }
-    matmul(scores, Accum::Add, weights.transpose(), part, 1.0, Par::Seq);
 }
 
 /// Blocks of columns side by side.

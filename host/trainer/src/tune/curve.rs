@@ -4,8 +4,7 @@
 //! pass over the rows, which gives the Gram matrix of the largest, serves every
 //! number of features (a leading block of each bank), every λ and all bits.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, Par};
+use faer::Mat;
 use koan::Family;
 
 use super::inputs::Inputs;
@@ -18,6 +17,7 @@ use crate::lambda::{few, given_or, upwards};
 use crate::moments::Moments;
 use crate::plan::realise;
 use crate::problem::Problem;
+use crate::products::Weights;
 use crate::progress::Progress;
 use crate::quantise::Rounding;
 use crate::ridge::{LinearFit, System};
@@ -156,14 +156,13 @@ fn judge(
     let mut scores = Vec::with_capacity(held.rows() * problem.outputs);
     for (side, fit) in sides.iter().zip(&fits) {
         let units = side.units.len();
+        let weights = Weights::new(fit.weights.as_ref(), |weight| weight);
         for rows in side.features.chunks(BLOCK_ROWS * units) {
             let count = rows.len() / units;
             let features = Mat::from_fn(columns.len(), count, |k, row| {
                 f64::from(rows[row * units + columns[k]]) * side.units[columns[k]]
             });
-            let mut block = Mat::<f64>::zeros(problem.outputs, count);
-            let weights = fit.weights.transpose();
-            matmul(block.as_mut(), Accum::Replace, weights, features.as_ref(), 1.0, Par::Seq);
+            let block = weights.products(features.as_ref());
             let of_row = |row: usize| (0..problem.outputs).map(move |output| (output, row));
             let places = (0..count).flat_map(of_row);
             scores.extend(places.map(|(output, row)| block[(output, row)] + fit.bias[output]));

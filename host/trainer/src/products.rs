@@ -1,0 +1,104 @@
+//! Products of the weights of few outputs with the features of many rows.
+
+use std::iter::Sum;
+use std::ops::{AddAssign, Mul};
+
+use faer::linalg::matmul::matmul;
+use faer::traits::ComplexField;
+use faer::{Accum, Mat, MatRef, Par};
+
+/// Numbers in a vector register, at most; and partial sums of a dot product.
+const LANES: usize = 16;
+
+/// A real number that matrices are made of.
+pub(crate) trait Number:
+    ComplexField + Copy + Default + Mul<Output = Self> + AddAssign + Sum
+{
+}
+
+impl Number for f32 {}
+impl Number for f64 {}
+
+/// Weights of K features for T outputs, laid out for products.
+pub(crate) enum Weights<N> {
+    One(Vec<N>),
+    /// T × K, and zeros down to whole registers. Without them a product's kernel computes with
+    /// what is in memory there: most of that are numbers so near to 0 that each operation takes
+    /// a hundred times as long.
+    Many(Mat<N>),
+}
+
+impl<N: Number> Weights<N> {
+    /// Of K × T `weights`, each through `number`.
+    pub(crate) fn new(weights: MatRef<'_, f64>, number: impl Fn(f64) -> N) -> Self {
+        let (features, outputs) = (weights.nrows(), weights.ncols());
+        let of = |t: usize, k: usize| {
+            if t < outputs { number(weights[(k, t)]) } else { N::default() }
+        };
+        match outputs {
+            1 => Self::One((0..features).map(|k| of(0, k)).collect()),
+            _ => Self::Many(Mat::from_fn(outputs.next_multiple_of(LANES), features, of)),
+        }
+    }
+
+    /// wᵀφ of m rows, whose features `part` has (K × m, column-major): T × m, and more rows of
+    /// zeros where T is not 1.
+    pub(crate) fn products(&self, part: MatRef<'_, N>) -> Mat<N> {
+        match self {
+            Self::One(weights) => Mat::from_fn(1, part.ncols(), |_, row| {
+                let features = part.col(row).try_as_col_major();
+                dot(weights, features.expect("the features of a row lie together").as_slice())
+            }),
+            Self::Many(weights) => {
+                let mut products = Mat::zeros(weights.nrows(), part.ncols());
+                let (one, all) = (N::one_impl(), weights.as_ref());
+                matmul(products.as_mut(), Accum::Replace, all, part, one, Par::Seq);
+                products
+            }
+        }
+    }
+}
+
+/// Σ a·b.
+fn dot<N: Number>(a: &[N], b: &[N]) -> N {
+    let (a, rest_of_a) = a.as_chunks::<LANES>();
+    let (b, rest_of_b) = b.as_chunks::<LANES>();
+    let mut sums = [N::default(); LANES];
+    for (a, b) in a.iter().zip(b) {
+        for ((sum, &a), &b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += a * b;
+        }
+    }
+    let rest = rest_of_a.iter().zip(rest_of_b).map(|(&a, &b)| a * b);
+    sums.into_iter().chain(rest).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_are_those_of_matrices() {
+        for (features, outputs) in [(1, 1), (15, 1), (16, 1), (70, 1), (70, 2), (70, 16), (9, 17)] {
+            let entry = |i: usize, j: usize| ((31 * i + 17 * j) % 101) as f64 - 50.0;
+            let weights = Mat::from_fn(features, outputs, entry);
+            let part = Mat::from_fn(features, 5, |k, i| entry(i, k));
+            let part = part.as_ref();
+            let values: Vec<f64> =
+                part.col_iter().flat_map(|c| c.iter().copied().collect::<Vec<_>>()).collect();
+            let part = MatRef::from_column_major_slice(&values, features, 5);
+            let expected = weights.transpose() * part;
+            let found = Weights::new(weights.as_ref(), |w| w).products(part);
+            assert_eq!(found.as_ref().subrows(0, outputs), expected);
+            // Small whole numbers: exact in f32 too.
+            let single: Vec<f32> = values.iter().map(|&value| value as f32).collect();
+            let part = MatRef::from_column_major_slice(&single, features, 5);
+            let found = Weights::new(weights.as_ref(), |w| w as f32).products(part);
+            for i in 0..5 {
+                for t in 0..outputs {
+                    assert_eq!(f64::from(found[(t, i)]), expected[(t, i)]);
+                }
+            }
+        }
+    }
+}
