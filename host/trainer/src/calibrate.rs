@@ -3,7 +3,8 @@
 
 use koan::Calibration;
 
-use crate::solve::few::{Derivatives, minimise};
+use crate::solve::few::{Local, minimise};
+use crate::solve::loss::probabilities;
 
 /// A slope for all scores and a bias for each output that make probabilities of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +35,7 @@ pub fn recentred(scores: &[f64], labels: &[u32], weights: &[f64], outputs: usize
     let mut at = rows.start(biases);
     // A slope that is not positive would turn classes round.
     let fitted = rows.fit(&mut at, PULL, |parameters| parameters[0] > 0.0);
-    let (slope, loss) = (at[0], rows.loss(&at));
+    let (slope, loss) = (at[0], rows.loss(&at).value);
     let bias = match outputs {
         1 => vec![(at[2] - at[1]) / slope],
         _ => at[1..].iter().map(|b| b / slope).collect(),
@@ -74,16 +75,13 @@ impl Rows<'_> {
         }
     }
 
-    /// Logits of a row's classes less the largest, and the sum of their powers of e.
-    fn logits(&self, row: usize, parameters: &[f64], logits: &mut [f64]) -> f64 {
+    /// Logits of a row's classes.
+    fn logits(&self, row: usize, parameters: &[f64], logits: &mut [f64]) {
         let without = self.classes() + 1 - parameters.len();
         for (class, logit) in logits.iter_mut().enumerate() {
             let bias = class.checked_sub(without).map_or(0.0, |place| parameters[place + 1]);
             *logit = parameters[0] * self.score(row, class) + bias;
         }
-        let top = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        logits.iter_mut().for_each(|logit| *logit -= top);
-        logits.iter().map(|logit| logit.exp()).sum()
     }
 
     /// Labels and weights of the rows, by their numbers.
@@ -96,27 +94,18 @@ impl Rows<'_> {
         self.labelled().map(|(_, _, weight)| weight).sum::<f64>().max(f64::MIN_POSITIVE)
     }
 
-    /// Mean negative log-likelihood.
-    fn loss(&self, parameters: &[f64]) -> f64 {
-        let mut logits = vec![0.0; self.classes()];
-        let loss = |(row, label, weight): (usize, usize, f64)| {
-            let sum = self.logits(row, parameters, &mut logits);
-            weight * (sum.ln() - logits[label])
-        };
-        self.labelled().map(loss).sum::<f64>() / self.total()
-    }
-
-    /// Derivatives of the loss.
-    fn derivatives(&self, parameters: &[f64]) -> Derivatives {
+    /// Mean negative log-likelihood, and its derivatives.
+    fn loss(&self, parameters: &[f64]) -> Local {
         let classes = self.classes();
         let without = classes + 1 - parameters.len();
         let total = self.total();
-        let mut sums = Derivatives::none(parameters.len());
+        let mut sums = Local::none(parameters.len());
         let mut p = vec![0.0; classes];
         for (row, label, weight) in self.labelled() {
             let share = weight / total;
-            let sum = self.logits(row, parameters, &mut p);
-            p.iter_mut().for_each(|p| *p = p.exp() / sum);
+            self.logits(row, parameters, &mut p);
+            let own = p[label];
+            sums.value += share * (probabilities(&mut p) - own);
             let score = |class: usize| self.score(row, class);
             let mean: f64 = (0..classes).map(|t| score(t) * p[t]).sum();
             let spread: f64 = (0..classes).map(|t| p[t] * (score(t) - mean).powi(2)).sum();
@@ -139,22 +128,19 @@ impl Rows<'_> {
     /// whether it came to an end.
     fn fit(&self, at: &mut Vec<f64>, pull: f64, allowed: impl Fn(&[f64]) -> bool) -> bool {
         let off = |parameters: &[f64], k: usize| parameters[k] - f64::from(u8::from(k == 0));
-        let value = |parameters: &[f64]| {
+        let function = |parameters: &[f64]| {
             if !allowed(parameters) {
-                return f64::INFINITY;
+                return Local::infinite(parameters.len());
             }
-            let squares: f64 = (0..parameters.len()).map(|k| off(parameters, k).powi(2)).sum();
-            self.loss(parameters) + 0.5 * pull * squares
-        };
-        let derivatives = |parameters: &[f64]| {
-            let mut sums = self.derivatives(parameters);
+            let mut sums = self.loss(parameters);
             for k in 0..parameters.len() {
+                sums.value += 0.5 * pull * off(parameters, k).powi(2);
                 sums.gradient[(k, 0)] += pull * off(parameters, k);
                 sums.curvature[(k, k)] += pull;
             }
             sums
         };
-        minimise(at, 1e-12, value, derivatives)
+        minimise(at, 1e-12, function)
     }
 }
 

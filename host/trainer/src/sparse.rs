@@ -96,8 +96,8 @@ impl Cells {
         let precondition =
             |r: &Weights| -> Weights { r.iter().zip(&diagonal).map(|(r, d)| r / d).collect() };
         let until = Until { share: precision, products: PRODUCTS };
-        let image = |direction: &Weights| (normal(direction), ());
-        conjugate_gradients(left, until, precondition, image, |length, direction, ()| {
+        let image = |direction: &Weights| normal(direction);
+        conjugate_gradients(left, until, precondition, image, |length, direction| {
             weights.add(length, direction);
         });
         weights

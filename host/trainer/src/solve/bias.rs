@@ -1,9 +1,12 @@
 //! The best biases for given weights: small problems solved exactly.
 
-use faer::{Mat, MatRef, RowMut};
+use std::ops::Range;
 
-use super::few::{Derivatives, minimise};
-use super::loss::{probabilities, sign};
+use faer::{MatRef, RowMut};
+use rayon::prelude::*;
+
+use super::few::{Local, minimise};
+use super::loss::{blocks, own_score, probabilities, sign};
 
 /// The b that minimises Σ c·max(0, 1 − y(s + b)): a piecewise linear function,
 /// whose slope is looked up at its corners. `margins`: (s, y = ±1, c).
@@ -54,21 +57,17 @@ pub(crate) fn logistic(
     bias: &mut Vec<f64>,
 ) {
     let outputs = bias.len();
-    let value = |bias: &[f64]| {
-        let shifted = Mat::from_fn(outputs, labels.len(), |t, i| scores[(t, i)] + bias[t]);
-        super::Loss::Logistic.total(shifted.as_ref(), labels, weights)
-    };
-    let derivatives = |bias: &[f64]| {
-        let mut sums = Derivatives::none(outputs);
+    // Of the rows of a block, in order: the sums are the same for any number of threads.
+    let of_block = |rows: Range<usize>, bias: &[f64]| {
+        let mut sums = Local::none(outputs);
         let mut row = vec![0.0; outputs];
-        let mut total = 0.0;
-        for (i, &label) in labels.iter().enumerate() {
-            let weight = weights.map_or(1.0, |weights| weights[i]);
-            total += weight;
+        for i in rows {
+            let (label, weight) = (labels[i], weights.map_or(1.0, |weights| weights[i]));
             for t in 0..outputs {
                 row[t] = scores[(t, i)] + bias[t];
             }
-            probabilities(&mut row);
+            let own = own_score(&row, label);
+            sums.value += weight * (probabilities(&mut row) - own);
             for t in 0..outputs {
                 let wanted = f64::from(u8::from(sign(label, t, outputs) > 0.0));
                 sums.gradient[(t, 0)] += weight * (row[t] - wanted);
@@ -78,6 +77,12 @@ pub(crate) fn logistic(
                 }
             }
         }
+        sums
+    };
+    let total = weights.map_or(labels.len() as f64, |weights| weights.iter().sum());
+    let function = |bias: &[f64]| {
+        let blocks: Vec<Local> = blocks(labels.len()).map(|rows| of_block(rows, bias)).collect();
+        let mut sums = blocks.iter().fold(Local::none(outputs), Local::add);
         // A softmax does not see a shift of all scores: a little pull on it.
         for t in 0..outputs {
             sums.curvature[(t, t)] += 1e-9 * total;
@@ -85,12 +90,13 @@ pub(crate) fn logistic(
         sums
     };
     // Where it ends early, the biases are better ones all the same.
-    minimise(bias, 1e-14, value, derivatives);
+    minimise(bias, 1e-10, function);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use faer::Mat;
 
     #[test]
     fn no_bias_has_a_lower_hinge_loss() {

@@ -35,15 +35,14 @@ pub(crate) struct Until {
 
 /// Solves Hx = b for a positive definite H from where b − Hx is `left`.
 ///
-/// `image`: H times a direction, and what else follows from that direction. `advance`: called
-/// with each length, direction and what followed from it, by which x moves. The number of
-/// products with H that it took.
-pub(crate) fn conjugate_gradients<V: Vector, S>(
+/// `image`: H times a direction. `advance`: called with each length and direction by which x
+/// moves. The number of products with H that it took.
+pub(crate) fn conjugate_gradients<V: Vector>(
     mut left: V,
     until: Until,
     precondition: impl Fn(&V) -> V,
-    image: impl Fn(&V) -> (V, S),
-    mut advance: impl FnMut(f64, &V, &S),
+    image: impl Fn(&V) -> V,
+    mut advance: impl FnMut(f64, &V),
 ) -> usize {
     let mut direction = precondition(&left);
     let mut size = left.dot(&direction);
@@ -52,13 +51,13 @@ pub(crate) fn conjugate_gradients<V: Vector, S>(
         if size <= enough || size <= 0.0 {
             return products;
         }
-        let (image, besides) = image(&direction);
+        let image = image(&direction);
         let bend = direction.dot(&image);
         if bend <= 0.0 {
             return products + 1;
         }
         let length = size / bend;
-        advance(length, &direction, &besides);
+        advance(length, &direction);
         left.add(-length, &image);
         let next = precondition(&left);
         let reached = left.dot(&next);
@@ -82,15 +81,15 @@ mod tests {
         let mut x = vec![0.0; 3];
         let until = Until { share: 0.0, products: 3 };
         let diagonal = |r: &Vec<f64>| -> Vec<f64> { (0..3).map(|k| r[k] / matrix[k][k]).collect() };
-        let image = |direction: &Vec<f64>| (times(direction), ());
-        let taken = conjugate_gradients(wanted.clone(), until, diagonal, image, |length, d, ()| {
+        let image = |direction: &Vec<f64>| times(direction);
+        let taken = conjugate_gradients(wanted.clone(), until, diagonal, image, |length, d| {
             x.add(length, d);
         });
         assert_eq!(taken, 3);
         let reached = times(&x);
         assert!(wanted.iter().zip(&reached).all(|(a, b)| (a - b).abs() < 1e-12), "{reached:?}");
         // Already there.
-        let none = conjugate_gradients(vec![0.0; 3], until, diagonal, image, |_, _, ()| {});
+        let none = conjugate_gradients(vec![0.0; 3], until, diagonal, image, |_, _| {});
         assert_eq!(none, 0);
     }
 }

@@ -175,16 +175,16 @@ impl Design {
         summed(self.features, residuals.nrows(), &parts)
     }
 
-    /// Scores wᵀφ, a map of the scores (T × m, those of the rows from the number given on),
-    /// and what [`Self::gather`] makes of that, in one pass and to the precision of f32,
-    /// which is enough for the direction of a step.
+    /// Σ_i φ_i·r_iᵀ and Σ_i r_i, r a map of the scores wᵀφ + b (T × m, those of the rows from the
+    /// number given on): in one pass and to the precision of f32, which is enough for the
+    /// direction of a step.
     #[must_use]
     pub fn through(
         &self,
         weights: MatRef<'_, f64>,
         bias: &[f64],
         residuals: impl Fn(usize, MatRef<'_, f64>) -> Mat<f64> + Sync,
-    ) -> [Mat<f64>; 3] {
+    ) -> (Mat<f64>, Vec<f64>) {
         let (features, outputs) = (self.features, bias.len());
         let weights = Weights::new(weights, |weight| weight as f32);
         let parts = self.single_blocks(|row, part| {
@@ -193,21 +193,19 @@ impl Design {
                 Mat::from_fn(outputs, part.ncols(), |t, i| f64::from(product[(t, i)]) + bias[t]);
             let left = residuals(row, scores.as_ref());
             let single = Mat::from_fn(part.ncols(), outputs, |i, t| left[(t, i)] as f32);
-            let mut sum = Mat::<f32>::zeros(features, outputs);
-            matmul(sum.as_mut(), Accum::Replace, part, single.as_ref(), 1.0, Par::Seq);
-            (scores, left, sum)
+            let mut gathered = Mat::<f32>::zeros(features, outputs);
+            matmul(gathered.as_mut(), Accum::Replace, part, single.as_ref(), 1.0, Par::Seq);
+            let sums: Vec<f64> = (0..outputs).map(|t| left.row(t).iter().sum()).collect();
+            (gathered, sums)
         });
-        let (mut scores, mut left) = (Vec::new(), Vec::new());
-        let mut sums = Mat::<f64>::zeros(features, outputs);
-        for (a, b, sum) in parts {
-            scores.push(a);
-            left.push(b);
-            for (all, mine) in sums.col_iter_mut().zip(sum.col_iter()) {
+        let mut all = (Mat::<f64>::zeros(features, outputs), vec![0.0; outputs]);
+        for (gathered, sums) in parts {
+            for (all, mine) in all.0.col_iter_mut().zip(gathered.col_iter()) {
                 all.iter_mut().zip(mine.iter()).for_each(|(all, &mine)| *all += f64::from(mine));
             }
+            all.1.iter_mut().zip(sums).for_each(|(all, sum)| *all += sum);
         }
-        let rows = self.rows();
-        [joined(outputs, rows, scores), joined(outputs, rows, left), sums]
+        all
     }
 
     /// Works through blocks of rows in parallel, results in order: `step` sees K × m
@@ -323,14 +321,17 @@ mod tests {
         let direct = &matrix * residuals.transpose();
         assert!((&gathered - &direct).norm_max() < 1e-6);
 
-        let [same, left, sum] = design.through(weights.as_ref(), &[1.0, -2.0], |row, part| {
+        let (gathered, sums) = design.through(weights.as_ref(), &[1.0, -2.0], |row, part| {
             Mat::from_fn(2, part.ncols(), |t, i| part[(t, i)] * (row + i) as f64)
         });
-        assert!((&same - &scores).norm_max() < 1e-5 * scores.norm_max());
-        let scaled = Mat::from_fn(2, rows, |t, i| scores[(t, i)] * i as f64);
-        assert!((&left - &scaled).norm_max() < 1e-5 * scaled.norm_max());
-        let gathered = design.gather(scaled.as_ref());
-        assert!((&sum - &gathered).norm_max() < 1e-5 * gathered.norm_max());
+        let left = Mat::from_fn(2, rows, |t, i| scores[(t, i)] * i as f64);
+        let direct = design.gather(left.as_ref());
+        assert!((&gathered - &direct).norm_max() < 1e-5 * direct.norm_max());
+        for (t, sum) in sums.iter().enumerate() {
+            let (direct, size) =
+                left.row(t).iter().fold((0.0, 0.0), |(a, b), x| (a + x, b + x.abs()));
+            assert!((sum - direct).abs() < 1e-5 * size);
+        }
 
         let row_weights: Vec<f64> = (0..rows).map(|i| 0.5 + (i % 3) as f64).collect();
         let moments = design.moments(residuals.as_ref(), Some(&row_weights));

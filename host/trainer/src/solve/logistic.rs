@@ -15,7 +15,7 @@ use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 use super::conjugate::Vector;
-use super::loss::{Loss, probabilities, sign};
+use super::loss::{BLOCK, own_score, probabilities, sign};
 use super::newton::{Pair, Preconditioner, Step, newton_step};
 use super::{Convergence, Design, Solution, Tolerance, bias, blocks, relative};
 use crate::moments::Moments;
@@ -45,11 +45,14 @@ pub struct Logistic<'d> {
     sums: Mat<f64>,
 }
 
-/// Weights, biases and all scores.
+/// Weights and biases, and what follows from them.
 struct State {
     weights: Mat<f64>,
     bias: Vec<f64>,
-    scores: Mat<f64>,
+    /// Probabilities of the outputs' classes: T × n.
+    chances: Mat<f64>,
+    /// Σ c_i·H(p_i).
+    entropy: f64,
     objective: f64,
 }
 
@@ -123,18 +126,17 @@ impl<'d> Logistic<'d> {
         // Products with the Hessian that the last step took.
         let mut products = 0;
         loop {
-            let chances = self.chances(&state.scores);
-            let residual = self.residual(&chances);
+            let residual = self.residual(&state.chances);
             let gathered = self.design.gather(residual.as_ref());
             convergence.objective = state.objective;
-            let gap = state.objective - self.bound(&chances, &gathered, penalty);
+            let gap = state.objective - self.bound(&state, &gathered, penalty);
             convergence.gap = relative(gap, state.objective.max(negligible));
             if convergence.ended() || convergence.iterations == STEPS {
                 break;
             }
             convergence.iterations += 1;
             if products > worth
-                && let Some(blocks) = self.blocks(&chances, penalty)
+                && let Some(blocks) = self.blocks(&state.chances, penalty)
             {
                 precondition = Preconditioner::Blocks(blocks);
             }
@@ -142,7 +144,7 @@ impl<'d> Logistic<'d> {
             let size = precondition.dot(&gradient);
             let share = size / *first.get_or_insert(size);
             let forcing = share.sqrt().sqrt().clamp(1e-4, 0.3);
-            let step = self.newton_step(&gradient, &chances, penalty, &precondition, forcing);
+            let step = self.newton_step(&gradient, &state.chances, penalty, &precondition, forcing);
             products = step.products;
             let before = state.objective;
             if !self.search(&mut state, &step, &gradient, penalty) {
@@ -172,8 +174,7 @@ impl<'d> Logistic<'d> {
     /// curvature of the loss at `fit`, shared by the outputs.
     #[must_use]
     pub fn curvature(&self, fit: &LinearFit) -> Vec<f64> {
-        let scores = self.design.scores(fit.weights.as_ref(), &fit.bias);
-        let chances = self.chances(&scores);
+        let (chances, ..) = self.chances(fit.weights.as_ref(), &fit.bias);
         (0..self.labels.len())
             .map(|i| {
                 let sum: f64 =
@@ -213,26 +214,41 @@ impl<'d> Logistic<'d> {
                 (Mat::zeros(self.design.features(), self.outputs), bias)
             }
         };
-        let scores = self.design.scores(weights.as_ref(), &bias);
-        let objective = self.objective(&scores, &weights, penalty);
-        State { weights, bias, scores, objective }
+        self.state(weights, bias, penalty)
     }
 
-    fn objective(&self, scores: &Mat<f64>, weights: &Mat<f64>, penalty: f64) -> f64 {
-        Loss::Logistic.total(scores.as_ref(), self.labels, self.weights)
-            + 0.5 * penalty * weights.squared_norm_l2()
+    fn state(&self, weights: Mat<f64>, bias: Vec<f64>, penalty: f64) -> State {
+        let (chances, loss, entropy) = self.chances(weights.as_ref(), &bias);
+        let objective = loss + 0.5 * penalty * weights.squared_norm_l2();
+        State { weights, bias, chances, entropy, objective }
     }
 
-    /// Probabilities of the outputs' classes: T × n.
-    fn chances(&self, scores: &Mat<f64>) -> Mat<f64> {
-        let mut chances = scores.clone();
-        panels::columns(chances.as_mut(), 1024).into_par_iter().for_each(|mut part| {
-            for i in 0..part.ncols() {
-                let column = part.as_mut().col_mut(i).try_as_col_major_mut();
-                probabilities(column.expect("columns of a Mat are contiguous").as_slice_mut());
-            }
-        });
-        chances
+    /// Probabilities of the outputs' classes, T × n, Σ c_i·loss_i and Σ c_i·H(p_i).
+    fn chances(&self, weights: MatRef<'_, f64>, bias: &[f64]) -> (Mat<f64>, f64, f64) {
+        let mut chances = self.design.scores(weights, bias);
+        let sums: Vec<(f64, f64)> = panels::columns(chances.as_mut(), BLOCK)
+            .into_par_iter()
+            .enumerate()
+            .map(|(block, mut part)| {
+                let mut scores = vec![0.0; self.outputs];
+                let (mut losses, mut entropies) = (0.0, 0.0);
+                for (place, row) in part.as_mut().col_iter_mut().enumerate() {
+                    let row = row.try_as_col_major_mut().expect("columns of a Mat are contiguous");
+                    let row = row.as_slice_mut();
+                    scores.copy_from_slice(row);
+                    let all = probabilities(row);
+                    let i = block * BLOCK + place;
+                    let own = own_score(&scores, self.labels[i]);
+                    losses += self.weight(i) * (all - own);
+                    // H(p) = ln Σ exp(s) − Σ p·s where p are the probabilities of the scores s.
+                    let mean: f64 = row.iter().zip(&scores).map(|(p, score)| p * score).sum();
+                    entropies += self.weight(i) * (all - mean);
+                }
+                (losses, entropies)
+            })
+            .collect();
+        let (loss, entropy) = sums.iter().fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
+        (chances, loss, entropy)
     }
 
     /// c_i(p_i − e_{y_i}): T × n.
@@ -250,14 +266,14 @@ impl<'d> Logistic<'d> {
         gathered: Mat<f64>,
         penalty: f64,
     ) -> Pair {
-        let mut gradient = self.centred(gathered, residual);
+        let sums = (0..self.outputs).map(|t| residual.row(t).iter().sum()).collect();
+        let mut gradient = self.centred(gathered, sums);
         gradient.weights += faer::Scale(penalty) * &state.weights;
         gradient
     }
 
-    /// Σ (φ_i − mean)·r_iᵀ and Σ r_i from Σ φ_i·r_iᵀ.
-    fn centred(&self, mut gathered: Mat<f64>, residual: &Mat<f64>) -> Pair {
-        let sums: Vec<f64> = (0..self.outputs).map(|t| residual.row(t).iter().sum()).collect();
+    /// Σ (φ_i − mean)·r_iᵀ and Σ r_i from Σ φ_i·r_iᵀ and Σ r_i.
+    fn centred(&self, mut gathered: Mat<f64>, sums: Vec<f64>) -> Pair {
         for (t, sum) in sums.iter().enumerate() {
             for (k, mean) in self.system.means().iter().enumerate() {
                 gathered[(k, t)] -= mean * sum;
@@ -267,8 +283,8 @@ impl<'d> Logistic<'d> {
     }
 
     /// The lower bound on the objective that the probabilities give.
-    fn bound(&self, chances: &Mat<f64>, gathered: &Mat<f64>, penalty: f64) -> f64 {
-        let outputs = self.outputs;
+    fn bound(&self, state: &State, gathered: &Mat<f64>, penalty: f64) -> f64 {
+        let (outputs, chances) = (self.outputs, &state.chances);
         // Mixing in one distribution gives every class its total.
         let sums: Vec<f64> = (0..outputs)
             .map(|t| (0..self.labels.len()).map(|i| self.weight(i) * chances[(t, i)]).sum())
@@ -285,17 +301,11 @@ impl<'d> Logistic<'d> {
                 if share > 0.0 { (left / (share * self.total)).clamp(0.0, 1.0) } else { 0.0 }
             })
             .collect();
-        let entropy = |p: f64| if p > 0.0 { -p * p.ln() } else { 0.0 };
-        let entropies: f64 = (0..self.labels.len())
-            .map(|i| {
-                let chance = |t: usize| (1.0 - share) * chances[(t, i)] + share * mixed[t];
-                let mut sum: f64 = (0..outputs).map(|t| entropy(chance(t))).sum();
-                if outputs == 1 {
-                    sum += entropy(1.0 - chance(0));
-                }
-                self.weight(i) * sum
-            })
-            .sum();
+        // The entropy is concave: of a mixture it is at least the mixture of both.
+        let of = |p: f64| if p > 0.0 { -p * p.ln() } else { 0.0 };
+        let other = if outputs == 1 { of(1.0 - mixed[0]) } else { 0.0 };
+        let of_mixed = other + mixed.iter().map(|&p| of(p)).sum::<f64>();
+        let entropies = (1.0 - share) * state.entropy + share * self.total * of_mixed;
         let mut square = 0.0;
         for t in 0..outputs {
             for k in 0..self.design.features() {
@@ -315,15 +325,15 @@ impl<'d> Logistic<'d> {
         precondition: &Preconditioner,
         forcing: f64,
     ) -> Step {
-        newton_step(gradient, self.labels.len(), precondition, forcing, |direction| {
+        newton_step(gradient, precondition, forcing, |direction| {
             let bias = self.raw_bias(direction);
-            let [scores, curved, gathered] =
+            let (gathered, sums) =
                 self.design.through(direction.weights.as_ref(), &bias, |start, scores| {
                     self.curved(start, chances.as_ref().subcols(start, scores.ncols()), scores)
                 });
-            let mut image = self.centred(gathered, &curved);
+            let mut image = self.centred(gathered, sums);
             image.weights += faer::Scale(penalty) * &direction.weights;
-            (image, scores)
+            image
         })
     }
 
@@ -368,15 +378,11 @@ impl<'d> Logistic<'d> {
         let bias = self.raw_bias(&step.by);
         let mut length = 1.0;
         while length > 1e-10 {
-            let scores = &state.scores + faer::Scale(length) * &step.scores;
             let weights = &state.weights + faer::Scale(length) * &step.by.weights;
-            let objective = self.objective(&scores, &weights, penalty);
-            if objective <= state.objective + 1e-4 * length * slope {
-                state.bias.iter_mut().zip(&bias).for_each(|(b, step)| *b += length * step);
-                state.weights = weights;
-                // Those of the step are only as precise as f32.
-                state.scores = self.design.scores(state.weights.as_ref(), &state.bias);
-                state.objective = self.objective(&state.scores, &state.weights, penalty);
+            let moved = state.bias.iter().zip(&bias).map(|(b, step)| b + length * step);
+            let next = self.state(weights, moved.collect(), penalty);
+            if next.objective <= state.objective + 1e-4 * length * slope {
+                *state = next;
                 return true;
             }
             length *= 0.5;
@@ -388,4 +394,36 @@ impl<'d> Logistic<'d> {
 /// 1 if `label` is the class of output `t`.
 fn indicator(label: u32, t: usize, outputs: usize) -> f64 {
     if sign(label, t, outputs) > 0.0 { 1.0 } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Loss;
+
+    /// Loss and entropy come with the probabilities; they are those of their definitions.
+    #[test]
+    fn losses_and_entropies_are_those_of_the_probabilities() {
+        let rows = 2 * BLOCK + 7;
+        let values: Vec<i16> = (0..3 * rows).map(|i| (i * i % 61) as i16 - 30).collect();
+        let design = Design::new(values, 3);
+        let counts: Vec<f64> = (0..rows).map(|i| f64::from(i as u8) / 99.0).collect();
+        for outputs in [1, 3] {
+            let labels: Vec<u32> = (0..rows as u32).map(|i| i % (outputs as u32).max(2)).collect();
+            let weights = Mat::from_fn(3, outputs, |k, t| 0.03 * (k as f64 - t as f64));
+            let bias: Vec<f64> = (0..outputs).map(|t| 0.5 - t as f64).collect();
+            let regression = Logistic::new(&design, &labels, outputs, Some(&counts));
+            let (chances, loss, entropy) = regression.chances(weights.as_ref(), &bias);
+            let scores = design.scores(weights.as_ref(), &bias);
+            let total = Loss::Logistic.total(scores.as_ref(), &labels, Some(&counts));
+            assert!((loss - total).abs() < 1e-9 * total, "{loss} {total}");
+            let of = |p: f64| -p * p.ln();
+            let of_row = |i: usize| -> f64 {
+                let other = if outputs == 1 { of(1.0 - chances[(0, i)]) } else { 0.0 };
+                counts[i] * (other + (0..outputs).map(|t| of(chances[(t, i)])).sum::<f64>())
+            };
+            let direct: f64 = (0..rows).map(of_row).sum();
+            assert!((entropy - direct).abs() < 1e-9 * direct, "{entropy} {direct}");
+        }
+    }
 }

@@ -1,6 +1,19 @@
 //! Losses of scores, and what solvers need of them.
 
+use std::ops::Range;
+
 use faer::MatRef;
+use rayon::prelude::*;
+
+/// Rows that one thread goes through, in order: sums over blocks, added up in order, are the
+/// same for any number of threads.
+pub(super) const BLOCK: usize = 1024;
+
+/// The blocks of so many rows.
+pub(super) fn blocks(rows: usize) -> impl IndexedParallelIterator<Item = Range<usize>> {
+    let block = move |number| number * BLOCK..rows.min((number + 1) * BLOCK);
+    (0..rows.div_ceil(BLOCK)).into_par_iter().map(block)
+}
 
 /// What a head is fitted to minimise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
@@ -29,10 +42,9 @@ impl Loss {
     /// for each row, 0 or 1 when T = 1; `weights` of rows: none for all 1.
     #[must_use]
     pub fn total(self, scores: MatRef<'_, f64>, labels: &[u32], weights: Option<&[f64]>) -> f64 {
-        let outputs = scores.nrows();
-        let mut total = 0.0;
-        for (i, &label) in labels.iter().enumerate() {
-            let row = scores.col(i);
+        let of_row = |i: usize| {
+            let (row, label) = (scores.col(i), labels[i]);
+            let outputs = row.nrows();
             let loss = match self {
                 Self::Logistic if outputs == 1 => {
                     softplus(if label == 1 { -row[0] } else { row[0] })
@@ -49,9 +61,10 @@ impl Loss {
                     (0..outputs).map(|t| (row[t] - sign(label, t, outputs)).powi(2)).sum::<f64>()
                 }
             };
-            total += weights.map_or(1.0, |weights| weights[i]) * loss;
-        }
-        total
+            weights.map_or(1.0, |weights| weights[i]) * loss
+        };
+        let sums: Vec<f64> = blocks(labels.len()).map(|rows| rows.map(of_row).sum()).collect();
+        sums.iter().sum()
     }
 }
 
@@ -59,6 +72,14 @@ impl Loss {
 pub(crate) fn sign(label: u32, t: usize, outputs: usize) -> f64 {
     let class = if outputs == 1 { 1 } else { t };
     if label as usize == class { 1.0 } else { -1.0 }
+}
+
+/// The score of a row's class; 0 of the one that one score leaves out.
+pub(crate) fn own_score(scores: &[f64], label: u32) -> f64 {
+    match scores {
+        [score] => f64::from(label) * score,
+        _ => scores[label as usize],
+    }
 }
 
 /// ln(1 + exp(z)) without overflow.
@@ -73,11 +94,12 @@ pub(crate) fn sigmoid(z: f64) -> f64 {
 }
 
 /// Probabilities of the outputs of one row, in place: logistic of one score,
-/// softmax of several.
-pub(crate) fn probabilities(scores: &mut [f64]) {
+/// softmax of several; and ln Σ exp of the scores, that of the class without one included.
+pub(crate) fn probabilities(scores: &mut [f64]) -> f64 {
     if let [score] = scores {
-        *score = sigmoid(*score);
-        return;
+        let z = *score;
+        *score = sigmoid(z);
+        return softplus(z);
     }
     let top = scores.iter().fold(f64::NEG_INFINITY, |m, &s| m.max(s));
     let mut sum = 0.0;
@@ -86,4 +108,5 @@ pub(crate) fn probabilities(scores: &mut [f64]) {
         sum += *score;
     }
     scores.iter_mut().for_each(|score| *score /= sum);
+    top + sum.ln()
 }

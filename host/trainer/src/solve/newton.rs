@@ -37,10 +37,9 @@ impl Vector for Pair {
     }
 }
 
-/// A step and how it changes the scores.
+/// A step.
 pub(crate) struct Step {
     pub by: Pair,
-    pub scores: Mat<f64>,
     /// Products with the Hessian that it took.
     pub products: usize,
 }
@@ -94,14 +93,12 @@ impl Preconditioner {
 }
 
 /// Solves Hessian·step = −gradient until the residual has fallen to the share
-/// `forcing`. `image`: the Hessian's product with a direction, and how the
-/// scores of the `rows` change along it (T × rows).
+/// `forcing`. `image`: the Hessian's product with a direction.
 pub(crate) fn newton_step(
     gradient: &Pair,
-    rows: usize,
     precondition: &Preconditioner,
     forcing: f64,
-    image: impl Fn(&Pair) -> (Pair, Mat<f64>),
+    image: impl Fn(&Pair) -> Pair,
 ) -> Step {
     let (features, outputs) = (gradient.weights.nrows(), gradient.bias.len());
     let downhill = Pair {
@@ -109,13 +106,10 @@ pub(crate) fn newton_step(
         bias: gradient.bias.iter().map(|g| -g).collect(),
     };
     let mut by = Pair { weights: Mat::zeros(features, outputs), bias: vec![0.0; outputs] };
-    let mut scores = Mat::zeros(outputs, rows);
     let until = Until { share: forcing, products: PRODUCTS };
     let inverse = |pair: &Pair| precondition.apply(pair);
-    let products =
-        conjugate_gradients(downhill, until, inverse, image, |length, direction, along| {
-            by.add(length, direction);
-            scores += faer::Scale(length) * along;
-        });
-    Step { by, scores, products }
+    let products = conjugate_gradients(downhill, until, inverse, image, |length, direction| {
+        by.add(length, direction);
+    });
+    Step { by, products }
 }
