@@ -310,11 +310,11 @@ fn simulated(machine: &str, elf: &Path) -> Result<String> {
 /// Any bytes as blobs, from the golden models on, for so many seconds.
 pub fn fuzz(seconds: u32) -> Result<()> {
     let (fuzzer, corpus) = (format!("{FOLDER}/fuzz"), format!("{FOLDER}/corpus"));
+    fs::create_dir_all(root()?.join(&corpus))?;
     step(&format!(
         "clang -std=c99 -g -O1 -fsanitize=fuzzer,address,undefined \
          -fno-sanitize-recover=undefined {WARNINGS} c/koan.c c/test/fuzz.c -lm -o {fuzzer}"
     ))?;
-    fs::create_dir_all(root()?.join(&corpus))?;
     step(&format!(
         "{fuzzer} -max_total_time={seconds} -max_len=4000 -timeout=20 -verbosity=0 \
          -print_final_stats=1 {corpus} tests/golden tests/golden/features"
