@@ -10,6 +10,7 @@
 
 mod budget;
 mod categories;
+mod confirm;
 mod cost;
 mod curve;
 mod ferns;

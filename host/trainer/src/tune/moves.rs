@@ -239,7 +239,7 @@ impl Refinement<'_> {
 
 impl Sized {
     /// Other options of the size of a model.
-    fn of(options: TrainOptions, model: &Refined) -> Self {
+    pub(super) fn of(options: TrainOptions, model: &Refined) -> Self {
         let Point { bytes, ram, instructions, .. } = model.point;
         let (change, room) = (Change::None, model.room);
         Self { change, options, room, columns: 0, bytes, ram, instructions }

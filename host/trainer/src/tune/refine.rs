@@ -1,13 +1,14 @@
 //! Refinement: the best candidates of the rungs are trained as models are, rounded, and
 //! judged by their blobs on rows that they have not seen. Then one thing after the other is
 //! changed in the best of them (loss, bits, frequency, a second family, features kept from
-//! a larger pool...), best first, as long as there is time.
+//! a larger pool...), best first, as long as there is time; the best are confirmed.
 
 use web_time::Instant;
 
 use rayon::prelude::*;
 
 use super::budget::{GRAM, feature_work};
+use super::confirm;
 use super::ferns::is_fern;
 use super::growth::Rooms;
 use super::halving::{Search, Searched};
@@ -64,6 +65,14 @@ pub(super) struct Refined {
     pub room: usize,
 }
 
+#[cfg(test)]
+impl Refined {
+    /// As if it had been judged.
+    pub(super) fn new(point: Point) -> Self {
+        Self { point, lambda: None, expanded: true, change: Change::None, room: 0 }
+    }
+}
+
 /// What refinement may spend.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Allowance {
@@ -84,7 +93,9 @@ pub(super) struct Refinement<'r> {
     pub(super) left: f64,
     /// What one model may take.
     pub(super) each: f64,
+    /// When models are no longer changed, and when all ends.
     end: Option<Instant>,
+    pub(super) last_end: Option<Instant>,
     pub(super) growth: f64,
     /// Whether the clock ended it.
     pub cut: bool,
@@ -101,12 +112,16 @@ impl<'r> Refinement<'r> {
         allowance: Allowance,
     ) -> Result<Self, Error> {
         let folds = Folds::new(search.problem.table, search.space.base.seed)?;
-        let Allowance { work, end, growth } = allowance;
-        Ok(Self { search, inputs, folds, left: work, each: work, end, growth, cut: false })
+        let Allowance { work, end: last_end, growth } = allowance;
+        let now = Instant::now();
+        let second = |end: Instant| end.saturating_duration_since(now).mul_f64(confirm::SHARE);
+        let end = last_end.map(|end| end - second(end));
+        let (left, each) = (work, work);
+        Ok(Self { search, inputs, folds, left, each, end, last_end, growth, cut: false })
     }
 
-    /// The models that were judged, for each number of bytes in `targets`, which have equal
-    /// parts of the time.
+    /// The models that were judged, the best of them twice, for each number of bytes in
+    /// `targets`, which have equal parts of the time.
     ///
     /// # Errors
     /// What training refuses.
@@ -115,9 +130,12 @@ impl<'r> Refinement<'r> {
         let mut refined = Vec::new();
         let mut judged = Vec::new();
         for (number, &target) in targets.iter().enumerate() {
-            let rest = (targets.len() - number - 1) as f64 / targets.len() as f64;
+            let rest = all * (targets.len() - number - 1) as f64 / targets.len() as f64;
             self.folds = Folds::new(self.search.problem.table, self.search.space.base.seed)?;
-            let (rooms, models) = self.at(found, target, all * rest)?;
+            let second = confirm::SHARE * (self.left - rest);
+            let (rooms, mut models) = self.at(found, target, rest + second)?;
+            self.confirm(&mut models, rest)?;
+            self.keep_lambdas(&mut models);
             refined.extend(models);
             judged.push((target, rooms));
         }
@@ -192,16 +210,20 @@ impl<'r> Refinement<'r> {
                 break;
             }
         }
-        // The λ that was chosen on the way is kept: the last fit need not choose again. It is
-        // relative to the rows, of which there will be more.
+        Ok((rooms, refined))
+    }
+
+    /// The λ that was chosen on the way is kept: the last fit need not choose again. It is
+    /// relative to the rows, of which there will be more.
+    fn keep_lambdas(&self, refined: &mut [Refined]) {
+        if self.search.space.base.lambda.is_some() {
+            return;
+        }
         let held = self.folds.parts[self.folds.held[0]].len();
         let share = (self.folds.rows() - held) as f64 / self.search.problem.table.rows() as f64;
-        for Refined { point, lambda, .. } in &mut refined {
-            if self.search.space.base.lambda.is_none() {
-                point.options.lambda = lambda.map(|lambda| digits(lambda * share));
-            }
+        for Refined { point, lambda, .. } in refined {
+            point.options.lambda = lambda.map(|lambda| digits(lambda * share));
         }
-        Ok((rooms, refined))
     }
 
     /// Whether a model is fitted by squared error alone: of series with more features than rows,
@@ -350,15 +372,28 @@ impl<'r> Refinement<'r> {
             tried.push(sized.options.clone());
             jobs.push(sized);
         }
-        let first = refined.is_empty();
-        let late = || self.end.is_some_and(|end| Instant::now() >= end);
+        let (end, needed) = (self.end, refined.is_empty());
+        refined.extend(self.judge_jobs(jobs, end, needed)?);
+        Ok(())
+    }
+
+    /// Judges all that there is time for until the `end`, in order; the first whatever it takes
+    /// where it is `needed`.
+    pub(super) fn judge_jobs(
+        &mut self,
+        jobs: Vec<Sized>,
+        end: Option<Instant>,
+        needed: bool,
+    ) -> Result<Vec<Refined>, Error> {
+        let late =
+            |job: usize| !(needed && job == 0) && end.is_some_and(|end| Instant::now() >= end);
         // The first part chooses λ for the others as well.
         let mut judged: Vec<Vec<Judged>> = jobs
             .par_iter()
             .enumerate()
             .with_max_len(1)
             .map(|(job, sized)| {
-                if late() && !(first && job == 0) {
+                if late(job) {
                     return Ok(Vec::new());
                 }
                 let text = format!("judging a model of {} bytes", sized.bytes);
@@ -374,7 +409,7 @@ impl<'r> Refinement<'r> {
             .par_iter()
             .with_max_len(1)
             .map(|&(job, number)| {
-                if late() && !(first && job == 0) {
+                if late(job) {
                     return Ok((job, None));
                 }
                 let mut options = jobs[job].options.clone();
@@ -387,6 +422,7 @@ impl<'r> Refinement<'r> {
         for (job, other) in others {
             judged[job].extend(other);
         }
+        let mut refined = Vec::new();
         for (sized, judged) in jobs.into_iter().zip(judged) {
             if judged.len() == self.folds.held.len() {
                 refined.push(self.refined(sized, &judged));
@@ -394,7 +430,7 @@ impl<'r> Refinement<'r> {
                 self.cut = true;
             }
         }
-        Ok(())
+        Ok(refined)
     }
 
     /// A model that held-out part number `number` judges, fitted to all others.

@@ -1,0 +1,105 @@
+//! A second look at the best models. Of many that were judged, the best is the best partly by
+//! luck with the rows that were held out: the first few are judged again on rows that are divided
+//! otherwise, and compared by both.
+
+use super::moves::Sized;
+use super::refine::{Refined, Refinement};
+use crate::Error;
+use crate::folds::Folds;
+
+/// Share of the work, and of the time, that is left for it.
+pub(super) const SHARE: f64 = 0.15;
+/// Models that are looked at again, at most.
+const BEST: usize = 6;
+/// What makes the seed of the other division.
+const OTHERWISE: u64 = 0xa6a1;
+
+impl Refinement<'_> {
+    /// Judges the best of `refined` again, as many as there is work for above the `reserve`, and
+    /// makes their loss and value the mean of both.
+    pub(super) fn confirm(&mut self, refined: &mut [Refined], reserve: f64) -> Result<(), Error> {
+        refined.sort_by(|a, b| a.point.value.total_cmp(&b.point.value));
+        let again = self.affordable(refined, reserve)?;
+        let (table, seed) = (self.search.problem.table, self.search.space.base.seed ^ OTHERWISE);
+        let mut folds = Folds::new(table, seed)?.sample(self.folds.rows());
+        folds.held.truncate(self.folds.held.len());
+        // What a data set itself holds out is the same again.
+        if again.len() < 2 || folds.held_rows() == self.folds.held_rows() {
+            return Ok(());
+        }
+        let wanted = again.len();
+        std::mem::swap(&mut self.folds, &mut folds);
+        let second = self.judge_jobs(again, self.last_end, false);
+        self.folds = folds;
+        let second = second?;
+        // The clock may end it: then the first look stands.
+        if second.len() == wanted {
+            average(refined, &second);
+        }
+        Ok(())
+    }
+
+    /// The first of `refined` that there is work for, which is taken from what is left.
+    fn affordable(&mut self, refined: &[Refined], reserve: f64) -> Result<Vec<Sized>, Error> {
+        let mut again = Vec::new();
+        for refined in refined.iter().take(BEST) {
+            let mut options = refined.point.options.clone();
+            options.lambda = options.lambda.or(refined.lambda);
+            let work = self.work(&options)?;
+            if work > self.left - reserve {
+                break;
+            }
+            self.left -= work;
+            again.push(Sized::of(options, refined));
+        }
+        Ok(again)
+    }
+}
+
+/// Makes loss and value of the first models the mean of both looks. The others had one only: what
+/// luck the first had in the mean is taken from them as well.
+fn average(first: &mut [Refined], second: &[Refined]) {
+    let (known, others) = first.split_at_mut(second.len());
+    let looks = second.len() as f64;
+    let mut luck = 0.0;
+    for (first, second) in known.iter_mut().zip(second) {
+        let (first, second) = (&mut first.point, &second.point);
+        let mean = f64::midpoint(first.value, second.value);
+        luck += (mean - first.value) / looks;
+        first.loss = f64::midpoint(first.loss, second.loss);
+        first.value = mean;
+    }
+    others.iter_mut().for_each(|other| other.point.value += luck.max(0.0));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TrainOptions;
+    use crate::tune::rank::Point;
+
+    fn judged(values: &[f64]) -> Vec<Refined> {
+        let point = |&value: &f64| Point {
+            options: TrainOptions::default(),
+            bytes: 500,
+            ram: 0,
+            instructions: 0,
+            loss: 2.0 * value,
+            value,
+        };
+        values.iter().map(|value| Refined::new(point(value))).collect()
+    }
+
+    #[test]
+    fn the_luckiest_falls_behind_and_the_others_lose_the_usual_luck() {
+        let mut first = judged(&[0.10, 0.12, 0.13]);
+        average(&mut first, &judged(&[0.20, 0.14]));
+        let values: Vec<f64> = first.iter().map(|model| model.point.value).collect();
+        let expected = [0.15, 0.13, 0.16];
+        assert!(values.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{values:?}");
+        assert!((first[0].point.loss - 0.30).abs() < 1e-12);
+        // Bad luck of the first is no gain of the others.
+        average(&mut first, &judged(&[0.05, 0.05]));
+        assert!((first[2].point.value - 0.16).abs() < 1e-12);
+    }
+}
