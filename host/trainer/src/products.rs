@@ -23,8 +23,8 @@ impl Number for f64 {}
 pub(crate) enum Weights<N> {
     One(Vec<N>),
     /// T × K, and zeros down to whole registers. Without them a product's kernel computes with
-    /// what is in memory there: most of that are numbers so near to 0 that each operation takes
-    /// a hundred times as long.
+    /// what is in memory there: mostly subnormal numbers, of which each takes a hundred times as
+    /// long.
     Many(Mat<N>),
 }
 
@@ -82,10 +82,8 @@ mod tests {
         for (features, outputs) in [(1, 1), (15, 1), (16, 1), (70, 1), (70, 2), (70, 16), (9, 17)] {
             let entry = |i: usize, j: usize| ((31 * i + 17 * j) % 101) as f64 - 50.0;
             let weights = Mat::from_fn(features, outputs, entry);
-            let part = Mat::from_fn(features, 5, |k, i| entry(i, k));
-            let part = part.as_ref();
             let values: Vec<f64> =
-                part.col_iter().flat_map(|c| c.iter().copied().collect::<Vec<_>>()).collect();
+                (0..5).flat_map(|i| (0..features).map(move |k| entry(i, k))).collect();
             let part = MatRef::from_column_major_slice(&values, features, 5);
             let expected = weights.transpose() * part;
             let found = Weights::new(weights.as_ref(), |w| w).products(part);
