@@ -1,16 +1,17 @@
 //! A second look at the best models. Of many that were judged, the best is the best partly by
-//! luck with the rows that were held out: the first few are judged again on rows that are divided
-//! otherwise, and compared by both.
+//! luck with the rows that were held out: a few, not all of one kind, are judged again on rows that
+//! are divided otherwise, and compared by both.
 
 use super::moves::Sized;
 use super::refine::{Refined, Refinement};
-use crate::Error;
 use crate::folds::Folds;
+use crate::{Error, TrainOptions};
 
 /// Share of the work, and of the time, that is left for it.
 pub(super) const SHARE: f64 = 0.15;
-/// Models that are looked at again, at most.
+/// Models that are looked at again, at most; and of those that differ in size, bits and λ only.
 const BEST: usize = 6;
+const ALIKE: usize = 2;
 /// What makes the seed of the other division.
 const OTHERWISE: u64 = 0xa6a1;
 
@@ -18,7 +19,7 @@ impl Refinement<'_> {
     /// Judges the best of `refined` again, as many as there is work for above the `reserve`, and
     /// makes their loss and value the mean of both.
     pub(super) fn confirm(&mut self, refined: &mut [Refined], reserve: f64) -> Result<(), Error> {
-        refined.sort_by(|a, b| a.point.value.total_cmp(&b.point.value));
+        best_first(refined);
         let again = self.affordable(refined, reserve)?;
         let (table, seed) = (self.search.problem.table, self.search.space.base.seed ^ OTHERWISE);
         let mut folds = Folds::new(table, seed)?.sample(self.folds.rows());
@@ -56,6 +57,27 @@ impl Refinement<'_> {
     }
 }
 
+/// The best models of different kinds first, then all others, each from the best on.
+fn best_first(refined: &mut [Refined]) {
+    let kind = |refined: &Refined| TrainOptions {
+        features: Vec::new(),
+        candidates: None,
+        bits: None,
+        lambda: None,
+        ..refined.point.options.clone()
+    };
+    refined.sort_by(|a, b| a.point.value.total_cmp(&b.point.value));
+    let kinds: Vec<TrainOptions> = refined.iter().map(kind).collect();
+    let mut chosen = 0;
+    for (place, its) in kinds.iter().enumerate() {
+        let alike = kinds[..place].iter().filter(|other| *other == its).count();
+        if alike < ALIKE && chosen < BEST {
+            refined[chosen..=place].rotate_right(1);
+            chosen += 1;
+        }
+    }
+}
+
 /// Makes loss and value of the first models the mean of both looks. The others had one only: what
 /// luck the first had in the mean is taken from them as well.
 fn average(first: &mut [Refined], second: &[Refined]) {
@@ -75,7 +97,7 @@ fn average(first: &mut [Refined], second: &[Refined]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::TrainOptions;
+    use crate::FamilyName;
     use crate::tune::rank::Point;
 
     fn judged(values: &[f64]) -> Vec<Refined> {
@@ -101,5 +123,17 @@ mod tests {
         // Bad luck of the first is no gain of the others.
         average(&mut first, &judged(&[0.05, 0.05]));
         assert!((first[2].point.value - 0.16).abs() < 1e-12);
+    }
+
+    #[test]
+    fn models_that_are_alike_leave_room_for_others() {
+        let mut models = judged(&[0.10, 0.11, 0.12, 0.13, 0.14]);
+        for (model, bits) in models.iter_mut().zip([2, 3, 4, 8, 2]) {
+            model.point.options.bits = Some(bits);
+        }
+        models[4].point.options.families = vec![FamilyName::Fern];
+        best_first(&mut models);
+        let values: Vec<f64> = models.iter().map(|model| model.point.value).collect();
+        assert_eq!(values, [0.10, 0.11, 0.14, 0.12, 0.13]);
     }
 }
