@@ -6,7 +6,7 @@ use faer::{MatRef, RowMut};
 use rayon::prelude::*;
 
 use super::few::{Local, minimise};
-use super::loss::{blocks, own_score, probabilities, sign};
+use super::loss::{own_score, probabilities, runs_of_rows, sign};
 
 /// The b that minimises Σ c·max(0, 1 − y(s + b)): a piecewise linear function,
 /// whose slope is looked up at its corners. `margins`: (s, y = ±1, c).
@@ -57,8 +57,8 @@ pub(crate) fn logistic(
     bias: &mut Vec<f64>,
 ) {
     let outputs = bias.len();
-    // Of the rows of a block, in order: the sums are the same for any number of threads.
-    let of_block = |rows: Range<usize>, bias: &[f64]| {
+    // Of a run of rows, in order: the sums are the same for any number of threads.
+    let of_run = |rows: Range<usize>, bias: &[f64]| {
         let mut sums = Local::none(outputs);
         let mut row = vec![0.0; outputs];
         for i in rows {
@@ -81,8 +81,8 @@ pub(crate) fn logistic(
     };
     let total = weights.map_or(labels.len() as f64, |weights| weights.iter().sum());
     let function = |bias: &[f64]| {
-        let blocks: Vec<Local> = blocks(labels.len()).map(|rows| of_block(rows, bias)).collect();
-        let mut sums = blocks.iter().fold(Local::none(outputs), Local::add);
+        let runs: Vec<Local> = runs_of_rows(labels.len()).map(|rows| of_run(rows, bias)).collect();
+        let mut sums = runs.iter().fold(Local::none(outputs), Local::add);
         // A softmax does not see a shift of all scores: a little pull on it.
         for t in 0..outputs {
             sums.curvature[(t, t)] += 1e-9 * total;

@@ -15,7 +15,7 @@ use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 use super::conjugate::Vector;
-use super::loss::{BLOCK, own_score, probabilities, sign};
+use super::loss::{ROWS, own_score, probabilities, sign};
 use super::newton::{Pair, Preconditioner, Step, newton_step};
 use super::{Convergence, Design, Solution, Tolerance, bias, blocks, relative};
 use crate::moments::Moments;
@@ -226,10 +226,10 @@ impl<'d> Logistic<'d> {
     /// Probabilities of the outputs' classes, T × n, Σ c_i·loss_i and Σ c_i·H(p_i).
     fn chances(&self, weights: MatRef<'_, f64>, bias: &[f64]) -> (Mat<f64>, f64, f64) {
         let mut chances = self.design.scores(weights, bias);
-        let sums: Vec<(f64, f64)> = panels::columns(chances.as_mut(), BLOCK)
+        let sums: Vec<(f64, f64)> = panels::columns(chances.as_mut(), ROWS)
             .into_par_iter()
             .enumerate()
-            .map(|(block, mut part)| {
+            .map(|(run, mut part)| {
                 let mut scores = vec![0.0; self.outputs];
                 let (mut losses, mut entropies) = (0.0, 0.0);
                 for (place, row) in part.as_mut().col_iter_mut().enumerate() {
@@ -237,7 +237,7 @@ impl<'d> Logistic<'d> {
                     let row = row.as_slice_mut();
                     scores.copy_from_slice(row);
                     let all = probabilities(row);
-                    let i = block * BLOCK + place;
+                    let i = run * ROWS + place;
                     let own = own_score(&scores, self.labels[i]);
                     losses += self.weight(i) * (all - own);
                     // H(p) = ln Σ exp(s) − Σ p·s where p are the probabilities of the scores s.
@@ -404,7 +404,7 @@ mod tests {
     /// Loss and entropy come with the probabilities; they are those of their definitions.
     #[test]
     fn losses_and_entropies_are_those_of_the_probabilities() {
-        let rows = 2 * BLOCK + 7;
+        let rows = 2 * ROWS + 7;
         let values: Vec<i16> = (0..3 * rows).map(|i| (i * i % 61) as i16 - 30).collect();
         let design = Design::new(values, 3);
         let counts: Vec<f64> = (0..rows).map(|i| f64::from(i as u8) / 99.0).collect();

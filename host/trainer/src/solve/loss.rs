@@ -5,14 +5,14 @@ use std::ops::Range;
 use faer::MatRef;
 use rayon::prelude::*;
 
-/// Rows that one thread goes through, in order: sums over blocks, added up in order, are the
+/// Rows that one thread goes through, in order: sums over such runs, added up in order, are the
 /// same for any number of threads.
-pub(super) const BLOCK: usize = 1024;
+pub(super) const ROWS: usize = 1024;
 
-/// The blocks of so many rows.
-pub(super) fn blocks(rows: usize) -> impl IndexedParallelIterator<Item = Range<usize>> {
-    let block = move |number| number * BLOCK..rows.min((number + 1) * BLOCK);
-    (0..rows.div_ceil(BLOCK)).into_par_iter().map(block)
+/// So many rows, in runs of [`ROWS`].
+pub(super) fn runs_of_rows(rows: usize) -> impl IndexedParallelIterator<Item = Range<usize>> {
+    let run = move |number| number * ROWS..rows.min((number + 1) * ROWS);
+    (0..rows.div_ceil(ROWS)).into_par_iter().map(run)
 }
 
 /// What a head is fitted to minimise.
@@ -63,7 +63,8 @@ impl Loss {
             };
             weights.map_or(1.0, |weights| weights[i]) * loss
         };
-        let sums: Vec<f64> = blocks(labels.len()).map(|rows| rows.map(of_row).sum()).collect();
+        let sums: Vec<f64> =
+            runs_of_rows(labels.len()).map(|rows| rows.map(of_row).sum()).collect();
         sums.iter().sum()
     }
 }
