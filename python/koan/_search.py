@@ -65,8 +65,8 @@ class KoanSearch(Reporting):
     minutes : that the search plans for, and at which it ends
     clock : whether the clock ends it; without, the result is the same on every machine
     task : ``classification`` or ``regression``; by the target if not given
-    family, bits, projection, input_map, relevance, shape, categorical_features : kept where they
-        are given
+    family, loss, bits, projection, input_map, relevance, shape, categorical_features : kept where
+        they are given
     class_weight : None or ``balanced``, or a weight for each class
     missing, unknown, golden_rows, column_names, random_state, n_jobs, verbose : as of
         ``KoanClassifier``
@@ -86,6 +86,7 @@ class KoanSearch(Reporting):
         clock: bool = True,
         task: str | None = None,
         family: str | list[str] | None = None,
+        loss: str = "auto",
         bits: int | None = None,
         projection: str | None = None,
         input_map: str | None = None,
@@ -110,6 +111,7 @@ class KoanSearch(Reporting):
         self.clock = clock
         self.task = task
         self.family = family
+        self.loss = loss
         self.bits = bits
         self.projection = projection
         self.input_map = input_map

@@ -88,7 +88,7 @@ impl Parameters<'_, '_> {
             seed: self.number("random_state", usual.seed, "a whole number from 0 on")?,
             frequency: self.get("frequency", "a number, or a list of them")?,
             lambda: self.get("penalty", "a number")?,
-            loss: self.named("loss", &LOSSES, Loss::name)?.unwrap_or(usual.loss),
+            loss: self.named("loss", &LOSSES, Loss::name)?,
             box_c: self.get("box", "a number")?,
             map: self.named("input_map", &MAPS, MapKind::name)?,
             relevance: self.get("relevance", "True or False")?,
@@ -127,13 +127,7 @@ impl Parameters<'_, '_> {
     pub fn searched(&self, options: &TrainOptions) -> PyResult<Option<(usize, Vec<FamilyName>)>> {
         let families = self.families()?;
         let flash = self.get::<usize>("flash", "a number of bytes")?;
-        let loss = self.get::<String>("loss", "a name")?;
-        if flash.is_some() && (loss.is_some() || options.linear) {
-            let problem = "searches the model, its loss too: leave out loss and linear, or give \
-                           n_features in its place";
-            return Err(parameter("flash", problem));
-        }
-        let open = families.is_empty() && loss.is_none() && options.is_open();
+        let open = families.is_empty() && options.is_open();
         let flash = flash.or(open.then_some(koan_trainer::tune::USUAL_FLASH));
         Ok(flash.map(|flash| (flash, all_if_empty(families))))
     }
@@ -197,7 +191,7 @@ pub fn parameters<'py>(py: Python<'py>, options: &TrainOptions) -> PyResult<Boun
     if !options.features.is_empty() {
         all.set_item("n_features", &options.features)?;
     }
-    all.set_item("loss", options.loss.name())?;
+    all.set_item("loss", options.loss().name())?;
     macro_rules! given {
         ($($name:literal: $value:expr,)+) => {$(
             if let Some(value) = $value {

@@ -180,12 +180,6 @@ fn are_large(files: &[PathBuf]) -> bool {
 
 /// Options that only mean something to one task.
 fn check(arguments: &Train) -> Result<()> {
-    let searchable = arguments.loss == Loss::Squared && !arguments.linear;
-    anyhow::ensure!(
-        arguments.flash.is_none() || searchable,
-        "--flash searches the model, its loss too: leave out --loss and --linear, or say how many \
-         features in its place, as `--features 200`"
-    );
     anyhow::ensure!(
         arguments.report.is_none() || arguments.folds.is_none(),
         "--report needs rows that the model has not seen: leave --folds out"
@@ -197,7 +191,7 @@ fn check(arguments: &Train) -> Result<()> {
     );
     let target = arguments.source.has_target();
     anyhow::ensure!(
-        target || (arguments.loss == Loss::Squared && arguments.box_c.is_none()),
+        target || (arguments.loss.is_none() && arguments.box_c.is_none()),
         "--loss and --box are for tasks with a target"
     );
     anyhow::ensure!(
@@ -258,8 +252,8 @@ fn stream_options(arguments: &Train, files: &[PathBuf], output: &Path) -> Result
         ("--folds", arguments.folds.is_some()),
         ("--task embedding", matches!(arguments.source.task, Some(TaskName::Embedding))),
         ("--task anomaly", matches!(arguments.source.task, Some(TaskName::Anomaly))),
-        ("--loss logistic", arguments.loss == Loss::Logistic),
-        ("--loss hinge", arguments.loss == Loss::Hinge),
+        ("--loss logistic", arguments.loss == Some(Loss::Logistic)),
+        ("--loss hinge", arguments.loss == Some(Loss::Hinge)),
         ("--box", arguments.box_c.is_some()),
         ("--candidates", arguments.candidates.is_some()),
         ("--flash", arguments.flash.is_some()),

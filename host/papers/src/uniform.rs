@@ -206,7 +206,7 @@ impl Case {
             features: vec![self.features],
             slot_bits: self.slot_bits,
             bits: Some(8),
-            loss: self.loss,
+            loss: Some(self.loss),
             seed,
             ..TrainOptions::default()
         };

@@ -130,7 +130,7 @@ mod tests {
         let (fit, test) = halves();
         let options = TrainOptions {
             features: vec![60],
-            loss: crate::Loss::Logistic,
+            loss: Some(crate::Loss::Logistic),
             lambda: Some(1e-9),
             bits: Some(2),
             ..TrainOptions::default()

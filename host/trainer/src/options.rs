@@ -198,8 +198,8 @@ pub struct TrainOptions {
     /// λ, relative to a feature's variance times the rows; searched if not
     /// given.
     pub lambda: Option<f64>,
-    /// What the head minimises.
-    pub loss: Loss,
+    /// What the head minimises; if not given, squared error, or what a search chooses.
+    pub loss: Option<Loss>,
     /// C of the constraint that no weight is beyond ±C/K, for features of
     /// magnitude 1 (Algorithm 1 of *Weighted Sums of Random Kitchen Sinks*).
     pub box_c: Option<f64>,
@@ -251,7 +251,7 @@ impl Default for TrainOptions {
             seed: 1,
             frequency: None,
             lambda: None,
-            loss: Loss::Squared,
+            loss: None,
             box_c: None,
             map: None,
             relevance: None,
@@ -284,12 +284,18 @@ impl TrainOptions {
             && self.bits.is_none()
             && self.frequency.is_none()
             && self.lambda.is_none()
-            && self.loss == Loss::Squared
+            && self.loss.is_none()
             && self.box_c.is_none()
             && self.map.is_none()
             && self.relevance.is_none()
             && self.groups.is_empty()
             && !self.linear
+    }
+
+    /// What the head minimises.
+    #[must_use]
+    pub fn loss(&self) -> Loss {
+        self.loss.unwrap_or(Loss::Squared)
     }
 
     /// Bits of a weight for a task.
@@ -354,7 +360,7 @@ impl TrainOptions {
         if let Some(bad) = self.box_c.filter(|c| !sensible(*c)) {
             return Err(Error::parameter("box_c", format!("a box of {bad} is not in (0, 1e6]")));
         }
-        if self.box_c.is_some() && self.loss == Loss::Logistic {
+        if self.box_c.is_some() && self.loss() == Loss::Logistic {
             let message = "a box goes with the losses squared and hinge, not with logistic";
             return Err(Error::parameter("box_c", message));
         }

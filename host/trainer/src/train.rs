@@ -150,8 +150,8 @@ pub(crate) fn fit_head(
     judging: Judging,
     progress: &Progress,
 ) -> Result<Fitted, Error> {
-    let ridge = options.loss == Loss::Squared && options.box_c.is_none();
-    let box_or_hinge = options.box_c.is_some() || options.loss == Loss::Hinge;
+    let ridge = options.loss() == Loss::Squared && options.box_c.is_none();
+    let box_or_hinge = options.box_c.is_some() || options.loss() == Loss::Hinge;
     if ferns::is_alone(spec) && !box_or_hinge {
         return ferns::fit_ferns(problem, spec, options, judging, progress);
     }
@@ -240,7 +240,7 @@ pub(crate) fn conclude(
     let error = judged.blob.error;
     let mut report = Report {
         train_rows,
-        loss: Some(options.loss),
+        loss: Some(options.loss()),
         box_c: options.box_c,
         lambda: fitted.lambda,
         weighted_error: judged.blob.weighted_error,

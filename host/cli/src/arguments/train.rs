@@ -72,10 +72,10 @@ pub struct Train {
     /// Frequencies relative to the spread of the data [default: searched]
     #[arg(long, alias = "bandwidth", value_delimiter = ',', help_heading = "Model")]
     pub frequency: Vec<f64>,
-    /// What the head minimises
-    #[arg(long, default_value = "squared", help_heading = "Model",
+    /// What the head minimises [default: squared, or searched]
+    #[arg(long, help_heading = "Model",
           value_parser = choice::<LossArgument, Loss>())]
-    pub loss: Loss,
+    pub loss: Option<Loss>,
     /// Keep every weight within ±C/K, features being at most 1
     #[arg(long = "box", value_name = "C", help_heading = "Model")]
     pub box_c: Option<f64>,

@@ -7,11 +7,11 @@ use clap::Args;
 use koan::Law;
 use koan_data::Shape;
 use koan_trainer::tune::{self, Core, Limits, Metric, Space, TuneOptions};
-use koan_trainer::{ConvOptions, FamilyName, MapKind, TrainOptions};
+use koan_trainer::{ConvOptions, FamilyName, Loss, MapKind, TrainOptions};
 
 use super::Threads;
 use super::choices::{
-    CoreArgument, FamilyArgument, LawArgument, MapArgument, MetricArgument, choice,
+    CoreArgument, FamilyArgument, LawArgument, LossArgument, MapArgument, MetricArgument, choice,
 };
 use super::source::Source;
 use super::values::{bits, bytes, count, minutes, yes_no};
@@ -65,6 +65,10 @@ pub struct Tune {
     #[arg(long, help_heading = "Search",
           value_parser = choice::<LawArgument, Law>())]
     pub projection: Option<Law>,
+    /// What the head minimises [default: searched]
+    #[arg(long, help_heading = "Search",
+          value_parser = choice::<LossArgument, Loss>())]
+    pub loss: Option<Loss>,
     /// Bits of a weight [default: searched]
     #[arg(short, long, value_parser = bits, value_name = "2|3|4|8|16", help_heading = "Search")]
     pub bits: Option<u8>,
@@ -101,6 +105,7 @@ impl Tune {
             space: Space {
                 base: TrainOptions {
                     projection: self.projection,
+                    loss: self.loss,
                     bits: self.bits,
                     map: self.map,
                     relevance: self.relevance,

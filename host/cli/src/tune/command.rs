@@ -101,8 +101,8 @@ pub fn train_command(given: &[OsString], options: &TrainOptions, output: &Path) 
     if families.contains(&"fern") {
         add("--depth", options.depth.to_string());
     }
-    if options.loss != Loss::Squared {
-        add("--loss", options.loss.name().into());
+    if let Some(loss) = options.loss.filter(|&loss| loss != Loss::Squared) {
+        add("--loss", loss.name().into());
     }
     add("--output", quoted(&output.display().to_string()));
     for (flag, given) in

@@ -165,7 +165,7 @@ fn the_library_refuses_heads_that_need_the_rows() {
     };
     let usual = TrainOptions::default;
     for (options, named) in [
-        (TrainOptions { loss: Loss::Hinge, ..usual() }, "the loss hinge"),
+        (TrainOptions { loss: Some(Loss::Hinge), ..usual() }, "the loss hinge"),
         (TrainOptions { box_c: Some(3.0), ..usual() }, "a box"),
         (TrainOptions { goal: Goal::Embed { outputs: 2 }, ..usual() }, "an embedding"),
         (

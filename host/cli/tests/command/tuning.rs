@@ -151,10 +151,24 @@ fn train_chooses_family_features_and_bits() {
     let given = folder.json("train q.csv -o g.koan --json --flash 300 --bits 3 --family sigmoid");
     assert_eq!((&given["bits"], &given["family"]), (&3.into(), &"sigmoid".into()));
     folder.fails("train q.csv -o m.koan --flash 10", &["--flash 10", "at least"]);
+    for loss in ["squared", "logistic", "hinge"] {
+        let given = format!("train q.csv -o l.koan --json --flash 300 --loss {loss}");
+        assert_eq!(folder.json(&given)["loss"], *loss);
+    }
+    let given = folder.json("train q.csv -o l.koan --json --flash 300 --family sigmoid --linear");
+    assert!(given["family"].as_str().unwrap().contains("linear"), "{given}");
     folder.fails(
-        "train q.csv -o m.koan --flash 1k --loss hinge",
-        &["--flash", "--loss", "--features"],
+        "train q.csv -o m.koan --task regression --loss hinge --flash 1k",
+        &["loss hinge", "for classes"],
     );
+    // Families that do not go with the rows or the other options.
+    for (options, parts) in [
+        ("--family conv", ["conv", "--shape"]),
+        ("--family stump,fern --projection hadamard", ["stump", "hadamard"]),
+        ("--family fern --linear", ["ferns", "linear"]),
+    ] {
+        folder.fails(&format!("train q.csv -o m.koan --flash 1k {options}"), &parts);
+    }
     // Options of the model, as before: nothing is searched.
     let usual = folder.json("train q.csv -o m.koan --json --features 16");
     assert_eq!((&usual["family"], &usual["features"]), (&"fourier".into(), &16.into()));

@@ -111,7 +111,7 @@ const NORMAL: u32 = 1;
 
 /// The options with the loss and the bits that a search chose.
 fn as_chosen(options: &TrainOptions, report: &Report) -> TrainOptions {
-    let loss = report.loss.unwrap_or(options.loss);
+    let loss = report.loss.or(options.loss);
     TrainOptions { loss, bits: Some(report.bits), ..options.clone() }
 }
 
@@ -246,13 +246,13 @@ mod tests {
             features: vec![16],
             frequency: Some(vec![1.0]),
             lambda: Some(0.01),
-            loss: Loss::Logistic,
+            loss: Some(Loss::Logistic),
             bits: Some(3),
             ..TrainOptions::default()
         };
         let report = train(&table, None, &found, &Progress::none()).unwrap().report;
         let options = as_chosen(&TrainOptions::default(), &report);
-        assert_eq!((options.loss, options.bits), (Loss::Logistic, Some(3)));
+        assert_eq!((options.loss, options.bits), (Some(Loss::Logistic), Some(3)));
     }
 
     #[test]

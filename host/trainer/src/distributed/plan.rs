@@ -107,8 +107,8 @@ pub(crate) fn check_options(options: &TrainOptions) -> Result<(), Error> {
     };
     match options.goal {
         Goal::Predict if options.box_c.is_some() => refused("box_c", "a box"),
-        Goal::Predict if options.loss != Loss::Squared => {
-            refused("loss", &format!("the loss {}", options.loss.name()))
+        Goal::Predict if options.loss() != Loss::Squared => {
+            refused("loss", &format!("the loss {}", options.loss().name()))
         }
         Goal::Predict if options.candidates.is_some() => {
             refused("candidates", "choosing the best of more features")

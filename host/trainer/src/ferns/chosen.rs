@@ -113,7 +113,7 @@ impl Choice {
             some = self.sample.select(&places);
             &some
         };
-        let objective = Objective::new(problem, &sample.numbers, options.loss);
+        let objective = Objective::new(problem, &sample.numbers, options.loss());
         let lambda = options.lambda.unwrap_or(LAMBDA).max(LAMBDA);
         let penalty = Descent::penalty(&objective, self.pool.depth, lambda);
         let order = grow(&self.pool, sample, &objective, count.into(), penalty);

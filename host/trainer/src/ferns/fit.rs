@@ -43,7 +43,7 @@ impl Rows {
         options: &TrainOptions,
     ) -> Result<Self, Error> {
         let codes = codes(map, spec, problem, rows)?;
-        Ok(Self { codes, objective: Objective::new(problem, rows, options.loss) })
+        Ok(Self { codes, objective: Objective::new(problem, rows, options.loss()) })
     }
 
     fn penalty(&self, lambda: f64) -> f32 {

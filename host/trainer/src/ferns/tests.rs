@@ -37,7 +37,7 @@ fn options(features: u16, depth: u8) -> TrainOptions {
         depth,
         map: Some(Kind::PerInput),
         frequency: Some(vec![1.0]),
-        loss: Loss::Logistic,
+        loss: Some(Loss::Logistic),
         column_names: false,
         ..TrainOptions::default()
     }
@@ -80,8 +80,12 @@ fn ferns_of_every_loss_and_beside_others_are_better_than_chance() {
         (fern, Loss::Hinge, 4, 0.2),
         (vec![FamilyName::Fourier, FamilyName::Fern], Loss::Squared, 4, 0.1),
     ] {
-        let options =
-            TrainOptions { families: families.clone(), loss, bits: Some(bits), ..options(40, 3) };
+        let options = TrainOptions {
+            families: families.clone(),
+            loss: Some(loss),
+            bits: Some(bits),
+            ..options(40, 3)
+        };
         let trained = train(&table, None, &options, &Progress::none()).unwrap();
         let error = evaluate(&trained.blob, &table).unwrap().error;
         assert!(error < most, "{families:?} {loss:?}: {error}");

@@ -276,7 +276,7 @@ pub fn fit_loss(
     judging: Judging,
     progress: &Progress,
 ) -> Result<Fitted, Error> {
-    let (loss, outputs) = (options.loss, problem.outputs);
+    let (loss, outputs) = (options.loss(), problem.outputs);
     if problem.task() == Task::Regression && loss != Loss::Squared {
         let name = loss.name();
         return Err(Error::parameter(

@@ -153,7 +153,7 @@ fn halved(banks: &[BankSpec], times: u32) -> Vec<BankSpec> {
 }
 
 fn is_ridge(options: &TrainOptions) -> bool {
-    options.loss == Loss::Squared && options.box_c.is_none()
+    options.loss() == Loss::Squared && options.box_c.is_none()
 }
 
 /// Models of every size: where one Gram matrix serves them all, every number of

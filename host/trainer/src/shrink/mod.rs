@@ -102,7 +102,7 @@ impl Base<'_> {
         TrainOptions {
             bits: Some(attempt.bits),
             seed: attempt.seed,
-            loss: self.options.loss,
+            loss: Some(self.options.loss),
             ..TrainOptions::default()
         }
     }

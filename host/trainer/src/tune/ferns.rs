@@ -9,7 +9,6 @@ use super::refine::{Refinement, SMALLEST};
 use super::space::Space;
 use crate::ferns::POOL;
 use crate::problem::Problem;
-use crate::solve::Loss;
 use crate::{Error, FamilyName, TrainOptions};
 use koan::Law;
 use koan_data::Task;
@@ -68,9 +67,10 @@ impl Refinement<'_> {
         let search = self.search;
         let classes = search.problem.task() == Task::Classification;
         let bits = search.space.base.bits.unwrap_or(if classes { 3 } else { 4 });
-        let loss = if classes { Loss::Logistic } else { Loss::Squared };
-        let all = search.space.ferns(search.problem);
-        let all: Vec<_> = all.into_iter().map(|options| TrainOptions { loss, ..options }).collect();
+        let mut all = search.space.ferns(search.problem);
+        for options in &mut all {
+            options.loss.get_or_insert(self.usual_loss());
+        }
         let mut room = target;
         // All of the same bytes, so that they can be compared.
         while room / 2 >= target / SMALLEST && !self.affords_all(&all, bits, room, reserve)? {

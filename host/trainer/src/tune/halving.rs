@@ -80,6 +80,9 @@ impl Search<'_> {
         let folds = Folds::new(self.problem.table, self.space.base.seed)?;
         // Ferns are judged as finished models only.
         let ferns = self.space.ferns(self.problem);
+        if first.is_empty() && ferns.is_empty() {
+            return Err(self.space.why_empty(self.problem.table));
+        }
         let all = first.iter().chain(&ferns);
         let mut kinds: Vec<Kind> = Vec::new();
         for kind in all.filter_map(|options| options.map) {

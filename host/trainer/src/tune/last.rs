@@ -101,7 +101,7 @@ mod tests {
         let options = TrainOptions {
             features: vec![30],
             bits: Some(2),
-            loss: Loss::Logistic,
+            loss: Some(Loss::Logistic),
             lambda: Some(1e-8),
             // λ alone is searched.
             frequency: Some(vec![0.25]),

@@ -349,8 +349,12 @@ fn check(table: &Table, options: &TuneOptions) -> Result<(), Error> {
     if base.goal != Goal::Predict {
         return refused("goal", "a search needs a target: embeddings and anomalies have none");
     }
-    if base.loss != Loss::Squared || base.box_c.is_some() {
-        return refused("loss", "a search chooses the loss itself");
+    if base.box_c.is_some() {
+        return refused("box_c", "a search fits no head within a box");
+    }
+    if table.schema.task() == Task::Regression && base.loss() != Loss::Squared {
+        let loss = base.loss().name();
+        return refused("loss", &format!("the loss {loss} is for classes, not for numbers"));
     }
     if !base.groups.is_empty() {
         return refused("groups", "a search does not know groups of inputs");

@@ -67,12 +67,12 @@ impl Refinement<'_> {
         let mut add = |sized: Option<Sized>, change: Change| {
             moves.extend(sized.map(|sized| Sized { change, ..sized }));
         };
-        if self.search.problem.task() == Task::Classification {
-            let loss = match options.loss {
+        if self.search.problem.task() == Task::Classification && base.loss.is_none() {
+            let loss = match options.loss() {
                 Loss::Squared => Loss::Logistic,
                 _ => Loss::Squared,
             };
-            let other = TrainOptions { loss, ..options.clone() };
+            let other = TrainOptions { loss: Some(loss), ..options.clone() };
             let other = self.sized(&other, bits, target)?;
             let suits =
                 |sized: &Sized| loss == Loss::Squared || !self.is_ridge(&options, sized.columns);
@@ -97,7 +97,8 @@ impl Refinement<'_> {
         }
         for other in self.others(refined, best) {
             let change = Change::Together(other.families[0]);
-            add(self.sized(&together(&options, &other), bits, target)?, change);
+            let other = TrainOptions { linear: base.linear, ..together(&options, &other) };
+            add(self.sized(&other, bits, target)?, change);
         }
         let inputs = self.search.problem.table.inputs;
         let without = (options.relevance == Some(true) && base.relevance.is_none())
@@ -264,7 +265,6 @@ fn together(options: &TrainOptions, other: &TrainOptions) -> TrainOptions {
         frequency: Some(vec![frequencies(options), frequencies(other)]),
         pool: of(FamilyName::Maxout).pool,
         slot_bits: of(FamilyName::Bin).slot_bits,
-        linear: false,
         candidates: None,
         ..options.clone()
     }

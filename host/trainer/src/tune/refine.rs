@@ -171,13 +171,9 @@ impl<'r> Refinement<'r> {
             let bits = options.bits.unwrap_or(4);
             seeds.extend(self.sized(options, bits, target)?);
         }
-        if self.search.problem.task() == Task::Classification {
-            // It is the better one more often than not; the other is tried in the best.
-            for seed in &mut seeds {
-                if !self.is_ridge(&seed.options, seed.columns) {
-                    seed.options.loss = Loss::Logistic;
-                }
-            }
+        for seed in &mut seeds {
+            let ridge = self.is_ridge(&seed.options, seed.columns);
+            seed.options.loss.get_or_insert(if ridge { Loss::Squared } else { self.usual_loss() });
         }
         let (of_ferns, ferns) = self.ferns(whole, reserve)?;
         let rooms = Rooms { of_ferns, others: target };
@@ -226,6 +222,15 @@ impl<'r> Refinement<'r> {
         }
     }
 
+    /// The loss that models begin with: of classes the one that is better more often than not; the
+    /// other is tried in the best.
+    pub(super) fn usual_loss(&self) -> Loss {
+        match self.search.problem.task() {
+            Task::Classification => Loss::Logistic,
+            Task::Regression => Loss::Squared,
+        }
+    }
+
     /// Whether a model is fitted by squared error alone: of series with more features than rows,
     /// whose rows any loss tells apart, so that a ridge does as well in a small part of the time.
     pub(super) fn is_ridge(&self, options: &TrainOptions, columns: usize) -> bool {
@@ -268,8 +273,7 @@ impl<'r> Refinement<'r> {
         let mut judged = target;
         let Some(way) = ways.first() else { return Ok(target) };
         let bits = way.bits.unwrap_or(4);
-        let logistic = self.search.problem.task() == Task::Classification;
-        let loss = if logistic { Loss::Logistic } else { Loss::Squared };
+        let loss = Some(way.loss.unwrap_or_else(|| self.usual_loss()));
         while let Some(sized) = self.sized(way, bits, judged)? {
             let each = self.work(&TrainOptions { loss, ..sized.options })?;
             if PLANNED * each <= work {
@@ -337,7 +341,7 @@ impl<'r> Refinement<'r> {
         let fits = if options.lambda.is_some() { 2.0 } else { 4.0 };
         let mut once = rows * n * (each + GRAM * n) + selection + fits * rounding;
         let mut path = 0.0;
-        if options.loss != Loss::Squared {
+        if options.loss() != Loss::Squared {
             // Passes over the features, preconditioned, and Gram matrices of weighted rows; one
             // output takes few of both.
             let (passes, grams) = if problem.outputs == 1 { (20.0, 0.2) } else { (80.0, 0.7) };
@@ -490,7 +494,7 @@ impl<'r> Refinement<'r> {
 /// Whether bins alone are fitted by a solver of their own, whose λ counts rows.
 fn own_solver(options: &TrainOptions) -> bool {
     let bins = matches!(options.families[..], [FamilyName::Bin]) && !options.linear;
-    bins && options.loss == Loss::Squared
+    bins && options.loss() == Loss::Squared
 }
 
 /// What a held-out part says.

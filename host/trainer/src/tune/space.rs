@@ -8,7 +8,7 @@ use crate::normalise::{Kind, Normaliser};
 use crate::problem::Problem;
 use crate::select::MAPPED_INPUTS;
 use crate::series;
-use crate::{ConvOptions, FamilyName, TrainOptions};
+use crate::{ConvOptions, Error, FamilyName, TrainOptions};
 use koan_data::{Shape, Table};
 
 /// Inputs up to which dense projections are candidates beside the transform.
@@ -162,6 +162,20 @@ impl Space {
             return None;
         }
         Some(TrainOptions { frequency: Some(frequency), ..options.clone() })
+    }
+
+    /// Why there are no candidates: of the families that are given none goes with the table and
+    /// the other options.
+    #[must_use]
+    pub(super) fn why_empty(&self, table: &Table) -> Error {
+        let of =
+            |&family: &FamilyName| TrainOptions { families: vec![family], ..self.base.clone() };
+        let refused = self.families.iter().find_map(|name| of(name).banks(&table.schema).err());
+        refused.unwrap_or_else(|| {
+            let message =
+                "no family goes with the other options: a search puts no linear term beside ferns";
+            Error::parameter("families", message)
+        })
     }
 
     fn candidate(&self, way: &Way, kind: Kind, frequency: f64, relevance: bool) -> TrainOptions {

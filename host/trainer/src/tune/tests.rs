@@ -186,8 +186,8 @@ fn refinement_tries_losses_bits_sums_and_pools_within_the_limits() {
     options.limits = Limits { flash: 400, instructions: Some(400_000), ..options.limits };
     let points = refined(&table, &options, 1e10, None);
     let tried = |what: fn(&TrainOptions) -> bool| points.iter().any(|point| what(&point.options));
-    assert!(tried(|options| options.loss == Loss::Logistic));
-    assert!(tried(|options| options.loss == Loss::Squared));
+    assert!(tried(|options| options.loss() == Loss::Logistic));
+    assert!(tried(|options| options.loss() == Loss::Squared));
     assert!(tried(|options| options.families.len() == 2));
     assert!(tried(|options| options.lambda.is_some()));
     assert!(tried(|options| options.candidates.is_some()));

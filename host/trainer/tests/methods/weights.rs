@@ -58,7 +58,7 @@ fn integer_weights_equal_repeated_rows() {
                 slot_bits: 3,
                 frequency: Some(vec![1.0]),
                 lambda: Some(lambda),
-                loss,
+                loss: Some(loss),
                 box_c,
                 balanced,
                 ..TrainOptions::default()
@@ -102,7 +102,7 @@ fn weights_that_leave_one_class_are_refused() {
             .weights(&[1u8, 0, 2, 0][..])
             .build()
             .unwrap();
-        let options = TrainOptions { loss, ..TrainOptions::default() };
+        let options = TrainOptions { loss: Some(loss), ..TrainOptions::default() };
         let error = koan_trainer::train(&table, None, &options, &koan_trainer::Progress::none());
         let expected = "all rows of weight above 0 are of one class; classification needs two";
         assert_eq!(error.unwrap_err().to_string(), expected);
