@@ -127,29 +127,24 @@ impl<'r> Refinement<'r> {
     /// What training refuses.
     pub fn run(&mut self, found: &Searched, targets: &[usize]) -> Result<Vec<Point>, Error> {
         let all = self.left;
-        let mut refined = Vec::new();
-        let mut judged = Vec::new();
+        let (mut refined, mut points, mut judged) = (Vec::new(), Vec::new(), Vec::new());
         for (number, &target) in targets.iter().enumerate() {
             let rest = all * (targets.len() - number - 1) as f64 / targets.len() as f64;
             self.folds = Folds::new(self.search.problem.table, self.search.space.base.seed)?;
             let second = confirm::SHARE * (self.left - rest);
             let (rooms, mut models) = self.at(found, target, rest + second)?;
             self.confirm(&mut models, rest)?;
-            self.keep_lambdas(&mut models);
-            refined.extend(models);
-            judged.push((target, rooms));
-        }
-        let mut points: Vec<Point> = refined.iter().map(|refined| refined.point.clone()).collect();
-        for (target, rooms) in judged {
-            let smaller = refined.iter().filter(|refined| refined.point.bytes <= target);
-            let best = smaller.min_by(|a, b| a.point.value.total_cmp(&b.point.value));
-            // Where half of what could be judged was better, all of it is no gain.
-            if let Some(best) = best {
-                let judged = rooms.of(&best.point.options);
-                if judged < target && best.room >= judged {
-                    points.extend(self.grown(best, target)?);
-                }
+            for Refined { point, lambda, .. } in &models {
+                let mut point = point.clone();
+                point.options.lambda = self.of_all_rows(*lambda);
+                points.push(point);
             }
+            refined.extend(models);
+            judged.push((target, rooms, self.folds.clone()));
+        }
+        for (target, rooms, folds) in judged {
+            self.folds = folds;
+            points.extend(self.grown(&refined, rooms, target)?);
         }
         Ok(points)
     }
@@ -209,16 +204,14 @@ impl<'r> Refinement<'r> {
         Ok((rooms, refined))
     }
 
-    /// The λ that was chosen on the way is kept: the last fit need not choose again. It is
-    /// relative to the rows, of which there will be more.
-    fn keep_lambdas(&self, refined: &mut [Refined]) {
-        if self.search.space.base.lambda.is_some() {
-            return;
-        }
+    /// A λ that was chosen on the way is kept, if none is given: the last fit need not choose
+    /// again. It is relative to the rows, of which there will be more.
+    pub(super) fn of_all_rows(&self, lambda: Option<f64>) -> Option<f64> {
         let held = self.folds.parts[self.folds.held[0]].len();
         let share = (self.folds.rows() - held) as f64 / self.search.problem.table.rows() as f64;
-        for Refined { point, lambda, .. } in refined {
-            point.options.lambda = lambda.map(|lambda| digits(lambda * share));
+        match self.search.space.base.lambda {
+            None => lambda.map(|lambda| digits(lambda * share)),
+            given => given,
         }
     }
 
