@@ -9,6 +9,7 @@ use koan::Model;
 use koan::format::MAGIC;
 use koan_data::Schema;
 pub use koan_report::words::{named_error, percent, task_name};
+use koan_sign::Envelope;
 use koan_trainer::Baselines;
 use koan_trainer::internal::blob::predictor;
 
@@ -56,6 +57,13 @@ pub fn read_blob(path: &Path) -> Result<Vec<u8>> {
 
 /// The model in `blob`, errors naming the file.
 pub fn parse<'b>(path: &Path, blob: &'b [u8]) -> Result<Model<'b>> {
+    let signed = Envelope::unverified(blob).is_ok();
+    anyhow::ensure!(
+        !signed,
+        "{}: a signed model, as `koan inspect` and devices take it: this command takes the model \
+         that was signed",
+        path.display()
+    );
     Model::parse(blob).with_context(|| path.display().to_string())
 }
 

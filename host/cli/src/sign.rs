@@ -104,7 +104,8 @@ fn id(key: &PublicKey) -> String {
 /// The 32 bytes in a file of a key of this kind.
 fn read_key(path: &Path, kind: &str) -> Result<[u8; 32]> {
     let at = || path.display().to_string();
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", at()))?;
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", at()))?;
+    let text = String::from_utf8_lossy(&bytes);
     let mut lines = text.lines();
     if lines.next() != Some(kind) {
         bail!("{}: no {kind}: the first line says otherwise", at());

@@ -13,8 +13,8 @@ use koan_report::{Training, of_training};
 use koan_trainer::internal::stream;
 use koan_trainer::tune::train_usual;
 use koan_trainer::{
-    Baselines, Checkpoint, Detection, Loss, Progress, Report, StreamOptions, Trained, train,
-    train_stream,
+    Baselines, Checkpoint, Detection, Loss, Progress, Report, Smaller, StreamOptions, Trained,
+    train, train_stream,
 };
 
 use crate::arguments::{Source, TaskName, Train};
@@ -142,6 +142,14 @@ pub fn run(arguments: &Train) -> Result<()> {
             percent(compensated)
         );
         say!("{}", wrapped(&cost, 4))?;
+    }
+    if let Some(Smaller { bytes, held_out, than }) = report.smaller {
+        let told = format!(
+            "  {bytes} bytes may do: {} on rows that the search held out, where this model had {}",
+            named_error(&report.task, held_out),
+            percent(than)
+        );
+        say!("{}", wrapped(&told, 4))?;
     }
     if let Some(found) = &report.baselines {
         say!("  baselines: {}", output::baselines(found))?;

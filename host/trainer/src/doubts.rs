@@ -11,15 +11,19 @@ const ROWS: f64 = 5.0;
 const NAMED: usize = 5;
 
 /// Classes without training rows, rounding that costs much, and a model no better than a
-/// baseline; the worst first.
-pub(crate) fn of(report: &Report, train: &Table) -> Vec<String> {
+/// baseline; the worst first. `balanced` is the mean error over the classes of a model that makes
+/// all of them count the same.
+pub(crate) fn of(report: &Report, train: &Table, balanced: Option<f64>) -> Vec<String> {
     let mut doubts = Vec::new();
     // A sample of streamed rows may lack what the others have.
     if train.rows() == report.train_rows {
         doubts.extend(unseen(train));
     }
     if let Some(baselines) = report.baselines {
-        doubts.extend(no_better(report.error, &baselines, report.task == "regression"));
+        doubts.extend(match balanced {
+            Some(error) => no_better_balanced(error, train.schema.classes.len()),
+            None => no_better(report.error, &baselines, report.task == "regression"),
+        });
     }
     if let (Some(real), Some(rounded)) = (report.error_float, report.error_compensated) {
         let rows = (rounded - real) * report.rows as f64;
@@ -40,7 +44,7 @@ pub(crate) fn no_better(error: f64, baselines: &Baselines, numbers: bool) -> Opt
     let constant = if numbers {
         "always predicting the mean"
     } else {
-        "always predicting the most frequent class"
+        "always predicting the most frequent class (balanced class weights make rare ones count)"
     };
     let beaten = |what: &str, other: f64| {
         let (own, other) = (percent(error), percent(other));
@@ -51,6 +55,18 @@ pub(crate) fn no_better(error: f64, baselines: &Baselines, numbers: bool) -> Opt
     }
     let linear = baselines.linear.filter(|&linear| worse(linear))?;
     Some(beaten("a linear one of the inputs", linear))
+}
+
+/// A model whose mean error over the classes is not below that of any constant.
+pub(crate) fn no_better_balanced(error: f64, classes: usize) -> Option<String> {
+    let constant = 1.0 - 1.0 / classes.max(1) as f64;
+    (error >= constant).then(|| {
+        let (own, other) = (percent(error), percent(constant));
+        format!(
+            "the model is no better than always predicting one class: a mean error over the \
+             classes of {own}, not below {other}"
+        )
+    })
 }
 
 fn percent(error: f64) -> String {
@@ -122,7 +138,9 @@ mod tests {
         let sample = fit.select(&rows);
         let streamed = report(&sample, &test, &TrainOptions::default());
         let streamed = Report { train_rows: streamed.train_rows + 1, ..streamed };
-        assert!(super::of(&streamed, &sample).iter().all(|w| !w.starts_with("no training row")));
+        assert!(
+            super::of(&streamed, &sample, None).iter().all(|w| !w.starts_with("no training row"))
+        );
     }
 
     #[test]
@@ -141,6 +159,18 @@ mod tests {
         // With the lambda left open it is chosen for rounded weights.
         let chosen = report(&fit, &test, &TrainOptions { lambda: None, ..options });
         assert!(chosen.error < 0.8 * destroyed.error, "{} {}", chosen.error, destroyed.error);
+    }
+
+    #[test]
+    fn balanced_models_are_compared_by_the_mean_over_the_classes() {
+        let (fit, test) = halves();
+        let balanced = TrainOptions { balanced: true, ..TrainOptions::default() };
+        assert!(warnings(&fit, &test, &balanced).is_empty());
+        let useless = TrainOptions { lambda: Some(1e6), ..balanced };
+        let found = report(&fit, &test, &useless);
+        assert!(super::no_better_balanced(0.89, 10).is_none());
+        assert!(super::no_better_balanced(0.9, 10).unwrap().contains("90.00 %, not below 90.00 %"));
+        assert!(super::of(&found, &fit, Some(0.9))[0].contains("mean error over the classes"));
     }
 
     #[test]

@@ -86,7 +86,7 @@ pub use normalise::Kind as MapKind;
 pub use options::{ConvOptions, FamilyName, Goal, Pooling, TrainOptions};
 pub use plan::GroupPlan;
 pub use progress::{Event, Progress};
-pub use report::Report;
+pub use report::{Report, Smaller};
 pub use shrink::{Attempt, ShrinkOptions, Shrunk, shrink};
 pub use solve::Loss;
 pub use stream::{Checkpoint, StreamOptions, train_stream};

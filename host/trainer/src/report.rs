@@ -85,9 +85,23 @@ pub struct Report {
     /// are then means over the parts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fold_errors: Vec<f64>,
+    /// A much smaller model that was nearly as good, where a search found one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smaller: Option<Smaller>,
     /// What a user should know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+}
+
+/// A smaller model than the one that a search chose.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Smaller {
+    /// Its bytes: a limit that is enough for it.
+    pub bytes: usize,
+    /// Its error on rows that the search held out.
+    pub held_out: f64,
+    /// That of the chosen one on the same rows.
+    pub than: f64,
 }
 
 /// What was chosen, as a report says it.
@@ -169,6 +183,7 @@ impl Report {
             baselines: None,
             detection: None,
             fold_errors: Vec::new(),
+            smaller: None,
             warnings,
         }
     }

@@ -256,7 +256,8 @@ pub(crate) fn conclude(
     };
     report.error = error;
     report.warnings.extend(fitted.warnings);
-    let mut doubts = crate::doubts::of(&report, train);
+    let balanced = options.balanced.then(|| crate::tune::Metric::BalancedError.loss(&judged.blob));
+    let mut doubts = crate::doubts::of(&report, train, balanced);
     doubts.append(&mut report.warnings);
     report.warnings = doubts;
     Ok((blob, report))

@@ -31,6 +31,14 @@ pub fn run(arguments: &Shrink) -> Result<()> {
     let old = read_blob(&arguments.model)?;
     let model = tested(&arguments.model, &old)?;
     let schema = schema_with_target(&arguments.model, &model)?;
+    // Classifications have probabilities; what was fitted to normal rows alone has none.
+    anyhow::ensure!(
+        schema.classes.is_empty() || model.outputs() > 1 || model.calibration().is_some(),
+        "{}: a detector of anomalies, which shrinking would make a classification of those that \
+         these rows have: `koan train --task anomaly` with fewer --features or --bits makes a \
+         smaller one",
+        arguments.model.display()
+    );
     let read = arguments.reading.options();
     let planned = Duration::from_secs_f64(60.0 * arguments.minutes);
     let terminal = Terminal::within(Some(planned).filter(|planned| !planned.is_zero()));

@@ -10,7 +10,7 @@ use crate::train::numbers;
 
 /// Options of `koan tune` that `koan train` does not know, or that the model's
 /// own options replace; all of them take a value.
-const OWN: [&str; 14] = [
+const OWN: [&str; 16] = [
     "--output",
     "--report",
     "-o",
@@ -25,6 +25,8 @@ const OWN: [&str; 14] = [
     "--map",
     "--relevance",
     "--shape",
+    "--loss",
+    "--class-weights",
 ];
 /// The same, of one letter or without a value.
 const OWN_BITS: [&str; 2] = ["--bits", "-b"];
@@ -100,6 +102,9 @@ pub fn train_command(given: &[OsString], options: &TrainOptions, output: &Path) 
     }
     if families.contains(&"fern") {
         add("--depth", options.depth.to_string());
+    }
+    if options.balanced {
+        add("--class-weights", "balanced".into());
     }
     if let Some(loss) = options.loss.filter(|&loss| loss != Loss::Squared) {
         add("--loss", loss.name().into());

@@ -204,6 +204,8 @@ fn anomalies() {
     folder.write("new.csv", "x,y,kind\n0,0,usual\n40,40,odd\n");
     assert_eq!(folder.output("predict m.koan new.csv"), "class\nusual\nnot usual\n");
 
+    folder.fails("shrink m.koan c.csv --flash 300 -o s.koan", &["m.koan", "detector of anomalies"]);
+
     // Normal rows are enough, and make the same model.
     folder.write("normal.csv", cloud(2000, 0));
     let alone = "normal.csv --test c.csv --task anomaly --normal usual --false-alarm 0.05";

@@ -110,11 +110,16 @@ fn what_cannot_be_signed_is_named() {
         ("digits.koan --key a.key.pub", ["a.key.pub", "no koan secret key"]),
         ("digits.koan --key short", ["short", "the second line is no key"]),
         ("digits.koan --key more", ["more", "the second line is no key"]),
+        ("digits.koan --key digits.koan", ["digits.koan", "no koan secret key"]),
         ("digits.koan --key missing", ["cannot read missing", "No such file"]),
     ] {
         folder.fails(&format!("sign {arguments} --counter 1 -o out"), &parts);
         assert!(!folder.path("out").exists());
     }
     folder.fails("sign digits.koan --key a.key --counter 1 -o a.key", &["it is an input"]);
+    folder.run("sign digits.koan --key a.key --counter 1 -o signed").success();
+    folder.fails("sign signed --key a.key --counter 2 -o out", &["signed: a signed model"]);
+    folder.write("rows.csv", "1,2\n");
+    folder.fails("predict signed rows.csv", &["signed: a signed model"]);
     folder.run("sign digits.koan --key a.key --counter 0 -o out").code(2);
 }

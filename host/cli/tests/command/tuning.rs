@@ -1,10 +1,12 @@
 //! `koan tune`, and what `koan train` chooses by itself.
 
+use std::fmt::Write as _;
+
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 use serde_json::Value;
 
-use crate::common::{Folder, quadrants, waves};
+use crate::common::{Folder, Random, quadrants, text, waves};
 
 /// A search within 330 bytes that is planned for less than a second; the plan, not the clock, ends
 /// it.
@@ -152,7 +154,8 @@ fn train_chooses_family_features_and_bits() {
     assert_eq!((&given["bits"], &given["family"]), (&3.into(), &"sigmoid".into()));
     folder.fails("train q.csv -o m.koan --flash 10", &["--flash 10", "at least"]);
     for loss in ["squared", "logistic", "hinge"] {
-        let given = format!("train q.csv -o l.koan --json --flash 300 --loss {loss}");
+        let given =
+            format!("train q.csv -o l.koan --json --flash 300 --family linear --loss {loss}");
         assert_eq!(folder.json(&given)["loss"], *loss);
     }
     let given = folder.json("train q.csv -o l.koan --json --flash 300 --family sigmoid --linear");
@@ -172,6 +175,31 @@ fn train_chooses_family_features_and_bits() {
     // Options of the model, as before: nothing is searched.
     let usual = folder.json("train q.csv -o m.koan --json --features 16");
     assert_eq!((&usual["family"], &usual["features"]), (&"fourier".into(), &16.into()));
+}
+
+/// Three in a hundred rows are of the class that counts.
+#[test]
+fn rare_classes_count_where_the_mean_over_the_classes_does() {
+    let folder = Folder::new();
+    let mut random = Random::new(5);
+    let mut csv = "x,y,kind\n".to_owned();
+    for row in 0..600 {
+        let rare = row % 33 == 0;
+        let x = random.number() + if rare { 1.2 } else { 0.0 };
+        writeln!(csv, "{x},{},{}", random.number(), if rare { "stall" } else { "ok" }).unwrap();
+    }
+    folder.write("r.csv", csv);
+    let tune = "tune r.csv -o f --flash 150 --family linear --metric balanced-error --minutes 0.05";
+    let found = folder.json(&format!("{tune} --json"));
+    let best = &found["front"][found["recommended"].as_u64().unwrap() as usize];
+    assert!(best["held_out"].as_f64().unwrap() < 0.35, "{found}");
+    assert!(best["command"].as_str().unwrap().contains("--class-weights balanced"), "{found}");
+    // Of one model too, which is not compared with a constant by another measure.
+    folder.write("one.csv", folder.read("r.csv"));
+    let train = "train one.csv -o m.koan --flash 150 --family linear --class-weights balanced";
+    let told = folder.run(train).success();
+    let warnings = text(&told.get_output().stderr);
+    assert!(!warnings.contains("no better than"), "{warnings}");
 }
 
 /// More time than was asked for is told, with what took it.

@@ -52,9 +52,9 @@ impl Baselines {
         }
     }
 
-    /// Judged on all rows of `table`, each by what was fitted to the other
-    /// folds of it, stratified and of whole groups; none for fewer than four rows or
-    /// two groups.
+    /// Judged on all rows of `table`: the constant that is best for them, and for each row the
+    /// linear model of the other folds, stratified and of whole groups; none for fewer than four
+    /// rows or two groups.
     ///
     /// # Errors
     /// A table that cannot be split.
@@ -64,13 +64,12 @@ impl Baselines {
             return Ok(None);
         }
         let mut order = Vec::new();
-        let (mut constant, mut linear) = (Vec::new(), Some(Vec::new()));
+        let mut linear = Some(Vec::new());
         // Few groups of one class may leave some of many folds empty.
         let folds = (2..=FOLDS).rev().find_map(|count| Folds::of(table, count, seed).ok());
         let Some(folds) = folds else { return Ok(None) };
         for (kept, fold) in folds.splits() {
             let (train, test) = (table.select(&kept), table.select(&fold));
-            constant.extend(Constant::fit(&train).scores(&test));
             let fitted = Linear::fit(&train, seed)?;
             linear = match (linear, fitted) {
                 (Some(mut all), Some(fitted)) => {
@@ -83,6 +82,29 @@ impl Baselines {
         }
         let judged = table.select(&order);
         let error = |scores: Vec<f64>| of_scores(&judged, &scores).error;
+        let constant = Constant::fit(&judged).scores(&judged);
         Ok(Some(Self { constant: error(constant), linear: linear.map(error) }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use koan_data::TableBuilder;
+
+    /// Where each class is one of the groups, what is left of a class says nothing of all rows.
+    #[test]
+    fn a_constant_is_that_of_all_rows_whatever_their_groups() {
+        let x: Vec<f64> = (0..120).map(f64::from).collect();
+        let kinds: Vec<i64> = (0..120).map(|row| row / 10 % 3).collect();
+        let recordings: Vec<i64> = (0..120).map(|row| row / 10).collect();
+        let table = TableBuilder::new(120)
+            .column("x", &x[..])
+            .classes("kind", &kinds[..])
+            .groups(&recordings[..])
+            .build()
+            .unwrap();
+        let found = Baselines::cross_validated(&table, 1).unwrap().unwrap();
+        assert!((found.constant - 2.0 / 3.0).abs() < 1e-9, "{found:?}");
     }
 }

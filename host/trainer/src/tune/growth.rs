@@ -38,8 +38,6 @@ struct Growth<'m> {
     /// Loss and value of the larger one over those of the small one.
     loss: f64,
     value: f64,
-    /// Bytes and λ of the larger one, where λ was chosen for it.
-    judged: Option<(usize, f64)>,
 }
 
 impl Refinement<'_> {
@@ -95,7 +93,7 @@ impl Refinement<'_> {
         chosen: &[&'m Refined],
         target: usize,
     ) -> Result<Vec<Growth<'m>>, Error> {
-        let blind = |model| Growth { model, loss: 1.0, value: 1.0, judged: None };
+        let blind = |model| Growth { model, loss: 1.0, value: 1.0 };
         let unseen = chosen.first().map(|&first| blind(first)).into_iter().collect();
         let time = self.last_end.map(|end| end.saturating_duration_since(Instant::now()));
         let free = time.map_or(f64::INFINITY, |time| time.as_secs_f64() * SPEED);
@@ -135,7 +133,6 @@ impl Refinement<'_> {
                 model,
                 loss: of(large.point.loss, small.point.loss),
                 value: of(large.point.value, small.point.value),
-                judged: large.lambda.map(|lambda| (large.point.bytes, lambda)),
             }
         };
         Ok(chosen.iter().zip(judged.chunks_exact(2)).map(growth).collect())
@@ -188,12 +185,7 @@ impl Refinement<'_> {
         let rows = self.search.problem.table.rows();
         let mut room = target;
         let large = loop {
-            let Some(mut sized) = self.large(growth.model, room)? else { return Ok(None) };
-            if let Some((bytes, lambda)) = growth.judged
-                && bytes == sized.bytes
-            {
-                sized.options.lambda = Some(lambda);
-            }
+            let Some(sized) = self.large(growth.model, room)? else { return Ok(None) };
             let (once, path) = self.fit_work(&sized.options, rows)?;
             // For a λ ferns are chosen and fitted twice: by most of the rows, and by all.
             let chosen = is_fern(&sized.options) && sized.options.lambda.is_none();
@@ -203,7 +195,7 @@ impl Refinement<'_> {
             room = room * 9 / 10;
         };
         let Sized { mut options, bytes, ram, instructions, .. } = large;
-        options.lambda = self.of_all_rows(options.lambda);
+        options.lambda = self.of_all_rows(&options, options.lambda);
         let loss = growth.loss * point.loss;
         // At least as good: it has more to say.
         let value = growth.value * point.value * (1.0 - f64::EPSILON.sqrt());
@@ -292,7 +284,7 @@ mod tests {
             assert_eq!(best.options.families, [FamilyName::Fourier]);
             assert!((1900..=2000).contains(&best.bytes) && best.value < 0.15, "{best:?}");
             let whole = |value| {
-                let growth = Growth { model: &models[0], loss: value, value, judged: None };
+                let growth = Growth { model: &models[0], loss: value, value };
                 refinement.whole(&growth, 2000).unwrap()
             };
             assert!(whole(1.01).is_none(), "worse large than small");

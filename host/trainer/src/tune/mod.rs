@@ -44,10 +44,11 @@ pub use rank::Point;
 pub use sizes::Limits;
 pub use space::{FAMILIES, Space};
 
-use crate::doubts::no_better;
+use crate::doubts::{no_better, no_better_balanced};
 use crate::evaluate::{Evaluation, evaluate};
 use crate::problem::Problem;
 use crate::progress::Progress;
+use crate::report::Smaller;
 use crate::solve::Loss;
 use crate::train::with_categories;
 use crate::{Baselines, Error, FamilyName, Goal, Report, TrainOptions, Trained, train};
@@ -73,6 +74,9 @@ const SIZES: ([f64; 4], [f64; 1]) = ([1.0, 0.6, 0.35, 0.2], [1.0]);
 const SEARCHING: f64 = 0.85;
 /// Share of the time that its rungs plan for; the rest of the search refines.
 const RUNGS: f64 = 0.35;
+/// A model of this share of the bytes, whose loss is at most so many times as large, is told.
+const SMALLER: f64 = 0.5;
+const ENOUGH: f64 = 1.05;
 /// Column names that take more than this share of the flash are left out.
 const NAMES_SHARE: f64 = 0.1;
 
@@ -138,6 +142,10 @@ pub fn tune(
     progress: &Progress,
 ) -> Result<Outcome, Error> {
     let start = Instant::now();
+    let mut options = options.clone();
+    // Heads fitted to rows that count the same say little of rare classes.
+    options.space.base.balanced |= options.metric == Metric::BalancedError;
+    let options = &options;
     let chosen = search(train_table, options, POINTS, progress)?;
     let Chosen { points, judged, rungs, mut cut, nameless } = chosen;
     let none = train_table.select(&[]);
@@ -187,9 +195,10 @@ pub fn train_usual(
     flash: usize,
     progress: &Progress,
 ) -> Result<(Trained, Point), Error> {
-    let mut point = best(table, base, families, flash, progress)?;
+    let (mut point, smaller) = best(table, base, families, flash, progress)?;
     let open = base.lambda.is_none();
-    let fit = LastFit { train: table, test, flash, metric: Metric::Error, open, progress };
+    let fit =
+        LastFit { train: table, test, flash, metric: usual_metric(table, base), open, progress };
     let mut trained = match fit.train(&mut point)? {
         Some(trained) => trained,
         None => {
@@ -208,6 +217,7 @@ pub fn train_usual(
     if test.is_none() {
         doubt(&mut trained.report, &point, table)?;
     }
+    trained.report.smaller = smaller;
     Ok((trained, point))
 }
 
@@ -215,30 +225,52 @@ pub fn train_usual(
 /// the search are what there is to doubt by.
 fn doubt(report: &mut Report, point: &Point, table: &Table) -> Result<(), Error> {
     if let Some(baselines) = Baselines::cross_validated(table, point.options.seed)? {
-        let numbers = table.schema.classes.is_empty();
-        let doubt = no_better(point.loss, &baselines, numbers);
+        let classes = table.schema.classes.len();
+        let doubt = match point.options.balanced {
+            true => no_better_balanced(point.loss, classes),
+            false => no_better(point.loss, &baselines, classes == 0),
+        };
         let held_out = doubt.map(|doubt| format!("{doubt}, on held-out rows"));
         report.warnings.splice(..0, held_out);
     }
     Ok(())
 }
 
-/// The best candidate of the short search.
+/// What one model is chosen by: where all classes count the same, the mean error over them.
+fn usual_metric(table: &Table, base: &TrainOptions) -> Metric {
+    let classes = !table.schema.classes.is_empty();
+    if base.balanced && classes { Metric::BalancedError } else { Metric::Error }
+}
+
+/// The best candidate of the short search, and a much smaller one that was nearly as good.
 fn best(
     table: &Table,
     base: &TrainOptions,
     families: &[FamilyName],
     flash: usize,
     progress: &Progress,
-) -> Result<Point, Error> {
+) -> Result<(Point, Option<Smaller>), Error> {
     let options = TuneOptions {
         space: Space { base: base.clone(), families: families.to_vec() },
         limits: Limits { flash, ram: None, instructions: None, core: Core::CortexM0 },
-        metric: Metric::Error,
+        metric: usual_metric(table, base),
         time: SHORT,
         clock: false,
     };
-    search(table, &options, 1, progress)?.points.pop().ok_or_else(nothing)
+    let Chosen { mut points, judged, .. } = search(table, &options, 1, progress)?;
+    let best = points.pop().ok_or_else(nothing)?;
+    let smaller = smaller(&judged, &best);
+    Ok((best, smaller))
+}
+
+/// The smallest of the models that were judged which is much smaller than the best and nearly as
+/// good.
+fn smaller(judged: &[(usize, f64)], best: &Point) -> Option<Smaller> {
+    let enough = judged.iter().filter(|&&(bytes, loss)| {
+        bytes as f64 <= SMALLER * best.bytes as f64 && loss <= ENOUGH * best.loss
+    });
+    let (bytes, held_out) = *enough.min_by_key(|(bytes, _)| bytes)?;
+    Some(Smaller { bytes, held_out, than: best.loss })
 }
 
 fn nothing() -> Error {

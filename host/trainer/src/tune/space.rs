@@ -173,7 +173,8 @@ impl Space {
         let refused = self.families.iter().find_map(|name| of(name).banks(&table.schema).err());
         refused.unwrap_or_else(|| {
             let message =
-                "no family goes with the other options: a search puts no linear term beside ferns";
+                "no family goes with the other options: ferns have no linear term in a search, and bins and \
+                           linear models no candidates";
             Error::parameter("families", message)
         })
     }
@@ -220,7 +221,10 @@ impl Space {
         let mut ways = self.convolutions(table);
         ways.extend(self.series(table));
         let mut add = |family, law, frequencies: &'static [f64], pool, slot_bits| {
-            let wanted = self.families.contains(&family)
+            // Features are kept one by one; cells of bins are not, and inputs are all there are.
+            let kept = base.candidates.is_none() || !matches!(family, Bin | Linear);
+            let wanted = kept
+                && self.families.contains(&family)
                 && base.projection.is_none_or(|given| family == Linear || given == law);
             if wanted {
                 let given = base.frequency.is_some();

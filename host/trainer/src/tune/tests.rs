@@ -230,8 +230,7 @@ fn ferns_that_were_judged_small_grow_to_the_limit() {
     let best = points.iter().min_by(|a, b| a.value.total_cmp(&b.value)).unwrap();
     // One for two rows is the most.
     assert_eq!(best.options.features[0], 150);
-    // It was chosen for all of them when they were judged.
-    assert!(best.options.lambda.is_some());
+    assert_eq!(best.options.lambda, None, "to be chosen for so many");
     let others = points.iter().map(|point| point.options.features[0]).filter(|&count| count != 150);
     assert_eq!(others.clone().count() + 1, points.len(), "all others are smaller");
     assert!(others.max().unwrap() < 100);
@@ -330,4 +329,23 @@ fn the_best_of_a_front_is_doubted_without_test_rows() {
     assert!(said[0].starts_with("the model is no better than a linear one"), "{said:?}");
     assert!(said[0].ends_with(", on held-out rows"), "{said:?}");
     assert!(doubts(Some(&table)).iter().all(|doubt| !doubt.ends_with("held-out rows")));
+}
+
+#[test]
+fn a_much_smaller_model_that_is_nearly_as_good_is_told() {
+    let best = Point {
+        options: TrainOptions::default(),
+        bytes: 2000,
+        ram: 0,
+        instructions: 0,
+        loss: 0.1,
+        value: 0.1,
+    };
+    let judged = [(2000, 0.1), (1500, 0.1), (1000, 0.1), (600, 0.104), (500, 0.2)];
+    let found = smaller(&judged, &best).unwrap();
+    assert_eq!((found.bytes, found.held_out, found.than), (600, 0.104, 0.1));
+    assert_eq!(smaller(&judged[..2], &best), None);
+    // Nothing is wrong, nor with fewer bytes.
+    let none = [(2000, 0.0), (300, 0.0), (200, 0.01)];
+    assert_eq!(smaller(&none, &Point { loss: 0.0, ..best }).unwrap().bytes, 300);
 }
