@@ -5,11 +5,11 @@ mod config;
 mod example;
 mod name;
 mod reach;
+mod rust;
 
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use koan_trainer::internal::row;
 
 use self::c::Program;
 use crate::arguments::Export;
@@ -19,16 +19,14 @@ use crate::output::{read_blob, schema, tested, write_whole};
 
 pub fn run(arguments: &Export) -> Result<()> {
     let targets = &arguments.target;
-    files::check([&arguments.model], targets.rust.as_deref())?;
     let blob = read_blob(&arguments.model)?;
     let model = tested(&arguments.model, &blob)?;
     let file = arguments.model.file_name().unwrap_or_default().to_string_lossy();
-    if let Some(path) = &targets.rust {
-        let text = row::rust(&schema(&arguments.model, &model)?, &file);
-        return write_whole(path, text.as_bytes());
-    }
     // Models need not have notes.
     let schema = schema(&arguments.model, &model).ok();
+    if let Some(path) = &targets.rust {
+        return rust::write(&arguments.model, &model, schema.as_ref(), path);
+    }
     let stem = arguments.model.file_stem().unwrap_or_default().to_string_lossy();
     let program = Program::new(&model, schema.as_ref(), &file, &stem);
     let (name, wanted) = (program.name(), name::variable(&stem));

@@ -126,10 +126,36 @@ fn names_of_columns_and_values_are_constants() {
     for constant in ["M_COLUMN_TEMP 0 ", "M_COLUMN_JOB_KIND_COOK 3 ", "M_COLUMN_LEVEL 4 "] {
         assert!(header.contains(&format!("#define {constant}")), "`{constant}`: {header}");
     }
-    let text = folder.output("export m.koan --rust row.rs");
-    assert_eq!(text, "");
-    folder.output("inspect m.koan --rust same.rs");
-    assert_eq!(folder.read("row.rs"), folder.read("same.rs"));
+}
+
+#[test]
+fn a_file_of_rust_includes_the_model() {
+    let folder = Folder::new();
+    folder.write("s.csv", sensors(150));
+    folder.train("s.csv --features 16").success();
+    // The model lies beside the file already.
+    assert_eq!(folder.output("export m.koan --rust row.rs"), "row.rs\n");
+    folder.output("inspect m.koan --rust columns.rs");
+    let read = |name: &str| text(&folder.read(name));
+    let (source, columns) = (read("row.rs"), read("columns.rs"));
+    let constants = columns.lines().filter(|line| line.starts_with("pub const"));
+    for line in constants.chain(["koan::include_model! {", "pub mod model = \"m.koan\""]) {
+        assert!(source.contains(line), "{line} is not in: {source}");
+    }
+    assert!(source.contains("row::model::predictor()"), "{source}");
+
+    let told = folder.output("export m.koan --rust src");
+    let paths = ["m.koan", "m.rs"].map(|file| Path::new("src").join(file));
+    assert_eq!(told.lines().map(Path::new).collect::<Vec<_>>(), paths);
+    assert_eq!(folder.read("src/m.koan"), folder.read("m.koan"));
+    folder.output("export m.koan --rust src");
+    // What somebody wrote stays, and words of Rust are no modules.
+    folder.write("src/m.rs", "fn mine() {}");
+    folder.fails("export m.koan --rust src", &["m.rs", "--rust FILE.rs"]);
+    assert_eq!(read("src/m.rs"), "fn mine() {}");
+    std::fs::copy(folder.path("m.koan"), folder.path("loop.koan")).unwrap();
+    let told = folder.output("export loop.koan --rust src");
+    assert!(told.contains("loop_model.rs"), "{told}");
 }
 
 #[test]
