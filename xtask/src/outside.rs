@@ -3,8 +3,10 @@
 //! - `tests/consumer`: firmwares with a model each. What they take of flash and RAM has
 //!   limits.
 //! - `tests/linked`: all that the core has. There must be no panic in it.
+//! - A crate of what `koan export --rust` writes.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
@@ -12,7 +14,7 @@ use anyhow::{Context, Result, ensure};
 use crate::cost::smallest;
 use crate::elf;
 use crate::plugin::Plugin;
-use crate::steps::{CORTEX_M0, root, step};
+use crate::steps::{CORTEX_M0, program, root, step};
 use crate::wasm::WASM;
 
 /// The profile that the documentation recommends, as options of cargo.
@@ -50,7 +52,38 @@ pub fn run() -> Result<()> {
     let mut wrong = consumer()?;
     wrong.extend(linked()?);
     ensure!(wrong.is_empty(), "outside of the workspace:\n  {}", wrong.join("\n  "));
-    Ok(())
+    exported()
+}
+
+/// Where the crate with an exported model is made, from the root of the repository.
+const EXPORTED: &str = "target/exported";
+
+/// It is a workspace of its own.
+const MANIFEST: &str = "[package]\nname = \"exported\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
+     [workspace]\n\n[dependencies]\nkoan = { path = \"../../core\" }\n";
+
+/// As the comment of the exported file says.
+const PROGRAM: &str = "#![deny(warnings)]\nmod tiny;\n\nfn main() -> Result<(), koan::Error> {\n    \
+     let mut predictor = tiny::model::predictor();\n    predictor.self_test()?;\n    \
+     let row: [f32; tiny::INPUTS] = [0.3, -1.2];\n    \
+     assert_eq!(predictor.classify(&row)?, 1);\n    Ok(())\n}\n";
+
+/// What `koan export --rust` writes is a module of a program, which predicts.
+fn exported() -> Result<()> {
+    crate::steps::build()?;
+    let folder = root()?.join(EXPORTED);
+    fs::create_dir_all(folder.join("src"))?;
+    step(&format!(
+        "{} export core/tests/tiny.koan --rust {EXPORTED}/src",
+        program("koan")?.display()
+    ))?;
+    fs::write(folder.join("src/main.rs"), PROGRAM)?;
+    fs::write(folder.join("Cargo.toml"), MANIFEST)?;
+    // The versions that all else is built with.
+    fs::copy(root()?.join("Cargo.lock"), folder.join("Cargo.lock"))?;
+    step(&format!(
+        "cargo run --quiet --manifest-path {EXPORTED}/Cargo.toml --target-dir {EXPORTED}/target"
+    ))
 }
 
 /// Builds the firmwares and prints what they take; which are above their limits.

@@ -12,7 +12,8 @@ void setup() {
 }
 
 void loop() {
-    // In the units of the data, or as float with koan_..._f32.
+    // Whole numbers from -32768 to 32767, in the units of the data; koan_classify_f32 takes float:
+    // larger ones and fractions.
     static int16_t row[TINY_INPUTS];
     uint8_t class_ = 0;
     koan_status status = koan_classify_i16(&tiny, row, &class_, &memory);

@@ -1,6 +1,20 @@
 /* The model tiny.koan. `koan export` made this file. */
 #include "tiny.h"
 
+/* What koan_config.h says must suit this model: docs/c.md, several models. */
+#if defined(KOAN_INPUTS) && KOAN_INPUTS != 2
+#error "koan_config.h is another model's: this one has 2 inputs, not KOAN_INPUTS"
+#endif
+#if defined(KOAN_NO_FOURIER) && KOAN_NO_FOURIER + 0
+#error "koan_config.h is another model's: this one needs what KOAN_NO_FOURIER leaves out"
+#endif
+#if defined(KOAN_NO_DENSE) && KOAN_NO_DENSE + 0
+#error "koan_config.h is another model's: this one needs what KOAN_NO_DENSE leaves out"
+#endif
+#if defined(KOAN_NO_BITS_4) && KOAN_NO_BITS_4 + 0
+#error "koan_config.h is another model's: this one needs what KOAN_NO_BITS_4 leaves out"
+#endif
+
 #if defined(__GNUC__)
 #define AT_WHOLE_WORDS __attribute__((aligned(4)))
 #else

@@ -325,6 +325,11 @@ pub fn fuzz(seconds: u32) -> Result<()> {
 fn sketches() -> Result<()> {
     let koan = program("koan")?.display().to_string();
     let sketch = |model: &str, name: &str| {
+        // One that is there would stay.
+        let old = folder()?.join(name);
+        if old.exists() {
+            fs::remove_dir_all(old)?;
+        }
         step(&format!("{koan} export {model} --arduino {FOLDER}/{name}"))?;
         fs::create_dir_all(folder()?.join("tools"))?;
         fs::create_dir_all(folder()?.join(format!("{name}.build")))?;

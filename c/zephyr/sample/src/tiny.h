@@ -4,6 +4,9 @@
 
 #include "koan.h"
 
+/* Rows of int16_t (koan_classify_i16) are whole numbers from -32768 to 32767, of uint8_t
+ * from 0 to 255, in the units of the data; rows of float (koan_classify_f32) are also
+ * larger numbers and fractions. */
 #define TINY_INPUTS 2
 #define TINY_OUTPUTS 1
 #define TINY_CLASSES 2

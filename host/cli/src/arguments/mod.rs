@@ -221,7 +221,8 @@ pub struct ExportTarget {
     /// The same as a sketch for Arduino, of the folder's name
     #[arg(long, value_name = "FOLDER")]
     pub arduino: Option<PathBuf>,
-    /// A Rust file with the places of the columns in a row as constants
-    #[arg(long, value_name = "FILE.rs")]
+    /// A Rust file, or a folder for one: the model as a module, and the places of the columns in a
+    /// row as constants. The blob goes beside it
+    #[arg(long, value_name = "FILE.rs|FOLDER")]
     pub rust: Option<PathBuf>,
 }

@@ -2,49 +2,25 @@
 
 use std::fmt::Write;
 
-use koan::{Family, Law, Model, Needs, Task};
+use koan::{Family, Law, Model, Task};
 use koan_data::Schema;
 use koan_trainer::internal::{listing, row};
 
-use super::name::{Unique, comment, constant, variable};
+use super::config;
+use super::name::{self, Unique, comment, constant};
 
 /// Bytes of the blob on a line.
 const ON_A_LINE: usize = 16;
 
-/// Parts of the runtime that a macro leaves out, beside those of [`Needs`].
-const PARTS: [(Needs, &str); 21] = [
-    (Needs::LINEAR, "LINEAR"),
-    (Needs::FOURIER, "FOURIER"),
-    (Needs::STUMP, "STUMP"),
-    (Needs::BIN, "BIN"),
-    (Needs::MAXOUT, "MAXOUT"),
-    (Needs::SIGMOID, "SIGMOID"),
-    (Needs::CONV, "CONV"),
-    (Needs::FERN, "FERN"),
-    (Needs::SERIES, "SERIES"),
-    (Needs::HADAMARD, "HADAMARD"),
-    (Needs::DENSE, "DENSE"),
-    (Needs::GROUPS, "GROUPS"),
-    (Needs::LISTS, "LISTS"),
-    (Needs::LOGARITHM, "LOGARITHM"),
-    (Needs::MAPS, "MAPS"),
-    (Needs::BITS_2, "BITS_2"),
-    (Needs::BITS_3, "BITS_3"),
-    (Needs::BITS_4, "BITS_4"),
-    (Needs::BITS_8, "BITS_8"),
-    (Needs::BITS_16, "BITS_16"),
-    (Needs::FEATURES, "FEATURES"),
-];
-
 /// A model on its way to C.
 pub struct Program<'m> {
-    model: &'m Model<'m>,
+    pub(super) model: &'m Model<'m>,
     schema: Option<&'m Schema>,
     /// The model's file, for comments.
     file: String,
     /// The model's name as a variable and before constants.
-    name: String,
-    upper: String,
+    pub(super) name: String,
+    pub(super) upper: String,
 }
 
 /// What `koan_model` holds beside the blob, as `koan_parse` finds it.
@@ -100,7 +76,7 @@ fn buffers(model: &Model<'_>) -> (usize, usize) {
 impl<'m> Program<'m> {
     /// Of the model in `file`, whose name is made from `stem`.
     pub fn new(model: &'m Model<'m>, schema: Option<&'m Schema>, file: &str, stem: &str) -> Self {
-        let name = variable(stem);
+        let name = name::model(stem);
         let upper = name.to_ascii_uppercase();
         Self { model, schema, file: comment(file), name, upper }
     }
@@ -112,21 +88,7 @@ impl<'m> Program<'m> {
 
     /// What of the runtime the model does not need.
     pub fn config(&self) -> String {
-        let needs = self.model.needs();
-        let mut text = format!(
-            "/* What {} does not need of the runtime: see koan.h. Without this file all is built. */\n",
-            self.file
-        );
-        let mut leave_out = |part: &str| _ = writeln!(text, "#define KOAN_NO_{part} 1");
-        for (_, part) in PARTS.iter().filter(|(need, _)| !needs.covers(*need)) {
-            leave_out(part);
-        }
-        if self.model.task() != Task::Classification {
-            leave_out("PROBABILITIES");
-        }
-        text += "#if defined(__AVR__) /* where texts take RAM */\n#define KOAN_NO_TEXT 1\n#endif\n";
-        _ = writeln!(text, "#define KOAN_INPUTS {}", self.model.inputs());
-        text
+        config::text(self.model, &self.file)
     }
 
     /// Constants and declarations.
@@ -152,6 +114,13 @@ impl<'m> Program<'m> {
             ("HALVES", layout.halves),
             ("WORDS", layout.words),
         ];
+        let call = self.call();
+        _ = writeln!(
+            text,
+            "/* Rows of int16_t (koan_{call}_i16) are whole numbers from -32768 to 32767, of uint8_t\n \
+             * from 0 to 255, in the units of the data; rows of float (koan_{call}_f32) are also\n \
+             * larger numbers and fractions. */"
+        );
         let mut unique = Unique::default();
         for (number, value) in numbers {
             let number = unique.of(number.to_owned());
@@ -199,12 +168,13 @@ impl<'m> Program<'m> {
         let bytes: Vec<u8> =
             std::iter::repeat_n(0, ahead).chain(model.blob().iter().copied()).collect();
         let mut text = format!(
-            "/* The model {}. `koan export` made this file. */\n#include \"{name}.h\"\n\n\
+            "/* The model {}. `koan export` made this file. */\n#include \"{name}.h\"\n\n{}\n\
              #if defined(__GNUC__)\n#define AT_WHOLE_WORDS __attribute__((aligned(4)))\n#else\n\
              #define AT_WHOLE_WORDS\n#endif\n\n\
              /* Behind {ahead} zeros, so that the weights lie at whole words. */\n\
              static const uint8_t bytes[] KOAN_FLASH AT_WHOLE_WORDS = {{\n",
-            self.file
+            self.file,
+            config::checks(model),
         );
         for line in bytes.chunks(ON_A_LINE) {
             let numbers: Vec<String> = line.iter().map(|byte| format!("{byte:#04x},")).collect();
@@ -233,84 +203,5 @@ impl<'m> Program<'m> {
             values.join(",\n    ")
         );
         text
-    }
-
-    /// A program that predicts rows of standard input.
-    pub fn example(&self) -> String {
-        let Self { upper, name, .. } = self;
-        let (declared, printed) = match self.model.task() {
-            Task::Classification => (
-                "        uint8_t class_ = 0;\n        uint16_t length;\n        const uint8_t *its;\n"
-                    .to_owned(),
-                format!(
-                    "        status = koan_classify_f32(&{name}, row, &class_, &memory);\n        \
-                     if (status != KOAN_OK) break;\n        its = koan_class_name(&{name}, class_, &length);\n        \
-                     if (its) printf(\"%.*s\\n\", (int)length, (const char *)its);\n        \
-                     else printf(\"%u\\n\", (unsigned)class_);\n"
-                ),
-            ),
-            Task::Regression => (
-                format!("        int32_t scores[{upper}_OUTPUTS];\n"),
-                format!(
-                    "        status = koan_scores_f32(&{name}, row, scores, &memory);\n        \
-                     if (status != KOAN_OK) break;\n        \
-                     for (i = 0; i < {upper}_OUTPUTS; i++)\n            \
-                     printf(\"%g\\n\", (double)koan_value(&{name}, scores[i]));\n"
-                ),
-            ),
-            // Features alone.
-            _ => (
-                format!("        static int16_t features[{upper}_FEATURES];\n"),
-                format!(
-                    "        status = koan_features_f32(&{name}, row, features, &memory);\n        \
-                     if (status != KOAN_OK) break;\n        \
-                     for (i = 0; i < {upper}_FEATURES; i++) printf(\"%d\\n\", features[i]);\n"
-                ),
-            ),
-        };
-        format!(
-            "/* Predicts rows: {upper}_INPUTS numbers each, separated by commas or blanks, from\n \
-             * standard input. */\n#include \"{name}.h\"\n\n#include <stdio.h>\n\n\
-             {upper}_MEMORY(memory);\n\n\
-             int main(void) {{\n    static float row[{upper}_INPUTS];\n    unsigned long i = 0;\n    \
-             koan_status status = koan_self_test(&{name}, &memory);\n    \
-             while (status == KOAN_OK && scanf(\"%f%*[, \\t]\", &row[i]) == 1) {{\n{declared}        \
-             if (++i < {upper}_INPUTS) continue;\n{printed}        i = 0;\n    }}\n    \
-             if (status != KOAN_OK) fprintf(stderr, \"%s\\n\", koan_status_text(status));\n    \
-             return status != KOAN_OK;\n}}\n"
-        )
-    }
-
-    /// A sketch for Arduino that predicts the same row again and again.
-    pub fn sketch(&self) -> String {
-        let Self { upper, name, .. } = self;
-        let predicted = match self.model.task() {
-            Task::Classification => format!(
-                "    uint8_t class_ = 0;\n    \
-                 koan_status status = koan_classify_i16(&{name}, row, &class_, &memory);\n    \
-                 if (status == KOAN_OK) Serial.println(class_);\n"
-            ),
-            Task::Regression => format!(
-                "    static int32_t scores[{upper}_OUTPUTS];\n    \
-                 koan_status status = koan_scores_i16(&{name}, row, scores, &memory);\n    \
-                 if (status == KOAN_OK) Serial.println(koan_value(&{name}, scores[0]));\n"
-            ),
-            _ => format!(
-                "    static int16_t features[{upper}_FEATURES];\n    \
-                 koan_status status = koan_features_i16(&{name}, row, features, &memory);\n    \
-                 if (status == KOAN_OK) Serial.println(features[0]);\n"
-            ),
-        };
-        format!(
-            "// Predicts a row every second: put your readings into it.\n\
-             #include \"{name}.h\"\n\n{upper}_MEMORY(memory);\n\n\
-             void setup() {{\n    Serial.begin(115200);\n    while (!Serial) {{\n    }}\n    \
-             Serial.println(koan_self_test(&{name}, &memory) == KOAN_OK ? F(\"self test passed\")\n  \
-             \x20                                                          : F(\"self test failed\"));\n\
-             }}\n\nvoid loop() {{\n    \
-             // In the units of the data, or as float with koan_..._f32.\n    \
-             static int16_t row[{upper}_INPUTS];\n{predicted}    \
-             else Serial.println(F(\"failed\"));\n    delay(1000);\n}}\n"
-        )
     }
 }

@@ -1,6 +1,12 @@
-//! Names of columns and classes as names in C.
+//! Names of columns, classes and models as names in C.
 
 use std::collections::HashSet;
+
+/// Names that a model's variable, or a file named like it, would hide, or that would hide it:
+/// keywords of C and C++; functions, types, macros, streams and headers of the C library, of
+/// POSIX and of Arduino; and what the files made here call their own. Variables are in small
+/// letters, so only such names are listed; in the order of bytes, separated by white space.
+const TAKEN: &str = include_str!("taken.txt");
 
 /// A name in capitals that C takes behind a prefix: letters, digits and single underscores.
 pub fn constant(name: &str) -> String {
@@ -12,6 +18,22 @@ pub fn constant(name: &str) -> String {
 pub fn variable(stem: &str) -> String {
     let name = constant(stem).to_ascii_lowercase();
     if name.starts_with(|c: char| c.is_ascii_alphabetic()) { name } else { format!("model_{name}") }
+}
+
+/// The name of a model's variable and of its files: [`variable`], or `<name>_model` where that
+/// name is taken.
+pub fn model(stem: &str) -> String {
+    let name = variable(stem);
+    if is_taken(&name) { format!("{name}_model") } else { name }
+}
+
+fn is_taken(name: &str) -> bool {
+    // Of the runtime only what begins so: in its comments there are words of all kinds.
+    let of_runtime = || {
+        let mut words = koan_c::HEADER.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        name.starts_with("koan_") && words.any(|word| word == name)
+    };
+    TAKEN.split_ascii_whitespace().any(|taken| taken == name) || of_runtime()
 }
 
 /// Names that were given, so that none is given twice.
@@ -46,6 +68,29 @@ mod tests {
         assert_eq!(variable("Iris 4-bit"), "iris_4_bit");
         assert_eq!(variable("4"), "model_4");
         assert_eq!(variable("é"), "model_");
+    }
+
+    #[test]
+    fn taken_names_are_not_those_of_models() {
+        let names = ["log", "Default", "main", "koan parse", "koan-config", "iris", "koan iris"];
+        let expected = [
+            "log_model",
+            "default_model",
+            "main_model",
+            "koan_parse_model",
+            "koan_config_model",
+            "iris",
+            "koan_iris",
+        ];
+        assert_eq!(names.map(model), expected);
+    }
+
+    #[test]
+    fn taken_names_are_sorted() {
+        let names: Vec<&str> = TAKEN.split_ascii_whitespace().collect();
+        assert!(names.is_sorted_by(|a, b| a < b));
+        // Others would never be met.
+        assert!(names.iter().all(|name| variable(name) == *name));
     }
 
     #[test]

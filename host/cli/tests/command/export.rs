@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::common::{Folder, quadrants, sensors};
+use crate::common::{Folder, quadrants, sensors, text, waves};
 
 const WARNINGS: [&str; 6] =
     ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror"];
@@ -100,6 +100,23 @@ fn a_csv_file_becomes_a_program_that_predicts_the_same_classes() {
 }
 
 #[test]
+fn a_regression_becomes_a_program_that_predicts_the_same_values() {
+    let folder = Folder::new();
+    let csv = waves(300);
+    folder.write("w.csv", &csv);
+    folder.train("w.csv --task regression").success();
+    exported(&folder);
+    let text = run(&folder, &rows(&csv));
+    let expected = predicted(&folder, "w.csv");
+    assert_eq!(text.lines().count(), expected.len());
+    for (ours, expected) in text.lines().zip(expected) {
+        let [ours, expected]: [f64; 2] = [ours, &expected].map(|number| number.parse().unwrap());
+        // The program prints six digits.
+        assert!((ours - expected).abs() <= 1e-5 * expected.abs().max(0.1), "{ours} {expected}");
+    }
+}
+
+#[test]
 fn names_of_columns_and_values_are_constants() {
     let folder = Folder::new();
     folder.write("s.csv", sensors(150));
@@ -109,10 +126,190 @@ fn names_of_columns_and_values_are_constants() {
     for constant in ["M_COLUMN_TEMP 0 ", "M_COLUMN_JOB_KIND_COOK 3 ", "M_COLUMN_LEVEL 4 "] {
         assert!(header.contains(&format!("#define {constant}")), "`{constant}`: {header}");
     }
-    let text = folder.output("export m.koan --rust row.rs");
-    assert_eq!(text, "");
-    folder.output("inspect m.koan --rust same.rs");
-    assert_eq!(folder.read("row.rs"), folder.read("same.rs"));
+}
+
+#[test]
+fn a_file_of_rust_includes_the_model() {
+    let folder = Folder::new();
+    folder.write("s.csv", sensors(150));
+    folder.train("s.csv --features 16").success();
+    // The model lies beside the file already.
+    assert_eq!(folder.output("export m.koan --rust row.rs"), "row.rs\n");
+    folder.output("inspect m.koan --rust columns.rs");
+    let read = |name: &str| text(&folder.read(name));
+    let (source, columns) = (read("row.rs"), read("columns.rs"));
+    let constants = columns.lines().filter(|line| line.starts_with("pub const"));
+    for line in constants.chain(["koan::include_model! {", "pub mod model = \"m.koan\""]) {
+        assert!(source.contains(line), "{line} is not in: {source}");
+    }
+    assert!(source.contains("row::model::predictor()"), "{source}");
+
+    let told = folder.output("export m.koan --rust src");
+    let paths = ["m.koan", "m.rs"].map(|file| Path::new("src").join(file));
+    assert_eq!(told.lines().map(Path::new).collect::<Vec<_>>(), paths);
+    assert_eq!(folder.read("src/m.koan"), folder.read("m.koan"));
+    folder.output("export m.koan --rust src");
+    // What somebody wrote stays, and words of Rust are no modules.
+    folder.write("src/m.rs", "fn mine() {}");
+    folder.fails("export m.koan --rust src", &["m.rs", "--rust FILE.rs"]);
+    assert_eq!(read("src/m.rs"), "fn mine() {}");
+    std::fs::copy(folder.path("m.koan"), folder.path("loop.koan")).unwrap();
+    let told = folder.output("export loop.koan --rust src");
+    assert!(told.contains("loop_model.rs"), "{told}");
+}
+
+#[test]
+fn an_example_that_was_changed_stays() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(300));
+    folder.train("q.csv").success();
+    for (option, example) in [("--c", "main.c"), ("--arduino", "out.ino")] {
+        let export = format!("export m.koan {option} out");
+        folder.output(&export);
+        let example = Path::new("out").join(example).display().to_string();
+        let again = folder.run(&export).success().stderr("");
+        assert!(text(&again.get_output().stdout).contains(&example));
+        folder.write(&example, "mine");
+        folder.write("out/m.c", "replaced");
+        let kept = folder.run(&export).success();
+        let told = text(&kept.get_output().stderr);
+        assert_eq!(told, format!("{example} is there already and stays as it is\n"));
+        assert!(!text(&kept.get_output().stdout).contains(&example));
+        assert_eq!(folder.read(&example), b"mine");
+        assert_ne!(folder.read("out/m.c"), b"replaced");
+    }
+}
+
+/// Two models with other inputs and families, `m.koan` in `first` and `other.koan` in `second`.
+fn two_models(folder: &Folder) {
+    folder.write("s.csv", sensors(150));
+    folder.train("s.csv --family stump").success();
+    std::fs::copy(folder.path("m.koan"), folder.path("other.koan")).unwrap();
+    folder.write("q.csv", quadrants(300));
+    folder.train("q.csv --family linear").success();
+    folder.output("export m.koan --c first");
+    folder.output("export other.koan --c second");
+}
+
+#[test]
+fn a_folder_is_that_of_one_model() {
+    let folder = Folder::new();
+    two_models(&folder);
+    let before = folder.read("first/koan_config.h");
+    let parts = ["koan_config.h", "another model, m.koan", "another folder", "docs/c.md"];
+    folder.fails("export other.koan --c first", &parts);
+    folder.fails("export other.koan --arduino first", &parts);
+    assert_eq!(folder.read("first/koan_config.h"), before);
+    assert!(!folder.path("first/other.c").exists());
+    folder.write("first/koan_config.h", "/* of both */\n");
+    folder.fails("export m.koan --c first", &["not of `koan export`", "another folder"]);
+}
+
+#[test]
+fn a_model_does_not_compile_for_another_one() {
+    let folder = Folder::new();
+    two_models(&folder);
+    let compiled = |files: &[&str]| {
+        let output = Command::new("cc")
+            .current_dir(folder.path("second"))
+            .args(WARNINGS)
+            .args(files)
+            .args(["-lm", "-o", "program"])
+            .output()
+            .unwrap();
+        (output.status.success(), text(&output.stderr))
+    };
+    let [first, second] =
+        ["first", "second"].map(|name| text(&folder.read(&format!("{name}/koan_config.h"))));
+    folder.write("second/koan_config.h", &first);
+    let (success, told) = compiled(&["main.c", "other.c", "koan.c"]);
+    assert!(!success);
+    for part in ["this one has 5 inputs, not KOAN_INPUTS", "needs what KOAN_NO_STUMP leaves out"] {
+        assert!(told.contains(part), "`{part}` is not in: {told}");
+    }
+    // As docs/c.md says: the lines that both files have.
+    let both: Vec<&str> = second.lines().filter(|line| first.lines().any(|l| l == *line)).collect();
+    folder.write("second/koan_config.h", both.join("\n") + "\n");
+    for file in ["m.h", "m.c"] {
+        std::fs::copy(folder.path("first").join(file), folder.path("second").join(file)).unwrap();
+    }
+    folder.write(
+        "second/both.c",
+        "#include \"m.h\"\n#include \"other.h\"\n\
+         M_MEMORY(memory);\nOTHER_MEMORY(of_other);\n\
+         int main(void) {\n    return koan_self_test(&m, &memory) != KOAN_OK ||\n           \
+         koan_self_test(&other, &of_other) != KOAN_OK;\n}\n",
+    );
+    let (success, told) = compiled(&["both.c", "m.c", "other.c", "koan.c"]);
+    assert!(success, "{told}");
+    assert!(Command::new(folder.path("second/program")).status().unwrap().success());
+}
+
+#[test]
+fn the_program_says_which_line_is_no_row() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(300));
+    folder.train("q.csv").success();
+    exported(&folder);
+    let good = run(&folder, "1,-1\n\n \t\r\n0.5 , -2e-1\r\n-1\t1\n1  1");
+    assert_eq!(good.lines().count(), 4, "{good}");
+    let long = format!("1,1\n1,{}1\n", " ".repeat(500));
+    let cases = [
+        ("x,y\n1,2\n", 1),
+        ("1;2\n", 1),
+        ("1,2\n1\n", 2),
+        ("1,2\n\n1,\n", 3),
+        ("1,2\n,2\n", 2),
+        ("1,,2\n", 1),
+        ("1,2,3\n", 1),
+        ("1,2,\n", 1),
+        ("1-2\n", 1),
+        ("1,2x\n", 1),
+        (&long, 2),
+    ];
+    for (rows, line) in cases {
+        folder.write("rows.txt", rows);
+        let output = Command::new(folder.path("out/program"))
+            .stdin(Stdio::from(std::fs::File::open(folder.path("rows.txt")).unwrap()))
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(1), "{rows}");
+        let expected = format!("line {line}: not 2 numbers, separated by commas or blanks\n");
+        assert_eq!(text(&output.stderr), expected, "{rows}");
+        assert_eq!(text(&output.stdout).lines().count(), line - 1 - rows.matches("\n\n").count());
+    }
+}
+
+#[test]
+fn inputs_that_int16_does_not_carry_are_named() {
+    let folder = Folder::new();
+    let rows = (0..300_u32).map(|row| (row * 7919 % 65536, row * 31 % 100));
+    let lines: String =
+        rows.map(|(adc, temp)| format!("{adc},{temp},{}\n", u8::from(adc > 30000))).collect();
+    folder.write("adc.csv", format!("adc,temp,state\n{lines}"));
+    folder.train("adc.csv").success();
+    for (option, file) in [("--c", "main.c"), ("--arduino", "out.ino")] {
+        let told = folder.run(&format!("export m.koan {option} out")).success();
+        let told = text(&told.get_output().stderr);
+        assert!(told.starts_with("warning: usual values of adc (around 3"), "{told}");
+        assert_eq!((told.lines().count(), told.contains("temp")), (1, false), "{told}");
+        assert!(told.contains("koan_classify_f32"), "{told}");
+        for file in ["m.h", file] {
+            let file = text(&folder.read(&format!("out/{file}")));
+            assert!(file.contains("int16_t") && file.contains("koan_classify_f32"), "{file}");
+        }
+    }
+    let sketch = text(&folder.read("out/out.ino"));
+    assert!(sketch.contains("static float row[M_INPUTS]"), "{sketch}");
+    // Values that fit are nothing to speak of.
+    folder.write("q.csv", quadrants(300));
+    folder.train("q.csv").success();
+    folder.run("export m.koan --arduino small").success().stderr("");
+    let sketch = text(&folder.read("small/small.ino"));
+    assert!(
+        sketch.contains("-32768 to 32767") && sketch.contains("static int16_t row"),
+        "{sketch}"
+    );
 }
 
 #[test]
@@ -124,6 +321,38 @@ fn a_sketch_has_the_name_of_its_folder() {
     assert!(told.ends_with("blink.ino\n"), "{told}");
     let sketch = String::from_utf8(folder.read("blink/blink.ino")).unwrap();
     assert!(sketch.contains("#include \"m.h\"") && sketch.contains("void loop()"), "{sketch}");
+}
+
+#[test]
+fn a_name_that_c_has_is_not_taken_from_it() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(300));
+    folder.train("q.csv").success();
+    // A function of libm, one of the runtime, keywords, a header, and names of the files made here.
+    for name in
+        ["log", "koan_parse", "int", "switch", "math", "memory", "bytes", "row", "line", "main"]
+    {
+        std::fs::copy(folder.path("m.koan"), folder.path(&format!("{name}.koan"))).unwrap();
+        let out = format!("out_{name}");
+        let export = folder.run(&format!("export {name}.koan --c {out}")).success();
+        let told = text(&export.get_output().stderr);
+        assert!(told.contains(&format!("{name}_model: {name} is")), "{told}");
+        let files = text(&export.get_output().stdout);
+        assert!(files.contains(&format!("{name}_model.h")), "{files}");
+        let output = Command::new("cc")
+            .current_dir(folder.path(&out))
+            .args(WARNINGS)
+            .args(["-I.", "main.c", "koan.c"])
+            .args([
+                format!("{name}_model.c"),
+                "-lm".to_owned(),
+                "-o".to_owned(),
+                "program".to_owned(),
+            ])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{name}: {}", text(&output.stderr));
+    }
 }
 
 #[test]

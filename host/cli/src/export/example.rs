@@ -1,0 +1,154 @@
+//! Programs with an exported model: one for standard input and a sketch for Arduino.
+
+use koan::Task;
+
+use super::c::Program;
+use super::reach;
+
+/// What `main.c` is, with names for those of the model.
+const MAIN: &str = r#"/* Predicts the rows of standard input: a line each, @UPPER@_INPUTS numbers, separated by
+ * commas or blanks. */
+#include "@NAME@.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+@UPPER@_MEMORY(memory);
+
+/* In the units of the data. Rows of int16_t, for koan_@CALL@_i16, are whole numbers from
+ * -32768 to 32767; float takes larger ones and fractions. */
+static float row[@UPPER@_INPUTS];
+
+/* Whether the line is a row. */
+static int read_row(const char *text) {
+    int i;
+    for (i = 0; i < @UPPER@_INPUTS; i++) {
+        char *end;
+        if (i > 0 && *text == ',') text++;
+        row[i] = strtof(text, &end);
+        if (end == text || !strchr(", \t\r\n", *end)) return 0;
+        text = end + strspn(end, " \t\r\n");
+    }
+    return *text == '\0';
+}
+
+int main(void) {
+    static char line[64 + 32 * @UPPER@_INPUTS];
+    unsigned long number = 0;
+    koan_status status = koan_self_test(&@NAME@, &memory);
+    while (status == KOAN_OK && fgets(line, sizeof line, stdin)) {
+@DECLARED@        number++;
+        if (line[strspn(line, " \t\r\n")] == '\0') continue;
+        /* A line without an end is longer than the buffer, if it is not the last one. */
+        if ((!strchr(line, '\n') && !feof(stdin)) || !read_row(line)) {
+            fprintf(stderr, "line %lu: not %d numbers, separated by commas or blanks\n", number,
+                    @UPPER@_INPUTS);
+            return 1;
+        }
+@PRINTED@    }
+    if (status != KOAN_OK) fprintf(stderr, "%s\n", koan_status_text(status));
+    return status != KOAN_OK;
+}
+"#;
+
+const SKETCH: &str = r#"// Predicts a row every second: put your readings into it.
+#include "@NAME@.h"
+
+@UPPER@_MEMORY(memory);
+
+void setup() {
+    Serial.begin(115200);
+    while (!Serial) {
+    }
+    Serial.println(koan_self_test(&@NAME@, &memory) == KOAN_OK ? F("self test passed")
+                                                             : F("self test failed"));
+}
+
+void loop() {
+@ROW@@PREDICTED@    else Serial.println(F("failed"));
+    delay(1000);
+}
+"#;
+
+const WHOLE_NUMBERS: &str = "    \
+    // Whole numbers from -32768 to 32767, in the units of the data; koan_@CALL@_f32 takes float:\n    \
+    // larger ones and fractions.\n    \
+    static int16_t row[@UPPER@_INPUTS];\n";
+
+const FLOATS: &str = "    \
+    // In the units of the data, of which some are more than int16_t holds, for koan_@CALL@_i16.\n    \
+    static float row[@UPPER@_INPUTS];\n";
+
+impl Program<'_> {
+    /// The middle of the name of the function that rows go to.
+    pub(super) fn call(&self) -> &'static str {
+        match self.model.task() {
+            Task::Classification => "classify",
+            Task::Regression => "scores",
+            _ => "features",
+        }
+    }
+
+    fn named(&self, text: &str) -> String {
+        let text = text.replace("@NAME@", &self.name).replace("@UPPER@", &self.upper);
+        text.replace("@CALL@", self.call())
+    }
+
+    /// A program that predicts rows of standard input.
+    pub fn example(&self) -> String {
+        let (declared, printed) = match self.model.task() {
+            Task::Classification => (
+                "        uint8_t class_ = 0;\n        uint16_t length;\n        const uint8_t *its;\n",
+                "        status = koan_classify_f32(&@NAME@, row, &class_, &memory);\n        \
+                 if (status != KOAN_OK) break;\n        \
+                 its = koan_class_name(&@NAME@, class_, &length);\n        \
+                 if (its) printf(\"%.*s\\n\", (int)length, (const char *)its);\n        \
+                 else printf(\"%u\\n\", (unsigned)class_);\n",
+            ),
+            Task::Regression => (
+                "        int32_t scores[@UPPER@_OUTPUTS];\n        int i;\n",
+                "        status = koan_scores_f32(&@NAME@, row, scores, &memory);\n        \
+                 if (status != KOAN_OK) break;\n        \
+                 for (i = 0; i < @UPPER@_OUTPUTS; i++)\n            \
+                 printf(\"%g\\n\", (double)koan_value(&@NAME@, scores[i]));\n",
+            ),
+            // Features alone.
+            _ => (
+                "        static int16_t features[@UPPER@_FEATURES];\n        long i;\n",
+                "        status = koan_features_f32(&@NAME@, row, features, &memory);\n        \
+                 if (status != KOAN_OK) break;\n        \
+                 for (i = 0; i < @UPPER@_FEATURES; i++) printf(\"%d\\n\", features[i]);\n",
+            ),
+        };
+        let text = MAIN.replace("@DECLARED@", declared).replace("@PRINTED@", printed);
+        self.named(&text)
+    }
+
+    /// A sketch for Arduino that predicts the same row again and again.
+    pub fn sketch(&self) -> String {
+        let (row, kind) = match reach::beyond(self.model).next() {
+            None => (WHOLE_NUMBERS, "i16"),
+            Some(_) => (FLOATS, "f32"),
+        };
+        let predicted = match self.model.task() {
+            Task::Classification => {
+                "    uint8_t class_ = 0;\n    \
+                 koan_status status = koan_classify_@KIND@(&@NAME@, row, &class_, &memory);\n    \
+                 if (status == KOAN_OK) Serial.println(class_);\n"
+            }
+            Task::Regression => {
+                "    static int32_t scores[@UPPER@_OUTPUTS];\n    \
+                 koan_status status = koan_scores_@KIND@(&@NAME@, row, scores, &memory);\n    \
+                 if (status == KOAN_OK) Serial.println(koan_value(&@NAME@, scores[0]));\n"
+            }
+            _ => {
+                "    static int16_t features[@UPPER@_FEATURES];\n    \
+                 koan_status status = koan_features_@KIND@(&@NAME@, row, features, &memory);\n    \
+                 if (status == KOAN_OK) Serial.println(features[0]);\n"
+            }
+        };
+        let text = SKETCH.replace("@ROW@", row).replace("@PREDICTED@", predicted);
+        self.named(&text.replace("@KIND@", kind))
+    }
+}
