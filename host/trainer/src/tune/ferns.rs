@@ -1,6 +1,6 @@
 //! Ferns in a search. How good they are says nothing of those that come first in the pool, so
 //! the rungs cannot judge them: a few ways to make them are compared as finished models on one
-//! held-out part, and the best of each depth go on among the models that are refined.
+//! held-out part, and the best go on among the models that are refined.
 
 use rayon::prelude::*;
 
@@ -13,6 +13,8 @@ use crate::{Error, FamilyName, TrainOptions};
 use koan::Law;
 use koan_data::Task;
 
+/// Ways that go on.
+const WAYS: usize = 2;
 /// The λ that ways are compared with.
 const LAMBDA: f64 = 1e-2;
 /// Ferns of a model that is searched, at most, and their leaves, of which a head has a weight
@@ -92,14 +94,8 @@ impl Refinement<'_> {
             .map(|(sized, quick)| Ok((this.quick_value(&quick)?, sized)))
             .collect::<Result<_, Error>>()?;
         judged.sort_by(|a, b| a.0.total_cmp(&b.0));
-        // Those of another depth are more unlike than those on another input map.
-        let mut best: Vec<Sized> = Vec::new();
-        for (_, sized) in judged {
-            if best.iter().all(|other| other.options.depth != sized.options.depth) {
-                best.push(sized);
-            }
-        }
-        Ok((room, best))
+        judged.truncate(WAYS);
+        Ok((room, judged.into_iter().map(|(_, sized)| sized).collect()))
     }
 
     /// Ferns of a model, at most.

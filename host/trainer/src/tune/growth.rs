@@ -195,7 +195,7 @@ impl Refinement<'_> {
             room = room * 9 / 10;
         };
         let Sized { mut options, bytes, ram, instructions, .. } = large;
-        options.lambda = self.of_all_rows(&options, options.lambda);
+        options.lambda = self.of_all_rows(options.lambda);
         let loss = growth.loss * point.loss;
         // At least as good: it has more to say.
         let value = growth.value * point.value * (1.0 - f64::EPSILON.sqrt());

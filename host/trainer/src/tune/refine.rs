@@ -136,7 +136,7 @@ impl<'r> Refinement<'r> {
             self.confirm(&mut models, rest)?;
             for Refined { point, lambda, .. } in &models {
                 let mut point = point.clone();
-                point.options.lambda = self.of_all_rows(&point.options, *lambda);
+                point.options.lambda = self.of_all_rows(*lambda);
                 points.push(point);
             }
             refined.extend(models);
@@ -205,13 +205,11 @@ impl<'r> Refinement<'r> {
     }
 
     /// A λ that was chosen on the way is kept, if none is given: the last fit need not choose
-    /// again. It is relative to the rows, of which there will be more; but not that of ferns, which
-    /// keeps leaves of few bits from being rounded off, however many the rows.
-    pub(super) fn of_all_rows(&self, options: &TrainOptions, lambda: Option<f64>) -> Option<f64> {
+    /// again. It is relative to the rows, of which there will be more.
+    pub(super) fn of_all_rows(&self, lambda: Option<f64>) -> Option<f64> {
         let held = self.folds.parts[self.folds.held[0]].len();
         let share = (self.folds.rows() - held) as f64 / self.search.problem.table.rows() as f64;
         match self.search.space.base.lambda {
-            None if is_fern(options) => lambda,
             None => lambda.map(|lambda| digits(lambda * share)),
             given => given,
         }
