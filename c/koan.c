@@ -224,26 +224,13 @@ static uint16_t check_word(uint64_t seed) {
 #define BLOB_BYTE(p) (*(p))
 #endif
 
-#define AT_FLAGS 5
-#define AT_INPUTS 6
-#define AT_OUTPUTS 8
-#define AT_SEED 9
-#define AT_CHECK_WORD 17
-#define AT_MAPS 19
-#define TRAILER 8 /* golden digest and CRC-32 */
+/* Where fields of the header are. */
+enum { AT_FLAGS = 5, AT_INPUTS, AT_OUTPUTS = 8, AT_SEED, AT_CHECK_WORD = 17, AT_MAPS = 19 };
+/* Bytes of a group, of a list's head, and of the golden digest and the CRC-32. */
+enum { GROUP_BYTES = 5, LIST_BYTES = 3, TRAILER = 8 };
 
-#define FLAG_CLASSES 1
-#define FLAG_MAP_EACH 2
-#define FLAG_GAIN_EACH 4
-
-#define OPTION_ODD 8
-#define OPTION_GROUPS 16
-#define OPTION_MORE 32
-#define OPTION_LIST 64
-
-#define GROUP_BYTES 5
-#define LIST_BYTES 3
-
+enum { FLAG_CLASSES = 1, FLAG_MAP_EACH = 2, FLAG_GAIN_EACH = 4 };
+enum { OPTION_ODD = 8, OPTION_GROUPS = 16, OPTION_MORE = 32, OPTION_LIST = 64 };
 static uint8_t byte_at(const koan_model *m, uint32_t at) { return BLOB_BYTE(m->blob + (size_t)at); }
 
 static uint16_t half_at(const koan_model *m, uint32_t at) {
@@ -326,28 +313,30 @@ static uint32_t row_bytes(const bank *b) { return (columns_of(b) * bits_of(b) + 
 
 /* A run of inputs with a law and a scale of its own. */
 typedef struct group {
+    uint32_t first; /* input */
     uint16_t inputs;
-    uint8_t law, mult, shift;
+    uint8_t law, mult, shift, number;
 } group;
 
-/* How many groups there are: all inputs are one where a bank has none. */
-static uint8_t groups_of(const bank *b) {
-    return (uint8_t)(b->group_count > 0 ? b->group_count : 1);
-}
+static const group NO_GROUP = {0, 0, 0, 0, 0, 0};
 
-static void read_group(const koan_model *m, const bank *b, uint8_t number, group *g) {
-    uint32_t at = b->groups + (uint32_t)GROUP_BYTES * number;
-    if (!HAS(GROUPS) || b->group_count == 0) {
-        g->inputs = m->inputs;
-        g->law = b->law;
-        g->mult = b->mult;
-        g->shift = b->shift;
-        return;
+/* Goes on to the next group, from none to the first; 0 where there is no other. All inputs are one
+ * group where a bank has none. */
+static int next_group(const koan_model *m, const bank *b, group *g) {
+    if (g->number > 0 && g->number >= b->group_count) return 0;
+    uint32_t at = b->groups + (uint32_t)GROUP_BYTES * g->number++;
+    g->first += g->inputs;
+    g->inputs = m->inputs;
+    g->law = b->law;
+    g->mult = b->mult;
+    g->shift = b->shift;
+    if (HAS(GROUPS) && b->group_count > 0) {
+        g->inputs = half_at(m, at);
+        g->law = byte_at(m, at + 2);
+        g->mult = byte_at(m, at + 3);
+        g->shift = byte_at(m, at + 4);
     }
-    g->inputs = half_at(m, at);
-    g->law = byte_at(m, at + 2);
-    g->mult = byte_at(m, at + 3);
-    g->shift = byte_at(m, at + 4);
+    return 1;
 }
 
 /* The logarithm of the inputs, rounded up to a power of two, at least 8. */
@@ -365,54 +354,40 @@ static uint8_t transform_log(uint16_t inputs) {
 /* The indices of a bank's features, rising. */
 typedef struct indices {
     const koan_model *model;
-    uint32_t at, end;   /* of the codes that are left */
-    uint32_t least;     /* the least index that can follow */
-    uint8_t byte, bits; /* bits that are left of the last byte, and how many */
-    uint8_t low_bits, listed;
+    uint32_t codes, place, bits; /* where they are, the next bit, how many; none without a list */
+    uint32_t least;              /* the least index that can follow */
+    uint8_t low_bits;
 } indices;
 
 static void start_indices(indices *it, const koan_model *m, const bank *b) {
     memset(it, 0, sizeof *it);
     it->model = m;
-    it->listed = is_listed(b);
-    if (it->listed) {
-        it->low_bits = byte_at(m, b->list);
-        it->at = b->list + LIST_BYTES;
-        it->end = b->next;
-    }
+    if (!is_listed(b)) return;
+    it->low_bits = byte_at(m, b->list);
+    it->codes = b->list + LIST_BYTES;
+    it->bits = 8 * (b->next - it->codes);
 }
 
-/* The next bit of the codes; 2 where there is none. */
-static uint8_t next_bit(indices *it) {
-    if (it->bits == 0) {
-        if (it->at == it->end) return 2;
-        it->byte = byte_at(it->model, it->at++);
-        it->bits = 8;
-    }
-    uint8_t bit = it->byte & 1;
-    it->byte = (uint8_t)(it->byte >> 1);
-    it->bits--;
-    return bit;
+/* The next bit of the codes; behind them there are ones, so that every index ends. */
+static int next_bit(indices *it) {
+    uint32_t place = it->place++;
+    return place < it->bits ? byte_at(it->model, it->codes + place / 8) >> (place & 7) & 1 : 1;
 }
 
-/* The next index; NO_INDEX where the codes end or one is no index. */
+/* The next index; NO_INDEX where it is far too large. */
 static uint32_t listed_index(indices *it) {
-    uint32_t gap = 0, bit;
-    while ((bit = next_bit(it)) == 0) gap++;
-    if (bit > 1 || gap > MOST_INDICES >> it->low_bits) return NO_INDEX;
+    uint32_t gap = 0;
+    while (!next_bit(it)) gap++;
+    if (gap > MOST_INDICES >> it->low_bits) return NO_INDEX;
     gap <<= it->low_bits;
-    for (uint32_t place = 0; place < it->low_bits; place++) {
-        bit = next_bit(it);
-        if (bit > 1) return NO_INDEX;
-        gap |= bit << place;
-    }
+    for (uint8_t i = 0; i < it->low_bits; i++) gap |= (uint32_t)next_bit(it) << i;
     gap += it->least;
     it->least = gap + 1;
-    return gap < MOST_INDICES ? gap : NO_INDEX;
+    return gap;
 }
 
 static uint32_t next_index(indices *it) {
-    return HAS(LISTS) && it->listed ? listed_index(it) : it->least++;
+    return HAS(LISTS) && it->bits > 0 ? listed_index(it) : it->least++;
 }
 
 /* ---- Convolutions: shapes --------------------------------------------------------------- */
@@ -542,36 +517,32 @@ static const uint16_t LAWS[16] KOAN_FLASH = {0x0101, 0x071e, 0x2322, 0x4140, 0x0
                                              0x001a, 0x0010, 0x0022, 0x0010};
 
 static void check_groups(cursor *c, const bank *b) {
-    uint32_t covered = 0;
+    uint16_t inputs = c->model->inputs, laws = TABLE_HALF(LAWS, b->family) >> 8;
     uint8_t used = 0;
-    group g;
-    for (uint8_t number = 0; number < b->group_count && c->status == KOAN_OK; number++) {
-        uint32_t at = b->groups + (uint32_t)GROUP_BYTES * number;
-        read_group(c->model, b, number, &g);
-        covered += g.inputs;
-        expect(c, g.inputs > 0 && covered <= c->model->inputs, KOAN_GROUP_INPUTS, at);
-        expect(c, g.law < 7 && (TABLE_HALF(LAWS, b->family) >> 8 >> g.law & 1), KOAN_GROUP_LAW,
-               at + 2);
+    group g = NO_GROUP;
+    for (uint32_t at = b->groups; next_group(c->model, b, &g); at += GROUP_BYTES) {
+        expect(c, g.inputs > 0 && g.first + g.inputs <= inputs, KOAN_GROUP_INPUTS, at);
+        expect(c, g.law < 7 && (laws >> g.law & 1), KOAN_GROUP_LAW, at + 2);
         used |= g.law;
         expect(c, g.mult > 0, KOAN_GROUP_SCALE, at + 3);
         expect(c, g.shift <= 16, KOAN_GROUP_SCALE, at + 4);
     }
-    expect(c, covered == c->model->inputs && used, KOAN_GROUP_INPUTS, b->groups);
+    expect(c, g.first + g.inputs == inputs && used, KOAN_GROUP_INPUTS, b->groups);
 }
 
 /* Checks the list; gives the last index of the bank. */
 static uint32_t check_list(cursor *c, const bank *b) {
     uint32_t index = 0, limit = b->family == LINEAR ? c->model->inputs : MOST_INDICES;
-    uint16_t left = b->features;
     indices it;
     start_indices(&it, c->model, b);
     expect(c, it.low_bits <= 15, KOAN_KEPT_FEATURES, b->list);
-    while (left > 0 && c->status == KOAN_OK) {
+    for (uint16_t left = b->features; left > 0 && c->status == KOAN_OK; left--) {
         index = listed_index(&it);
         expect(c, index < limit, KOAN_KEPT_FEATURES, b->list);
-        left--;
     }
-    expect(c, it.at == it.end && it.byte == 0, KOAN_KEPT_FEATURES, b->list);
+    /* Zeros fill the last byte up. */
+    while (it.place & 7) expect(c, !next_bit(&it), KOAN_KEPT_FEATURES, b->list);
+    expect(c, it.place == it.bits, KOAN_KEPT_FEATURES, b->list);
     return index;
 }
 
@@ -1427,20 +1398,15 @@ static uint64_t offset_draw(const job *j) {
 }
 
 static void run_fourier_dense(job *j) {
-    const koan_model *m = j->model;
-    uint64_t stream = j->weights, draw = offset_draw(j);
+    uint64_t draw = offset_draw(j);
     for (uint16_t left = j->of->features; left > 0; left--) {
         uint32_t k = next_index(&j->list), phase = 0;
-        uint16_t first = 0;
         offsets o;
-        for (uint8_t number = 0; number < groups_of(j->of); number++) {
-            group g;
-            read_group(m, j->of, number, &g);
-            if (g.law != LAW_NONE) {
-                uint32_t z = project(m, stream, g.law, k, j->q, first, g.inputs);
-                phase += (uint32_t)wrapped(z, g.mult, g.shift);
-            }
-            first = (uint16_t)(first + g.inputs);
+        group g = NO_GROUP;
+        while (next_group(j->model, j->of, &g)) {
+            if (g.law == LAW_NONE) continue;
+            uint32_t z = project(j->model, j->weights, g.law, k, j->q, (uint16_t)g.first, g.inputs);
+            phase += (uint32_t)wrapped(z, g.mult, g.shift);
         }
         start_offsets(&o, draw, k);
         push(j->to, cosine((phase << 16) + o.now));
@@ -1506,7 +1472,7 @@ static void run_fourier_hadamard(job *j) {
     /* Gives the upper part back what the lower one's sign took. */
     o.now += paired ? BIT(19) : 0;
     while (left > 0) {
-        uint32_t k = HAS(LISTS) && j->list.listed ? next_index(&j->list) : expected;
+        uint32_t k = HAS(LISTS) && j->list.bits > 0 ? next_index(&j->list) : expected;
         if (k >= end) {
             number = k >> j->log;
             end = (number + 1) << j->log;
@@ -1518,7 +1484,7 @@ static void run_fourier_hadamard(job *j) {
             start_offsets(&o, draw, k);
             o.now += paired ? BIT(19) : 0;
         }
-        if (paired && left > 1 && (k & 1) == 0 && !(HAS(LISTS) && j->list.listed)) {
+        if (paired && left > 1 && (k & 1) == 0 && !(HAS(LISTS) && j->list.bits > 0)) {
             /* As many as there is room for. */
             uint32_t count = end - k;
             if (count > left) count = left;
@@ -1550,17 +1516,14 @@ static int is_above(int16_t q, uint8_t byte, uint8_t law, uint8_t mult, uint8_t 
 }
 
 /* The group of input number `nth` of those that are not left out, and that input. */
-static uint16_t find_input(const job *j, uint16_t nth, group *g) {
-    uint16_t first = 0;
-    for (uint8_t number = 0; number < groups_of(j->of); number++) {
-        read_group(j->model, j->of, number, g);
-        if (g->law != LAW_NONE) {
-            if (nth < g->inputs) break;
-            nth = (uint16_t)(nth - g->inputs);
-        }
-        first = (uint16_t)(first + g->inputs);
+static uint32_t find_input(const job *j, uint32_t nth, group *g) {
+    *g = NO_GROUP;
+    while (next_group(j->model, j->of, g)) {
+        if (g->law == LAW_NONE) continue;
+        if (nth < g->inputs) break;
+        nth -= g->inputs;
     }
-    return (uint16_t)(first + nth);
+    return g->first + nth;
 }
 
 static void run_stump(job *j) {
@@ -1568,15 +1531,11 @@ static void run_stump(job *j) {
     uint64_t stream = bank_stream(m, j->of, OF_CHOICES);
     uint32_t n = 0, last = 0;
     uint16_t first_byte = part_of(draw_of(stream, 2), 0);
-    group g;
-    for (uint8_t number = 0; number < groups_of(j->of); number++) {
-        read_group(m, j->of, number, &g);
-        n += g.law != LAW_NONE ? g.inputs : 0u;
-    }
-    uint32_t start = (uint32_t)((uint64_t)(uint32_t)draw_of(stream, 0) * n >> 32);
+    group g = NO_GROUP;
+    while (next_group(m, j->of, &g)) n += g.law != LAW_NONE ? g.inputs : 0u;
+    uint32_t place = (uint32_t)((uint64_t)(uint32_t)draw_of(stream, 0) * n >> 32);
     uint32_t step = (uint32_t)((uint64_t)(uint32_t)draw_of(stream, 1) * n >> 32);
     step = (40503u + (step << 16)) / n;
-    uint32_t place = start;
     for (uint16_t left = j->of->features; left > 0; left--) {
         uint32_t k = next_index(&j->list);
         uint8_t byte = (uint8_t)((first_byte + k * step) >> 8);
@@ -1587,7 +1546,7 @@ static void run_stump(job *j) {
             if (place >= n) place %= n;
         }
         /* The group was read above where there is just one. */
-        uint16_t input = (uint16_t)place;
+        uint32_t input = place;
         if (HAS(GROUPS) && j->of->group_count > 0) input = find_input(j, input, &g);
         push(j->to, is_above(j->q[input], byte, g.law, g.mult, g.shift) ? 127 : -127);
     }
@@ -1600,18 +1559,16 @@ static void run_bin(job *j) {
         uint32_t k = next_index(&j->list);
         uint64_t next = (uint64_t)k * (((uint32_t)m->inputs + 3) / 4), draw = 0, cells = 0;
         uint64_t hash = draw_of(choices, k);
+        group g = NO_GROUP;
         uint16_t i = 0;
-        for (uint8_t number = 0; number < groups_of(j->of); number++) {
-            group g;
-            read_group(m, j->of, number, &g);
-            for (uint16_t inputs = g.inputs; inputs > 0; inputs--, i++) {
+        while (next_group(m, j->of, &g)) {
+            for (; i < g.first + g.inputs; i++) {
                 int32_t cell = 0;
                 if ((i & 3) == 0) draw = draw_of(stream, next++);
                 if (g.law != LAW_NONE) {
                     /* A product of 24 bits. */
-                    int32_t x =
-                        (j->q[i] * (int32_t)g.mult + (((int32_t)1 << g.shift) >> 1)) >> g.shift;
-                    x = clamp(x, 32767);
+                    int32_t x = j->q[i] * (int32_t)g.mult + (((int32_t)1 << g.shift) >> 1);
+                    x = clamp(x >> g.shift, 32767);
                     cell = (x * (int32_t)TABLE_HALF(RECIPROCAL_GAMMA2, (uint8_t)draw) +
                             ((int32_t)(draw >> 8 & 255) << 12)) >>
                            20;
