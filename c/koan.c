@@ -411,31 +411,31 @@ static uint16_t positions_of(const axis *a, uint8_t stride, uint32_t dilation) {
     return (uint16_t)((a->length - 1u - reach) / stride + 1);
 }
 
+/* Whether all cells have a position at a dilation. */
+static int has_positions(const conv *c, uint32_t dilation) {
+    return positions_of(&c->down, c->stride, dilation) >= c->down.cells &&
+           positions_of(&c->along, c->stride, dilation) >= c->along.cells;
+}
+
 /* Reads the shape at `at`. Whether rows of so many inputs can have it. */
 static int read_conv(const koan_model *m, uint32_t at, conv *c) {
-    uint8_t height = byte_at(m, at), kernel = byte_at(m, at + 2), grid = byte_at(m, at + 4);
-    uint8_t mode = byte_at(m, at + 3);
+    uint8_t height = byte_at(m, at), kernel = byte_at(m, at + 2), mode = byte_at(m, at + 3);
+    axis down = {height, kernel, byte_at(m, at + 4)};
     c->channels = byte_at(m, at + 1);
     c->stride = mode & 15;
     c->proportion = (mode & 16) != 0;
     c->dilated = (mode & 32) != 0;
     c->log = (uint8_t)(3 + (mode >> 6));
     uint32_t pixels = (uint32_t)height * c->channels;
-    if (pixels == 0 || c->stride == 0 || grid == 0 || kernel <= c->dilated ||
+    if (pixels == 0 || c->stride == 0 || down.cells == 0 || kernel <= c->dilated ||
         m->inputs % pixels != 0)
         return 0;
+    c->along = down;
     c->along.length = (uint16_t)(m->inputs / pixels);
-    c->along.kernel = kernel;
-    c->along.cells = grid;
-    c->down = c->along;
-    c->down.length = height;
-    if (height == 1) {
-        c->down.kernel = 1;
-        c->down.cells = 1;
-    }
-    c->cells = (uint16_t)((uint16_t)c->down.cells * c->along.cells);
-    return positions_of(&c->down, c->stride, 1) >= c->down.cells &&
-           positions_of(&c->along, c->stride, 1) >= c->along.cells;
+    if (height == 1) down.kernel = down.cells = 1;
+    c->down = down;
+    c->cells = (uint16_t)((uint16_t)down.cells * c->along.cells);
+    return has_positions(c, 1);
 }
 
 static uint32_t taps_of(const conv *c) {
@@ -546,76 +546,74 @@ static uint32_t check_list(cursor *c, const bank *b) {
     return index;
 }
 
-/* Transforms that so many projections up to the one numbered `last` are in. */
-static uint64_t work_of_transforms(uint16_t inputs, uint32_t count, uint32_t last) {
-    uint8_t log = transform_log(inputs);
-    uint32_t blocks = (last >> log) + 1;
-    return ((uint64_t)(count < blocks ? count : blocks) << log) * log;
-}
+static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /* What a bank adds to the work. */
 static uint64_t work_of(const koan_model *m, const bank *b, uint32_t last) {
-    uint16_t d = m->inputs;
-    uint32_t k = b->features, pool = 1;
-    uint64_t work = (uint64_t)k * m->outputs;
-    if (is_listed(b)) work += 8u * (uint64_t)(b->next - b->list - LIST_BYTES);
-    switch (b->family) {
-    case LINEAR: return work + k;
-    case STUMP: return work + (uint64_t)k * (1u + b->group_count);
-    case BIN: return work + 16 * (uint64_t)k * ((uint32_t)d + b->group_count);
-    case FERN: return work + 16 * (uint64_t)k;
-    case CONV: {
+    uint32_t log = transform_log(m->inputs), inputs = (uint32_t)m->inputs + b->group_count;
+    /* What is computed in blocks of so many rows, and of each block. */
+    uint32_t count = b->features, rows = 1;
+    uint64_t each = 4 * inputs, work = (uint64_t)b->features * m->outputs;
+    if (is_listed(b)) work += 8 * (b->next - b->list - LIST_BYTES);
+    if (b->family == MAXOUT) {
+        count *= b->parameter;
+        last = last * b->parameter + b->parameter - 1;
+    }
+    uint32_t units = count;
+    if (b->shared > 0) {
+        count = b->shared;
+        last = count - 1;
+    }
+    if (b->family == LINEAR) {
+        each = 1;
+    } else if (b->family == STUMP) {
+        each = 1u + b->group_count;
+    } else if (b->family == BIN) {
+        each = 16 * inputs;
+    } else if (b->family == FERN) {
+        each = 16;
+    } else if (b->family == CONV) {
         conv c;
         (void)read_conv(m, b->parameters, &c);
-        uint32_t blocks = last / ((uint32_t)c.cells << c.log) + 1;
-        uint32_t each = taps_of(&c) + ((uint32_t)(c.log + 1) << c.log);
-        return work + k +
-               (uint64_t)(k < blocks ? k : blocks) * positions_of(&c.down, c.stride, 1) *
-                   positions_of(&c.along, c.stride, 1) * each;
-    }
-    case SERIES: {
+        rows = (uint32_t)c.cells << c.log;
+        each = (uint32_t)positions_of(&c.down, c.stride, 1) * positions_of(&c.along, c.stride, 1);
+        each *= taps_of(&c) + ((c.log + 1u) << c.log);
+    } else if (b->family == SERIES) {
         series s;
-        uint32_t blocks = last / 8 + 1;
         (void)read_series(m, b->parameters, &s);
-        return work + k + (uint64_t)(k < blocks ? k : blocks) * s.length * (4u * s.kernel + 32u);
+        rows = 8;
+        each = (uint32_t)s.length * (4u * s.kernel + 32);
+    } else if (b->law == HADAMARD) {
+        rows = BIT(log);
+        each = log << log;
     }
-    case MAXOUT: pool = b->parameter; break;
-    default: break;
-    }
-    if (b->shared > 0)
-        return work + (uint64_t)k * pool +
-               (b->law == HADAMARD ? work_of_transforms(d, b->shared, b->shared - 1u)
-                                   : 4 * (uint64_t)b->shared * d);
-    if (b->law == HADAMARD)
-        return work + work_of_transforms(d, k * pool, last * pool + pool - 1) + (uint64_t)k * pool;
-    return work + 4 * (uint64_t)k * pool * ((uint32_t)d + b->group_count);
+    if (rows > 1 || b->shared > 0) work += units;
+    return work + smaller(count, last / rows + 1) * each;
 }
-
-static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
 /* Takes note of the memory that a bank needs, and of its limit of inputs. */
 static void note_needs(koan_model *m, const bank *b) {
-    uint32_t length = BIT(transform_log(m->inputs)), words = 0;
+    uint32_t length = b->law == HADAMARD ? BIT(transform_log(m->inputs)) : 0;
+    uint32_t words = length, halves = m->inputs;
     if (b->family == CONV) {
         words = (uint32_t)16 << (byte_at(m, b->parameters + 3) >> 6);
     } else if (b->family == SERIES) {
         words = 16;
-    } else if (b->family == MAXOUT && b->shared > 0) {
-        words = b->shared;
-        if (b->law == HADAMARD) words = (words + length - 1) / length * length;
-    } else if (b->law == HADAMARD && b->family != FOURIER) {
-        words = length;
-    } else if (b->law == HADAMARD) {
-        if (m->inputs < 256) {
-            words = length / 2;
-            m->halves = larger(m->halves, m->inputs + 1u);
-        } else m->halves = larger(m->halves, m->inputs + length);
+    } else if (b->shared > 0) {
+        length = larger(length, 1);
+        words = (b->shared + length - 1) & ~(length - 1);
+    } else if (b->family == FOURIER && length > 0) {
+        words = m->inputs < 256 ? length / 2 : 0;
+        halves += m->inputs < 256 ? 1 : length;
     }
     m->words = larger(m->words, words);
+    m->halves = larger(m->halves, halves);
     if (b->family == MAXOUT || b->family == SIGMOID) {
         uint32_t weight = b->law == GAUSSIAN ? 127 : 1;
         uint32_t limit = (0x7fffffffu - (uint32_t)127 * 2048) / (m->inputs * weight);
-        if (limit < (uint32_t)m->limit) m->limit = (int16_t)limit;
+        m->limit = (int16_t)smaller(limit, (uint32_t)m->limit);
     }
 }
 
@@ -630,67 +628,74 @@ static int is_built(const koan_model *m, uint8_t family, uint8_t law, uint8_t op
     return (needs & ~ALL_BUILT) == 0;
 }
 
+/* For each family what is wrong with its parameters. */
+static const uint8_t PARAMETERS[16] KOAN_FLASH = {
+    0,
+    0,
+    0,
+    KOAN_BIN_SLOT_BITS,
+    KOAN_MAXOUT_POOL,
+    0,
+    KOAN_CONV_SHAPE,
+    KOAN_FERN_DEPTH,
+    KOAN_SERIES_SHAPE,
+};
+
+/* Whether the parameters of a family, from `at` on, are allowed. */
+static int are_parameters(const koan_model *m, uint8_t family, uint32_t at, conv *c) {
+    uint8_t first = byte_at(m, at);
+    series s;
+    switch (family) {
+    case BIN: return first >= 1 && first <= 12;
+    case MAXOUT: return first >= 1;
+    case CONV: return read_conv(m, at, c);
+    case FERN: return first >= 1 && first <= 4;
+    case SERIES: return read_series(m, at, &s);
+    default: return 1;
+    }
+}
+
 /* Checks the next bank; gives the last index of its features. */
 static uint32_t check_bank(cursor *c, uint8_t index, bank *b) {
     koan_model *m = c->model;
     uint32_t at = c->at;
-    uint8_t kind = next_byte(c), options = next_byte(c), most = 16;
+    uint8_t kind = next_byte(c), options = next_byte(c);
     uint16_t features = next_half(c);
     uint8_t mult = next_byte(c), shift = next_byte(c), family = kind & 15;
-    uint8_t law = (uint8_t)(kind >> 4);
+    uint8_t law = (uint8_t)(kind >> 4), grouped = options & OPTION_GROUPS;
+    uint8_t most = family == MAXOUT || family == SIGMOID ? 31 : 16;
+    conv shape;
+    shape.cells = 1;
+    (void)skip(c, family == MAXOUT ? 1u : TABLE_BYTE(PARAMETER_BYTES, family));
+    expect(c, c->status == KOAN_OK && are_parameters(m, family, at + 6, &shape),
+           (koan_status)TABLE_BYTE(PARAMETERS, family), at + 6);
+    if (family == MAXOUT) (void)skip(c, 2);
     if (c->status != KOAN_OK) return 0;
-    if (family == BIN || family == FERN) {
-        uint8_t bits = next_byte(c), largest = family == BIN ? 12 : 4;
-        expect(c, bits >= 1 && bits <= largest,
-               family == BIN ? KOAN_BIN_SLOT_BITS : KOAN_FERN_DEPTH, at + 6);
-    } else if (family == MAXOUT) {
-        expect(c, next_byte(c) > 0, KOAN_MAXOUT_POOL, at + 6);
-        (void)next_half(c);
-        most = 31;
-    } else if (family == SIGMOID) {
-        most = 31;
-    } else if (family == CONV) {
-        conv shape;
-        (void)skip(c, 5);
-        expect(c, c->status == KOAN_OK && read_conv(m, at + 6, &shape), KOAN_CONV_SHAPE, at + 6);
-        expect(c, c->status != KOAN_OK || (options & OPTION_LIST) || features % shape.cells == 0,
-               KOAN_BANK_FEATURES, at + 2);
-    } else if (family == SERIES) {
-        series shape;
-        (void)skip(c, 7);
-        expect(c, c->status == KOAN_OK && read_series(m, at + 6, &shape), KOAN_SERIES_SHAPE,
-               at + 6);
-    }
+    expect(c, (options & OPTION_LIST) || features % shape.cells == 0, KOAN_BANK_FEATURES, at + 2);
     expect(c, family < FAMILIES, KOAN_BANK_FAMILY, at);
     expect(c, (options & 7) < 5 && options < 128 && (m->outputs > 0 || (options & 15) == 0),
            KOAN_BANK_OPTIONS, at + 1);
     expect(c, features > 0, KOAN_BANK_FEATURES, at + 2);
-    if (options & OPTION_GROUPS) {
-        expect(c, law == LAW_NONE, KOAN_BANK_LAW, at);
-        (void)skip(c, (uint32_t)GROUP_BYTES * next_byte(c));
-    } else {
-        expect(c, law < 7 && (TABLE_HALF(LAWS, family) >> law & 1), KOAN_BANK_LAW, at);
-    }
+    expect(c, grouped ? law == LAW_NONE : law < 7 && (TABLE_HALF(LAWS, family) >> law & 1),
+           KOAN_BANK_LAW, at);
+    if (grouped) (void)skip(c, (uint32_t)GROUP_BYTES * next_byte(c));
     if (options & OPTION_LIST) {
         uint32_t list = skip(c, LIST_BYTES);
         (void)skip(c, c->status == KOAN_OK ? half_at(m, list + 1) : 0);
     }
     expect(c, family != LINEAR || features == m->inputs || (options & OPTION_LIST),
            KOAN_BANK_FEATURES, at + 2);
-    expect(c,
-           (mult == 1 && shift == 0) || (!(options & OPTION_GROUPS) && family != LINEAR &&
-                                         family != SERIES && mult > 0 && shift <= most),
-           KOAN_BANK_SCALE, at + 4);
+    if (mult != 1 || shift != 0)
+        expect(c, !grouped && family != LINEAR && family != SERIES && mult > 0 && shift <= most,
+               KOAN_BANK_SCALE, at + 4);
     expect(c, is_built(m, family, law, options), KOAN_NOT_BUILT, at);
     if (c->status != KOAN_OK) return 0;
     read_bank(m, at, index, b);
     c->features += features;
     c->columns += columns_of(b);
     expect(c, c->features <= 65535u && c->columns <= MOST_INDICES, KOAN_BANK_FEATURES, at + 2);
-    uint32_t last = features - 1u;
-    if (options & OPTION_GROUPS) check_groups(c, b);
-    if (is_listed(b) && c->status == KOAN_OK) last = check_list(c, b);
-    return last;
+    if (grouped) check_groups(c, b);
+    return is_listed(b) && c->status == KOAN_OK ? check_list(c, b) : features - 1u;
 }
 
 /* Checks all banks; gives the bytes of their weights. */
@@ -747,16 +752,19 @@ static void check_sections(cursor *c) {
         uint16_t length = next_half(c);
         uint32_t at = skip(c, length);
         if (c->status != KOAN_OK) return;
-        expect(c, tag < 128, KOAN_REQUIRED_SECTION, start);
-        if (tag == KOAN_SECTION_NAMES) {
+        switch (tag) {
+        case KOAN_SECTION_NAMES:
             expect(c, are_names(m, at, length), KOAN_CLASS_NAMES, start);
-        } else if (tag == KOAN_SECTION_GOLDEN_ROWS) {
+            break;
+        case KOAN_SECTION_NOTES: break;
+        case KOAN_SECTION_GOLDEN_ROWS:
             expect(c, m->outputs > 0 && length > 0 && length % golden_row_bytes(m) == 0,
                    KOAN_GOLDEN_ROWS, start);
-        } else if (tag == KOAN_SECTION_CALIBRATION) {
+            break;
+        case KOAN_SECTION_CALIBRATION:
             expect(c, is_calibration(m, at, length), KOAN_CALIBRATION, start);
-        } else if (tag != KOAN_SECTION_NOTES) {
-            continue;
+            break;
+        default: expect(c, tag < 128, KOAN_REQUIRED_SECTION, start); continue;
         }
         expect(c, !(seen >> tag & 1), KOAN_SECTION_TWICE, start);
         seen = (uint8_t)(seen | 1u << tag);
@@ -799,12 +807,10 @@ static int is_intact(const koan_model *m) {
 /* Reads the header. The rest is read only where it is sound. */
 static void check_header(cursor *c) {
     koan_model *m = c->model;
-    uint32_t magic = skip(c, 4);
-    expect(c, c->status == KOAN_OK && word_at(m, magic) == 0x4e414f4bu, KOAN_NOT_KOAN, 0);
-    uint8_t version = next_byte(c);
-    expect(c, version == 1, KOAN_VERSION, 4);
-    if (c->status == KOAN_OK && c->end - c->at < AT_MAPS - AT_FLAGS + TRAILER)
-        expect(c, 0, KOAN_TRUNCATED, c->at);
+    (void)skip(c, 4);
+    expect(c, c->status == KOAN_OK && word_at(m, 0) == 0x4e414f4bu, KOAN_NOT_KOAN, 0);
+    expect(c, next_byte(c) == 1, KOAN_VERSION, 4);
+    expect(c, c->end - c->at >= AT_MAPS - AT_FLAGS + TRAILER, KOAN_TRUNCATED, c->at);
     if (c->status != KOAN_OK) return;
     c->end -= TRAILER;
     (void)skip(c, AT_MAPS - AT_FLAGS);
@@ -834,7 +840,6 @@ koan_status koan_parse(koan_model *m, const uint8_t *blob, size_t size) {
     c.end = m->size;
     check_header(&c);
     if (c.status != KOAN_OK) return c.status;
-    m->halves = m->inputs;
     uint32_t weights = check_banks(&c);
     m->head = c.at;
     if (m->outputs > 0) {
@@ -864,13 +869,9 @@ static int32_t clamp(int32_t value, int32_t most) {
 
 /* magnitude * 2^exponent, rounded half up, saturated to 2^31 - 1; magnitude below 2^31. */
 static uint32_t fixed_point(uint32_t magnitude, int16_t exponent) {
-    if (magnitude == 0) return 0;
-    if (exponent >= 0) {
-        return exponent > 30 || magnitude > 0x7fffffffu >> exponent ? 0x7fffffffu
-                                                                    : magnitude << exponent;
-    }
-    exponent = (int16_t)-exponent;
-    return exponent > 31 ? 0 : (magnitude + ((uint32_t)1 << (exponent - 1))) >> exponent;
+    if (exponent < 0) return exponent < -31 ? 0 : ((magnitude >> (-exponent - 1)) + 1) >> 1;
+    if (exponent > 31) exponent = 31;
+    return magnitude > 0x7fffffffu >> exponent ? 0x7fffffffu : magnitude << exponent;
 }
 
 /* L of magnitude * 2^exponent; magnitude below 2^24. */
@@ -881,7 +882,6 @@ static uint32_t logarithm(uint32_t magnitude, int16_t exponent) {
     uint64_t y = magnitude;
     int64_t p = (int32_t)TABLE_WORD(c, 9);
     int16_t e = (int16_t)(exponent + 63);
-    if (magnitude == 0) return 0;
     if (exponent < 7) {
         /* Below 2^30 whatever the form of the number: 1 + |x| in units of 2^-32. */
         y = exponent >= -32 ? y << (exponent + 32) : exponent > -64 ? y >> (-exponent - 32) : 0;
@@ -902,14 +902,9 @@ typedef struct map {
 } map;
 
 /* The map of an input. */
-static void read_map(const koan_model *m, uint16_t input, map *map) {
-    uint32_t at = AT_MAPS, gain = AT_MAPS + 5;
-    if (HAS(MAPS) && (m->flags & FLAG_MAP_EACH)) {
-        at += 6 * (uint32_t)input;
-        gain = at + 5;
-    } else if (HAS(MAPS) && (m->flags & FLAG_GAIN_EACH)) {
-        gain += input;
-    }
+static void read_map(const koan_model *m, uint32_t input, map *map) {
+    uint32_t at = AT_MAPS + (HAS(MAPS) && (m->flags & FLAG_MAP_EACH) ? 6 * input : 0);
+    uint32_t gain = at + 5 + (HAS(MAPS) && (m->flags & FLAG_GAIN_EACH) ? input : 0);
     uint8_t kind = byte_at(m, at + 4);
     map->offset = (int32_t)word_at(m, at);
     map->shift = (int16_t)((kind & 127) - 64);
@@ -952,13 +947,21 @@ static koan_status ready(const koan_model *m, const koan_memory *memory) {
                : KOAN_MEMORY;
 }
 
-/* Those of a row of integers that share a map; `type`: ROW_I16 or ROW_U8. */
-static APART void quantise_shared(const map *map, const void *row, uint8_t type, uint16_t count,
-                                  int16_t *q, int16_t limit) {
-    const int16_t *words = (const int16_t *)row, *end = q + count;
-    const uint8_t *bytes = (const uint8_t *)row;
+/* Those of a row, from number `first` on, that share a map. */
+static APART void quantise_shared(const map *map, const void *row, uint8_t type, uint32_t first,
+                                  uint16_t count, int16_t *q, int16_t limit) {
+    const int16_t *words = (const int16_t *)row + first, *end = q + count;
+    const uint8_t *bytes = (const uint8_t *)row + first;
+    if (HAS(F32) && type == ROW_F32) {
+        for (const float *x = (const float *)row + first; q < end; x++) {
+            uint32_t bits;
+            memcpy(&bits, x, sizeof bits);
+            *q++ = mapped_float(map, bits, limit);
+        }
+        return;
+    }
     const int32_t mult = map->mult;
-    /* Integers from `first` on, so many and one, are on a line: nothing saturates where
+    /* Integers from `least` on, so many and one, are on a line: nothing saturates where
      * (x * 2^shift - offset) * mult is within +-limit * 2^15 and the difference below 2^23. At
      * most 2^16 / mult and 512, by a step of Newton's from below: small cores do not divide. */
     const int32_t guess = 512 - mult;
@@ -966,13 +969,13 @@ static APART void quantise_shared(const map *map, const void *row, uint8_t type,
     const int32_t room = (limit * inverse) >> 1;
     const int is_line = !map->logarithm && map->shift >= 0 && map->shift <= 30 &&
                         clamp(map->offset, room) == map->offset;
-    const int32_t first = is_line ? -((room - map->offset) >> map->shift) : 0x7fffffff;
-    const uint32_t length = is_line ? (uint32_t)(((room + map->offset) >> map->shift) - first) : 0;
+    const int32_t least = is_line ? -((room - map->offset) >> map->shift) : 0x7fffffff;
+    const uint32_t length = is_line ? (uint32_t)(((room + map->offset) >> map->shift) - least) : 0;
     const uint32_t slope = is_line ? (uint32_t)mult << map->shift : 0;
     const uint32_t constant = ((uint32_t)1 << 14) - (uint32_t)map->offset * (uint32_t)mult;
     while (q < end) {
         int32_t x = type == ROW_I16 ? *words++ : *bytes++;
-        if ((uint32_t)x - (uint32_t)first <= length)
+        if ((uint32_t)x - (uint32_t)least <= length)
             *q++ = (int16_t)((int32_t)((uint32_t)x * slope + constant) >> 15);
         else *q++ = mapped(map, x < 0, (uint32_t)(x < 0 ? -x : x), 0, limit);
     }
@@ -982,26 +985,12 @@ static APART void quantise_shared(const map *map, const void *row, uint8_t type,
 static koan_status quantise(const koan_model *m, const void *row, uint8_t type,
                             const koan_memory *memory) {
     const int each = HAS(MAPS) && (m->flags & (FLAG_MAP_EACH | FLAG_GAIN_EACH));
-    int16_t *q = memory->halves;
+    const uint16_t count = each ? 1 : INPUTS(m);
     map map;
-    koan_status status = ready(m, memory);
-    if (status != KOAN_OK) return status;
-    read_map(m, 0, &map);
-    if (!each && !(HAS(F32) && type == ROW_F32)) {
-        quantise_shared(&map, row, type, INPUTS(m), q, m->limit);
-        return KOAN_OK;
-    }
-    for (uint16_t i = 0; i < INPUTS(m); i++, q++) {
-        if (each && i > 0) read_map(m, i, &map);
-        if (HAS(F32) && type == ROW_F32) {
-            uint32_t bits;
-            memcpy(&bits, (const float *)row + i, sizeof bits);
-            *q = mapped_float(&map, bits, m->limit);
-        } else if (type == ROW_I16) {
-            quantise_shared(&map, (const int16_t *)row + i, type, 1, q, m->limit);
-        } else {
-            quantise_shared(&map, (const uint8_t *)row + i, type, 1, q, m->limit);
-        }
+    if (ready(m, memory) != KOAN_OK) return KOAN_MEMORY;
+    for (uint32_t i = 0; i < INPUTS(m); i += count) {
+        read_map(m, i, &map);
+        quantise_shared(&map, row, type, i, count, memory->halves + (size_t)i, m->limit);
     }
     return KOAN_OK;
 }
