@@ -208,7 +208,7 @@ static uint64_t stream_of(uint64_t seed, uint64_t number) {
 static uint64_t draw_of(uint64_t stream, uint64_t i) { return wyrng(stream + i * WYRNG_STEP); }
 
 /* u16 j of a draw. */
-static uint16_t part_of(uint64_t draw, unsigned j) { return (uint16_t)(draw >> (16 * j)); }
+static uint16_t part_of(uint64_t draw, uint32_t j) { return (uint16_t)(draw >> (16 * j)); }
 
 static uint16_t check_word(uint64_t seed) {
     uint64_t stream = stream_of(seed, 0xffffffffu), second = draw_of(stream, 1);
@@ -402,7 +402,8 @@ typedef struct conv {
     axis down, along;
     uint16_t cells; /* N */
     uint8_t channels, stride, proportion, dilated;
-    uint8_t log; /* of R */
+    uint8_t log;              /* of R */
+    uint32_t block, dilation; /* of the filters that are computed */
 } conv;
 
 static uint16_t positions_of(const axis *a, uint8_t stride, uint32_t dilation) {
@@ -786,21 +787,25 @@ static int maps_are_built(const koan_model *m) {
     return 1;
 }
 
-/* CRC-32 of IEEE 802.3, a half of a byte at a time; begins with ~0 and ends with ~. */
-static uint32_t crc_of(uint32_t crc, uint8_t byte) {
+/* CRC-32 of IEEE 802.3 of the lowest bytes of a number, a half of a byte at a time; begins with
+ * ~0 and ends with ~. */
+static uint32_t crc_of(uint32_t crc, uint32_t number, uint8_t bytes) {
     static const uint32_t table[16] KOAN_FLASH = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac,
                                                   0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
                                                   0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
                                                   0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
-    crc ^= byte;
-    crc = crc >> 4 ^ TABLE_WORD(table, crc & 15);
-    return crc >> 4 ^ TABLE_WORD(table, crc & 15);
+    for (; bytes > 0; bytes--, number >>= 8) {
+        crc ^= number & 255;
+        crc = crc >> 4 ^ TABLE_WORD(table, crc & 15);
+        crc = crc >> 4 ^ TABLE_WORD(table, crc & 15);
+    }
+    return crc;
 }
 
 /* The model's blob has four bytes at least. */
 static int is_intact(const koan_model *m) {
     uint32_t crc = 0xffffffffu;
-    for (uint32_t i = 0; i < m->size - 4; i++) crc = crc_of(crc, byte_at(m, i));
+    for (uint32_t i = 0; i < m->size - 4; i++) crc = crc_of(crc, byte_at(m, i), 1);
     return ~crc == word_at(m, m->size - 4);
 }
 
@@ -1002,24 +1007,29 @@ static koan_status quantise(const koan_model *m, const void *row, uint8_t type,
 
 enum { TO_SCORES, TO_FEATURES, TO_CODES, TO_DIGEST };
 
-/* Where the features of a bank go. */
-typedef struct sink {
+/* A row on its way through the banks, and the bank that is at work. */
+typedef struct job {
     const koan_model *model;
+    const int16_t *q;
+    uint32_t *words;
+    uint16_t *halves;
     int64_t *sums;
-    int16_t *features;
-    uint16_t *codes;
-    uint32_t crc;
-    uint32_t weights; /* those of the bank */
-    uint32_t row_bytes;
-    uint32_t column;      /* the first one of the run */
-    uint32_t multipliers; /* of the bank; 0 where sums are multiplied at the end */
-    uint8_t bits, odd, kind;
+    uint32_t column;   /* the first one of the run */
+    uint8_t kind, log; /* where features go; logarithm of a transform's length */
+    uint8_t bits, odd;
     uint8_t count; /* of the run */
     int8_t run[RUN];
-} sink;
+    uint16_t *to; /* features or codes */
+    uint32_t crc;
+    uint32_t weights, row_bytes; /* of the bank */
+    uint32_t multipliers;        /* of the bank; 0 where sums are multiplied at the end */
+    const bank *of;
+    indices list;
+    uint64_t stream; /* of weights */
+} job;
 
 /* A model that has features only, or a caller who asks for them. */
-#define GOES_TO(s, what) (HAS(FEATURES) ? (s)->kind == (what) : (what) == TO_SCORES)
+#define GOES_TO(j, what) (HAS(FEATURES) ? (j)->kind == (what) : (what) == TO_SCORES)
 
 /* Where the multipliers of a bank are. */
 static uint32_t multipliers_of(const koan_model *m, uint8_t index) {
@@ -1030,7 +1040,7 @@ static uint32_t multipliers_of(const koan_model *m, uint8_t index) {
 #define WIDTHS (HAS(BITS_2) + HAS(BITS_3) + HAS(BITS_4) + HAS(BITS_8) + HAS(BITS_16))
 #define THE_WIDTH \
     (2 * HAS(BITS_2) + 3 * HAS(BITS_3) + 4 * HAS(BITS_4) + 8 * HAS(BITS_8) + 16 * HAS(BITS_16))
-#define BITS_OF(s) ((uint8_t)(WIDTHS == 1 ? THE_WIDTH : (s)->bits))
+#define BITS_OF(j) ((uint8_t)(WIDTHS == 1 ? THE_WIDTH : (j)->bits))
 
 /* The sum of codes times features, one by one. */
 static int32_t weigh(const uint8_t *codes, uint8_t bits, const int8_t *run, uint8_t count) {
@@ -1096,18 +1106,18 @@ static APART int32_t lay_out(const int8_t *run, uint32_t *pairs) {
 }
 
 /* Adds the weighted features of the run, times factor, to the sums. */
-static void add_run(sink *s, int32_t factor) {
-    const uint8_t bits = BITS_OF(s), paired = bits <= 4 && s->count == RUN;
-    const uint8_t *codes = s->model->blob + (size_t)(s->weights + s->column / 8 * bits);
-    const size_t step = (size_t)s->row_bytes;
-    int64_t *sum = s->sums, *end = sum + s->model->outputs;
-    uint32_t pairs[RUN / 2], multiplier = s->multipliers;
+static void add_run(job *j, int32_t factor) {
+    const uint8_t bits = BITS_OF(j), paired = bits <= 4 && j->count == RUN;
+    const uint8_t *codes = j->model->blob + (size_t)(j->weights + j->column / 8 * bits);
+    const size_t step = (size_t)j->row_bytes;
+    int64_t *sum = j->sums, *end = sum + j->model->outputs;
+    uint32_t pairs[RUN / 2], multiplier = j->multipliers;
     int32_t total = 0;
-    if (paired) total = lay_out(s->run, pairs);
+    if (paired) total = lay_out(j->run, pairs);
     else
-        for (uint8_t i = 0; i < s->count; i++) total += s->run[i];
+        for (uint8_t i = 0; i < j->count; i++) total += j->run[i];
     /* A code u stands for 2u - (2^bits - odd). */
-    total *= (int32_t)BIT(bits) - s->odd;
+    total *= (int32_t)BIT(bits) - j->odd;
     if (paired && bits == 4 && factor == 1 && multiplier == 0 && ARE_WORDS(codes) &&
         step % 4 == 0) {
         /* What is to be fast: one bank, words of codes. */
@@ -1121,71 +1131,57 @@ static void add_run(sink *s, int32_t factor) {
         if (paired) {
             for (uint8_t i = 0; i < 4; i++) lanes[i] = lanes_of(codes + i * bits, bits);
             part = weigh_pairs(lanes, bits, pairs);
-        } else {
-            part = weigh(codes, bits, s->run, s->count);
-        }
+        } else part = weigh(codes, bits, j->run, j->count);
         part = 2 * part - total;
-        *sum += (int64_t)part * factor * (multiplier > 0 ? half_at(s->model, multiplier) : 1);
+        *sum += (int64_t)part * factor * (multiplier > 0 ? half_at(j->model, multiplier) : 1);
         if (multiplier > 0) multiplier += 2;
     }
 }
 
-static void digest(sink *s, uint32_t number, uint8_t bytes) {
-    for (; bytes > 0; bytes--) {
-        s->crc = crc_of(s->crc, (uint8_t)number);
-        number >>= 8;
-    }
-}
-
-/* Hands a feature to a sink that does not weigh it. */
-static void put(sink *s, int16_t feature) {
-    if (GOES_TO(s, TO_FEATURES)) *s->features++ = feature;
-    else if (GOES_TO(s, TO_DIGEST)) digest(s, (uint32_t)(int32_t)feature, 2);
+/* Hands a feature on where it is not weighed. */
+static void put(job *j, int16_t feature) {
+    if (GOES_TO(j, TO_FEATURES)) *j->to++ = (uint16_t)feature;
+    else if (GOES_TO(j, TO_DIGEST)) j->crc = crc_of(j->crc, extended(feature), 2);
 }
 
 /* Ends the run. */
-static void flush(sink *s) {
-    if (GOES_TO(s, TO_SCORES) && s->count > 0) add_run(s, 1);
-    for (uint8_t i = 0; i < s->count; i++) put(s, s->run[i]);
-    s->column += s->count;
-    s->count = 0;
+static void flush(job *j) {
+    if (GOES_TO(j, TO_SCORES) && j->count > 0) add_run(j, 1);
+    for (uint8_t i = 0; i < j->count; i++) put(j, j->run[i]);
+    j->column += j->count;
+    j->count = 0;
 }
 
-static void push(sink *s, int8_t feature) {
-    s->run[s->count++] = feature;
-    if (s->count == RUN) flush(s);
+static void push(job *j, int8_t feature) {
+    j->run[j->count++] = feature;
+    if (j->count == RUN) flush(j);
 }
 
-static void push_code(sink *s, uint16_t code) {
-    if (GOES_TO(s, TO_CODES)) *s->codes++ = code;
+static void push_code(job *j, uint16_t code) {
+    if (GOES_TO(j, TO_CODES)) *j->to++ = code;
 }
 
-/* Of the next 2^log columns the one numbered `code` is 127, the others are 0. */
-static void push_one_hot(sink *s, uint16_t code, uint8_t log) {
-    const koan_model *m = s->model;
-    uint32_t column = s->column + code;
-    push_code(s, code);
-    if (GOES_TO(s, TO_SCORES)) {
-        uint32_t bit = column * s->bits, at = s->weights + bit / 8;
-        for (uint8_t i = 0; i < m->outputs; i++) {
-            uint32_t word = byte_at(m, at);
-            if ((bit & 7) + s->bits > 8) word |= (uint32_t)byte_at(m, at + 1) << 8;
-            word = word >> (bit & 7) & (((uint32_t)1 << s->bits) - 1);
-            int32_t weight = 127 * (2 * (int32_t)word - ((int32_t)1 << s->bits) + s->odd);
-            s->sums[i] += s->multipliers > 0
-                              ? (int64_t)weight * half_at(m, s->multipliers + 2 * (uint32_t)i)
-                              : weight;
-            at += s->row_bytes;
-        }
+/* Of the next 2^log columns, log the bank's parameter, the one numbered `code` is 127, the others
+ * are 0. */
+static void push_one_hot(job *j, uint16_t code) {
+    const koan_model *m = j->model;
+    const uint8_t log = j->of->parameter;
+    uint32_t column = j->column + code, bit = column * j->bits, at = j->weights + bit / 8;
+    push_code(j, code);
+    for (uint8_t i = 0; GOES_TO(j, TO_SCORES) && i < m->outputs; i++, at += j->row_bytes) {
+        uint32_t word = byte_at(m, at);
+        if ((bit & 7) + j->bits > 8) word |= (uint32_t)byte_at(m, at + 1) << 8;
+        word = word >> (bit & 7) & (BIT(j->bits) - 1);
+        int32_t weight = 127 * (2 * (int32_t)word - (int32_t)BIT(j->bits) + j->odd);
+        j->sums[i] +=
+            j->multipliers > 0 ? (int64_t)weight * half_at(m, j->multipliers + 2u * i) : weight;
     }
-    if (GOES_TO(s, TO_FEATURES)) {
-        memset(s->features, 0, sizeof *s->features << log);
-        s->features[code] = 127;
-        s->features += (size_t)1 << log;
-    } else if (GOES_TO(s, TO_DIGEST)) {
-        digest(s, column, 4);
-    }
-    s->column += (uint32_t)1 << log;
+    if (GOES_TO(j, TO_FEATURES)) {
+        memset(j->to, 0, sizeof *j->to << log);
+        j->to[code] = 127;
+        j->to += (size_t)1 << log;
+    } else if (GOES_TO(j, TO_DIGEST)) j->crc = crc_of(j->crc, column, 4);
+    j->column += BIT(log);
 }
 
 /* ---- Dense projections ------------------------------------------------------------------ */
@@ -1196,23 +1192,21 @@ static int32_t wrapped(uint32_t z, uint8_t mult, uint8_t shift) {
 }
 
 /* Projection k by one of the laws gaussian, cauchy and sign of `count` inputs from `first`
- * on, modulo 2^32. `stream`: that of weights. */
-static uint32_t project(const koan_model *m, uint64_t stream, uint8_t law, uint32_t k,
-                        const int16_t *q, uint16_t first, uint16_t count) {
-    uint8_t each = law == SIGN ? 64 : 8;
-    uint64_t number =
-        (uint64_t)k * (((uint32_t)m->inputs + each - 1) / each) + (uint32_t)first / each;
-    uint64_t draw = draw_of(stream, number);
-    uint8_t place = (uint8_t)(first % each);
+ * on, modulo 2^32. */
+static uint32_t project(const job *j, uint8_t law, uint32_t k, uint32_t first, uint16_t count) {
+    uint8_t each = law == SIGN ? 64 : 8, place = (uint8_t)(first % each);
+    uint64_t number = (uint64_t)k * ((j->model->inputs + each - 1u) / each) + first / each;
+    uint64_t draw = draw_of(j->stream, number);
+    const int16_t *q = j->q + (size_t)first;
     uint32_t z = 0;
     draw = law == SIGN ? draw << place : draw >> (8 * place);
-    for (q += first; count > 0; count--, q++) {
+    for (; count > 0; count--, q++, place++) {
         if (place == each) {
             place = 0;
-            draw = draw_of(stream, ++number);
+            draw = draw_of(j->stream, ++number);
         }
         if (law == SIGN) {
-            uint32_t n = (uint32_t)(int32_t)*q;
+            uint32_t n = extended(*q);
             z += draw >> 63 ? 0 - n : n;
             draw <<= 1;
         } else {
@@ -1221,54 +1215,49 @@ static uint32_t project(const koan_model *m, uint64_t stream, uint8_t law, uint3
             z += (uint32_t)((int32_t)weight * *q);
             draw >>= 8;
         }
-        place++;
     }
     return z;
 }
 
 /* ---- Hadamard transforms ---------------------------------------------------------------- */
 
+/* Two stages of a transform on four numbers. */
+#define TWO_STAGES(type, x0, x1, x2, x3)      \
+    a = (type)(x0 + x1), b = (type)(x0 - x1); \
+    c = (type)(x2 + x3), d = (type)(x2 - x3); \
+    x0 = (type)(a + c);                       \
+    x1 = (type)(b + d);                       \
+    x2 = (type)(a - c);                       \
+    x3 = (type)(b - d)
+
 /* The transform of `length` numbers in place, at least 4, two stages a pass; the first pass has
  * no distance to keep. */
-#define DEFINE_TRANSFORM(name, type)                                            \
-    static APART void name(type *first, size_t length) {                        \
-        type *const end = first + length, *x = first, *y, *last, a, b, c, d, p; \
-        size_t h = 4;                                                           \
-        do {                                                                    \
-            a = x[0], b = x[1], c = x[2], d = x[3];                             \
-            p = (type)(a + b), a = (type)(a - b);                               \
-            b = (type)(c + d), c = (type)(c - d);                               \
-            x[0] = (type)(p + b);                                               \
-            x[1] = (type)(a + c);                                               \
-            x[2] = (type)(p - b);                                               \
-            x[3] = (type)(a - c);                                               \
-        } while ((x += 4) < end);                                               \
-        for (; 4 * h <= length; h *= 4) {                                       \
-            x = first;                                                          \
-            do {                                                                \
-                last = x + h;                                                   \
-                y = last + h;                                                   \
-                do {                                                            \
-                    a = *x, b = x[h];                                           \
-                    p = (type)(a + b), a = (type)(a - b);                       \
-                    c = *y, d = y[h];                                           \
-                    b = (type)(c + d), c = (type)(c - d);                       \
-                    *x = (type)(p + b);                                         \
-                    *y = (type)(p - b);                                         \
-                    x[h] = (type)(a + c);                                       \
-                    y[h] = (type)(a - c);                                       \
-                    y++;                                                        \
-                } while (++x != last);                                          \
-                x = y + h;                                                      \
-            } while (x < end);                                                  \
-        }                                                                       \
-        if (h == length) return;                                                \
-        last = first + h;                                                       \
-        do {                                                                    \
-            a = *first, b = first[h];                                           \
-            first[h] = (type)(a - b);                                           \
-            *first++ = (type)(a + b);                                           \
-        } while (first != last);                                                \
+#define DEFINE_TRANSFORM(name, type)                                         \
+    static APART void name(type *first, size_t length) {                     \
+        type *const end = first + length, *x = first, *y, *last, a, b, c, d; \
+        size_t h = 4;                                                        \
+        do {                                                                 \
+            TWO_STAGES(type, x[0], x[1], x[2], x[3]);                        \
+        } while ((x += 4) < end);                                            \
+        for (; 4 * h <= length; h *= 4) {                                    \
+            x = first;                                                       \
+            do {                                                             \
+                last = x + h;                                                \
+                y = last + h;                                                \
+                do {                                                         \
+                    TWO_STAGES(type, *x, x[h], *y, y[h]);                    \
+                    y++;                                                     \
+                } while (++x != last);                                       \
+                x = y + h;                                                   \
+            } while (x < end);                                               \
+        }                                                                    \
+        if (h == length) return;                                             \
+        last = first + h;                                                    \
+        do {                                                                 \
+            a = *first, b = first[h];                                        \
+            first[h] = (type)(a - b);                                        \
+            *first++ = (type)(a + b);                                        \
+        } while (first != last);                                             \
     }
 
 DEFINE_TRANSFORM(transform, uint32_t)
@@ -1307,26 +1296,13 @@ static int next_sign(signs *s) {
 
 /* ---- Families --------------------------------------------------------------------------- */
 
-/* A bank, its inputs and its memory. */
-typedef struct job {
-    const koan_model *model;
-    const bank *of;
-    const int16_t *q;
-    uint32_t *words;
-    uint16_t *halves;
-    sink *to;
-    uint64_t weights; /* the stream */
-    uint8_t log;      /* of the length of a transform */
-    indices list;
-} job;
-
 /* Fills a block with the projections number `number` of inputs by a scale. */
 #define DEFINE_PROJECT(name, type, transform)                                                   \
     static void name(const job *j, uint32_t number, uint8_t mult, uint8_t shift, type *block) { \
         const uint16_t inputs = INPUTS(j->model);                                               \
         const size_t length = (size_t)1 << j->log;                                              \
         signs s;                                                                                \
-        start_signs(&s, j->weights, number, inputs);                                            \
+        start_signs(&s, j->stream, number, inputs);                                             \
         for (uint16_t i = 0; i < inputs; i++) {                                                 \
             type n = (type)wrapped(extended(j->q[i]), mult, shift);                             \
             block[i] = next_sign(&s) ? (type)(0u - n) : n;                                      \
@@ -1337,27 +1313,22 @@ typedef struct job {
 DEFINE_PROJECT(project_block, uint32_t, transform)
 DEFINE_PROJECT(project_halves, uint16_t, transform_halves)
 
-static void run_linear(job *j) {
-    sink *s = j->to;
-    int16_t values[RUN];
-    uint16_t left = j->of->features;
-    while (left > 0) {
-        uint8_t count = (uint8_t)(left < RUN ? left : RUN);
-        for (uint8_t i = 0; i < count; i++) {
-            values[i] = j->q[next_index(&j->list)];
-            s->run[i] = (int8_t)(values[i] >> 8);
+static APART void run_linear(job *j) {
+    int8_t low[RUN];
+    for (uint16_t left = j->of->features; left > 0; left--) {
+        int16_t value = j->q[next_index(&j->list)];
+        put(j, (int16_t)(value & ~1));
+        low[j->count] = (int8_t)((value & 255) >> 1);
+        j->run[j->count++] = (int8_t)(value >> 8);
+        if (j->count < RUN && left > 1) continue;
+        /* As two features of 8 bits. */
+        if (GOES_TO(j, TO_SCORES)) {
+            add_run(j, 256);
+            memcpy(j->run, low, sizeof low);
+            add_run(j, 2);
         }
-        s->count = count;
-        if (GOES_TO(s, TO_SCORES)) {
-            /* As two features of 8 bits. */
-            add_run(s, 256);
-            for (uint8_t i = 0; i < count; i++) s->run[i] = (int8_t)((values[i] & 255) >> 1);
-            add_run(s, 2);
-        }
-        for (uint8_t i = 0; i < count; i++) put(s, (int16_t)(values[i] & ~1));
-        s->column += count;
-        s->count = 0;
-        left = (uint16_t)(left - count);
+        j->column += j->count;
+        j->count = 0;
     }
 }
 
@@ -1386,7 +1357,7 @@ static uint64_t offset_draw(const job *j) {
     return draw_of(bank_stream(j->model, j->of, OF_OFFSETS), 0);
 }
 
-static void run_fourier_dense(job *j) {
+static APART void run_fourier_dense(job *j) {
     uint64_t draw = offset_draw(j);
     for (uint16_t left = j->of->features; left > 0; left--) {
         uint32_t k = next_index(&j->list), phase = 0;
@@ -1394,11 +1365,11 @@ static void run_fourier_dense(job *j) {
         group g = NO_GROUP;
         while (next_group(j->model, j->of, &g)) {
             if (g.law == LAW_NONE) continue;
-            uint32_t z = project(j->model, j->weights, g.law, k, j->q, (uint16_t)g.first, g.inputs);
+            uint32_t z = project(j, g.law, k, g.first, g.inputs);
             phase += (uint32_t)wrapped(z, g.mult, g.shift);
         }
         start_offsets(&o, draw, k);
-        push(j->to, cosine((phase << 16) + o.now));
+        push(j, cosine((phase << 16) + o.now));
     }
 }
 
@@ -1430,7 +1401,7 @@ static void load_pairs(const job *j, uint32_t number) {
     uint64_t draw = 0;
     for (size_t i = 0; i < pairs; i += 16) {
         size_t count = pairs - i < 16 ? pairs - i : 16;
-        if ((i & 31) == 0) draw = draw_of(j->weights, first + i / 32);
+        if ((i & 31) == 0) draw = draw_of(j->stream, first + i / 32);
         load_signed(j->q + 2 * i, j->words + i, count, mult, (uint32_t)(draw >> 32));
         draw <<= 32;
     }
@@ -1438,7 +1409,7 @@ static void load_pairs(const job *j, uint32_t number) {
     transform(j->words, length);
 }
 
-/* The features of words, two of each; a multiple of two, and not none. */
+/* The features of words, two of each; not none. */
 static APART void cosines_of(offsets *o, const uint32_t *words, int8_t *run, const int8_t *end) {
     offsets next = *o;
     do {
@@ -1449,52 +1420,45 @@ static APART void cosines_of(offsets *o, const uint32_t *words, int8_t *run, con
     *o = next;
 }
 
-static void run_fourier_hadamard(job *j) {
-    const int paired = INPUTS(j->model) < 256;
-    sink *s = j->to;
+/* The phase at a place of a block, in the upper half. */
+static uint32_t phase_at(const job *j, uint32_t place) {
+    if (INPUTS(j->model) >= 256) return (uint32_t)j->halves[(size_t)place] << 16;
+    uint32_t word = j->words[(size_t)(place / 2)];
+    return (word << 20) + (place & 1 ? 0 - word : word);
+}
+
+static APART void run_fourier_hadamard(job *j) {
+    const int paired = INPUTS(j->model) < 256, listed = HAS(LISTS) && j->list.bits > 0;
     uint64_t draw = offset_draw(j);
-    uint32_t end = 0, expected = 0, number = 0;
-    uint16_t left = j->of->features;
+    uint32_t expected = NO_INDEX, block = NO_INDEX, count = 1;
     offsets o;
-    start_offsets(&o, draw, 0);
     if (paired) j->halves[0] = 0;
-    /* Gives the upper part back what the lower one's sign took. */
-    o.now += paired ? BIT(19) : 0;
-    while (left > 0) {
-        uint32_t k = HAS(LISTS) && j->list.bits > 0 ? next_index(&j->list) : expected;
-        if (k >= end) {
-            number = k >> j->log;
-            end = (number + 1) << j->log;
-            if (paired) load_pairs(j, number);
-            else project_halves(j, number, j->of->mult, j->of->shift, j->halves);
+    for (uint32_t left = j->of->features; left > 0; left -= count) {
+        uint32_t k = next_index(&j->list), place = k & (BIT(j->log) - 1);
+        if (k >> j->log != block) {
+            block = k >> j->log;
+            if (paired) load_pairs(j, block);
+            else project_halves(j, block, j->of->mult, j->of->shift, j->halves);
         }
-        uint32_t place = k - (number << j->log);
-        if (HAS(LISTS) && k != expected) {
+        if (k != expected) {
             start_offsets(&o, draw, k);
+            /* Gives the upper part back what the lower one's sign took. */
             o.now += paired ? BIT(19) : 0;
         }
-        if (paired && left > 1 && (k & 1) == 0 && !(HAS(LISTS) && j->list.bits > 0)) {
+        if (!listed) {
             /* As many as there is room for. */
-            uint32_t count = end - k;
-            if (count > left) count = left;
-            if (count > (uint32_t)(RUN - s->count)) count = (uint32_t)(RUN - s->count);
-            count &= ~(uint32_t)1;
-            cosines_of(&o, j->words + (size_t)(place / 2), s->run + s->count,
-                       s->run + s->count + count);
-            s->count = (uint8_t)(s->count + count);
-            if (s->count == RUN) flush(s);
-            left = (uint16_t)(left - count);
-            expected += count;
-            continue;
+            count = smaller(smaller(left, BIT(j->log) - place), (uint32_t)RUN - j->count);
+            j->list.least += count - 1;
         }
-        if (paired) {
-            uint32_t word = j->words[(size_t)(place / 2)];
-            push(s, cosine(next_offset(&o) + (word << 20) + (k & 1 ? 0 - word : word)));
-        } else {
-            push(s, cosine(next_offset(&o) + ((uint32_t)j->halves[(size_t)place] << 16)));
-        }
-        left--;
-        expected = k + 1;
+        int8_t *run = j->run + j->count;
+        if (paired && count > 1)
+            cosines_of(&o, j->words + (size_t)(place / 2), run, run + ((count + 1) & ~1u));
+        else
+            for (uint32_t i = 0; i < count; i++)
+                run[i] = cosine(next_offset(&o) + phase_at(j, place + i));
+        j->count = (uint8_t)(j->count + count);
+        if (j->count == RUN) flush(j);
+        expected = k + count;
     }
 }
 
@@ -1515,13 +1479,12 @@ static uint32_t find_input(const job *j, uint32_t nth, group *g) {
     return g->first + nth;
 }
 
-static void run_stump(job *j) {
-    const koan_model *m = j->model;
-    uint64_t stream = bank_stream(m, j->of, OF_CHOICES);
+static APART void run_stump(job *j) {
+    uint64_t stream = bank_stream(j->model, j->of, OF_CHOICES);
     uint32_t n = 0, last = 0;
     uint16_t first_byte = part_of(draw_of(stream, 2), 0);
     group g = NO_GROUP;
-    while (next_group(m, j->of, &g)) n += g.law != LAW_NONE ? g.inputs : 0u;
+    while (next_group(j->model, j->of, &g)) n += g.law != LAW_NONE ? g.inputs : 0u;
     uint32_t place = (uint32_t)((uint64_t)(uint32_t)draw_of(stream, 0) * n >> 32);
     uint32_t step = (uint32_t)((uint64_t)(uint32_t)draw_of(stream, 1) * n >> 32);
     step = (40503u + (step << 16)) / n;
@@ -1530,20 +1493,18 @@ static void run_stump(job *j) {
         uint8_t byte = (uint8_t)((first_byte + k * step) >> 8);
         place += k - last;
         last = k;
-        if (place >= n) {
-            place -= n;
-            if (place >= n) place %= n;
-        }
+        if (place >= n) place -= n;
+        if (place >= n) place %= n;
         /* The group was read above where there is just one. */
         uint32_t input = place;
         if (HAS(GROUPS) && j->of->group_count > 0) input = find_input(j, input, &g);
-        push(j->to, is_above(j->q[input], byte, g.law, g.mult, g.shift) ? 127 : -127);
+        push(j, is_above(j->q[input], byte, g.law, g.mult, g.shift) ? 127 : -127);
     }
 }
 
-static void run_bin(job *j) {
+static APART void run_bin(job *j) {
     const koan_model *m = j->model;
-    uint64_t stream = j->weights, choices = bank_stream(m, j->of, OF_CHOICES);
+    uint64_t stream = j->stream, choices = bank_stream(m, j->of, OF_CHOICES);
     for (uint16_t left = j->of->features; left > 0; left--) {
         uint32_t k = next_index(&j->list);
         uint64_t next = (uint64_t)k * (((uint32_t)m->inputs + 3) / 4), draw = 0, cells = 0;
@@ -1570,11 +1531,11 @@ static void run_bin(job *j) {
                 }
             }
         }
-        push_one_hot(j->to, (uint16_t)(hash >> (64 - j->of->parameter)), j->of->parameter);
+        push_one_hot(j, (uint16_t)(hash >> (64 - j->of->parameter)));
     }
 }
 
-static void run_fern(job *j) {
+static APART void run_fern(job *j) {
     const bank *b = j->of;
     uint64_t stream = bank_stream(j->model, b, OF_CHOICES);
     for (uint16_t left = b->features; left > 0; left--) {
@@ -1586,42 +1547,36 @@ static void run_fern(job *j) {
                 code = (uint16_t)(code | 1u << place);
             draw >>= 16;
         }
-        push_one_hot(j->to, code, b->parameter);
+        push_one_hot(j, code);
     }
 }
 
-/* Projections of maxout units and sigmoids. */
+/* Projections of maxout units and sigmoids: the block that is in memory, or from which the pool's
+ * are chosen, and its draw of choices. */
 typedef struct projections {
-    const job *of;
-    uint64_t choices;
-    uint32_t block;   /* the one that is in memory */
-    uint16_t a, c, e; /* the order of its rows */
+    uint64_t choices, draw;
+    uint32_t block;
 } projections;
 
-static void start_projections(projections *p, const job *j) {
-    memset(p, 0, sizeof *p);
-    p->of = j;
-    p->choices = bank_stream(j->model, j->of, OF_CHOICES);
-    p->block = NO_INDEX;
-}
-
-/* Projection n, under hadamard in the scrambled order. */
-static int32_t projection(projections *p, uint32_t n) {
-    const job *j = p->of;
-    if (by_hadamard(j->of)) {
-        uint32_t i = n & (BIT(j->log) - 1), block = n >> j->log;
-        if (block != p->block) {
-            uint64_t draw = draw_of(p->choices, block);
-            project_block(j, block, 1, 0, j->words);
-            p->block = block;
-            p->a = part_of(draw, 0) | 1;
-            p->c = part_of(draw, 1);
-            p->e = part_of(draw, 2);
-        }
-        i = (p->c + (uint32_t)p->a * i + 2 * (uint32_t)p->e * (i * i)) & (BIT(j->log) - 1);
-        return (int32_t)j->words[i];
+/* Projection n; under hadamard in the scrambled order; of a pool the one that is chosen. */
+static int32_t projection(const job *j, projections *p, uint32_t n) {
+    const bank *b = j->of;
+    if (b->shared == 0 && !by_hadamard(b))
+        return (int32_t)project(j, b->law, n, 0, j->model->inputs);
+    uint8_t log = b->shared > 0 ? 2 : j->log;
+    uint32_t block = n >> log, i = n & (BIT(log) - 1);
+    if (block != p->block) {
+        p->block = block;
+        p->draw = draw_of(p->choices, block);
+        if (b->shared == 0) project_block(j, block, 1, 0, j->words);
     }
-    return (int32_t)project(j->model, j->weights, j->of->law, n, j->q, 0, j->model->inputs);
+    if (b->shared > 0) {
+        i = (uint32_t)part_of(p->draw, i) * b->shared >> 16;
+    } else {
+        uint32_t a = part_of(p->draw, 0) | 1, c = part_of(p->draw, 1), e = part_of(p->draw, 2);
+        i = (c + a * i + 2 * e * (i * i)) & (BIT(log) - 1);
+    }
+    return (int32_t)j->words[(size_t)i];
 }
 
 /* z by a scale, rounded, saturated to +-127: round8 of the format. */
@@ -1632,99 +1587,70 @@ static int8_t rounded(int32_t z, const bank *b) {
 
 /* Fills words with the pool that all units share. */
 static void fill_pool(const job *j) {
-    if (by_hadamard(j->of)) {
-        for (uint32_t i = 0; i < j->of->shared; i += BIT(j->log))
-            project_block(j, i >> j->log, 1, 0, j->words + (size_t)i);
-        return;
+    const uint8_t log = by_hadamard(j->of) ? j->log : 0;
+    for (uint32_t i = 0; i < j->of->shared; i += BIT(log)) {
+        uint32_t *words = j->words + (size_t)i;
+        if (by_hadamard(j->of)) project_block(j, i >> log, 1, 0, words);
+        else *words = project(j, j->of->law, i, 0, j->model->inputs);
     }
-    for (uint32_t i = 0; i < j->of->shared; i++)
-        j->words[i] = project(j->model, j->weights, j->of->law, i, j->q, 0, j->model->inputs);
 }
 
-static void run_maxout(job *j) {
+static APART void run_maxout(job *j) {
     const bank *b = j->of;
-    uint64_t draw = 0;
-    uint32_t drawn = NO_INDEX;
-    projections p;
-    start_projections(&p, j);
-    if (b->shared > 0) fill_pool(j);
+    projections p = {bank_stream(j->model, b, OF_CHOICES), 0, NO_INDEX};
+    fill_pool(j);
     for (uint16_t left = b->features; left > 0; left--) {
         uint32_t n = next_index(&j->list) * b->parameter;
-        int32_t most = 0, z;
+        int32_t most = 0;
         uint8_t code = 0;
-        for (uint8_t i = 0; i < b->parameter; i++, n++) {
-            if (b->shared > 0) {
-                if (n / 4 != drawn) {
-                    drawn = n / 4;
-                    draw = draw_of(p.choices, drawn);
-                }
-                z = (int32_t)j->words[(uint32_t)part_of(draw, n & 3) * b->shared >> 16];
-            } else {
-                z = projection(&p, n);
-            }
+        for (uint8_t i = 0; i < b->parameter; i++) {
+            int32_t z = projection(j, &p, n + i);
             if (i == 0 || z > most) {
                 most = z;
                 code = i;
             }
         }
-        push_code(j->to, code);
-        push(j->to, rounded(most, b));
+        push_code(j, code);
+        push(j, rounded(most, b));
     }
 }
 
-static void run_sigmoid(job *j) {
+static APART void run_sigmoid(job *j) {
     const bank *b = j->of;
     uint64_t stream = bank_stream(j->model, b, OF_OFFSETS), draw = 0;
     uint32_t drawn = NO_INDEX;
-    projections p;
-    start_projections(&p, j);
+    projections p = {bank_stream(j->model, b, OF_CHOICES), 0, NO_INDEX};
     for (uint16_t left = b->features; left > 0; left--) {
         uint32_t k = next_index(&j->list);
         if (k / 8 != drawn) {
             drawn = k / 8;
             draw = draw_of(stream, drawn);
         }
-        int32_t bias =
-            normal((uint8_t)(draw >> (8 * (k & 7)))) * (int32_t)(b->law == GAUSSIAN ? 2048 : 46);
-        int8_t v = rounded(projection(&p, k) + bias, b);
-        push(j->to, (int8_t)(v < 0 ? -(int16_t)TABLE_BYTE(SIGMOID_TABLE, -v)
-                                   : (int16_t)TABLE_BYTE(SIGMOID_TABLE, v)));
+        int32_t bias = normal((uint8_t)(draw >> (8 * (k & 7))));
+        bias *= b->law == GAUSSIAN ? 2048 : 46;
+        int8_t v = rounded(projection(j, &p, k) + bias, b);
+        int8_t value = (int8_t)TABLE_BYTE(SIGMOID_TABLE, v < 0 ? -v : v);
+        push(j, (int8_t)(v < 0 ? -value : value));
     }
 }
 
-/* Positions at which the filters of a block stand, those of one cell. */
-typedef struct range {
-    uint16_t first, end;
-} range;
-
-static range positions_of_cell(uint16_t positions, uint8_t cells, uint32_t cell) {
-    range r;
-    r.first = (uint16_t)((cell * positions + cells - 1) / cells);
-    r.end = (uint16_t)(((cell + 1) * positions + cells - 1) / cells);
-    return r;
+/* The first position of a cell. */
+static uint32_t start_of_cell(uint32_t positions, uint8_t cells, uint32_t cell) {
+    return (cell * positions + cells - 1) / cells;
 }
 
-/* What the positions of a cell have in common. */
-typedef struct window {
-    const job *of;
-    const conv *shape;
-    uint32_t block, dilation;
-} window;
-
 /* Fills words with the sums t of the window at position (y, x). */
-static void fold_window(const window *w, uint16_t y, uint16_t x, signs s) {
-    const conv *c = w->shape;
-    const bank *b = w->of->of;
-    uint32_t *words = w->of->words, mask = ((uint32_t)1 << c->log) - 1;
-    uint32_t line = (uint32_t)c->along.length * c->channels, place = 0;
-    uint32_t at = (uint32_t)y * c->stride * line + (uint32_t)x * c->stride * c->channels;
+static void fold_window(const job *j, const conv *c, uint32_t y, uint32_t x, signs s) {
+    uint32_t *words = j->words, mask = BIT(c->log) - 1, place = 0;
+    uint32_t step = c->channels * c->dilation, line = (uint32_t)c->along.length * c->channels;
+    const int16_t *row = j->q + (size_t)((y * line + x * c->channels) * c->stride);
+    const uint8_t mult = j->of->mult, shift = j->of->shift;
     for (uint32_t i = 0; i <= mask; i++) words[i] = 0;
-    for (uint8_t u = 0; u < c->down.kernel; u++) {
-        for (uint8_t v = 0; v < c->along.kernel; v++) {
-            const int16_t *q =
-                w->of->q + (size_t)(at + (u * line + (uint32_t)v * c->channels) * w->dilation);
+    for (uint8_t u = 0; u < c->down.kernel; u++, row += (size_t)(line * c->dilation)) {
+        const int16_t *q = row;
+        for (uint8_t v = 0; v < c->along.kernel; v++, q += (size_t)step) {
             for (uint8_t channel = 0; channel < c->channels; channel++, place++) {
-                uint32_t n = (uint32_t)wrapped((uint32_t)(int32_t)q[channel], b->mult, b->shift);
+                uint32_t n = (uint32_t)wrapped(extended(q[channel]), mult, shift);
                 n &= ~(uint32_t)15;
                 words[place & mask] += next_sign(&s) ? 0 - n : n;
             }
@@ -1732,71 +1658,55 @@ static void fold_window(const window *w, uint16_t y, uint16_t x, signs s) {
     }
 }
 
-/* What a filter's phase, in the upper half, adds to its cell. A mode of the family that has
- * other values has its place here. */
-static int32_t value_of(const conv *c, uint32_t phase) {
-    if (c->proportion) return phase >> 31 ? 0 : 127;
-    return cosine(phase);
-}
-
 /* Sums up the values of all filters of a block over a cell, behind the words of a transform;
  * gives the positions of the largest cell. */
-static uint32_t sum_cell(const window *w, uint64_t draw, uint32_t cell) {
-    const conv *c = w->shape;
-    uint32_t length = (uint32_t)1 << c->log, *words = w->of->words, *sums = words + length;
-    uint16_t down = positions_of(&c->down, c->stride, w->dilation);
-    uint16_t along = positions_of(&c->along, c->stride, w->dilation);
-    range ys = positions_of_cell(down, c->down.cells, cell / c->along.cells);
-    range xs = positions_of_cell(along, c->along.cells, cell % c->along.cells);
+static uint32_t sum_cell(const job *j, const conv *c, uint64_t draw, uint32_t cell) {
+    uint32_t length = BIT(c->log), *words = j->words, *sums = words + length;
+    uint8_t across = c->down.cells, cells = c->along.cells;
+    uint16_t down = positions_of(&c->down, c->stride, c->dilation);
+    uint16_t along = positions_of(&c->along, c->stride, c->dilation);
+    uint32_t y_end = start_of_cell(down, across, cell / cells + 1);
+    uint32_t x_end = start_of_cell(along, cells, cell % cells + 1);
     signs s;
-    start_signs(&s, w->of->weights, w->block, taps_of(c));
+    start_signs(&s, j->stream, c->block, taps_of(c));
     for (uint32_t row = 0; row < length; row++) sums[row] = 0;
-    for (uint16_t y = ys.first; y < ys.end; y++) {
-        for (uint16_t x = xs.first; x < xs.end; x++) {
+    for (uint32_t y = start_of_cell(down, across, cell / cells); y < y_end; y++) {
+        for (uint32_t x = start_of_cell(along, cells, cell % cells); x < x_end; x++) {
             offsets o;
-            fold_window(w, y, x, s);
+            fold_window(j, c, y, x, s);
             transform(words, (size_t)length);
-            start_offsets(&o, draw, w->block << c->log);
+            start_offsets(&o, draw, c->block << c->log);
             for (uint32_t row = 0; row < length; row++) {
+                /* A mode of the family that has other values has its place here. */
                 uint32_t phase = next_offset(&o) + (words[row] << 16);
-                sums[row] += (uint32_t)value_of(c, phase);
+                sums[row] += extended(c->proportion ? (phase >> 31 ? 0 : 127) : cosine(phase));
             }
         }
     }
-    return (((uint32_t)down + c->down.cells - 1) / c->down.cells) *
-           (((uint32_t)along + c->along.cells - 1) / c->along.cells);
+    return start_of_cell(down, across, 1) * start_of_cell(along, cells, 1);
 }
 
-static void run_conv(job *j) {
+static APART void run_conv(job *j) {
     conv c;
-    window w;
-    uint64_t draw = draw_of(bank_stream(j->model, j->of, OF_OFFSETS), 0);
-    uint32_t filters = 0, first = 0, end = 0, dilations = 1, inverse = 0;
-    uint16_t left = j->of->features;
+    uint64_t draw = offset_draw(j);
+    uint32_t first = 0, end = 0, dilations = 1, inverse = 0;
     (void)read_conv(j->model, j->of->parameters, &c);
-    uint32_t of_block = (uint32_t)c.cells << c.log;
-    filters = is_listed(j->of) ? NO_INDEX : (uint32_t)left / c.cells;
-    w.of = j;
-    w.shape = &c;
-    while (c.dilated && positions_of(&c.down, c.stride, (uint32_t)1 << dilations) >= c.down.cells &&
-           positions_of(&c.along, c.stride, (uint32_t)1 << dilations) >= c.along.cells)
-        dilations++;
-    for (; left > 0; left--) {
+    uint32_t of_block = (uint32_t)c.cells << c.log, features = j->of->features;
+    uint32_t filters = is_listed(j->of) ? NO_INDEX : features / c.cells;
+    while (c.dilated && has_positions(&c, BIT(dilations))) dilations++;
+    for (; features > 0; features--) {
         uint32_t k = next_index(&j->list);
         if (k >= end) {
-            uint32_t rows;
-            w.block = k / of_block;
-            uint32_t before = w.block << c.log, rest = k - w.block * of_block;
-            rows =
-                larger(1, filters - before) >> c.log > 0 ? (uint32_t)1 << c.log : filters - before;
-            uint32_t cell = rest / rows;
-            first = w.block * of_block + cell * rows;
+            c.block = k / of_block;
+            c.dilation = BIT(c.block % dilations);
+            uint32_t rows = smaller(BIT(c.log), filters - (c.block << c.log));
+            uint32_t cell = (k - c.block * of_block) / rows;
+            first = c.block * of_block + cell * rows;
             end = first + rows;
-            w.dilation = (uint32_t)1 << w.block % dilations;
-            inverse = 65536u / sum_cell(&w, draw, cell);
+            inverse = 65536u / sum_cell(j, &c, draw, cell);
         }
-        int32_t sum = (int32_t)j->words[((uint32_t)1 << c.log) + (k - first)];
-        push(j->to, (int8_t)((sum * (int32_t)inverse + ((int32_t)1 << 15)) >> 16));
+        int32_t sum = (int32_t)j->words[(size_t)(BIT(c.log) + (k - first))];
+        push(j, (int8_t)((sum * (int32_t)inverse + ((int32_t)1 << 15)) >> 16));
     }
 }
 
@@ -1855,7 +1765,7 @@ static void count_positions(const slide *s, uint64_t draw, offsets first, uint32
     }
 }
 
-static void run_series(job *j) {
+static APART void run_series(job *j) {
     series shape;
     slide s;
     uint64_t draw = offset_draw(j);
@@ -1868,56 +1778,53 @@ static void run_series(job *j) {
             offsets o;
             start_offsets(&o, draw, number * 8);
             start_slide(&s, &shape, number, j->q);
-            count_positions(&s, draw_of(j->weights, number), o, j->words);
+            count_positions(&s, draw_of(j->stream, number), o, j->words);
             counted = number;
         }
         k = (508 * j->words[(size_t)(8 + (k & 7))] + s.positions) / (2 * s.positions);
-        push(j->to, (int8_t)((int16_t)k - 127));
+        push(j, (int8_t)((int16_t)k - 127));
     }
 }
 
 /* ---- Head ------------------------------------------------------------------------------- */
 
 /* Makes the features of all banks of the row whose integers are in memory. */
-static void run_banks(sink *s, const koan_model *m, const koan_memory *memory) {
-    uint32_t at = AT_MAPS + map_bytes(m), weights = m->weights;
+static void run_banks(job *j, const koan_model *m, const koan_memory *memory) {
+    uint32_t at = AT_MAPS + map_bytes(m);
     bank b;
-    job j;
-    j.model = m;
-    j.of = &b;
-    j.q = memory->halves;
-    j.words = memory->words;
-    j.halves = (uint16_t *)(memory->halves + m->inputs);
-    j.to = s;
-    j.log = transform_log(INPUTS(m));
-    s->model = m;
-    s->sums = memory->sums;
-    for (uint8_t index = 0; index < m->outputs; index++) memory->sums[index] = 0;
+    j->of = &b;
+    j->model = m;
+    j->q = memory->halves;
+    j->words = memory->words;
+    j->halves = (uint16_t *)(memory->halves + m->inputs);
+    j->sums = memory->sums;
+    j->log = transform_log(INPUTS(m));
+    j->weights = m->weights;
+    for (uint8_t i = 0; i < m->outputs; i++) j->sums[i] = 0;
     for (uint8_t index = 0; index < m->banks; index++) {
         read_bank(m, at, index, &b);
         at = b.next;
-        j.weights = bank_stream(m, &b, OF_WEIGHTS);
-        start_indices(&j.list, m, &b);
-        s->weights = weights;
-        s->row_bytes = row_bytes(&b);
-        s->column = 0;
-        s->count = 0;
-        s->bits = bits_of(&b);
-        s->odd = (b.options & OPTION_ODD) != 0;
-        s->multipliers = m->banks > 1 ? multipliers_of(m, index) : 0;
-        weights += s->row_bytes * m->outputs;
-        if (b.family == LINEAR && HAS(LINEAR)) run_linear(&j);
-        else if (b.family == FOURIER && HAS(FOURIER) && by_hadamard(&b)) run_fourier_hadamard(&j);
-        else if (b.family == FOURIER && HAS(FOURIER)) run_fourier_dense(&j);
-        else if (b.family == STUMP && HAS(STUMP)) run_stump(&j);
-        else if (b.family == BIN && HAS(BIN)) run_bin(&j);
-        else if (b.family == MAXOUT && HAS(MAXOUT)) run_maxout(&j);
-        else if (b.family == SIGMOID && HAS(SIGMOID)) run_sigmoid(&j);
-        else if (b.family == CONV && HAS(CONV)) run_conv(&j);
-        else if (b.family == SERIES && HAS(SERIES)) run_series(&j);
-        else if (HAS(FERN)) run_fern(&j);
+        j->stream = bank_stream(m, &b, OF_WEIGHTS);
+        start_indices(&j->list, m, &b);
+        j->row_bytes = row_bytes(&b);
+        j->column = 0;
+        j->count = 0;
+        j->bits = bits_of(&b);
+        j->odd = (b.options & OPTION_ODD) != 0;
+        j->multipliers = m->banks > 1 ? multipliers_of(m, index) : 0;
+        if (b.family == LINEAR && HAS(LINEAR)) run_linear(j);
+        else if (b.family == FOURIER && HAS(FOURIER) && by_hadamard(&b)) run_fourier_hadamard(j);
+        else if (b.family == FOURIER && HAS(FOURIER)) run_fourier_dense(j);
+        else if (b.family == STUMP && HAS(STUMP)) run_stump(j);
+        else if (b.family == BIN && HAS(BIN)) run_bin(j);
+        else if (b.family == MAXOUT && HAS(MAXOUT)) run_maxout(j);
+        else if (b.family == SIGMOID && HAS(SIGMOID)) run_sigmoid(j);
+        else if (b.family == CONV && HAS(CONV)) run_conv(j);
+        else if (b.family == SERIES && HAS(SERIES)) run_series(j);
+        else if (HAS(FERN)) run_fern(j);
         /* Without families that push there is nothing to weigh in runs. */
-        if (ALL_BUILT & PUSHING) flush(s);
+        if (ALL_BUILT & PUSHING) flush(j);
+        j->weights += j->row_bytes * m->outputs;
     }
 }
 
@@ -1932,28 +1839,30 @@ static int32_t score_of(const koan_model *m, const koan_memory *memory, uint8_t 
     return (int32_t)(sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum);
 }
 
-/* Sums of a row whose integers are in memory. */
-static void add_up(const koan_model *m, const koan_memory *memory) {
-    sink s;
-    s.kind = TO_SCORES;
-    run_banks(&s, m, memory);
+/* Makes the integers of a row and runs the banks on them. */
+static koan_status run(const koan_model *m, const void *row, uint8_t type, uint8_t kind, void *to,
+                       const koan_memory *memory) {
+    koan_status status = quantise(m, row, type, memory);
+    job j;
+    j.kind = kind;
+    j.to = (uint16_t *)to;
+    if (status == KOAN_OK) run_banks(&j, m, memory);
+    return status;
 }
 
-static koan_status scores(const koan_model *m, const void *row, uint8_t type, int32_t *scores,
+static koan_status scores(const koan_model *m, const void *row, uint8_t type, int32_t *out,
                           const koan_memory *memory) {
-    koan_status status = m->outputs > 0 ? quantise(m, row, type, memory) : KOAN_UNSUITED;
-    if (status == KOAN_OK) {
-        add_up(m, memory);
-        for (uint8_t i = 0; i < m->outputs; i++) scores[i] = score_of(m, memory, i);
-    }
+    if (m->outputs == 0) return KOAN_UNSUITED;
+    koan_status status = run(m, row, type, TO_SCORES, NULL, memory);
+    for (uint8_t i = 0; i < m->outputs && status == KOAN_OK; i++) out[i] = score_of(m, memory, i);
     return status;
 }
 
 static koan_status classify(const koan_model *m, const void *row, uint8_t type, uint8_t *class_,
                             const koan_memory *memory) {
-    koan_status status = m->flags & FLAG_CLASSES ? quantise(m, row, type, memory) : KOAN_UNSUITED;
+    if (!(m->flags & FLAG_CLASSES)) return KOAN_UNSUITED;
+    koan_status status = run(m, row, type, TO_SCORES, NULL, memory);
     if (status != KOAN_OK) return status;
-    add_up(m, memory);
     int32_t best = score_of(m, memory, 0);
     *class_ = (uint8_t)(m->outputs == 1 && best > 0);
     for (uint8_t i = 1; i < m->outputs; i++) {
@@ -1966,49 +1875,36 @@ static koan_status classify(const koan_model *m, const void *row, uint8_t type, 
     return KOAN_OK;
 }
 
-#define DEFINE_PREDICT(suffix, type, kind)                                                    \
-    koan_status koan_scores_##suffix(const koan_model *m, const type *row, int32_t *out,      \
-                                     const koan_memory *memory) {                             \
-        return scores(m, row, kind, out, memory);                                             \
-    }                                                                                         \
-    koan_status koan_classify_##suffix(const koan_model *m, const type *row, uint8_t *class_, \
-                                       const koan_memory *memory) {                           \
-        return classify(m, row, kind, class_, memory);                                        \
+/* A function of the interface for each type of rows. */
+#define DEFINE(name, result, suffix, type, kind)                                          \
+    koan_status koan_##name##_##suffix(const koan_model *m, const type *row, result *out, \
+                                       const koan_memory *memory) {                       \
+        return name(m, row, kind, out, memory);                                           \
     }
-DEFINE_PREDICT(i16, int16_t, ROW_I16)
-DEFINE_PREDICT(u8, uint8_t, ROW_U8)
 #if HAS(F32)
-DEFINE_PREDICT(f32, float, ROW_F32)
+#define DEFINE_F32(name, result) DEFINE(name, result, f32, float, ROW_F32)
+#else
+#define DEFINE_F32(name, result)
 #endif
+#define DEFINE_ALL(name, result)                \
+    DEFINE(name, result, i16, int16_t, ROW_I16) \
+    DEFINE(name, result, u8, uint8_t, ROW_U8) DEFINE_F32(name, result)
+DEFINE_ALL(scores, int32_t)
+DEFINE_ALL(classify, uint8_t)
 
 #if HAS(FEATURES)
-/* Hands the features, or the codes, of a row to a sink. */
-static koan_status generate(sink *s, uint8_t kind, const koan_model *m, const void *row,
-                            uint8_t type, const koan_memory *memory) {
-    koan_status status = quantise(m, row, type, memory);
-    s->kind = kind;
-    if (status == KOAN_OK) run_banks(s, m, memory);
-    return status;
+static koan_status features(const koan_model *m, const void *row, uint8_t type, int16_t *out,
+                            const koan_memory *memory) {
+    return run(m, row, type, TO_FEATURES, out, memory);
 }
 
-#define DEFINE_FEATURES(suffix, type, kind)                                                \
-    koan_status koan_features_##suffix(const koan_model *m, const type *row, int16_t *out, \
-                                       const koan_memory *memory) {                        \
-        sink s;                                                                            \
-        s.features = out;                                                                  \
-        return generate(&s, TO_FEATURES, m, row, kind, memory);                            \
-    }                                                                                      \
-    koan_status koan_codes_##suffix(const koan_model *m, const type *row, uint16_t *out,   \
-                                    const koan_memory *memory) {                           \
-        sink s;                                                                            \
-        s.codes = out;                                                                     \
-        return generate(&s, TO_CODES, m, row, kind, memory);                               \
-    }
-DEFINE_FEATURES(i16, int16_t, ROW_I16)
-DEFINE_FEATURES(u8, uint8_t, ROW_U8)
-#if HAS(F32)
-DEFINE_FEATURES(f32, float, ROW_F32)
-#endif
+static koan_status codes(const koan_model *m, const void *row, uint8_t type, uint16_t *out,
+                         const koan_memory *memory) {
+    return run(m, row, type, TO_CODES, out, memory);
+}
+
+DEFINE_ALL(features, int16_t)
+DEFINE_ALL(codes, uint16_t)
 
 /* Columns, or codes, of all banks. */
 static uint32_t count_of(const koan_model *m, int codes) {
@@ -2041,22 +1937,17 @@ static void draw_golden(const koan_model *m, uint8_t number, int16_t *q) {
 }
 
 koan_status koan_digest(const koan_model *m, uint32_t *digest, const koan_memory *memory) {
-    koan_status status = ready(m, memory);
-    sink s;
-    if (status != KOAN_OK) return status;
-    s.crc = 0xffffffffu;
-    s.kind = TO_SCORES;
-    if (HAS(FEATURES) && m->outputs == 0) s.kind = TO_DIGEST;
+    job j;
+    if (ready(m, memory) != KOAN_OK) return KOAN_MEMORY;
+    j.crc = 0xffffffffu;
+    j.kind = HAS(FEATURES) && m->outputs == 0 ? TO_DIGEST : TO_SCORES;
     for (uint8_t number = 0; number < 4; number++) {
         draw_golden(m, number, memory->halves);
-        run_banks(&s, m, memory);
-        for (uint8_t i = 0; i < m->outputs; i++) {
-            uint32_t score = (uint32_t)score_of(m, memory, i);
-            for (uint8_t byte = 0; byte < 4; byte++)
-                s.crc = crc_of(s.crc, (uint8_t)(score >> (8 * byte)));
-        }
+        run_banks(&j, m, memory);
+        for (uint8_t i = 0; i < m->outputs; i++)
+            j.crc = crc_of(j.crc, (uint32_t)score_of(m, memory, i), 4);
     }
-    *digest = ~s.crc;
+    *digest = ~j.crc;
     return KOAN_OK;
 }
 
@@ -2064,15 +1955,17 @@ koan_status koan_digest(const koan_model *m, uint32_t *digest, const koan_memory
 static int golden_rows_hold(const koan_model *m, const koan_memory *memory) {
     uint16_t length;
     const uint8_t *bytes = koan_section(m, KOAN_SECTION_GOLDEN_ROWS, &length);
+    job j;
     map map;
     if (!bytes) return 1;
+    j.kind = TO_SCORES;
     uint32_t at = (uint32_t)(bytes - m->blob), end = at + length;
     while (at < end) {
         for (uint16_t i = 0; i < m->inputs; i++, at += 4) {
             read_map(m, i, &map);
             memory->halves[i] = mapped_float(&map, word_at(m, at), m->limit);
         }
-        add_up(m, memory);
+        run_banks(&j, m, memory);
         for (uint16_t i = 0; i < m->outputs; i++, at += 4)
             if ((uint32_t)score_of(m, memory, (uint8_t)i) != word_at(m, at)) return 0;
     }
