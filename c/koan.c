@@ -250,8 +250,7 @@ enum { OF_WEIGHTS, OF_OFFSETS, OF_CHOICES };
 
 typedef struct bank {
     uint32_t parameters, groups, list, next; /* where they are */
-    uint16_t features;
-    uint16_t shared; /* of maxout */
+    uint16_t features, shared;               /* the projections that the units of maxout share */
     uint8_t index, family, law, options, mult, shift, group_count;
     uint8_t parameter; /* slot bits, pool or depth */
 } bank;
@@ -276,8 +275,7 @@ static void read_bank(const koan_model *m, uint32_t at, uint8_t index, bank *b) 
     if (b->family == MAXOUT) b->shared = half_at(m, b->parameters + 1);
     b->list = b->groups;
     if (HAS(GROUPS) && (b->options & OPTION_GROUPS)) {
-        b->group_count = byte_at(m, b->groups);
-        b->groups++;
+        b->group_count = byte_at(m, b->groups++);
         b->list = b->groups + (uint32_t)GROUP_BYTES * b->group_count;
     }
     b->next = b->list;
@@ -296,12 +294,11 @@ static uint64_t bank_stream(const koan_model *m, const bank *b, unsigned purpose
     return stream_of(seed_of(m), 4u * b->index + purpose);
 }
 
-/* Logarithm of a bank's columns for each of its features. */
-static uint8_t slot_bits(const bank *b) {
-    return (HAS(BIN) || HAS(FERN)) && (b->family == BIN || b->family == FERN) ? b->parameter : 0;
-}
+static int is_one_hot(const bank *b) { return b->family == BIN || b->family == FERN; }
 
-static uint32_t columns_of(const bank *b) { return (uint32_t)b->features << slot_bits(b); }
+static uint32_t columns_of(const bank *b) {
+    return (uint32_t)b->features << ((HAS(BIN) || HAS(FERN)) && is_one_hot(b) ? b->parameter : 0);
+}
 
 static uint8_t bits_of(const bank *b) {
     uint8_t code = b->options & 7;
@@ -408,8 +405,7 @@ typedef struct conv {
 
 static uint16_t positions_of(const axis *a, uint8_t stride, uint32_t dilation) {
     uint32_t reach = (a->kernel - 1u) * dilation;
-    if (reach >= a->length) return 0;
-    return (uint16_t)((a->length - 1u - reach) / stride + 1);
+    return (uint16_t)(reach < a->length ? (a->length - 1u - reach) / stride + 1 : 0);
 }
 
 /* Whether all cells have a position at a dilation. */
@@ -443,16 +439,19 @@ static uint32_t taps_of(const conv *c) {
     return (uint32_t)c->down.kernel * c->along.kernel * c->channels;
 }
 
-/* The shape of a series, and what samples and differences are multiplied by. */
+/* The shape of a series, and what the filters of a block slide over. */
 typedef struct series {
     uint16_t length; /* W */
-    uint8_t channels, kernel, dilations, level[2];
-    int8_t slope[2];
+    uint8_t channels, kernel, dilations;
+    uint8_t difference, shift;
+    int32_t factor;
+    uint32_t positions, dilation;
+    const int16_t *q; /* from the first number of the channel on */
 } series;
 
-/* The level of a gain, of samples or of differences, at dilation 2^log; it may be none. */
-static int16_t level_of(const series *s, uint8_t differences, uint8_t log) {
-    return (int16_t)(s->level[differences] + s->slope[differences] * log);
+/* The level of the gain at `at` at dilation 2^log; it may be none. */
+static int16_t level_of(const koan_model *m, uint32_t at, uint8_t log) {
+    return (int16_t)(byte_at(m, at) + (int8_t)byte_at(m, at + 1) * log);
 }
 
 /* Reads the shape at `at`. Whether rows of so many inputs can have it, and all levels are. */
@@ -460,20 +459,15 @@ static int read_series(const koan_model *m, uint32_t at, series *s) {
     s->channels = byte_at(m, at);
     s->kernel = byte_at(m, at + 1);
     s->dilations = byte_at(m, at + 2);
-    for (uint8_t i = 0; i < 2; i++) {
-        s->level[i] = byte_at(m, at + 3 + 2u * i);
-        s->slope[i] = (int8_t)byte_at(m, at + 4 + 2u * i);
-    }
     if (s->channels == 0 || m->inputs % s->channels != 0 || s->kernel < 2 || s->kernel > 64 ||
         s->dilations < 1 || s->dilations > 16)
         return 0;
     s->length = (uint16_t)(m->inputs / s->channels);
     uint8_t last = (uint8_t)(s->dilations - 1);
-    if ((s->kernel - 1u) * BIT(last) >= s->length) return 0;
     /* The first level is a byte: a straight line leaves the range at its end. */
-    for (uint8_t i = 0; i < 2; i++)
-        if (level_of(s, i, last) < 0 || level_of(s, i, last) > 255) return 0;
-    return 1;
+    int16_t samples = level_of(m, at + 3, last), differences = level_of(m, at + 5, last);
+    return (s->kernel - 1u) * BIT(last) < s->length && samples >= 0 && samples <= 255 &&
+           differences >= 0 && differences <= 255;
 }
 
 /* ---- Checking a blob -------------------------------------------------------------------- */
@@ -554,9 +548,11 @@ static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 /* What a bank adds to the work. */
 static uint64_t work_of(const koan_model *m, const bank *b, uint32_t last) {
     uint32_t log = transform_log(m->inputs), inputs = (uint32_t)m->inputs + b->group_count;
-    /* What is computed in blocks of so many rows, and of each block. */
+    /* What is computed in blocks of so many rows, and the work of a block. */
     uint32_t count = b->features, rows = 1;
     uint64_t each = 4 * inputs, work = (uint64_t)b->features * m->outputs;
+    conv c;
+    series s;
     if (is_listed(b)) work += 8 * (b->next - b->list - LIST_BYTES);
     if (b->family == MAXOUT) {
         count *= b->parameter;
@@ -567,26 +563,24 @@ static uint64_t work_of(const koan_model *m, const bank *b, uint32_t last) {
         count = b->shared;
         last = count - 1;
     }
-    if (b->family == LINEAR) {
-        each = 1;
-    } else if (b->family == STUMP) {
-        each = 1u + b->group_count;
-    } else if (b->family == BIN) {
-        each = 16 * inputs;
-    } else if (b->family == FERN) {
-        each = 16;
-    } else if (b->family == CONV) {
-        conv c;
+    switch (b->family) {
+    case LINEAR: each = 1; break;
+    case STUMP: each = 1u + b->group_count; break;
+    case BIN: each = 16 * inputs; break;
+    case FERN: each = 16; break;
+    case CONV:
         (void)read_conv(m, b->parameters, &c);
         rows = (uint32_t)c.cells << c.log;
         each = (uint32_t)positions_of(&c.down, c.stride, 1) * positions_of(&c.along, c.stride, 1);
         each *= taps_of(&c) + ((c.log + 1u) << c.log);
-    } else if (b->family == SERIES) {
-        series s;
+        break;
+    case SERIES:
         (void)read_series(m, b->parameters, &s);
         rows = 8;
         each = (uint32_t)s.length * (4u * s.kernel + 32);
-    } else if (b->law == HADAMARD) {
+        break;
+    default:
+        if (b->law != HADAMARD) break;
         rows = BIT(log);
         each = log << log;
     }
@@ -630,17 +624,15 @@ static int is_built(const koan_model *m, uint8_t family, uint8_t law, uint8_t op
 }
 
 /* For each family what is wrong with its parameters. */
-static const uint8_t PARAMETERS[16] KOAN_FLASH = {
-    0,
-    0,
-    0,
-    KOAN_BIN_SLOT_BITS,
-    KOAN_MAXOUT_POOL,
-    0,
-    KOAN_CONV_SHAPE,
-    KOAN_FERN_DEPTH,
-    KOAN_SERIES_SHAPE,
-};
+static const uint8_t PARAMETERS[16] KOAN_FLASH = {0,
+                                                  0,
+                                                  0,
+                                                  KOAN_BIN_SLOT_BITS,
+                                                  KOAN_MAXOUT_POOL,
+                                                  0,
+                                                  KOAN_CONV_SHAPE,
+                                                  KOAN_FERN_DEPTH,
+                                                  KOAN_SERIES_SHAPE};
 
 /* Whether the parameters of a family, from `at` on, are allowed. */
 static int are_parameters(const koan_model *m, uint8_t family, uint32_t at, conv *c) {
@@ -703,9 +695,9 @@ static uint32_t check_bank(cursor *c, uint8_t index, bank *b) {
 static uint32_t check_banks(cursor *c) {
     koan_model *m = c->model;
     uint32_t bytes = 0;
-    uint64_t work = m->inputs;
     bank b;
-    memset(&b, 0, sizeof b);
+    b.options = 0;
+    m->work = m->inputs;
     do {
         uint32_t at = c->at;
         expect(c, m->banks < 255, KOAN_BANKS, at);
@@ -713,12 +705,12 @@ static uint32_t check_banks(cursor *c) {
         if (c->status != KOAN_OK) return 0;
         /* Below 2^30: at most 2^20 columns of 16 bits, 255 outputs. */
         bytes += row_bytes(&b) * m->outputs;
-        work += work_of(m, &b, last);
-        expect(c, work <= (uint32_t)1 << 28, KOAN_WORK, at);
+        uint64_t work = m->work + work_of(m, &b, last);
+        expect(c, work <= BIT(28), KOAN_WORK, at);
+        m->work = (uint32_t)work;
         note_needs(m, &b);
         m->banks++;
     } while ((b.options & OPTION_MORE) && c->status == KOAN_OK);
-    m->work = (uint32_t)work;
     return bytes;
 }
 
@@ -739,11 +731,6 @@ static int is_calibration(const koan_model *m, uint32_t at, uint16_t length) {
            word_at(m, at + 4) << 1 < 0xff000000u;
 }
 
-/* Bytes of a golden row. */
-static uint32_t golden_row_bytes(const koan_model *m) {
-    return 4 * ((uint32_t)m->inputs + m->outputs);
-}
-
 static void check_sections(cursor *c) {
     koan_model *m = c->model;
     uint8_t seen = 0;
@@ -759,7 +746,9 @@ static void check_sections(cursor *c) {
             break;
         case KOAN_SECTION_NOTES: break;
         case KOAN_SECTION_GOLDEN_ROWS:
-            expect(c, m->outputs > 0 && length > 0 && length % golden_row_bytes(m) == 0,
+            expect(c,
+                   m->outputs > 0 && length > 0 &&
+                       length % (4 * ((uint32_t)m->inputs + m->outputs)) == 0,
                    KOAN_GOLDEN_ROWS, start);
             break;
         case KOAN_SECTION_CALIBRATION:
@@ -823,11 +812,8 @@ static void check_header(cursor *c) {
     m->flags = byte_at(m, AT_FLAGS);
     m->inputs = half_at(m, AT_INPUTS);
     m->outputs = byte_at(m, AT_OUTPUTS);
-    /* At most one of the two for input maps. */
-    expect(c,
-           m->flags <= (FLAG_CLASSES | FLAG_GAIN_EACH) &&
-               (m->outputs > 0 || !(m->flags & FLAG_CLASSES)),
-           KOAN_FLAGS, AT_FLAGS);
+    /* Three of them, but not both of the two for input maps. */
+    expect(c, m->flags < 6 && (m->outputs > 0 || !(m->flags & FLAG_CLASSES)), KOAN_FLAGS, AT_FLAGS);
     expect(c, m->inputs > 0, KOAN_BAD_INPUTS, AT_INPUTS);
     expect(c, INPUTS(m) == m->inputs, KOAN_NOT_BUILT, AT_INPUTS);
     (void)skip(c, map_bytes(m));
@@ -909,12 +895,11 @@ typedef struct map {
 /* The map of an input. */
 static void read_map(const koan_model *m, uint32_t input, map *map) {
     uint32_t at = AT_MAPS + (HAS(MAPS) && (m->flags & FLAG_MAP_EACH) ? 6 * input : 0);
-    uint32_t gain = at + 5 + (HAS(MAPS) && (m->flags & FLAG_GAIN_EACH) ? input : 0);
     uint8_t kind = byte_at(m, at + 4);
     map->offset = (int32_t)word_at(m, at);
     map->shift = (int16_t)((kind & 127) - 64);
     map->logarithm = kind >> 7;
-    map->mult = byte_at(m, gain);
+    map->mult = byte_at(m, at + 5 + (HAS(MAPS) && (m->flags & FLAG_GAIN_EACH) ? input : 0));
 }
 
 /* q of +-magnitude * 2^exponent. */
@@ -945,11 +930,9 @@ static int16_t mapped_float(const map *map, uint32_t bits, int16_t limit) {
 
 enum { ROW_I16, ROW_U8, ROW_F32 };
 
-static koan_status ready(const koan_model *m, const koan_memory *memory) {
+static int is_enough(const koan_memory *memory, const koan_model *m) {
     return memory->halves_length >= m->halves && memory->words_length >= m->words &&
-                   memory->sums_length >= m->outputs
-               ? KOAN_OK
-               : KOAN_MEMORY;
+           memory->sums_length >= m->outputs;
 }
 
 /* Those of a row, from number `first` on, that share a map. */
@@ -992,7 +975,7 @@ static koan_status quantise(const koan_model *m, const void *row, uint8_t type,
     const int each = HAS(MAPS) && (m->flags & (FLAG_MAP_EACH | FLAG_GAIN_EACH));
     const uint16_t count = each ? 1 : INPUTS(m);
     map map;
-    if (ready(m, memory) != KOAN_OK) return KOAN_MEMORY;
+    if (!is_enough(memory, m)) return KOAN_MEMORY;
     for (uint32_t i = 0; i < INPUTS(m); i += count) {
         read_map(m, i, &map);
         quantise_shared(&map, row, type, i, count, memory->halves + (size_t)i, m->limit);
@@ -1014,10 +997,9 @@ typedef struct job {
     uint32_t *words;
     uint16_t *halves;
     int64_t *sums;
-    uint32_t column;   /* the first one of the run */
-    uint8_t kind, log; /* where features go; logarithm of a transform's length */
-    uint8_t bits, odd;
-    uint8_t count; /* of the run */
+    uint32_t column;          /* the first one of the run */
+    uint8_t kind, log;        /* where features go; logarithm of a transform's length */
+    uint8_t bits, odd, count; /* of the bank's weights; of the run */
     int8_t run[RUN];
     uint16_t *to; /* features or codes */
     uint32_t crc;
@@ -1376,16 +1358,13 @@ static APART void run_fourier_dense(job *j) {
 /* So many pairs of inputs, times `mult`, with their signs, the highest bit first. */
 static APART void load_signed(const int16_t *q, uint32_t *words, size_t count, uint32_t mult,
                               uint32_t draw) {
-    do {
+    for (; count > 0; count--, q += 2, draw <<= 2) {
         uint32_t lower = (uint32_t)((int32_t)(extended(q[0]) * mult) >> 20);
         uint32_t upper = extended(q[1]) * mult >> 20 << 20;
-        q += 2;
         if ((int32_t)draw < 0) lower = 0 - lower;
-        draw <<= 1;
-        if ((int32_t)draw < 0) upper = 0 - upper;
-        draw <<= 1;
+        if ((int32_t)(draw << 1) < 0) upper = 0 - upper;
         *words++ = lower + upper;
-    } while (--count > 0);
+    }
 }
 
 /* Fewer than 256 inputs: numbers have 12 bits, and two of them share a word, one in the low
@@ -1518,10 +1497,9 @@ static APART void run_bin(job *j) {
                 if (g.law != LAW_NONE) {
                     /* A product of 24 bits. */
                     int32_t x = j->q[i] * (int32_t)g.mult + (((int32_t)1 << g.shift) >> 1);
+                    int32_t inverse = (int32_t)TABLE_HALF(RECIPROCAL_GAMMA2, (uint8_t)draw);
                     x = clamp(x >> g.shift, 32767);
-                    cell = (x * (int32_t)TABLE_HALF(RECIPROCAL_GAMMA2, (uint8_t)draw) +
-                            ((int32_t)(draw >> 8 & 255) << 12)) >>
-                           20;
+                    cell = (x * inverse + ((int32_t)(draw >> 8 & 255) << 12)) >> 20;
                 }
                 draw >>= 16;
                 cells |= (uint64_t)(uint16_t)cell << (16 * (i & 3));
@@ -1643,12 +1621,13 @@ static uint32_t start_of_cell(uint32_t positions, uint8_t cells, uint32_t cell) 
 static void fold_window(const job *j, const conv *c, uint32_t y, uint32_t x, signs s) {
     uint32_t *words = j->words, mask = BIT(c->log) - 1, place = 0;
     uint32_t step = c->channels * c->dilation, line = (uint32_t)c->along.length * c->channels;
-    const int16_t *row = j->q + (size_t)((y * line + x * c->channels) * c->stride);
+    uint32_t row = (y * line + x * c->channels) * c->stride;
     const uint8_t mult = j->of->mult, shift = j->of->shift;
     for (uint32_t i = 0; i <= mask; i++) words[i] = 0;
-    for (uint8_t u = 0; u < c->down.kernel; u++, row += (size_t)(line * c->dilation)) {
-        const int16_t *q = row;
-        for (uint8_t v = 0; v < c->along.kernel; v++, q += (size_t)step) {
+    for (uint8_t u = 0; u < c->down.kernel; u++, row += line * c->dilation) {
+        uint32_t at = row;
+        for (uint8_t v = 0; v < c->along.kernel; v++, at += step) {
+            const int16_t *q = j->q + (size_t)at;
             for (uint8_t channel = 0; channel < c->channels; channel++, place++) {
                 uint32_t n = (uint32_t)wrapped(extended(q[channel]), mult, shift);
                 n &= ~(uint32_t)15;
@@ -1710,41 +1689,30 @@ static APART void run_conv(job *j) {
     }
 }
 
-/* What the filters of a block slide over. */
-typedef struct slide {
-    const int16_t *q; /* from the first number of the channel on */
-    uint32_t positions, dilation;
-    int32_t factor;
-    uint8_t step, difference, shift, kernel;
-} slide;
-
 /* The sample or difference at a place, multiplied and saturated. */
-static int32_t slid(const slide *s, uint32_t place) {
-    const int16_t *at = s->q + (size_t)(place * s->step);
+static int32_t slid(const series *s, uint32_t place) {
+    const int16_t *at = s->q + (size_t)(place * s->channels);
     int32_t value = *at;
-    if (s->difference) value = at[(size_t)(s->dilation * s->step)] - value;
-    value = value * s->factor >> s->shift;
-    return value > 32767 ? 32767 : value < -32767 ? -32767 : value;
+    if (s->difference) value = at[(size_t)(s->dilation * s->channels)] - value;
+    return clamp(value * s->factor >> s->shift, 32767);
 }
 
-/* That of block `number`. */
-static void start_slide(slide *s, const series *shape, uint32_t number, const int16_t *q) {
-    uint8_t log = (uint8_t)(number % shape->dilations);
-    uint32_t turn = number / shape->dilations;
+/* Prepares them for block `number`. */
+static void start_block(series *s, const job *j, uint32_t number) {
+    uint8_t log = (uint8_t)(number % s->dilations);
+    uint32_t turn = number / s->dilations;
     s->difference = turn & 1;
-    uint8_t level = (uint8_t)level_of(shape, s->difference, log);
-    s->q = q + (size_t)((turn >> 1) % shape->channels);
-    s->step = shape->channels;
-    s->kernel = shape->kernel;
+    int16_t level = level_of(j->model, j->of->parameters + 3 + 2u * s->difference, log);
+    s->q = j->q + (size_t)((turn >> 1) % s->channels);
     s->dilation = BIT(log);
-    s->positions = shape->length - (s->difference ? s->dilation : 0);
+    s->positions = s->length - (s->difference ? s->dilation : 0);
     s->factor = (int32_t)(16 + (level & 15)) * 64;
     s->shift = (uint8_t)(15 - (level >> 4));
 }
 
 /* Counts for each filter of a block the positions at which its sum and its offset are not
  * negative, behind the words of a transform. */
-static void count_positions(const slide *s, uint64_t draw, offsets first, uint32_t *words) {
+static void count_positions(const series *s, uint64_t draw, offsets first, uint32_t *words) {
     uint32_t *counts = words + 8, before = (s->kernel - 1u) * s->dilation / 2;
     for (uint8_t row = 0; row < 8; row++) counts[row] = 0;
     for (uint32_t y = 0; y < s->positions; y++) {
@@ -1766,18 +1734,17 @@ static void count_positions(const slide *s, uint64_t draw, offsets first, uint32
 }
 
 static APART void run_series(job *j) {
-    series shape;
-    slide s;
+    series s;
     uint64_t draw = offset_draw(j);
     uint32_t counted = NO_INDEX;
-    (void)read_series(j->model, j->of->parameters, &shape);
+    (void)read_series(j->model, j->of->parameters, &s);
     s.positions = 1;
     for (uint16_t left = j->of->features; left > 0; left--) {
         uint32_t k = next_index(&j->list), number = k / 8;
         if (number != counted) {
             offsets o;
             start_offsets(&o, draw, number * 8);
-            start_slide(&s, &shape, number, j->q);
+            start_block(&s, j, number);
             count_positions(&s, draw_of(j->stream, number), o, j->words);
             counted = number;
         }
@@ -1850,18 +1817,18 @@ static koan_status run(const koan_model *m, const void *row, uint8_t type, uint8
     return status;
 }
 
-static koan_status scores(const koan_model *m, const void *row, uint8_t type, int32_t *out,
-                          const koan_memory *memory) {
+static koan_status scores(const koan_model *m, const void *row, uint8_t type, uint8_t kind,
+                          int32_t *out, const koan_memory *memory) {
     if (m->outputs == 0) return KOAN_UNSUITED;
-    koan_status status = run(m, row, type, TO_SCORES, NULL, memory);
+    koan_status status = run(m, row, type, kind, NULL, memory);
     for (uint8_t i = 0; i < m->outputs && status == KOAN_OK; i++) out[i] = score_of(m, memory, i);
     return status;
 }
 
-static koan_status classify(const koan_model *m, const void *row, uint8_t type, uint8_t *class_,
-                            const koan_memory *memory) {
+static koan_status classify(const koan_model *m, const void *row, uint8_t type, uint8_t kind,
+                            uint8_t *class_, const koan_memory *memory) {
     if (!(m->flags & FLAG_CLASSES)) return KOAN_UNSUITED;
-    koan_status status = run(m, row, type, TO_SCORES, NULL, memory);
+    koan_status status = run(m, row, type, kind, NULL, memory);
     if (status != KOAN_OK) return status;
     int32_t best = score_of(m, memory, 0);
     *class_ = (uint8_t)(m->outputs == 1 && best > 0);
@@ -1875,36 +1842,26 @@ static koan_status classify(const koan_model *m, const void *row, uint8_t type, 
     return KOAN_OK;
 }
 
-/* A function of the interface for each type of rows. */
-#define DEFINE(name, result, suffix, type, kind)                                          \
+/* A function of the interface, by one of those above, for rows of a type. */
+#define DEFINE(name, by, kind, result, suffix, type, row_type)                            \
     koan_status koan_##name##_##suffix(const koan_model *m, const type *row, result *out, \
                                        const koan_memory *memory) {                       \
-        return name(m, row, kind, out, memory);                                           \
+        return by(m, row, row_type, kind, out, memory);                                   \
     }
 #if HAS(F32)
-#define DEFINE_F32(name, result) DEFINE(name, result, f32, float, ROW_F32)
+#define DEFINE_F32(name, by, kind, result) DEFINE(name, by, kind, result, f32, float, ROW_F32)
 #else
-#define DEFINE_F32(name, result)
+#define DEFINE_F32(name, by, kind, result)
 #endif
-#define DEFINE_ALL(name, result)                \
-    DEFINE(name, result, i16, int16_t, ROW_I16) \
-    DEFINE(name, result, u8, uint8_t, ROW_U8) DEFINE_F32(name, result)
-DEFINE_ALL(scores, int32_t)
-DEFINE_ALL(classify, uint8_t)
-
+#define DEFINE_ALL(name, by, kind, result)                \
+    DEFINE(name, by, kind, result, i16, int16_t, ROW_I16) \
+    DEFINE(name, by, kind, result, u8, uint8_t, ROW_U8)   \
+    DEFINE_F32(name, by, kind, result)
+DEFINE_ALL(scores, scores, TO_SCORES, int32_t)
+DEFINE_ALL(classify, classify, TO_SCORES, uint8_t)
 #if HAS(FEATURES)
-static koan_status features(const koan_model *m, const void *row, uint8_t type, int16_t *out,
-                            const koan_memory *memory) {
-    return run(m, row, type, TO_FEATURES, out, memory);
-}
-
-static koan_status codes(const koan_model *m, const void *row, uint8_t type, uint16_t *out,
-                         const koan_memory *memory) {
-    return run(m, row, type, TO_CODES, out, memory);
-}
-
-DEFINE_ALL(features, int16_t)
-DEFINE_ALL(codes, uint16_t)
+DEFINE_ALL(features, run, TO_FEATURES, int16_t)
+DEFINE_ALL(codes, run, TO_CODES, uint16_t)
 
 /* Columns, or codes, of all banks. */
 static uint32_t count_of(const koan_model *m, int codes) {
@@ -1913,7 +1870,7 @@ static uint32_t count_of(const koan_model *m, int codes) {
     for (uint8_t index = 0; index < m->banks; index++, at = b.next) {
         read_bank(m, at, index, &b);
         if (!codes) count += columns_of(&b);
-        else if (b.family == MAXOUT || b.family == BIN || b.family == FERN) count += b.features;
+        else if (b.family == MAXOUT || is_one_hot(&b)) count += b.features;
     }
     return count;
 }
@@ -1938,7 +1895,7 @@ static void draw_golden(const koan_model *m, uint8_t number, int16_t *q) {
 
 koan_status koan_digest(const koan_model *m, uint32_t *digest, const koan_memory *memory) {
     job j;
-    if (ready(m, memory) != KOAN_OK) return KOAN_MEMORY;
+    if (!is_enough(memory, m)) return KOAN_MEMORY;
     j.crc = 0xffffffffu;
     j.kind = HAS(FEATURES) && m->outputs == 0 ? TO_DIGEST : TO_SCORES;
     for (uint8_t number = 0; number < 4; number++) {
