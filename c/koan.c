@@ -22,20 +22,19 @@ enum { LAW_NONE, GAUSSIAN, CAUCHY_LAW, SIGN, HADAMARD, UNIFORM, GAMMA2 };
 #define BUILT(value) IS_BUILT(value)
 #define HAS(x) BUILT(KOAN_NO_##x)
 
-/* What models need, a bit each: families by their codes, then these, then widths of weights by
- * theirs. */
-enum { NEEDS_HADAMARD = FAMILIES, NEEDS_DENSE, NEEDS_GROUPS, NEEDS_LISTS, NEEDS_WIDTHS };
+/* Parts that models need, a bit each: families and widths of weights in the order of their
+ * codes. */
+/* clang-format off */
+#define PARTS(X)                                                                        \
+    X(LINEAR) X(FOURIER) X(STUMP) X(BIN) X(MAXOUT) X(SIGMOID) X(CONV) X(FERN) X(SERIES) \
+    X(HADAMARD) X(DENSE) X(GROUPS) X(LISTS)                                             \
+    X(BITS_2) X(BITS_3) X(BITS_4) X(BITS_8) X(BITS_16)
+/* clang-format on */
+#define NEED(x) NEEDS_##x,
+enum { PARTS(NEED) };
 #define BIT(n) ((uint32_t)1 << (n))
-#define IF_BUILT(x, n) ((uint32_t)HAS(x) << (n))
-#define ALL_BUILT                                                                     \
-    (IF_BUILT(LINEAR, LINEAR) | IF_BUILT(FOURIER, FOURIER) | IF_BUILT(STUMP, STUMP) | \
-     IF_BUILT(BIN, BIN) | IF_BUILT(MAXOUT, MAXOUT) | IF_BUILT(SIGMOID, SIGMOID) |     \
-     IF_BUILT(CONV, CONV) | IF_BUILT(FERN, FERN) | IF_BUILT(SERIES, SERIES) |         \
-     IF_BUILT(HADAMARD, NEEDS_HADAMARD) | IF_BUILT(DENSE, NEEDS_DENSE) |              \
-     IF_BUILT(GROUPS, NEEDS_GROUPS) | IF_BUILT(LISTS, NEEDS_LISTS) |                  \
-     IF_BUILT(BITS_2, NEEDS_WIDTHS) | IF_BUILT(BITS_3, NEEDS_WIDTHS + 1) |            \
-     IF_BUILT(BITS_4, NEEDS_WIDTHS + 2) | IF_BUILT(BITS_8, NEEDS_WIDTHS + 3) |        \
-     IF_BUILT(BITS_16, NEEDS_WIDTHS + 4))
+#define OR_IF_BUILT(x) | (uint32_t)HAS(x) << NEEDS_##x
+#define ALL_BUILT (0 PARTS(OR_IF_BUILT))
 
 /* Families that hand over their features by `push`. */
 #define PUSHING (BIT(FOURIER) | BIT(STUMP) | BIT(MAXOUT) | BIT(SIGMOID) | BIT(CONV) | BIT(SERIES))
@@ -228,9 +227,9 @@ static uint16_t check_word(uint64_t seed) {
 enum { AT_FLAGS = 5, AT_INPUTS, AT_OUTPUTS = 8, AT_SEED, AT_CHECK_WORD = 17, AT_MAPS = 19 };
 /* Bytes of a group, of a list's head, and of the golden digest and the CRC-32. */
 enum { GROUP_BYTES = 5, LIST_BYTES = 3, TRAILER = 8 };
-
 enum { FLAG_CLASSES = 1, FLAG_MAP_EACH = 2, FLAG_GAIN_EACH = 4 };
 enum { OPTION_ODD = 8, OPTION_GROUPS = 16, OPTION_MORE = 32, OPTION_LIST = 64 };
+
 static uint8_t byte_at(const koan_model *m, uint32_t at) { return BLOB_BYTE(m->blob + (size_t)at); }
 
 static uint16_t half_at(const koan_model *m, uint32_t at) {
@@ -258,6 +257,8 @@ typedef struct bank {
 /* Bytes of each family's parameters, also of those that there are not. */
 static const uint8_t PARAMETER_BYTES[16] KOAN_FLASH = {0, 0, 0, 1, 3, 0, 5, 1, 7};
 
+static uint8_t is_listed(const bank *b) { return HAS(LISTS) && (b->options & OPTION_LIST) != 0; }
+
 /* Reads the bank at `at`, which was checked. */
 static void read_bank(const koan_model *m, uint32_t at, uint8_t index, bank *b) {
     uint8_t kind = byte_at(m, at);
@@ -279,16 +280,13 @@ static void read_bank(const koan_model *m, uint32_t at, uint8_t index, bank *b) 
         b->list = b->groups + (uint32_t)GROUP_BYTES * b->group_count;
     }
     b->next = b->list;
-    if (HAS(LISTS) && (b->options & OPTION_LIST))
-        b->next += LIST_BYTES + (uint32_t)half_at(m, b->list + 1);
+    if (is_listed(b)) b->next += LIST_BYTES + (uint32_t)half_at(m, b->list + 1);
 }
 
 /* Whether its projections are rows of a Hadamard transform. */
 static int by_hadamard(const bank *b) {
     return HAS(HADAMARD) && (!HAS(DENSE) || b->law == HADAMARD);
 }
-
-static uint8_t is_listed(const bank *b) { return HAS(LISTS) && (b->options & OPTION_LIST) != 0; }
 
 static uint64_t bank_stream(const koan_model *m, const bank *b, unsigned purpose) {
     return stream_of(seed_of(m), 4u * b->index + purpose);
@@ -615,7 +613,7 @@ static void note_needs(koan_model *m, const bank *b) {
 /* Whether what the bank needs is built. */
 static int is_built(const koan_model *m, uint8_t family, uint8_t law, uint8_t options) {
     uint32_t needs = BIT(family);
-    if (m->outputs > 0) needs |= BIT(NEEDS_WIDTHS + (options & 7));
+    if (m->outputs > 0) needs |= BIT(NEEDS_BITS_2 + (options & 7));
     if (options & OPTION_GROUPS) needs |= BIT(NEEDS_GROUPS);
     if (options & OPTION_LIST) needs |= BIT(NEEDS_LISTS);
     if (family == FOURIER || family == MAXOUT || family == SIGMOID)
@@ -1607,7 +1605,7 @@ static APART void run_sigmoid(job *j) {
         int32_t bias = normal((uint8_t)(draw >> (8 * (k & 7))));
         bias *= b->law == GAUSSIAN ? 2048 : 46;
         int8_t v = rounded(projection(j, &p, k) + bias, b);
-        int8_t value = (int8_t)TABLE_BYTE(SIGMOID_TABLE, v < 0 ? -v : v);
+        int16_t value = TABLE_BYTE(SIGMOID_TABLE, v < 0 ? -v : v);
         push(j, (int8_t)(v < 0 ? -value : value));
     }
 }
@@ -1768,9 +1766,8 @@ static void run_banks(job *j, const koan_model *m, const koan_memory *memory) {
     j->log = transform_log(INPUTS(m));
     j->weights = m->weights;
     for (uint8_t i = 0; i < m->outputs; i++) j->sums[i] = 0;
-    for (uint8_t index = 0; index < m->banks; index++) {
+    for (uint8_t index = 0; index < m->banks; index++, at = b.next) {
         read_bank(m, at, index, &b);
-        at = b.next;
         j->stream = bank_stream(m, &b, OF_WEIGHTS);
         start_indices(&j->list, m, &b);
         j->row_bytes = row_bytes(&b);
@@ -1888,8 +1885,7 @@ static void draw_golden(const koan_model *m, uint8_t number, int16_t *q) {
     uint32_t n = (uint32_t)number * m->inputs;
     for (uint16_t i = 0; i < m->inputs; i++, n++) {
         if (i == 0 || (n & 3) == 0) draw = draw_of(stream, n / 4);
-        int16_t value = (int16_t)part_of(draw, n & 3);
-        q[i] = (int16_t)clamp(value >> (2 * number), m->limit);
+        q[i] = (int16_t)clamp((int16_t)part_of(draw, n & 3) >> (2 * number), m->limit);
     }
 }
 
@@ -1916,8 +1912,7 @@ static int golden_rows_hold(const koan_model *m, const koan_memory *memory) {
     map map;
     if (!bytes) return 1;
     j.kind = TO_SCORES;
-    uint32_t at = (uint32_t)(bytes - m->blob), end = at + length;
-    while (at < end) {
+    for (uint32_t at = (uint32_t)(bytes - m->blob), end = at + length; at < end;) {
         for (uint16_t i = 0; i < m->inputs; i++, at += 4) {
             read_map(m, i, &map);
             memory->halves[i] = mapped_float(&map, word_at(m, at), m->limit);
@@ -1947,11 +1942,9 @@ uint16_t koan_class_count(const koan_model *m) {
 }
 
 const uint8_t *koan_section(const koan_model *m, uint8_t tag, uint16_t *length) {
-    uint32_t at = m->sections;
-    while (at < m->size - TRAILER) {
+    for (uint32_t at = m->sections; at < m->size - TRAILER; at += 3 + (uint32_t)*length) {
         *length = half_at(m, at + 1);
         if (byte_at(m, at) == tag) return m->blob + (size_t)at + 3;
-        at += 3 + (uint32_t)*length;
     }
     *length = 0;
     return NULL;
@@ -1962,10 +1955,8 @@ const uint8_t *koan_class_name(const koan_model *m, uint8_t class_, uint16_t *le
     const uint8_t *name = koan_section(m, KOAN_SECTION_NAMES, &left);
     *length = 0;
     if (!name || class_ >= koan_class_count(m)) return NULL;
-    for (; class_ > 0; left--) {
-        class_ = (uint8_t)(class_ - (BLOB_BYTE(name) == '\n'));
-        name++;
-    }
+    for (; class_ > 0; left--, name++)
+        if (BLOB_BYTE(name) == '\n') class_--;
     while (*length < left && BLOB_BYTE(name + *length) != '\n') ++*length;
     return name;
 }
