@@ -622,15 +622,15 @@ static int is_built(const koan_model *m, uint8_t family, uint8_t law, uint8_t op
 }
 
 /* For each family what is wrong with its parameters. */
-static const uint8_t PARAMETERS[16] KOAN_FLASH = {0,
-                                                  0,
-                                                  0,
-                                                  KOAN_BIN_SLOT_BITS,
-                                                  KOAN_MAXOUT_POOL,
-                                                  0,
-                                                  KOAN_CONV_SHAPE,
-                                                  KOAN_FERN_DEPTH,
-                                                  KOAN_SERIES_SHAPE};
+static const uint8_t PARAMETER_STATUS[16] KOAN_FLASH = {0,
+                                                        0,
+                                                        0,
+                                                        KOAN_BIN_SLOT_BITS,
+                                                        KOAN_MAXOUT_POOL,
+                                                        0,
+                                                        KOAN_CONV_SHAPE,
+                                                        KOAN_FERN_DEPTH,
+                                                        KOAN_SERIES_SHAPE};
 
 /* Whether the parameters of a family, from `at` on, are allowed. */
 static int are_parameters(const koan_model *m, uint8_t family, uint32_t at, conv *c) {
@@ -659,7 +659,7 @@ static uint32_t check_bank(cursor *c, uint8_t index, bank *b) {
     shape.cells = 1;
     (void)skip(c, family == MAXOUT ? 1u : TABLE_BYTE(PARAMETER_BYTES, family));
     expect(c, c->status == KOAN_OK && are_parameters(m, family, at + 6, &shape),
-           (koan_status)TABLE_BYTE(PARAMETERS, family), at + 6);
+           (koan_status)TABLE_BYTE(PARAMETER_STATUS, family), at + 6);
     if (family == MAXOUT) (void)skip(c, 2);
     if (c->status != KOAN_OK) return 0;
     expect(c, (options & OPTION_LIST) || features % shape.cells == 0, KOAN_BANK_FEATURES, at + 2);
@@ -1527,31 +1527,26 @@ static APART void run_fern(job *j) {
     }
 }
 
-/* Projections of maxout units and sigmoids: the block that is in memory, or from which the pool's
- * are chosen, and its draw of choices. */
+/* Projections of maxout units and sigmoids: the draw of choices that is at hand, and its number;
+ * under hadamard that of the block in memory. */
 typedef struct projections {
     uint64_t choices, draw;
-    uint32_t block;
+    uint32_t block, a, c, e; /* the order of its rows */
 } projections;
 
-/* Projection n; under hadamard in the scrambled order; of a pool the one that is chosen. */
+/* Projection n; under hadamard in the scrambled order. */
 static int32_t projection(const job *j, projections *p, uint32_t n) {
-    const bank *b = j->of;
-    if (b->shared == 0 && !by_hadamard(b))
-        return (int32_t)project(j, b->law, n, 0, j->model->inputs);
-    uint8_t log = b->shared > 0 ? 2 : j->log;
-    uint32_t block = n >> log, i = n & (BIT(log) - 1);
+    if (!by_hadamard(j->of)) return (int32_t)project(j, j->of->law, n, 0, j->model->inputs);
+    uint32_t block = n >> j->log, i = n & (BIT(j->log) - 1);
     if (block != p->block) {
         p->block = block;
         p->draw = draw_of(p->choices, block);
-        if (b->shared == 0) project_block(j, block, 1, 0, j->words);
+        p->a = part_of(p->draw, 0) | 1;
+        p->c = part_of(p->draw, 1);
+        p->e = part_of(p->draw, 2);
+        project_block(j, block, 1, 0, j->words);
     }
-    if (b->shared > 0) {
-        i = (uint32_t)part_of(p->draw, i) * b->shared >> 16;
-    } else {
-        uint32_t a = part_of(p->draw, 0) | 1, c = part_of(p->draw, 1), e = part_of(p->draw, 2);
-        i = (c + a * i + 2 * e * (i * i)) & (BIT(log) - 1);
-    }
+    i = (p->c + p->a * i + 2 * p->e * (i * i)) & (BIT(j->log) - 1);
     return (int32_t)j->words[(size_t)i];
 }
 
@@ -1571,16 +1566,25 @@ static void fill_pool(const job *j) {
     }
 }
 
+/* Number n of those that are chosen from a pool. */
+static int32_t chosen(const job *j, projections *p, uint32_t n) {
+    if (n / 4 != p->block) {
+        p->block = n / 4;
+        p->draw = draw_of(p->choices, n / 4);
+    }
+    return (int32_t)j->words[(uint32_t)part_of(p->draw, n & 3) * j->of->shared >> 16];
+}
+
 static APART void run_maxout(job *j) {
     const bank *b = j->of;
-    projections p = {bank_stream(j->model, b, OF_CHOICES), 0, NO_INDEX};
+    projections p = {bank_stream(j->model, b, OF_CHOICES), 0, NO_INDEX, 0, 0, 0};
     fill_pool(j);
     for (uint16_t left = b->features; left > 0; left--) {
         uint32_t n = next_index(&j->list) * b->parameter;
         int32_t most = 0;
         uint8_t code = 0;
         for (uint8_t i = 0; i < b->parameter; i++) {
-            int32_t z = projection(j, &p, n + i);
+            int32_t z = b->shared > 0 ? chosen(j, &p, n + i) : projection(j, &p, n + i);
             if (i == 0 || z > most) {
                 most = z;
                 code = i;
@@ -1595,7 +1599,7 @@ static APART void run_sigmoid(job *j) {
     const bank *b = j->of;
     uint64_t stream = bank_stream(j->model, b, OF_OFFSETS), draw = 0;
     uint32_t drawn = NO_INDEX;
-    projections p = {bank_stream(j->model, b, OF_CHOICES), 0, NO_INDEX};
+    projections p = {bank_stream(j->model, b, OF_CHOICES), 0, NO_INDEX, 0, 0, 0};
     for (uint16_t left = b->features; left > 0; left--) {
         uint32_t k = next_index(&j->list);
         if (k / 8 != drawn) {
