@@ -513,7 +513,8 @@ static void check_groups(cursor *c, const bank *b) {
     uint16_t inputs = c->model->inputs, laws = TABLE_HALF(LAWS, b->family) >> 8;
     uint8_t used = 0;
     group g = NO_GROUP;
-    for (uint32_t at = b->groups; next_group(c->model, b, &g); at += GROUP_BYTES) {
+    uint32_t at = b->groups;
+    for (; b->group_count > 0 && next_group(c->model, b, &g); at += GROUP_BYTES) {
         expect(c, g.inputs > 0 && g.first + g.inputs <= inputs, KOAN_GROUP_INPUTS, at);
         expect(c, g.law < 7 && (laws >> g.law & 1), KOAN_GROUP_LAW, at + 2);
         used |= g.law;
