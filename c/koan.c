@@ -22,20 +22,19 @@ enum { LAW_NONE, GAUSSIAN, CAUCHY_LAW, SIGN, HADAMARD, UNIFORM, GAMMA2 };
 #define BUILT(value) IS_BUILT(value)
 #define HAS(x) BUILT(KOAN_NO_##x)
 
-/* What models need, a bit each: families by their codes, then these, then widths of weights by
- * theirs. */
-enum { NEEDS_HADAMARD = FAMILIES, NEEDS_DENSE, NEEDS_GROUPS, NEEDS_LISTS, NEEDS_WIDTHS };
+/* Parts that models need, a bit each: families and widths of weights in the order of their
+ * codes. */
+/* clang-format off */
+#define PARTS(X)                                                                        \
+    X(LINEAR) X(FOURIER) X(STUMP) X(BIN) X(MAXOUT) X(SIGMOID) X(CONV) X(FERN) X(SERIES) \
+    X(HADAMARD) X(DENSE) X(GROUPS) X(LISTS)                                             \
+    X(BITS_2) X(BITS_3) X(BITS_4) X(BITS_8) X(BITS_16)
+/* clang-format on */
+#define NEED(x) NEEDS_##x,
+enum { PARTS(NEED) };
 #define BIT(n) ((uint32_t)1 << (n))
-#define IF_BUILT(x, n) ((uint32_t)HAS(x) << (n))
-#define ALL_BUILT                                                                     \
-    (IF_BUILT(LINEAR, LINEAR) | IF_BUILT(FOURIER, FOURIER) | IF_BUILT(STUMP, STUMP) | \
-     IF_BUILT(BIN, BIN) | IF_BUILT(MAXOUT, MAXOUT) | IF_BUILT(SIGMOID, SIGMOID) |     \
-     IF_BUILT(CONV, CONV) | IF_BUILT(FERN, FERN) | IF_BUILT(SERIES, SERIES) |         \
-     IF_BUILT(HADAMARD, NEEDS_HADAMARD) | IF_BUILT(DENSE, NEEDS_DENSE) |              \
-     IF_BUILT(GROUPS, NEEDS_GROUPS) | IF_BUILT(LISTS, NEEDS_LISTS) |                  \
-     IF_BUILT(BITS_2, NEEDS_WIDTHS) | IF_BUILT(BITS_3, NEEDS_WIDTHS + 1) |            \
-     IF_BUILT(BITS_4, NEEDS_WIDTHS + 2) | IF_BUILT(BITS_8, NEEDS_WIDTHS + 3) |        \
-     IF_BUILT(BITS_16, NEEDS_WIDTHS + 4))
+#define OR_IF_BUILT(x) | (uint32_t)HAS(x) << NEEDS_##x
+#define ALL_BUILT (0 PARTS(OR_IF_BUILT))
 
 /* Families that hand over their features by `push`. */
 #define PUSHING (BIT(FOURIER) | BIT(STUMP) | BIT(MAXOUT) | BIT(SIGMOID) | BIT(CONV) | BIT(SERIES))
@@ -208,7 +207,7 @@ static uint64_t stream_of(uint64_t seed, uint64_t number) {
 static uint64_t draw_of(uint64_t stream, uint64_t i) { return wyrng(stream + i * WYRNG_STEP); }
 
 /* u16 j of a draw. */
-static uint16_t part_of(uint64_t draw, unsigned j) { return (uint16_t)(draw >> (16 * j)); }
+static uint16_t part_of(uint64_t draw, uint32_t j) { return (uint16_t)(draw >> (16 * j)); }
 
 static uint16_t check_word(uint64_t seed) {
     uint64_t stream = stream_of(seed, 0xffffffffu), second = draw_of(stream, 1);
@@ -224,25 +223,12 @@ static uint16_t check_word(uint64_t seed) {
 #define BLOB_BYTE(p) (*(p))
 #endif
 
-#define AT_FLAGS 5
-#define AT_INPUTS 6
-#define AT_OUTPUTS 8
-#define AT_SEED 9
-#define AT_CHECK_WORD 17
-#define AT_MAPS 19
-#define TRAILER 8 /* golden digest and CRC-32 */
-
-#define FLAG_CLASSES 1
-#define FLAG_MAP_EACH 2
-#define FLAG_GAIN_EACH 4
-
-#define OPTION_ODD 8
-#define OPTION_GROUPS 16
-#define OPTION_MORE 32
-#define OPTION_LIST 64
-
-#define GROUP_BYTES 5
-#define LIST_BYTES 3
+/* Where fields of the header are. */
+enum { AT_FLAGS = 5, AT_INPUTS, AT_OUTPUTS = 8, AT_SEED, AT_CHECK_WORD = 17, AT_MAPS = 19 };
+/* Bytes of a group, of a list's head, and of the golden digest and the CRC-32. */
+enum { GROUP_BYTES = 5, LIST_BYTES = 3, TRAILER = 8 };
+enum { FLAG_CLASSES = 1, FLAG_MAP_EACH = 2, FLAG_GAIN_EACH = 4 };
+enum { OPTION_ODD = 8, OPTION_GROUPS = 16, OPTION_MORE = 32, OPTION_LIST = 64 };
 
 static uint8_t byte_at(const koan_model *m, uint32_t at) { return BLOB_BYTE(m->blob + (size_t)at); }
 
@@ -263,14 +249,15 @@ enum { OF_WEIGHTS, OF_OFFSETS, OF_CHOICES };
 
 typedef struct bank {
     uint32_t parameters, groups, list, next; /* where they are */
-    uint16_t features;
-    uint16_t shared; /* of maxout */
+    uint16_t features, shared;               /* the projections that the units of maxout share */
     uint8_t index, family, law, options, mult, shift, group_count;
     uint8_t parameter; /* slot bits, pool or depth */
 } bank;
 
 /* Bytes of each family's parameters, also of those that there are not. */
 static const uint8_t PARAMETER_BYTES[16] KOAN_FLASH = {0, 0, 0, 1, 3, 0, 5, 1, 7};
+
+static uint8_t is_listed(const bank *b) { return HAS(LISTS) && (b->options & OPTION_LIST) != 0; }
 
 /* Reads the bank at `at`, which was checked. */
 static void read_bank(const koan_model *m, uint32_t at, uint8_t index, bank *b) {
@@ -289,13 +276,11 @@ static void read_bank(const koan_model *m, uint32_t at, uint8_t index, bank *b) 
     if (b->family == MAXOUT) b->shared = half_at(m, b->parameters + 1);
     b->list = b->groups;
     if (HAS(GROUPS) && (b->options & OPTION_GROUPS)) {
-        b->group_count = byte_at(m, b->groups);
-        b->groups++;
+        b->group_count = byte_at(m, b->groups++);
         b->list = b->groups + (uint32_t)GROUP_BYTES * b->group_count;
     }
     b->next = b->list;
-    if (HAS(LISTS) && (b->options & OPTION_LIST))
-        b->next += LIST_BYTES + (uint32_t)half_at(m, b->list + 1);
+    if (is_listed(b)) b->next += LIST_BYTES + (uint32_t)half_at(m, b->list + 1);
 }
 
 /* Whether its projections are rows of a Hadamard transform. */
@@ -303,18 +288,15 @@ static int by_hadamard(const bank *b) {
     return HAS(HADAMARD) && (!HAS(DENSE) || b->law == HADAMARD);
 }
 
-static uint8_t is_listed(const bank *b) { return HAS(LISTS) && (b->options & OPTION_LIST) != 0; }
-
 static uint64_t bank_stream(const koan_model *m, const bank *b, unsigned purpose) {
     return stream_of(seed_of(m), 4u * b->index + purpose);
 }
 
-/* Logarithm of a bank's columns for each of its features. */
-static uint8_t slot_bits(const bank *b) {
-    return (HAS(BIN) || HAS(FERN)) && (b->family == BIN || b->family == FERN) ? b->parameter : 0;
-}
+static int is_one_hot(const bank *b) { return b->family == BIN || b->family == FERN; }
 
-static uint32_t columns_of(const bank *b) { return (uint32_t)b->features << slot_bits(b); }
+static uint32_t columns_of(const bank *b) {
+    return (uint32_t)b->features << ((HAS(BIN) || HAS(FERN)) && is_one_hot(b) ? b->parameter : 0);
+}
 
 static uint8_t bits_of(const bank *b) {
     uint8_t code = b->options & 7;
@@ -326,28 +308,30 @@ static uint32_t row_bytes(const bank *b) { return (columns_of(b) * bits_of(b) + 
 
 /* A run of inputs with a law and a scale of its own. */
 typedef struct group {
+    uint32_t first; /* input */
     uint16_t inputs;
-    uint8_t law, mult, shift;
+    uint8_t law, mult, shift, number;
 } group;
 
-/* How many groups there are: all inputs are one where a bank has none. */
-static uint8_t groups_of(const bank *b) {
-    return (uint8_t)(b->group_count > 0 ? b->group_count : 1);
-}
+static const group NO_GROUP = {0, 0, 0, 0, 0, 0};
 
-static void read_group(const koan_model *m, const bank *b, uint8_t number, group *g) {
-    uint32_t at = b->groups + (uint32_t)GROUP_BYTES * number;
-    if (!HAS(GROUPS) || b->group_count == 0) {
-        g->inputs = m->inputs;
-        g->law = b->law;
-        g->mult = b->mult;
-        g->shift = b->shift;
-        return;
+/* Goes on to the next group, from none to the first; 0 where there is no other. All inputs are one
+ * group where a bank has none. */
+static int next_group(const koan_model *m, const bank *b, group *g) {
+    if (g->number > 0 && g->number >= b->group_count) return 0;
+    uint32_t at = b->groups + (uint32_t)GROUP_BYTES * g->number++;
+    g->first += g->inputs;
+    g->inputs = m->inputs;
+    g->law = b->law;
+    g->mult = b->mult;
+    g->shift = b->shift;
+    if (HAS(GROUPS) && b->group_count > 0) {
+        g->inputs = half_at(m, at);
+        g->law = byte_at(m, at + 2);
+        g->mult = byte_at(m, at + 3);
+        g->shift = byte_at(m, at + 4);
     }
-    g->inputs = half_at(m, at);
-    g->law = byte_at(m, at + 2);
-    g->mult = byte_at(m, at + 3);
-    g->shift = byte_at(m, at + 4);
+    return 1;
 }
 
 /* The logarithm of the inputs, rounded up to a power of two, at least 8. */
@@ -365,54 +349,40 @@ static uint8_t transform_log(uint16_t inputs) {
 /* The indices of a bank's features, rising. */
 typedef struct indices {
     const koan_model *model;
-    uint32_t at, end;   /* of the codes that are left */
-    uint32_t least;     /* the least index that can follow */
-    uint8_t byte, bits; /* bits that are left of the last byte, and how many */
-    uint8_t low_bits, listed;
+    uint32_t codes, place, bits; /* where they are, the next bit, how many; none without a list */
+    uint32_t least;              /* the least index that can follow */
+    uint8_t low_bits;
 } indices;
 
 static void start_indices(indices *it, const koan_model *m, const bank *b) {
     memset(it, 0, sizeof *it);
     it->model = m;
-    it->listed = is_listed(b);
-    if (it->listed) {
-        it->low_bits = byte_at(m, b->list);
-        it->at = b->list + LIST_BYTES;
-        it->end = b->next;
-    }
+    if (!is_listed(b)) return;
+    it->low_bits = byte_at(m, b->list);
+    it->codes = b->list + LIST_BYTES;
+    it->bits = 8 * (b->next - it->codes);
 }
 
-/* The next bit of the codes; 2 where there is none. */
-static uint8_t next_bit(indices *it) {
-    if (it->bits == 0) {
-        if (it->at == it->end) return 2;
-        it->byte = byte_at(it->model, it->at++);
-        it->bits = 8;
-    }
-    uint8_t bit = it->byte & 1;
-    it->byte = (uint8_t)(it->byte >> 1);
-    it->bits--;
-    return bit;
+/* The next bit of the codes; behind them there are ones, so that every index ends. */
+static int next_bit(indices *it) {
+    uint32_t place = it->place++;
+    return place < it->bits ? byte_at(it->model, it->codes + place / 8) >> (place & 7) & 1 : 1;
 }
 
-/* The next index; NO_INDEX where the codes end or one is no index. */
+/* The next index; NO_INDEX where it is far too large. */
 static uint32_t listed_index(indices *it) {
-    uint32_t gap = 0, bit;
-    while ((bit = next_bit(it)) == 0) gap++;
-    if (bit > 1 || gap > MOST_INDICES >> it->low_bits) return NO_INDEX;
+    uint32_t gap = 0;
+    while (!next_bit(it)) gap++;
+    if (gap > MOST_INDICES >> it->low_bits) return NO_INDEX;
     gap <<= it->low_bits;
-    for (uint32_t place = 0; place < it->low_bits; place++) {
-        bit = next_bit(it);
-        if (bit > 1) return NO_INDEX;
-        gap |= bit << place;
-    }
+    for (uint8_t i = 0; i < it->low_bits; i++) gap |= (uint32_t)next_bit(it) << i;
     gap += it->least;
     it->least = gap + 1;
-    return gap < MOST_INDICES ? gap : NO_INDEX;
+    return gap;
 }
 
 static uint32_t next_index(indices *it) {
-    return HAS(LISTS) && it->listed ? listed_index(it) : it->least++;
+    return HAS(LISTS) && it->bits > 0 ? listed_index(it) : it->least++;
 }
 
 /* ---- Convolutions: shapes --------------------------------------------------------------- */
@@ -427,56 +397,59 @@ typedef struct conv {
     axis down, along;
     uint16_t cells; /* N */
     uint8_t channels, stride, proportion, dilated;
-    uint8_t log; /* of R */
+    uint8_t log;              /* of R */
+    uint32_t block, dilation; /* of the filters that are computed */
 } conv;
 
 static uint16_t positions_of(const axis *a, uint8_t stride, uint32_t dilation) {
     uint32_t reach = (a->kernel - 1u) * dilation;
-    if (reach >= a->length) return 0;
-    return (uint16_t)((a->length - 1u - reach) / stride + 1);
+    return (uint16_t)(reach < a->length ? (a->length - 1u - reach) / stride + 1 : 0);
+}
+
+/* Whether all cells have a position at a dilation. */
+static int has_positions(const conv *c, uint32_t dilation) {
+    return positions_of(&c->down, c->stride, dilation) >= c->down.cells &&
+           positions_of(&c->along, c->stride, dilation) >= c->along.cells;
 }
 
 /* Reads the shape at `at`. Whether rows of so many inputs can have it. */
 static int read_conv(const koan_model *m, uint32_t at, conv *c) {
-    uint8_t height = byte_at(m, at), kernel = byte_at(m, at + 2), grid = byte_at(m, at + 4);
-    uint8_t mode = byte_at(m, at + 3);
+    uint8_t height = byte_at(m, at), kernel = byte_at(m, at + 2), mode = byte_at(m, at + 3);
+    axis down = {height, kernel, byte_at(m, at + 4)};
     c->channels = byte_at(m, at + 1);
     c->stride = mode & 15;
     c->proportion = (mode & 16) != 0;
     c->dilated = (mode & 32) != 0;
     c->log = (uint8_t)(3 + (mode >> 6));
     uint32_t pixels = (uint32_t)height * c->channels;
-    if (pixels == 0 || c->stride == 0 || grid == 0 || kernel <= c->dilated ||
+    if (pixels == 0 || c->stride == 0 || down.cells == 0 || kernel <= c->dilated ||
         m->inputs % pixels != 0)
         return 0;
+    c->along = down;
     c->along.length = (uint16_t)(m->inputs / pixels);
-    c->along.kernel = kernel;
-    c->along.cells = grid;
-    c->down = c->along;
-    c->down.length = height;
-    if (height == 1) {
-        c->down.kernel = 1;
-        c->down.cells = 1;
-    }
-    c->cells = (uint16_t)((uint16_t)c->down.cells * c->along.cells);
-    return positions_of(&c->down, c->stride, 1) >= c->down.cells &&
-           positions_of(&c->along, c->stride, 1) >= c->along.cells;
+    if (height == 1) down.kernel = down.cells = 1;
+    c->down = down;
+    c->cells = (uint16_t)((uint16_t)down.cells * c->along.cells);
+    return has_positions(c, 1);
 }
 
 static uint32_t taps_of(const conv *c) {
     return (uint32_t)c->down.kernel * c->along.kernel * c->channels;
 }
 
-/* The shape of a series, and what samples and differences are multiplied by. */
+/* The shape of a series, and what the filters of a block slide over. */
 typedef struct series {
     uint16_t length; /* W */
-    uint8_t channels, kernel, dilations, level[2];
-    int8_t slope[2];
+    uint8_t channels, kernel, dilations;
+    uint8_t difference, shift;
+    int32_t factor;
+    uint32_t positions, dilation;
+    const int16_t *q; /* from the first number of the channel on */
 } series;
 
-/* The level of a gain, of samples or of differences, at dilation 2^log; it may be none. */
-static int16_t level_of(const series *s, uint8_t differences, uint8_t log) {
-    return (int16_t)(s->level[differences] + s->slope[differences] * log);
+/* The level of the gain at `at` at dilation 2^log; it may be none. */
+static int16_t level_of(const koan_model *m, uint32_t at, uint8_t log) {
+    return (int16_t)(byte_at(m, at) + (int8_t)byte_at(m, at + 1) * log);
 }
 
 /* Reads the shape at `at`. Whether rows of so many inputs can have it, and all levels are. */
@@ -484,20 +457,15 @@ static int read_series(const koan_model *m, uint32_t at, series *s) {
     s->channels = byte_at(m, at);
     s->kernel = byte_at(m, at + 1);
     s->dilations = byte_at(m, at + 2);
-    for (uint8_t i = 0; i < 2; i++) {
-        s->level[i] = byte_at(m, at + 3 + 2u * i);
-        s->slope[i] = (int8_t)byte_at(m, at + 4 + 2u * i);
-    }
     if (s->channels == 0 || m->inputs % s->channels != 0 || s->kernel < 2 || s->kernel > 64 ||
         s->dilations < 1 || s->dilations > 16)
         return 0;
     s->length = (uint16_t)(m->inputs / s->channels);
     uint8_t last = (uint8_t)(s->dilations - 1);
-    if ((s->kernel - 1u) * BIT(last) >= s->length) return 0;
     /* The first level is a byte: a straight line leaves the range at its end. */
-    for (uint8_t i = 0; i < 2; i++)
-        if (level_of(s, i, last) < 0 || level_of(s, i, last) > 255) return 0;
-    return 1;
+    int16_t samples = level_of(m, at + 3, last), differences = level_of(m, at + 5, last);
+    return (s->kernel - 1u) * BIT(last) < s->length && samples >= 0 && samples <= 255 &&
+           differences >= 0 && differences <= 255;
 }
 
 /* ---- Checking a blob -------------------------------------------------------------------- */
@@ -542,116 +510,111 @@ static const uint16_t LAWS[16] KOAN_FLASH = {0x0101, 0x071e, 0x2322, 0x4140, 0x0
                                              0x001a, 0x0010, 0x0022, 0x0010};
 
 static void check_groups(cursor *c, const bank *b) {
-    uint32_t covered = 0;
+    uint16_t inputs = c->model->inputs, laws = TABLE_HALF(LAWS, b->family) >> 8;
     uint8_t used = 0;
-    group g;
-    for (uint8_t number = 0; number < b->group_count && c->status == KOAN_OK; number++) {
-        uint32_t at = b->groups + (uint32_t)GROUP_BYTES * number;
-        read_group(c->model, b, number, &g);
-        covered += g.inputs;
-        expect(c, g.inputs > 0 && covered <= c->model->inputs, KOAN_GROUP_INPUTS, at);
-        expect(c, g.law < 7 && (TABLE_HALF(LAWS, b->family) >> 8 >> g.law & 1), KOAN_GROUP_LAW,
-               at + 2);
+    group g = NO_GROUP;
+    uint32_t at = b->groups;
+    for (; b->group_count > 0 && next_group(c->model, b, &g); at += GROUP_BYTES) {
+        expect(c, g.inputs > 0 && g.first + g.inputs <= inputs, KOAN_GROUP_INPUTS, at);
+        expect(c, g.law < 7 && (laws >> g.law & 1), KOAN_GROUP_LAW, at + 2);
         used |= g.law;
         expect(c, g.mult > 0, KOAN_GROUP_SCALE, at + 3);
         expect(c, g.shift <= 16, KOAN_GROUP_SCALE, at + 4);
     }
-    expect(c, covered == c->model->inputs && used, KOAN_GROUP_INPUTS, b->groups);
+    expect(c, g.first + g.inputs == inputs && used, KOAN_GROUP_INPUTS, b->groups);
 }
 
 /* Checks the list; gives the last index of the bank. */
 static uint32_t check_list(cursor *c, const bank *b) {
     uint32_t index = 0, limit = b->family == LINEAR ? c->model->inputs : MOST_INDICES;
-    uint16_t left = b->features;
     indices it;
     start_indices(&it, c->model, b);
     expect(c, it.low_bits <= 15, KOAN_KEPT_FEATURES, b->list);
-    while (left > 0 && c->status == KOAN_OK) {
+    for (uint16_t left = b->features; left > 0 && c->status == KOAN_OK; left--) {
         index = listed_index(&it);
         expect(c, index < limit, KOAN_KEPT_FEATURES, b->list);
-        left--;
     }
-    expect(c, it.at == it.end && it.byte == 0, KOAN_KEPT_FEATURES, b->list);
+    /* Zeros fill the last byte up. */
+    while (it.place & 7) expect(c, !next_bit(&it), KOAN_KEPT_FEATURES, b->list);
+    expect(c, it.place == it.bits, KOAN_KEPT_FEATURES, b->list);
     return index;
-}
-
-/* Transforms that so many projections up to the one numbered `last` are in. */
-static uint64_t work_of_transforms(uint16_t inputs, uint32_t count, uint32_t last) {
-    uint8_t log = transform_log(inputs);
-    uint32_t blocks = (last >> log) + 1;
-    return ((uint64_t)(count < blocks ? count : blocks) << log) * log;
-}
-
-/* What a bank adds to the work. */
-static uint64_t work_of(const koan_model *m, const bank *b, uint32_t last) {
-    uint16_t d = m->inputs;
-    uint32_t k = b->features, pool = 1;
-    uint64_t work = (uint64_t)k * m->outputs;
-    if (is_listed(b)) work += 8u * (uint64_t)(b->next - b->list - LIST_BYTES);
-    switch (b->family) {
-    case LINEAR: return work + k;
-    case STUMP: return work + (uint64_t)k * (1u + b->group_count);
-    case BIN: return work + 16 * (uint64_t)k * ((uint32_t)d + b->group_count);
-    case FERN: return work + 16 * (uint64_t)k;
-    case CONV: {
-        conv c;
-        (void)read_conv(m, b->parameters, &c);
-        uint32_t blocks = last / ((uint32_t)c.cells << c.log) + 1;
-        uint32_t each = taps_of(&c) + ((uint32_t)(c.log + 1) << c.log);
-        return work + k +
-               (uint64_t)(k < blocks ? k : blocks) * positions_of(&c.down, c.stride, 1) *
-                   positions_of(&c.along, c.stride, 1) * each;
-    }
-    case SERIES: {
-        series s;
-        uint32_t blocks = last / 8 + 1;
-        (void)read_series(m, b->parameters, &s);
-        return work + k + (uint64_t)(k < blocks ? k : blocks) * s.length * (4u * s.kernel + 32u);
-    }
-    case MAXOUT: pool = b->parameter; break;
-    default: break;
-    }
-    if (b->shared > 0)
-        return work + (uint64_t)k * pool +
-               (b->law == HADAMARD ? work_of_transforms(d, b->shared, b->shared - 1u)
-                                   : 4 * (uint64_t)b->shared * d);
-    if (b->law == HADAMARD)
-        return work + work_of_transforms(d, k * pool, last * pool + pool - 1) + (uint64_t)k * pool;
-    return work + 4 * (uint64_t)k * pool * ((uint32_t)d + b->group_count);
 }
 
 static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
+static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+/* What a bank adds to the work. */
+static uint64_t work_of(const koan_model *m, const bank *b, uint32_t last) {
+    uint32_t log = transform_log(m->inputs), inputs = (uint32_t)m->inputs + b->group_count;
+    /* What is computed in blocks of so many rows, and the work of a block. */
+    uint32_t count = b->features, rows = 1;
+    uint64_t each = 4 * inputs, work = (uint64_t)b->features * m->outputs;
+    conv c;
+    series s;
+    if (is_listed(b)) work += 8 * (b->next - b->list - LIST_BYTES);
+    if (b->family == MAXOUT) {
+        count *= b->parameter;
+        last = last * b->parameter + b->parameter - 1;
+    }
+    uint32_t units = count;
+    if (b->shared > 0) {
+        count = b->shared;
+        last = count - 1;
+    }
+    switch (b->family) {
+    case LINEAR: each = 1; break;
+    case STUMP: each = 1u + b->group_count; break;
+    case BIN: each = 16 * inputs; break;
+    case FERN: each = 16; break;
+    case CONV:
+        (void)read_conv(m, b->parameters, &c);
+        rows = (uint32_t)c.cells << c.log;
+        each = (uint32_t)positions_of(&c.down, c.stride, 1) * positions_of(&c.along, c.stride, 1);
+        each *= taps_of(&c) + ((c.log + 1u) << c.log);
+        break;
+    case SERIES:
+        (void)read_series(m, b->parameters, &s);
+        rows = 8;
+        each = (uint32_t)s.length * (4u * s.kernel + 32);
+        break;
+    default:
+        if (b->law != HADAMARD) break;
+        rows = BIT(log);
+        each = log << log;
+    }
+    if (rows > 1 || b->shared > 0) work += units;
+    return work + smaller(count, last / rows + 1) * each;
+}
+
 /* Takes note of the memory that a bank needs, and of its limit of inputs. */
 static void note_needs(koan_model *m, const bank *b) {
-    uint32_t length = BIT(transform_log(m->inputs)), words = 0;
+    uint32_t length = b->law == HADAMARD ? BIT(transform_log(m->inputs)) : 0;
+    uint32_t words = length, halves = m->inputs;
     if (b->family == CONV) {
         words = (uint32_t)16 << (byte_at(m, b->parameters + 3) >> 6);
     } else if (b->family == SERIES) {
         words = 16;
-    } else if (b->family == MAXOUT && b->shared > 0) {
-        words = b->shared;
-        if (b->law == HADAMARD) words = (words + length - 1) / length * length;
-    } else if (b->law == HADAMARD && b->family != FOURIER) {
-        words = length;
-    } else if (b->law == HADAMARD) {
-        if (m->inputs < 256) {
-            words = length / 2;
-            m->halves = larger(m->halves, m->inputs + 1u);
-        } else m->halves = larger(m->halves, m->inputs + length);
+    } else if (b->shared > 0) {
+        length = larger(length, 1);
+        words = (b->shared + length - 1) & ~(length - 1);
+    } else if (b->family == FOURIER && length > 0) {
+        words = m->inputs < 256 ? length / 2 : 0;
+        halves += m->inputs < 256 ? 1 : length;
     }
     m->words = larger(m->words, words);
+    m->halves = larger(m->halves, halves);
     if (b->family == MAXOUT || b->family == SIGMOID) {
         uint32_t weight = b->law == GAUSSIAN ? 127 : 1;
         uint32_t limit = (0x7fffffffu - (uint32_t)127 * 2048) / (m->inputs * weight);
-        if (limit < (uint32_t)m->limit) m->limit = (int16_t)limit;
+        m->limit = (int16_t)smaller(limit, (uint32_t)m->limit);
     }
 }
 
 /* Whether what the bank needs is built. */
 static int is_built(const koan_model *m, uint8_t family, uint8_t law, uint8_t options) {
     uint32_t needs = BIT(family);
-    if (m->outputs > 0) needs |= BIT(NEEDS_WIDTHS + (options & 7));
+    if (m->outputs > 0) needs |= BIT(NEEDS_BITS_2 + (options & 7));
     if (options & OPTION_GROUPS) needs |= BIT(NEEDS_GROUPS);
     if (options & OPTION_LIST) needs |= BIT(NEEDS_LISTS);
     if (family == FOURIER || family == MAXOUT || family == SIGMOID)
@@ -659,76 +622,81 @@ static int is_built(const koan_model *m, uint8_t family, uint8_t law, uint8_t op
     return (needs & ~ALL_BUILT) == 0;
 }
 
+/* For each family what is wrong with its parameters. */
+static const uint8_t PARAMETER_STATUS[16] KOAN_FLASH = {0,
+                                                        0,
+                                                        0,
+                                                        KOAN_BIN_SLOT_BITS,
+                                                        KOAN_MAXOUT_POOL,
+                                                        0,
+                                                        KOAN_CONV_SHAPE,
+                                                        KOAN_FERN_DEPTH,
+                                                        KOAN_SERIES_SHAPE};
+
+/* Whether the parameters of a family, from `at` on, are allowed. */
+static int are_parameters(const koan_model *m, uint8_t family, uint32_t at, conv *c) {
+    uint8_t first = byte_at(m, at);
+    series s;
+    switch (family) {
+    case BIN: return first >= 1 && first <= 12;
+    case MAXOUT: return first >= 1;
+    case CONV: return read_conv(m, at, c);
+    case FERN: return first >= 1 && first <= 4;
+    case SERIES: return read_series(m, at, &s);
+    default: return 1;
+    }
+}
+
 /* Checks the next bank; gives the last index of its features. */
 static uint32_t check_bank(cursor *c, uint8_t index, bank *b) {
     koan_model *m = c->model;
     uint32_t at = c->at;
-    uint8_t kind = next_byte(c), options = next_byte(c), most = 16;
+    uint8_t kind = next_byte(c), options = next_byte(c);
     uint16_t features = next_half(c);
     uint8_t mult = next_byte(c), shift = next_byte(c), family = kind & 15;
-    uint8_t law = (uint8_t)(kind >> 4);
+    uint8_t law = (uint8_t)(kind >> 4), grouped = options & OPTION_GROUPS;
+    uint8_t most = family == MAXOUT || family == SIGMOID ? 31 : 16;
+    conv shape;
+    shape.cells = 1;
+    (void)skip(c, family == MAXOUT ? 1u : TABLE_BYTE(PARAMETER_BYTES, family));
+    expect(c, c->status == KOAN_OK && are_parameters(m, family, at + 6, &shape),
+           (koan_status)TABLE_BYTE(PARAMETER_STATUS, family), at + 6);
+    if (family == MAXOUT) (void)skip(c, 2);
     if (c->status != KOAN_OK) return 0;
-    if (family == BIN || family == FERN) {
-        uint8_t bits = next_byte(c), largest = family == BIN ? 12 : 4;
-        expect(c, bits >= 1 && bits <= largest,
-               family == BIN ? KOAN_BIN_SLOT_BITS : KOAN_FERN_DEPTH, at + 6);
-    } else if (family == MAXOUT) {
-        expect(c, next_byte(c) > 0, KOAN_MAXOUT_POOL, at + 6);
-        (void)next_half(c);
-        most = 31;
-    } else if (family == SIGMOID) {
-        most = 31;
-    } else if (family == CONV) {
-        conv shape;
-        (void)skip(c, 5);
-        expect(c, c->status == KOAN_OK && read_conv(m, at + 6, &shape), KOAN_CONV_SHAPE, at + 6);
-        expect(c, c->status != KOAN_OK || (options & OPTION_LIST) || features % shape.cells == 0,
-               KOAN_BANK_FEATURES, at + 2);
-    } else if (family == SERIES) {
-        series shape;
-        (void)skip(c, 7);
-        expect(c, c->status == KOAN_OK && read_series(m, at + 6, &shape), KOAN_SERIES_SHAPE,
-               at + 6);
-    }
+    expect(c, (options & OPTION_LIST) || features % shape.cells == 0, KOAN_BANK_FEATURES, at + 2);
     expect(c, family < FAMILIES, KOAN_BANK_FAMILY, at);
     expect(c, (options & 7) < 5 && options < 128 && (m->outputs > 0 || (options & 15) == 0),
            KOAN_BANK_OPTIONS, at + 1);
     expect(c, features > 0, KOAN_BANK_FEATURES, at + 2);
-    if (options & OPTION_GROUPS) {
-        expect(c, law == LAW_NONE, KOAN_BANK_LAW, at);
-        (void)skip(c, (uint32_t)GROUP_BYTES * next_byte(c));
-    } else {
-        expect(c, law < 7 && (TABLE_HALF(LAWS, family) >> law & 1), KOAN_BANK_LAW, at);
-    }
+    expect(c, grouped ? law == LAW_NONE : law < 7 && (TABLE_HALF(LAWS, family) >> law & 1),
+           KOAN_BANK_LAW, at);
+    if (grouped) (void)skip(c, (uint32_t)GROUP_BYTES * next_byte(c));
     if (options & OPTION_LIST) {
         uint32_t list = skip(c, LIST_BYTES);
         (void)skip(c, c->status == KOAN_OK ? half_at(m, list + 1) : 0);
     }
     expect(c, family != LINEAR || features == m->inputs || (options & OPTION_LIST),
            KOAN_BANK_FEATURES, at + 2);
-    expect(c,
-           (mult == 1 && shift == 0) || (!(options & OPTION_GROUPS) && family != LINEAR &&
-                                         family != SERIES && mult > 0 && shift <= most),
-           KOAN_BANK_SCALE, at + 4);
+    if (mult != 1 || shift != 0)
+        expect(c, !grouped && family != LINEAR && family != SERIES && mult > 0 && shift <= most,
+               KOAN_BANK_SCALE, at + 4);
     expect(c, is_built(m, family, law, options), KOAN_NOT_BUILT, at);
     if (c->status != KOAN_OK) return 0;
     read_bank(m, at, index, b);
     c->features += features;
     c->columns += columns_of(b);
     expect(c, c->features <= 65535u && c->columns <= MOST_INDICES, KOAN_BANK_FEATURES, at + 2);
-    uint32_t last = features - 1u;
-    if (options & OPTION_GROUPS) check_groups(c, b);
-    if (is_listed(b) && c->status == KOAN_OK) last = check_list(c, b);
-    return last;
+    if (grouped) check_groups(c, b);
+    return is_listed(b) && c->status == KOAN_OK ? check_list(c, b) : features - 1u;
 }
 
 /* Checks all banks; gives the bytes of their weights. */
 static uint32_t check_banks(cursor *c) {
     koan_model *m = c->model;
     uint32_t bytes = 0;
-    uint64_t work = m->inputs;
     bank b;
-    memset(&b, 0, sizeof b);
+    b.options = 0;
+    m->work = m->inputs;
     do {
         uint32_t at = c->at;
         expect(c, m->banks < 255, KOAN_BANKS, at);
@@ -736,12 +704,12 @@ static uint32_t check_banks(cursor *c) {
         if (c->status != KOAN_OK) return 0;
         /* Below 2^30: at most 2^20 columns of 16 bits, 255 outputs. */
         bytes += row_bytes(&b) * m->outputs;
-        work += work_of(m, &b, last);
-        expect(c, work <= (uint32_t)1 << 28, KOAN_WORK, at);
+        uint64_t work = m->work + work_of(m, &b, last);
+        expect(c, work <= BIT(28), KOAN_WORK, at);
+        m->work = (uint32_t)work;
         note_needs(m, &b);
         m->banks++;
     } while ((b.options & OPTION_MORE) && c->status == KOAN_OK);
-    m->work = (uint32_t)work;
     return bytes;
 }
 
@@ -762,11 +730,6 @@ static int is_calibration(const koan_model *m, uint32_t at, uint16_t length) {
            word_at(m, at + 4) << 1 < 0xff000000u;
 }
 
-/* Bytes of a golden row. */
-static uint32_t golden_row_bytes(const koan_model *m) {
-    return 4 * ((uint32_t)m->inputs + m->outputs);
-}
-
 static void check_sections(cursor *c) {
     koan_model *m = c->model;
     uint8_t seen = 0;
@@ -776,16 +739,21 @@ static void check_sections(cursor *c) {
         uint16_t length = next_half(c);
         uint32_t at = skip(c, length);
         if (c->status != KOAN_OK) return;
-        expect(c, tag < 128, KOAN_REQUIRED_SECTION, start);
-        if (tag == KOAN_SECTION_NAMES) {
+        switch (tag) {
+        case KOAN_SECTION_NAMES:
             expect(c, are_names(m, at, length), KOAN_CLASS_NAMES, start);
-        } else if (tag == KOAN_SECTION_GOLDEN_ROWS) {
-            expect(c, m->outputs > 0 && length > 0 && length % golden_row_bytes(m) == 0,
+            break;
+        case KOAN_SECTION_NOTES: break;
+        case KOAN_SECTION_GOLDEN_ROWS:
+            expect(c,
+                   m->outputs > 0 && length > 0 &&
+                       length % (4 * ((uint32_t)m->inputs + m->outputs)) == 0,
                    KOAN_GOLDEN_ROWS, start);
-        } else if (tag == KOAN_SECTION_CALIBRATION) {
+            break;
+        case KOAN_SECTION_CALIBRATION:
             expect(c, is_calibration(m, at, length), KOAN_CALIBRATION, start);
-        } else if (tag != KOAN_SECTION_NOTES) {
-            continue;
+            break;
+        default: expect(c, tag < 128, KOAN_REQUIRED_SECTION, start); continue;
         }
         expect(c, !(seen >> tag & 1), KOAN_SECTION_TWICE, start);
         seen = (uint8_t)(seen | 1u << tag);
@@ -807,33 +775,35 @@ static int maps_are_built(const koan_model *m) {
     return 1;
 }
 
-/* CRC-32 of IEEE 802.3, a half of a byte at a time; begins with ~0 and ends with ~. */
-static uint32_t crc_of(uint32_t crc, uint8_t byte) {
+/* CRC-32 of IEEE 802.3 of the lowest bytes of a number, a half of a byte at a time; begins with
+ * ~0 and ends with ~. */
+static uint32_t crc_of(uint32_t crc, uint32_t number, uint8_t bytes) {
     static const uint32_t table[16] KOAN_FLASH = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac,
                                                   0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
                                                   0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
                                                   0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
-    crc ^= byte;
-    crc = crc >> 4 ^ TABLE_WORD(table, crc & 15);
-    return crc >> 4 ^ TABLE_WORD(table, crc & 15);
+    for (; bytes > 0; bytes--, number >>= 8) {
+        crc ^= number & 255;
+        crc = crc >> 4 ^ TABLE_WORD(table, crc & 15);
+        crc = crc >> 4 ^ TABLE_WORD(table, crc & 15);
+    }
+    return crc;
 }
 
 /* The model's blob has four bytes at least. */
 static int is_intact(const koan_model *m) {
     uint32_t crc = 0xffffffffu;
-    for (uint32_t i = 0; i < m->size - 4; i++) crc = crc_of(crc, byte_at(m, i));
+    for (uint32_t i = 0; i < m->size - 4; i++) crc = crc_of(crc, byte_at(m, i), 1);
     return ~crc == word_at(m, m->size - 4);
 }
 
 /* Reads the header. The rest is read only where it is sound. */
 static void check_header(cursor *c) {
     koan_model *m = c->model;
-    uint32_t magic = skip(c, 4);
-    expect(c, c->status == KOAN_OK && word_at(m, magic) == 0x4e414f4bu, KOAN_NOT_KOAN, 0);
-    uint8_t version = next_byte(c);
-    expect(c, version == 1, KOAN_VERSION, 4);
-    if (c->status == KOAN_OK && c->end - c->at < AT_MAPS - AT_FLAGS + TRAILER)
-        expect(c, 0, KOAN_TRUNCATED, c->at);
+    (void)skip(c, 4);
+    expect(c, c->status == KOAN_OK && word_at(m, 0) == 0x4e414f4bu, KOAN_NOT_KOAN, 0);
+    expect(c, next_byte(c) == 1, KOAN_VERSION, 4);
+    expect(c, c->end - c->at >= AT_MAPS - AT_FLAGS + TRAILER, KOAN_TRUNCATED, c->at);
     if (c->status != KOAN_OK) return;
     c->end -= TRAILER;
     (void)skip(c, AT_MAPS - AT_FLAGS);
@@ -841,11 +811,8 @@ static void check_header(cursor *c) {
     m->flags = byte_at(m, AT_FLAGS);
     m->inputs = half_at(m, AT_INPUTS);
     m->outputs = byte_at(m, AT_OUTPUTS);
-    /* At most one of the two for input maps. */
-    expect(c,
-           m->flags <= (FLAG_CLASSES | FLAG_GAIN_EACH) &&
-               (m->outputs > 0 || !(m->flags & FLAG_CLASSES)),
-           KOAN_FLAGS, AT_FLAGS);
+    /* Three of them, but not both of the two for input maps. */
+    expect(c, m->flags < 6 && (m->outputs > 0 || !(m->flags & FLAG_CLASSES)), KOAN_FLAGS, AT_FLAGS);
     expect(c, m->inputs > 0, KOAN_BAD_INPUTS, AT_INPUTS);
     expect(c, INPUTS(m) == m->inputs, KOAN_NOT_BUILT, AT_INPUTS);
     (void)skip(c, map_bytes(m));
@@ -863,7 +830,6 @@ koan_status koan_parse(koan_model *m, const uint8_t *blob, size_t size) {
     c.end = m->size;
     check_header(&c);
     if (c.status != KOAN_OK) return c.status;
-    m->halves = m->inputs;
     uint32_t weights = check_banks(&c);
     m->head = c.at;
     if (m->outputs > 0) {
@@ -893,13 +859,9 @@ static int32_t clamp(int32_t value, int32_t most) {
 
 /* magnitude * 2^exponent, rounded half up, saturated to 2^31 - 1; magnitude below 2^31. */
 static uint32_t fixed_point(uint32_t magnitude, int16_t exponent) {
-    if (magnitude == 0) return 0;
-    if (exponent >= 0) {
-        return exponent > 30 || magnitude > 0x7fffffffu >> exponent ? 0x7fffffffu
-                                                                    : magnitude << exponent;
-    }
-    exponent = (int16_t)-exponent;
-    return exponent > 31 ? 0 : (magnitude + ((uint32_t)1 << (exponent - 1))) >> exponent;
+    if (exponent < 0) return exponent < -31 ? 0 : ((magnitude >> (-exponent - 1)) + 1) >> 1;
+    if (exponent > 31) exponent = 31;
+    return magnitude > 0x7fffffffu >> exponent ? 0x7fffffffu : magnitude << exponent;
 }
 
 /* L of magnitude * 2^exponent; magnitude below 2^24. */
@@ -910,7 +872,6 @@ static uint32_t logarithm(uint32_t magnitude, int16_t exponent) {
     uint64_t y = magnitude;
     int64_t p = (int32_t)TABLE_WORD(c, 9);
     int16_t e = (int16_t)(exponent + 63);
-    if (magnitude == 0) return 0;
     if (exponent < 7) {
         /* Below 2^30 whatever the form of the number: 1 + |x| in units of 2^-32. */
         y = exponent >= -32 ? y << (exponent + 32) : exponent > -64 ? y >> (-exponent - 32) : 0;
@@ -931,19 +892,13 @@ typedef struct map {
 } map;
 
 /* The map of an input. */
-static void read_map(const koan_model *m, uint16_t input, map *map) {
-    uint32_t at = AT_MAPS, gain = AT_MAPS + 5;
-    if (HAS(MAPS) && (m->flags & FLAG_MAP_EACH)) {
-        at += 6 * (uint32_t)input;
-        gain = at + 5;
-    } else if (HAS(MAPS) && (m->flags & FLAG_GAIN_EACH)) {
-        gain += input;
-    }
+static void read_map(const koan_model *m, uint32_t input, map *map) {
+    uint32_t at = AT_MAPS + (HAS(MAPS) && (m->flags & FLAG_MAP_EACH) ? 6 * input : 0);
     uint8_t kind = byte_at(m, at + 4);
     map->offset = (int32_t)word_at(m, at);
     map->shift = (int16_t)((kind & 127) - 64);
     map->logarithm = kind >> 7;
-    map->mult = byte_at(m, gain);
+    map->mult = byte_at(m, at + 5 + (HAS(MAPS) && (m->flags & FLAG_GAIN_EACH) ? input : 0));
 }
 
 /* q of +-magnitude * 2^exponent. */
@@ -974,20 +929,26 @@ static int16_t mapped_float(const map *map, uint32_t bits, int16_t limit) {
 
 enum { ROW_I16, ROW_U8, ROW_F32 };
 
-static koan_status ready(const koan_model *m, const koan_memory *memory) {
+static int is_enough(const koan_memory *memory, const koan_model *m) {
     return memory->halves_length >= m->halves && memory->words_length >= m->words &&
-                   memory->sums_length >= m->outputs
-               ? KOAN_OK
-               : KOAN_MEMORY;
+           memory->sums_length >= m->outputs;
 }
 
-/* Those of a row of integers that share a map; `type`: ROW_I16 or ROW_U8. */
-static APART void quantise_shared(const map *map, const void *row, uint8_t type, uint16_t count,
-                                  int16_t *q, int16_t limit) {
-    const int16_t *words = (const int16_t *)row, *end = q + count;
-    const uint8_t *bytes = (const uint8_t *)row;
+/* Those of a row, from number `first` on, that share a map. */
+static APART void quantise_shared(const map *map, const void *row, uint8_t type, uint32_t first,
+                                  uint16_t count, int16_t *q, int16_t limit) {
+    const int16_t *words = (const int16_t *)row + first, *end = q + count;
+    const uint8_t *bytes = (const uint8_t *)row + first;
+    if (HAS(F32) && type == ROW_F32) {
+        for (const float *x = (const float *)row + first; q < end; x++) {
+            uint32_t bits;
+            memcpy(&bits, x, sizeof bits);
+            *q++ = mapped_float(map, bits, limit);
+        }
+        return;
+    }
     const int32_t mult = map->mult;
-    /* Integers from `first` on, so many and one, are on a line: nothing saturates where
+    /* Integers from `least` on, so many and one, are on a line: nothing saturates where
      * (x * 2^shift - offset) * mult is within +-limit * 2^15 and the difference below 2^23. At
      * most 2^16 / mult and 512, by a step of Newton's from below: small cores do not divide. */
     const int32_t guess = 512 - mult;
@@ -995,13 +956,13 @@ static APART void quantise_shared(const map *map, const void *row, uint8_t type,
     const int32_t room = (limit * inverse) >> 1;
     const int is_line = !map->logarithm && map->shift >= 0 && map->shift <= 30 &&
                         clamp(map->offset, room) == map->offset;
-    const int32_t first = is_line ? -((room - map->offset) >> map->shift) : 0x7fffffff;
-    const uint32_t length = is_line ? (uint32_t)(((room + map->offset) >> map->shift) - first) : 0;
+    const int32_t least = is_line ? -((room - map->offset) >> map->shift) : 0x7fffffff;
+    const uint32_t length = is_line ? (uint32_t)(((room + map->offset) >> map->shift) - least) : 0;
     const uint32_t slope = is_line ? (uint32_t)mult << map->shift : 0;
     const uint32_t constant = ((uint32_t)1 << 14) - (uint32_t)map->offset * (uint32_t)mult;
     while (q < end) {
         int32_t x = type == ROW_I16 ? *words++ : *bytes++;
-        if ((uint32_t)x - (uint32_t)first <= length)
+        if ((uint32_t)x - (uint32_t)least <= length)
             *q++ = (int16_t)((int32_t)((uint32_t)x * slope + constant) >> 15);
         else *q++ = mapped(map, x < 0, (uint32_t)(x < 0 ? -x : x), 0, limit);
     }
@@ -1011,26 +972,12 @@ static APART void quantise_shared(const map *map, const void *row, uint8_t type,
 static koan_status quantise(const koan_model *m, const void *row, uint8_t type,
                             const koan_memory *memory) {
     const int each = HAS(MAPS) && (m->flags & (FLAG_MAP_EACH | FLAG_GAIN_EACH));
-    int16_t *q = memory->halves;
+    const uint16_t count = each ? 1 : INPUTS(m);
     map map;
-    koan_status status = ready(m, memory);
-    if (status != KOAN_OK) return status;
-    read_map(m, 0, &map);
-    if (!each && !(HAS(F32) && type == ROW_F32)) {
-        quantise_shared(&map, row, type, INPUTS(m), q, m->limit);
-        return KOAN_OK;
-    }
-    for (uint16_t i = 0; i < INPUTS(m); i++, q++) {
-        if (each && i > 0) read_map(m, i, &map);
-        if (HAS(F32) && type == ROW_F32) {
-            uint32_t bits;
-            memcpy(&bits, (const float *)row + i, sizeof bits);
-            *q = mapped_float(&map, bits, m->limit);
-        } else if (type == ROW_I16) {
-            quantise_shared(&map, (const int16_t *)row + i, type, 1, q, m->limit);
-        } else {
-            quantise_shared(&map, (const uint8_t *)row + i, type, 1, q, m->limit);
-        }
+    if (!is_enough(memory, m)) return KOAN_MEMORY;
+    for (uint32_t i = 0; i < INPUTS(m); i += count) {
+        read_map(m, i, &map);
+        quantise_shared(&map, row, type, i, count, memory->halves + (size_t)i, m->limit);
     }
     return KOAN_OK;
 }
@@ -1042,24 +989,28 @@ static koan_status quantise(const koan_model *m, const void *row, uint8_t type,
 
 enum { TO_SCORES, TO_FEATURES, TO_CODES, TO_DIGEST };
 
-/* Where the features of a bank go. */
-typedef struct sink {
+/* A row on its way through the banks, and the bank that is at work. */
+typedef struct job {
     const koan_model *model;
+    const int16_t *q;
+    uint32_t *words;
+    uint16_t *halves;
     int64_t *sums;
-    int16_t *features;
-    uint16_t *codes;
-    uint32_t crc;
-    uint32_t weights; /* those of the bank */
-    uint32_t row_bytes;
-    uint32_t column;      /* the first one of the run */
-    uint32_t multipliers; /* of the bank; 0 where sums are multiplied at the end */
-    uint8_t bits, odd, kind;
-    uint8_t count; /* of the run */
+    uint32_t column;          /* the first one of the run */
+    uint8_t kind, log;        /* where features go; logarithm of a transform's length */
+    uint8_t bits, odd, count; /* of the bank's weights; of the run */
     int8_t run[RUN];
-} sink;
+    uint16_t *to; /* features or codes */
+    uint32_t crc;
+    uint32_t weights, row_bytes; /* of the bank */
+    uint32_t multipliers;        /* of the bank; 0 where sums are multiplied at the end */
+    const bank *of;
+    indices list;
+    uint64_t stream; /* of weights */
+} job;
 
 /* A model that has features only, or a caller who asks for them. */
-#define GOES_TO(s, what) (HAS(FEATURES) ? (s)->kind == (what) : (what) == TO_SCORES)
+#define GOES_TO(j, what) (HAS(FEATURES) ? (j)->kind == (what) : (what) == TO_SCORES)
 
 /* Where the multipliers of a bank are. */
 static uint32_t multipliers_of(const koan_model *m, uint8_t index) {
@@ -1070,7 +1021,7 @@ static uint32_t multipliers_of(const koan_model *m, uint8_t index) {
 #define WIDTHS (HAS(BITS_2) + HAS(BITS_3) + HAS(BITS_4) + HAS(BITS_8) + HAS(BITS_16))
 #define THE_WIDTH \
     (2 * HAS(BITS_2) + 3 * HAS(BITS_3) + 4 * HAS(BITS_4) + 8 * HAS(BITS_8) + 16 * HAS(BITS_16))
-#define BITS_OF(s) ((uint8_t)(WIDTHS == 1 ? THE_WIDTH : (s)->bits))
+#define BITS_OF(j) ((uint8_t)(WIDTHS == 1 ? THE_WIDTH : (j)->bits))
 
 /* The sum of codes times features, one by one. */
 static int32_t weigh(const uint8_t *codes, uint8_t bits, const int8_t *run, uint8_t count) {
@@ -1136,18 +1087,18 @@ static APART int32_t lay_out(const int8_t *run, uint32_t *pairs) {
 }
 
 /* Adds the weighted features of the run, times factor, to the sums. */
-static void add_run(sink *s, int32_t factor) {
-    const uint8_t bits = BITS_OF(s), paired = bits <= 4 && s->count == RUN;
-    const uint8_t *codes = s->model->blob + (size_t)(s->weights + s->column / 8 * bits);
-    const size_t step = (size_t)s->row_bytes;
-    int64_t *sum = s->sums, *end = sum + s->model->outputs;
-    uint32_t pairs[RUN / 2], multiplier = s->multipliers;
+static void add_run(job *j, int32_t factor) {
+    const uint8_t bits = BITS_OF(j), paired = bits <= 4 && j->count == RUN;
+    const uint8_t *codes = j->model->blob + (size_t)(j->weights + j->column / 8 * bits);
+    const size_t step = (size_t)j->row_bytes;
+    int64_t *sum = j->sums, *end = sum + j->model->outputs;
+    uint32_t pairs[RUN / 2], multiplier = j->multipliers;
     int32_t total = 0;
-    if (paired) total = lay_out(s->run, pairs);
+    if (paired) total = lay_out(j->run, pairs);
     else
-        for (uint8_t i = 0; i < s->count; i++) total += s->run[i];
+        for (uint8_t i = 0; i < j->count; i++) total += j->run[i];
     /* A code u stands for 2u - (2^bits - odd). */
-    total *= (int32_t)BIT(bits) - s->odd;
+    total *= (int32_t)BIT(bits) - j->odd;
     if (paired && bits == 4 && factor == 1 && multiplier == 0 && ARE_WORDS(codes) &&
         step % 4 == 0) {
         /* What is to be fast: one bank, words of codes. */
@@ -1161,71 +1112,57 @@ static void add_run(sink *s, int32_t factor) {
         if (paired) {
             for (uint8_t i = 0; i < 4; i++) lanes[i] = lanes_of(codes + i * bits, bits);
             part = weigh_pairs(lanes, bits, pairs);
-        } else {
-            part = weigh(codes, bits, s->run, s->count);
-        }
+        } else part = weigh(codes, bits, j->run, j->count);
         part = 2 * part - total;
-        *sum += (int64_t)part * factor * (multiplier > 0 ? half_at(s->model, multiplier) : 1);
+        *sum += (int64_t)part * factor * (multiplier > 0 ? half_at(j->model, multiplier) : 1);
         if (multiplier > 0) multiplier += 2;
     }
 }
 
-static void digest(sink *s, uint32_t number, uint8_t bytes) {
-    for (; bytes > 0; bytes--) {
-        s->crc = crc_of(s->crc, (uint8_t)number);
-        number >>= 8;
-    }
-}
-
-/* Hands a feature to a sink that does not weigh it. */
-static void put(sink *s, int16_t feature) {
-    if (GOES_TO(s, TO_FEATURES)) *s->features++ = feature;
-    else if (GOES_TO(s, TO_DIGEST)) digest(s, (uint32_t)(int32_t)feature, 2);
+/* Hands a feature on where it is not weighed. */
+static void put(job *j, int16_t feature) {
+    if (GOES_TO(j, TO_FEATURES)) *j->to++ = (uint16_t)feature;
+    else if (GOES_TO(j, TO_DIGEST)) j->crc = crc_of(j->crc, extended(feature), 2);
 }
 
 /* Ends the run. */
-static void flush(sink *s) {
-    if (GOES_TO(s, TO_SCORES) && s->count > 0) add_run(s, 1);
-    for (uint8_t i = 0; i < s->count; i++) put(s, s->run[i]);
-    s->column += s->count;
-    s->count = 0;
+static void flush(job *j) {
+    if (GOES_TO(j, TO_SCORES) && j->count > 0) add_run(j, 1);
+    for (uint8_t i = 0; i < j->count; i++) put(j, j->run[i]);
+    j->column += j->count;
+    j->count = 0;
 }
 
-static void push(sink *s, int8_t feature) {
-    s->run[s->count++] = feature;
-    if (s->count == RUN) flush(s);
+static void push(job *j, int8_t feature) {
+    j->run[j->count++] = feature;
+    if (j->count == RUN) flush(j);
 }
 
-static void push_code(sink *s, uint16_t code) {
-    if (GOES_TO(s, TO_CODES)) *s->codes++ = code;
+static void push_code(job *j, uint16_t code) {
+    if (GOES_TO(j, TO_CODES)) *j->to++ = code;
 }
 
-/* Of the next 2^log columns the one numbered `code` is 127, the others are 0. */
-static void push_one_hot(sink *s, uint16_t code, uint8_t log) {
-    const koan_model *m = s->model;
-    uint32_t column = s->column + code;
-    push_code(s, code);
-    if (GOES_TO(s, TO_SCORES)) {
-        uint32_t bit = column * s->bits, at = s->weights + bit / 8;
-        for (uint8_t i = 0; i < m->outputs; i++) {
-            uint32_t word = byte_at(m, at);
-            if ((bit & 7) + s->bits > 8) word |= (uint32_t)byte_at(m, at + 1) << 8;
-            word = word >> (bit & 7) & (((uint32_t)1 << s->bits) - 1);
-            int32_t weight = 127 * (2 * (int32_t)word - ((int32_t)1 << s->bits) + s->odd);
-            s->sums[i] += s->multipliers > 0
-                              ? (int64_t)weight * half_at(m, s->multipliers + 2 * (uint32_t)i)
-                              : weight;
-            at += s->row_bytes;
-        }
+/* Of the next 2^log columns, log the bank's parameter, the one numbered `code` is 127, the others
+ * are 0. */
+static void push_one_hot(job *j, uint16_t code) {
+    const koan_model *m = j->model;
+    const uint8_t log = j->of->parameter;
+    uint32_t column = j->column + code, bit = column * j->bits, at = j->weights + bit / 8;
+    push_code(j, code);
+    for (uint8_t i = 0; GOES_TO(j, TO_SCORES) && i < m->outputs; i++, at += j->row_bytes) {
+        uint32_t word = byte_at(m, at);
+        if ((bit & 7) + j->bits > 8) word |= (uint32_t)byte_at(m, at + 1) << 8;
+        word = word >> (bit & 7) & (BIT(j->bits) - 1);
+        int32_t weight = 127 * (2 * (int32_t)word - (int32_t)BIT(j->bits) + j->odd);
+        j->sums[i] +=
+            j->multipliers > 0 ? (int64_t)weight * half_at(m, j->multipliers + 2u * i) : weight;
     }
-    if (GOES_TO(s, TO_FEATURES)) {
-        memset(s->features, 0, sizeof *s->features << log);
-        s->features[code] = 127;
-        s->features += (size_t)1 << log;
-    } else if (GOES_TO(s, TO_DIGEST)) {
-        digest(s, column, 4);
-    }
-    s->column += (uint32_t)1 << log;
+    if (GOES_TO(j, TO_FEATURES)) {
+        memset(j->to, 0, sizeof *j->to << log);
+        j->to[code] = 127;
+        j->to += (size_t)1 << log;
+    } else if (GOES_TO(j, TO_DIGEST)) j->crc = crc_of(j->crc, column, 4);
+    j->column += BIT(log);
 }
 
 /* ---- Dense projections ------------------------------------------------------------------ */
@@ -1236,23 +1173,21 @@ static int32_t wrapped(uint32_t z, uint8_t mult, uint8_t shift) {
 }
 
 /* Projection k by one of the laws gaussian, cauchy and sign of `count` inputs from `first`
- * on, modulo 2^32. `stream`: that of weights. */
-static uint32_t project(const koan_model *m, uint64_t stream, uint8_t law, uint32_t k,
-                        const int16_t *q, uint16_t first, uint16_t count) {
-    uint8_t each = law == SIGN ? 64 : 8;
-    uint64_t number =
-        (uint64_t)k * (((uint32_t)m->inputs + each - 1) / each) + (uint32_t)first / each;
-    uint64_t draw = draw_of(stream, number);
-    uint8_t place = (uint8_t)(first % each);
+ * on, modulo 2^32. */
+static uint32_t project(const job *j, uint8_t law, uint32_t k, uint32_t first, uint16_t count) {
+    uint8_t each = law == SIGN ? 64 : 8, place = (uint8_t)(first % each);
+    uint64_t number = (uint64_t)k * ((j->model->inputs + each - 1u) / each) + first / each;
+    uint64_t draw = draw_of(j->stream, number);
+    const int16_t *q = j->q + (size_t)first;
     uint32_t z = 0;
     draw = law == SIGN ? draw << place : draw >> (8 * place);
-    for (q += first; count > 0; count--, q++) {
+    for (; count > 0; count--, q++, place++) {
         if (place == each) {
             place = 0;
-            draw = draw_of(stream, ++number);
+            draw = draw_of(j->stream, ++number);
         }
         if (law == SIGN) {
-            uint32_t n = (uint32_t)(int32_t)*q;
+            uint32_t n = extended(*q);
             z += draw >> 63 ? 0 - n : n;
             draw <<= 1;
         } else {
@@ -1261,54 +1196,49 @@ static uint32_t project(const koan_model *m, uint64_t stream, uint8_t law, uint3
             z += (uint32_t)((int32_t)weight * *q);
             draw >>= 8;
         }
-        place++;
     }
     return z;
 }
 
 /* ---- Hadamard transforms ---------------------------------------------------------------- */
 
+/* Two stages of a transform on four numbers. */
+#define TWO_STAGES(type, x0, x1, x2, x3)      \
+    a = (type)(x0 + x1), b = (type)(x0 - x1); \
+    c = (type)(x2 + x3), d = (type)(x2 - x3); \
+    x0 = (type)(a + c);                       \
+    x1 = (type)(b + d);                       \
+    x2 = (type)(a - c);                       \
+    x3 = (type)(b - d)
+
 /* The transform of `length` numbers in place, at least 4, two stages a pass; the first pass has
  * no distance to keep. */
-#define DEFINE_TRANSFORM(name, type)                                            \
-    static APART void name(type *first, size_t length) {                        \
-        type *const end = first + length, *x = first, *y, *last, a, b, c, d, p; \
-        size_t h = 4;                                                           \
-        do {                                                                    \
-            a = x[0], b = x[1], c = x[2], d = x[3];                             \
-            p = (type)(a + b), a = (type)(a - b);                               \
-            b = (type)(c + d), c = (type)(c - d);                               \
-            x[0] = (type)(p + b);                                               \
-            x[1] = (type)(a + c);                                               \
-            x[2] = (type)(p - b);                                               \
-            x[3] = (type)(a - c);                                               \
-        } while ((x += 4) < end);                                               \
-        for (; 4 * h <= length; h *= 4) {                                       \
-            x = first;                                                          \
-            do {                                                                \
-                last = x + h;                                                   \
-                y = last + h;                                                   \
-                do {                                                            \
-                    a = *x, b = x[h];                                           \
-                    p = (type)(a + b), a = (type)(a - b);                       \
-                    c = *y, d = y[h];                                           \
-                    b = (type)(c + d), c = (type)(c - d);                       \
-                    *x = (type)(p + b);                                         \
-                    *y = (type)(p - b);                                         \
-                    x[h] = (type)(a + c);                                       \
-                    y[h] = (type)(a - c);                                       \
-                    y++;                                                        \
-                } while (++x != last);                                          \
-                x = y + h;                                                      \
-            } while (x < end);                                                  \
-        }                                                                       \
-        if (h == length) return;                                                \
-        last = first + h;                                                       \
-        do {                                                                    \
-            a = *first, b = first[h];                                           \
-            first[h] = (type)(a - b);                                           \
-            *first++ = (type)(a + b);                                           \
-        } while (first != last);                                                \
+#define DEFINE_TRANSFORM(name, type)                                         \
+    static APART void name(type *first, size_t length) {                     \
+        type *const end = first + length, *x = first, *y, *last, a, b, c, d; \
+        size_t h = 4;                                                        \
+        do {                                                                 \
+            TWO_STAGES(type, x[0], x[1], x[2], x[3]);                        \
+        } while ((x += 4) < end);                                            \
+        for (; 4 * h <= length; h *= 4) {                                    \
+            x = first;                                                       \
+            do {                                                             \
+                last = x + h;                                                \
+                y = last + h;                                                \
+                do {                                                         \
+                    TWO_STAGES(type, *x, x[h], *y, y[h]);                    \
+                    y++;                                                     \
+                } while (++x != last);                                       \
+                x = y + h;                                                   \
+            } while (x < end);                                               \
+        }                                                                    \
+        if (h == length) return;                                             \
+        last = first + h;                                                    \
+        do {                                                                 \
+            a = *first, b = first[h];                                        \
+            first[h] = (type)(a - b);                                        \
+            *first++ = (type)(a + b);                                        \
+        } while (first != last);                                             \
     }
 
 DEFINE_TRANSFORM(transform, uint32_t)
@@ -1347,26 +1277,13 @@ static int next_sign(signs *s) {
 
 /* ---- Families --------------------------------------------------------------------------- */
 
-/* A bank, its inputs and its memory. */
-typedef struct job {
-    const koan_model *model;
-    const bank *of;
-    const int16_t *q;
-    uint32_t *words;
-    uint16_t *halves;
-    sink *to;
-    uint64_t weights; /* the stream */
-    uint8_t log;      /* of the length of a transform */
-    indices list;
-} job;
-
 /* Fills a block with the projections number `number` of inputs by a scale. */
 #define DEFINE_PROJECT(name, type, transform)                                                   \
     static void name(const job *j, uint32_t number, uint8_t mult, uint8_t shift, type *block) { \
         const uint16_t inputs = INPUTS(j->model);                                               \
         const size_t length = (size_t)1 << j->log;                                              \
         signs s;                                                                                \
-        start_signs(&s, j->weights, number, inputs);                                            \
+        start_signs(&s, j->stream, number, inputs);                                             \
         for (uint16_t i = 0; i < inputs; i++) {                                                 \
             type n = (type)wrapped(extended(j->q[i]), mult, shift);                             \
             block[i] = next_sign(&s) ? (type)(0u - n) : n;                                      \
@@ -1377,27 +1294,22 @@ typedef struct job {
 DEFINE_PROJECT(project_block, uint32_t, transform)
 DEFINE_PROJECT(project_halves, uint16_t, transform_halves)
 
-static void run_linear(job *j) {
-    sink *s = j->to;
-    int16_t values[RUN];
-    uint16_t left = j->of->features;
-    while (left > 0) {
-        uint8_t count = (uint8_t)(left < RUN ? left : RUN);
-        for (uint8_t i = 0; i < count; i++) {
-            values[i] = j->q[next_index(&j->list)];
-            s->run[i] = (int8_t)(values[i] >> 8);
+static APART void run_linear(job *j) {
+    int8_t low[RUN];
+    for (uint16_t left = j->of->features; left > 0; left--) {
+        int16_t value = j->q[next_index(&j->list)];
+        put(j, (int16_t)(value & ~1));
+        low[j->count] = (int8_t)((value & 255) >> 1);
+        j->run[j->count++] = (int8_t)(value >> 8);
+        if (j->count < RUN && left > 1) continue;
+        /* As two features of 8 bits. */
+        if (GOES_TO(j, TO_SCORES)) {
+            add_run(j, 256);
+            memcpy(j->run, low, sizeof low);
+            add_run(j, 2);
         }
-        s->count = count;
-        if (GOES_TO(s, TO_SCORES)) {
-            /* As two features of 8 bits. */
-            add_run(s, 256);
-            for (uint8_t i = 0; i < count; i++) s->run[i] = (int8_t)((values[i] & 255) >> 1);
-            add_run(s, 2);
-        }
-        for (uint8_t i = 0; i < count; i++) put(s, (int16_t)(values[i] & ~1));
-        s->column += count;
-        s->count = 0;
-        left = (uint16_t)(left - count);
+        j->column += j->count;
+        j->count = 0;
     }
 }
 
@@ -1426,40 +1338,32 @@ static uint64_t offset_draw(const job *j) {
     return draw_of(bank_stream(j->model, j->of, OF_OFFSETS), 0);
 }
 
-static void run_fourier_dense(job *j) {
-    const koan_model *m = j->model;
-    uint64_t stream = j->weights, draw = offset_draw(j);
+static APART void run_fourier_dense(job *j) {
+    uint64_t draw = offset_draw(j);
     for (uint16_t left = j->of->features; left > 0; left--) {
         uint32_t k = next_index(&j->list), phase = 0;
-        uint16_t first = 0;
         offsets o;
-        for (uint8_t number = 0; number < groups_of(j->of); number++) {
-            group g;
-            read_group(m, j->of, number, &g);
-            if (g.law != LAW_NONE) {
-                uint32_t z = project(m, stream, g.law, k, j->q, first, g.inputs);
-                phase += (uint32_t)wrapped(z, g.mult, g.shift);
-            }
-            first = (uint16_t)(first + g.inputs);
+        group g = NO_GROUP;
+        while (next_group(j->model, j->of, &g)) {
+            if (g.law == LAW_NONE) continue;
+            uint32_t z = project(j, g.law, k, g.first, g.inputs);
+            phase += (uint32_t)wrapped(z, g.mult, g.shift);
         }
         start_offsets(&o, draw, k);
-        push(j->to, cosine((phase << 16) + o.now));
+        push(j, cosine((phase << 16) + o.now));
     }
 }
 
 /* So many pairs of inputs, times `mult`, with their signs, the highest bit first. */
 static APART void load_signed(const int16_t *q, uint32_t *words, size_t count, uint32_t mult,
                               uint32_t draw) {
-    do {
+    for (; count > 0; count--, q += 2, draw <<= 2) {
         uint32_t lower = (uint32_t)((int32_t)(extended(q[0]) * mult) >> 20);
         uint32_t upper = extended(q[1]) * mult >> 20 << 20;
-        q += 2;
         if ((int32_t)draw < 0) lower = 0 - lower;
-        draw <<= 1;
-        if ((int32_t)draw < 0) upper = 0 - upper;
-        draw <<= 1;
+        if ((int32_t)(draw << 1) < 0) upper = 0 - upper;
         *words++ = lower + upper;
-    } while (--count > 0);
+    }
 }
 
 /* Fewer than 256 inputs: numbers have 12 bits, and two of them share a word, one in the low
@@ -1475,7 +1379,7 @@ static void load_pairs(const job *j, uint32_t number) {
     uint64_t draw = 0;
     for (size_t i = 0; i < pairs; i += 16) {
         size_t count = pairs - i < 16 ? pairs - i : 16;
-        if ((i & 31) == 0) draw = draw_of(j->weights, first + i / 32);
+        if ((i & 31) == 0) draw = draw_of(j->stream, first + i / 32);
         load_signed(j->q + 2 * i, j->words + i, count, mult, (uint32_t)(draw >> 32));
         draw <<= 32;
     }
@@ -1483,7 +1387,7 @@ static void load_pairs(const job *j, uint32_t number) {
     transform(j->words, length);
 }
 
-/* The features of words, two of each; a multiple of two, and not none. */
+/* The features of words, two of each; not none. */
 static APART void cosines_of(offsets *o, const uint32_t *words, int8_t *run, const int8_t *end) {
     offsets next = *o;
     do {
@@ -1494,52 +1398,45 @@ static APART void cosines_of(offsets *o, const uint32_t *words, int8_t *run, con
     *o = next;
 }
 
-static void run_fourier_hadamard(job *j) {
-    const int paired = INPUTS(j->model) < 256;
-    sink *s = j->to;
+/* The phase at a place of a block, in the upper half. */
+static uint32_t phase_at(const job *j, uint32_t place) {
+    if (INPUTS(j->model) >= 256) return (uint32_t)j->halves[(size_t)place] << 16;
+    uint32_t word = j->words[(size_t)(place / 2)];
+    return (word << 20) + (place & 1 ? 0 - word : word);
+}
+
+static APART void run_fourier_hadamard(job *j) {
+    const int paired = INPUTS(j->model) < 256, listed = HAS(LISTS) && j->list.bits > 0;
     uint64_t draw = offset_draw(j);
-    uint32_t end = 0, expected = 0, number = 0;
-    uint16_t left = j->of->features;
+    uint32_t expected = NO_INDEX, block = NO_INDEX, count = 1;
     offsets o;
-    start_offsets(&o, draw, 0);
     if (paired) j->halves[0] = 0;
-    /* Gives the upper part back what the lower one's sign took. */
-    o.now += paired ? BIT(19) : 0;
-    while (left > 0) {
-        uint32_t k = HAS(LISTS) && j->list.listed ? next_index(&j->list) : expected;
-        if (k >= end) {
-            number = k >> j->log;
-            end = (number + 1) << j->log;
-            if (paired) load_pairs(j, number);
-            else project_halves(j, number, j->of->mult, j->of->shift, j->halves);
+    for (uint32_t left = j->of->features; left > 0; left -= count) {
+        uint32_t k = next_index(&j->list), place = k & (BIT(j->log) - 1);
+        if (k >> j->log != block) {
+            block = k >> j->log;
+            if (paired) load_pairs(j, block);
+            else project_halves(j, block, j->of->mult, j->of->shift, j->halves);
         }
-        uint32_t place = k - (number << j->log);
-        if (HAS(LISTS) && k != expected) {
+        if (k != expected) {
             start_offsets(&o, draw, k);
+            /* Gives the upper part back what the lower one's sign took. */
             o.now += paired ? BIT(19) : 0;
         }
-        if (paired && left > 1 && (k & 1) == 0 && !(HAS(LISTS) && j->list.listed)) {
+        if (!listed) {
             /* As many as there is room for. */
-            uint32_t count = end - k;
-            if (count > left) count = left;
-            if (count > (uint32_t)(RUN - s->count)) count = (uint32_t)(RUN - s->count);
-            count &= ~(uint32_t)1;
-            cosines_of(&o, j->words + (size_t)(place / 2), s->run + s->count,
-                       s->run + s->count + count);
-            s->count = (uint8_t)(s->count + count);
-            if (s->count == RUN) flush(s);
-            left = (uint16_t)(left - count);
-            expected += count;
-            continue;
+            count = smaller(smaller(left, BIT(j->log) - place), (uint32_t)RUN - j->count);
+            j->list.least += count - 1;
         }
-        if (paired) {
-            uint32_t word = j->words[(size_t)(place / 2)];
-            push(s, cosine(next_offset(&o) + (word << 20) + (k & 1 ? 0 - word : word)));
-        } else {
-            push(s, cosine(next_offset(&o) + ((uint32_t)j->halves[(size_t)place] << 16)));
-        }
-        left--;
-        expected = k + 1;
+        int8_t *run = j->run + j->count;
+        if (paired && count > 1)
+            cosines_of(&o, j->words + (size_t)(place / 2), run, run + ((count + 1) & ~1u));
+        else
+            for (uint32_t i = 0; i < count; i++)
+                run[i] = cosine(next_offset(&o) + phase_at(j, place + i));
+        j->count = (uint8_t)(j->count + count);
+        if (j->count == RUN) flush(j);
+        expected = k + count;
     }
 }
 
@@ -1550,71 +1447,58 @@ static int is_above(int16_t q, uint8_t byte, uint8_t law, uint8_t mult, uint8_t 
 }
 
 /* The group of input number `nth` of those that are not left out, and that input. */
-static uint16_t find_input(const job *j, uint16_t nth, group *g) {
-    uint16_t first = 0;
-    for (uint8_t number = 0; number < groups_of(j->of); number++) {
-        read_group(j->model, j->of, number, g);
-        if (g->law != LAW_NONE) {
-            if (nth < g->inputs) break;
-            nth = (uint16_t)(nth - g->inputs);
-        }
-        first = (uint16_t)(first + g->inputs);
+static uint32_t find_input(const job *j, uint32_t nth, group *g) {
+    *g = NO_GROUP;
+    while (next_group(j->model, j->of, g)) {
+        if (g->law == LAW_NONE) continue;
+        if (nth < g->inputs) break;
+        nth -= g->inputs;
     }
-    return (uint16_t)(first + nth);
+    return g->first + nth;
 }
 
-static void run_stump(job *j) {
-    const koan_model *m = j->model;
-    uint64_t stream = bank_stream(m, j->of, OF_CHOICES);
+static APART void run_stump(job *j) {
+    uint64_t stream = bank_stream(j->model, j->of, OF_CHOICES);
     uint32_t n = 0, last = 0;
     uint16_t first_byte = part_of(draw_of(stream, 2), 0);
-    group g;
-    for (uint8_t number = 0; number < groups_of(j->of); number++) {
-        read_group(m, j->of, number, &g);
-        n += g.law != LAW_NONE ? g.inputs : 0u;
-    }
-    uint32_t start = (uint32_t)((uint64_t)(uint32_t)draw_of(stream, 0) * n >> 32);
+    group g = NO_GROUP;
+    while (next_group(j->model, j->of, &g)) n += g.law != LAW_NONE ? g.inputs : 0u;
+    uint32_t place = (uint32_t)((uint64_t)(uint32_t)draw_of(stream, 0) * n >> 32);
     uint32_t step = (uint32_t)((uint64_t)(uint32_t)draw_of(stream, 1) * n >> 32);
     step = (40503u + (step << 16)) / n;
-    uint32_t place = start;
     for (uint16_t left = j->of->features; left > 0; left--) {
         uint32_t k = next_index(&j->list);
         uint8_t byte = (uint8_t)((first_byte + k * step) >> 8);
         place += k - last;
         last = k;
-        if (place >= n) {
-            place -= n;
-            if (place >= n) place %= n;
-        }
+        if (place >= n) place -= n;
+        if (place >= n) place %= n;
         /* The group was read above where there is just one. */
-        uint16_t input = (uint16_t)place;
+        uint32_t input = place;
         if (HAS(GROUPS) && j->of->group_count > 0) input = find_input(j, input, &g);
-        push(j->to, is_above(j->q[input], byte, g.law, g.mult, g.shift) ? 127 : -127);
+        push(j, is_above(j->q[input], byte, g.law, g.mult, g.shift) ? 127 : -127);
     }
 }
 
-static void run_bin(job *j) {
+static APART void run_bin(job *j) {
     const koan_model *m = j->model;
-    uint64_t stream = j->weights, choices = bank_stream(m, j->of, OF_CHOICES);
+    uint64_t stream = j->stream, choices = bank_stream(m, j->of, OF_CHOICES);
     for (uint16_t left = j->of->features; left > 0; left--) {
         uint32_t k = next_index(&j->list);
         uint64_t next = (uint64_t)k * (((uint32_t)m->inputs + 3) / 4), draw = 0, cells = 0;
         uint64_t hash = draw_of(choices, k);
+        group g = NO_GROUP;
         uint16_t i = 0;
-        for (uint8_t number = 0; number < groups_of(j->of); number++) {
-            group g;
-            read_group(m, j->of, number, &g);
-            for (uint16_t inputs = g.inputs; inputs > 0; inputs--, i++) {
+        while (next_group(m, j->of, &g)) {
+            for (; i < g.first + g.inputs; i++) {
                 int32_t cell = 0;
                 if ((i & 3) == 0) draw = draw_of(stream, next++);
                 if (g.law != LAW_NONE) {
                     /* A product of 24 bits. */
-                    int32_t x =
-                        (j->q[i] * (int32_t)g.mult + (((int32_t)1 << g.shift) >> 1)) >> g.shift;
-                    x = clamp(x, 32767);
-                    cell = (x * (int32_t)TABLE_HALF(RECIPROCAL_GAMMA2, (uint8_t)draw) +
-                            ((int32_t)(draw >> 8 & 255) << 12)) >>
-                           20;
+                    int32_t x = j->q[i] * (int32_t)g.mult + (((int32_t)1 << g.shift) >> 1);
+                    int32_t inverse = (int32_t)TABLE_HALF(RECIPROCAL_GAMMA2, (uint8_t)draw);
+                    x = clamp(x >> g.shift, 32767);
+                    cell = (x * inverse + ((int32_t)(draw >> 8 & 255) << 12)) >> 20;
                 }
                 draw >>= 16;
                 cells |= (uint64_t)(uint16_t)cell << (16 * (i & 3));
@@ -1624,11 +1508,11 @@ static void run_bin(job *j) {
                 }
             }
         }
-        push_one_hot(j->to, (uint16_t)(hash >> (64 - j->of->parameter)), j->of->parameter);
+        push_one_hot(j, (uint16_t)(hash >> (64 - j->of->parameter)));
     }
 }
 
-static void run_fern(job *j) {
+static APART void run_fern(job *j) {
     const bank *b = j->of;
     uint64_t stream = bank_stream(j->model, b, OF_CHOICES);
     for (uint16_t left = b->features; left > 0; left--) {
@@ -1640,42 +1524,31 @@ static void run_fern(job *j) {
                 code = (uint16_t)(code | 1u << place);
             draw >>= 16;
         }
-        push_one_hot(j->to, code, b->parameter);
+        push_one_hot(j, code);
     }
 }
 
-/* Projections of maxout units and sigmoids. */
+/* Projections of maxout units and sigmoids: the draw of choices that is at hand, and its number;
+ * under hadamard that of the block in memory. */
 typedef struct projections {
-    const job *of;
-    uint64_t choices;
-    uint32_t block;   /* the one that is in memory */
-    uint16_t a, c, e; /* the order of its rows */
+    uint64_t choices, draw;
+    uint32_t block, a, c, e; /* the order of its rows */
 } projections;
 
-static void start_projections(projections *p, const job *j) {
-    memset(p, 0, sizeof *p);
-    p->of = j;
-    p->choices = bank_stream(j->model, j->of, OF_CHOICES);
-    p->block = NO_INDEX;
-}
-
-/* Projection n, under hadamard in the scrambled order. */
-static int32_t projection(projections *p, uint32_t n) {
-    const job *j = p->of;
-    if (by_hadamard(j->of)) {
-        uint32_t i = n & (BIT(j->log) - 1), block = n >> j->log;
-        if (block != p->block) {
-            uint64_t draw = draw_of(p->choices, block);
-            project_block(j, block, 1, 0, j->words);
-            p->block = block;
-            p->a = part_of(draw, 0) | 1;
-            p->c = part_of(draw, 1);
-            p->e = part_of(draw, 2);
-        }
-        i = (p->c + (uint32_t)p->a * i + 2 * (uint32_t)p->e * (i * i)) & (BIT(j->log) - 1);
-        return (int32_t)j->words[i];
+/* Projection n; under hadamard in the scrambled order. */
+static int32_t projection(const job *j, projections *p, uint32_t n) {
+    if (!by_hadamard(j->of)) return (int32_t)project(j, j->of->law, n, 0, j->model->inputs);
+    uint32_t block = n >> j->log, i = n & (BIT(j->log) - 1);
+    if (block != p->block) {
+        p->block = block;
+        p->draw = draw_of(p->choices, block);
+        p->a = part_of(p->draw, 0) | 1;
+        p->c = part_of(p->draw, 1);
+        p->e = part_of(p->draw, 2);
+        project_block(j, block, 1, 0, j->words);
     }
-    return (int32_t)project(j->model, j->weights, j->of->law, n, j->q, 0, j->model->inputs);
+    i = (p->c + p->a * i + 2 * p->e * (i * i)) & (BIT(j->log) - 1);
+    return (int32_t)j->words[(size_t)i];
 }
 
 /* z by a scale, rounded, saturated to +-127: round8 of the format. */
@@ -1686,99 +1559,80 @@ static int8_t rounded(int32_t z, const bank *b) {
 
 /* Fills words with the pool that all units share. */
 static void fill_pool(const job *j) {
-    if (by_hadamard(j->of)) {
-        for (uint32_t i = 0; i < j->of->shared; i += BIT(j->log))
-            project_block(j, i >> j->log, 1, 0, j->words + (size_t)i);
-        return;
+    const uint8_t log = by_hadamard(j->of) ? j->log : 0;
+    for (uint32_t i = 0; i < j->of->shared; i += BIT(log)) {
+        uint32_t *words = j->words + (size_t)i;
+        if (by_hadamard(j->of)) project_block(j, i >> log, 1, 0, words);
+        else *words = project(j, j->of->law, i, 0, j->model->inputs);
     }
-    for (uint32_t i = 0; i < j->of->shared; i++)
-        j->words[i] = project(j->model, j->weights, j->of->law, i, j->q, 0, j->model->inputs);
 }
 
-static void run_maxout(job *j) {
+/* Number n of those that are chosen from a pool. */
+static int32_t chosen(const job *j, projections *p, uint32_t n) {
+    if (n / 4 != p->block) {
+        p->block = n / 4;
+        p->draw = draw_of(p->choices, n / 4);
+    }
+    return (int32_t)j->words[(uint32_t)part_of(p->draw, n & 3) * j->of->shared >> 16];
+}
+
+static APART void run_maxout(job *j) {
     const bank *b = j->of;
-    uint64_t draw = 0;
-    uint32_t drawn = NO_INDEX;
-    projections p;
-    start_projections(&p, j);
-    if (b->shared > 0) fill_pool(j);
+    projections p = {bank_stream(j->model, b, OF_CHOICES), 0, NO_INDEX, 0, 0, 0};
+    fill_pool(j);
     for (uint16_t left = b->features; left > 0; left--) {
         uint32_t n = next_index(&j->list) * b->parameter;
-        int32_t most = 0, z;
+        int32_t most = 0;
         uint8_t code = 0;
-        for (uint8_t i = 0; i < b->parameter; i++, n++) {
-            if (b->shared > 0) {
-                if (n / 4 != drawn) {
-                    drawn = n / 4;
-                    draw = draw_of(p.choices, drawn);
-                }
-                z = (int32_t)j->words[(uint32_t)part_of(draw, n & 3) * b->shared >> 16];
-            } else {
-                z = projection(&p, n);
-            }
+        for (uint8_t i = 0; i < b->parameter; i++) {
+            int32_t z = b->shared > 0 ? chosen(j, &p, n + i) : projection(j, &p, n + i);
             if (i == 0 || z > most) {
                 most = z;
                 code = i;
             }
         }
-        push_code(j->to, code);
-        push(j->to, rounded(most, b));
+        push_code(j, code);
+        push(j, rounded(most, b));
     }
 }
 
-static void run_sigmoid(job *j) {
+static APART void run_sigmoid(job *j) {
     const bank *b = j->of;
     uint64_t stream = bank_stream(j->model, b, OF_OFFSETS), draw = 0;
     uint32_t drawn = NO_INDEX;
-    projections p;
-    start_projections(&p, j);
+    projections p = {bank_stream(j->model, b, OF_CHOICES), 0, NO_INDEX, 0, 0, 0};
     for (uint16_t left = b->features; left > 0; left--) {
         uint32_t k = next_index(&j->list);
         if (k / 8 != drawn) {
             drawn = k / 8;
             draw = draw_of(stream, drawn);
         }
-        int32_t bias =
-            normal((uint8_t)(draw >> (8 * (k & 7)))) * (int32_t)(b->law == GAUSSIAN ? 2048 : 46);
-        int8_t v = rounded(projection(&p, k) + bias, b);
-        push(j->to, (int8_t)(v < 0 ? -(int16_t)TABLE_BYTE(SIGMOID_TABLE, -v)
-                                   : (int16_t)TABLE_BYTE(SIGMOID_TABLE, v)));
+        int32_t bias = normal((uint8_t)(draw >> (8 * (k & 7))));
+        bias *= b->law == GAUSSIAN ? 2048 : 46;
+        int8_t v = rounded(projection(j, &p, k) + bias, b);
+        int16_t value = TABLE_BYTE(SIGMOID_TABLE, v < 0 ? -v : v);
+        push(j, (int8_t)(v < 0 ? -value : value));
     }
 }
 
-/* Positions at which the filters of a block stand, those of one cell. */
-typedef struct range {
-    uint16_t first, end;
-} range;
-
-static range positions_of_cell(uint16_t positions, uint8_t cells, uint32_t cell) {
-    range r;
-    r.first = (uint16_t)((cell * positions + cells - 1) / cells);
-    r.end = (uint16_t)(((cell + 1) * positions + cells - 1) / cells);
-    return r;
+/* The first position of a cell. */
+static uint32_t start_of_cell(uint32_t positions, uint8_t cells, uint32_t cell) {
+    return (cell * positions + cells - 1) / cells;
 }
 
-/* What the positions of a cell have in common. */
-typedef struct window {
-    const job *of;
-    const conv *shape;
-    uint32_t block, dilation;
-} window;
-
 /* Fills words with the sums t of the window at position (y, x). */
-static void fold_window(const window *w, uint16_t y, uint16_t x, signs s) {
-    const conv *c = w->shape;
-    const bank *b = w->of->of;
-    uint32_t *words = w->of->words, mask = ((uint32_t)1 << c->log) - 1;
-    uint32_t line = (uint32_t)c->along.length * c->channels, place = 0;
-    uint32_t at = (uint32_t)y * c->stride * line + (uint32_t)x * c->stride * c->channels;
+static void fold_window(const job *j, const conv *c, uint32_t y, uint32_t x, signs s) {
+    uint32_t *words = j->words, mask = BIT(c->log) - 1, place = 0;
+    uint32_t step = c->channels * c->dilation, line = (uint32_t)c->along.length * c->channels;
+    uint32_t row = (y * line + x * c->channels) * c->stride;
+    const uint8_t mult = j->of->mult, shift = j->of->shift;
     for (uint32_t i = 0; i <= mask; i++) words[i] = 0;
-    for (uint8_t u = 0; u < c->down.kernel; u++) {
-        for (uint8_t v = 0; v < c->along.kernel; v++) {
-            const int16_t *q =
-                w->of->q + (size_t)(at + (u * line + (uint32_t)v * c->channels) * w->dilation);
+    for (uint8_t u = 0; u < c->down.kernel; u++, row += line * c->dilation) {
+        uint32_t at = row;
+        for (uint8_t v = 0; v < c->along.kernel; v++, at += step) {
+            const int16_t *q = j->q + (size_t)at;
             for (uint8_t channel = 0; channel < c->channels; channel++, place++) {
-                uint32_t n = (uint32_t)wrapped((uint32_t)(int32_t)q[channel], b->mult, b->shift);
+                uint32_t n = (uint32_t)wrapped(extended(q[channel]), mult, shift);
                 n &= ~(uint32_t)15;
                 words[place & mask] += next_sign(&s) ? 0 - n : n;
             }
@@ -1786,109 +1640,82 @@ static void fold_window(const window *w, uint16_t y, uint16_t x, signs s) {
     }
 }
 
-/* What a filter's phase, in the upper half, adds to its cell. A mode of the family that has
- * other values has its place here. */
-static int32_t value_of(const conv *c, uint32_t phase) {
-    if (c->proportion) return phase >> 31 ? 0 : 127;
-    return cosine(phase);
-}
-
 /* Sums up the values of all filters of a block over a cell, behind the words of a transform;
  * gives the positions of the largest cell. */
-static uint32_t sum_cell(const window *w, uint64_t draw, uint32_t cell) {
-    const conv *c = w->shape;
-    uint32_t length = (uint32_t)1 << c->log, *words = w->of->words, *sums = words + length;
-    uint16_t down = positions_of(&c->down, c->stride, w->dilation);
-    uint16_t along = positions_of(&c->along, c->stride, w->dilation);
-    range ys = positions_of_cell(down, c->down.cells, cell / c->along.cells);
-    range xs = positions_of_cell(along, c->along.cells, cell % c->along.cells);
+static uint32_t sum_cell(const job *j, const conv *c, uint64_t draw, uint32_t cell) {
+    uint32_t length = BIT(c->log), *words = j->words, *sums = words + length;
+    uint8_t across = c->down.cells, cells = c->along.cells;
+    uint16_t down = positions_of(&c->down, c->stride, c->dilation);
+    uint16_t along = positions_of(&c->along, c->stride, c->dilation);
+    uint32_t y_end = start_of_cell(down, across, cell / cells + 1);
+    uint32_t x_end = start_of_cell(along, cells, cell % cells + 1);
     signs s;
-    start_signs(&s, w->of->weights, w->block, taps_of(c));
+    start_signs(&s, j->stream, c->block, taps_of(c));
     for (uint32_t row = 0; row < length; row++) sums[row] = 0;
-    for (uint16_t y = ys.first; y < ys.end; y++) {
-        for (uint16_t x = xs.first; x < xs.end; x++) {
+    for (uint32_t y = start_of_cell(down, across, cell / cells); y < y_end; y++) {
+        for (uint32_t x = start_of_cell(along, cells, cell % cells); x < x_end; x++) {
             offsets o;
-            fold_window(w, y, x, s);
+            fold_window(j, c, y, x, s);
             transform(words, (size_t)length);
-            start_offsets(&o, draw, w->block << c->log);
+            start_offsets(&o, draw, c->block << c->log);
             for (uint32_t row = 0; row < length; row++) {
+                /* A mode of the family that has other values has its place here. */
                 uint32_t phase = next_offset(&o) + (words[row] << 16);
-                sums[row] += (uint32_t)value_of(c, phase);
+                sums[row] += extended(c->proportion ? (phase >> 31 ? 0 : 127) : cosine(phase));
             }
         }
     }
-    return (((uint32_t)down + c->down.cells - 1) / c->down.cells) *
-           (((uint32_t)along + c->along.cells - 1) / c->along.cells);
+    return start_of_cell(down, across, 1) * start_of_cell(along, cells, 1);
 }
 
-static void run_conv(job *j) {
+static APART void run_conv(job *j) {
     conv c;
-    window w;
-    uint64_t draw = draw_of(bank_stream(j->model, j->of, OF_OFFSETS), 0);
-    uint32_t filters = 0, first = 0, end = 0, dilations = 1, inverse = 0;
-    uint16_t left = j->of->features;
+    uint64_t draw = offset_draw(j);
+    uint32_t first = 0, end = 0, dilations = 1, inverse = 0;
     (void)read_conv(j->model, j->of->parameters, &c);
-    uint32_t of_block = (uint32_t)c.cells << c.log;
-    filters = is_listed(j->of) ? NO_INDEX : (uint32_t)left / c.cells;
-    w.of = j;
-    w.shape = &c;
-    while (c.dilated && positions_of(&c.down, c.stride, (uint32_t)1 << dilations) >= c.down.cells &&
-           positions_of(&c.along, c.stride, (uint32_t)1 << dilations) >= c.along.cells)
-        dilations++;
-    for (; left > 0; left--) {
+    uint32_t of_block = (uint32_t)c.cells << c.log, features = j->of->features;
+    uint32_t filters = is_listed(j->of) ? NO_INDEX : features / c.cells;
+    while (c.dilated && has_positions(&c, BIT(dilations))) dilations++;
+    for (; features > 0; features--) {
         uint32_t k = next_index(&j->list);
         if (k >= end) {
-            uint32_t rows;
-            w.block = k / of_block;
-            uint32_t before = w.block << c.log, rest = k - w.block * of_block;
-            rows =
-                larger(1, filters - before) >> c.log > 0 ? (uint32_t)1 << c.log : filters - before;
-            uint32_t cell = rest / rows;
-            first = w.block * of_block + cell * rows;
+            c.block = k / of_block;
+            c.dilation = BIT(c.block % dilations);
+            uint32_t rows = smaller(BIT(c.log), filters - (c.block << c.log));
+            uint32_t cell = (k - c.block * of_block) / rows;
+            first = c.block * of_block + cell * rows;
             end = first + rows;
-            w.dilation = (uint32_t)1 << w.block % dilations;
-            inverse = 65536u / sum_cell(&w, draw, cell);
+            inverse = 65536u / sum_cell(j, &c, draw, cell);
         }
-        int32_t sum = (int32_t)j->words[((uint32_t)1 << c.log) + (k - first)];
-        push(j->to, (int8_t)((sum * (int32_t)inverse + ((int32_t)1 << 15)) >> 16));
+        int32_t sum = (int32_t)j->words[(size_t)(BIT(c.log) + (k - first))];
+        push(j, (int8_t)((sum * (int32_t)inverse + ((int32_t)1 << 15)) >> 16));
     }
 }
 
-/* What the filters of a block slide over. */
-typedef struct slide {
-    const int16_t *q; /* from the first number of the channel on */
-    uint32_t positions, dilation;
-    int32_t factor;
-    uint8_t step, difference, shift, kernel;
-} slide;
-
 /* The sample or difference at a place, multiplied and saturated. */
-static int32_t slid(const slide *s, uint32_t place) {
-    const int16_t *at = s->q + (size_t)(place * s->step);
+static int32_t slid(const series *s, uint32_t place) {
+    const int16_t *at = s->q + (size_t)(place * s->channels);
     int32_t value = *at;
-    if (s->difference) value = at[(size_t)(s->dilation * s->step)] - value;
-    value = value * s->factor >> s->shift;
-    return value > 32767 ? 32767 : value < -32767 ? -32767 : value;
+    if (s->difference) value = at[(size_t)(s->dilation * s->channels)] - value;
+    return clamp(value * s->factor >> s->shift, 32767);
 }
 
-/* That of block `number`. */
-static void start_slide(slide *s, const series *shape, uint32_t number, const int16_t *q) {
-    uint8_t log = (uint8_t)(number % shape->dilations);
-    uint32_t turn = number / shape->dilations;
+/* Prepares them for block `number`. */
+static void start_block(series *s, const job *j, uint32_t number) {
+    uint8_t log = (uint8_t)(number % s->dilations);
+    uint32_t turn = number / s->dilations;
     s->difference = turn & 1;
-    uint8_t level = (uint8_t)level_of(shape, s->difference, log);
-    s->q = q + (size_t)((turn >> 1) % shape->channels);
-    s->step = shape->channels;
-    s->kernel = shape->kernel;
+    int16_t level = level_of(j->model, j->of->parameters + 3 + 2u * s->difference, log);
+    s->q = j->q + (size_t)((turn >> 1) % s->channels);
     s->dilation = BIT(log);
-    s->positions = shape->length - (s->difference ? s->dilation : 0);
+    s->positions = s->length - (s->difference ? s->dilation : 0);
     s->factor = (int32_t)(16 + (level & 15)) * 64;
     s->shift = (uint8_t)(15 - (level >> 4));
 }
 
 /* Counts for each filter of a block the positions at which its sum and its offset are not
  * negative, behind the words of a transform. */
-static void count_positions(const slide *s, uint64_t draw, offsets first, uint32_t *words) {
+static void count_positions(const series *s, uint64_t draw, offsets first, uint32_t *words) {
     uint32_t *counts = words + 8, before = (s->kernel - 1u) * s->dilation / 2;
     for (uint8_t row = 0; row < 8; row++) counts[row] = 0;
     for (uint32_t y = 0; y < s->positions; y++) {
@@ -1909,69 +1736,64 @@ static void count_positions(const slide *s, uint64_t draw, offsets first, uint32
     }
 }
 
-static void run_series(job *j) {
-    series shape;
-    slide s;
+static APART void run_series(job *j) {
+    series s;
     uint64_t draw = offset_draw(j);
     uint32_t counted = NO_INDEX;
-    (void)read_series(j->model, j->of->parameters, &shape);
+    (void)read_series(j->model, j->of->parameters, &s);
     s.positions = 1;
     for (uint16_t left = j->of->features; left > 0; left--) {
         uint32_t k = next_index(&j->list), number = k / 8;
         if (number != counted) {
             offsets o;
             start_offsets(&o, draw, number * 8);
-            start_slide(&s, &shape, number, j->q);
-            count_positions(&s, draw_of(j->weights, number), o, j->words);
+            start_block(&s, j, number);
+            count_positions(&s, draw_of(j->stream, number), o, j->words);
             counted = number;
         }
         k = (508 * j->words[(size_t)(8 + (k & 7))] + s.positions) / (2 * s.positions);
-        push(j->to, (int8_t)((int16_t)k - 127));
+        push(j, (int8_t)((int16_t)k - 127));
     }
 }
 
 /* ---- Head ------------------------------------------------------------------------------- */
 
 /* Makes the features of all banks of the row whose integers are in memory. */
-static void run_banks(sink *s, const koan_model *m, const koan_memory *memory) {
-    uint32_t at = AT_MAPS + map_bytes(m), weights = m->weights;
+static void run_banks(job *j, const koan_model *m, const koan_memory *memory) {
+    uint32_t at = AT_MAPS + map_bytes(m);
     bank b;
-    job j;
-    j.model = m;
-    j.of = &b;
-    j.q = memory->halves;
-    j.words = memory->words;
-    j.halves = (uint16_t *)(memory->halves + m->inputs);
-    j.to = s;
-    j.log = transform_log(INPUTS(m));
-    s->model = m;
-    s->sums = memory->sums;
-    for (uint8_t index = 0; index < m->outputs; index++) memory->sums[index] = 0;
-    for (uint8_t index = 0; index < m->banks; index++) {
+    j->of = &b;
+    j->model = m;
+    j->q = memory->halves;
+    j->words = memory->words;
+    j->halves = (uint16_t *)(memory->halves + m->inputs);
+    j->sums = memory->sums;
+    j->log = transform_log(INPUTS(m));
+    j->weights = m->weights;
+    for (uint8_t i = 0; i < m->outputs; i++) j->sums[i] = 0;
+    for (uint8_t index = 0; index < m->banks; index++, at = b.next) {
         read_bank(m, at, index, &b);
-        at = b.next;
-        j.weights = bank_stream(m, &b, OF_WEIGHTS);
-        start_indices(&j.list, m, &b);
-        s->weights = weights;
-        s->row_bytes = row_bytes(&b);
-        s->column = 0;
-        s->count = 0;
-        s->bits = bits_of(&b);
-        s->odd = (b.options & OPTION_ODD) != 0;
-        s->multipliers = m->banks > 1 ? multipliers_of(m, index) : 0;
-        weights += s->row_bytes * m->outputs;
-        if (b.family == LINEAR && HAS(LINEAR)) run_linear(&j);
-        else if (b.family == FOURIER && HAS(FOURIER) && by_hadamard(&b)) run_fourier_hadamard(&j);
-        else if (b.family == FOURIER && HAS(FOURIER)) run_fourier_dense(&j);
-        else if (b.family == STUMP && HAS(STUMP)) run_stump(&j);
-        else if (b.family == BIN && HAS(BIN)) run_bin(&j);
-        else if (b.family == MAXOUT && HAS(MAXOUT)) run_maxout(&j);
-        else if (b.family == SIGMOID && HAS(SIGMOID)) run_sigmoid(&j);
-        else if (b.family == CONV && HAS(CONV)) run_conv(&j);
-        else if (b.family == SERIES && HAS(SERIES)) run_series(&j);
-        else if (HAS(FERN)) run_fern(&j);
+        j->stream = bank_stream(m, &b, OF_WEIGHTS);
+        start_indices(&j->list, m, &b);
+        j->row_bytes = row_bytes(&b);
+        j->column = 0;
+        j->count = 0;
+        j->bits = bits_of(&b);
+        j->odd = (b.options & OPTION_ODD) != 0;
+        j->multipliers = m->banks > 1 ? multipliers_of(m, index) : 0;
+        if (b.family == LINEAR && HAS(LINEAR)) run_linear(j);
+        else if (b.family == FOURIER && HAS(FOURIER) && by_hadamard(&b)) run_fourier_hadamard(j);
+        else if (b.family == FOURIER && HAS(FOURIER)) run_fourier_dense(j);
+        else if (b.family == STUMP && HAS(STUMP)) run_stump(j);
+        else if (b.family == BIN && HAS(BIN)) run_bin(j);
+        else if (b.family == MAXOUT && HAS(MAXOUT)) run_maxout(j);
+        else if (b.family == SIGMOID && HAS(SIGMOID)) run_sigmoid(j);
+        else if (b.family == CONV && HAS(CONV)) run_conv(j);
+        else if (b.family == SERIES && HAS(SERIES)) run_series(j);
+        else if (HAS(FERN)) run_fern(j);
         /* Without families that push there is nothing to weigh in runs. */
-        if (ALL_BUILT & PUSHING) flush(s);
+        if (ALL_BUILT & PUSHING) flush(j);
+        j->weights += j->row_bytes * m->outputs;
     }
 }
 
@@ -1986,28 +1808,30 @@ static int32_t score_of(const koan_model *m, const koan_memory *memory, uint8_t 
     return (int32_t)(sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum);
 }
 
-/* Sums of a row whose integers are in memory. */
-static void add_up(const koan_model *m, const koan_memory *memory) {
-    sink s;
-    s.kind = TO_SCORES;
-    run_banks(&s, m, memory);
-}
-
-static koan_status scores(const koan_model *m, const void *row, uint8_t type, int32_t *scores,
-                          const koan_memory *memory) {
-    koan_status status = m->outputs > 0 ? quantise(m, row, type, memory) : KOAN_UNSUITED;
-    if (status == KOAN_OK) {
-        add_up(m, memory);
-        for (uint8_t i = 0; i < m->outputs; i++) scores[i] = score_of(m, memory, i);
-    }
+/* Makes the integers of a row and runs the banks on them. */
+static koan_status run(const koan_model *m, const void *row, uint8_t type, uint8_t kind, void *to,
+                       const koan_memory *memory) {
+    koan_status status = quantise(m, row, type, memory);
+    job j;
+    j.kind = kind;
+    j.to = (uint16_t *)to;
+    if (status == KOAN_OK) run_banks(&j, m, memory);
     return status;
 }
 
-static koan_status classify(const koan_model *m, const void *row, uint8_t type, uint8_t *class_,
-                            const koan_memory *memory) {
-    koan_status status = m->flags & FLAG_CLASSES ? quantise(m, row, type, memory) : KOAN_UNSUITED;
+static koan_status scores(const koan_model *m, const void *row, uint8_t type, uint8_t kind,
+                          int32_t *out, const koan_memory *memory) {
+    if (m->outputs == 0) return KOAN_UNSUITED;
+    koan_status status = run(m, row, type, kind, NULL, memory);
+    for (uint8_t i = 0; i < m->outputs && status == KOAN_OK; i++) out[i] = score_of(m, memory, i);
+    return status;
+}
+
+static koan_status classify(const koan_model *m, const void *row, uint8_t type, uint8_t kind,
+                            uint8_t *class_, const koan_memory *memory) {
+    if (!(m->flags & FLAG_CLASSES)) return KOAN_UNSUITED;
+    koan_status status = run(m, row, type, kind, NULL, memory);
     if (status != KOAN_OK) return status;
-    add_up(m, memory);
     int32_t best = score_of(m, memory, 0);
     *class_ = (uint8_t)(m->outputs == 1 && best > 0);
     for (uint8_t i = 1; i < m->outputs; i++) {
@@ -2020,49 +1844,26 @@ static koan_status classify(const koan_model *m, const void *row, uint8_t type, 
     return KOAN_OK;
 }
 
-#define DEFINE_PREDICT(suffix, type, kind)                                                    \
-    koan_status koan_scores_##suffix(const koan_model *m, const type *row, int32_t *out,      \
-                                     const koan_memory *memory) {                             \
-        return scores(m, row, kind, out, memory);                                             \
-    }                                                                                         \
-    koan_status koan_classify_##suffix(const koan_model *m, const type *row, uint8_t *class_, \
-                                       const koan_memory *memory) {                           \
-        return classify(m, row, kind, class_, memory);                                        \
+/* A function of the interface, by one of those above, for rows of a type. */
+#define DEFINE(name, by, kind, result, suffix, type, row_type)                            \
+    koan_status koan_##name##_##suffix(const koan_model *m, const type *row, result *out, \
+                                       const koan_memory *memory) {                       \
+        return by(m, row, row_type, kind, out, memory);                                   \
     }
-DEFINE_PREDICT(i16, int16_t, ROW_I16)
-DEFINE_PREDICT(u8, uint8_t, ROW_U8)
 #if HAS(F32)
-DEFINE_PREDICT(f32, float, ROW_F32)
+#define DEFINE_F32(name, by, kind, result) DEFINE(name, by, kind, result, f32, float, ROW_F32)
+#else
+#define DEFINE_F32(name, by, kind, result)
 #endif
-
+#define DEFINE_ALL(name, by, kind, result)                \
+    DEFINE(name, by, kind, result, i16, int16_t, ROW_I16) \
+    DEFINE(name, by, kind, result, u8, uint8_t, ROW_U8)   \
+    DEFINE_F32(name, by, kind, result)
+DEFINE_ALL(scores, scores, TO_SCORES, int32_t)
+DEFINE_ALL(classify, classify, TO_SCORES, uint8_t)
 #if HAS(FEATURES)
-/* Hands the features, or the codes, of a row to a sink. */
-static koan_status generate(sink *s, uint8_t kind, const koan_model *m, const void *row,
-                            uint8_t type, const koan_memory *memory) {
-    koan_status status = quantise(m, row, type, memory);
-    s->kind = kind;
-    if (status == KOAN_OK) run_banks(s, m, memory);
-    return status;
-}
-
-#define DEFINE_FEATURES(suffix, type, kind)                                                \
-    koan_status koan_features_##suffix(const koan_model *m, const type *row, int16_t *out, \
-                                       const koan_memory *memory) {                        \
-        sink s;                                                                            \
-        s.features = out;                                                                  \
-        return generate(&s, TO_FEATURES, m, row, kind, memory);                            \
-    }                                                                                      \
-    koan_status koan_codes_##suffix(const koan_model *m, const type *row, uint16_t *out,   \
-                                    const koan_memory *memory) {                           \
-        sink s;                                                                            \
-        s.codes = out;                                                                     \
-        return generate(&s, TO_CODES, m, row, kind, memory);                               \
-    }
-DEFINE_FEATURES(i16, int16_t, ROW_I16)
-DEFINE_FEATURES(u8, uint8_t, ROW_U8)
-#if HAS(F32)
-DEFINE_FEATURES(f32, float, ROW_F32)
-#endif
+DEFINE_ALL(features, run, TO_FEATURES, int16_t)
+DEFINE_ALL(codes, run, TO_CODES, uint16_t)
 
 /* Columns, or codes, of all banks. */
 static uint32_t count_of(const koan_model *m, int codes) {
@@ -2071,7 +1872,7 @@ static uint32_t count_of(const koan_model *m, int codes) {
     for (uint8_t index = 0; index < m->banks; index++, at = b.next) {
         read_bank(m, at, index, &b);
         if (!codes) count += columns_of(&b);
-        else if (b.family == MAXOUT || b.family == BIN || b.family == FERN) count += b.features;
+        else if (b.family == MAXOUT || is_one_hot(&b)) count += b.features;
     }
     return count;
 }
@@ -2089,28 +1890,22 @@ static void draw_golden(const koan_model *m, uint8_t number, int16_t *q) {
     uint32_t n = (uint32_t)number * m->inputs;
     for (uint16_t i = 0; i < m->inputs; i++, n++) {
         if (i == 0 || (n & 3) == 0) draw = draw_of(stream, n / 4);
-        int16_t value = (int16_t)part_of(draw, n & 3);
-        q[i] = (int16_t)clamp(value >> (2 * number), m->limit);
+        q[i] = (int16_t)clamp((int16_t)part_of(draw, n & 3) >> (2 * number), m->limit);
     }
 }
 
 koan_status koan_digest(const koan_model *m, uint32_t *digest, const koan_memory *memory) {
-    koan_status status = ready(m, memory);
-    sink s;
-    if (status != KOAN_OK) return status;
-    s.crc = 0xffffffffu;
-    s.kind = TO_SCORES;
-    if (HAS(FEATURES) && m->outputs == 0) s.kind = TO_DIGEST;
+    job j;
+    if (!is_enough(memory, m)) return KOAN_MEMORY;
+    j.crc = 0xffffffffu;
+    j.kind = HAS(FEATURES) && m->outputs == 0 ? TO_DIGEST : TO_SCORES;
     for (uint8_t number = 0; number < 4; number++) {
         draw_golden(m, number, memory->halves);
-        run_banks(&s, m, memory);
-        for (uint8_t i = 0; i < m->outputs; i++) {
-            uint32_t score = (uint32_t)score_of(m, memory, i);
-            for (uint8_t byte = 0; byte < 4; byte++)
-                s.crc = crc_of(s.crc, (uint8_t)(score >> (8 * byte)));
-        }
+        run_banks(&j, m, memory);
+        for (uint8_t i = 0; i < m->outputs; i++)
+            j.crc = crc_of(j.crc, (uint32_t)score_of(m, memory, i), 4);
     }
-    *digest = ~s.crc;
+    *digest = ~j.crc;
     return KOAN_OK;
 }
 
@@ -2118,15 +1913,16 @@ koan_status koan_digest(const koan_model *m, uint32_t *digest, const koan_memory
 static int golden_rows_hold(const koan_model *m, const koan_memory *memory) {
     uint16_t length;
     const uint8_t *bytes = koan_section(m, KOAN_SECTION_GOLDEN_ROWS, &length);
+    job j;
     map map;
     if (!bytes) return 1;
-    uint32_t at = (uint32_t)(bytes - m->blob), end = at + length;
-    while (at < end) {
+    j.kind = TO_SCORES;
+    for (uint32_t at = (uint32_t)(bytes - m->blob), end = at + length; at < end;) {
         for (uint16_t i = 0; i < m->inputs; i++, at += 4) {
             read_map(m, i, &map);
             memory->halves[i] = mapped_float(&map, word_at(m, at), m->limit);
         }
-        add_up(m, memory);
+        run_banks(&j, m, memory);
         for (uint16_t i = 0; i < m->outputs; i++, at += 4)
             if ((uint32_t)score_of(m, memory, (uint8_t)i) != word_at(m, at)) return 0;
     }
@@ -2151,11 +1947,9 @@ uint16_t koan_class_count(const koan_model *m) {
 }
 
 const uint8_t *koan_section(const koan_model *m, uint8_t tag, uint16_t *length) {
-    uint32_t at = m->sections;
-    while (at < m->size - TRAILER) {
+    for (uint32_t at = m->sections; at < m->size - TRAILER; at += 3 + (uint32_t)*length) {
         *length = half_at(m, at + 1);
         if (byte_at(m, at) == tag) return m->blob + (size_t)at + 3;
-        at += 3 + (uint32_t)*length;
     }
     *length = 0;
     return NULL;
@@ -2166,10 +1960,8 @@ const uint8_t *koan_class_name(const koan_model *m, uint8_t class_, uint16_t *le
     const uint8_t *name = koan_section(m, KOAN_SECTION_NAMES, &left);
     *length = 0;
     if (!name || class_ >= koan_class_count(m)) return NULL;
-    for (; class_ > 0; left--) {
-        class_ = (uint8_t)(class_ - (BLOB_BYTE(name) == '\n'));
-        name++;
-    }
+    for (; class_ > 0; left--, name++)
+        if (BLOB_BYTE(name) == '\n') class_--;
     while (*length < left && BLOB_BYTE(name + *length) != '\n') ++*length;
     return name;
 }

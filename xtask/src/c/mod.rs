@@ -56,7 +56,7 @@ const PARTS: [&str; 24] = [
 ];
 
 /// Lines of C that are neither blank nor comments: what a reader of the runtime must read.
-const MOST_LINES: usize = 2_010;
+const MOST_LINES: usize = 1_800;
 
 /// Room of [`SOURCES`] on a machine with 16 KB of RAM; larger models are passed over.
 const SMALL: &str =
