@@ -52,7 +52,7 @@ def numbers(values: np.ndarray, what: str) -> np.ndarray:
     if dtype.kind == "b":
         values = values.view(np.uint8)
     elif dtype.kind in "mM":
-        values = values.view(np.int64)
+        return _microseconds(values)
     elif dtype.kind == "c" or dtype.kind not in "iuf":
         raise ValueError(f"{what}: values of type {dtype} are no numbers")
     elif dtype not in _READ:
@@ -60,6 +60,14 @@ def numbers(values: np.ndarray, what: str) -> np.ndarray:
         whole = dtype.kind in "iu" and not (dtype.kind == "u" and dtype.itemsize == 8)
         values = values.astype(np.float32 if small else np.int64 if whole else np.float64)
     return np.ascontiguousarray(values)
+
+
+def _microseconds(values: np.ndarray) -> np.ndarray:
+    """Times since 1970, or durations, whatever unit they are stored in; missing ones are NaN."""
+    whole = np.ascontiguousarray(values.astype(f"{values.dtype.kind}8[us]"))
+    missing = np.isnat(whole)
+    numbers = whole.view(np.int64)
+    return np.where(missing, np.nan, numbers.astype(np.float64)) if missing.any() else numbers
 
 
 def column(values: Any, where: str, what: str = "X") -> Any:

@@ -25,3 +25,9 @@ def warn_of(report: dict[str, Any], stacklevel: int) -> None:
     """Warns of what is worth knowing of the rows or the model."""
     for warning in report["warnings"]:
         warnings.warn(warning, UserWarning, stacklevel=stacklevel + 1)
+    if report.get("nameless"):
+        told = (
+            "the names of the columns, too long for the bytes, are left out: a loaded model takes "
+            "columns in their order"
+        )
+        warnings.warn(told, UserWarning, stacklevel=stacklevel + 1)

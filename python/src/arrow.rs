@@ -5,9 +5,11 @@ use std::ffi::CStr;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::types::{
-    ArrowDictionaryKeyType, Date32Type, Date64Type, Float16Type, Float32Type, Float64Type,
-    Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowDictionaryKeyType, Date32Type, Date64Type, DurationMicrosecondType,
+    DurationMillisecondType, DurationNanosecondType, DurationSecondType, Float16Type, Float32Type,
+    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, RecordBatchReader};
 use arrow_schema::{DataType, TimeUnit};
@@ -131,6 +133,17 @@ impl Growing {
                 self.numbers(array.as_primitive::<$kind>().iter())
             };
         }
+        // Times, in microseconds.
+        macro_rules! micro {
+            ($kind:ty, $per_unit:expr, $units:expr) => {{
+                let times = array.as_primitive::<$kind>().iter();
+                self.numbers(
+                    times.map(|time| {
+                        time.map(|time| time.saturating_mul($per_unit).div_euclid($units))
+                    }),
+                )
+            }};
+        }
         match array.data_type() {
             DataType::Boolean => self.numbers(array.as_boolean().iter().map(|b| b.map(i64::from))),
             DataType::Int8 => whole!(Int8Type),
@@ -153,10 +166,19 @@ impl Growing {
             // As Parquet files are read: the stored integers.
             DataType::Date32 => whole!(Date32Type),
             DataType::Date64 => stored!(Date64Type),
-            DataType::Timestamp(TimeUnit::Second, _) => stored!(TimestampSecondType),
-            DataType::Timestamp(TimeUnit::Millisecond, _) => stored!(TimestampMillisecondType),
+            // Of one unit, whichever it was: another one when predicting would be silently wrong.
+            DataType::Timestamp(TimeUnit::Second, _) => micro!(TimestampSecondType, 1_000_000, 1),
+            DataType::Timestamp(TimeUnit::Millisecond, _) => {
+                micro!(TimestampMillisecondType, 1000, 1)
+            }
             DataType::Timestamp(TimeUnit::Microsecond, _) => stored!(TimestampMicrosecondType),
-            DataType::Timestamp(TimeUnit::Nanosecond, _) => stored!(TimestampNanosecondType),
+            DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+                micro!(TimestampNanosecondType, 1, 1000)
+            }
+            DataType::Duration(TimeUnit::Second) => micro!(DurationSecondType, 1_000_000, 1),
+            DataType::Duration(TimeUnit::Millisecond) => micro!(DurationMillisecondType, 1000, 1),
+            DataType::Duration(TimeUnit::Microsecond) => stored!(DurationMicrosecondType),
+            DataType::Duration(TimeUnit::Nanosecond) => micro!(DurationNanosecondType, 1, 1000),
             DataType::Utf8 => self.texts(array.as_string::<i32>().iter()),
             DataType::LargeUtf8 => self.texts(array.as_string::<i64>().iter()),
             DataType::Utf8View => self.texts(array.as_string_view().iter()),

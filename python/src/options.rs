@@ -127,6 +127,20 @@ impl Parameters<'_, '_> {
     pub fn searched(&self, options: &TrainOptions) -> PyResult<Option<(usize, Vec<FamilyName>)>> {
         let families = self.families()?;
         let flash = self.get::<usize>("flash", "a number of bytes")?;
+        if flash.is_some() {
+            let given = [
+                ("n_features", !options.features.is_empty()),
+                ("box", options.box_c.is_some()),
+                ("pool", options.pool != TrainOptions::default().pool),
+                ("shared_pool", options.shared != TrainOptions::default().shared),
+                ("slot_bits", options.slot_bits != TrainOptions::default().slot_bits),
+                ("depth", options.depth != TrainOptions::default().depth),
+            ];
+            if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
+                let problem = format!("a search chooses it: leave out {name} or flash");
+                return Err(parameter(name, problem));
+            }
+        }
         let open = families.is_empty() && options.is_open();
         let flash = flash.or(open.then_some(koan_trainer::tune::USUAL_FLASH));
         Ok(flash.map(|flash| (flash, all_if_empty(families))))

@@ -82,6 +82,8 @@ def with_value(row, column, value):
         (lambda: quick(projection="hadamard", family="stump").fit(X, Y), "^projection: "),
         (lambda: quick(flash="2 pounds").fit(X, Y), "^flash: '2 pounds' is no number of bytes"),
         (lambda: koan.KoanSearch(ram="x").fit(X, Y), "^ram: 'x' is no number of bytes"),
+        (lambda: quick(flash=900).fit(X, Y), "^n_features: a search chooses it"),
+        (lambda: koan.KoanClassifier(flash=900, depth=2).fit(X, Y), "^depth: a search chooses it"),
         (lambda: koan.KoanSearch(loss="huber").fit(X, Y), '^loss: no "huber"; there are squared'),
         (lambda: quick(missing="drop").fit(X, Y), '^missing: no "drop"; there are refuse, impute'),
         (lambda: quick(n_jobs=0).fit(X, Y), "^n_jobs: 0 threads"),

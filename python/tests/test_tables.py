@@ -107,6 +107,30 @@ def test_sparse_matrices():
         assert (estimator.predict(kind(dense)) == expected.predict(dense)).all()
 
 
+def test_times_are_the_same_numbers_in_any_unit(monkeypatch):
+    when = pd.Series(pd.date_range("2026-01-01", periods=200, freq="h"))
+    took = (when - when[0]) * 1.5
+    x = np.random.default_rng(5).permutation(200)
+    y = np.where(x > 120, "late", "early")
+    frames = [
+        pd.DataFrame({"when": when.astype(f"datetime64[{u}]")[x], "took": took.astype(f"timedelta64[{u}]")[x]})
+        for u in ("s", "ms", "us", "ns")
+    ]
+    fitted = koan.KoanClassifier(n_features=24).fit(frames[0], y)
+    expected = fitted.predict(frames[0])
+    assert (expected == y).mean() > 0.9
+    for table in frames[1:] + [pl.from_pandas(frame) for frame in frames]:
+        assert (fitted.predict(table) == expected).all()
+    # Without Arrow too, where a missing time is a missing number.
+    monkeypatch.setattr(koan._columns, "_has_arrow", lambda: False)
+    for table in frames:
+        assert (fitted.predict(table) == expected).all()
+    gap = frames[2].copy()
+    gap.iloc[3, 0] = pd.NaT
+    with pytest.raises(ValueError, match="row 4, column 1 .*missing"):
+        fitted.predict(gap)
+
+
 def test_dates_are_numbers_and_lists_are_refused():
     frame = pd.DataFrame({"when": pd.date_range("2026-01-01", periods=50), "y": np.arange(50) % 2})
     koan.KoanClassifier(n_features=8).fit(frame, "y")

@@ -72,6 +72,12 @@ pub fn run(arguments: &Train) -> Result<()> {
     for warning in &report.warnings {
         out::warn(&format!("warning: {warning}"));
     }
+    if report.nameless {
+        out::warn(
+            "warning: the names of the columns, too long for the bytes, are left out: the model \
+             takes columns in their order",
+        );
+    }
     if arguments.json {
         out::object(&serde_json::to_value(report)?)?;
         return Ok(());

@@ -221,6 +221,7 @@ impl<'a> TableBuilder<'a> {
         }
         let values = self.values_of(&columns, inputs)?;
         let (classes, target) = self.targets()?;
+        warnings.extend(self.lost_by_target());
         let weights = self.weights_of()?;
         let division = match &self.groups {
             None => Division::Free,
@@ -357,6 +358,20 @@ impl<'a> TableBuilder<'a> {
     }
 
     /// Names of the classes, none for numbers, and the target of each row.
+    /// What to say of a target of numbers that loses digits.
+    fn lost_by_target(&self) -> Option<DataWarning> {
+        let mut number = 1;
+        for part in &self.columns {
+            if let Role::Target(given, false) = part.role {
+                let mut loss = Loss::default();
+                (0..self.rows).for_each(|row| loss.add(row, given.number(row).unwrap_or(0.0)));
+                return loss.warning(ColumnLabel { number, name: part.names.concat() });
+            }
+            number += part.names.len();
+        }
+        None
+    }
+
     fn targets(&self) -> Result<(Vec<String>, Target), DataError> {
         let mut number = 1;
         let mut found = None;

@@ -85,6 +85,10 @@ pub struct Report {
     /// are then means over the parts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fold_errors: Vec<f64>,
+    /// Whether a search left the names of columns out to save bytes: the model takes columns in
+    /// their order.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub nameless: bool,
     /// A much smaller model that was nearly as good, where a search found one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub smaller: Option<Smaller>,
@@ -183,6 +187,7 @@ impl Report {
             baselines: None,
             detection: None,
             fold_errors: Vec::new(),
+            nameless: false,
             smaller: None,
             warnings,
         }

@@ -177,6 +177,19 @@ fn train_chooses_family_features_and_bits() {
     assert_eq!((&usual["family"], &usual["features"]), (&"fourier".into(), &16.into()));
 }
 
+#[test]
+fn names_that_are_left_out_are_told() {
+    let folder = Folder::new();
+    let names = "a".repeat(60);
+    let rows = quadrants(100).replace("x,y,above", &format!("{names}_left,{names}_right,above"));
+    folder.write("q.csv", rows);
+    for (flash, told) in [(150, true), (4000, false)] {
+        let line = format!("train q.csv -o m.koan --family linear --flash {flash}");
+        let told_of = text(&folder.run(&line).success().get_output().stderr);
+        assert_eq!(told_of.contains("names of the columns"), told, "{told_of}");
+    }
+}
+
 /// Three in a hundred rows are of the class that counts.
 #[test]
 fn rare_classes_count_where_the_mean_over_the_classes_does() {

@@ -42,3 +42,29 @@ impl Loss {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{DataWarning, TableBuilder};
+
+    /// Seconds since 1970 a hundred apart: 32-bit numbers have steps of 128 there.
+    #[test]
+    fn a_target_that_loses_digits_is_told() {
+        let x: Vec<f64> = (0..50).map(|row| f64::from(row * 37 % 50)).collect();
+        let y: Vec<f64> = x.iter().map(|x| 1.7e9 + 10.0 * x).collect();
+        let of = |y: &[f64]| {
+            TableBuilder::new(50)
+                .column("x", &x[..])
+                .values("y", y)
+                .build()
+                .unwrap()
+                .schema
+                .warnings
+        };
+        let told = of(&y);
+        assert!(matches!(told[..], [DataWarning::Rounded { .. }]), "{told:?}");
+        assert!(told[0].to_string().contains("`y`"), "{}", told[0]);
+        let shifted: Vec<f64> = y.iter().map(|y| y - 1.7e9).collect();
+        assert!(of(&shifted).is_empty());
+    }
+}

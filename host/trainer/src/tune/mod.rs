@@ -195,7 +195,7 @@ pub fn train_usual(
     flash: usize,
     progress: &Progress,
 ) -> Result<(Trained, Point), Error> {
-    let (mut point, smaller) = best(table, base, families, flash, progress)?;
+    let Best { mut point, smaller, nameless } = best(table, base, families, flash, progress)?;
     let open = base.lambda.is_none();
     let fit =
         LastFit { train: table, test, flash, metric: usual_metric(table, base), open, progress };
@@ -218,6 +218,7 @@ pub fn train_usual(
         doubt(&mut trained.report, &point, table)?;
     }
     trained.report.smaller = smaller;
+    trained.report.nameless = nameless;
     Ok((trained, point))
 }
 
@@ -242,14 +243,23 @@ fn usual_metric(table: &Table, base: &TrainOptions) -> Metric {
     if base.balanced && classes { Metric::BalancedError } else { Metric::Error }
 }
 
-/// The best candidate of the short search, and a much smaller one that was nearly as good.
+/// What one model is to be.
+struct Best {
+    point: Point,
+    /// A much smaller one that was nearly as good.
+    smaller: Option<Smaller>,
+    /// Whether column names were left out to save bytes.
+    nameless: bool,
+}
+
+/// The best candidate of the short search.
 fn best(
     table: &Table,
     base: &TrainOptions,
     families: &[FamilyName],
     flash: usize,
     progress: &Progress,
-) -> Result<(Point, Option<Smaller>), Error> {
+) -> Result<Best, Error> {
     let options = TuneOptions {
         space: Space { base: base.clone(), families: families.to_vec() },
         limits: Limits { flash, ram: None, instructions: None, core: Core::CortexM0 },
@@ -257,10 +267,9 @@ fn best(
         time: SHORT,
         clock: false,
     };
-    let Chosen { mut points, judged, .. } = search(table, &options, 1, progress)?;
-    let best = points.pop().ok_or_else(nothing)?;
-    let smaller = smaller(&judged, &best);
-    Ok((best, smaller))
+    let Chosen { mut points, judged, nameless, .. } = search(table, &options, 1, progress)?;
+    let point = points.pop().ok_or_else(nothing)?;
+    Ok(Best { smaller: smaller(&judged, &point), point, nameless })
 }
 
 /// The smallest of the models that were judged which is much smaller than the best and nearly as
