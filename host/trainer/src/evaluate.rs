@@ -31,6 +31,25 @@ pub struct Evaluation {
     pub confusion: Vec<Vec<u64>>,
 }
 
+impl Evaluation {
+    /// Mean over the classes that occur of the share misclassified.
+    #[must_use]
+    pub fn balanced_error(&self) -> f64 {
+        let confusion = &self.confusion;
+        1.0 - mean_over_classes(confusion, |class| {
+            let rows: u64 = confusion[class].iter().sum();
+            confusion[class][class] as f64 / rows.max(1) as f64
+        })
+    }
+}
+
+/// Mean over the classes that occur.
+pub(crate) fn mean_over_classes(confusion: &[Vec<u64>], of_class: impl Fn(usize) -> f64) -> f64 {
+    let there: Vec<usize> =
+        (0..confusion.len()).filter(|&class| confusion[class].iter().sum::<u64>() > 0).collect();
+    there.iter().map(|&class| of_class(class)).sum::<f64>() / there.len().max(1) as f64
+}
+
 /// Runs `blob` over the table's rows and compares with its targets. Columns of numbers that the
 /// model takes as categories, as its notes say, are made such.
 ///

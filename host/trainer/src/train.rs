@@ -256,7 +256,7 @@ pub(crate) fn conclude(
     };
     report.error = error;
     report.warnings.extend(fitted.warnings);
-    let balanced = options.balanced.then(|| crate::tune::Metric::BalancedError.loss(&judged.blob));
+    let balanced = options.balanced.then(|| judged.blob.balanced_error());
     let mut doubts = crate::doubts::of(&report, train, balanced);
     doubts.append(&mut report.warnings);
     report.warnings = doubts;

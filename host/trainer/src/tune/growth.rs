@@ -68,18 +68,19 @@ impl Refinement<'_> {
         let mut best: Vec<&Refined> = refined.iter().filter(|r| r.point.bytes <= target).collect();
         best.sort_by(|a, b| a.point.value.total_cmp(&b.point.value));
         let mut chosen: Vec<&Refined> = Vec::new();
-        for (place, model) in best.iter().enumerate() {
+        for model in &best {
             let options = &model.point.options;
-            let judged = rooms.of(options);
-            let whole = judged < target && model.room >= judged;
-            let grows = whole && self.large(model, target)?.is_some();
-            if place == 0 && !grows {
+            let near = model.point.value <= NEAR * best[0].point.value;
+            if !near || chosen.len() == FAMILIES {
                 break;
             }
             let known = chosen.iter().any(|other| other.point.options.families == options.families);
-            let near = model.point.value <= NEAR * best[0].point.value;
-            if grows && near && !known && chosen.len() < FAMILIES {
+            let judged = rooms.of(options);
+            let whole = !known && judged < target && model.room >= judged;
+            if whole && self.large(model, target)?.is_some() {
                 chosen.push(model);
+            } else if chosen.is_empty() {
+                break;
             }
         }
         Ok(chosen)
@@ -189,7 +190,8 @@ impl Refinement<'_> {
             let (once, path) = self.fit_work(&sized.options, rows)?;
             // For a λ ferns are chosen and fitted twice: by most of the rows, and by all.
             let chosen = is_fern(&sized.options) && sized.options.lambda.is_none();
-            if if chosen { 2.0 * once + path } else { once } <= self.growth {
+            let work = if chosen { 2.0 * once + path } else { once };
+            if work <= self.growth {
                 break sized;
             }
             room = room * 9 / 10;

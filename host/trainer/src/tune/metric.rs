@@ -1,7 +1,7 @@
 //! What is made small.
 
 use crate::anomaly::auc;
-use crate::evaluate::{Evaluation, of_scores};
+use crate::evaluate::{Evaluation, mean_over_classes, of_scores};
 use koan_data::{Table, Target, Task};
 
 /// Distance from the boundary, in mean distances, over which a row goes from wrong to right
@@ -62,14 +62,9 @@ impl Metric {
             Self::Error => evaluation.weighted_error.unwrap_or(evaluation.error),
             Self::Rmse => evaluation.rmse.unwrap_or(f64::INFINITY),
             Self::Auc => 1.0 - evaluation.auc.unwrap_or(0.0),
-            Self::BalancedError => {
-                1.0 - mean(confusion, |class| {
-                    let rows: u64 = confusion[class].iter().sum();
-                    confusion[class][class] as f64 / rows.max(1) as f64
-                })
-            }
+            Self::BalancedError => evaluation.balanced_error(),
             Self::MacroF1 => {
-                1.0 - mean(confusion, |class| {
+                1.0 - mean_over_classes(confusion, |class| {
                     let rows: u64 = confusion[class].iter().sum();
                     let called: u64 = confusion.iter().map(|row| row[class]).sum();
                     2.0 * confusion[class][class] as f64 / (rows + called).max(1) as f64
@@ -129,13 +124,6 @@ impl Metric {
     pub fn value(self, loss: f64) -> f64 {
         if self.is_gain() { 1.0 - loss } else { loss }
     }
-}
-
-/// Mean over the classes that occur.
-fn mean(confusion: &[Vec<u64>], of_class: impl Fn(usize) -> f64) -> f64 {
-    let there: Vec<usize> =
-        (0..confusion.len()).filter(|&class| confusion[class].iter().sum::<u64>() > 0).collect();
-    there.iter().map(|&class| of_class(class)).sum::<f64>() / there.len().max(1) as f64
 }
 
 #[cfg(test)]

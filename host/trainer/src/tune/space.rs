@@ -172,9 +172,8 @@ impl Space {
             |&family: &FamilyName| TrainOptions { families: vec![family], ..self.base.clone() };
         let refused = self.families.iter().find_map(|name| of(name).banks(&table.schema).err());
         refused.unwrap_or_else(|| {
-            let message =
-                "no family goes with the other options: ferns have no linear term in a search, and bins and \
-                           linear models no candidates";
+            let message = "no family goes with the other options: ferns have no linear term in a \
+                           search, and bins and linear models no candidates";
             Error::parameter("families", message)
         })
     }
