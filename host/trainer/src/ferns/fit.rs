@@ -2,6 +2,7 @@
 
 use faer::Mat;
 use koan::{FEATURE_ONE, Family, Width};
+use rayon::prelude::*;
 
 use super::chosen::{Choice, codes, is_open};
 use super::leaves::{Codes, Descent, Weights, nearest};
@@ -68,18 +69,17 @@ impl Rows {
         let leaves = self.codes.leaves();
         let reaches = if width.bits() >= 8 { &[1.0][..] } else { &REACHES[..] };
         let penalty = self.penalty(lambda);
-        let mut best: Option<Rounded> = None;
-        for &share in reaches {
+        let rounded = |&share: &f64| {
             let levels = levels(real, leaves, width, share);
             let mut descent =
                 Descent::new(&self.objective, &self.codes, to_levels(real, leaves, &levels));
             descent.settle(penalty, Some(&levels), ROUNDED_SWEEPS);
             descent.settle_bias();
             let value = descent.value(penalty);
-            if best.as_ref().is_none_or(|best| value < best.value) {
-                best = Some(Rounded { weights: descent.weights, leaves, levels, value });
-            }
-        }
+            Rounded { weights: descent.weights, leaves, levels, value }
+        };
+        let all: Vec<Rounded> = reaches.par_iter().with_max_len(1).map(rounded).collect();
+        let best = all.into_iter().reduce(|a, b| if b.value < a.value { b } else { a });
         best.expect("there is at least one step")
     }
 }
@@ -176,34 +176,33 @@ pub fn fit_ferns(
     let pool = if is_open(spec) { Some(Choice::new(problem, spec, 0, options)?) } else { None };
     let given = options.lambda.map(|lambda| [lambda]);
     let lambdas = given.as_ref().map_or(&LAMBDAS[..], |given| &given[..]);
+    let path = |(fit, held): &(Vec<usize>, Vec<usize>)| -> Result<Path, Error> {
+        let spec = chosen(problem, spec, pool.as_ref(), fit, options, progress)?;
+        let map = FeatureMap::new(&spec)?;
+        progress.phase("solving")?;
+        let fit = Rows::new(problem, &map, &spec, fit, options)?;
+        let held = Rows::new(problem, &map, &spec, held, options)?;
+        // Of several splits all must have the same λ.
+        let ends = splits.len() == 1;
+        Ok(Path { looks: looks(&fit, &held, lambdas, usual, ends), spec })
+    };
+    let paths: Vec<Path> =
+        splits.par_iter().with_max_len(1).map(path).collect::<Result<_, Error>>()?;
     let mut losses = vec![0.0; lambdas.len()];
     // Held-out scores of each λ, and the classes of their rows.
     let mut scores: Vec<Vec<f64>> = vec![Vec::new(); lambdas.len()];
     let mut labels: Vec<u32> = Vec::new();
     let mut already = None;
-    for (fit, held) in &splits {
-        let spec = chosen(problem, spec, pool.as_ref(), fit, options, progress)?;
-        let map = FeatureMap::new(&spec)?;
-        progress.phase("solving")?;
-        let fit = Rows::new(problem, &map, &spec, fit, options)?;
+    for (path, (_, held)) in paths.into_iter().zip(&splits) {
         if let Target::Classes { labels: all } = &problem.table.target {
             labels.extend(held.iter().map(|&row| all[row]));
         }
-        let held = Rows::new(problem, &map, &spec, held, options)?;
-        let mut weights = fit.start();
-        for (place, &lambda) in lambdas.iter().enumerate() {
-            weights = fit.fitted(lambda, weights);
-            let rounded = fit.rounded(&weights, lambda, usual);
-            let its = rounded.weights.scores(&held.codes);
-            losses[place] += held.objective.loss(&its);
-            scores[place].extend(by_row(&rounded.weights, &held.codes));
-            // Of several splits all must have the same ones.
-            if splits.len() == 1 && only_rises(&losses[..=place]) {
-                losses[place + 1..].fill(f64::INFINITY);
-                break;
-            }
+        losses[path.looks.len()..].fill(f64::INFINITY);
+        for (place, look) in path.looks.into_iter().enumerate() {
+            losses[place] += look.loss;
+            scores[place].extend(look.scores);
         }
-        already = Some(spec);
+        already = Some(path.spec);
     }
     let best = (0..lambdas.len()).min_by(|&a, &b| losses[a].total_cmp(&losses[b])).unwrap_or(0);
     let lambda = lambdas[best];
@@ -244,6 +243,37 @@ pub fn fit_ferns(
         real_scores(&map, &fit, table, &rows)
     });
     Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings })
+}
+
+/// Ferns that some of the rows chose, and what held-out rows say of them with each λ.
+struct Path {
+    spec: ModelSpec,
+    looks: Vec<Look>,
+}
+
+/// What held-out rows say of rounded weights.
+struct Look {
+    loss: f64,
+    /// Rows × T.
+    scores: Vec<f64>,
+}
+
+/// Rounded weights for one λ after the other, each from those of the one before on; where the
+/// path `ends` early, up to the λ at which held-out rows have only become worse.
+fn looks(fit: &Rows, held: &Rows, lambdas: &[f64], width: Width, ends: bool) -> Vec<Look> {
+    let (mut looks, mut losses): (Vec<Look>, Vec<f64>) = (Vec::new(), Vec::new());
+    let mut weights = fit.start();
+    for &lambda in lambdas {
+        weights = fit.fitted(lambda, weights);
+        let rounded = fit.rounded(&weights, lambda, width).weights;
+        let loss = held.objective.loss(&rounded.scores(&held.codes));
+        looks.push(Look { loss, scores: by_row(&rounded, &held.codes) });
+        losses.push(loss);
+        if ends && only_rises(&losses) {
+            break;
+        }
+    }
+    looks
 }
 
 /// Whether the last losses are each above the one before.

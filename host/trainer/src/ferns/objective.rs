@@ -1,11 +1,15 @@
 //! What the weights of ferns make small, row by row.
 
+use rayon::prelude::*;
+
 use crate::problem::Problem;
 use crate::solve::{Loss, loss::softplus};
 use koan_data::Task;
 
 /// The least second derivative that a row counts with.
 const LEAST: f32 = 1e-6;
+/// Rows whose slopes are computed at a time.
+const BLOCK: usize = 512;
 
 /// Which curvature the logistic loss counts with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,8 +104,28 @@ impl Objective {
             }
             return slopes;
         }
+        // Blocks of rows, each of T × its rows.
+        let blocks: Vec<Vec<[f32; 2]>> = (0..rows.div_ceil(BLOCK))
+            .into_par_iter()
+            .map(|block| self.slopes_of_classes(scores, curve, block))
+            .collect();
+        for (block, its) in blocks.iter().enumerate() {
+            let each = its.len() / self.outputs;
+            for (t, its) in its.chunks_exact(each).enumerate() {
+                slopes[t * rows + block * BLOCK..][..each].copy_from_slice(its);
+            }
+        }
+        slopes
+    }
+
+    /// Those of classes that exclude each other, of a block of rows.
+    fn slopes_of_classes(&self, scores: &[f32], curve: Curve, block: usize) -> Vec<[f32; 2]> {
+        let rows = self.rows;
+        let first = block * BLOCK;
+        let each = BLOCK.min(rows - first);
+        let mut slopes = vec![[0.0; 2]; each * self.outputs];
         let mut powers = vec![0.0f32; self.outputs];
-        for row in 0..rows {
+        for row in first..first + each {
             let score = |t: usize| scores[t * rows + row];
             let most = (0..self.outputs).map(score).fold(f32::NEG_INFINITY, f32::max);
             powers.iter_mut().enumerate().for_each(|(t, power)| *power = (score(t) - most).exp());
@@ -113,7 +137,7 @@ impl Objective {
                 // the curvature of one.
                 let apart = (p.max(1e-12) / (1.0 - p).max(1e-12)).ln();
                 let slope = weight * (self.targets[row * self.outputs + t] - p);
-                slopes[t * rows + row] = [slope, weight * 2.0 * curve.of(p, apart)];
+                slopes[t * each + row - first] = [slope, weight * 2.0 * curve.of(p, apart)];
             }
         }
         slopes

@@ -30,7 +30,7 @@ impl Refinement<'_> {
         }
         let wanted = again.len();
         std::mem::swap(&mut self.folds, &mut folds);
-        let second = self.judge_jobs(again, self.last_end, false);
+        let second = self.judge_jobs(again, self.clock.deadline, false);
         self.folds = folds;
         let second = second?;
         // The clock may end it: then the first look stands.
@@ -47,7 +47,7 @@ impl Refinement<'_> {
             let mut options = refined.point.options.clone();
             options.lambda = options.lambda.or(refined.lambda);
             let work = self.work(&options)?;
-            if work > self.left - reserve {
+            if work > self.available(reserve) {
                 break;
             }
             self.left -= work;

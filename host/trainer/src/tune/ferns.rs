@@ -81,7 +81,7 @@ impl Refinement<'_> {
             let Some(sized) = self.sized(&options, bits, room)? else { continue };
             let quick = self.quick(&sized.options);
             let work = self.work(&quick)? / self.folds.held.len() as f64;
-            if work <= (self.left - reserve).min(self.each) {
+            if work <= self.available(reserve).min(self.each) {
                 self.left -= work;
                 ways.push((sized, quick));
             }

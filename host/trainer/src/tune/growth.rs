@@ -2,9 +2,6 @@
 //! a few families are judged once more, small and large, since what is best small need not be
 //! best large.
 
-use web_time::Instant;
-
-use super::budget::SPEED;
 use super::ferns::is_fern;
 use super::moves::{Sized, digits};
 use super::rank::Point;
@@ -96,9 +93,7 @@ impl Refinement<'_> {
     ) -> Result<Vec<Growth<'m>>, Error> {
         let blind = |model| Growth { model, loss: 1.0, value: 1.0 };
         let unseen = chosen.first().map(|&first| blind(first)).into_iter().collect();
-        let time = self.last_end.map(|end| end.saturating_duration_since(Instant::now()));
-        let free = time.map_or(f64::INFINITY, |time| time.as_secs_f64() * SPEED);
-        let work = SHARE * self.growth.min(free);
+        let work = SHARE * self.growth().min(self.clock.possible());
         let least = chosen.iter().map(|model| model.room).max().unwrap_or(target);
         let held = self.folds.held.clone();
         let mut room = target;
@@ -121,7 +116,7 @@ impl Refinement<'_> {
             }
         }
         let wanted = jobs.len();
-        let judged = self.judge_jobs(jobs, self.last_end, false);
+        let judged = self.judge_jobs(jobs, self.clock.deadline, false);
         self.folds.held = held;
         let judged = judged?;
         if judged.len() < wanted {
@@ -183,15 +178,10 @@ impl Refinement<'_> {
         if growth.value > 1.0 {
             return Ok(None);
         }
-        let rows = self.search.problem.table.rows();
         let mut room = target;
         let large = loop {
             let Some(sized) = self.large(growth.model, room)? else { return Ok(None) };
-            let (once, path) = self.fit_work(&sized.options, rows)?;
-            // For a λ ferns are chosen and fitted twice: by most of the rows, and by all.
-            let chosen = is_fern(&sized.options) && sized.options.lambda.is_none();
-            let work = if chosen { 2.0 * once + path } else { once };
-            if work <= self.growth {
+            if self.last_work(&sized.options)? <= self.growth() {
                 break sized;
             }
             room = room * 9 / 10;
@@ -210,6 +200,7 @@ mod tests {
     use super::*;
     use crate::problem::Problem;
     use crate::progress::Progress;
+    use crate::tune::pace::Clock;
     use crate::tune::refine::Allowance;
     use crate::tune::sizes::Limits;
     use crate::tune::{Core, FAMILIES, Metric, Space, TuneOptions, rungs_of};
@@ -249,7 +240,7 @@ mod tests {
         let (problem, quiet) = (Problem::new(&table, false), Progress::none());
         let search = rungs_of(&problem, &options.space, &options, 1, None, &quiet);
         let inputs = search.run().unwrap().inputs;
-        let allowance = Allowance { work: 1e9, end: None, growth: 1e11 };
+        let allowance = Allowance { work: 1e9, clock: Clock::new(None), growth: 1e11 };
         work(&mut Refinement::new(&search, inputs, allowance).unwrap());
     }
 

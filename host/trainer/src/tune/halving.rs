@@ -12,7 +12,7 @@ use super::budget::{Extent, Plan};
 use super::curve::{Size, curve, keeps_lambda};
 use super::inputs::Inputs;
 use super::metric::Metric;
-use super::pace::Pace;
+use super::pace::{Clock, Pace};
 use super::rank::{Entry, Point, ranked, value, weight};
 use super::sizes::{Limits, bytes, sizes};
 use super::space::Space;
@@ -46,6 +46,8 @@ pub(super) struct Searched {
     pub inputs: Inputs,
     /// The rungs.
     pub rungs: Vec<Rung>,
+    /// How fast the rungs were.
+    pub clock: Clock,
     /// Whether there was not time for all of the plan.
     pub cut: bool,
 }
@@ -93,7 +95,8 @@ impl Search<'_> {
         let mut inputs = Inputs::new(self.problem, &kinds);
         if first.is_empty() && !ferns.is_empty() {
             let (entries, others, rungs) = (Vec::new(), Vec::new(), Vec::new());
-            return Ok(Searched { entries, others, inputs, rungs, cut: false });
+            let clock = Clock::new(self.deadline);
+            return Ok(Searched { entries, others, inputs, rungs, clock, cut: false });
         }
         let mut candidates = self.within_limits(first, &inputs)?;
         let mut pace = Pace::new(self.seconds, self.deadline);
@@ -126,7 +129,7 @@ impl Search<'_> {
             }
             if judged.len() == plans.len() {
                 let work = self.works(number, &plans, extent, folds.held.len() as f64).all();
-                pace.measured(work, start.elapsed());
+                pace.clock.measured(work, start.elapsed());
             }
             rungs.push(Rung {
                 candidates: judged.len(),
@@ -137,7 +140,7 @@ impl Search<'_> {
             entries = self.valued(judged);
         }
         cut |= pace.hurried;
-        Ok(Searched { entries, others, inputs, rungs, cut })
+        Ok(Searched { entries, others, inputs, rungs, clock: pace.clock, cut })
     }
 
     /// Candidates some size of which keeps all limits.

@@ -72,6 +72,8 @@ const POINTS: usize = 8;
 const SIZES: ([f64; 4], [f64; 1]) = ([1.0, 0.6, 0.35, 0.2], [1.0]);
 /// Share of the time after which the search ends; the rest is for the last fits.
 const SEARCHING: f64 = 0.85;
+/// Share of the time after which no other model of the front is trained.
+const LATEST: f64 = 1.0;
 /// Share of the time that its rungs plan for; the rest of the search refines.
 const RUNGS: f64 = 0.35;
 /// A model of this share of the bytes, whose loss is at most so many times as large, is told.
@@ -149,10 +151,12 @@ pub fn tune(
     let chosen = search(train_table, options, POINTS, progress)?;
     let Chosen { points, judged, rungs, mut cut, nameless } = chosen;
     let none = train_table.select(&[]);
-    let mut front = Vec::new();
+    let (mut front, mut took) = (Vec::new(), Duration::ZERO);
     // The best first: it is there however long the others take.
     for mut point in points.into_iter().rev() {
-        if options.clock && !front.is_empty() && start.elapsed() >= options.time {
+        let begun = start.elapsed();
+        // The next takes no longer than the one before, which is larger.
+        if options.clock && !front.is_empty() && begun + took > options.time.mul_f64(LATEST) {
             cut = true;
             break;
         }
@@ -175,6 +179,7 @@ pub fn tune(
             let test = evaluate(&blob, rows)?;
             front.push(Tuned { point, blob, report, test });
         }
+        took = start.elapsed() - begun;
     }
     front.reverse();
     Ok(Outcome { front, judged, rungs, cut, nameless })
@@ -353,14 +358,14 @@ fn search_of(
     let last = if options.clock { last } else { last.max(GROWN) };
     let allowance = Allowance {
         work: (SEARCHING - RUNGS) * seconds * budget::SPEED,
-        end: deadline,
+        clock: found.clock,
         growth: last * budget::SPEED,
     };
     let mut refinement = Refinement::new(&search, found.inputs.clone(), allowance)?;
     let shares = if most > 1 { &SIZES.0[..] } else { &SIZES.1[..] };
     let flash = |share: &f64| (share * options.limits.flash as f64) as usize;
     let points = refinement.run(&found, &shares.iter().map(flash).collect::<Vec<_>>())?;
-    let cut = found.cut || refinement.cut;
+    let cut = found.cut || refinement.cut || refinement.hurried;
     let judged = points.iter().map(|point| (point.bytes, point.loss)).collect();
     let points = front::front(&points, most);
     if points.is_empty() {

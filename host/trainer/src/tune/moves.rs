@@ -78,6 +78,16 @@ impl Refinement<'_> {
                 |sized: &Sized| loss == Loss::Squared || !self.is_ridge(&options, sized.columns);
             add(other.filter(suits), Change::Loss(loss));
         }
+        if is_fern(&options) {
+            // Before the work is over: what else is changed in ferns matters less.
+            for depth in [1, 2, 3, 4] {
+                let other = TrainOptions { depth, ..options.clone() };
+                let near = depth.abs_diff(options.depth) == 1;
+                if near {
+                    add(self.sized(&other, bits, target)?, Change::Depth(depth));
+                }
+            }
+        }
         if base.bits.is_none() {
             for other in [2, 3, 4, 8] {
                 add(self.sized(&options, other, target)?, Change::Bits(other));
@@ -114,15 +124,6 @@ impl Refinement<'_> {
                 && self.learned(&options)?
             {
                 add(self.sized(&options, bits, target)?, change);
-            }
-        }
-        if is_fern(&options) {
-            for depth in [1, 2, 3, 4] {
-                let other = TrainOptions { depth, ..options.clone() };
-                let near = depth.abs_diff(options.depth) == 1;
-                if near {
-                    add(self.sized(&other, bits, target)?, Change::Depth(depth));
-                }
             }
         }
         add(self.selected(&options, bits, target)?, Change::Selected);

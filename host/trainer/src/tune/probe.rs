@@ -41,7 +41,7 @@ impl Search<'_> {
             |plan: &Plan| self.judge(plan, &self.sizes(0, plan, extent.columns), &sample, inputs);
         let judged = plans.par_iter().map(judge).collect::<Result<_, Error>>()?;
         let work = self.works(0, &plans, extent, folds.held.len() as f64).all();
-        pace.measured(work, start.elapsed());
+        pace.clock.measured(work, start.elapsed());
         Ok(self.valued(judged))
     }
 }

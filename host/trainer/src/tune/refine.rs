@@ -3,7 +3,7 @@
 //! changed in the best of them (loss, bits, frequency, a second family, features kept from
 //! a larger pool...), best first, as long as there is time; the best are confirmed.
 
-use web_time::Instant;
+use web_time::{Duration, Instant};
 
 use rayon::prelude::*;
 
@@ -14,9 +14,10 @@ use super::growth::Rooms;
 use super::halving::{Search, Searched};
 use super::inputs::Inputs;
 use super::moves::{Change, Sized, digits};
+use super::pace::{Clock, SLACK};
 use super::rank::{Point, ranked, slowness};
 use crate::fit::Judging;
-use crate::folds::Folds;
+use crate::folds::{Folds, in_turn};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::solve::Loss;
@@ -79,7 +80,7 @@ pub(super) struct Allowance {
     /// Multiply-adds, as planned.
     pub work: f64,
     /// When what is under way is given up.
-    pub end: Option<Instant>,
+    pub clock: Clock,
     /// Multiply-adds that the last fit may take because more features fit than could be
     /// judged.
     pub growth: f64,
@@ -95,10 +96,14 @@ pub(super) struct Refinement<'r> {
     pub(super) each: f64,
     /// When models are no longer changed, and when all ends.
     end: Option<Instant>,
-    pub(super) last_end: Option<Instant>,
+    pub(super) clock: Clock,
     pub(super) growth: f64,
+    /// Multiply-adds of the models that were judged, and the time they took.
+    judged: (f64, Duration),
     /// Whether the clock ended it.
     pub cut: bool,
+    /// Whether less was tried than was planned.
+    pub hurried: bool,
 }
 
 impl<'r> Refinement<'r> {
@@ -112,12 +117,25 @@ impl<'r> Refinement<'r> {
         allowance: Allowance,
     ) -> Result<Self, Error> {
         let folds = Folds::new(search.problem.table, search.space.base.seed)?;
-        let Allowance { work, end: last_end, growth } = allowance;
+        let Allowance { work, clock, growth } = allowance;
         let now = Instant::now();
         let second = |end: Instant| end.saturating_duration_since(now).mul_f64(confirm::SHARE);
-        let end = last_end.map(|end| end - second(end));
+        let end = clock.deadline.map(|end| end - second(end));
         let (left, each) = (work, work);
-        Ok(Self { search, inputs, folds, left, each, end, last_end, growth, cut: false })
+        let (judged, cut, hurried) = ((0.0, Duration::ZERO), false, false);
+        Ok(Self { search, inputs, folds, left, each, end, clock, judged, growth, cut, hurried })
+    }
+
+    /// Multiply-adds that are left above the `reserve`; fewer where the clock leaves less time
+    /// than the plan.
+    pub(super) fn available(&self, reserve: f64) -> f64 {
+        let share = (self.clock.possible() / self.left.max(1.0)).min(1.0);
+        share * (self.left - reserve)
+    }
+
+    /// What the last fit may take, on a machine of this speed.
+    pub(super) fn growth(&self) -> f64 {
+        self.growth * self.clock.slowness()
     }
 
     /// The models that were judged, the best of them twice, for each number of bytes in
@@ -126,17 +144,17 @@ impl<'r> Refinement<'r> {
     /// # Errors
     /// What training refuses.
     pub fn run(&mut self, found: &Searched, targets: &[usize]) -> Result<Vec<Point>, Error> {
-        let all = self.left;
         let (mut refined, mut points, mut judged) = (Vec::new(), Vec::new(), Vec::new());
         for (number, &target) in targets.iter().enumerate() {
-            let rest = all * (targets.len() - number - 1) as f64 / targets.len() as f64;
+            let others = (targets.len() - number - 1) as f64;
+            let rest = self.left * others / (others + 1.0);
             self.folds = Folds::new(self.search.problem.table, self.search.space.base.seed)?;
             let second = confirm::SHARE * (self.left - rest);
             let (rooms, mut models) = self.at(found, target, rest + second)?;
             self.confirm(&mut models, rest)?;
             for Refined { point, lambda, .. } in &models {
                 let mut point = point.clone();
-                point.options.lambda = self.of_all_rows(*lambda);
+                point.options.lambda = self.last_lambda(&point.options, *lambda)?;
                 points.push(point);
             }
             refined.extend(models);
@@ -157,10 +175,10 @@ impl<'r> Refinement<'r> {
         target: usize,
         reserve: f64,
     ) -> Result<(Rooms, Vec<Refined>), Error> {
-        self.each = MOST_SHARE * (self.left - reserve);
+        self.each = MOST_SHARE * self.available(reserve);
         let ways = self.ways(found, target);
         let whole = target;
-        let target = self.fit_extent(&ways, whole, self.left - reserve)?;
+        let target = self.fit_extent(&ways, whole, self.available(reserve))?;
         let mut seeds = Vec::new();
         for options in &ways {
             let bits = options.bits.unwrap_or(4);
@@ -197,7 +215,7 @@ impl<'r> Refinement<'r> {
                     useless.push(child.change);
                 }
             }
-            if self.cut || (tried.len() == before && self.left <= reserve) {
+            if self.cut || (tried.len() == before && self.available(reserve) <= 0.0) {
                 break;
             }
         }
@@ -213,6 +231,35 @@ impl<'r> Refinement<'r> {
             None => lambda.map(|lambda| digits(lambda * share)),
             given => given,
         }
+    }
+
+    /// The λ of the last fit to a model that was judged with `lambda`. Of other rows other ferns
+    /// are chosen: where they were judged on a part of the rows, the last fit chooses it anew, if
+    /// there is time.
+    pub(super) fn last_lambda(
+        &self,
+        options: &TrainOptions,
+        lambda: Option<f64>,
+    ) -> Result<Option<f64>, Error> {
+        let open = self.search.space.base.lambda.is_none();
+        let part = self.folds.rows() < self.search.problem.table.rows();
+        let anew = TrainOptions { lambda: None, ..options.clone() };
+        if open && part && is_fern(options) && self.last_work(&anew)? <= self.growth() {
+            return Ok(None);
+        }
+        Ok(self.of_all_rows(lambda))
+    }
+
+    /// Multiply-adds of the last fit. For a λ ferns are chosen and fitted by the rows of each
+    /// split as well.
+    pub(super) fn last_work(&self, options: &TrainOptions) -> Result<f64, Error> {
+        let problem = self.search.problem;
+        let (once, path) = self.fit_work(options, problem.table.rows())?;
+        if !is_fern(options) || options.lambda.is_some() {
+            return Ok(once);
+        }
+        let splits = in_turn(problem, options.seed).len() as f64;
+        Ok(once + splits * (once + path))
     }
 
     /// The loss that models begin with: of classes the one that is better more often than not; the
@@ -302,7 +349,7 @@ impl<'r> Refinement<'r> {
     /// few other ways: each may take more.
     pub(super) fn affords(&self, options: &TrainOptions, work: f64, reserve: f64) -> bool {
         let each = if is_fern(options) { FERN_SHARE * self.each } else { self.each };
-        work <= (self.left - reserve).min(each)
+        work <= self.available(reserve).min(each)
     }
 
     /// Multiply-adds of judging a model: on the first part λ is chosen for all.
@@ -354,7 +401,7 @@ impl<'r> Refinement<'r> {
         refined: &mut Vec<Refined>,
         reserve: f64,
     ) -> Result<(), Error> {
-        let mut jobs = Vec::new();
+        let (mut jobs, mut all) = (Vec::new(), 0.0);
         for sized in wanted {
             if tried.contains(&sized.options) {
                 continue;
@@ -366,11 +413,20 @@ impl<'r> Refinement<'r> {
                 continue;
             }
             self.left -= work;
+            all += work;
             tried.push(sized.options.clone());
             jobs.push(sized);
         }
-        let (end, needed) = (self.end, refined.is_empty());
-        refined.extend(self.judge_jobs(jobs, end, needed)?);
+        let (end, needed, wanted) = (self.end, refined.is_empty(), jobs.len());
+        let start = Instant::now();
+        let judged = self.judge_jobs(jobs, end, needed)?;
+        if judged.len() == wanted {
+            self.judged.0 += all;
+            self.judged.1 += start.elapsed();
+            self.clock.measured(self.judged.0, self.judged.1);
+        }
+        self.hurried |= self.clock.possible() < SLACK * self.left;
+        refined.extend(judged);
         Ok(())
     }
 
@@ -474,7 +530,7 @@ impl<'r> Refinement<'r> {
             let folds = Folds::new(problem.table, self.search.space.base.seed)?;
             let work = crate::relevance::work(problem.table.inputs, problem.outputs);
             let work = folds.held.len() as f64 * work;
-            if work > 0.2 * self.left {
+            if work > 0.2 * self.available(0.0) {
                 return Ok(false);
             }
             self.left -= work;

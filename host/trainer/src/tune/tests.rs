@@ -1,5 +1,6 @@
 //! Searches with and without time.
 
+use super::pace::Clock;
 use super::*;
 use crate::folds::Folds;
 use koan_data::{TableBuilder, digits};
@@ -144,10 +145,10 @@ fn refined_at(
     let progress = &Progress::none();
     let search = rungs_of(&problem, &options.space, options, 1, None, progress);
     let found = search.run().unwrap();
-    let allowance = Allowance { work, end, growth: work };
+    let allowance = Allowance { work, clock: Clock::new(end), growth: work };
     let mut refinement = Refinement::new(&search, found.inputs.clone(), allowance).unwrap();
     let points = refinement.run(&found, targets).unwrap();
-    assert_eq!(refinement.cut, end.is_some());
+    assert_eq!(refinement.cut || refinement.hurried, end.is_some());
     points
 }
 
@@ -348,4 +349,32 @@ fn a_much_smaller_model_that_is_nearly_as_good_is_told() {
     // Nothing is wrong, nor with fewer bytes.
     let none = [(2000, 0.0), (300, 0.0), (200, 0.01)];
     assert_eq!(smaller(&none, &Point { loss: 0.0, ..best }).unwrap().bytes, 300);
+}
+
+/// Other rows choose other ferns, which want another λ.
+#[test]
+fn ferns_that_were_judged_on_a_part_of_the_rows_choose_lambda_in_the_end() {
+    let table = digits::table().select(&(0..400).collect::<Vec<_>>());
+    let options = options(false, Duration::from_millis(50));
+    let (problem, progress) = (Problem::new(&table, false), Progress::none());
+    let search = rungs_of(&problem, &options.space, &options, 1, None, &progress);
+    let inputs = search.run().unwrap().inputs;
+    let allowance = Allowance { work: 1e9, clock: Clock::new(None), growth: 1e11 };
+    let mut refinement = Refinement::new(&search, inputs, allowance).unwrap();
+    let of = |family| TrainOptions {
+        families: vec![family],
+        features: vec![10],
+        loss: Some(Loss::Logistic),
+        ..TrainOptions::default()
+    };
+    let ferns = TrainOptions { candidates: Some(64), depth: 2, ..of(FamilyName::Fern) };
+    let chosen = |refinement: &Refinement<'_>, options: &TrainOptions| {
+        refinement.last_lambda(options, Some(0.01)).unwrap()
+    };
+    assert!(chosen(&refinement, &ferns).is_some(), "all rows were looked at");
+    refinement.folds = refinement.folds.sample(200);
+    assert_eq!(chosen(&refinement, &ferns), None);
+    assert!(chosen(&refinement, &of(FamilyName::Fourier)).is_some());
+    refinement.growth = 0.0;
+    assert!(chosen(&refinement, &ferns).is_some(), "no time to choose");
 }
