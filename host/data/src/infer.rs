@@ -109,7 +109,9 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
                 scan.check_commas(&origin, &label)?;
             }
             warnings.extend(scan.warning(&origin, &label).filter(|_| !as_text));
+            let far = scan.far_away(&origin, &label);
             classes = scan.into_classes(&origin, &label, options.task, as_text)?;
+            warnings.extend(far.filter(|_| classes.is_empty()));
             ColumnKind::Target
         } else if nothing == Some(index) {
             warnings.push(DataWarning::Nothing { file: file(), column: label });
@@ -122,6 +124,7 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
             ColumnKind::Dropped
         } else {
             let warning = scan.warning(&origin, &label).filter(|_| !as_text);
+            let far = scan.far_away(&origin, &label).filter(|_| !as_text);
             if options.window.is_none() && !as_text {
                 warnings.extend(scan.ordered(&origin, &label));
             }
@@ -129,7 +132,7 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
                 may_be_categories.push(index);
             }
             let kind = input_kind(&origin, &label, scan, options.missing, as_text)?;
-            warnings.extend(warning);
+            warnings.extend(warning.into_iter().chain(far));
             kind
         };
         let name = name.clone();

@@ -16,6 +16,7 @@ mod csv;
 mod delimited;
 pub mod digits;
 mod error;
+mod extremes;
 mod files;
 mod fill;
 mod idx;

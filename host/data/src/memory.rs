@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::categories::{Whole, one_of};
 use crate::error::{ColumnLabel, DataError, IN_MEMORY};
+use crate::extremes::Extremes;
 use crate::fill::{Groups, impute};
 use crate::no_categories::check_categories;
 use crate::order::Order;
@@ -207,7 +208,8 @@ impl<'a> TableBuilder<'a> {
         let inputs = width(&columns);
         // A single input may have been gone through in order.
         if inputs == 1 {
-            warnings.retain(|warning| matches!(warning, DataWarning::Rounded { .. }));
+            use DataWarning::{Numbering, Rising};
+            warnings.retain(|warning| !matches!(warning, Numbering { .. } | Rising { .. }));
         }
         match inputs {
             0 => return Err(DataError::NoInputs { file: IN_MEMORY.into() }),
@@ -221,7 +223,7 @@ impl<'a> TableBuilder<'a> {
         }
         let values = self.values_of(&columns, inputs)?;
         let (classes, target) = self.targets()?;
-        warnings.extend(self.lost_by_target());
+        warnings.extend(self.told_of_target());
         let weights = self.weights_of()?;
         let division = match &self.groups {
             None => Division::Free,
@@ -293,10 +295,12 @@ impl<'a> TableBuilder<'a> {
             let (mut known, mut unknown) = (false, None);
             let mut whole = Whole::default();
             let (mut order, mut loss) = (Order::default(), Loss::default());
+            let mut extremes = Extremes::default();
             for (row, number) in numbers.enumerate() {
                 whole.add(number);
                 order.add(Some(number));
                 loss.add(row, number);
+                extremes.add(number);
                 if number.is_nan() {
                     unknown.get_or_insert(row);
                 } else if !(number as f32).is_finite() {
@@ -322,6 +326,7 @@ impl<'a> TableBuilder<'a> {
             }
             warnings.extend(order.warning(IN_MEMORY, &label()));
             warnings.extend(loss.warning(label()));
+            warnings.extend(extremes.warning(IN_MEMORY, &label()));
             let missing = unknown.map(|_| f32::NAN);
             columns.push(Column { name: name.clone(), kind: ColumnKind::Numeric { missing } });
         }
@@ -357,21 +362,27 @@ impl<'a> TableBuilder<'a> {
         Ok(values)
     }
 
-    /// Names of the classes, none for numbers, and the target of each row.
-    /// What to say of a target of numbers that loses digits.
-    fn lost_by_target(&self) -> Option<DataWarning> {
+    /// What to say of a target of numbers.
+    fn told_of_target(&self) -> Vec<DataWarning> {
         let mut number = 1;
         for part in &self.columns {
             if let Role::Target(given, false) = part.role {
-                let mut loss = Loss::default();
-                (0..self.rows).for_each(|row| loss.add(row, given.number(row).unwrap_or(0.0)));
-                return loss.warning(ColumnLabel { number, name: part.names.concat() });
+                let (mut loss, mut extremes) = (Loss::default(), Extremes::default());
+                for row in 0..self.rows {
+                    let number = given.number(row).unwrap_or(0.0);
+                    loss.add(row, number);
+                    extremes.add(number);
+                }
+                let label = ColumnLabel { number, name: part.names.concat() };
+                let far = extremes.warning(IN_MEMORY, &label);
+                return loss.warning(label).into_iter().chain(far).collect();
             }
             number += part.names.len();
         }
-        None
+        Vec::new()
     }
 
+    /// Names of the classes, none for numbers, and the target of each row.
     fn targets(&self) -> Result<(Vec<String>, Target), DataError> {
         let mut number = 1;
         let mut found = None;

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::categories::FEW;
 use super::delimited::is_decimal_comma;
 use super::error::{ColumnLabel, DataError};
+use super::extremes::Extremes;
 use super::no_categories::check_categories;
 use super::open::Origin;
 use super::order::Order;
@@ -78,6 +79,7 @@ pub(crate) struct ColumnScan {
     whole: usize,
     /// Whether the values go up from line to line.
     order: Order,
+    extremes: Extremes,
     /// Texts that are numbers with a comma in place of the point.
     commas: usize,
     /// The smallest and the largest number.
@@ -105,6 +107,7 @@ impl ColumnScan {
             _ => None,
         };
         self.order.add(exact);
+        exact.into_iter().for_each(|number| self.extremes.add(number));
         match value {
             Field::NotUtf8 => note(&mut self.first_not_utf8, line),
             Field::Missing => note(&mut self.first_missing, line),
@@ -145,6 +148,7 @@ impl ColumnScan {
         self.fractions |= other.fractions;
         self.whole += other.whole;
         self.order.merge(&other.order);
+        self.extremes.merge(&other.extremes);
         self.commas += other.commas;
         self.range = match (self.range, other.range) {
             (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
@@ -215,6 +219,11 @@ impl ColumnScan {
     /// What is worth knowing of an input whose values go up from line to line.
     pub fn ordered(&self, origin: &Origin, column: &ColumnLabel) -> Option<DataWarning> {
         self.order.warning(&origin.file, column)
+    }
+
+    /// What is worth knowing of a column of numbers one of which is far from the others.
+    pub fn far_away(&self, origin: &Origin, column: &ColumnLabel) -> Option<DataWarning> {
+        self.extremes.warning(&origin.file, column).filter(|_| self.is_numeric())
     }
 
     /// What is worth knowing of a column that is used, as text or as numbers.

@@ -33,6 +33,21 @@ pub enum DataWarning {
         /// The difference as a part of the column's spread.
         share: f64,
     },
+    /// A value that comes again, far from all others of a column.
+    FarAway {
+        /// The file, or the first of them.
+        file: String,
+        /// The column.
+        column: ColumnLabel,
+        /// The value.
+        value: f64,
+        /// How many times it is there.
+        count: usize,
+        /// How many numbers the column has.
+        numbers: usize,
+        /// The least and the largest of the others.
+        others: (f64, f64),
+    },
     /// A column that numbers the rows.
     Numbering {
         /// The file, or the first of them.
@@ -79,6 +94,14 @@ impl fmt::Display for DataWarning {
                  {:.2} % of the column's spread; subtract an offset from the column to keep more",
                 100.0 * share
             ),
+            Self::FarAway { file, column, value, count, numbers, others: (least, largest) } => {
+                write!(
+                    f,
+                    "{file}: {column}: {count} of {numbers} values are {value}, far from the others \
+                 ({least} to {largest}), which it makes hard to tell apart: if it stands for an \
+                 unknown value, leave it empty"
+                )
+            }
             Self::Numbering { file, column } => write!(
                 f,
                 "{file}: {column} numbers the rows, and is an input: leave it out unless the \

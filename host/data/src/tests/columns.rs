@@ -77,6 +77,39 @@ fn columns_that_number_the_rows() {
     assert!(large.iter().all(|told| !told.contains("numbers the rows")), "{large:?}");
 }
 
+/// -999 and the like.
+#[test]
+fn codes_of_unknown_values_are_told() {
+    let number = |row: usize| if row % 20 == 3 { -999.0 } else { (row * 7 % 50) as f64 / 2.0 };
+    let rows = |y: &dyn Fn(usize) -> String| -> String {
+        (0..100).map(|row| format!("{},{},{}\n", row * 37 % 100, number(row), y(row))).collect()
+    };
+    let told = |text: String| -> Vec<String> {
+        let table = read_text(text, &options()).unwrap();
+        table.schema.warnings.iter().map(ToString::to_string).collect()
+    };
+    let text = "5 of 100 values are -999, far from the others (0 to 24.5)";
+    let found = told(format!("a,b,y\n{}", rows(&|row| (row % 2).to_string())));
+    assert!(
+        matches!(&found[..], [one] if one.contains(&format!("column 2 (`b`): {text}"))),
+        "{found:?}"
+    );
+    // A target of numbers, but not the names of classes.
+    let found = told(format!("a,b,y\n{}", rows(&|row| format!("{}.25", number(row)))));
+    assert_eq!(found.len(), 2, "{found:?}");
+    let classes = told(format!("a,y\n{}", {
+        let class = |row: usize| if row % 20 == 3 { 9999 } else { row % 3 };
+        (0..100).map(|row| format!("{}.5,{}\n", row * 37 % 100, class(row))).collect::<String>()
+    }));
+    assert!(classes.is_empty(), "{classes:?}");
+    // The same in memory, of inputs and the target.
+    let b: Vec<f64> = (0..100).map(number).collect();
+    let table = crate::TableBuilder::new(100).column("b", &b[..]).values("y", &b[..]);
+    let found: Vec<String> =
+        table.build().unwrap().schema.warnings.iter().map(ToString::to_string).collect();
+    assert!(found.len() == 2 && found.iter().all(|told| told.contains(text)), "{found:?}");
+}
+
 /// A delimiter at the end of each line makes a last column of nothing.
 #[test]
 fn a_last_column_of_nothing_is_left_out() {

@@ -1,0 +1,128 @@
+//! Values far from all others that come again: most often codes of unknown values, such as -999.
+
+use super::error::ColumnLabel;
+use super::warning::DataWarning;
+
+/// Numbers from which on a column says something.
+const LEAST_NUMBERS: usize = 20;
+/// The gap to the others, as so many times what those span.
+const GAP: f64 = 5.0;
+/// Its magnitude, as so many times the largest of the others: area codes lie apart, too.
+const LARGER: f64 = 3.0;
+/// One of so many numbers, at most, is such a value.
+const SHARE: usize = 4;
+
+/// The ends of a column's values. Parts may be merged in any order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Extremes {
+    numbers: usize,
+    high: Option<End>,
+    /// That of the negated values.
+    low: Option<End>,
+}
+
+/// The largest value.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    value: f64,
+    count: usize,
+    /// The largest but this.
+    next: Option<f64>,
+}
+
+impl Extremes {
+    /// Adds a number; NaN is none.
+    pub fn add(&mut self, number: f64) {
+        if number.is_nan() {
+            return;
+        }
+        self.numbers += 1;
+        let end = |value| Some(End { value, count: 1, next: None });
+        self.high = merged(self.high, end(number));
+        self.low = merged(self.low, end(-number));
+    }
+
+    /// Adds what has been seen of another part.
+    pub fn merge(&mut self, other: &Self) {
+        self.numbers += other.numbers;
+        self.high = merged(self.high, other.high);
+        self.low = merged(self.low, other.low);
+    }
+
+    /// What to say of a column whose largest or least value is far from all others, and not there
+    /// once only.
+    pub fn warning(&self, file: &str, column: &ColumnLabel) -> Option<DataWarning> {
+        let (high, low) = (self.high?, self.low?);
+        let far = |end: End, opposite: f64| {
+            let next = end.next?;
+            let span = next + opposite;
+            let few = end.count > 1 && SHARE * end.count <= self.numbers;
+            let apart = span > 0.0 && end.value - next > GAP * span;
+            let large = end.value.abs() > LARGER * next.abs().max(opposite.abs());
+            (few && apart && large).then_some((end, next))
+        };
+        let (value, count, others) = if let Some((end, next)) = far(high, low.value) {
+            (end.value, end.count, (-low.value, next))
+        } else {
+            let (end, next) = far(low, high.value)?;
+            (-end.value, end.count, (-next, high.value))
+        };
+        let (file, column) = (file.to_owned(), column.clone());
+        let numbers = self.numbers;
+        let warning = DataWarning::FarAway { file, column, value, count, numbers, others };
+        (numbers >= LEAST_NUMBERS).then_some(warning)
+    }
+}
+
+fn merged(a: Option<End>, b: Option<End>) -> Option<End> {
+    let (Some(a), Some(b)) = (a, b) else { return a.or(b) };
+    let (mut more, less) = if a.value >= b.value { (a, b) } else { (b, a) };
+    let below = if more.value > less.value {
+        Some(less.value)
+    } else {
+        more.count += less.count;
+        less.next
+    };
+    more.next = match (more.next, below) {
+        (Some(a), Some(b)) => Some(a.max(b)),
+        (a, b) => a.or(b),
+    };
+    Some(more)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(parts: &[&[f64]]) -> Option<(f64, usize, (f64, f64))> {
+        let mut all = Extremes::default();
+        for part in parts {
+            let mut its = Extremes::default();
+            part.iter().for_each(|&value| its.add(value));
+            all.merge(&its);
+        }
+        match all.warning("a.csv", &ColumnLabel { number: 1, name: String::new() })? {
+            DataWarning::FarAway { value, count, others, .. } => Some((value, count, others)),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn codes_of_unknown_values_are_found() {
+        let usual: Vec<f64> = (0..40).map(|i| f64::from(i * 7 % 40) / 2.0).collect();
+        let with = |more: &[f64]| found(&[&usual, more]);
+        assert_eq!(with(&[]), None);
+        assert_eq!(with(&[1e6, 1e6]), Some((1e6, 2, (0.0, 19.5))));
+        assert_eq!(with(&[-999.0, -999.0, f64::NAN]), Some((-999.0, 2, (0.0, 19.5))));
+        assert_eq!(with(&[1e6]), None, "once may be a measurement");
+        assert_eq!(with(&[1e6, 1.1e6]), None, "not the same");
+        assert_eq!(with(&[60.0, 60.0]), None, "near the others");
+        assert_eq!(with(&[1e6; 20]), None, "too many for a code");
+        let shifted: Vec<f64> = usual.iter().map(|value| value + 400.0).collect();
+        assert_eq!(found(&[&shifted, &[700.0, 700.0]]), None, "of the same size");
+        // Whatever is seen first.
+        assert_eq!(found(&[&[1e6, 3.0], &usual, &[1e6]]), Some((1e6, 2, (0.0, 19.5))));
+        assert_eq!(found(&[&[5.0; 30], &[1e6, 1e6]]), None, "two values");
+        assert_eq!(found(&[&[1.0, 2.0, 3.0, 1e6, 1e6]]), None, "too few numbers");
+    }
+}
