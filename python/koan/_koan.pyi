@@ -88,11 +88,19 @@ def tune(
     given: dict[str, Any],
     threads: int | None = None,
     listener: Callable[[str], None] | None = None,
-) -> tuple[list[dict[str, Any]], bool]: ...
+) -> tuple[list[dict[str, Any]], bool, str]: ...
 def evaluation(
     blob: Blob,
     judged: tuple[Frame, Any, bool],
     called: tuple[str, str],
+    threads: int | None = None,
+    listener: Callable[[str], None] | None = None,
+) -> str: ...
+def search(
+    search: str,
+    blobs: list[Blob],
+    judged: tuple[Frame, Any, bool] | None,
+    made: str,
     threads: int | None = None,
     listener: Callable[[str], None] | None = None,
 ) -> str: ...

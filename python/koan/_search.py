@@ -10,13 +10,14 @@ import numpy.typing as npt
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
 
 from . import _koan
 from ._base import Rows
 from ._estimators import KoanClassifier
 from ._model import Model, table, threads
 from ._progress import Told
-from ._report import Reporting
+from ._report import Report, Reporting
 from ._targets import class_labels, number_targets
 from ._trained import read_report, warn_of
 
@@ -135,7 +136,7 @@ class KoanSearch(Reporting):
         rows = self._to_learn(X, y, sample_weight, groups)
         given = self._params(rows.X)
         with Told(self.verbose) as told:
-            front, self.cut_ = _koan.tune(
+            front, self.cut_, self._search = _koan.tune(
                 *rows.as_taken(), given, threads(self.n_jobs), told.listener
             )
         self.front_ = [
@@ -188,6 +189,27 @@ class KoanSearch(Reporting):
         """The share of right classes, or R²."""
         measure = accuracy_score if self._task() == "classification" else r2_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+    def front_report(self, X: Any = None, y: Any = None) -> Report:
+        """The page of the search, that of ``koan tune --report``: bytes against error of all models
+        that were judged, the front, and the rounds of the search.
+
+        Parameters
+        ----------
+        X, y : rows that the search has not seen, to judge the models of the front by; y may name a
+            column of X
+        """
+        check_is_fitted(self)
+        if X is None and y is not None:
+            raise ValueError("y: goes with X")
+        judged = None if X is None else self._to_judge(X, y)
+        rows = "" if X is None else "X_test, y_test"
+        made = f"search = {self._fixed()!r}\nsearch.fit(X, y)\nsearch.front_report({rows})"
+        blobs = [found.model._blob for found in self.front_]
+        with Told(self.verbose) as told:
+            return Report(
+                _koan.search(self._search, blobs, judged, made, threads(self.n_jobs), told.listener)
+            )
 
     def _facts(self) -> list[tuple[str, str]]:
         facts = [(key, text) for key, text in super()._facts() if key != "error on held-out rows"]

@@ -23,6 +23,7 @@ fn _koan(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(train::tune, module)?)?;
     module.add_function(wrap_pyfunction!(report::evaluation, module)?)?;
     module.add_function(wrap_pyfunction!(report::training, module)?)?;
+    module.add_function(wrap_pyfunction!(report::search, module)?)?;
     module.add_class::<clusters::Columns>()?;
     module.add_class::<clusters::Sample>()?;
     module.add_class::<clusters::Plan>()?;

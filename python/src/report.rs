@@ -4,8 +4,10 @@
 use std::collections::HashMap;
 
 use koan_data::{Division, Schema, Table, Target as Labels, Unlisted, Values};
-use koan_report::{Error, Evaluation, Origin, Training, of_evaluation, of_training};
-use koan_trainer::{Baselines, ConvOptions, Goal, TrainOptions};
+use koan_report::{
+    Error, Evaluation, Origin, Search, Training, of_evaluation, of_search, of_training,
+};
+use koan_trainer::{Baselines, ConvOptions, Goal, TrainOptions, evaluate};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -108,6 +110,37 @@ pub fn training(
             origin: &origin,
         };
         apart(of_training(&training, progress))
+    }))
+}
+
+/// The page of a search, and of the models of its front by rows to judge them by, if there are
+/// any. `made` is what is typed to have them again.
+#[pyfunction]
+#[pyo3(signature = (search, blobs, judged, made, threads = None, listener = None))]
+pub fn search(
+    py: Python<'_>,
+    search: &str,
+    blobs: Vec<Bound<'_, Blob>>,
+    judged: Option<Judged<'_>>,
+    made: String,
+    threads: Option<usize>,
+    listener: Option<&Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let mut search: Search =
+        serde_json::from_str(search).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let mut tables = Vec::new();
+    if let Some(judged) = judged {
+        for blob in &blobs {
+            let blob = blob.get();
+            let table = judged_table(py, blob.known_schema()?, &judged)?;
+            tables.push((blob.as_bytes().to_vec(), table));
+        }
+    }
+    done(work::run(py, threads, listener, move |_| {
+        for (model, (blob, table)) in search.front.iter_mut().zip(&tables) {
+            model.test = Some(search.metric.loss(&evaluate(blob, table)?));
+        }
+        apart(of_search(&search, &search.verdict(), &[made]))
     }))
 }
 

@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use koan_data::{Missing, Table, TableBuilder};
+use koan_report::Search;
 use koan_trainer::{Goal, Outcome, Tuned};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
+use serde::Serialize;
 
 use crate::error::{data, guarded, parameter};
 use crate::frame::{Data, Frame};
@@ -124,7 +126,7 @@ pub fn train<'py>(
 }
 
 /// Searches for models: those of the front, the best last, and whether there was not time for
-/// all that was planned.
+/// all that was planned; and what [`search`](crate::report::search) makes a page of.
 #[pyfunction]
 #[pyo3(signature = (frame, roles, target, weights, groups, given, threads = None, listener = None))]
 #[allow(clippy::too_many_arguments, reason = "Python has names for them")]
@@ -138,7 +140,7 @@ pub fn tune<'py>(
     given: &Bound<'py, PyDict>,
     threads: Option<usize>,
     listener: Option<&Bound<'py, PyAny>>,
-) -> PyResult<(Bound<'py, PyList>, bool)> {
+) -> PyResult<(Bound<'py, PyList>, bool, String)> {
     let given = Parameters(given);
     let options = given.tune_options()?;
     let table = table(frame, &roles, &target, weights.as_ref(), groups.as_ref(), &given)?;
@@ -157,11 +159,12 @@ pub fn tune<'py>(
         found.set_item("report", json(report)?)?;
         front.append(found)?;
     }
-    Ok((front, outcome.cut))
+    let search = json(&Search::of(&outcome, metric, false))?;
+    Ok((front, outcome.cut, search))
 }
 
-fn json(report: &koan_trainer::Report) -> PyResult<String> {
-    serde_json::to_string(report).map_err(|error| PyValueError::new_err(error.to_string()))
+fn json(found: &impl Serialize) -> PyResult<String> {
+    serde_json::to_string(found).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 impl Parameters<'_, '_> {

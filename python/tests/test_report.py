@@ -141,6 +141,24 @@ def test_a_search_is_its_best_model():
     assert "KoanSearch(clock=False, family=" in html.unescape(page)
 
 
+def test_a_search_has_a_page_of_its_own():
+    table, _, y, _, _ = classes()
+    train, test = parts(table)
+    limits = {"flash": 200, "minutes": 1e-3, "clock": False, "family": "stump"}
+    search = pickle.loads(pickle.dumps(koan.KoanSearch(**limits).fit(train, y)))
+    page = search.front_report(test, y).html
+    for found in search.front_:
+        assert f"{found.nbytes}" in page and f"{100 * found.held_out:.2f} %" in page
+    best = 1 - search.score(test.drop(columns=y), test[y])
+    assert f"{100 * best:.2f} % on the test rows" in page
+    without = search.front_report().html
+    assert "front, held-out training rows" in without and "test rows" not in without
+    with pytest.raises(ValueError, match="^y: goes with X"):
+        search.front_report(y=test[y])
+    with pytest.raises(ValueError, match="^y: what the rows are"):
+        search.front_report(test.drop(columns=y))
+
+
 def test_a_detector_is_judged_by_its_alarms():
     random = np.random.default_rng(0)
     X = np.vstack([random.normal(size=(160, 3)), random.normal(size=(40, 3)) + 3])

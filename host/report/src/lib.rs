@@ -31,6 +31,7 @@ mod error;
 mod origin;
 pub mod page;
 mod report;
+mod search;
 pub mod words;
 
 use error::Result;
@@ -38,3 +39,4 @@ use error::Result;
 pub use error::Error;
 pub use origin::{Asked, File, Origin};
 pub use report::{Evaluation, Training, of_evaluation, of_training};
+pub use search::{Search, Searched, of_search, shown};

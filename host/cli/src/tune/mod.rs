@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use koan_data::expand;
+use koan_report::{Search, shown};
 use koan_trainer::tune::{Metric, Outcome, Tuned, tune};
 use serde_json::{Value, json};
 
@@ -17,7 +18,7 @@ use crate::arguments::Tune;
 use crate::files::{check, prepare_folder};
 use crate::grid::{Grid, wrapped};
 use crate::out::{self, say};
-use crate::output::{percent, quoted, write_whole};
+use crate::output::{quoted, write_whole};
 use crate::terminal::Terminal;
 use crate::train::{name, tables};
 use command::train_command;
@@ -99,7 +100,7 @@ pub fn run(arguments: &Tune) -> Result<()> {
          instructions: about, of a prediction on a {core}."
     );
     say!("{}\n", wrapped(&legend, 0))?;
-    say!("{}\n", front_table(&outcome, arguments))?;
+    say!("{}\n", front_table(&outcome, arguments.metric))?;
     let folder = arguments.output.join("BYTES-FAMILY.koan");
     say!("Each is a file {}.\n", folder.display())?;
     out::headline(&wrapped(&recommendation(&outcome, &paths, arguments), 0))?;
@@ -133,39 +134,20 @@ fn file_names<'a>(models: impl Iterator<Item = (usize, &'a str)>) -> Vec<String>
     names
 }
 
-/// How many features a model has, and of how many they were kept.
-fn features(tuned: &Tuned) -> String {
-    match tuned.point.options.candidates {
-        Some(candidates) => format!("{} of {candidates}", tuned.report.features),
-        None => tuned.report.features.to_string(),
-    }
-}
-
-/// The metric of a loss as text.
-fn shown(metric: Metric, loss: f64) -> String {
-    match metric {
-        Metric::Rmse => format!("{loss:.5}"),
-        Metric::Auc | Metric::MacroF1 => format!("{:.4}", metric.value(loss)),
-        Metric::Error | Metric::BalancedError => percent(loss),
-    }
-}
-
-fn front_table(outcome: &Outcome, arguments: &Tune) -> Grid {
-    let metric = arguments.metric;
+fn front_table(outcome: &Outcome, metric: Metric) -> Grid {
     let headers =
         ["bytes", "held out", "test", "family", "features", "bits", "RAM", "instructions"];
     let mut table = Grid::new(headers).text(&[3]);
-    for tuned in &outcome.front {
-        let Tuned { point, report, test, .. } = tuned;
+    for model in Search::of(outcome, metric, true).front {
         table.row([
-            report.bytes.to_string(),
-            shown(metric, point.loss),
-            shown(metric, metric.loss(test)),
-            report.family.clone(),
-            features(tuned),
-            report.bits.to_string(),
-            point.ram.to_string(),
-            point.instructions.to_string(),
+            model.bytes.to_string(),
+            shown(metric, model.held_out),
+            shown(metric, model.test.unwrap_or(f64::NAN)),
+            model.family,
+            model.features,
+            model.bits.to_string(),
+            model.ram.to_string(),
+            model.instructions.to_string(),
         ]);
     }
     table

@@ -23,7 +23,7 @@ use crate::progress::Progress;
 use crate::{Error, TrainOptions};
 
 /// What a rung was.
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Rung {
     /// Candidates that were judged.
     pub candidates: usize,

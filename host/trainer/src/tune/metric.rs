@@ -9,7 +9,8 @@ use koan_data::{Table, Target, Task};
 const SMOOTHING: f64 = 0.15;
 
 /// What a search makes small, or large.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Metric {
     /// share misclassified, or relative RMS error
     Error,
