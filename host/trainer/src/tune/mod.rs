@@ -72,8 +72,6 @@ const POINTS: usize = 8;
 const SIZES: ([f64; 4], [f64; 1]) = ([1.0, 0.6, 0.35, 0.2], [1.0]);
 /// Share of the time after which the search ends; the rest is for the last fits.
 const SEARCHING: f64 = 0.85;
-/// Share of the time after which no other model of the front is trained.
-const LATEST: f64 = 1.0;
 /// Share of the time that its rungs plan for; the rest of the search refines.
 const RUNGS: f64 = 0.35;
 /// A model of this share of the bytes, whose loss is at most so many times as large, is told.
@@ -156,7 +154,7 @@ pub fn tune(
     for mut point in points.into_iter().rev() {
         let begun = start.elapsed();
         // The next takes no longer than the one before, which is larger.
-        if options.clock && !front.is_empty() && begun + took > options.time.mul_f64(LATEST) {
+        if options.clock && !front.is_empty() && begun + took > options.time {
             cut = true;
             break;
         }

@@ -39,7 +39,7 @@ impl Clock {
 
     /// The share of the speed that plans count on, 1 at most; without a deadline it does not
     /// matter.
-    pub fn slowness(&self) -> f64 {
+    pub fn speed_share(&self) -> f64 {
         if self.deadline.is_some() { (self.speed / SPEED).min(1.0) } else { 1.0 }
     }
 

@@ -135,7 +135,7 @@ impl<'r> Refinement<'r> {
 
     /// What the last fit may take, on a machine of this speed.
     pub(super) fn growth(&self) -> f64 {
-        self.growth * self.clock.slowness()
+        self.growth * self.clock.speed_share()
     }
 
     /// The models that were judged, the best of them twice, for each number of bytes in
