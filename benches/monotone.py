@@ -70,10 +70,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("data", type=Path, help="folder of the tables")
     parser.add_argument("--tables", nargs="*", default=TABLES)
+    parser.add_argument("--seconds", nargs="*", type=int, default=SECONDS, help="times to ask for, ascending")
     parser.add_argument("--seed", type=int, default=1, help="of the split")
     given = parser.parse_args()
     tables = [Table(given.data / f"{name}.tsv.gz", given.seed) for name in given.tables]
-    jobs = [(table, seconds) for seconds in reversed(SECONDS) for table in tables]
+    jobs = [(table, seconds) for seconds in reversed(given.seconds) for table in tables]
     with ThreadPoolExecutor(2) as pool:
         found = dict(zip(((table.name, seconds) for table, seconds in jobs), pool.map(lambda job: search(*job), jobs)))
     print("| table | time asked for | " + " | ".join(f"{size} bytes" for size in SIZES) + " | time taken | memory |")
@@ -81,7 +82,7 @@ def main():
     compared, worse = 0, []
     for table in tables:
         shorter = None
-        for seconds in SECONDS:
+        for seconds in given.seconds:
             front, taken, memory = found[table.name, seconds]
             row = errors(front)
             told = " | ".join("none" if error is None else f"{error:.2f}" for error in row)

@@ -57,6 +57,11 @@ pub fn run(arguments: &Predict) -> Result<()> {
     let mut row = Vec::new();
     let mut real = vec![0.0f32; model.outputs()];
     let mut probabilities = vec![0.0f32; model.classes()];
+    // Whoever writes rows to a pipe one by one waits for the answer to each.
+    let live = files.is_empty();
+    if live {
+        lines.flush()?;
+    }
     while let Some(line) = reader.next_into(&mut row) {
         line?;
         let mut values = match model.task() {
@@ -77,14 +82,17 @@ pub fn run(arguments: &Predict) -> Result<()> {
             values.extend(predictor.scores(&row)?.iter().map(|score| json!(score)));
         }
         lines.line(&names, values)?;
+        if live {
+            lines.flush()?;
+        }
     }
-    lines.finish()
+    lines.flush()
 }
 
 trait Lines {
     fn header(&mut self, names: &[String]) -> Result<()>;
     fn line(&mut self, names: &[String], values: Vec<Value>) -> Result<()>;
-    fn finish(&mut self) -> Result<()>;
+    fn flush(&mut self) -> Result<()>;
 }
 
 struct CsvLines<W: Write>(csv::Writer<W>);
@@ -102,7 +110,7 @@ impl<W: Write> Lines for CsvLines<W> {
         written(self.0.write_record(fields))
     }
 
-    fn finish(&mut self) -> Result<()> {
+    fn flush(&mut self) -> Result<()> {
         failed(self.0.flush())
     }
 }
@@ -127,7 +135,7 @@ impl<W: Write> Lines for JsonLines<W> {
         failed(writeln!(self.0, "{}", out::json(&Value::Object(object))))
     }
 
-    fn finish(&mut self) -> Result<()> {
+    fn flush(&mut self) -> Result<()> {
         failed(self.0.flush())
     }
 }

@@ -222,8 +222,7 @@ impl<'a> TableBuilder<'a> {
             return Err(wrong(format!("a row has {inputs} inputs, not those of the shape")));
         }
         let values = self.values_of(&columns, inputs)?;
-        let (classes, target) = self.targets()?;
-        warnings.extend(self.told_of_target());
+        let (classes, target) = self.targets(&mut warnings)?;
         let weights = self.weights_of()?;
         let division = match &self.groups {
             None => Division::Free,
@@ -362,28 +361,9 @@ impl<'a> TableBuilder<'a> {
         Ok(values)
     }
 
-    /// What to say of a target of numbers.
-    fn told_of_target(&self) -> Vec<DataWarning> {
-        let mut number = 1;
-        for part in &self.columns {
-            if let Role::Target(given, false) = part.role {
-                let (mut loss, mut extremes) = (Loss::default(), Extremes::default());
-                for row in 0..self.rows {
-                    let number = given.number(row).unwrap_or(0.0);
-                    loss.add(row, number);
-                    extremes.add(number);
-                }
-                let label = ColumnLabel { number, name: part.names.concat() };
-                let far = extremes.warning(IN_MEMORY, &label);
-                return loss.warning(label).into_iter().chain(far).collect();
-            }
-            number += part.names.len();
-        }
-        Vec::new()
-    }
-
-    /// Names of the classes, none for numbers, and the target of each row.
-    fn targets(&self) -> Result<(Vec<String>, Target), DataError> {
+    /// Names of the classes, none for numbers, and the target of each row; adds what is to be said
+    /// of numbers.
+    fn targets(&self, warnings: &mut Vec<DataWarning>) -> Result<(Vec<String>, Target), DataError> {
         let mut number = 1;
         let mut found = None;
         for part in &self.columns {
@@ -410,9 +390,18 @@ impl<'a> TableBuilder<'a> {
             return Err(missing(&label, row));
         }
         if !classes {
-            let values: Option<Vec<f32>> =
-                (0..self.rows).map(|row| given.number(row).map(|n| n as f32)).collect();
-            let values = values.ok_or_else(|| wrong(format!("{label}: texts are no numbers")))?;
+            let (mut loss, mut extremes) = (Loss::default(), Extremes::default());
+            let mut values = Vec::with_capacity(self.rows);
+            for row in 0..self.rows {
+                let number = given.number(row);
+                let number =
+                    number.ok_or_else(|| wrong(format!("{label}: texts are no numbers")))?;
+                loss.add(row, number);
+                extremes.add(number);
+                values.push(number as f32);
+            }
+            warnings.extend(extremes.warning(IN_MEMORY, &label));
+            warnings.extend(loss.warning(label));
             return Ok((Vec::new(), Target::Values(values)));
         }
         let names: Vec<(f64, String)> = (0..self.rows).map(|row| given.name(row)).collect();

@@ -1,8 +1,10 @@
 //! Readers that have seen enough, as in `koan ... | head -1`.
 
-use std::io::{BufRead, BufReader, Read, pipe};
+use std::io::{BufRead, BufReader, Read, Write, pipe};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use crate::common::{Folder, QUICK, quadrants};
 
@@ -85,6 +87,41 @@ fn the_first_line_is_enough() {
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     assert_eq!(said, "");
     assert_eq!(child.wait().unwrap().signal(), Some(SIGPIPE));
+}
+
+/// Rows that come one by one are answered one by one.
+#[test]
+fn a_row_on_a_pipe_is_answered_before_the_next_one_comes() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(100));
+    folder.train("q.csv -k 12").success();
+    for (arguments, first) in
+        [("predict m.koan", Some("class")), ("predict m.koan --format json", None)]
+    {
+        let mut child = command(&folder, arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut rows = child.stdin.take().unwrap();
+        let output = child.stdout.take().unwrap();
+        let (send, answers) = mpsc::channel();
+        let reader = std::thread::spawn(move || {
+            BufReader::new(output).lines().for_each(|line| send.send(line.unwrap()).unwrap());
+        });
+        // Whoever never answers does not keep the test waiting.
+        let answer = || answers.recv_timeout(Duration::from_secs(60));
+        rows.write_all(b"x,y\n0.5,0.25\n").unwrap();
+        if let Some(first) = first {
+            assert_eq!(answer().as_deref(), Ok(first));
+        }
+        assert!(answer().is_ok(), "{arguments}: no answer to the first row");
+        rows.write_all(b"-0.5,0.25\n").unwrap();
+        assert!(answer().is_ok(), "{arguments}: no answer to the second row");
+        drop(rows);
+        assert!(child.wait().unwrap().success());
+        reader.join().unwrap();
+    }
 }
 
 /// A family's row is there when the family has been trained, not when all have.

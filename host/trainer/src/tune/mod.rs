@@ -72,6 +72,8 @@ const POINTS: usize = 8;
 const SIZES: ([f64; 4], [f64; 1]) = ([1.0, 0.6, 0.35, 0.2], [1.0]);
 /// Share of the time after which the search ends; the rest is for the last fits.
 const SEARCHING: f64 = 0.85;
+/// Share of that rest which the best model of a front may take.
+const OF_THE_BEST: f64 = 0.6;
 /// Share of the time that its rungs plan for; the rest of the search refines.
 const RUNGS: f64 = 0.35;
 /// A model of this share of the bytes, whose loss is at most so many times as large, is told.
@@ -149,12 +151,19 @@ pub fn tune(
     let chosen = search(train_table, options, POINTS, progress)?;
     let Chosen { points, judged, rungs, mut cut, nameless } = chosen;
     let none = train_table.select(&[]);
-    let (mut front, mut took) = (Vec::new(), Duration::ZERO);
-    // The best first: it is there however long the others take.
-    for mut point in points.into_iter().rev() {
+    let (mut front, mut best) = (Vec::new(), None);
+    let mut order: Vec<(usize, Point)> = points.into_iter().enumerate().collect();
+    order.sort_by_key(|(_, point)| point.bytes);
+    // The best first: it is there however long the others take. Then the smallest, which take least.
+    let last = order.len().saturating_sub(1);
+    order.sort_by_key(|(number, _)| *number != last);
+    for (number, mut point) in order {
         let begun = start.elapsed();
-        // The next takes no longer than the one before, which is larger.
-        if options.clock && !front.is_empty() && begun + took > options.time {
+        // About, and no more: time grows with the bytes or faster.
+        let share = |(bytes, took): (usize, Duration)| {
+            took.mul_f64((point.bytes as f64 / bytes.max(1) as f64).min(1.0))
+        };
+        if options.clock && best.is_some_and(|best| begun + share(best) > options.time) {
             cut = true;
             break;
         }
@@ -175,11 +184,12 @@ pub fn tune(
                 doubt(&mut report, &point, train_table)?;
             }
             let test = evaluate(&blob, rows)?;
-            front.push(Tuned { point, blob, report, test });
+            best.get_or_insert((blob.len(), start.elapsed() - begun));
+            front.push((number, Tuned { point, blob, report, test }));
         }
-        took = start.elapsed() - begun;
     }
-    front.reverse();
+    front.sort_by_key(|(number, _)| *number);
+    let front = front.into_iter().map(|(_, tuned)| tuned).collect();
     Ok(Outcome { front, judged, rungs, cut, nameless })
 }
 
@@ -351,9 +361,14 @@ fn search_of(
     }
     let found = found?;
     let search = self::rungs_of(&problem, &space, options, most, deadline, progress);
-    // Without a clock the last fit may take longer than its part.
+    // Without a clock the last fit may take longer than its part; with one, smaller models of a
+    // front are to be trained, too.
     let last = (1.0 - SEARCHING) * seconds;
-    let last = if options.clock { last } else { last.max(GROWN) };
+    let last = match (options.clock, most) {
+        (false, _) => last.max(GROWN),
+        (true, 1) => last,
+        (true, _) => OF_THE_BEST * last,
+    };
     let allowance = Allowance {
         work: (SEARCHING - RUNGS) * seconds * budget::SPEED,
         clock: found.clock,
