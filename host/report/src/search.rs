@@ -78,7 +78,26 @@ impl Search {
         let (name, held_out) = (self.metric.name(), shown(self.metric, best.held_out));
         let test = best.test.map(|test| format!(", {} on the test rows", shown(self.metric, test)));
         let (bytes, test) = (best.bytes, test.unwrap_or_default());
-        format!("The best model has {bytes} bytes: {name} {held_out} on held-out rows{test}.")
+        let seeming = self.seeming().map_or_else(String::new, |text| format!("; {text}"));
+        format!(
+            "The best model has {bytes} bytes: {name} {held_out} on held-out rows{test}{seeming}."
+        )
+    }
+
+    /// What to say of a model that looks better than the best.
+    #[must_use]
+    pub fn seeming(&self) -> Option<String> {
+        let (best, others) = self.front.split_last()?;
+        let better = |model: &&Searched| {
+            let less = model.bytes <= best.bytes && model.instructions <= best.instructions;
+            less && model.held_out <= best.held_out
+        };
+        let model = others.iter().rfind(better)?;
+        let (bytes, held_out) = (model.bytes, shown(self.metric, model.held_out));
+        Some(format!(
+            "{bytes} bytes show {held_out}, but models are compared by a smoothed error, which is \
+             less a matter of luck"
+        ))
     }
 }
 
@@ -203,6 +222,7 @@ mod tests {
                     && page.contains("again")
             );
         }
+        assert!(search(None).verdict().contains("; 200 bytes show 10.00 %, but"));
         let json = serde_json::to_string(&search(None)).unwrap();
         let read: Search = serde_json::from_str(&json).unwrap();
         assert_eq!(format!("{read:?}"), format!("{:?}", search(None)));

@@ -188,6 +188,9 @@ fn recommendation(outcome: &Outcome, paths: &[PathBuf], arguments: &Tune) -> Str
     for (what, tuned) in enough {
         let _ = write!(text, "; {what} are enough for {}", shown(metric, tuned.point.loss));
     }
+    if let Some(seeming) = Search::of(outcome, metric, true).seeming() {
+        let _ = write!(text, "; {seeming}");
+    }
     if outcome.nameless {
         text.push_str("; the names of columns, too long for the flash, are left out");
     }

@@ -83,15 +83,19 @@ fn best_first(refined: &mut [Refined]) {
 fn average(first: &mut [Refined], second: &[Refined]) {
     let (known, others) = first.split_at_mut(second.len());
     let looks = second.len() as f64;
-    let mut luck = 0.0;
+    let (mut luck, mut lost) = (0.0, 0.0);
     for (first, second) in known.iter_mut().zip(second) {
         let (first, second) = (&mut first.point, &second.point);
-        let mean = f64::midpoint(first.value, second.value);
-        luck += (mean - first.value) / looks;
-        first.loss = f64::midpoint(first.loss, second.loss);
-        first.value = mean;
+        let value = f64::midpoint(first.value, second.value);
+        let loss = f64::midpoint(first.loss, second.loss);
+        luck += (value - first.value) / looks;
+        lost += (loss - first.loss) / looks;
+        (first.value, first.loss) = (value, loss);
     }
-    others.iter_mut().for_each(|other| other.point.value += luck.max(0.0));
+    for other in others {
+        other.point.value += luck.max(0.0);
+        other.point.loss += lost.max(0.0);
+    }
 }
 
 #[cfg(test)]
@@ -120,6 +124,8 @@ mod tests {
         let expected = [0.15, 0.13, 0.16];
         assert!(values.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{values:?}");
         assert!((first[0].point.loss - 0.30).abs() < 1e-12);
+        // Losses are twice the values here.
+        assert!((first[2].point.loss - 0.32).abs() < 1e-12);
         // Bad luck of the first is no gain of the others.
         average(&mut first, &judged(&[0.05, 0.05]));
         assert!((first[2].point.value - 0.16).abs() < 1e-12);
