@@ -17,6 +17,7 @@ __all__ = [
     "evaluation",
     "finish",
     "merge_slabs",
+    "search",
     "train",
     "training",
     "tune",
