@@ -79,6 +79,7 @@ pub(crate) struct ColumnScan {
     whole: usize,
     /// Whether the values go up from line to line.
     order: Order,
+    /// The values at both ends.
     extremes: Extremes,
     /// Texts that are numbers with a comma in place of the point.
     commas: usize,
@@ -221,7 +222,7 @@ impl ColumnScan {
         self.order.warning(&origin.file, column)
     }
 
-    /// What is worth knowing of a column of numbers one of which is far from the others.
+    /// What is worth knowing of a column of numbers with a value that is far from all others.
     pub fn far_away(&self, origin: &Origin, column: &ColumnLabel) -> Option<DataWarning> {
         self.extremes.warning(&origin.file, column).filter(|_| self.is_numeric())
     }

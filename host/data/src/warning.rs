@@ -98,8 +98,8 @@ impl fmt::Display for DataWarning {
                 write!(
                     f,
                     "{file}: {column}: {count} of {numbers} values are {value}, far from the others \
-                 ({least} to {largest}), which it makes hard to tell apart: if it stands for an \
-                 unknown value, leave it empty"
+                     ({least} to {largest}), which it makes hard to tell apart: if it stands for an \
+                     unknown value, leave it empty"
                 )
             }
             Self::Numbering { file, column } => write!(
