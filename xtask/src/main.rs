@@ -115,6 +115,9 @@ enum Command {
         /// Folder of the data sets; without it the page is made from what was measured before
         #[arg(long, value_name = "FOLDER")]
         data: Option<PathBuf>,
+        /// Measure only what these very commands have not measured before
+        #[arg(long, requires = "data")]
+        missing: bool,
         /// Data sets to measure [default: all]
         #[arg(value_name = "PART", requires = "data")]
         parts: Vec<String>,
@@ -158,7 +161,9 @@ fn main() -> ExitCode {
             Command::TestWasm { .. } => wasm::setup().and_then(|()| wasm::test()),
             Command::BenchWasm => wasm::bench(),
             Command::Reproduce { arguments } => reproduce(&arguments),
-            Command::Benchmark { data, parts } => benchmark::run(data.as_deref(), &parts),
+            Command::Benchmark { data, missing, parts } => {
+                benchmark::run(data.as_deref(), &parts, missing)
+            }
             Command::Docs { data } => docs::run(data.as_deref()),
         };
     match result {

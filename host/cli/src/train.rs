@@ -1,5 +1,6 @@
 //! `koan train`.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -26,6 +27,8 @@ use crate::terminal::Terminal;
 
 /// Bytes of all files from which they are streamed.
 const STREAM_BYTES: u64 = 1_000_000_000;
+/// Recordings to test on that are few.
+const FEW_RECORDINGS: usize = 20;
 /// Part of the rows for the test.
 const TEST_FRACTION: f64 = 0.2;
 
@@ -48,11 +51,12 @@ pub fn run(arguments: &Train) -> Result<()> {
             trained,
             target: None,
             numbers_as_classes: None,
+            recordings: None,
             tables: None,
         }),
         None => in_memory(arguments, &files, progress),
     };
-    let Made { mut trained, target, numbers_as_classes, tables } = made?;
+    let Made { mut trained, target, numbers_as_classes, recordings, tables } = made?;
     write_whole(&output, &trained.blob)?;
     if let Some(stream) = &streamed {
         stream::remove(&stream.checkpoint);
@@ -85,9 +89,10 @@ pub fn run(arguments: &Train) -> Result<()> {
     let error = named_error(&report.task, report.error);
     match report.fold_errors.len() {
         0 => out::headline(&format!(
-            "{}: {error} on {} test rows, in {} bytes",
+            "{}: {error} on {} test rows{}, in {} bytes",
             output.display(),
             report.rows,
+            recordings.map_or_else(String::new, |count| format!(" of {count} recordings")),
             report.bytes
         ))?,
         parts => out::headline(&format!(
@@ -96,6 +101,14 @@ pub fn run(arguments: &Train) -> Result<()> {
             output.display(),
             report.bytes
         ))?,
+    }
+    let few = |&count: &usize| count < FEW_RECORDINGS && arguments.source.test.is_empty();
+    if let Some(count) = recordings.filter(few) {
+        let text = format!(
+            "  {count} recordings say little: the error depends on which they are; `--folds 5` \
+             tests on all"
+        );
+        say!("{}", wrapped(&text, 4))?;
     }
     // A linear model has no projection.
     let projection = match report.projection.as_str() {
@@ -246,6 +259,8 @@ struct Made {
     target: Option<String>,
     /// Classes that are numbers; none where they could be nothing else, or are only two.
     numbers_as_classes: Option<usize>,
+    /// Recordings that the test rows are of, where rows are of some.
+    recordings: Option<usize>,
     /// The tables to train and to test on, where a report asks for them.
     tables: Option<(Table, Table)>,
 }
@@ -323,6 +338,7 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
                 trained,
                 target,
                 numbers_as_classes,
+                recordings: None,
                 tables: None,
             })
         }
@@ -332,16 +348,27 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
             let trained = trained.with_context(|| name(files))?;
             let target = train_table.schema.target_name().map(str::to_owned);
             let numbers_as_classes = numbers_as_classes(&train_table);
+            let recordings = recordings(&test_table);
             if arguments.report.is_none() {
-                return Ok(Made { trained, target, numbers_as_classes, tables: None });
+                let tables = None;
+                return Ok(Made { trained, target, numbers_as_classes, recordings, tables });
             }
             let columns: Vec<usize> = trained.report.categories.iter().map(|n| n - 1).collect();
             let train = train_table.with_categories(&columns)?;
             let test = test_table.with_categories_of(&train.schema);
-            Ok(Made { trained, target, numbers_as_classes, tables: Some((train, test)) })
+            let tables = Some((train, test));
+            Ok(Made { trained, target, numbers_as_classes, recordings, tables })
         }
     };
     trained.with_context(|| name(files))
+}
+
+/// How many recordings the rows are of, if they are of some.
+fn recordings(table: &Table) -> Option<usize> {
+    match &table.division {
+        Division::Groups(groups) => Some(groups.iter().collect::<BTreeSet<_>>().len()),
+        _ => None,
+    }
 }
 
 /// How many classes a table of columns has, if they are whole numbers, and more than two.

@@ -238,8 +238,11 @@ pub enum DataError {
     )]
     Overlap { samples: usize, stride: usize },
     /// No recording is long enough.
-    #[error("{file}: no recording has the {samples} samples of a window")]
-    NoWindows { file: String, samples: usize },
+    #[error(
+        "{file}: no recording has the {samples} samples of a window: the longest of {recordings} \
+         has {longest}; the rows of a recording must stand one after the other"
+    )]
+    NoWindows { file: String, samples: usize, recordings: u64, longest: usize },
     /// Options that exclude each other.
     #[error("{problem}")]
     Contradiction {

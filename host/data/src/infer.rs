@@ -125,9 +125,7 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
         } else {
             let warning = scan.warning(&origin, &label).filter(|_| !as_text);
             let far = scan.far_away(&origin, &label).filter(|_| !as_text);
-            if options.window.is_none() && !as_text {
-                warnings.extend(scan.ordered(&origin, &label));
-            }
+            warnings.extend(scan.ordered(&origin, &label).filter(|_| !as_text));
             if !as_text && options.window.is_none() && scan.may_be_categories() {
                 may_be_categories.push(index);
             }
@@ -189,6 +187,11 @@ fn scan(file: &DataFile, options: &ReadOptions, before: u64) -> Result<Scanned, 
         }
     };
     let mut scans = vec![ColumnScan::default(); first.len()];
+    let group = options.group.as_ref().and_then(|wanted| {
+        let named = first.iter().position(|name| name == wanted.as_bytes());
+        named.or_else(|| wanted.parse::<usize>().ok()?.checked_sub(1).filter(|&i| i < first.len()))
+    });
+    let mut recording: Vec<u8> = Vec::new();
     let (mut rows, mut last) = (0, first_line);
     while let Some(line) = records.next()? {
         if records.len() != first.len() {
@@ -198,6 +201,12 @@ fn scan(file: &DataFile, options: &ReadOptions, before: u64) -> Result<Scanned, 
                 true => DataError::Comment { place, expected, found },
                 false => DataError::Ragged { place, expected, found },
             });
+        }
+        if let Some(group) = group
+            && records.field(group) != recording
+        {
+            recording = records.field(group).to_vec();
+            scans.iter_mut().for_each(ColumnScan::restart);
         }
         for (index, scan) in scans.iter_mut().enumerate() {
             scan.add(before + line, records.field(index));
@@ -220,8 +229,11 @@ fn scan(file: &DataFile, options: &ReadOptions, before: u64) -> Result<Scanned, 
         }
         check_names(&origin, &names)?;
     } else {
+        // Apart, since it stands before those that are scanned.
         for (scan, field) in scans.iter_mut().zip(&first) {
-            scan.add(before + first_line, field);
+            let mut one = ColumnScan::default();
+            one.add(before + first_line, field);
+            scan.merge(&one);
         }
         rows += 1;
     }

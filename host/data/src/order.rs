@@ -12,8 +12,8 @@ const COUNTED: f64 = 16_777_216.0;
 /// may be merged.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Order {
-    /// Numbers so far, as long as something may be said of them.
-    numbers: usize,
+    /// Numbers that follow another one, as long as something may be said of them.
+    steps: usize,
     /// Those that are above the one before.
     rises: usize,
     /// The last number.
@@ -35,7 +35,7 @@ impl Order {
             (self.fallen, self.uncounted) = (true, true);
             return;
         };
-        self.numbers += 1;
+        self.steps += usize::from(self.last.is_some());
         self.rises += usize::from(self.last.is_some_and(|last| next > last));
         self.fallen |= self.last.is_some_and(|last| next < last);
         self.uncounted |= next.abs() >= COUNTED
@@ -44,9 +44,14 @@ impl Order {
         self.last = Some(next);
     }
 
+    /// Another recording begins: what comes next may be anything.
+    pub fn restart(&mut self) {
+        self.last = None;
+    }
+
     /// Adds what has been seen of another part.
     pub fn merge(&mut self, other: &Self) {
-        self.numbers += other.numbers;
+        self.steps += other.steps;
         self.rises += other.rises;
         self.fallen |= other.fallen;
         self.uncounted |= other.uncounted;
@@ -56,12 +61,12 @@ impl Order {
     /// and what is learned of one that never falls and mostly rises may be untrue of them.
     pub fn warning(&self, file: &str, column: &ColumnLabel) -> Option<DataWarning> {
         let (file, column) = (file.to_owned(), column.clone());
-        if self.numbers < LEAST_ROWS {
+        if self.steps + 1 < LEAST_ROWS {
             None
         } else if !self.uncounted {
             Some(DataWarning::Numbering { file, column })
         } else {
-            let rises = !self.fallen && 2 * self.rises >= self.numbers;
+            let rises = !self.fallen && 2 * self.rises > self.steps;
             rises.then_some(DataWarning::Rising { file, column })
         }
     }
@@ -106,6 +111,20 @@ mod tests {
         assert_eq!(kind(&[&rows, &rows]), 1);
         assert_eq!(kind(&[&times, &times]), 2);
         assert_eq!(kind(&[&times, &[3.0, 2.0]]), 0);
+        let single: Vec<&[f64]> = rows.chunks(1).collect();
+        assert_eq!(kind(&single), 0, "files of one row say nothing");
+    }
+
+    #[test]
+    fn recordings_of_a_file_begin_anew() {
+        let mut order = Order::default();
+        for _ in 0..3 {
+            order.restart();
+            (0..20).for_each(|sample| order.add(Some(0.01 * f64::from(sample))));
+        }
+        let label = ColumnLabel { number: 1, name: String::new() };
+        let warning = order.warning("a.csv", &label);
+        assert!(matches!(warning, Some(DataWarning::Rising { .. })), "{warning:?}");
     }
 
     #[test]

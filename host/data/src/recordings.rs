@@ -112,6 +112,9 @@ impl std::str::FromStr for LabelFrom {
     }
 }
 
+/// Recordings that a warning names, at most.
+const NAMED: usize = 3;
+
 /// Collects samples into windows.
 pub(crate) struct Windower {
     window: Window,
@@ -125,17 +128,42 @@ pub(crate) struct Windower {
     /// All samples, and those at ends of recordings that are in no window.
     seen: u64,
     unused: u64,
+    lengths: Lengths,
+}
+
+/// How long recordings are, in samples.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Lengths {
+    pub recordings: u64,
+    /// Those that are shorter than a window, and the names of the first of them.
+    pub short: u64,
+    pub names: Vec<String>,
+    /// The longest.
+    pub longest: usize,
 }
 
 impl Windower {
     pub fn new(window: Window) -> Windower {
         let (values, targets) = (VecDeque::new(), VecDeque::new());
-        Windower { window, values, targets, given: 0, since: 0, seen: 0, unused: 0 }
+        let lengths = Lengths::default();
+        Windower { window, values, targets, given: 0, since: 0, seen: 0, unused: 0, lengths }
     }
 
-    /// Another recording begins.
-    pub fn restart(&mut self) {
-        self.unused += std::mem::take(&mut self.since);
+    /// The recording of this name ends, another one begins.
+    pub fn restart(&mut self, name: &[u8]) {
+        let since = std::mem::take(&mut self.since);
+        if self.given > 0 {
+            self.lengths.recordings += 1;
+            self.lengths.longest = self.lengths.longest.max(self.given);
+            if self.given < self.window.samples {
+                self.lengths.short += 1;
+                if self.lengths.names.len() < NAMED {
+                    self.lengths.names.push(String::from_utf8_lossy(name).into_owned());
+                }
+            } else {
+                self.unused += since;
+            }
+        }
         self.values.clear();
         self.targets.clear();
         self.given = 0;
@@ -159,9 +187,10 @@ impl Windower {
         whole
     }
 
-    /// How many of all samples were at the ends of recordings, where no window is full.
-    pub fn unused(&self) -> (u64, u64) {
-        (self.unused + self.since, self.seen)
+    /// How many of all samples were at the ends of recordings that have a window, where no
+    /// further one is full; and how long recordings were. The last one must have ended.
+    pub fn left_out(&self) -> (u64, u64, &Lengths) {
+        (self.unused, self.seen, &self.lengths)
     }
 
     pub fn append_to(&self, out: &mut Vec<f32>) {

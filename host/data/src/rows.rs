@@ -10,7 +10,7 @@ use super::error::{ColumnLabel, DataError, Place};
 use super::files::check_distinct;
 use super::idx::{IdxRows, read_labels};
 use super::open::{Container, DataFile, Input, Origin};
-use super::recordings::{LabelFrom, Windower};
+use super::recordings::{LabelFrom, Lengths, Windower};
 use super::schema::{Format, Schema};
 use super::svmlight::SvmlightRows;
 use super::{ReadOptions, Task};
@@ -187,11 +187,11 @@ impl<'r> RowReader<'r> {
             (Some(from), Some(path)) if self.want_target => Some(from.label(path)?),
             _ => None,
         };
+        if let Some(windower) = &mut self.windower {
+            windower.restart(&self.group);
+        }
         self.group.clear();
         self.group.extend_from_slice(self.origin.file.as_bytes());
-        if let Some(windower) = &mut self.windower {
-            windower.restart();
-        }
         Ok(())
     }
 
@@ -228,11 +228,16 @@ impl<'r> RowReader<'r> {
                         break Ok(Some(line));
                     }
                 }
-                Ok(None) => break Ok(None),
+                Ok(None) => {
+                    if let Some(windower) = &mut self.windower {
+                        windower.restart(&self.group);
+                    }
+                    break Ok(None);
+                }
                 Err(error) => {
                     // Samples around the one that is missing are no window.
                     if let Some(windower) = &mut self.windower {
-                        windower.restart();
+                        windower.restart(&self.group);
                     }
                     break Err(error);
                 }
@@ -307,17 +312,18 @@ impl<'r> RowReader<'r> {
             && let Some(group) = rows.group()
             && group != self.group
         {
+            if let Some(windower) = &mut self.windower {
+                windower.restart(&self.group);
+            }
             self.group.clear();
             self.group.extend_from_slice(group);
-            if let Some(windower) = &mut self.windower {
-                windower.restart();
-            }
         }
     }
 
-    /// How many of all samples are in no window so far; 0 of rows that are no windows.
-    pub(crate) fn unused(&self) -> (u64, u64) {
-        self.windower.as_ref().map_or((0, 0), Windower::unused)
+    /// Of windows, when all are read: how many of all samples are behind the last window of
+    /// their recording, and how long recordings were.
+    pub(crate) fn left_out(&self) -> Option<(u64, u64, &Lengths)> {
+        self.windower.as_ref().map(Windower::left_out)
     }
 
     pub(crate) fn origin(&self) -> &Origin {

@@ -132,6 +132,11 @@ impl ColumnScan {
         }
     }
 
+    /// The lines that come next are of another recording.
+    pub fn restart(&mut self) {
+        self.order.restart();
+    }
+
     fn note_rounding(&mut self, line: u64, field: &[u8], kept: f32, exact: f64) {
         let (least, largest) = self.range.unwrap_or((exact, exact));
         self.range = Some((least.min(exact), largest.max(exact)));

@@ -69,7 +69,29 @@ pub enum DataWarning {
         /// The column.
         column: ColumnLabel,
     },
-    /// Samples at the ends of recordings, too few for a window.
+    /// Recordings that are shorter than a window.
+    Short {
+        /// The file, or the first of them.
+        file: String,
+        /// All recordings.
+        recordings: u64,
+        /// Those that are too short.
+        short: u64,
+        /// Names of the first of these.
+        names: Vec<String>,
+        /// Samples of a window.
+        samples: usize,
+    },
+    /// Channels of windows that spread differently.
+    Unlike {
+        /// The channel that spreads most.
+        large: ColumnLabel,
+        /// The one that spreads least.
+        small: ColumnLabel,
+        /// How many times as far the first one spreads, as standard deviations.
+        ratio: f64,
+    },
+    /// Samples at the ends of recordings, too few for another window.
     Unused {
         /// The file, or the first of them.
         file: String,
@@ -116,6 +138,21 @@ impl fmt::Display for DataWarning {
             Self::Nothing { file, column } => {
                 write!(f, "{file}: {column} has neither a name nor a value, and is left out")
             }
+            Self::Short { file, recordings, short, names, samples } => {
+                let more = if *short > names.len() as u64 { ", ..." } else { "" };
+                write!(
+                    f,
+                    "{file}: {short} of {recordings} recordings are shorter than a window of \
+                     {samples} samples and give no row: {}{more}",
+                    names.join(", ")
+                )
+            }
+            Self::Unlike { large, small, ratio } => write!(
+                f,
+                "{large} spreads {ratio:.0} times as far as {small}: where one line maps all inputs \
+                 of a window, as for conv and series, the smaller one says little; multiply it \
+                 until they are alike, on the device too"
+            ),
             Self::Unused { file, samples, unused } => write!(
                 f,
                 "{file}: {unused} of {samples} samples are in no window, at the ends of recordings"

@@ -1,7 +1,7 @@
 //! What a user should know first: a model that is of little use.
 
 use crate::{Baselines, Report};
-use koan_data::{Division, Table, Target};
+use koan_data::{DataWarning, Division, Table, Target};
 
 /// Share of the error that rounding may add.
 const ROUNDING: f64 = 0.1;
@@ -85,7 +85,10 @@ fn unseen(train: &Table) -> Option<String> {
     let names = missing[..missing.len().min(NAMED)].join(", ");
     let whole = "groups of rows are never divided: with fewer test rows, or more groups of it, \
                  some may be left to train on";
-    let advice = if matches!(train.division, Division::Groups(_)) {
+    let short = |warning: &DataWarning| matches!(warning, DataWarning::Short { .. });
+    let advice = if train.schema.warnings.iter().any(short) {
+        "; recordings that are shorter than a window give no row".to_owned()
+    } else if matches!(train.division, Division::Groups(_)) {
         format!("; {whole}")
     } else {
         String::new()

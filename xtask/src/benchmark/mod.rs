@@ -41,7 +41,7 @@ struct Model {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Run {
     seed: u32,
-    /// Wall time of both commands.
+    /// Wall time of all commands.
     seconds: f64,
     /// In the order of the sizes asked for.
     models: Vec<Model>,
@@ -52,14 +52,17 @@ struct Run {
 struct Measured {
     train: String,
     shrink: Option<String>,
+    /// What stood for BYTES in `train`.
+    #[serde(default)]
+    sizes: Vec<u32>,
     runs: Vec<Run>,
 }
 
 type Stored = BTreeMap<String, Vec<Measured>>;
 
-/// Measures the parts named (all if none is) and writes the page and its picture;
-/// without data only these two.
-pub fn run(data: Option<&Path>, names: &[String]) -> Result<()> {
+/// Measures the parts named (all if none is), or of them what is `missing`, and writes the page
+/// and its picture; without data only these two.
+pub fn run(data: Option<&Path>, names: &[String], missing: bool) -> Result<()> {
     let parts = experiments::parts();
     for name in names {
         let known: Vec<&str> = parts.iter().map(|part| part.name).collect();
@@ -75,11 +78,18 @@ pub fn run(data: Option<&Path>, names: &[String]) -> Result<()> {
             if !names.is_empty() && !names.iter().any(|name| name == part.name) {
                 continue;
             }
+            let before = stored.remove(part.name).unwrap_or_default();
+            let known = |experiment: &Experiment| {
+                before.iter().find(|measured| measured.is_of(experiment)).cloned()
+            };
             let mut all = Vec::new();
-            for experiment in &part.experiments {
-                all.push(measure(experiment, data)?);
-                // Stored at once: the others of a part may take long.
-                stored.insert(part.name.to_owned(), all.clone());
+            for (number, experiment) in part.experiments.iter().enumerate() {
+                let kept = known(experiment).filter(|_| missing);
+                all.push(kept.map_or_else(|| measure(experiment, data), Ok)?);
+                // Stored at once, with what was known of the others: they may take long.
+                let others = part.experiments[number + 1..].iter().filter_map(known);
+                let now = all.iter().cloned().chain(others).collect();
+                stored.insert(part.name.to_owned(), now);
                 std::fs::write(&path, serde_json::to_string_pretty(&stored)? + "\n")?;
             }
         }
@@ -96,6 +106,7 @@ fn measure(experiment: &Experiment, data: &Path) -> Result<Measured> {
     Ok(Measured {
         train: experiment.train.clone(),
         shrink: experiment.shrink.clone(),
+        sizes: experiment.sizes.clone(),
         runs: runs.collect::<Result<_>>()?,
     })
 }
@@ -122,8 +133,18 @@ fn seeded(experiment: &Experiment, seed: u32, data: &Path) -> Result<Run> {
         };
         koan(&words.map(word))?;
     }
-    let mut found = vec![command(&experiment.train)?];
-    let mut files = vec!["m.koan".to_owned()];
+    let mut found = Vec::new();
+    let mut files = Vec::new();
+    if experiment.sizes.is_empty() {
+        found.push(command(&experiment.train)?);
+        files.push("m.koan".to_owned());
+    }
+    for size in &experiment.sizes {
+        let line = experiment.train.replace("BYTES", &size.to_string());
+        let file = format!("m-{size}.koan");
+        found.push(command(&line.replace("m.koan", &file))?);
+        files.push(file);
+    }
     if let Some(shrink) = &experiment.shrink {
         found = match command(shrink)? {
             Value::Array(several) => several,
@@ -155,6 +176,13 @@ fn seeded(experiment: &Experiment, seed: u32, data: &Path) -> Result<Run> {
 }
 
 impl Measured {
+    /// Whether the commands of an experiment were measured, for as many seeds.
+    fn is_of(&self, experiment: &Experiment) -> bool {
+        let Experiment { seeds, train, shrink, sizes } = experiment;
+        let enough = self.runs.len() >= *seeds as usize;
+        enough && self.train == *train && self.shrink == *shrink && self.sizes == *sizes
+    }
+
     /// Of each size: largest bytes, mean error, errors by seed, and the first seed's model.
     fn models(&self) -> Vec<(u64, f64, Vec<f64>, &Model)> {
         let first = self.runs.first().map_or(&[][..], |run| &run.models);

@@ -52,6 +52,25 @@ fn a_folder_of_recordings() {
 }
 
 #[test]
+fn what_few_or_short_recordings_mean_is_told() {
+    let folder = waves();
+    let train = format!("train data -o m.koan {QUICK} {WINDOWS}");
+    let told = folder.output(&train);
+    assert!(told.contains("on 36 test rows of 4 recordings, in"), "{told}");
+    assert!(told.contains("4 recordings say little"), "{told}");
+    assert!(!folder.output(&format!("{train} --folds 4")).contains("say little"));
+
+    std::fs::create_dir_all(folder.path("data/short")).unwrap();
+    let samples: String = (0..10).map(|i| format!("{i},{},0.5\n", i % 3)).collect();
+    folder.write("data/short/r0.csv", format!("time,a,b\n{samples}"));
+    let run = folder.command(&train).assert().success();
+    let told = text(&run.get_output().stderr);
+    let short = "1 of 21 recordings are shorter than a window of 16 samples and give no row:";
+    assert!(told.contains(short) && told.contains("data/short/r0.csv"), "{told}");
+    assert!(told.contains("no training row is of the class short: it is never predicted; recordings that are shorter"), "{told}");
+}
+
+#[test]
 fn cross_validation_keeps_recordings_whole() {
     let folder = waves();
     let train = format!("train data -o m.koan {QUICK} {WINDOWS}");

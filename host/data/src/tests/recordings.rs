@@ -183,8 +183,9 @@ fn folds_are_of_whole_groups_and_about_equal() {
 
 #[test]
 fn samples_that_fill_no_window_are_told() {
-    let rows =
-        |count: usize| -> String { (0..count).map(|i| format!("{i},{}.5\n", i % 7)).collect() };
+    let rows = |count: usize| -> String {
+        (0..count).map(|i| format!("{},{}.5\n", i * i % 5, i % 7)).collect()
+    };
     let files = Files::new();
     let paths = [("a.csv", 11), ("b.csv", 3), ("c.csv", 8)]
         .map(|(name, count)| files.write(name, format!("x,y\n{}", rows(count))));
@@ -192,14 +193,85 @@ fn samples_that_fill_no_window_are_told() {
     let options = ReadOptions { window, ..regression() };
     let table = read_all(&paths, &options).unwrap();
     assert_eq!(table.rows(), 4);
+    // That of three samples has no window at all.
     let unused = |table: &Table| match &table.schema.warnings[..] {
-        [DataWarning::Unused { samples, unused, .. }] => (*unused, *samples),
+        [DataWarning::Short { short: 1, .. }, DataWarning::Unused { samples, unused, .. }] => {
+            (*unused, *samples)
+        }
         other => panic!("{other:?}"),
     };
-    assert_eq!(unused(&table), (6, 22));
+    assert_eq!(unused(&table), (3, 22));
     // The same when it is judged.
     let schema = through_json(&Schema { warnings: Vec::new(), ..table.schema.clone() });
     let again = read_all_with(&paths, &schema, &super::options()).unwrap();
-    assert_eq!(unused(&again), (6, 22));
+    assert_eq!(unused(&again), (3, 22));
     assert!(read(&paths[2], &options).unwrap().schema.warnings.is_empty());
+}
+
+#[test]
+fn recordings_without_a_window_are_named() {
+    let files = Files::new();
+    let rows = |name: &str, count: usize| -> String {
+        (0..count).map(|i| format!("{name},{},{}.5\n", i * i % 5, i % 7)).collect()
+    };
+    let text = |recordings: &[(&str, usize)]| -> String {
+        let all = recordings.iter().map(|(name, count)| rows(name, *count));
+        std::iter::once("who,x,y\n".to_owned()).chain(all).collect()
+    };
+    let window = Some(Window { samples: 4, stride: 4 });
+    let options = ReadOptions { window, group: Some("who".into()), ..regression() };
+    let path = files.write("a.csv", text(&[("ann", 9), ("bob", 3), ("cid", 2), ("dan", 4)]));
+    let table = read(&path, &options).unwrap();
+    let told: Vec<String> = table.schema.warnings.iter().map(ToString::to_string).collect();
+    assert!(told[0].contains("2 of 4 recordings are shorter"), "{told:?}");
+    assert!(told[0].ends_with("give no row: bob, cid"), "{told:?}");
+    assert!(told[1].contains("1 of 18 samples"), "{told:?}");
+
+    let path = files.write("b.csv", text(&[("ann", 3), ("bob", 2), ("ann", 1)]));
+    let error = read(&path, &options).unwrap_err().to_string();
+    assert!(error.contains("the longest of 3 has 3"), "{error}");
+}
+
+#[test]
+fn channels_of_unlike_spread_are_told() {
+    let files = Files::new();
+    let rows = |scale: usize| -> String {
+        (0..40).map(|i| format!("{},{},{}\n", i * i % 5, scale * (i * 7 % 11), i % 3)).collect()
+    };
+    let told = |scale: usize, window: usize| -> Vec<String> {
+        let path = files.write(&format!("{scale}-{window}.csv"), format!("x,y,z\n{}", rows(scale)));
+        let window = Some(Window { samples: window, stride: window });
+        let table = read(&path, &ReadOptions { window, ..regression() }).unwrap();
+        table.schema.warnings.iter().map(ToString::to_string).collect()
+    };
+    assert!(told(1, 4).is_empty());
+    let found = told(100, 4);
+    assert!(found[0].starts_with("column 2 (`y`) spreads 192 times"), "{found:?}");
+    assert!(found[0].contains("as far as column 1 (`x`)"), "{found:?}");
+}
+
+#[test]
+fn times_that_begin_anew_in_each_recording_are_told() {
+    let files = Files::new();
+    let recording = |name: &str| -> String {
+        (0..30).map(|i| format!("{name},{},{},{}.5\n", 10 * i, i * i % 5, i % 7)).collect()
+    };
+    let text = format!("who,time,x,y\n{}{}", recording("ann"), recording("bob"));
+    let path = files.write("a.csv", &text);
+    for window in [None, Some(Window { samples: 5, stride: 5 })] {
+        let options = ReadOptions { window, group: Some("who".into()), ..regression() };
+        let table = read(&path, &options).unwrap();
+        let told: Vec<String> = table.schema.warnings.iter().map(ToString::to_string).collect();
+        assert!(told.len() == 1 && told[0].contains("(`time`) never falls"), "{told:?}");
+        let ungrouped = ReadOptions { group: None, ..options };
+        let told = read(&path, &ungrouped).unwrap().schema.warnings;
+        assert!(told.is_empty(), "{told:?}");
+    }
+    // Nor does it matter whether there is a header.
+    let bare = files
+        .write("b.csv", text.lines().skip(1).map(|line| format!("{line}\n")).collect::<String>());
+    let options = ReadOptions { group: Some("1".into()), ..regression() };
+    let told: Vec<String> =
+        read(&bare, &options).unwrap().schema.warnings.iter().map(ToString::to_string).collect();
+    assert!(told.len() == 1 && told[0].contains("never falls"), "{told:?}");
 }

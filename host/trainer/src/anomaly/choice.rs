@@ -15,7 +15,7 @@ use crate::solve::Design;
 use crate::unsupervised::plain;
 use crate::{Error, TrainOptions};
 use faer::Mat;
-use koan_data::Table;
+use koan_data::{Division, Table};
 
 /// Frequencies to try, and values of λ, infinity for the mean of the features.
 const FREQUENCIES: [f64; 5] = [1.0, 0.5, 2.0, 0.25, 4.0];
@@ -84,12 +84,7 @@ pub(super) fn choose(
     let first = Chosen { law: laws[0], frequency: frequencies[0], lambda: lambdas[0] };
     let mut best = (f64::NEG_INFINITY, first);
     let rows: Vec<usize> = (0..normal.rows()).step_by(normal.rows().div_ceil(ROWS)).collect();
-    let mut fit = Vec::new();
-    let mut judge = Vec::new();
-    for (i, &row) in rows.iter().enumerate() {
-        let share = Stream::new(i as u64, 11).draw(0) as f64 / u64::MAX as f64;
-        if share < FITTED { fit.push(row) } else { judge.push(row) }
-    }
+    let (fit, judge) = divided(normal, &rows);
     if fit.len() < 2 || judge.len() < 2 || frequencies.len() * lambdas.len() * laws.len() == 1 {
         return Ok(best.1);
     }
@@ -121,6 +116,21 @@ pub(super) fn choose(
         }
     }
     Ok(best.1)
+}
+
+/// Rows to fit and rows to judge by. Rows of a group, such as windows that overlap, are on one
+/// side.
+fn divided(normal: &Table, rows: &[usize]) -> (Vec<usize>, Vec<usize>) {
+    let (mut fit, mut judge) = (Vec::new(), Vec::new());
+    for (i, &row) in rows.iter().enumerate() {
+        let one = match &normal.division {
+            Division::Groups(groups) => u64::from(groups[row]),
+            _ => i as u64,
+        };
+        let share = Stream::new(one, 11).draw(0) as f64 / u64::MAX as f64;
+        if share < FITTED { fit.push(row) } else { judge.push(row) }
+    }
+    (fit, judge)
 }
 
 /// Rows that are not normal, three for each of `rows`.

@@ -13,12 +13,14 @@ mod categories;
 mod confirm;
 mod cost;
 mod curve;
+mod effort;
 mod ferns;
 mod footprint;
 mod front;
 mod growth;
 mod halving;
 mod inputs;
+mod judge;
 mod last;
 mod likeness;
 mod metric;
@@ -342,7 +344,7 @@ fn search_of(
     progress: &Progress,
 ) -> Result<Chosen, Error> {
     let start = Instant::now();
-    let mut space = options.space.of(table);
+    let mut space = options.space.of(table, options.limits.instructions.is_some());
     let mut nameless = leave_out_names(&mut space.base, table, options.limits.flash)?;
     let problem = Problem::new(table, space.base.balanced);
     crate::train::check(&problem)?;

@@ -5,23 +5,16 @@
 
 use web_time::{Duration, Instant};
 
-use rayon::prelude::*;
-
-use super::budget::{GRAM, feature_work};
 use super::confirm;
 use super::ferns::is_fern;
 use super::growth::Rooms;
 use super::halving::{Search, Searched};
 use super::inputs::Inputs;
-use super::moves::{Change, Sized, digits};
-use super::pace::{Clock, SLACK};
-use super::rank::{Point, ranked, slowness};
-use crate::fit::Judging;
-use crate::folds::{Folds, in_turn};
-use crate::problem::Problem;
-use crate::progress::Progress;
+use super::moves::{Change, digits};
+use super::pace::Clock;
+use super::rank::{Point, ranked};
+use crate::folds::Folds;
 use crate::solve::Loss;
-use crate::train::{bank_plans, encode, fit_head};
 use crate::{Error, FamilyName, TrainOptions};
 use koan_data::Task;
 
@@ -40,13 +33,8 @@ const WORSE: f64 = 1.05;
 const FAR: f64 = 1.25;
 /// Part of the bytes that a smaller model has at least.
 pub(super) const SMALLEST: usize = 8;
-/// How much more a model of ferns may take than another one.
-const FERN_SHARE: f64 = 2.0;
 /// Share of all the work that one model may take.
 const MOST_SHARE: f64 = 0.12;
-/// Multiply-adds that a fit counts as beside those of its rows and features: without them a
-/// search on few rows would judge models without end.
-const EACH_FIT: f64 = 1e8;
 /// Features below which they are not cut.
 const LEAST_COLUMNS: usize = 160;
 /// Features at most.
@@ -59,9 +47,9 @@ pub(super) struct Refined {
     /// The λ that its fits chose; none where another solver counts it in rows.
     pub lambda: Option<f64>,
     /// Whether what may be changed in it was tried.
-    expanded: bool,
+    pub expanded: bool,
     /// What was changed to come here.
-    change: Change,
+    pub change: Change,
     /// Bytes that it was to fill.
     pub room: usize,
 }
@@ -95,11 +83,11 @@ pub(super) struct Refinement<'r> {
     /// What one model may take.
     pub(super) each: f64,
     /// When models are no longer changed, and when all ends.
-    end: Option<Instant>,
+    pub(super) end: Option<Instant>,
     pub(super) clock: Clock,
     pub(super) growth: f64,
     /// Multiply-adds of the models that were judged, and the time they took.
-    judged: (f64, Duration),
+    pub(super) judged: (f64, Duration),
     /// Whether the clock ended it.
     pub cut: bool,
     /// Whether less was tried than was planned.
@@ -250,18 +238,6 @@ impl<'r> Refinement<'r> {
         Ok(self.of_all_rows(lambda))
     }
 
-    /// Multiply-adds of the last fit. For a λ ferns are chosen and fitted by the rows of each
-    /// split as well.
-    pub(super) fn last_work(&self, options: &TrainOptions) -> Result<f64, Error> {
-        let problem = self.search.problem;
-        let (once, path) = self.fit_work(options, problem.table.rows())?;
-        if !is_fern(options) || options.lambda.is_some() {
-            return Ok(once);
-        }
-        let splits = in_turn(problem, options.seed).len() as f64;
-        Ok(once + splits * (once + path))
-    }
-
     /// The loss that models begin with: of classes the one that is better more often than not; the
     /// other is tried in the best.
     pub(super) fn usual_loss(&self) -> Loss {
@@ -339,188 +315,6 @@ impl<'r> Refinement<'r> {
         Ok(judged)
     }
 
-    /// Columns of a model's head.
-    pub(super) fn columns(&self, options: &TrainOptions) -> Result<usize, Error> {
-        let banks = bank_plans(self.search.problem.table, options)?;
-        Ok(banks.iter().map(crate::plan::BankPlan::columns).sum())
-    }
-
-    /// Whether so many multiply-adds of judging a model leave enough for others. Of ferns there are
-    /// few other ways: each may take more.
-    pub(super) fn affords(&self, options: &TrainOptions, work: f64, reserve: f64) -> bool {
-        let each = if is_fern(options) { FERN_SHARE * self.each } else { self.each };
-        work <= self.available(reserve).min(each)
-    }
-
-    /// Multiply-adds of judging a model: on the first part λ is chosen for all.
-    pub(super) fn work(&self, options: &TrainOptions) -> Result<f64, Error> {
-        let (once, path) = self.fit_work(options, self.folds.rows())?;
-        Ok((once + EACH_FIT) * self.folds.held.len() as f64 + path)
-    }
-
-    /// Multiply-adds of one fit to so many rows, and what choosing its λ adds.
-    pub(super) fn fit_work(
-        &self,
-        options: &TrainOptions,
-        rows: usize,
-    ) -> Result<(f64, f64), Error> {
-        let problem = self.search.problem;
-        if is_fern(options) {
-            return Ok(crate::ferns::work(problem, rows, options));
-        }
-        let family = bank_plans(problem.table, options)?[0].family;
-        let columns = self.columns(options)?;
-        let (rows, outputs) = (rows as f64, problem.outputs as f64);
-        let k = columns as f64;
-        // A pool: its features, their Gram matrix, and leaving them out one by one.
-        let n = options.candidates.map_or(k, f64::from);
-        let each = feature_work(family, problem.table.inputs as u16);
-        let selection = if options.candidates.is_some() { 2.5 * n.powi(3) } else { 0.0 };
-        // Fits for several λ, some of them rounded.
-        let rounding = k.powi(3) / 6.0 + 40.0 * outputs * k * k;
-        let fits = if options.lambda.is_some() { 2.0 } else { 4.0 };
-        let mut once = rows * n * (each + GRAM * n) + selection + fits * rounding;
-        let mut path = 0.0;
-        if options.loss() != Loss::Squared {
-            // Passes over the features, preconditioned, and Gram matrices of weighted rows; one
-            // output takes few of both.
-            let (passes, grams) = if problem.outputs == 1 { (20.0, 0.2) } else { (80.0, 0.7) };
-            let pass = (rows + 1.5 * k) * k * outputs;
-            once += passes * pass + grams * rows * k * k;
-            path = 1.9 * passes * pass + 1.7 * grams * rows * k * k;
-        }
-        let path = if options.lambda.is_some() { 0.0 } else { path };
-        Ok((once, path))
-    }
-
-    /// Judges what was not `tried` yet, as far as there is work left above the `reserve`.
-    fn judge_all(
-        &mut self,
-        wanted: Vec<Sized>,
-        tried: &mut Vec<TrainOptions>,
-        refined: &mut Vec<Refined>,
-        reserve: f64,
-    ) -> Result<(), Error> {
-        let (mut jobs, mut all) = (Vec::new(), 0.0);
-        for sized in wanted {
-            if tried.contains(&sized.options) {
-                continue;
-            }
-            let work = self.work(&sized.options)?;
-            // The first one is there whatever it takes.
-            let needed = refined.is_empty() && jobs.is_empty();
-            if !self.affords(&sized.options, work, reserve) && !needed {
-                continue;
-            }
-            self.left -= work;
-            all += work;
-            tried.push(sized.options.clone());
-            jobs.push(sized);
-        }
-        let (end, needed, wanted) = (self.end, refined.is_empty(), jobs.len());
-        let start = Instant::now();
-        let judged = self.judge_jobs(jobs, end, needed)?;
-        if judged.len() == wanted {
-            self.judged.0 += all;
-            self.judged.1 += start.elapsed();
-            self.clock.measured(self.judged.0, self.judged.1);
-        }
-        self.hurried |= self.clock.possible() < SLACK * self.left;
-        refined.extend(judged);
-        Ok(())
-    }
-
-    /// Judges all that there is time for until the `end`, in order; the first whatever it takes
-    /// where it is `needed`.
-    pub(super) fn judge_jobs(
-        &mut self,
-        jobs: Vec<Sized>,
-        end: Option<Instant>,
-        needed: bool,
-    ) -> Result<Vec<Refined>, Error> {
-        let late =
-            |job: usize| !(needed && job == 0) && end.is_some_and(|end| Instant::now() >= end);
-        // The first part chooses λ for the others as well.
-        let mut judged: Vec<Vec<Judged>> = jobs
-            .par_iter()
-            .enumerate()
-            .with_max_len(1)
-            .map(|(job, sized)| {
-                if late(job) {
-                    return Ok(Vec::new());
-                }
-                let text = format!("judging a model of {} bytes", sized.bytes);
-                self.search.progress.phase(&text)?;
-                Ok(vec![self.judge(&sized.options, 0)?])
-            })
-            .collect::<Result<_, Error>>()?;
-        let rest: Vec<(usize, usize)> = (0..jobs.len())
-            .filter(|&job| !judged[job].is_empty())
-            .flat_map(|job| (1..self.folds.held.len()).map(move |number| (job, number)))
-            .collect();
-        let others: Vec<(usize, Option<Judged>)> = rest
-            .par_iter()
-            .with_max_len(1)
-            .map(|&(job, number)| {
-                if late(job) {
-                    return Ok((job, None));
-                }
-                let mut options = jobs[job].options.clone();
-                if !own_solver(&options) {
-                    options.lambda = Some(judged[job][0].lambda);
-                }
-                Ok((job, Some(self.judge(&options, number)?)))
-            })
-            .collect::<Result<_, Error>>()?;
-        for (job, other) in others {
-            judged[job].extend(other);
-        }
-        let mut refined = Vec::new();
-        for (sized, judged) in jobs.into_iter().zip(judged) {
-            if judged.len() == self.folds.held.len() {
-                refined.push(self.refined(sized, &judged));
-            } else {
-                self.cut = true;
-            }
-        }
-        Ok(refined)
-    }
-
-    /// A model that held-out part number `number` judges, fitted to all others.
-    fn judge(&self, options: &TrainOptions, number: usize) -> Result<Judged, Error> {
-        let problem = self.search.problem;
-        let specs = super::curve::specs(problem, options, &self.inputs)?;
-        let held = self.folds.held[number];
-        let spec = &specs[number.min(specs.len() - 1)];
-        let table = problem.table.select(&self.folds.fit_rows(held));
-        let fold = Problem::new(&table, options.balanced);
-        let fitted = fit_head(&fold, spec, options, Judging::Once, &Progress::none())?;
-        let blob = encode(&fold, &fitted, &fitted.compensated, options, 0)?;
-        let table = problem.table.select(&self.folds.parts[held]);
-        Ok(Judged { scores: super::scores::of(&blob, &table)?, lambda: fitted.lambda })
-    }
-
-    /// What models are compared by, on one held-out part.
-    pub(super) fn quick_value(&self, options: &TrainOptions) -> Result<f64, Error> {
-        let (problem, metric) = (self.search.problem, self.search.metric);
-        let scores = self.judge(options, 0)?.scores;
-        let held = problem.table.select(&self.folds.parts[self.folds.held[0]]);
-        Ok(metric.smooth(&held, &scores, metric.of_scores(&held, &scores)))
-    }
-
-    /// The measure of a model on all held-out parts.
-    fn refined(&self, sized: Sized, judged: &[Judged]) -> Refined {
-        let (problem, metric) = (self.search.problem, self.search.metric);
-        let scores: Vec<f64> = judged.iter().flat_map(|part| part.scores.iter().copied()).collect();
-        let held = problem.table.select(&self.folds.held_rows());
-        let loss = metric.of_scores(&held, &scores);
-        let value = metric.smooth(&held, &scores, loss) * slowness(sized.instructions);
-        let Sized { options, room, bytes, ram, instructions, change, .. } = sized;
-        let lambda = (!own_solver(&options)).then(|| judged[0].lambda);
-        let point = Point { options, bytes, ram, instructions, loss, value };
-        Refined { point, lambda, expanded: false, change, room }
-    }
-
     /// Learns the scales of the inputs that `options` need, if there is time; whether they
     /// are there.
     pub(super) fn learned(&mut self, options: &TrainOptions) -> Result<bool, Error> {
@@ -538,16 +332,4 @@ impl<'r> Refinement<'r> {
         }
         Ok(true)
     }
-}
-
-/// Whether bins alone are fitted by a solver of their own, whose λ counts rows.
-fn own_solver(options: &TrainOptions) -> bool {
-    let bins = matches!(options.families[..], [FamilyName::Bin]) && !options.linear;
-    bins && options.loss() == Loss::Squared
-}
-
-/// What a held-out part says.
-struct Judged {
-    scores: Vec<f64>,
-    lambda: f64,
 }

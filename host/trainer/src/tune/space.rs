@@ -66,13 +66,17 @@ struct Way {
 }
 
 impl Space {
-    /// The same for a table: of few rows that are series only the family series.
+    /// The same for a table: of few rows that are series only the family series; where
+    /// instructions are `limited`, convolutions as well, which take less of them.
     #[must_use]
-    pub(super) fn of(&self, table: &Table) -> Self {
+    pub(super) fn of(&self, table: &Table, limited: bool) -> Self {
         let mut space = self.clone();
         let open = FAMILIES.iter().all(|family| self.families.contains(family));
         if open && table.rows() < FEW_SERIES && self.series(table).is_some() {
             space.families = vec![FamilyName::Series];
+            if limited {
+                space.families.push(FamilyName::Conv);
+            }
         }
         space
     }

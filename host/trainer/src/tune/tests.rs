@@ -292,6 +292,10 @@ fn few_series_are_searched_by_their_family() {
     assert_eq!(point.options.families, [FamilyName::Series]);
     assert!(trained.blob.len() <= 400);
     assert!(trained.report.error < 0.05, "{}", trained.report.error);
+    // Convolutions take fewer instructions.
+    let space = Space { base, families: FAMILIES.to_vec() };
+    assert_eq!(space.of(&fit, false).families, [FamilyName::Series]);
+    assert_eq!(space.of(&fit, true).families, [FamilyName::Series, FamilyName::Conv]);
 }
 
 /// Without test rows, the search's own held-out rows say that a model is of little use.

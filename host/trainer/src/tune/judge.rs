@@ -1,0 +1,157 @@
+//! Models are fitted to some rows, rounded, and judged by their blobs on rows held out.
+
+use rayon::prelude::*;
+use web_time::Instant;
+
+use super::moves::Sized;
+use super::pace::SLACK;
+use super::rank::{Point, slowness};
+use super::refine::{Refined, Refinement};
+use crate::fit::Judging;
+use crate::problem::Problem;
+use crate::progress::Progress;
+use crate::solve::Loss;
+use crate::train::{encode, fit_head};
+use crate::{Error, FamilyName, TrainOptions};
+
+impl Refinement<'_> {
+    /// Judges what was not `tried` yet, as far as there is work left above the `reserve`.
+    pub(super) fn judge_all(
+        &mut self,
+        wanted: Vec<Sized>,
+        tried: &mut Vec<TrainOptions>,
+        refined: &mut Vec<Refined>,
+        reserve: f64,
+    ) -> Result<(), Error> {
+        let (mut jobs, mut all) = (Vec::new(), 0.0);
+        for sized in wanted {
+            if tried.contains(&sized.options) {
+                continue;
+            }
+            let work = self.work(&sized.options)?;
+            // The first one is there whatever it takes.
+            let needed = refined.is_empty() && jobs.is_empty();
+            if !self.affords(&sized.options, work, reserve) && !needed {
+                continue;
+            }
+            self.left -= work;
+            all += work;
+            tried.push(sized.options.clone());
+            jobs.push(sized);
+        }
+        let (end, needed, wanted) = (self.end, refined.is_empty(), jobs.len());
+        let start = Instant::now();
+        let judged = self.judge_jobs(jobs, end, needed)?;
+        if judged.len() == wanted {
+            self.judged.0 += all;
+            self.judged.1 += start.elapsed();
+            self.clock.measured(self.judged.0, self.judged.1);
+        }
+        self.hurried |= self.clock.possible() < SLACK * self.left;
+        refined.extend(judged);
+        Ok(())
+    }
+
+    /// Judges all that there is time for until the `end`, in order; the first whatever it takes
+    /// where it is `needed`.
+    pub(super) fn judge_jobs(
+        &mut self,
+        jobs: Vec<Sized>,
+        end: Option<Instant>,
+        needed: bool,
+    ) -> Result<Vec<Refined>, Error> {
+        let late =
+            |job: usize| !(needed && job == 0) && end.is_some_and(|end| Instant::now() >= end);
+        // The first part chooses λ for the others as well.
+        let mut judged: Vec<Vec<Judged>> = jobs
+            .par_iter()
+            .enumerate()
+            .with_max_len(1)
+            .map(|(job, sized)| {
+                if late(job) {
+                    return Ok(Vec::new());
+                }
+                let text = format!("judging a model of {} bytes", sized.bytes);
+                self.search.progress.phase(&text)?;
+                Ok(vec![self.judge(&sized.options, 0)?])
+            })
+            .collect::<Result<_, Error>>()?;
+        let rest: Vec<(usize, usize)> = (0..jobs.len())
+            .filter(|&job| !judged[job].is_empty())
+            .flat_map(|job| (1..self.folds.held.len()).map(move |number| (job, number)))
+            .collect();
+        let others: Vec<(usize, Option<Judged>)> = rest
+            .par_iter()
+            .with_max_len(1)
+            .map(|&(job, number)| {
+                if late(job) {
+                    return Ok((job, None));
+                }
+                let mut options = jobs[job].options.clone();
+                if !own_solver(&options) {
+                    options.lambda = Some(judged[job][0].lambda);
+                }
+                Ok((job, Some(self.judge(&options, number)?)))
+            })
+            .collect::<Result<_, Error>>()?;
+        for (job, other) in others {
+            judged[job].extend(other);
+        }
+        let mut refined = Vec::new();
+        for (sized, judged) in jobs.into_iter().zip(judged) {
+            if judged.len() == self.folds.held.len() {
+                refined.push(self.refined(sized, &judged));
+            } else {
+                self.cut = true;
+            }
+        }
+        Ok(refined)
+    }
+
+    /// A model that held-out part number `number` judges, fitted to all others.
+    fn judge(&self, options: &TrainOptions, number: usize) -> Result<Judged, Error> {
+        let problem = self.search.problem;
+        let specs = super::curve::specs(problem, options, &self.inputs)?;
+        let held = self.folds.held[number];
+        let spec = &specs[number.min(specs.len() - 1)];
+        let table = problem.table.select(&self.folds.fit_rows(held));
+        let fold = Problem::new(&table, options.balanced);
+        let fitted = fit_head(&fold, spec, options, Judging::Once, &Progress::none())?;
+        let blob = encode(&fold, &fitted, &fitted.compensated, options, 0)?;
+        let table = problem.table.select(&self.folds.parts[held]);
+        Ok(Judged { scores: super::scores::of(&blob, &table)?, lambda: fitted.lambda })
+    }
+
+    /// What models are compared by, on one held-out part.
+    pub(super) fn quick_value(&self, options: &TrainOptions) -> Result<f64, Error> {
+        let (problem, metric) = (self.search.problem, self.search.metric);
+        let scores = self.judge(options, 0)?.scores;
+        let held = problem.table.select(&self.folds.parts[self.folds.held[0]]);
+        Ok(metric.smooth(&held, &scores, metric.of_scores(&held, &scores)))
+    }
+
+    /// The measure of a model on all held-out parts.
+    fn refined(&self, sized: Sized, judged: &[Judged]) -> Refined {
+        let (problem, metric) = (self.search.problem, self.search.metric);
+        let scores: Vec<f64> = judged.iter().flat_map(|part| part.scores.iter().copied()).collect();
+        let held = problem.table.select(&self.folds.held_rows());
+        let loss = metric.of_scores(&held, &scores);
+        let value = metric.smooth(&held, &scores, loss) * slowness(sized.instructions);
+        let Sized { options, room, bytes, ram, instructions, change, .. } = sized;
+        let lambda = (!own_solver(&options)).then(|| judged[0].lambda);
+        let point = Point { options, bytes, ram, instructions, loss, value };
+        Refined { point, lambda, expanded: false, change, room }
+    }
+}
+
+/// Whether bins alone are fitted by a solver of their own, whose λ counts rows.
+fn own_solver(options: &TrainOptions) -> bool {
+    let bins = matches!(options.families[..], [FamilyName::Bin]) && !options.linear;
+    bins && options.loss() == Loss::Squared
+}
+
+/// What a held-out part says.
+struct Judged {
+    scores: Vec<f64>,
+    lambda: f64,
+}
