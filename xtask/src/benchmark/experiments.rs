@@ -39,8 +39,6 @@ fn by_hand(seeds: u32, data: &str, train: &str, shrink: &str) -> Experiment {
     Experiment { seeds, train, shrink, sizes: Vec::new() }
 }
 
-/// Splits of the sets of few recordings: one says little.
-const SPLITS: u32 = 10;
 
 /// All of them.
 pub fn parts() -> Vec<Part> {
@@ -144,13 +142,13 @@ pub fn parts() -> Vec<Part> {
                    seed, and forests are judged on the very same ones. A forest sees 24 \
                    statistics of a window, which someone had to think of; koan sees the samples. \
                    har_trees is the example of emlearn-micropython, which published these sets.",
-            experiments: vec![searched(SPLITS, &exercises, &[400])],
+            experiments: vec![searched(3, &exercises, &[400])],
         },
         Part {
             name: "gestures",
             title: "Gestures (har_emlearn), 95 windows of raw acceleration",
             note: "As the exercises.",
-            experiments: vec![searched(SPLITS, &gestures, &[260])],
+            experiments: vec![searched(10, &gestures, &[260])],
         },
     ]
 }
