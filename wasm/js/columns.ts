@@ -9,9 +9,9 @@ import { parse } from './csv.js';
 import { neededOf, numberOf, placesByName, placesByPosition, push, type Places } from './fields.js';
 import type { Info } from './model.js';
 import { inputsOf, schemaOf, type Schema } from './notes.js';
-import type { Field, NamedRow } from './row.js';
+import type { Field, Fields, NamedRow } from './row.js';
 
-export type { Field, NamedRow };
+export type { Field, Fields, NamedRow };
 
 /** What a model says of its columns: `model.info`. */
 export type ColumnInfo = Pick<Info, 'inputs' | 'notes'>;
@@ -47,10 +47,11 @@ export class Columns {
   /**
    * The inputs of a row.
    *
-   * @param fields by the columns' names (other names are ignored), or in the columns' order: of
+   * @param row by the columns' names (other names are ignored), or in the columns' order: of
    * all columns, or without the target's, the dropped ones, or both
    */
-  row(fields: NamedRow | readonly Field[]): Float32Array {
+  row<T extends Fields<T>>(row: NamedRow | readonly Field[] | T): Float32Array {
+    const fields = row as NamedRow | readonly Field[];
     const { columns } = this.#schema;
     if (typeof fields !== 'object' || !fields) throw new TypeError(`a row is an object or an array, not ${fields}`);
     const inputs: number[] = [];
@@ -69,11 +70,11 @@ export class Columns {
   }
 
   /** The inputs of several rows, row by row. */
-  rows(list: readonly (NamedRow | readonly Field[])[]): Float32Array {
+  rows<T extends Fields<T>>(list: readonly (NamedRow | readonly Field[] | T)[]): Float32Array {
     const all = new Float32Array(list.length * this.#inputs);
-    list.forEach((fields, i) => {
+    list.forEach((row, i) => {
       try {
-        all.set(this.row(fields), i * this.#inputs);
+        all.set(this.row(row as NamedRow), i * this.#inputs);
       } catch (error) {
         throw new Error(`row ${i}: ${(error as Error).message}`);
       }

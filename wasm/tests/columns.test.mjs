@@ -206,6 +206,8 @@ test('a model of raw columns predicts as the command does', async () => {
     const right = labels.filter((label, i) => label === people[i].earns).length;
     assert.ok(right > 0.9 * people.length, `${right} of ${people.length}`);
     assert.throws(() => model.classifyMany([people[0], { age: 3 }]), /^Error: row 1: the row lacks/);
+    assert.throws(() => model.classifyMany(people[0]), { message: 'several rows are an array' });
+    assert.throws(() => model.classifyMany([null]), { message: 'row 0: a row is an object or an array, not null' });
     const numeric = readFileSync(file(root, 'tests/golden/digits.koan'));
     assert.equal(Model.from(numeric, { columns: Columns }).classify(Array(64).fill(0)), Model.from(numeric).classify(Array(64).fill(0)));
   } finally {
