@@ -46,12 +46,14 @@ export function show(blob: Uint8Array, summary: Summary, own: boolean): void {
 /** What a page of one's own does with a model. */
 function codeOf({ name, task, sample }: Summary): string {
   const raw = !sample.startsWith('new');
-  const file = `new URL(${JSON.stringify(`./${name.endsWith('.koan') ? name : 'model.koan'}`)}, import.meta.url)`;
+  const path = `./${name.endsWith('.koan') ? name : 'model.koan'}`;
+  const file = /['\\]/.test(path) ? JSON.stringify(path) : `'${path}'`;
   return [
     `import { Model } from 'koan-wasm';`,
     ...(raw ? [`import { Columns } from 'koan-wasm/columns';`] : []),
     '',
-    `const model = await Model.load(${file}${raw ? ', { columns: Columns }' : ''});`,
+    `const file = new URL(${file}, import.meta.url);`,
+    `const model = await Model.load(file${raw ? ', { columns: Columns }' : ''});`,
     `const row = ${sample};`,
     task === 'classification' ? 'const label = model.predictLabel(row);' : 'const value = model.predict(row);',
   ].join('\n');

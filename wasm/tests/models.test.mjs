@@ -294,7 +294,7 @@ test('a model for tables has its own title and code, and the pad keeps its model
   await until(page, () => document.querySelector('#proof-title').textContent.startsWith('sensors.koan is '));
   assert.match(await text(page, '#other-note'), /the pad above runs the one that it had/);
   const code = await text(page, '#code');
-  assert.match(code, /'koan-wasm\/columns'.*new URL\(".\/sensors\.koan".*\{ a: 1, b: 1, kind: "green" \}.*predictLabel\(row\)/s);
+  assert.match(code, /'koan-wasm\/columns'.*new URL\('.\/sensors\.koan'.*\{ a: 1, b: 1, kind: "green" \}.*predictLabel\(row\)/s);
   await page.setInputFiles('#model-file', join(folder, 'waves.koan'));
   await until(page, () => document.querySelector('#code').textContent.includes('new Float32Array(60)'));
   assert.deepEqual(list, []);
