@@ -85,6 +85,7 @@ export function push(rows: number[], column: Column, field: Field, place: () => 
     const value = numberOf(text) ?? column.missing;
     if (value === undefined) throw new Error(`${place()}: a number is missing`);
     if (typeof value === 'string') throw new Error(`${place()}: \`${text}\` is not a number`);
+    if (Math.abs(Math.fround(value)) === Infinity) throw new Error(`${place()}: ${text} is beyond the range of numbers`);
     rows.push(value);
   }
 }

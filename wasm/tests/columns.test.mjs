@@ -70,6 +70,7 @@ test('fields that are missing or wrong are named', () => {
   throws(() => columns.row([20, 'Graz', Infinity]), 'column 3 (height): `Infinity` is not a number');
   throws(() => columns.row({ age: 20, city: 'Graz' }), 'the row lacks column `height`; it has: age, city');
   throws(() => columns.row([1, 2]), 'a row of 2 fields: the model needs 3 columns (4 with the target)');
+  throws(() => columns.row({ ...row, height: '1e39' }), 'column height: 1e39 is beyond the range of numbers');
   throws(() => columns.row(null), 'a row is an object or an array, not null');
   throws(() => columns.rows([row, { ...row, age: 'old' }]), 'row 1: column age: `old` is not a number');
   throws(() => new Columns({ notes, inputs: 5 }), 'the columns that the model names make 4 inputs, it takes 5');
