@@ -6,12 +6,12 @@
  */
 
 import { parse } from './csv.js';
-import { numberOf, placesByName, placesByPosition, push, type Places } from './fields.js';
+import { neededOf, numberOf, placesByName, placesByPosition, push, type Places } from './fields.js';
 import type { Info } from './model.js';
 import { inputsOf, schemaOf, type Schema } from './notes.js';
-import type { Field, NamedRow } from './row.js';
+import type { Field, Fields, NamedRow } from './row.js';
 
-export type { Field, NamedRow };
+export type { Field, Fields, NamedRow };
 
 /** What a model says of its columns: `model.info`. */
 export type ColumnInfo = Pick<Info, 'inputs' | 'notes'>;
@@ -47,11 +47,13 @@ export class Columns {
   /**
    * The inputs of a row.
    *
-   * @param fields by the columns' names (other names are ignored), or in the columns' order: of
+   * @param row by the columns' names (other names are ignored), or in the columns' order: of
    * all columns, or without the target's, the dropped ones, or both
    */
-  row(fields: NamedRow | readonly Field[]): Float32Array {
+  row<T extends Fields<T>>(row: NamedRow | readonly Field[] | T): Float32Array {
+    const fields = row as NamedRow | readonly Field[];
     const { columns } = this.#schema;
+    if (typeof fields !== 'object' || !fields) throw new TypeError(`a row is an object or an array, not ${fields}`);
     const inputs: number[] = [];
     const isList = Array.isArray(fields);
     const values: readonly Field[] = isList ? fields : Object.values(fields);
@@ -68,11 +70,11 @@ export class Columns {
   }
 
   /** The inputs of several rows, row by row. */
-  rows(list: readonly (NamedRow | readonly Field[])[]): Float32Array {
+  rows<T extends Fields<T>>(list: readonly (NamedRow | readonly Field[] | T)[]): Float32Array {
     const all = new Float32Array(list.length * this.#inputs);
-    list.forEach((fields, i) => {
+    list.forEach((row, i) => {
       try {
-        all.set(this.row(fields), i * this.#inputs);
+        all.set(this.row(row as NamedRow), i * this.#inputs);
       } catch (error) {
         throw new Error(`row ${i}: ${(error as Error).message}`);
       }
@@ -83,7 +85,7 @@ export class Columns {
   #byPosition(count: number): Places {
     const { columns } = this.#schema;
     const places = placesByPosition(columns, count);
-    if (!places) throw new Error(`a row of ${count} fields: the model needs ${columns.length} columns`);
+    if (!places) throw new Error(`a row of ${count} fields: the model needs ${neededOf(columns)}`);
     return places;
   }
 
@@ -117,11 +119,12 @@ export function readTable(
   progress: (share: number) => void = () => {},
 ): Table {
   // Taking fields apart and making numbers of them take about as long.
-  const records = parse(text, REPORTED, (share) => progress(share / 2));
-  const [first] = records;
-  if (!first) throw new Error('the table is empty');
   const schema = checkedSchema(info);
   const { columns } = schema;
+  const fits = (fields: number): boolean => placesByPosition(columns, fields) !== undefined;
+  const records = parse(text, fits, REPORTED, (share) => progress(share / 2));
+  const [first] = records;
+  if (!first) throw new Error('the table is empty');
   const { places, header } = layout(schema, first.fields);
   const body = header ? records.slice(1) : records;
   if (body.length === 0) throw new Error('the table has a header and no rows');
@@ -159,23 +162,24 @@ function checkedSchema(info: ColumnInfo): Schema {
   return schema;
 }
 
-/** Which field holds each column, and whether the first line is a header. */
+/**
+ * Which field holds each column, and whether the first line is a header: as in
+ * `host/data/src/csv.rs`, by name under a header, by position only without one.
+ */
 function layout(schema: Schema, first: readonly string[]): { places: Places; header: boolean } {
-  const { columns } = schema;
-  const needed = columns.filter((column) => inputsOf(column) > 0);
-  if (needed.some((column) => column.name)) {
-    const { places, lacking } = placesByName(schema, first);
-    if (lacking.length === 0) return { places, header: true };
-    if (lacking.length < needed.length) throw new Error(lacks('table', schema, lacking, first));
-  }
-  const places = placesByPosition(columns, first.length);
-  if (!places) throw new Error(`the table has ${first.length} columns, the model needs ${columns.length}`);
-  const numbers = columns
-    .map((column, index) => (column.kind === 'number' ? places[index] : undefined))
-    .filter((field) => field !== undefined);
-  const header =
-    numbers.length > 0 && numbers.every((field) => typeof numberOf(first[field]!) === 'string');
-  return { places, header };
+  const { columns, nameCode } = schema;
+  const named = columns.some((column) => inputsOf(column) > 0 && column.name);
+  const { places, lacking } = placesByName(schema, first);
+  if (named && lacking.length === 0) return { places, header: true };
+  const byPosition = placesByPosition(columns, first.length);
+  const numbers = columns.flatMap(({ kind }, index) => (kind === 'number' ? (byPosition?.[index] ?? []) : []));
+  const header = numbers.length > 0 && numbers.every((field) => typeof numberOf(first[field]!) === 'string');
+  // A header that lacks a column, or rows of another width?
+  const unsure = !byPosition || (numbers.length === 0 && !nameCode);
+  const some = columns.some(({ name }, index) => name && places[index] !== undefined);
+  if (named && (header || (unsure && some))) throw new Error(lacks('table', schema, lacking, first));
+  if (!byPosition) throw new Error(`the table has ${first.length} columns, the model needs ${neededOf(columns)}`);
+  return { places: byPosition, header };
 }
 
 /** What is missing; a model whose notes have codes does not know its columns' names. */

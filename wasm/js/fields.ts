@@ -29,9 +29,12 @@ export function placesByName(
   return { places, lacking };
 }
 
-/** The places by position: of all columns, or without the target, the dropped ones, or both. */
+/**
+ * The places by position: of all columns, or without the target, the dropped ones, or both; in the
+ * order in which `koan predict` tries them.
+ */
 export function placesByPosition(columns: readonly Column[], count: number): Places | undefined {
-  const without: Column['kind'][][] = [[], ['dropped'], ['target'], ['target', 'dropped']];
+  const without: Column['kind'][][] = [[], ['target'], ['dropped'], ['target', 'dropped']];
   for (const kinds of without) {
     let next = 0;
     const places = columns.map(({ kind }) => (kinds.includes(kind) ? undefined : next++));
@@ -39,6 +42,17 @@ export function placesByPosition(columns: readonly Column[], count: number): Pla
   }
   return undefined;
 }
+
+/** How many fields a row may have by position. */
+export function neededOf(columns: readonly Column[]): string {
+  const count = (kind: string): number => columns.filter((column) => column.kind === kind).length;
+  const others = [count('target') ? 'the target' : '', count('dropped') ? 'those left out' : ''].filter(Boolean);
+  const needed = columns.length - count('target') - count('dropped');
+  return others.length ? `${needed} columns (${columns.length} with ${others.join(' and ')})` : `${needed} columns`;
+}
+
+/** Without blanks at its ends, of the kinds that the trainer passes over. */
+export const trimmed = (text: string): string => text.replace(/^[ \t\n\f\r]+|[ \t\n\f\r]+$/g, '');
 
 /** A number, `undefined` for a missing one, or the text itself. */
 export function numberOf(field: string): number | string | undefined {
@@ -54,7 +68,7 @@ function plain(field: string): string {
 }
 
 /** The text that a field would be in a file. */
-const textOf = (field: Field): string => String(field ?? '').trim();
+const textOf = (field: Field): string => trimmed(String(field ?? ''));
 
 /** Adds the inputs that a column makes of its field; `place` is for errors. */
 export function push(rows: number[], column: Column, field: Field, place: () => string): void {
@@ -71,6 +85,7 @@ export function push(rows: number[], column: Column, field: Field, place: () => 
     const value = numberOf(text) ?? column.missing;
     if (value === undefined) throw new Error(`${place()}: a number is missing`);
     if (typeof value === 'string') throw new Error(`${place()}: \`${text}\` is not a number`);
+    if (Math.abs(Math.fround(value)) === Infinity) throw new Error(`${place()}: ${text} is beyond the range of numbers`);
     rows.push(value);
   }
 }

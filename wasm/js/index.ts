@@ -8,5 +8,5 @@
 export { hasSimd } from './engine.js';
 export { embed } from './embed.js';
 export { Model, type Info, type Options } from './model.js';
-export type { ColumnMap, NamedRow, Numbers, Row, Rows } from './row.js';
+export type { ColumnMap, Field, Fields, NamedRow, Numbers, Row, Rows } from './row.js';
 export { init, type Source } from './runtime.js';

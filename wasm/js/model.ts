@@ -1,7 +1,7 @@
 import { At, Section, numbersOf } from './blob.js';
 import { unsuited, wrongLength } from './message.js';
 import { host } from './host/page.js';
-import { isList, typed, type ColumnMap, type NamedRow, type Row, type Rows, type Typed } from './row.js';
+import { isList, typed, type ColumnMap, type Fields, type NamedRow, type Row, type Rows, type Typed } from './row.js';
 import { bytesOf, init, moduleOf, type Bytes, type Source } from './runtime.js';
 import { Session, type Views } from './session.js';
 
@@ -115,7 +115,7 @@ export class Model {
   /**
    * Loads a model, and starts the runtime if nobody has.
    *
-   * @param source the model's bytes, its address (a `URL` or text), a `Response`,
+   * @param source the model's bytes, its address (a `URL` or text), a `Response`, a `Blob` or `File`,
    * or a compiled `WebAssembly.Module` that carries the model in a custom
    * section `koan` (see {@link embed}), which is then also the runtime
    * @param options what the model may need at most, and what rows it takes
@@ -148,32 +148,32 @@ export class Model {
   }
 
   /** The class of a row: its number, from 0; `info.classNames` has its name. */
-  classify(row: Row): number {
+  classify<T extends Fields<T>>(row: Row | T): number {
     return this.#class(this.#inputs(row));
   }
 
   /** The classes of several rows. */
-  classifyMany(rows: Rows): Uint8Array {
+  classifyMany<T extends Fields<T>>(rows: Rows | readonly T[]): Uint8Array {
     return this.#many(Uint8Array, 1, rows, (row) => [this.#class(row)]);
   }
 
   /** The name of a row's class; its number as text if the model carries no names. */
-  predictLabel(row: Row): string {
+  predictLabel<T extends Fields<T>>(row: Row | T): string {
     return this.#label(this.classify(row));
   }
 
   /** The names of the classes of several rows. */
-  predictLabelMany(rows: Rows): string[] {
+  predictLabelMany<T extends Fields<T>>(rows: Rows | readonly T[]): string[] {
     return Array.from(this.classifyMany(rows), (number) => this.#label(number));
   }
 
   /** The exact integer scores of a row, one for each output: the same on every device. */
-  scores(row: Row): Int32Array {
+  scores<T extends Fields<T>>(row: Row | T): Int32Array {
     return this.#scores(this.#inputs(row)).slice();
   }
 
   /** The scores of several rows, row by row. */
-  scoresMany(rows: Rows): Int32Array {
+  scoresMany<T extends Fields<T>>(rows: Rows | readonly T[]): Int32Array {
     return this.#many(Int32Array, this.info.outputs, rows, (row) => this.#scores(row));
   }
 
@@ -181,32 +181,32 @@ export class Model {
    * The probability of every class. Other than the scores, these are the engine's
    * floats: the last bits may differ from one to the next.
    */
-  probabilities(row: Row): Float32Array {
+  probabilities<T extends Fields<T>>(row: Row | T): Float32Array {
     return Float32Array.from(this.#probabilities(this.#inputs(row)));
   }
 
   /** The probabilities of several rows, row by row. */
-  probabilitiesMany(rows: Rows): Float32Array {
+  probabilitiesMany<T extends Fields<T>>(rows: Rows | readonly T[]): Float32Array {
     return this.#many(Float32Array, this.info.classes, rows, (row) => this.#probabilities(row));
   }
 
   /** The value of a regression's first output, in the target's units. */
-  predict(row: Row): number {
+  predict<T extends Fields<T>>(row: Row | T): number {
     return this.#predict(this.#inputs(row));
   }
 
   /** The values of the first output of several rows. */
-  predictMany(rows: Rows): Float32Array {
+  predictMany<T extends Fields<T>>(rows: Rows | readonly T[]): Float32Array {
     return this.#many(Float32Array, 1, rows, (row) => [this.#predict(row)]);
   }
 
   /** Scores in real units, one for each output. */
-  values(row: Row): Float32Array {
+  values<T extends Fields<T>>(row: Row | T): Float32Array {
     return this.#values(this.#inputs(row));
   }
 
   /** Scores in real units of several rows, row by row. */
-  valuesMany(rows: Rows): Float32Array {
+  valuesMany<T extends Fields<T>>(rows: Rows | readonly T[]): Float32Array {
     return this.#many(Float32Array, this.info.outputs, rows, (row) => this.#values(row));
   }
 
@@ -214,12 +214,12 @@ export class Model {
    * The feature vector of a row: numbers from −127 to 127, 127 stands for 1. Those of the
    * family linear are the inputs as the model sees them, of 16 bits.
    */
-  features(row: Row): Int16Array {
+  features<T extends Fields<T>>(row: Row | T): Int16Array {
     return this.#run(this.#inputs(row), true).vector.slice();
   }
 
   /** The feature vectors of several rows, row by row. */
-  featuresMany(rows: Rows): Int16Array {
+  featuresMany<T extends Fields<T>>(rows: Rows | readonly T[]): Int16Array {
     return this.#many(Int16Array, this.info.features, rows, (row) => this.#run(row, true).vector);
   }
 
@@ -254,7 +254,7 @@ export class Model {
   }
 
   /** The number of every input. */
-  #inputs(row: Row): Typed {
+  #inputs(row: unknown): Typed {
     this.#running();
     const isRaw = this.#columns && !ArrayBuffer.isView(row);
     const inputs = isRaw ? this.#columns!.row(row as NamedRow) : typed(row);
@@ -264,7 +264,8 @@ export class Model {
 
   /** The same numbers, of one row or of several. */
   #known(numbers: Typed): Typed {
-    if (!this.#allowNaN && numbers.includes(NaN)) {
+    // Not the array's own: that of node's Buffer looks for the byte 0.
+    if (!this.#allowNaN && Float32Array.prototype.includes.call(numbers, NaN)) {
       const at = numbers.findIndex(Number.isNaN);
       const { inputs } = this.info;
       const place = numbers.length > inputs ? `row ${Math.floor(at / inputs)}, ` : '';
@@ -339,11 +340,11 @@ export class Model {
   #many<T extends Results>(
     Results: new (length: number) => T,
     each: number,
-    rows: Rows,
+    rows: unknown,
     one: (row: Typed) => ArrayLike<number>,
   ): T {
     this.#running();
-    const [count, next] = isList(rows) ? this.#list(rows) : this.#flat(typed(rows));
+    const [count, next] = isList(rows) ? this.#list(rows) : this.#flat(typed(rows, true));
     const all = new Results(count * each);
     for (let i = 0; i < count; i++) all.set(one(next(i)), i * each);
     return all;
@@ -358,12 +359,12 @@ export class Model {
     return [count, (i) => numbers.subarray(i * inputs, (i + 1) * inputs)];
   }
 
-  #list(rows: readonly Row[]): [number, (i: number) => Typed] {
+  #list(rows: readonly unknown[]): [number, (i: number) => Typed] {
     return [
       rows.length,
       (i) => {
         try {
-          return this.#inputs(rows[i]!);
+          return this.#inputs(rows[i]);
         } catch (error) {
           (error as Error).message = `row ${i}: ${(error as Error).message}`;
           throw error;

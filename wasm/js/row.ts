@@ -24,6 +24,12 @@ export interface NamedRow {
 }
 
 /**
+ * The same for objects of a type of their own: an `interface` has no index signature, but all of its
+ * properties must be fields.
+ */
+export type Fields<T> = object & { readonly [K in keyof T]: Field };
+
+/**
  * A row: a number for each input, in an array of any type. They count as float32: integers up
  * to 2^24 are exact, and the same numbers give the same bits in every type.
  *
@@ -53,15 +59,16 @@ export type Typed = Exclude<Numbers, readonly number[]>;
  *
  * @internal
  */
-export const isList = (rows: Rows): rows is readonly Row[] =>
+export const isList = (rows: unknown): rows is readonly unknown[] =>
   Array.isArray(rows) && typeof rows[0] === 'object';
 
 /**
  * The numbers of inputs as a typed array; what is none is an error.
  *
+ * @param many whether these are several rows
  * @internal
  */
-export function typed(row: unknown): Typed {
+export function typed(row: unknown, many?: boolean): Typed {
   if (Array.isArray(row)) {
     const wrong = row.findIndex((value) => typeof value !== 'number');
     if (wrong >= 0) throw new TypeError(`input ${wrong} is ${shown(row[wrong])}, not a number`);
@@ -70,7 +77,9 @@ export function typed(row: unknown): Typed {
   const type = Object.prototype.toString.call(row).slice(8, -1);
   if (type === 'Object') {
     throw new TypeError(
-      'a row by the names of columns needs Model.load(…, { columns: Columns }), with Columns from koan-wasm/columns',
+      many
+        ? 'several rows are an array'
+        : 'a row by the names of columns needs Model.load(…, { columns: Columns }) with Columns of koan-wasm/columns',
     );
   }
   if (!/^(Float|Int|Uint)\d+(Clamped)?Array$/.test(type)) {

@@ -6,7 +6,7 @@ import { Heap } from './heap.js';
 import { host } from './host/page.js';
 
 /** Where bytes may come from. */
-export type Bytes = BufferSource | URL | string | Response;
+export type Bytes = BufferSource | URL | string | Response | Blob;
 
 /** Bytes in a buffer of their own, whether or not `Uint8Array` has a parameter for it. */
 export type OwnBytes = ReturnType<Uint8Array['slice']>;
@@ -91,14 +91,17 @@ export async function bytesOf(source: Bytes): Promise<OwnBytes> {
   if (source instanceof URL || typeof source === 'string') {
     return bytesOf(await host.open(source));
   }
-  if (isResponse(source)) return new Uint8Array(await answered(source).arrayBuffer());
+  if (isResponse(source)) answered(source);
   if (ArrayBuffer.isView(source)) {
     return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
   }
+  if ((source as Partial<Blob> | undefined)?.arrayBuffer) {
+    return new Uint8Array(await (source as Blob).arrayBuffer());
+  }
   try {
-    return new Uint8Array(source.slice(0));
+    return new Uint8Array((source as ArrayBuffer).slice(0));
   } catch {
-    throw new TypeError('a model is loaded from bytes, a URL, a Response or a WebAssembly.Module');
+    throw new TypeError('a model is loaded from bytes, a URL, a Response, a Blob or a WebAssembly.Module');
   }
 }
 

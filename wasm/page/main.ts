@@ -12,6 +12,7 @@ import * as proof from './proof.js';
 import * as table from './table.js';
 import { offerTraining } from './training.js';
 
+find('#dead').remove();
 const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
 const ask = (question: Question): void => worker.postMessage(question);
 
@@ -26,7 +27,7 @@ const pad = new Pad(find<HTMLCanvasElement>('#pad'), changed);
 find('#clear').addEventListener('click', () => pad.clear());
 find('#undo').addEventListener('click', () => pad.undo());
 proof.listen();
-table.listen(bring, offerTraining((blob, rows) => void take(blob, rows)));
+table.listen(bring, offerTraining(take));
 answer.clear(names);
 ask({ kind: 'start' });
 addEventListener('hashchange', () => void follow());
@@ -52,7 +53,7 @@ function recognise(): void {
 worker.addEventListener('message', ({ data }: MessageEvent<Answer>) => {
   switch (data.kind) {
     case 'ready':
-      proof.show(new Uint8Array(data.blob), true);
+      proof.show(new Uint8Array(data.blob), data.summary, true);
       showModel(data.summary);
       explain(data.summary);
       find('#engine').textContent = data.simd ? 'WebAssembly, SIMD' : 'WebAssembly';
@@ -118,12 +119,14 @@ async function follow(): Promise<void> {
   }
 }
 
-/** Takes a model that was trained on the page, and its table. */
-async function take(blob: ArrayBuffer, rows: table.Rows): Promise<void> {
+/** Takes a model that was trained on the page, and its table; whether its predictions are shown. */
+async function take(blob: ArrayBuffer, rows: table.Rows | undefined): Promise<boolean> {
   try {
-    await table.use(blob, await bring(blob, 'the trained model'), rows);
+    const shown = await table.use(blob, await bring(blob, 'the trained model'), rows);
+    return shown && rows !== undefined;
   } catch (error) {
     table.say(`The trained model cannot be used: ${textOf(error)}`);
+    return false;
   }
 }
 
@@ -133,7 +136,7 @@ async function bring(blob: ArrayBuffer, name: string): Promise<Summary> {
   const found = await new Promise<Answer>((resolve) => asked.push(resolve));
   if (found.kind !== 'model') throw new Error(found.kind === 'problem' ? found.message : 'no answer');
   const { summary } = found;
-  proof.show(new Uint8Array(blob), false);
+  proof.show(new Uint8Array(blob), summary, false);
   if (summary.draws) {
     showModel(summary);
     answer.clear(names);

@@ -10,6 +10,8 @@ export interface Summary {
   classNames: readonly string[];
   /** A sentence: what a row is. */
   rows: string;
+  /** A row as code. */
+  sample: string;
   /** Whether it recognises what is drawn. */
   draws: boolean;
 }
@@ -19,8 +21,7 @@ export type Question =
   | { kind: 'start' }
   | { kind: 'digit'; row: Uint8Array }
   /** Takes a model of somebody else, if it is one. */
-  | { kind: 'model'; blob: ArrayBuffer; name: string }
-  | { kind: 'table'; blob: ArrayBuffer; text: string };
+  | { kind: 'model'; blob: ArrayBuffer; name: string };
 
 export type Answer =
   | { kind: 'ready'; blob: ArrayBuffer; summary: Summary; simd: boolean }
@@ -29,13 +30,30 @@ export type Answer =
   | { kind: 'digit'; names: readonly string[]; probabilities: Float32Array; likeness: number; micros: number }
   | { kind: 'model'; blob: ArrayBuffer; summary: Summary }
   /** A model that is none, or a question that has no answer. */
+  | { kind: 'problem'; message: string };
+
+/** A table to be predicted by a model. */
+export interface TableQuestion {
+  blob: ArrayBuffer;
+  text: string;
+}
+
+/** Predictions beside their targets. */
+export interface Judged {
+  /** In words: how many are right, or how far off they are. */
+  figures: string;
+  /** Which are of another class than the target. */
+  wrong: boolean[];
+}
+
+export type TableAnswer =
   | { kind: 'problem'; message: string }
   | { kind: 'progress'; doing: string; share: number }
   | {
       kind: 'table';
-      task: string;
       predictions: string[];
       targets: string[] | undefined;
+      judged: Judged | undefined;
       lines: number[];
       bytes: number;
       micros: number;

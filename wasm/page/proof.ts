@@ -2,6 +2,7 @@
 
 import { find } from './dom.js';
 import { decimalLinkTo, linkTo, LONGEST } from './link.js';
+import type { Summary } from './messages.js';
 
 /** Pixels of a byte's cell, the gap behind it included. */
 const CELL = 7;
@@ -14,9 +15,15 @@ let shown: Uint8Array | undefined;
 /** The page's address, without what a link carries. */
 const address = (): string => location.href.replace(/#.*$/s, '');
 
-/** Shows a model. `own`: whether it is the page's own, of which more is known. */
-export function show(blob: Uint8Array, own: boolean): void {
+/** Shows a model: the page's own, of which more is known, or another. */
+export function show(blob: Uint8Array, summary: Summary, own: boolean): void {
   shown = blob;
+  const { name, draws } = summary;
+  find('#proof-what').textContent = own ? 'This whole model' : name.replace(/^t/, 'T');
+  find('#other-note').textContent = draws
+    ? 'The pad above runs it, too.'
+    : 'It runs on the rows below; the pad above runs the one that it had.';
+  if (!own) find('#code').textContent = codeOf(summary);
   const bytes = blob.length.toLocaleString('en');
   find('#proof-bytes').textContent = bytes;
   for (const id of ['#own', '#why']) find(id).hidden = !own;
@@ -34,6 +41,22 @@ export function show(blob: Uint8Array, own: boolean): void {
     : `${bytes} bytes are more than a link may carry (${LONGEST.toLocaleString('en')})`;
   find('#qr-box').hidden = true;
   find('#qr-open').setAttribute('aria-expanded', 'false');
+}
+
+/** What a page of one's own does with a model. */
+function codeOf({ name, task, sample }: Summary): string {
+  const raw = !sample.startsWith('new');
+  const path = `./${name.endsWith('.koan') ? name : 'model.koan'}`;
+  const file = /['\\]/.test(path) ? JSON.stringify(path) : `'${path}'`;
+  return [
+    `import { Model } from 'koan-wasm';`,
+    ...(raw ? [`import { Columns } from 'koan-wasm/columns';`] : []),
+    '',
+    `const file = new URL(${file}, import.meta.url);`,
+    `const model = await Model.load(file${raw ? ', { columns: Columns }' : ''});`,
+    `const row = ${sample};`,
+    task === 'classification' ? 'const label = model.predictLabel(row);' : 'const value = model.predict(row);',
+  ].join('\n');
 }
 
 /** Listens to the buttons, and redraws when the colours change. */

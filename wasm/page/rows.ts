@@ -80,3 +80,28 @@ function namesOf(notes: Notes, columns: number): string[] {
     return [notes.salt ? '' : String(name)];
   });
 }
+
+/** A row of the model as code: numbers, or what stands in the columns of its table. */
+export function sampleOf(info: Info): string {
+  const notes = notesOf(info);
+  const items = Array.isArray(notes.columns) ? notes.columns : [];
+  const isTable = items.some((item) => typeof item === 'string' || (typeof item === 'object' && !isTarget(item)));
+  if (windowsOf(info) || (notes.format && notes.format !== 'csv') || !isTable) {
+    return `new Float32Array(${info.inputs})`;
+  }
+  const names = namesOf(notes, info.inputs);
+  if (names.length > LISTED || names.includes('')) return `[/* ${count(names.length, 'field')}, as in the table */]`;
+  const values = items.flatMap((item) => (isTarget(item) || typeof item === 'number' ? [] : [valueOf(item)]));
+  return `{ ${names.map((name, at) => `${/^[a-z_]\w*$/i.test(name) ? name : JSON.stringify(name)}: ${values[at]}`).join(', ')} }`;
+}
+
+const isTarget = (item: unknown): boolean => {
+  const { target, dropped } = item as { target?: unknown; dropped?: unknown };
+  return target !== undefined || dropped !== undefined;
+};
+
+/** What could stand in a column. */
+function valueOf(item: unknown): string {
+  const { values } = item as { values?: unknown };
+  return Array.isArray(values) ? JSON.stringify(values[0]) : Array.isArray(item) ? String(item[1]) : '1';
+}

@@ -2,7 +2,7 @@
 
 import { find } from './dom.js';
 import { textOf } from './errors.js';
-import type { Answer, Question, Summary } from './messages.js';
+import type { Summary, TableAnswer, TableQuestion } from './messages.js';
 import { show } from './predictions.js';
 
 /** The first bytes of a model. */
@@ -75,66 +75,68 @@ async function accept(taken: File, asModel: boolean, bring: Bring): Promise<void
   } else if (asModel || /\.koan$/i.test(taken.name)) {
     throw new Error('not a koan blob: it does not start with the bytes KOAN');
   } else {
-    const rows = { name: taken.name, text: textIn(bytes) };
+    const { textIn } = await import('./files.js');
+    const text = await textIn(new Uint8Array(bytes));
+    if (text === undefined) throw new Error('arrays of NumPy, not a table of text');
     file = taken;
-    await run(rows);
+    await run({ name: taken.name, text });
   }
-}
-
-function textIn(bytes: ArrayBuffer): string {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    if (!text.includes('\0')) return text;
-  } catch {
-    // Not even text: the same message.
-  }
-  throw new Error('neither a koan model nor a table of text');
 }
 
 /**
  * Takes a model that was looked at, and predicts if a table is there.
  *
  * @param own a table that comes with it
+ * @returns whether predictions are shown
  */
-export async function use(blob: ArrayBuffer, summary: Summary, own?: Rows): Promise<void> {
+export async function use(blob: ArrayBuffer, summary: Summary, own?: Rows): Promise<boolean> {
   const { name, bytes, task, classNames, rows } = summary;
   model = blob;
   table = own ?? table;
   const classes = task === 'classification' ? ` of the classes ${classNames.join(', ')}` : '';
   find('#model-note').textContent = `${name}: ${bytes.toLocaleString('en')} bytes, ${task}${classes}. ${rows}`;
-  if (table) await run(table, true);
-  else say('', 'Now a table.');
+  if (table) return run(table, true);
+  say('', 'Now a table.');
+  return false;
 }
 
 /**
  * Predicts a table with the model. One that does not suit it changes nothing.
  *
  * @param other whether the model is another than before
+ * @returns whether its predictions are shown
  */
-async function run(wanted: Rows, other = false): Promise<void> {
+async function run(wanted: Rows, other = false): Promise<boolean> {
   offer(!model);
   if (!model) {
     table = wanted;
-    return say('', 'Now a model.');
+    say('', 'Now a model.');
+    return false;
   }
   stop?.();
-  if (other) find('#results').hidden = true;
-  const answer = await predicted({ kind: 'table', blob: model, text: wanted.text });
+  if (other) {
+    // They were another model's.
+    find('#results').hidden = true;
+    say('', '');
+  }
+  const answer = await predicted({ blob: model, text: wanted.text });
   // Another run has taken the place of this one.
-  if (!answer) return;
+  if (!answer) return false;
   say('');
   if (answer.kind === 'table') {
     table = wanted;
-    return show(answer);
+    show(answer);
+    return true;
   }
   offer(true);
   const kept = table && !other && !find('#results').hidden ? ` The predictions are still those of ${table.name}.` : '';
   if (answer.kind === 'problem') say(`${wanted.name}: ${answer.message}.${kept}`);
+  return false;
 }
 
 /** The Worker's answer, with the progress shown until it is there. */
-async function predicted(question: Question): Promise<Answer | undefined> {
-  worker ??= new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
+async function predicted(question: TableQuestion): Promise<TableAnswer | undefined> {
+  worker ??= new Worker(new URL('./table-worker.js', import.meta.url), { type: 'module' });
   const own = worker;
   const [box, bar] = [find('#progress'), find<HTMLProgressElement>('#progress progress')];
   return new Promise((resolve) => {
@@ -143,7 +145,7 @@ async function predicted(question: Question): Promise<Answer | undefined> {
       worker = undefined;
       resolve(undefined);
     };
-    own.onmessage = ({ data }: MessageEvent<Answer>) => {
+    own.onmessage = ({ data }: MessageEvent<TableAnswer>) => {
       if (data.kind === 'progress') {
         box.hidden = false;
         bar.value = data.share;

@@ -19,12 +19,38 @@ export function errorOf({ task, error }: Report): string {
   return `${(100 * error).toFixed(2)} % ${task === 'classification' ? 'misclassified' : 'relative error'}`;
 }
 
+const quoted = (text: string): string =>
+  /^[\w.,/@%+=:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+const path = (file: string): string => quoted(file.startsWith('-') ? `./${file}` : file);
+const option = (name: string, value: string): string =>
+  value === '' ? '' : ` --${name}${value.startsWith('-') ? '=' : ' '}${quoted(value)}`;
+
+/** A table, and the shell's words that make it of the file that it came from. */
+export interface Source {
+  file: string;
+  /** So many lines of the file; all if there is no number. */
+  lines?: number | undefined;
+}
+
 /** The command that makes the same model. */
-export function command(file: string, target: string | undefined, options: string): string {
-  const quoted = (text: string): string =>
-    /^[\w.,/@%+=:-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", "'\\''")}'`;
-  const own = target === undefined ? '' : ` --target ${quoted(target)}`;
-  return `koan train ${quoted(file)}${own} --missing impute ${options} -o model.koan`;
+export function command({ file, lines }: Source, target: string | undefined, drop: string[], options: string): string {
+  const all = /\.gz$/i.test(file) ? `gunzip -c ${path(file)}` : `cat ${path(file)}`;
+  const first = lines === undefined ? '' : `${all} | head -n ${lines} > first.csv && `;
+  const table = lines === undefined ? path(file) : 'first.csv';
+  const columns = option('target', target ?? '') + option('drop', drop.join(','));
+  return `${first}koan train ${table}${columns} --missing impute ${options} -o model.koan`;
+}
+
+/**
+ * A column as the command's options have it: its name, or its number where the name is none, would be
+ * a number, or would be several names.
+ */
+export function nameOf(names: readonly string[], index: number): string {
+  const name = names[index]!;
+  if (name && !/^[-+]?\d+$/.test(name) && !name.includes(',')) return name;
+  const number = String(index + 1);
+  const taken = names.some((other, at) => other === number && at !== index);
+  return taken ? String(index - names.length) : number;
 }
 
 /** Gives bytes to the user as a file. */

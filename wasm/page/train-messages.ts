@@ -4,9 +4,9 @@ export type TrainQuestion =
   /** The columns of a table. */
   | { kind: 'columns'; name: string; bytes: Uint8Array }
   /** Models of these numbers of features, one after the other; of the columns' last table. */
-  | { kind: 'train'; target: string | undefined; features: number[] }
+  | { kind: 'train'; target: string | undefined; drop: string[]; features: number[] }
   /** The best model of at most so many bytes. */
-  | { kind: 'search'; target: string | undefined; flash: number };
+  | { kind: 'search'; target: string | undefined; drop: string[]; flash: number };
 
 /** What is used of what `koan train --json` prints. */
 export interface Report {
@@ -29,4 +29,5 @@ export type TrainAnswer =
   | { kind: 'model'; blob: Uint8Array; report: Report; options: string; seconds: number }
   /** All that was asked for is there. */
   | { kind: 'done' }
-  | { kind: 'problem'; message: string };
+  /** `column`: the one, from 1, without which the table could be read. */
+  | { kind: 'problem'; message: string; column?: number | undefined };

@@ -4,7 +4,9 @@ import init, { columns, type Model, Trainer } from '../build/train.js';
 import { textOf } from './errors.js';
 import type { TrainAnswer, TrainQuestion } from './train-messages.js';
 
-const ready = init({ module_or_path: new URL('./train.wasm', import.meta.url) });
+const ready = init({ module_or_path: new URL('./train.wasm', import.meta.url) }).catch((error: unknown) => {
+  throw new Error(`the module that trains could not be loaded: ${textOf(error)}`);
+});
 const tell = (answer: TrainAnswer): void => postMessage(answer);
 const step = (text: string): void => tell({ kind: 'step', text });
 
@@ -15,7 +17,7 @@ addEventListener('message', async ({ data }: MessageEvent<TrainQuestion>) => {
     await ready;
     answer(data);
   } catch (error) {
-    tell({ kind: 'problem', message: textOf(error) });
+    tell({ kind: 'problem', message: textOf(error), column: (error as { column?: number }).column });
   }
 });
 
@@ -29,7 +31,7 @@ function answer(question: TrainQuestion): void {
   }
   if (!table) throw new Error('there is no table to train on');
   step('reading');
-  const trainer = new Trainer(table.name, table.bytes, JSON.stringify({ target: question.target }));
+  const trainer = new Trainer(table.name, table.bytes, JSON.stringify({ target: question.target, drop: question.drop }));
   if (question.kind === 'search') {
     give(`--flash ${question.flash}`, () => trainer.search(question.flash, step));
   } else {

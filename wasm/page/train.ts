@@ -4,8 +4,10 @@
  */
 
 import { find } from './dom.js';
+import { textOf } from './errors.js';
+import { firstRows, MOST_BYTES, textIn } from './files.js';
 import type { Rows } from './table.js';
-import { command, download, element, errorOf } from './train-dom.js';
+import { command, download, element, errorOf, nameOf, type Source } from './train-dom.js';
 import { draw } from './train-front.js';
 import type { Report, TrainAnswer, TrainQuestion } from './train-messages.js';
 
@@ -22,8 +24,10 @@ export interface Trained {
 const FEATURES = [32, 64, 128, 256, 512];
 /** Bytes of the model that is searched, at most. */
 const FLASH = 2048;
-/** Bytes of a table, at most. */
-const MOST_BYTES = 64 * 1024 * 1024;
+/** Rows of a table, at most; the module that trains refuses more. */
+const MOST_ROWS = 10_000;
+/** Takes a model and its table; whether its predictions are shown. */
+type Use = (blob: ArrayBuffer, rows: Rows | undefined) => Promise<boolean>;
 
 let worker: Worker | undefined;
 
@@ -33,23 +37,44 @@ let worker: Worker | undefined;
  * @param file the table
  * @param use takes the model that is chosen, and the table
  */
-export async function train(file: File, use: (blob: ArrayBuffer, rows: Rows) => void): Promise<void> {
-  const place = find('#training');
+export async function train(file: File, use: Use): Promise<void> {
   stop();
-  place.replaceChildren(element('p', { role: 'status' }, `${file.name}: reading`));
-  if (file.size > MOST_BYTES) {
-    fail(`${file.name}: ${file.size.toLocaleString('en')} bytes; a browser trains on at most ${MOST_BYTES.toLocaleString('en')}`);
-    return;
+  const { name, size } = file;
+  find('#training').replaceChildren(element('p', { role: 'status' }, `${name}: reading`));
+  if (size > MOST_BYTES) {
+    return fail(`${name}: ${size.toLocaleString('en')} bytes; a browser trains on at most ${MOST_BYTES.toLocaleString('en')}`);
   }
   const bytes = new Uint8Array(await file.arrayBuffer());
-  const text = new TextDecoder().decode(bytes);
+  try {
+    offer({ file: name }, bytes, await textIn(bytes), use);
+  } catch (error) {
+    fail(`${name}: ${textOf(error)}`);
+  }
+}
+
+/** Asks for the columns of a table, and then offers what can be done with it. */
+function offer(source: Source, bytes: Uint8Array, text: string | undefined, use: Use): void {
   const own = start();
   own.addEventListener('message', ({ data }: MessageEvent<TrainAnswer>) => {
     if (own !== worker) return;
-    if (data.kind === 'columns') new Training(file.name, data.names, (blob) => use(blob, { name: file.name, text }), { bytes, place });
-    else if (data.kind === 'problem') fail(data.message);
+    if (data.kind === 'problem') return fail(data.message);
+    if (data.kind !== 'columns') return;
+    const { names } = data;
+    const first = text === undefined ? undefined : firstRows(text, MOST_ROWS + Number(names.some(Boolean)));
+    if (first) return offerFirst(source, first, use);
+    const rows = text === undefined ? undefined : { name: source.file, text };
+    new Training(source, names, bytes, (blob) => use(blob, rows));
   }, { once: true });
-  own.postMessage({ kind: 'columns', name: file.name, bytes } satisfies TrainQuestion);
+  own.postMessage({ kind: 'columns', name: source.file, bytes } satisfies TrainQuestion);
+}
+
+/** Says that a table has too many rows, and offers to train on the first ones. */
+function offerFirst(source: Source, { text, lines }: { text: string; lines: number }, use: Use): void {
+  const most = MOST_ROWS.toLocaleString('en');
+  fail(`${source.file}: more than ${most} rows, the most that a browser trains on; the command \`koan train\` takes more.`);
+  const first = element('button', { type: 'button', id: 'train-first' }, `Use the first ${most} rows`);
+  first.addEventListener('click', () => offer({ ...source, lines }, new TextEncoder().encode(text), text, use));
+  find('#training').append(first);
 }
 
 function start(): Worker {
@@ -72,68 +97,95 @@ function fail(message: string): void {
 
 /** Everything about one table. */
 class Training {
-  readonly #name: string;
+  readonly #source: Source;
   readonly #names: string[];
-  readonly #use: (blob: ArrayBuffer) => void;
+  readonly #use: (blob: ArrayBuffer) => Promise<boolean>;
   readonly #bytes: Uint8Array;
   readonly #target = element('select', { id: 'train-target' });
   readonly #start = element('button', { type: 'button', id: 'train-start' }, 'Train');
   readonly #search = element('button', { type: 'button', id: 'train-search' }, `Search within ${FLASH.toLocaleString('en')} bytes (minutes)`);
   readonly #cancel = element('button', { type: 'button', id: 'train-cancel', hidden: '' }, 'Cancel');
+  readonly #dropped = element('p', { id: 'train-dropped', class: 'note' });
   readonly #status = element('p', { id: 'train-status', role: 'status' });
   readonly #front = element('div', { class: 'front' });
   readonly #chosen = element('div', { id: 'train-chosen' });
   #models: Trained[] = [];
   #current: Trained | undefined;
-  /** The target that the models are of. */
-  #trained: string | undefined;
+  /** The columns that are left out, from 0. */
+  #drop: number[] = [];
+  /** What the models are of. */
+  #trained: { target: string | undefined; drop: string[] } | undefined;
 
-  constructor(
-    name: string,
-    names: string[],
-    use: (blob: ArrayBuffer) => void,
-    { bytes, place }: { bytes: Uint8Array; place: HTMLElement },
-  ) {
-    [this.#name, this.#names, this.#use, this.#bytes] = [name, names, use, bytes];
-    names.forEach((name, index) => {
-      this.#target.append(element('option', { value: String(index) }, name || `column ${index + 1}`));
+  constructor(source: Source, names: string[], bytes: Uint8Array, use: (blob: ArrayBuffer) => Promise<boolean>) {
+    [this.#source, this.#names, this.#use, this.#bytes] = [source, names, use, bytes];
+    names.forEach((_, index) => {
+      this.#target.append(element('option', { value: String(index) }, this.#labelOf(index)));
     });
     this.#target.value = String(names.length - 1);
-    const label = element('label', {}, `${name}: predict `);
+    const rows = source.lines === undefined ? '' : `, the first ${MOST_ROWS.toLocaleString('en')} rows`;
+    const label = element('label', {}, `${source.file}${rows}: predict `);
     label.append(this.#target);
     const controls = element('div', { class: 'controls training-controls' });
     controls.append(label, this.#start, this.#search, this.#cancel);
-    place.replaceChildren(controls, this.#status, this.#front, this.#chosen);
-    this.#start.addEventListener('click', () => this.#ask({ kind: 'train', target: this.#wanted(), features: FEATURES }));
-    this.#search.addEventListener('click', () => this.#ask({ kind: 'search', target: this.#wanted(), flash: FLASH }));
+    find('#training').replaceChildren(controls, this.#dropped, this.#status, this.#front, this.#chosen);
+    this.#start.addEventListener('click', () => this.#ask({ kind: 'train', features: FEATURES }));
+    this.#search.addEventListener('click', () => this.#ask({ kind: 'search', flash: FLASH }));
     this.#cancel.addEventListener('click', () => {
       stop();
       this.#end('Cancelled.');
     });
+    let width = 0;
+    new ResizeObserver(([entry]) => {
+      const before = width;
+      width = entry!.contentRect.width;
+      if (before && before !== width) requestAnimationFrame(() => this.#draw());
+    }).observe(this.#front);
     this.#start.focus();
   }
 
-  /** The target as the command's option has it; the last column is what it takes by itself. */
-  #wanted(): string | undefined {
-    const index = Number(this.#target.value);
-    if (index === this.#names.length - 1) return undefined;
-    const name = this.#names[index]!;
-    // A number would mean a column's place.
-    return name && !/^-?\d+$/.test(name) ? name : String(index + 1);
+  #labelOf(index: number): string {
+    return this.#names[index] || `column ${index + 1}`;
   }
 
-  #ask(question: Exclude<TrainQuestion, { kind: 'columns' }>): void {
-    if (question.target !== this.#trained) this.#models = [];
-    this.#trained = question.target;
+  #ask(wanted: { kind: 'train'; features: number[] } | { kind: 'search'; flash: number }): void {
+    const index = Number(this.#target.value);
+    // The last column is what the command takes by itself.
+    const target = index === this.#names.length - 1 ? undefined : nameOf(this.#names, index);
+    const of = { target, drop: this.#drop.map((column) => nameOf(this.#names, column)) };
+    if (JSON.stringify(of) !== JSON.stringify(this.#trained)) this.#models = [];
+    this.#trained = of;
     const own = worker ?? start();
     own.onmessage = ({ data }: MessageEvent<TrainAnswer>) => {
-      if (own === worker) this.#take(data);
+      if (own !== worker) return;
+      const { column } = data as { column?: number };
+      this.#take(data);
+      if (column && column - 1 !== index) this.#offerToDrop(column - 1, () => this.#ask(wanted));
     };
     // After a cancellation the Worker is a new one, which must be told of the table again.
-    own.postMessage({ kind: 'columns', name: this.#name, bytes: this.#bytes } satisfies TrainQuestion);
-    own.postMessage(question);
+    own.postMessage({ kind: 'columns', name: this.#source.file, bytes: this.#bytes } satisfies TrainQuestion);
+    own.postMessage({ ...wanted, ...of } satisfies TrainQuestion);
     this.#busy(true);
     this.#status.textContent = 'Training';
+  }
+
+  /** Offers to train without a column. */
+  #offerToDrop(column: number, again: () => void): void {
+    const leave = element('button', { type: 'button', id: 'train-drop-column' }, `Leave \`${this.#labelOf(column)}\` out`);
+    leave.addEventListener('click', () => {
+      this.#leave([...this.#drop, column]);
+      again();
+    });
+    this.#status.append(' ', leave);
+  }
+
+  /** Leaves these columns out from now on, and says so. */
+  #leave(drop: number[]): void {
+    this.#drop = drop;
+    this.#dropped.textContent = '';
+    if (drop.length === 0) return;
+    const back = element('button', { type: 'button' }, drop.length > 1 ? 'Take them back' : 'Take it back');
+    back.addEventListener('click', () => this.#leave([]));
+    this.#dropped.append(`Left out: ${drop.map((column) => this.#labelOf(column)).join(', ')} `, back);
   }
 
   #take(answer: TrainAnswer): void {
@@ -174,7 +226,8 @@ class Training {
   }
 
   #draw(): void {
-    draw(this.#front, this.#models, this.#current, (model) => this.#choose(model));
+    if (this.#models.length > 0) draw(this.#front, this.#models, this.#current, (model) => this.#choose(model));
+    else this.#front.replaceChildren();
   }
 
   /** Makes a model the page's own. */
@@ -186,10 +239,10 @@ class Training {
       'p',
       { id: 'train-result' },
       element('b', {}, `${report.bytes.toLocaleString('en')} bytes, ${errorOf(report)}`),
-      ` on ${report.rows.toLocaleString('en')} test rows; trained in ${seconds.toFixed(1)} s. ` +
-        'Its predictions for all rows, those that it was trained on too, stand in the panel above.',
+      ` on ${report.rows.toLocaleString('en')} test rows; trained in ${seconds.toFixed(1)} s.`,
     );
-    const line = command(this.#name, this.#trained, model.options);
+    const { target, drop } = this.#trained!;
+    const line = command(this.#source, target, drop, model.options);
     const copy = element('button', { type: 'button' }, 'Copy the command');
     copy.addEventListener('click', () => void navigator.clipboard.writeText(line).then(() => { copy.textContent = 'Copied'; }));
     const save = element('button', { type: 'button', id: 'train-download' }, 'Download the model');
@@ -202,6 +255,8 @@ class Training {
       element('div', { class: 'controls training-controls' }, save, copy),
       ...warnings,
     );
-    this.#use(new Uint8Array(model.blob).buffer);
+    void this.#use(new Uint8Array(model.blob).buffer).then((shown) => {
+      if (shown) facts.append(' Its predictions for all rows, those that it was trained on too, stand in the panel above.');
+    });
   }
 }

@@ -25,6 +25,13 @@ const FAMILIES = ['linear', 'fourier', 'stump', 'bin', 'maxout', 'sigmoid', 'con
 /** Where the first bank's kind lies in a model with one map for all inputs. */
 const KIND = 25;
 
+/** The lines that install the package, which are its README's first. */
+function install() {
+  const [, block] = /```sh\n([^]*?)```/.exec(readFileSync(at('README.md'), 'utf8')) ?? [];
+  if (!block?.includes('npm install')) throw new Error('wasm/README.md: its first shell lines install nothing');
+  return block.trimEnd();
+}
+
 /** Lines of the package's first example, up to the prediction. */
 function code() {
   const [, block] = /```js\n([^]*?)```/.exec(readFileSync(at('README.md'), 'utf8')) ?? [];
@@ -34,10 +41,16 @@ function code() {
   return lines.slice(0, last + 1).join('\n');
 }
 
-/** What the page loads, gzipped, beside the other runtime. */
-export function loads(bytes) {
+const megabytes = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MB`;
+
+/** What the page loads, gzipped, beside the other runtime: at first, and when somebody trains. */
+export function loads(bytes, training) {
   const { gzip } = JSON.parse(readFileSync(at('page/others.json'), 'utf8'));
-  return { loadText: `${Math.round(bytes / 1e3)} KB`, loadShare: `${((100 * bytes) / gzip).toFixed(1)}%` };
+  return {
+    loadText: `${Math.round(bytes / 2 ** 10)} KB`,
+    loadShare: `${((100 * bytes) / gzip).toFixed(1)}%`,
+    trainText: megabytes(training),
+  };
 }
 
 /** What the places in the page's text hold. */
@@ -62,7 +75,8 @@ export function facts(address) {
     otherVersion: version,
     otherFiles: `${files.slice(0, -1).join(', ')} and ${files.at(-1)}`,
     otherDate: date,
-    otherText: `${(gzip / 1e6).toFixed(1)} MB`,
+    otherText: megabytes(gzip),
+    install: install(),
     code: code(),
   };
 }

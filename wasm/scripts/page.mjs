@@ -12,7 +12,7 @@ import { build } from 'esbuild';
 import { facts, filled, loads } from './facts.mjs';
 
 /** Bytes, gzipped, of what the page loads at first: what fails when it is exceeded. */
-const BUDGET = 42 * 1024;
+const BUDGET = 40 * 1024;
 
 const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const [folder, address = ''] = process.argv.slice(2);
@@ -37,17 +37,20 @@ const options = {
 };
 // `qr.ts`, which is loaded when somebody asks for a code, becomes a file of its own.
 await build({ ...options, splitting: true, entryPoints: [at('page/main.ts')] });
-await build({ ...options, entryPoints: ['worker', 'train', 'train-worker'].map((name) => at(`page/${name}.ts`)) });
+await build({ ...options, entryPoints: ['worker', 'table-worker', 'train', 'train-worker'].map((name) => at(`page/${name}.ts`)) });
 
 // The other of the two runtimes is loaded where this one does not run.
 const FIRST = ['style.css', 'icon.svg', 'main.js', 'worker.js', 'koan-simd.wasm', 'digits.koan', 'detector.koan'];
 const gzipped = (bytes) => gzipSync(bytes, { level: 9 }).length;
 const html = readFileSync(at('page/index.html'), 'utf8');
+const training = readdirSync(folder)
+  .filter((file) => file.startsWith('train'))
+  .reduce((sum, file) => sum + gzipped(readFileSync(join(folder, file))), 0);
 // The place of the sum itself is as long as the sum will be.
-const values = { ...facts(address), ...loads(40_000) };
+const values = { ...facts(address), ...loads(40_000, training) };
 const load =
   gzipped(filled(html, values)) + FIRST.reduce((sum, file) => sum + gzipped(readFileSync(join(folder, file))), 0);
-const page = filled(html, { ...values, ...loads(load) });
+const page = filled(html, { ...values, ...loads(load, training) });
 writeFileSync(join(folder, 'index.html'), page);
 
 // What trains is loaded only when somebody asks for it, and then kept.

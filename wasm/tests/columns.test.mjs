@@ -69,7 +69,9 @@ test('fields that are missing or wrong are named', () => {
   throws(() => columns.row({ ...row, height: 'tall' }), 'column height: `tall` is not a number');
   throws(() => columns.row([20, 'Graz', Infinity]), 'column 3 (height): `Infinity` is not a number');
   throws(() => columns.row({ age: 20, city: 'Graz' }), 'the row lacks column `height`; it has: age, city');
-  throws(() => columns.row([1, 2]), 'a row of 2 fields: the model needs 4 columns');
+  throws(() => columns.row([1, 2]), 'a row of 2 fields: the model needs 3 columns (4 with the target)');
+  throws(() => columns.row({ ...row, height: '1e39' }), 'column height: 1e39 is beyond the range of numbers');
+  throws(() => columns.row(null), 'a row is an object or an array, not null');
   throws(() => columns.rows([row, { ...row, age: 'old' }]), 'row 1: column age: `old` is not a number');
   throws(() => new Columns({ notes, inputs: 5 }), 'the columns that the model names make 4 inputs, it takes 5');
   throws(() => new Columns({ notes: '{"format":"idx"}', inputs: 5 }), 'the model was trained on idx data, not on a table of columns');
@@ -97,6 +99,53 @@ test('whole numbers as categories, however they are written', () => {
   ]);
 });
 
+test('a header without the model’s names is refused, rows without a header are taken by position', () => {
+  const notes = JSON.stringify({ columns: ['temp', 'humidity', { target: 'room' }] });
+  const table = (text) => readTable(text, { notes, inputs: 2 });
+  const lacking = { message: 'the table lacks column `temp`; it has: Temp, Room, Humidity' };
+  assert.throws(() => table('Temp,Room,Humidity\n1,2,3\n'), lacking);
+  const bare = table('1,2,3\n4,5,6\n');
+  assert.deepEqual([[...bare.rows], bare.targets, bare.lines], [[1, 2, 4, 5], ['3', '6'], [1, 2]]);
+  assert.deepEqual([...table('1,2\n4,5\n').rows], [1, 2, 4, 5]);
+  // A detector of anomalies has no target: another column is none.
+  const detector = { notes: JSON.stringify({ columns: ['At1', 'At2', { target: '' }] }), inputs: 2 };
+  assert.throws(() => readTable('temp,humidity,room\n1,2,3\n', detector), /lacks column `At1`/);
+  // A model that keeps no names knows none.
+  const nameless = readTable('temp,humidity,room\n1,2,3\n', { notes: '{"columns":[2,0]}', inputs: 2 });
+  assert.deepEqual([[...nameless.rows], nameless.targets], [[1, 2], ['3']]);
+  const many = { message: 'the table has 4 columns, the model needs 2 columns (3 with the target)' };
+  assert.throws(() => table('1,2,3,4\n'), many);
+});
+
+test('an empty table says so, with progress or without', () => {
+  const progress = (share) => assert.ok(share >= 0 && share <= 1, `${share}`);
+  for (const text of ['', '\n', '\ufeff', ' \n\t\n']) {
+    assert.throws(() => readTable(text, { notes: '', inputs: 2 }, progress), { message: 'the table is empty' });
+  }
+});
+
+test('what stands between fields is told from the first lines, as the command does', () => {
+  const notes = JSON.stringify({ columns: ['a', 'b', { name: 'c', values: ['x', 'y z'] }, { target: 't' }] });
+  const read = (text) => readTable(text, { notes, inputs: 4 });
+  const expected = [1.5, -2, 0, 1, 0.25, 3, 1, 0];
+  for (const text of [
+    'a,b,c,t\n1.5,-2,y z,on\n.25,3,x,off\n',
+    '\ufeff\r\na;b;c;t\r\n1,5;-2;y z;on\r\n\r\n0,25;3;x;off',
+    '1,5;-2;y z;on\n,25;3;x;off\n',
+    'a\tb\tc\tt\n1.5\t-2\ty z\ton\n0.25\t3\tx\toff',
+    '  a  b c   t\n1.5 -2   "y z"  on\n 0.25 3 x off \n',
+    't , "b" ,c,a\non,"-2", "y z" ,1.5\n"o""ff",3,x,25e-2\n',
+  ]) {
+    assert.deepEqual([...read(text).rows], expected, text);
+  }
+  assert.deepEqual([...readTable('a,b\n1 2\n3  4\n', { notes: '{"columns":["a","b"]}', inputs: 2 }).rows], [1, 2, 3, 4]);
+  const throws = (text, message) => assert.throws(() => read(text), { message });
+  throws('a;b;c;t\n1,5;2;x;on\n1.5;2;x;on\n', 'line 3, column 1: numbers with a decimal comma and, in line 2, with a decimal point');
+  throws('a,b,c,t\n1,2,"x,on\n', 'line 2: a quote is opened and not closed');
+  throws('a,b,c,t\n1,2,"x" y,on\n', 'line 2: text after the quote that ends a field');
+  throws('a,b,c,t\n1,2,x,"on\n3,4,y,on"\n', 'line 2: quotes hold what look like rows, up to line 3');
+});
+
 test('a model of raw columns predicts as the command does', async () => {
   const folder = mkdtempSync(file(tmpdir(), 'koan-columns-'));
   try {
@@ -122,10 +171,44 @@ test('a model of raw columns predicts as the command does', async () => {
     assert.deepEqual(model.predictLabelMany(people.map(Object.values)), labels);
     const table = readTable(text(people), model.info);
     assert.deepEqual(model.predictLabelMany(table.rows), labels);
+    // Other marks between the fields, and headers that the command refuses.
+    const cells = [Object.keys(people[0]), ...people.map(Object.values)].map((row) => row.map(String));
+    const commas = (field) => (/^\d+\.\d+$/.test(field) ? field.replace('.', ',') : field);
+    const quoted = (field) => (field.includes(' ') ? `"${field}"` : field);
+    const tables = {
+      semicolons: cells.map((row) => row.map(commas).join(';')),
+      bare: cells.slice(1).map((row) => row.map(commas).join(';')),
+      'without target': cells.slice(1).map((row) => row.slice(0, -1).join('\t')),
+      spaces: cells.map((row) => row.map(quoted).join('   ')),
+      'spaces under commas': cells.map((row, line) => row.map(quoted).join(line ? ' ' : ',')),
+      quotes: cells.map((row) => row.map((field) => ` "${field}" `).join(',')),
+      capitals: cells.map((row, line) => (line ? row : row.map((name) => name.toUpperCase())).join(',')),
+      'one name': cells.map((row, line) => (line ? row : ['years', ...row.slice(1)]).join(',')),
+      'another column': cells.map((row, line) => [...row, line ? '1' : 'more'].join(',')),
+      'another column without a header': cells.slice(1).map((row) => [...row, '1'].join(',')),
+    };
+    const refused = [];
+    for (const [name, lines] of Object.entries(tables)) {
+      const text = `${lines.join('\n')}\n`;
+      writeFileSync(file(folder, 'other.csv'), text);
+      let own;
+      try {
+        own = koan('predict', 'people.koan', 'other.csv').trim().split('\n').slice(-people.length);
+      } catch {
+        refused.push(name);
+        assert.throws(() => readTable(text, model.info), { message: /lacks column `age`|columns, the model needs/ }, name);
+        continue;
+      }
+      assert.deepEqual(own, labels, name);
+      assert.deepEqual(model.predictLabelMany(readTable(text, model.info).rows), labels, name);
+    }
+    assert.deepEqual(refused, ['capitals', 'one name', 'another column without a header']);
     assert.deepEqual(table.targets, people.map(({ earns }) => earns));
     const right = labels.filter((label, i) => label === people[i].earns).length;
     assert.ok(right > 0.9 * people.length, `${right} of ${people.length}`);
     assert.throws(() => model.classifyMany([people[0], { age: 3 }]), /^Error: row 1: the row lacks/);
+    assert.throws(() => model.classifyMany(people[0]), { message: 'several rows are an array' });
+    assert.throws(() => model.classifyMany([null]), { message: 'row 0: a row is an object or an array, not null' });
     const numeric = readFileSync(file(root, 'tests/golden/digits.koan'));
     assert.equal(Model.from(numeric, { columns: Columns }).classify(Array(64).fill(0)), Model.from(numeric).classify(Array(64).fill(0)));
   } finally {

@@ -6,9 +6,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { after, before, test } from 'node:test';
 import jsqr from 'jsqr';
-import { until } from './chromium.mjs';
+import { launch, until } from './chromium.mjs';
 import { accessible, command, draw, give, open, recognised, start, stop, shots } from './page.mjs';
 import { file, root } from './paths.mjs';
 import { STROKES } from './strokes.mjs';
@@ -38,6 +40,10 @@ before(async () => {
   writeFileSync(join(folder, 'sensors.csv'), `a,b,kind,level\n${SENSORS.join('\n')}\n`);
   writeFileSync(join(folder, 'waves.csv'), `x,y,z,speed\n${WAVES.join('\n')}\n`);
   koan('train', 'sensors.csv', '-o', 'sensors.koan', '-k', '64');
+  // The number of what the class is made of.
+  const sums = SENSORS.map((line) => line.split(',')).map(([a, b, kind]) => `${a},${b},${kind},${+a + +b}`);
+  writeFileSync(join(folder, 'sums.csv'), `a,b,kind,sum\n${sums.join('\n')}\n`);
+  koan('train', 'sums.csv', '-o', 'sums.koan', '-k', '64');
   koan('train', 'waves.csv', '-o', 'waves.koan', '-k', '64', '--window', '20');
   await start();
 });
@@ -93,7 +99,7 @@ test('a link carries a recogniser of digits to another browser', async () => {
   await until(page, () => document.querySelector('#link-note').textContent.includes('it recognises what you draw'));
   const bytes = `${blob.length.toLocaleString('en')} bytes`;
   await until(page, (bytes) => document.querySelector('#bytes').textContent === bytes, bytes);
-  assert.equal(await text(page, '#proof-title'), `This whole model is ${bytes}`);
+  assert.equal(await text(page, '#proof-title'), `The model of the link is ${bytes}`);
   // The test error is that of the page's own model only.
   assert.deepEqual([await page.isVisible('#own'), await page.isVisible('#other')], [false, true]);
   await draw(page, STROKES[0]);
@@ -219,5 +225,90 @@ test('a long table shows its progress, and the pad answers meanwhile', async () 
   }
   assert.equal(await page.isVisible('#progress'), false);
   assert.deepEqual(list, []);
+  await context.close();
+});
+
+/** Gives the page a table, and waits for its predictions; what is said of them. */
+async function predicted(page, name, content) {
+  await page.evaluate(() => { document.querySelector('#results').hidden = true; });
+  await page.setInputFiles('#table-file', { name, mimeType: '', buffer: Buffer.from(content) });
+  await page.waitForSelector('#results:not([hidden])');
+  return text(page, '#summary');
+}
+
+test('rows without a target are predicted and not counted', async () => {
+  const { context, page, list } = await open();
+  const rows = SENSORS.map((line, i) => line.replace(/[^,]*$/, (target) => ['', '?', 'NA'][i % 40] ?? target));
+  await page.setInputFiles('#model-file', join(folder, 'sensors.koan'));
+  const said = await predicted(page, 'some.csv', `a,b,kind,level\n${rows.join('\n')}\n`);
+  const [, right, of] = /^400 rows, [\d.]+ % right \((\d+) of (\d+)\); 30 without a target are not counted; /.exec(said) ?? [];
+  assert.ok(Number(right) > 330 && of === '370', said);
+  assert.equal(await page.locator('#results tbody tr').count(), 400);
+  assert.equal(await page.locator('#results tbody tr.wrong').count(), 370 - right);
+  await page.setInputFiles('#model-file', join(folder, 'sums.koan'));
+  const numbers = rows.map((line) => line.replace(/[^,]*$/, (target) => target && (target.length > 2 ? '1.2' : target)));
+  const sums = await predicted(page, 'sums.csv', `a,b,kind,sum\n${numbers.join('\n')}\n`);
+  assert.match(sums, /^400 rows, root of the mean squared error [\d.]+; 30 without a target are not counted; /);
+  const words = await predicted(page, 'words.csv', `a,b,kind,sum\n${SENSORS.join('\n')}\n`);
+  assert.match(words, /^400 rows; 400 whose target is no number are not counted; /);
+  assert.deepEqual(list, []);
+  await context.close();
+});
+
+test('tables with semicolons, spaces and gzip are predicted as the command does', async () => {
+  const { context, page, list } = await open();
+  await page.setInputFiles('#model-file', join(folder, 'sensors.koan'));
+  const plain = `a,b,kind,level\n${SENSORS.join('\n')}\n`;
+  const expected = koan('predict', 'sensors.koan', 'sensors.csv').trim().split('\n').slice(1);
+  for (const [name, content] of [
+    ['semicolons.csv', plain.replaceAll(',', ';').replaceAll('.', ',')],
+    ['spaces.txt', plain.replaceAll(',', '   ')],
+    ['sensors.csv.gz', gzipSync(plain)],
+  ]) {
+    assert.match(await predicted(page, name, content), /^400 rows, .* \(\d+ of 400\)/);
+    assert.deepEqual(await predictions(page), expected, name);
+  }
+  await give(page, '#table-file', 'cut.csv.gz', gzipSync(plain).subarray(0, 500), 'cut.csv.gz: gzip of a damaged file');
+  // By other names nothing is predicted by position.
+  await give(page, '#table-file', 'other.csv', plain.toUpperCase(), 'the table lacks column `a`; it has: A, B, KIND, LEVEL');
+  await page.click('#typed-run');
+  await until(page, () => document.querySelector('#problem').textContent.startsWith('the typed rows: the table is empty'));
+  assert.deepEqual(list, []);
+  await context.close();
+});
+
+test('what was said of one model does not stand under the next', async () => {
+  const { context, page, list } = await open();
+  await page.setInputFiles('#model-file', join(folder, 'sensors.koan'));
+  await predicted(page, 'sensors.csv', `a,b,kind,level\n${SENSORS.join('\n')}\n`);
+  await page.setInputFiles('#model-file', file(root, 'tests/golden/digits.koan'));
+  await until(page, () => document.querySelector('#problem').textContent.includes('columns'));
+  assert.deepEqual([await text(page, '#summary'), await page.isVisible('#results')], ['', false]);
+  assert.deepEqual(list, []);
+  await context.close();
+});
+
+test('a model for tables has its own title and code, and the pad keeps its model', async () => {
+  const { context, page, list } = await open();
+  await page.setInputFiles('#model-file', join(folder, 'sensors.koan'));
+  await until(page, () => document.querySelector('#proof-title').textContent.startsWith('sensors.koan is '));
+  assert.match(await text(page, '#other-note'), /the pad above runs the one that it had/);
+  const code = await text(page, '#code');
+  assert.match(code, /'koan-wasm\/columns'.*new URL\('.\/sensors\.koan'.*\{ a: 1, b: 1, kind: "green" \}.*predictLabel\(row\)/s);
+  await page.setInputFiles('#model-file', join(folder, 'waves.koan'));
+  await until(page, () => document.querySelector('#code').textContent.includes('new Float32Array(60)'));
+  assert.deepEqual(list, []);
+  await context.close();
+});
+
+test('the page as a file says that it needs a server; from one it says nothing', async () => {
+  const browser = await launch();
+  const page = await browser.newPage();
+  await page.goto(pathToFileURL(file(root, 'target/page/index.html')).href);
+  await page.waitForSelector('#dead', { timeout: 10_000 });
+  await until(page, () => document.querySelector('#dead').getBoundingClientRect().height > 10);
+  await browser.close();
+  const { context, page: served } = await open();
+  assert.equal(await served.locator('#dead').count(), 0);
   await context.close();
 });

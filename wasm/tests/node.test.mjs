@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { File } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -194,7 +195,7 @@ test('a model is loaded from whatever holds it', async () => {
   const whole = await WebAssembly.compile(embed(bytes('koan.wasm'), blob));
   const buffer = blob.buffer.slice(blob.byteOffset, blob.byteOffset + blob.length);
   const data = `data:application/octet-stream;base64,${blob.toString('base64')}`;
-  const sources = [blob, buffer, path, pathToFileURL(path), data, new URL(data), new Response(blob), Promise.resolve(blob), whole];
+  const sources = [blob, buffer, path, pathToFileURL(path), data, new URL(data), new Response(blob), new Blob([blob]), new File([blob], 'a.koan'), Promise.resolve(blob), whole];
   // Two at once share one start.
   await Promise.all([init(), init()]);
   for (const source of sources) assert.equal((await Model.load(source)).info.bytes, blob.length);
@@ -202,8 +203,8 @@ test('a model is loaded from whatever holds it', async () => {
   await rejects(new Response('', { status: 404 }), 'HTTP status 404 for ');
   await rejects('no/such.koan', /ENOENT.*no\/such\.koan/);
   await rejects(await WebAssembly.compile(bytes('koan.wasm')), 'the WebAssembly module has no custom section `koan`');
-  await rejects(7, 'a model is loaded from bytes, a URL, a Response or a WebAssembly.Module');
-  await rejects(undefined, 'a model is loaded from bytes, a URL, a Response or a WebAssembly.Module');
+  await rejects(7, 'a model is loaded from bytes, a URL, a Response, a Blob or a WebAssembly.Module');
+  await rejects(undefined, 'a model is loaded from bytes, a URL, a Response, a Blob or a WebAssembly.Module');
   await rejects(new Response('<!doctype html>'), 'not a koan blob: it does not start with the bytes KOAN');
 });
 

@@ -64,3 +64,16 @@ export async function give(page, id, name, buffer, message) {
   await page.setInputFiles(id, { name, mimeType: 'application/octet-stream', buffer: Buffer.from(buffer) });
   await until(page, (message) => document.querySelector('#problem').textContent.includes(message), message);
 }
+
+/** Files that are no tables: their first bytes, and what is said of them. */
+export const KINDS = [
+  ['book.xlsx', Buffer.from('PK\x03\x04\x14\0\x06\0\b\0\0\0!\0'), 'an Excel workbook or another zip archive, not text'],
+  ['old.xls', Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1]), 'an old Excel or Word file'],
+  ['picture.png', Buffer.from([137, 80, 78, 71, 13, 10, 26, 10, 0, 0]), 'a PNG picture, not a table'],
+  ['photo.jpg', Buffer.from([255, 216, 255, 224, 0, 16]), 'a JPEG picture, not a table'],
+  ['paper.pdf', Buffer.from('%PDF-1.7\n'), 'a PDF document, not a table'],
+  ['wide.csv', Buffer.from('\ufeffa,b\n1,2\n', 'utf16le'), 'UTF-16 text: save it as UTF-8'],
+  ['wide bare.csv', Buffer.from('a,b\n1,2\n', 'utf16le'), 'UTF-16 text: save it as UTF-8'],
+  ['old.csv', Buffer.from('größe,b\n1,2\n', 'latin1'), 'text in Latin-1 or another old encoding: save it as UTF-8'],
+  ['noise.bin', Buffer.from([1, 2, 3, 250, 0, 7, 9, 200]), 'neither a koan model nor a table of text'],
+];

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { until } from './chromium.mjs';
-import { accessible, draw, give, open, recognised, shots, start, stop } from './page.mjs';
+import { accessible, draw, give, KINDS, open, recognised, shots, start, stop } from './page.mjs';
 import { file, root } from './paths.mjs';
 import { scribbles } from './scribbles.mjs';
 import { STROKES } from './strokes.mjs';
@@ -129,6 +129,23 @@ for (const [name, options] of [
   });
 }
 
+test('on a desk buttons stand in one line, and beside what they copy', async () => {
+  const { context, page } = await open({ viewport: { width: 1280, height: 900 } });
+  const tops = (selector) => page.$$eval(selector, (all) => all.map((one) => Math.round(one.getBoundingClientRect().top)));
+  assert.equal(new Set(await tops('.buttons > *')).size, 1);
+  assert.deepEqual(await tops('.code pre'), await tops('.code button'));
+  await context.close();
+});
+
+test('what the page loads, and training later, are figures of the build', async () => {
+  const { context, page } = await open();
+  assert.match(await page.textContent('.loads'), /this page: runtime, models, everything\s*(3\d|40) KB/);
+  assert.match(await page.textContent('#train-title + p'), /What trains is 0\.9 MB more to load\.$/m);
+  const lines = readFileSync(file(root, 'wasm/README.md'), 'utf8');
+  assert.ok(lines.includes(await page.textContent('#install')));
+  await context.close();
+});
+
 test('a model and a table give predictions and accuracy', async () => {
   const { context, page, list } = await open({ bypassCSP: true });
   const golden = JSON.parse(readFileSync(file(root, 'tests/golden/digits.json'), 'utf8')).rows;
@@ -158,7 +175,7 @@ test('wrong files are named, with what is wrong', async () => {
   const csv = (rows) => Buffer.from(rows.map((row) => row.join(',')).join('\n'));
   const garbage = readFileSync(file(root, 'tests/golden/bad/garbage.bin'));
   await give(page, '#model-file', 'garbage.koan', garbage, 'garbage.koan: not a koan blob');
-  await give(page, '#table-file', 'picture.png', Buffer.from([137, 80, 78, 71, 0, 1, 2]), 'picture.png: neither');
+  for (const [name, start, message] of KINDS) await give(page, '#table-file', name, start, `${name}: ${message}`);
   await page.setInputFiles('#table-file', { name: 'a.csv', mimeType: 'text/csv', buffer: csv([row]) });
   const damaged = Buffer.from(digits);
   damaged[100] ^= 1;
@@ -169,7 +186,7 @@ test('wrong files are named, with what is wrong', async () => {
   await page.waitForSelector('#results:not([hidden])');
   const shown = await page.textContent('#results tbody');
   const kept = 'The predictions are still those of a.csv';
-  await give(page, '#table-file', 'narrow.csv', csv([[1, 2, 3]]), `the table has 3 columns, the model needs 65. ${kept}`);
+  await give(page, '#table-file', 'narrow.csv', csv([[1, 2, 3]]), `the table has 3 columns, the model needs 64 columns (65 with the target). ${kept}`);
   await give(page, '#table-file', 'text.csv', csv([row, [...row.slice(1), 'seven']]), 'line 2, column 64: `seven` is not a number');
   await give(page, '#table-file', 'ragged.csv', csv([row, [1]]), 'line 2 has 1 fields, the first has 64');
   await give(page, '#table-file', 'empty.csv', Buffer.from('\n'), 'the table is empty');

@@ -2,18 +2,20 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { consumer, file, root } from './paths.mjs';
 
 const folder = file(consumer, 'readme');
-const shown = (path) => {
+const shown = (path, language = 'js') => {
   const text = readFileSync(file(root, path), 'utf8');
-  return [...text.matchAll(/^```js\n([^]*?)^```$/gm)].map(([, code]) => code);
+  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))].map(([, code]) => code);
 };
 const [first, columns, embedded, commonJs, worker, ...others] = shown('wasm/README.md');
+const [install, census] = shown('wasm/README.md', 'sh');
 /** The README of the whole has one. */
 const [short, ...more] = shown('README.md').filter((code) => code.includes('koan-wasm'));
 
@@ -31,22 +33,46 @@ function run(name, code, shows) {
   return execFileSync(process.execPath, args, { cwd: folder, encoding: 'utf8' }).trim().split('\n');
 }
 
+/** Runs lines of a README in a folder, with the command where the shell finds it. */
+function sh(lines, cwd, variables = {}) {
+  const PATH = `${dirname(process.env.KOAN)}:${process.env.PATH}`;
+  return execFileSync('sh', ['-ec', lines], { cwd, encoding: 'utf8', env: { ...process.env, ...variables, PATH }, stdio: 'pipe' });
+}
+
 before(() => {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   cpSync(file(root, 'wasm/page/digits.koan'), file(folder, 'digits.koan'));
   cpSync(file(root, 'core/tests/tiny.koan'), file(folder, 'model.koan'));
-  // The rows of a test of the reader again and again, as the census's table.
+  // The rows of a test of the reader again and again, as the census's file, which has no header.
   const { csv } = JSON.parse(readFileSync(file(root, 'host/data/src/tests/fixtures/coded_notes.json'), 'utf8'));
-  const [header, ...rows] = csv.trim().split('\n');
-  const table = [header, ...Array(30).fill(rows).flat()].join('\n');
-  writeFileSync(file(folder, 'adult.csv'), `${table}\n`);
-  const train = ['train', 'adult.csv', '-o', 'adult.koan', '-k', '32', '--missing', 'impute'];
-  execFileSync(process.env.KOAN, train, { cwd: folder, stdio: 'pipe' });
+  const [, ...rows] = csv.trim().split('\n');
+  writeFileSync(file(folder, 'adult.data'), `${Array(30).fill(rows).flat().join('\n')}\n`);
+  assert.match(census, /koan train .*--flash 2k/);
+  // A search takes a while.
+  sh(census.replace('--flash 2k', '-k 32'), folder);
 });
 
 test('every example is tested', () => {
   assert.deepEqual([others, more], [[], []]);
+});
+
+test('the package is installed from the repository', () => {
+  // What the first line builds is there; the second finds it beside the project.
+  const [build, copy] = install.trim().split('\n');
+  assert.match(build, /^\(cd \.\.\/koan && cargo xtask npm\)/);
+  const project = file(folder, 'installed/app');
+  mkdirSync(project, { recursive: true });
+  writeFileSync(file(project, 'package.json'), '{"private":true,"type":"module"}');
+  for (const part of ['package.json', 'README.md', 'dist']) {
+    cpSync(file(root, 'wasm', part), file(folder, 'installed/koan/wasm', part), { recursive: true });
+  }
+  sh(copy, project, { npm_config_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' });
+  assert.ok(lstatSync(file(project, 'node_modules/koan-wasm')).isDirectory());
+  writeFileSync(file(project, 'run.mjs'), `import { Model } from 'koan-wasm';
+    const model = await Model.load(${JSON.stringify(file(root, 'wasm/page/digits.koan'))});
+    console.log(model.info.inputs);`);
+  assert.equal(execFileSync(process.execPath, ['run.mjs'], { cwd: project, encoding: 'utf8' }).trim(), '64');
 });
 
 test('the first example', () => {

@@ -30,6 +30,8 @@ test('wrong rows and calls that do not suit are errors', () => {
   throws(() => model.classify([...Array(63).fill(0), null]), 'input 63 is null, not a number');
   throws(() => model.classify([...Array(63).fill(0), '7']), 'input 63 is "7", not a number');
   throws(() => model.classify({ a: 1 }), /^a row by the names of columns needs Model\.load\(…, \{ columns: Columns \}\)/);
+  throws(() => model.classifyMany({ a: 1 }), 'several rows are an array');
+  throws(() => model.classifyMany([null]), 'row 0: a row is an array of numbers, not Null');
   assert.equal(model.classifyMany(new Uint8Array(0)).length, 0);
   // It still works afterwards.
   const expected = models.find(({ name }) => name === 'digits.koan').rows[0];
@@ -49,6 +51,9 @@ test('rows of every type, and lists of them', () => {
     [Float32Array.from(first), Float64Array.from(second)],
     Float64Array.from([...first, ...second]),
     Uint8ClampedArray.from([...first, ...second]),
+    // A Buffer looks for bytes where other arrays look for numbers; there are zeros among these.
+    Buffer.from([...first, ...second]),
+    [Buffer.from(first), Buffer.from(second)],
   ];
   for (const list of lists) assert.deepEqual([...model.scoresMany(list)], expected);
   assert.equal(model.scoresMany([]).length, 0);

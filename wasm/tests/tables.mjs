@@ -73,3 +73,15 @@ export function codes(rows) {
   }
   return table(lines);
 }
+
+/** Columns that are no categories: dates, names, and one whose own name is two for an option. */
+export function diary(rows) {
+  const next = uniform(6);
+  const lines = ['when,heat,"who, exactly",load,state'];
+  for (let i = 0; i < rows; i++) {
+    const [day, heat, load] = [1 + (i % 28), 80 * next(), next()];
+    const month = String(1 + (Math.floor(i / 28) % 12)).padStart(2, '0');
+    lines.push(`2026-${month}-${String(day).padStart(2, '0')},${heat.toFixed(2)},person ${i},${load.toFixed(3)},${heat * load > 20 ? 'bad' : 'good'}`);
+  }
+  return table(lines);
+}

@@ -17,7 +17,8 @@ pub fn of(error: &anyhow::Error) -> Option<String> {
 fn of_data(error: &DataError) -> Option<String> {
     let fixed = match error {
         DataError::MissingValue { training: true, .. } => {
-            "--missing impute takes the column's median instead, --drop leaves the column out"
+            "--missing impute takes the column's median instead, and a missing text is none of the \
+             values; --drop leaves the column out"
         }
         DataError::HeaderUnclear { .. } | DataError::HeaderOfNumbers { .. } => "--header yes|no",
         DataError::MostlyNumbers { .. } => "--text reads the column as text, --drop leaves it out",

@@ -7,8 +7,10 @@
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
-use js_sys::Function;
-use koan_data::{Division, Missing, Part, ReadOptions, SplitSize, Table, read_bytes, split_table};
+use js_sys::{Error, Function, Reflect};
+use koan_data::{
+    DataError, Division, Missing, Part, ReadOptions, SplitSize, Table, read_bytes, split_table,
+};
 use koan_trainer::tune::{FAMILIES, train_usual};
 use koan_trainer::{Event, FamilyName, Progress, TrainOptions, Trained};
 use serde::{Deserialize, Serialize};
@@ -27,6 +29,9 @@ const TEST_FRACTION: f64 = 0.2;
 struct Choices {
     /// `--target`
     target: Option<String>,
+    /// `--drop`
+    #[serde(default)]
+    drop: Vec<String>,
     /// `--seed`
     #[serde(default = "first_seed")]
     seed: u64,
@@ -94,31 +99,19 @@ impl Trainer {
     /// Reads a table; missing numbers become the medians of their columns, as by the option
     /// `--missing impute`.
     ///
-    /// - `choices`: a JSON object, with `target` and `seed`
+    /// - `choices`: a JSON object, with `target`, `drop` and `seed`
     ///
     /// # Errors
-    /// A table that cannot be read, or has too many rows.
+    /// A table that cannot be read, or has too many rows. Where it could be read without one of
+    /// its columns, the error's `column` is that one's number, from 1.
     #[wasm_bindgen(constructor)]
-    pub fn new(name: &str, bytes: &[u8], choices: &str) -> Result<Self, JsError> {
-        let Choices { target, seed } = serde_json::from_str(choices)?;
-        let options = ReadOptions { target, missing: Missing::Impute, ..ReadOptions::default() };
-        let table = read_bytes(name, bytes, &options)?;
-        if table.rows() > MOST_ROWS {
-            return Err(JsError::new(&format!(
-                "{name}: {} rows; a browser trains on at most {MOST_ROWS}: leave rows out, or use \
-                 the command `koan train`",
-                table.rows()
-            )));
-        }
-        let (train, test) = match &table.division {
-            Division::Parts(parts) => (0..table.rows()).partition(|&row| parts[row] != Part::Test),
-            _ => split_table(&table, SplitSize::TestFraction(TEST_FRACTION), seed)?,
-        };
-        if test.is_empty() {
-            let message = format!("{name}: no rows are left for the test ({} rows)", table.rows());
-            return Err(JsError::new(&message));
-        }
-        Ok(Self { train: table.select(&train), test: table.select(&test), seed })
+    pub fn new(name: &str, bytes: &[u8], choices: &str) -> Result<Self, JsValue> {
+        let choices: Choices = serde_json::from_str(choices).map_err(JsError::from)?;
+        let Choices { target, drop, seed } = choices;
+        let options =
+            ReadOptions { target, drop, missing: Missing::Impute, ..ReadOptions::default() };
+        let table = read_bytes(name, bytes, &options).map_err(|error| refused(&error))?;
+        Ok(Self::divided(name, table, seed)?)
     }
 
     /// What is known of the table, as JSON.
@@ -169,8 +162,55 @@ impl Trainer {
 }
 
 impl Trainer {
+    /// A table of which some rows are kept for the test.
+    fn divided(name: &str, table: Table, seed: u64) -> Result<Self, JsError> {
+        if table.rows() > MOST_ROWS {
+            return Err(JsError::new(&format!(
+                "{name}: {} rows; a browser trains on at most {MOST_ROWS}: leave rows out, or use \
+                 the command `koan train`",
+                table.rows()
+            )));
+        }
+        let (train, test) = match &table.division {
+            Division::Parts(parts) => (0..table.rows()).partition(|&row| parts[row] != Part::Test),
+            _ => split_table(&table, SplitSize::TestFraction(TEST_FRACTION), seed)?,
+        };
+        if test.is_empty() {
+            let message = format!("{name}: no rows are left for the test ({} rows)", table.rows());
+            return Err(JsError::new(&message));
+        }
+        Ok(Self { train: table.select(&train), test: table.select(&test), seed })
+    }
+
     fn options(&self) -> TrainOptions {
         TrainOptions { seed: self.seed, ..TrainOptions::default() }
+    }
+}
+
+/// Why a table was refused, and because of which column.
+fn refused(error: &DataError) -> JsValue {
+    let thrown = Error::new(&error.to_string());
+    if let Some(number) = column_of(error) {
+        // An error takes properties as every object does.
+        let _ = Reflect::set(&thrown, &"column".into(), &(number as f64).into());
+    }
+    thrown.into()
+}
+
+/// The number of the column without which a table could be read.
+fn column_of(error: &DataError) -> Option<usize> {
+    use DataError as E;
+    match error {
+        E::Identifier { column, .. }
+        | E::Times { column, .. }
+        | E::Units { column, .. }
+        | E::NoValues { column, .. }
+        | E::TooManyValues { column, target: false, .. } => Some(column.number),
+        E::MostlyNumbers { place, .. }
+        | E::DecimalComma { place, .. }
+        | E::OutOfRange { place, .. }
+        | E::NotUtf8 { place } => place.column.as_ref().map(|column| column.number),
+        _ => None,
     }
 }
 

@@ -35,6 +35,12 @@ fn a_value_that_is_no_number() {
 }
 
 #[test]
+fn a_text_that_is_missing() {
+    let folder = with("a,colour,y\n1,red,u\n2,blue,v\n3,,u\n4,red,v\n");
+    folder.train_fails("bad.csv", &["bad.csv:4: column 2", "a missing text is none of the values"]);
+}
+
+#[test]
 fn a_target_that_is_no_class() {
     let folder = with(format!("{}0.5,0.5,\n", quadrants(100)));
     folder.train_fails("bad.csv", &["bad.csv:102: column 3 (`above`)", "target is missing"]);

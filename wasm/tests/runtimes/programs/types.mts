@@ -5,6 +5,11 @@ import { Columns, readTable, type Table } from 'koan-wasm/columns';
 import { Model as JsonModel } from 'koan-wasm/json';
 import { init as slimInit } from 'koan-wasm/slim';
 
+interface Person {
+  age: number;
+  city?: string;
+}
+
 export async function use(blob: Uint8Array, wasm: Uint8Array): Promise<string> {
   await init();
   await slimInit(wasm);
@@ -14,7 +19,8 @@ export async function use(blob: Uint8Array, wasm: Uint8Array): Promise<string> {
   const rows: Rows = [[1, 2], new Float64Array(2), { age: 3, city: 'Graz', weight: null }];
   const row: Row = new Uint8ClampedArray(info.inputs);
   const labels: string[] = model.predictLabelMany(rows);
-  const scores: Int32Array = model.scores(row);
+  const person: Person = { age: 3 };
+  const scores: Int32Array = model.scores(Math.random() < 0.5 ? row : person);
   const table: Table = readTable('a,b\n1,2\n', info);
   const numbers: Float32Array = model.probabilitiesMany(table.rows);
   const both: WebAssembly.Module = await WebAssembly.compile(embed(wasm, blob));

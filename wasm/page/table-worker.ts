@@ -1,0 +1,84 @@
+/** Predicts tables, in a Worker of their own: loaded when there is a table. */
+
+import { readTable, type Table } from '../js/columns.js';
+import { numberOf } from '../js/fields.js';
+import { Model } from '../js/index.js';
+import { textOf } from './errors.js';
+import { judge } from './judge.js';
+import { median } from './median.js';
+import type { TableAnswer, TableQuestion } from './messages.js';
+import { windowsOf } from './rows.js';
+
+const say = (answer: TableAnswer): void => postMessage(answer);
+
+/** Rows between two reports of the progress. */
+const BLOCK = 1000;
+
+addEventListener('message', async ({ data }: MessageEvent<TableQuestion>) => {
+  try {
+    await predict(data);
+  } catch (error) {
+    say({ kind: 'problem', message: textOf(error) });
+  }
+});
+
+async function predict({ blob, text }: TableQuestion): Promise<void> {
+  using model = await Model.load(blob);
+  const { task, inputs, classNames, bytes } = model.info;
+  const tell = (doing: string) => (share: number) => say({ kind: 'progress', doing, share });
+  const { rows, targets, lines, note } = tableOf(text, model, tell('Reading the table'));
+  const predictions: string[] = [];
+  const micros: number[] = [];
+  const predicting = tell('Predicting');
+  for (let at = 0; at < lines.length; at += BLOCK) {
+    predicting(at / lines.length);
+    const block = rows.subarray(at * inputs, (at + BLOCK) * inputs);
+    const start = performance.now();
+    const values = task === 'classification' ? model.classifyMany(block) : model.predictMany(block);
+    micros.push((1000 * (performance.now() - start)) / values.length);
+    for (const value of values) {
+      predictions.push(task === 'classification' ? (classNames[value] ?? String(value)) : value.toPrecision(5));
+    }
+  }
+  const judged = targets && judge(task, predictions, targets);
+  say({ kind: 'table', predictions, targets, judged, lines, bytes, micros: median(micros), note });
+}
+
+/** The rows of a table: its lines, or windows over them. */
+function tableOf(text: string, { info }: Model, progress: (share: number) => void): Table & { note: string } {
+  const windows = windowsOf(info);
+  if (!windows) return { ...readTable(text, info, progress), note: '' };
+  const { samples, stride, channels } = windows;
+  const table = readTable(text, { ...info, inputs: channels }, progress);
+  const count = Math.floor((table.lines.length - samples) / stride) + 1;
+  if (count < 1) {
+    throw new Error(`the table has ${table.lines.length} samples, a window of the model takes ${samples}`);
+  }
+  const starts = Array.from({ length: count }, (_, window) => window * stride);
+  const rows = new Float32Array(count * info.inputs);
+  starts.forEach((start, window) => {
+    rows.set(table.rows.subarray(start * channels, (start + samples) * channels), window * info.inputs);
+  });
+  const targets = table.targets;
+  return {
+    rows,
+    targets: targets && starts.map((start) => targetOf(targets.slice(start, start + samples), info.task)),
+    lines: starts.map((start) => table.lines[start]!),
+    note: `windows of ${samples} samples`,
+  };
+}
+
+/**
+ * The target of a window: the one of most samples that have one, the earliest of equals; a number's
+ * mean.
+ */
+function targetOf(all: string[], task: string): string {
+  const targets = all.filter((target) => numberOf(target) !== undefined);
+  if (targets.length === 0) return '';
+  if (task !== 'classification') {
+    return String(targets.reduce((sum, target) => sum + Number(target), 0) / targets.length);
+  }
+  const counts = new Map<string, number>();
+  for (const target of targets) counts.set(target, (counts.get(target) ?? 0) + 1);
+  return [...counts].reduce((best, next) => (next[1] > best[1] ? next : best))[0];
+}
