@@ -97,8 +97,8 @@ class Plan:
 
     @property
     def loss(self) -> str:
-        """What the weights are fitted to minimise: ``squared`` by :class:`Sums`, ``logistic`` by
-        a :class:`Descent`."""
+        """What the weights are fitted to minimise: ``squared`` or ``logistic``, which needs a
+        :class:`Descent`."""
         return self._own.loss
 
     def to_bytes(self, for_workers: bool = False) -> bytes:
@@ -198,17 +198,18 @@ class Gradients:
 
 class Descent:
     """The fit of a plan with ``loss="logistic"``, on the client: begins with the fit to the plan's
-    sample, and goes on by the gradients of all rows, in a few passes.
+    sample, and goes on by the gradients of all rows, in a few passes; in none where the sample
+    has all rows.
 
     Parameters
     ----------
     plan : the plan with its sample.
-    n_jobs : threads; ``None`` or ``-1``: as many as there are cores.
+    sums : those of all rows.
     """
 
-    def __init__(self, plan: Plan, n_jobs: int | None = None) -> None:
+    def __init__(self, plan: Plan, sums: Sums, n_jobs: int | None = None) -> None:
         self._threads = threads(n_jobs)
-        self._own = _koan.Descent(plan._own, self._threads)
+        self._own = _koan.Descent(plan._own, sums._own, self._threads)
 
     @property
     def done(self) -> bool:
@@ -230,15 +231,16 @@ class Descent:
         return self
 
     def to_bytes(self) -> bytes:
-        """How far it has come, as bytes; without the plan."""
+        """How far it has come, as bytes; without the plan and the sums."""
         return self._own.to_bytes()
 
     @staticmethod
-    def from_bytes(plan: Plan, data: bytes, n_jobs: int | None = None) -> Descent:
-        """The descent of these bytes, which is of that plan: goes on with the same bytes."""
+    def from_bytes(plan: Plan, sums: Sums, data: bytes, n_jobs: int | None = None) -> Descent:
+        """The descent of these bytes, which is of that plan and these sums: it goes on to the same
+        model."""
         descent = object.__new__(Descent)
         descent._threads = threads(n_jobs)
-        descent._own = _koan.Descent.from_bytes(plan._own, data, descent._threads)
+        descent._own = _koan.Descent.from_bytes(plan._own, sums._own, data, descent._threads)
         return descent
 
 

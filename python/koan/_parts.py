@@ -7,16 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from . import _koan
-from ._clusters import (
-    SAMPLE_ROWS,
-    Descent,
-    Gradients,
-    Plan,
-    finish,
-    impute,
-    parameters,
-    rows,
-)
+from ._clusters import SAMPLE_ROWS, Plan, impute, parameters, rows
 from ._model import Model, threads
 
 
@@ -127,17 +118,15 @@ def merged_gradients(plan: bytes, step: bytes, parts: Sequence[bytes]) -> bytes:
     return gradients.to_bytes()
 
 
-def finished(plan: Plan, sums: _koan.Sums, n_jobs: int | None) -> Model:
-    """The model."""
-    return Model(_koan.finish(plan._own, sums, threads(n_jobs)))
-
-
-def descended(
-    plan: Plan, gradients_at: Callable[[bytes], bytes], n_jobs: int | None
+def finished(
+    plan: Plan, sums: _koan.Sums, gradients: Callable[[bytes], bytes], n_jobs: int | None
 ) -> Model:
-    """The model by the logistic loss: `gradients_at` gives those of all rows at a step."""
-    descent = Descent(plan, n_jobs)
+    """The model; `gradients` gives those of all rows at a step, where the loss needs some."""
+    if plan.loss != "logistic":
+        return Model(_koan.finish(plan._own, sums, threads(n_jobs)))
+    descent = _koan.Descent(plan._own, sums, threads(n_jobs))
     while not descent.done:
         step = descent.step()
-        descent.advance(Gradients.from_bytes(plan, step, gradients_at(step)))
-    return Model(finish(plan, descent, n_jobs))
+        all_rows = _koan.Gradients.from_bytes(plan._own, step, gradients(step))
+        descent.advance(all_rows, threads(n_jobs))
+    return Model(descent.finish(threads(n_jobs)))

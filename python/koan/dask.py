@@ -30,8 +30,8 @@ def fit(
     """Trains a model on a DataFrame of Dask's: parameters as those of :func:`koan.plan`.
 
     The partitions are read three times: for the columns, for the sample, and for the sums; with
-    ``loss="logistic"`` for the gradients of a few steps, 10 at most. If making them is work,
-    ``ddf.persist()`` first. Workers need the package koan.
+    ``loss="logistic"`` and more rows than in the sample up to 10 times more, for gradients. If
+    making them is work, ``ddf.persist()`` first. Workers need the package koan.
     """
     from dask import compute, delayed
 
@@ -53,16 +53,14 @@ def fit(
     sample = reduced(_parts.sampled, _parts.merged_samples, job.no_sample(columns))
     plan = job.plan(sample, n_jobs)
     worker_plan = plan.to_bytes(for_workers=True)
-    if plan.loss == "logistic":
-
-        def gradients_at(step: bytes) -> bytes:
-            merge = partial(_parts.merged_gradients, worker_plan, step)
-            return reduced(_parts.graded, merge, worker_plan, step)
-
-        return _parts.descended(plan, gradients_at, n_jobs)
     merge = partial(_parts.merged_sums, worker_plan)
-    sums = reduced(_summed, merge, worker_plan)
-    return _parts.finished(plan, _koan.Sums.from_bytes(plan._own, sums), n_jobs)
+    sums = _koan.Sums.from_bytes(plan._own, reduced(_summed, merge, worker_plan))
+
+    def gradients(step: bytes) -> bytes:
+        merge = partial(_parts.merged_gradients, worker_plan, step)
+        return reduced(_parts.graded, merge, worker_plan, step)
+
+    return _parts.finished(plan, sums, gradients, n_jobs)
 
 
 def predict(model: Model, ddf: Any) -> Any:

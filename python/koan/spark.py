@@ -35,8 +35,8 @@ def fit(
     """Trains a model on a DataFrame of Spark's: parameters as those of :func:`koan.plan`.
 
     The rows are read three times: for the columns, for the sample, and for the sums; with
-    ``loss="logistic"`` for the gradients of a few steps, 10 at most. If making them is work,
-    ``df.cache()`` first. Executors need the package koan, pandas and pyarrow.
+    ``loss="logistic"`` and more rows than in the sample up to 10 times more, for gradients. If
+    making them is work, ``df.cache()`` first. Executors need the package koan, pandas and pyarrow.
     """
     job = _parts.Job(
         target, sample_weight, groups, task, missing, test_fraction, sample_rows, options
@@ -50,18 +50,16 @@ def fit(
     sample = reduced(_parts.sampled, job.no_sample(columns), _parts.merged_samples)
     plan = job.plan(sample, n_jobs)
     worker_plan = plan.to_bytes(for_workers=True)
-    if plan.loss == "logistic":
-
-        def gradients_at(step: bytes) -> bytes:
-            work = partial(_graded, step)
-            return reduced(work, worker_plan, partial(_parts.merged_gradients, worker_plan, step))
-
-        return _parts.descended(plan, gradients_at, n_jobs)
     cells = plan.n_features * (plan.n_features + 1) // 2
     count = max(1, 8 * cells // _SLAB)
     cut = partial(_cut, worker_plan, count)
     slabs = _collected(df, cut, _koan.merge_slabs)
-    return _parts.finished(plan, _koan.Sums.from_slabs(plan._own, slabs), n_jobs)
+
+    def gradients(step: bytes) -> bytes:
+        merge = partial(_parts.merged_gradients, worker_plan, step)
+        return reduced(partial(_graded, step), worker_plan, merge)
+
+    return _parts.finished(plan, _koan.Sums.from_slabs(plan._own, slabs), gradients, n_jobs)
 
 
 def predict_udf(model: Model) -> Any:

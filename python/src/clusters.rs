@@ -312,7 +312,7 @@ impl Plan {
 pub struct Sums {
     reading: Reading,
     plan: Arc<distributed::Plan>,
-    own: distributed::Sums,
+    pub(crate) own: distributed::Sums,
 }
 
 #[pymethods]

@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::clusters::{Plan, Reading, wrong};
+use crate::clusters::{Plan, Reading, Sums, wrong};
 use crate::error::guarded;
 use crate::frame::Frame;
 use crate::work;
@@ -108,9 +108,12 @@ impl Descent {
 #[pymethods]
 impl Descent {
     #[new]
-    #[pyo3(signature = (plan, threads = None))]
-    fn new(py: Python<'_>, plan: &Plan, threads: Option<usize>) -> PyResult<Self> {
-        Self::made(py, plan, threads, |plan, progress| distributed::Descent::new(plan, progress))
+    #[pyo3(signature = (plan, sums, threads = None))]
+    fn new(py: Python<'_>, plan: &Plan, sums: &Sums, threads: Option<usize>) -> PyResult<Self> {
+        let sums = sums.own.clone();
+        Self::made(py, plan, threads, move |plan, progress| {
+            distributed::Descent::new(plan, &sums, progress)
+        })
     }
 
     /// Whether no more passes are needed.
@@ -147,14 +150,18 @@ impl Descent {
     }
 
     #[staticmethod]
-    #[pyo3(signature = (plan, bytes, threads = None))]
+    #[pyo3(signature = (plan, sums, bytes, threads = None))]
     fn from_bytes(
         py: Python<'_>,
         plan: &Plan,
+        sums: &Sums,
         bytes: Vec<u8>,
         threads: Option<usize>,
     ) -> PyResult<Self> {
-        Self::made(py, plan, threads, move |plan, _| distributed::Descent::from_bytes(plan, &bytes))
+        let sums = sums.own.clone();
+        Self::made(py, plan, threads, move |plan, _| {
+            distributed::Descent::from_bytes(plan, &sums, &bytes)
+        })
     }
 
     /// The bytes of the model.
