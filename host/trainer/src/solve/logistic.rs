@@ -34,10 +34,10 @@ const NEGLIGIBLE: f64 = 0.05;
 #[derive(Debug)]
 pub struct Logistic<'d> {
     pub(super) design: &'d Design,
-    labels: &'d [u32],
+    pub(super) labels: &'d [u32],
     pub(super) outputs: usize,
     weights: Option<&'d [f64]>,
-    known: Arc<Known>,
+    pub(super) known: Arc<Known>,
 }
 
 /// What is summed up once, before any λ.
@@ -49,18 +49,18 @@ pub(crate) struct Known {
     pub(super) total: f64,
     pub(super) class_totals: Vec<f64>,
     /// Σ c_i·φ_i·e_{y_i}ᵀ, K × T, and Σ c_i·φ_i, K × 1.
-    class_sums: Mat<f64>,
-    sums: Mat<f64>,
+    pub(super) class_sums: Mat<f64>,
+    pub(super) sums: Mat<f64>,
 }
 
 /// Weights and biases, and what follows from them.
-struct State {
+pub(super) struct State {
     weights: Mat<f64>,
     bias: Vec<f64>,
     /// Probabilities of the outputs' classes: T × n.
-    chances: Mat<f64>,
+    pub(super) chances: Mat<f64>,
     /// Σ c_i·H(p_i).
-    entropy: f64,
+    pub(super) entropy: f64,
     objective: f64,
 }
 
@@ -183,17 +183,6 @@ impl<'d> Logistic<'d> {
         Preconditioner::Shared { factor, curvature, total: self.known.total }
     }
 
-    /// The loss without features: the entropy of the classes' shares, for all rows.
-    pub(crate) fn ignorance(&self) -> f64 {
-        let entropy = |sum: f64| if sum > 0.0 { -sum * (sum / self.known.total).ln() } else { 0.0 };
-        let others = if self.outputs == 1 {
-            entropy(self.known.total - self.known.class_totals[0])
-        } else {
-            0.0
-        };
-        others + self.known.class_totals.iter().map(|&sum| entropy(sum)).sum::<f64>()
-    }
-
     /// For every row Σ over outputs of p(1 − p)/T, times its weight: the
     /// curvature of the loss at `fit`, shared by the outputs.
     #[must_use]
@@ -314,44 +303,6 @@ impl<'d> Logistic<'d> {
             }
         }
         Pair { weights: gathered, bias: sums }
-    }
-
-    /// The lower bound on the objective that the probabilities give.
-    fn bound(&self, state: &State, gathered: &Mat<f64>, penalty: f64) -> f64 {
-        let (outputs, chances) = (self.outputs, &state.chances);
-        // Mixing in one distribution gives every class its total.
-        let sums: Vec<f64> = (0..outputs)
-            .map(|t| (0..self.labels.len()).map(|i| self.weight(i) * chances[(t, i)]).sum())
-            .collect();
-        let excess = |sum: f64, wanted: f64| if sum > wanted { 1.0 - wanted / sum } else { 0.0 };
-        let mut share = (0..outputs)
-            .map(|t| excess(sums[t], self.known.class_totals[t]))
-            .fold(0.0f64, f64::max);
-        if outputs == 1 {
-            share = share.max(excess(
-                self.known.total - sums[0],
-                self.known.total - self.known.class_totals[0],
-            ));
-        }
-        let mixed: Vec<f64> = (0..outputs)
-            .map(|t| {
-                let left = self.known.class_totals[t] - (1.0 - share) * sums[t];
-                if share > 0.0 { (left / (share * self.known.total)).clamp(0.0, 1.0) } else { 0.0 }
-            })
-            .collect();
-        // The entropy is concave: of a mixture it is at least the mixture of both.
-        let of = |p: f64| if p > 0.0 { -p * p.ln() } else { 0.0 };
-        let other = if outputs == 1 { of(1.0 - mixed[0]) } else { 0.0 };
-        let of_mixed = other + mixed.iter().map(|&p| of(p)).sum::<f64>();
-        let entropies = (1.0 - share) * state.entropy + share * self.known.total * of_mixed;
-        let mut square = 0.0;
-        for t in 0..outputs {
-            for k in 0..self.design.features() {
-                let towards = self.known.class_sums[(k, t)] - mixed[t] * self.known.sums[(k, 0)];
-                square += (share * towards - (1.0 - share) * gathered[(k, t)]).powi(2);
-            }
-        }
-        entropies - square / (2.0 * penalty)
     }
 
     /// The Newton step, up to the share `forcing`.

@@ -13,6 +13,7 @@ pub mod boxed;
 pub(crate) mod conjugate;
 pub mod design;
 pub(crate) mod few;
+mod gap;
 pub mod hinge;
 pub mod logistic;
 pub(crate) mod loss;
