@@ -1,6 +1,6 @@
 """Rows of any number on Dask, and in one process: seconds, and the most memory of a process.
 
-    python benches/clusters.py ROWS dask|one [K]
+    python benches/clusters.py ROWS dask|one [K] [LOSS]
 """
 
 import hashlib
@@ -32,9 +32,25 @@ def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
+def descended(plan, sums, count):
+    """The descent of the logistic loss, which is done; prints what goes over the wire."""
+    descent = koan.Descent(plan, sums)
+    sizes = []
+    while not descent.done:
+        step = descent.step()
+        gradients = koan.Gradients(plan, step)
+        for i in range(count):
+            gradients.add(part(i))
+        sizes = [len(step), len(gradients.to_bytes())]
+        descent.advance(gradients)
+    print(f"{descent.n_passes} passes for gradients; bytes of a step and of a gradient: {sizes}")
+    return descent
+
+
 def main():
     count, how = int(sys.argv[1]) // ROWS, sys.argv[2]
     options = {"n_features": int(sys.argv[3]) if len(sys.argv) > 3 else 256, "family": "fourier"}
+    options["loss"] = sys.argv[4] if len(sys.argv) > 4 else "squared"
     start = time.perf_counter()
     if how == "one":
         from koan._parts import Job, found, merged_columns, merged_samples, sampled
@@ -51,7 +67,8 @@ def main():
         sums = koan.Sums(plan)
         for i in range(count):
             sums.add(part(i))
-        model = koan.Model(koan.finish(plan, sums))
+        fitted = descended(plan, sums, count) if plan.loss == "logistic" else sums
+        model = koan.Model(koan.finish(plan, fitted))
         memory = [peak()]
         print(f"a partial sum: {len(sums.to_bytes())} bytes; a plan for workers: "
               f"{len(plan.to_bytes(for_workers=True))} bytes")

@@ -8,7 +8,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from ._clusters import Plan, Sums, finish, plan
+from ._clusters import Descent, Gradients, Plan, Sums, finish, plan
 from ._koan import __version__
 from ._model import Model, load
 
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from ._transformer import KoanTransformer
 
 __all__ = [
+    "Descent",
     "FrontModel",
+    "Gradients",
     "KoanClassifier",
     "KoanDetector",
     "KoanRegressor",

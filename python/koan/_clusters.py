@@ -23,6 +23,7 @@ OPTIONS = (
     "input_map",
     "kernel",
     "linear",
+    "loss",
     "n_features",
     "penalty",
     "pool",
@@ -49,6 +50,8 @@ def parameters(options: dict[str, Any]) -> dict[str, Any]:
     if weight is not None and not (isinstance(weight, str) and weight == "balanced"):
         raise ValueError(f"class_weight: {weight!r} is neither None nor 'balanced'")
     given["balanced"] = weight is not None
+    if given.get("loss") == "auto":
+        given["loss"] = None
     for name in ("family", "n_features", "frequency"):
         value = given.get(name)
         if value is not None and (isinstance(value, str) or np.ndim(value) == 0):
@@ -91,6 +94,12 @@ class Plan:
     def n_features(self) -> int:
         """Random features, K: the sums are about K²/2 integers."""
         return self._own.features
+
+    @property
+    def loss(self) -> str:
+        """What the weights are fitted to minimise: ``squared`` or ``logistic``, which needs a
+        :class:`Descent`."""
+        return self._own.loss
 
     def to_bytes(self, for_workers: bool = False) -> bytes:
         """The plan as bytes; for workers without its sample, which :func:`finish` needs."""
@@ -144,6 +153,97 @@ class Sums:
         return sums
 
 
+class Gradients:
+    """The logistic loss of rows at a step, and its gradient: sums of integers, so that they are
+    the same in any order. Those of parts are merged, on any machine.
+
+    Parameters
+    ----------
+    plan : the plan, or that for workers.
+    step : what :meth:`Descent.step` gave.
+    """
+
+    def __init__(self, plan: Plan, step: bytes, n_jobs: int | None = None) -> None:
+        self._threads = threads(n_jobs)
+        self._own = _koan.Gradients(plan._own, step)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows to train on so far."""
+        return self._own.rows
+
+    def add(self, batch: Any) -> Gradients:
+        """Adds rows, as :meth:`Sums.add`."""
+        self._own.add(rows(batch), self._threads)
+        return self
+
+    def merge(self, other: Gradients) -> Gradients:
+        """Adds the gradients of other rows at the same step."""
+        if other is self:
+            raise ValueError("merge: these gradients are merged with themselves")
+        self._own.merge(other._own)
+        return self
+
+    def to_bytes(self) -> bytes:
+        """The gradients as bytes: the same for the same rows."""
+        return self._own.to_bytes()
+
+    @staticmethod
+    def from_bytes(plan: Plan, step: bytes, data: bytes) -> Gradients:
+        """The gradients of these bytes, which are of that plan and step."""
+        gradients = Gradients(plan, step)
+        gradients._own = _koan.Gradients.from_bytes(plan._own, step, data)
+        return gradients
+
+
+class Descent:
+    """The fit of a plan with ``loss="logistic"``, on the client: begins with the fit to the plan's
+    sample, and goes on by the gradients of all rows, in a few passes; in none where the sample
+    has all rows.
+
+    Parameters
+    ----------
+    plan : the plan with its sample.
+    sums : those of all rows.
+    """
+
+    def __init__(self, plan: Plan, sums: Sums, n_jobs: int | None = None) -> None:
+        self._threads = threads(n_jobs)
+        self._own = _koan.Descent(plan._own, sums._own, self._threads)
+
+    @property
+    def done(self) -> bool:
+        """Whether no more passes are needed: then :func:`finish` makes the model."""
+        return self._own.done
+
+    @property
+    def n_passes(self) -> int:
+        """Passes over all rows so far; 10 at most."""
+        return self._own.passes
+
+    def step(self) -> bytes:
+        """The weights at which :class:`Gradients` of all rows are wanted next."""
+        return self._own.step()
+
+    def advance(self, gradients: Gradients) -> Descent:
+        """Takes the gradients of all rows at :meth:`step`; the same rows in each pass."""
+        self._own.advance(gradients._own, self._threads)
+        return self
+
+    def to_bytes(self) -> bytes:
+        """How far it has come, as bytes; without the plan and the sums."""
+        return self._own.to_bytes()
+
+    @staticmethod
+    def from_bytes(plan: Plan, sums: Sums, data: bytes, n_jobs: int | None = None) -> Descent:
+        """The descent of these bytes, which is of that plan and these sums: it goes on to the same
+        model."""
+        descent = object.__new__(Descent)
+        descent._threads = threads(n_jobs)
+        descent._own = _koan.Descent.from_bytes(plan._own, sums._own, data, descent._threads)
+        return descent
+
+
 def plan(
     sample: Any,
     target: str,
@@ -173,7 +273,8 @@ def plan(
     test_fraction : share of the rows that are left out, by a hash of their content.
     sample_rows : of a larger sample those with the smallest hashes are taken.
     options : as those of the estimators: ``n_features``, ``family``, ``bits``,
-        ``random_state`` (1), ``class_weight``, ``penalty`` and others.
+        ``random_state`` (1), ``class_weight``, ``penalty``, ``loss`` (``squared`` or
+        ``logistic``) and others.
     """
     given = parameters(options)
     if unknown not in ("error", "zeros"):
@@ -187,6 +288,14 @@ def plan(
     return Plan(taken.plan(given, threads(n_jobs)))
 
 
-def finish(plan: Plan, sums: Sums, n_jobs: int | None = None) -> bytes:
-    """The bytes of the model: ``koan.Model(blob)`` runs it."""
+def finish(plan: Plan, sums: Sums | Descent, n_jobs: int | None = None) -> bytes:
+    """The bytes of the model: ``koan.Model(blob)`` runs it.
+
+    Parameters
+    ----------
+    plan : the plan with its sample.
+    sums : those of all rows; with ``loss="logistic"`` the descent that is done.
+    """
+    if isinstance(sums, Descent):
+        return sums._own.finish(threads(n_jobs))
     return _koan.finish(plan._own, sums._own, threads(n_jobs))

@@ -69,6 +69,13 @@ def summed(part: str, batches: Iterable[Any], plan: bytes) -> _koan.Sums:
     return sums
 
 
+def graded(part: str, batches: Iterable[Any], plan: bytes, step: bytes) -> bytes:
+    """The gradients of a part at a step, on one thread."""
+    gradients = _koan.Gradients(_koan.Plan.from_bytes(plan), step)
+    _add(part, batches, lambda table: gradients.add(table, 1))
+    return gradients.to_bytes()
+
+
 def _add(part: str, batches: Iterable[Any], add: Callable[[_koan.Frame], None]) -> None:
     for batch in batches:
         try:
@@ -102,6 +109,24 @@ def merged_sums(plan: bytes, parts: Sequence[bytes]) -> bytes:
     return sums.to_bytes()
 
 
-def finished(plan: Plan, sums: _koan.Sums, n_jobs: int | None) -> Model:
-    """The model."""
-    return Model(_koan.finish(plan._own, sums, threads(n_jobs)))
+def merged_gradients(plan: bytes, step: bytes, parts: Sequence[bytes]) -> bytes:
+    """The gradients of several parts."""
+    own = _koan.Plan.from_bytes(plan)
+    gradients = _koan.Gradients.from_bytes(own, step, parts[0])
+    for part in parts[1:]:
+        gradients.merge(_koan.Gradients.from_bytes(own, step, part))
+    return gradients.to_bytes()
+
+
+def finished(
+    plan: Plan, sums: _koan.Sums, gradients: Callable[[bytes], bytes], n_jobs: int | None
+) -> Model:
+    """The model; `gradients` gives those of all rows at a step, where the loss needs some."""
+    if plan.loss != "logistic":
+        return Model(_koan.finish(plan._own, sums, threads(n_jobs)))
+    descent = _koan.Descent(plan._own, sums, threads(n_jobs))
+    while not descent.done:
+        step = descent.step()
+        all_rows = _koan.Gradients.from_bytes(plan._own, step, gradients(step))
+        descent.advance(all_rows, threads(n_jobs))
+    return Model(descent.finish(threads(n_jobs)))

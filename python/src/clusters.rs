@@ -17,7 +17,7 @@ use crate::work;
 
 /// What the columns of a table are for, by name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Reading {
+pub(crate) struct Reading {
     target: String,
     weights: Option<String>,
     groups: Option<String>,
@@ -27,7 +27,7 @@ struct Reading {
     zeros: bool,
 }
 
-type Rows = (Table, Vec<Vec<u8>>);
+pub(crate) type Rows = (Table, Vec<Vec<u8>>);
 
 impl Reading {
     /// Does something with the columns of `frame`.
@@ -77,7 +77,7 @@ impl Reading {
     }
 
     /// The rows of `frame` under a schema.
-    fn rows(&self, frame: &Bound<'_, Frame>, schema: &Schema) -> PyResult<Rows> {
+    pub(crate) fn rows(&self, frame: &Bound<'_, Frame>, schema: &Schema) -> PyResult<Rows> {
         let unlisted = if self.zeros { Unlisted::Zeros } else { Unlisted::Refuse };
         self.with(frame, |builder| builder.table_under(schema, unlisted))
     }
@@ -91,7 +91,7 @@ fn wrong_rows(error: &DataError) -> PyErr {
 }
 
 /// What is wrong with parts.
-fn wrong(error: Error) -> PyErr {
+pub(crate) fn wrong(error: Error) -> PyErr {
     match error {
         Error::Data(error) => wrong_rows(&error),
         Error::Impossible(problem) => PyValueError::new_err(problem),
@@ -271,8 +271,8 @@ impl Sample {
 /// Everything that is chosen before rows are summed up.
 #[pyclass(frozen, module = "koan._koan")]
 pub struct Plan {
-    reading: Reading,
-    own: Arc<distributed::Plan>,
+    pub(crate) reading: Reading,
+    pub(crate) own: Arc<distributed::Plan>,
 }
 
 #[pymethods]
@@ -299,6 +299,12 @@ impl Plan {
     fn features(&self) -> usize {
         self.own.features()
     }
+
+    /// What the weights are fitted to minimise.
+    #[getter]
+    fn loss(&self) -> &'static str {
+        self.own.loss().name()
+    }
 }
 
 /// Sums over rows.
@@ -306,7 +312,7 @@ impl Plan {
 pub struct Sums {
     reading: Reading,
     plan: Arc<distributed::Plan>,
-    own: distributed::Sums,
+    pub(crate) own: distributed::Sums,
 }
 
 #[pymethods]

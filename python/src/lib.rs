@@ -3,6 +3,7 @@
 
 mod arrow;
 mod clusters;
+mod descent;
 mod error;
 mod frame;
 mod model;
@@ -28,6 +29,8 @@ fn _koan(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<clusters::Sample>()?;
     module.add_class::<clusters::Plan>()?;
     module.add_class::<clusters::Sums>()?;
+    module.add_class::<descent::Gradients>()?;
+    module.add_class::<descent::Descent>()?;
     module.add_function(wrap_pyfunction!(clusters::merge_slabs, module)?)?;
     module.add_function(wrap_pyfunction!(clusters::finish, module)?)?;
     Ok(())

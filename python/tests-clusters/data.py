@@ -17,6 +17,7 @@ KINDS = {
     "classes": {"missing": "impute"},
     "numbers": {},
     "weights": {"sample_weight": "w"},
+    "logistic": {"loss": "logistic", "sample_rows": 500},
 }
 
 
@@ -38,7 +39,14 @@ def table(kind, rows=1200):
 def in_one_process(kind, rows):
     """The bytes of the model of all rows at once."""
     plan = koan.plan(rows, "y", **OPTIONS, **KINDS[kind])
-    return koan.finish(plan, koan.Sums(plan).add(rows))
+    sums = koan.Sums(plan).add(rows)
+    if plan.loss == "squared":
+        return koan.finish(plan, sums)
+    descent = koan.Descent(plan, sums)
+    while not descent.done:
+        descent.advance(koan.Gradients(plan, descent.step()).add(rows))
+    assert descent.n_passes > 1
+    return koan.finish(plan, descent)
 
 
 def of_the_command(kind, rows, command, folder):
@@ -47,7 +55,12 @@ def of_the_command(kind, rows, command, folder):
 
     for name in ("a.csv", "test.csv"):
         rows.to_csv(folder / name, index=False)
-    more = {"classes": "--missing impute", "numbers": "", "weights": "--weights w"}[kind]
+    more = {
+        "classes": "--missing impute",
+        "numbers": "",
+        "weights": "--weights w",
+        "logistic": "--loss logistic --sample-rows 500",
+    }[kind]
     line = (
         "train a.csv --test test.csv --target y -o m.koan --stream yes --features 24 "
         f"--family fourier --seed 3 {more}"

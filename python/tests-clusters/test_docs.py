@@ -41,7 +41,7 @@ def run(block, names):
 
 def test_the_page_of_clusters_is_run(tmp_path, monkeypatch):
     blocks = blocks_of(CLUSTERS)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     random = np.random.default_rng(7)
     rows = pd.DataFrame(random.integers(-40, 40, size=(300, 3)) / 16, columns=["a", "b", "c"])
     rows["y"] = rows.a * rows.b + rows.c
@@ -69,6 +69,11 @@ def test_the_page_of_clusters_is_run(tmp_path, monkeypatch):
     names = {"koan": koan, "sample": rows, "batch": rows[:200], "other": other}
     run(blocks[1], names)
     assert names["blob"] == model.to_bytes()
+
+    classes = rows.assign(y=np.where(rows.y > 0, "up", "down"))
+    names = {"koan": koan, "sample": classes, "batch": classes[:200], "rest": classes[200:]}
+    run(blocks[2], names)
+    assert koan.Model(names["blob"]).classes == ["down", "up"]
 
 
 def test_the_page_of_models_is_run(tmp_path, monkeypatch):

@@ -14,6 +14,7 @@ import koan.spark
 
 TYPES = {
     "classes": "a double, job string, b double, y string",
+    "logistic": "a double, job string, b double, y string",
     "numbers": "a double, job string, b double, y double",
     "weights": "a double, job string, b double, y string, w double",
 }

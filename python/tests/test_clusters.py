@@ -36,6 +36,10 @@ KINDS = {
     "weights": ({"sample_weight": "w"}, "--weights w"),
     "missing": ({"missing": "impute"}, "--missing impute"),
     "tested": ({"test_fraction": 0.25}, "--test-fraction 0.25"),
+    "logistic": (
+        {"loss": "logistic", "sample_rows": 400},
+        "--loss logistic --sample-rows 400",
+    ),
 }
 
 
@@ -49,7 +53,20 @@ def in_parts(rows, sizes, seed, **options):
         last = koan.Sums.from_bytes(plan, sums.pop().to_bytes())
         sums[len(sums) // 2].merge(last)
     assert sums[0].n_rows <= len(rows)
-    return koan.finish(plan, sums[0])
+    if plan.loss == "squared":
+        return koan.finish(plan, sums[0])
+    descent = koan.Descent(plan, sums[0])
+    while not descent.done:
+        step = descent.step()
+        made = [koan.Gradients(plan, step).add(shuffled.iloc[part]) for part in parts]
+        while len(made) > 1:
+            last = koan.Gradients.from_bytes(plan, step, made.pop().to_bytes())
+            made[len(made) // 2].merge(last)
+        descent.advance(made[0])
+        # As after a client's death.
+        descent = koan.Descent.from_bytes(plan, sums[0], descent.to_bytes())
+    assert 1 < descent.n_passes <= 10
+    return koan.finish(plan, descent)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -137,7 +154,8 @@ def test_errors_say_what_and_where():
         with pytest.raises(ValueError, match=match):
             koan.plan(rows.assign(**changed), "y")
     for match, options in [
-        ("loss: no such option", {"loss": "logistic"}),
+        ("box: no such option", {"box": 3}),
+        ("loss: the loss hinge needs the rows in memory", {"loss": "hinge"}),
         ("target: .*no column `z`", {"target": "z"}),
         ('task: no "ranking"', {"task": "ranking"}),
         ("test_fraction: ", {"test_fraction": 1.0}),
@@ -156,3 +174,47 @@ def test_unknown_texts_may_be_zeros():
     seen = rows[rows["job"] != "pilot"]
     sums = koan.Sums(koan.plan(seen, "y", unknown="zeros", **OPTIONS)).add(rows)
     assert sums.n_rows == len(rows)
+
+
+def test_the_logistic_loss_of_a_sample_of_all_rows_needs_no_pass():
+    rows = table("classes")
+    plan = koan.plan(rows, "y", loss="logistic", **OPTIONS)
+    assert plan.loss == "logistic"
+    sums = koan.Sums(plan).add(rows)
+    descent = koan.Descent(plan, sums)
+    assert descent.done and descent.n_passes == 0
+    model = koan.Model(koan.finish(plan, descent))
+    assert (model.predict(rows.drop(columns="y")) == rows["y"]).mean() > 0.93
+    with pytest.raises(ValueError, match="by a descent, not by sums"):
+        koan.finish(plan, sums)
+
+
+def test_errors_of_gradients_say_what_is_wrong():
+    rows = table("classes")
+    plan = koan.plan(rows, "y", loss="logistic", sample_rows=400, **OPTIONS)
+    sums = koan.Sums(plan).add(rows)
+    descent = koan.Descent(plan, sums)
+    with pytest.raises(ValueError, match="the descent is not done"):
+        koan.finish(plan, descent)
+    step = descent.step()
+    first = koan.Gradients(plan, step).add(rows)
+    assert first.n_rows == len(rows)
+    with pytest.raises(ValueError, match="merged with themselves"):
+        first.merge(first)
+    with pytest.raises(ValueError, match="all passes must see the same rows"):
+        descent.advance(koan.Gradients(plan, step).add(rows.iloc[1:]))
+    wrong = rows.assign(a=np.nan)
+    with pytest.raises(ValueError, match="rows: row 1, column 1 .*`a`.*missing"):
+        koan.Gradients(plan, step).add(wrong)
+    descent.advance(first)
+    with pytest.raises(ValueError, match="another plan or step"):
+        descent.advance(first)
+    with pytest.raises(ValueError, match="another plan or step"):
+        koan.Gradients.from_bytes(plan, descent.step(), first.to_bytes())
+    with pytest.raises(ValueError, match="not those of a step"):
+        koan.Gradients(plan, b"nothing")
+    squared = koan.plan(rows, "y", **OPTIONS)
+    with pytest.raises(ValueError, match="squared loss needs no descent"):
+        koan.Descent(squared, koan.Sums(squared).add(rows))
+    with pytest.raises(ValueError, match="not for numbers"):
+        koan.plan(table("numbers"), "y", loss="logistic")

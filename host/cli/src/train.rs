@@ -281,7 +281,6 @@ fn stream_options(arguments: &Train, files: &[PathBuf], output: &Path) -> Result
         ("--folds", arguments.folds.is_some()),
         ("--task embedding", matches!(arguments.source.task, Some(TaskName::Embedding))),
         ("--task anomaly", matches!(arguments.source.task, Some(TaskName::Anomaly))),
-        ("--loss logistic", arguments.loss == Some(Loss::Logistic)),
         ("--loss hinge", arguments.loss == Some(Loss::Hinge)),
         ("--box", arguments.box_c.is_some()),
         ("--candidates", arguments.candidates.is_some()),

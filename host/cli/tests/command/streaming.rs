@@ -30,9 +30,19 @@ fn streaming_learns_what_training_in_memory_does() {
 /// one.
 #[test]
 fn a_kill_at_any_moment_changes_nothing() {
+    kills_change_nothing("--class-weights balanced");
+}
+
+/// The same inside the passes of the logistic loss.
+#[test]
+fn a_kill_in_any_pass_changes_nothing() {
+    kills_change_nothing("--loss logistic");
+}
+
+fn kills_change_nothing(more: &str) {
     let folder = Folder::new();
     folder.write("q.csv", quadrants(60_000));
-    let arguments = format!("train q.csv {QUICK} {STREAM} --class-weights balanced");
+    let arguments = format!("train q.csv {QUICK} {STREAM} {more}");
     folder.run(&format!("{arguments} -o whole.koan")).success();
     let whole = folder.read("whole.koan");
     let program = folder.command("").get_program().to_owned();
@@ -137,9 +147,7 @@ fn bad_rows_are_named() {
 fn heads_that_need_the_rows_are_refused() {
     let folder = Folder::new();
     folder.write("q.csv", "x,y,above\n0.5,oops,1\n");
-    for option in
-        ["--loss logistic", "--loss hinge", "--box 30", "--task embedding", "--task anomaly"]
-    {
+    for option in ["--loss hinge", "--box 30", "--task embedding", "--task anomaly"] {
         let train = format!("train q.csv -o m.koan {QUICK} {STREAM} {option}");
         let named = option.trim_end_matches(" 30");
         folder.fails(&train, &[named, "needs the rows in memory", "`--stream no`"]);
@@ -191,6 +199,8 @@ fn rows_in_any_order_and_any_files_give_the_same_bytes() {
     for (data, more) in [
         (quadrants(3000), ""),
         (quadrants(3000), "--class-weights balanced"),
+        (quadrants(3000), "--loss logistic"),
+        (quadrants(3000), "--loss logistic --weights count"),
         (waves(3000), ""),
         (waves(3000), "--weights count"),
     ] {

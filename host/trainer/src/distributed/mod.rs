@@ -9,26 +9,40 @@
 //! 4. [`finish`]: the plan and the sums make the model.
 //!
 //! What is chosen and solved in floating point happens in steps 2 and 4, each on one machine.
+//!
+//! For the logistic loss a [`Descent`] takes the place of the sums: until it is done, it gives a
+//! [`Step`] out, of which [`Gradients`] are made part by part, and merged; they are sums of
+//! integers too, and the descent goes on from them.
 
+mod descent;
+#[cfg(test)]
+mod descent_tests;
 mod finish;
+mod gradients;
 mod integers;
 mod plan;
 mod roles;
+mod rows;
 mod sample;
 mod schema;
 mod slab;
+mod step;
 mod sums;
 #[cfg(test)]
 mod tests;
 
+pub use descent::Descent;
 pub(crate) use finish::finish_with;
-pub use finish::{Finished, finish};
+pub use finish::{Finished, Summed, finish};
+pub use gradients::Gradients;
 pub(crate) use plan::check_options;
 pub use plan::{Plan, plan};
 pub use roles::Roles;
+pub use rows::MAX_ROWS;
 pub use sample::Sample;
 pub use slab::Slab;
-pub use sums::{MAX_ROWS, Sums};
+pub use step::Step;
+pub use sums::Sums;
 
 use koan_data::Table;
 use koan_data::stream::Block;

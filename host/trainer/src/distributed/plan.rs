@@ -12,7 +12,9 @@ use super::schema::{StoredSchema, open};
 use super::{Batch, from_bytes, to_bytes};
 use crate::blob::ModelSpec;
 use crate::features::FeatureMap;
+use crate::fit::check_loss;
 use crate::folds::hold_out;
+use crate::plan::BankPlan;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::report::Chosen;
@@ -22,7 +24,7 @@ use crate::train::{bank_plans, check, dense_columns};
 use crate::{Error, Goal, TrainOptions};
 
 /// First bytes of a plan; the last one is the version of its form.
-const MAGIC: &[u8; 8] = b"KOANPLN\x01";
+const MAGIC: &[u8; 8] = b"KOANPLN\x02";
 /// Bits of the sample's largest target.
 const TARGET_BITS: i32 = 32;
 /// Bits of the sample's largest weight.
@@ -76,6 +78,7 @@ pub(super) struct Kept {
     seed: u64,
     bits: Option<u8>,
     lambda: Option<f64>,
+    loss: Option<Loss>,
     golden_rows: u64,
     column_names: bool,
 }
@@ -86,6 +89,7 @@ impl Kept {
             seed: self.seed,
             bits: self.bits,
             lambda: self.lambda,
+            loss: self.loss,
             golden_rows: self.golden_rows as usize,
             column_names: self.column_names,
             ..TrainOptions::default()
@@ -99,7 +103,7 @@ struct Whole {
     sample: Option<StoredRows>,
 }
 
-/// Refuses what sums of features and targets are not enough for.
+/// Refuses what sums over rows, in a few passes, are not enough for.
 pub(crate) fn check_options(options: &TrainOptions) -> Result<(), Error> {
     let refused = |name, what: &str| {
         let problem = format!("{what} needs the rows in memory: streaming cannot fit it");
@@ -107,9 +111,7 @@ pub(crate) fn check_options(options: &TrainOptions) -> Result<(), Error> {
     };
     match options.goal {
         Goal::Predict if options.box_c.is_some() => refused("box_c", "a box"),
-        Goal::Predict if options.loss() != Loss::Squared => {
-            refused("loss", &format!("the loss {}", options.loss().name()))
-        }
+        Goal::Predict if options.loss() == Loss::Hinge => refused("loss", "the loss hinge"),
         Goal::Predict if options.candidates.is_some() => {
             refused("candidates", "choosing the best of more features")
         }
@@ -165,6 +167,7 @@ pub fn plan(
             seed: options.seed,
             bits: options.bits,
             lambda: options.lambda,
+            loss: options.loss,
             golden_rows: options.golden_rows as u64,
             column_names: options.column_names,
         },
@@ -179,6 +182,10 @@ pub fn plan(
     if banks.iter().any(|bank| matches!(bank.family, Family::Fern { .. })) {
         let message = "ferns are chosen by rows in memory, not by those of a stream";
         return Err(Error::parameter("family", message));
+    }
+    if options.loss() != Loss::Squared {
+        let columns = banks.iter().map(BankPlan::columns).sum();
+        check_loss(problem.task(), options.loss(), columns)?;
     }
     let rows: Vec<usize> = (0..table.rows()).collect();
     let choice = choose(&problem, &rows, &banks, options, progress)?;
@@ -224,6 +231,27 @@ impl Plan {
         };
         let rows: Vec<usize> = (0..batch.table.rows()).filter(&mut tests).collect();
         batch.table.select(&rows)
+    }
+
+    /// The sample.
+    ///
+    /// # Errors
+    /// A plan for workers.
+    pub(super) fn own_sample(&self) -> Result<&Table, Error> {
+        let problem = "a plan for workers has no sample: finish with the plan it was made of";
+        self.sample.as_ref().ok_or_else(|| Error::Impossible(problem.into()))
+    }
+
+    /// Number of scores, T: 1 for two classes and for numbers, else one for each class.
+    #[must_use]
+    pub fn outputs(&self) -> usize {
+        self.stored.outputs as usize
+    }
+
+    /// What the weights are fitted to minimise.
+    #[must_use]
+    pub fn loss(&self) -> Loss {
+        self.stored.options.options().loss()
     }
 
     /// Number of features, K.

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use koan_data::stream::stand_in;
-use koan_data::{Table, Target};
+use koan_data::Table;
 
 use super::integers::{Coefficient, Gram, add_multiples};
-use super::plan::{Plan, Stored};
+use super::plan::Plan;
+use super::rows::{Integers, MAX_ROWS, TrainRows, too_many};
 use super::slab::Slab;
 use super::{Batch, from_bytes, to_bytes};
 use crate::Error;
@@ -15,8 +15,6 @@ use crate::moments::Moments;
 
 /// First bytes of sums; the last one is the version of their form.
 const MAGIC: &[u8; 8] = b"KOANSUM\x01";
-/// Rows that may be added up, for certain: the integers hold the sums of so many.
-pub const MAX_ROWS: u64 = 1 << 32;
 /// Numbers before all others: rows to train on, and rows for the test.
 const ROWS: usize = 2;
 
@@ -94,30 +92,14 @@ impl Sums {
     /// Rows that are not of the plan; targets or weights beyond its scales; too many rows.
     pub fn add(&mut self, plan: &Plan, batch: Batch<'_>) -> Result<(), Error> {
         self.check_plan(plan.id())?;
-        plan.check(&batch)?;
-        let mut hasher = plan.stored.roles.hasher();
+        let rows = TrainRows::of(plan, batch, self.rows())?;
         let held: HashMap<u128, usize> =
             plan.stored.held.iter().enumerate().map(|(i, &(hash, _))| (hash, i)).collect();
-        let (mut rows, mut tests, mut held_rows) = (Vec::new(), 0, Vec::<usize>::new());
-        for row in 0..batch.table.rows() {
-            let hash = hasher.row(&batch, row);
-            if hasher.tests(&batch, row, hash) {
-                tests += 1;
-                continue;
-            }
-            rows.push(row);
-            held_rows.extend(held.get(&hash));
-        }
-        if self.rows() + rows.len() as u64 > MAX_ROWS {
-            return Err(too_many());
-        }
-        let rows = Integers::of(&plan.stored, batch.table, &rows)?;
-        let mut table = batch.table.select(&rows.rows);
-        stand_in(&mut table, &plan.filled);
-        self.add_rows(plan, &table, &rows)?;
-        self.numbers[1] += tests;
+        self.add_rows(plan, &rows.table, &rows.integers)?;
+        self.numbers[1] += rows.tests;
         let first = self.layout.len() - self.layout.held;
-        held_rows.iter().for_each(|&held| self.numbers[first + held] += 1);
+        let held = rows.hashes.iter().filter_map(|hash| held.get(hash));
+        held.for_each(|&held| self.numbers[first + held] += 1);
         Ok(())
     }
 
@@ -275,9 +257,22 @@ impl Sums {
         Self::from_slabs(plan, from_bytes(MAGIC, bytes, "sums")?)
     }
 
-    /// How often each of the rows that the plan held out came.
-    pub(super) fn held(&self) -> &[i128] {
-        &self.numbers[self.layout.len() - self.layout.held..]
+    /// Refuses sums of another plan, and those without the rows of its sample.
+    pub(super) fn check_whole(&self, plan: &Plan) -> Result<(), Error> {
+        self.check_plan(plan.id())?;
+        let all = &plan.stored.held;
+        // How often each of the rows that the plan held out came.
+        let found = &self.numbers[self.layout.len() - self.layout.held..];
+        let short = |((_, rows), found): &(&(u128, u64), &i128)| i128::from(*rows) > **found;
+        let short = all.iter().zip(found).filter(short).count();
+        if short == 0 {
+            return Ok(());
+        }
+        let all = all.len();
+        Err(Error::Impossible(format!(
+            "the sums lack rows of the plan's sample ({short} of the {all} that it holds out): add \
+             all rows that the sample was taken from"
+        )))
     }
 
     /// The sums as moments of features in their units.
@@ -319,31 +314,4 @@ impl Sums {
         }
         moments.in_units(plan.map.units())
     }
-}
-
-/// Some rows of a table, and their integers.
-struct Integers {
-    rows: Vec<usize>,
-    weights: Vec<i64>,
-    /// The class, or the target on its scale.
-    targets: Vec<i64>,
-}
-
-impl Integers {
-    fn of(stored: &Stored, table: &Table, rows: &[usize]) -> Result<Self, Error> {
-        let (mut weights, mut targets) = (Vec::new(), Vec::new());
-        for &row in rows {
-            let at = |problem| Error::Impossible(format!("row {}: {problem}", row + 1));
-            weights.push(stored.weight(table, row).map_err(at)?);
-            targets.push(match &table.target {
-                Target::Classes { labels } => labels[row].into(),
-                Target::Values(values) => stored.target(values[row]).map_err(at)?,
-            });
-        }
-        Ok(Self { rows: rows.to_vec(), weights, targets })
-    }
-}
-
-fn too_many() -> Error {
-    Error::Impossible(format!("more than {MAX_ROWS} rows cannot be added up exactly"))
 }

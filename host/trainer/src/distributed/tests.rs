@@ -11,12 +11,12 @@ use crate::{Progress, TrainOptions};
 
 /// What a data set is like.
 #[derive(Clone, Copy, Debug)]
-struct Kind {
-    classes: usize,
-    weighted: bool,
-    balanced: bool,
-    grouped: bool,
-    missing: bool,
+pub(super) struct Kind {
+    pub classes: usize,
+    pub weighted: bool,
+    pub balanced: bool,
+    pub grouped: bool,
+    pub missing: bool,
 }
 
 fn kinds() -> impl Strategy<Value = Kind> {
@@ -28,13 +28,13 @@ fn kinds() -> impl Strategy<Value = Kind> {
 }
 
 /// Rows, some of them twice and more.
-struct Data {
-    table: Table,
+pub(super) struct Data {
+    pub table: Table,
     groups: Vec<Vec<u8>>,
 }
 
 impl Data {
-    fn new(kind: Kind, rows: usize, seed: u64) -> Self {
+    pub fn new(kind: Kind, rows: usize, seed: u64) -> Self {
         let mut state = seed;
         let mut uniform = || wyrng(&mut state) as f64 / 2f64.powi(64);
         let missing = kind.missing.then_some(f32::NAN);
@@ -77,7 +77,7 @@ impl Data {
     }
 
     /// The rows of a part, in batches.
-    fn batches(&self, rows: &[usize], size: usize) -> Vec<Self> {
+    pub fn batches(&self, rows: &[usize], size: usize) -> Vec<Self> {
         let groups =
             |rows: &[usize]| rows.iter().filter_map(|&row| self.groups.get(row).cloned()).collect();
         let batch = |rows: &[usize]| Self { table: self.table.select(rows), groups: groups(rows) };
@@ -85,22 +85,22 @@ impl Data {
         if rows.is_empty() { vec![batch(&[])] } else { rows.chunks(size).map(batch).collect() }
     }
 
-    fn batch(&self) -> Batch<'_> {
+    pub fn batch(&self) -> Batch<'_> {
         Batch { table: &self.table, groups: &self.groups }
     }
 }
 
 /// How rows are divided and merged.
 #[derive(Clone, Debug)]
-struct Way {
-    parts: usize,
-    seed: u64,
-    batch: usize,
+pub(super) struct Way {
+    pub parts: usize,
+    pub seed: u64,
+    pub batch: usize,
 }
 
 impl Way {
     /// Parts of shuffled rows.
-    fn parts(&self, rows: usize) -> Vec<Vec<usize>> {
+    pub fn parts(&self, rows: usize) -> Vec<Vec<usize>> {
         let mut state = self.seed;
         let mut order: Vec<usize> = (0..rows).collect();
         (1..rows).for_each(|i| order.swap(i, (wyrng(&mut state) % (i as u64 + 1)) as usize));
@@ -112,7 +112,7 @@ impl Way {
     }
 
     /// Merges any two until one is left.
-    fn merged<T>(&self, mut parts: Vec<T>, mut merge: impl FnMut(&mut T, T)) -> T {
+    pub fn merged<T>(&self, mut parts: Vec<T>, mut merge: impl FnMut(&mut T, T)) -> T {
         let mut state = self.seed ^ 1;
         while parts.len() > 1 {
             let other = parts.swap_remove((wyrng(&mut state) % parts.len() as u64) as usize);
@@ -123,7 +123,7 @@ impl Way {
     }
 }
 
-fn options(kind: Kind) -> TrainOptions {
+pub(super) fn options(kind: Kind) -> TrainOptions {
     TrainOptions {
         features: vec![12],
         frequency: Some(vec![0.7]),
@@ -135,13 +135,35 @@ fn options(kind: Kind) -> TrainOptions {
     }
 }
 
-const QUIET: fn() -> Progress = Progress::none;
+pub(super) const QUIET: fn() -> Progress = Progress::none;
 
 fn planned(data: &Data, kind: Kind, fraction: f64, way: &Way) -> Plan {
+    planned_by(data, kind, fraction, way, options(kind))
+}
+
+pub(super) fn planned_by(
+    data: &Data,
+    kind: Kind,
+    fraction: f64,
+    way: &Way,
+    options: TrainOptions,
+) -> Plan {
+    planned_on(150, data, kind, fraction, way, options)
+}
+
+/// The plan of a sample of so many rows.
+pub(super) fn planned_on(
+    most: usize,
+    data: &Data,
+    kind: Kind,
+    fraction: f64,
+    way: &Way,
+    options: TrainOptions,
+) -> Plan {
     let roles = Roles::new(3, fraction).unwrap();
     let parts = way.parts(data.table.rows());
     let samples = parts.iter().map(|rows| {
-        let mut sample = Sample::new(&data.table.schema, kind.weighted, roles, 150).unwrap();
+        let mut sample = Sample::new(&data.table.schema, kind.weighted, roles, most).unwrap();
         for batch in data.batches(rows, way.batch) {
             sample.add(batch.batch()).unwrap();
         }
@@ -150,11 +172,11 @@ fn planned(data: &Data, kind: Kind, fraction: f64, way: &Way) -> Plan {
     });
     let merge = |sample: &mut Sample, other| sample.merge(other).unwrap();
     let sample = way.merged(samples.collect(), merge);
-    let options = TrainOptions { seed: 3, ..options(kind) };
+    let options = TrainOptions { seed: 3, ..options };
     plan(sample, &options, &QUIET()).unwrap().0
 }
 
-fn sums(data: &Data, plan: &Plan, way: &Way) -> Vec<Sums> {
+pub(super) fn sums(data: &Data, plan: &Plan, way: &Way) -> Vec<Sums> {
     let worker = Plan::from_bytes(&plan.for_workers().to_bytes().unwrap()).unwrap();
     let parts = way.parts(data.table.rows());
     let sum = |rows: &Vec<usize>| {
@@ -174,7 +196,7 @@ fn trained(data: &Data, kind: Kind, fraction: f64, way: &Way) -> (Vec<u8>, Vec<u
     (plan.to_bytes().unwrap(), finish(&plan, sums, &QUIET()).unwrap().blob)
 }
 
-fn runner(cases: u32) -> TestRunner {
+pub(super) fn runner(cases: u32) -> TestRunner {
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]))
 }

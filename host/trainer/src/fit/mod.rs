@@ -4,6 +4,8 @@ mod dense;
 mod losses;
 mod parts;
 mod rounding;
+mod sampled;
+mod solver;
 mod sparse;
 mod wide;
 
@@ -16,9 +18,11 @@ use koan_data::Table;
 pub(crate) use crate::folds::{hold_out, in_turn};
 pub use dense::fit_dense;
 pub(crate) use dense::{fit_both, fit_moments, scores as real_scores};
+pub(crate) use losses::check_loss;
 pub use losses::{Judging, fit_loss};
 pub use parts::fit_parts;
 pub(crate) use rounding::{Curvature, RoundedWeights};
+pub(crate) use sampled::{Beginning, Sampled};
 pub use sparse::fit_sparse;
 pub(crate) use wide::WideSide;
 

@@ -5,7 +5,7 @@
 
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::solvers::Llt;
-use faer::{Accum, Mat, Par, Side};
+use faer::{Accum, Mat, MatRef, Par, Side};
 use rayon::prelude::*;
 
 use super::Design;
@@ -23,14 +23,26 @@ pub(super) fn products(rows: usize, features: usize) -> usize {
     (drawn * features / (8 * rows.max(1))).clamp(8, 100)
 }
 
+/// A matrix of other rows, of which each block has a share.
+#[derive(Clone, Copy)]
+pub(super) struct Shared<'s> {
+    /// Their Gram matrix, less the same means.
+    pub gram: MatRef<'s, f64>,
+    /// The sum of their weights.
+    pub total: f64,
+    /// The share of each output.
+    pub shares: &'s [f64],
+}
+
 /// The blocks of the outputs, factored: of features less `means` and a constant, rows
-/// weighted by `curvature` (T × n), with `penalty` on the diagonal. None where they would
-/// be too large, or have no factor.
+/// weighted by `curvature` (T × n), with `penalty` on the diagonal, and what is `shared`. None
+/// where they would be too large, or have no factor.
 pub(super) fn factored(
     design: &Design,
     means: &[f64],
     curvature: &Mat<f64>,
     penalty: f64,
+    shared: Option<Shared<'_>>,
 ) -> Option<Vec<Llt<f64>>> {
     let (size, outputs) = (design.features() + 1, curvature.nrows());
     let most = ROWS * size;
@@ -68,6 +80,12 @@ pub(super) fn factored(
             let least = f64::MIN_POSITIVE.max(1e-12 * penalty);
             for k in 0..size {
                 block[(k, k)] += if k + 1 < size { penalty } else { least };
+            }
+            if let Some(Shared { gram, total, shares }) = shared {
+                for (column, gram) in block.col_iter_mut().zip(gram.col_iter()) {
+                    column.iter_mut().zip(gram.iter()).for_each(|(to, by)| *to += shares[t] * by);
+                }
+                block[(size - 1, size - 1)] += shares[t] * total;
             }
             block.llt(Side::Lower).ok()
         })
@@ -123,7 +141,7 @@ mod tests {
     #[test]
     fn blocks_of_all_rows_are_the_hessians() {
         let (design, means, curvature) = problem(20);
-        let factors = factored(&design, &means, &curvature, 10.0).unwrap();
+        let factors = factored(&design, &means, &curvature, 10.0, None).unwrap();
         for (t, factor) in factors.iter().enumerate() {
             let matrix = expected(&design, &means, &curvature, t);
             let one = factor.solve(&matrix);
@@ -137,7 +155,7 @@ mod tests {
         assert!(drawn(&curvature, 100).len() <= 100);
         let total: f64 = drawn(&curvature, 2000).iter().map(|(_, share)| share).sum();
         assert!((total / 4000.0 - 1.0).abs() < 0.1, "{total}");
-        let factors = factored(&design, &means, &curvature, 10.0).unwrap();
+        let factors = factored(&design, &means, &curvature, 10.0, None).unwrap();
         for (t, factor) in factors.iter().enumerate() {
             let matrix = expected(&design, &means, &curvature, t);
             let near = factor.solve(&matrix);

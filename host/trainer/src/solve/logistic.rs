@@ -10,6 +10,8 @@
 //! Σ_i c_i·p_i = Σ_i c_i·e_{y_i}, Σ c_i·H(p_i) − ‖Σ c_i·φ_i(e_{y_i} − p_i)ᵀ‖²/(2μ), H the
 //! entropy, is a lower bound on the objective.
 
+use std::sync::Arc;
+
 use faer::linalg::solvers::Llt;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
@@ -31,28 +33,34 @@ const NEGLIGIBLE: f64 = 0.05;
 /// A logistic regression whose penalty is still open.
 #[derive(Debug)]
 pub struct Logistic<'d> {
-    design: &'d Design,
-    labels: &'d [u32],
-    outputs: usize,
+    pub(super) design: &'d Design,
+    pub(super) labels: &'d [u32],
+    pub(super) outputs: usize,
     weights: Option<&'d [f64]>,
+    pub(super) known: Arc<Known>,
+}
+
+/// What is summed up once, before any λ.
+#[derive(Debug)]
+pub(crate) struct Known {
     /// Centred Gram matrix, weighted.
-    system: System,
+    pub(super) system: System,
     /// Σ of the rows' weights, in all and for each output's class.
-    total: f64,
-    class_totals: Vec<f64>,
+    pub(super) total: f64,
+    pub(super) class_totals: Vec<f64>,
     /// Σ c_i·φ_i·e_{y_i}ᵀ, K × T, and Σ c_i·φ_i, K × 1.
-    class_sums: Mat<f64>,
-    sums: Mat<f64>,
+    pub(super) class_sums: Mat<f64>,
+    pub(super) sums: Mat<f64>,
 }
 
 /// Weights and biases, and what follows from them.
-struct State {
+pub(super) struct State {
     weights: Mat<f64>,
     bias: Vec<f64>,
     /// Probabilities of the outputs' classes: T × n.
-    chances: Mat<f64>,
+    pub(super) chances: Mat<f64>,
     /// Σ c_i·H(p_i).
-    entropy: f64,
+    pub(super) entropy: f64,
     objective: f64,
 }
 
@@ -71,23 +79,31 @@ impl<'d> Logistic<'d> {
         let moments = design.moments(wanted.as_ref(), weights);
         let system = System::new(&moments);
         let Moments { count, cross, sum, target_sum, .. } = moments;
-        Self {
-            design,
-            labels,
-            outputs,
-            weights,
-            system,
-            total: count,
-            class_totals: target_sum,
-            class_sums: cross,
-            sums: sum,
-        }
+        let known =
+            Known { system, total: count, class_totals: target_sum, class_sums: cross, sums: sum };
+        Self::again(design, labels, outputs, weights, Arc::new(known))
+    }
+
+    /// [`Logistic::new`] of rows whose sums are known from the first time.
+    pub(crate) fn again(
+        design: &'d Design,
+        labels: &'d [u32],
+        outputs: usize,
+        weights: Option<&'d [f64]>,
+        known: Arc<Known>,
+    ) -> Self {
+        Self { design, labels, outputs, weights, known }
+    }
+
+    /// What is summed up once.
+    pub(crate) fn known(&self) -> Arc<Known> {
+        self.known.clone()
     }
 
     /// Mean variance of a feature times the rows: μ = λ·unit.
     #[must_use]
     pub fn unit(&self) -> f64 {
-        self.system.unit()
+        self.known.system.unit()
     }
 
     /// The least objective for a λ, up to the share `tolerance` of it, or of a twentieth of
@@ -108,10 +124,7 @@ impl<'d> Logistic<'d> {
         let lambda = lambda.max(1e-10);
         let penalty = lambda * self.unit();
         let mut state = self.start(start, penalty);
-        // The curvature of a row where nothing is known yet.
-        let curvature = if self.outputs == 1 { 0.25 } else { 0.5 / self.outputs as f64 };
-        let (factor, _) = self.system.factor(lambda / curvature);
-        let mut precondition = Preconditioner::Shared { factor, curvature, total: self.total };
+        let mut precondition = self.shared(lambda);
         let worth = blocks::products(self.labels.len(), self.design.features());
 
         let mut convergence = Convergence {
@@ -162,12 +175,12 @@ impl<'d> Logistic<'d> {
         Solution { fit: LinearFit { weights, bias, lambda }, convergence }
     }
 
-    /// The loss without features: the entropy of the classes' shares, for all rows.
-    fn ignorance(&self) -> f64 {
-        let entropy = |sum: f64| if sum > 0.0 { -sum * (sum / self.total).ln() } else { 0.0 };
-        let others =
-            if self.outputs == 1 { entropy(self.total - self.class_totals[0]) } else { 0.0 };
-        others + self.class_totals.iter().map(|&sum| entropy(sum)).sum::<f64>()
+    /// About the inverse of the Hessian where nothing is known yet.
+    fn shared(&self, lambda: f64) -> Preconditioner {
+        // The curvature of a row.
+        let curvature = if self.outputs == 1 { 0.25 } else { 0.5 / self.outputs as f64 };
+        let (factor, _) = self.known.system.factor(lambda / curvature);
+        Preconditioner::Shared { factor, curvature, total: self.known.total }
     }
 
     /// For every row Σ over outputs of p(1 − p)/T, times its weight: the
@@ -193,7 +206,12 @@ impl<'d> Logistic<'d> {
         best
     }
 
-    fn weight(&self, i: usize) -> f64 {
+    /// 1 if row `i` is of the class of output `t`.
+    pub(super) fn wanted(&self, i: usize, t: usize) -> f64 {
+        indicator(self.labels[i], t, self.outputs)
+    }
+
+    pub(super) fn weight(&self, i: usize) -> f64 {
         self.weights.map_or(1.0, |weights| weights[i])
     }
 
@@ -203,7 +221,8 @@ impl<'d> Logistic<'d> {
             None => {
                 // The classes' shares. No class may start at no share at all.
                 let share = |t: usize| {
-                    ((self.class_totals[t] + 0.5) / (self.total + 1.0)).clamp(1e-12, 1.0 - 1e-12)
+                    ((self.known.class_totals[t] + 0.5) / (self.known.total + 1.0))
+                        .clamp(1e-12, 1.0 - 1e-12)
                 };
                 let bias = (0..self.outputs)
                     .map(|t| {
@@ -224,8 +243,12 @@ impl<'d> Logistic<'d> {
     }
 
     /// Probabilities of the outputs' classes, T × n, Σ c_i·loss_i and Σ c_i·H(p_i).
-    fn chances(&self, weights: MatRef<'_, f64>, bias: &[f64]) -> (Mat<f64>, f64, f64) {
-        let mut chances = self.design.scores(weights, bias);
+    pub(super) fn chances(&self, weights: MatRef<'_, f64>, bias: &[f64]) -> (Mat<f64>, f64, f64) {
+        self.chances_of(self.design.scores(weights, bias))
+    }
+
+    /// The same of scores, T × n.
+    pub(super) fn chances_of(&self, mut chances: Mat<f64>) -> (Mat<f64>, f64, f64) {
         let sums: Vec<(f64, f64)> = panels::columns(chances.as_mut(), ROWS)
             .into_par_iter()
             .enumerate()
@@ -252,9 +275,9 @@ impl<'d> Logistic<'d> {
     }
 
     /// c_i(p_i − e_{y_i}): T × n.
-    fn residual(&self, chances: &Mat<f64>) -> Mat<f64> {
+    pub(super) fn residual(&self, chances: &Mat<f64>) -> Mat<f64> {
         Mat::from_fn(self.outputs, self.labels.len(), |t, i| {
-            self.weight(i) * (chances[(t, i)] - indicator(self.labels[i], t, self.outputs))
+            self.weight(i) * (chances[(t, i)] - self.wanted(i, t))
         })
     }
 
@@ -275,45 +298,11 @@ impl<'d> Logistic<'d> {
     /// Σ (φ_i − mean)·r_iᵀ and Σ r_i from Σ φ_i·r_iᵀ and Σ r_i.
     fn centred(&self, mut gathered: Mat<f64>, sums: Vec<f64>) -> Pair {
         for (t, sum) in sums.iter().enumerate() {
-            for (k, mean) in self.system.means().iter().enumerate() {
+            for (k, mean) in self.known.system.means().iter().enumerate() {
                 gathered[(k, t)] -= mean * sum;
             }
         }
         Pair { weights: gathered, bias: sums }
-    }
-
-    /// The lower bound on the objective that the probabilities give.
-    fn bound(&self, state: &State, gathered: &Mat<f64>, penalty: f64) -> f64 {
-        let (outputs, chances) = (self.outputs, &state.chances);
-        // Mixing in one distribution gives every class its total.
-        let sums: Vec<f64> = (0..outputs)
-            .map(|t| (0..self.labels.len()).map(|i| self.weight(i) * chances[(t, i)]).sum())
-            .collect();
-        let excess = |sum: f64, wanted: f64| if sum > wanted { 1.0 - wanted / sum } else { 0.0 };
-        let mut share =
-            (0..outputs).map(|t| excess(sums[t], self.class_totals[t])).fold(0.0f64, f64::max);
-        if outputs == 1 {
-            share = share.max(excess(self.total - sums[0], self.total - self.class_totals[0]));
-        }
-        let mixed: Vec<f64> = (0..outputs)
-            .map(|t| {
-                let left = self.class_totals[t] - (1.0 - share) * sums[t];
-                if share > 0.0 { (left / (share * self.total)).clamp(0.0, 1.0) } else { 0.0 }
-            })
-            .collect();
-        // The entropy is concave: of a mixture it is at least the mixture of both.
-        let of = |p: f64| if p > 0.0 { -p * p.ln() } else { 0.0 };
-        let other = if outputs == 1 { of(1.0 - mixed[0]) } else { 0.0 };
-        let of_mixed = other + mixed.iter().map(|&p| of(p)).sum::<f64>();
-        let entropies = (1.0 - share) * state.entropy + share * self.total * of_mixed;
-        let mut square = 0.0;
-        for t in 0..outputs {
-            for k in 0..self.design.features() {
-                let towards = self.class_sums[(k, t)] - mixed[t] * self.sums[(k, 0)];
-                square += (share * towards - (1.0 - share) * gathered[(k, t)]).powi(2);
-            }
-        }
-        entropies - square / (2.0 * penalty)
     }
 
     /// The Newton step, up to the share `forcing`.
@@ -342,21 +331,26 @@ impl<'d> Logistic<'d> {
         let curvature = Mat::from_fn(self.outputs, self.labels.len(), |t, i| {
             self.weight(i) * chances[(t, i)] * (1.0 - chances[(t, i)])
         });
-        blocks::factored(self.design, self.system.means(), &curvature, penalty)
+        blocks::factored(self.design, self.known.system.means(), &curvature, penalty, None)
     }
 
     /// Biases of uncentred features.
     fn raw_bias(&self, pair: &Pair) -> Vec<f64> {
         (0..self.outputs)
             .map(|t| {
-                let means = self.system.means().iter().enumerate();
+                let means = self.known.system.means().iter().enumerate();
                 pair.bias[t] - means.map(|(k, mean)| mean * pair.weights[(k, t)]).sum::<f64>()
             })
             .collect()
     }
 
     /// c_i(diag(p_i) − p_ip_iᵀ)·s_i for scores s_i of the rows from `start` on.
-    fn curved(&self, start: usize, chances: MatRef<'_, f64>, scores: MatRef<'_, f64>) -> Mat<f64> {
+    pub(super) fn curved(
+        &self,
+        start: usize,
+        chances: MatRef<'_, f64>,
+        scores: MatRef<'_, f64>,
+    ) -> Mat<f64> {
         let mut curved = Mat::<f64>::zeros(self.outputs, scores.ncols());
         for i in 0..scores.ncols() {
             let (p, s) = (chances.col(i), scores.col(i));

@@ -16,7 +16,7 @@ pub(super) fn runs_of_rows(rows: usize) -> impl IndexedParallelIterator<Item = R
 }
 
 /// What a head is fitted to minimise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Loss {
     /// (y − s)², y = ±1 for classes: ridge regression

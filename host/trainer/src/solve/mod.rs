@@ -13,10 +13,12 @@ pub mod boxed;
 pub(crate) mod conjugate;
 pub mod design;
 pub(crate) mod few;
+mod gap;
 pub mod hinge;
 pub mod logistic;
 pub(crate) mod loss;
 mod newton;
+mod sampled;
 
 use serde::Serialize;
 
@@ -25,8 +27,11 @@ use crate::ridge::LinearFit;
 pub use boxed::BoxedSquares;
 pub use design::Design;
 pub use hinge::Hinge;
+pub(crate) use logistic::Known;
 pub use logistic::Logistic;
 pub use loss::Loss;
+pub(crate) use newton::Pair;
+pub(crate) use sampled::{Bend, Surrogate, Whole, curvature};
 
 /// How close an iterative solver came.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -11,7 +11,7 @@ use super::sample::Sampled;
 use crate::{Error, TrainOptions};
 
 /// First bytes of a checkpoint; the last one is the version of its form.
-const MAGIC: &[u8; 8] = b"KOANCKP\x02";
+const MAGIC: &[u8; 8] = b"KOANCKP\x03";
 
 /// How far a training has come.
 #[derive(Serialize, Deserialize)]
@@ -19,18 +19,22 @@ pub struct Checkpoint {
     /// What it is the training of: names and values.
     identity: Vec<(String, String)>,
     pub(crate) sampled: Sampled,
-    /// Number of the first row that is not in the sums.
+    /// Number of the first row that this pass has not added yet.
     pub(crate) next: u64,
-    /// The sums of the rows before, as bytes.
+    /// The sums of the rows before, or where a descent has begun of all, as bytes.
     pub(crate) sums: Option<Vec<u8>>,
+    /// How far the steps of the logistic loss have come, as bytes.
+    pub(crate) descent: Option<Vec<u8>>,
+    /// The gradients of the rows before, as bytes.
+    pub(crate) gradients: Option<Vec<u8>>,
 }
 
 impl Checkpoint {
     pub(crate) fn new(identity: Vec<(String, String)>, sampled: Sampled) -> Self {
-        Self { identity, sampled, next: 0, sums: None }
+        Self { identity, sampled, next: 0, sums: None, descent: None, gradients: None }
     }
 
-    /// Rows that were done, and rows that there are.
+    /// Rows that were done in this pass, and rows that there are.
     #[must_use]
     pub fn progress(&self) -> (u64, u64) {
         (self.next, self.sampled.rows())

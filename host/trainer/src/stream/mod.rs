@@ -3,27 +3,31 @@
 //! The files are read four times: to infer what the columns are; to draw a
 //! sample of the training rows, on which everything is chosen; to sum up the
 //! features of the training rows (K² numbers, whatever the rows); and to test.
+//! For the logistic loss the third pass is of gradients, and there are several.
 //! It is [`distributed`](crate::distributed) training on one machine: whether a row trains or
 //! tests follows from its content and the seed alone.
 
 mod checkpoint;
+mod passes;
 mod sample;
 
 use std::path::PathBuf;
 use web_time::{Duration, Instant};
 
-use koan_data::stream::{Block, for_each_block, stand_in};
+use koan_data::stream::{for_each_block, stand_in};
 use koan_data::{ReadOptions, Table};
 
 use crate::baseline::{Baselines, Constant, Linear};
-use crate::distributed::{Finished, Plan, Roles, Sums, check_options, finish_with, plan};
+use crate::distributed::{Finished, Plan, Roles, check_options, finish_with, plan};
 use crate::evaluate::{Tally, evaluate, of_scores};
 use crate::fit::Fitted;
 use crate::progress::Progress;
+use crate::solve::Loss;
 use crate::train::{TestErrors, judge_float};
 use crate::{Error, TrainOptions, Trained};
 
 pub use checkpoint::{Checkpoint, remove};
+use passes::Passes;
 
 /// What to train on, and how to go about it.
 #[derive(Clone, Debug)]
@@ -80,35 +84,15 @@ pub fn train_stream(
     let read = checkpoint.sampled.read_options(&stream.read);
     let rows = checkpoint.sampled.rows();
 
-    progress.phase("computing features")?;
-    let mut sums = match checkpoint.sums.take() {
-        Some(bytes) => Sums::from_bytes(&plan, &bytes).map_err(|error| Error::Checkpoint {
-            file: stream.checkpoint.display().to_string(),
-            problem: format!("of no use: {error}; delete it"),
-        })?,
-        None => Sums::new(&plan),
-    };
-    let mut written = Instant::now();
-    let mut interval = stream.interval;
-    let next = checkpoint.next;
-    let add = |block: Block| -> Result<(), Error> {
-        sums.add(&plan, (&block).into())?;
-        checkpoint.next = block.next;
-        progress.rows(block.next as usize, rows as usize)?;
-        if written.elapsed() >= interval {
-            let before = Instant::now();
-            checkpoint.sums = Some(sums.to_bytes()?);
-            checkpoint.save(&stream.checkpoint)?;
-            checkpoint.sums = None;
-            written = Instant::now();
-            // Large sums are written less often: a twentieth of the time.
-            interval = interval.max(20 * (written - before));
+    let passes = Passes { stream, plan: &plan, read: &read, rows, progress };
+    let descent;
+    let summed = match plan.loss() {
+        Loss::Logistic => {
+            descent = passes.descent(&mut checkpoint)?;
+            (&descent).into()
         }
-        Ok(())
+        _ => passes.sums(&mut checkpoint)?.into(),
     };
-    for_each_block(&stream.files, plan.schema(), &read, next, add)?;
-    checkpoint.sums = Some(sums.to_bytes()?);
-    checkpoint.save(&stream.checkpoint)?;
     drop(checkpoint);
 
     let test = Test { stream, read, plan: &plan, rows };
@@ -116,7 +100,7 @@ pub fn train_stream(
         progress.phase("testing")?;
         test.errors(sample, seed, blob, nearest, fitted, progress)
     };
-    let Finished { blob, report } = finish_with(start, &plan, sums, progress, judge)?;
+    let Finished { blob, report } = finish_with(start, &plan, summed, progress, judge)?;
     Ok(Trained { blob, report, choice })
 }
 
