@@ -194,4 +194,22 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn groups_are_on_one_side() {
+        let values: Vec<f32> = (0..120u8).map(|row| f32::from(row % 7)).collect();
+        let free = koan_data::TableBuilder::new(120).matrix(1, &values[..]).build().unwrap();
+        let groups: Vec<u32> = (0..120).map(|row| row / 10).collect();
+        let grouped = Table { division: Division::Groups(groups.clone()), ..free.clone() };
+        let rows: Vec<usize> = (0..120).collect();
+        let sides = |table: &Table| {
+            let (fit, judge) = divided(table, &rows);
+            let of = |rows: &[usize]| rows.iter().map(|&row| groups[row]).collect::<Vec<_>>();
+            let (fit, judge) = (of(&fit), of(&judge));
+            assert!(!fit.is_empty() && !judge.is_empty());
+            (fit.len() + judge.len(), fit.iter().any(|group| judge.contains(group)))
+        };
+        assert_eq!(sides(&free), (120, true));
+        assert_eq!(sides(&grouped), (120, false));
+    }
 }
