@@ -39,7 +39,6 @@ fn by_hand(seeds: u32, data: &str, train: &str, shrink: &str) -> Experiment {
     Experiment { seeds, train, shrink, sizes: Vec::new() }
 }
 
-
 /// All of them.
 pub fn parts() -> Vec<Part> {
     let mnist =

@@ -198,7 +198,8 @@ mod tests {
     #[test]
     fn groups_are_on_one_side() {
         let values: Vec<f32> = (0..120u8).map(|row| f32::from(row % 7)).collect();
-        let free = koan_data::TableBuilder::new(120).matrix(1, &values[..]).build().unwrap();
+        let table = koan_data::TableBuilder::new(120).matrix(1, &values[..]);
+        let free = table.values("y", &values[..]).build().unwrap();
         let groups: Vec<u32> = (0..120).map(|row| row / 10).collect();
         let grouped = Table { division: Division::Groups(groups.clone()), ..free.clone() };
         let rows: Vec<usize> = (0..120).collect();
