@@ -17,7 +17,7 @@ pub struct Device {
     /// Where the device is: tcp:HOST:PORT or serial:PORT[:BAUD]
     #[arg(long, value_name = "ADDRESS")]
     pub connect: Address,
-    /// Send the model to the device if that runs another one
+    /// Send the model to the device if that runs another one; a signed one is always sent
     #[arg(long)]
     pub upload: bool,
     /// Send the data sample by sample, as a sensor would, and print the steady class

@@ -29,6 +29,7 @@ pub fn run(arguments: &Device) -> Result<()> {
     let file = read_blob(&arguments.model)?;
     // Who has signed it is for the device to judge.
     let blob = unsealed(&file).with_context(|| path.to_string())?;
+    let signed = blob.len() < file.len();
     let model = parse(&arguments.model, blob)?;
     // The device tests itself.
     predictor(blob).with_context(|| path.to_string())?;
@@ -73,6 +74,10 @@ pub fn run(arguments: &Device) -> Result<()> {
         object["built_in"] = json!(session.info.built_in);
         object["uploaded"] = json!(uploaded);
         object["self_test"] = json!("passed");
+        if signed {
+            // A device takes an envelope only after it has verified it.
+            object["signature"] = json!(if uploaded { "verified" } else { "not verified" });
+        }
         if let Some(evaluation) = &result {
             object["rows"] = json!(evaluation.rows);
             object["equal"] = json!(evaluation.rows);
@@ -97,7 +102,13 @@ pub fn run(arguments: &Device) -> Result<()> {
         (false, true) => "built in",
         (false, false) => "uploaded before",
     };
-    say!("{address}: runs {path} ({} bytes, {origin}), self test passed", blob.len())?;
+    let bytes = blob.len();
+    if signed && !uploaded {
+        say!("{address}: runs the model in {path} ({bytes} bytes, {origin}), self test passed")?;
+        say!("  its signature and counter were not verified: --upload has the device do it")?;
+    } else {
+        say!("{address}: runs {path} ({bytes} bytes, {origin}), self test passed")?;
+    }
     if let Some(evaluation) = &result {
         let rows = evaluation.rows;
         say!(
@@ -120,7 +131,9 @@ pub fn run(arguments: &Device) -> Result<()> {
 }
 
 /// Sees to it that the device runs the model in `blob` and computes as it
-/// should; whether the model was sent: the file that it is in, as it is.
+/// should; whether the model was sent: the file that it is in, as it is. One that is signed is
+/// always sent: who has signed it, and its counter, only the device can say, and it is to keep
+/// the counter even where it runs the same model already.
 fn prepare(
     session: &mut Session,
     arguments: &Device,
@@ -128,13 +141,18 @@ fn prepare(
     blob: &[u8],
     progress: &Progress,
 ) -> Result<bool> {
-    let upload = !session.info.runs(blob);
+    let (runs, signed) = (session.info.runs(blob), blob.len() < file.len());
+    let upload = arguments.upload && (signed || !runs);
     if upload {
-        let path = arguments.model.display();
-        if !arguments.upload {
-            bail!("the device runs another model than {path}; --upload sends it");
+        let sent = session.upload(file, blob, progress);
+        if runs {
+            sent.context("the device runs the model in it, but did not take the signed file")?;
+        } else {
+            sent?;
         }
-        session.upload(file, blob, progress)?;
+    } else if !runs {
+        let path = arguments.model.display();
+        bail!("the device runs another model than {path}; --upload sends it");
     }
     session.self_test()?;
     Ok(upload)
