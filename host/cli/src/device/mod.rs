@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 use koan::Task;
-use koan_data::read_with;
+use koan_data::{expand, read_all_with};
 use koan_trainer::internal::blob::predictor;
 use koan_trainer::{Evaluation, Progress};
 use serde_json::json;
@@ -34,15 +34,19 @@ pub fn run(arguments: &Device) -> Result<()> {
     // The device tests itself.
     predictor(blob).with_context(|| path.to_string())?;
     ensure!(model.task() != Task::Features, "{path}: a model without outputs answers no rows");
+    let files = expand(arguments.data.as_slice())?;
+    let mut learn = None;
     if arguments.stream {
-        stream::window_of(&schema(&arguments.model, &model)?).with_context(|| path.to_string())?;
+        let schema = schema(&arguments.model, &model)?;
+        stream::window_of(&schema).with_context(|| path.to_string())?;
+        let class = |text: &String| stream::class_of(text, &schema.classes);
+        learn = arguments.learn.as_ref().map(class).transpose()?;
     }
-    let table = match &arguments.data {
-        Some(data) if !arguments.stream => {
-            let schema = schema(&arguments.model, &model)?;
-            Some(read_with(data, &schema, &arguments.reading.options())?)
-        }
-        _ => None,
+    let table = if files.is_empty() || arguments.stream {
+        None
+    } else {
+        let schema = schema(&arguments.model, &model)?;
+        Some(read_all_with(&files, &schema, &arguments.reading.options())?)
     };
 
     let address = &arguments.connect;
@@ -52,14 +56,13 @@ pub fn run(arguments: &Device) -> Result<()> {
     let uploaded = prepare(&mut session, arguments, &file, blob, progress);
     let start = Instant::now();
     let result = uploaded.and_then(|uploaded| {
-        let streamed = match &arguments.data {
-            Some(data) if arguments.stream => {
-                let schema = schema(&arguments.model, &model)?;
-                let options = arguments.reading.options();
-                let (model, data) = ((blob, &schema), (data.as_path(), &options));
-                Some(stream::samples(&mut session, model, data, arguments.learn, progress)?)
-            }
-            _ => None,
+        let streamed = if arguments.stream {
+            let schema = schema(&arguments.model, &model)?;
+            let options = arguments.reading.options();
+            let (model, data) = ((blob, &schema), (&files[..], &options));
+            Some(stream::samples(&mut session, model, data, learn, progress)?)
+        } else {
+            None
         };
         let rows = |table| compare::rows(&mut session, blob, table, progress);
         Ok((uploaded, table.as_ref().map(rows).transpose()?, streamed))

@@ -141,6 +141,21 @@ fn keys_are_kept() {
     folder.fails("keygen -o nowhere/a.key", &["cannot write nowhere/a.key", "no such folder"]);
 }
 
+/// The line of Rust is there again, from either file, though keys are made only once.
+#[test]
+fn a_public_key_is_shown_again() {
+    let (folder, key) = folder();
+    let line = format!("const KEY: PublicKey = PublicKey({:?});\n", key.0);
+    let before = ["a.key", "a.key.pub"].map(|name| folder.read(name));
+    for name in ["a.key", "a.key.pub"] {
+        assert_eq!(folder.output(&format!("keygen --show {name}")), line);
+    }
+    assert_eq!(["a.key", "a.key.pub"].map(|name| folder.read(name)), before);
+    folder.fails("keygen --show digits.koan", &["digits.koan: no koan public key"]);
+    folder.fails("keygen --show nowhere", &["cannot read nowhere"]);
+    folder.run("keygen --show a.key -o b.key").code(2);
+}
+
 #[cfg(unix)]
 #[test]
 fn only_its_owner_may_read_a_secret_key() {
@@ -178,4 +193,7 @@ fn what_cannot_be_signed_is_named() {
     folder.write("rows.csv", "1,2\n");
     folder.fails("predict signed rows.csv", &["signed: a signed model"]);
     folder.run("sign digits.koan --key a.key --counter 0 -o out").code(2);
+    // Devices that have it could never take another.
+    folder.run("sign digits.koan --key a.key --counter 4294967295 -o out").code(2);
+    folder.run("sign digits.koan --key a.key --counter 4294967294 -o out").success();
 }
