@@ -225,12 +225,35 @@ impl fmt::Display for Error {
     }
 }
 
-/// Only the message, without its numbers: `unwrap` in a firmware contains this, and the
-/// machinery that formats numbers is larger than a predictor. `{error}` has them.
+/// On a host the sentence of `{error}`, which `main` prints of an error that it returns.
+/// Elsewhere only the message, without its numbers: `unwrap` in a firmware contains this, and the
+/// machinery that formats numbers is larger than a predictor.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.message())
+        if cfg!(any(unix, windows)) {
+            fmt::Display::fmt(self, f)
+        } else {
+            f.write_str(self.message())
+        }
     }
 }
 
 impl core::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use std::format;
+
+    use super::*;
+
+    /// `fn main() -> Result<(), koan::Error>` prints it so; it was `row`.
+    #[test]
+    fn what_a_host_prints_of_an_error_is_its_sentence() {
+        let error = Error::Length { what: "row", needed: 2, given: 1 };
+        let result: Result<(), Error> = Err(error);
+        assert_eq!(format!("{error:?}"), "row has length 1, the model needs 2");
+        assert_eq!(format!("{result:?}"), "Err(row has length 1, the model needs 2)");
+        // Firmware has this of it.
+        assert_eq!(error.message(), "row");
+    }
+}

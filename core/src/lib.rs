@@ -24,14 +24,14 @@
 //! or loop for longer than the model's declared work. Everything between the
 //! input map and the scores is integer arithmetic.
 //!
-//! The only cargo feature, `micromath`, adds a function: probabilities through a faster,
-//! coarser exponential.
+//! Two cargo features, both off: `micromath` adds a function, probabilities through a faster,
+//! coarser exponential; `defmt` has errors, classes and sizes in defmt's logs.
 //!
 //! ```
 //! use koan::{Model, OwnedBuffers, Predictor};
 //!
-//! // A tiny model: whether the first of two numbers is above 0.
-//! # let blob = include_bytes!("../tests/tiny.koan");
+//! // A tiny model: whether the first of two numbers is above 0. From flash, or over some line.
+//! let blob: &[u8] = include_bytes!("../tests/tiny.koan");
 //! let model = Model::parse(blob)?;
 //! let mut predictor = Predictor::new(model, OwnedBuffers::<2, 0, 0, 1>::new())?;
 //! predictor.self_test()?; // this build computes what the trainer computed

@@ -111,7 +111,7 @@ pub fn run(update: bool) -> Result<String> {
     let models = koan_golden::load(&folder).map_err(anyhow::Error::msg)?;
     let plugin = Plugin::build()?;
     let subjects = Subject::all(&models, &folder, Some(SMALL))?;
-    let costs = measured(&subjects, &plugin)?;
+    let costs = measured(&subjects, &machines::all()?, &plugin)?;
     let path = root()?.join(STORED);
     if update {
         std::fs::write(&path, serde_json::to_string_pretty(&costs)? + "\n")?;
@@ -129,15 +129,17 @@ pub fn run(update: bool) -> Result<String> {
 }
 
 /// The costs of a model, or of the models of a folder whose rows lie beside them,
-/// as JSON.
-pub fn of_path(path: &Path) -> Result<String> {
+/// as JSON; on the machines of these targets, or on all.
+pub fn of_path(path: &Path, targets: &[String]) -> Result<String> {
+    let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
+    let machines = if targets.is_empty() { machines::all()? } else { machines::of(&targets)? };
     let (models, folder) = if path.is_file() {
         (vec![drawn(path)?], path.parent().context("no folder")?)
     } else {
         (koan_golden::load(path).map_err(anyhow::Error::msg)?, path)
     };
     let subjects = Subject::all(&models, folder, None)?;
-    Ok(serde_json::to_string_pretty(&measured(&subjects, &Plugin::build()?)?)?)
+    Ok(serde_json::to_string_pretty(&measured(&subjects, &machines, &Plugin::build()?)?)?)
 }
 
 /// What a prediction costs on the smallest core.
@@ -182,13 +184,12 @@ fn drawn(path: &Path) -> Result<Golden> {
     Ok(Golden { name, blob, rows })
 }
 
-/// What models cost on every machine.
-fn measured(subjects: &[Subject<'_>], plugin: &Plugin) -> Result<Costs> {
+/// What models cost on these machines.
+fn measured(subjects: &[Subject<'_>], machines: &[Machine], plugin: &Plugin) -> Result<Costs> {
     let mut costs = Costs::new();
-    let machines = machines::all()?;
     for subject in subjects {
-        subject.build(&machines)?;
-        for machine in &machines {
+        subject.build(machines)?;
+        for machine in machines {
             let name = &subject.name;
             let cost = subject.measure(machine, plugin);
             let cost = cost.with_context(|| format!("{machine}, {name}"))?;

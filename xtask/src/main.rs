@@ -70,6 +70,10 @@ enum Command {
         /// JSON and store nothing
         #[arg(long, value_name = "PATH", conflicts_with = "update")]
         models: Option<PathBuf>,
+        /// Count them for this target only; may be given several times
+        #[arg(long, value_name = "TARGET", requires = "models",
+              value_parser = machines::CORES.map(|(target, _)| target))]
+        target: Vec<String>,
     },
     /// Build firmwares as users do: their size has limits, and nothing may panic
     Outside,
@@ -141,8 +145,8 @@ fn main() -> ExitCode {
             Command::C { cost: true, .. } => c::costs().map(|table| print!("{table}")),
             Command::C { host: true, .. } => steps::build().and_then(|()| c::host()),
             Command::C { .. } => c::run(),
-            Command::Cost { models: Some(path), .. } => {
-                cost::of_path(&path).map(|json| println!("{json}"))
+            Command::Cost { models: Some(path), target, .. } => {
+                cost::of_path(&path, &target).map(|json| println!("{json}"))
             }
             Command::Cost { update, .. } => cost::run(update).map(|table| print!("{table}")),
             Command::Outside => outside::run(),

@@ -256,6 +256,13 @@ impl<'a> Bank<'a> {
         self.indices_of::<Any>()
     }
 
+    /// The same for constants, which have no iterators.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn index_steps(&self) -> IndexSteps<'a> {
+        IndexSteps(Indices::new(self.list, self.features))
+    }
+
     /// The same where a profile says whether there are lists.
     #[inline]
     pub(crate) fn indices_of<P: Profile>(&self) -> Indices<'a, P> {
@@ -360,6 +367,18 @@ impl<'a> Bank<'a> {
     }
 }
 
+/// [`Bank::indices`] for constants.
+#[doc(hidden)]
+#[derive(Clone, Debug)]
+pub struct IndexSteps<'a>(Indices<'a, Any>);
+
+impl IndexSteps<'_> {
+    /// The next index.
+    pub const fn step(&mut self) -> Option<usize> {
+        self.0.step()
+    }
+}
+
 /// The banks of a model, in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Banks<'a> {
@@ -389,8 +408,9 @@ impl<'a> Banks<'a> {
         Bank::at(self.blob, &mut self.at, self.index.wrapping_sub(1))
     }
 
-    /// The next bank.
-    pub(crate) const fn step(&mut self) -> Option<Bank<'a>> {
+    /// The next bank; for constants, which have no iterators.
+    #[doc(hidden)]
+    pub const fn step(&mut self) -> Option<Bank<'a>> {
         if self.is_done() { None } else { Some(self.read()) }
     }
 }

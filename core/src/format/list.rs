@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use crate::bytes::{Cursor, byte_at, slice_at, u16_at};
 use crate::error::Field;
-use crate::needs::{Needs, Profile, serves};
+use crate::needs::{Any, Needs, Profile, serves};
 
 /// Indices of kept features lie below this.
 pub const MAX_INDEX: u32 = 1 << 20;
@@ -77,6 +77,23 @@ impl<'a, P: Profile> Indices<'a, P> {
     pub(crate) const fn new(list: List<'a>, features: u16) -> Self {
         let list = if serves::<P>(Needs::LISTS) { list.codes() } else { None };
         Self { list, next: 0, left: features, profile: PhantomData }
+    }
+}
+
+impl Indices<'_, Any> {
+    /// The next index; for constants, which have no iterators.
+    pub(crate) const fn step(&mut self) -> Option<usize> {
+        let Some(left) = self.left.checked_sub(1) else { return None };
+        self.left = left;
+        let index = match &mut self.list {
+            Some(codes) => match codes.next() {
+                Some(index) => index as usize,
+                None => 0,
+            },
+            None => self.next,
+        };
+        self.next = index.wrapping_add(1);
+        Some(index)
     }
 }
 
@@ -172,7 +189,6 @@ mod tests {
     use std::vec::Vec;
 
     use super::*;
-    use crate::needs::Any;
 
     /// The list of codes in `bytes`.
     fn list(low_bits: u8, bytes: &[u8]) -> Vec<u8> {

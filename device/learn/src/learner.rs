@@ -34,7 +34,7 @@ pub struct Learner<const NUMBERS: usize, const OUTPUTS: usize> {
     pub(crate) centre: [i16; NUMBERS],
     /// Outputs of the model.
     known: usize,
-    pace: Pace,
+    pub(crate) pace: Pace,
     /// The checksum of the model.
     pub(crate) base: u32,
     scores: [i32; OUTPUTS],
@@ -44,13 +44,21 @@ impl<const NUMBERS: usize, const OUTPUTS: usize> Learner<NUMBERS, OUTPUTS> {
     /// Nothing learned yet.
     ///
     /// # Errors
-    /// [`Error::Unsuited`] unless the model is a classification with as many outputs at most and
-    /// two at least; or for a pace that none is.
+    /// [`Error::Unsuited`] for a model that is no classification, for one of two classes, which has
+    /// a single score, and for a pace that none is; [`Error::Buffer`] when `OUTPUTS` are fewer than
+    /// the model's.
     pub fn new(model: &Model<'_>, pace: Pace) -> Result<Self, Error> {
         let known = model.outputs();
-        if model.task() != Task::Classification || known < 2 || known > OUTPUTS {
-            let needs = "a classification of two outputs at least, and at most the learner's";
+        if model.task() != Task::Classification {
+            return Err(Error::Unsuited { needs: "a classification" });
+        }
+        if known < 2 {
+            let needs = "a score for each class: a model of two classes has a single one, and cannot \
+                         learn";
             return Err(Error::Unsuited { needs });
+        }
+        if known > OUTPUTS {
+            return Err(Error::Buffer { buffer: "OUTPUTS", needed: known, given: OUTPUTS });
         }
         if pace.margin <= 0 || pace.slowness > 15 {
             return Err(Error::Unsuited {

@@ -2,8 +2,9 @@
 //!
 //! | bytes | what |
 //! | --- | --- |
-//! | 4 | `KLRN` |
+//! | 4 | `KLR2`; `KLRN` before there was a margin |
 //! | 4 | the checksum of the model that it belongs to |
+//! | 4 | the margin of the pace, which weights are in units of |
 //! | 2 | numbers that describe a row |
 //! | 1 | outputs |
 //! | 1 | rows that follow |
@@ -16,8 +17,10 @@ use koan::Crc32;
 
 use crate::learner::Learner;
 
-const MAGIC: [u8; 4] = *b"KLRN";
-const HEADER: usize = 12;
+const MAGIC: [u8; 4] = *b"KLR2";
+/// Of a patch without its margin.
+const EARLIER: [u8; 4] = *b"KLRN";
+const HEADER: usize = 16;
 
 /// Bytes of a patch for so many outputs, at most: all have learned, and there is a centre.
 #[must_use]
@@ -39,6 +42,15 @@ pub enum PatchError {
     },
     /// It is no patch, or damaged.
     Damaged,
+    /// It is of an earlier version, which does not say what its weights are in units of.
+    Earlier,
+    /// It was learned with another margin, which its weights are in units of.
+    Margin {
+        /// That one.
+        patch: i32,
+        /// The learner's.
+        learner: i32,
+    },
     /// It belongs to another model.
     OtherModel {
         /// The checksum of that one.
@@ -60,6 +72,15 @@ impl fmt::Display for PatchError {
                 write!(f, "the patch has {needed} bytes, the memory {given}")
             }
             Self::Damaged => f.write_str("no patch, or a damaged one"),
+            Self::Earlier => f.write_str(
+                "a patch of an earlier version, which does not say with which margin it was learned",
+            ),
+            Self::Margin { patch, learner } => {
+                write!(
+                    f,
+                    "the patch was learned with a margin of {patch}, the learner's pace has {learner}"
+                )
+            }
             Self::OtherModel { base } => {
                 write!(f, "the patch belongs to the model with the checksum {base:08x}")
             }
@@ -91,6 +112,7 @@ impl<const NUMBERS: usize, const OUTPUTS: usize> Learner<NUMBERS, OUTPUTS> {
         let (needed, given) = (HEADER + count * (1 + 2 * NUMBERS) + 4, patch.len());
         let patch = patch.get_mut(..needed).ok_or(PatchError::Memory { needed, given })?;
         let header = MAGIC.into_iter().chain(self.base.to_le_bytes());
+        let header = header.chain(self.pace.margin.to_le_bytes());
         let header =
             header.chain((NUMBERS as u16).to_le_bytes()).chain([OUTPUTS as u8, count as u8]);
         let row = |(output, row)| core::iter::once(output as u8).chain(bytes_of(row));
@@ -103,21 +125,31 @@ impl<const NUMBERS: usize, const OUTPUTS: usize> Learner<NUMBERS, OUTPUTS> {
     }
 
     /// Takes over what a patch has learned, in place of what is there, which stays if the patch
-    /// is refused.
+    /// is refused. The [`Pace`](crate::Pace) must have the margin that it was learned with; its
+    /// slowness may be another.
     ///
     /// # Errors
     /// All but [`PatchError::Memory`].
     pub fn read(&mut self, patch: &[u8]) -> Result<(), PatchError> {
         let (written, crc) = patch.split_last_chunk::<4>().ok_or(PatchError::Damaged)?;
+        if Crc32::new().bytes(written).finish() != u32::from_le_bytes(*crc) {
+            return Err(PatchError::Damaged);
+        }
+        if written.starts_with(&EARLIER) {
+            return Err(PatchError::Earlier);
+        }
         let (header, rows) = written.split_first_chunk::<HEADER>().ok_or(PatchError::Damaged)?;
-        let &[a, b, c, d, e, f, g, h, low, high, outputs, count] = header;
-        if [a, b, c, d] != MAGIC || Crc32::new().bytes(written).finish() != u32::from_le_bytes(*crc)
-        {
+        let &[a, b, c, d, e, f, g, h, i, j, k, l, low, high, outputs, count] = header;
+        if [a, b, c, d] != MAGIC {
             return Err(PatchError::Damaged);
         }
         let base = u32::from_le_bytes([e, f, g, h]);
         if base != self.base {
             return Err(PatchError::OtherModel { base });
+        }
+        let (patch, learner) = (i32::from_le_bytes([i, j, k, l]), self.pace.margin);
+        if patch != learner {
+            return Err(PatchError::Margin { patch, learner });
         }
         let numbers = u16::from_le_bytes([low, high]);
         if usize::from(numbers) != NUMBERS || usize::from(outputs) != OUTPUTS {

@@ -78,6 +78,42 @@ proptest! {
         }
     }
 
+    /// What is read gives the scores of the learner that wrote it, or is refused: weights are in
+    /// units of the margin, and the score of a class that the model does not know is the margin.
+    #[test]
+    fn patches_give_the_same_scores_or_are_refused(
+        rows in proptest::collection::vec((any::<[i16; 6]>(), any::<[i32; 4]>(), 0usize..5), 1..6),
+        margins in (1i32..=i32::MAX, 1i32..=i32::MAX),
+        shifts in (0u32..31, 0u32..31),
+        same in any::<bool>(),
+        slowness in (0u8..16, 0u8..16),
+    ) {
+        let margin = (margins.0 >> shifts.0).max(1);
+        let other = if same { margin } else { (margins.1 >> shifts.1).max(1) };
+        let mut learned = learner::<6, 5>(margin, slowness.0);
+        for (numbers, base, class) in &rows {
+            learned.learn(base, numbers, *class).unwrap();
+        }
+        let mut patch = [0; patch_bytes(6, 5)];
+        let length = learned.write(&mut patch).unwrap();
+        let mut read = learner::<6, 5>(other, slowness.1);
+        let before = read.clone();
+        match read.read(&patch[..length]) {
+            Ok(()) => {
+                prop_assert_eq!(margin, other);
+                for (numbers, base, _) in &rows {
+                    let expected = learned.scores(base, numbers).unwrap().to_vec();
+                    prop_assert_eq!(read.scores(base, numbers).unwrap(), expected);
+                }
+            }
+            Err(error) => {
+                prop_assert!(margin != other);
+                prop_assert_eq!(error, PatchError::Margin { patch: margin, learner: other });
+                prop_assert_eq!(read, before);
+            }
+        }
+    }
+
     #[test]
     fn patches_bring_what_was_learned(
         rows in proptest::collection::vec((any::<[i16; 6]>(), any::<[i32; 4]>(), 0usize..5), 0..6),
@@ -125,19 +161,32 @@ fn means_are_those_of_all_rows() {
 fn only_what_changed_is_in_a_patch() {
     let mut learner = learner::<160, 5>(MARGIN, 0);
     let mut patch = vec![0; 2000];
-    assert_eq!(learner.write(&mut patch), Ok(16));
+    assert_eq!(learner.write(&mut patch), Ok(20));
     learner.learn(&[MARGIN, -MARGIN, 0, 0], &[9; 160], 4).unwrap();
-    assert_eq!(learner.write(&mut patch), Ok(658));
-    let short = PatchError::Memory { needed: 658, given: 100 };
+    assert_eq!(learner.write(&mut patch), Ok(662));
+    let short = PatchError::Memory { needed: 662, given: 100 };
     assert_eq!(learner.write(&mut [0; 100]), Err(short));
     learner.undo();
-    assert_eq!(learner.write(&mut patch), Ok(16));
+    assert_eq!(learner.write(&mut patch), Ok(20));
 }
 
 #[test]
 fn what_does_not_fit_is_refused() {
     let pace = Pace { margin: 1, slowness: 0 };
-    assert!(Learner::<6, 3>::new(&exercises::MODEL, pace).is_err());
+    let refused = |learner: Result<Learner<6, 3>, koan::Error>| learner.unwrap_err().to_string();
+    assert_eq!(
+        refused(Learner::new(&exercises::MODEL, pace)),
+        "buffer `OUTPUTS` has length 3, the model needs 4"
+    );
+    // Of two classes, and no classification.
+    koan::include_model!(mod tiny = "../../../core/tests/tiny.koan");
+    assert_eq!(
+        refused(Learner::new(&tiny::MODEL, pace)),
+        "this call needs a score for each class: a model of two classes has a single one, and cannot \
+         learn"
+    );
+    koan::include_model!(mod value = "../../../tests/golden/linear+fourier-gaussian-w16odd-t1.koan");
+    assert_eq!(refused(Learner::new(&value::MODEL, pace)), "this call needs a classification");
     assert!(Learner::<6, 4>::new(&exercises::MODEL, Pace { margin: 0, ..pace }).is_err());
     assert!(Learner::<6, 4>::new(&exercises::MODEL, Pace { slowness: 16, ..pace }).is_err());
     let mut learner = learner::<6, 5>(1, 0);
@@ -155,4 +204,13 @@ fn what_does_not_fit_is_refused() {
     let mut other = Learner::<6, 5>::new(&gestures::MODEL, pace).unwrap();
     let message = other.read(&patch[..length]).unwrap_err().to_string();
     assert!(message.starts_with("the patch belongs to the model with the checksum "), "{message}");
+    // With the margin that came later: what the crate wrote before.
+    let mut earlier = patch[..8].to_vec();
+    earlier[..4].copy_from_slice(b"KLRN");
+    earlier.extend(&patch[12..length - 4]);
+    let crc = koan::Crc32::new().bytes(&earlier).finish();
+    earlier.extend(crc.to_le_bytes());
+    assert_eq!(learner.read(&earlier), Err(PatchError::Earlier));
+    let message = self::learner::<6, 5>(9, 0).read(&patch[..length]).unwrap_err().to_string();
+    assert_eq!(message, "the patch was learned with a margin of 1, the learner's pace has 9");
 }

@@ -48,7 +48,7 @@ pub struct Envelope<'e> {
     /// The blob, for [`Model::parse_within`](https://docs.rs/koan): signed is not the same as
     /// sound.
     pub blob: &'e [u8],
-    /// The counter, for the next envelope's `least`: one more.
+    /// The counter, for the next envelope's `least`: one more, by `saturating_add`.
     pub counter: u32,
     /// The place of its key among the device's.
     pub key: usize,

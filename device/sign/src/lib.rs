@@ -19,18 +19,18 @@
 //! ```
 //! use koan_sign::{ED25519, Envelope, Error, PublicKey};
 //!
-//! # let blob = include_bytes!("../../../core/tests/tiny.koan");
-//! # let pair = ed25519_compact::KeyPair::from_seed(ed25519_compact::Seed::new([7; 32]));
-//! # let key = PublicKey(*pair.pk);
-//! # let mut envelope = koan_sign::header(&key, 3, blob.len() as u32).to_vec();
-//! # envelope.extend(blob);
-//! # let signature = pair.sk.sign(&envelope, None);
-//! # envelope.extend(*signature);
-//! // What `koan sign --counter 3` has made.
-//! let found = Envelope::open(&envelope, &[key], 3, ED25519)?;
-//! assert_eq!((found.blob, found.counter), (&blob[..], 3));
+//! // As `koan keygen` has printed it.
+//! const KEY: PublicKey = PublicKey([
+//!     234, 74, 108, 99, 226, 156, 82, 10, 190, 245, 80, 123, 19, 46, 197, 249, 149, 71, 118, 174,
+//!     190, 190, 123, 146, 66, 30, 234, 105, 20, 70, 210, 44,
+//! ]);
+//! // What `koan sign tiny.koan --key … --counter 3` has made. It comes over a line, or from flash.
+//! let envelope = include_bytes!("tiny.signed");
+//!
+//! let found = Envelope::open(envelope, &[KEY], 3, ED25519)?;
+//! assert_eq!((&found.blob[..4], found.counter), (&b"KOAN"[..], 3));
 //! // Once it is in force, only a higher counter will do.
-//! let replayed = Envelope::open(&envelope, &[key], 4, ED25519);
+//! let replayed = Envelope::open(envelope, &[KEY], 4, ED25519);
 //! assert_eq!(replayed.unwrap_err(), Error::Counter { found: 3, least: 4 });
 //! # Ok::<(), Error>(())
 //! ```

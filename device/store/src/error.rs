@@ -53,8 +53,9 @@ pub enum Error<E, C = Infallible> {
 }
 
 impl<E> Error<E> {
-    /// The same where a check could have refused.
-    pub(crate) fn unchecked<C>(self) -> Error<E, C> {
+    /// The same where a check could have refused, for a function that also calls
+    /// [`Store::finish`](crate::Store::finish).
+    pub fn unchecked<C>(self) -> Error<E, C> {
         match self {
             Self::Flash(error) => Error::Flash(error),
             Self::Layout { problem } => Error::Layout { problem },

@@ -116,11 +116,12 @@ impl<F: NorFlash> Store<F> {
 
     /// Finds the model to run and reads it into `memory`: the newest that is confirmed or was
     /// never tried, whole, and accepted by `check`. `None` if there is none; a firmware then
-    /// runs the one that it came with. To be called once, at every start: a model that is on
-    /// trial is marked as tried.
+    /// runs the one that it came with. One that the memory is too small for is passed over, as
+    /// one that `check` refuses, so that a firmware with less memory can still be updated. To be
+    /// called once, at every start: a model that is on trial is marked as tried.
     ///
     /// # Errors
-    /// [`Error::Flash`]; [`Error::Memory`] when the memory is smaller than a model in a slot.
+    /// [`Error::Flash`].
     pub fn start<C>(
         &mut self,
         memory: &mut [u8],
@@ -145,7 +146,11 @@ impl<F: NorFlash> Store<F> {
                 continue;
             }
             let offset = self.offset_of(at) + F::ERASE_SIZE as u32;
-            let bytes = self.read(offset, length, memory)?;
+            let bytes = match self.read(offset, length, memory) {
+                Ok(bytes) => bytes,
+                Err(Error::Memory { .. }) => continue,
+                Err(error) => return Err(error),
+            };
             if Crc32::new().bytes(bytes).finish() != header.crc || check(bytes).is_err() {
                 continue;
             }

@@ -30,23 +30,29 @@ const HEADER: usize = 7;
 const MOST: usize = 256;
 
 /// Positions that a hop of so many numbers brings, where windows share positions.
-fn positions_of(conv: Conv, hop: usize) -> Option<usize> {
-    let step = usize::from(conv.stride) * usize::from(conv.channels);
-    let shared = conv.height == 1 && step > 0 && hop.is_multiple_of(step);
-    shared.then(|| hop / step).filter(|positions| (1..=MOST).contains(positions))
+const fn positions_of(conv: Conv, hop: usize) -> Option<usize> {
+    let step = conv.stride as usize * conv.channels as usize;
+    if conv.height != 1 || step == 0 || !hop.is_multiple_of(step) {
+        return None;
+    }
+    let positions = divided(hop, step).0;
+    if positions >= 1 && positions <= MOST { Some(positions) } else { None }
 }
 
 /// Words of memory (`i16`) that a [`Stream`](crate::Stream) of the model keeps where a hop brings
-/// so many numbers, samples times channels: 0 without convolutions.
+/// so many numbers, samples times channels: 0 without convolutions. For a model that is built in
+/// it makes a constant; if the compiler finds that it takes long,
+/// `#[allow(long_running_const_eval)]` lets it.
 #[must_use]
-pub fn cache_words(model: &Model<'_>, hop: usize) -> usize {
+pub const fn cache_words(model: &Model<'_>, hop: usize) -> usize {
     plan(model, hop, &mut [])
 }
 
 /// Writes the records without sums, as far as there is room; how many words they need.
-pub(crate) fn plan(model: &Model<'_>, hop: usize, words: &mut [i16]) -> usize {
+pub(crate) const fn plan(model: &Model<'_>, hop: usize, words: &mut [i16]) -> usize {
     let mut plan = Plan { words, at: 0 };
-    for bank in model.banks() {
+    let mut banks = model.banks();
+    while let Some(bank) = banks.step() {
         if let Family::Conv(conv) = bank.family()
             && let Some(positions) = positions_of(conv, hop)
         {
@@ -57,8 +63,11 @@ pub(crate) fn plan(model: &Model<'_>, hop: usize, words: &mut [i16]) -> usize {
 }
 
 /// Quotient and rest; a checked model has no divisor of 0.
-fn divided(dividend: usize, divisor: usize) -> (usize, usize) {
-    let quotient = dividend.checked_div(divisor).unwrap_or(0);
+const fn divided(dividend: usize, divisor: usize) -> (usize, usize) {
+    let quotient = match dividend.checked_div(divisor) {
+        Some(quotient) => quotient,
+        None => 0,
+    };
     (quotient, dividend - quotient * divisor)
 }
 
@@ -75,24 +84,26 @@ struct Block {
     cells: [usize; 2],
 }
 
+// Constants have no iterators and no closures.
 impl Plan<'_> {
-    fn put(&mut self, word: usize) {
-        if let Some(place) = self.words.get_mut(self.at) {
-            *place = word as i16;
+    const fn put(&mut self, word: usize) {
+        if self.at < self.words.len() {
+            self.words[self.at] = word as i16;
         }
         self.at += 1;
     }
 
-    fn bank(&mut self, bank: &Bank<'_>, conv: Conv, inputs: u16, hop: usize) {
-        let (most, cells) = (usize::from(conv.transform), usize::from(conv.cells()));
+    const fn bank(&mut self, bank: &Bank<'_>, conv: Conv, inputs: u16, hop: usize) {
+        let (most, cells) = (conv.transform as usize, conv.cells() as usize);
         let filters =
             if bank.is_kept() { usize::MAX } else { conv.filters(bank.features()) as usize };
         let mut block: Option<Block> = None;
-        for index in bank.indices() {
+        let mut indices = bank.index_steps();
+        while let Some(index) = indices.step() {
             // As core numbers features: by block, by cell, by filter.
             let (number, within) = divided(index, most * cells);
-            let row = most.min(filters.saturating_sub(number * most));
-            let (cell, filter) = divided(within, row);
+            let left = filters.saturating_sub(number * most);
+            let (cell, filter) = divided(within, if most < left { most } else { left });
             match &mut block {
                 Some(block) if block.number == number => {
                     block.filters |= 1 << filter;
@@ -111,29 +122,33 @@ impl Plan<'_> {
         }
     }
 
-    fn block(&mut self, block: &Block, conv: Conv, inputs: u16, hop: usize) {
+    const fn block(&mut self, block: &Block, conv: Conv, inputs: u16, hop: usize) {
         let dilation = 1 << divided(block.number, conv.dilations(inputs)).1;
         let [first, last] = block.cells;
-        let border = |cell| conv.start(inputs, dilation, cell);
-        let (start, end) = (border(first), border(last + 1));
-        // The next position that is a border in this window or in another one.
-        let after = |position: usize| {
-            let steps = |cell| divided(border(cell) + (position + 1) * (hop - 1), hop).1 + 1;
-            position + (first..=last + 1).map(steps).min().unwrap_or(1)
-        };
-        for part in 0..4 {
+        let start = conv.start(inputs, dilation, first);
+        let end = conv.start(inputs, dilation, last + 1);
+        let mut part = 0;
+        while part < 4 {
             self.put((block.filters >> (16 * part)) as u16 as usize);
+            part += 1;
         }
         self.put(start);
         let counts = self.at;
         self.at += 2;
         let (mut segments, mut brought, mut position) = (0, 0, start);
         while end - start > hop && position < end {
-            let next = after(position);
-            self.put(next - position);
+            // The next position that is a border in this window or in another one.
+            let (mut step, mut cell) = (hop, first);
+            while cell <= last + 1 {
+                let border = conv.start(inputs, dilation, cell);
+                let distance = divided(border + (position + 1) * (hop - 1), hop).1 + 1;
+                step = if distance < step { distance } else { step };
+                cell += 1;
+            }
+            self.put(step);
             segments += 1;
-            brought += usize::from(position >= end - hop);
-            position = next;
+            brought += if position + hop >= end { 1 } else { 0 };
+            position += step;
         }
         let behind = core::mem::replace(&mut self.at, counts);
         self.put(segments);

@@ -17,12 +17,14 @@ extern crate std;
 
 mod alarm;
 mod cache;
+mod fit;
 mod steady;
 mod stream;
 mod window;
 
 pub use alarm::Alarm;
 pub use cache::cache_words;
+pub use fit::{ram_bytes, suits};
 pub use steady::{Rules, Steady, margin_of};
 pub use stream::Stream;
 pub use window::Window;

@@ -8,6 +8,7 @@ use koan::steps::{quantise, score_among};
 use koan::{Any, Buffers, Error, Input, Model, Predictor, Profile, Workspace};
 
 use crate::cache::{Pass, plan};
+use crate::fit::suits;
 use crate::window::Window;
 
 /// A model that runs on every window of a stream of samples.
@@ -16,7 +17,7 @@ use crate::window::Window;
 /// integers as they come, and lie where the model reads them: nothing is copied when a window is
 /// whole. The features of convolutions are made for the positions that are new in a window;
 /// `CACHE` words (`i16`) keep what is to be known of the others,
-/// [`cache_words`](crate::cache_words) of them. Other families start anew with every window.
+/// [`cache_words`](crate::cache_words) of them: a constant for a model that is built in. Other families start anew with every window.
 ///
 /// Model, buffers and profile are those of [`Predictor`]. All inputs of the model must have one
 /// map, as `koan train --window` makes it unless told otherwise; for other models there are
@@ -29,7 +30,9 @@ use crate::window::Window;
 /// koan::include_model!(mod tiny = "../../../core/tests/tiny.koan");
 ///
 /// // The last two samples of one channel, after every sample.
-/// type Tiny<'m> = Stream<'m, 1, 2, 0, tiny::Placed, tiny::Buffers, tiny::Profile>;
+/// const CACHE: usize = koan_stream::cache_words(&tiny::MODEL, 1);
+/// const _: () = assert!(koan_stream::suits(&tiny::MODEL, 1, 2).is_ok());
+/// type Tiny<'m> = Stream<'m, 1, 2, CACHE, tiny::Placed, tiny::Buffers, tiny::Profile>;
 /// let hop = NonZeroU16::new(1).unwrap();
 /// let mut stream = Tiny::new(tiny::Placed, tiny::Buffers::new(), hop);
 /// stream.self_test()?; // this build computes what the trainer computed
@@ -96,24 +99,14 @@ where
     /// else has.
     ///
     /// # Errors
-    /// Those of [`Predictor::serving`]; [`Error::Length`] when a window is no row of the model;
-    /// [`Error::Unsuited`] for a model without outputs or with several input maps;
-    /// [`Error::Buffer`] when `CACHE` is too small.
+    /// Those of [`suits`](crate::suits) and [`Predictor::serving`]; [`Error::Buffer`] when `CACHE`
+    /// is too small.
     pub fn check(&mut self) -> Result<(), Error> {
         if self.state != State::Unchecked {
             return Ok(());
         }
         let model = self.model.borrow();
-        let (needed, given) = (model.inputs(), CHANNELS * SAMPLES);
-        if needed != given {
-            return Err(Error::Length { what: "window", needed, given });
-        }
-        if model.outputs() == 0 {
-            return Err(Error::Unsuited { needs: "a model with outputs" });
-        }
-        if model.map_per_input() || model.gain_per_input() {
-            return Err(Error::Unsuited { needs: "a model with one map for all inputs" });
-        }
+        suits(model, CHANNELS, SAMPLES)?;
         Predictor::<_, P, _>::serving(model, &mut self.buffers)?;
         let needed = plan(model, self.hop(), &mut self.cache);
         if needed > CACHE {

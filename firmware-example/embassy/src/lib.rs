@@ -12,7 +12,7 @@ use core::num::NonZeroU16;
 
 use embassy_time::{Duration, Ticker};
 use koan::Error;
-use koan_stream::{Rules, Steady, Stream};
+use koan_stream::{Rules, Steady, Stream, cache_words};
 
 pub use queue::{Queue, ROOM};
 
@@ -21,13 +21,13 @@ koan::include_model!(mod exercises = "../../../tests/models/exercises-conv-160.k
 /// Between two samples, as in the recordings that the model was trained on.
 pub const PERIOD: Duration = Duration::from_millis(10);
 
-/// The stream, as `koan inspect` tells it: x, y and z, 128 samples, a hop of 32, 898 words.
+/// The stream, as `koan inspect` tells it: x, y and z, 128 samples, a hop of 32.
 pub const CHANNELS: usize = 3;
 /// Samples of a window.
 pub const SAMPLES: usize = 128;
 /// Samples from a window to the next.
 pub const HOP: NonZeroU16 = NonZeroU16::new(32).unwrap();
-const CACHE: usize = 898;
+const CACHE: usize = cache_words(&exercises::MODEL, CHANNELS * HOP.get() as usize);
 type Exercises = Stream<
     'static,
     CHANNELS,

@@ -7,11 +7,11 @@
 
 use core::num::NonZeroU16;
 
-use koan::{BufferSizes, Error, Form, OwnedBuffers};
+use koan::{BufferSizes, Error, Form, GOLDEN_DIGEST_ROWS, OwnedBuffers};
 use koan_firmware::{Uart, entry, exit};
 use koan_learn::{Learner, Pace};
 use koan_protocol::{Device, Port, Sampled};
-use koan_stream::{Rules, Steady, Stream, Window};
+use koan_stream::{Rules, Steady, Stream, Window, cache_words, suits};
 
 // `tests/models/exercises-conv-160.koan`, unless `KOAN_EXERCISES` names another when compiling.
 koan::include_model!(mod exercises = env!("KOAN_EXERCISES"));
@@ -26,12 +26,32 @@ const WORK: u32 = 2 << 20;
 const SIZES: BufferSizes = exercises::MODEL.buffer_sizes(Form::Fast);
 type Buffers = OwnedBuffers<{ SIZES.inputs }, { SIZES.block }, { SIZES.wide }, { SIZES.outputs }>;
 
-/// The stream, as `koan inspect` tells it: x, y and z, 128 samples, a hop of 32, 898 words at most.
+/// The stream, as `koan inspect` tells it: x, y and z, 128 samples, a hop of 32.
 const CHANNELS: usize = 3;
 const SAMPLES: usize = 128;
 const HOP: NonZeroU16 = NonZeroU16::new(32).unwrap();
+const CACHE: usize = cache_words(&exercises::MODEL, CHANNELS * HOP.get() as usize);
 type Exercises<'m> =
-    Stream<'m, CHANNELS, SAMPLES, 898, exercises::Placed, exercises::Buffers, exercises::Profile>;
+    Stream<'m, CHANNELS, SAMPLES, CACHE, exercises::Placed, exercises::Buffers, exercises::Profile>;
+
+// Said by the compiler, not when the device is asked.
+const _: () = {
+    assert!(
+        suits(&exercises::MODEL, CHANNELS, SAMPLES).is_ok(),
+        "exercise.rs takes models of windows of 128 samples of x, y and z, with one map for all \
+         inputs: set CHANNELS, SAMPLES and HOP to what `koan inspect` says of a stream of yours"
+    );
+    assert!(
+        exercises::MODEL.outputs() > 2,
+        "exercise.rs learns beside a model of three classes or more"
+    );
+    let rows = (exercises::MODEL.golden_rows() + GOLDEN_DIGEST_ROWS) as u64;
+    assert!(
+        exercises::MODEL.work() as u64 * rows <= WORK as u64,
+        "the model's self test is more work than exercise.rs allows between two answers: raise \
+         its WORK, or train a smaller model, as with `--family conv --dilated`"
+    );
+};
 
 /// Of the last five windows three make an answer; it stays with two.
 const RULES: Rules = Rules { enter: 3, keep: 2, margin: 0 };

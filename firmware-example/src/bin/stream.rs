@@ -7,8 +7,9 @@
 
 use core::num::NonZeroU16;
 
+use koan::Form;
 use koan_firmware::{entry, exit, mark, packed, print};
-use koan_stream::{Rules, Steady, Stream};
+use koan_stream::{Rules, Steady, Stream, cache_words, ram_bytes, suits};
 
 koan::include_model!(mod exercises = "../../../tests/models/exercises-conv-160.koan");
 
@@ -16,9 +17,16 @@ koan::include_model!(mod exercises = "../../../tests/models/exercises-conv-160.k
 const CHANNELS: usize = 3;
 const SAMPLES: usize = 128;
 const HOP: NonZeroU16 = NonZeroU16::new(32).unwrap();
-/// Words for the sums of the windows before: `koan_stream::cache_words` of model and hop. Fewer
-/// are an error.
-const CACHE: usize = 898;
+/// Numbers that a hop brings.
+const BROUGHT: usize = CHANNELS * HOP.get() as usize;
+/// Words for the sums of the windows before. Fewer are an error.
+const CACHE: usize = cache_words(&exercises::MODEL, BROUGHT);
+
+const _: () = {
+    assert!(suits(&exercises::MODEL, CHANNELS, SAMPLES).is_ok());
+    // What `koan inspect` says of it.
+    assert!(size_of::<Exercises<'_>>() == ram_bytes(&exercises::MODEL, Form::Fast, BROUGHT));
+};
 
 type Exercises<'m> =
     Stream<'m, CHANNELS, SAMPLES, CACHE, exercises::Placed, exercises::Buffers, exercises::Profile>;

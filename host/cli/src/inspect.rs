@@ -1,9 +1,9 @@
 //! `koan inspect`: everything in a blob.
 
 use anyhow::Result;
-use koan::{Conv, Family, Form, InputMap, Law, Model};
+use koan::{Conv, Error, Family, Form, InputMap, Law, Model};
 use koan_data::{Schema, Shape, Window};
-use koan_stream::cache_words;
+use koan_stream::{cache_words, ram_bytes, suits};
 use koan_trainer::internal::blob::predictor;
 use koan_trainer::internal::{listing, row};
 use koan_trainer::tune::Core;
@@ -44,7 +44,9 @@ pub fn run(arguments: &Inspect) -> Result<()> {
     let model = parse(&arguments.model, &blob)?;
     if let Some(path) = &arguments.rust {
         let name = arguments.model.file_name().unwrap_or_default().to_string_lossy();
-        write_whole(path, row::rust(&schema(&arguments.model, &model)?, &name).as_bytes())?;
+        let schema = schema(&arguments.model, &model)?;
+        let cache = stream_of(&model, &schema).ok().map(|stream| stream.words);
+        write_whole(path, row::rust(&schema, &name, cache).as_bytes())?;
     }
     if arguments.hex {
         return out::line(listing::hex(&model).trim_end());
@@ -63,6 +65,35 @@ pub fn run(arguments: &Inspect) -> Result<()> {
     }
     anyhow::ensure!(self_test == "passed", "{}: {self_test}", arguments.model.display());
     Ok(())
+}
+
+/// What `koan_stream::Stream` is told of a model.
+#[derive(Clone, Copy, Debug)]
+pub struct Streamed {
+    channels: usize,
+    window: Window,
+    /// Words of its cache.
+    pub words: usize,
+    /// Bytes of RAM on a core of 32 bits.
+    bytes: usize,
+}
+
+/// What a stream of the model is told, or why there is none.
+pub fn stream_of(model: &Model<'_>, schema: &Schema) -> Result<Streamed, String> {
+    let Some(window) = schema.recordings.window else {
+        return Err("its rows are no windows of samples".into());
+    };
+    let channels = model.inputs() / window.samples.max(1);
+    suits(model, channels, window.samples).map_err(|error| match error {
+        Error::Unsuited { needs } => format!("it takes {needs}"),
+        error => error.to_string(),
+    })?;
+    if window.stride == 0 || window.stride > u16::MAX.into() {
+        return Err(format!("its hops have at most {} samples", u16::MAX));
+    }
+    let hop = window.stride.saturating_mul(channels);
+    let (words, bytes) = (cache_words(model, hop), ram_bytes(model, Form::Fast, hop));
+    Ok(Streamed { channels, window, words, bytes })
 }
 
 fn map_json(map: InputMap) -> Value {
@@ -341,13 +372,23 @@ fn print_use(model: &Model<'_>, schema: Option<&Schema>) -> Result<()> {
     columns::print(schema)?;
     say!("")?;
     say!("{}", wrapped(&format!("a row: {}", row::described(schema)), 2))?;
-    if let Some(Window { samples, stride }) = schema.recordings.window {
-        let channels = model.inputs() / samples.max(1);
-        let words = cache_words(model, stride.saturating_mul(channels));
-        say!(
-            "a stream: {channels} channels, {samples} samples, a hop of {stride}, {words} words \
-             of cache"
-        )?;
+    match stream_of(model, schema) {
+        Ok(Streamed { channels, window: Window { samples, stride }, words, bytes }) => {
+            say!(
+                "a stream: {channels} channels, {samples} samples, a hop of {stride}, {words} \
+                 words of cache"
+            )?;
+            say!(
+                "  RAM of it: {bytes} bytes on a core of 32 bits, the predictor's buffers included"
+            )?;
+        }
+        Err(why) if schema.recordings.window.is_some() => {
+            let text = format!(
+                "no stream: {why}. `koan_stream::Window` and a predictor take each window whole"
+            );
+            say!("{}", wrapped(&text, 2))?;
+        }
+        Err(_) => {}
     }
     let places = row::places(schema);
     for (number, place) in places.iter().enumerate().take(SHOWN) {

@@ -60,7 +60,7 @@ pub fn parse<'b>(path: &Path, blob: &'b [u8]) -> Result<Model<'b>> {
     let signed = Envelope::unverified(blob).is_ok();
     anyhow::ensure!(
         !signed,
-        "{}: a signed model, as `koan inspect` and devices take it: this command takes the model \
+        "{}: a signed model, as `koan device` and devices take it: this command takes the model \
          that was signed",
         path.display()
     );

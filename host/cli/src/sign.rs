@@ -12,7 +12,7 @@ use koan_trainer::private_write;
 
 use crate::files;
 use crate::out::say;
-use crate::output::{read_blob, tested, write_whole};
+use crate::output::{quoted, read_blob, tested, write_whole};
 
 /// The first lines of key files.
 const SECRET: &str = "koan secret key";
@@ -23,6 +23,9 @@ pub struct Keygen {
     /// Where to write the secret key; the public key goes to the same name with .pub behind it
     #[arg(short, long, value_name = "FILE", default_value = "koan.key")]
     pub output: PathBuf,
+    /// Make no keys: print the public key of this file, secret or public, as a line of Rust
+    #[arg(long, value_name = "FILE", conflicts_with = "output")]
+    pub show: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -32,8 +35,9 @@ pub struct Sign {
     /// The secret key, of `koan keygen`
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
-    /// Higher than that of every model that devices have got before
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Higher than that of every model that devices have got before, and below 4294967295,
+    /// which nothing could follow
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..4_294_967_295))]
     pub counter: u32,
     /// Where to write the signed model
     #[arg(short, long, value_name = "FILE")]
@@ -43,6 +47,9 @@ pub struct Sign {
 /// Makes a new pair of keys. One that is there is never replaced: what it has signed could not
 /// be followed up.
 pub fn keygen(arguments: &Keygen) -> Result<()> {
+    if let Some(path) = &arguments.show {
+        return say!("{}", in_rust(&public_key(path)?));
+    }
     let secret = &arguments.output;
     let mut public = OsString::from(secret);
     public.push(".pub");
@@ -60,7 +67,24 @@ pub fn keygen(arguments: &Keygen) -> Result<()> {
     write_whole(&public, text.as_bytes())?;
     say!("{}: the secret key {}, which nobody else may see", secret.display(), id(&key))?;
     say!("{}: its public key, for firmwares:", public.display())?;
-    say!("  const KEY: PublicKey = PublicKey({:?});", key.0)
+    say!("  {}", in_rust(&key))?;
+    say!("`koan keygen --show {}` prints it again.", quoted(&public.display().to_string()))
+}
+
+/// A public key as a line of Rust.
+fn in_rust(key: &PublicKey) -> String {
+    format!("const KEY: PublicKey = PublicKey({:?});", key.0)
+}
+
+/// The public key in a file, or that of the secret key in it.
+fn public_key(path: &Path) -> Result<PublicKey> {
+    match read_key(path, PUBLIC) {
+        Ok(key) => Ok(PublicKey(key)),
+        Err(no_public) => match read_key(path, SECRET) {
+            Ok(seed) => Ok(PublicKey(*KeyPair::from_seed(Seed::new(seed)).pk)),
+            Err(_) => Err(no_public),
+        },
+    }
 }
 
 /// Puts a model into an envelope.

@@ -73,13 +73,13 @@ pub fn described(schema: &Schema) -> String {
     }
 }
 
-/// A Rust file with a constant for each place of a row; `model` is what the file's comment
-/// calls the model.
+/// A Rust file with a constant for each class and each place of a row; `model` is what the file's
+/// comment calls the model. `cache`: words that a stream of the model keeps, if it can have one.
 #[must_use]
-pub fn rust(schema: &Schema, model: &str) -> String {
+pub fn rust(schema: &Schema, model: &str, cache: Option<usize>) -> String {
     let mut names: HashSet<String> = HashSet::new();
     let mut text = format!("//! The rows of {}: {}.\n", line(model), described(schema));
-    let mut constant = |comment: &str, name: &str, value: usize| {
+    let mut typed = |comment: &str, name: &str, kind: &str, value: &str| {
         let mut unique = identifier(name);
         let mut count = 1;
         while !names.insert(unique.clone()) {
@@ -87,13 +87,29 @@ pub fn rust(schema: &Schema, model: &str) -> String {
             unique = format!("{}_{count}", identifier(name));
         }
         // Writing to a string cannot fail.
-        let _ = write!(text, "\n/// {}.\npub const {unique}: usize = {value};\n", line(comment));
+        let _ = write!(text, "\n/// {}.\npub const {unique}: {kind} = {value};\n", line(comment));
     };
+    if let (Some(window), Some(words)) = (schema.recordings.window, cache) {
+        // As `Stream` takes it.
+        let hop = format!("core::num::NonZeroU16::new({}).unwrap()", window.stride);
+        typed("Samples from a window to the next", "HOP", "core::num::NonZeroU16", &hop);
+        typed(
+            "Words that a stream keeps of the windows before",
+            "CACHE",
+            "usize",
+            &words.to_string(),
+        );
+    }
+    let mut constant =
+        |comment: &str, name: &str, value: usize| typed(comment, name, "usize", &value.to_string());
     constant("Numbers of a row", "INPUTS", schema.inputs);
     if let Some(window) = schema.recordings.window {
         let channels = schema.inputs / window.samples.max(1);
         constant("Samples of a row, the oldest first", "SAMPLES", window.samples);
         constant("Numbers of a sample", "CHANNELS", channels);
+    }
+    for (number, class) in schema.classes.iter().enumerate() {
+        constant(&format!("The class {class}"), &format!("CLASS {class}"), number);
     }
     for (number, place) in places(schema).iter().enumerate() {
         let value = place.value.as_ref().map(|value| format!(" {value}")).unwrap_or_default();
@@ -156,7 +172,7 @@ mod tests {
 
     #[test]
     fn constants_have_names_that_rust_takes() {
-        let text = rust(&schema(), "m.koan");
+        let text = rust(&schema(), "m.koan", None);
         let constants: Vec<&str> = text.lines().filter(|line| line.starts_with("pub")).collect();
         let names = ["INPUTS", "TEMP_C", "JOB_KIND_BOSS", "JOB_KIND_COOK", "JOB_KIND_H_HER"];
         let names = names.into_iter().chain(["COLUMN_3", "COLUMN_6", "INPUTS_2"]);
@@ -175,10 +191,23 @@ mod tests {
         let window = Some(Window { samples: 8, stride: 4 });
         let recordings = Recordings { window, ..Recordings::default() };
         let schema = Schema { columns: columns.to_vec(), recordings, inputs: 16, ..schema() };
-        let text = rust(&schema, "m.koan");
-        for constant in ["INPUTS: usize = 16", "SAMPLES: usize = 8", "CHANNELS: usize = 2"] {
-            assert!(text.contains(constant), "{text}");
+        let classes = ["squat", "jump, high"].map(str::to_owned).to_vec();
+        let schema = Schema { classes, ..schema };
+        let text = rust(&schema, "m.koan", Some(898));
+        for constant in [
+            "INPUTS: usize = 16",
+            "SAMPLES: usize = 8",
+            "CHANNELS: usize = 2",
+            "HOP: core::num::NonZeroU16 = core::num::NonZeroU16::new(4).unwrap()",
+            "CACHE: usize = 898",
+            "CLASS_SQUAT: usize = 0",
+            "CLASS_JUMP_HIGH: usize = 1",
+        ] {
+            assert!(text.contains(&format!("pub const {constant};\n")), "{text}");
         }
+        // No stream takes it.
+        let text = rust(&schema, "m.koan", None);
+        assert!(!text.contains("HOP") && text.contains("CHANNELS"), "{text}");
         assert!(described(&schema).contains("8 samples, the oldest first, of 2 each"));
     }
 }

@@ -80,6 +80,10 @@ fn update<const UNIT: usize>(mut flash: Sim<UNIT>, new: &[u8], pieces: usize) ->
 fn recovers<const UNIT: usize>(mut flash: Sim<UNIT>, old: &[u8], new: &[u8], done: Done) -> u64 {
     flash.cut = None;
     let before = flash.steps;
+    // A firmware whose memory does not hold the new model has the old one.
+    let mut memory = [0; 256];
+    let found = store(flash.clone()).start(&mut memory, check).unwrap().expect("the old model");
+    assert_eq!((&memory[..found.length], found.standing), (old, Standing::Confirmed));
     let mut store = store(flash);
     let (model, standing) = start(&mut store).unwrap().expect("a model");
     let steps = store_steps(&store) - before;

@@ -5,7 +5,7 @@ use std::string::ToString;
 use koan::{Any, Limits, OwnedBuffers};
 
 use super::{Flash, Sim, check, start, store, update};
-use crate::{Error, Store, check_model};
+use crate::{Error, Standing, Store, check_model};
 
 const TINY: &[u8] = include_bytes!("../../../../core/tests/tiny.koan");
 
@@ -79,6 +79,56 @@ fn models_that_fail_their_check_leave_the_old_one() {
     store.begin(TINY.len()).unwrap();
     store.write(TINY).unwrap();
     store.finish(&mut [0; 128], &mut check).unwrap();
+}
+
+/// A firmware with less memory than the one before: what does not fit is passed over, and the
+/// next update goes as any other.
+#[test]
+fn models_that_the_memory_does_not_hold_are_passed_over() {
+    let start_in = |store: &mut Store<Sim<4>>, bytes: usize| {
+        let mut memory = [0; 384];
+        let found = store.start(&mut memory[..bytes], check).unwrap();
+        found.map(|found| (memory[..found.length].to_vec(), found.standing))
+    };
+    // The only one, confirmed or on trial.
+    for confirmed in [true, false] {
+        let mut store = store(Sim::<4>::new(9, 1));
+        start(&mut store).unwrap();
+        store.begin(300).unwrap();
+        store.write(&[2; 300]).unwrap();
+        store.finish(&mut [0; 384], check).unwrap();
+        if confirmed {
+            start(&mut store).unwrap();
+            store.confirm().unwrap();
+        }
+        assert_eq!(start_in(&mut store, 256), None);
+        assert_eq!(store.confirm(), Err(Error::NotOnTrial));
+        store.begin(20).unwrap();
+        store.write(&[4; 20]).unwrap();
+        store.finish(&mut [0; 256], check).unwrap();
+        assert_eq!(start_in(&mut store, 256), Some(([4; 20].to_vec(), Standing::OnTrial)));
+        store.confirm().unwrap();
+        assert_eq!(start_in(&mut store, 256), Some(([4; 20].to_vec(), Standing::Confirmed)));
+    }
+    // A large one after a small one: that is in force again, and the large one is not tried.
+    let (flash, _) = update(Sim::<4>::new(9, 1), &[2; 50], 50);
+    let mut store = store(flash);
+    start(&mut store).unwrap();
+    store.begin(300).unwrap();
+    store.write(&[4; 300]).unwrap();
+    store.finish(&mut [0; 384], check).unwrap();
+    let mut small = self::store(store.flash().clone());
+    assert_eq!(start_in(&mut small, 256), Some(([2; 50].to_vec(), Standing::Confirmed)));
+    // With the memory again it has its trial.
+    let mut again = self::store(small.flash().clone());
+    assert_eq!(start_in(&mut again, 384), Some(([4; 300].to_vec(), Standing::OnTrial)));
+    // Without, the next update takes its place.
+    small.begin(30).unwrap();
+    small.write(&[6; 30]).unwrap();
+    small.finish(&mut [0; 256], check).unwrap();
+    assert_eq!(start_in(&mut small, 256), Some(([6; 30].to_vec(), Standing::OnTrial)));
+    // Nobody confirms it.
+    assert_eq!(start_in(&mut small, 256), Some(([2; 50].to_vec(), Standing::Confirmed)));
 }
 
 #[test]

@@ -12,21 +12,21 @@ use crate::arguments::Reading;
 pub struct Device {
     /// The model that the device is to run, signed or not
     pub model: PathBuf,
-    /// Data with targets, whose rows the device is to answer
+    /// Data with targets, a file or a folder, whose rows the device is to answer
     pub data: Option<PathBuf>,
     /// Where the device is: tcp:HOST:PORT or serial:PORT[:BAUD]
     #[arg(long, value_name = "ADDRESS")]
     pub connect: Address,
-    /// Send the model to the device if that runs another one
+    /// Send the model to the device if that runs another one; a signed one is always sent
     #[arg(long)]
     pub upload: bool,
     /// Send the data sample by sample, as a sensor would, and print the steady class
     #[arg(long, requires = "data")]
     pub stream: bool,
-    /// With --stream: show the device that every window is of this class, by its number from 0;
-    /// one more than the model's last is a new class
+    /// With --stream: show the device that every window is of this class, by its name or its
+    /// number from 0; one more than the model's last is a new class
     #[arg(long, value_name = "CLASS", requires = "stream")]
-    pub learn: Option<u8>,
+    pub learn: Option<String>,
     /// How long to wait for an answer
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     pub timeout: Duration,

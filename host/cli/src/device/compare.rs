@@ -2,14 +2,14 @@
 
 use std::time::Instant;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use koan::{Task, class_of};
 use koan_data::{Table, Target};
 use koan_trainer::internal::blob::predictor;
 use koan_trainer::internal::evaluate::{of_confusion, of_values};
 use koan_trainer::{Evaluation, Progress};
 
-use super::session::{Answer, Session, row_request};
+use super::session::{Answer, Session, TooLong, row_request};
 
 /// Asks for every row of the table and judges the answers, which must equal
 /// the host's to the last bit.
@@ -36,6 +36,14 @@ pub fn rows(
         };
         session
             .ask(&row_request(row))
+            .map_err(|error| {
+                let windows = table.schema.recordings.window.is_some();
+                if windows && error.is::<TooLong>() {
+                    anyhow!("{error}: --stream sends samples one by one, as a sensor would")
+                } else {
+                    error
+                }
+            })
             .and_then(|answer| equal(&answer, &expected))
             .with_context(|| format!("row {} of {all}", index + 1))?;
         let mut right = String::new();

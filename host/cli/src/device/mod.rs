@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 use koan::Task;
-use koan_data::read_with;
+use koan_data::{expand, read_all_with};
 use koan_trainer::internal::blob::predictor;
 use koan_trainer::{Evaluation, Progress};
 use serde_json::json;
@@ -29,19 +29,24 @@ pub fn run(arguments: &Device) -> Result<()> {
     let file = read_blob(&arguments.model)?;
     // Who has signed it is for the device to judge.
     let blob = unsealed(&file).with_context(|| path.to_string())?;
+    let signed = blob.len() < file.len();
     let model = parse(&arguments.model, blob)?;
     // The device tests itself.
     predictor(blob).with_context(|| path.to_string())?;
     ensure!(model.task() != Task::Features, "{path}: a model without outputs answers no rows");
+    let files = expand(arguments.data.as_slice())?;
+    let mut learn = None;
     if arguments.stream {
-        stream::window_of(&schema(&arguments.model, &model)?).with_context(|| path.to_string())?;
+        let schema = schema(&arguments.model, &model)?;
+        stream::window_of(&schema).with_context(|| path.to_string())?;
+        let class = |text: &String| stream::class_of(text, &schema.classes);
+        learn = arguments.learn.as_ref().map(class).transpose()?;
     }
-    let table = match &arguments.data {
-        Some(data) if !arguments.stream => {
-            let schema = schema(&arguments.model, &model)?;
-            Some(read_with(data, &schema, &arguments.reading.options())?)
-        }
-        _ => None,
+    let table = if files.is_empty() || arguments.stream {
+        None
+    } else {
+        let schema = schema(&arguments.model, &model)?;
+        Some(read_all_with(&files, &schema, &arguments.reading.options())?)
     };
 
     let address = &arguments.connect;
@@ -51,14 +56,13 @@ pub fn run(arguments: &Device) -> Result<()> {
     let uploaded = prepare(&mut session, arguments, &file, blob, progress);
     let start = Instant::now();
     let result = uploaded.and_then(|uploaded| {
-        let streamed = match &arguments.data {
-            Some(data) if arguments.stream => {
-                let schema = schema(&arguments.model, &model)?;
-                let options = arguments.reading.options();
-                let (model, data) = ((blob, &schema), (data.as_path(), &options));
-                Some(stream::samples(&mut session, model, data, arguments.learn, progress)?)
-            }
-            _ => None,
+        let streamed = if arguments.stream {
+            let schema = schema(&arguments.model, &model)?;
+            let options = arguments.reading.options();
+            let (model, data) = ((blob, &schema), (&files[..], &options));
+            Some(stream::samples(&mut session, model, data, learn, progress)?)
+        } else {
+            None
         };
         let rows = |table| compare::rows(&mut session, blob, table, progress);
         Ok((uploaded, table.as_ref().map(rows).transpose()?, streamed))
@@ -73,6 +77,10 @@ pub fn run(arguments: &Device) -> Result<()> {
         object["built_in"] = json!(session.info.built_in);
         object["uploaded"] = json!(uploaded);
         object["self_test"] = json!("passed");
+        if signed {
+            // A device takes an envelope only after it has verified it.
+            object["signature"] = json!(if uploaded { "verified" } else { "not verified" });
+        }
         if let Some(evaluation) = &result {
             object["rows"] = json!(evaluation.rows);
             object["equal"] = json!(evaluation.rows);
@@ -97,7 +105,13 @@ pub fn run(arguments: &Device) -> Result<()> {
         (false, true) => "built in",
         (false, false) => "uploaded before",
     };
-    say!("{address}: runs {path} ({} bytes, {origin}), self test passed", blob.len())?;
+    let bytes = blob.len();
+    if signed && !uploaded {
+        say!("{address}: runs the model in {path} ({bytes} bytes, {origin}), self test passed")?;
+        say!("  its signature and counter were not verified: --upload has the device do it")?;
+    } else {
+        say!("{address}: runs {path} ({bytes} bytes, {origin}), self test passed")?;
+    }
     if let Some(evaluation) = &result {
         let rows = evaluation.rows;
         say!(
@@ -120,7 +134,9 @@ pub fn run(arguments: &Device) -> Result<()> {
 }
 
 /// Sees to it that the device runs the model in `blob` and computes as it
-/// should; whether the model was sent: the file that it is in, as it is.
+/// should; whether the model was sent: the file that it is in, as it is. One that is signed is
+/// always sent: who has signed it, and its counter, only the device can say, and it is to keep
+/// the counter even where it runs the same model already.
 fn prepare(
     session: &mut Session,
     arguments: &Device,
@@ -128,13 +144,18 @@ fn prepare(
     blob: &[u8],
     progress: &Progress,
 ) -> Result<bool> {
-    let upload = !session.info.runs(blob);
+    let (runs, signed) = (session.info.runs(blob), blob.len() < file.len());
+    let upload = arguments.upload && (signed || !runs);
     if upload {
-        let path = arguments.model.display();
-        if !arguments.upload {
-            bail!("the device runs another model than {path}; --upload sends it");
+        let sent = session.upload(file, blob, progress);
+        if runs {
+            sent.context("the device runs the model in it, but did not take the signed file")?;
+        } else {
+            sent?;
         }
-        session.upload(file, blob, progress)?;
+    } else if !runs {
+        let path = arguments.model.display();
+        bail!("the device runs another model than {path}; --upload sends it");
     }
     session.self_test()?;
     Ok(upload)

@@ -1,5 +1,7 @@
 //! Requests and answers over a connection: `docs/protocol.md`.
 
+use std::error::Error;
+use std::fmt;
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
@@ -72,6 +74,22 @@ struct Received {
     in_force: bool,
 }
 
+/// A request that does not fit the device's lines.
+#[derive(Clone, Copy, Debug)]
+pub struct TooLong {
+    bytes: usize,
+    line: usize,
+}
+
+impl fmt::Display for TooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { bytes, line } = self;
+        write!(f, "the request has {bytes} bytes, the device takes lines of {line}")
+    }
+}
+
+impl Error for TooLong {}
+
 /// A connection to a device that has said who it is.
 pub struct Session {
     transport: Transport,
@@ -127,12 +145,10 @@ impl Session {
 
     /// Sends a request and waits for its answer; an error answer is an error.
     pub fn ask(&mut self, request: &str) -> Result<Answer> {
-        ensure!(
-            request.len() <= self.info.line,
-            "the request has {} bytes, the device takes lines of {}",
-            request.len(),
-            self.info.line
-        );
+        let (bytes, line) = (request.len(), self.info.line);
+        if bytes > line {
+            return Err(TooLong { bytes, line }.into());
+        }
         self.send(request)?;
         let end = Instant::now() + self.timeout;
         loop {

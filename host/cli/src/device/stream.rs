@@ -1,9 +1,9 @@
 //! Samples through the device, as a sensor would send them.
 
-use std::path::Path;
+use std::path::PathBuf;
 
-use anyhow::{Context, Result, ensure};
-use koan_data::{ReadOptions, Schema, Window, rows};
+use anyhow::{Context, Result, bail, ensure};
+use koan_data::{ReadOptions, Schema, Window, rows_of};
 use koan_trainer::Progress;
 use koan_trainer::internal::blob::predictor;
 use serde_json::{Value, json};
@@ -14,6 +14,22 @@ use super::session::{Session, sample_request};
 pub fn window_of(schema: &Schema) -> Result<Window> {
     let window = schema.recordings.window;
     window.context("--stream needs a model of `koan train --window`; this one has no windows")
+}
+
+/// The number of a class that was told by its number or its name.
+pub fn class_of(text: &str, classes: &[String]) -> Result<u8> {
+    if let Ok(number) = text.parse() {
+        return Ok(number);
+    }
+    match classes.iter().position(|class| class == text).map(u8::try_from) {
+        Some(Ok(number)) => Ok(number),
+        _ => bail!(
+            "--learn {text}: the model has no class of that name, but {}; a new class is told by \
+             its number, {}",
+            classes.join(", "),
+            classes.len()
+        ),
+    }
 }
 
 /// What a stream came to.
@@ -39,7 +55,7 @@ impl Streamed {
 pub fn samples(
     session: &mut Session,
     (blob, schema): (&[u8], &Schema),
-    (data, options): (&Path, &ReadOptions),
+    (data, options): (&[PathBuf], &ReadOptions),
     learn: Option<u8>,
     progress: &Progress,
 ) -> Result<Streamed> {
@@ -48,7 +64,7 @@ pub fn samples(
     // Rows of one sample each: the columns are the model's, in its order.
     let mut each = schema.clone();
     each.recordings.window = Some(Window { samples: 1, stride: 1 });
-    let mut reader = rows(data, &each, options)?;
+    let mut reader = rows_of(data, &each, options)?;
     let (mut numbers, mut sample) = (Vec::new(), Vec::new());
     let mut streamed = Streamed { samples: 0, windows: 0, steady: Vec::new() };
     let mut last = None;
@@ -85,7 +101,7 @@ pub fn samples(
         }
         progress.phase(&format!("{number} samples, {} windows", streamed.windows))?;
     }
-    ensure!(streamed.samples > 0, "{}: no samples", data.display());
+    ensure!(streamed.samples > 0, "the data have no samples");
     Ok(streamed)
 }
 

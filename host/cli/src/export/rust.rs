@@ -10,6 +10,7 @@ use koan_trainer::internal::row;
 
 use super::name;
 use crate::files;
+use crate::inspect::stream_of;
 use crate::out::say;
 use crate::output::write_whole;
 
@@ -69,7 +70,10 @@ fn text(model: &Model<'_>, schema: Option<&Schema>, file: &str, module: &str) ->
         _ => "predictor.features(&row, &mut features)?;",
     };
     let rows = match schema {
-        Some(schema) => row::rust(schema, file),
+        Some(schema) => {
+            let cache = stream_of(model, schema).ok().map(|stream| stream.words);
+            row::rust(schema, file, cache)
+        }
         None => format!(
             "//! The model {}.\n\n/// Numbers of a row.\npub const INPUTS: usize = {};\n",
             file.replace(char::is_control, " "),

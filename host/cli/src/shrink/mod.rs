@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use koan_data::{SplitSize, Table, expand, read_all_with, split_table};
+use koan::Model;
+use koan_data::{SplitSize, Table, Target, expand, read_all_with, split_table};
+use koan_trainer::tune::Core;
 use koan_trainer::{Attempt, Loss, ShrinkOptions, Shrunk, evaluate, shrink};
 use serde_json::json;
 
@@ -52,6 +54,7 @@ pub fn run(arguments: &Shrink) -> Result<()> {
     } else {
         (table, read_all_with(&test_files, &schema, &read)?)
     };
+    has_all_classes(&train, &arguments.data)?;
     terminal.suspend(|| out::warnings(&train.schema));
     let classes = !schema.classes.is_empty();
     let options = ShrinkOptions {
@@ -96,7 +99,11 @@ pub fn run(arguments: &Shrink) -> Result<()> {
         if arguments.json {
             objects.push(json!({
                 "bytes": found.blob.len(), "error": error, "rows": test.rows(),
-                "before": {"bytes": before.bytes, "error": before.error},
+                "instructions": now.instructions,
+                "before": {
+                    "bytes": before.bytes, "error": before.error,
+                    "instructions": before.instructions,
+                },
                 "own_seed": {"bytes": found.own_seed.len(), "error": own_seed},
                 "seeds": found.seeds, "best": found.best, "front": found.front,
                 "attempts": found.attempts,
@@ -112,6 +119,13 @@ pub fn run(arguments: &Shrink) -> Result<()> {
             found.blob.len()
         ))?;
         say!("  before: {} in {} bytes", named_error(task, before.error), before.bytes)?;
+        say!(
+            "  a prediction: about {} instructions on a {}, {} before{}",
+            now.instructions,
+            CORE.name(),
+            before.instructions,
+            if now.instructions > before.instructions { ": smaller, but slower" } else { "" }
+        )?;
         say!(
             "  {} seed{} tried in {:.1} s; with the model's own seed {} on the test rows",
             found.seeds,
@@ -130,6 +144,29 @@ pub fn run(arguments: &Shrink) -> Result<()> {
     Ok(())
 }
 
+/// A smaller model of rows that lack a class would never say it.
+fn has_all_classes(table: &Table, data: &[PathBuf]) -> Result<()> {
+    let Target::Classes { labels } = &table.target else { return Ok(()) };
+    let mut found = vec![false; table.schema.classes.len()];
+    for &label in labels {
+        if let Some(found) = found.get_mut(label as usize) {
+            *found = true;
+        }
+    }
+    let lacking = table.schema.classes.iter().zip(found).filter(|(_, found)| !found);
+    let lacking: Vec<String> = lacking.map(|(class, _)| out::name(class)).collect();
+    let data: Vec<String> = data.iter().map(|path| path.display().to_string()).collect();
+    anyhow::ensure!(
+        lacking.is_empty(),
+        "{}: no rows to train on of {} {} that the model has: the smaller one would never say it; \
+         give it the data that the model was trained on",
+        data.join(" "),
+        if lacking.len() == 1 { "the class" } else { "the classes" },
+        lacking.join(", ")
+    );
+    Ok(())
+}
+
 /// The file of the model of so many bytes: with several sizes these are in its name.
 fn name(arguments: &Shrink, flash: usize) -> PathBuf {
     let output = &arguments.output;
@@ -145,16 +182,22 @@ fn name(arguments: &Shrink, flash: usize) -> PathBuf {
     output.with_file_name(name)
 }
 
+/// The core that predictions are counted on.
+const CORE: Core = Core::CortexM4F;
+
 /// A model on test rows.
 #[derive(Clone, Copy)]
 struct Quality {
     bytes: usize,
     error: f64,
+    /// Of a prediction, about.
+    instructions: u64,
 }
 
 impl Quality {
     fn new(blob: &[u8], test: &Table) -> Result<Self> {
-        Ok(Self { bytes: blob.len(), error: evaluate(blob, test)?.error })
+        let instructions = CORE.instructions_of(&Model::parse(blob)?);
+        Ok(Self { bytes: blob.len(), error: evaluate(blob, test)?.error, instructions })
     }
 }
 

@@ -127,6 +127,37 @@ fn a_stream_needs_windows_and_a_device_that_takes_it() {
     let stream = format!("{arguments} --stream");
     folder.fails(&stream, &["the device answered: this device takes no stream of samples"]);
     folder.run(&format!("{arguments} --learn 1")).code(2);
+    // Classes have names, and numbers from 0.
+    folder.fails(&format!("{stream} --learn hot"), &["this device takes no stream of samples"]);
+    let unknown = ["--learn warm: the model has no class of that name, but cold, hot; ", " 2"];
+    folder.fails(&format!("{stream} --learn warm"), &unknown);
+}
+
+/// A window is more than a line: its samples need not be.
+#[test]
+fn windows_that_are_longer_than_a_line_can_be_streamed() {
+    let folder = Folder::new();
+    folder.write("samples.csv", sensors(400));
+    folder.train("samples.csv --window 8 --stride 8 --features 16").success();
+    let less = |_, line| Some(String::from_utf8(line).unwrap().replace(":1536", ":100").into());
+    let address = start(&folder.read("m.koan"), less);
+    let arguments = format!("device m.koan samples.csv --connect {address}");
+    let parts = ["takes lines of 100", "--stream sends samples one by one"];
+    folder.fails(&arguments, &parts);
+}
+
+/// As for `koan eval`, a folder stands for the data in it.
+#[test]
+fn a_folder_of_rows() {
+    let folder = digits(5);
+    std::fs::create_dir(folder.path("data")).unwrap();
+    for name in ["data/a.csv", "data/b.csv"] {
+        folder.write(name, folder.read("noise.csv"));
+    }
+    let address = start(DIGITS, honest);
+    let report = folder.json(&format!("device digits.koan data --connect {address} --json"));
+    assert_eq!(report["equal"], 10);
+    folder.fails(&format!("device digits.koan nothing --connect {address}"), &["nothing"]);
 }
 
 /// Changes the first score of the answer to the third row.

@@ -203,6 +203,39 @@ fn a_stream_is_told_what_it_keeps() {
     let text = folder.output("inspect m.koan");
     let stream = "a stream: 3 channels, 128 samples, a hop of 32, 898 words of cache";
     assert!(text.contains(stream), "{text}");
+    // The window twice, 898 words of cache, buffers of 1,440 bytes, and where it stands.
+    let bytes = 4 * 384 + 2 * 898 + 1440 + 16;
+    assert!(text.contains(&format!("RAM of it: {bytes} bytes on a core of 32 bits")), "{text}");
+    folder.output("inspect m.koan --rust row.rs");
+    let file = String::from_utf8(folder.read("row.rs")).unwrap();
+    for part in [
+        "HOP: core::num::NonZeroU16 = core::num::NonZeroU16::new(32).unwrap();",
+        "CACHE: usize = 898;",
+        "SAMPLES: usize = 128;",
+        "CHANNELS: usize = 3;",
+        "CLASS_SQUAT: usize = ",
+    ] {
+        assert!(file.contains(&format!("pub const {part}")), "`{part}` is not in: {file}");
+    }
+    folder.output("export m.koan --rust exported.rs");
+    let file = String::from_utf8(folder.read("exported.rs")).unwrap();
+    assert!(file.contains("pub const CACHE: usize = 898;"), "{file}");
+}
+
+/// What `koan_stream::Stream` refuses is no stream.
+#[test]
+fn windows_that_no_stream_takes_are_none() {
+    let folder = Folder::new();
+    folder.write("samples.csv", sensors(400));
+    // With a map for each input.
+    folder.train("samples.csv --window 8 --stride 8 --features 16").success();
+    let text = folder.output("inspect m.koan");
+    assert!(!text.contains("a stream: ") && !text.contains("RAM of it"), "{text}");
+    assert!(text.contains("no stream: it takes a model with one map for all inputs"), "{text}");
+    folder.output("inspect m.koan --rust row.rs");
+    let file = String::from_utf8(folder.read("row.rs")).unwrap();
+    assert!(file.contains("pub const SAMPLES: usize = 8;"), "{file}");
+    assert!(!file.contains("const HOP") && !file.contains("const CACHE"), "{file}");
 }
 
 /// The number of threads is for the machine, not for the model.

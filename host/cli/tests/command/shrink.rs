@@ -34,6 +34,7 @@ fn a_model_shrinks_below_its_size() {
     assert_eq!(found["bytes"], bytes.len());
     assert!(bytes.len() <= 240 && bytes.len() < before.len());
     assert_eq!(found["seeds"], 1);
+    assert!(found["instructions"].as_u64() > Some(0) && found["before"]["instructions"].is_u64());
     assert!(found["error"].as_f64().unwrap() < 0.2, "{found}");
     for attempt in found["attempts"].as_array().unwrap() {
         assert!(attempt["bytes"].as_u64().unwrap() <= 240, "{attempt}");
@@ -102,6 +103,28 @@ fn convolutions_keep_features_of_a_pool() {
     assert_eq!(folder.read("t.koan"), folder.read("s-360.koan"));
     let page = String::from_utf8(folder.read("r.html")).unwrap();
     assert!(page.contains("Bytes against error") && page.contains("<svg"), "{page}");
+}
+
+/// Rows of some classes only would make a model that never says the others.
+#[test]
+fn rows_that_lack_classes_are_refused() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(300));
+    folder.train("q.csv -k 64").success();
+    let all = String::from_utf8(folder.read("q.csv")).unwrap();
+    let of = |classes: &[&str]| -> String {
+        let kept =
+            |line: &&str| line.ends_with("above") || classes.iter().any(|c| line.ends_with(c));
+        all.lines().filter(kept).map(|line| format!("{line}\n")).collect()
+    };
+    folder.write("one.csv", of(&[",1"]));
+    folder.write("two.csv", of(&[",0", ",1"]));
+    let shrink = |data: &str| format!("shrink m.koan {data} --flash 240 --loss squared -o s.koan");
+    folder.fails(&shrink("one.csv"), &["one.csv: no rows to train on of the classes 0, 2 that"]);
+    folder.fails(&shrink("two.csv"), &["two.csv: no rows to train on of the class 2 that"]);
+    assert!(!folder.path("s.koan").exists());
+    let text = folder.output(&shrink("q.csv"));
+    assert!(text.contains("a prediction: about ") && text.contains(" before"), "{text}");
 }
 
 #[test]

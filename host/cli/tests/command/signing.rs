@@ -72,6 +72,62 @@ fn a_device_with_a_key_takes_signed_models_only() {
     folder.fails(&format!("device half.signed --connect {address}"), &["half.signed", "it says"]);
 }
 
+/// A device says whether the model is the same, not who has signed it or with which counter:
+/// what is signed is sent, and nothing is claimed of what was not.
+#[test]
+fn a_signed_model_is_sent_though_the_device_runs_it() {
+    let (folder, _) = folder();
+    let seven = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=";
+    folder.write("seven.key", format!("koan secret key\n{seven}\n"));
+    folder.write("other.koan", OTHER);
+    for (model, key, counter) in [
+        ("digits", "seven", 5),
+        ("digits", "seven", 7),
+        ("digits", "a", 9),
+        ("other", "seven", 6),
+        ("other", "seven", 8),
+    ] {
+        let output = format!("{model}-{key}-{counter}");
+        let sign = format!("sign {model}.koan --key {key}.key --counter {counter} -o {output}");
+        folder.run(&sign).success();
+    }
+    // The counter is a part of what is signed.
+    let mut forged = folder.read("digits-seven-7");
+    let counter = forged.windows(4).position(|bytes| bytes == 7u32.to_le_bytes()).unwrap();
+    forged[counter] = 200;
+    folder.write("forged", forged);
+    let address = start_as(DIGITS, honest, |device| device.signed(&KEYS, ED25519, 1));
+    let upload = |file: &str| format!("device {file} --connect {address} --upload");
+    let refused = |file: &str, why: &str| {
+        folder.fails(&upload(file), &["the device answered: model refused: ", why]);
+    };
+    // It runs the model in all of them, and says so of none.
+    for (file, why) in
+        [("digits-a-9", "signed with the unknown key"), ("forged", "the signature does not hold")]
+    {
+        refused(file, why);
+        let text = folder.output(&format!("device {file} --connect {address}"));
+        assert!(text.contains(&format!("runs the model in {file} (")), "{text}");
+        assert!(text.contains("its signature and counter were not verified"), "{text}");
+        let report = folder.json(&format!("device {file} --connect {address} --json"));
+        assert_eq!(report["signature"], "not verified");
+    }
+    // A higher counter is kept, and nothing below it is taken then.
+    let report = folder.json(&format!("{} --json", upload("digits-seven-7")));
+    assert_eq!((&report["uploaded"], &report["signature"]), (&true.into(), &"verified".into()));
+    for file in ["digits-seven-5", "digits-seven-7", "other-seven-6"] {
+        refused(file, "it must be 8 at least");
+    }
+    let same = "the device runs the model in it, but did not take the signed file";
+    folder.fails(&upload("digits-seven-7"), &[same]);
+    let text = folder.output(&upload("other-seven-8"));
+    assert!(text.contains("runs other-seven-8 (") && text.contains("now uploaded"), "{text}");
+    // A device without a key verifies nothing, and takes none.
+    let address = start_as(DIGITS, honest, |device| device);
+    let arguments = format!("device digits-seven-7 --connect {address} --upload");
+    folder.fails(&arguments, &["did not take the signed file", "the device answered: "]);
+}
+
 #[test]
 fn keys_are_kept() {
     let (folder, _) = folder();
@@ -83,6 +139,21 @@ fn keys_are_kept() {
     folder.write("a.key", &before[0]);
     assert_eq!(files(), before);
     folder.fails("keygen -o nowhere/a.key", &["cannot write nowhere/a.key", "no such folder"]);
+}
+
+/// The line of Rust is there again, from either file, though keys are made only once.
+#[test]
+fn a_public_key_is_shown_again() {
+    let (folder, key) = folder();
+    let line = format!("const KEY: PublicKey = PublicKey({:?});\n", key.0);
+    let before = ["a.key", "a.key.pub"].map(|name| folder.read(name));
+    for name in ["a.key", "a.key.pub"] {
+        assert_eq!(folder.output(&format!("keygen --show {name}")), line);
+    }
+    assert_eq!(["a.key", "a.key.pub"].map(|name| folder.read(name)), before);
+    folder.fails("keygen --show digits.koan", &["digits.koan: no koan public key"]);
+    folder.fails("keygen --show nowhere", &["cannot read nowhere"]);
+    folder.run("keygen --show a.key -o b.key").code(2);
 }
 
 #[cfg(unix)]
@@ -122,4 +193,7 @@ fn what_cannot_be_signed_is_named() {
     folder.write("rows.csv", "1,2\n");
     folder.fails("predict signed rows.csv", &["signed: a signed model"]);
     folder.run("sign digits.koan --key a.key --counter 0 -o out").code(2);
+    // Devices that have it could never take another.
+    folder.run("sign digits.koan --key a.key --counter 4294967295 -o out").code(2);
+    folder.run("sign digits.koan --key a.key --counter 4294967294 -o out").success();
 }
