@@ -18,12 +18,14 @@ pub fn window_of(schema: &Schema) -> Result<Window> {
 
 /// The number of a class that was told by its number or its name.
 pub fn class_of(text: &str, classes: &[String]) -> Result<u8> {
-    if let Ok(number) = text.parse() {
-        return Ok(number);
-    }
-    match classes.iter().position(|class| class == text).map(u8::try_from) {
-        Some(Ok(number)) => Ok(number),
-        _ => bail!(
+    let named = classes.iter().position(|class| class == text).and_then(|at| u8::try_from(at).ok());
+    match (text.parse().ok(), named) {
+        (Some(number), Some(named)) if number != named => bail!(
+            "--learn {text}: class number {number} is another one than that of the name {text}, \
+             which is number {named}"
+        ),
+        (_, Some(number)) | (Some(number), None) => Ok(number),
+        (None, None) => bail!(
             "--learn {text}: the model has no class of that name, but {}; a new class is told by \
              its number, {}",
             classes.join(", "),
@@ -107,4 +109,21 @@ pub fn samples(
 
 fn shown(scores: Option<&[i32]>) -> String {
     scores.map_or_else(|| "none".into(), |scores| format!("{scores:?}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::class_of;
+
+    #[test]
+    fn classes_are_told_by_name_or_number() {
+        let classes = ["cold", "hot", "2", "1"].map(str::to_owned);
+        let of = |text| class_of(text, &classes).map_err(|error| error.to_string());
+        assert_eq!(of("hot"), Ok(1));
+        assert_eq!(of("0"), Ok(0));
+        assert_eq!(of("2"), Ok(2));
+        assert_eq!(of("4"), Ok(4), "a new one");
+        assert!(of("1").unwrap_err().contains("the name 1, which is number 3"));
+        assert!(of("warm").unwrap_err().ends_with("told by its number, 4"));
+    }
 }
