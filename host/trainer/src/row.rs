@@ -129,9 +129,11 @@ fn identifier(name: &str) -> String {
     }
 }
 
-/// A text on one line.
+/// A text on one line, in which nothing turns the direction of writing: Rust takes no comments with
+/// what does.
 fn line(text: &str) -> String {
-    text.replace(char::is_control, " ")
+    let turns = |c| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.replace(|c: char| c.is_control() || turns(c), " ")
 }
 
 #[cfg(test)]
@@ -191,7 +193,7 @@ mod tests {
         let window = Some(Window { samples: 8, stride: 4 });
         let recordings = Recordings { window, ..Recordings::default() };
         let schema = Schema { columns: columns.to_vec(), recordings, inputs: 16, ..schema() };
-        let classes = ["squat", "jump, high"].map(str::to_owned).to_vec();
+        let classes = ["squat", "jump,\u{202e} high"].map(str::to_owned).to_vec();
         let schema = Schema { classes, ..schema };
         let text = rust(&schema, "m.koan", Some(898));
         for constant in [
@@ -205,6 +207,7 @@ mod tests {
         ] {
             assert!(text.contains(&format!("pub const {constant};\n")), "{text}");
         }
+        assert!(!text.contains('\u{202e}'), "{text}");
         // No stream takes it.
         let text = rust(&schema, "m.koan", None);
         assert!(!text.contains("HOP") && text.contains("CHANNELS"), "{text}");
