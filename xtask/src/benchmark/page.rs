@@ -34,7 +34,7 @@ fn section(block: &mut String, part: &Part, all: &[Measured], rivals: &[Rival]) 
     let mut before = "";
     for measured in all {
         if measured.train != before {
-            writeln!(block, "`cargo koan {}`{}:\n", measured.train, alone(measured))?;
+            writeln!(block, "`cargo koan {}`:\n", measured.train)?;
             before = &measured.train;
         }
         if let Some(shrink) = &measured.shrink {
@@ -84,15 +84,6 @@ fn section(block: &mut String, part: &Part, all: &[Measured], rivals: &[Rival]) 
         }
     }
     Ok(())
-}
-
-/// The time of a command that no other follows.
-fn alone(measured: &Measured) -> String {
-    if measured.shrink.is_some() {
-        return String::new();
-    }
-    let all = if measured.train.contains("BYTES") { " for all sizes" } else { "" };
-    format!(" ({:.0} s{all})", measured.seconds())
 }
 
 fn percent(share: f64) -> String {
