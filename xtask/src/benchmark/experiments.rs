@@ -54,7 +54,7 @@ pub fn parts() -> Vec<Part> {
         Part {
             name: "mnist",
             title: "MNIST, 60,000 rows to train, 10,000 to test",
-            note: "The obvious command leaves much on the table here: it has no time to choose \
+            note: "The obvious command is far from what is known by hand here: it has no time to choose \
                    features from a pool with 60,000 images. The frequency of the convolutions by \
                    hand was set by hand as well; without `--frequency` the first seed's is 0.594, \
                    chosen on training rows. The last commands have no convolutions.",
