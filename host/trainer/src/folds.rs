@@ -98,6 +98,19 @@ impl Folds {
         self.held.iter().map(|&held| (self.fit_rows(held), self.parts[held].clone())).collect()
     }
 
+    /// Holds out as few of the parts as have so many `rows`; whether all of them have as many.
+    pub fn hold(&mut self, rows: usize) -> bool {
+        let mut sum = 0;
+        let parts = &self.parts;
+        let fewer = |&part: &usize| {
+            let more = sum < rows;
+            sum += if more { parts[part].len() } else { 0 };
+            more
+        };
+        self.held = self.held.iter().copied().take_while(fewer).collect();
+        sum >= rows
+    }
+
     /// At most about `most` rows, evenly spread over each part.
     #[must_use]
     pub fn sample(&self, most: usize) -> Self {

@@ -198,51 +198,8 @@ impl Refinement<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::Problem;
-    use crate::progress::Progress;
-    use crate::tune::pace::Clock;
-    use crate::tune::refine::Allowance;
-    use crate::tune::sizes::Limits;
-    use crate::tune::{Core, FAMILIES, Metric, Space, TuneOptions, rungs_of};
-    use crate::{FamilyName, MapKind};
-    use koan_data::digits;
-
-    /// Models of four bits that were judged in 500 bytes: family, bytes, value.
-    fn judged(models: &[(FamilyName, usize, f64)]) -> Vec<Refined> {
-        let of = |&(family, bytes, value): &(FamilyName, usize, f64)| {
-            let options = TrainOptions {
-                families: vec![family],
-                features: vec![40],
-                bits: Some(4),
-                frequency: Some(vec![1.0]),
-                map: Some(MapKind::Shared),
-                relevance: Some(false),
-                ..TrainOptions::default()
-            };
-            let point = Point { options, bytes, ram: 0, instructions: 0, loss: value, value };
-            let mut model = Refined::new(point);
-            (model.lambda, model.room) = (Some(1e-2), bytes);
-            model
-        };
-        models.iter().map(of).collect()
-    }
-
-    fn with_refinement(work: impl FnOnce(&mut Refinement<'_>)) {
-        use std::time::Duration;
-        let table = digits::table().select(&(0..300).collect::<Vec<_>>());
-        let options = TuneOptions {
-            space: Space { base: TrainOptions::default(), families: FAMILIES[..2].to_vec() },
-            limits: Limits { flash: 2000, ram: None, instructions: None, core: Core::CortexM0 },
-            metric: Metric::Error,
-            time: Duration::from_millis(50),
-            clock: false,
-        };
-        let (problem, quiet) = (Problem::new(&table, false), Progress::none());
-        let search = rungs_of(&problem, &options.space, &options, 1, None, &quiet);
-        let inputs = search.run().unwrap().inputs;
-        let allowance = Allowance { work: 1e9, clock: Clock::new(None), growth: 1e11 };
-        work(&mut Refinement::new(&search, inputs, allowance).unwrap());
-    }
+    use crate::FamilyName;
+    use crate::tune::trial::{judged, with_refinement};
 
     #[test]
     fn the_best_of_each_family_near_the_best_may_grow() {

@@ -15,6 +15,7 @@ mod cost;
 mod curve;
 mod effort;
 mod ferns;
+mod finals;
 mod footprint;
 mod front;
 mod growth;
@@ -25,6 +26,7 @@ mod last;
 mod likeness;
 mod metric;
 mod moves;
+mod names;
 mod next;
 mod pace;
 mod probe;
@@ -33,6 +35,8 @@ mod refine;
 mod scores;
 mod sizes;
 mod space;
+#[cfg(test)]
+mod trial;
 
 use web_time::{Duration, Instant};
 
@@ -68,6 +72,10 @@ pub const USUAL_FLASH: usize = 2048;
 const SHORT: Duration = Duration::from_secs(16);
 /// Seconds that the last fit may take without a clock.
 const GROWN: f64 = 10.0;
+/// Values of a table, rows times inputs, beyond which a search takes longer, and how many times
+/// as long at most: what models of many rows are worth is not seen on a few of them.
+const MANY_VALUES: f64 = 5e6;
+const MOST_LONGER: f64 = 2.0;
 /// Points of the front, at most.
 const POINTS: usize = 8;
 /// Shares of the flash at which models are refined, for a front and for one model.
@@ -81,8 +89,6 @@ const RUNGS: f64 = 0.35;
 /// A model of this share of the bytes, whose loss is at most so many times as large, is told.
 const SMALLER: f64 = 0.5;
 const ENOUGH: f64 = 1.05;
-/// Column names that take more than this share of the flash are left out.
-const NAMES_SHARE: f64 = 0.1;
 
 /// What a search is asked to do.
 #[derive(Clone, Debug)]
@@ -210,7 +216,8 @@ pub fn train_usual(
     flash: usize,
     progress: &Progress,
 ) -> Result<(Trained, Point), Error> {
-    let Best { mut point, smaller, nameless } = best(table, base, families, flash, progress)?;
+    let Best { mut point, smaller, mut nameless } = best(table, base, families, flash, progress)?;
+    nameless = nameless && !names::fit(&mut point, table, flash)?;
     let open = base.lambda.is_none();
     let fit =
         LastFit { train: table, test, flash, metric: usual_metric(table, base), open, progress };
@@ -279,12 +286,18 @@ fn best(
         space: Space { base: base.clone(), families: families.to_vec() },
         limits: Limits { flash, ram: None, instructions: None, core: Core::CortexM0 },
         metric: usual_metric(table, base),
-        time: SHORT,
+        time: SHORT.mul_f64(longer(table)),
         clock: false,
     };
     let Chosen { mut points, judged, nameless, .. } = search(table, &options, 1, progress)?;
     let point = points.pop().ok_or_else(nothing)?;
     Ok(Best { smaller: smaller(&judged, &point), point, nameless })
+}
+
+/// How many times as long the short search of a large table takes.
+fn longer(table: &Table) -> f64 {
+    let values = table.rows() as f64 * table.inputs as f64;
+    (values / MANY_VALUES).sqrt().clamp(1.0, MOST_LONGER)
 }
 
 /// The smallest of the models that were judged which is much smaller than the best and nearly as
@@ -345,7 +358,7 @@ fn search_of(
 ) -> Result<Chosen, Error> {
     let start = Instant::now();
     let mut space = options.space.of(table, options.limits.instructions.is_some());
-    let mut nameless = leave_out_names(&mut space.base, table, options.limits.flash)?;
+    let mut nameless = names::leave_out(&mut space.base, table, options.limits.flash)?;
     let problem = Problem::new(table, space.base.balanced);
     crate::train::check(&problem)?;
     let seconds = options.time.as_secs_f64();
@@ -356,7 +369,7 @@ fn search_of(
     let mut found = rungs_of(&space);
     // Where no model fits, one without names may.
     if matches!(found, Err(Error::Parameter { name: "limits", .. }))
-        && leave_out_names(&mut space.base, table, 0)?
+        && names::leave_out(&mut space.base, table, 0)?
     {
         nameless = true;
         found = rungs_of(&space);
@@ -367,7 +380,7 @@ fn search_of(
     // front are to be trained, too.
     let last = (1.0 - SEARCHING) * seconds;
     let last = match (options.clock, most) {
-        (false, _) => last.max(GROWN),
+        (false, _) => last.max(GROWN * longer(table)),
         (true, 1) => last,
         (true, _) => OF_THE_BEST * last,
     };
@@ -433,20 +446,6 @@ fn check(table: &Table, options: &TuneOptions) -> Result<(), Error> {
         return Err(Error::parameter("metric", message));
     }
     Ok(())
-}
-
-/// Leaves the names of columns out of the models if they would take too much of
-/// the flash; whether it does.
-fn leave_out_names(base: &mut TrainOptions, table: &Table, flash: usize) -> Result<bool, Error> {
-    let without = TrainOptions { column_names: false, ..base.clone() };
-    // Codes may make the notes with names the shorter ones.
-    let short = without.notes(&table.schema)?.len();
-    let names = base.notes(&table.schema)?.len().saturating_sub(short);
-    let too_much = names as f64 > NAMES_SHARE * flash as f64;
-    if too_much {
-        *base = without;
-    }
-    Ok(too_much)
 }
 
 #[cfg(test)]

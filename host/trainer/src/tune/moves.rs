@@ -12,7 +12,7 @@ use crate::{Error, FamilyName, TrainOptions, ferns};
 use koan_data::Task;
 
 /// Features of a pool for each that is kept.
-const POOL: usize = 4;
+pub(super) const POOL: usize = 4;
 /// Part of the flash that is left for lists longer than one of features kept at random:
 /// a model that does not fit after all is to be trained again.
 const LIST_ROOM: usize = 256;
@@ -126,7 +126,7 @@ impl Refinement<'_> {
                 add(self.sized(&options, bits, target)?, change);
             }
         }
-        add(self.selected(&options, bits, target)?, Change::Selected);
+        add(self.selected(&options, bits, target, POOL)?, Change::Selected);
         Ok(moves)
     }
 
@@ -159,7 +159,7 @@ impl Refinement<'_> {
         target: usize,
     ) -> Result<Option<Sized>, Error> {
         if options.candidates.is_some() || is_fern(options) {
-            return self.kept(options, bits, target);
+            return self.kept(options, bits, target, POOL);
         }
         let limits = self.search.limits;
         let (spec, footprint) = self.search.small(options, &self.inputs)?;
@@ -177,12 +177,13 @@ impl Refinement<'_> {
         Ok(Some(Sized { change, options, room, columns, bytes, ram, instructions }))
     }
 
-    /// The same way with features kept from a pool of more.
-    fn selected(
+    /// The same way with features kept from a pool of `pool` times as many.
+    pub(super) fn selected(
         &self,
         options: &TrainOptions,
         bits: u8,
         target: usize,
+        pool: usize,
     ) -> Result<Option<Sized>, Error> {
         let suits = match options.families[..] {
             [family] => !matches!(family, FamilyName::Bin | FamilyName::Fern | FamilyName::Linear),
@@ -191,7 +192,7 @@ impl Refinement<'_> {
         if !suits || options.linear || options.candidates.is_some() {
             return Ok(None);
         }
-        self.kept(options, bits, target)
+        self.kept(options, bits, target, pool)
     }
 
     /// The options with as many features, kept from a pool, as fit.
@@ -200,13 +201,14 @@ impl Refinement<'_> {
         options: &TrainOptions,
         bits: u8,
         target: usize,
+        pool: usize,
     ) -> Result<Option<Sized>, Error> {
         let limits = self.search.limits;
         let (_, footprint) = self.search.small(options, &self.inputs)?;
         let of = |kept: u16| {
             let usual = match is_fern(options) {
                 true => ferns::POOL,
-                false => (usize::from(kept) * POOL).min(MOST_CANDIDATES) as u16,
+                false => (usize::from(kept) * pool).min(MOST_CANDIDATES) as u16,
             };
             let pool = self.search.space.base.candidates.unwrap_or(usual);
             let (bytes, instructions) = footprint.selected(limits.core, pool, kept, bits).ok()?;

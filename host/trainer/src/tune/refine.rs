@@ -148,9 +148,12 @@ impl<'r> Refinement<'r> {
             refined.extend(models);
             judged.push((target, rooms, self.folds.clone()));
         }
-        for (target, rooms, folds) in judged {
+        for (number, (target, rooms, folds)) in judged.into_iter().enumerate() {
             self.folds = folds;
             points.extend(self.grown(&refined, rooms, target)?);
+            if number == 0 {
+                self.finals(&mut points, &refined, target)?;
+            }
         }
         Ok(points)
     }

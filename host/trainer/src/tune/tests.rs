@@ -382,3 +382,24 @@ fn ferns_that_were_judged_on_a_part_of_the_rows_choose_lambda_in_the_end() {
     refinement.growth = 0.0;
     assert!(chosen(&refinement, &ferns).is_some(), "no time to choose");
 }
+
+/// A small model has room for names that would be too much for a large one.
+#[test]
+fn names_of_columns_come_back_where_the_model_is_small() {
+    let x: Vec<f64> = (0..90).map(|row| f64::from(row * 37 % 90)).collect();
+    let y: Vec<f64> = x.iter().map(|x| 5.0 - 3.0 * x).collect();
+    let table = TableBuilder::new(90).column("a name that is longer than most are", &x[..]);
+    let table = table.values("y", &y[..]).build().unwrap();
+    let named = |flash: usize, column_names: bool| {
+        let base = TrainOptions { column_names, ..TrainOptions::default() };
+        let quiet = Progress::none();
+        let families = [FamilyName::Linear];
+        let (found, _) = train_usual(&table, None, &base, &families, flash, &quiet).unwrap();
+        assert!(found.blob.len() <= flash);
+        let notes = koan::Model::parse(&found.blob).unwrap().notes().to_owned();
+        (notes.contains("a name"), found.report.nameless)
+    };
+    assert_eq!(named(300, true), (true, false));
+    assert_eq!(named(110, true), (false, true));
+    assert_eq!(named(300, false), (false, false), "its user wants none");
+}

@@ -1,0 +1,302 @@
+//! Where models were judged on a part of the rows, the last choices are made on more of them: the
+//! loss, the family, bits and bytes, and whether features are kept from a pool. What few rows say
+//! of these need not hold for many (the more rows, the more features and the better the logistic
+//! loss), and on few rows there is not time to try all that the last fit has time for.
+
+use super::moves::{Change, POOL, Sized, digits};
+use super::rank::Point;
+use super::refine::{Refined, Refinement};
+use crate::folds::Folds;
+use crate::solve::Loss;
+use crate::{Error, TrainOptions};
+use koan_data::Task;
+
+/// Kinds that are compared, at most, and how much worse than the best of the models that were
+/// judged they may be.
+const KINDS: usize = 3;
+const NEAR: f64 = 1.15;
+/// What a choice may take, as a share of what the last fit may.
+const SHARE: f64 = 0.6;
+/// Rows that they are made on, at least, as so many times those of before, and as a share of all.
+const MORE: f64 = 1.5;
+const OF_ALL: f64 = 0.25;
+/// Bits of a weight, each of which is compared with its neighbours.
+const BITS: [u8; 4] = [2, 3, 4, 8];
+/// Bytes that a model has at least, as a share of those that it may have: it is no match with
+/// fewer.
+const FULL: f64 = 0.5;
+/// Another number of features is one that differs by this share.
+const OTHER: f64 = 0.1;
+
+impl Refinement<'_> {
+    /// Makes the last choices among the `points` of at most `target` bytes, one after the other:
+    /// kinds, sizes of the best, and the best of those with features kept from a pool.
+    pub(super) fn finals(
+        &mut self,
+        points: &mut Vec<Point>,
+        refined: &[Refined],
+        target: usize,
+    ) -> Result<(), Error> {
+        let mut kinds = self.kinds(points, refined, target)?.into_iter();
+        let Some(best) = kinds.next() else { return Ok(()) };
+        let best = self.choose(best, kinds.collect(), points)?;
+        let sizes = self.sizes_of(&best, target)?;
+        let best = self.choose(best, sizes, points)?;
+        let kept = self.kept_of(&best, target)?;
+        self.choose(best, kept, points)?;
+        Ok(())
+    }
+
+    /// The best of a model and `others` on more rows than before, on which the least likely of the
+    /// others are left out if there is no time for all. What is compared gets the value of the
+    /// first, times how much better or worse it is.
+    fn choose(
+        &mut self,
+        first: Point,
+        mut others: Vec<Point>,
+        points: &mut Vec<Point>,
+    ) -> Result<Point, Error> {
+        let before = self.folds.clone();
+        let found = self.more_rows(&first, &mut others);
+        let compared = match found {
+            Ok(true) => self.compared(&first, others),
+            Ok(false) => Ok(Vec::new()),
+            Err(error) => Err(error),
+        };
+        self.folds = before;
+        let compared = compared?;
+        for point in &compared {
+            match points.iter_mut().find(|known| known.options == point.options) {
+                Some(known) => *known = point.clone(),
+                None => points.push(point.clone()),
+            }
+        }
+        let best = compared.into_iter().min_by(|a, b| a.value.total_cmp(&b.value));
+        Ok(best.unwrap_or(first))
+    }
+
+    /// The best model, the best with the other loss, and the best of other kinds.
+    fn kinds(
+        &self,
+        points: &[Point],
+        refined: &[Refined],
+        target: usize,
+    ) -> Result<Vec<Point>, Error> {
+        let kind = |point: &Point| {
+            let TrainOptions { families, candidates, .. } = &point.options;
+            (families.clone(), candidates.is_some(), point.options.loss())
+        };
+        let mut sorted: Vec<Point> =
+            points.iter().filter(|point| point.bytes <= target).cloned().collect();
+        sorted.sort_by(|a, b| a.value.total_cmp(&b.value));
+        let Some(best) = sorted.first() else { return Ok(sorted) };
+        let near = NEAR * best.value;
+        let other = self.other_loss(best, refined)?;
+        sorted.splice(1..1, other);
+        let mut kinds: Vec<Point> = Vec::new();
+        for point in sorted {
+            let known = kinds.iter().any(|other| kind(other) == kind(&point));
+            if !known && kinds.len() < KINDS && point.value <= near {
+                kinds.push(point);
+            }
+        }
+        Ok(kinds)
+    }
+
+    /// The best model with the other loss and the λ that models of its families had with that.
+    fn other_loss(&self, best: &Point, refined: &[Refined]) -> Result<Option<Point>, Error> {
+        let base = &self.search.space.base;
+        if self.search.problem.task() != Task::Classification || base.loss.is_some() {
+            return Ok(None);
+        }
+        let loss = match best.options.loss() {
+            Loss::Squared => Loss::Logistic,
+            _ => Loss::Squared,
+        };
+        let alike = refined.iter().filter(|model| {
+            let options = &model.point.options;
+            options.families == best.options.families && options.loss() == loss
+        });
+        let known = alike.min_by(|a, b| a.point.value.total_cmp(&b.point.value));
+        let lambda = known.and_then(|model| model.point.options.lambda.or(model.lambda));
+        let lambda = self.of_all_rows(lambda);
+        let options = TrainOptions { loss: Some(loss), lambda, ..best.options.clone() };
+        let bits = options.bits.unwrap_or(4);
+        self.largest(&Point { options, ..best.clone() }, bits, best.bytes)
+    }
+
+    /// A model with as many features of so many bits as `target` bytes hold and the last fit has
+    /// time for.
+    fn largest(&self, point: &Point, bits: u8, target: usize) -> Result<Option<Point>, Error> {
+        let open = self.search.space.base.lambda.is_none();
+        let before = self.columns(&point.options)? as f64;
+        let mut room = target;
+        while room as f64 >= FULL * target as f64 {
+            let Some(sized) = self.sized(&point.options, bits, room)? else { break };
+            let Sized { mut options, bytes, ram, instructions, columns, .. } = sized;
+            if self.last_work(&options)? <= self.growth() {
+                if open {
+                    // Of more features each is to have the smaller weight.
+                    let more = columns as f64 / before;
+                    options.lambda = options.lambda.map(|lambda| digits(lambda * more));
+                }
+                return Ok(Some(Point { options, bytes, ram, instructions, ..point.clone() }));
+            }
+            room = room * 9 / 10;
+        }
+        Ok(None)
+    }
+
+    /// A model in all of `target` bytes, with its bits and with a few more and fewer.
+    fn sizes_of(&self, point: &Point, target: usize) -> Result<Vec<Point>, Error> {
+        let its = point.options.bits.unwrap_or(4);
+        let place = BITS.iter().position(|&bits| bits == its);
+        let open = self.search.space.base.bits.is_none();
+        let mut sizes = Vec::new();
+        for (number, &bits) in BITS.iter().enumerate() {
+            let next = open && place.is_some_and(|place| place.abs_diff(number) == 1);
+            if !next && bits != its {
+                continue;
+            }
+            let other = |size: &Point| {
+                let (one, other) = (size.options.features[0], point.options.features[0]);
+                bits != its || one.abs_diff(other) as f64 > OTHER * other as f64
+            };
+            sizes.extend(self.largest(point, bits, target)?.filter(other));
+        }
+        Ok(sizes)
+    }
+
+    /// The best of the models with features kept from a pool, the largest that the last fit has
+    /// time for.
+    fn kept_of(&self, best: &Point, target: usize) -> Result<Vec<Point>, Error> {
+        let bits = best.options.bits.unwrap_or(4);
+        for pool in [POOL, POOL / 2] {
+            let sized = self.selected(&best.options, bits, target, pool)?;
+            let Some(Sized { options, bytes, ram, instructions, .. }) = sized else { break };
+            if self.last_work(&options)? <= self.growth() {
+                return Ok(vec![Point { options, bytes, ram, instructions, ..best.clone() }]);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// Sets as many rows as there is time to compare a model with `others` on, of which there may
+    /// be fewer for it; whether those are more than before, and those to judge by are no fewer.
+    fn more_rows(&mut self, first: &Point, others: &mut Vec<Point>) -> Result<bool, Error> {
+        let held = self.folds.held_rows().len();
+        let whole = Folds::new(self.search.problem.table, self.search.space.base.seed)?;
+        let least = (MORE * self.folds.rows() as f64).max(OF_ALL * whole.rows() as f64) as usize;
+        let work = SHARE * self.growth().min(self.clock.possible());
+        while !others.is_empty() {
+            let mut rows = whole.rows();
+            while rows >= least {
+                self.folds = whole.sample(rows);
+                let enough = self.folds.hold(held);
+                let all = std::iter::once(first).chain(&*others);
+                let works = all.map(|point| self.work(&point.options));
+                if enough && works.sum::<Result<f64, Error>>()? <= work {
+                    return Ok(true);
+                }
+                rows = rows * 4 / 5;
+            }
+            others.pop();
+        }
+        Ok(false)
+    }
+
+    /// A model and `others`, judged on the rows that are set; none where the clock ends it.
+    fn compared(&mut self, first: &Point, others: Vec<Point>) -> Result<Vec<Point>, Error> {
+        let points: Vec<Point> = std::iter::once(first.clone()).chain(others).collect();
+        let jobs: Vec<Sized> = points.iter().map(|point| self.on_these_rows(point)).collect();
+        let judged = self.judge_jobs(jobs, self.clock.deadline, false)?;
+        if judged.len() < points.len() {
+            return Ok(Vec::new());
+        }
+        let base = judged[0].point.clone();
+        let ratio = |its: f64, base: f64| if base > 0.0 { its / base } else { 1.0 };
+        let of = |(mut point, its): (Point, &Refined)| {
+            if point.options.lambda.is_none() {
+                point.options.lambda = self.last_lambda(&point.options, its.lambda)?;
+            }
+            point.loss = first.loss * ratio(its.point.loss, base.loss);
+            point.value = first.value * ratio(its.point.value, base.value);
+            Ok(point)
+        };
+        points.into_iter().zip(&judged).map(of).collect()
+    }
+
+    /// A model with the λ of all rows as it is to be judged on those that are set.
+    fn on_these_rows(&self, point: &Point) -> Sized {
+        let Point { mut options, bytes, ram, instructions, .. } = point.clone();
+        if self.search.space.base.lambda.is_none() {
+            let share = self.of_all_rows(Some(1.0)).unwrap_or(1.0);
+            options.lambda = options.lambda.map(|lambda| digits(lambda / share));
+        }
+        let (change, room, columns) = (Change::None, bytes, 0);
+        Sized { change, options, room, columns, bytes, ram, instructions }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FamilyName::{Fourier, Stump};
+    use crate::tune::trial::{judged, with_refinement};
+
+    fn points(models: &[Refined]) -> Vec<Point> {
+        let of = |model: &Refined| {
+            let mut point = model.point.clone();
+            (point.options.lambda, point.options.loss) = (model.lambda, Some(Loss::Squared));
+            point
+        };
+        models.iter().map(of).collect()
+    }
+
+    #[test]
+    fn the_last_choices_are_made_on_more_rows() {
+        let models = judged(&[(Fourier, 500, 0.2), (Stump, 500, 0.21), (Stump, 500, 0.3)]);
+        with_refinement(|refinement| {
+            let folds = refinement.folds.sample(100);
+            refinement.folds = folds.clone();
+            let mut all = points(&models);
+            refinement.finals(&mut all, &models, 1000).unwrap();
+            assert_eq!(refinement.folds.parts, folds.parts, "the rows are what they were");
+            let [cosines, stumps, far] = &all[..3] else { panic!("{} models", all.len()) };
+            // The best of before is the measure; stumps tell digits worse than cosines do.
+            assert!(cosines.value == 0.2 && stumps.value > 0.25, "{stumps:?}");
+            assert_eq!(far.value, 0.3, "far from the best");
+            let of = |what: fn(&TrainOptions) -> bool| {
+                let some = all.iter().find(|point| what(&point.options));
+                some.unwrap_or_else(|| panic!("{all:?}"))
+            };
+            let logistic = of(|options| options.loss() == Loss::Logistic);
+            assert!(logistic.options.lambda.is_some() && logistic.value != 0.2);
+            of(|options| options.bits == Some(3));
+            of(|options| options.bits == Some(8));
+            let kept = of(|options| options.candidates.is_some());
+            // Twice the bytes are of use, and so are the best features.
+            let best = all.iter().min_by(|a, b| a.value.total_cmp(&b.value)).unwrap();
+            assert!(best.bytes > 900 && best.value < 0.15, "{best:?}");
+            assert!(all.iter().all(|point| point.bytes <= 1000) && kept.bytes > 900);
+        });
+    }
+
+    #[test]
+    fn without_more_rows_or_time_nothing_is_chosen_anew() {
+        let models = judged(&[(Fourier, 500, 0.2), (Stump, 500, 0.21)]);
+        with_refinement(|refinement| {
+            let mut all = points(&models);
+            let before: Vec<TrainOptions> = all.iter().map(|point| point.options.clone()).collect();
+            let mut same = |refinement: &mut Refinement<'_>| {
+                refinement.finals(&mut all, &models, 1000).unwrap();
+                let after: Vec<&TrainOptions> = all.iter().map(|point| &point.options).collect();
+                assert_eq!(after, before.iter().collect::<Vec<_>>());
+            };
+            same(refinement);
+            refinement.folds = refinement.folds.sample(100);
+            refinement.growth = 1e6;
+            same(refinement);
+        });
+    }
+}
