@@ -3,6 +3,7 @@
 //! of these need not hold for many (the more rows, the more features and the better the logistic
 //! loss), and on few rows there is not time to try all that the last fit has time for.
 
+use super::ferns::is_fern;
 use super::moves::{Change, POOL, Sized, digits};
 use super::rank::Point;
 use super::refine::{Refined, Refinement};
@@ -17,6 +18,8 @@ const KINDS: usize = 3;
 const NEAR: f64 = 1.15;
 /// What a choice may take, as a share of what the last fit may.
 const SHARE: f64 = 0.6;
+/// Share of the time after the rungs that is left for all of them.
+pub(super) const RESERVED: f64 = 0.25;
 /// Rows that they are made on, at least, as so many times those of before, and as a share of all.
 const MORE: f64 = 1.5;
 const OF_ALL: f64 = 0.25;
@@ -119,7 +122,7 @@ impl Refinement<'_> {
         });
         let known = alike.min_by(|a, b| a.point.value.total_cmp(&b.point.value));
         let lambda = known.and_then(|model| model.point.options.lambda.or(model.lambda));
-        let lambda = self.of_all_rows(lambda);
+        let lambda = self.of_all_rows(lambda.filter(|_| !is_fern(&best.options)));
         let options = TrainOptions { loss: Some(loss), lambda, ..best.options.clone() };
         let bits = options.bits.unwrap_or(4);
         self.largest(&Point { options, ..best.clone() }, bits, best.bytes)
@@ -130,9 +133,14 @@ impl Refinement<'_> {
     fn largest(&self, point: &Point, bits: u8, target: usize) -> Result<Option<Point>, Error> {
         let open = self.search.space.base.lambda.is_none();
         let before = self.columns(&point.options)? as f64;
+        let mut options = point.options.clone();
+        if open && is_fern(&options) {
+            // What a λ does to ferns differs with their number.
+            options.lambda = None;
+        }
         let mut room = target;
         while room as f64 >= FULL * target as f64 {
-            let Some(sized) = self.sized(&point.options, bits, room)? else { break };
+            let Some(sized) = self.sized(&options, bits, room)? else { break };
             let Sized { mut options, bytes, ram, instructions, columns, .. } = sized;
             if self.last_work(&options)? <= self.growth() {
                 if open {
@@ -216,8 +224,9 @@ impl Refinement<'_> {
         let base = judged[0].point.clone();
         let ratio = |its: f64, base: f64| if base > 0.0 { its / base } else { 1.0 };
         let of = |(mut point, its): (Point, &Refined)| {
-            if point.options.lambda.is_none() {
-                point.options.lambda = self.last_lambda(&point.options, its.lambda)?;
+            // Of all rows other ferns are chosen, which want another λ.
+            if point.options.lambda.is_none() && !is_fern(&point.options) {
+                point.options.lambda = self.of_all_rows(its.lambda);
             }
             point.loss = first.loss * ratio(its.point.loss, base.loss);
             point.value = first.value * ratio(its.point.value, base.value);
@@ -241,7 +250,7 @@ impl Refinement<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::FamilyName::{Fourier, Stump};
+    use crate::FamilyName::{Fern, Fourier, Stump};
     use crate::tune::trial::{judged, with_refinement};
 
     fn points(models: &[Refined]) -> Vec<Point> {
@@ -279,6 +288,21 @@ mod tests {
             let best = all.iter().min_by(|a, b| a.value.total_cmp(&b.value)).unwrap();
             assert!(best.bytes > 900 && best.value < 0.15, "{best:?}");
             assert!(all.iter().all(|point| point.bytes <= 1000) && kept.bytes > 900);
+        });
+    }
+
+    /// Of other rows other ferns are chosen, which want another λ.
+    #[test]
+    fn the_last_fit_chooses_the_lambda_of_ferns() {
+        let models = judged(&[(Fern, 500, 0.2), (Fourier, 500, 0.21)]);
+        with_refinement(|refinement| {
+            refinement.folds = refinement.folds.sample(100);
+            let mut all = points(&models);
+            all[0].options.lambda = None;
+            refinement.finals(&mut all, &models, 600).unwrap();
+            let ferns = all.iter().filter(|point| is_fern(&point.options));
+            let lambdas: Vec<Option<f64>> = ferns.map(|point| point.options.lambda).collect();
+            assert!(lambdas.len() > 2 && lambdas.iter().all(Option::is_none), "{lambdas:?}");
         });
     }
 

@@ -384,8 +384,11 @@ fn search_of(
         (true, 1) => last,
         (true, _) => OF_THE_BEST * last,
     };
+    // A clock leaves time for the last choices where those matter most.
+    let reserved = if options.clock && longer(table) > 1.0 { finals::RESERVED } else { 0.0 };
     let allowance = Allowance {
-        work: (SEARCHING - RUNGS) * seconds * budget::SPEED,
+        work: (1.0 - reserved) * (SEARCHING - RUNGS) * seconds * budget::SPEED,
+        reserved,
         clock: found.clock,
         growth: last * budget::SPEED,
     };

@@ -67,6 +67,8 @@ impl Refined {
 pub(super) struct Allowance {
     /// Multiply-adds, as planned.
     pub work: f64,
+    /// Share of the time until the end that is left for the last choices.
+    pub reserved: f64,
     /// When what is under way is given up.
     pub clock: Clock,
     /// Multiply-adds that the last fit may take because more features fit than could be
@@ -105,10 +107,11 @@ impl<'r> Refinement<'r> {
         allowance: Allowance,
     ) -> Result<Self, Error> {
         let folds = Folds::new(search.problem.table, search.space.base.seed)?;
-        let Allowance { work, clock, growth } = allowance;
+        let Allowance { work, reserved, clock, growth } = allowance;
         let now = Instant::now();
-        let second = |end: Instant| end.saturating_duration_since(now).mul_f64(confirm::SHARE);
-        let end = clock.deadline.map(|end| end - second(end));
+        let models = (1.0 - reserved) * (1.0 - confirm::SHARE);
+        let end =
+            clock.deadline.map(|end| now + end.saturating_duration_since(now).mul_f64(models));
         let (left, each) = (work, work);
         let (judged, cut, hurried) = ((0.0, Duration::ZERO), false, false);
         Ok(Self { search, inputs, folds, left, each, end, clock, judged, growth, cut, hurried })

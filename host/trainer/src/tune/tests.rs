@@ -145,7 +145,7 @@ fn refined_at(
     let progress = &Progress::none();
     let search = rungs_of(&problem, &options.space, options, 1, None, progress);
     let found = search.run().unwrap();
-    let allowance = Allowance { work, clock: Clock::new(end), growth: work };
+    let allowance = Allowance { work, reserved: 0.0, clock: Clock::new(end), growth: work };
     let mut refinement = Refinement::new(&search, found.inputs.clone(), allowance).unwrap();
     let points = refinement.run(&found, targets).unwrap();
     assert_eq!(refinement.cut || refinement.hurried, end.is_some());
@@ -363,7 +363,7 @@ fn ferns_that_were_judged_on_a_part_of_the_rows_choose_lambda_in_the_end() {
     let (problem, progress) = (Problem::new(&table, false), Progress::none());
     let search = rungs_of(&problem, &options.space, &options, 1, None, &progress);
     let inputs = search.run().unwrap().inputs;
-    let allowance = Allowance { work: 1e9, clock: Clock::new(None), growth: 1e11 };
+    let allowance = Allowance { work: 1e9, reserved: 0.0, clock: Clock::new(None), growth: 1e11 };
     let mut refinement = Refinement::new(&search, inputs, allowance).unwrap();
     let of = |family| TrainOptions {
         families: vec![family],

@@ -44,6 +44,6 @@ pub(super) fn with_refinement(work: impl FnOnce(&mut Refinement<'_>)) {
     let (problem, quiet) = (Problem::new(&table, false), Progress::none());
     let search = rungs_of(&problem, &options.space, &options, 1, None, &quiet);
     let inputs = search.run().unwrap().inputs;
-    let allowance = Allowance { work: 1e9, clock: Clock::new(None), growth: 1e11 };
+    let allowance = Allowance { work: 1e9, reserved: 0.0, clock: Clock::new(None), growth: 1e11 };
     work(&mut Refinement::new(&search, inputs, allowance).unwrap());
 }
