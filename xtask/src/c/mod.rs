@@ -2,6 +2,7 @@
 //! the golden models and the core's verdicts over damaged blobs.
 
 mod cost;
+mod hostile;
 mod page;
 
 use std::fs;
@@ -110,7 +111,8 @@ pub fn host() -> Result<()> {
     for (name, compiler) in [("gcc", "gcc -std=c99 -O2"), ("clang++", "clang++ -x c++ -O2")] {
         replay(name, compiler, &[&vectors.golden, &vectors.trained, &vectors.features])?;
     }
-    replay("sanitized", &format!("gcc -std=c99 {SANITIZERS}"), &vectors.all())
+    replay("sanitized", &format!("gcc -std=c99 {SANITIZERS}"), &vectors.all())?;
+    hostile::damaged()
 }
 
 /// The host's part, and what it leaves out.
