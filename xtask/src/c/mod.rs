@@ -19,7 +19,7 @@ const FOLDER: &str = "target/c";
 
 const SOURCES: &str = "c/koan.c c/test/replay.c";
 
-const WARNINGS: &str = "-Wall -Wextra -Wconversion -pedantic -Werror";
+const WARNINGS: &str = "-Wall -Wextra -Wconversion -Wshadow -pedantic -Werror";
 
 /// What finds undefined behaviour and reads beyond the blob.
 const SANITIZERS: &str =
@@ -112,7 +112,9 @@ pub fn host() -> Result<()> {
         replay(name, compiler, &[&vectors.golden, &vectors.trained, &vectors.features])?;
     }
     replay("sanitized", &format!("gcc -std=c99 {SANITIZERS}"), &vectors.all())?;
-    hostile::damaged()
+    hostile::damaged()?;
+    hostile::vendors()?;
+    hostile::values()
 }
 
 /// The host's part, and what it leaves out.
@@ -147,6 +149,7 @@ pub fn others() -> Result<()> {
             ))?;
         }
     }
+    hostile::avrs()?;
     compile("s390x", "s390x-linux-gnu-gcc -static -std=c99 -O2", "")?;
     step(&format!("qemu-s390x-static {FOLDER}/s390x {}", everything.join(" ")))?;
     for (name, compiler, memory, machine) in BARE {

@@ -36,7 +36,16 @@ pub fn run() -> Result<()> {
     ensure!(programs.len() == 1, "docs/c.md: {} programs in C, not 1", programs.len());
     fs::write(scratch.path().join("digits/page.c"), programs[0])?;
     let status = Command::new("cc")
-        .args(["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror", "-c"])
+        .args([
+            "-std=c99",
+            "-Wall",
+            "-Wextra",
+            "-Wconversion",
+            "-Wshadow",
+            "-pedantic",
+            "-Werror",
+            "-c",
+        ])
         .arg("page.c")
         .current_dir(scratch.path().join("digits"))
         .status()

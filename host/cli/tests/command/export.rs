@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use crate::common::{Folder, quadrants, sensors, text, waves};
 
-const WARNINGS: [&str; 6] =
-    ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror"];
+const WARNINGS: [&str; 7] =
+    ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror"];
 
 /// Compares the constant model with what the runtime finds in its blob.
 const CHECK: &str = r#"#include "m.h"
@@ -221,11 +221,15 @@ fn a_model_does_not_compile_for_another_one() {
     };
     let [first, second] =
         ["first", "second"].map(|name| text(&folder.read(&format!("{name}/koan_config.h"))));
-    folder.write("second/koan_config.h", &first);
-    let (success, told) = compiled(&["main.c", "other.c", "koan.c"]);
-    assert!(!success);
-    for part in ["this one has 5 inputs, not KOAN_INPUTS", "needs what KOAN_NO_STUMP leaves out"] {
-        assert!(told.contains(part), "`{part}` is not in: {told}");
+    // A macro without a value leaves out what one that is 1 does.
+    for first in [first.clone(), first.replace("KOAN_NO_STUMP 1", "KOAN_NO_STUMP")] {
+        folder.write("second/koan_config.h", &first);
+        let (success, told) = compiled(&["main.c", "other.c", "koan.c"]);
+        assert!(!success);
+        let inputs = "this one has 5 inputs, not KOAN_INPUTS";
+        for part in [inputs, "needs what KOAN_NO_STUMP leaves out"] {
+            assert!(told.contains(part), "`{part}` is not in: {told}");
+        }
     }
     // As docs/c.md says: the lines that both files have.
     let both: Vec<&str> = second.lines().filter(|line| first.lines().any(|l| l == *line)).collect();
