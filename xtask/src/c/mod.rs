@@ -57,7 +57,7 @@ const PARTS: [&str; 24] = [
 ];
 
 /// Lines of C that are neither blank nor comments: what a reader of the runtime must read.
-const MOST_LINES: usize = 1_800;
+const MOST_LINES: usize = 1_850;
 
 /// Room of [`SOURCES`] on a machine with 16 KB of RAM; larger models are passed over.
 const SMALL: &str =
