@@ -7,37 +7,70 @@
 #include <math.h>
 #include <string.h>
 
+/* Names in capitals begin with K_ here: headers of vendors have macros of all others, such as
+ * BIN. Those of parts are behind ## only, which no macro gets hold of. */
+
 /* ---- What is built ---------------------------------------------------------------------- */
 
 /* A bit for each family, and each width of a weight, that macros did not leave out. */
-enum { LINEAR, FOURIER, STUMP, BIN, MAXOUT, SIGMOID, CONV, FERN, SERIES, FAMILIES };
+enum {
+    K_LINEAR,
+    K_FOURIER,
+    K_STUMP,
+    K_BIN,
+    K_MAXOUT,
+    K_SIGMOID,
+    K_CONV,
+    K_FERN,
+    K_SERIES,
+    K_FAMILIES
+};
 
-enum { LAW_NONE, GAUSSIAN, CAUCHY_LAW, SIGN, HADAMARD, UNIFORM, GAMMA2 };
+enum { K_LAW_NONE, K_GAUSSIAN, K_CAUCHY_LAW, K_SIGN, K_HADAMARD, K_UNIFORM, K_GAMMA2 };
 
-/* HAS(X) is 0 where the macro KOAN_NO_X is 1, else 1; in the preprocessor and behind it. */
+/* K_HAS(X) is 0 where the macro KOAN_NO_X is 1 or empty, else 1; in the preprocessor and behind
+ * it. */
+#define KOAN_LEFT_OUT_ 0, 0,
 #define KOAN_LEFT_OUT_1 0, 0,
-#define SECOND(a, b, ...) b
-#define SECOND_OF(...) SECOND(__VA_ARGS__)
-#define IS_BUILT(value) SECOND_OF(KOAN_LEFT_OUT_##value, 1, 1)
-#define BUILT(value) IS_BUILT(value)
-#define HAS(x) BUILT(KOAN_NO_##x)
+#define K_SECOND(a, b, ...) b
+#define K_SECOND_OF(...) K_SECOND(__VA_ARGS__)
+#define K_IS_BUILT(value) K_SECOND_OF(KOAN_LEFT_OUT_##value, 1, 1)
+#define K_BUILT(value) K_IS_BUILT(value)
+#define K_HAS(x) K_BUILT(KOAN_NO_##x)
 
 /* Parts that models need, a bit each: families and widths of weights in the order of their
  * codes. */
 /* clang-format off */
-#define PARTS(X)                                                                        \
+#define K_PARTS(X)                                                                      \
     X(LINEAR) X(FOURIER) X(STUMP) X(BIN) X(MAXOUT) X(SIGMOID) X(CONV) X(FERN) X(SERIES) \
     X(HADAMARD) X(DENSE) X(GROUPS) X(LISTS)                                             \
     X(BITS_2) X(BITS_3) X(BITS_4) X(BITS_8) X(BITS_16)
 /* clang-format on */
-#define NEED(x) NEEDS_##x,
-enum { PARTS(NEED) };
-#define BIT(n) ((uint32_t)1 << (n))
-#define OR_IF_BUILT(x) | (uint32_t)HAS(x) << NEEDS_##x
-#define ALL_BUILT (0 PARTS(OR_IF_BUILT))
+#define K_NEED(x) K_NEEDS_##x,
+enum { K_PARTS(K_NEED) };
+#define K_BIT(n) ((uint32_t)1 << (n))
+#define K_OR_IF_BUILT(x) | (uint32_t)K_BUILT(KOAN_NO_##x) << K_NEEDS_##x
+#define K_ALL_BUILT (0 K_PARTS(K_OR_IF_BUILT))
+
+/* Other values would leave nothing out without a word: an error. Of a macro that is not defined
+ * its name is left. */
+/* clang-format off */
+#define KOAN_KNOWN_ 0, 1,
+#define KOAN_KNOWN_0 0, 1,
+#define KOAN_KNOWN_1 0, 1,
+#define K_IS_KNOWN(value) K_SECOND_OF(KOAN_KNOWN_##value, 0, 0)
+#define K_LENGTH(value) sizeof(#value)
+#define K_IS_VALUE(value, name) (K_IS_KNOWN(value) || K_LENGTH(value) == sizeof(name))
+#define K_CHECK(x) \
+    typedef char KOAN_NO_##x##_is_empty_0_or_1[K_IS_VALUE(KOAN_NO_##x, "KOAN_NO_" #x) ? 1 : -1];
+K_PARTS(K_CHECK)
+K_CHECK(MAPS) K_CHECK(LOGARITHM) K_CHECK(FEATURES) K_CHECK(F32) K_CHECK(PROBABILITIES) K_CHECK(TEXT)
+/* clang-format on */
 
 /* Families that hand over their features by `push`. */
-#define PUSHING (BIT(FOURIER) | BIT(STUMP) | BIT(MAXOUT) | BIT(SIGMOID) | BIT(CONV) | BIT(SERIES))
+#define K_PUSHING                                                                             \
+    (K_BIT(K_FOURIER) | K_BIT(K_STUMP) | K_BIT(K_MAXOUT) | K_BIT(K_SIGMOID) | K_BIT(K_CONV) | \
+     K_BIT(K_SERIES))
 
 /* Right shifts of negative numbers must be arithmetic, and conversions to a signed type
  * modulo its range: C leaves both to the compiler. All that we know of do so. */
@@ -47,40 +80,40 @@ typedef char koan_float_has_32_bits[sizeof(float) == 4 ? 1 : -1];
 
 /* Inputs of every model that is run, where a macro says how many. */
 #if defined(KOAN_INPUTS)
-#define INPUTS(m) KOAN_INPUTS
+#define K_INPUTS(m) KOAN_INPUTS
 #else
-#define INPUTS(m) ((m)->inputs)
+#define K_INPUTS(m) ((m)->inputs)
 #endif
 
 /* Functions whose loops want all the registers, of which small cores have few. */
 #if defined(__GNUC__)
-#define APART __attribute__((noinline))
+#define K_APART __attribute__((noinline))
 /* Words of the blob, where they lie at whole words and in the order of this machine's bytes. */
 typedef uint32_t __attribute__((may_alias)) lanes_t;
 #else
-#define APART
+#define K_APART
 typedef uint32_t lanes_t;
 #endif
 #if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && !defined(__AVR__)
-#define ARE_WORDS(p) (((uintptr_t)(p)&3) == 0)
+#define K_ARE_WORDS(p) (((uintptr_t)(p)&3) == 0)
 #else
-#define ARE_WORDS(p) 0
+#define K_ARE_WORDS(p) 0
 #endif
 
 /* ---- Tables ----------------------------------------------------------------------------- */
 
 #if defined(__AVR__)
-#define TABLE_BYTE(table, i) pgm_read_byte(&(table)[i])
-#define TABLE_HALF(table, i) pgm_read_word(&(table)[i])
-#define TABLE_WORD(table, i) pgm_read_dword(&(table)[i])
+#define K_TABLE_BYTE(table, i) pgm_read_byte(&(table)[i])
+#define K_TABLE_HALF(table, i) pgm_read_word(&(table)[i])
+#define K_TABLE_WORD(table, i) pgm_read_dword(&(table)[i])
 #else
-#define TABLE_BYTE(table, i) ((table)[i])
-#define TABLE_HALF(table, i) ((table)[i])
-#define TABLE_WORD(table, i) ((table)[i])
+#define K_TABLE_BYTE(table, i) ((table)[i])
+#define K_TABLE_HALF(table, i) ((table)[i])
+#define K_TABLE_WORD(table, i) ((table)[i])
 #endif
 
 /* clang-format off */
-static const int8_t COSINE[256] KOAN_FLASH = {
+static const int8_t K_COSINE[256] KOAN_FLASH = {
     127, 127, 127, 127, 126, 126, 125, 125, 124, 124, 123, 122, 121, 120, 119, 118, 117, 115, 114,
     113, 111, 110, 108, 106, 105, 103, 101, 99, 97, 95, 93, 91, 89, 86, 84, 82, 79, 77, 74, 72, 69,
     67, 64, 61, 58, 56, 53, 50, 47, 44, 41, 38, 35, 32, 29, 26, 23, 20, 17, 14, 11, 8, 5, 2, -2, -5,
@@ -96,7 +129,7 @@ static const int8_t COSINE[256] KOAN_FLASH = {
     110, 111, 113, 114, 115, 117, 118, 119, 120, 121, 122, 123, 124, 124, 125, 125, 126, 126, 127,
     127, 127, 127,
 };
-static const int8_t NORMAL[256] KOAN_FLASH = {
+static const int8_t K_NORMAL[256] KOAN_FLASH = {
     -127, -111, -103, -97, -93, -89, -86, -83, -81, -79, -77, -75, -73, -71, -70, -68, -67, -65,
     -64, -63, -62, -61, -60, -59, -57, -56, -56, -55, -54, -53, -52, -51, -50, -49, -49, -48, -47,
     -46, -46, -45, -44, -43, -43, -42, -41, -41, -40, -39, -39, -38, -37, -37, -36, -36, -35, -34,
@@ -111,7 +144,7 @@ static const int8_t NORMAL[256] KOAN_FLASH = {
     70, 71, 73, 75, 77, 79, 81, 83, 86, 89, 93, 97, 103, 111, 127,
 };
 /* Of the bytes from 128 on; that of 255 - byte is the negative. */
-static const int16_t CAUCHY[128] KOAN_FLASH = {
+static const int16_t K_CAUCHY[128] KOAN_FLASH = {
     1, 4, 6, 9, 11, 14, 16, 18, 21, 23, 26, 28, 31, 33, 36, 39, 41, 44, 46, 49, 51, 54, 57, 59, 62,
     65, 67, 70, 73, 76, 79, 81, 84, 87, 90, 93, 96, 99, 102, 105, 108, 112, 115, 118, 122, 125, 128,
     132, 135, 139, 143, 146, 150, 154, 158, 162, 166, 170, 175, 179, 184, 188, 193, 198, 202, 208,
@@ -120,7 +153,7 @@ static const int16_t CAUCHY[128] KOAN_FLASH = {
     674, 706, 740, 778, 820, 866, 917, 974, 1039, 1112, 1196, 1294, 1408, 1544, 1708, 1910, 2167,
     2502, 2959, 3618, 4654, 6517, 10864, 32595,
 };
-static const uint16_t RECIPROCAL_GAMMA2[256] KOAN_FLASH = {
+static const uint16_t K_RECIPROCAL_GAMMA2[256] KOAN_FLASH = {
     64160, 36453, 27918, 23375, 20446, 18356, 16769, 15511, 14481, 13618, 12881, 12242, 11682,
     11184, 10739, 10337, 9972, 9639, 9333, 9051, 8789, 8546, 8319, 8107, 7908, 7720, 7543, 7376,
     7217, 7067, 6924, 6787, 6657, 6533, 6414, 6300, 6191, 6086, 5985, 5888, 5794, 5704, 5617, 5533,
@@ -140,7 +173,7 @@ static const uint16_t RECIPROCAL_GAMMA2[256] KOAN_FLASH = {
     483,
 };
 /* Of arguments from 0 on; the function is odd. */
-static const uint8_t SIGMOID_TABLE[128] KOAN_FLASH = {
+static const uint8_t K_SIGMOID_TABLE[128] KOAN_FLASH = {
     0, 4, 8, 12, 16, 20, 24, 27, 31, 35, 38, 42, 46, 49, 52, 56, 59, 62, 65, 68, 70, 73, 76, 78, 81,
     83, 85, 87, 89, 91, 93, 95, 97, 98, 100, 101, 103, 104, 105, 107, 108, 109, 110, 111, 112, 113,
     113, 114, 115, 116, 116, 117, 118, 118, 119, 119, 120, 120, 120, 121, 121, 122, 122, 122, 122,
@@ -152,23 +185,23 @@ static const uint8_t SIGMOID_TABLE[128] KOAN_FLASH = {
 /* clang-format on */
 
 /* The cosine of an angle of which a full turn is 2^32. */
-static int8_t cosine(uint32_t angle) { return (int8_t)TABLE_BYTE(COSINE, angle >> 24); }
+static int8_t cosine(uint32_t angle) { return (int8_t)K_TABLE_BYTE(K_COSINE, angle >> 24); }
 
-static int16_t normal(uint32_t byte) { return (int8_t)TABLE_BYTE(NORMAL, byte & 255); }
+static int16_t normal(uint32_t byte) { return (int8_t)K_TABLE_BYTE(K_NORMAL, byte & 255); }
 
 static int16_t cauchy(uint8_t byte) {
-    int16_t value = (int16_t)TABLE_HALF(CAUCHY, (byte & 128 ? byte : ~byte) & 127);
+    int16_t value = (int16_t)K_TABLE_HALF(K_CAUCHY, (byte & 128 ? byte : ~byte) & 127);
     return (int16_t)(byte & 128 ? value : -value);
 }
 
 /* ---- Generator -------------------------------------------------------------------------- */
 
-#define WYRNG_STEP 0xa0761d6478bd642full
+#define K_WYRNG_STEP 0xa0761d6478bd642full
 
 #if defined(__ARM_ARCH_6M__) || defined(__ARM_ARCH_8M_BASE__)
 /* The product of two numbers on cores that multiply to 32 bits only: a fraction of the
  * library's. */
-static APART uint64_t product_of(uint32_t a, uint32_t b) {
+static K_APART uint64_t product_of(uint32_t a, uint32_t b) {
     uint32_t a0 = a & 0xffff, a1 = a >> 16, b0 = b & 0xffff, b1 = b >> 16;
     uint32_t low = a0 * b0, cross = a0 * b1 + (low >> 16), middle = a1 * b0 + (cross & 0xffff);
     uint32_t high = a1 * b1 + (cross >> 16) + (middle >> 16);
@@ -194,8 +227,8 @@ static uint64_t mum(uint64_t a, uint64_t b) {
 #endif
 }
 
-static APART uint64_t wyrng(uint64_t state) {
-    state += WYRNG_STEP;
+static K_APART uint64_t wyrng(uint64_t state) {
+    state += K_WYRNG_STEP;
     return mum(state, state ^ 0xe7037ed1a0b428dbull);
 }
 
@@ -204,7 +237,7 @@ static uint64_t stream_of(uint64_t seed, uint64_t number) {
 }
 
 /* Draw i of a stream. */
-static uint64_t draw_of(uint64_t stream, uint64_t i) { return wyrng(stream + i * WYRNG_STEP); }
+static uint64_t draw_of(uint64_t stream, uint64_t i) { return wyrng(stream + i * K_WYRNG_STEP); }
 
 /* u16 j of a draw. */
 static uint16_t part_of(uint64_t draw, uint32_t j) { return (uint16_t)(draw >> (16 * j)); }
@@ -218,19 +251,28 @@ static uint16_t check_word(uint64_t seed) {
 /* ---- Reading the blob ------------------------------------------------------------------- */
 
 #if defined(__AVR__) && !defined(KOAN_BLOB_IN_RAM)
-#define BLOB_BYTE(p) pgm_read_byte(p)
+#define K_BLOB_BYTE(p) pgm_read_byte(p)
 #else
-#define BLOB_BYTE(p) (*(p))
+#define K_BLOB_BYTE(p) (*(p))
 #endif
 
 /* Where fields of the header are. */
-enum { AT_FLAGS = 5, AT_INPUTS, AT_OUTPUTS = 8, AT_SEED, AT_CHECK_WORD = 17, AT_MAPS = 19 };
+enum {
+    K_AT_FLAGS = 5,
+    K_AT_INPUTS,
+    K_AT_OUTPUTS = 8,
+    K_AT_SEED,
+    K_AT_CHECK_WORD = 17,
+    K_AT_MAPS = 19
+};
 /* Bytes of a group, of a list's head, and of the golden digest and the CRC-32. */
-enum { GROUP_BYTES = 5, LIST_BYTES = 3, TRAILER = 8 };
-enum { FLAG_CLASSES = 1, FLAG_MAP_EACH = 2, FLAG_GAIN_EACH = 4 };
-enum { OPTION_ODD = 8, OPTION_GROUPS = 16, OPTION_MORE = 32, OPTION_LIST = 64 };
+enum { K_GROUP_BYTES = 5, K_LIST_BYTES = 3, K_TRAILER = 8 };
+enum { K_FLAG_CLASSES = 1, K_FLAG_MAP_EACH = 2, K_FLAG_GAIN_EACH = 4 };
+enum { K_OPTION_ODD = 8, K_OPTION_GROUPS = 16, K_OPTION_MORE = 32, K_OPTION_LIST = 64 };
 
-static uint8_t byte_at(const koan_model *m, uint32_t at) { return BLOB_BYTE(m->blob + (size_t)at); }
+static uint8_t byte_at(const koan_model *m, uint32_t at) {
+    return K_BLOB_BYTE(m->blob + (size_t)at);
+}
 
 static uint16_t half_at(const koan_model *m, uint32_t at) {
     return (uint16_t)(byte_at(m, at) | (uint16_t)((uint16_t)byte_at(m, at + 1) << 8));
@@ -241,11 +283,11 @@ static uint32_t word_at(const koan_model *m, uint32_t at) {
 }
 
 static uint64_t seed_of(const koan_model *m) {
-    return word_at(m, AT_SEED) | (uint64_t)word_at(m, AT_SEED + 4) << 32;
+    return word_at(m, K_AT_SEED) | (uint64_t)word_at(m, K_AT_SEED + 4) << 32;
 }
 
 /* Streams of a bank. */
-enum { OF_WEIGHTS, OF_OFFSETS, OF_CHOICES };
+enum { K_OF_WEIGHTS, K_OF_OFFSETS, K_OF_CHOICES };
 
 typedef struct bank {
     uint32_t parameters, groups, list, next; /* where they are */
@@ -255,9 +297,11 @@ typedef struct bank {
 } bank;
 
 /* Bytes of each family's parameters, also of those that there are not. */
-static const uint8_t PARAMETER_BYTES[16] KOAN_FLASH = {0, 0, 0, 1, 3, 0, 5, 1, 7};
+static const uint8_t K_PARAMETER_BYTES[16] KOAN_FLASH = {0, 0, 0, 1, 3, 0, 5, 1, 7};
 
-static uint8_t is_listed(const bank *b) { return HAS(LISTS) && (b->options & OPTION_LIST) != 0; }
+static uint8_t is_listed(const bank *b) {
+    return K_HAS(LISTS) && (b->options & K_OPTION_LIST) != 0;
+}
 
 /* Reads the bank at `at`, which was checked. */
 static void read_bank(const koan_model *m, uint32_t at, uint8_t index, bank *b) {
@@ -271,31 +315,32 @@ static void read_bank(const koan_model *m, uint32_t at, uint8_t index, bank *b) 
     b->mult = byte_at(m, at + 4);
     b->shift = byte_at(m, at + 5);
     b->parameters = at + 6;
-    b->groups = b->parameters + TABLE_BYTE(PARAMETER_BYTES, b->family);
+    b->groups = b->parameters + K_TABLE_BYTE(K_PARAMETER_BYTES, b->family);
     if (b->groups > b->parameters) b->parameter = byte_at(m, b->parameters);
-    if (b->family == MAXOUT) b->shared = half_at(m, b->parameters + 1);
+    if (b->family == K_MAXOUT) b->shared = half_at(m, b->parameters + 1);
     b->list = b->groups;
-    if (HAS(GROUPS) && (b->options & OPTION_GROUPS)) {
+    if (K_HAS(GROUPS) && (b->options & K_OPTION_GROUPS)) {
         b->group_count = byte_at(m, b->groups++);
-        b->list = b->groups + (uint32_t)GROUP_BYTES * b->group_count;
+        b->list = b->groups + (uint32_t)K_GROUP_BYTES * b->group_count;
     }
     b->next = b->list;
-    if (is_listed(b)) b->next += LIST_BYTES + (uint32_t)half_at(m, b->list + 1);
+    if (is_listed(b)) b->next += K_LIST_BYTES + (uint32_t)half_at(m, b->list + 1);
 }
 
 /* Whether its projections are rows of a Hadamard transform. */
 static int by_hadamard(const bank *b) {
-    return HAS(HADAMARD) && (!HAS(DENSE) || b->law == HADAMARD);
+    return K_HAS(HADAMARD) && (!K_HAS(DENSE) || b->law == K_HADAMARD);
 }
 
 static uint64_t bank_stream(const koan_model *m, const bank *b, unsigned purpose) {
     return stream_of(seed_of(m), 4u * b->index + purpose);
 }
 
-static int is_one_hot(const bank *b) { return b->family == BIN || b->family == FERN; }
+static int is_one_hot(const bank *b) { return b->family == K_BIN || b->family == K_FERN; }
 
 static uint32_t columns_of(const bank *b) {
-    return (uint32_t)b->features << ((HAS(BIN) || HAS(FERN)) && is_one_hot(b) ? b->parameter : 0);
+    return (uint32_t)b->features << ((K_HAS(BIN) || K_HAS(FERN)) && is_one_hot(b) ? b->parameter
+                                                                                  : 0);
 }
 
 static uint8_t bits_of(const bank *b) {
@@ -313,19 +358,19 @@ typedef struct group {
     uint8_t law, mult, shift, number;
 } group;
 
-static const group NO_GROUP = {0, 0, 0, 0, 0, 0};
+static const group K_NO_GROUP = {0, 0, 0, 0, 0, 0};
 
 /* Goes on to the next group, from none to the first; 0 where there is no other. All inputs are one
  * group where a bank has none. */
 static int next_group(const koan_model *m, const bank *b, group *g) {
     if (g->number > 0 && g->number >= b->group_count) return 0;
-    uint32_t at = b->groups + (uint32_t)GROUP_BYTES * g->number++;
+    uint32_t at = b->groups + (uint32_t)K_GROUP_BYTES * g->number++;
     g->first += g->inputs;
     g->inputs = m->inputs;
     g->law = b->law;
     g->mult = b->mult;
     g->shift = b->shift;
-    if (HAS(GROUPS) && b->group_count > 0) {
+    if (K_HAS(GROUPS) && b->group_count > 0) {
         g->inputs = half_at(m, at);
         g->law = byte_at(m, at + 2);
         g->mult = byte_at(m, at + 3);
@@ -337,14 +382,14 @@ static int next_group(const koan_model *m, const bank *b, group *g) {
 /* The logarithm of the inputs, rounded up to a power of two, at least 8. */
 static uint8_t transform_log(uint16_t inputs) {
     uint8_t log = 3;
-    while (inputs > BIT(log)) log++;
+    while (inputs > K_BIT(log)) log++;
     return log;
 }
 
 /* ---- Kept features ---------------------------------------------------------------------- */
 
-#define NO_INDEX 0xffffffffu
-#define MOST_INDICES 0x100000u
+#define K_NO_INDEX 0xffffffffu
+#define K_MOST_INDICES 0x100000u
 
 /* The indices of a bank's features, rising. */
 typedef struct indices {
@@ -359,7 +404,7 @@ static void start_indices(indices *it, const koan_model *m, const bank *b) {
     it->model = m;
     if (!is_listed(b)) return;
     it->low_bits = byte_at(m, b->list);
-    it->codes = b->list + LIST_BYTES;
+    it->codes = b->list + K_LIST_BYTES;
     it->bits = 8 * (b->next - it->codes);
 }
 
@@ -369,11 +414,11 @@ static int next_bit(indices *it) {
     return place < it->bits ? byte_at(it->model, it->codes + place / 8) >> (place & 7) & 1 : 1;
 }
 
-/* The next index; NO_INDEX where it is far too large. */
+/* The next index; K_NO_INDEX where it is far too large. */
 static uint32_t listed_index(indices *it) {
     uint32_t gap = 0;
     while (!next_bit(it)) gap++;
-    if (gap > MOST_INDICES >> it->low_bits) return NO_INDEX;
+    if (gap > K_MOST_INDICES >> it->low_bits) return K_NO_INDEX;
     gap <<= it->low_bits;
     for (uint8_t i = 0; i < it->low_bits; i++) gap |= (uint32_t)next_bit(it) << i;
     gap += it->least;
@@ -382,7 +427,7 @@ static uint32_t listed_index(indices *it) {
 }
 
 static uint32_t next_index(indices *it) {
-    return HAS(LISTS) && it->bits > 0 ? listed_index(it) : it->least++;
+    return K_HAS(LISTS) && it->bits > 0 ? listed_index(it) : it->least++;
 }
 
 /* ---- Convolutions: shapes --------------------------------------------------------------- */
@@ -464,7 +509,7 @@ static int read_series(const koan_model *m, uint32_t at, series *s) {
     uint8_t last = (uint8_t)(s->dilations - 1);
     /* The first level is a byte: a straight line leaves the range at its end. */
     int16_t samples = level_of(m, at + 3, last), differences = level_of(m, at + 5, last);
-    return (s->kernel - 1u) * BIT(last) < s->length && samples >= 0 && samples <= 255 &&
+    return (s->kernel - 1u) * K_BIT(last) < s->length && samples >= 0 && samples <= 255 &&
            differences >= 0 && differences <= 255;
 }
 
@@ -506,15 +551,15 @@ static uint16_t next_half(cursor *c) {
 
 /* A bit for each law that banks of a family may have; in the high byte those that its groups may
  * have. */
-static const uint16_t LAWS[16] KOAN_FLASH = {0x0101, 0x071e, 0x2322, 0x4140, 0x001a,
-                                             0x001a, 0x0010, 0x0022, 0x0010};
+static const uint16_t K_LAWS[16] KOAN_FLASH = {0x0101, 0x071e, 0x2322, 0x4140, 0x001a,
+                                               0x001a, 0x0010, 0x0022, 0x0010};
 
 static void check_groups(cursor *c, const bank *b) {
-    uint16_t inputs = c->model->inputs, laws = TABLE_HALF(LAWS, b->family) >> 8;
+    uint16_t inputs = c->model->inputs, laws = K_TABLE_HALF(K_LAWS, b->family) >> 8;
     uint8_t used = 0;
-    group g = NO_GROUP;
+    group g = K_NO_GROUP;
     uint32_t at = b->groups;
-    for (; b->group_count > 0 && next_group(c->model, b, &g); at += GROUP_BYTES) {
+    for (; b->group_count > 0 && next_group(c->model, b, &g); at += K_GROUP_BYTES) {
         expect(c, g.inputs > 0 && g.first + g.inputs <= inputs, KOAN_GROUP_INPUTS, at);
         expect(c, g.law < 7 && (laws >> g.law & 1), KOAN_GROUP_LAW, at + 2);
         used |= g.law;
@@ -526,7 +571,7 @@ static void check_groups(cursor *c, const bank *b) {
 
 /* Checks the list; gives the last index of the bank. */
 static uint32_t check_list(cursor *c, const bank *b) {
-    uint32_t index = 0, limit = b->family == LINEAR ? c->model->inputs : MOST_INDICES;
+    uint32_t index = 0, limit = b->family == K_LINEAR ? c->model->inputs : K_MOST_INDICES;
     indices it;
     start_indices(&it, c->model, b);
     expect(c, it.low_bits <= 15, KOAN_KEPT_FEATURES, b->list);
@@ -552,8 +597,8 @@ static uint64_t work_of(const koan_model *m, const bank *b, uint32_t last) {
     uint64_t each = 4 * inputs, work = (uint64_t)b->features * m->outputs;
     conv c;
     series s;
-    if (is_listed(b)) work += 8 * (b->next - b->list - LIST_BYTES);
-    if (b->family == MAXOUT) {
+    if (is_listed(b)) work += 8 * (b->next - b->list - K_LIST_BYTES);
+    if (b->family == K_MAXOUT) {
         count *= b->parameter;
         last = last * b->parameter + b->parameter - 1;
     }
@@ -563,24 +608,24 @@ static uint64_t work_of(const koan_model *m, const bank *b, uint32_t last) {
         last = count - 1;
     }
     switch (b->family) {
-    case LINEAR: each = 1; break;
-    case STUMP: each = 1u + b->group_count; break;
-    case BIN: each = 16 * inputs; break;
-    case FERN: each = 16; break;
-    case CONV:
+    case K_LINEAR: each = 1; break;
+    case K_STUMP: each = 1u + b->group_count; break;
+    case K_BIN: each = 16 * inputs; break;
+    case K_FERN: each = 16; break;
+    case K_CONV:
         (void)read_conv(m, b->parameters, &c);
         rows = (uint32_t)c.cells << c.log;
         each = (uint32_t)positions_of(&c.down, c.stride, 1) * positions_of(&c.along, c.stride, 1);
         each *= taps_of(&c) + ((c.log + 1u) << c.log);
         break;
-    case SERIES:
+    case K_SERIES:
         (void)read_series(m, b->parameters, &s);
         rows = 8;
         each = (uint32_t)s.length * (4u * s.kernel + 32);
         break;
     default:
-        if (b->law != HADAMARD) break;
-        rows = BIT(log);
+        if (b->law != K_HADAMARD) break;
+        rows = K_BIT(log);
         each = log << log;
     }
     if (rows > 1 || b->shared > 0) work += units;
@@ -589,23 +634,23 @@ static uint64_t work_of(const koan_model *m, const bank *b, uint32_t last) {
 
 /* Takes note of the memory that a bank needs, and of its limit of inputs. */
 static void note_needs(koan_model *m, const bank *b) {
-    uint32_t length = b->law == HADAMARD ? BIT(transform_log(m->inputs)) : 0;
+    uint32_t length = b->law == K_HADAMARD ? K_BIT(transform_log(m->inputs)) : 0;
     uint32_t words = length, halves = m->inputs;
-    if (b->family == CONV) {
+    if (b->family == K_CONV) {
         words = (uint32_t)16 << (byte_at(m, b->parameters + 3) >> 6);
-    } else if (b->family == SERIES) {
+    } else if (b->family == K_SERIES) {
         words = 16;
     } else if (b->shared > 0) {
         length = larger(length, 1);
         words = (b->shared + length - 1) & ~(length - 1);
-    } else if (b->family == FOURIER && length > 0) {
+    } else if (b->family == K_FOURIER && length > 0) {
         words = m->inputs < 256 ? length / 2 : 0;
         halves += m->inputs < 256 ? 1 : length;
     }
     m->words = larger(m->words, words);
     m->halves = larger(m->halves, halves);
-    if (b->family == MAXOUT || b->family == SIGMOID) {
-        uint32_t weight = b->law == GAUSSIAN ? 127 : 1;
+    if (b->family == K_MAXOUT || b->family == K_SIGMOID) {
+        uint32_t weight = b->law == K_GAUSSIAN ? 127 : 1;
         uint32_t limit = (0x7fffffffu - (uint32_t)127 * 2048) / (m->inputs * weight);
         m->limit = (int16_t)smaller(limit, (uint32_t)m->limit);
     }
@@ -613,36 +658,36 @@ static void note_needs(koan_model *m, const bank *b) {
 
 /* Whether what the bank needs is built. */
 static int is_built(const koan_model *m, uint8_t family, uint8_t law, uint8_t options) {
-    uint32_t needs = BIT(family);
-    if (m->outputs > 0) needs |= BIT(NEEDS_BITS_2 + (options & 7));
-    if (options & OPTION_GROUPS) needs |= BIT(NEEDS_GROUPS);
-    if (options & OPTION_LIST) needs |= BIT(NEEDS_LISTS);
-    if (family == FOURIER || family == MAXOUT || family == SIGMOID)
-        needs |= BIT(law == HADAMARD ? NEEDS_HADAMARD : NEEDS_DENSE);
-    return (needs & ~ALL_BUILT) == 0;
+    uint32_t needs = K_BIT(family);
+    if (m->outputs > 0) needs |= K_BIT(K_NEEDS_BITS_2 + (options & 7));
+    if (options & K_OPTION_GROUPS) needs |= K_BIT(K_NEEDS_GROUPS);
+    if (options & K_OPTION_LIST) needs |= K_BIT(K_NEEDS_LISTS);
+    if (family == K_FOURIER || family == K_MAXOUT || family == K_SIGMOID)
+        needs |= K_BIT(law == K_HADAMARD ? K_NEEDS_HADAMARD : K_NEEDS_DENSE);
+    return (needs & ~K_ALL_BUILT) == 0;
 }
 
 /* For each family what is wrong with its parameters. */
-static const uint8_t PARAMETER_STATUS[16] KOAN_FLASH = {0,
-                                                        0,
-                                                        0,
-                                                        KOAN_BIN_SLOT_BITS,
-                                                        KOAN_MAXOUT_POOL,
-                                                        0,
-                                                        KOAN_CONV_SHAPE,
-                                                        KOAN_FERN_DEPTH,
-                                                        KOAN_SERIES_SHAPE};
+static const uint8_t K_PARAMETER_STATUS[16] KOAN_FLASH = {0,
+                                                          0,
+                                                          0,
+                                                          KOAN_BIN_SLOT_BITS,
+                                                          KOAN_MAXOUT_POOL,
+                                                          0,
+                                                          KOAN_CONV_SHAPE,
+                                                          KOAN_FERN_DEPTH,
+                                                          KOAN_SERIES_SHAPE};
 
 /* Whether the parameters of a family, from `at` on, are allowed. */
 static int are_parameters(const koan_model *m, uint8_t family, uint32_t at, conv *c) {
     uint8_t first = byte_at(m, at);
     series s;
     switch (family) {
-    case BIN: return first >= 1 && first <= 12;
-    case MAXOUT: return first >= 1;
-    case CONV: return read_conv(m, at, c);
-    case FERN: return first >= 1 && first <= 4;
-    case SERIES: return read_series(m, at, &s);
+    case K_BIN: return first >= 1 && first <= 12;
+    case K_MAXOUT: return first >= 1;
+    case K_CONV: return read_conv(m, at, c);
+    case K_FERN: return first >= 1 && first <= 4;
+    case K_SERIES: return read_series(m, at, &s);
     default: return 1;
     }
 }
@@ -654,38 +699,38 @@ static uint32_t check_bank(cursor *c, uint8_t index, bank *b) {
     uint8_t kind = next_byte(c), options = next_byte(c);
     uint16_t features = next_half(c);
     uint8_t mult = next_byte(c), shift = next_byte(c), family = kind & 15;
-    uint8_t law = (uint8_t)(kind >> 4), grouped = options & OPTION_GROUPS;
-    uint8_t most = family == MAXOUT || family == SIGMOID ? 31 : 16;
+    uint8_t law = (uint8_t)(kind >> 4), grouped = options & K_OPTION_GROUPS;
+    uint8_t most = family == K_MAXOUT || family == K_SIGMOID ? 31 : 16;
     conv shape;
     shape.cells = 1;
-    (void)skip(c, family == MAXOUT ? 1u : TABLE_BYTE(PARAMETER_BYTES, family));
+    (void)skip(c, family == K_MAXOUT ? 1u : K_TABLE_BYTE(K_PARAMETER_BYTES, family));
     expect(c, c->status == KOAN_OK && are_parameters(m, family, at + 6, &shape),
-           (koan_status)TABLE_BYTE(PARAMETER_STATUS, family), at + 6);
-    if (family == MAXOUT) (void)skip(c, 2);
+           (koan_status)K_TABLE_BYTE(K_PARAMETER_STATUS, family), at + 6);
+    if (family == K_MAXOUT) (void)skip(c, 2);
     if (c->status != KOAN_OK) return 0;
-    expect(c, (options & OPTION_LIST) || features % shape.cells == 0, KOAN_BANK_FEATURES, at + 2);
-    expect(c, family < FAMILIES, KOAN_BANK_FAMILY, at);
+    expect(c, (options & K_OPTION_LIST) || features % shape.cells == 0, KOAN_BANK_FEATURES, at + 2);
+    expect(c, family < K_FAMILIES, KOAN_BANK_FAMILY, at);
     expect(c, (options & 7) < 5 && options < 128 && (m->outputs > 0 || (options & 15) == 0),
            KOAN_BANK_OPTIONS, at + 1);
     expect(c, features > 0, KOAN_BANK_FEATURES, at + 2);
-    expect(c, grouped ? law == LAW_NONE : law < 7 && (TABLE_HALF(LAWS, family) >> law & 1),
+    expect(c, grouped ? law == K_LAW_NONE : law < 7 && (K_TABLE_HALF(K_LAWS, family) >> law & 1),
            KOAN_BANK_LAW, at);
-    if (grouped) (void)skip(c, (uint32_t)GROUP_BYTES * next_byte(c));
-    if (options & OPTION_LIST) {
-        uint32_t list = skip(c, LIST_BYTES);
+    if (grouped) (void)skip(c, (uint32_t)K_GROUP_BYTES * next_byte(c));
+    if (options & K_OPTION_LIST) {
+        uint32_t list = skip(c, K_LIST_BYTES);
         (void)skip(c, c->status == KOAN_OK ? half_at(m, list + 1) : 0);
     }
-    expect(c, family != LINEAR || features == m->inputs || (options & OPTION_LIST),
+    expect(c, family != K_LINEAR || features == m->inputs || (options & K_OPTION_LIST),
            KOAN_BANK_FEATURES, at + 2);
     if (mult != 1 || shift != 0)
-        expect(c, !grouped && family != LINEAR && family != SERIES && mult > 0 && shift <= most,
+        expect(c, !grouped && family != K_LINEAR && family != K_SERIES && mult > 0 && shift <= most,
                KOAN_BANK_SCALE, at + 4);
     expect(c, is_built(m, family, law, options), KOAN_NOT_BUILT, at);
     if (c->status != KOAN_OK) return 0;
     read_bank(m, at, index, b);
     c->features += features;
     c->columns += columns_of(b);
-    expect(c, c->features <= 65535u && c->columns <= MOST_INDICES, KOAN_BANK_FEATURES, at + 2);
+    expect(c, c->features <= 65535u && c->columns <= K_MOST_INDICES, KOAN_BANK_FEATURES, at + 2);
     if (grouped) check_groups(c, b);
     return is_listed(b) && c->status == KOAN_OK ? check_list(c, b) : features - 1u;
 }
@@ -705,11 +750,11 @@ static uint32_t check_banks(cursor *c) {
         /* Below 2^30: at most 2^20 columns of 16 bits, 255 outputs. */
         bytes += row_bytes(&b) * m->outputs;
         uint64_t work = m->work + work_of(m, &b, last);
-        expect(c, work <= BIT(28), KOAN_WORK, at);
+        expect(c, work <= K_BIT(28), KOAN_WORK, at);
         m->work = (uint32_t)work;
         note_needs(m, &b);
         m->banks++;
-    } while ((b.options & OPTION_MORE) && c->status == KOAN_OK);
+    } while ((b.options & K_OPTION_MORE) && c->status == KOAN_OK);
     return bytes;
 }
 
@@ -762,16 +807,16 @@ static void check_sections(cursor *c) {
 
 /* Bytes of the input maps. */
 static uint32_t map_bytes(const koan_model *m) {
-    if (m->flags & FLAG_MAP_EACH) return 6 * (uint32_t)m->inputs;
-    return m->flags & FLAG_GAIN_EACH ? 5 + (uint32_t)m->inputs : 6;
+    if (m->flags & K_FLAG_MAP_EACH) return 6 * (uint32_t)m->inputs;
+    return m->flags & K_FLAG_GAIN_EACH ? 5 + (uint32_t)m->inputs : 6;
 }
 
 /* Whether the input maps are such as are built. */
 static int maps_are_built(const koan_model *m) {
-    uint32_t maps = m->flags & FLAG_MAP_EACH ? m->inputs : 1;
-    if (!HAS(MAPS) && (m->flags & (FLAG_MAP_EACH | FLAG_GAIN_EACH))) return 0;
-    for (uint32_t i = 0; !HAS(LOGARITHM) && i < maps; i++)
-        if (byte_at(m, AT_MAPS + 6 * i + 4) & 128) return 0;
+    uint32_t maps = m->flags & K_FLAG_MAP_EACH ? m->inputs : 1;
+    if (!K_HAS(MAPS) && (m->flags & (K_FLAG_MAP_EACH | K_FLAG_GAIN_EACH))) return 0;
+    for (uint32_t i = 0; !K_HAS(LOGARITHM) && i < maps; i++)
+        if (byte_at(m, K_AT_MAPS + 6 * i + 4) & 128) return 0;
     return 1;
 }
 
@@ -784,8 +829,8 @@ static uint32_t crc_of(uint32_t crc, uint32_t number, uint8_t bytes) {
                                                   0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
     for (; bytes > 0; bytes--, number >>= 8) {
         crc ^= number & 255;
-        crc = crc >> 4 ^ TABLE_WORD(table, crc & 15);
-        crc = crc >> 4 ^ TABLE_WORD(table, crc & 15);
+        crc = crc >> 4 ^ K_TABLE_WORD(table, crc & 15);
+        crc = crc >> 4 ^ K_TABLE_WORD(table, crc & 15);
     }
     return crc;
 }
@@ -803,18 +848,19 @@ static void check_header(cursor *c) {
     (void)skip(c, 4);
     expect(c, c->status == KOAN_OK && word_at(m, 0) == 0x4e414f4bu, KOAN_NOT_KOAN, 0);
     expect(c, next_byte(c) == 1, KOAN_VERSION, 4);
-    expect(c, c->end - c->at >= AT_MAPS - AT_FLAGS + TRAILER, KOAN_TRUNCATED, c->at);
+    expect(c, c->end - c->at >= K_AT_MAPS - K_AT_FLAGS + K_TRAILER, KOAN_TRUNCATED, c->at);
     if (c->status != KOAN_OK) return;
-    c->end -= TRAILER;
-    (void)skip(c, AT_MAPS - AT_FLAGS);
+    c->end -= K_TRAILER;
+    (void)skip(c, K_AT_MAPS - K_AT_FLAGS);
     expect(c, is_intact(m), KOAN_CHECKSUM, 0);
-    m->flags = byte_at(m, AT_FLAGS);
-    m->inputs = half_at(m, AT_INPUTS);
-    m->outputs = byte_at(m, AT_OUTPUTS);
+    m->flags = byte_at(m, K_AT_FLAGS);
+    m->inputs = half_at(m, K_AT_INPUTS);
+    m->outputs = byte_at(m, K_AT_OUTPUTS);
     /* Three of them, but not both of the two for input maps. */
-    expect(c, m->flags < 6 && (m->outputs > 0 || !(m->flags & FLAG_CLASSES)), KOAN_FLAGS, AT_FLAGS);
-    expect(c, m->inputs > 0, KOAN_BAD_INPUTS, AT_INPUTS);
-    expect(c, INPUTS(m) == m->inputs, KOAN_NOT_BUILT, AT_INPUTS);
+    expect(c, m->flags < 6 && (m->outputs > 0 || !(m->flags & K_FLAG_CLASSES)), KOAN_FLAGS,
+           K_AT_FLAGS);
+    expect(c, m->inputs > 0, KOAN_BAD_INPUTS, K_AT_INPUTS);
+    expect(c, K_INPUTS(m) == m->inputs, KOAN_NOT_BUILT, K_AT_INPUTS);
     (void)skip(c, map_bytes(m));
 }
 
@@ -843,9 +889,10 @@ koan_status koan_parse(koan_model *m, const uint8_t *blob, size_t size) {
     m->weights = skip(&c, weights);
     m->sections = c.at;
     check_sections(&c);
-    expect(&c, maps_are_built(m), KOAN_NOT_BUILT, AT_MAPS);
-    expect(&c, HAS(FEATURES) || m->outputs > 0, KOAN_NOT_BUILT, AT_OUTPUTS);
-    expect(&c, check_word(seed_of(m)) == half_at(m, AT_CHECK_WORD), KOAN_GENERATOR, AT_CHECK_WORD);
+    expect(&c, maps_are_built(m), KOAN_NOT_BUILT, K_AT_MAPS);
+    expect(&c, K_HAS(FEATURES) || m->outputs > 0, KOAN_NOT_BUILT, K_AT_OUTPUTS);
+    expect(&c, check_word(seed_of(m)) == half_at(m, K_AT_CHECK_WORD), KOAN_GENERATOR,
+           K_AT_CHECK_WORD);
     return c.status;
 }
 
@@ -870,7 +917,7 @@ static uint32_t logarithm(uint32_t magnitude, int16_t exponent) {
                                              -264523392, 198307750,  -134504003, 71417231,
                                              -24737165,  4029350};
     uint64_t y = magnitude;
-    int64_t p = (int32_t)TABLE_WORD(c, 9);
+    int64_t p = (int32_t)K_TABLE_WORD(c, 9);
     int16_t e = (int16_t)(exponent + 63);
     if (exponent < 7) {
         /* Below 2^30 whatever the form of the number: 1 + |x| in units of 2^-32. */
@@ -881,30 +928,30 @@ static uint32_t logarithm(uint32_t magnitude, int16_t exponent) {
     for (; !(y >> 63); y <<= 1) e--;
     int64_t t = (int64_t)(y >> 33 & 0x3fffffffu);
     for (int16_t i = 8; i >= 0; i--)
-        p = ((p * t + ((int32_t)1 << 29)) >> 30) + (int32_t)TABLE_WORD(c, i);
+        p = ((p * t + ((int32_t)1 << 29)) >> 30) + (int32_t)K_TABLE_WORD(c, i);
     return (uint32_t)(((e * (int64_t)2977044472 + 128) >> 8) + ((p + 32) >> 6));
 }
 
-typedef struct map {
+typedef struct input_map {
     int32_t offset;
     int16_t shift;
     uint8_t logarithm, mult;
-} map;
+} input_map;
 
 /* The map of an input. */
-static void read_map(const koan_model *m, uint32_t input, map *map) {
-    uint32_t at = AT_MAPS + (HAS(MAPS) && (m->flags & FLAG_MAP_EACH) ? 6 * input : 0);
+static void read_map(const koan_model *m, uint32_t input, input_map *map) {
+    uint32_t at = K_AT_MAPS + (K_HAS(MAPS) && (m->flags & K_FLAG_MAP_EACH) ? 6 * input : 0);
     uint8_t kind = byte_at(m, at + 4);
     map->offset = (int32_t)word_at(m, at);
     map->shift = (int16_t)((kind & 127) - 64);
     map->logarithm = kind >> 7;
-    map->mult = byte_at(m, at + 5 + (HAS(MAPS) && (m->flags & FLAG_GAIN_EACH) ? input : 0));
+    map->mult = byte_at(m, at + 5 + (K_HAS(MAPS) && (m->flags & K_FLAG_GAIN_EACH) ? input : 0));
 }
 
 /* q of +-magnitude * 2^exponent. */
-static int16_t mapped(const map *map, int negative, uint32_t magnitude, int16_t exponent,
+static int16_t mapped(const input_map *map, int negative, uint32_t magnitude, int16_t exponent,
                       int16_t limit) {
-    if (HAS(LOGARITHM) && map->logarithm) {
+    if (K_HAS(LOGARITHM) && map->logarithm) {
         magnitude = logarithm(magnitude, exponent);
         exponent = -24;
     }
@@ -917,7 +964,7 @@ static int16_t mapped(const map *map, int negative, uint32_t magnitude, int16_t 
 }
 
 /* q of an f32, given by its bits. */
-static int16_t mapped_float(const map *map, uint32_t bits, int16_t limit) {
+static int16_t mapped_float(const input_map *map, uint32_t bits, int16_t limit) {
     int negative = (bits & 0x80000000u) != 0;
     int16_t exponent = (int16_t)(bits >> 23 & 255);
     uint32_t magnitude = bits & 0x7fffff;
@@ -927,7 +974,7 @@ static int16_t mapped_float(const map *map, uint32_t bits, int16_t limit) {
     return mapped(map, negative, magnitude, (int16_t)(exponent - 150), limit);
 }
 
-enum { ROW_I16, ROW_U8, ROW_F32 };
+enum { K_ROW_I16, K_ROW_U8, K_ROW_F32 };
 
 static int is_enough(const koan_memory *memory, const koan_model *m) {
     return memory->halves_length >= m->halves && memory->words_length >= m->words &&
@@ -935,11 +982,11 @@ static int is_enough(const koan_memory *memory, const koan_model *m) {
 }
 
 /* Those of a row, from number `first` on, that share a map. */
-static APART void quantise_shared(const map *map, const void *row, uint8_t type, uint32_t first,
-                                  uint16_t count, int16_t *q, int16_t limit) {
+static K_APART void quantise_shared(const input_map *map, const void *row, uint8_t type,
+                                    uint32_t first, uint16_t count, int16_t *q, int16_t limit) {
     const int16_t *words = (const int16_t *)row + first, *end = q + count;
     const uint8_t *bytes = (const uint8_t *)row + first;
-    if (HAS(F32) && type == ROW_F32) {
+    if (K_HAS(F32) && type == K_ROW_F32) {
         for (const float *x = (const float *)row + first; q < end; x++) {
             uint32_t bits;
             memcpy(&bits, x, sizeof bits);
@@ -961,7 +1008,7 @@ static APART void quantise_shared(const map *map, const void *row, uint8_t type,
     const uint32_t slope = is_line ? (uint32_t)mult << map->shift : 0;
     const uint32_t constant = ((uint32_t)1 << 14) - (uint32_t)map->offset * (uint32_t)mult;
     while (q < end) {
-        int32_t x = type == ROW_I16 ? *words++ : *bytes++;
+        int32_t x = type == K_ROW_I16 ? *words++ : *bytes++;
         if ((uint32_t)x - (uint32_t)least <= length)
             *q++ = (int16_t)((int32_t)((uint32_t)x * slope + constant) >> 15);
         else *q++ = mapped(map, x < 0, (uint32_t)(x < 0 ? -x : x), 0, limit);
@@ -971,11 +1018,11 @@ static APART void quantise_shared(const map *map, const void *row, uint8_t type,
 /* Makes the integers q of a row, or says that the memory does not do. */
 static koan_status quantise(const koan_model *m, const void *row, uint8_t type,
                             const koan_memory *memory) {
-    const int each = HAS(MAPS) && (m->flags & (FLAG_MAP_EACH | FLAG_GAIN_EACH));
-    const uint16_t count = each ? 1 : INPUTS(m);
-    map map;
+    const int each = K_HAS(MAPS) && (m->flags & (K_FLAG_MAP_EACH | K_FLAG_GAIN_EACH));
+    const uint16_t count = each ? 1 : K_INPUTS(m);
+    input_map map;
     if (!is_enough(memory, m)) return KOAN_MEMORY;
-    for (uint32_t i = 0; i < INPUTS(m); i += count) {
+    for (uint32_t i = 0; i < K_INPUTS(m); i += count) {
         read_map(m, i, &map);
         quantise_shared(&map, row, type, i, count, memory->halves + (size_t)i, m->limit);
     }
@@ -985,9 +1032,9 @@ static koan_status quantise(const koan_model *m, const void *row, uint8_t type,
 /* ---- What becomes of features ----------------------------------------------------------- */
 
 /* Features that are weighed together; a multiple of 8, so that codes start with a byte. */
-#define RUN 32
+#define K_RUN 32
 
-enum { TO_SCORES, TO_FEATURES, TO_CODES, TO_DIGEST };
+enum { K_TO_SCORES, K_TO_FEATURES, K_TO_CODES, K_TO_DIGEST };
 
 /* A row on its way through the banks, and the bank that is at work. */
 typedef struct job {
@@ -999,7 +1046,7 @@ typedef struct job {
     uint32_t column;          /* the first one of the run */
     uint8_t kind, log;        /* where features go; logarithm of a transform's length */
     uint8_t bits, odd, count; /* of the bank's weights; of the run */
-    int8_t run[RUN];
+    int8_t run[K_RUN];
     uint16_t *to; /* features or codes */
     uint32_t crc;
     uint32_t weights, row_bytes; /* of the bank */
@@ -1010,7 +1057,7 @@ typedef struct job {
 } job;
 
 /* A model that has features only, or a caller who asks for them. */
-#define GOES_TO(j, what) (HAS(FEATURES) ? (j)->kind == (what) : (what) == TO_SCORES)
+#define K_GOES_TO(j, what) (K_HAS(FEATURES) ? (j)->kind == (what) : (what) == K_TO_SCORES)
 
 /* Where the multipliers of a bank are. */
 static uint32_t multipliers_of(const koan_model *m, uint8_t index) {
@@ -1018,19 +1065,20 @@ static uint32_t multipliers_of(const koan_model *m, uint8_t index) {
 }
 
 /* The width of weights; a constant where macros leave just one. */
-#define WIDTHS (HAS(BITS_2) + HAS(BITS_3) + HAS(BITS_4) + HAS(BITS_8) + HAS(BITS_16))
-#define THE_WIDTH \
-    (2 * HAS(BITS_2) + 3 * HAS(BITS_3) + 4 * HAS(BITS_4) + 8 * HAS(BITS_8) + 16 * HAS(BITS_16))
-#define BITS_OF(j) ((uint8_t)(WIDTHS == 1 ? THE_WIDTH : (j)->bits))
+#define K_WIDTHS (K_HAS(BITS_2) + K_HAS(BITS_3) + K_HAS(BITS_4) + K_HAS(BITS_8) + K_HAS(BITS_16))
+#define K_THE_WIDTH                                                                  \
+    (2 * K_HAS(BITS_2) + 3 * K_HAS(BITS_3) + 4 * K_HAS(BITS_4) + 8 * K_HAS(BITS_8) + \
+     16 * K_HAS(BITS_16))
+#define K_BITS_OF(j) ((uint8_t)(K_WIDTHS == 1 ? K_THE_WIDTH : (j)->bits))
 
 /* The sum of codes times features, one by one. */
 static int32_t weigh(const uint8_t *codes, uint8_t bits, const int8_t *run, uint8_t count) {
-    uint32_t word = 0, mask = BIT(bits) - 1;
+    uint32_t word = 0, mask = K_BIT(bits) - 1;
     uint8_t left = 0;
     int32_t sum = 0;
     for (uint8_t i = 0; i < count; i++) {
         for (; left < bits; left = (uint8_t)(left + 8))
-            word |= (uint32_t)BLOB_BYTE(codes++) << left;
+            word |= (uint32_t)K_BLOB_BYTE(codes++) << left;
         sum += (int32_t)(word & mask) * run[i];
         word >>= bits;
         left = (uint8_t)(left - bits);
@@ -1041,46 +1089,46 @@ static int32_t weigh(const uint8_t *codes, uint8_t bits, const int8_t *run, uint
 /* The codes of eight features: the first four from bit 0 on, the others from bit 16 on. */
 static uint32_t lanes_of(const uint8_t *codes, uint8_t bits) {
     uint32_t word = 0;
-    for (uint8_t i = 0; i < bits; i++) word |= (uint32_t)BLOB_BYTE(codes++) << (8 * i);
-    return (word & (BIT(4 * bits) - 1)) | word >> (4 * bits) << 16;
+    for (uint8_t i = 0; i < bits; i++) word |= (uint32_t)K_BLOB_BYTE(codes++) << (8 * i);
+    return (word & (K_BIT(4 * bits) - 1)) | word >> (4 * bits) << 16;
 }
 
-/* The same for a run of RUN features and codes of at most 4 bits, two products at a time:
+/* The same for a run of K_RUN features and codes of at most 4 bits, two products at a time:
  * (a + b * 2^16) * (d + c * 2^16) has a * d in its low half, which is known by its sign, and
  * a * c + b * d above it. `pairs`: of each eight features i in the high and i + 4 in the low
  * half. The halves have room for the sums of 16 features. */
-static APART int32_t weigh_pairs(const lanes_t *lanes, uint8_t bits, const uint32_t *pairs) {
-    uint32_t mask = (BIT(bits) - 1) * 0x10001u, sum, now;
+static K_APART int32_t weigh_pairs(const lanes_t *lanes, uint8_t bits, const uint32_t *pairs) {
+    uint32_t mask = (K_BIT(bits) - 1) * 0x10001u, sum, now;
     int32_t total;
-#define ADD_EIGHT(i)                                      \
+#define K_ADD_EIGHT(i)                                    \
     now = lanes[i];                                       \
     sum += (now & mask) * pairs[4 * i];                   \
     sum += (now >> bits & mask) * pairs[4 * i + 1];       \
     sum += (now >> (2 * bits) & mask) * pairs[4 * i + 2]; \
     sum += (now >> (3 * bits) & mask) * pairs[4 * i + 3]
     sum = 0;
-    ADD_EIGHT(0);
-    ADD_EIGHT(1);
+    K_ADD_EIGHT(0);
+    K_ADD_EIGHT(1);
     total = (int32_t)(sum - extended((int16_t)sum)) >> 16;
     sum = 0;
-    ADD_EIGHT(2);
-    ADD_EIGHT(3);
+    K_ADD_EIGHT(2);
+    K_ADD_EIGHT(3);
     return total + ((int32_t)(sum - extended((int16_t)sum)) >> 16);
 }
 
 /* Lays out the features of a whole run for them; gives their sum. */
-static APART int32_t lay_out(const int8_t *run, uint32_t *pairs) {
-    const int8_t *end = run + RUN;
+static K_APART int32_t lay_out(const int8_t *run, uint32_t *pairs) {
+    const int8_t *end = run + K_RUN;
     uint32_t total = 0, pair;
-#define LAY_OUT(i)                                          \
+#define K_LAY_OUT(i)                                        \
     pair = (extended(run[i]) << 16) + extended(run[i + 4]); \
     total += pair;                                          \
     *pairs++ = pair
     for (; run < end; run += 8) {
-        LAY_OUT(0);
-        LAY_OUT(1);
-        LAY_OUT(2);
-        LAY_OUT(3);
+        K_LAY_OUT(0);
+        K_LAY_OUT(1);
+        K_LAY_OUT(2);
+        K_LAY_OUT(3);
     }
     /* As above: the sum of 16 features in each half. */
     return ((int32_t)(total - extended((int16_t)total)) >> 16) + (int16_t)total;
@@ -1088,18 +1136,18 @@ static APART int32_t lay_out(const int8_t *run, uint32_t *pairs) {
 
 /* Adds the weighted features of the run, times factor, to the sums. */
 static void add_run(job *j, int32_t factor) {
-    const uint8_t bits = BITS_OF(j), paired = bits <= 4 && j->count == RUN;
+    const uint8_t bits = K_BITS_OF(j), paired = bits <= 4 && j->count == K_RUN;
     const uint8_t *codes = j->model->blob + (size_t)(j->weights + j->column / 8 * bits);
     const size_t step = (size_t)j->row_bytes;
     int64_t *sum = j->sums, *end = sum + j->model->outputs;
-    uint32_t pairs[RUN / 2], multiplier = j->multipliers;
+    uint32_t pairs[K_RUN / 2], multiplier = j->multipliers;
     int32_t total = 0;
     if (paired) total = lay_out(j->run, pairs);
     else
         for (uint8_t i = 0; i < j->count; i++) total += j->run[i];
     /* A code u stands for 2u - (2^bits - odd). */
-    total *= (int32_t)BIT(bits) - j->odd;
-    if (paired && bits == 4 && factor == 1 && multiplier == 0 && ARE_WORDS(codes) &&
+    total *= (int32_t)K_BIT(bits) - j->odd;
+    if (paired && bits == 4 && factor == 1 && multiplier == 0 && K_ARE_WORDS(codes) &&
         step % 4 == 0) {
         /* What is to be fast: one bank, words of codes. */
         for (; sum < end; sum++, codes += step)
@@ -1121,13 +1169,13 @@ static void add_run(job *j, int32_t factor) {
 
 /* Hands a feature on where it is not weighed. */
 static void put(job *j, int16_t feature) {
-    if (GOES_TO(j, TO_FEATURES)) *j->to++ = (uint16_t)feature;
-    else if (GOES_TO(j, TO_DIGEST)) j->crc = crc_of(j->crc, extended(feature), 2);
+    if (K_GOES_TO(j, K_TO_FEATURES)) *j->to++ = (uint16_t)feature;
+    else if (K_GOES_TO(j, K_TO_DIGEST)) j->crc = crc_of(j->crc, extended(feature), 2);
 }
 
 /* Ends the run. */
 static void flush(job *j) {
-    if (GOES_TO(j, TO_SCORES) && j->count > 0) add_run(j, 1);
+    if (K_GOES_TO(j, K_TO_SCORES) && j->count > 0) add_run(j, 1);
     for (uint8_t i = 0; i < j->count; i++) put(j, j->run[i]);
     j->column += j->count;
     j->count = 0;
@@ -1135,11 +1183,11 @@ static void flush(job *j) {
 
 static void push(job *j, int8_t feature) {
     j->run[j->count++] = feature;
-    if (j->count == RUN) flush(j);
+    if (j->count == K_RUN) flush(j);
 }
 
 static void push_code(job *j, uint16_t code) {
-    if (GOES_TO(j, TO_CODES)) *j->to++ = code;
+    if (K_GOES_TO(j, K_TO_CODES)) *j->to++ = code;
 }
 
 /* Of the next 2^log columns, log the bank's parameter, the one numbered `code` is 127, the others
@@ -1149,20 +1197,20 @@ static void push_one_hot(job *j, uint16_t code) {
     const uint8_t log = j->of->parameter;
     uint32_t column = j->column + code, bit = column * j->bits, at = j->weights + bit / 8;
     push_code(j, code);
-    for (uint8_t i = 0; GOES_TO(j, TO_SCORES) && i < m->outputs; i++, at += j->row_bytes) {
+    for (uint8_t i = 0; K_GOES_TO(j, K_TO_SCORES) && i < m->outputs; i++, at += j->row_bytes) {
         uint32_t word = byte_at(m, at);
         if ((bit & 7) + j->bits > 8) word |= (uint32_t)byte_at(m, at + 1) << 8;
-        word = word >> (bit & 7) & (BIT(j->bits) - 1);
-        int32_t weight = 127 * (2 * (int32_t)word - (int32_t)BIT(j->bits) + j->odd);
+        word = word >> (bit & 7) & (K_BIT(j->bits) - 1);
+        int32_t weight = 127 * (2 * (int32_t)word - (int32_t)K_BIT(j->bits) + j->odd);
         j->sums[i] +=
             j->multipliers > 0 ? (int64_t)weight * half_at(m, j->multipliers + 2u * i) : weight;
     }
-    if (GOES_TO(j, TO_FEATURES)) {
+    if (K_GOES_TO(j, K_TO_FEATURES)) {
         memset(j->to, 0, sizeof *j->to << log);
         j->to[code] = 127;
         j->to += (size_t)1 << log;
-    } else if (GOES_TO(j, TO_DIGEST)) j->crc = crc_of(j->crc, column, 4);
-    j->column += BIT(log);
+    } else if (K_GOES_TO(j, K_TO_DIGEST)) j->crc = crc_of(j->crc, column, 4);
+    j->column += K_BIT(log);
 }
 
 /* ---- Dense projections ------------------------------------------------------------------ */
@@ -1175,24 +1223,24 @@ static int32_t wrapped(uint32_t z, uint8_t mult, uint8_t shift) {
 /* Projection k by one of the laws gaussian, cauchy and sign of `count` inputs from `first`
  * on, modulo 2^32. */
 static uint32_t project(const job *j, uint8_t law, uint32_t k, uint32_t first, uint16_t count) {
-    uint8_t each = law == SIGN ? 64 : 8, place = (uint8_t)(first % each);
+    uint8_t each = law == K_SIGN ? 64 : 8, place = (uint8_t)(first % each);
     uint64_t number = (uint64_t)k * ((j->model->inputs + each - 1u) / each) + first / each;
     uint64_t draw = draw_of(j->stream, number);
     const int16_t *q = j->q + (size_t)first;
     uint32_t z = 0;
-    draw = law == SIGN ? draw << place : draw >> (8 * place);
+    draw = law == K_SIGN ? draw << place : draw >> (8 * place);
     for (; count > 0; count--, q++, place++) {
         if (place == each) {
             place = 0;
             draw = draw_of(j->stream, ++number);
         }
-        if (law == SIGN) {
+        if (law == K_SIGN) {
             uint32_t n = extended(*q);
             z += draw >> 63 ? 0 - n : n;
             draw <<= 1;
         } else {
-            int16_t weight =
-                HAS(FOURIER) && law == CAUCHY_LAW ? cauchy((uint8_t)draw) : normal((uint8_t)draw);
+            int16_t weight = K_HAS(FOURIER) && law == K_CAUCHY_LAW ? cauchy((uint8_t)draw)
+                                                                   : normal((uint8_t)draw);
             z += (uint32_t)((int32_t)weight * *q);
             draw >>= 8;
         }
@@ -1203,7 +1251,7 @@ static uint32_t project(const job *j, uint8_t law, uint32_t k, uint32_t first, u
 /* ---- Hadamard transforms ---------------------------------------------------------------- */
 
 /* Two stages of a transform on four numbers. */
-#define TWO_STAGES(type, x0, x1, x2, x3)      \
+#define K_TWO_STAGES(type, x0, x1, x2, x3)    \
     a = (type)(x0 + x1), b = (type)(x0 - x1); \
     c = (type)(x2 + x3), d = (type)(x2 - x3); \
     x0 = (type)(a + c);                       \
@@ -1213,12 +1261,12 @@ static uint32_t project(const job *j, uint8_t law, uint32_t k, uint32_t first, u
 
 /* The transform of `length` numbers in place, at least 4, two stages a pass; the first pass has
  * no distance to keep. */
-#define DEFINE_TRANSFORM(name, type)                                         \
-    static APART void name(type *first, size_t length) {                     \
+#define K_DEFINE_TRANSFORM(name, type)                                       \
+    static K_APART void name(type *first, size_t length) {                   \
         type *const end = first + length, *x = first, *y, *last, a, b, c, d; \
         size_t h = 4;                                                        \
         do {                                                                 \
-            TWO_STAGES(type, x[0], x[1], x[2], x[3]);                        \
+            K_TWO_STAGES(type, x[0], x[1], x[2], x[3]);                      \
         } while ((x += 4) < end);                                            \
         for (; 4 * h <= length; h *= 4) {                                    \
             x = first;                                                       \
@@ -1226,7 +1274,7 @@ static uint32_t project(const job *j, uint8_t law, uint32_t k, uint32_t first, u
                 last = x + h;                                                \
                 y = last + h;                                                \
                 do {                                                         \
-                    TWO_STAGES(type, *x, x[h], *y, y[h]);                    \
+                    K_TWO_STAGES(type, *x, x[h], *y, y[h]);                  \
                     y++;                                                     \
                 } while (++x != last);                                       \
                 x = y + h;                                                   \
@@ -1241,8 +1289,8 @@ static uint32_t project(const job *j, uint8_t law, uint32_t k, uint32_t first, u
         } while (first != last);                                             \
     }
 
-DEFINE_TRANSFORM(transform, uint32_t)
-DEFINE_TRANSFORM(transform_halves, uint16_t)
+K_DEFINE_TRANSFORM(transform, uint32_t)
+K_DEFINE_TRANSFORM(transform_halves, uint16_t)
 
 /* Signs from the draws of a stream, from number `next` on, the highest bit first. */
 typedef struct signs {
@@ -1278,9 +1326,9 @@ static int next_sign(signs *s) {
 /* ---- Families --------------------------------------------------------------------------- */
 
 /* Fills a block with the projections number `number` of inputs by a scale. */
-#define DEFINE_PROJECT(name, type, transform)                                                   \
+#define K_DEFINE_PROJECT(name, type, transform)                                                 \
     static void name(const job *j, uint32_t number, uint8_t mult, uint8_t shift, type *block) { \
-        const uint16_t inputs = INPUTS(j->model);                                               \
+        const uint16_t inputs = K_INPUTS(j->model);                                             \
         const size_t length = (size_t)1 << j->log;                                              \
         signs s;                                                                                \
         start_signs(&s, j->stream, number, inputs);                                             \
@@ -1291,19 +1339,19 @@ static int next_sign(signs *s) {
         memset(block + inputs, 0, (length - inputs) * sizeof *block);                           \
         transform(block, length);                                                               \
     }
-DEFINE_PROJECT(project_block, uint32_t, transform)
-DEFINE_PROJECT(project_halves, uint16_t, transform_halves)
+K_DEFINE_PROJECT(project_block, uint32_t, transform)
+K_DEFINE_PROJECT(project_halves, uint16_t, transform_halves)
 
-static APART void run_linear(job *j) {
-    int8_t low[RUN];
+static K_APART void run_linear(job *j) {
+    int8_t low[K_RUN];
     for (uint16_t left = j->of->features; left > 0; left--) {
         int16_t value = j->q[next_index(&j->list)];
         put(j, (int16_t)(value & ~1));
         low[j->count] = (int8_t)((value & 255) >> 1);
         j->run[j->count++] = (int8_t)(value >> 8);
-        if (j->count < RUN && left > 1) continue;
+        if (j->count < K_RUN && left > 1) continue;
         /* As two features of 8 bits. */
-        if (GOES_TO(j, TO_SCORES)) {
+        if (K_GOES_TO(j, K_TO_SCORES)) {
             add_run(j, 256);
             memcpy(j->run, low, sizeof low);
             add_run(j, 2);
@@ -1335,17 +1383,17 @@ static uint32_t next_offset(offsets *o) {
 }
 
 static uint64_t offset_draw(const job *j) {
-    return draw_of(bank_stream(j->model, j->of, OF_OFFSETS), 0);
+    return draw_of(bank_stream(j->model, j->of, K_OF_OFFSETS), 0);
 }
 
-static APART void run_fourier_dense(job *j) {
+static K_APART void run_fourier_dense(job *j) {
     uint64_t draw = offset_draw(j);
     for (uint16_t left = j->of->features; left > 0; left--) {
         uint32_t k = next_index(&j->list), phase = 0;
         offsets o;
-        group g = NO_GROUP;
+        group g = K_NO_GROUP;
         while (next_group(j->model, j->of, &g)) {
-            if (g.law == LAW_NONE) continue;
+            if (g.law == K_LAW_NONE) continue;
             uint32_t z = project(j, g.law, k, g.first, g.inputs);
             phase += (uint32_t)wrapped(z, g.mult, g.shift);
         }
@@ -1355,8 +1403,8 @@ static APART void run_fourier_dense(job *j) {
 }
 
 /* So many pairs of inputs, times `mult`, with their signs, the highest bit first. */
-static APART void load_signed(const int16_t *q, uint32_t *words, size_t count, uint32_t mult,
-                              uint32_t draw) {
+static K_APART void load_signed(const int16_t *q, uint32_t *words, size_t count, uint32_t mult,
+                                uint32_t draw) {
     for (; count > 0; count--, q += 2, draw <<= 2) {
         uint32_t lower = (uint32_t)((int32_t)(extended(q[0]) * mult) >> 20);
         uint32_t upper = extended(q[1]) * mult >> 20 << 20;
@@ -1371,7 +1419,7 @@ static APART void load_signed(const int16_t *q, uint32_t *words, size_t count, u
  * for phase 2i, the sum of its parts, and phase 2i + 1, their difference. The number behind the
  * last input is 0. */
 static void load_pairs(const job *j, uint32_t number) {
-    const uint16_t inputs = INPUTS(j->model);
+    const uint16_t inputs = K_INPUTS(j->model);
     const uint64_t first = (uint64_t)number * ((inputs + 63u) / 64);
     const size_t length = (size_t)1 << (j->log - 1), pairs = (inputs + 1u) / 2;
     /* So that the 16 bits that the scale leaves are the upper ones. */
@@ -1388,7 +1436,7 @@ static void load_pairs(const job *j, uint32_t number) {
 }
 
 /* The features of words, two of each; not none. */
-static APART void cosines_of(offsets *o, const uint32_t *words, int8_t *run, const int8_t *end) {
+static K_APART void cosines_of(offsets *o, const uint32_t *words, int8_t *run, const int8_t *end) {
     offsets next = *o;
     do {
         uint32_t word = *words++, lower = word << 20;
@@ -1400,19 +1448,19 @@ static APART void cosines_of(offsets *o, const uint32_t *words, int8_t *run, con
 
 /* The phase at a place of a block, in the upper half. */
 static uint32_t phase_at(const job *j, uint32_t place) {
-    if (INPUTS(j->model) >= 256) return (uint32_t)j->halves[(size_t)place] << 16;
+    if (K_INPUTS(j->model) >= 256) return (uint32_t)j->halves[(size_t)place] << 16;
     uint32_t word = j->words[(size_t)(place / 2)];
     return (word << 20) + (place & 1 ? 0 - word : word);
 }
 
-static APART void run_fourier_hadamard(job *j) {
-    const int paired = INPUTS(j->model) < 256, listed = HAS(LISTS) && j->list.bits > 0;
+static K_APART void run_fourier_hadamard(job *j) {
+    const int paired = K_INPUTS(j->model) < 256, listed = K_HAS(LISTS) && j->list.bits > 0;
     uint64_t draw = offset_draw(j);
-    uint32_t expected = NO_INDEX, block = NO_INDEX, count = 1;
+    uint32_t expected = K_NO_INDEX, block = K_NO_INDEX, count = 1;
     offsets o;
     if (paired) j->halves[0] = 0;
     for (uint32_t left = j->of->features; left > 0; left -= count) {
-        uint32_t k = next_index(&j->list), place = k & (BIT(j->log) - 1);
+        uint32_t k = next_index(&j->list), place = k & (K_BIT(j->log) - 1);
         if (k >> j->log != block) {
             block = k >> j->log;
             if (paired) load_pairs(j, block);
@@ -1421,11 +1469,11 @@ static APART void run_fourier_hadamard(job *j) {
         if (k != expected) {
             start_offsets(&o, draw, k);
             /* Gives the upper part back what the lower one's sign took. */
-            o.now += paired ? BIT(19) : 0;
+            o.now += paired ? K_BIT(19) : 0;
         }
         if (!listed) {
             /* As many as there is room for. */
-            count = smaller(smaller(left, BIT(j->log) - place), (uint32_t)RUN - j->count);
+            count = smaller(smaller(left, K_BIT(j->log) - place), (uint32_t)K_RUN - j->count);
             j->list.least += count - 1;
         }
         int8_t *run = j->run + j->count;
@@ -1435,34 +1483,34 @@ static APART void run_fourier_hadamard(job *j) {
             for (uint32_t i = 0; i < count; i++)
                 run[i] = cosine(next_offset(&o) + phase_at(j, place + i));
         j->count = (uint8_t)(j->count + count);
-        if (j->count == RUN) flush(j);
+        if (j->count == K_RUN) flush(j);
         expected = k + count;
     }
 }
 
 /* Whether an input is above the threshold that a byte is drawn for. */
 static int is_above(int16_t q, uint8_t byte, uint8_t law, uint8_t mult, uint8_t shift) {
-    int32_t v = law == UNIFORM ? 2 * (int32_t)byte - 255 : normal(byte);
+    int32_t v = law == K_UNIFORM ? 2 * (int32_t)byte - 255 : normal(byte);
     return q > (v * mult) >> shift;
 }
 
 /* The group of input number `nth` of those that are not left out, and that input. */
 static uint32_t find_input(const job *j, uint32_t nth, group *g) {
-    *g = NO_GROUP;
+    *g = K_NO_GROUP;
     while (next_group(j->model, j->of, g)) {
-        if (g->law == LAW_NONE) continue;
+        if (g->law == K_LAW_NONE) continue;
         if (nth < g->inputs) break;
         nth -= g->inputs;
     }
     return g->first + nth;
 }
 
-static APART void run_stump(job *j) {
-    uint64_t stream = bank_stream(j->model, j->of, OF_CHOICES);
+static K_APART void run_stump(job *j) {
+    uint64_t stream = bank_stream(j->model, j->of, K_OF_CHOICES);
     uint32_t n = 0, last = 0;
     uint16_t first_byte = part_of(draw_of(stream, 2), 0);
-    group g = NO_GROUP;
-    while (next_group(j->model, j->of, &g)) n += g.law != LAW_NONE ? g.inputs : 0u;
+    group g = K_NO_GROUP;
+    while (next_group(j->model, j->of, &g)) n += g.law != K_LAW_NONE ? g.inputs : 0u;
     uint32_t place = (uint32_t)((uint64_t)(uint32_t)draw_of(stream, 0) * n >> 32);
     uint32_t step = (uint32_t)((uint64_t)(uint32_t)draw_of(stream, 1) * n >> 32);
     step = (40503u + (step << 16)) / n;
@@ -1475,28 +1523,28 @@ static APART void run_stump(job *j) {
         if (place >= n) place %= n;
         /* The group was read above where there is just one. */
         uint32_t input = place;
-        if (HAS(GROUPS) && j->of->group_count > 0) input = find_input(j, input, &g);
+        if (K_HAS(GROUPS) && j->of->group_count > 0) input = find_input(j, input, &g);
         push(j, is_above(j->q[input], byte, g.law, g.mult, g.shift) ? 127 : -127);
     }
 }
 
-static APART void run_bin(job *j) {
+static K_APART void run_bin(job *j) {
     const koan_model *m = j->model;
-    uint64_t stream = j->stream, choices = bank_stream(m, j->of, OF_CHOICES);
+    uint64_t stream = j->stream, choices = bank_stream(m, j->of, K_OF_CHOICES);
     for (uint16_t left = j->of->features; left > 0; left--) {
         uint32_t k = next_index(&j->list);
         uint64_t next = (uint64_t)k * (((uint32_t)m->inputs + 3) / 4), draw = 0, cells = 0;
         uint64_t hash = draw_of(choices, k);
-        group g = NO_GROUP;
+        group g = K_NO_GROUP;
         uint16_t i = 0;
         while (next_group(m, j->of, &g)) {
             for (; i < g.first + g.inputs; i++) {
                 int32_t cell = 0;
                 if ((i & 3) == 0) draw = draw_of(stream, next++);
-                if (g.law != LAW_NONE) {
+                if (g.law != K_LAW_NONE) {
                     /* A product of 24 bits. */
                     int32_t x = j->q[i] * (int32_t)g.mult + (((int32_t)1 << g.shift) >> 1);
-                    int32_t inverse = (int32_t)TABLE_HALF(RECIPROCAL_GAMMA2, (uint8_t)draw);
+                    int32_t inverse = (int32_t)K_TABLE_HALF(K_RECIPROCAL_GAMMA2, (uint8_t)draw);
                     x = clamp(x >> g.shift, 32767);
                     cell = (x * inverse + ((int32_t)(draw >> 8 & 255) << 12)) >> 20;
                 }
@@ -1512,9 +1560,9 @@ static APART void run_bin(job *j) {
     }
 }
 
-static APART void run_fern(job *j) {
+static K_APART void run_fern(job *j) {
     const bank *b = j->of;
-    uint64_t stream = bank_stream(j->model, b, OF_CHOICES);
+    uint64_t stream = bank_stream(j->model, b, K_OF_CHOICES);
     for (uint16_t left = b->features; left > 0; left--) {
         uint64_t draw = draw_of(stream, next_index(&j->list));
         uint16_t code = 0;
@@ -1538,7 +1586,7 @@ typedef struct projections {
 /* Projection n; under hadamard in the scrambled order. */
 static int32_t projection(const job *j, projections *p, uint32_t n) {
     if (!by_hadamard(j->of)) return (int32_t)project(j, j->of->law, n, 0, j->model->inputs);
-    uint32_t block = n >> j->log, i = n & (BIT(j->log) - 1);
+    uint32_t block = n >> j->log, i = n & (K_BIT(j->log) - 1);
     if (block != p->block) {
         p->block = block;
         p->draw = draw_of(p->choices, block);
@@ -1547,7 +1595,7 @@ static int32_t projection(const job *j, projections *p, uint32_t n) {
         p->e = part_of(p->draw, 2);
         project_block(j, block, 1, 0, j->words);
     }
-    i = (p->c + p->a * i + 2 * p->e * (i * i)) & (BIT(j->log) - 1);
+    i = (p->c + p->a * i + 2 * p->e * (i * i)) & (K_BIT(j->log) - 1);
     return (int32_t)j->words[(size_t)i];
 }
 
@@ -1560,7 +1608,7 @@ static int8_t rounded(int32_t z, const bank *b) {
 /* Fills words with the pool that all units share. */
 static void fill_pool(const job *j) {
     const uint8_t log = by_hadamard(j->of) ? j->log : 0;
-    for (uint32_t i = 0; i < j->of->shared; i += BIT(log)) {
+    for (uint32_t i = 0; i < j->of->shared; i += K_BIT(log)) {
         uint32_t *words = j->words + (size_t)i;
         if (by_hadamard(j->of)) project_block(j, i >> log, 1, 0, words);
         else *words = project(j, j->of->law, i, 0, j->model->inputs);
@@ -1576,9 +1624,9 @@ static int32_t chosen(const job *j, projections *p, uint32_t n) {
     return (int32_t)j->words[(uint32_t)part_of(p->draw, n & 3) * j->of->shared >> 16];
 }
 
-static APART void run_maxout(job *j) {
+static K_APART void run_maxout(job *j) {
     const bank *b = j->of;
-    projections p = {bank_stream(j->model, b, OF_CHOICES), 0, NO_INDEX, 0, 0, 0};
+    projections p = {bank_stream(j->model, b, K_OF_CHOICES), 0, K_NO_INDEX, 0, 0, 0};
     fill_pool(j);
     for (uint16_t left = b->features; left > 0; left--) {
         uint32_t n = next_index(&j->list) * b->parameter;
@@ -1596,11 +1644,11 @@ static APART void run_maxout(job *j) {
     }
 }
 
-static APART void run_sigmoid(job *j) {
+static K_APART void run_sigmoid(job *j) {
     const bank *b = j->of;
-    uint64_t stream = bank_stream(j->model, b, OF_OFFSETS), draw = 0;
-    uint32_t drawn = NO_INDEX;
-    projections p = {bank_stream(j->model, b, OF_CHOICES), 0, NO_INDEX, 0, 0, 0};
+    uint64_t stream = bank_stream(j->model, b, K_OF_OFFSETS), draw = 0;
+    uint32_t drawn = K_NO_INDEX;
+    projections p = {bank_stream(j->model, b, K_OF_CHOICES), 0, K_NO_INDEX, 0, 0, 0};
     for (uint16_t left = b->features; left > 0; left--) {
         uint32_t k = next_index(&j->list);
         if (k / 8 != drawn) {
@@ -1608,9 +1656,9 @@ static APART void run_sigmoid(job *j) {
             draw = draw_of(stream, drawn);
         }
         int32_t bias = normal((uint8_t)(draw >> (8 * (k & 7))));
-        bias *= b->law == GAUSSIAN ? 2048 : 46;
+        bias *= b->law == K_GAUSSIAN ? 2048 : 46;
         int8_t v = rounded(projection(j, &p, k) + bias, b);
-        int16_t value = TABLE_BYTE(SIGMOID_TABLE, v < 0 ? -v : v);
+        int16_t value = K_TABLE_BYTE(K_SIGMOID_TABLE, v < 0 ? -v : v);
         push(j, (int8_t)(v < 0 ? -value : value));
     }
 }
@@ -1622,7 +1670,7 @@ static uint32_t start_of_cell(uint32_t positions, uint8_t cells, uint32_t cell) 
 
 /* Fills words with the sums t of the window at position (y, x). */
 static void fold_window(const job *j, const conv *c, uint32_t y, uint32_t x, signs s) {
-    uint32_t *words = j->words, mask = BIT(c->log) - 1, place = 0;
+    uint32_t *words = j->words, mask = K_BIT(c->log) - 1, place = 0;
     uint32_t step = c->channels * c->dilation, line = (uint32_t)c->along.length * c->channels;
     uint32_t row = (y * line + x * c->channels) * c->stride;
     const uint8_t mult = j->of->mult, shift = j->of->shift;
@@ -1643,7 +1691,7 @@ static void fold_window(const job *j, const conv *c, uint32_t y, uint32_t x, sig
 /* Sums up the values of all filters of a block over a cell, behind the words of a transform;
  * gives the positions of the largest cell. */
 static uint32_t sum_cell(const job *j, const conv *c, uint64_t draw, uint32_t cell) {
-    uint32_t length = BIT(c->log), *words = j->words, *sums = words + length;
+    uint32_t length = K_BIT(c->log), *words = j->words, *sums = words + length;
     uint8_t across = c->down.cells, cells = c->along.cells;
     uint16_t down = positions_of(&c->down, c->stride, c->dilation);
     uint16_t along = positions_of(&c->along, c->stride, c->dilation);
@@ -1668,26 +1716,26 @@ static uint32_t sum_cell(const job *j, const conv *c, uint64_t draw, uint32_t ce
     return start_of_cell(down, across, 1) * start_of_cell(along, cells, 1);
 }
 
-static APART void run_conv(job *j) {
+static K_APART void run_conv(job *j) {
     conv c;
     uint64_t draw = offset_draw(j);
     uint32_t first = 0, end = 0, dilations = 1, inverse = 0;
     (void)read_conv(j->model, j->of->parameters, &c);
     uint32_t of_block = (uint32_t)c.cells << c.log, features = j->of->features;
-    uint32_t filters = is_listed(j->of) ? NO_INDEX : features / c.cells;
-    while (c.dilated && has_positions(&c, BIT(dilations))) dilations++;
+    uint32_t filters = is_listed(j->of) ? K_NO_INDEX : features / c.cells;
+    while (c.dilated && has_positions(&c, K_BIT(dilations))) dilations++;
     for (; features > 0; features--) {
         uint32_t k = next_index(&j->list);
         if (k >= end) {
             c.block = k / of_block;
-            c.dilation = BIT(c.block % dilations);
-            uint32_t rows = smaller(BIT(c.log), filters - (c.block << c.log));
+            c.dilation = K_BIT(c.block % dilations);
+            uint32_t rows = smaller(K_BIT(c.log), filters - (c.block << c.log));
             uint32_t cell = (k - c.block * of_block) / rows;
             first = c.block * of_block + cell * rows;
             end = first + rows;
             inverse = 65536u / sum_cell(j, &c, draw, cell);
         }
-        int32_t sum = (int32_t)j->words[(size_t)(BIT(c.log) + (k - first))];
+        int32_t sum = (int32_t)j->words[(size_t)(K_BIT(c.log) + (k - first))];
         push(j, (int8_t)((sum * (int32_t)inverse + ((int32_t)1 << 15)) >> 16));
     }
 }
@@ -1707,7 +1755,7 @@ static void start_block(series *s, const job *j, uint32_t number) {
     s->difference = turn & 1;
     int16_t level = level_of(j->model, j->of->parameters + 3 + 2u * s->difference, log);
     s->q = j->q + (size_t)((turn >> 1) % s->channels);
-    s->dilation = BIT(log);
+    s->dilation = K_BIT(log);
     s->positions = s->length - (s->difference ? s->dilation : 0);
     s->factor = (int32_t)(16 + (level & 15)) * 64;
     s->shift = (uint8_t)(15 - (level >> 4));
@@ -1736,10 +1784,10 @@ static void count_positions(const series *s, uint64_t draw, offsets first, uint3
     }
 }
 
-static APART void run_series(job *j) {
+static K_APART void run_series(job *j) {
     series s;
     uint64_t draw = offset_draw(j);
-    uint32_t counted = NO_INDEX;
+    uint32_t counted = K_NO_INDEX;
     (void)read_series(j->model, j->of->parameters, &s);
     s.positions = 1;
     for (uint16_t left = j->of->features; left > 0; left--) {
@@ -1760,7 +1808,7 @@ static APART void run_series(job *j) {
 
 /* Makes the features of all banks of the row whose integers are in memory. */
 static void run_banks(job *j, const koan_model *m, const koan_memory *memory) {
-    uint32_t at = AT_MAPS + map_bytes(m);
+    uint32_t at = K_AT_MAPS + map_bytes(m);
     bank b;
     j->of = &b;
     j->model = m;
@@ -1768,31 +1816,32 @@ static void run_banks(job *j, const koan_model *m, const koan_memory *memory) {
     j->words = memory->words;
     j->halves = (uint16_t *)(memory->halves + m->inputs);
     j->sums = memory->sums;
-    j->log = transform_log(INPUTS(m));
+    j->log = transform_log(K_INPUTS(m));
     j->weights = m->weights;
     for (uint8_t i = 0; i < m->outputs; i++) j->sums[i] = 0;
     for (uint8_t index = 0; index < m->banks; index++, at = b.next) {
         read_bank(m, at, index, &b);
-        j->stream = bank_stream(m, &b, OF_WEIGHTS);
+        j->stream = bank_stream(m, &b, K_OF_WEIGHTS);
         start_indices(&j->list, m, &b);
         j->row_bytes = row_bytes(&b);
         j->column = 0;
         j->count = 0;
         j->bits = bits_of(&b);
-        j->odd = (b.options & OPTION_ODD) != 0;
+        j->odd = (b.options & K_OPTION_ODD) != 0;
         j->multipliers = m->banks > 1 ? multipliers_of(m, index) : 0;
-        if (b.family == LINEAR && HAS(LINEAR)) run_linear(j);
-        else if (b.family == FOURIER && HAS(FOURIER) && by_hadamard(&b)) run_fourier_hadamard(j);
-        else if (b.family == FOURIER && HAS(FOURIER)) run_fourier_dense(j);
-        else if (b.family == STUMP && HAS(STUMP)) run_stump(j);
-        else if (b.family == BIN && HAS(BIN)) run_bin(j);
-        else if (b.family == MAXOUT && HAS(MAXOUT)) run_maxout(j);
-        else if (b.family == SIGMOID && HAS(SIGMOID)) run_sigmoid(j);
-        else if (b.family == CONV && HAS(CONV)) run_conv(j);
-        else if (b.family == SERIES && HAS(SERIES)) run_series(j);
-        else if (HAS(FERN)) run_fern(j);
+        if (b.family == K_LINEAR && K_HAS(LINEAR)) run_linear(j);
+        else if (b.family == K_FOURIER && K_HAS(FOURIER) && by_hadamard(&b))
+            run_fourier_hadamard(j);
+        else if (b.family == K_FOURIER && K_HAS(FOURIER)) run_fourier_dense(j);
+        else if (b.family == K_STUMP && K_HAS(STUMP)) run_stump(j);
+        else if (b.family == K_BIN && K_HAS(BIN)) run_bin(j);
+        else if (b.family == K_MAXOUT && K_HAS(MAXOUT)) run_maxout(j);
+        else if (b.family == K_SIGMOID && K_HAS(SIGMOID)) run_sigmoid(j);
+        else if (b.family == K_CONV && K_HAS(CONV)) run_conv(j);
+        else if (b.family == K_SERIES && K_HAS(SERIES)) run_series(j);
+        else if (K_HAS(FERN)) run_fern(j);
         /* Without families that push there is nothing to weigh in runs. */
-        if (ALL_BUILT & PUSHING) flush(j);
+        if (K_ALL_BUILT & K_PUSHING) flush(j);
         j->weights += j->row_bytes * m->outputs;
     }
 }
@@ -1829,7 +1878,7 @@ static koan_status scores(const koan_model *m, const void *row, uint8_t type, ui
 
 static koan_status classify(const koan_model *m, const void *row, uint8_t type, uint8_t kind,
                             uint8_t *class_, const koan_memory *memory) {
-    if (!(m->flags & FLAG_CLASSES)) return KOAN_UNSUITED;
+    if (!(m->flags & K_FLAG_CLASSES)) return KOAN_UNSUITED;
     koan_status status = run(m, row, type, kind, NULL, memory);
     if (status != KOAN_OK) return status;
     int32_t best = score_of(m, memory, 0);
@@ -1845,34 +1894,34 @@ static koan_status classify(const koan_model *m, const void *row, uint8_t type, 
 }
 
 /* A function of the interface, by one of those above, for rows of a type. */
-#define DEFINE(name, by, kind, result, suffix, type, row_type)                            \
+#define K_DEFINE(name, by, kind, result, suffix, type, row_type)                          \
     koan_status koan_##name##_##suffix(const koan_model *m, const type *row, result *out, \
                                        const koan_memory *memory) {                       \
         return by(m, row, row_type, kind, out, memory);                                   \
     }
-#if HAS(F32)
-#define DEFINE_F32(name, by, kind, result) DEFINE(name, by, kind, result, f32, float, ROW_F32)
+#if K_HAS(F32)
+#define K_DEFINE_F32(name, by, kind, result) K_DEFINE(name, by, kind, result, f32, float, K_ROW_F32)
 #else
-#define DEFINE_F32(name, by, kind, result)
+#define K_DEFINE_F32(name, by, kind, result)
 #endif
-#define DEFINE_ALL(name, by, kind, result)                \
-    DEFINE(name, by, kind, result, i16, int16_t, ROW_I16) \
-    DEFINE(name, by, kind, result, u8, uint8_t, ROW_U8)   \
-    DEFINE_F32(name, by, kind, result)
-DEFINE_ALL(scores, scores, TO_SCORES, int32_t)
-DEFINE_ALL(classify, classify, TO_SCORES, uint8_t)
-#if HAS(FEATURES)
-DEFINE_ALL(features, run, TO_FEATURES, int16_t)
-DEFINE_ALL(codes, run, TO_CODES, uint16_t)
+#define K_DEFINE_ALL(name, by, kind, result)                  \
+    K_DEFINE(name, by, kind, result, i16, int16_t, K_ROW_I16) \
+    K_DEFINE(name, by, kind, result, u8, uint8_t, K_ROW_U8)   \
+    K_DEFINE_F32(name, by, kind, result)
+K_DEFINE_ALL(scores, scores, K_TO_SCORES, int32_t)
+K_DEFINE_ALL(classify, classify, K_TO_SCORES, uint8_t)
+#if K_HAS(FEATURES)
+K_DEFINE_ALL(features, run, K_TO_FEATURES, int16_t)
+K_DEFINE_ALL(codes, run, K_TO_CODES, uint16_t)
 
 /* Columns, or codes, of all banks. */
 static uint32_t count_of(const koan_model *m, int codes) {
-    uint32_t at = AT_MAPS + map_bytes(m), count = 0;
+    uint32_t at = K_AT_MAPS + map_bytes(m), count = 0;
     bank b;
     for (uint8_t index = 0; index < m->banks; index++, at = b.next) {
         read_bank(m, at, index, &b);
         if (!codes) count += columns_of(&b);
-        else if (b.family == MAXOUT || is_one_hot(&b)) count += b.features;
+        else if (b.family == K_MAXOUT || is_one_hot(&b)) count += b.features;
     }
     return count;
 }
@@ -1898,7 +1947,7 @@ koan_status koan_digest(const koan_model *m, uint32_t *digest, const koan_memory
     job j;
     if (!is_enough(memory, m)) return KOAN_MEMORY;
     j.crc = 0xffffffffu;
-    j.kind = HAS(FEATURES) && m->outputs == 0 ? TO_DIGEST : TO_SCORES;
+    j.kind = K_HAS(FEATURES) && m->outputs == 0 ? K_TO_DIGEST : K_TO_SCORES;
     for (uint8_t number = 0; number < 4; number++) {
         draw_golden(m, number, memory->halves);
         run_banks(&j, m, memory);
@@ -1914,9 +1963,9 @@ static int golden_rows_hold(const koan_model *m, const koan_memory *memory) {
     uint16_t length;
     const uint8_t *bytes = koan_section(m, KOAN_SECTION_GOLDEN_ROWS, &length);
     job j;
-    map map;
+    input_map map;
     if (!bytes) return 1;
-    j.kind = TO_SCORES;
+    j.kind = K_TO_SCORES;
     for (uint32_t at = (uint32_t)(bytes - m->blob), end = at + length; at < end;) {
         for (uint16_t i = 0; i < m->inputs; i++, at += 4) {
             read_map(m, i, &map);
@@ -1931,23 +1980,24 @@ static int golden_rows_hold(const koan_model *m, const koan_memory *memory) {
 
 koan_status koan_self_test(const koan_model *m, const koan_memory *memory) {
     uint32_t digest;
+    /* First: a bank whose bytes are damaged leads out of the memory. */
+    if (!is_intact(m)) return KOAN_CHECKSUM;
     koan_status status = koan_digest(m, &digest, memory);
     if (status != KOAN_OK) return status;
-    if (!is_intact(m)) return KOAN_CHECKSUM;
-    if (digest != word_at(m, m->size - TRAILER)) return KOAN_DIGEST;
-    if (HAS(F32) && !golden_rows_hold(m, memory)) return KOAN_GOLDEN_ROW;
+    if (digest != word_at(m, m->size - K_TRAILER)) return KOAN_DIGEST;
+    if (K_HAS(F32) && !golden_rows_hold(m, memory)) return KOAN_GOLDEN_ROW;
     return KOAN_OK;
 }
 
 /* ---- Sections and what scores mean ------------------------------------------------------ */
 
 uint16_t koan_class_count(const koan_model *m) {
-    if (!(m->flags & FLAG_CLASSES)) return 0;
+    if (!(m->flags & K_FLAG_CLASSES)) return 0;
     return (uint16_t)(m->outputs == 1 ? 2 : m->outputs);
 }
 
 const uint8_t *koan_section(const koan_model *m, uint8_t tag, uint16_t *length) {
-    for (uint32_t at = m->sections; at < m->size - TRAILER; at += 3 + (uint32_t)*length) {
+    for (uint32_t at = m->sections; at < m->size - K_TRAILER; at += 3 + (uint32_t)*length) {
         *length = half_at(m, at + 1);
         if (byte_at(m, at) == tag) return m->blob + (size_t)at + 3;
     }
@@ -1961,8 +2011,8 @@ const uint8_t *koan_class_name(const koan_model *m, uint8_t class_, uint16_t *le
     *length = 0;
     if (!name || class_ >= koan_class_count(m)) return NULL;
     for (; class_ > 0; left--, name++)
-        if (BLOB_BYTE(name) == '\n') class_--;
-    while (*length < left && BLOB_BYTE(name + *length) != '\n') ++*length;
+        if (K_BLOB_BYTE(name) == '\n') class_--;
+    while (*length < left && K_BLOB_BYTE(name + *length) != '\n') ++*length;
     return name;
 }
 
@@ -1978,13 +2028,13 @@ float koan_value(const koan_model *m, int32_t score) {
     return (float)score * (m->outputs > 0 ? float_at(m, m->head) : 1);
 }
 
-#if HAS(PROBABILITIES)
+#if K_HAS(PROBABILITIES)
 koan_status koan_probabilities(const koan_model *m, const int32_t *scores, float *probabilities) {
     uint16_t length;
     const uint8_t *calibration = koan_section(m, KOAN_SECTION_CALIBRATION, &length);
     float intercept = 0, sum = 0;
     int32_t highest = INT32_MIN;
-    if (!(m->flags & FLAG_CLASSES)) return KOAN_UNSUITED;
+    if (!(m->flags & K_FLAG_CLASSES)) return KOAN_UNSUITED;
     float scale = float_at(m, m->head);
     if (calibration) {
         uint32_t at = (uint32_t)(calibration - m->blob);
@@ -2009,10 +2059,10 @@ koan_status koan_probabilities(const koan_model *m, const int32_t *scores, float
 }
 #endif
 
-#if HAS(TEXT)
+#if K_HAS(TEXT)
 const char *koan_status_text(koan_status status) {
-#define TEXT(name, text) text,
-    static const char *const texts[] = {KOAN_STATUSES(TEXT)};
+#define K_TEXT(name, text) text,
+    static const char *const texts[] = {KOAN_STATUSES(K_TEXT)};
     return (unsigned)status < sizeof texts / sizeof *texts ? texts[status] : "unknown status";
 }
 #endif

@@ -3,8 +3,9 @@
  * only and without allocation. docs/format.md specifies every byte; docs/c.md is the way from
  * a CSV file to a board. Licence: MIT OR Apache-2.0.
  *
- * Macros leave parts out; `koan export --c` writes those that a model does not need. A model
- * that needs one of them is refused with KOAN_NOT_BUILT:
+ * Macros leave parts out where they are 1 or empty, not where they are 0; `koan export --c` writes
+ * those that a model does not need. A model that needs one of them is refused with
+ * KOAN_NOT_BUILT:
  *   KOAN_NO_LINEAR, KOAN_NO_FOURIER, KOAN_NO_STUMP, KOAN_NO_BIN, KOAN_NO_MAXOUT,
  *   KOAN_NO_SIGMOID, KOAN_NO_CONV, KOAN_NO_FERN, KOAN_NO_SERIES    families
  *   KOAN_NO_HADAMARD       projections by Hadamard transforms (conv and series have their own)
@@ -36,6 +37,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* Whether a macro that is defined leaves nothing out: of an empty one 1 - -1 is left. */
+#define KOAN_IS_0(macro) (1 - macro - 1 == 0)
 
 #ifdef __cplusplus
 extern "C" {
@@ -139,12 +143,13 @@ typedef struct koan_memory {
 koan_status koan_parse(koan_model *model, const uint8_t *blob, size_t size);
 
 /* Proves that this build on this device computes what the trainer computed: checksum, golden
- * digest, and golden rows if there are any. Takes as long as four predictions and one for
- * each golden row. */
+ * digest, and golden rows if there are any; nothing is computed from a blob whose checksum does
+ * not hold. Takes as long as four predictions and one for each golden row. */
 koan_status koan_self_test(const koan_model *model, const koan_memory *memory);
 
 /* The scores of a row of model->inputs numbers: model->outputs of them. The same numbers give
- * the same scores in every type. KOAN_UNSUITED for a model without outputs. */
+ * the same scores in every type; a NaN gives those of the middle of its column, so put in what
+ * stands in for it (docs/c.md). KOAN_UNSUITED for a model without outputs. */
 koan_status koan_scores_i16(const koan_model *model, const int16_t *row, int32_t *scores,
                             const koan_memory *memory);
 koan_status koan_scores_u8(const koan_model *model, const uint8_t *row, int32_t *scores,
@@ -155,14 +160,14 @@ koan_status koan_classify_i16(const koan_model *model, const int16_t *row, uint8
                               const koan_memory *memory);
 koan_status koan_classify_u8(const koan_model *model, const uint8_t *row, uint8_t *class_,
                              const koan_memory *memory);
-#if !defined(KOAN_NO_F32)
+#if !defined(KOAN_NO_F32) || KOAN_IS_0(KOAN_NO_F32)
 koan_status koan_scores_f32(const koan_model *model, const float *row, int32_t *scores,
                             const koan_memory *memory);
 koan_status koan_classify_f32(const koan_model *model, const float *row, uint8_t *class_,
                               const koan_memory *memory);
 #endif
 
-#if !defined(KOAN_NO_FEATURES)
+#if !defined(KOAN_NO_FEATURES) || KOAN_IS_0(KOAN_NO_FEATURES)
 /* All features of a row: koan_feature_count of them. */
 koan_status koan_features_i16(const koan_model *model, const int16_t *row, int16_t *features,
                               const koan_memory *memory);
@@ -174,7 +179,7 @@ koan_status koan_codes_i16(const koan_model *model, const int16_t *row, uint16_t
                            const koan_memory *memory);
 koan_status koan_codes_u8(const koan_model *model, const uint8_t *row, uint16_t *codes,
                           const koan_memory *memory);
-#if !defined(KOAN_NO_F32)
+#if !defined(KOAN_NO_F32) || KOAN_IS_0(KOAN_NO_F32)
 koan_status koan_features_f32(const koan_model *model, const float *row, int16_t *features,
                               const koan_memory *memory);
 koan_status koan_codes_f32(const koan_model *model, const float *row, uint16_t *codes,
@@ -200,7 +205,7 @@ const uint8_t *koan_class_name(const koan_model *model, uint8_t class_, uint16_t
 /* A regression's value: the score times the model's scale. Uses float. */
 float koan_value(const koan_model *model, int32_t score);
 
-#if !defined(KOAN_NO_PROBABILITIES)
+#if !defined(KOAN_NO_PROBABILITIES) || KOAN_IS_0(KOAN_NO_PROBABILITIES)
 /* The probability of each class, from the model's scores and its calibration (slope 1,
  * intercept 0 where there is none). Uses float. KOAN_UNSUITED unless the model is a
  * classification. */
@@ -208,7 +213,7 @@ koan_status koan_probabilities(const koan_model *model, const int32_t *scores,
                                float *probabilities);
 #endif
 
-#if !defined(KOAN_NO_TEXT)
+#if !defined(KOAN_NO_TEXT) || KOAN_IS_0(KOAN_NO_TEXT)
 /* What a status means, in a few words. */
 const char *koan_status_text(koan_status status);
 #endif

@@ -3,7 +3,7 @@
  *
  * On a Cortex-M the emulator's plugin counts the instructions between two that do nothing; on AVR
  * a timer counts cycles, which are printed. With EMPTY the program does all but predict: what is
- * larger without it is the runtime's.
+ * larger without it is the runtime's. With SELF_TEST it runs the self test as well.
  */
 #include "m.h"
 
@@ -75,5 +75,8 @@ int main(void) {
     start();
     status = predict();
     stop();
+#if defined(SELF_TEST)
+    if (status == KOAN_OK) status = koan_self_test(&m, &memory);
+#endif
     return status != KOAN_OK;
 }

@@ -12,11 +12,10 @@ void setup() {
 }
 
 void loop() {
-    // Whole numbers from -32768 to 32767, in the units of the data; koan_classify_f32 takes float:
-    // larger ones and fractions.
-    static int16_t row[TINY_INPUTS];
+    // In the units of the data: koan_classify_i16 takes int16_t, which does not hold all of them.
+    static float row[TINY_INPUTS];
     uint8_t class_ = 0;
-    koan_status status = koan_classify_i16(&tiny, row, &class_, &memory);
+    koan_status status = koan_classify_f32(&tiny, row, &class_, &memory);
     if (status == KOAN_OK) Serial.println(class_);
     else Serial.println(F("failed"));
     delay(1000);

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::categories::coded_place;
 use super::code::{Code, CodedValues};
 use super::compact::Compact;
 use super::error::{ColumnLabel, DataError};
@@ -219,6 +220,26 @@ impl Schema {
         }
         self.name_code = None;
         self
+    }
+
+    /// The schema with the names and values that its codes stand for, as far as the table has them:
+    /// one with the same columns, read with those of coded values as text and none as the target.
+    #[must_use]
+    pub fn named_by(&self, table: &Schema) -> Schema {
+        let mut named = self.clone();
+        for (own, its) in named.columns.iter_mut().zip(&table.columns) {
+            if self.name_code.is_some_and(|code| code.name(&its.name) == own.name) {
+                own.name.clone_from(&its.name);
+            }
+            if let (ColumnKind::Coded(coded), ColumnKind::Text { values }) = (&own.kind, &its.kind)
+            {
+                let known = values.iter().filter_map(|v| Some((coded_place(coded, v)?, v)));
+                let mut all: Vec<String> = coded.shown().collect();
+                known.for_each(|(place, value)| all[place].clone_from(value));
+                own.kind = ColumnKind::Text { values: all };
+            }
+        }
+        named
     }
 
     /// Names as the schema has them: of a file's columns, or what somebody asks for.

@@ -7,6 +7,10 @@ use koan_data::{DataWarning, Division, Table, Target};
 const ROUNDING: f64 = 0.1;
 /// Test rows more that must be wrong for it not to be chance.
 const ROWS: f64 = 5.0;
+/// Bits of weights, at most.
+const MOST_BITS: u8 = 16;
+/// The family of models that are linear in the inputs.
+const LINEAR: &str = "linear";
 /// Classes that are named, at most.
 const NAMED: usize = 5;
 
@@ -22,16 +26,27 @@ pub(crate) fn of(report: &Report, train: &Table, balanced: Option<f64>) -> Vec<S
     if let Some(baselines) = report.baselines {
         doubts.extend(match balanced {
             Some(error) => no_better_balanced(error, train.schema.classes.len()),
-            None => no_better(report.error, &baselines, report.task == "regression"),
+            None => {
+                // Who asks for a linear model knows that it is one.
+                let linear = baselines.linear.filter(|_| report.family != LINEAR);
+                let baselines = Baselines { linear, ..baselines };
+                no_better(report.error, &baselines, report.task == "regression")
+            }
         });
     }
     if let (Some(real), Some(rounded)) = (report.error_float, report.error_compensated) {
         let rows = (rounded - real) * report.rows as f64;
-        if rounded > (1.0 + ROUNDING) * real && (rows >= ROWS || report.task == "regression") {
-            let (real, rounded, bits) = (percent(real), percent(rounded), report.bits);
+        let costly = rounded > (1.0 + ROUNDING) * real;
+        let (real, rounded, bits) = (percent(real), percent(rounded), report.bits);
+        // What two digits do not show is not worth a warning.
+        if costly && real != rounded && (rows >= ROWS || report.task == "regression") {
+            let advice = if bits < MOST_BITS {
+                "more bits or a larger lambda make that less"
+            } else {
+                "a larger lambda makes that less"
+            };
             doubts.push(format!(
-                "rounding the weights to {bits} bits raises the error from {real} to {rounded}: \
-                 more bits or a larger lambda make that less"
+                "rounding the weights to {bits} bits raises the error from {real} to {rounded}: {advice}"
             ));
         }
     }
@@ -162,6 +177,30 @@ mod tests {
         // With the lambda left open it is chosen for rounded weights.
         let chosen = report(&fit, &test, &TrainOptions { lambda: None, ..options });
         assert!(chosen.error < 0.8 * destroyed.error, "{} {}", chosen.error, destroyed.error);
+    }
+
+    #[test]
+    fn what_cannot_be_helped_is_not_advised() {
+        let (fit, test) = halves();
+        let options = TrainOptions { lambda: Some(1e5), ..TrainOptions::default() };
+        let found = report(&fit, &test, &options);
+        let told = |report: Report| super::of(&report, &fit, None).join("\n");
+        let baselines = crate::Baselines { constant: 0.9, linear: Some(0.1) };
+        let of_linear = |family: &str| Report {
+            family: family.to_owned(),
+            error: 0.2,
+            baselines: Some(baselines),
+            ..found.clone()
+        };
+        assert!(told(of_linear("fourier")).contains("no better than a linear one"));
+        assert!(!told(of_linear("linear")).contains("no better"));
+        let rounded = |bits, from, to| {
+            let (error_float, error_compensated) = (Some(from), Some(to));
+            Report { bits, error_float, error_compensated, rows: 1_000_000, ..of_linear("linear") }
+        };
+        assert!(told(rounded(8, 0.1, 0.2)).contains("more bits or a larger lambda"));
+        assert!(told(rounded(16, 0.1, 0.2)).contains("20.00 %: a larger lambda makes"));
+        assert!(!told(rounded(16, 0.000_01, 0.000_02)).contains("rounding"));
     }
 
     #[test]

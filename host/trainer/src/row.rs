@@ -115,13 +115,54 @@ pub fn rust(schema: &Schema, model: &str, cache: Option<usize>) -> String {
         let value = place.value.as_ref().map(|value| format!(" {value}")).unwrap_or_default();
         constant(&place.to_string(), &format!("{}{value}", place.column), number);
     }
+    for place in places(schema) {
+        let Some(missing) = place.missing else { continue };
+        let comment = format!("What stands in for {} where it is not known", place.column);
+        typed(&comment, &format!("MISSING {}", place.column), "f32", &format!("{missing:?}"));
+    }
     text
+}
+
+/// A name in capitals that programs take behind a letter: letters, digits and single underscores.
+/// Signs that tell names apart, such as those of `-1` and `<5`, are words.
+#[must_use]
+pub fn constant(name: &str) -> String {
+    let mut spelled = String::new();
+    let mut before = None;
+    let mut rest = name.chars();
+    while let Some(c) = rest.next() {
+        let behind = rest.as_str();
+        match c {
+            '<' if behind.starts_with('=') => spelled += " at most ",
+            '<' => spelled += " less than ",
+            '≤' => spelled += " at most ",
+            // Not of an arrow.
+            '>' if matches!(before, Some('-' | '=')) => spelled.push(' '),
+            '>' if behind.starts_with('=') => spelled += " at least ",
+            '>' => spelled += " more than ",
+            '≥' => spelled += " at least ",
+            '+' => spelled += " plus ",
+            '-' | '−' if is_minus(before, behind) => spelled += " minus ",
+            c => spelled.push(c),
+        }
+        before = Some(c);
+    }
+    let words = spelled.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("_").to_ascii_uppercase()
+}
+
+/// Whether what stands between these is a sign, that of a number or one that ends a name, and no
+/// hyphen.
+fn is_minus(before: Option<char>, behind: &str) -> bool {
+    let joined = before.is_some_and(char::is_alphanumeric);
+    let number = behind.strip_prefix('.').unwrap_or(behind);
+    (!joined && number.starts_with(|c: char| c.is_ascii_digit()))
+        || (joined && behind.trim().is_empty())
 }
 
 /// A name as that of a constant.
 fn identifier(name: &str) -> String {
-    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    let joined = words.collect::<Vec<_>>().join("_").to_ascii_uppercase();
+    let joined = constant(name);
     if joined.starts_with(|c: char| c.is_ascii_alphabetic()) {
         joined
     } else {
@@ -178,13 +219,42 @@ mod tests {
         let constants: Vec<&str> = text.lines().filter(|line| line.starts_with("pub")).collect();
         let names = ["INPUTS", "TEMP_C", "JOB_KIND_BOSS", "JOB_KIND_COOK", "JOB_KIND_H_HER"];
         let names = names.into_iter().chain(["COLUMN_3", "COLUMN_6", "INPUTS_2"]);
-        let expected: Vec<String> = names
+        let mut expected: Vec<String> = names
             .zip([7, 0, 1, 2, 3, 4, 5, 6])
             .map(|(name, value)| format!("pub const {name}: usize = {value};"))
             .collect();
+        expected.push("pub const MISSING_3: f32 = 0.5;".to_owned());
         assert_eq!(constants, expected);
         let others = text.lines().filter(|line| !line.starts_with("pub") && !line.is_empty());
         assert!(others.into_iter().all(|line| line.starts_with("//")), "{text}");
+    }
+
+    #[test]
+    fn signs_that_tell_names_apart_are_words() {
+        let names = [
+            ("-1", "MINUS_1"),
+            ("1", "1"),
+            ("−1", "MINUS_1"),
+            ("y -0.5", "Y_MINUS_0_5"),
+            ("-.5", "MINUS_5"),
+            ("<5", "LESS_THAN_5"),
+            ("> 5", "MORE_THAN_5"),
+            ("<=50K", "AT_MOST_50K"),
+            ("≥3", "AT_LEAST_3"),
+            ("A+", "A_PLUS"),
+            ("A-", "A_MINUS"),
+            ("+1", "PLUS_1"),
+            // No signs.
+            ("4-bit", "4_BIT"),
+            ("2024-01-31", "2024_01_31"),
+            ("self-test", "SELF_TEST"),
+            ("a - b", "A_B"),
+            ("a->b", "A_B"),
+            ("job, kind höher", "JOB_KIND_H_HER"),
+        ];
+        for (name, expected) in names {
+            assert_eq!(constant(name), expected, "{name}");
+        }
     }
 
     #[test]

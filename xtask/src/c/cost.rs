@@ -26,6 +26,28 @@ const AVR_STACK: u64 = 500;
 /// How the runtime is compiled for the Cortex-M0.
 const LEVELS: [&str; 2] = ["-Os", "-O2"];
 
+/// Picolibc without semihosting, which would bring `printf` and helpers of the compiler that the
+/// runtime needs as well: they would be missing in its size.
+const WITHOUT_FILES: &str =
+    "--specs=picolibc.specs -ffunction-sections -fdata-sections -Wl,--gc-sections";
+
+/// What a program of [`sources`] does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Does {
+    Nothing,
+    Predict,
+    /// That and the self test.
+    Test,
+}
+
+/// What a program takes on a Cortex-M0, and the instructions of its prediction.
+#[derive(Clone, Copy, Debug)]
+struct Taken {
+    flash: u64,
+    stack: u64,
+    instructions: u64,
+}
+
 /// What the runtime may take of flash and of instructions with the first of [`LEVELS`], in
 /// hundredths of what the core takes.
 const MOST: u64 = 110;
@@ -40,10 +62,11 @@ pub fn table() -> Result<String> {
         core.flash,
         core.instructions
     );
-    let mut table = "| model | blob | Cortex-M0 -Os: flash | instructions | -O2: flash | \
-         instructions | ATmega328P: flash | RAM | cycles |\n\
-         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
-        .to_owned();
+    let mut table =
+        "| model | blob | Cortex-M0 -Os: flash | stack | instructions | self test: flash | \
+         stack | -O2: flash | instructions | ATmega328P: flash | RAM | cycles |\n\
+         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+            .to_owned();
     let models = koan_golden::paths(&root()?.join("tests/models")).map_err(anyhow::Error::msg)?;
     for path in models {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -54,8 +77,17 @@ pub fn table() -> Result<String> {
         step(&format!("{} export {FOLDER}/m.koan --c {FOLDER}/cost", koan.display()))?;
         table += &format!("| {name} | {bytes} |");
         for level in LEVELS {
-            let (flash, instructions) = cortex_m0(level, &plugin).with_context(|| name.clone())?;
-            table += &format!(" {flash} | {instructions} |");
+            let measure = |does| cortex_m0(level, does, &plugin).with_context(|| name.clone());
+            let (empty, whole) = (measure(Does::Nothing)?, measure(Does::Predict)?);
+            let (flash, instructions) = (whole.flash - empty.flash, whole.instructions);
+            if level == LEVELS[0] {
+                let tested = measure(Does::Test)?;
+                let [stack, of_test] = [whole, tested].map(|taken| taken.stack - empty.stack);
+                let more = tested.flash - whole.flash;
+                table += &format!(" {flash} | {stack} | {instructions} | {more} | {of_test} |");
+            } else {
+                table += &format!(" {flash} | {instructions} |");
+            }
             if name == flash::MODEL {
                 let shares = [share(flash, core.flash), share(instructions, core.instructions)];
                 let [of_flash, of_instructions] = shares.map(|share| share as f64 / 100.0);
@@ -86,29 +118,39 @@ fn sources() -> String {
     format!("{FOLDER}/cost/m.c {FOLDER}/cost/koan.c -I{FOLDER}/cost c/test/cost.c -lm")
 }
 
-/// What a program grows by without the model, and the instructions of a prediction.
-fn cortex_m0(level: &str, plugin: &Plugin) -> Result<(u64, u64)> {
-    let build = |name: &str, more: &str| -> Result<u64> {
+/// Builds a program and runs it. What it takes more than one that does nothing is the runtime's.
+fn cortex_m0(level: &str, does: Does, plugin: &Plugin) -> Result<Taken> {
+    let define = match does {
+        Does::Nothing => "-DEMPTY",
+        Does::Predict => "",
+        Does::Test => "-DSELF_TEST",
+    };
+    let build = |name: &str, library: &str| {
         let output = format!("{FOLDER}/{name}");
         let sources = sources();
-        step(&format!("{CORTEX_M0} {level} {PICOLIBC} {MEMORY} {more} {sources} -o {output}"))?;
-        Ok(elf::size(&root()?.join(output))?.flash)
+        step(&format!("{CORTEX_M0} {level} {library} {MEMORY} {define} {sources} -o {output}"))?;
+        Ok::<_, anyhow::Error>(root()?.join(output))
     };
-    let flash = build("cost.elf", "")? - build("empty.elf", "-DEMPTY")?;
+    let flash = elf::size(&build("size.elf", WITHOUT_FILES)?)?.flash;
+    let program = build("cost.elf", PICOLIBC)?;
     let plugin = format!(
-        "{},start=46db,stop=46e4,size=2,bottom=20000000,top=20004000",
-        plugin.path().display()
+        "{},start=46db,stop=46e4,size=2,bottom={:x},top={:x}",
+        plugin.path().display(),
+        elf::symbol(&program, "__bss_end")?,
+        elf::symbol(&program, "__stack")?
     );
     let output = Command::new("qemu-system-arm")
         .args(["-machine", "microbit", "-nographic", "-monitor", "none", "-serial", "none"])
         .args(["-semihosting-config", "enable=on,target=native", "-plugin", &plugin, "-kernel"])
-        .arg(folder()?.join("cost.elf"))
+        .arg(program)
         .output()
         .context(crate::machines::NO_EMULATOR)?;
     let text = [&*output.stdout, &*output.stderr].concat();
     let text = String::from_utf8_lossy(&text);
-    ensure!(output.status.success(), "{}\n{text}", output.status);
-    Ok((flash, number(&text, "instructions ")?))
+    // The program that does nothing says of a blob whatever its first bytes do.
+    ensure!(does == Does::Nothing || output.status.success(), "{}\n{text}", output.status);
+    let [stack, instructions] = ["stack ", "instructions "].map(|start| number(&text, start));
+    Ok(Taken { flash, stack: stack?, instructions: instructions? })
 }
 
 /// Flash with the model, statics, and cycles of a prediction; none where it does not fit.

@@ -5,13 +5,13 @@
 #if defined(KOAN_INPUTS) && KOAN_INPUTS != 2
 #error "koan_config.h is another model's: this one has 2 inputs, not KOAN_INPUTS"
 #endif
-#if defined(KOAN_NO_FOURIER) && KOAN_NO_FOURIER + 0
+#if defined(KOAN_NO_FOURIER) && !KOAN_IS_0(KOAN_NO_FOURIER)
 #error "koan_config.h is another model's: this one needs what KOAN_NO_FOURIER leaves out"
 #endif
-#if defined(KOAN_NO_DENSE) && KOAN_NO_DENSE + 0
+#if defined(KOAN_NO_DENSE) && !KOAN_IS_0(KOAN_NO_DENSE)
 #error "koan_config.h is another model's: this one needs what KOAN_NO_DENSE leaves out"
 #endif
-#if defined(KOAN_NO_BITS_4) && KOAN_NO_BITS_4 + 0
+#if defined(KOAN_NO_BITS_4) && !KOAN_IS_0(KOAN_NO_BITS_4)
 #error "koan_config.h is another model's: this one needs what KOAN_NO_BITS_4 leaves out"
 #endif
 

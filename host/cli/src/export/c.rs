@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use koan::{Family, Law, Model, Task};
-use koan_data::Schema;
+use koan_data::{Schema, Window};
 use koan_trainer::internal::{listing, row};
 
 use super::config;
@@ -12,10 +12,13 @@ use super::name::{self, Unique, comment, constant};
 /// Bytes of the blob on a line.
 const ON_A_LINE: usize = 16;
 
+/// Around what needs rows of float.
+const FLOATS_ARE_BUILT: &str = "#if !defined(KOAN_NO_F32) || KOAN_IS_0(KOAN_NO_F32)";
+
 /// A model on its way to C.
 pub struct Program<'m> {
     pub(super) model: &'m Model<'m>,
-    schema: Option<&'m Schema>,
+    pub(super) schema: Option<&'m Schema>,
     /// The model's file, for comments.
     file: String,
     /// The model's name as a variable and before constants.
@@ -47,6 +50,14 @@ impl Layout {
         let (halves, words) = buffers(model);
         Self { head, weights, sections: weights + rows * outputs, halves, words }
     }
+}
+
+/// The name of a place of a row, behind the model's.
+fn column_constant(place: &row::Place<'_>) -> String {
+    let value = place.value.as_ref().map(|value| format!(" {value}")).unwrap_or_default();
+    let column = constant(&format!("{}{value}", place.column));
+    // Columns without a name are called so already.
+    if column.starts_with("COLUMN_") { column } else { format!("COLUMN_{column}") }
 }
 
 /// Numbers of 16 and of 32 bits that the runtime works in.
@@ -106,7 +117,7 @@ impl<'m> Program<'m> {
             model.inputs(),
             model.blob().len(),
         );
-        let numbers = [
+        let mut numbers = vec![
             ("INPUTS", model.inputs()),
             ("OUTPUTS", model.outputs()),
             ("CLASSES", model.classes()),
@@ -114,6 +125,12 @@ impl<'m> Program<'m> {
             ("HALVES", layout.halves),
             ("WORDS", layout.words),
         ];
+        if let Some(window) = self.window() {
+            // As `koan inspect` tells them.
+            numbers.push(("SAMPLES", window.samples));
+            numbers.push(("CHANNELS", model.inputs() / window.samples.max(1)));
+            numbers.push(("HOP", window.stride));
+        }
         let call = self.call();
         _ = writeln!(
             text,
@@ -142,19 +159,34 @@ impl<'m> Program<'m> {
         if let Some(schema) = self.schema {
             _ = writeln!(text, "\n/* A row: {}. */", comment(&row::described(schema)));
             for (place, its) in row::places(schema).iter().enumerate() {
-                let value = its.value.as_ref().map(|value| format!(" {value}")).unwrap_or_default();
-                let column = constant(&format!("{}{value}", its.column));
-                // Columns without a name are called so already.
-                let prefix = if column.starts_with("COLUMN_") { "" } else { "COLUMN_" };
-                let constant = unique.of(format!("{prefix}{column}"));
+                let constant = unique.of(column_constant(its));
                 let told = comment(&its.to_string());
                 _ = writeln!(text, "#define {upper}_{constant} {place} /* {told} */");
             }
         }
+        let stand_ins = self.stand_ins();
+        if !stand_ins.is_empty() {
+            _ = writeln!(
+                text,
+                "\n/* What stands in for numbers that are not known: a row has no NaN, which would be \
+                 taken for\n * the middle of the column. Round them for rows of int16_t and uint8_t. */"
+            );
+        }
+        for (_, constant, value) in &stand_ins {
+            _ = writeln!(text, "#define {upper}_{constant} {value:?}f");
+        }
+        let fill = if stand_ins.is_empty() {
+            String::new()
+        } else {
+            format!(
+                "{FLOATS_ARE_BUILT}\n/* Puts them in the place of NaN. */\n\
+                 void {name}_fill(float *row);\n#endif\n"
+            )
+        };
         _ = write!(
             text,
             "\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\nextern const koan_model {name};\n\
-             #ifdef __cplusplus\n}}\n#endif\n\n#endif\n"
+             {fill}#ifdef __cplusplus\n}}\n#endif\n\n#endif\n"
         );
         text
     }
@@ -199,9 +231,63 @@ impl<'m> Program<'m> {
         ];
         _ = write!(
             text,
-            "}};\n\n/* As koan_parse makes it. */\nconst koan_model {name} = {{\n    {}\n}};\n",
-            values.join(",\n    ")
+            "}};\n\n/* As koan_parse makes it. */\nconst koan_model {name} = {{\n    {}\n}};\n{}",
+            values.join(",\n    "),
+            self.fill()
         );
         text
+    }
+
+    /// The windows that rows are, if they are such.
+    pub(super) fn window(&self) -> Option<Window> {
+        self.schema.and_then(|schema| schema.recordings.window)
+    }
+
+    /// Places of a row, or of a sample, for which something stands in where they are not known: the
+    /// constants of both, without the model's name, and the number.
+    pub(super) fn stand_ins(&self) -> Vec<(String, String, f32)> {
+        let (mut columns, mut constants) = (Unique::default(), Unique::default());
+        let places = self.schema.map(row::places).unwrap_or_default();
+        let mut found = Vec::new();
+        for place in &places {
+            let column = columns.of(column_constant(place));
+            let Some(value) = place.missing else { continue };
+            let missing = constants.of(format!("MISSING_{}", constant(&place.column)));
+            found.push((column, missing, value));
+        }
+        found
+    }
+
+    /// The function that puts stand-ins in the place of NaN, if there are any.
+    fn fill(&self) -> String {
+        let Self { name, upper, .. } = self;
+        let stand_ins = self.stand_ins();
+        if stand_ins.is_empty() {
+            return String::new();
+        }
+        let mut text = format!(
+            "\n{FLOATS_ARE_BUILT}\n#include <string.h>\n\n\
+             static void fill(float *number, float stand_in) {{\n    \
+             uint32_t bits;\n    \
+             /* No compiler takes this for what is never true, as it may `x != x`. */\n    \
+             memcpy(&bits, number, sizeof bits);\n    \
+             if ((bits & 0x7fffffffu) > 0x7f800000u) *number = stand_in;\n}}\n\n\
+             void {name}_fill(float *row) {{\n"
+        );
+        let (indent, end) = match self.window() {
+            None => ("    ", ""),
+            Some(_) => {
+                _ = writeln!(
+                    text,
+                    "    const float *end = row + {upper}_INPUTS;\n    \
+                     for (; row < end; row += {upper}_CHANNELS) {{"
+                );
+                ("        ", "    }\n")
+            }
+        };
+        for (column, missing, _) in stand_ins {
+            _ = writeln!(text, "{indent}fill(row + {upper}_{column}, {upper}_{missing});");
+        }
+        text + end + "}\n#endif\n"
     }
 }

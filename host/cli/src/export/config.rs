@@ -72,7 +72,7 @@ pub fn checks(model: &Model<'_>) -> String {
     for (_, part) in needed {
         _ = write!(
             text,
-            "#if defined(KOAN_NO_{part}) && KOAN_NO_{part} + 0\n\
+            "#if defined(KOAN_NO_{part}) && !KOAN_IS_0(KOAN_NO_{part})\n\
              #error \"{FILE} is another model's: this one needs what KOAN_NO_{part} leaves out\"\n\
              #endif\n"
         );

@@ -20,32 +20,40 @@ const MAIN: &str = r#"/* Predicts the rows of standard input: a line each, @UPPE
  * -32768 to 32767; float takes larger ones and fractions. */
 static float row[@UPPER@_INPUTS];
 
-/* Whether the line is a row. */
+/* Reads a row: 0, or -1 where the line is none, or which of its numbers is NaN. */
 static int read_row(const char *text) {
     int i;
     for (i = 0; i < @UPPER@_INPUTS; i++) {
         char *end;
         if (i > 0 && *text == ',') text++;
         row[i] = strtof(text, &end);
-        if (end == text || !strchr(", \t\r\n", *end)) return 0;
+        if (end == text || !strchr(", \t\r\n", *end)) return -1;
         text = end + strspn(end, " \t\r\n");
     }
-    return *text == '\0';
+    if (*text != '\0') return -1;
+@FILL@    /* A model takes NaN for the middle of the column. */
+    for (i = 0; i < @UPPER@_INPUTS; i++)
+        if (row[i] != row[i]) return i + 1;
+    return 0;
 }
 
 int main(void) {
     static char line[64 + 32 * @UPPER@_INPUTS];
     unsigned long number = 0;
+    int problem;
     koan_status status = koan_self_test(&@NAME@, &memory);
     while (status == KOAN_OK && fgets(line, sizeof line, stdin)) {
 @DECLARED@        number++;
         if (line[strspn(line, " \t\r\n")] == '\0') continue;
         /* A line without an end is longer than the buffer, if it is not the last one. */
-        if ((!strchr(line, '\n') && !feof(stdin)) || !read_row(line)) {
+        problem = strchr(line, '\n') || feof(stdin) ? read_row(line) : -1;
+        if (problem < 0)
             fprintf(stderr, "line %lu: not %d numbers, separated by commas or blanks\n", number,
                     @UPPER@_INPUTS);
-            return 1;
-        }
+        if (problem > 0)
+            fprintf(stderr, "line %lu: number %d is NaN, for which nothing stands in\n", number,
+                    problem);
+        if (problem != 0) return 1;
 @PRINTED@    }
     if (status != KOAN_OK) fprintf(stderr, "%s\n", koan_status_text(status));
     return status != KOAN_OK;
@@ -77,8 +85,17 @@ const WHOLE_NUMBERS: &str = "    \
     static int16_t row[@UPPER@_INPUTS];\n";
 
 const FLOATS: &str = "    \
-    // In the units of the data, of which some are more than int16_t holds, for koan_@CALL@_i16.\n    \
+    // In the units of the data: koan_@CALL@_i16 takes int16_t, which does not hold all of them.\n    \
     static float row[@UPPER@_INPUTS];\n";
+
+/// Behind rows of float where readings may be missing.
+const FILLED: &str = "    \
+    // What stands in for readings that are not known, which are NaN.\n    \
+    @NAME@_fill(row);\n";
+
+/// Behind rows of int16_t.
+const STAND_INS: &str = "    \
+    // For a reading that is not known put in what stands in for it, rounded: @NAME@.h has them.\n";
 
 impl Program<'_> {
     /// The middle of the name of the function that rows go to.
@@ -111,26 +128,32 @@ impl Program<'_> {
                 "        status = koan_scores_f32(&@NAME@, row, scores, &memory);\n        \
                  if (status != KOAN_OK) break;\n        \
                  for (i = 0; i < @UPPER@_OUTPUTS; i++)\n            \
-                 printf(\"%g\\n\", (double)koan_value(&@NAME@, scores[i]));\n",
+                 printf(\"%s%.9g\", i > 0 ? \",\" : \"\", (double)koan_value(&@NAME@, scores[i]));\n        \
+                 printf(\"\\n\");\n",
             ),
             // Features alone.
             _ => (
                 "        static int16_t features[@UPPER@_FEATURES];\n        long i;\n",
                 "        status = koan_features_f32(&@NAME@, row, features, &memory);\n        \
                  if (status != KOAN_OK) break;\n        \
-                 for (i = 0; i < @UPPER@_FEATURES; i++) printf(\"%d\\n\", features[i]);\n",
+                 for (i = 0; i < @UPPER@_FEATURES; i++)\n            \
+                 printf(\"%s%d\", i > 0 ? \",\" : \"\", features[i]);\n        \
+                 printf(\"\\n\");\n",
             ),
         };
+        let fill = if self.stand_ins().is_empty() { "" } else { "    @NAME@_fill(row);\n" };
         let text = MAIN.replace("@DECLARED@", declared).replace("@PRINTED@", printed);
-        self.named(&text)
+        self.named(&text.replace("@FILL@", fill))
     }
 
     /// A sketch for Arduino that predicts the same row again and again.
     pub fn sketch(&self) -> String {
-        let (row, kind) = match reach::beyond(self.model).next() {
-            None => (WHOLE_NUMBERS, "i16"),
-            Some(_) => (FLOATS, "f32"),
+        let has_stand_ins = !self.stand_ins().is_empty();
+        let (row, filled, kind) = match reach::wants_floats(self.model, self.schema) {
+            false => (WHOLE_NUMBERS, STAND_INS, "i16"),
+            true => (FLOATS, FILLED, "f32"),
         };
+        let row = format!("{row}{}", if has_stand_ins { filled } else { "" });
         let predicted = match self.model.task() {
             Task::Classification => {
                 "    uint8_t class_ = 0;\n    \
@@ -148,7 +171,7 @@ impl Program<'_> {
                  if (status == KOAN_OK) Serial.println(features[0]);\n"
             }
         };
-        let text = SKETCH.replace("@ROW@", row).replace("@PREDICTED@", predicted);
+        let text = SKETCH.replace("@ROW@", &row).replace("@PREDICTED@", predicted);
         self.named(&text.replace("@KIND@", kind))
     }
 }

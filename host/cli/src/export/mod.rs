@@ -1,6 +1,7 @@
 //! `koan export`: a model as a program's source.
 
 mod c;
+mod codes;
 mod config;
 mod example;
 mod name;
@@ -10,6 +11,8 @@ mod rust;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
+use koan::Model;
+use koan_data::Schema;
 
 use self::c::Program;
 use crate::arguments::Export;
@@ -17,34 +20,71 @@ use crate::files;
 use crate::out::{say, warn};
 use crate::output::{read_blob, schema, tested, write_whole};
 
+/// Characters of a sketch's name, at most.
+const SKETCH_CHARACTERS: usize = 63;
+
 pub fn run(arguments: &Export) -> Result<()> {
-    let targets = &arguments.target;
     let blob = read_blob(&arguments.model)?;
     let model = tested(&arguments.model, &blob)?;
     let file = arguments.model.file_name().unwrap_or_default().to_string_lossy();
     // Models need not have notes.
-    let schema = schema(&arguments.model, &model).ok();
+    let schema = match (schema(&arguments.model, &model), &arguments.names) {
+        (Ok(schema), Some(names)) => Some(codes::named(&schema, names)?),
+        (Err(error), Some(_)) => return Err(error.context("--names has nothing to name")),
+        (schema, None) => schema.ok(),
+    };
+    let unnamed = schema.as_ref().filter(|_| arguments.names.is_none()).and_then(codes::told);
+    let mut warnings: Vec<String> = unnamed.into_iter().collect();
+    write(arguments, &model, schema.as_ref(), &file, &mut warnings)?;
+    // Of what was written.
+    warnings.iter().for_each(|line| warn(line));
+    Ok(())
+}
+
+/// Writes what was asked for, and adds what is to be said of it.
+fn write(
+    arguments: &Export,
+    model: &Model<'_>,
+    schema: Option<&Schema>,
+    file: &str,
+    warnings: &mut Vec<String>,
+) -> Result<()> {
+    let targets = &arguments.target;
     if let Some(path) = &targets.rust {
-        return rust::write(&arguments.model, &model, schema.as_ref(), path);
+        return rust::write(&arguments.model, model, schema, path);
     }
     let stem = arguments.model.file_stem().unwrap_or_default().to_string_lossy();
-    let program = Program::new(&model, schema.as_ref(), &file, &stem);
+    let program = Program::new(model, schema, file, &stem);
     let (name, wanted) = (program.name(), name::variable(&stem));
     if name != wanted {
         warn(&format!(
             "the model is called {name}: {wanted} is a name of C, C++, Arduino or koan.h"
         ));
     }
-    if let Some(line) = reach::told(&model, schema.as_ref(), program.call()) {
-        warn(&line);
-    }
+    warnings.extend(reach::told(model, schema, program.call()));
     if let Some(folder) = &targets.arduino {
         let sketch = folder.file_name().context("--arduino needs the name of a folder")?;
-        let sketch = format!("{}.ino", sketch.to_string_lossy());
+        let sketch = sketch.to_string_lossy();
+        ensure!(
+            is_sketch(&sketch),
+            "{}: Arduino opens no sketch of this name: 1 to {SKETCH_CHARACTERS} letters from A to Z, \
+             digits, and '_', '.' and '-', the first a letter, digit or '_', the last no '.'",
+            folder.display()
+        );
+        let sketch = format!("{sketch}.ino");
         return write_folder(&arguments.model, folder, &program, (&sketch, program.sketch()));
     }
     let folder = targets.c.as_deref().context("nothing to export")?;
     write_folder(&arguments.model, folder, &program, ("main.c", program.example()))
+}
+
+/// Whether Arduino's specification of sketches allows the name.
+fn is_sketch(name: &str) -> bool {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
+    name.chars().all(is_allowed)
+        && name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+        && !name.ends_with('.')
+        && name.len() <= SKETCH_CHARACTERS
 }
 
 /// Writes the runtime, the model and an example into a folder, which may be there.

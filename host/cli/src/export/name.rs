@@ -2,17 +2,13 @@
 
 use std::collections::HashSet;
 
+pub use koan_trainer::internal::row::constant;
+
 /// Names that a model's variable, or a file named like it, would hide, or that would hide it:
 /// keywords of C and C++; functions, types, macros, streams and headers of the C library, of
 /// POSIX and of Arduino; and what the files made here call their own. Variables are in small
 /// letters, so only such names are listed; in the order of bytes, separated by white space.
 const TAKEN: &str = include_str!("taken.txt");
-
-/// A name in capitals that C takes behind a prefix: letters, digits and single underscores.
-pub fn constant(name: &str) -> String {
-    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join("_").to_ascii_uppercase()
-}
 
 /// A file's name as that of a variable.
 pub fn variable(stem: &str) -> String {

@@ -1,4 +1,5 @@
-//! Which inputs have usual values that an `int16_t` cannot hold, as the input maps tell.
+//! Which inputs have usual values that an `int16_t` cannot hold, as the input maps tell: values
+//! beyond it, and values that differ by little more than one.
 
 use koan::{InputMap, Model};
 use koan_data::Schema;
@@ -23,6 +24,36 @@ pub fn beyond<'m>(model: &'m Model<'m>) -> impl Iterator<Item = (usize, f64)> + 
     })
 }
 
+/// Times [`NEAR`] that a step of one may be; about half of a standard deviation, as that.
+const COARSE: f64 = 4.0;
+
+/// The inputs, rising, whose usual values differ by so little that they are fractions, or few whole
+/// numbers, which maps do not tell. Not those that are 1 for one value of a column, else 0.
+pub fn coarse<'m>(
+    model: &'m Model<'m>,
+    schema: Option<&'m Schema>,
+) -> impl Iterator<Item = usize> + 'm {
+    let most = COARSE * NEAR / (model.inputs() as f64).sqrt();
+    let places = schema.map(row::places).unwrap_or_default();
+    (0..model.inputs()).filter(move |&input| {
+        let place = places.get(input % places.len().max(1));
+        place.is_none_or(|place| place.value.is_none())
+            && step_of_one(model.input_map(input)).is_some_and(|step| step > most)
+    })
+}
+
+/// How far q goes for a step of one at the centre; none for an input that is off.
+fn step_of_one(map: InputMap) -> Option<f64> {
+    let [_, centre, _] = around(map, 0.0)?;
+    let slope = if map.log() { 1.0 / (1.0 + centre.abs()) } else { 1.0 };
+    Some(f64::from(map.mult()) * 2f64.powi(i32::from(map.shift())) * slope / 32768.0)
+}
+
+/// Whether rows of float are the better example.
+pub fn wants_floats(model: &Model<'_>, schema: Option<&Schema>) -> bool {
+    beyond(model).next().is_some() || coarse(model, schema).next().is_some()
+}
+
 /// What the map takes to q = −near, 0 and near; none for an input that is off.
 fn around(map: InputMap, near: f64) -> Option<[f64; 3]> {
     if map.mult() == 0 {
@@ -35,33 +66,47 @@ fn around(map: InputMap, near: f64) -> Option<[f64; 3]> {
     Some([centre - step, centre, centre + step].map(value))
 }
 
-/// A line on the inputs of [`beyond`], if there are any: what to call instead of the function for
-/// `int16_t`.
-pub fn told(model: &Model<'_>, schema: Option<&Schema>, call: &str) -> Option<String> {
+/// Lines on the inputs of [`beyond`] and [`coarse`], if there are any: what to call instead of the
+/// function for `int16_t`.
+pub fn told(model: &Model<'_>, schema: Option<&Schema>, call: &str) -> Vec<String> {
+    let beyond = beyond(model).map(|(input, centre)| (input, format!(" (around {centre:.0})")));
+    let beyond = named(schema, beyond).map(|names| {
+        format!(
+            "warning: usual values of {names} are beyond -32768 to 32767, what rows of int16_t \
+             carry: call koan_{call}_f32 with rows of float"
+        )
+    });
+    let coarse = coarse(model, schema).map(|input| (input, String::new()));
+    let coarse = named(schema, coarse).map(|names| {
+        format!(
+            "warning: usual values of {names} differ by little more than one, if at all, and rows of \
+             int16_t carry whole numbers only: unless the values are such, call koan_{call}_f32 with \
+             rows of float, or train on values in a smaller unit"
+        )
+    });
+    beyond.into_iter().chain(coarse).collect()
+}
+
+/// The names of inputs, each with what is said of it; none without inputs.
+fn named(schema: Option<&Schema>, inputs: impl Iterator<Item = (usize, String)>) -> Option<String> {
     let places = schema.map(row::places).unwrap_or_default();
     let mut names: Vec<String> = Vec::new();
     let mut told: Vec<String> = Vec::new();
-    for (input, centre) in beyond(model) {
+    for (input, more) in inputs {
         // Rows may be windows of samples, of which each has all places.
         let name = match places.get(input % places.len().max(1)) {
             Some(place) => place.column.clone(),
             None => format!("input {}", input + 1),
         };
         if !names.contains(&name) {
-            told.push(format!("{name} (around {centre:.0})"));
+            told.push(format!("{name}{more}"));
             names.push(name);
         }
     }
     let more = told.len().saturating_sub(NAMED);
     told.truncate(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    (!told.is_empty()).then(|| {
-        format!(
-            "warning: usual values of {}{more} are beyond -32768 to 32767, what rows of int16_t \
-             carry: call koan_{call}_f32 with rows of float",
-            told.join(", ")
-        )
-    })
+    (!told.is_empty()).then(|| format!("{}{more}", told.join(", ")))
 }
 
 #[cfg(test)]
@@ -76,5 +121,15 @@ mod tests {
         let [low, _, high] = near(true);
         assert!(low < -1e60 && high > 1e60);
         assert_eq!(around(InputMap::OFF, 1.0), None);
+    }
+
+    #[test]
+    fn maps_tell_how_far_a_step_of_one_goes() {
+        let step = |offset, log| step_of_one(InputMap::new(offset, 1, log, 64).unwrap());
+        assert_eq!(step(200, false), Some(64.0 * 2.0 / 32768.0));
+        // The logarithm of 1 + x rises by the half where x is 1.
+        let at_one = 32768.0 * step(1, true).unwrap() / (64.0 * 2.0);
+        assert!((at_one - (-0.5f64).exp()).abs() < 1e-9, "{at_one}");
+        assert_eq!(step_of_one(InputMap::OFF), None);
     }
 }

@@ -1,0 +1,79 @@
+/*
+ * Flips bits of blobs behind models that were parsed before, as a worn flash does with the constant
+ * of a program: damaged FILE... The self test must find every one of them and run none, which the
+ * sanitizers see: memory and blob are of exactly the sizes that the model names.
+ */
+#include "../koan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_BYTES 70000
+/* All bits of so many bytes, where header and banks are; then one of each of so many more. */
+#define ALL_BITS 120
+#define ONE_BIT 1500
+
+static uint8_t room[MOST_BYTES];
+static unsigned long models, flips, missed;
+
+static void *memory_of(size_t count, size_t bytes) {
+    return malloc((count > 0 ? count : 1) * bytes);
+}
+
+/* The blob of so many bytes, with each of its bits flipped in turn. */
+static void damage(const char *name, size_t size) {
+    uint8_t *blob = (uint8_t *)memory_of(size, 1);
+    size_t at, end = size < ALL_BITS + ONE_BIT ? size : ALL_BITS + ONE_BIT;
+    koan_model model;
+    koan_memory memory;
+    memcpy(blob, room, size);
+    if (koan_parse(&model, blob, size) != KOAN_OK) {
+        printf("%s: refused as it is\n", name);
+        missed++;
+        free(blob);
+        return;
+    }
+    memory.halves_length = model.halves;
+    memory.words_length = model.words;
+    memory.sums_length = model.outputs;
+    memory.halves = (int16_t *)memory_of(model.halves, sizeof(int16_t));
+    memory.words = (uint32_t *)memory_of(model.words, sizeof(uint32_t));
+    memory.sums = (int64_t *)memory_of(model.outputs, sizeof(int64_t));
+    models++;
+    for (at = 0; at < end; at++) {
+        unsigned bit, bits = at < ALL_BITS ? 8 : 1;
+        for (bit = 0; bit < bits; bit++, flips++) {
+            uint8_t flipped = (uint8_t)(1u << (bits == 1 ? at & 7 : bit));
+            blob[at] ^= flipped;
+            if (koan_self_test(&model, &memory) != KOAN_CHECKSUM) {
+                printf("%s: byte %lu, bit %u was not found\n", name, (unsigned long)at, bit);
+                missed++;
+            }
+            blob[at] ^= flipped;
+        }
+    }
+    if (koan_self_test(&model, &memory) != KOAN_OK) {
+        printf("%s: the self test fails of what is sound\n", name);
+        missed++;
+    }
+    free(memory.halves);
+    free(memory.words);
+    free(memory.sums);
+    free(blob);
+}
+
+int main(int argc, char **argv) {
+    int i;
+    for (i = 1; i < argc; i++) {
+        FILE *file = fopen(argv[i], "rb");
+        if (!file) {
+            printf("cannot open %s\n", argv[i]);
+            return 1;
+        }
+        damage(argv[i], fread(room, 1, sizeof room, file));
+        fclose(file);
+    }
+    printf("%lu models, %lu flipped bits, %lu not found\n", models, flips, missed);
+    return missed > 0 || models == 0;
+}
