@@ -68,8 +68,8 @@ def parameters(options: dict[str, Any]) -> dict[str, Any]:
 
 def impute(missing: str) -> bool:
     """Whether missing values are imputed."""
-    if missing not in ("error", "impute"):
-        raise ValueError(f"missing: no {missing!r}; there are 'error' and 'impute'")
+    if missing not in ("refuse", "impute"):
+        raise ValueError(f"missing: no {missing!r}; there are 'refuse' and 'impute'")
     return missing == "impute"
 
 
@@ -251,7 +251,7 @@ def plan(
     sample_weight: str | None = None,
     groups: str | None = None,
     task: str | None = None,
-    missing: str = "error",
+    missing: str = "refuse",
     unknown: str = "error",
     test_fraction: float = 0.0,
     sample_rows: int = SAMPLE_ROWS,

@@ -21,7 +21,7 @@ def fit(
     sample_weight: str | None = None,
     groups: str | None = None,
     task: str | None = None,
-    missing: str = "error",
+    missing: str = "refuse",
     test_fraction: float = 0.0,
     sample_rows: int | None = None,
     n_jobs: int | None = None,

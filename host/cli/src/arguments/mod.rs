@@ -29,7 +29,7 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Train every family on handwritten digits and show what comes out
+    /// Train seven families on handwritten digits and show what comes out
     Demo(Demo),
     /// Train a model on a table of data and write it to a file
     Train(Box<Train>),

@@ -216,10 +216,14 @@ impl Refinement<'_> {
     /// A model and `others`, judged on the rows that are set; none where the clock ends it.
     fn compared(&mut self, first: &Point, others: Vec<Point>) -> Result<Vec<Point>, Error> {
         let points: Vec<Point> = std::iter::once(first.clone()).chain(others).collect();
-        let jobs: Vec<Sized> = points.iter().map(|point| self.on_these_rows(point)).collect();
-        let judged = self.judge_jobs(jobs, self.clock.deadline, false)?;
-        if judged.len() < points.len() {
-            return Ok(Vec::new());
+        let mut judged = Vec::new();
+        for point in &points {
+            // One at a time: each has its own copy of the rows.
+            let job = vec![self.on_these_rows(point)];
+            match self.judge_jobs(job, self.clock.deadline, false)?.pop() {
+                Some(its) => judged.push(its),
+                None => return Ok(Vec::new()),
+            }
         }
         let base = judged[0].point.clone();
         let ratio = |its: f64, base: f64| if base > 0.0 { its / base } else { 1.0 };
