@@ -13,11 +13,11 @@ function demo() {
   const [, block] = /<!-- demo -->([^]*?)<!-- end -->/.exec(readme) ?? [];
   const [, tested] = /tests on ([\d,]+) others/.exec(readme) ?? [];
   const lines = (block ?? '').split('\n').map((line) => line.trim().split(/\s{2,}/));
-  const rows = lines.filter((cells) => cells.length === 7 && cells[5].endsWith('%'));
+  const rows = lines.filter((cells) => cells.length === 8 && cells[6].endsWith('%'));
   if (rows.length === 0 || !tested) throw new Error('README.md: the demo has no table, or no number of test images');
-  const errorOf = (cells) => Number.parseFloat(cells[5]);
+  const errorOf = (cells) => Number.parseFloat(cells[6]);
   const best = rows.reduce((a, b) => (errorOf(b) < errorOf(a) ? b : a));
-  return { family: best[0], bytes: Number(best[4]), error: best[5], tested };
+  return { family: best[1], bytes: Number(best[5]), error: best[6], tested };
 }
 
 /** The families by their codes (docs/format.md). */
