@@ -44,10 +44,10 @@ pub fn describe(model: &Model<'_>) {
     }
 }
 
-/// A bound on what a bank takes: there may be any number of blocks, and groups need not
-/// cover the inputs.
+/// A bound on what a bank takes: there may be any number of blocks, groups need not
+/// cover the inputs, and a shared pool is there without features as well.
 fn cost(bank: &Bank<'_>, inputs: usize) -> usize {
-    let features = usize::from(bank.features());
+    let features = usize::from(bank.features()).max(1);
     let each = match bank.family() {
         Family::Maxout { pool, shared } => usize::from(pool) + usize::from(shared),
         Family::Conv(conv) => {
