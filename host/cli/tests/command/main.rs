@@ -6,6 +6,7 @@ mod bad_files;
 mod common;
 mod device;
 mod export;
+mod export_names;
 mod fake_device;
 mod formats;
 mod methods;
