@@ -44,8 +44,7 @@ impl Refinement<'_> {
     fn affordable(&mut self, refined: &[Refined], reserve: f64) -> Result<Vec<Sized>, Error> {
         let mut again = Vec::new();
         for refined in refined.iter().take(BEST) {
-            let mut options = refined.point.options.clone();
-            options.lambda = options.lambda.or(refined.lambda);
+            let options = refined.options();
             let work = self.work(&options)?;
             if work > self.available(reserve) {
                 break;

@@ -121,7 +121,7 @@ impl Refinement<'_> {
             options.families == best.options.families && options.loss() == loss
         });
         let known = alike.min_by(|a, b| a.point.value.total_cmp(&b.point.value));
-        let lambda = known.and_then(|model| model.point.options.lambda.or(model.lambda));
+        let lambda = known.and_then(|model| model.options().lambda);
         let lambda = self.of_all_rows(lambda.filter(|_| !is_fern(&best.options)));
         let options = TrainOptions { loss: Some(loss), lambda, ..best.options.clone() };
         let bits = options.bits.unwrap_or(4);
@@ -131,28 +131,15 @@ impl Refinement<'_> {
     /// A model with as many features of so many bits as `target` bytes hold and the last fit has
     /// time for.
     fn largest(&self, point: &Point, bits: u8, target: usize) -> Result<Option<Point>, Error> {
-        let open = self.search.space.base.lambda.is_none();
-        let before = self.columns(&point.options)? as f64;
-        let mut options = point.options.clone();
-        if open && is_fern(&options) {
-            // What a λ does to ferns differs with their number.
-            options.lambda = None;
-        }
-        let mut room = target;
-        while room as f64 >= FULL * target as f64 {
-            let Some(sized) = self.sized(&options, bits, room)? else { break };
-            let Sized { mut options, bytes, ram, instructions, columns, .. } = sized;
-            if self.last_work(&options)? <= self.growth() {
-                if open {
-                    // Of more features each is to have the smaller weight.
-                    let more = columns as f64 / before;
-                    options.lambda = options.lambda.map(|lambda| digits(lambda * more));
-                }
-                return Ok(Some(Point { options, bytes, ram, instructions, ..point.clone() }));
-            }
-            room = room * 9 / 10;
-        }
-        Ok(None)
+        let least = (FULL * target as f64) as usize;
+        let sized = self.within_time(&point.options, bits, least, target)?;
+        Ok(sized.map(|Sized { options, bytes, ram, instructions, .. }| Point {
+            options,
+            bytes,
+            ram,
+            instructions,
+            ..point.clone()
+        }))
     }
 
     /// A model in all of `target` bytes, with its bits and with a few more and fewer.

@@ -3,7 +3,7 @@
 //! best large.
 
 use super::ferns::is_fern;
-use super::moves::{Sized, digits};
+use super::moves::Sized;
 use super::rank::Point;
 use super::refine::{Refined, Refinement};
 use crate::{Error, TrainOptions};
@@ -138,9 +138,7 @@ impl Refinement<'_> {
     fn small_and_large(&self, chosen: &[&Refined], room: usize) -> Result<Vec<Sized>, Error> {
         let mut jobs = Vec::new();
         for model in chosen {
-            let options = &model.point.options;
-            let lambda = options.lambda.or(model.lambda);
-            let small = Sized::of(TrainOptions { lambda, ..options.clone() }, model);
+            let small = Sized::of(model.options(), model);
             let large = self.large(model, room)?.unwrap_or_else(|| small.clone());
             jobs.extend([small, large]);
         }
@@ -153,22 +151,9 @@ impl Refinement<'_> {
 
     /// A model with as many features as fit into `room`; none where those are no more.
     fn large(&self, model: &Refined, room: usize) -> Result<Option<Sized>, Error> {
-        let Point { options, bytes, .. } = &model.point;
-        let open = self.search.space.base.lambda.is_none();
-        let mut options = options.clone();
-        options.lambda = options.lambda.or(model.lambda);
-        if is_fern(&options) && open {
-            // What a λ does to ferns differs with their number.
-            options.lambda = None;
-        }
-        let sized = self.sized(&options, options.bits.unwrap_or(4), room)?;
-        let Some(mut sized) = sized.filter(|sized| sized.bytes > *bytes) else { return Ok(None) };
-        if open {
-            // Of more features each is to have the smaller weight.
-            let more = sized.columns as f64 / self.columns(&model.point.options)? as f64;
-            sized.options.lambda = options.lambda.map(|lambda| digits(lambda * more));
-        }
-        Ok(Some(sized))
+        let options = model.options();
+        let sized = self.resized(&options, options.bits.unwrap_or(4), room)?;
+        Ok(sized.filter(|sized| sized.bytes > model.point.bytes))
     }
 
     /// A model with all features that `target` bytes hold, or as many as the last fit has time
@@ -178,14 +163,10 @@ impl Refinement<'_> {
         if growth.value > 1.0 {
             return Ok(None);
         }
-        let mut room = target;
-        let large = loop {
-            let Some(sized) = self.large(growth.model, room)? else { return Ok(None) };
-            if self.last_work(&sized.options)? <= self.growth() {
-                break sized;
-            }
-            room = room * 9 / 10;
-        };
+        let options = growth.model.options();
+        let bits = options.bits.unwrap_or(4);
+        let large = self.within_time(&options, bits, point.bytes + 1, target)?;
+        let Some(large) = large.filter(|large| large.bytes > point.bytes) else { return Ok(None) };
         let Sized { mut options, bytes, ram, instructions, .. } = large;
         options.lambda = self.of_all_rows(options.lambda);
         let loss = growth.loss * point.loss;

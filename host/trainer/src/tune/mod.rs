@@ -22,6 +22,7 @@ mod growth;
 mod halving;
 mod inputs;
 mod judge;
+mod larger;
 mod last;
 mod likeness;
 mod metric;

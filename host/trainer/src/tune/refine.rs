@@ -54,6 +54,14 @@ pub(super) struct Refined {
     pub room: usize,
 }
 
+impl Refined {
+    /// What it was judged with, the λ that its fits chose among it.
+    pub(super) fn options(&self) -> TrainOptions {
+        let options = &self.point.options;
+        TrainOptions { lambda: options.lambda.or(self.lambda), ..options.clone() }
+    }
+}
+
 #[cfg(test)]
 impl Refined {
     /// As if it had been judged.
