@@ -1,5 +1,6 @@
 //! What a user should know first: a model that is of little use.
 
+use crate::anomaly::Detection;
 use crate::{Baselines, Report};
 use koan_data::{DataWarning, Division, Table, Target};
 
@@ -7,6 +8,10 @@ use koan_data::{DataWarning, Division, Table, Target};
 const ROUNDING: f64 = 0.1;
 /// Test rows more that must be wrong for it not to be chance.
 const ROWS: f64 = 5.0;
+/// False alarms more than were asked for, in standard deviations of their share, for it not to be
+/// chance, and far rows that may be taken for normal.
+const DEVIATIONS: f64 = 3.0;
+const FAR: f64 = 0.05;
 /// Bits of weights, at most.
 const MOST_BITS: u8 = 16;
 /// The family of models that are linear in the inputs.
@@ -51,6 +56,29 @@ pub(crate) fn of(report: &Report, train: &Table, balanced: Option<f64>) -> Vec<S
         }
     }
     doubts
+}
+
+/// More false alarms on `rows` normal test rows than were asked for, and rows `far` from all normal ones
+/// that a share of is taken for normal.
+pub(crate) fn of_detector(found: &Detection, rows: usize, asked: f64, far: f64) -> Vec<String> {
+    let chance = DEVIATIONS * (asked * (1.0 - asked) / rows.max(1) as f64).sqrt();
+    let many = found.false_alarms.filter(|alarms| alarms - asked > chance);
+    let alarms = many.map(|alarms| {
+        format!(
+            "{} of the normal test rows are alarms, where {} were asked for: they differ from the \
+             rows that the threshold is of, as those of other recordings do",
+            percent(alarms),
+            percent(asked)
+        )
+    });
+    let far = (far > FAR).then(|| {
+        format!(
+            "{} of rows with inputs far beyond those of all normal rows are taken for normal: a \
+             lower frequency or fewer inputs make that less",
+            percent(far)
+        )
+    });
+    alarms.into_iter().chain(far).collect()
 }
 
 /// A model whose error is not below that of a baseline on rows of the same kind.

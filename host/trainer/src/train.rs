@@ -5,7 +5,7 @@ use web_time::Instant;
 
 use koan::{Family, Law};
 
-use crate::anomaly::{detect, detector};
+use crate::anomaly::{detect, detector, far_passed, normal_rows_of};
 use crate::baseline::Baselines;
 use crate::blob::{HeadSpec, ModelSpec};
 use crate::evaluate::{Evaluation, evaluate, of_scores};
@@ -334,6 +334,13 @@ fn finish_detector(
     let mut report = Report::of(train, test.rows(), &Chosen::of(&choice), &blob, options, seconds);
     report.task = "anomaly".into();
     report.error = detection.error;
+    if let Goal::Detect { false_alarm, .. } = options.goal {
+        let far = far_passed(&blob, train, normal)?;
+        let rows = normal_rows_of(test, normal).len();
+        let mut doubts = crate::doubts::of_detector(&detection, rows, false_alarm, far);
+        doubts.append(&mut report.warnings);
+        report.warnings = doubts;
+    }
     report.detection = Some(detection);
     Ok(Trained { blob, report, choice })
 }

@@ -150,7 +150,7 @@ impl Source {
                 TaskName::Embedding | TaskName::Anomaly => None,
             }),
             positive: self.positive.clone().or_else(|| self.normal.clone()),
-            one_class: self.normal.is_some(),
+            one_class: matches!(self.task, Some(TaskName::Anomaly)),
             missing: match self.missing {
                 MissingName::Refuse => Missing::Refuse,
                 MissingName::Impute => Missing::Impute,

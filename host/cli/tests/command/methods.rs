@@ -224,6 +224,9 @@ fn anomalies() {
     assert!(report["detection"]["auc"].is_null());
     assert!((0.04..0.18).contains(&report["error"].as_f64().unwrap()), "{report}");
     assert_eq!(folder.output("predict m.koan new.csv"), "class\nnormal\nanomaly\n");
+    // Nor need there be more than one of it.
+    let report = trained(&folder, &all.replace("c.csv", "normal.csv"));
+    assert_eq!(report["inputs"], 2);
 
     folder.train_fails(&train.replace("0.05", "0.0001"), &["too few", "at least 9999"]);
     folder.train_fails(&train.replace("0.05", "1"), &["a false-alarm rate of 1 is not"]);

@@ -3,11 +3,13 @@
 //! Rows that were not fitted to are to be told from artificial ones: the same rows with
 //! their inputs shuffled, each for itself, rows of noise over the range of the inputs, and
 //! the rows themselves with noise. What tells these apart best (area under the ROC curve)
-//! most often also tells anomalies, which are not known yet.
+//! most often also tells anomalies, which are not known yet. And rows far from all normal ones
+//! have to be anomalies: the share of them that is not counts against a way.
 
 use koan::generator::Stream;
 use koan::{Family, Law};
 
+use super::far::far_rows;
 use super::{auc, similarity};
 use crate::features::FeatureMap;
 use crate::plan::BankPlan;
@@ -31,6 +33,10 @@ const FITTED: f64 = 2.0 / 3.0;
 const COLUMNS: usize = 2048;
 /// Standard deviations of noise that is added to rows.
 const NOISE: f64 = 0.5;
+/// Far rows have to be below the score that so many of the normal rows are below that may be
+/// called anomalies, by a factor: the threshold is of few rows, and rounding moves all scores.
+const OF_ALARMS: f64 = 0.25;
+const BELOW: f64 = 0.5;
 
 /// What suits best.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,6 +68,7 @@ impl Chosen {
 pub(super) fn choose(
     normal: &Table,
     banks: &[BankPlan],
+    false_alarm: f64,
     options: &TrainOptions,
 ) -> Result<Chosen, Error> {
     let tuned =
@@ -90,6 +97,7 @@ pub(super) fn choose(
     }
     let (fit, judge) = (normal.select(&fit), normal.select(&judge));
     let artificial = artificial(&fit, &judge);
+    let far = far_rows(&judge);
     let ways = laws.iter().flat_map(|&law| frequencies.iter().map(move |&f| (law, f)));
     for (law, frequency) in ways {
         let way = Chosen { law, frequency, lambda: 0.0 };
@@ -100,7 +108,7 @@ pub(super) fn choose(
         let fitted = design(&fit)?;
         let none = Mat::zeros(1, fitted.rows());
         let moments = fitted.moments(none.as_ref(), None);
-        let (real, false_ones) = (design(&judge)?, design(&artificial)?);
+        let (real, false_ones, far) = (design(&judge)?, design(&artificial)?, design(&far)?);
         for &lambda in lambdas {
             let weights = similarity(&moments, lambda);
             let scores = |design: &Design| -> Vec<f64> {
@@ -109,13 +117,24 @@ pub(super) fn choose(
             let mut all = scores(&real);
             all.extend(scores(&false_ones));
             let normal: Vec<bool> = (0..all.len()).map(|i| i < real.rows()).collect();
-            let reached = auc(&all, &normal).unwrap_or(0.0);
+            let passed = passed(&all[..real.rows()], &scores(&far), false_alarm);
+            let reached = auc(&all, &normal).unwrap_or(0.0) - passed;
             if reached > best.0 {
                 best = (reached, Chosen { lambda, ..way });
             }
         }
     }
     Ok(best.1)
+}
+
+/// The share of `far` scores that are normal, or nearly, where a share `rate` of the `normal` ones
+/// is not.
+fn passed(normal: &[f64], far: &[f64], rate: f64) -> f64 {
+    let mut sorted = normal.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let rank = (OF_ALARMS * rate * sorted.len() as f64) as usize;
+    let limit = BELOW * sorted[rank.min(sorted.len() - 1)];
+    far.iter().filter(|&&score| score >= limit).count() as f64 / far.len() as f64
 }
 
 /// Rows to fit and rows to judge by. Rows of a group, such as windows that overlap, are on one

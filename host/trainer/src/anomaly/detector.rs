@@ -4,6 +4,7 @@
 use faer::Mat;
 
 use super::choice::choose;
+use super::far::far_rows;
 use super::{auc, similarity, threshold};
 use crate::blob::predictor;
 use crate::features::FeatureMap;
@@ -19,6 +20,8 @@ use koan_data::{SplitSize, Table, Target};
 
 /// Share of the normal rows that the threshold is taken from.
 const HELD_OUT: f64 = 0.3;
+/// Far rows that are looked at, at most.
+const FAR_ROWS: usize = 2000;
 
 /// The similarity to the normal rows of `table` as a classification with one output:
 /// class 1, normal, for a score above 0. `normal`: the class of the normal rows; none if
@@ -34,7 +37,7 @@ pub fn detector(
     false_alarm: f64,
     options: &TrainOptions,
 ) -> Result<Unsupervised, Error> {
-    let rows: Vec<usize> = (0..table.rows()).filter(|&row| is_normal(table, normal, row)).collect();
+    let rows = normal_rows_of(table, normal);
     if rows.len() < 2 {
         return Err(Error::Impossible("training needs at least two normal rows".into()));
     }
@@ -43,14 +46,20 @@ pub fn detector(
     let size = SplitSize::TestFraction(HELD_OUT);
     let (fit_rows, held_rows) = hold_out_of(&normal_rows, size, options.seed);
     let fitted = normal_rows.select(&fit_rows);
-    let chosen = choose(&fitted, banks, options)?;
+    let chosen = choose(&fitted, banks, false_alarm, options)?;
     let mut choice = plain(&fitted, &chosen.apply(banks), options);
     let map = FeatureMap::new(&choice.spec)?;
-    let design = Design::of(&map, &fitted, &thinned(fitted.rows()))?;
-    let none = Mat::zeros(1, design.rows());
-    let moments = design.moments(none.as_ref(), None);
-    let weights = similarity(&moments, chosen.lambda);
-    let system = System::new(&moments);
+    let rows = thinned(fitted.rows());
+    let none = Mat::zeros(1, rows.len());
+    let moments = |table: &Table, rows: &[usize]| {
+        Ok::<_, Error>(Design::of(&map, table, rows)?.moments(none.as_ref(), None))
+    };
+    let mut moments_of_all = moments(&fitted, &rows)?;
+    let weights = similarity(&moments_of_all, chosen.lambda);
+    // What rounding changes is not to be put where no normal row is.
+    let far = far_rows(&fitted.select(&rows));
+    moments_of_all.merge(&moments(&far, &(0..rows.len()).collect::<Vec<usize>>())?);
+    let system = System::new(&moments_of_all);
     // More features of fewer bits are the better use of the same bytes.
     let bits = options.bits.unwrap_or(4);
     let rounded = Curvature::new(&system, ROUNDING).round(
@@ -73,12 +82,29 @@ pub fn detector(
     Ok(Unsupervised { spec, choice })
 }
 
+/// The rows of the normal class.
+pub(crate) fn normal_rows_of(table: &Table, normal: Option<u32>) -> Vec<usize> {
+    (0..table.rows()).filter(|&row| is_normal(table, normal, row)).collect()
+}
+
 /// Whether `row` is of the normal class.
 fn is_normal(table: &Table, normal: Option<u32>, row: usize) -> bool {
     match (&table.target, normal) {
         (Target::Classes { labels }, Some(normal)) => labels[row] == normal,
         _ => true,
     }
+}
+
+/// The share of rows far from all normal ones of `table` that `blob` takes for normal.
+///
+/// # Errors
+/// A table that does not suit the model.
+pub(crate) fn far_passed(blob: &[u8], table: &Table, normal: Option<u32>) -> Result<f64, Error> {
+    let rows = normal_rows_of(table, normal);
+    let step = rows.len().div_ceil(FAR_ROWS).max(1);
+    let some: Vec<usize> = rows.into_iter().step_by(step).collect();
+    let far = scores(blob, &far_rows(&table.select(&some)))?;
+    Ok(far.iter().filter(|&&score| score > 0.0).count() as f64 / far.len().max(1) as f64)
 }
 
 /// First scores of all rows, exact integers.
@@ -168,5 +194,51 @@ mod tests {
             train_rows.into_iter().filter(|&row| is_normal(&table, Some(0), row)).collect();
         let alone = train(&table.select(&normal), None, &options, &Progress::none()).unwrap();
         assert_eq!(alone.blob, trained.blob);
+    }
+
+    /// Skewed rows, whose few neighbours in the tails no feature of a high frequency sees.
+    fn skewed(rows: usize, seed: u64) -> Table {
+        let stream = koan::generator::Stream::new(seed, 0);
+        let uniform = |i: usize| (stream.draw(i as u64) as f64 + 1.0) / (u64::MAX as f64 + 2.0);
+        let exponential = |i: usize| -uniform(i).ln();
+        let values: Vec<f32> =
+            (0..3 * rows).map(|i| (exponential(2 * i) + exponential(2 * i + 1)) as f32).collect();
+        koan_data::TableBuilder::new(rows)
+            .matrix(3, &values[..])
+            .values("y", &vec![0.0f32; rows][..])
+            .build()
+            .unwrap()
+    }
+
+    #[test]
+    fn rows_far_from_all_normal_ones_are_anomalies() {
+        let goal = Goal::Detect { normal: None, false_alarm: 0.01 };
+        let table = skewed(1500, 1);
+        for seed in 1..4 {
+            let options = TrainOptions { goal, seed, ..TrainOptions::default() };
+            let made = train(&table, None, &options, &Progress::none()).unwrap();
+            let passed = far_passed(&made.blob, &table, None).unwrap();
+            assert!(passed < 0.03, "seed {seed}: {passed}");
+            assert!(made.report.warnings.is_empty(), "{:?}", made.report.warnings);
+        }
+        // What is given is kept, and said to be of little use.
+        let options = TrainOptions { goal, frequency: Some(vec![8.0]), ..TrainOptions::default() };
+        let made = train(&table, None, &options, &Progress::none()).unwrap();
+        let [said] = &made.report.warnings[..] else { panic!("{:?}", made.report.warnings) };
+        assert!(said.contains("far beyond"), "{said}");
+    }
+
+    #[test]
+    fn more_false_alarms_than_asked_for_are_said() {
+        let (table, mut other) = (skewed(1500, 1), skewed(300, 2));
+        let goal = Goal::Detect { normal: None, false_alarm: 0.05 };
+        let options = TrainOptions { goal, ..TrainOptions::default() };
+        let said = |test: &Table| {
+            train(&table, Some(test), &options, &Progress::none()).unwrap().report.warnings
+        };
+        assert!(said(&other).is_empty());
+        other.values.iter_mut().for_each(|value| *value += 2.0);
+        let warnings = said(&other);
+        assert!(warnings[0].contains("where 5.00 % were asked for"), "{warnings:?}");
     }
 }

@@ -9,6 +9,7 @@
 
 mod choice;
 mod detector;
+mod far;
 
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
@@ -17,6 +18,7 @@ use crate::Error;
 use crate::moments::Moments;
 
 pub use detector::{Detection, detect, detector};
+pub(crate) use detector::{far_passed, normal_rows_of};
 
 /// Weights, K × 1, of the similarity to rows whose sums `moments` are, for features in the
 /// units of these: (M + λ·tr(M)·I)⁻¹·Σφ, M = Σφφᵀ not centred, the least-squares fit of a 1
