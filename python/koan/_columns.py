@@ -133,6 +133,10 @@ def _series(series: Any, where: str) -> Any:
     dtype = series.dtype
     if hasattr(dtype, "categories"):
         return column(series.astype(object).to_numpy(), where)
+    if getattr(dtype, "tz", None) is not None:
+        # As by Arrow: times in UTC.
+        series = series.dt.tz_convert(None)
+        dtype = series.dtype
     if isinstance(dtype, np.dtype) and dtype.kind != "O":
         return numbers(series.to_numpy(), f"X: {where}")
     if dtype.kind in "iufb":
