@@ -17,7 +17,7 @@ from sklearn.utils.validation import (
 )
 
 from . import _koan
-from ._columns import frame, is_pandas, is_table, names_of
+from ._columns import check_dimensions, frame, is_pandas, is_table, names_of
 from ._model import Model, table, threads
 from ._progress import Told
 from ._trained import read_report, warn_of
@@ -121,6 +121,7 @@ class Koan(BaseEstimator):
         self, X: Any, y: Any, sample_weight: Any, groups: Any
     ) -> tuple[Any, dict[str, Any], dict[int, str]]:
         """X checked, with the values of what names columns of it, and the columns' roles."""
+        self._check_dimensions(X)
         values = {"y": y, "sample_weight": sample_weight, "groups": groups}
         named = list(values.items())
         if not is_table(X):
@@ -142,6 +143,9 @@ class Koan(BaseEstimator):
         else:
             validate_data(self, X, skip_check_array=True)
         return X, values, roles
+
+    def _check_dimensions(self, X: Any) -> None:
+        check_dimensions(X, shaped=hasattr(self, "shape"))
 
     def _checked(self, X: Any, reset: bool) -> Any:
         """An array or a sparse matrix, checked."""
@@ -201,6 +205,7 @@ class Koan(BaseEstimator):
 
     def _known(self, X: Any) -> Any:
         """X to predict with, checked."""
+        self._check_dimensions(X)
         if not is_table(X):
             return self._checked(X, False)
         fitted = getattr(self, "feature_names_in_", None)

@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import koan
@@ -34,6 +35,25 @@ def with_value(row, column, value):
     [
         (lambda: quick().fit(X, Y[:50]), r"inconsistent numbers of samples: \[60, 50\]"),
         (lambda: quick().fit(X[0], Y[:3]), "Expected 2D array, got 1D array"),
+        (
+            lambda: quick().fit(TABLE.x, Y),
+            r"^X: expected 2D, got a Series: X.to_frame\(\) is a table of one column$",
+        ),
+        (lambda: quick().fit(pl.Series(X[:, 0]), Y), "^X: expected 2D, got a Series"),
+        (lambda: quick().fit(X, Y).predict(TABLE.x), "^X: expected 2D, got a Series"),
+        (lambda: quick().fit(X, Y).model_.predict(TABLE.x), "^X: expected 2D, got a Series"),
+        (lambda: koan.KoanDetector().fit(TABLE.x), "^X: expected 2D, got a Series"),
+        (lambda: koan.plan(TABLE.x, "y"), "^rows: a table with named columns is needed, not Series$"),
+        (
+            lambda: quick().fit(X.reshape(10, 9, 2), Y[:10]),
+            r"^X: .* \(10, 9, 2\): if these are windows × samples × channels, give "
+            r"X.reshape\(len\(X\), -1\), with shape='9x2'$",
+        ),
+        (
+            lambda: koan.KoanDetector().fit(X.reshape(5, 3, 4, 3)),
+            r"^X: .* images × height × width × channels, give X.reshape\(len\(X\), -1\)$",
+        ),
+        (lambda: quick().fit(X, Y).model_.scores(X.reshape(10, 9, 2)), r"^X: expected 2D"),
         (lambda: quick().fit(X, Y).predict(X[:, :2]), "X has 2 features, but KoanClassifier"),
         (lambda: quick().fit(np.where(X > 2, np.nan, X), Y), "X contains NaN"),
         (
