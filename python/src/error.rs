@@ -41,6 +41,7 @@ pub fn data(error: &DataError) -> PyErr {
     let what = match error {
         DataError::OneClass { .. } | DataError::TooManyValues { target: true, .. } => "y",
         DataError::NoWeight { .. } => "sample_weight",
+        DataError::Split { .. } if text.contains("one group") => "groups",
         _ if text.contains("a weight is") => "sample_weight",
         _ if text.starts_with("groups: ") => "groups",
         _ => "X",

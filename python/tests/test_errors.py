@@ -85,6 +85,10 @@ def with_value(row, column, value):
         (lambda: quick().fit(TABLE, "y").predict(TABLE[["x"]]), "Feature names|job"),
         (lambda: quick().fit(X, [1, "a"] * 30), "^y: classes|Unknown label type|y: "),
         (lambda: koan.KoanRegressor(n_features=8).fit(X, ["a"] * 60), "^y: could not convert"),
+        (
+            lambda: koan.KoanClassifier(flash=300, family="linear").fit(X, Y, groups=np.ones(60)),
+            "^groups: cannot split 60 rows: all are of one group, and at least two are needed",
+        ),
         (lambda: quick().fit(X, Y, sample_weight=-np.ones(60)), "Negative values|sample_weight"),
         (lambda: quick().fit(X, Y, sample_weight=np.zeros(60)), "sample_weight|all.zero|zero"),
         (
