@@ -89,6 +89,9 @@ def with_value(row, column, value):
             lambda: koan.KoanClassifier(flash=300, family="linear").fit(X, Y, groups=np.ones(60)),
             "^groups: cannot split 60 rows: all are of one group, and at least two are needed",
         ),
+        (lambda: quick(family="series").fit(X, Y), "^shape: .* shape of a row: shape LENGTHx"),
+        (lambda: quick(family="conv").fit(X, Y), "^shape: .* shape of a row: shape HEIGHTx"),
+        (lambda: koan.KoanSearch(flash=10, minutes=1e-4).fit(X, Y), "^flash: .* small: flash 10, "),
         (lambda: quick().fit(X, Y, sample_weight=-np.ones(60)), "Negative values|sample_weight"),
         (lambda: quick().fit(X, Y, sample_weight=np.zeros(60)), "sample_weight|all.zero|zero"),
         (
@@ -119,7 +122,6 @@ def with_value(row, column, value):
         (lambda: quick(unknown="guess").fit(X, Y).predict(X), "^unknown: no 'guess'"),
         (lambda: koan.KoanDetector().fit(X), "^false_alarm: .* are too few for a false-alarm rate"),
         (lambda: koan.KoanSearch(minutes=0).fit(X, Y), "^minutes: "),
-        (lambda: koan.KoanSearch(flash=10, minutes=1e-4).fit(X, Y), "^flash: "),
         (lambda: koan.KoanSearch(core="z80").fit(X, Y), "^core: no core z80; there are cortex-m0"),
         (lambda: koan.KoanSearch(metric="rmse").fit(X, Y), "^metric: the metric rmse does not suit"),
         (lambda: koan.KoanSearch(task="rank").fit(X, Y), "^task: no 'rank'"),
