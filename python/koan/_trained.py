@@ -8,17 +8,23 @@ from typing import Any
 
 # What the library calls a table that no file holds.
 _TABLE = "the table: "
+# What it says of texts.
+_NUMBERS = "make them numbers"
 
 
 def read_report(text: str) -> dict[str, Any]:
     """The report of a training, its warnings in the words of Python."""
     report: dict[str, Any] = json.loads(text)
     said = report.get("warnings", [])
-    report["warnings"] = [
-        "X: " + warning.removeprefix(_TABLE) if warning.startswith(_TABLE) else warning
-        for warning in said
-    ]
+    report["warnings"] = [_of_python(warning) for warning in said]
     return report
+
+
+def _of_python(warning: str) -> str:
+    if not warning.startswith(_TABLE):
+        return warning
+    said = warning.removeprefix(_TABLE).replace(_NUMBERS, f"{_NUMBERS}, as pandas.to_numeric does,")
+    return "X: " + said
 
 
 def warn_of(report: dict[str, Any], stacklevel: int) -> None:

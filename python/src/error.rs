@@ -46,7 +46,11 @@ pub fn data(error: &DataError) -> PyErr {
         _ if text.starts_with("groups: ") => "groups",
         _ => "X",
     };
-    PyValueError::new_err(format!("{what}: {text}"))
+    let hint = match error {
+        DataError::Numerals { .. } => ", as pandas.to_numeric does",
+        _ => "",
+    };
+    PyValueError::new_err(format!("{what}: {text}{hint}"))
 }
 
 /// Why training stopped.

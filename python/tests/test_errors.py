@@ -89,6 +89,11 @@ def with_value(row, column, value):
             lambda: koan.KoanClassifier(flash=300, family="linear").fit(X, Y, groups=np.ones(60)),
             "^groups: cannot split 60 rows: all are of one group, and at least two are needed",
         ),
+        (
+            lambda: quick().fit(TABLE.assign(x=[f"0.{row}" for row in range(100, 160)]), "y"),
+            r"^X: column 1 \(`x`\) has 60 different numbers, such as \"0.100\", as texts, which are "
+            "no categories: make them numbers, as pandas.to_numeric does$",
+        ),
         (lambda: quick(family="series").fit(X, Y), "^shape: .* shape of a row: shape LENGTHx"),
         (lambda: quick(family="conv").fit(X, Y), "^shape: .* shape of a row: shape HEIGHTx"),
         (lambda: koan.KoanSearch(flash=10, minutes=1e-4).fit(X, Y), "^flash: .* small: flash 10, "),
@@ -188,6 +193,17 @@ def test_what_is_odd_about_rows_is_a_warning():
     digits = pd.DataFrame({"x": 1e9 + X[:, 0], "z": X[:, 1]})
     with pytest.warns(UserWarning, match=r"X: row \d+: column 1 \(`x`\): .* is read as"):
         quick().fit(digits, Y)
+
+
+def test_numbers_as_texts_are_a_warning():
+    texts = TABLE.assign(x=[f"0.{row % 25}" for row in range(60)])
+    told = (
+        r"^X: column 1 \(`x`\) has 25 different numbers, such as \"0.0\", as texts, and each of "
+        "them is an input: make them numbers, as pandas.to_numeric does, if they are no categories$"
+    )
+    for table in (texts, texts.astype({"x": object}), pl.from_pandas(texts)):
+        with pytest.warns(UserWarning, match=told):
+            assert quick().fit(table, "y").model_.n_inputs == 27
 
 
 def test_a_searched_model_of_noise_is_a_warning():
