@@ -79,6 +79,13 @@ class Rows(NamedTuple):
         """As the core takes them."""
         return frame(self.X), self.roles, self.target, self.weights, _groups(self.groups, self.X)
 
+    def read_report(self, text: str) -> dict[str, Any]:
+        """The report of what was learned from them."""
+        places = [place for place, role in self.roles.items() if role == "target"]
+        # A target apart is taken for one more column.
+        columns = len(names_of(self.X)) if is_table(self.X) else self.X.shape[1]
+        return read_report(text, (places or [columns])[0] + 1, apart=not places)
+
 
 class Koan(BaseEstimator):
     """What all estimators have in common."""
@@ -192,7 +199,7 @@ class Koan(BaseEstimator):
                 *rows.as_taken(), given, threads(getattr(self, "n_jobs", None)), told.listener
             )
         self.model_ = Model(blob)
-        self.report_ = read_report(report)
+        self.report_ = rows.read_report(report)
         warn_of(self.report_, stacklevel=3)
         self.held_out_error_ = held_out
         self.params_ = params

@@ -86,6 +86,10 @@ def with_value(row, column, value):
         (lambda: quick().fit(X, [1, "a"] * 30), "^y: classes|Unknown label type|y: "),
         (lambda: koan.KoanRegressor(n_features=8).fit(X, ["a"] * 60), "^y: could not convert"),
         (
+            lambda: koan.KoanRegressor(n_features=8).fit(X, np.where(Y, 1e39, 1.0)),
+            r"^y: row \d+: 1e\+39 is beyond the range of numbers",
+        ),
+        (
             lambda: koan.KoanClassifier(flash=300, family="linear").fit(X, Y, groups=np.ones(60)),
             "^groups: cannot split 60 rows: all are of one group, and at least two are needed",
         ),
@@ -193,6 +197,20 @@ def test_what_is_odd_about_rows_is_a_warning():
     digits = pd.DataFrame({"x": 1e9 + X[:, 0], "z": X[:, 1]})
     with pytest.warns(UserWarning, match=r"X: row \d+: column 1 \(`x`\): .* is read as"):
         quick().fit(digits, Y)
+
+
+def test_what_is_odd_about_a_target_names_it():
+    high = 1e7 + np.round(X[:, 0] * 8) / 4
+    said = "the 24 bits that numbers have"
+    for y in (high, pd.Series(high, name="freq")):
+        with pytest.warns(UserWarning, match=rf"^y: row \d+: [\d.]+ is read as \d+, with {said}"):
+            koan.KoanRegressor(n_features=8).fit(X, y)
+    table = TABLE.assign(y=high)
+    with pytest.warns(UserWarning, match=rf"^y: row \d+: column 3 \(`y`\): .*{said}"):
+        koan.KoanSearch(minutes=1e-4, family="stump", task="regression").fit(table, "y")
+    unknown = np.where(np.arange(60) % 20 == 0, -1e6, X[:, 0])
+    with pytest.warns(UserWarning, match="^y: 3 of 60 values are -1000000, far from the others"):
+        koan.KoanRegressor(n_features=8).fit(TABLE[["x", "job"]], unknown)
 
 
 def test_numbers_as_texts_are_a_warning():
