@@ -43,7 +43,7 @@ def with_value(row, column, value):
         (lambda: quick().fit(X, Y).predict(TABLE.x), "^X: expected 2D, got a Series"),
         (lambda: quick().fit(X, Y).model_.predict(TABLE.x), "^X: expected 2D, got a Series"),
         (lambda: koan.KoanDetector().fit(TABLE.x), "^X: expected 2D, got a Series"),
-        (lambda: koan.plan(TABLE.x, "y"), "^rows: a table with named columns is needed, not Series$"),
+        (lambda: koan.plan(TABLE.x, "y"), "^rows: a table with named .* is needed, not Series$"),
         (
             lambda: quick().fit(X.reshape(10, 9, 2), Y[:10]),
             r"^X: .* \(10, 9, 2\): if these are windows × samples × channels, give "
@@ -95,8 +95,8 @@ def with_value(row, column, value):
         ),
         (
             lambda: quick().fit(TABLE.assign(x=[f"0.{row}" for row in range(100, 160)]), "y"),
-            r"^X: column 1 \(`x`\) has 60 different numbers, such as \"0.100\", as texts, which are "
-            "no categories: make them numbers, as pandas.to_numeric does$",
+            r"^X: column 1 \(`x`\) has 60 different numbers, such as \"0.100\", as texts, which "
+            "are no categories: make them numbers, as pandas.to_numeric does$",
         ),
         (lambda: quick(family="series").fit(X, Y), "^shape: .* shape of a row: shape LENGTHx"),
         (lambda: quick(family="conv").fit(X, Y), "^shape: .* shape of a row: shape HEIGHTx"),

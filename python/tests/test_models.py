@@ -114,7 +114,8 @@ def test_any_number_of_threads_and_any_layout_give_the_same(root):
 )
 def test_classes_that_are_numbers_are_numbers_again(classes, expected, tmp_path):
     y = np.array(classes)[np.arange(60) % len(classes)]
-    x = np.random.default_rng(0).normal(size=(60, 2)) + np.unique(y, return_inverse=True)[1][:, None]
+    places = np.unique(y, return_inverse=True)[1]
+    x = np.random.default_rng(0).normal(size=(60, 2)) + places[:, None]
     fitted = koan.KoanClassifier(n_features=16).fit(x, y)
     fitted.save(tmp_path / "m.koan")
     model = koan.load(tmp_path / "m.koan")

@@ -130,8 +130,8 @@ def test_times_are_the_same_numbers_in_any_unit(monkeypatch):
         pd.DataFrame({"when": when.astype(f"datetime64[{u}]")[x], "took": took.astype(f"timedelta64[{u}]")[x]})
         for u in ("s", "ms", "us", "ns")
     ]
-    zoned = frames[2].assign(when=frames[2]["when"].dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo"))
-    frames.append(zoned)
+    zoned = frames[2]["when"].dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo")
+    frames.append(frames[2].assign(when=zoned))
     fitted = koan.KoanClassifier(n_features=24).fit(frames[0], y)
     expected = fitted.predict(frames[0])
     assert (expected == y).mean() > 0.9

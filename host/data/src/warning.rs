@@ -170,8 +170,8 @@ impl fmt::Display for DataWarning {
             ),
             Self::Numerals { file, column, values, text } => write!(
                 f,
-                "{file}: {column} has {values} different numbers, such as \"{text}\", as texts, and \
-                 each of them is an input: make them numbers if they are no categories"
+                "{file}: {column} has {values} different numbers, such as \"{text}\", as texts, \
+                 and each of them is an input: make them numbers if they are no categories"
             ),
         }
     }
