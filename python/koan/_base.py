@@ -17,7 +17,7 @@ from sklearn.utils.validation import (
 )
 
 from . import _koan
-from ._columns import frame, is_pandas, is_table, names_of
+from ._columns import check_dimensions, frame, is_pandas, is_table, names_of
 from ._model import Model, table, threads
 from ._progress import Told
 from ._trained import read_report, warn_of
@@ -79,6 +79,13 @@ class Rows(NamedTuple):
         """As the core takes them."""
         return frame(self.X), self.roles, self.target, self.weights, _groups(self.groups, self.X)
 
+    def read_report(self, text: str) -> dict[str, Any]:
+        """The report of what was learned from them."""
+        places = [place for place, role in self.roles.items() if role == "target"]
+        # A target apart is taken for one more column.
+        columns = len(names_of(self.X)) if is_table(self.X) else self.X.shape[1]
+        return read_report(text, (places or [columns])[0] + 1, apart=not places)
+
 
 class Koan(BaseEstimator):
     """What all estimators have in common."""
@@ -121,6 +128,7 @@ class Koan(BaseEstimator):
         self, X: Any, y: Any, sample_weight: Any, groups: Any
     ) -> tuple[Any, dict[str, Any], dict[int, str]]:
         """X checked, with the values of what names columns of it, and the columns' roles."""
+        self._check_dimensions(X)
         values = {"y": y, "sample_weight": sample_weight, "groups": groups}
         named = list(values.items())
         if not is_table(X):
@@ -142,6 +150,9 @@ class Koan(BaseEstimator):
         else:
             validate_data(self, X, skip_check_array=True)
         return X, values, roles
+
+    def _check_dimensions(self, X: Any) -> None:
+        check_dimensions(X, shaped=hasattr(self, "shape"))
 
     def _checked(self, X: Any, reset: bool) -> Any:
         """An array or a sparse matrix, checked."""
@@ -188,7 +199,7 @@ class Koan(BaseEstimator):
                 *rows.as_taken(), given, threads(getattr(self, "n_jobs", None)), told.listener
             )
         self.model_ = Model(blob)
-        self.report_ = read_report(report)
+        self.report_ = rows.read_report(report)
         warn_of(self.report_, stacklevel=3)
         self.held_out_error_ = held_out
         self.params_ = params
@@ -201,6 +212,7 @@ class Koan(BaseEstimator):
 
     def _known(self, X: Any) -> Any:
         """X to predict with, checked."""
+        self._check_dimensions(X)
         if not is_table(X):
             return self._checked(X, False)
         fitted = getattr(self, "feature_names_in_", None)

@@ -12,10 +12,18 @@ from ._koan import Frame
 # Types that are read where they lie.
 _READ = {np.dtype(name) for name in ("f4", "f8", "i8", "i4", "i2", "u1")}
 
+# What arrays of more dimensions than two mostly are.
+_AXES = {3: "windows × samples × channels", 4: "images × height × width × channels"}
+
 
 def is_table(X: Any) -> bool:
     """Whether X has columns of types of their own: a DataFrame, or a table of Arrow's."""
-    return hasattr(X, "__arrow_c_stream__") or is_pandas(X)
+    return (hasattr(X, "__arrow_c_stream__") and not _is_column(X)) or is_pandas(X)
+
+
+def _is_column(X: Any) -> bool:
+    """Whether X is a Series: a column without a table."""
+    return hasattr(X, "to_frame")
 
 
 def is_pandas(X: Any) -> bool:
@@ -29,8 +37,24 @@ def names_of(X: Any) -> list[str]:
     return [str(name) for name in (X.columns if names is None else names)]
 
 
+def check_dimensions(X: Any, shaped: bool = False) -> None:
+    """An error that helps where X is a column or has more than two dimensions; `shaped`: there
+    is a parameter `shape`."""
+    if _is_column(X):
+        kind = type(X).__name__
+        raise ValueError(f"X: expected 2D, got a {kind}: X.to_frame() is a table of one column")
+    sizes = tuple(getattr(X, "shape", ()))
+    if len(sizes) in _AXES:
+        said = f", with shape={'x'.join(str(size) for size in sizes[1:])!r}" if shaped else ""
+        raise ValueError(
+            f"X: expected 2D, got an array of shape {sizes}: if these are {_AXES[len(sizes)]}, "
+            f"give X.reshape(len(X), -1){said}"
+        )
+
+
 def frame(X: Any) -> Frame:
     """X as the core reads it: without a copy where it is a matrix of a type that is read."""
+    check_dimensions(X)
     if is_pandas(X):
         return _pandas(X)
     if hasattr(X, "__arrow_c_stream__"):
@@ -133,6 +157,10 @@ def _series(series: Any, where: str) -> Any:
     dtype = series.dtype
     if hasattr(dtype, "categories"):
         return column(series.astype(object).to_numpy(), where)
+    if getattr(dtype, "tz", None) is not None:
+        # As by Arrow: times in UTC.
+        series = series.dt.tz_convert(None)
+        dtype = series.dtype
     if isinstance(dtype, np.dtype) and dtype.kind != "O":
         return numbers(series.to_numpy(), f"X: {where}")
     if dtype.kind in "iufb":

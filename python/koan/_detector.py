@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import OutlierMixin
-from sklearn.utils.validation import validate_data
 
 from ._base import Koan, Rows
-from ._columns import is_table
 from ._report import Judged, Report
 
 
@@ -60,12 +58,19 @@ class KoanDetector(OutlierMixin, Judged):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> KoanDetector:
-        """Learns from the rows of ``X``, all or nearly all of them normal."""
-        X = _rows(self, X)
-        self._train(Rows(X, {}, None, None, None), goal="detect")
+        """Learns from all rows of ``X``, which are normal, or nearly all of them.
+
+        Labels are not learned from: ``y`` is ignored, but where it names a column of ``X``, that
+        is no input. Rows that it calls anomalies are to be left out before.
+        """
+        self._train(unlabelled(self, X, y), goal="detect")
         # Exact scores are whole numbers: normal from 1 on.
         self.offset_ = 0.5 * self.model_.scale
         return self
+
+    def fit_predict(self, X: Any, y: Any = None) -> npt.NDArray[np.int64]:
+        """What ``predict`` says of the rows that were learned from."""
+        return self.fit(X, y).predict(X)
 
     def score_samples(self, X: Any) -> npt.NDArray[np.float64]:
         """How like the normal rows each row is: larger is more normal."""
@@ -88,9 +93,7 @@ class KoanDetector(OutlierMixin, Judged):
         return {-1: 0, 1: 1}
 
 
-def _rows(estimator: Koan, X: Any) -> Any:
-    """Rows to learn from where there is no target."""
-    if is_table(X):
-        validate_data(estimator, X, skip_check_array=True)
-        return X
-    return estimator._checked(X, True)
+def unlabelled(estimator: Koan, X: Any, y: Any) -> Rows:
+    """Rows to learn from where there is no target; a column that ``y`` names is no input."""
+    X, _, roles = estimator._rows(X, y if isinstance(y, str) else None, None, None)
+    return Rows(X, roles, None, None, None)

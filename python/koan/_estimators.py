@@ -43,8 +43,10 @@ class _Predictor(Reporting):
     pool, shared_pool : projections of a maxout unit, and of the pool that all units share
     slot_bits : cells of a bin's grid are 2 to this power
     depth : comparisons of a fern, 1 to 4
-    shape : what a row is, such as ``(28, 28, 1)``, for the family conv
-    kernel, filter_stride, pooling, pooling_grid, dilated : filters of the family conv
+    shape : what a row is, for the families conv and series: ``(28, 28, 1)`` or ``"28x28x1"`` for
+        images, ``(128, 3)`` for windows of 128 samples of 3 channels, those of a sample together
+    kernel : taps of a filter of the families conv and series
+    filter_stride, pooling, pooling_grid, dilated : filters of the family conv
     categorical_features : number columns that are categories, by place or name; if none is
         given, a search finds out whether columns of few whole numbers do better so
     missing : ``refuse`` or ``impute``: a column's median stands in

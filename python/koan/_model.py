@@ -32,6 +32,23 @@ def threads(n_jobs: int | None) -> int | None:
     return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
 
 
+def _of_names(names: list[str]) -> npt.NDArray[Any]:
+    """Classes by their names: numbers where every name is that of a number."""
+    for kind, name in ((np.int64, str), (np.float64, _shortest)):
+        try:
+            values = np.array([kind(text) for text in names])
+        except (ValueError, OverflowError):
+            continue
+        if np.isfinite(values).all() and [name(value) for value in values] == names:
+            return values
+    return np.array(names)
+
+
+def _shortest(number: np.float64) -> str:
+    """A number as the trainer names a class by it."""
+    return np.format_float_positional(number, trim="-")
+
+
 class Model:
     """The bytes of a model, checked, and what they compute: the same bits as on a device.
 
@@ -96,9 +113,9 @@ class Model:
         return self._blob.families
 
     @property
-    def classes(self) -> list[str]:
-        """Names of the classes."""
-        return self._blob.classes
+    def classes(self) -> list[Any]:
+        """The classes in order, as ``predict`` gives them."""
+        return list(_of_names(self._blob.classes).tolist())
 
     @property
     def columns(self) -> list[str] | None:
@@ -146,9 +163,15 @@ class Model:
     def predict(
         self, X: Any, *, unknown: str = "error", n_jobs: int | None = None
     ) -> npt.NDArray[Any]:
-        """The name of each row's class, or its value (coordinates, where there are several)."""
+        """The class of each row, or its value (coordinates, where there are several).
+
+        A model has names of classes. They are numbers here, ``int64`` or else ``float64``, where
+        all are numbers as they are written shortest: also of classes that were texts, such as
+        ``"1"``. ``"007"`` and ``"True"`` are texts.
+        """
         if self.task == "classification":
-            return np.array(self.classes)[self.classify(X, unknown=unknown, n_jobs=n_jobs)]
+            classes = _of_names(self._blob.classes)
+            return classes[self.classify(X, unknown=unknown, n_jobs=n_jobs)]
         values = self.values(X, unknown=unknown, n_jobs=n_jobs)
         return values[:, 0] if self.n_outputs == 1 else values
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from . import _koan
 from ._clusters import SAMPLE_ROWS, Plan, impute, parameters, rows
 from ._model import Model, threads
@@ -130,3 +132,17 @@ def finished(
         all_rows = _koan.Gradients.from_bytes(plan._own, step, gradients(step))
         descent.advance(all_rows, threads(n_jobs))
     return Model(descent.finish(threads(n_jobs)))
+
+
+def kind_of(model: Model) -> np.dtype[Any]:
+    """The type of a Series of what the model predicts."""
+    if model.task != "classification":
+        return np.dtype(np.float32)
+    kind = np.asarray(model.classes).dtype
+    return kind if kind.kind in "if" else np.dtype(object)
+
+
+def predicted(model: Model, table: Any) -> Any:
+    """What the model predicts of a table of pandas, maybe without rows."""
+    kind = kind_of(model)
+    return np.asarray(model.predict(table), kind) if len(table) else np.empty(0, kind)

@@ -19,7 +19,7 @@ from ._model import Model, table, threads
 from ._progress import Told
 from ._report import Report, Reporting
 from ._targets import class_labels, number_targets
-from ._trained import read_report, warn_of
+from ._trained import warn_of
 
 # Whole numbers are classes where they are at most so many, as in files.
 _CLASSES = 20
@@ -145,7 +145,7 @@ class KoanSearch(Reporting):
                 found["held_out"],
                 found["instructions"],
                 found["params"],
-                read_report(found["report"]),
+                rows.read_report(found["report"]),
             )
             for found in front
         ]

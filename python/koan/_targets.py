@@ -60,4 +60,10 @@ def number_targets(estimator: Any, X: Any, y: Any) -> tuple[Any, str]:
     if bad.any():
         row = int(np.argmax(bad))
         raise ValueError(f"y: row {row + 1}: {values[row]} (input contains NaN or infinity)")
+    large = np.abs(values) > np.finfo(np.float32).max
+    if large.any():
+        row = int(np.argmax(large))
+        raise ValueError(
+            f"y: row {row + 1}: {values[row]} is beyond the range of numbers, ±3.4e38"
+        )
     return values, name

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from typing import Any
 
 # What the library calls a table that no file holds.
 _TABLE = "the table: "
+# What it says of texts.
+_NUMBERS = "make them numbers"
 
 
-def read_report(text: str) -> dict[str, Any]:
-    """The report of a training, its warnings in the words of Python."""
+def read_report(text: str, target: int, apart: bool) -> dict[str, Any]:
+    """The report of a training, its warnings in the words of Python. `target` is the number of the
+    column that is learned, which may be `apart` from the table."""
     report: dict[str, Any] = json.loads(text)
     said = report.get("warnings", [])
-    report["warnings"] = [
-        "X: " + warning.removeprefix(_TABLE) if warning.startswith(_TABLE) else warning
-        for warning in said
-    ]
+    report["warnings"] = [_of_python(warning, target, apart) for warning in said]
     return report
+
+
+def _of_python(warning: str, target: int, apart: bool) -> str:
+    if not warning.startswith(_TABLE):
+        return warning
+    said = warning.removeprefix(_TABLE).replace(_NUMBERS, f"{_NUMBERS}, as pandas.to_numeric does,")
+    place = re.match(r"(row \d+: )?column (\d+)( \(`.*?`\))?:? ", said)
+    if place is None or int(place[2]) != target:
+        return "X: " + said
+    return "y: " + (said.replace(place[0], place[1] or "", 1) if apart else said)
 
 
 def warn_of(report: dict[str, Any], stacklevel: int) -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from ._base import Koan, Rows
-from ._detector import _rows
+from ._base import Koan
+from ._detector import unlabelled
 
 # What stands for a feature of 1 in the core.
 _ONE = 127.0
@@ -59,9 +59,8 @@ class KoanTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Koan):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> KoanTransformer:
-        """Learns the scales of the inputs."""
-        X = _rows(self, X)
-        self._train(Rows(X, {}, None, None, None), goal="features")
+        """Learns the scales of the inputs; ``y`` is as that of ``KoanDetector.fit``."""
+        self._train(unlabelled(self, X, y), goal="features")
         self._n_features_out = self.model_.n_features
         return self
 

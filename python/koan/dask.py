@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from . import _koan, _parts
 from ._model import Model
 
@@ -64,9 +62,8 @@ def fit(
 
 
 def predict(model: Model, ddf: Any) -> Any:
-    """A Series of Dask's: the class of each row by name, or its value."""
-    classes = model.task == "classification"
-    meta = ("prediction", object if classes else np.dtype("float32"))
+    """A Series of Dask's: the class of each row, or its value, as ``model.predict`` gives them."""
+    meta = ("prediction", _parts.kind_of(model))
     return ddf.map_partitions(_predicted, model.to_bytes(), meta=meta)
 
 
@@ -77,8 +74,5 @@ def _summed(part: str, batches: Any, plan: bytes) -> bytes:
 def _predicted(table: Any, data: bytes) -> Any:
     import pandas as pd
 
-    model = Model(data)
-    classes = model.task == "classification"
-    kind: Any = object if classes else np.float32
-    values = model.predict(table) if len(table) else np.empty(0, kind)
-    return pd.Series(np.asarray(values, dtype=kind), index=table.index, name="prediction")
+    values = _parts.predicted(Model(data), table)
+    return pd.Series(values, index=table.index, name="prediction")

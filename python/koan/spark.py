@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from . import _koan, _parts
 from ._model import Model
 
@@ -17,6 +15,8 @@ _SLAB = 2_000_000
 # Groups of partitions whose columns and samples are merged apart.
 _GROUPS = 8
 _ROW = "part int, data binary"
+# What Spark calls the types of predictions.
+_TYPES = {"float32": "float", "float64": "double", "int64": "bigint", "object": "string"}
 
 
 def fit(
@@ -64,23 +64,20 @@ def fit(
 
 def predict_udf(model: Model) -> Any:
     """A function of a struct of the model's columns: ``df.select(udf(F.struct(*names)))``. It
-    gives the class by name, or the value."""
+    gives the class, or the value, as ``model.predict`` does."""
     from pyspark.sql.functions import pandas_udf
 
-    classes = model.task == "classification"
     data = model.to_bytes()
 
     def predicted(batches: Iterator[Any]) -> Iterator[Any]:
         import pandas as pd
 
         own = Model(data)
-        kind: Any = object if classes else np.float32
         for table in batches:
-            values = own.predict(table) if len(table) else np.empty(0, kind)
-            yield pd.Series(np.asarray(values, dtype=kind))
+            yield pd.Series(_parts.predicted(own, table))
 
     predicted.__annotations__ = _annotations()
-    return pandas_udf(predicted, "string" if classes else "float")
+    return pandas_udf(predicted, _TYPES[_parts.kind_of(model).name])
 
 
 def _annotations() -> dict[str, Any]:

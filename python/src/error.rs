@@ -41,17 +41,23 @@ pub fn data(error: &DataError) -> PyErr {
     let what = match error {
         DataError::OneClass { .. } | DataError::TooManyValues { target: true, .. } => "y",
         DataError::NoWeight { .. } => "sample_weight",
+        DataError::Split { .. } if text.contains("one group") => "groups",
         _ if text.contains("a weight is") => "sample_weight",
         _ if text.starts_with("groups: ") => "groups",
         _ => "X",
     };
-    PyValueError::new_err(format!("{what}: {text}"))
+    let hint = match error {
+        DataError::Numerals { .. } => ", as pandas.to_numeric does",
+        _ => "",
+    };
+    PyValueError::new_err(format!("{what}: {text}{hint}"))
 }
 
 /// Why training stopped.
 pub fn training(error: Error) -> PyErr {
     match error {
-        Error::Parameter { name, problem } => parameter(name, problem),
+        // The command's `--shape` is the parameter `shape`.
+        Error::Parameter { name, problem } => parameter(name, problem.replace("--", "")),
         Error::Data(error) => data(&error),
         Error::Cancelled => PyKeyboardInterrupt::new_err("cancelled"),
         Error::TooMany { what: "features", .. } => parameter("features", error),

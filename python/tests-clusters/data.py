@@ -30,6 +30,8 @@ def table(kind, rows=1200):
     score = x[:, 0] + (job == "pilot") - x[:, 1] ** 2
     table["y"] = score * 10 + 0.5 if kind == "numbers" else np.where(score > 0, "warm", "cold")
     if kind == "weights":
+        # Classes that are numbers.
+        table["y"] = np.where(score > 0, 7, -1)
         table["w"] = random.integers(0, 9, rows) / 8
     if kind == "classes":
         table.loc[random.random(rows) < 0.1, "a"] = np.nan

@@ -57,7 +57,7 @@ def test_a_killed_worker_changes_nothing(client, tmp_path):
 
 
 def test_predictions_are_the_models(client):
-    for kind in ("classes", "numbers"):
+    for kind in ("classes", "numbers", "weights"):
         rows = table(kind)
         model = koan.Model(in_one_process(kind, rows))
         ddf = dd.from_pandas(rows.drop(columns="y"), npartitions=5, sort=False)

@@ -16,7 +16,7 @@ TYPES = {
     "classes": "a double, job string, b double, y string",
     "logistic": "a double, job string, b double, y string",
     "numbers": "a double, job string, b double, y double",
-    "weights": "a double, job string, b double, y string, w double",
+    "weights": "a double, job string, b double, y bigint, w double",
 }
 
 
@@ -93,7 +93,7 @@ def test_a_killed_worker_changes_nothing(spark, tmp_path):
 
 
 def test_predictions_are_the_models(spark):
-    for kind in ("numbers", "weights"):
+    for kind in ("logistic", "numbers", "weights"):
         rows = table(kind)
         model = koan.Model(in_one_process(kind, rows))
         inputs = ["a", "job", "b"]

@@ -5,6 +5,7 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.lib.stride_tricks import sliding_window_view
 
 import koan
 
@@ -186,6 +187,46 @@ def test_predictions_are_those_of_the_command(command, tmp_path):
     assert fitted.to_bytes() == expected
     assert (fitted.predict(table) == told["class"]).all()
     assert (koan.load(expected).scores(table)[:, 0] == told["score 0"]).all()
+
+
+@pytest.mark.parametrize("family", ["series", "conv"])
+def test_windows_are_those_of_the_command(family, command, tmp_path):
+    random = np.random.default_rng(2)
+    rows, y, groups = [], [], []
+    for recording in range(12):
+        name, speed = [("slow", 0.2), ("fast", 0.7)][recording % 2]
+        turn = speed * np.arange(60) + recording
+        samples = np.stack([np.sin(turn), np.cos(turn)], axis=1) + random.normal(0, 0.3, (60, 2))
+        samples = samples.round(3)
+        (tmp_path / name).mkdir(exist_ok=True)
+        file = tmp_path / name / f"{recording:02}.csv"
+        pd.DataFrame(samples, columns=["a", "b"]).to_csv(file, index=False)
+        windows = sliding_window_view(samples, 16, axis=0)[::8]
+        rows.append(windows.transpose(0, 2, 1).reshape(len(windows), -1))
+        y += [name] * len(windows)
+        groups += [recording] * len(windows)
+    rows, y = np.concatenate(rows), np.array(y)
+    line = (
+        "train fast slow --test slow --label-from folder --group file --window 16 --stride 8 "
+        f"--family {family} --features 24 -o m.koan"
+    )
+    done = subprocess.run([command, *line.split()], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    of_command = koan.load(tmp_path / "m.koan")
+    # The files come in the order of their folders.
+    order = np.lexsort((groups, y))
+    rows, y, groups = rows[order], y[order], np.array(groups)[order]
+    fitted = koan.KoanClassifier(family=family, n_features=24, shape="16x2")
+    fitted.fit(rows, y, groups=groups)
+    assert (fitted.model_.scores(rows) == of_command.scores(rows)).all()
+    assert of_command.columns == ["a", "b"] and '"window":[16,8]' in of_command.notes
+    line = [command, "predict", "m.koan", "fast/01.csv"]
+    told = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert told.stdout.split()[1:] == list(of_command.predict(rows[groups == 1]))
+    # Channel after channel is another model.
+    turned = rows.reshape(-1, 16, 2).transpose(0, 2, 1).reshape(len(rows), -1)
+    fitted.fit(turned, y, groups=groups)
+    assert (fitted.model_.scores(turned) != of_command.scores(rows)).any()
 
 
 def test_detectors_are_those_of_the_command(command, tmp_path):

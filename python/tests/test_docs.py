@@ -11,7 +11,7 @@ def test_the_page_is_run(root, command, monkeypatch):
     monkeypatch.chdir(root)
     page = (root / "docs/python.md").read_text()
     blocks = re.findall(r"```(python|sh)\n(.*?)```", page, re.DOTALL)
-    assert [kind for kind, _ in blocks].count("sh") == 1
+    told = []
     names: dict = {}
     for kind, block in blocks:
         if kind == "python":
@@ -19,7 +19,9 @@ def test_the_page_is_run(root, command, monkeypatch):
             continue
         block = block.replace("target/release/koan", str(command))
         # Whatever happens, the emulator ends.
-        block = f"trap 'kill $(jobs -p)' EXIT\n{block.replace('kill $!', '')}"
+        block = f"trap 'kill $(jobs -p) || true' EXIT\n{block.replace('kill $!', '')}"
         done = subprocess.run(["bash", "-ec", block], capture_output=True, text=True, timeout=400)
         assert done.returncode == 0, done.stderr + done.stdout
-        assert "200 of 200 rows equal the host's" in done.stdout, done.stdout
+        told.append(done.stdout)
+    assert len(told) == 2
+    assert "200 of 200 rows equal the host's" in told[0], told[0]

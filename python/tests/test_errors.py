@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import koan
@@ -34,6 +35,25 @@ def with_value(row, column, value):
     [
         (lambda: quick().fit(X, Y[:50]), r"inconsistent numbers of samples: \[60, 50\]"),
         (lambda: quick().fit(X[0], Y[:3]), "Expected 2D array, got 1D array"),
+        (
+            lambda: quick().fit(TABLE.x, Y),
+            r"^X: expected 2D, got a Series: X.to_frame\(\) is a table of one column$",
+        ),
+        (lambda: quick().fit(pl.Series(X[:, 0]), Y), "^X: expected 2D, got a Series"),
+        (lambda: quick().fit(X, Y).predict(TABLE.x), "^X: expected 2D, got a Series"),
+        (lambda: quick().fit(X, Y).model_.predict(TABLE.x), "^X: expected 2D, got a Series"),
+        (lambda: koan.KoanDetector().fit(TABLE.x), "^X: expected 2D, got a Series"),
+        (lambda: koan.plan(TABLE.x, "y"), "^rows: a table with named .* is needed, not Series$"),
+        (
+            lambda: quick().fit(X.reshape(10, 9, 2), Y[:10]),
+            r"^X: .* \(10, 9, 2\): if these are windows × samples × channels, give "
+            r"X.reshape\(len\(X\), -1\), with shape='9x2'$",
+        ),
+        (
+            lambda: koan.KoanDetector().fit(X.reshape(5, 3, 4, 3)),
+            r"^X: .* images × height × width × channels, give X.reshape\(len\(X\), -1\)$",
+        ),
+        (lambda: quick().fit(X, Y).model_.scores(X.reshape(10, 9, 2)), r"^X: expected 2D"),
         (lambda: quick().fit(X, Y).predict(X[:, :2]), "X has 2 features, but KoanClassifier"),
         (lambda: quick().fit(np.where(X > 2, np.nan, X), Y), "X contains NaN"),
         (
@@ -59,9 +79,28 @@ def with_value(row, column, value):
         ),
         (lambda: quick().fit(TABLE, "z"), "^y: X has no column `z`; there are `x`, `job`, `y`$"),
         (lambda: quick().fit(X, "y"), "^y: 'y' names a column, which X does not have$"),
+        (lambda: koan.KoanDetector().fit(TABLE, "z"), "^y: X has no column `z`; there are `x`"),
+        (lambda: koan.KoanDetector().fit(X, "y"), "^y: 'y' names a column, which X does not have$"),
+        (lambda: koan.KoanTransformer().fit(TABLE, "z"), "^y: X has no column `z`"),
         (lambda: quick().fit(TABLE, "y").predict(TABLE[["x"]]), "Feature names|job"),
         (lambda: quick().fit(X, [1, "a"] * 30), "^y: classes|Unknown label type|y: "),
         (lambda: koan.KoanRegressor(n_features=8).fit(X, ["a"] * 60), "^y: could not convert"),
+        (
+            lambda: koan.KoanRegressor(n_features=8).fit(X, np.where(Y, 1e39, 1.0)),
+            r"^y: row \d+: 1e\+39 is beyond the range of numbers",
+        ),
+        (
+            lambda: koan.KoanClassifier(flash=300, family="linear").fit(X, Y, groups=np.ones(60)),
+            "^groups: cannot split 60 rows: all are of one group, and at least two are needed",
+        ),
+        (
+            lambda: quick().fit(TABLE.assign(x=[f"0.{row}" for row in range(100, 160)]), "y"),
+            r"^X: column 1 \(`x`\) has 60 different numbers, such as \"0.100\", as texts, which "
+            "are no categories: make them numbers, as pandas.to_numeric does$",
+        ),
+        (lambda: quick(family="series").fit(X, Y), "^shape: .* shape of a row: shape LENGTHx"),
+        (lambda: quick(family="conv").fit(X, Y), "^shape: .* shape of a row: shape HEIGHTx"),
+        (lambda: koan.KoanSearch(flash=10, minutes=1e-4).fit(X, Y), "^flash: .* small: flash 10, "),
         (lambda: quick().fit(X, Y, sample_weight=-np.ones(60)), "Negative values|sample_weight"),
         (lambda: quick().fit(X, Y, sample_weight=np.zeros(60)), "sample_weight|all.zero|zero"),
         (
@@ -92,7 +131,6 @@ def with_value(row, column, value):
         (lambda: quick(unknown="guess").fit(X, Y).predict(X), "^unknown: no 'guess'"),
         (lambda: koan.KoanDetector().fit(X), "^false_alarm: .* are too few for a false-alarm rate"),
         (lambda: koan.KoanSearch(minutes=0).fit(X, Y), "^minutes: "),
-        (lambda: koan.KoanSearch(flash=10, minutes=1e-4).fit(X, Y), "^flash: "),
         (lambda: koan.KoanSearch(core="z80").fit(X, Y), "^core: no core z80; there are cortex-m0"),
         (lambda: koan.KoanSearch(metric="rmse").fit(X, Y), "^metric: the metric rmse does not suit"),
         (lambda: koan.KoanSearch(task="rank").fit(X, Y), "^task: no 'rank'"),
@@ -159,6 +197,31 @@ def test_what_is_odd_about_rows_is_a_warning():
     digits = pd.DataFrame({"x": 1e9 + X[:, 0], "z": X[:, 1]})
     with pytest.warns(UserWarning, match=r"X: row \d+: column 1 \(`x`\): .* is read as"):
         quick().fit(digits, Y)
+
+
+def test_what_is_odd_about_a_target_names_it():
+    high = 1e7 + np.round(X[:, 0] * 8) / 4
+    said = "the 24 bits that numbers have"
+    for y in (high, pd.Series(high, name="freq")):
+        with pytest.warns(UserWarning, match=rf"^y: row \d+: [\d.]+ is read as \d+, with {said}"):
+            koan.KoanRegressor(n_features=8).fit(X, y)
+    table = TABLE.assign(y=high)
+    with pytest.warns(UserWarning, match=rf"^y: row \d+: column 3 \(`y`\): .*{said}"):
+        koan.KoanSearch(minutes=1e-4, family="stump", task="regression").fit(table, "y")
+    unknown = np.where(np.arange(60) % 20 == 0, -1e6, X[:, 0])
+    with pytest.warns(UserWarning, match="^y: 3 of 60 values are -1000000, far from the others"):
+        koan.KoanRegressor(n_features=8).fit(TABLE[["x", "job"]], unknown)
+
+
+def test_numbers_as_texts_are_a_warning():
+    texts = TABLE.assign(x=[f"0.{row % 25}" for row in range(60)])
+    told = (
+        r"^X: column 1 \(`x`\) has 25 different numbers, such as \"0.0\", as texts, and each of "
+        "them is an input: make them numbers, as pandas.to_numeric does, if they are no categories$"
+    )
+    for table in (texts, texts.astype({"x": object}), pl.from_pandas(texts)):
+        with pytest.warns(UserWarning, match=told):
+            assert quick().fit(table, "y").model_.n_inputs == 27
 
 
 def test_a_searched_model_of_noise_is_a_warning():

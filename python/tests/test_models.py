@@ -97,6 +97,36 @@ def test_any_number_of_threads_and_any_layout_give_the_same(root):
     assert model.predict(rows)[0] == model.classes[model.classify(rows)[0]]
 
 
+@pytest.mark.parametrize(
+    "classes, expected",
+    [
+        ([12, -1, 3], np.array([-1, 3, 12])),
+        ([2.0, 5.0], np.array([2, 5])),
+        ([2**60, 2**60 + 1], np.array([2**60, 2**60 + 1])),
+        (["1", "10"], np.array([1, 10])),
+        (["1.5", "-2", "0.0000001"], np.array([-2, 1e-7, 1.5])),
+        (["007", "1"], np.array(["007", "1"])),
+        (["nan", "1"], np.array(["1", "nan"])),
+        (["1.0", "2"], np.array(["1.0", "2"])),
+        (["1e5", "2"], np.array(["1e5", "2"])),
+        ([True, False], np.array(["False", "True"])),
+    ],
+)
+def test_classes_that_are_numbers_are_numbers_again(classes, expected, tmp_path):
+    y = np.array(classes)[np.arange(60) % len(classes)]
+    places = np.unique(y, return_inverse=True)[1]
+    x = np.random.default_rng(0).normal(size=(60, 2)) + places[:, None]
+    fitted = koan.KoanClassifier(n_features=16).fit(x, y)
+    fitted.save(tmp_path / "m.koan")
+    model = koan.load(tmp_path / "m.koan")
+    assert model.classes == expected.tolist()
+    found = model.predict(x)
+    assert found.dtype == expected.dtype
+    assert (found == expected[model.classify(x)]).all()
+    if y.dtype.kind in "if":
+        assert (found == fitted.predict(x)).all()
+
+
 def test_the_interpreter_goes_on_while_rows_are_run(root):
     model = koan.load(root / "firmware-example/digits.koan")
     rows = np.zeros((60_000, model.n_inputs), dtype=np.uint8)

@@ -79,6 +79,20 @@ def test_a_target_beside_the_table_has_its_name(columns):
     assert beside.to_bytes() == fitted(frame).to_bytes()
 
 
+def test_a_column_of_labels_is_no_input_of_what_learns_without():
+    rows = pd.DataFrame(np.random.default_rng(0).normal(size=(400, 3)), columns=["a", "b", "c"])
+    labelled = rows.assign(fault=np.where(np.arange(400) % 40 == 7, -1, 1))
+    for table in (labelled, pl.from_pandas(labelled)):
+        detector = koan.KoanDetector(n_features=64, false_alarm=0.1).fit(table, "fault")
+        assert detector.model_.columns == ["a", "b", "c"] == list(detector.feature_names_in_)
+        expected = koan.KoanDetector(n_features=64, false_alarm=0.1).fit(rows, labelled["fault"])
+        assert (detector.predict(table) == expected.predict(rows)).all()
+        assert (detector.fit_predict(table, "fault") == expected.predict(rows)).all()
+        assert "<title>" in detector.report(table, "fault").html
+        features = koan.KoanTransformer(n_features=8)
+        assert (features.fit_transform(table, "fault") == features.fit_transform(rows)).all()
+
+
 def test_texts_in_arrays(columns):
     rows = np.array([columns["job"], columns["count"]], dtype=object).T
     estimator = koan.KoanClassifier(n_features=24, missing="impute").fit(rows, columns["y"])
@@ -116,6 +130,8 @@ def test_times_are_the_same_numbers_in_any_unit(monkeypatch):
         pd.DataFrame({"when": when.astype(f"datetime64[{u}]")[x], "took": took.astype(f"timedelta64[{u}]")[x]})
         for u in ("s", "ms", "us", "ns")
     ]
+    zoned = frames[2]["when"].dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo")
+    frames.append(frames[2].assign(when=zoned))
     fitted = koan.KoanClassifier(n_features=24).fit(frames[0], y)
     expected = fitted.predict(frames[0])
     assert (expected == y).mean() > 0.9

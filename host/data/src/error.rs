@@ -180,6 +180,12 @@ pub enum DataError {
          and says nothing of others, as names and times do"
     )]
     Identifier { file: String, column: ColumnLabel, values: usize, rows: usize },
+    /// A text column that is an input and has many numbers.
+    #[error(
+        "{file}: {column} has {values} different numbers, such as \"{text}\", as texts, which are \
+         no categories: make them numbers"
+    )]
+    Numerals { file: String, column: ColumnLabel, values: usize, text: String },
     /// A text column of dates or times of day that is an input.
     #[error(
         "{file}: {column} has {values} different dates or times, which are no categories: what \

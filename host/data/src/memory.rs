@@ -6,7 +6,7 @@ use crate::categories::{Whole, one_of};
 use crate::error::{ColumnLabel, DataError, IN_MEMORY};
 use crate::extremes::Extremes;
 use crate::fill::{Groups, impute};
-use crate::no_categories::check_categories;
+use crate::no_categories::{check_categories, numeral};
 use crate::order::Order;
 use crate::schema::width;
 use crate::{
@@ -274,7 +274,8 @@ impl<'a> TableBuilder<'a> {
             {
                 return Err(missing(&label, row));
             }
-            if values.len() > MAX_VALUES {
+            let numeral = numeral(values.iter().copied());
+            if values.len() > MAX_VALUES && numeral.is_none() {
                 return Err(DataError::TooManyValues {
                     file: IN_MEMORY.into(),
                     column: label,
@@ -284,6 +285,12 @@ impl<'a> TableBuilder<'a> {
             }
             let texts = texts.iter().filter(|text| !text.is_empty()).count();
             check_categories(values.iter().copied(), texts, IN_MEMORY, &label)?;
+            warnings.extend(numeral.map(|text| DataWarning::Numerals {
+                file: IN_MEMORY.into(),
+                column: label,
+                values: values.len(),
+                text: text.to_owned(),
+            }));
             let values = values.into_iter().map(str::to_owned).collect();
             columns.push(Column { name: name.clone(), kind: ColumnKind::Text { values } });
             return Ok(());

@@ -1,12 +1,13 @@
 //! Texts that are no categories, though an input for each of them could be made.
 
+use super::MAX_VALUES;
 use super::error::{ColumnLabel, DataError};
 
 /// Different texts from which a column may be refused.
 const MANY: usize = 20;
 
 /// Refuses the different `texts` of a column of so many rows that are names of the rows, since
-/// most of them stand in one row only; times; or numbers with a unit.
+/// most of them stand in one row only; times; numbers with a unit; or too many numbers.
 ///
 /// # Errors
 /// What they are.
@@ -24,6 +25,11 @@ pub(crate) fn check_categories<'a>(
     if texts.clone().all(is_time) {
         return Err(DataError::Times { file, column, values });
     }
+    if let Some(text) = numeral(texts.clone())
+        && (2 * values > rows || values > MAX_VALUES)
+    {
+        return Err(DataError::Numerals { file, column, values, text: text.to_owned() });
+    }
     let mut units = texts.clone().map(unit);
     let first = units.next().flatten();
     if first.is_some() && units.all(|unit| unit == first) {
@@ -34,6 +40,15 @@ pub(crate) fn check_categories<'a>(
         return Err(DataError::Identifier { file, column, values, rows });
     }
     Ok(())
+}
+
+/// One of the different `texts` of a column, if they are many, and numbers all of them.
+pub(crate) fn numeral<'a>(
+    mut texts: impl ExactSizeIterator<Item = &'a str> + Clone,
+) -> Option<&'a str> {
+    let first = texts.clone().next();
+    let is_number = |text: &str| text.trim().parse().is_ok_and(f64::is_finite);
+    first.filter(|_| texts.len() >= MANY && texts.all(is_number))
 }
 
 /// Whether a text is a date, a time of day, or both: numbers between the signs that such have.

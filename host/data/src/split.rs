@@ -7,6 +7,10 @@ use wyhash::final3::wyrng;
 use super::error::DataError;
 use super::table::{Division, Table, Target};
 
+/// Why nothing can be held out of a single recording.
+const ONE_GROUP: &str =
+    "all are of one group, and at least two are needed: a group, such as a recording, stays whole";
+
 /// How much of the rows goes to which side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SplitSize {
@@ -88,7 +92,7 @@ pub fn split_table(
     let strata = strata_of_groups(&table.target, groups, seed);
     let count: usize = strata.iter().map(Vec::len).sum();
     if count < 2 {
-        return Err(failed(format!("{count} group cannot be on both sides of a split")));
+        return Err(failed(ONE_GROUP.into()));
     }
     let mut test = HashSet::new();
     let mut smallest: Option<(usize, u32)> = None;
@@ -137,6 +141,9 @@ pub fn folds(table: &Table, count: usize, seed: u64) -> Result<Vec<usize>, DataE
     };
     let strata = strata_of_groups(&table.target, groups, seed);
     let there: usize = strata.iter().map(Vec::len).sum();
+    if there < 2 && matches!(table.division, Division::Groups(_)) {
+        return failed(ONE_GROUP.into());
+    }
     if count < 2 || there < count {
         return failed(format!("{there} groups for {count} parts; there must be 2 to {there}"));
     }

@@ -100,6 +100,17 @@ pub enum DataWarning {
         /// Those that are in no row.
         unused: u64,
     },
+    /// A text column of numbers.
+    Numerals {
+        /// The file, or the first of them.
+        file: String,
+        /// The column.
+        column: ColumnLabel,
+        /// How many different numbers it has.
+        values: usize,
+        /// One of them.
+        text: String,
+    },
 }
 
 impl fmt::Display for DataWarning {
@@ -156,6 +167,11 @@ impl fmt::Display for DataWarning {
             Self::Unused { file, samples, unused } => write!(
                 f,
                 "{file}: {unused} of {samples} samples are in no window, at the ends of recordings"
+            ),
+            Self::Numerals { file, column, values, text } => write!(
+                f,
+                "{file}: {column} has {values} different numbers, such as \"{text}\", as texts, \
+                 and each of them is an input: make them numbers if they are no categories"
             ),
         }
     }

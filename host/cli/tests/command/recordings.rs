@@ -158,7 +158,7 @@ fn options_that_do_not_go_together() {
     folder.write("q.csv", quadrants(50));
     folder.train_fails("q.csv --window 4 --stride 2", &["overlap", "group"]);
     folder.train_fails("q.csv --window 0", &["at least one sample"]);
-    folder.train_fails("q.csv --group file", &["1 group cannot be on both sides"]);
+    folder.train_fails("q.csv --group file", &["of one group", "at least two are needed"]);
     folder.train_fails("q.csv --group z", &["no column `z`"]);
 }
 

@@ -115,6 +115,33 @@ fn what_is_wrong_is_named_with_its_column_and_row() {
     );
 }
 
+/// Numbers as texts would be an input each, where a file of them has one.
+#[test]
+fn numbers_as_texts_are_told() {
+    let build = |different: u32, rows: u32| {
+        let texts: Vec<String> =
+            (0..rows).map(|row| format!("0.{}", 100 + row % different)).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let y: Vec<f64> = (0..rows).map(f64::from).collect();
+        let table = TableBuilder::new(rows as usize).column("v", &texts[..]).values("y", &y[..]);
+        let told = |warning: &DataWarning| match warning {
+            DataWarning::Numerals { values, text, .. } => {
+                assert_eq!(text, "0.100");
+                Some(*values)
+            }
+            _ => None,
+        };
+        table.build().map(|table| table.schema.warnings.iter().find_map(told))
+    };
+    assert_eq!(build(19, 80).unwrap(), None);
+    assert_eq!(build(20, 80).unwrap(), Some(20));
+    assert_eq!(build(40, 80).unwrap(), Some(40));
+    for (different, rows) in [(41, 80), (1001, 4004)] {
+        let error = build(different, rows).unwrap_err();
+        assert!(matches!(error, DataError::Numerals { .. }), "{error}");
+    }
+}
+
 /// A file whose target, weights and recordings stand among the inputs.
 #[test]
 fn columns_stand_where_they_are_given() {

@@ -156,7 +156,11 @@ fn no_group_is_on_both_sides() {
         }
     }
     let single = grouped(10, 10);
-    assert!(split_table(&single, SplitSize::TestFraction(0.2), 1).is_err());
+    let needed = "cannot split 10 rows: all are of one group, and at least two are needed: a \
+                  group, such as a recording, stays whole";
+    let split = split_table(&single, SplitSize::TestFraction(0.2), 1);
+    assert_eq!(split.unwrap_err().to_string(), needed);
+    assert_eq!(folds(&single, 2, 1).unwrap_err().to_string(), needed);
 }
 
 #[test]
