@@ -1,12 +1,13 @@
 //! Where models were judged on a part of the rows, the last choices are made on more of them: the
 //! loss, the family, bits and bytes, and whether features are kept from a pool. What few rows say
 //! of these need not hold for many (the more rows, the more features and the better the logistic
-//! loss), and on few rows there is not time to try all that the last fit has time for.
+//! loss), and on few rows there is not time to try all that the last fit has time for. Where all
+//! rows were there, bits that there was no time to try are tried on fewer of those held out.
 
 use super::ferns::is_fern;
 use super::moves::{Change, POOL, Sized, digits};
 use super::rank::Point;
-use super::refine::{Refined, Refinement};
+use super::refine::{ENOUGH_ROWS, Refined, Refinement};
 use crate::folds::Folds;
 use crate::solve::Loss;
 use crate::{Error, TrainOptions};
@@ -31,6 +32,22 @@ const FULL: f64 = 0.5;
 /// Another number of features is one that differs by this share.
 const OTHER: f64 = 0.1;
 
+/// Rows that a choice is made on, and of these to judge by, at least.
+#[derive(Clone, Copy, Debug)]
+struct Anew {
+    rows: usize,
+    held: usize,
+}
+
+/// Whether both have the same families and bits, and features from a pool or not.
+fn alike(one: &Point, other: &Point) -> bool {
+    let of = |point: &Point| {
+        let TrainOptions { families, bits, candidates, .. } = &point.options;
+        (families.clone(), *bits, candidates.is_some())
+    };
+    of(one) == of(other)
+}
+
 impl Refinement<'_> {
     /// Makes the last choices among the `points` of at most `target` bytes, one after the other:
     /// kinds, sizes of the best, and the best of those with features kept from a pool.
@@ -42,25 +59,42 @@ impl Refinement<'_> {
     ) -> Result<(), Error> {
         let mut kinds = self.kinds(points, refined, target)?.into_iter();
         let Some(best) = kinds.next() else { return Ok(()) };
-        let best = self.choose(best, kinds.collect(), points)?;
-        let sizes = self.sizes_of(&best, target)?;
-        let best = self.choose(best, sizes, points)?;
+        let more = self.more();
+        let best = self.choose(best, kinds.collect(), points, more)?;
+        let mut sizes = self.sizes_of(&best, target)?;
+        let anew = match self.folds.rows() < self.search.problem.table.rows() {
+            true => more,
+            false => {
+                // All rows were there to judge models by, but not the time for all of their bits.
+                sizes.retain(|size| !refined.iter().any(|model| alike(&model.point, size)));
+                Anew { rows: self.folds.rows(), held: more.held.min(ENOUGH_ROWS) }
+            }
+        };
+        let best = self.choose(best, sizes, points, anew)?;
         let kept = self.kept_of(&best, target)?;
-        self.choose(best, kept, points)?;
+        self.choose(best, kept, points, more)?;
         Ok(())
     }
 
-    /// The best of a model and `others` on more rows than before, on which the least likely of the
-    /// others are left out if there is no time for all. What is compared gets the value of the
+    /// More rows than models were judged on, and as many to judge by.
+    fn more(&self) -> Anew {
+        let whole = self.search.problem.table.rows() as f64;
+        let rows = (MORE * self.folds.rows() as f64).max(OF_ALL * whole) as usize;
+        Anew { rows, held: self.folds.held_rows().len() }
+    }
+
+    /// The best of a model and `others` on the rows of `anew` or more, on which the least likely of
+    /// the others are left out if there is no time for all. What is compared gets the value of the
     /// first, times how much better or worse it is.
     fn choose(
         &mut self,
         first: Point,
         mut others: Vec<Point>,
         points: &mut Vec<Point>,
+        anew: Anew,
     ) -> Result<Point, Error> {
         let before = self.folds.clone();
-        let found = self.more_rows(&first, &mut others);
+        let found = self.enough_rows(&first, &mut others, anew);
         let compared = match found {
             Ok(true) => self.compared(&first, others),
             Ok(false) => Ok(Vec::new()),
@@ -177,17 +211,20 @@ impl Refinement<'_> {
     }
 
     /// Sets as many rows as there is time to compare a model with `others` on, of which there may
-    /// be fewer for it; whether those are more than before, and those to judge by are no fewer.
-    fn more_rows(&mut self, first: &Point, others: &mut Vec<Point>) -> Result<bool, Error> {
-        let held = self.folds.held_rows().len();
+    /// be fewer for it; whether those are enough.
+    fn enough_rows(
+        &mut self,
+        first: &Point,
+        others: &mut Vec<Point>,
+        anew: Anew,
+    ) -> Result<bool, Error> {
         let whole = Folds::new(self.search.problem.table, self.search.space.base.seed)?;
-        let least = (MORE * self.folds.rows() as f64).max(OF_ALL * whole.rows() as f64) as usize;
         let work = SHARE * self.growth().min(self.clock.possible());
         while !others.is_empty() {
             let mut rows = whole.rows();
-            while rows >= least {
+            while rows >= anew.rows {
                 self.folds = whole.sample(rows);
-                let enough = self.folds.hold(held);
+                let enough = self.folds.hold(anew.held);
                 let all = std::iter::once(first).chain(&*others);
                 let works = all.map(|point| self.work(&point.options));
                 if enough && works.sum::<Result<f64, Error>>()? <= work {

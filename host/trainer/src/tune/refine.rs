@@ -26,7 +26,7 @@ const OF_A_FAMILY: usize = 2;
 const PLANNED: f64 = 14.0;
 /// Rows below which they are not cut, and held-out rows that are enough to judge by.
 const LEAST_ROWS: usize = 4000;
-const ENOUGH_ROWS: usize = 1500;
+pub(super) const ENOUGH_ROWS: usize = 1500;
 /// A change that makes the loss so many times as large is not tried again.
 const WORSE: f64 = 1.05;
 /// Models this much worse than the best are left as they are.
