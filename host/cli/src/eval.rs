@@ -35,7 +35,7 @@ pub fn run(arguments: &Eval) -> Result<()> {
         arguments.model.display()
     );
     let table = read_all_with(&files, &schema, &arguments.reading.options())?;
-    out::warnings(&table.schema);
+    out::warnings(&table.schema.warnings);
     let result = evaluate(&blob, &table)?;
     let seconds = start.elapsed().as_secs_f64();
     let compared = Baselines::cross_validated(&table, model.seed())?;

@@ -86,7 +86,9 @@ pub fn run(arguments: &Predict) -> Result<()> {
             lines.flush()?;
         }
     }
-    lines.flush()
+    lines.flush()?;
+    out::warnings(&reader.left_out()?);
+    Ok(())
 }
 
 trait Lines {

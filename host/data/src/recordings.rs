@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::DataError;
 use super::scan::class_name;
+use super::warning::DataWarning;
 
 /// How samples belong to recordings and become rows; part of the schema, so that
 /// raw recordings can be given to the model again.
@@ -132,14 +133,14 @@ pub(crate) struct Windower {
 }
 
 /// How long recordings are, in samples.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Lengths {
-    pub recordings: u64,
+#[derive(Default)]
+struct Lengths {
+    recordings: u64,
     /// Those that are shorter than a window, and the names of the first of them.
-    pub short: u64,
-    pub names: Vec<String>,
+    short: u64,
+    names: Vec<String>,
     /// The longest.
-    pub longest: usize,
+    longest: usize,
 }
 
 impl Windower {
@@ -187,10 +188,24 @@ impl Windower {
         whole
     }
 
-    /// How many of all samples were at the ends of recordings that have a window, where no
-    /// further one is full; and how long recordings were. The last one must have ended.
-    pub fn left_out(&self) -> (u64, u64, &Lengths) {
-        (self.unused, self.seen, &self.lengths)
+    /// What to say of samples that are in no window, in `file`; fails if there were samples, and
+    /// no window of them was complete. The last recording must have ended.
+    pub fn left_out(&self, file: &str) -> Result<Vec<DataWarning>, DataError> {
+        let (file, samples) = (file.to_owned(), self.window.samples);
+        let Lengths { recordings, short, ref names, longest } = self.lengths;
+        if recordings > 0 && short == recordings {
+            return Err(DataError::NoWindows { file, samples, recordings, longest });
+        }
+        let mut warnings = Vec::new();
+        if short > 0 {
+            let (file, names) = (file.clone(), names.clone());
+            warnings.push(DataWarning::Short { file, recordings, short, names, samples });
+        }
+        if self.unused > 0 {
+            let (samples, unused) = (self.seen, self.unused);
+            warnings.push(DataWarning::Unused { file, samples, unused });
+        }
+        Ok(warnings)
     }
 
     pub fn append_to(&self, out: &mut Vec<f32>) {

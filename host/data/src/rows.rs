@@ -10,9 +10,10 @@ use super::error::{ColumnLabel, DataError, Place};
 use super::files::check_distinct;
 use super::idx::{IdxRows, read_labels};
 use super::open::{Container, DataFile, Input, Origin};
-use super::recordings::{LabelFrom, Lengths, Windower};
+use super::recordings::{LabelFrom, Windower};
 use super::schema::{Format, Schema};
 use super::svmlight::SvmlightRows;
+use super::warning::DataWarning;
 use super::{ReadOptions, Task};
 
 /// Reads the rows of a file to be predicted; see [`RowReader`].
@@ -55,7 +56,7 @@ pub fn rows_from<'r>(
     schema: &Schema,
     options: &ReadOptions,
 ) -> Result<RowReader<'r>, DataError> {
-    let mut reader = RowReader::empty(schema, options, false);
+    let mut reader = RowReader::empty(name.to_owned(), schema, options, false);
     reader.begin(Input::new(stream, name)?, None)?;
     Ok(reader)
 }
@@ -75,6 +76,9 @@ pub fn rows_from<'r>(
 /// the next can be read; after a failed read there are no more.
 pub struct RowReader<'r> {
     rows: Option<Rows<'r>>,
+    /// What messages call all files together.
+    source: String,
+    /// The current file.
     origin: Origin,
     schema: Schema,
     options: ReadOptions,
@@ -104,7 +108,9 @@ impl RowReader<'static> {
         options: &ReadOptions,
         want_target: bool,
     ) -> Result<RowReader<'static>, DataError> {
-        let mut reader = RowReader::empty(schema, options, want_target);
+        let names = files.iter().map(|file| (0, file.path.display().to_string())).collect();
+        let source = Origin::several(names).file;
+        let mut reader = RowReader::empty(source, schema, options, want_target);
         if let (Format::Idx, [_, second, ..]) = (schema.format, &files[..]) {
             let file = second.path.display().to_string();
             let problem = "idx files are read one at a time".into();
@@ -117,9 +123,15 @@ impl RowReader<'static> {
 }
 
 impl<'r> RowReader<'r> {
-    fn empty(schema: &Schema, options: &ReadOptions, want_target: bool) -> RowReader<'r> {
+    fn empty(
+        source: String,
+        schema: &Schema,
+        options: &ReadOptions,
+        want_target: bool,
+    ) -> RowReader<'r> {
         RowReader {
             rows: None,
+            source,
             origin: Origin::several(Vec::new()),
             windower: schema.recordings.window.map(Windower::new),
             schema: schema.clone(),
@@ -320,14 +332,18 @@ impl<'r> RowReader<'r> {
         }
     }
 
-    /// Of windows, when all are read: how many of all samples are behind the last window of
-    /// their recording, and how long recordings were.
-    pub(crate) fn left_out(&self) -> Option<(u64, u64, &Lengths)> {
-        self.windower.as_ref().map(Windower::left_out)
+    /// When all rows are read: what to say of samples that are in no window.
+    ///
+    /// # Errors
+    ///
+    /// If there were samples, and no window of them was complete.
+    pub fn left_out(&self) -> Result<Vec<DataWarning>, DataError> {
+        self.windower.as_ref().map_or(Ok(Vec::new()), |windower| windower.left_out(&self.source))
     }
 
-    pub(crate) fn origin(&self) -> &Origin {
-        &self.origin
+    /// What messages call all files together.
+    pub(crate) fn source(&self) -> &str {
+        &self.source
     }
 
     /// The raw target of the last row, empty where it is missing.

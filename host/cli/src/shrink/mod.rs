@@ -55,7 +55,7 @@ pub fn run(arguments: &Shrink) -> Result<()> {
         (table, read_all_with(&test_files, &schema, &read)?)
     };
     has_all_classes(&train, &arguments.data)?;
-    terminal.suspend(|| out::warnings(&train.schema));
+    terminal.suspend(|| out::warnings(&train.schema.warnings));
     let classes = !schema.classes.is_empty();
     let options = ShrinkOptions {
         flash: arguments.flash.clone(),

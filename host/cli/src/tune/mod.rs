@@ -41,7 +41,7 @@ pub fn run(arguments: &Tune) -> Result<()> {
     let progress = terminal.progress();
     progress.phase("reading")?;
     let (train, test) = tables(&arguments.source, &files)?;
-    terminal.suspend(|| out::warnings(&train.schema));
+    terminal.suspend(|| out::warnings(&train.schema.warnings));
     let options = arguments.tune_options();
     let outcome = tune(&train, Some(&test), &options, progress);
     drop(terminal);

@@ -70,6 +70,39 @@ fn what_few_or_short_recordings_mean_is_told() {
     assert!(told.contains("no training row is of the class short: it is never predicted; recordings that are shorter"), "{told}");
 }
 
+/// What `koan train` refuses, or warns of, `koan predict` does too.
+#[test]
+fn predicting_tells_of_samples_in_no_window() {
+    let folder = Folder::new();
+    let mut csv = "who,a,state\n".to_owned();
+    let sample = |who: usize, at: usize, csv: &mut String| {
+        let state = ["on", "off"][who % 2];
+        writeln!(csv, "r{who},{},{state}", (at * at + 3 * who) % 7).unwrap();
+    };
+    (0..6).for_each(|who| (0..10).for_each(|at| sample(who, at, &mut csv)));
+    folder.write("d.csv", &csv);
+    folder.train("d.csv --group who --window 4").success();
+    let unused = "warning: d.csv: 12 of 60 samples are in no window, at the ends of recordings";
+    for command in ["predict m.koan", "eval m.koan"] {
+        let run = folder.run(&format!("{command} d.csv")).success();
+        assert!(text(&run.get_output().stderr).contains(unused));
+    }
+    // The samples of recordings in turn, and too few of them.
+    csv.truncate(csv.find('\n').unwrap() + 1);
+    (0..10).for_each(|at| (0..6).for_each(|who| sample(who, at, &mut csv)));
+    folder.write("turns.csv", &csv);
+    folder.write("few.csv", "who,a\nr0,1\nr0,2\nr0,3\n");
+    let none = |data: &str, longest: &str| {
+        let run = folder.run(&format!("predict m.koan {data}")).code(1);
+        let told = text(&run.get_output().stderr);
+        assert!(told.contains("no recording has the 4 samples of a window"), "{told}");
+        assert!(told.contains(longest), "{told}");
+    };
+    none("turns.csv", "the longest of 60 has 1; the rows of a recording must stand one after");
+    none("few.csv", "the longest of 1 has 3");
+    none("few.csv turns.csv", "few.csv and 1 more: no recording");
+}
+
 #[test]
 fn cross_validation_keeps_recordings_whole() {
     let folder = waves();
