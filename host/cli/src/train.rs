@@ -22,7 +22,7 @@ use crate::arguments::{Source, TaskName, Train};
 use crate::grid::wrapped;
 use crate::origin::origin;
 use crate::out::{self, say};
-use crate::output::{self, named_error, percent, quoted, task_name, write_whole};
+use crate::output::{self, error_percent, named_error, percent, quoted, task_name, write_whole};
 use crate::terminal::Terminal;
 
 /// Bytes of all files from which they are streamed.
@@ -156,9 +156,9 @@ pub fn run(arguments: &Train) -> Result<()> {
     {
         let cost = format!(
             "  cost of rounding: {} with real weights, {} rounded to the nearest, {} compensated",
-            percent(float),
-            percent(nearest),
-            percent(compensated)
+            error_percent(&report.task, float),
+            error_percent(&report.task, nearest),
+            error_percent(&report.task, compensated)
         );
         say!("{}", wrapped(&cost, 4))?;
     }
@@ -166,12 +166,15 @@ pub fn run(arguments: &Train) -> Result<()> {
         let told = format!(
             "  {bytes} bytes may do: {} on rows that the search held out, where this model had {}",
             named_error(&report.task, held_out),
-            percent(than)
+            error_percent(&report.task, than)
         );
         say!("{}", wrapped(&told, 4))?;
     }
     if let Some(found) = &report.baselines {
-        say!("  baselines: {}", output::baselines(found))?;
+        say!("  baselines: {}", output::baselines(&report.task, found))?;
+    }
+    if let Some(rmse) = report.rmse {
+        say!("  {}", output::rmse(rmse, report.baselines.as_ref()))?;
     }
     if let Some(detection) = &report.detection {
         say!("  {}", described(detection))?;
@@ -400,6 +403,7 @@ fn cross_validated(
         reports.iter().map(error).sum::<Option<f64>>().map(|sum| sum / count as f64)
     };
     trained.report.error = mean(|report| report.error);
+    trained.report.rmse = mean_of(|report| report.rmse);
     trained.report.weighted_error = mean_of(|report| report.weighted_error);
     trained.report.error_float = mean_of(|report| report.error_float);
     trained.report.error_nearest = mean_of(|report| report.error_nearest);

@@ -17,7 +17,8 @@ use crate::files::check;
 use crate::grid::Grid;
 use crate::out::{self, say};
 use crate::output::{
-    named_error, percent, quoted, read_blob, schema_with_target, task_name, tested, write_whole,
+    error_percent, named_error, quoted, read_blob, schema_with_target, task_name, tested,
+    write_whole,
 };
 use crate::terminal::Terminal;
 
@@ -110,7 +111,7 @@ pub fn run(arguments: &Shrink) -> Result<()> {
             }));
             continue;
         }
-        print(found)?;
+        print(task, found)?;
         out::headline(&format!(
             "{}: {} on {} test rows, in {} bytes",
             name.display(),
@@ -131,7 +132,7 @@ pub fn run(arguments: &Shrink) -> Result<()> {
             found.seeds,
             if found.seeds == 1 { "" } else { "s" },
             took.as_secs_f64(),
-            percent(own_seed)
+            error_percent(task, own_seed)
         )?;
         let output = quoted(&name.display().to_string());
         say!("Next: `koan inspect {output}` tells what a device needs for it.")?;
@@ -202,7 +203,7 @@ impl Quality {
 }
 
 /// What was tried, and the front.
-fn print(found: &Shrunk) -> Result<()> {
+fn print(task: &str, found: &Shrunk) -> Result<()> {
     let own = found.attempts.first().map(|attempt| attempt.seed);
     let shown = |attempt: &&Attempt| Some(attempt.seed) == own || attempt.seed == found.best.seed;
     let grid = |attempts: &mut dyn Iterator<Item = &Attempt>| {
@@ -215,7 +216,7 @@ fn print(found: &Shrunk) -> Result<()> {
                 attempt.features.to_string(),
                 attempt.bits.to_string(),
                 attempt.bytes.to_string(),
-                percent(attempt.error),
+                error_percent(task, attempt.error),
             ];
             grid.row(cells);
         }

@@ -138,11 +138,13 @@ fn front_table(outcome: &Outcome, metric: Metric) -> Grid {
     let headers =
         ["bytes", "held out", "test", "family", "features", "bits", "RAM", "instructions"];
     let mut table = Grid::new(headers).text(&[3]);
-    for model in Search::of(outcome, metric, true).front {
+    let search = Search::of(outcome, metric, true);
+    let shown = |loss| shown(&search.task, metric, loss);
+    for model in search.front {
         table.row([
             model.bytes.to_string(),
-            shown(metric, model.held_out),
-            shown(metric, model.test.unwrap_or(f64::NAN)),
+            shown(model.held_out),
+            shown(model.test.unwrap_or(f64::NAN)),
             model.family,
             model.features,
             model.bits.to_string(),
@@ -159,13 +161,14 @@ fn recommendation(outcome: &Outcome, paths: &[PathBuf], arguments: &Tune) -> Str
         return String::new();
     };
     let metric = arguments.metric;
+    let shown = |loss| shown(&best.report.task, metric, loss);
     let mut text = format!(
         "Take {}: {} {} in {} bytes ({} on the test rows)",
         path.display(),
         metric.name(),
-        shown(metric, best.point.loss),
+        shown(best.point.loss),
         best.report.bytes,
-        shown(metric, metric.loss(&best.test)),
+        shown(metric.loss(&best.test)),
     );
     // One that is nearly as good and much smaller, or much faster, is worth a mention.
     let least = |suits: &dyn Fn(&Tuned) -> bool| {
@@ -186,7 +189,7 @@ fn recommendation(outcome: &Outcome, paths: &[PathBuf], arguments: &Tune) -> Str
         }
     }
     for (what, tuned) in enough {
-        let _ = write!(text, "; {what} are enough for {}", shown(metric, tuned.point.loss));
+        let _ = write!(text, "; {what} are enough for {}", shown(tuned.point.loss));
     }
     if let Some(seeming) = Search::of(outcome, metric, true).seeming() {
         let _ = write!(text, "; {seeming}");

@@ -9,7 +9,7 @@ use koan_trainer::internal::learning_curve::{LearningCurves, Run};
 use koan_trainer::internal::select::{Choice, Trial};
 use koan_trainer::{Report, TrainOptions};
 
-use crate::words::percent;
+use crate::words::error_percent;
 
 const ERROR: &str = "test error in %";
 
@@ -34,7 +34,7 @@ pub fn section(page: &mut Page, curves: &LearningCurves, report: &Report) -> Res
     bits(page, &shown, report)?;
     front(page, &shown, report)?;
     learning(page, &shown, report)?;
-    front_table(page, curves);
+    front_table(page, curves, &report.task);
     Ok(())
 }
 
@@ -126,13 +126,13 @@ fn front(page: &mut Page, shown: &Shown<'_>, report: &Report) -> Result<()> {
     Ok(())
 }
 
-fn front_table(page: &mut Page, curves: &LearningCurves) {
+fn front_table(page: &mut Page, curves: &LearningCurves, task: &str) {
     let points: Vec<(f64, f64)> =
         curves.runs.iter().map(|run| (run.bytes as f64, run.error)).collect();
     let rows = pareto(&points).into_iter().map(|index| {
         let run = &curves.runs[index];
         let cells = [run.bytes, run.features, usize::from(run.bits)].map(|n| n.to_string());
-        cells.into_iter().chain([percent(run.error)])
+        cells.into_iter().chain([error_percent(task, run.error)])
     });
     page.table("The front", &["bytes", "features", "bits", "test error"], rows);
 }

@@ -6,7 +6,7 @@ use koan_trainer::tune::Core;
 
 use crate::page::chart::wilson;
 use crate::page::verdict::{Grade, Tile, Verdict};
-use crate::words::{named_error, percent};
+use crate::words::{error_percent, named_error, percent};
 
 /// The core that instructions are told for.
 const CORE: Core = Core::CortexM0;
@@ -107,6 +107,7 @@ fn tiles(judged: &Judged<'_>) -> Vec<Tile> {
         _ => "of the rows misclassified",
     };
     let tile = |name, value: String, note: &str| Tile { name, value, note: note.into() };
+    let percent = |error| error_percent(task, error);
     let mut tiles = vec![tile("error", percent(error), measure)];
     if let Some(baselines) = baselines {
         let linear = baselines.linear.map_or("–".to_owned(), percent);
@@ -143,7 +144,7 @@ mod tests {
     fn verdict(task: &str, error: f64, constant: f64, linear: Option<f64>) -> Verdict {
         let blob = include_bytes!("../../../../firmware-example/digits.koan");
         let model = Model::parse(blob).unwrap();
-        let baselines = Some(&Baselines { constant, linear });
+        let baselines = Some(&Baselines { constant, linear, ..Baselines::default() });
         let judged = Judged { model: &model, task, error, rows: 1000, called: "rows", baselines };
         of(&judged, Vec::new())
     }
