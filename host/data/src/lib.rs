@@ -283,9 +283,9 @@ fn infer_files(
             ("target", options.target.is_some()),
             ("drop", !options.drop.is_empty()),
             ("text", !options.text.is_empty()),
+            ("window", options.window.is_some()),
             ("group", options.group.is_some()),
             ("weights", options.weights.is_some()),
-            ("window", options.window.is_some()),
             ("label-from", options.label_from.is_some()),
         ];
         let format = format.described();

@@ -91,6 +91,11 @@ pub enum DataWarning {
         /// How many times as far the first one spreads, as standard deviations.
         ratio: f64,
     },
+    /// Windows of several files, where nothing says what tells recordings apart.
+    Ungrouped {
+        /// The files.
+        file: String,
+    },
     /// Samples at the ends of recordings, too few for another window.
     Unused {
         /// The file, or the first of them.
@@ -152,6 +157,12 @@ impl fmt::Display for DataWarning {
                 "{large} spreads {ratio:.0} times as far as {small}: where one line maps all inputs \
                  of a window, as for conv and series, the smaller one says little; multiply it \
                  until they are alike, on the device too"
+            ),
+            Self::Ungrouped { file } => write!(
+                f,
+                "{file}: windows of one file are on both sides of splits, so the error says little \
+                 of other recordings: `--group` says what tells them apart, and keeps each on one \
+                 side"
             ),
             Self::Unused { file, samples, unused } => write!(
                 f,

@@ -20,6 +20,7 @@ use crate::output::{
     error_percent, named_error, quoted, read_blob, schema_with_target, task_name, tested,
     write_whole,
 };
+use crate::read::ungrouped;
 use crate::terminal::Terminal;
 
 pub fn run(arguments: &Shrink) -> Result<()> {
@@ -48,13 +49,17 @@ pub fn run(arguments: &Shrink) -> Result<()> {
     let progress = terminal.progress();
     progress.phase("reading")?;
     let table = read_all_with(&data, &schema, &read)?;
-    let (train, test) = if arguments.test.is_empty() {
+    let (mut train, test) = if arguments.test.is_empty() {
         let size = SplitSize::TestFraction(arguments.test_fraction);
         let (train, test) = split_table(&table, size, model.seed())?;
         (table.select(&train), table.select(&test))
     } else {
         (table, read_all_with(&test_files, &schema, &read)?)
     };
+    let mixed = schema.recordings.window.is_some() && schema.recordings.group.is_none();
+    if mixed && data.len() > 1 && arguments.test.is_empty() {
+        train.schema.warnings.push(ungrouped(&data));
+    }
     has_all_classes(&train, &arguments.data)?;
     terminal.suspend(|| out::warnings(&train.schema.warnings));
     let classes = !schema.classes.is_empty();

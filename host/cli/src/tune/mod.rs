@@ -19,8 +19,8 @@ use crate::files::{check, prepare_folder};
 use crate::grid::{Grid, wrapped};
 use crate::out::{self, say};
 use crate::output::{quoted, write_whole};
+use crate::read::{BY_FILE, name, tables};
 use crate::terminal::Terminal;
-use crate::train::{name, tables};
 use command::train_command;
 
 pub fn run(arguments: &Tune) -> Result<()> {
@@ -105,6 +105,9 @@ pub fn run(arguments: &Tune) -> Result<()> {
     say!("Each is a file {}.\n", folder.display())?;
     out::headline(&wrapped(&recommendation(&outcome, &paths, arguments), 0))?;
     say!("It is what this command makes:\n\n  {}\n", command(outcome.front.len() - 1))?;
+    if train.schema.recordings.group.is_some() && arguments.source.group.is_none() {
+        say!("{}\n", wrapped(BY_FILE, 0))?;
+    }
     let rungs: Vec<String> = outcome
         .rungs
         .iter()

@@ -173,6 +173,44 @@ fn baselines_keep_recordings_whole() {
     assert!(eval.get("baselines").is_none(), "{eval}");
 }
 
+/// Windows of a file are alike: what tells files apart tells nothing of others.
+#[test]
+fn files_of_windows_are_recordings_if_nothing_is_said() {
+    let folder = Folder::new();
+    let mut random = Random::new(11);
+    for file in 0..8 {
+        // Its offset is all that a file has, and says nothing of its label.
+        let (offset, label) = (20 * file, ["on", "off"][(file + file / 2) % 2]);
+        let rows: String = (0..80)
+            .map(|_| format!("{:.3},{label}\n", f64::from(offset as u32) + random.number()))
+            .collect();
+        folder.write(&format!("r{file}.csv"), format!("a,label\n{rows}"));
+    }
+    let all = "r0.csv r1.csv r2.csv r3.csv r4.csv r5.csv r6.csv r7.csv";
+    let train = |data: &str| format!("train {data} -o m.koan -k 40 {QUICK} --window 4");
+    let told = folder.output(&train(all));
+    assert!(told.contains("Each file is a recording, as with `--group file`"), "{told}");
+    let report = folder.json(&format!("{} --json", train(all)));
+    assert!(report["error"].as_f64().unwrap() > 0.3, "{report}");
+    let stated = folder.json(&format!("{} --group file --json", train(all)));
+    assert_eq!(stated["error"], report["error"]);
+    assert!(!folder.output(&format!("{} --group file", train(all))).contains("Each file is"));
+    assert!(folder.output(&format!("{} --stride 2", train(all))).contains("Each file is"));
+    // A class that is in too few files would not be in all parts.
+    let few = "r0.csv r1.csv r3.csv";
+    let report = folder.json(&format!("{} --json", train(few)));
+    let warnings = report["warnings"].to_string();
+    assert!(warnings.contains("r0.csv and 2 more: windows of one file are on both"), "{report}");
+    assert!(warnings.contains("`--group` says"), "{report}");
+    folder.train_fails(&format!("{few} --window 4 --stride 2"), &["overlap", "--group COLUMN"]);
+    let shrunk = folder.run(&format!("shrink m.koan {few} --flash 300 --candidates 50 -o s.koan")).success();
+    assert!(text(&shrunk.get_output().stderr).contains("on both sides of splits"));
+    let report = folder.json(&format!("{} --json --test r2.csv r6.csv", train(few)));
+    assert!(!report.to_string().contains("both sides"), "{report}");
+    let streamed = folder.json(&format!("{} --json --stream yes", train(all)));
+    assert!(streamed["warnings"].to_string().contains("both sides"), "{streamed}");
+}
+
 #[test]
 fn codes_of_several_recordings() {
     let folder = waves();
