@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use koan_data::{
-    DataWarning, Division, Part, ReadOptions, SplitSize, Table, Target, expand, read_all,
+    DataWarning, Division, Part, ReadOptions, SplitSize, Table, Target, copies, expand, read_all,
     read_all_with, split_table,
 };
 
@@ -43,6 +43,19 @@ pub fn ungrouped(files: &[PathBuf]) -> DataWarning {
 /// All rows of the training data. Windows of a file are like each other: where each class is in
 /// enough files, these are the recordings unless something else is said.
 pub fn table(source: &Source, files: &[PathBuf]) -> Result<Table> {
+    let mut table = with_recordings(source, files)?;
+    table.schema.warnings.extend(copied(source, files)?);
+    Ok(table)
+}
+
+/// What to say of files to train on or to test on that are copies of others.
+pub fn copied(source: &Source, files: &[PathBuf]) -> Result<Option<DataWarning>> {
+    let mut all = files.to_vec();
+    all.extend(expand(&source.test)?);
+    Ok(copies(&all))
+}
+
+fn with_recordings(source: &Source, files: &[PathBuf]) -> Result<Table> {
     let options = source.read_options();
     if !needs_groups(source, files) {
         return Ok(read_all(files, &options)?);

@@ -20,7 +20,7 @@ use crate::grid::wrapped;
 use crate::origin::origin;
 use crate::out::{self, say};
 use crate::output::{self, error_percent, named_error, percent, quoted, write_whole};
-use crate::read::{BY_FILE, TEST_FRACTION, name, needs_groups, table, tables, ungrouped};
+use crate::read::{BY_FILE, TEST_FRACTION, copied, name, needs_groups, table, tables, ungrouped};
 use crate::terminal::Terminal;
 
 /// Bytes of all files from which they are streamed.
@@ -312,6 +312,8 @@ fn in_blocks(arguments: &Train, stream: &StreamOptions, progress: &Progress) -> 
     if needs_groups(&arguments.source, &stream.files) && stream.test.is_empty() {
         trained.report.warnings.push(ungrouped(&stream.files).to_string());
     }
+    let copied = copied(&arguments.source, &stream.files)?;
+    trained.report.warnings.extend(copied.map(|warning| warning.to_string()));
     Ok(trained)
 }
 

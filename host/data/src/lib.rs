@@ -51,7 +51,7 @@ use std::sync::Arc;
 pub use code::{Code, CodedValues};
 pub use compact::MAX_NOTES;
 pub use error::{ColumnLabel, DataError, Place};
-pub use files::{FileId, expand};
+pub use files::{FileId, copies, expand};
 pub use idx::labels_beside;
 pub use memory::{Found, TableBuilder, Unlisted, Values};
 pub use recordings::{GroupBy, LabelFrom, Recordings, Window};

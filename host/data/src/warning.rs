@@ -91,6 +91,15 @@ pub enum DataWarning {
         /// How many times as far the first one spreads, as standard deviations.
         ratio: f64,
     },
+    /// Files that hold the same bytes as others.
+    Copy {
+        /// The first such file.
+        file: String,
+        /// The one that it is like.
+        first: String,
+        /// How many files are like one before them.
+        copies: usize,
+    },
     /// Windows of several files, where nothing says what tells recordings apart.
     Ungrouped {
         /// The files.
@@ -158,6 +167,18 @@ impl fmt::Display for DataWarning {
                  of a window, as for conv and series, the smaller one says little; multiply it \
                  until they are alike, on the device too"
             ),
+            Self::Copy { file, first, copies } => {
+                let others = match copies {
+                    0 | 1 => String::new(),
+                    2 => ", and another file is such a copy".to_owned(),
+                    _ => format!(", and {} other files are such copies", copies - 1),
+                };
+                write!(
+                    f,
+                    "{file}: holds the same bytes as {first}{others}: rows that are trained on and \
+                     tested on make the error too good"
+                )
+            }
             Self::Ungrouped { file } => write!(
                 f,
                 "{file}: windows of one file are on both sides of splits, so the error says little \

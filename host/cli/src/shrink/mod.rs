@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use koan::Model;
-use koan_data::{SplitSize, Table, Target, expand, read_all_with, split_table};
+use koan_data::{SplitSize, Table, Target, copies, expand, read_all_with, split_table};
 use koan_trainer::tune::Core;
 use koan_trainer::{Attempt, Loss, ShrinkOptions, Shrunk, evaluate, shrink};
 use serde_json::json;
@@ -60,6 +60,7 @@ pub fn run(arguments: &Shrink) -> Result<()> {
     if mixed && data.len() > 1 && arguments.test.is_empty() {
         train.schema.warnings.push(ungrouped(&data));
     }
+    train.schema.warnings.extend(copies(&[&data[..], &test_files].concat()));
     has_all_classes(&train, &arguments.data)?;
     terminal.suspend(|| out::warnings(&train.schema.warnings));
     let classes = !schema.classes.is_empty();

@@ -203,7 +203,8 @@ fn files_of_windows_are_recordings_if_nothing_is_said() {
     assert!(warnings.contains("r0.csv and 2 more: windows of one file are on both"), "{report}");
     assert!(warnings.contains("`--group` says"), "{report}");
     folder.train_fails(&format!("{few} --window 4 --stride 2"), &["overlap", "--group COLUMN"]);
-    let shrunk = folder.run(&format!("shrink m.koan {few} --flash 300 --candidates 50 -o s.koan")).success();
+    let shrunk =
+        folder.run(&format!("shrink m.koan {few} --flash 300 --candidates 50 -o s.koan")).success();
     assert!(text(&shrunk.get_output().stderr).contains("on both sides of splits"));
     let report = folder.json(&format!("{} --json --test r2.csv r6.csv", train(few)));
     assert!(!report.to_string().contains("both sides"), "{report}");
