@@ -1,12 +1,11 @@
 //! `koan train`.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use koan::Model;
-use koan_data::{ColumnKind, Division, Table, expand, folds};
+use koan_data::{ColumnKind, Table, expand, folds};
 use koan_report::{Training, of_training};
 use koan_trainer::internal::stream;
 use koan_trainer::tune::train_usual;
@@ -348,7 +347,7 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
             let trained = trained.with_context(|| name(files))?;
             let target = train_table.schema.target_name().map(str::to_owned);
             let numbers_as_classes = numbers_as_classes(&train_table);
-            let recordings = recordings(&test_table);
+            let recordings = test_table.division.groups();
             if arguments.report.is_none() {
                 let tables = None;
                 return Ok(Made { trained, target, numbers_as_classes, recordings, tables });
@@ -361,14 +360,6 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
         }
     };
     trained.with_context(|| name(files))
-}
-
-/// How many recordings the rows are of, if they are of some.
-fn recordings(table: &Table) -> Option<usize> {
-    match &table.division {
-        Division::Groups(groups) => Some(groups.iter().collect::<BTreeSet<_>>().len()),
-        _ => None,
-    }
 }
 
 /// How many classes a table of columns has, if they are whole numbers, and more than two.

@@ -63,6 +63,7 @@ pub fn of_training(training: &Training<'_>, progress: &Progress) -> Result<Strin
         task: &report.task,
         error: report.error,
         rows: report.rows,
+        recordings: test.division.groups(),
         called: "test rows",
         baselines: report.baselines.as_ref(),
     };
@@ -94,7 +95,7 @@ pub fn of_training(training: &Training<'_>, progress: &Progress) -> Result<Strin
         quality::details(&mut page, &model, test)?;
     }
     if let Some(curves) = &curves {
-        curves::section(&mut page, curves, report)?;
+        curves::section(&mut page, curves, report, test)?;
     }
     curves::search(&mut page, choice, options)?;
     page.heading("The data");
@@ -147,6 +148,7 @@ pub fn of_evaluation(evaluation: &Evaluation<'_>) -> Result<String> {
         task: if detects { "anomaly" } else { task_name(task) },
         error,
         rows: table.rows(),
+        recordings: table.division.groups(),
         called: "rows",
         baselines,
     };
