@@ -87,7 +87,10 @@ pub fn run(arguments: &Train) -> Result<()> {
             "{}: {error} on {} test rows{}, in {} bytes",
             output.display(),
             report.rows,
-            recordings.map_or_else(String::new, |count| format!(" of {count} recordings")),
+            recordings.map_or_else(String::new, |count| match count {
+                1 => " of 1 recording".to_owned(),
+                _ => format!(" of {count} recordings"),
+            }),
             report.bytes
         ))?,
         parts => out::headline(&format!(
@@ -100,8 +103,12 @@ pub fn run(arguments: &Train) -> Result<()> {
     let few = |&count: &usize| count < FEW_RECORDINGS && arguments.source.test.is_empty();
     if let Some(count) = recordings.filter(few) {
         let text = format!(
-            "  {count} recordings say little: the error depends on which they are; `--folds 5` \
-             tests on all"
+            "  {} little: the error depends on which they are; `--folds 5` tests on all",
+            if count == 1 {
+                "1 recording says".to_owned()
+            } else {
+                format!("{count} recordings say")
+            }
         );
         say!("{}", wrapped(&text, 4))?;
     }

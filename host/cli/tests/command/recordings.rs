@@ -59,6 +59,10 @@ fn what_few_or_short_recordings_mean_is_told() {
     assert!(told.contains("on 36 test rows of 4 recordings, in"), "{told}");
     assert!(told.contains("4 recordings say little"), "{told}");
     assert!(!folder.output(&format!("{train} --folds 4")).contains("say little"));
+    let two = format!("train data/slow/r0.csv data/fast/r0.csv -o m.koan {QUICK} {WINDOWS}");
+    let told = folder.output(&two);
+    assert!(told.contains("on 9 test rows of 1 recording, in"), "{told}");
+    assert!(told.contains("1 recording says little"), "{told}");
 
     std::fs::create_dir_all(folder.path("data/short")).unwrap();
     let samples: String = (0..10).map(|i| format!("{i},{},0.5\n", i % 3)).collect();

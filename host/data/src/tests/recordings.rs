@@ -193,6 +193,9 @@ fn samples_that_fill_no_window_are_told() {
     let options = ReadOptions { window, ..regression() };
     let table = read_all(&paths, &options).unwrap();
     assert_eq!(table.rows(), 4);
+    // All files are counted together.
+    let told: Vec<String> = table.schema.warnings.iter().map(ToString::to_string).collect();
+    assert!(told.iter().all(|told| told.contains("a.csv and 2 more: ")), "{told:?}");
     // That of three samples has no window at all.
     let unused = |table: &Table| match &table.schema.warnings[..] {
         [DataWarning::Short { short: 1, .. }, DataWarning::Unused { samples, unused, .. }] => {
