@@ -21,6 +21,8 @@ pub(crate) struct CsvRows<'r> {
     target: Option<(usize, usize)>,
     /// Field that tells recordings apart.
     group: Option<usize>,
+    /// Fields that are kept as they are, with their names.
+    kept: Vec<(usize, String)>,
     /// Field and column of the rows' weights, and the last row's weight.
     weight: Option<(usize, usize)>,
     weighed: Option<f32>,
@@ -125,7 +127,16 @@ impl<'r> CsvRows<'r> {
             }
             None => None,
         };
+        let own = if header { names } else { vec![String::new(); fields] };
+        let kept = options.keep.iter().map(|wanted| {
+            let field = find(&records.origin, wanted, &own)?;
+            let label = ColumnLabel { number: field + 1, name: String::new() };
+            let name = Some(own[field].clone()).filter(|name| !name.is_empty());
+            Ok((field, name.unwrap_or_else(|| label.to_string())))
+        });
+        let kept = kept.collect::<Result<_, DataError>>()?;
         Ok(CsvRows {
+            kept,
             weight,
             weighed: None,
             records,
@@ -152,6 +163,16 @@ impl<'r> CsvRows<'r> {
     pub fn group(&self) -> Option<&[u8]> {
         // A broken row that was passed over may lack the field.
         self.group.filter(|&f| f < self.records.len()).map(|field| self.records.field(field))
+    }
+
+    /// Names of the fields that are kept.
+    pub fn kept_names(&self) -> impl Iterator<Item = &str> {
+        self.kept.iter().map(|(_, name)| name.as_str())
+    }
+
+    /// The fields of the last row that are kept.
+    pub fn kept(&self) -> impl Iterator<Item = &[u8]> {
+        self.kept.iter().map(|&(field, _)| self.records.field(field))
     }
 
     /// Appends the inputs of the next row to `out` and puts the raw target into

@@ -145,6 +145,9 @@ pub struct ReadOptions {
     pub weights: Option<String>,
     /// Takes the label from the path of a file instead of a column.
     pub label_from: Option<LabelFrom>,
+    /// Columns, named or numbered as the target, whose fields are kept as they are, whether they
+    /// are inputs or not: [`RowReader::kept`]. Only [`rows`] of tables.
+    pub keep: Vec<String>,
     /// Makes rows of windows of consecutive samples. Only [`read`] of tables;
     /// afterwards the schema says.
     pub window: Option<Window>,

@@ -91,6 +91,12 @@ pub struct RowReader<'r> {
     label: Option<String>,
     target: String,
     group: Vec<u8>,
+    /// Samples of the current file so far.
+    given: u64,
+    /// Names of the fields that are kept, and these fields of the last samples that a row may
+    /// begin with, oldest first.
+    kept_names: Vec<String>,
+    kept: VecDeque<Vec<String>>,
     ended: bool,
 }
 
@@ -142,6 +148,9 @@ impl<'r> RowReader<'r> {
             label: None,
             target: String::new(),
             group: Vec::new(),
+            given: 0,
+            kept_names: Vec::new(),
+            kept: VecDeque::new(),
             ended: false,
         }
     }
@@ -172,7 +181,16 @@ impl<'r> RowReader<'r> {
         }
         self.rows = Some(match schema.format {
             Format::Csv => {
-                Rows::Csv(Box::new(CsvRows::new(input, schema, &self.options, self.want_target)?))
+                let rows = CsvRows::new(input, schema, &self.options, self.want_target)?;
+                // Of several files the first one's, which all have.
+                if self.kept_names.is_empty() {
+                    self.kept_names = rows.kept_names().map(str::to_owned).collect();
+                }
+                Rows::Csv(Box::new(rows))
+            }
+            format if !self.options.keep.is_empty() => {
+                let (file, format) = (self.origin.file.clone(), format.described());
+                return Err(DataError::OptionNeedsCsv { file, option: "keep", format });
             }
             Format::Svmlight => Rows::Svmlight(SvmlightRows::new(input, schema)),
             Format::Idx => {
@@ -202,9 +220,32 @@ impl<'r> RowReader<'r> {
         if let Some(windower) = &mut self.windower {
             windower.restart(&self.group);
         }
+        self.given = 0;
         self.group.clear();
         self.group.extend_from_slice(self.origin.file.as_bytes());
         Ok(())
+    }
+
+    /// The file that the last row is of, as it was named.
+    pub fn file(&self) -> &str {
+        &self.origin.file
+    }
+
+    /// The number of the last row in its file, from 1; of a window that of its first sample.
+    pub fn number(&self) -> u64 {
+        (self.given + 1).saturating_sub(self.schema.recordings.samples() as u64)
+    }
+
+    /// Names of the columns that [`Self::kept`] has the fields of: those of the file, or else
+    /// `column 3`.
+    pub fn kept_names(&self) -> &[String] {
+        &self.kept_names
+    }
+
+    /// The fields that [`ReadOptions::keep`] asks for, of the last row; of a window those of its
+    /// first sample.
+    pub fn kept(&self) -> &[String] {
+        self.kept.front().map_or(&[], Vec::as_slice)
     }
 
     /// Inputs per row.
@@ -289,6 +330,8 @@ impl<'r> RowReader<'r> {
             match row {
                 Ok(Some(line)) => {
                     self.read_group();
+                    self.given += 1;
+                    self.keep();
                     return Ok(Some(line));
                 }
                 Ok(None) => match self.next_file() {
@@ -314,6 +357,19 @@ impl<'r> RowReader<'r> {
                     );
                     return Err(error);
                 }
+            }
+        }
+    }
+
+    /// Notes the fields of the last sample that are kept.
+    fn keep(&mut self) {
+        if let Some(Rows::Csv(rows)) = &self.rows
+            && !self.kept_names.is_empty()
+        {
+            let text = |field| String::from_utf8_lossy(field).into_owned();
+            self.kept.push_back(rows.kept().map(text).collect());
+            if self.kept.len() > self.schema.recordings.samples() {
+                self.kept.pop_front();
             }
         }
     }

@@ -40,7 +40,7 @@ fn a_folder_of_recordings() {
     assert_eq!(eval["rows"], 90);
     assert!(eval["error"].as_f64().unwrap() < 0.05);
     let lines = folder.output("predict m.koan data/fast/r3.csv");
-    assert_eq!(lines.lines().filter(|line| *line == "fast").count(), 9);
+    assert_eq!(lines.lines().filter(|line| line.ends_with(",fast")).count(), 9);
     // Samples that come through a pipe, without the time.
     let samples: String = text(&folder.read("data/slow/r0.csv"))
         .lines()
@@ -48,7 +48,7 @@ fn a_folder_of_recordings() {
         .map(|line| line.split_once(',').map_or(String::new(), |(_, rest)| format!("{rest}\n")))
         .collect();
     let run = folder.command("predict m.koan").write_stdin(samples).assert().success();
-    assert_eq!(text(&run.get_output().stdout), "class\nslow\nslow\n");
+    assert_eq!(text(&run.get_output().stdout), "row,class\n1,slow\n9,slow\n");
 }
 
 #[test]
@@ -107,6 +107,32 @@ fn predicting_tells_of_samples_in_no_window() {
     none("few.csv turns.csv", "few.csv and 1 more: no recording");
 }
 
+/// Answers can be joined with the data: by file and row, and by columns that are kept.
+#[test]
+fn windows_say_where_they_begin() {
+    let folder = waves();
+    folder.train(&format!("data {WINDOWS} -k 40")).success();
+    let files = "data/slow/r0.csv data/fast/r1.csv";
+    let lines = folder.output(&format!("predict m.koan {files} --keep time,1"));
+    let lines: Vec<&str> = lines.lines().collect();
+    assert_eq!(lines[0], "file,row,time,data time,class");
+    let place = |file: &str, window: usize| {
+        let start = 8 * window;
+        format!("data/{file}.csv,{},{start},{start},", start + 1)
+    };
+    let of = |file: &'static str| (0..9).map(move |window| place(file, window));
+    let expected: Vec<String> = of("slow/r0").chain(of("fast/r1")).collect();
+    assert_eq!(lines.len(), 1 + expected.len());
+    for (line, expected) in lines[1..].iter().zip(&expected) {
+        assert!(line.starts_with(expected), "{line} {expected}");
+    }
+    let line = folder.output("predict m.koan data/slow/r0.csv --format json --keep b");
+    let first: serde_json::Value = serde_json::from_str(line.lines().nth(1).unwrap()).unwrap();
+    let ninth = text(&folder.read("data/slow/r0.csv")).lines().nth(9).unwrap().to_owned();
+    assert_eq!(first["b"], ninth.rsplit(',').next().unwrap());
+    assert_eq!((&first["row"], first.as_object().unwrap().len()), (&9.into(), 3));
+}
+
 #[test]
 fn cross_validation_keeps_recordings_whole() {
     let folder = waves();
@@ -137,7 +163,7 @@ fn every_method_keeps_recordings_whole() {
     assert!(report["error"].as_f64().unwrap() < 1.0, "{report}");
     assert!(report.get("error_float").is_none() && report.get("baselines").is_none(), "{report}");
     let lines = folder.output("predict m.koan data/fast/r3.csv");
-    assert_eq!(lines.lines().next(), Some("value 0,value 1"));
+    assert_eq!(lines.lines().next(), Some("row,value 0,value 1"));
     assert_eq!(lines.lines().count(), 1 + 9);
 
     let detect = "--features 400 --task anomaly --normal slow --false-alarm 0.1";
