@@ -27,6 +27,8 @@ pub(crate) struct CsvRows<'r> {
     weight: Option<(usize, usize)>,
     weighed: Option<f32>,
     fields: usize,
+    /// Whether something stands in for a missing number of the last row.
+    filled: bool,
     /// Line of the first record while that is still to be read as a row.
     pending: Option<u64>,
 }
@@ -145,6 +147,7 @@ impl<'r> CsvRows<'r> {
             target,
             group,
             fields,
+            filled: false,
             pending: line.filter(|_| !header),
         })
     }
@@ -163,6 +166,11 @@ impl<'r> CsvRows<'r> {
     pub fn group(&self) -> Option<&[u8]> {
         // A broken row that was passed over may lack the field.
         self.group.filter(|&f| f < self.records.len()).map(|field| self.records.field(field))
+    }
+
+    /// Whether something stands in for a missing number of the last row.
+    pub fn filled(&self) -> bool {
+        self.filled
     }
 
     /// Names of the fields that are kept.
@@ -196,8 +204,10 @@ impl<'r> CsvRows<'r> {
                 found: self.records.len(),
             });
         }
+        self.filled = false;
         for &(field, column) in &self.sources {
-            self.push(line, field, &self.columns[column], out)?;
+            let column = &self.columns[column];
+            self.filled |= self.push(line, field, column, out)?;
         }
         if let Some((field, column)) = self.weight {
             self.weighed = Some(self.weight_of(line, field, column)?);
@@ -242,13 +252,14 @@ impl<'r> CsvRows<'r> {
         self.target
     }
 
+    /// Appends the inputs of a field; whether something stands in for a missing number.
     fn push(
         &self,
         line: u64,
         field: usize,
         column: &Column,
         out: &mut Vec<f32>,
-    ) -> Result<(), DataError> {
+    ) -> Result<bool, DataError> {
         let value = parse(self.records.field(field));
         let place = || self.place(line, field, column);
         match (&column.kind, value) {
@@ -261,7 +272,7 @@ impl<'r> CsvRows<'r> {
                 if let Some(index) = place_of(values, text) {
                     out[start + index] = 1.0;
                 }
-                Ok(())
+                Ok(false)
             }
             (ColumnKind::Coded(values), value) => {
                 let start = out.len();
@@ -272,15 +283,15 @@ impl<'r> CsvRows<'r> {
                 if let Some(index) = place {
                     out[start + index] = 1.0;
                 }
-                Ok(())
+                Ok(false)
             }
             (_, Field::Number(number)) if number.is_finite() => {
                 out.push(number);
-                Ok(())
+                Ok(false)
             }
             (ColumnKind::Numeric { missing: Some(m) }, Field::Missing) => {
                 out.push(*m);
-                Ok(())
+                Ok(true)
             }
             (_, Field::Missing) => Err(DataError::MissingValue { place: place(), training: false }),
             (_, Field::Number(_)) => Err(DataError::OutOfRange {

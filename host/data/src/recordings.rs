@@ -122,6 +122,8 @@ pub(crate) struct Windower {
     /// Values of the samples that the next window may hold, oldest first.
     values: VecDeque<f32>,
     targets: VecDeque<String>,
+    /// Whether something stands in for missing values of each.
+    filled: VecDeque<bool>,
     /// Samples of this recording.
     given: usize,
     /// Samples since the last window was complete.
@@ -129,6 +131,9 @@ pub(crate) struct Windower {
     /// All samples, and those at ends of recordings that are in no window.
     seen: u64,
     unused: u64,
+    /// All windows, and those of which most samples have missing values.
+    windows: u64,
+    mostly_filled: u64,
     lengths: Lengths,
 }
 
@@ -145,9 +150,19 @@ struct Lengths {
 
 impl Windower {
     pub fn new(window: Window) -> Windower {
-        let (values, targets) = (VecDeque::new(), VecDeque::new());
-        let lengths = Lengths::default();
-        Windower { window, values, targets, given: 0, since: 0, seen: 0, unused: 0, lengths }
+        Windower {
+            window,
+            values: VecDeque::new(),
+            targets: VecDeque::new(),
+            filled: VecDeque::new(),
+            given: 0,
+            since: 0,
+            seen: 0,
+            unused: 0,
+            windows: 0,
+            mostly_filled: 0,
+            lengths: Lengths::default(),
+        }
     }
 
     /// The recording of this name ends, another one begins.
@@ -167,15 +182,19 @@ impl Windower {
         }
         self.values.clear();
         self.targets.clear();
+        self.filled.clear();
         self.given = 0;
     }
 
-    /// Adds a sample; whether a window is complete.
-    pub fn push(&mut self, sample: &[f32], target: &str) -> bool {
+    /// Adds a sample, in which something may stand in for missing values; whether a window is
+    /// complete.
+    pub fn push(&mut self, sample: &[f32], target: &str, filled: bool) -> bool {
         self.values.extend(sample);
         self.targets.push_back(target.to_owned());
+        self.filled.push_back(filled);
         while self.targets.len() > self.window.samples {
             self.targets.pop_front();
+            self.filled.pop_front();
             self.values.drain(..sample.len());
         }
         self.given += 1;
@@ -184,11 +203,14 @@ impl Windower {
         let whole = self.window.ends_with(self.given);
         if whole {
             self.since = 0;
+            let filled = self.filled.iter().filter(|&&filled| filled).count();
+            self.windows += 1;
+            self.mostly_filled += u64::from(2 * filled > self.window.samples);
         }
         whole
     }
 
-    /// What to say of samples that are in no window, in `file`; fails if there were samples, and
+    /// What to say of samples that are in no window of `file`, and of missing values; fails if there were samples, and
     /// no window of them was complete. The last recording must have ended.
     pub fn left_out(&self, file: &str) -> Result<Vec<DataWarning>, DataError> {
         let (file, samples) = (file.to_owned(), self.window.samples);
@@ -203,7 +225,11 @@ impl Windower {
         }
         if self.unused > 0 {
             let (samples, unused) = (self.seen, self.unused);
-            warnings.push(DataWarning::Unused { file, samples, unused });
+            warnings.push(DataWarning::Unused { file: file.clone(), samples, unused });
+        }
+        if self.mostly_filled > 0 {
+            let (windows, filled) = (self.windows, self.mostly_filled);
+            warnings.push(DataWarning::Filled { file, windows, filled });
         }
         Ok(warnings)
     }

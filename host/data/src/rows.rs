@@ -271,8 +271,9 @@ impl<'r> RowReader<'r> {
             match self.next_sample(&mut sample) {
                 Ok(Some(line)) => {
                     let target = self.label.as_deref().unwrap_or(&self.target);
+                    let filled = matches!(&self.rows, Some(Rows::Csv(rows)) if rows.filled());
                     let Some(windower) = &mut self.windower else { continue };
-                    if windower.push(&sample, target) {
+                    if windower.push(&sample, target, filled) {
                         windower.append_to(out);
                         if self.label.is_none() {
                             let mean = self.schema.task() == Task::Regression;
@@ -388,7 +389,8 @@ impl<'r> RowReader<'r> {
         }
     }
 
-    /// When all rows are read: what to say of samples that are in no window.
+    /// When all rows are read: what to say of samples that are in no window, and of windows in
+    /// which most values are missing.
     ///
     /// # Errors
     ///

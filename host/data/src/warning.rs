@@ -71,7 +71,7 @@ pub enum DataWarning {
     },
     /// Recordings that are shorter than a window.
     Short {
-        /// The file, or the first of them.
+        /// The file, or the first of them and how many more.
         file: String,
         /// All recordings.
         recordings: u64,
@@ -91,6 +91,15 @@ pub enum DataWarning {
         /// How many times as far the first one spreads, as standard deviations.
         ratio: f64,
     },
+    /// Windows of which most samples have missing values.
+    Filled {
+        /// The file, or the first of them and how many more.
+        file: String,
+        /// All windows.
+        windows: u64,
+        /// Those in question.
+        filled: u64,
+    },
     /// Files that hold the same bytes as others.
     Copy {
         /// The first such file.
@@ -107,7 +116,7 @@ pub enum DataWarning {
     },
     /// Samples at the ends of recordings, too few for another window.
     Unused {
-        /// The file, or the first of them.
+        /// The file, or the first of them and how many more.
         file: String,
         /// All samples.
         samples: u64,
@@ -166,6 +175,11 @@ impl fmt::Display for DataWarning {
                 "{large} spreads {ratio:.0} times as far as {small}: where one line maps all inputs \
                  of a window, as for conv and series, the smaller one says little; multiply it \
                  until they are alike, on the device too"
+            ),
+            Self::Filled { file, windows, filled } => write!(
+                f,
+                "{file}: in {filled} of {windows} windows more than half of the samples have missing \
+                 values, for which medians stand in"
             ),
             Self::Copy { file, first, copies } => {
                 let others = match copies {
