@@ -11,7 +11,7 @@ use koan_trainer::internal::embed::nearest;
 
 use crate::arguments::Codes;
 use crate::files::check_stdout;
-use crate::out::failed;
+use crate::out::{self, failed};
 use crate::output::{read_blob, schema, tested};
 
 pub fn run(arguments: &Codes) -> Result<()> {
@@ -74,5 +74,6 @@ fn codes(arguments: &Codes, model: &Model<'_>, blob: &[u8], files: &[PathBuf]) -
         predictor.codes(&row, &mut code)?;
         all.extend_from_slice(&code);
     }
+    out::warnings(&reader.left_out()?);
     Ok(all)
 }

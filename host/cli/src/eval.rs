@@ -16,7 +16,7 @@ use crate::inspect::summary;
 use crate::origin::origin;
 use crate::out::{self, say};
 use crate::output::{
-    baselines, named_error, read_blob, schema_with_target, task_name, tested, write_whole,
+    self, baselines, named_error, read_blob, schema_with_target, task_name, tested, write_whole,
 };
 
 pub fn run(arguments: &Eval) -> Result<()> {
@@ -35,7 +35,7 @@ pub fn run(arguments: &Eval) -> Result<()> {
         arguments.model.display()
     );
     let table = read_all_with(&files, &schema, &arguments.reading.options())?;
-    out::warnings(&table.schema);
+    out::warnings(&table.schema.warnings);
     let result = evaluate(&blob, &table)?;
     let seconds = start.elapsed().as_secs_f64();
     let compared = Baselines::cross_validated(&table, model.seed())?;
@@ -65,21 +65,22 @@ pub fn run(arguments: &Eval) -> Result<()> {
         out::object(&object)?;
         return Ok(());
     }
+    let task = task_name(schema.task());
     say!(
         "{}: {} on {} rows ({} bytes, {seconds:.2} s)",
         arguments.model.display(),
-        named_error(task_name(schema.task()), result.error),
+        named_error(task, result.error),
         result.rows,
         blob.len()
     )?;
     if let Some(rmse) = result.rmse {
-        say!("  RMSE {rmse:.6} in the target's units")?;
+        say!("  {}", output::rmse(rmse, compared.as_ref()))?;
     }
     if let Some(auc) = result.auc {
         say!("  AUC {auc:.4}")?;
     }
     if let Some(compared) = &compared {
-        say!("  baselines, cross-validated on these rows: {}", baselines(compared))?;
+        say!("  baselines, cross-validated on these rows: {}", baselines(task, compared))?;
     }
     if !result.confusion.is_empty() {
         let names: Vec<String> = schema.classes.iter().map(|class| out::name(class)).collect();

@@ -36,6 +36,9 @@ fn of_data(error: &DataError) -> Option<String> {
         DataError::TooManyValues { target: true, .. } => {
             "--target names another column, --task regression takes numbers"
         }
+        DataError::TargetMissing { .. } => {
+            "no option passes over such rows: leave them out of the data"
+        }
         DataError::NoLabels { .. } => "--labels FILE",
         DataError::NoLabel { .. } => "--label-from",
         DataError::Overlap { .. } => "--group COLUMN",

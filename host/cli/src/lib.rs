@@ -15,6 +15,7 @@ mod origin;
 mod out;
 mod output;
 mod predict;
+mod read;
 mod shrink;
 mod sign;
 pub mod terminal;

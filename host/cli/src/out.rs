@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context, Result};
-use koan_data::Schema;
+use koan_data::DataWarning;
 pub use koan_report::words::name;
 use koan_report::words::{steers, visible};
 use serde_json::Value;
@@ -98,8 +98,8 @@ pub fn warn(text: &str) {
 }
 
 /// Says what is worth knowing of data that were read.
-pub fn warnings(schema: &Schema) {
-    for warning in &schema.warnings {
+pub fn warnings(warnings: &[DataWarning]) {
+    for warning in warnings {
         warn(&format!("warning: {warning}"));
     }
 }

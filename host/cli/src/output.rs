@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use koan::Model;
 use koan::format::MAGIC;
 use koan_data::Schema;
-pub use koan_report::words::{named_error, percent, task_name};
+pub use koan_report::words::{error_percent, named_error, percent, task_name};
 use koan_sign::Envelope;
 use koan_trainer::Baselines;
 use koan_trainer::internal::blob::predictor;
@@ -94,12 +94,26 @@ pub fn schema_with_target(path: &Path, model: &Model<'_>) -> Result<Schema> {
 }
 
 /// What baselines reach, in the same measure.
-pub fn baselines(baselines: &Baselines) -> String {
+pub fn baselines(task: &str, baselines: &Baselines) -> String {
     let linear = baselines.linear.map_or_else(
         || "linear not fitted, there are too many inputs".to_owned(),
-        |error| format!("linear {}", percent(error)),
+        |error| format!("linear {}", error_percent(task, error)),
     );
-    format!("constant {}, {linear}", percent(baselines.constant))
+    format!("constant {}, {linear}", error_percent(task, baselines.constant))
+}
+
+/// Root mean squared errors of a model and of baselines.
+pub fn rmse(rmse: f64, baselines: Option<&Baselines>) -> String {
+    let of = |name: &str, rmse: Option<f64>| rmse.map(|rmse| format!("{name} {rmse:.6}"));
+    let others =
+        baselines.map(|found| [("constant", found.constant_rmse), ("linear", found.linear_rmse)]);
+    let others = others.into_iter().flatten().filter_map(|(name, rmse)| of(name, rmse));
+    let mut text = format!("RMSE {rmse:.6} in the target's units");
+    let others: Vec<String> = others.collect();
+    if !others.is_empty() {
+        text += &format!("; {}", others.join(", "));
+    }
+    text
 }
 
 /// A word as a shell takes it.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use koan::Task;
-use koan_data::{expand, rows_from, rows_of};
+use koan_data::{ReadOptions, RowReader, expand, rows_from, rows_of};
 use koan_trainer::internal::blob::predictor;
 use serde_json::{Map, Value, json};
 
@@ -29,7 +29,7 @@ pub fn run(arguments: &Predict) -> Result<()> {
     );
     let mut predictor = predictor(&blob).with_context(|| arguments.model.display().to_string())?;
     let schema = schema(&arguments.model, &model)?;
-    let options = arguments.reading.options();
+    let options = ReadOptions { keep: arguments.keep.clone(), ..arguments.reading.options() };
     let mut reader = match &files[..] {
         [] => rows_from(std::io::stdin().lock(), "standard input", &schema, &options)?,
         files => rows_of(files, &schema, &options)?,
@@ -42,17 +42,20 @@ pub fn run(arguments: &Predict) -> Result<()> {
     };
     let answer = if model.task() == Task::Classification { "class" } else { "value" };
     let coordinates = model.task() == Task::Regression && model.outputs() > 1;
-    let mut names = if coordinates {
+    let place = Place { window: schema.recordings.window.is_some(), files: files.len() > 1 };
+    let mut answers = if coordinates {
         (0..model.outputs()).map(|output| format!("{answer} {output}")).collect()
     } else {
         vec![answer.to_owned()]
     };
     if arguments.probabilities && model.task() == Task::Classification {
-        names.extend(schema.classes.iter().map(|class| format!("probability {class}")));
+        answers.extend(schema.classes.iter().map(|class| format!("probability {class}")));
     }
     if arguments.scores {
-        names.extend((0..model.outputs()).map(|output| format!("score {output}")));
+        answers.extend((0..model.outputs()).map(|output| format!("score {output}")));
     }
+    let mut names = place.names(&reader, &answers);
+    names.extend(answers);
     lines.header(&names)?;
     let mut row = Vec::new();
     let mut real = vec![0.0f32; model.outputs()];
@@ -64,16 +67,17 @@ pub fn run(arguments: &Predict) -> Result<()> {
     }
     while let Some(line) = reader.next_into(&mut row) {
         line?;
-        let mut values = match model.task() {
+        let mut values = place.values(&reader);
+        match model.task() {
             Task::Classification => {
                 let class = predictor.classify(&row)?;
-                vec![Value::from(schema.classes.get(class).cloned().unwrap_or_default())]
+                values.push(Value::from(schema.classes.get(class).cloned().unwrap_or_default()));
             }
             _ => {
                 predictor.values(&row, &mut real)?;
-                real.iter().map(|value| json!(value)).collect()
+                values.extend(real.iter().map(|value| json!(value)));
             }
-        };
+        }
         if arguments.probabilities && model.task() == Task::Classification {
             predictor.probabilities(&row, &mut probabilities)?;
             values.extend(probabilities.iter().map(|p| json!(p)));
@@ -86,7 +90,43 @@ pub fn run(arguments: &Predict) -> Result<()> {
             lines.flush()?;
         }
     }
-    lines.flush()
+    lines.flush()?;
+    out::warnings(&reader.left_out()?);
+    Ok(())
+}
+
+/// What tells the row of an answer, before it.
+struct Place {
+    /// Whether rows are windows, which have the number of their first row.
+    window: bool,
+    /// Whether there are several files, the name of which windows then have.
+    files: bool,
+}
+
+impl Place {
+    /// Names of the columns, none of which is one of the `answers`.
+    fn names(&self, reader: &RowReader<'_>, answers: &[String]) -> Vec<String> {
+        let mut names = Vec::new();
+        if self.window {
+            names.extend(self.files.then(|| "file".to_owned()));
+            names.push("row".to_owned());
+        }
+        for kept in reader.kept_names() {
+            let taken = names.contains(kept) || answers.contains(kept);
+            names.push(if taken { format!("data {kept}") } else { kept.clone() });
+        }
+        names
+    }
+
+    fn values(&self, reader: &RowReader<'_>) -> Vec<Value> {
+        let mut values = Vec::new();
+        if self.window {
+            values.extend(self.files.then(|| Value::from(reader.file())));
+            values.push(Value::from(reader.number()));
+        }
+        values.extend(reader.kept().iter().map(|field| Value::from(field.as_str())));
+        values
+    }
 }
 
 trait Lines {

@@ -1,15 +1,11 @@
 //! `koan train`.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use koan::Model;
-use koan_data::{
-    ColumnKind, Division, Part, SplitSize, Table, expand, folds, read_all, read_all_with,
-    split_table,
-};
+use koan_data::{ColumnKind, Table, expand, folds};
 use koan_report::{Training, of_training};
 use koan_trainer::internal::stream;
 use koan_trainer::tune::train_usual;
@@ -18,19 +14,18 @@ use koan_trainer::{
     train, train_stream,
 };
 
-use crate::arguments::{Source, TaskName, Train};
+use crate::arguments::{TaskName, Train};
 use crate::grid::wrapped;
 use crate::origin::origin;
 use crate::out::{self, say};
-use crate::output::{self, named_error, percent, quoted, task_name, write_whole};
+use crate::output::{self, error_percent, named_error, percent, quoted, write_whole};
+use crate::read::{BY_FILE, TEST_FRACTION, copied, name, needs_groups, table, tables, ungrouped};
 use crate::terminal::Terminal;
 
 /// Bytes of all files from which they are streamed.
 const STREAM_BYTES: u64 = 1_000_000_000;
 /// Recordings to test on that are few.
 const FEW_RECORDINGS: usize = 20;
-/// Part of the rows for the test.
-const TEST_FRACTION: f64 = 0.2;
 
 pub fn run(arguments: &Train) -> Result<()> {
     let start = Instant::now();
@@ -92,7 +87,10 @@ pub fn run(arguments: &Train) -> Result<()> {
             "{}: {error} on {} test rows{}, in {} bytes",
             output.display(),
             report.rows,
-            recordings.map_or_else(String::new, |count| format!(" of {count} recordings")),
+            recordings.map_or_else(String::new, |count| match count {
+                1 => " of 1 recording".to_owned(),
+                _ => format!(" of {count} recordings"),
+            }),
             report.bytes
         ))?,
         parts => out::headline(&format!(
@@ -105,8 +103,12 @@ pub fn run(arguments: &Train) -> Result<()> {
     let few = |&count: &usize| count < FEW_RECORDINGS && arguments.source.test.is_empty();
     if let Some(count) = recordings.filter(few) {
         let text = format!(
-            "  {count} recordings say little: the error depends on which they are; `--folds 5` \
-             tests on all"
+            "  {} little: the error depends on which they are; `--folds 5` tests on all",
+            if count == 1 {
+                "1 recording says".to_owned()
+            } else {
+                format!("{count} recordings say")
+            }
         );
         say!("{}", wrapped(&text, 4))?;
     }
@@ -156,9 +158,9 @@ pub fn run(arguments: &Train) -> Result<()> {
     {
         let cost = format!(
             "  cost of rounding: {} with real weights, {} rounded to the nearest, {} compensated",
-            percent(float),
-            percent(nearest),
-            percent(compensated)
+            error_percent(&report.task, float),
+            error_percent(&report.task, nearest),
+            error_percent(&report.task, compensated)
         );
         say!("{}", wrapped(&cost, 4))?;
     }
@@ -166,17 +168,24 @@ pub fn run(arguments: &Train) -> Result<()> {
         let told = format!(
             "  {bytes} bytes may do: {} on rows that the search held out, where this model had {}",
             named_error(&report.task, held_out),
-            percent(than)
+            error_percent(&report.task, than)
         );
         say!("{}", wrapped(&told, 4))?;
     }
     if let Some(found) = &report.baselines {
-        say!("  baselines: {}", output::baselines(found))?;
+        say!("  baselines: {}", output::baselines(&report.task, found))?;
+    }
+    if let Some(rmse) = report.rmse {
+        say!("  {}", output::rmse(rmse, report.baselines.as_ref()))?;
     }
     if let Some(detection) = &report.detection {
         say!("  {}", described(detection))?;
     }
-    if koan_trainer::internal::blob::schema(&Model::parse(&trained.blob)?)?.unlabelled() {
+    let schema = koan_trainer::internal::blob::schema(&Model::parse(&trained.blob)?)?;
+    if let (Some(_), None) = (schema.recordings.group, &arguments.source.group) {
+        say!("  {BY_FILE}")?;
+    }
+    if schema.unlabelled() {
         say!("  all columns are inputs: `--target COLUMN` leaves one with labels out")?;
     } else if let (Some(target), None) = (&target, &arguments.source.target) {
         let target = quoted(&out::name(target));
@@ -265,15 +274,6 @@ struct Made {
     tables: Option<(Table, Table)>,
 }
 
-/// What is trained on, for messages.
-pub fn name(files: &[PathBuf]) -> String {
-    match files {
-        [] => String::new(),
-        [file] => file.display().to_string(),
-        [first, rest @ ..] => format!("{} and {} more", first.display(), rest.len()),
-    }
-}
-
 /// How to train on the files block by block.
 fn stream_options(arguments: &Train, files: &[PathBuf], output: &Path) -> Result<StreamOptions> {
     let given = [
@@ -313,7 +313,14 @@ fn in_blocks(arguments: &Train, stream: &StreamOptions, progress: &Progress) -> 
         let file = stream.checkpoint.display();
         out::warn(&format!("resuming from {file}: {done} of {rows} rows done"));
     }
-    train_stream(stream, &options, checkpoint, progress).with_context(|| name(&stream.files))
+    let trained = train_stream(stream, &options, checkpoint, progress);
+    let mut trained = trained.with_context(|| name(&stream.files))?;
+    if needs_groups(&arguments.source, &stream.files) && stream.test.is_empty() {
+        trained.report.warnings.push(ungrouped(&stream.files).to_string());
+    }
+    let copied = copied(&arguments.source, &stream.files)?;
+    trained.report.warnings.extend(copied.map(|warning| warning.to_string()));
+    Ok(trained)
 }
 
 /// Trains on tables in memory.
@@ -330,7 +337,7 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
     };
     let trained = match arguments.folds {
         Some(count) => {
-            let table = read_all(files, &arguments.source.read_options())?;
+            let table = table(&arguments.source, files)?;
             let target = table.schema.target_name().map(str::to_owned);
             let numbers_as_classes = numbers_as_classes(&table);
             cross_validated(&table, count, given.seed, &trained).map(|trained| Made {
@@ -347,7 +354,7 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
             let trained = trained.with_context(|| name(files))?;
             let target = train_table.schema.target_name().map(str::to_owned);
             let numbers_as_classes = numbers_as_classes(&train_table);
-            let recordings = recordings(&test_table);
+            let recordings = test_table.division.groups();
             if arguments.report.is_none() {
                 let tables = None;
                 return Ok(Made { trained, target, numbers_as_classes, recordings, tables });
@@ -360,14 +367,6 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
         }
     };
     trained.with_context(|| name(files))
-}
-
-/// How many recordings the rows are of, if they are of some.
-fn recordings(table: &Table) -> Option<usize> {
-    match &table.division {
-        Division::Groups(groups) => Some(groups.iter().collect::<BTreeSet<_>>().len()),
-        _ => None,
-    }
 }
 
 /// How many classes a table of columns has, if they are whole numbers, and more than two.
@@ -400,6 +399,7 @@ fn cross_validated(
         reports.iter().map(error).sum::<Option<f64>>().map(|sum| sum / count as f64)
     };
     trained.report.error = mean(|report| report.error);
+    trained.report.rmse = mean_of(|report| report.rmse);
     trained.report.weighted_error = mean_of(|report| report.weighted_error);
     trained.report.error_float = mean_of(|report| report.error_float);
     trained.report.error_nearest = mean_of(|report| report.error_nearest);
@@ -410,40 +410,4 @@ fn cross_validated(
     trained.report.detection = detections.map(|parts| Detection::mean(&parts));
     trained.report.fold_errors = reports.iter().map(|report| report.error).collect();
     Ok(trained)
-}
-
-/// Training and test table.
-pub fn tables(source: &Source, files: &[PathBuf]) -> Result<(Table, Table)> {
-    let options = source.read_options();
-    let mut table = read_all(files, &options)?;
-    if !source.test.is_empty() {
-        let files = expand(&source.test)?;
-        let test = read_all_with(&files, &table.schema, &source.test_options())?;
-        return Ok((table, test));
-    }
-    let own = source.train_rows.is_none() && source.test_fraction.is_none();
-    let (train_rows, test_rows) = match &table.division {
-        Division::Parts(parts) if own => {
-            (0..table.rows()).partition(|&row| parts[row] != Part::Test)
-        }
-        division => {
-            // Another split than the file's own was asked for.
-            if matches!(division, Division::Parts(_)) {
-                table.division = Division::Free;
-            }
-            let size = match source.train_rows {
-                Some(rows) => SplitSize::TrainRows(rows),
-                None => SplitSize::TestFraction(source.test_fraction.unwrap_or(TEST_FRACTION)),
-            };
-            split_table(&table, size, source.seed).with_context(|| name(files))?
-        }
-    };
-    anyhow::ensure!(
-        !test_rows.is_empty(),
-        "{}: no rows are left for the test ({} task, {} rows)",
-        name(files),
-        task_name(table.schema.task()),
-        table.rows()
-    );
-    Ok((table.select(&train_rows), table.select(&test_rows)))
 }

@@ -21,10 +21,14 @@ pub(crate) struct CsvRows<'r> {
     target: Option<(usize, usize)>,
     /// Field that tells recordings apart.
     group: Option<usize>,
+    /// Fields that are kept as they are, with their names.
+    kept: Vec<(usize, String)>,
     /// Field and column of the rows' weights, and the last row's weight.
     weight: Option<(usize, usize)>,
     weighed: Option<f32>,
     fields: usize,
+    /// Whether something stands in for a missing number of the last row.
+    filled: bool,
     /// Line of the first record while that is still to be read as a row.
     pending: Option<u64>,
 }
@@ -125,7 +129,16 @@ impl<'r> CsvRows<'r> {
             }
             None => None,
         };
+        let own = if header { names } else { vec![String::new(); fields] };
+        let kept = options.keep.iter().map(|wanted| {
+            let field = find(&records.origin, wanted, &own)?;
+            let label = ColumnLabel { number: field + 1, name: String::new() };
+            let name = Some(own[field].clone()).filter(|name| !name.is_empty());
+            Ok((field, name.unwrap_or_else(|| label.to_string())))
+        });
+        let kept = kept.collect::<Result<_, DataError>>()?;
         Ok(CsvRows {
+            kept,
             weight,
             weighed: None,
             records,
@@ -134,6 +147,7 @@ impl<'r> CsvRows<'r> {
             target,
             group,
             fields,
+            filled: false,
             pending: line.filter(|_| !header),
         })
     }
@@ -152,6 +166,21 @@ impl<'r> CsvRows<'r> {
     pub fn group(&self) -> Option<&[u8]> {
         // A broken row that was passed over may lack the field.
         self.group.filter(|&f| f < self.records.len()).map(|field| self.records.field(field))
+    }
+
+    /// Whether something stands in for a missing number of the last row.
+    pub fn filled(&self) -> bool {
+        self.filled
+    }
+
+    /// Names of the fields that are kept.
+    pub fn kept_names(&self) -> impl Iterator<Item = &str> {
+        self.kept.iter().map(|(_, name)| name.as_str())
+    }
+
+    /// The fields of the last row that are kept.
+    pub fn kept(&self) -> impl Iterator<Item = &[u8]> {
+        self.kept.iter().map(|&(field, _)| self.records.field(field))
     }
 
     /// Appends the inputs of the next row to `out` and puts the raw target into
@@ -175,8 +204,10 @@ impl<'r> CsvRows<'r> {
                 found: self.records.len(),
             });
         }
+        self.filled = false;
         for &(field, column) in &self.sources {
-            self.push(line, field, &self.columns[column], out)?;
+            let column = &self.columns[column];
+            self.filled |= self.push(line, field, column, out)?;
         }
         if let Some((field, column)) = self.weight {
             self.weighed = Some(self.weight_of(line, field, column)?);
@@ -221,13 +252,14 @@ impl<'r> CsvRows<'r> {
         self.target
     }
 
+    /// Appends the inputs of a field; whether something stands in for a missing number.
     fn push(
         &self,
         line: u64,
         field: usize,
         column: &Column,
         out: &mut Vec<f32>,
-    ) -> Result<(), DataError> {
+    ) -> Result<bool, DataError> {
         let value = parse(self.records.field(field));
         let place = || self.place(line, field, column);
         match (&column.kind, value) {
@@ -240,7 +272,7 @@ impl<'r> CsvRows<'r> {
                 if let Some(index) = place_of(values, text) {
                     out[start + index] = 1.0;
                 }
-                Ok(())
+                Ok(false)
             }
             (ColumnKind::Coded(values), value) => {
                 let start = out.len();
@@ -251,15 +283,15 @@ impl<'r> CsvRows<'r> {
                 if let Some(index) = place {
                     out[start + index] = 1.0;
                 }
-                Ok(())
+                Ok(false)
             }
             (_, Field::Number(number)) if number.is_finite() => {
                 out.push(number);
-                Ok(())
+                Ok(false)
             }
             (ColumnKind::Numeric { missing: Some(m) }, Field::Missing) => {
                 out.push(*m);
-                Ok(())
+                Ok(true)
             }
             (_, Field::Missing) => Err(DataError::MissingValue { place: place(), training: false }),
             (_, Field::Number(_)) => Err(DataError::OutOfRange {

@@ -1,14 +1,20 @@
 //! Several files and folders as one input, and which names are of the same file.
 
 use std::collections::HashMap;
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
+use std::hash::{DefaultHasher, Hasher};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::error::DataError;
+use super::warning::DataWarning;
 
 /// Ends of names, apart from `.gz`, that files in a folder are known by.
 const ENDS: [&str; 10] =
     ["csv", "tsv", "tab", "txt", "data", "arff", "dt", "npy", "npz", "parquet"];
+
+/// Bytes that are read at once.
+const BLOCK: usize = 1 << 16;
 
 /// The files that `paths` name: a folder stands for the data files in it and in
 /// its folders, in the order of their paths.
@@ -125,4 +131,45 @@ pub(crate) fn check_distinct(files: &[PathBuf]) -> Result<(), DataError> {
         }
     }
     Ok(())
+}
+
+/// What to say of files that hold the same bytes: one recording by two names is on both sides of
+/// a split. Only files of the same length are read; those that cannot be are passed over.
+#[must_use]
+pub fn copies(files: &[PathBuf]) -> Option<DataWarning> {
+    let length = |file: &PathBuf| file.metadata().map_or(0, |metadata| metadata.len());
+    let mut of_length: HashMap<u64, usize> = HashMap::new();
+    files.iter().for_each(|file| *of_length.entry(length(file)).or_default() += 1);
+    let alike = |file: &&PathBuf| of_length[&length(file)] > 1;
+    let mut known: HashMap<u64, &PathBuf> = HashMap::new();
+    let mut found: Option<(&PathBuf, &PathBuf)> = None;
+    let mut copies = 0;
+    for file in files.iter().filter(alike) {
+        let Some(sum) = checksum(file) else { continue };
+        match known.get(&sum) {
+            Some(first) => {
+                copies += 1;
+                found.get_or_insert((file, first));
+            }
+            None => {
+                known.insert(sum, file);
+            }
+        }
+    }
+    let (file, first) = found?;
+    let (file, first) = (file.display().to_string(), first.display().to_string());
+    Some(DataWarning::Copy { file, first, copies })
+}
+
+/// A checksum of what a file holds.
+fn checksum(path: &Path) -> Option<u64> {
+    let mut file = File::open(path).ok()?;
+    let mut hasher = DefaultHasher::new();
+    let mut block = vec![0; BLOCK];
+    loop {
+        match file.read(&mut block).ok()? {
+            0 => return Some(hasher.finish()),
+            read => hasher.write(&block[..read]),
+        }
+    }
 }

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use super::ReadOptions;
 use super::error::{ColumnLabel, DataError};
 use super::open::DataFile;
-use super::recordings::Lengths;
 use super::rows::RowReader;
 use super::scan::{Field, class_name, parse};
 use super::schema::{Column, ColumnKind, Schema};
@@ -23,7 +22,7 @@ pub(crate) fn fill(
     expected: usize,
 ) -> Result<Table, DataError> {
     let mut reader = RowReader::of_files(files, &schema, options, true)?;
-    let file = reader.origin().file.clone();
+    let file = reader.source().to_owned();
     let inputs = schema.inputs;
     let too_large = |rows| DataError::TooLarge { file: file.clone(), rows, inputs };
     let mut values: Vec<f32> = Vec::new();
@@ -44,16 +43,10 @@ pub(crate) fn fill(
             groups.push(reader.group());
         }
     }
+    let left_out = reader.left_out()?;
     let target = targets.target;
     if target.is_empty() {
-        return Err(match schema.recordings.window {
-            Some(window) => {
-                let lengths = reader.left_out().map(|(_, _, lengths)| lengths.clone());
-                let Lengths { recordings, longest, .. } = lengths.unwrap_or_default();
-                DataError::NoWindows { file, samples: window.samples, recordings, longest }
-            }
-            None => DataError::NoRows { file },
-        });
+        return Err(DataError::NoRows { file });
     }
     let division = match schema.recordings.group {
         Some(_) => Division::Groups(groups.numbers),
@@ -62,19 +55,6 @@ pub(crate) fn fill(
     let weights = options.weights.as_ref().map(|_| weights);
     if weights.as_ref().is_some_and(|weights| weights.iter().all(|&weight| weight == 0.0)) {
         return Err(DataError::NoWeight { file });
-    }
-    let mut left_out = Vec::new();
-    if let (Some(window), Some((unused, samples, lengths))) =
-        (schema.recordings.window, reader.left_out())
-    {
-        let Lengths { recordings, short, ref names, .. } = *lengths;
-        if short > 0 {
-            let (file, names, samples) = (file.clone(), names.clone(), window.samples);
-            left_out.push(DataWarning::Short { file, recordings, short, names, samples });
-        }
-        if unused > 0 {
-            left_out.push(DataWarning::Unused { file, samples, unused });
-        }
     }
     drop(reader);
     let mut schema = schema;

@@ -51,7 +51,7 @@ use std::sync::Arc;
 pub use code::{Code, CodedValues};
 pub use compact::MAX_NOTES;
 pub use error::{ColumnLabel, DataError, Place};
-pub use files::{FileId, expand};
+pub use files::{FileId, copies, expand};
 pub use idx::labels_beside;
 pub use memory::{Found, TableBuilder, Unlisted, Values};
 pub use recordings::{GroupBy, LabelFrom, Recordings, Window};
@@ -145,6 +145,9 @@ pub struct ReadOptions {
     pub weights: Option<String>,
     /// Takes the label from the path of a file instead of a column.
     pub label_from: Option<LabelFrom>,
+    /// Columns, named or numbered as the target, whose fields are kept as they are, whether they
+    /// are inputs or not: [`RowReader::kept`]. Only [`rows`] of tables.
+    pub keep: Vec<String>,
     /// Makes rows of windows of consecutive samples. Only [`read`] of tables;
     /// afterwards the schema says.
     pub window: Option<Window>,
@@ -283,9 +286,9 @@ fn infer_files(
             ("target", options.target.is_some()),
             ("drop", !options.drop.is_empty()),
             ("text", !options.text.is_empty()),
+            ("window", options.window.is_some()),
             ("group", options.group.is_some()),
             ("weights", options.weights.is_some()),
-            ("window", options.window.is_some()),
             ("label-from", options.label_from.is_some()),
         ];
         let format = format.described();

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::DataError;
 use super::scan::class_name;
+use super::warning::DataWarning;
 
 /// How samples belong to recordings and become rows; part of the schema, so that
 /// raw recordings can be given to the model again.
@@ -121,6 +122,8 @@ pub(crate) struct Windower {
     /// Values of the samples that the next window may hold, oldest first.
     values: VecDeque<f32>,
     targets: VecDeque<String>,
+    /// Whether something stands in for missing values of each.
+    filled: VecDeque<bool>,
     /// Samples of this recording.
     given: usize,
     /// Samples since the last window was complete.
@@ -128,25 +131,38 @@ pub(crate) struct Windower {
     /// All samples, and those at ends of recordings that are in no window.
     seen: u64,
     unused: u64,
+    /// All windows, and those of which most samples have missing values.
+    windows: u64,
+    mostly_filled: u64,
     lengths: Lengths,
 }
 
 /// How long recordings are, in samples.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Lengths {
-    pub recordings: u64,
+#[derive(Default)]
+struct Lengths {
+    recordings: u64,
     /// Those that are shorter than a window, and the names of the first of them.
-    pub short: u64,
-    pub names: Vec<String>,
+    short: u64,
+    names: Vec<String>,
     /// The longest.
-    pub longest: usize,
+    longest: usize,
 }
 
 impl Windower {
     pub fn new(window: Window) -> Windower {
-        let (values, targets) = (VecDeque::new(), VecDeque::new());
-        let lengths = Lengths::default();
-        Windower { window, values, targets, given: 0, since: 0, seen: 0, unused: 0, lengths }
+        Windower {
+            window,
+            values: VecDeque::new(),
+            targets: VecDeque::new(),
+            filled: VecDeque::new(),
+            given: 0,
+            since: 0,
+            seen: 0,
+            unused: 0,
+            windows: 0,
+            mostly_filled: 0,
+            lengths: Lengths::default(),
+        }
     }
 
     /// The recording of this name ends, another one begins.
@@ -166,15 +182,19 @@ impl Windower {
         }
         self.values.clear();
         self.targets.clear();
+        self.filled.clear();
         self.given = 0;
     }
 
-    /// Adds a sample; whether a window is complete.
-    pub fn push(&mut self, sample: &[f32], target: &str) -> bool {
+    /// Adds a sample, in which something may stand in for missing values; whether a window is
+    /// complete.
+    pub fn push(&mut self, sample: &[f32], target: &str, filled: bool) -> bool {
         self.values.extend(sample);
         self.targets.push_back(target.to_owned());
+        self.filled.push_back(filled);
         while self.targets.len() > self.window.samples {
             self.targets.pop_front();
+            self.filled.pop_front();
             self.values.drain(..sample.len());
         }
         self.given += 1;
@@ -183,14 +203,35 @@ impl Windower {
         let whole = self.window.ends_with(self.given);
         if whole {
             self.since = 0;
+            let filled = self.filled.iter().filter(|&&filled| filled).count();
+            self.windows += 1;
+            self.mostly_filled += u64::from(2 * filled > self.window.samples);
         }
         whole
     }
 
-    /// How many of all samples were at the ends of recordings that have a window, where no
-    /// further one is full; and how long recordings were. The last one must have ended.
-    pub fn left_out(&self) -> (u64, u64, &Lengths) {
-        (self.unused, self.seen, &self.lengths)
+    /// What to say of samples that are in no window of `file`, and of missing values; fails if there were samples, and
+    /// no window of them was complete. The last recording must have ended.
+    pub fn left_out(&self, file: &str) -> Result<Vec<DataWarning>, DataError> {
+        let (file, samples) = (file.to_owned(), self.window.samples);
+        let Lengths { recordings, short, ref names, longest } = self.lengths;
+        if recordings > 0 && short == recordings {
+            return Err(DataError::NoWindows { file, samples, recordings, longest });
+        }
+        let mut warnings = Vec::new();
+        if short > 0 {
+            let (file, names) = (file.clone(), names.clone());
+            warnings.push(DataWarning::Short { file, recordings, short, names, samples });
+        }
+        if self.unused > 0 {
+            let (samples, unused) = (self.seen, self.unused);
+            warnings.push(DataWarning::Unused { file: file.clone(), samples, unused });
+        }
+        if self.mostly_filled > 0 {
+            let (windows, filled) = (self.windows, self.mostly_filled);
+            warnings.push(DataWarning::Filled { file, windows, filled });
+        }
+        Ok(warnings)
     }
 
     pub fn append_to(&self, out: &mut Vec<f32>) {

@@ -10,9 +10,10 @@ use super::error::{ColumnLabel, DataError, Place};
 use super::files::check_distinct;
 use super::idx::{IdxRows, read_labels};
 use super::open::{Container, DataFile, Input, Origin};
-use super::recordings::{LabelFrom, Lengths, Windower};
+use super::recordings::{LabelFrom, Windower};
 use super::schema::{Format, Schema};
 use super::svmlight::SvmlightRows;
+use super::warning::DataWarning;
 use super::{ReadOptions, Task};
 
 /// Reads the rows of a file to be predicted; see [`RowReader`].
@@ -55,7 +56,7 @@ pub fn rows_from<'r>(
     schema: &Schema,
     options: &ReadOptions,
 ) -> Result<RowReader<'r>, DataError> {
-    let mut reader = RowReader::empty(schema, options, false);
+    let mut reader = RowReader::empty(name.to_owned(), schema, options, false);
     reader.begin(Input::new(stream, name)?, None)?;
     Ok(reader)
 }
@@ -75,6 +76,9 @@ pub fn rows_from<'r>(
 /// the next can be read; after a failed read there are no more.
 pub struct RowReader<'r> {
     rows: Option<Rows<'r>>,
+    /// What messages call all files together.
+    source: String,
+    /// The current file.
     origin: Origin,
     schema: Schema,
     options: ReadOptions,
@@ -87,6 +91,12 @@ pub struct RowReader<'r> {
     label: Option<String>,
     target: String,
     group: Vec<u8>,
+    /// Samples of the current file so far.
+    given: u64,
+    /// Names of the fields that are kept, and these fields of the last samples that a row may
+    /// begin with, oldest first.
+    kept_names: Vec<String>,
+    kept: VecDeque<Vec<String>>,
     ended: bool,
 }
 
@@ -104,7 +114,9 @@ impl RowReader<'static> {
         options: &ReadOptions,
         want_target: bool,
     ) -> Result<RowReader<'static>, DataError> {
-        let mut reader = RowReader::empty(schema, options, want_target);
+        let names = files.iter().map(|file| (0, file.path.display().to_string())).collect();
+        let source = Origin::several(names).file;
+        let mut reader = RowReader::empty(source, schema, options, want_target);
         if let (Format::Idx, [_, second, ..]) = (schema.format, &files[..]) {
             let file = second.path.display().to_string();
             let problem = "idx files are read one at a time".into();
@@ -117,9 +129,15 @@ impl RowReader<'static> {
 }
 
 impl<'r> RowReader<'r> {
-    fn empty(schema: &Schema, options: &ReadOptions, want_target: bool) -> RowReader<'r> {
+    fn empty(
+        source: String,
+        schema: &Schema,
+        options: &ReadOptions,
+        want_target: bool,
+    ) -> RowReader<'r> {
         RowReader {
             rows: None,
+            source,
             origin: Origin::several(Vec::new()),
             windower: schema.recordings.window.map(Windower::new),
             schema: schema.clone(),
@@ -130,6 +148,9 @@ impl<'r> RowReader<'r> {
             label: None,
             target: String::new(),
             group: Vec::new(),
+            given: 0,
+            kept_names: Vec::new(),
+            kept: VecDeque::new(),
             ended: false,
         }
     }
@@ -160,7 +181,16 @@ impl<'r> RowReader<'r> {
         }
         self.rows = Some(match schema.format {
             Format::Csv => {
-                Rows::Csv(Box::new(CsvRows::new(input, schema, &self.options, self.want_target)?))
+                let rows = CsvRows::new(input, schema, &self.options, self.want_target)?;
+                // Of several files the first one's, which all have.
+                if self.kept_names.is_empty() {
+                    self.kept_names = rows.kept_names().map(str::to_owned).collect();
+                }
+                Rows::Csv(Box::new(rows))
+            }
+            format if !self.options.keep.is_empty() => {
+                let (file, format) = (self.origin.file.clone(), format.described());
+                return Err(DataError::OptionNeedsCsv { file, option: "keep", format });
             }
             Format::Svmlight => Rows::Svmlight(SvmlightRows::new(input, schema)),
             Format::Idx => {
@@ -190,9 +220,32 @@ impl<'r> RowReader<'r> {
         if let Some(windower) = &mut self.windower {
             windower.restart(&self.group);
         }
+        self.given = 0;
         self.group.clear();
         self.group.extend_from_slice(self.origin.file.as_bytes());
         Ok(())
+    }
+
+    /// The file that the last row is of, as it was named.
+    pub fn file(&self) -> &str {
+        &self.origin.file
+    }
+
+    /// The number of the last row in its file, from 1; of a window that of its first sample.
+    pub fn number(&self) -> u64 {
+        (self.given + 1).saturating_sub(self.schema.recordings.samples() as u64)
+    }
+
+    /// Names of the columns that [`Self::kept`] has the fields of: those of the file, or else
+    /// `column 3`.
+    pub fn kept_names(&self) -> &[String] {
+        &self.kept_names
+    }
+
+    /// The fields that [`ReadOptions::keep`] asks for, of the last row; of a window those of its
+    /// first sample.
+    pub fn kept(&self) -> &[String] {
+        self.kept.front().map_or(&[], Vec::as_slice)
     }
 
     /// Inputs per row.
@@ -218,8 +271,9 @@ impl<'r> RowReader<'r> {
             match self.next_sample(&mut sample) {
                 Ok(Some(line)) => {
                     let target = self.label.as_deref().unwrap_or(&self.target);
+                    let filled = matches!(&self.rows, Some(Rows::Csv(rows)) if rows.filled());
                     let Some(windower) = &mut self.windower else { continue };
-                    if windower.push(&sample, target) {
+                    if windower.push(&sample, target, filled) {
                         windower.append_to(out);
                         if self.label.is_none() {
                             let mean = self.schema.task() == Task::Regression;
@@ -277,6 +331,8 @@ impl<'r> RowReader<'r> {
             match row {
                 Ok(Some(line)) => {
                     self.read_group();
+                    self.given += 1;
+                    self.keep();
                     return Ok(Some(line));
                 }
                 Ok(None) => match self.next_file() {
@@ -306,6 +362,19 @@ impl<'r> RowReader<'r> {
         }
     }
 
+    /// Notes the fields of the last sample that are kept.
+    fn keep(&mut self) {
+        if let Some(Rows::Csv(rows)) = &self.rows
+            && !self.kept_names.is_empty()
+        {
+            let text = |field| String::from_utf8_lossy(field).into_owned();
+            self.kept.push_back(rows.kept().map(text).collect());
+            if self.kept.len() > self.schema.recordings.samples() {
+                self.kept.pop_front();
+            }
+        }
+    }
+
     /// Notes which recording the last sample is of.
     fn read_group(&mut self) {
         if let Some(Rows::Csv(rows)) = &self.rows
@@ -320,14 +389,19 @@ impl<'r> RowReader<'r> {
         }
     }
 
-    /// Of windows, when all are read: how many of all samples are behind the last window of
-    /// their recording, and how long recordings were.
-    pub(crate) fn left_out(&self) -> Option<(u64, u64, &Lengths)> {
-        self.windower.as_ref().map(Windower::left_out)
+    /// When all rows are read: what to say of samples that are in no window, and of windows in
+    /// which most values are missing.
+    ///
+    /// # Errors
+    ///
+    /// If there were samples, and no window of them was complete.
+    pub fn left_out(&self) -> Result<Vec<DataWarning>, DataError> {
+        self.windower.as_ref().map_or(Ok(Vec::new()), |windower| windower.left_out(&self.source))
     }
 
-    pub(crate) fn origin(&self) -> &Origin {
-        &self.origin
+    /// What messages call all files together.
+    pub(crate) fn source(&self) -> &str {
+        &self.source
     }
 
     /// The raw target of the last row, empty where it is missing.

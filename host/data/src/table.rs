@@ -1,5 +1,7 @@
 //! A dense table: what training and evaluation work on.
 
+use std::collections::BTreeSet;
+
 use super::schema::Schema;
 
 /// Rows of inputs, dense and row-major, each with its target.
@@ -43,6 +45,15 @@ pub enum Part {
 }
 
 impl Division {
+    /// How many groups there are, if rows are of groups.
+    #[must_use]
+    pub fn groups(&self) -> Option<usize> {
+        match self {
+            Division::Groups(groups) => Some(groups.iter().collect::<BTreeSet<_>>().len()),
+            _ => None,
+        }
+    }
+
     /// The division of the given rows, in the given order.
     fn select(&self, rows: &[usize]) -> Division {
         match self {

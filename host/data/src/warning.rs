@@ -71,7 +71,7 @@ pub enum DataWarning {
     },
     /// Recordings that are shorter than a window.
     Short {
-        /// The file, or the first of them.
+        /// The file, or the first of them and how many more.
         file: String,
         /// All recordings.
         recordings: u64,
@@ -91,9 +91,32 @@ pub enum DataWarning {
         /// How many times as far the first one spreads, as standard deviations.
         ratio: f64,
     },
+    /// Windows of which most samples have missing values.
+    Filled {
+        /// The file, or the first of them and how many more.
+        file: String,
+        /// All windows.
+        windows: u64,
+        /// Those in question.
+        filled: u64,
+    },
+    /// Files that hold the same bytes as others.
+    Copy {
+        /// The first such file.
+        file: String,
+        /// The one that it is like.
+        first: String,
+        /// How many files are like one before them.
+        copies: usize,
+    },
+    /// Windows of several files, where nothing says what tells recordings apart.
+    Ungrouped {
+        /// The files.
+        file: String,
+    },
     /// Samples at the ends of recordings, too few for another window.
     Unused {
-        /// The file, or the first of them.
+        /// The file, or the first of them and how many more.
         file: String,
         /// All samples.
         samples: u64,
@@ -163,6 +186,29 @@ impl fmt::Display for DataWarning {
                 "{large} spreads {ratio:.0} times as far as {small}: where one line maps all inputs \
                  of a window, as for conv and series, the smaller one says little; multiply it \
                  until they are alike, on the device too"
+            ),
+            Self::Filled { file, windows, filled } => write!(
+                f,
+                "{file}: in {filled} of {windows} windows more than half of the samples have missing \
+                 values, for which medians stand in"
+            ),
+            Self::Copy { file, first, copies } => {
+                let others = match copies {
+                    0 | 1 => String::new(),
+                    2 => ", and another file is such a copy".to_owned(),
+                    _ => format!(", and {} other files are such copies", copies - 1),
+                };
+                write!(
+                    f,
+                    "{file}: holds the same bytes as {first}{others}: rows that are trained on and \
+                     tested on make the error too good"
+                )
+            }
+            Self::Ungrouped { file } => write!(
+                f,
+                "{file}: windows of one file are on both sides of splits, so the error says little \
+                 of other recordings: `--group` says what tells them apart, and keeps each on one \
+                 side"
             ),
             Self::Unused { file, samples, unused } => write!(
                 f,

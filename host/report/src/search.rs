@@ -6,11 +6,14 @@ use serde::{Deserialize, Serialize};
 use crate::Result;
 use crate::page::Page;
 use crate::page::plot::{Plot, needs_log};
-use crate::words::percent;
+use crate::words::error_percent;
 
 /// A search: all that its page tells of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Search {
+    /// The task, as reports have it.
+    #[serde(default)]
+    pub task: String,
     /// What was made small.
     pub metric: Metric,
     /// Whether the time was over before the search was.
@@ -68,15 +71,18 @@ impl Search {
             }
         });
         let (judged, rungs) = (outcome.judged.clone(), outcome.rungs.clone());
-        Self { metric, cut: outcome.cut, front: front.collect(), judged, rungs }
+        let task = outcome.front.last().map(|best| best.report.task.clone()).unwrap_or_default();
+        Self { task, metric, cut: outcome.cut, front: front.collect(), judged, rungs }
     }
 
     /// The best model in words.
     #[must_use]
     pub fn verdict(&self) -> String {
         let Some(best) = self.front.last() else { return "No model was found.".into() };
-        let (name, held_out) = (self.metric.name(), shown(self.metric, best.held_out));
-        let test = best.test.map(|test| format!(", {} on the test rows", shown(self.metric, test)));
+        let (name, held_out) = (self.metric.name(), shown(&self.task, self.metric, best.held_out));
+        let test = best
+            .test
+            .map(|test| format!(", {} on the test rows", shown(&self.task, self.metric, test)));
         let (bytes, test) = (best.bytes, test.unwrap_or_default());
         let seeming = self.seeming().map_or_else(String::new, |text| format!("; {text}"));
         format!(
@@ -93,7 +99,7 @@ impl Search {
             less && model.held_out <= best.held_out
         };
         let model = others.iter().rfind(better)?;
-        let (bytes, held_out) = (model.bytes, shown(self.metric, model.held_out));
+        let (bytes, held_out) = (model.bytes, shown(&self.task, self.metric, model.held_out));
         Some(format!(
             "{bytes} bytes show {held_out}, but models are compared by a smoothed error, which is \
              less a matter of luck"
@@ -101,13 +107,13 @@ impl Search {
     }
 }
 
-/// The metric of a loss as text.
+/// The metric of a loss in a task as text.
 #[must_use]
-pub fn shown(metric: Metric, loss: f64) -> String {
+pub fn shown(task: &str, metric: Metric, loss: f64) -> String {
     match metric {
         Metric::Rmse => format!("{loss:.5}"),
         Metric::Auc | Metric::MacroF1 => format!("{:.4}", metric.value(loss)),
-        Metric::Error | Metric::BalancedError => percent(loss),
+        Metric::Error | Metric::BalancedError => error_percent(task, loss),
     }
 }
 
@@ -128,12 +134,12 @@ pub fn of_search(search: &Search, verdict: &str, commands: &[String]) -> Result<
     let metric = search.metric;
     let tested = search.front.iter().any(|model| model.test.is_some());
     let row = |model: &Searched| {
-        let test = model.test.map_or_else(String::new, |test| shown(metric, test));
+        let test = model.test.map_or_else(String::new, |test| shown(&search.task, metric, test));
         let (ram, instructions) = (model.ram.to_string(), model.instructions.to_string());
         let (bytes, bits) = (model.bytes.to_string(), model.bits.to_string());
         let family = format!("{} ({})", model.family, model.projection);
         let features = model.features.clone();
-        let held_out = shown(metric, model.held_out);
+        let held_out = shown(&search.task, metric, model.held_out);
         let all = [bytes, held_out, test, family, features, bits, ram, instructions];
         all.into_iter().enumerate().filter(|(i, _)| tested || *i != 2).map(|(_, text)| text)
     };
@@ -202,6 +208,7 @@ mod tests {
         let rungs = vec![Rung { candidates: 9, rows: 100, columns: 50, points: 20 }];
         let judged = vec![(300, 0.2), (500, 0.1)];
         let search = |test| Search {
+            task: "classification".into(),
             metric: Metric::Error,
             cut: false,
             front: vec![model(200, test), model(500, test)],

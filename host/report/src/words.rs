@@ -1,6 +1,7 @@
 //! Figures and names in words, as pages and the command say them.
 
 use koan_data::Task;
+pub use koan_trainer::internal::percent::{error_percent, percent};
 
 /// The task's name, as reports have it.
 #[must_use]
@@ -11,19 +12,13 @@ pub fn task_name(task: Task) -> &'static str {
     }
 }
 
-/// A fraction as a percentage.
-#[must_use]
-pub fn percent(fraction: f64) -> String {
-    format!("{:.2} %", 100.0 * fraction)
-}
-
 /// An error with the name of its measure.
 #[must_use]
 pub fn named_error(task: &str, error: f64) -> String {
     match task {
         "classification" | "anomaly" => format!("{} misclassified", percent(error)),
         "embedding" => format!("{} of the features' variance lost", percent(error)),
-        _ => format!("{} relative RMS error", percent(error)),
+        _ => format!("{} relative RMS error", error_percent("regression", error)),
     }
 }
 

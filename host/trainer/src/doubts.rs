@@ -1,6 +1,7 @@
 //! What a user should know first: a model that is of little use.
 
 use crate::anomaly::Detection;
+use crate::percent::{error_percent, percent};
 use crate::{Baselines, Report};
 use koan_data::{DataWarning, Division, Table, Target};
 
@@ -42,8 +43,9 @@ pub(crate) fn of(report: &Report, train: &Table, balanced: Option<f64>) -> Vec<S
     if let (Some(real), Some(rounded)) = (report.error_float, report.error_compensated) {
         let rows = (rounded - real) * report.rows as f64;
         let costly = rounded > (1.0 + ROUNDING) * real;
+        let percent = |error| error_percent(&report.task, error);
         let (real, rounded, bits) = (percent(real), percent(rounded), report.bits);
-        // What two digits do not show is not worth a warning.
+        // What the digits do not show is not worth a warning.
         if costly && real != rounded && (rows >= ROWS || report.task == "regression") {
             let advice = if bits < MOST_BITS {
                 "more bits or a larger lambda make that less"
@@ -84,13 +86,14 @@ pub(crate) fn of_detector(found: &Detection, rows: usize, asked: f64, far: f64) 
 /// A model whose error is not below that of a baseline on rows of the same kind.
 pub(crate) fn no_better(error: f64, baselines: &Baselines, numbers: bool) -> Option<String> {
     let worse = |baseline: f64| error >= baseline;
+    let task = if numbers { "regression" } else { "classification" };
     let constant = if numbers {
         "always predicting the mean"
     } else {
         "always predicting the most frequent class (balanced class weights make rare ones count)"
     };
     let beaten = |what: &str, other: f64| {
-        let (own, other) = (percent(error), percent(other));
+        let (own, other) = (error_percent(task, error), error_percent(task, other));
         format!("the model is no better than {what}: an error of {own}, not below {other}")
     };
     if worse(baselines.constant) {
@@ -110,10 +113,6 @@ pub(crate) fn no_better_balanced(error: f64, classes: usize) -> Option<String> {
              classes of {own}, not below {other}"
         )
     })
-}
-
-fn percent(error: f64) -> String {
-    format!("{:.2} %", 100.0 * error)
 }
 
 /// Classes that no training row has.
@@ -213,7 +212,8 @@ mod tests {
         let options = TrainOptions { lambda: Some(1e5), ..TrainOptions::default() };
         let found = report(&fit, &test, &options);
         let told = |report: Report| super::of(&report, &fit, None).join("\n");
-        let baselines = crate::Baselines { constant: 0.9, linear: Some(0.1) };
+        let baselines =
+            crate::Baselines { constant: 0.9, linear: Some(0.1), ..crate::Baselines::default() };
         let of_linear = |family: &str| Report {
             family: family.to_owned(),
             error: 0.2,

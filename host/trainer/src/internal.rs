@@ -50,6 +50,9 @@ pub mod normalise {
 pub mod panels {
     pub use crate::panels::columns;
 }
+pub mod percent {
+    pub use crate::percent::{error_percent, percent};
+}
 pub mod plan {
     pub use crate::plan::{BankPlan, all_off, realise};
 }

@@ -52,6 +52,7 @@ mod nearest;
 mod normalise;
 mod options;
 mod panels;
+mod percent;
 mod plan;
 mod problem;
 mod products;

@@ -29,6 +29,9 @@ pub struct Report {
     /// Of the blob on the test rows: fraction misclassified, relative RMS error,
     /// or for an embedding the share of the features' variance that is lost.
     pub error: f64,
+    /// Root mean squared error on the test rows, in the target's units (regression).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rmse: Option<f64>,
     /// The error with each test row counted as much as its weight says, where
     /// rows have weights; all other errors count every row once.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -166,6 +169,7 @@ impl Report {
             bits: bits.unwrap_or(0),
             bytes: blob.len(),
             error: f64::NAN,
+            rmse: None,
             weighted_error: None,
             rows: test_rows,
             seconds,

@@ -243,6 +243,7 @@ pub(crate) fn conclude(
         loss: Some(options.loss()),
         box_c: options.box_c,
         lambda: fitted.lambda,
+        rmse: judged.blob.rmse,
         weighted_error: judged.blob.weighted_error,
         error_float: Some(judged.float.error),
         error_nearest: Some(judged.nearest.error),

@@ -106,6 +106,10 @@ pub struct Predict {
     pub data: Vec<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,
+    /// Write these columns of the data too, as they are there, by name or number; of a window
+    /// those of its first row
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    pub keep: Vec<String>,
     /// What to write
     #[arg(long, default_value = "csv")]
     pub format: PredictFormat,

@@ -104,7 +104,8 @@ pub struct Source {
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Data")]
     pub test_arrays: Vec<String>,
     /// What tells recordings apart: a column, or `file`; no recording is on both
-    /// sides of a split
+    /// sides of a split [default for windows of several files: `file`, if each class
+    /// is in three of them]
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     pub group: Option<String>,
     /// Make rows of windows of so many consecutive samples

@@ -19,7 +19,7 @@ pub use arguments::Device;
 
 use crate::inspect::summary;
 use crate::out::{self, say};
-use crate::output::{named_error, parse, read_blob, schema};
+use crate::output::{self, named_error, parse, read_blob, schema};
 use crate::sign::unsealed;
 use crate::terminal::Terminal;
 use session::Session;
@@ -120,7 +120,7 @@ pub fn run(arguments: &Device) -> Result<()> {
             rate(evaluation, seconds),
         )?;
         if let Some(rmse) = evaluation.rmse {
-            say!("  RMSE {rmse:.6} in the target's units")?;
+            say!("  {}", output::rmse(rmse, None))?;
         }
     }
     if let Some(streamed) = &streamed {

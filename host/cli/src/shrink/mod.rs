@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use koan::Model;
-use koan_data::{SplitSize, Table, Target, expand, read_all_with, split_table};
+use koan_data::{SplitSize, Table, Target, copies, expand, read_all_with, split_table};
 use koan_trainer::tune::Core;
 use koan_trainer::{Attempt, Loss, ShrinkOptions, Shrunk, evaluate, shrink};
 use serde_json::json;
@@ -17,8 +17,10 @@ use crate::files::check;
 use crate::grid::Grid;
 use crate::out::{self, say};
 use crate::output::{
-    named_error, percent, quoted, read_blob, schema_with_target, task_name, tested, write_whole,
+    error_percent, named_error, quoted, read_blob, schema_with_target, task_name, tested,
+    write_whole,
 };
+use crate::read::ungrouped;
 use crate::terminal::Terminal;
 
 pub fn run(arguments: &Shrink) -> Result<()> {
@@ -47,15 +49,20 @@ pub fn run(arguments: &Shrink) -> Result<()> {
     let progress = terminal.progress();
     progress.phase("reading")?;
     let table = read_all_with(&data, &schema, &read)?;
-    let (train, test) = if arguments.test.is_empty() {
+    let (mut train, test) = if arguments.test.is_empty() {
         let size = SplitSize::TestFraction(arguments.test_fraction);
         let (train, test) = split_table(&table, size, model.seed())?;
         (table.select(&train), table.select(&test))
     } else {
         (table, read_all_with(&test_files, &schema, &read)?)
     };
+    let mixed = schema.recordings.window.is_some() && schema.recordings.group.is_none();
+    if mixed && data.len() > 1 && arguments.test.is_empty() {
+        train.schema.warnings.push(ungrouped(&data));
+    }
+    train.schema.warnings.extend(copies(&[&data[..], &test_files].concat()));
     has_all_classes(&train, &arguments.data)?;
-    terminal.suspend(|| out::warnings(&train.schema));
+    terminal.suspend(|| out::warnings(&train.schema.warnings));
     let classes = !schema.classes.is_empty();
     let options = ShrinkOptions {
         flash: arguments.flash.clone(),
@@ -110,7 +117,7 @@ pub fn run(arguments: &Shrink) -> Result<()> {
             }));
             continue;
         }
-        print(found)?;
+        print(task, found)?;
         out::headline(&format!(
             "{}: {} on {} test rows, in {} bytes",
             name.display(),
@@ -131,7 +138,7 @@ pub fn run(arguments: &Shrink) -> Result<()> {
             found.seeds,
             if found.seeds == 1 { "" } else { "s" },
             took.as_secs_f64(),
-            percent(own_seed)
+            error_percent(task, own_seed)
         )?;
         let output = quoted(&name.display().to_string());
         say!("Next: `koan inspect {output}` tells what a device needs for it.")?;
@@ -202,7 +209,7 @@ impl Quality {
 }
 
 /// What was tried, and the front.
-fn print(found: &Shrunk) -> Result<()> {
+fn print(task: &str, found: &Shrunk) -> Result<()> {
     let own = found.attempts.first().map(|attempt| attempt.seed);
     let shown = |attempt: &&Attempt| Some(attempt.seed) == own || attempt.seed == found.best.seed;
     let grid = |attempts: &mut dyn Iterator<Item = &Attempt>| {
@@ -215,7 +222,7 @@ fn print(found: &Shrunk) -> Result<()> {
                 attempt.features.to_string(),
                 attempt.bits.to_string(),
                 attempt.bytes.to_string(),
-                percent(attempt.error),
+                error_percent(task, attempt.error),
             ];
             grid.row(cells);
         }

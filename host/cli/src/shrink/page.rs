@@ -9,7 +9,7 @@ use koan_trainer::{Attempt, Shrunk};
 
 use super::Quality;
 use crate::arguments::Shrink;
-use crate::output::{named_error, percent, write_whole};
+use crate::output::{error_percent, named_error, write_whole};
 
 /// Writes the page. `before` is the model that was shrunk, the others are the new
 /// ones, in the order of the sizes.
@@ -29,7 +29,7 @@ pub fn write(
             shrunk.best.features,
             shrunk.best.bits,
             shrunk.best.candidates,
-            percent(before.error),
+            error_percent(task, before.error),
             before.bytes
         ));
         for warning in &shrunk.warnings {
@@ -73,7 +73,7 @@ pub fn write(
         all.iter().map(|attempt| {
             [
                 attempt.bytes.to_string(),
-                percent(attempt.error),
+                error_percent(task, attempt.error),
                 attempt.seed.to_string(),
                 attempt.candidates.to_string(),
                 attempt.features.to_string(),

@@ -19,8 +19,8 @@ use crate::files::{check, prepare_folder};
 use crate::grid::{Grid, wrapped};
 use crate::out::{self, say};
 use crate::output::{quoted, write_whole};
+use crate::read::{BY_FILE, name, tables};
 use crate::terminal::Terminal;
-use crate::train::{name, tables};
 use command::train_command;
 
 pub fn run(arguments: &Tune) -> Result<()> {
@@ -41,7 +41,7 @@ pub fn run(arguments: &Tune) -> Result<()> {
     let progress = terminal.progress();
     progress.phase("reading")?;
     let (train, test) = tables(&arguments.source, &files)?;
-    terminal.suspend(|| out::warnings(&train.schema));
+    terminal.suspend(|| out::warnings(&train.schema.warnings));
     let options = arguments.tune_options();
     let outcome = tune(&train, Some(&test), &options, progress);
     drop(terminal);
@@ -105,6 +105,9 @@ pub fn run(arguments: &Tune) -> Result<()> {
     say!("Each is a file {}.\n", folder.display())?;
     out::headline(&wrapped(&recommendation(&outcome, &paths, arguments), 0))?;
     say!("It is what this command makes:\n\n  {}\n", command(outcome.front.len() - 1))?;
+    if train.schema.recordings.group.is_some() && arguments.source.group.is_none() {
+        say!("{}\n", wrapped(BY_FILE, 0))?;
+    }
     let rungs: Vec<String> = outcome
         .rungs
         .iter()
@@ -138,11 +141,13 @@ fn front_table(outcome: &Outcome, metric: Metric) -> Grid {
     let headers =
         ["bytes", "held out", "test", "family", "features", "bits", "RAM", "instructions"];
     let mut table = Grid::new(headers).text(&[3]);
-    for model in Search::of(outcome, metric, true).front {
+    let search = Search::of(outcome, metric, true);
+    let shown = |loss| shown(&search.task, metric, loss);
+    for model in search.front {
         table.row([
             model.bytes.to_string(),
-            shown(metric, model.held_out),
-            shown(metric, model.test.unwrap_or(f64::NAN)),
+            shown(model.held_out),
+            shown(model.test.unwrap_or(f64::NAN)),
             model.family,
             model.features,
             model.bits.to_string(),
@@ -159,13 +164,14 @@ fn recommendation(outcome: &Outcome, paths: &[PathBuf], arguments: &Tune) -> Str
         return String::new();
     };
     let metric = arguments.metric;
+    let shown = |loss| shown(&best.report.task, metric, loss);
     let mut text = format!(
         "Take {}: {} {} in {} bytes ({} on the test rows)",
         path.display(),
         metric.name(),
-        shown(metric, best.point.loss),
+        shown(best.point.loss),
         best.report.bytes,
-        shown(metric, metric.loss(&best.test)),
+        shown(metric.loss(&best.test)),
     );
     // One that is nearly as good and much smaller, or much faster, is worth a mention.
     let least = |suits: &dyn Fn(&Tuned) -> bool| {
@@ -186,7 +192,7 @@ fn recommendation(outcome: &Outcome, paths: &[PathBuf], arguments: &Tune) -> Str
         }
     }
     for (what, tuned) in enough {
-        let _ = write!(text, "; {what} are enough for {}", shown(metric, tuned.point.loss));
+        let _ = write!(text, "; {what} are enough for {}", shown(tuned.point.loss));
     }
     if let Some(seeming) = Search::of(outcome, metric, true).seeming() {
         let _ = write!(text, "; {seeming}");

@@ -1,6 +1,6 @@
 //! Files that are damaged, missing, or cannot be written.
 
-use crate::common::{Folder, QUICK, quadrants};
+use crate::common::{Folder, QUICK, quadrants, text};
 
 fn trained() -> Folder {
     let folder = Folder::new();
@@ -15,6 +15,29 @@ fn refused(folder: &Folder, parts: &[&str]) {
     for arguments in ["eval bad.koan q.csv", "predict bad.koan q.csv", "inspect bad.koan"] {
         folder.fails(arguments, &parts);
     }
+}
+
+/// A recording by another name, which nothing but its content tells.
+#[test]
+fn copies_of_files_are_told() {
+    let folder = Folder::new();
+    let csv = quadrants(60);
+    // The same length, and not the same.
+    let other = csv.replacen("-0.", "-1.", 1);
+    assert_eq!(csv.len(), other.len());
+    for (name, text) in [("a.csv", &csv), ("b.csv", &other), ("c.csv", &csv), ("d.csv", &csv)] {
+        folder.write(name, text);
+    }
+    let told = |arguments: &str| {
+        let run = folder.train(&format!("{arguments} --features 8")).success();
+        text(&run.get_output().stderr)
+    };
+    assert!(!told("a.csv b.csv").contains("same bytes"));
+    assert!(told("a.csv b.csv c.csv").contains("warning: c.csv: holds the same bytes as a.csv: "));
+    let found = told("a.csv b.csv --test d.csv c.csv --stream yes");
+    assert!(found.contains("d.csv: holds the same bytes as a.csv, and another file is"), "{found}");
+    let run = folder.run("shrink m.koan b.csv a.csv --test d.csv --flash 300 -o s.koan").success();
+    assert!(text(&run.get_output().stderr).contains("d.csv: holds the same bytes as a.csv"));
 }
 
 #[test]

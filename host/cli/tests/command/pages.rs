@@ -106,3 +106,48 @@ fn a_page_needs_rows_that_were_not_seen_and_a_place() {
         .stderr(contains("cannot write nowhere/r.html"));
     assert!(!folder.path("m.koan").exists());
 }
+
+/// Targets far from 0 are all told to within a small part of themselves: digits must show which
+/// model is the better one.
+#[test]
+fn errors_of_targets_far_from_zero_have_digits() {
+    let folder = Folder::new();
+    let far: String = waves(300)
+        .lines()
+        .enumerate()
+        .map(|(row, line)| match line.rsplit_once(',') {
+            Some((rest, z)) if row > 0 => {
+                format!("{rest},{:.4}\n", 20_000.0 + z.parse::<f64>().unwrap())
+            }
+            _ => format!("{line}\n"),
+        })
+        .collect();
+    folder.write("far.csv", far);
+    let train = format!("train far.csv -k 32 -o m.koan {QUICK} --report r.html");
+    let report = folder.json(&format!("{train} --json"));
+    let number = |name: &str| report[name].as_f64().unwrap();
+    assert!(number("error") < 1e-4 && number("rmse") > 0.001, "{report}");
+    let constant = &report["baselines"]["constant_rmse"];
+    assert!((constant.as_f64().unwrap() / number("rmse")) > 1.5, "{report}");
+    let told = folder.output(&train);
+    let three = |error: &str| {
+        let digits = error.split_once('0').unwrap().1.trim_start_matches(['.', '0']);
+        assert_eq!(digits.len(), 3, "{error}: {told}");
+    };
+    three(told.split_once("m.koan: ").unwrap().1.split_once(" % relative RMS").unwrap().0);
+    three(told.split_once("constant ").unwrap().1.split_once(" %, linear").unwrap().0);
+    let line = told.lines().find(|line| line.contains("in the target's units")).unwrap();
+    let line: Vec<&str> = line.split([' ', ',', ';']).filter(|word| !word.is_empty()).collect();
+    let [_, rmse, .., of_constant, _, of_linear] = line[..] else { panic!("{line:?}") };
+    assert_eq!(rmse, format!("{:.6}", number("rmse")));
+    assert_eq!(of_constant, format!("{:.6}", constant.as_f64().unwrap()));
+    assert!(of_linear.parse::<f64>().unwrap() > 0.0);
+    let page = page(&folder, "r.html");
+    assert!(!page.contains("0.00 %"));
+    let worst = cells(&page, "Test rows with the largest residuals");
+    let apart = worst.windows(2).any(|pair| {
+        pair.iter().all(|cell| cell.starts_with("20000.") || cell.starts_with("19999."))
+            && pair[0] != pair[1]
+    });
+    assert!(apart, "{worst:?}");
+}

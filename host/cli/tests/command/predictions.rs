@@ -64,6 +64,25 @@ fn from_standard_input_and_in_any_order_of_columns() {
 }
 
 #[test]
+fn columns_are_kept_as_they_are() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(150));
+    folder.train("q.csv --features 32").success();
+    // Neither known to the model nor in its order, and like a formula; one by the answer's name.
+    folder.write("n.csv", "id,y,class,x\n=1+1,1.9,a,1.9\n007,-1.5,b,-1.5\n");
+    let lines = folder.output("predict m.koan n.csv --keep id,class,-1");
+    assert_eq!(lines, "id,data class,x,class\n'=1+1,a,1.9,2\n007,b,-1.5,0\n");
+    folder.fails("predict m.koan n.csv --keep time", &["n.csv", "no column `time`"]);
+    // Without a header by number.
+    folder.write("bare.csv", "1.9,1.9\n-1.5,-1.5\n");
+    let lines = folder.output("predict m.koan bare.csv --keep 2");
+    assert_eq!(lines, "column 2,class\n1.9,2\n-1.5,0\n");
+    folder.write("s.svm", "1 1:1\n-1 1:2\n1 1:3\n-1 1:2\n");
+    folder.train("s.svm --features 8").success();
+    folder.fails("predict m.koan s.svm --keep 1", &["s.svm", "(--keep)"]);
+}
+
+#[test]
 fn probabilities_sum_to_one_and_agree_with_the_class() {
     let folder = Folder::new();
     for csv in [sensors(200), quadrants(200)] {

@@ -40,7 +40,7 @@ fn a_folder_of_recordings() {
     assert_eq!(eval["rows"], 90);
     assert!(eval["error"].as_f64().unwrap() < 0.05);
     let lines = folder.output("predict m.koan data/fast/r3.csv");
-    assert_eq!(lines.lines().filter(|line| *line == "fast").count(), 9);
+    assert_eq!(lines.lines().filter(|line| line.ends_with(",fast")).count(), 9);
     // Samples that come through a pipe, without the time.
     let samples: String = text(&folder.read("data/slow/r0.csv"))
         .lines()
@@ -48,7 +48,7 @@ fn a_folder_of_recordings() {
         .map(|line| line.split_once(',').map_or(String::new(), |(_, rest)| format!("{rest}\n")))
         .collect();
     let run = folder.command("predict m.koan").write_stdin(samples).assert().success();
-    assert_eq!(text(&run.get_output().stdout), "class\nslow\nslow\n");
+    assert_eq!(text(&run.get_output().stdout), "row,class\n1,slow\n9,slow\n");
 }
 
 #[test]
@@ -59,6 +59,10 @@ fn what_few_or_short_recordings_mean_is_told() {
     assert!(told.contains("on 36 test rows of 4 recordings, in"), "{told}");
     assert!(told.contains("4 recordings say little"), "{told}");
     assert!(!folder.output(&format!("{train} --folds 4")).contains("say little"));
+    let two = format!("train data/slow/r0.csv data/fast/r0.csv -o m.koan {QUICK} {WINDOWS}");
+    let told = folder.output(&two);
+    assert!(told.contains("on 9 test rows of 1 recording, in"), "{told}");
+    assert!(told.contains("1 recording says little"), "{told}");
 
     std::fs::create_dir_all(folder.path("data/short")).unwrap();
     let samples: String = (0..10).map(|i| format!("{i},{},0.5\n", i % 3)).collect();
@@ -68,6 +72,65 @@ fn what_few_or_short_recordings_mean_is_told() {
     let short = "1 of 21 recordings are shorter than a window of 16 samples and give no row:";
     assert!(told.contains(short) && told.contains("data/short/r0.csv"), "{told}");
     assert!(told.contains("no training row is of the class short: it is never predicted; recordings that are shorter"), "{told}");
+}
+
+/// What `koan train` refuses, or warns of, `koan predict` does too.
+#[test]
+fn predicting_tells_of_samples_in_no_window() {
+    let folder = Folder::new();
+    let mut csv = "who,a,state\n".to_owned();
+    let sample = |who: usize, at: usize, csv: &mut String| {
+        let state = ["on", "off"][who % 2];
+        writeln!(csv, "r{who},{},{state}", (at * at + 3 * who) % 7).unwrap();
+    };
+    (0..6).for_each(|who| (0..10).for_each(|at| sample(who, at, &mut csv)));
+    folder.write("d.csv", &csv);
+    folder.train("d.csv --group who --window 4").success();
+    let unused = "warning: d.csv: 12 of 60 samples are in no window, at the ends of recordings";
+    for command in ["predict m.koan", "eval m.koan"] {
+        let run = folder.run(&format!("{command} d.csv")).success();
+        assert!(text(&run.get_output().stderr).contains(unused));
+    }
+    // The samples of recordings in turn, and too few of them.
+    csv.truncate(csv.find('\n').unwrap() + 1);
+    (0..10).for_each(|at| (0..6).for_each(|who| sample(who, at, &mut csv)));
+    folder.write("turns.csv", &csv);
+    folder.write("few.csv", "who,a\nr0,1\nr0,2\nr0,3\n");
+    let none = |data: &str, longest: &str| {
+        let run = folder.run(&format!("predict m.koan {data}")).code(1);
+        let told = text(&run.get_output().stderr);
+        assert!(told.contains("no recording has the 4 samples of a window"), "{told}");
+        assert!(told.contains(longest), "{told}");
+    };
+    none("turns.csv", "the longest of 60 has 1; the rows of a recording must stand one after");
+    none("few.csv", "the longest of 1 has 3");
+    none("few.csv turns.csv", "few.csv and 1 more: no recording");
+}
+
+/// Answers can be joined with the data: by file and row, and by columns that are kept.
+#[test]
+fn windows_say_where_they_begin() {
+    let folder = waves();
+    folder.train(&format!("data {WINDOWS} -k 40")).success();
+    let files = "data/slow/r0.csv data/fast/r1.csv";
+    let lines = folder.output(&format!("predict m.koan {files} --keep time,1"));
+    let lines: Vec<&str> = lines.lines().collect();
+    assert_eq!(lines[0], "file,row,time,data time,class");
+    let place = |file: &str, window: usize| {
+        let start = 8 * window;
+        format!("data/{file}.csv,{},{start},{start},", start + 1)
+    };
+    let of = |file: &'static str| (0..9).map(move |window| place(file, window));
+    let expected: Vec<String> = of("slow/r0").chain(of("fast/r1")).collect();
+    assert_eq!(lines.len(), 1 + expected.len());
+    for (line, expected) in lines[1..].iter().zip(&expected) {
+        assert!(line.starts_with(expected), "{line} {expected}");
+    }
+    let line = folder.output("predict m.koan data/slow/r0.csv --format json --keep b");
+    let first: serde_json::Value = serde_json::from_str(line.lines().nth(1).unwrap()).unwrap();
+    let ninth = text(&folder.read("data/slow/r0.csv")).lines().nth(9).unwrap().to_owned();
+    assert_eq!(first["b"], ninth.rsplit(',').next().unwrap());
+    assert_eq!((&first["row"], first.as_object().unwrap().len()), (&9.into(), 3));
 }
 
 #[test]
@@ -100,7 +163,7 @@ fn every_method_keeps_recordings_whole() {
     assert!(report["error"].as_f64().unwrap() < 1.0, "{report}");
     assert!(report.get("error_float").is_none() && report.get("baselines").is_none(), "{report}");
     let lines = folder.output("predict m.koan data/fast/r3.csv");
-    assert_eq!(lines.lines().next(), Some("value 0,value 1"));
+    assert_eq!(lines.lines().next(), Some("row,value 0,value 1"));
     assert_eq!(lines.lines().count(), 1 + 9);
 
     let detect = "--features 400 --task anomaly --normal slow --false-alarm 0.1";
@@ -138,6 +201,45 @@ fn baselines_keep_recordings_whole() {
     folder.write("one.csv", one);
     let eval = folder.json("eval m.koan one.csv --json");
     assert!(eval.get("baselines").is_none(), "{eval}");
+}
+
+/// Windows of a file are alike: what tells files apart tells nothing of others.
+#[test]
+fn files_of_windows_are_recordings_if_nothing_is_said() {
+    let folder = Folder::new();
+    let mut random = Random::new(11);
+    for file in 0..8 {
+        // Its offset is all that a file has, and says nothing of its label.
+        let (offset, label) = (20 * file, ["on", "off"][(file + file / 2) % 2]);
+        let rows: String = (0..80)
+            .map(|_| format!("{:.3},{label}\n", f64::from(offset as u32) + random.number()))
+            .collect();
+        folder.write(&format!("r{file}.csv"), format!("a,label\n{rows}"));
+    }
+    let all = "r0.csv r1.csv r2.csv r3.csv r4.csv r5.csv r6.csv r7.csv";
+    let train = |data: &str| format!("train {data} -o m.koan -k 40 {QUICK} --window 4");
+    let told = folder.output(&train(all));
+    assert!(told.contains("Each file is a recording, as with `--group file`"), "{told}");
+    let report = folder.json(&format!("{} --json", train(all)));
+    assert!(report["error"].as_f64().unwrap() > 0.3, "{report}");
+    let stated = folder.json(&format!("{} --group file --json", train(all)));
+    assert_eq!(stated["error"], report["error"]);
+    assert!(!folder.output(&format!("{} --group file", train(all))).contains("Each file is"));
+    assert!(folder.output(&format!("{} --stride 2", train(all))).contains("Each file is"));
+    // A class that is in too few files would not be in all parts.
+    let few = "r0.csv r1.csv r3.csv";
+    let report = folder.json(&format!("{} --json", train(few)));
+    let warnings = report["warnings"].to_string();
+    assert!(warnings.contains("r0.csv and 2 more: windows of one file are on both"), "{report}");
+    assert!(warnings.contains("`--group` says"), "{report}");
+    folder.train_fails(&format!("{few} --window 4 --stride 2"), &["overlap", "--group COLUMN"]);
+    let shrunk =
+        folder.run(&format!("shrink m.koan {few} --flash 300 --candidates 50 -o s.koan")).success();
+    assert!(text(&shrunk.get_output().stderr).contains("on both sides of splits"));
+    let report = folder.json(&format!("{} --json --test r2.csv r6.csv", train(few)));
+    assert!(!report.to_string().contains("both sides"), "{report}");
+    let streamed = folder.json(&format!("{} --json --stream yes", train(all)));
+    assert!(streamed["warnings"].to_string().contains("both sides"), "{streamed}");
 }
 
 #[test]

@@ -92,6 +92,23 @@ fn missing_samples_are_the_median_of_their_channel() {
 }
 
 #[test]
+fn windows_with_few_values_are_told() {
+    let text = "x,y,c\n1,10,u\n?,20,u\n5,?,v\n9,?,v\n3,?,u\n4,1,v\n";
+    let options = ReadOptions { window: Some(Window { samples: 2, stride: 2 }), ..imputing() };
+    let table = read_text(text, &options).unwrap();
+    let told = |warnings: &[DataWarning]| match warnings {
+        [DataWarning::Filled { windows: 3, filled: 1, .. }] => warnings[0].to_string(),
+        other => panic!("{other:?}"),
+    };
+    assert!(told(&table.schema.warnings).contains("in 1 of 3 windows more than half of the"));
+    // Of rows to predict as well.
+    let schema = through_json(&Schema { warnings: Vec::new(), ..table.schema });
+    let mut reader = rows_from(text.as_bytes(), "standard input", &schema, &options).unwrap();
+    assert_eq!(reader.by_ref().filter(Result::is_ok).count(), 3);
+    told(&reader.left_out().unwrap());
+}
+
+#[test]
 fn recordings_that_cannot_be() {
     let (files, paths) = folders();
     let refused = |options: &ReadOptions| files.message(&read_all(&paths, options).unwrap_err());
@@ -197,6 +214,9 @@ fn samples_that_fill_no_window_are_told() {
     let options = ReadOptions { window, ..regression() };
     let table = read_all(&paths, &options).unwrap();
     assert_eq!(table.rows(), 4);
+    // All files are counted together.
+    let told: Vec<String> = table.schema.warnings.iter().map(ToString::to_string).collect();
+    assert!(told.iter().all(|told| told.contains("a.csv and 2 more: ")), "{told:?}");
     // That of three samples has no window at all.
     let unused = |table: &Table| match &table.schema.warnings[..] {
         [DataWarning::Short { short: 1, .. }, DataWarning::Unused { samples, unused, .. }] => {

@@ -5,16 +5,22 @@ use crate::Result;
 use crate::page::Page;
 use crate::page::chart::wilson;
 use crate::page::plot::{Plot, Point, needs_log, pareto};
+use koan_data::Table;
 use koan_trainer::internal::learning_curve::{LearningCurves, Run};
 use koan_trainer::internal::select::{Choice, Trial};
 use koan_trainer::{Report, TrainOptions};
 
-use crate::words::percent;
+use crate::words::error_percent;
 
 const ERROR: &str = "test error in %";
 
 /// Curves over features, bits and rows, and the front of bytes against error.
-pub fn section(page: &mut Page, curves: &LearningCurves, report: &Report) -> Result<()> {
+pub fn section(
+    page: &mut Page,
+    curves: &LearningCurves,
+    report: &Report,
+    test: &Table,
+) -> Result<()> {
     page.heading("Other sizes");
     let mut text = format!(
         "Models with the input map and frequencies of this one, fitted again to {} training rows \
@@ -29,26 +35,30 @@ pub fn section(page: &mut Page, curves: &LearningCurves, report: &Report) -> Res
         );
     }
     page.text(&text);
-    let shown = Shown { curves, classes: report.task == "classification" };
+    let classes = report.task == "classification";
+    let intervals = classes && test.division.groups().is_none();
+    let shown = Shown { curves, classes, intervals };
     features(page, &shown, report)?;
     bits(page, &shown, report)?;
     front(page, &shown, report)?;
     learning(page, &shown, report)?;
-    front_table(page, curves);
+    front_table(page, curves, &report.task);
     Ok(())
 }
 
 /// How errors are drawn.
 struct Shown<'s> {
     curves: &'s LearningCurves,
-    /// Whether errors are shares of rows, which have intervals.
+    /// Whether errors are shares of rows.
     classes: bool,
+    /// Whether these have intervals, as of rows that do not depend on each other.
+    intervals: bool,
 }
 
 impl Shown<'_> {
     /// A test error in percent, with its 95 % interval where there is one.
     fn point(&self, x: f64, error: f64) -> Point {
-        let bar = self.classes.then(|| wilson(error, self.curves.test_rows));
+        let bar = self.intervals.then(|| wilson(error, self.curves.test_rows));
         let bar = bar.map(|(low, high)| (100.0 * low, 100.0 * high));
         Point { x, y: 100.0 * error, bar }
     }
@@ -108,7 +118,7 @@ fn bits(page: &mut Page, shown: &Shown<'_>, report: &Report) -> Result<()> {
 }
 
 fn intervals(shown: &Shown<'_>) -> &'static str {
-    if shown.classes { "; bars are 95 % intervals" } else { "" }
+    if shown.intervals { "; bars are 95 % intervals" } else { "" }
 }
 
 fn front(page: &mut Page, shown: &Shown<'_>, report: &Report) -> Result<()> {
@@ -126,13 +136,13 @@ fn front(page: &mut Page, shown: &Shown<'_>, report: &Report) -> Result<()> {
     Ok(())
 }
 
-fn front_table(page: &mut Page, curves: &LearningCurves) {
+fn front_table(page: &mut Page, curves: &LearningCurves, task: &str) {
     let points: Vec<(f64, f64)> =
         curves.runs.iter().map(|run| (run.bytes as f64, run.error)).collect();
     let rows = pareto(&points).into_iter().map(|index| {
         let run = &curves.runs[index];
         let cells = [run.bytes, run.features, usize::from(run.bits)].map(|n| n.to_string());
-        cells.into_iter().chain([percent(run.error)])
+        cells.into_iter().chain([error_percent(task, run.error)])
     });
     page.table("The front", &["bytes", "features", "bits", "test error"], rows);
 }

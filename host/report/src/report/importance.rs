@@ -4,7 +4,7 @@
 use crate::Result;
 use koan::Model;
 use koan::generator::Stream;
-use koan_data::{Shape, Table};
+use koan_data::{Shape, Table, Task};
 use koan_trainer::evaluate;
 use koan_trainer::internal::folds::drawn_rows;
 
@@ -12,7 +12,7 @@ use super::parts::{self, Part};
 use crate::page::Page;
 use crate::page::plot::Plot;
 use crate::page::small::Small;
-use crate::words::percent;
+use crate::words::{error_percent, task_name};
 
 /// Elementary steps of all predictions together, about.
 const WORK: u64 = 30_000_000_000;
@@ -47,6 +47,7 @@ pub struct Importance {
     across: usize,
     rows: usize,
     all: usize,
+    task: Task,
     error: f64,
     /// Every part, in the order of the row.
     worths: Vec<Worth>,
@@ -100,7 +101,8 @@ pub fn measure(model: &Model<'_>, test: &Table) -> Result<Option<Importance>> {
         }
         worths.push(Worth { part, loss: sum / f64::from(TIMES) - error });
     }
-    Ok(Some(Importance { shape, across, rows, all: test.rows(), error, worths }))
+    let (all, task) = (test.rows(), test.schema.task());
+    Ok(Some(Importance { shape, across, rows, all, task, error, worths }))
 }
 
 /// Writes what was measured.
@@ -112,7 +114,7 @@ pub fn section(page: &mut Page, importance: Option<&Importance>) -> Result<()> {
         );
         return Ok(());
     };
-    let Importance { shape, across, rows, all, error, worths } = importance;
+    let Importance { shape, across, rows, all, task, error, worths } = importance;
     let what = match shape {
         Some(shape) if shape.height > 1 => "piece of the picture",
         Some(_) => "stretch of the series",
@@ -123,11 +125,16 @@ pub fn section(page: &mut Page, importance: Option<&Importance>) -> Result<()> {
         "The error, {} without it, when a {what} is shuffled between rows, so that it says nothing \
          any more: measured on {which} {all} test rows, {TIMES} times each with fixed draws. Inputs \
          that say the same stand in for each other and look worth less than they are together.",
-        percent(*error)
+        error_percent(task_name(*task), *error)
     ));
     let most = worths.iter().map(|worth| worth.loss).fold(0.0, f64::max);
     let share = |worth: &Worth| if most > 0.0 { (worth.loss / most).max(0.0) } else { 0.0 };
-    let added = |worth: &Worth| format!("{:+.2}", 100.0 * worth.loss).replace('-', "−");
+    // As many digits as errors of that size have.
+    let decimals = match (task, 100.0 * most) {
+        (Task::Regression, most @ 1e-6..1.0) => (2.0 - most.log10().floor()) as usize,
+        _ => 2,
+    };
+    let added = |worth: &Worth| format!("{:+.decimals$}", 100.0 * worth.loss).replace('-', "−");
     match shape {
         Some(shape) if shape.height > 1 => {
             let words: Vec<String> = worths
@@ -135,7 +142,7 @@ pub fn section(page: &mut Page, importance: Option<&Importance>) -> Result<()> {
                 .map(|worth| format!("{}: {} percentage points", worth.part.name, added(worth)))
                 .collect();
             let shares: Vec<f64> = worths.iter().map(share).collect();
-            let line = format!("darkest: {:+.2} percentage points of error", 100.0 * most);
+            let line = format!("darkest: {:+.decimals$} percentage points of error", 100.0 * most);
             let picture = Small::grid(*across, &shares, &words).with(&line, "white: nothing");
             page.small("Pieces of the picture by what they are worth.", &[picture]);
         }

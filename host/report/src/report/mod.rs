@@ -19,7 +19,7 @@ use koan_trainer::internal::anomaly::detect;
 use koan_trainer::internal::learning_curve::learning_curves;
 use koan_trainer::{Baselines, Goal, Progress, Report, TrainOptions, Trained, evaluate};
 
-use crate::words::{percent, task_name};
+use crate::words::{error_percent, task_name};
 use crate::{Asked, Origin, Result};
 use verdict::Judged;
 
@@ -63,6 +63,7 @@ pub fn of_training(training: &Training<'_>, progress: &Progress) -> Result<Strin
         task: &report.task,
         error: report.error,
         rows: report.rows,
+        recordings: test.division.groups(),
         called: "test rows",
         baselines: report.baselines.as_ref(),
     };
@@ -94,7 +95,7 @@ pub fn of_training(training: &Training<'_>, progress: &Progress) -> Result<Strin
         quality::details(&mut page, &model, test)?;
     }
     if let Some(curves) = &curves {
-        curves::section(&mut page, curves, report)?;
+        curves::section(&mut page, curves, report, test)?;
     }
     curves::search(&mut page, choice, options)?;
     page.heading("The data");
@@ -147,6 +148,7 @@ pub fn of_evaluation(evaluation: &Evaluation<'_>) -> Result<String> {
         task: if detects { "anomaly" } else { task_name(task) },
         error,
         rows: table.rows(),
+        recordings: table.division.groups(),
         called: "rows",
         baselines,
     };
@@ -158,7 +160,7 @@ pub fn of_evaluation(evaluation: &Evaluation<'_>) -> Result<String> {
         None if detects => "Share of these rows that are misclassified",
         _ => "Error on these rows; baselines are cross-validated on them",
     };
-    errors_table(&mut page, caption, rows);
+    errors_table(&mut page, task_name(task), caption, rows);
     if detects {
         let detection = detect(blob, table, Some(NORMAL))?;
         quality::detection(&mut page, &detection, blob, table, Some(NORMAL))?;
@@ -190,15 +192,15 @@ fn errors(page: &mut Page, trained: &Trained) {
         "embedding" => "Share of the features' variance that is lost",
         _ => "Share of the test rows that are misclassified",
     };
-    errors_table(page, measure, rows);
+    errors_table(page, &report.task, measure, rows);
 }
 
 /// Predictors with their errors, and bars.
-fn errors_table(page: &mut Page, caption: &str, rows: Vec<(String, f64)>) {
+fn errors_table(page: &mut Page, task: &str, caption: &str, rows: Vec<(String, f64)>) {
     let largest = rows.iter().map(|row| row.1).fold(f64::MIN_POSITIVE, f64::max);
     let rows: Vec<_> = rows
         .into_iter()
-        .map(|(name, error)| (vec![name, percent(error)], vec![error / largest]))
+        .map(|(name, error)| (vec![name, error_percent(task, error)], vec![error / largest]))
         .collect();
     page.bars(caption, &["predictor", "error"], &["error"], &rows);
 }

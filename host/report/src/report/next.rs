@@ -7,7 +7,7 @@ use koan_trainer::internal::learning_curve::{LearningCurves, LearningPoint, Run}
 use super::drift::Drift;
 use super::verdict::clearly_below;
 use crate::Asked;
-use crate::words::percent;
+use crate::words::error_percent;
 
 /// Steps that are told, at most.
 const MOST: usize = 3;
@@ -72,8 +72,8 @@ pub fn steps(
             "{}: rounding the weights to {} bits raises the error from {} to {}.",
             word(&format!("--bits {bits}"), &format!("bits={bits}")),
             report.bits,
-            percent(real),
-            percent(rounded)
+            error_percent(&report.task, real),
+            error_percent(&report.task, rounded)
         ));
     }
     let balanced = word("--class-weights balanced", "class_weight=\"balanced\"");
@@ -136,8 +136,8 @@ pub fn lesson(task: &str, curves: &LearningCurves) -> Option<(bool, String)> {
     let from = format!(
         "from {} to {rows} training rows the test error went from {} to {}",
         before.rows,
-        percent(before.test_error),
-        percent(test_error)
+        error_percent(task, before.test_error),
+        error_percent(task, test_error)
     );
     let text = if falls {
         format!("{from}: more rows are likely to lower it further")
@@ -175,7 +175,7 @@ fn size(
             "{how} {}: {} features in so many bytes have {}, which is hardly worse.",
             flash(&run.bytes.to_string(), asked),
             run.features,
-            percent(run.error)
+            error_percent(task, run.error)
         ));
     }
     let half = least.max_by_key(|run| run.bytes)?;
@@ -185,8 +185,8 @@ fn size(
             flash(&in_k(2 * report.bytes), asked),
             half.bytes,
             report.bytes,
-            percent(half.error),
-            percent(report.error)
+            error_percent(task, half.error),
+            error_percent(task, report.error)
         )
     })
 }

@@ -36,7 +36,7 @@ impl Part {
     }
 }
 
-/// The columns of a table, or its inputs where it has none.
+/// The columns of a table, of a window those of each sample, or its inputs where it has none.
 pub fn columns(table: &Table) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut next = 0;
@@ -62,9 +62,12 @@ pub fn columns(table: &Table) -> Vec<Part> {
             ColumnKind::Target | ColumnKind::Dropped => {}
         }
     }
-    // Files without columns, and windows of samples.
-    if next != table.inputs {
+    let samples = table.schema.recordings.window.map_or(1, |window| window.samples);
+    if next * samples != table.inputs {
+        // Files without columns.
         parts = (0..table.inputs).map(|i| Part::number(String::new(), vec![i])).collect();
+    } else if samples > 1 {
+        parts = (0..samples).flat_map(|sample| of_sample(&parts, sample, next)).collect();
     }
     for (index, part) in parts.iter_mut().enumerate() {
         if part.name.is_empty() {
@@ -72,6 +75,18 @@ pub fn columns(table: &Table) -> Vec<Part> {
         }
     }
     parts
+}
+
+/// The parts of a sample of so many inputs, in a window.
+fn of_sample(parts: &[Part], sample: usize, width: usize) -> impl Iterator<Item = Part> {
+    parts.iter().map(move |part| {
+        let name = match part.name.as_str() {
+            "" => String::new(),
+            name => format!("{name} of sample {}", sample + 1),
+        };
+        let inputs = part.inputs.iter().map(|input| sample * width + input).collect();
+        Part { name, inputs, ..part.clone() }
+    })
 }
 
 /// The name of each input, and what is done about missing values in it.
@@ -152,6 +167,20 @@ pub fn pieces(shape: Shape, most: usize) -> (usize, Vec<Part>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use koan_data::{ReadOptions, Window, read_bytes};
+
+    #[test]
+    fn columns_of_windows_are_those_of_their_samples() {
+        let text = "a,b,state\n1,2,on\n3,4,on\n5,6,off\n7,8,off\n";
+        let window = Some(Window { samples: 2, stride: 2 });
+        let options = ReadOptions { window, ..ReadOptions::default() };
+        let table = read_bytes("w.csv", text.as_bytes(), &options).unwrap();
+        let found: Vec<(String, Vec<usize>)> =
+            columns(&table).into_iter().map(|part| (part.name, part.inputs)).collect();
+        let names = ["a of sample 1", "b of sample 1", "a of sample 2", "b of sample 2"];
+        assert!(found.iter().map(|(name, _)| name).eq(names), "{found:?}");
+        assert!(found.iter().enumerate().all(|(index, (_, inputs))| *inputs == [index]));
+    }
 
     #[test]
     fn pieces_cover_a_picture_once() {

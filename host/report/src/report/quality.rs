@@ -104,7 +104,7 @@ fn classes(
         thresholds(page, model, test, labels)?;
     }
     if model.calibration().is_some() {
-        reliability(page, &probabilities(blob, test)?, names, labels)?;
+        reliability(page, &probabilities(blob, test)?, test, labels)?;
     }
     Ok(())
 }
@@ -135,7 +135,8 @@ fn thresholds(page: &mut Page, model: &Model<'_>, test: &Table, labels: &[u32]) 
 }
 
 /// Whether rows with a probability of p come true in a share p.
-fn reliability(page: &mut Page, all: &[f32], names: &[String], labels: &[u32]) -> Result<()> {
+fn reliability(page: &mut Page, all: &[f32], test: &Table, labels: &[u32]) -> Result<()> {
+    let (names, recordings) = (&test.schema.classes, test.division.groups().is_some());
     let classes = names.len();
     let rows = all.chunks_exact(classes).zip(labels);
     let (what, pairs): (String, Vec<(f64, bool)>) = if classes == 2 {
@@ -153,8 +154,9 @@ fn reliability(page: &mut Page, all: &[f32], names: &[String], labels: &[u32]) -
         &chart::reliability(&[("calibrated probabilities", &bins)])?,
         &format!(
             "Reliability: how often {what} is right, against its probability. Expected \
-             calibration error {}; bars are 95 % intervals.",
-            percent(chart::calibration_error(&bins))
+             calibration error {}; bars are 95 % intervals{}.",
+            percent(chart::calibration_error(&bins)),
+            if recordings { ", too short for rows of recordings, which are alike" } else { "" }
         ),
     );
     let probabilities: Vec<f64> = pairs.iter().map(|&(probability, _)| probability).collect();

@@ -6,7 +6,7 @@ use koan_trainer::tune::Core;
 
 use crate::page::chart::wilson;
 use crate::page::verdict::{Grade, Tile, Verdict};
-use crate::words::{named_error, percent};
+use crate::words::{error_percent, named_error, percent};
 
 /// The core that instructions are told for.
 const CORE: Core = Core::CortexM0;
@@ -23,6 +23,8 @@ pub struct Judged<'j> {
     pub error: f64,
     /// Rows that it was judged by.
     pub rows: usize,
+    /// The recordings that they are of, if they are of some.
+    pub recordings: Option<usize>,
     /// What these rows are called.
     pub called: &'j str,
     /// What it must beat.
@@ -32,11 +34,22 @@ pub struct Judged<'j> {
 /// The verdict, with steps to try next.
 pub fn of(judged: &Judged<'_>, next: Vec<String>) -> Verdict {
     let (grade, words) = words(judged);
-    let Judged { task, error, rows, called, .. } = judged;
+    let Judged { task, error, rows, recordings, called, .. } = judged;
     let mut text = format!("{} on {rows} {called}", named_error(task, *error));
+    text += &match recordings {
+        Some(1) => " of 1 recording".to_owned(),
+        Some(count) => format!(" of {count} recordings"),
+        None => String::new(),
+    };
     if shares(task) {
-        let (low, high) = wilson(*error, *rows);
-        text += &format!(" (95 % interval: {} to {})", percent(low), percent(high));
+        // An interval takes rows that do not depend on each other.
+        text += &match recordings {
+            Some(_) => " (no interval: rows of a recording are alike)".to_owned(),
+            None => {
+                let (low, high) = wilson(*error, *rows);
+                format!(" (95 % interval: {} to {})", percent(low), percent(high))
+            }
+        };
     }
     text += &format!(", in {} bytes.", judged.model.blob().len());
     Verdict { grade, words, text, tiles: tiles(judged), next }
@@ -107,6 +120,7 @@ fn tiles(judged: &Judged<'_>) -> Vec<Tile> {
         _ => "of the rows misclassified",
     };
     let tile = |name, value: String, note: &str| Tile { name, value, note: note.into() };
+    let percent = |error| error_percent(task, error);
     let mut tiles = vec![tile("error", percent(error), measure)];
     if let Some(baselines) = baselines {
         let linear = baselines.linear.map_or("–".to_owned(), percent);
@@ -141,10 +155,20 @@ mod tests {
     use super::*;
 
     fn verdict(task: &str, error: f64, constant: f64, linear: Option<f64>) -> Verdict {
+        verdict_of(task, error, (constant, linear), None)
+    }
+
+    fn verdict_of(
+        task: &str,
+        error: f64,
+        (constant, linear): (f64, Option<f64>),
+        recordings: Option<usize>,
+    ) -> Verdict {
         let blob = include_bytes!("../../../../firmware-example/digits.koan");
         let model = Model::parse(blob).unwrap();
-        let baselines = Some(&Baselines { constant, linear });
-        let judged = Judged { model: &model, task, error, rows: 1000, called: "rows", baselines };
+        let baselines = Some(&Baselines { constant, linear, ..Baselines::default() });
+        let (rows, called) = (1000, "rows");
+        let judged = Judged { model: &model, task, error, rows, recordings, called, baselines };
         of(&judged, Vec::new())
     }
 
@@ -167,6 +191,17 @@ mod tests {
             assert_eq!(found.grade, grade, "{error} {linear:?}: {}", found.words);
             assert!(found.words.contains(words), "{}", found.words);
         }
+    }
+
+    #[test]
+    fn rows_of_recordings_have_no_interval() {
+        let text = |task, recordings| verdict_of(task, 0.1, (0.3, None), recordings).text;
+        let of = |recordings| text("classification", recordings);
+        assert!(of(None).contains(" on 1000 rows (95 % interval: 8.29 % to 12.02 %), in"));
+        let told = " on 1000 rows of 4 recordings (no interval: rows of a recording are alike), in";
+        assert!(of(Some(4)).contains(told));
+        assert!(of(Some(1)).contains("of 1 recording (no"));
+        assert!(text("regression", Some(4)).contains("on 1000 rows of 4 recordings, in"));
     }
 
     #[test]

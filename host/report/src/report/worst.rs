@@ -15,6 +15,8 @@ use crate::page::small::Small;
 const SHOWN: usize = 12;
 /// Columns of a row that are shown, those that are worth most first.
 const COLUMNS: usize = 8;
+/// Part of themselves that numbers are apart for their first digits to tell them apart.
+const CLOSE: f64 = 0.01;
 /// Samples of a series that are drawn.
 const SAMPLES: usize = 200;
 
@@ -143,14 +145,23 @@ pub fn of_classes(model: &Model<'_>, test: &Table, labels: &[u32]) -> Result<Vec
 /// The rows with the largest residuals.
 pub fn of_values(targets: &[f32], predicted: &[f32]) -> Vec<Miss> {
     let pairs = targets.iter().zip(predicted).map(|(&y, &v)| (f64::from(y), f64::from(v)));
-    let miss = |(row, (target, value)): (usize, (f64, f64))| Miss {
-        row,
-        actual: Plot::label(target),
-        predicted: Plot::label(value),
-        badness: (target - value).abs(),
-        words: Plot::label(target - value),
+    let miss = |(row, (target, value)): (usize, (f64, f64))| {
+        let [actual, predicted] = apart([target, value]);
+        let badness = (target - value).abs();
+        Miss { row, actual, predicted, badness, words: Plot::label(target - value) }
     };
     pairs.enumerate().map(miss).collect()
+}
+
+/// Two numbers with as many digits as tell how far apart they are.
+fn apart(numbers: [f64; 2]) -> [String; 2] {
+    let [a, b] = numbers;
+    let distance = (a - b).abs();
+    if distance == 0.0 || distance > CLOSE * a.abs().max(b.abs()) {
+        return numbers.map(Plot::label);
+    }
+    let decimals = (1.0 - distance.log10().floor()).clamp(0.0, 6.0) as usize;
+    numbers.map(|number| format!("{number:.decimals$}").replace('-', "−"))
 }
 
 /// The class of each row, as the model itself has it.
@@ -163,4 +174,21 @@ pub fn predicted(model: &Model<'_>, test: &Table) -> Result<Vec<usize>> {
         }
     };
     Ok(all.chunks_exact(model.outputs().max(1)).map(class).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_are_close_have_digits_that_tell_them_apart() {
+        for (numbers, shown) in [
+            ([20_002.31, 20_001.9], ["20002.31", "20001.90"]),
+            ([-20_002.31, -20_012.0], ["−20002.3", "−20012.0"]),
+            ([1.5, 2.25], ["1.5", "2.25"]),
+            ([7.0, 7.0], ["7", "7"]),
+        ] {
+            assert_eq!(apart(numbers), shown);
+        }
+    }
 }

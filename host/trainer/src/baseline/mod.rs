@@ -6,7 +6,7 @@ pub mod linear;
 use serde::Serialize;
 
 use crate::Error;
-use crate::evaluate::of_scores;
+use crate::evaluate::{Evaluation, of_scores};
 use crate::folds::Folds;
 use koan_data::Table;
 
@@ -17,7 +17,7 @@ pub use linear::Linear;
 const FOLDS: usize = 5;
 
 /// Errors of the baselines, in the measure of the model's own error.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Baselines {
     /// Of always predicting the most frequent class, or the mean.
     pub constant: f64,
@@ -25,6 +25,12 @@ pub struct Baselines {
     /// too many.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub linear: Option<f64>,
+    /// Of numbers: the root mean squared errors, in the target's units.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub constant_rmse: Option<f64>,
+    /// Likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub linear_rmse: Option<f64>,
 }
 
 impl Baselines {
@@ -34,21 +40,35 @@ impl Baselines {
     /// Tables that do not suit each other.
     pub fn held_out(train: &Table, test: &Table, seed: u64) -> Result<Self, Error> {
         let linear = match Linear::fit(train, seed)? {
-            Some(linear) => Some(of_scores(test, &linear.scores(test)?).error),
+            Some(linear) => Some(of_scores(test, &linear.scores(test)?)),
             None => None,
         };
-        let constant = of_scores(test, &Constant::fit(train).scores(test)).error;
-        Ok(Self { constant, linear })
+        let constant = of_scores(test, &Constant::fit(train).scores(test));
+        Ok(Self::of(&constant, linear.as_ref()))
+    }
+
+    pub(crate) fn of(constant: &Evaluation, linear: Option<&Evaluation>) -> Self {
+        Self {
+            constant: constant.error,
+            linear: linear.map(|linear| linear.error),
+            constant_rmse: constant.rmse,
+            linear_rmse: linear.and_then(|linear| linear.rmse),
+        }
     }
 
     /// Means over baselines of parts of the same rows.
     #[must_use]
     pub fn mean(parts: &[Self]) -> Self {
         let count = parts.len() as f64;
-        let linear: Option<f64> = parts.iter().map(|part| part.linear).sum();
+        let mean = |of: fn(&Self) -> Option<f64>| {
+            let sum: Option<f64> = parts.iter().map(of).sum();
+            sum.map(|sum| sum / count)
+        };
         Self {
             constant: parts.iter().map(|part| part.constant).sum::<f64>() / count,
-            linear: linear.map(|sum| sum / count),
+            linear: mean(|part| part.linear),
+            constant_rmse: mean(|part| part.constant_rmse),
+            linear_rmse: mean(|part| part.linear_rmse),
         }
     }
 
@@ -81,9 +101,9 @@ impl Baselines {
             order.extend(fold);
         }
         let judged = table.select(&order);
-        let error = |scores: Vec<f64>| of_scores(&judged, &scores).error;
-        let constant = Constant::fit(&judged).scores(&judged);
-        Ok(Some(Self { constant: error(constant), linear: linear.map(error) }))
+        let constant = of_scores(&judged, &Constant::fit(&judged).scores(&judged));
+        let linear = linear.map(|scores| of_scores(&judged, &scores));
+        Ok(Some(Self::of(&constant, linear.as_ref())))
     }
 }
 

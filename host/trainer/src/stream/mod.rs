@@ -154,8 +154,7 @@ impl Test<'_> {
             return Err(Error::Impossible("no rows are left for the test".into()));
         }
         let [blob, nearest, float, constant, of_linear] = tallies.map(Tally::finish);
-        let linear = linear.map(|_| of_linear.error);
-        let baselines = Baselines { constant: constant.error, linear };
+        let baselines = Baselines::of(&constant, linear.map(|_| &of_linear));
         Ok(TestErrors { blob, nearest, float, baselines })
     }
 }

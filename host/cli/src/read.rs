@@ -1,0 +1,123 @@
+//! The tables to train and to test on.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use koan_data::{
+    DataWarning, Division, Part, ReadOptions, SplitSize, Table, Target, copies, expand, read_all,
+    read_all_with, split_table,
+};
+
+use crate::arguments::Source;
+use crate::output::task_name;
+
+/// Part of the rows for the test.
+pub const TEST_FRACTION: f64 = 0.2;
+/// Files of each class for files to be recordings if nothing is said: one to train on, one to
+/// choose by, one to test on.
+const FILES: usize = 3;
+/// What is said where files are recordings though nothing was said.
+pub const BY_FILE: &str =
+    "Each file is a recording, as with `--group file`; `--group COLUMN` tells others apart.";
+
+/// What is read, for messages.
+pub fn name(files: &[PathBuf]) -> String {
+    match files {
+        [] => String::new(),
+        [file] => file.display().to_string(),
+        [first, rest @ ..] => format!("{} and {} more", first.display(), rest.len()),
+    }
+}
+
+/// Whether windows are of several files, and nothing says what tells recordings apart.
+pub fn needs_groups(source: &Source, files: &[PathBuf]) -> bool {
+    source.window.is_some() && source.group.is_none() && files.len() > 1
+}
+
+/// What to say of windows of files that splits divide.
+pub fn ungrouped(files: &[PathBuf]) -> DataWarning {
+    DataWarning::Ungrouped { file: name(files) }
+}
+
+/// All rows of the training data. Windows of a file are like each other: where each class is in
+/// enough files, these are the recordings unless something else is said.
+pub fn table(source: &Source, files: &[PathBuf]) -> Result<Table> {
+    let mut table = with_recordings(source, files)?;
+    table.schema.warnings.extend(copied(source, files)?);
+    Ok(table)
+}
+
+/// What to say of files to train on or to test on that are copies of others.
+pub fn copied(source: &Source, files: &[PathBuf]) -> Result<Option<DataWarning>> {
+    let mut all = files.to_vec();
+    all.extend(expand(&source.test)?);
+    Ok(copies(&all))
+}
+
+fn with_recordings(source: &Source, files: &[PathBuf]) -> Result<Table> {
+    let options = source.read_options();
+    if !needs_groups(source, files) {
+        return Ok(read_all(files, &options)?);
+    }
+    let by_file = ReadOptions { group: Some("file".into()), ..options.clone() };
+    let table = read_all(files, &by_file)?;
+    if groups_of_rarest(&table) >= FILES {
+        return Ok(table);
+    }
+    let mut table = read_all(files, &options)?;
+    if source.test.is_empty() {
+        table.schema.warnings.push(ungrouped(files));
+    }
+    Ok(table)
+}
+
+/// How many groups the class is in that is in the fewest, of those that have rows; of numbers,
+/// all groups.
+fn groups_of_rarest(table: &Table) -> usize {
+    let Division::Groups(groups) = &table.division else { return 0 };
+    let mut of_class = vec![BTreeSet::new(); table.schema.classes.len().max(1)];
+    for (row, group) in groups.iter().enumerate() {
+        let class = match &table.target {
+            Target::Classes { labels } => labels[row] as usize,
+            Target::Values(_) => 0,
+        };
+        of_class[class].insert(group);
+    }
+    of_class.iter().map(BTreeSet::len).filter(|&groups| groups > 0).min().unwrap_or(0)
+}
+
+/// Training and test table.
+pub fn tables(source: &Source, files: &[PathBuf]) -> Result<(Table, Table)> {
+    let mut table = table(source, files)?;
+    if !source.test.is_empty() {
+        let files = expand(&source.test)?;
+        let test = read_all_with(&files, &table.schema, &source.test_options())?;
+        return Ok((table, test));
+    }
+    let own = source.train_rows.is_none() && source.test_fraction.is_none();
+    let (train_rows, test_rows) = match &table.division {
+        Division::Parts(parts) if own => {
+            (0..table.rows()).partition(|&row| parts[row] != Part::Test)
+        }
+        division => {
+            // Another split than the file's own was asked for.
+            if matches!(division, Division::Parts(_)) {
+                table.division = Division::Free;
+            }
+            let size = match source.train_rows {
+                Some(rows) => SplitSize::TrainRows(rows),
+                None => SplitSize::TestFraction(source.test_fraction.unwrap_or(TEST_FRACTION)),
+            };
+            split_table(&table, size, source.seed).with_context(|| name(files))?
+        }
+    };
+    anyhow::ensure!(
+        !test_rows.is_empty(),
+        "{}: no rows are left for the test ({} task, {} rows)",
+        name(files),
+        task_name(table.schema.task()),
+        table.rows()
+    );
+    Ok((table.select(&train_rows), table.select(&test_rows)))
+}

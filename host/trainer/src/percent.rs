@@ -1,0 +1,43 @@
+//! Errors as percentages, as messages and pages say them.
+
+/// A fraction as a percentage.
+#[must_use]
+pub fn percent(fraction: f64) -> String {
+    format!("{:.2} %", 100.0 * fraction)
+}
+
+/// The error of a task as a percentage. Relative errors below 1 % have three digits: far from 0
+/// all targets are predicted to within a small part of themselves, and the digits that tell a
+/// good model from a constant come late.
+#[must_use]
+pub fn error_percent(task: &str, error: f64) -> String {
+    let error_percent = 100.0 * error;
+    match error_percent {
+        1e-6..1.0 if task == "regression" => {
+            let decimals = (2.0 - error_percent.log10().floor()) as usize;
+            format!("{error_percent:.decimals$} %")
+        }
+        _ => percent(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_relative_errors_have_three_digits() {
+        for (error, of_numbers, of_classes) in [
+            (0.0278, "2.78 %", "2.78 %"),
+            (0.01, "1.00 %", "1.00 %"),
+            (0.008_312, "0.831 %", "0.83 %"),
+            (0.000_104, "0.0104 %", "0.01 %"),
+            (1.5e-7, "0.0000150 %", "0.00 %"),
+            (0.0, "0.00 %", "0.00 %"),
+            (f64::NAN, "NaN %", "NaN %"),
+        ] {
+            assert_eq!(error_percent("regression", error), of_numbers);
+            assert_eq!(error_percent("classification", error), of_classes);
+        }
+    }
+}
