@@ -335,8 +335,31 @@ mod tests {
     }
 
     #[test]
+    fn of_all_rows_bits_that_were_not_tried_are() {
+        let mut models = judged(&[(Fourier, 500, 0.2), (Stump, 500, 0.21)]);
+        with_refinement(|refinement| {
+            let bits = |refinement: &mut Refinement<'_>, models: &[Refined]| {
+                let mut all = points(models);
+                refinement.finals(&mut all, models, 1000).unwrap();
+                all[models.len()..].iter().map(|point| point.options.bits).collect::<Vec<_>>()
+            };
+            assert_eq!(bits(refinement, &models), [Some(3), Some(8)]);
+            let mut known = models[0].clone();
+            known.point.options.bits = Some(8);
+            models.push(known);
+            assert_eq!(bits(refinement, &models), [Some(3)]);
+        });
+    }
+
+    #[test]
     fn without_more_rows_or_time_nothing_is_chosen_anew() {
-        let models = judged(&[(Fourier, 500, 0.2), (Stump, 500, 0.21)]);
+        let mut models = judged(&[(Fourier, 500, 0.2), (Stump, 500, 0.21)]);
+        for bits in [3, 8] {
+            let mut known = models[0].clone();
+            known.point.options.bits = Some(bits);
+            known.point.value = 0.22;
+            models.push(known);
+        }
         with_refinement(|refinement| {
             let mut all = points(&models);
             let before: Vec<TrainOptions> = all.iter().map(|point| point.options.clone()).collect();
