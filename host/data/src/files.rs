@@ -134,17 +134,20 @@ pub(crate) fn check_distinct(files: &[PathBuf]) -> Result<(), DataError> {
 }
 
 /// What to say of files that hold the same bytes: one recording by two names is on both sides of
-/// a split. Only files of the same length are read; those that cannot be are passed over.
+/// a split. Only files of the same length are read; those that cannot be, and pipes, which cannot
+/// be twice, are passed over.
 #[must_use]
 pub fn copies(files: &[PathBuf]) -> Option<DataWarning> {
-    let length = |file: &PathBuf| file.metadata().map_or(0, |metadata| metadata.len());
+    let is_file = |file: &&PathBuf| file.metadata().is_ok_and(|metadata| metadata.is_file());
+    let files: Vec<&PathBuf> = files.iter().filter(is_file).collect();
+    let length = |file: &Path| file.metadata().map_or(0, |metadata| metadata.len());
     let mut of_length: HashMap<u64, usize> = HashMap::new();
     files.iter().for_each(|file| *of_length.entry(length(file)).or_default() += 1);
     let alike = |file: &&PathBuf| of_length[&length(file)] > 1;
     let mut known: HashMap<u64, &PathBuf> = HashMap::new();
     let mut found: Option<(&PathBuf, &PathBuf)> = None;
     let mut copies = 0;
-    for file in files.iter().filter(alike) {
+    for file in files.into_iter().filter(alike) {
         let Some(sum) = checksum(file) else { continue };
         match known.get(&sum) {
             Some(first) => {
@@ -171,5 +174,28 @@ fn checksum(path: &Path) -> Option<u64> {
             0 => return Some(hasher.finish()),
             read => hasher.write(&block[..read]),
         }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// Reading a pipe waits for who writes it, and takes what is written from the next reader.
+    #[test]
+    fn copies_are_looked_for_in_files_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let pipes = [path("one"), path("other")];
+        let made = std::process::Command::new("mkfifo").args(&pipes).status().unwrap();
+        assert!(made.success());
+        assert_eq!(copies(&pipes), None);
+        let files = [path("a.csv"), path("b.csv"), path("c.csv")];
+        for (file, text) in files.iter().zip(["x,y\n1,2\n", "x,y\n1,3\n", "x,y\n1,2\n"]) {
+            std::fs::write(file, text).unwrap();
+        }
+        let all = [&pipes[..], &files].concat();
+        let Some(DataWarning::Copy { file, first, copies }) = copies(&all) else { panic!() };
+        assert!(file.ends_with("c.csv") && first.ends_with("a.csv") && copies == 1);
     }
 }

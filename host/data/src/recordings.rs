@@ -210,8 +210,8 @@ impl Windower {
         whole
     }
 
-    /// What to say of samples that are in no window of `file`, and of missing values; fails if there were samples, and
-    /// no window of them was complete. The last recording must have ended.
+    /// What to say of samples that are in no window of `file`, and of missing values; fails if
+    /// there were samples, and no window of them was complete. The last recording must have ended.
     pub fn left_out(&self, file: &str) -> Result<Vec<DataWarning>, DataError> {
         let (file, samples) = (file.to_owned(), self.window.samples);
         let Lengths { recordings, short, ref names, longest } = self.lengths;
