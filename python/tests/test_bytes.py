@@ -222,7 +222,9 @@ def test_windows_are_those_of_the_command(family, command, tmp_path):
     assert of_command.columns == ["a", "b"] and '"window":[16,8]' in of_command.notes
     line = [command, "predict", "m.koan", "fast/01.csv"]
     told = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert told.stdout.split()[1:] == list(of_command.predict(rows[groups == 1]))
+    answers = [line.split(",") for line in told.stdout.split()[1:]]
+    assert [row for row, _ in answers] == [str(1 + 8 * i) for i in range(len(answers))]
+    assert [answer for _, answer in answers] == list(of_command.predict(rows[groups == 1]))
     # Channel after channel is another model.
     turned = rows.reshape(-1, 16, 2).transpose(0, 2, 1).reshape(len(rows), -1)
     fitted.fit(turned, y, groups=groups)
