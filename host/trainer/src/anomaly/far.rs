@@ -32,7 +32,7 @@ pub(super) fn far_rows(normal: &Table) -> Table {
                 continue;
             }
             let distance = spread * LEAST * (MOST / LEAST).powf(uniform(3 + 2 * input));
-            let sign = if quarter % 2 == 0 { -1.0 } else { 1.0 };
+            let sign = if quarter.is_multiple_of(2) { -1.0 } else { 1.0 };
             values.push((mean + sign * distance) as f32);
         }
     }

@@ -39,6 +39,14 @@ struct Anew {
     held: usize,
 }
 
+/// The loss of a model that has `its` on more rows, beside one that had `before` and has `now` on
+/// them. With more rows all models become better; where that one becomes worse, as by a λ that
+/// rounding does not bear, the other is not the better for it.
+fn beside(before: f64, now: f64, its: f64) -> f64 {
+    let measure = now.min(before);
+    if measure > 0.0 { before * its / measure } else { before }
+}
+
 /// Whether both have the same families and bits, and features from a pool or not.
 fn alike(one: &Point, other: &Point) -> bool {
     let of = |point: &Point| {
@@ -250,14 +258,13 @@ impl Refinement<'_> {
             }
         }
         let base = judged[0].point.clone();
-        let ratio = |its: f64, base: f64| if base > 0.0 { its / base } else { 1.0 };
         let of = |(mut point, its): (Point, &Refined)| {
             // Of all rows other ferns are chosen, which want another λ.
             if point.options.lambda.is_none() && !is_fern(&point.options) {
                 point.options.lambda = self.of_all_rows(its.lambda);
             }
-            point.loss = first.loss * ratio(its.point.loss, base.loss);
-            point.value = first.value * ratio(its.point.value, base.value);
+            point.loss = beside(first.loss, base.loss, its.point.loss);
+            point.value = beside(first.value, base.value, its.point.value);
             Ok(point)
         };
         points.into_iter().zip(&judged).map(of).collect()
@@ -332,6 +339,15 @@ mod tests {
             let lambdas: Vec<Option<f64>> = ferns.map(|point| point.options.lambda).collect();
             assert!(lambdas.len() > 2 && lambdas.iter().all(Option::is_none), "{lambdas:?}");
         });
+    }
+
+    #[test]
+    fn a_model_is_not_better_because_another_one_fails() {
+        assert_eq!(beside(0.2, 0.1, 0.05), 0.1);
+        assert_eq!(beside(0.2, 0.1, 0.1), 0.2);
+        assert_eq!(beside(0.2, 0.8, 0.8), 0.8);
+        assert_eq!(beside(0.2, 0.8, 0.4), 0.4);
+        assert_eq!(beside(0.2, 0.0, 0.1), 0.2);
     }
 
     #[test]
