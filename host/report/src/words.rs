@@ -1,7 +1,7 @@
 //! Figures and names in words, as pages and the command say them.
 
 use koan_data::Task;
-pub use koan_trainer::internal::percent::{error_percent, percent};
+pub use koan_trainer::internal::percent::{error_decimals, error_percent, percent};
 
 /// The task's name, as reports have it.
 #[must_use]

@@ -60,8 +60,8 @@ pub(crate) fn of(report: &Report, train: &Table, balanced: Option<f64>) -> Vec<S
     doubts
 }
 
-/// More false alarms on `rows` normal test rows than were asked for, and rows `far` from all normal ones
-/// that a share of is taken for normal.
+/// What to say of a detector: more false alarms on `rows` normal test rows than were `asked` for,
+/// and a share `far` of rows far from all normal ones that it takes for normal.
 pub(crate) fn of_detector(found: &Detection, rows: usize, asked: f64, far: f64) -> Vec<String> {
     let chance = DEVIATIONS * (asked * (1.0 - asked) / rows.max(1) as f64).sqrt();
     let many = found.false_alarms.filter(|alarms| alarms - asked > chance);

@@ -6,18 +6,21 @@ pub fn percent(fraction: f64) -> String {
     format!("{:.2} %", 100.0 * fraction)
 }
 
-/// The error of a task as a percentage. Relative errors below 1 % have three digits: far from 0
-/// all targets are predicted to within a small part of themselves, and the digits that tell a
-/// good model from a constant come late.
+/// The error of a task as a percentage.
 #[must_use]
 pub fn error_percent(task: &str, error: f64) -> String {
-    let error_percent = 100.0 * error;
-    match error_percent {
-        1e-6..1.0 if task == "regression" => {
-            let decimals = (2.0 - error_percent.log10().floor()) as usize;
-            format!("{error_percent:.decimals$} %")
-        }
-        _ => percent(error),
+    let decimals = error_decimals(task, error);
+    format!("{:.decimals$} %", 100.0 * error)
+}
+
+/// Decimals of an error of a task as a percentage. Relative errors below 1 % have three digits:
+/// far from 0 all targets are predicted to within a small part of themselves, and the digits that
+/// tell a good model from a constant come late.
+#[must_use]
+pub fn error_decimals(task: &str, error: f64) -> usize {
+    match 100.0 * error {
+        percent @ 1e-6..1.0 if task == "regression" => (2.0 - percent.log10().floor()) as usize,
+        _ => 2,
     }
 }
 

@@ -12,7 +12,7 @@ use super::parts::{self, Part};
 use crate::page::Page;
 use crate::page::plot::Plot;
 use crate::page::small::Small;
-use crate::words::{error_percent, task_name};
+use crate::words::{error_decimals, error_percent, task_name};
 
 /// Elementary steps of all predictions together, about.
 const WORK: u64 = 30_000_000_000;
@@ -130,10 +130,7 @@ pub fn section(page: &mut Page, importance: Option<&Importance>) -> Result<()> {
     let most = worths.iter().map(|worth| worth.loss).fold(0.0, f64::max);
     let share = |worth: &Worth| if most > 0.0 { (worth.loss / most).max(0.0) } else { 0.0 };
     // As many digits as errors of that size have.
-    let decimals = match (task, 100.0 * most) {
-        (Task::Regression, most @ 1e-6..1.0) => (2.0 - most.log10().floor()) as usize,
-        _ => 2,
-    };
+    let decimals = error_decimals(task_name(*task), most);
     let added = |worth: &Worth| format!("{:+.decimals$}", 100.0 * worth.loss).replace('-', "−");
     match shape {
         Some(shape) if shape.height > 1 => {

@@ -9,7 +9,7 @@
 use koan::generator::Stream;
 use koan::{Family, Law};
 
-use super::far::far_rows;
+use super::far::{far_rows, mean_and_spread};
 use super::{auc, similarity};
 use crate::features::FeatureMap;
 use crate::plan::BankPlan;
@@ -166,8 +166,7 @@ fn artificial(fit: &Table, rows: &Table) -> Table {
         let all = || (0..fit.rows()).map(|row| f64::from(of(fit, row)));
         let (least, most) =
             all().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
-        let mean = all().sum::<f64>() / fit.rows() as f64;
-        let spread = (all().map(|x| (x - mean).powi(2)).sum::<f64>() / fit.rows() as f64).sqrt();
+        let (_, spread) = mean_and_spread(fit, input);
         let mut order: Vec<usize> = (0..count).collect();
         let shuffle = draws(3 * input as u32);
         order.sort_by_key(|&row| shuffle(row));

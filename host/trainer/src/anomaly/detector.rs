@@ -51,15 +51,15 @@ pub fn detector(
     let map = FeatureMap::new(&choice.spec)?;
     let rows = thinned(fitted.rows());
     let none = Mat::zeros(1, rows.len());
-    let moments = |table: &Table, rows: &[usize]| {
+    let moments_of = |table: &Table, rows: &[usize]| {
         Ok::<_, Error>(Design::of(&map, table, rows)?.moments(none.as_ref(), None))
     };
-    let mut moments_of_all = moments(&fitted, &rows)?;
-    let weights = similarity(&moments_of_all, chosen.lambda);
+    let mut moments = moments_of(&fitted, &rows)?;
+    let weights = similarity(&moments, chosen.lambda);
     // What rounding changes is not to be put where no normal row is.
     let far = far_rows(&fitted.select(&rows));
-    moments_of_all.merge(&moments(&far, &(0..rows.len()).collect::<Vec<usize>>())?);
-    let system = System::new(&moments_of_all);
+    moments.merge(&moments_of(&far, &(0..rows.len()).collect::<Vec<usize>>())?);
+    let system = System::new(&moments);
     // More features of fewer bits are the better use of the same bytes.
     let bits = options.bits.unwrap_or(4);
     let rounded = Curvature::new(&system, ROUNDING).round(

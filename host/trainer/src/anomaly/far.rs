@@ -16,7 +16,7 @@ const SINGLE: f64 = 0.5;
 /// The rows of `normal` with one input or several far from those of all of them.
 pub(super) fn far_rows(normal: &Table) -> Table {
     let (count, inputs) = (normal.rows(), normal.inputs);
-    let shapes: Vec<(f64, f64)> = (0..inputs).map(|input| shape(normal, input)).collect();
+    let shapes: Vec<(f64, f64)> = (0..inputs).map(|input| mean_and_spread(normal, input)).collect();
     let stream = Stream::new(13, 0);
     let mut values = Vec::with_capacity(count * inputs);
     for row in 0..count {
@@ -31,6 +31,8 @@ pub(super) fn far_rows(normal: &Table) -> Table {
                 values.push(normal.row(row)[input]);
                 continue;
             }
+            // A constant input is looked at in its own unit.
+            let spread = if spread > 0.0 { spread } else { 1.0 };
             let distance = spread * LEAST * (MOST / LEAST).powf(uniform(3 + 2 * input));
             let sign = if quarter.is_multiple_of(2) { -1.0 } else { 1.0 };
             values.push((mean + sign * distance) as f32);
@@ -39,10 +41,10 @@ pub(super) fn far_rows(normal: &Table) -> Table {
     Table { values, ..normal.clone() }
 }
 
-/// Mean and standard deviation of an input; 1 for the second of one that is constant.
-fn shape(table: &Table, input: usize) -> (f64, f64) {
+/// Mean and standard deviation of an input.
+pub(super) fn mean_and_spread(table: &Table, input: usize) -> (f64, f64) {
     let values = || (0..table.rows()).map(|row| f64::from(table.row(row)[input]));
     let mean = values().sum::<f64>() / table.rows() as f64;
     let variance = values().map(|x| (x - mean).powi(2)).sum::<f64>() / table.rows() as f64;
-    (mean, if variance > 0.0 { variance.sqrt() } else { 1.0 })
+    (mean, variance.sqrt())
 }
