@@ -267,7 +267,7 @@ enum {
 };
 /* Bytes of a group, of a list's head, and of the golden digest and the CRC-32. */
 enum { K_GROUP_BYTES = 5, K_LIST_BYTES = 3, K_TRAILER = 8 };
-enum { K_FLAG_CLASSES = 1, K_FLAG_MAP_EACH = 2, K_FLAG_GAIN_EACH = 4 };
+enum { K_FLAG_CLASSES = 1, K_FLAG_MAP_EACH = 2, K_FLAG_GAIN_EACH = 4, K_FLAG_MAP_CHANNEL = 6 };
 enum { K_OPTION_ODD = 8, K_OPTION_GROUPS = 16, K_OPTION_MORE = 32, K_OPTION_LIST = 64 };
 
 static uint8_t byte_at(const koan_model *m, uint32_t at) {
@@ -805,18 +805,35 @@ static void check_sections(cursor *c) {
     }
 }
 
-/* Bytes of the input maps. */
-static uint32_t map_bytes(const koan_model *m) {
-    if (m->flags & K_FLAG_MAP_EACH) return 6 * (uint32_t)m->inputs;
-    return m->flags & K_FLAG_GAIN_EACH ? 5 + (uint32_t)m->inputs : 6;
+/* Whether inputs have maps or gains of their own, or channels maps: of the flags. */
+static uint8_t map_flags(const koan_model *m) {
+    return K_HAS(MAPS) ? m->flags & K_FLAG_MAP_CHANNEL : 0;
 }
 
-/* Whether the input maps are such as are built. */
-static int maps_are_built(const koan_model *m) {
-    uint32_t maps = m->flags & K_FLAG_MAP_EACH ? m->inputs : 1;
-    if (!K_HAS(MAPS) && (m->flags & (K_FLAG_MAP_EACH | K_FLAG_GAIN_EACH))) return 0;
-    for (uint32_t i = 0; !K_HAS(LOGARITHM) && i < maps; i++)
-        if (byte_at(m, K_AT_MAPS + 6 * i + 4) & 128) return 0;
+/* After how many inputs their maps come again. */
+static uint16_t map_period(const koan_model *m) {
+    if (map_flags(m) == 0) return 1;
+    return map_flags(m) == K_FLAG_MAP_CHANNEL ? byte_at(m, K_AT_MAPS) : m->inputs;
+}
+
+/* Bytes of the input maps. */
+static uint32_t map_bytes(const koan_model *m) {
+    if (map_flags(m) == K_FLAG_MAP_CHANNEL) return 1 + 6 * (uint32_t)byte_at(m, K_AT_MAPS);
+    if (map_flags(m) == K_FLAG_MAP_EACH) return 6 * (uint32_t)m->inputs;
+    return map_flags(m) == K_FLAG_GAIN_EACH ? 5 + (uint32_t)m->inputs : 6;
+}
+
+/* Where the map of a place in a period is. */
+static uint32_t map_at(const koan_model *m, uint16_t place) {
+    if (map_flags(m) == 0 || map_flags(m) == K_FLAG_GAIN_EACH) return K_AT_MAPS;
+    return K_AT_MAPS + (map_flags(m) == K_FLAG_MAP_CHANNEL) + 6 * (uint32_t)place;
+}
+
+/* Whether logarithms are built, or no map has one. */
+static int logarithms_are_built(const koan_model *m) {
+    uint16_t maps = map_flags(m) == K_FLAG_GAIN_EACH ? 1 : map_period(m);
+    for (uint16_t i = 0; !K_HAS(LOGARITHM) && i < maps; i++)
+        if (byte_at(m, map_at(m, i) + 4) & 128) return 0;
     return 1;
 }
 
@@ -856,11 +873,15 @@ static void check_header(cursor *c) {
     m->flags = byte_at(m, K_AT_FLAGS);
     m->inputs = half_at(m, K_AT_INPUTS);
     m->outputs = byte_at(m, K_AT_OUTPUTS);
-    /* Three of them, but not both of the two for input maps. */
-    expect(c, m->flags < 6 && (m->outputs > 0 || !(m->flags & K_FLAG_CLASSES)), KOAN_FLAGS,
+    expect(c, m->flags < 8 && (m->outputs > 0 || !(m->flags & K_FLAG_CLASSES)), KOAN_FLAGS,
            K_AT_FLAGS);
     expect(c, m->inputs > 0, KOAN_BAD_INPUTS, K_AT_INPUTS);
     expect(c, K_INPUTS(m) == m->inputs, KOAN_NOT_BUILT, K_AT_INPUTS);
+    expect(c, K_HAS(MAPS) || !(m->flags & K_FLAG_MAP_CHANNEL), KOAN_NOT_BUILT, K_AT_MAPS);
+    if (map_flags(m) == K_FLAG_MAP_CHANNEL) {
+        uint8_t channels = byte_at(m, K_AT_MAPS);
+        expect(c, channels > 1 && channels <= m->inputs, KOAN_INPUT_MAP, K_AT_MAPS);
+    }
     (void)skip(c, map_bytes(m));
 }
 
@@ -889,7 +910,7 @@ koan_status koan_parse(koan_model *m, const uint8_t *blob, size_t size) {
     m->weights = skip(&c, weights);
     m->sections = c.at;
     check_sections(&c);
-    expect(&c, maps_are_built(m), KOAN_NOT_BUILT, K_AT_MAPS);
+    expect(&c, logarithms_are_built(m), KOAN_NOT_BUILT, K_AT_MAPS);
     expect(&c, K_HAS(FEATURES) || m->outputs > 0, KOAN_NOT_BUILT, K_AT_OUTPUTS);
     expect(&c, check_word(seed_of(m)) == half_at(m, K_AT_CHECK_WORD), KOAN_GENERATOR,
            K_AT_CHECK_WORD);
@@ -938,14 +959,14 @@ typedef struct input_map {
     uint8_t logarithm, mult;
 } input_map;
 
-/* The map of an input. */
-static void read_map(const koan_model *m, uint32_t input, input_map *map) {
-    uint32_t at = K_AT_MAPS + (K_HAS(MAPS) && (m->flags & K_FLAG_MAP_EACH) ? 6 * input : 0);
+/* The map of a place in a period. */
+static void read_map(const koan_model *m, uint16_t place, input_map *map) {
+    uint32_t at = map_at(m, place);
     uint8_t kind = byte_at(m, at + 4);
     map->offset = (int32_t)word_at(m, at);
     map->shift = (int16_t)((kind & 127) - 64);
     map->logarithm = kind >> 7;
-    map->mult = byte_at(m, at + 5 + (K_HAS(MAPS) && (m->flags & K_FLAG_GAIN_EACH) ? input : 0));
+    map->mult = byte_at(m, at + 5 + (map_flags(m) == K_FLAG_GAIN_EACH ? place : 0));
 }
 
 /* q of +-magnitude * 2^exponent. */
@@ -1018,13 +1039,14 @@ static K_APART void quantise_shared(const input_map *map, const void *row, uint8
 /* Makes the integers q of a row, or says that the memory does not do. */
 static koan_status quantise(const koan_model *m, const void *row, uint8_t type,
                             const koan_memory *memory) {
-    const int each = K_HAS(MAPS) && (m->flags & (K_FLAG_MAP_EACH | K_FLAG_GAIN_EACH));
-    const uint16_t count = each ? 1 : K_INPUTS(m);
+    const uint16_t period = map_period(m), count = map_flags(m) ? 1 : K_INPUTS(m);
+    uint16_t place = 0;
     input_map map;
     if (!is_enough(memory, m)) return KOAN_MEMORY;
     for (uint32_t i = 0; i < K_INPUTS(m); i += count) {
-        read_map(m, i, &map);
+        read_map(m, place, &map);
         quantise_shared(&map, row, type, i, count, memory->halves + (size_t)i, m->limit);
+        if (++place >= period) place = 0;
     }
     return KOAN_OK;
 }
@@ -1967,8 +1989,9 @@ static int golden_rows_hold(const koan_model *m, const koan_memory *memory) {
     if (!bytes) return 1;
     j.kind = K_TO_SCORES;
     for (uint32_t at = (uint32_t)(bytes - m->blob), end = at + length; at < end;) {
-        for (uint16_t i = 0; i < m->inputs; i++, at += 4) {
-            read_map(m, i, &map);
+        for (uint16_t i = 0, place = 0; i < m->inputs; i++, at += 4) {
+            read_map(m, place, &map);
+            if (++place >= map_period(m)) place = 0;
             memory->halves[i] = mapped_float(&map, word_at(m, at), m->limit);
         }
         run_banks(&j, m, memory);

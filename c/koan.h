@@ -12,7 +12,7 @@
  *   KOAN_NO_DENSE          projections by the laws gaussian, cauchy and sign
  *   KOAN_NO_GROUPS         groups of inputs
  *   KOAN_NO_LISTS          lists of kept features
- *   KOAN_NO_MAPS           input maps or gains of each input
+ *   KOAN_NO_MAPS           input maps or gains of each input, maps of each channel
  *   KOAN_NO_LOGARITHM      input maps with logarithm
  *   KOAN_NO_FEATURES       models without outputs, koan_features and koan_codes
  *   KOAN_INPUTS=n          models of another number of inputs
@@ -64,6 +64,7 @@ extern "C" {
     X(TOO_LONG, "the blob has 2^32 bytes or more")                      \
     X(FLAGS, "flags")                                                   \
     X(BAD_INPUTS, "inputs")                                             \
+    X(INPUT_MAP, "input map")                                           \
     X(BANK_FAMILY, "bank family")                                       \
     X(BANK_LAW, "bank law")                                             \
     X(BANK_OPTIONS, "bank options")                                     \

@@ -58,7 +58,7 @@ parts! {
     GROUPS = 11, "groups of inputs";
     LISTS = 12, "lists of kept features";
     LOGARITHM = 13, "logarithms of inputs";
-    /// Or a gain for each.
+    /// Or a gain for each, or a map for each channel.
     MAPS = 14, "an input map for each input";
     BITS_2 = 15, "weights of 2 bits";
     BITS_3 = 16, "weights of 3 bits";

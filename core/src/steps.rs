@@ -36,13 +36,19 @@ pub fn draw_golden(model: &Model<'_>, number: usize, q: &mut [i16]) {
 #[inline(never)]
 pub fn quantise<P: Profile, I: Input>(model: &Model<'_>, row: &[I], q: &mut [i16]) {
     let (limit, logs) = (i32::from(model.limit), serves::<P>(Needs::LOGARITHM));
-    let map_of = |index| match const { P::ONLY } {
+    let map_at = |place| match const { P::ONLY } {
         Some(only) if !serves::<P>(Needs::MAPS) => only.map,
-        _ => model.input_map(index),
+        _ => model.map_at(place),
     };
+    let period = if serves::<P>(Needs::MAPS) { model.map_period() } else { 1 };
+    let after = |place: usize| match place.wrapping_add(1) {
+        next if next < period => next,
+        _ => 0,
+    };
+    let mut place = 0;
     // The small form has no code for the line.
     if P::SMALL {
-        let mut map = map_of(0);
+        let mut map = map_at(0);
         #[cfg(target_feature = "simd128")]
         let (row, q) = if model.map_is_shared() {
             let done = crate::simd::quantise(&map, limit, I::floats(row), q);
@@ -50,11 +56,12 @@ pub fn quantise<P: Profile, I: Input>(model: &Model<'_>, row: &[I], q: &mut [i16
         } else {
             (row, q)
         };
-        for (index, (place, &value)) in q.iter_mut().zip(row).enumerate() {
-            if serves::<P>(Needs::MAPS) && !model.map_is_shared() {
-                map = map_of(index);
+        for (q, &value) in q.iter_mut().zip(row) {
+            if period > 1 {
+                map = map_at(place);
+                place = after(place);
             }
-            *place = value.quantise(&map, limit, logs);
+            *q = value.quantise(&map, limit, logs);
         }
         return;
     }
@@ -62,13 +69,18 @@ pub fn quantise<P: Profile, I: Input>(model: &Model<'_>, row: &[I], q: &mut [i16
         Some(only) => only.line,
         None => model.line(),
     };
-    let mut index = 0;
-    while let (Some(row), Some(q)) = (row.get(index..), q.get_mut(index..)) {
+    let (mut row, mut q) = (row, q);
+    loop {
+        // None where inputs have maps of their own.
         let done = on_line(&line, row, q);
-        index += done;
-        let (Some(&value), Some(place)) = (row.get(done), q.get_mut(done)) else { return };
-        *place = value.quantise(&map_of(index), limit, logs);
-        index += 1;
+        let (Some((&value, others)), Some((first, rest))) = (
+            row.get(done..).and_then(<[I]>::split_first),
+            q.get_mut(done..).and_then(<[i16]>::split_first_mut),
+        ) else {
+            return;
+        };
+        *first = value.quantise(&map_at(place), limit, logs);
+        (row, q, place) = (others, rest, after(place));
     }
 }
 

@@ -118,21 +118,29 @@ impl Repair<'_> {
     fn blob(mut self) -> Vec<u8> {
         let _: [u8; field::FLAGS] = self.array();
         self.put(b"KOAN\x01");
-        let mut flags = within(self.byte(), 0, 5);
+        let mut flags = within(self.byte(), 0, 7);
         let inputs = within(self.half(), 1, MOST_INPUTS);
         let outputs = within(self.byte(), 0, MOST_OUTPUTS);
         if outputs == 0 {
             flags &= !flag::CLASSIFICATION;
         }
+        if inputs == 1 && flags & flag::MAP_PER_CHANNEL == flag::MAP_PER_CHANNEL {
+            flags &= !flag::MAP_PER_CHANNEL;
+        }
         self.put(&[flags]);
         self.put(&inputs.to_le_bytes());
         self.put(&[outputs]);
-        // Seed and check word, one map, the other maps or gains.
-        self.copy(8 + 2 + 6);
-        if flags & flag::MAP_PER_INPUT != 0 {
-            self.copy(6 * usize::from(inputs - 1));
-        } else if flags & flag::GAIN_PER_INPUT != 0 {
-            self.copy(usize::from(inputs - 1));
+        // Seed and check word, then the maps.
+        self.copy(8 + 2);
+        match flags & flag::MAP_PER_CHANNEL {
+            0 => self.copy(6),
+            flag::MAP_PER_INPUT => self.copy(6 * usize::from(inputs)),
+            flag::GAIN_PER_INPUT => self.copy(5 + usize::from(inputs)),
+            _ => {
+                let channels = within(self.byte(), 2, inputs.min(255) as u8);
+                self.put(&[channels]);
+                self.copy(6 * usize::from(channels));
+            }
         }
         let (mut banks, mut weights, mut columns, mut features) = (0, 0, 0, 0u32);
         loop {

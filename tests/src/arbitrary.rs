@@ -273,6 +273,11 @@ fn maps(inputs: u16) -> impl Strategy<Value = MapSpec> {
     prop_oneof![
         map().prop_map(MapSpec::Shared),
         vec(map(), usize::from(inputs)).prop_map(MapSpec::PerInput),
+        // One input has no channels.
+        vec(map(), 2..=usize::from(inputs.clamp(2, 255))).prop_map(move |maps| match inputs {
+            1 => MapSpec::Shared(maps[0]),
+            _ => MapSpec::PerChannel(maps),
+        }),
         (map(), vec(any::<u8>(), usize::from(inputs)))
             .prop_map(|(map, gains)| MapSpec::GainPerInput(map, gains)),
     ]

@@ -56,9 +56,7 @@ fn describe(model: &Model<'_>) -> usize {
     seen += model.weight_bytes().len() + model.notes().len();
     seen += model.work() as usize + model.needs().names().count();
     seen += usize::from(model.check_word()) + model.golden_digest() as usize;
-    seen += model.map_bytes()
-        + usize::from(model.map_per_input() | model.gain_per_input())
-        + usize::from(model.score_scale() > 0.0);
+    seen += model.map_bytes() + model.map_period() + usize::from(model.score_scale() > 0.0);
     seen += model.banks().next().map_or(0, |bank| bank.row_bytes());
     for index in [0, 1, model.inputs(), 300, 65_535, usize::MAX] {
         seen += usize::from(model.input_map(index).mult());
@@ -311,8 +309,12 @@ fn refusals_name_field_and_offset() {
     convolutions_that_do_not_fit(bad);
     assert!(refusal(&blob, 0, b"NOAK").contains("not a koan blob"));
     assert_eq!(refusal(&blob, 4, &[2]), "unknown format version 2");
-    assert_eq!(refusal(&blob, 5, &[6]), bad("flags", 5));
     assert_eq!(refusal(&blob, 5, &[8]), bad("flags", 5));
+    // A model of one channel has one map, and none of more channels than inputs.
+    let channels = golden("channels-3-fourier-hadamard");
+    for count in [0, 1, 37, 255] {
+        assert_eq!(refusal(&channels, 19, &[count]), bad("input map", 19));
+    }
     assert_eq!(refusal(&blob, 6, &[0, 0]), bad("inputs", 6));
     assert_eq!(refusal(&blob, bank, &[0x19]), bad("bank family", bank));
     // Uniform, of which projections are none; one that no law has.

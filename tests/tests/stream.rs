@@ -27,8 +27,11 @@ fn model() -> impl Strategy<Value = ModelSpec> {
         banks
     });
     (banks, 1usize..=3, any::<u64>()).prop_flat_map(|(banks, outputs, seed)| {
-        (map(), head(&banks, outputs)).prop_map(move |(map, head)| {
-            let maps = MapSpec::Shared(map);
+        let maps = prop_oneof![
+            map().prop_map(MapSpec::Shared),
+            vec(map(), CHANNELS).prop_map(MapSpec::PerChannel),
+        ];
+        (maps, head(&banks, outputs)).prop_map(move |(maps, head)| {
             let features = ModelSpec::features(seed, INPUTS, maps, banks.clone());
             ModelSpec { task: Task::Regression, head: Some(head), ..features }
         })

@@ -57,8 +57,10 @@ export function* banks(blob: Uint8Array): Generator<{ features: number; slots: n
   const flags = blob[At.Flags]!;
   const others = numbers.getUint16(At.Inputs, true) - 1;
   let at = At.Maps + 6;
-  if (flags & Flag.MapPerInput) at += 6 * others;
-  if (flags & Flag.GainPerInput) at += others;
+  const perChannel = Flag.MapPerInput | Flag.GainPerInput;
+  if ((flags & perChannel) === perChannel) at += 1 + 6 * (blob[At.Maps]! - 1);
+  else if (flags & Flag.MapPerInput) at += 6 * others;
+  else if (flags & Flag.GainPerInput) at += others;
   let options: number;
   do {
     const family = blob[at]! & 15;

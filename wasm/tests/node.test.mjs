@@ -108,8 +108,8 @@ for (const [name, { Model }] of Object.entries(builds)) {
     for (const { blob: text, row, features } of host.features) {
       const blob = Buffer.from(text, 'hex');
       const others = blob.readUInt16LE(6) - 1;
-      // A map for each input, or a gain.
-      const more = [0, 6 * others, others][blob[5] >> 1];
+      // A map for each input, or a gain, or a map for each channel.
+      const more = [0, 6 * others, others, 1 + 6 * (blob[19] - 1)][blob[5] >> 1];
       kinds.add(blob[25 + more] & 15);
       const model = Model.from(blob);
       model.selfTest();

@@ -60,8 +60,11 @@ pub mod flag {
     pub const CLASSIFICATION: u8 = 1;
     /// One input map for each input instead of one for all.
     pub const MAP_PER_INPUT: u8 = 2;
-    /// One input map, with a gain for each input; not together with the former.
+    /// One input map, with a gain for each input. Together with the former: a map for each
+    /// channel of a row.
     pub const GAIN_PER_INPUT: u8 = 4;
+    /// Both of the former.
+    pub const MAP_PER_CHANNEL: u8 = MAP_PER_INPUT | GAIN_PER_INPUT;
 }
 
 /// Tags of the optional sections. A tag of 128 or more must be understood.

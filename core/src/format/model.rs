@@ -148,7 +148,7 @@ impl<'a> Model<'a> {
             needs = needs.and(Needs::GOLDEN_ROWS);
         }
         let mut input = 0;
-        while input < if self.map_per_input() { self.inputs as usize } else { 1 } {
+        while input < if self.gain_per_input() { 1 } else { self.map_period() } {
             if self.input_map(input).log {
                 return needs.and(Needs::LOGARITHM);
             }
@@ -251,32 +251,56 @@ impl<'a> Model<'a> {
         array
     }
 
+    /// The bits of the flags that tell of input maps.
+    const fn map_flags(&self) -> u8 {
+        self.flags & flag::MAP_PER_CHANNEL
+    }
+
     /// Whether each input has a map of its own.
     #[must_use]
     pub const fn map_per_input(&self) -> bool {
-        self.flags & flag::MAP_PER_INPUT != 0
+        self.map_flags() == flag::MAP_PER_INPUT
     }
 
     /// Whether all inputs have one map, but for a gain of each.
     #[must_use]
     pub const fn gain_per_input(&self) -> bool {
-        self.flags & flag::GAIN_PER_INPUT != 0
+        self.map_flags() == flag::GAIN_PER_INPUT
+    }
+
+    /// Whether each channel of a row has a map of its own: the inputs go through
+    /// [`Self::map_period`] maps in turn.
+    #[must_use]
+    pub const fn map_per_channel(&self) -> bool {
+        self.map_flags() == flag::MAP_PER_CHANNEL
     }
 
     /// Whether all inputs have one map and one gain.
     pub(crate) const fn map_is_shared(&self) -> bool {
-        self.flags & (flag::MAP_PER_INPUT | flag::GAIN_PER_INPUT) == 0
+        self.map_flags() == 0
+    }
+
+    /// After how many inputs their maps come again: 1 where all inputs have the same one, the
+    /// number of channels where each of them has one, else the number of inputs.
+    #[must_use]
+    pub const fn map_period(&self) -> usize {
+        match self.map_flags() {
+            0 => 1,
+            flag::MAP_PER_CHANNEL => byte_at(self.blob, field::INPUT_MAP) as usize,
+            _ => self.inputs as usize,
+        }
     }
 
     /// Bytes of the input maps.
     #[must_use]
     pub const fn map_bytes(&self) -> usize {
-        let inputs = self.inputs as usize;
-        if self.map_per_input() {
-            return inputs * InputMap::BYTES;
+        let maps = self.map_period();
+        match self.map_flags() {
+            // The first input's gain is that of the map.
+            flag::GAIN_PER_INPUT => InputMap::BYTES + maps.saturating_sub(1),
+            flag::MAP_PER_CHANNEL => 1 + maps * InputMap::BYTES,
+            _ => maps * InputMap::BYTES,
         }
-        // The first input's gain is that of the map.
-        InputMap::BYTES + if self.gain_per_input() { inputs.saturating_sub(1) } else { 0 }
     }
 
     /// Where the banks start.
@@ -291,8 +315,23 @@ impl<'a> Model<'a> {
         if index >= self.inputs as usize {
             return InputMap::OFF;
         }
-        let at = if self.map_per_input() { index * InputMap::BYTES } else { 0 };
-        let gain = if self.gain_per_input() { index } else { 0 };
+        let period = self.map_period();
+        // Small cores do not divide.
+        let mut place = if self.map_is_shared() { 0 } else { index };
+        while period > 0 && place >= period {
+            place -= period;
+        }
+        self.map_at(place)
+    }
+
+    /// The map at a place of a period.
+    #[inline(never)]
+    pub(crate) const fn map_at(&self, place: usize) -> InputMap {
+        let (at, gain) = match self.map_flags() {
+            flag::GAIN_PER_INPUT => (0, place),
+            flag::MAP_PER_CHANNEL => (1 + place * InputMap::BYTES, 0),
+            _ => (place * InputMap::BYTES, 0),
+        };
         InputMap::read(self.blob, field::INPUT_MAP + at, gain)
     }
 

@@ -120,10 +120,12 @@ impl<'a> Model<'a> {
         }
         cursor.skip(HEADER_REST, Field::Header);
         let classes = self.flags & flag::CLASSIFICATION != 0;
-        // At most one of the two for input maps.
-        let known = self.flags <= flag::CLASSIFICATION | flag::GAIN_PER_INPUT;
+        let known = self.flags <= flag::CLASSIFICATION | flag::MAP_PER_CHANNEL;
         cursor.expect(known && (self.outputs > 0 || !classes), Field::Flags, field::FLAGS);
         cursor.expect(self.inputs > 0, Field::Inputs, field::INPUTS);
+        let maps = self.map_period();
+        let several = !self.map_per_channel() || (maps > 1 && maps <= self.inputs as usize);
+        cursor.expect(several, Field::InputMap, field::INPUT_MAP);
         cursor.skip(self.map_bytes(), Field::InputMap);
         let weights = self.read_banks(cursor);
         self.head_at = cursor.at as u32;

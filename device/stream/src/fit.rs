@@ -16,15 +16,15 @@ use crate::cache::cache_words;
 ///
 /// # Errors
 /// [`Error::Length`] when a window is no row of the model; [`Error::Unsuited`] for a model
-/// without outputs or with several input maps.
+/// without outputs, or with other input maps than one for all inputs or one for each channel.
 pub const fn suits(model: &Model<'_>, channels: usize, samples: usize) -> Result<(), Error> {
     let (needed, given) = (model.inputs(), channels.saturating_mul(samples));
     if needed != given {
         Err(Error::Length { what: "window", needed, given })
     } else if model.outputs() == 0 {
         Err(Error::Unsuited { needs: "a model with outputs" })
-    } else if model.map_per_input() || model.gain_per_input() {
-        Err(Error::Unsuited { needs: "a model with one map for all inputs" })
+    } else if model.map_period() != 1 && model.map_period() != channels {
+        Err(Error::Unsuited { needs: "a model with one input map, or one for each channel" })
     } else {
         Ok(())
     }

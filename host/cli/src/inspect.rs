@@ -135,14 +135,9 @@ fn candidates(bank: &koan::Bank<'_>) -> usize {
     bank.indices().last().map_or(0, |last| last + 1)
 }
 
-/// How many inputs have a map that may differ from the first one's, with that.
-fn distinct_maps(model: &Model<'_>) -> usize {
-    if model.map_per_input() || model.gain_per_input() { model.inputs() } else { 1 }
-}
-
 fn detailed(model: &Model<'_>, self_test: &str) -> Value {
     let sizes = model.buffer_sizes(Form::Fast);
-    let maps = distinct_maps(model);
+    let maps = model.map_period();
     let mut object = summary(model);
     object["check_word"] = json!(model.check_word());
     object["input_maps"] = (0..maps).map(|i| map_json(model.input_map(i))).collect();
@@ -299,11 +294,14 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
             }
         }
     }
-    let maps = distinct_maps(model);
+    let maps = model.map_period();
     for index in 0..maps.min(SHOWN) {
         let map = model.input_map(index);
-        let which =
-            if maps == 1 { "all inputs".to_owned() } else { format!("input {}", index + 1) };
+        let which = match maps {
+            1 => "all inputs".to_owned(),
+            _ if model.map_per_channel() => format!("channel {}", index + 1),
+            _ => format!("input {}", index + 1),
+        };
         let value = if map.log() { "log x" } else { "x" };
         say!(
             "  {which}: q = ({value} - {:.6}) * {:.6}",
@@ -312,7 +310,8 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
         )?;
     }
     if maps > SHOWN {
-        say!("  ... and {} inputs more (--json lists them)", maps - SHOWN)?;
+        let what = if model.map_per_channel() { "channels" } else { "inputs" };
+        say!("  ... and {} {what} more (--json lists them)", maps - SHOWN)?;
     }
     if model.classes() > 0 {
         let names = (0..model.classes()).filter_map(|class| model.class_name(class));

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use koan_data::{
-    DataWarning, Division, Part, ReadOptions, SplitSize, Table, Target, copies, expand, read_all,
-    read_all_with, split_table,
+    DataWarning, Division, Part, ReadOptions, Shape, SplitSize, Table, Target, copies, expand,
+    read_all, read_all_with, split_table,
 };
 
 use crate::arguments::Source;
@@ -72,6 +72,13 @@ fn with_recordings(source: &Source, files: &[PathBuf]) -> Result<Table> {
     Ok(table)
 }
 
+/// The table, told what a row of it is where somebody says so and it has as many inputs.
+pub fn shaped(mut table: Table, shape: Option<Shape>) -> Table {
+    let fitting = shape.filter(|shape| shape.inputs() == table.inputs);
+    table.schema.image = fitting.or(table.schema.image);
+    table
+}
+
 /// How many groups the class is in that is in the fewest, of those that have rows; of numbers,
 /// all groups.
 fn groups_of_rarest(table: &Table) -> usize {
@@ -88,8 +95,8 @@ fn groups_of_rarest(table: &Table) -> usize {
 }
 
 /// Training and test table.
-pub fn tables(source: &Source, files: &[PathBuf]) -> Result<(Table, Table)> {
-    let mut table = table(source, files)?;
+pub fn tables(source: &Source, files: &[PathBuf], shape: Option<Shape>) -> Result<(Table, Table)> {
+    let mut table = shaped(table(source, files)?, shape);
     if !source.test.is_empty() {
         let files = expand(&source.test)?;
         let test = read_all_with(&files, &table.schema, &source.test_options())?;

@@ -19,7 +19,9 @@ use crate::grid::wrapped;
 use crate::origin::origin;
 use crate::out::{self, say};
 use crate::output::{self, error_percent, named_error, percent, quoted, write_whole};
-use crate::read::{BY_FILE, TEST_FRACTION, copied, name, needs_groups, table, tables, ungrouped};
+use crate::read::{
+    BY_FILE, TEST_FRACTION, copied, name, needs_groups, shaped, table, tables, ungrouped,
+};
 use crate::terminal::Terminal;
 
 /// Bytes of all files from which they are streamed.
@@ -337,7 +339,7 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
     };
     let trained = match arguments.folds {
         Some(count) => {
-            let table = table(&arguments.source, files)?;
+            let table = shaped(table(&arguments.source, files)?, arguments.shape);
             let target = table.schema.target_name().map(str::to_owned);
             let numbers_as_classes = numbers_as_classes(&table);
             cross_validated(&table, count, given.seed, &trained).map(|trained| Made {
@@ -349,7 +351,7 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
             })
         }
         None => {
-            let (train_table, test_table) = tables(&arguments.source, files)?;
+            let (train_table, test_table) = tables(&arguments.source, files, arguments.shape)?;
             let trained = trained(&train_table, &test_table);
             let trained = trained.with_context(|| name(files))?;
             let target = train_table.schema.target_name().map(str::to_owned);

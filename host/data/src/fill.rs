@@ -3,16 +3,12 @@
 use std::collections::HashMap;
 
 use super::ReadOptions;
-use super::error::{ColumnLabel, DataError};
+use super::error::DataError;
 use super::open::DataFile;
 use super::rows::RowReader;
 use super::scan::{Field, class_name, parse};
-use super::schema::{Column, ColumnKind, Schema};
+use super::schema::{ColumnKind, Schema};
 use super::table::{Division, Table, Target};
-use super::warning::DataWarning;
-
-/// How many times as far as another channel one spreads that hides it.
-const UNLIKE: f64 = 10.0;
 
 /// Reads all rows of the files; `expected` rows are made room for at once.
 pub(crate) fn fill(
@@ -59,50 +55,7 @@ pub(crate) fn fill(
     drop(reader);
     let mut schema = schema;
     schema.warnings.extend(left_out);
-    if let Some(window) = schema.recordings.window {
-        schema.warnings.extend(spreads(&schema, &values, window.samples));
-    }
     Ok(Table { inputs, values, target, schema, division, weights })
-}
-
-/// What to say of windows whose channels spread differently: one line maps all of them.
-fn spreads(schema: &Schema, values: &[f32], samples: usize) -> Option<DataWarning> {
-    let channels = schema.inputs / samples.max(1);
-    let spread = |channel: usize| {
-        let all = || values.iter().skip(channel).step_by(channels).map(|&x| f64::from(x));
-        let count = all().count().max(1) as f64;
-        let mean = all().sum::<f64>() / count;
-        (all().map(|x| (x - mean).powi(2)).sum::<f64>() / count).sqrt()
-    };
-    let label = |(index, column): (usize, &Column)| {
-        let label = ColumnLabel { number: index + 1, name: column.name.clone() };
-        matches!(column.kind, ColumnKind::Numeric { .. }).then_some(label)
-    };
-    let labels: Vec<ColumnLabel> = schema.columns.iter().enumerate().filter_map(label).collect();
-    // Other columns than of numbers are channels of 0 and 1.
-    if labels.len() != channels || channels < 2 {
-        return None;
-    }
-    let timed = |label: &ColumnLabel| {
-        schema.warnings.iter().any(|warning| match warning {
-            DataWarning::Rising { column, .. } | DataWarning::Numbering { column, .. } => {
-                column == label
-            }
-            _ => false,
-        })
-    };
-    let all = (0..channels).map(spread).zip(labels);
-    // What is told of times says enough.
-    let all = all.filter(|(spread, label)| *spread > 0.0 && !timed(label));
-    let mut all: Vec<(f64, ColumnLabel)> = all.collect();
-    all.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let ((least, small), (most, large)) = (all.first()?, all.last()?);
-    let ratio = most / least;
-    (ratio >= UNLIKE).then(|| DataWarning::Unlike {
-        large: large.clone(),
-        small: small.clone(),
-        ratio,
-    })
 }
 
 /// Numbers for recordings, in the order in which they come.

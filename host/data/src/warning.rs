@@ -82,15 +82,6 @@ pub enum DataWarning {
         /// Samples of a window.
         samples: usize,
     },
-    /// Channels of windows that spread differently.
-    Unlike {
-        /// The channel that spreads most.
-        large: ColumnLabel,
-        /// The one that spreads least.
-        small: ColumnLabel,
-        /// How many times as far the first one spreads, as standard deviations.
-        ratio: f64,
-    },
     /// Windows of which most samples have missing values.
     Filled {
         /// The file, or the first of them and how many more.
@@ -181,12 +172,6 @@ impl fmt::Display for DataWarning {
                     names.join(", ")
                 )
             }
-            Self::Unlike { large, small, ratio } => write!(
-                f,
-                "{large} spreads {ratio:.0} times as far as {small}: where one line maps all inputs \
-                 of a window, as for conv and series, the smaller one says little; multiply it \
-                 until they are alike, on the device too"
-            ),
             Self::Filled { file, windows, filled } => write!(
                 f,
                 "{file}: in {filled} of {windows} windows more than half of the samples have missing \

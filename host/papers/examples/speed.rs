@@ -45,7 +45,7 @@ fn main() -> Result<()> {
             _ => {
                 let scale = if set == "mnist" { 1.0 / 255.0 } else { 1.0 };
                 let axis = Axis { log: false, offset: 0.0, scale };
-                Normaliser { shared: true, axes: vec![axis; train.inputs] }
+                Normaliser { period: 1, axes: vec![axis; train.inputs] }
             }
         };
         let spread = normaliser.spread(&train, &rows);

@@ -373,7 +373,7 @@ mod tests {
 
     fn stumps(table: &Table, features: u16) -> FeatureMap {
         let axis = Axis { log: false, offset: -1.0, scale: 0.7 };
-        let normaliser = Normaliser { shared: true, axes: vec![axis; table.inputs] };
+        let normaliser = Normaliser { period: 1, axes: vec![axis; table.inputs] };
         let rows: Vec<usize> = (0..table.rows()).collect();
         let spread = normaliser.spread(table, &rows);
         let (family, law) = (Family::Stump, Law::Gaussian);

@@ -65,7 +65,7 @@ fn circle(settings: &Settings, section: &mut Section) -> Result<(), Error> {
     );
     let rows: Vec<usize> = (0..POINTS).collect();
     let axis = Axis { log: false, offset: 0.0, scale: 1.0 };
-    let normaliser = Normaliser { shared: true, axes: vec![axis; 2] };
+    let normaliser = Normaliser { period: 1, axes: vec![axis; 2] };
     let spread = normaliser.spread(&points, &rows);
     section.protocol.push(format!(
         "Figure 1: {POINTS} points drawn from the unit circle, {UNITS} units of q Gaussian \

@@ -164,7 +164,7 @@ fn one_map(
     let all = *units.last().unwrap_or(&0);
     settings.progress.phase(&format!("maxout, q = {pool}, m = {all}"))?;
     let axis = Axis { log: false, offset: 0.0, scale: 1.0 / 255.0 };
-    let normaliser = Normaliser { shared: true, axes: vec![axis; train.inputs] };
+    let normaliser = Normaliser { period: 1, axes: vec![axis; train.inputs] };
     let rows: Vec<usize> = (0..train.rows()).collect();
     let spread = normaliser.spread(train, &rows);
     let plan = BankPlan {

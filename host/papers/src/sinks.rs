@@ -346,7 +346,8 @@ fn of_moments(moments: impl Iterator<Item = (f64, f64)>) -> Normaliser {
         let scale = if variance > 0.0 { 1.0 / variance.sqrt() } else { 0.0 };
         Axis { log: false, offset, scale }
     };
-    Normaliser { shared: false, axes: moments.map(axis).collect() }
+    let axes: Vec<Axis> = moments.map(axis).collect();
+    Normaliser { period: axes.len(), axes }
 }
 
 /// The map of K features of a family.

@@ -130,13 +130,15 @@ pub struct HeadSpec {
     pub weights: Vec<BankWeights>,
 }
 
-/// Input maps: one for all inputs, or one for each.
+/// Input maps: one for all inputs, one for each channel, or one for each input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MapSpec {
     /// One map for all inputs.
     Shared(InputMap),
     /// One map, but with a gain for each input instead of its own.
     GainPerInput(InputMap, Vec<u8>),
+    /// A map for each channel, 2 to 255: the inputs go through them in turn.
+    PerChannel(Vec<InputMap>),
     /// A map for each input.
     PerInput(Vec<InputMap>),
 }
@@ -188,8 +190,11 @@ impl ModelSpec {
     /// one with as many, without a list.
     #[must_use]
     pub fn features_of(model: &Model<'_>) -> Self {
+        let all = || (0..model.map_period()).map(|i| model.input_map(i)).collect();
         let maps = if model.map_per_input() {
-            MapSpec::PerInput((0..model.inputs()).map(|i| model.input_map(i)).collect())
+            MapSpec::PerInput(all())
+        } else if model.map_per_channel() {
+            MapSpec::PerChannel(all())
         } else if model.gain_per_input() {
             let gains = (0..model.inputs()).map(|i| model.input_map(i).mult()).collect();
             MapSpec::GainPerInput(model.input_map(0), gains)
@@ -244,6 +249,10 @@ impl ModelSpec {
                 flags |= flag::GAIN_PER_INPUT;
                 std::slice::from_ref(map)
             }
+            MapSpec::PerChannel(maps) => {
+                flags |= flag::MAP_PER_CHANNEL;
+                maps
+            }
             MapSpec::PerInput(maps) => {
                 flags |= flag::MAP_PER_INPUT;
                 maps
@@ -258,6 +267,9 @@ impl ModelSpec {
         debug_assert_eq!(blob.len(), field::SEED);
         blob.extend(self.seed.to_le_bytes());
         blob.extend(generator::check_word(self.seed).to_le_bytes());
+        if let MapSpec::PerChannel(maps) = &self.maps {
+            blob.push(maps.len() as u8);
+        }
         for map in maps {
             blob.extend(map.to_bytes());
         }

@@ -18,9 +18,11 @@ pub struct Segment {
 
 /// What the input maps are.
 fn input_maps(model: &Model<'_>) -> String {
-    match (model.map_per_input(), model.gain_per_input()) {
-        (true, _) => format!("input maps ({})", model.inputs()),
-        (_, true) => format!("input map with {} gains", model.inputs()),
+    let count = model.map_period();
+    match (model.map_per_channel(), model.gain_per_input()) {
+        (true, _) => format!("input maps of {count} channels"),
+        (_, true) => format!("input map with {count} gains"),
+        _ if model.map_per_input() => format!("input maps ({count})"),
         _ => "input map of all inputs".into(),
     }
 }

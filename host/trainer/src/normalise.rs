@@ -1,5 +1,5 @@
 //! Which line each input goes through before features are made of it: offset
-//! and scale per input or shared, logarithm of heavy tails.
+//! and scale per input, per channel or shared, logarithm of heavy tails.
 
 use crate::blob::MapSpec;
 use crate::nearest;
@@ -27,9 +27,10 @@ impl Axis {
 /// The lines of all inputs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Normaliser {
-    /// Whether all inputs have the same line, but for their relevance and those that are
-    /// off: then the blob stores one, and at most a gain for each input.
-    pub shared: bool,
+    /// After how many inputs their lines come again, but for their relevance. With 1, all that
+    /// are not off have the same line: then the blob stores one, and at most a gain for each
+    /// input.
+    pub period: usize,
     /// One for each input.
     pub axes: Vec<Axis>,
 }
@@ -39,6 +40,8 @@ pub struct Normaliser {
 pub enum Kind {
     /// one line for all inputs: pixels, one-hot columns, sensors of one kind
     Shared,
+    /// one line for each channel of a window, an image or a series: sensors of several kinds
+    PerChannel,
     /// each input has mean 0 and standard deviation 1
     PerInput,
     /// as per-input, heavy-tailed inputs through their logarithm first
@@ -46,11 +49,18 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// What suits rows of many inputs: one line for each channel where channels spread
+    /// differently, else one line for all.
+    pub(crate) fn of_many(table: &Table) -> Self {
+        if channels_differ(table) { Self::PerChannel } else { Self::Shared }
+    }
+
     /// The kind's name, as the command line and reports have it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Shared => "shared",
+            Self::PerChannel => "per-channel",
             Self::PerInput => "per-input",
             Self::PerInputLog => "per-input-log",
         }
@@ -105,23 +115,71 @@ fn shape(table: &Table, rows: &[usize], input: usize, log: bool) -> Shape {
     Shape { mean, deviation, kurtosis, lowest, highest, two_valued }
 }
 
+/// How many times as far as another channel one spreads that would hide it behind one line.
+const DIFFERENT: f64 = 4.0;
+
+/// Numbers of a sample or a pixel, where rows are of such and there are several.
+fn channels(table: &Table) -> Option<usize> {
+    let shape = table.schema.shape()?;
+    let several = (2..=255).contains(&shape.channels) && shape.inputs() == table.inputs;
+    several.then_some(shape.channels)
+}
+
+/// Whether one channel of the rows spreads much farther than another one.
+fn channels_differ(table: &Table) -> bool {
+    let Some(channels) = channels(table) else { return false };
+    let step = table.rows().div_ceil(2000).max(1);
+    let rows: Vec<usize> = (0..table.rows()).step_by(step).collect();
+    let scale = |channel| pooled(&shapes(table, &rows, channel, channels)).scale;
+    let scales = (0..channels).map(scale).filter(|&scale| scale > 0.0);
+    let ends = scales
+        .fold((f64::INFINITY, 0f64), |(least, most), scale| (least.min(scale), most.max(scale)));
+    ends.1 >= DIFFERENT * ends.0
+}
+
+/// The shapes of a channel's inputs, of so many channels. A constant input says nothing of the
+/// scale of the others, and is left out.
+fn shapes(table: &Table, rows: &[usize], channel: usize, channels: usize) -> Vec<Shape> {
+    let inputs = (channel..table.inputs).step_by(channels);
+    let shapes = inputs.map(|input| shape(table, rows, input, false));
+    shapes.filter(|shape| shape.deviation > 0.0).collect()
+}
+
+/// One line for inputs of these shapes.
+fn pooled(shapes: &[Shape]) -> Axis {
+    let count = shapes.len().max(1) as f64;
+    let mean = shapes.iter().map(|s| s.mean).sum::<f64>() / count;
+    let square = |s: &Shape| s.deviation.powi(2) + (s.mean - mean).powi(2);
+    let deviation = (shapes.iter().map(square).sum::<f64>() / count).sqrt();
+    Axis { log: false, offset: mean, scale: reciprocal(deviation) }
+}
+
+/// The line of an input of two values. A rare indicator must not dwarf the rest: ±1, not ±1/σ.
+fn indicator(low: f64, high: f64) -> Axis {
+    Axis { log: false, offset: 0.5 * (low + high), scale: reciprocal(0.5 * (high - low)) }
+}
+
 impl Normaliser {
     /// Fits lines to the given rows of a table.
     #[must_use]
     pub fn fit(table: &Table, rows: &[usize], kind: Kind) -> Self {
+        let channels = channels(table).unwrap_or(1);
         let axes: Vec<Axis> = match kind {
-            Kind::Shared => {
-                // A constant input says nothing of the scale of the others.
-                let shapes: Vec<Shape> = (0..table.inputs)
-                    .map(|input| shape(table, rows, input, false))
-                    .filter(|shape| shape.deviation > 0.0)
-                    .collect();
-                let count = shapes.len().max(1) as f64;
-                let mean = shapes.iter().map(|s| s.mean).sum::<f64>() / count;
-                let square = |s: &Shape| s.deviation.powi(2) + (s.mean - mean).powi(2);
-                let deviation = (shapes.iter().map(square).sum::<f64>() / count).sqrt();
-                let axis = Axis { log: false, offset: mean, scale: reciprocal(deviation) };
-                vec![axis; table.inputs]
+            Kind::Shared => vec![pooled(&shapes(table, rows, 0, 1)); table.inputs],
+            Kind::PerChannel => {
+                let line = |channel| {
+                    let shapes = shapes(table, rows, channel, channels);
+                    let least = shapes.iter().map(|shape| shape.lowest).reduce(f64::min);
+                    let most = shapes.iter().map(|shape| shape.highest).reduce(f64::max);
+                    match (least, most) {
+                        (Some(least), Some(most)) if shapes.iter().all(|s| s.two_valued) => {
+                            indicator(least, most)
+                        }
+                        _ => pooled(&shapes),
+                    }
+                };
+                let lines: Vec<Axis> = (0..channels).map(line).collect();
+                lines.iter().copied().cycle().take(table.inputs).collect()
             }
             Kind::PerInput | Kind::PerInputLog => (0..table.inputs)
                 .map(|input| {
@@ -134,10 +192,7 @@ impl Normaliser {
                         }
                     }
                     if raw.two_valued {
-                        // A rare indicator must not dwarf the rest: ±1, not ±1/σ.
-                        let offset = 0.5 * (raw.lowest + raw.highest);
-                        let scale = reciprocal(0.5 * (raw.highest - raw.lowest));
-                        return Axis { log: false, offset, scale };
+                        return indicator(raw.lowest, raw.highest);
                     }
                     Axis { log: false, offset: raw.mean, scale: reciprocal(raw.deviation) }
                 })
@@ -145,15 +200,25 @@ impl Normaliser {
         };
         let mut used = axes.iter().filter(|axis| axis.scale > 0.0);
         let first = used.next();
-        Self { shared: used.all(|axis| Some(axis) == first), axes }
+        let period = match kind {
+            _ if used.all(|axis| Some(axis) == first) => 1,
+            Kind::PerChannel => channels,
+            _ => table.inputs,
+        };
+        Self { period, axes }
     }
 
     /// The same lines, but an input that is constant, which says nothing to tell these rows
     /// apart by, is looked at in its own unit: rows where it differs are unlike these.
     #[must_use]
     pub fn with_constants(mut self) -> Self {
-        let constants = self.axes.iter_mut().filter(|axis| axis.scale == 0.0);
-        constants.for_each(|axis| (axis.scale, self.shared) = (1.0, false));
+        let inputs = self.axes.len();
+        for axis in self.axes.iter_mut().filter(|axis| axis.scale == 0.0) {
+            axis.scale = 1.0;
+            if self.period == 1 {
+                self.period = inputs;
+            }
+        }
         self
     }
 
@@ -172,7 +237,13 @@ impl Normaliser {
             .zip(relevance)
             .map(|(axis, factor)| Axis { scale: axis.scale * factor, ..*axis })
             .collect();
-        Self { shared: self.shared, axes }
+        Self { period: self.period, axes }
+    }
+
+    /// Whether the lines come again after a period, with the same relevances.
+    fn repeats(&self) -> bool {
+        let earlier = self.axes.iter();
+        self.axes.iter().skip(self.period).zip(earlier).all(|(axis, earlier)| axis == earlier)
     }
 
     /// The maps of the blob when `unit` integers stand for a normalised 1.
@@ -180,7 +251,10 @@ impl Normaliser {
     pub fn maps(&self, unit: f64) -> MapSpec {
         let map = |axis: &Axis| nearest::map(axis.offset, axis.scale * unit, axis.log);
         let widest = self.axes.iter().max_by(|a, b| a.scale.total_cmp(&b.scale));
-        let Some(widest) = widest.filter(|_| self.shared) else {
+        let Some(widest) = widest.filter(|_| self.period == 1) else {
+            if self.period < self.axes.len() && self.repeats() {
+                return MapSpec::PerChannel(self.axes.iter().take(self.period).map(map).collect());
+            }
             return MapSpec::PerInput(self.axes.iter().map(map).collect());
         };
         let (widest, map) = (widest.scale, map(widest));

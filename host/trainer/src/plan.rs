@@ -184,6 +184,8 @@ pub fn all_off(maps: &MapSpec) -> bool {
     match maps {
         MapSpec::Shared(map) => map.mult() == 0,
         MapSpec::GainPerInput(_, gains) => gains.iter().all(|&gain| gain == 0),
-        MapSpec::PerInput(maps) => maps.iter().all(|map| map.mult() == 0),
+        MapSpec::PerChannel(maps) | MapSpec::PerInput(maps) => {
+            maps.iter().all(|map| map.mult() == 0)
+        }
     }
 }

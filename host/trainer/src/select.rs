@@ -223,17 +223,19 @@ impl Chooser<'_> {
         match self.options.map {
             Some(kind) => vec![kind],
             None if self.convolved || self.problem.table.inputs > MAPPED_INPUTS => {
-                vec![Kind::Shared]
+                vec![Kind::of_many(self.problem.table)]
             }
-            None => vec![Kind::Shared, Kind::PerInput, Kind::PerInputLog],
+            None => {
+                vec![Kind::of_many(self.problem.table), Kind::PerInput, Kind::PerInputLog]
+            }
         }
     }
 
-    /// Whether a kind of map may get learned scales: a shared one only if both were asked
-    /// for.
+    /// Whether a kind of map may get learned scales: one that is not for each input only if
+    /// both were asked for.
     fn scales(&self, kind: Kind) -> bool {
         let asked = self.options.map == Some(kind) && self.options.relevance == Some(true);
-        kind != Kind::Shared || asked
+        !matches!(kind, Kind::Shared | Kind::PerChannel) || asked
     }
 
     fn may_learn_relevance(&self, banks: &[BankPlan]) -> bool {
@@ -281,7 +283,7 @@ impl Chooser<'_> {
     /// The candidate with another error, and the cost that follows from it.
     fn priced(&self, candidate: &Candidate, error: f64, banks: &[BankPlan]) -> Candidate {
         let map = match candidate.kind {
-            Kind::Shared => 0.0,
+            Kind::Shared | Kind::PerChannel => 0.0,
             _ => WORTH_A_MAP + WORTH_DOUBLING * (1.0 + self.map_share(banks)).log2(),
         };
         let relevance = if candidate.relevance { WORTH_RELEVANCE } else { 0.0 };

@@ -71,15 +71,19 @@ pub(crate) fn family(options: &ConvOptions, schema: &Schema) -> Result<Series, E
 }
 
 /// The family with gains that suit the rows of `table`, for [`UNIT`] integers to a
-/// normalised 1.
-pub(crate) fn measured(series: Series, table: &Table) -> Series {
+/// normalised 1 of the kind of input map that is given, or usual.
+pub(crate) fn measured(series: Series, table: &Table, kind: Option<Kind>) -> Series {
     let rows: Vec<usize> = (0..table.rows()).collect();
-    let normaliser = Normaliser::fit(table, &rows, Kind::Shared);
-    let Some(axis) = normaliser.axes.iter().find(|axis| axis.scale > 0.0) else { return series };
+    let kind = kind.unwrap_or_else(|| Kind::of_many(table));
+    let axes = Normaliser::fit(table, &rows, kind).axes;
+    if axes.iter().all(|axis| axis.scale == 0.0) {
+        return series;
+    }
     let count = ROWS.min(rows.len());
     let sample = |i: usize| table.row(rows[i * rows.len() / count]);
-    let rows: Vec<Vec<f64>> =
-        (0..count).map(|i| sample(i).iter().map(|&x| axis.apply(x)).collect()).collect();
+    let rows: Vec<Vec<f64>> = (0..count)
+        .map(|i| sample(i).iter().zip(&axes).map(|(&x, a)| a.apply(x)).collect())
+        .collect();
     let gain = |difference: bool| {
         let level = |log: u8| {
             let deviation = deviation(&rows, series, 1 << log, difference);
@@ -209,7 +213,7 @@ mod tests {
     fn sums_spread_over_the_thresholds_at_any_level_and_height() {
         for (level, height) in [(0.0, 1.0), (300.0, 0.01), (-5.0, 1e4)] {
             let table = waves(level, height);
-            let series = measured(of(&table), &table);
+            let series = measured(of(&table), &table, None);
             assert_eq!((series.kernel, series.dilations), (9, 3));
             let rows: Vec<usize> = (0..200).collect();
             let normaliser = Normaliser::fit(&table, &rows, Kind::Shared);
@@ -234,7 +238,7 @@ mod tests {
     #[test]
     fn another_unit_has_other_gains() {
         let table = waves(0.0, 1.0);
-        let series = measured(of(&table), &table);
+        let series = measured(of(&table), &table, None);
         let halved = in_unit(series, 2.0 * UNIT, 1.0);
         let both = [(series.samples, halved.samples), (series.differences, halved.differences)];
         for (one, other) in both {
@@ -265,6 +269,6 @@ mod tests {
         let flat = vec![3.0f32; 20 * 40];
         let table =
             TableBuilder::new(20).matrix(40, &flat[..]).values("y", &y[..]).build().unwrap();
-        assert!(measured(of(&table), &table).fits(40));
+        assert!(measured(of(&table), &table, None).fits(40));
     }
 }

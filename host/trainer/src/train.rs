@@ -379,7 +379,7 @@ pub(crate) fn bank_plans(table: &Table, options: &TrainOptions) -> Result<Vec<Ba
     let mut banks = options.banks(&table.schema)?;
     for bank in &mut banks {
         if let (Family::Series(series), None) = (bank.family, options.series) {
-            bank.family = Family::Series(series::measured(series, table));
+            bank.family = Family::Series(series::measured(series, table, options.map));
         }
     }
     if options.linear {

@@ -39,7 +39,7 @@ pub struct Unsupervised {
 /// The feature part, with the options' or usual maps and frequencies.
 pub(crate) fn plain(table: &Table, banks: &[BankPlan], options: &TrainOptions) -> Choice {
     let rows: Vec<usize> = (0..table.rows()).collect();
-    let usual = if table.inputs > MAPPED_INPUTS { Kind::Shared } else { Kind::PerInput };
+    let usual = if table.inputs > MAPPED_INPUTS { Kind::of_many(table) } else { Kind::PerInput };
     let kind = options.map.unwrap_or(usual);
     let mut normaliser = Normaliser::fit(table, &rows, kind);
     if matches!(options.goal, Goal::Detect { .. }) && kind != Kind::Shared {

@@ -232,6 +232,81 @@ fn a_shared_line_is_one_map() {
 }
 
 #[test]
+fn a_line_for_each_channel_is_a_map_for_each() {
+    let mut table = mixed();
+    table.inputs = 6;
+    // Two samples of three channels: one number, one indicator and one that spreads far.
+    table.values = (0..400usize)
+        .flat_map(|i| {
+            let of = |i: usize| [(i % 7) as f32, (i % 5 / 4) as f32, 1000.0 * (i % 11) as f32];
+            [of(i), of(i + 3)].concat()
+        })
+        .collect();
+    table.schema.inputs = 6;
+    table.schema.image = Some("2x3".parse().unwrap());
+    let rows = all_rows(&table);
+    let normaliser = Normaliser::fit(&table, &rows, Kind::PerChannel);
+    assert_eq!(normaliser.axes[..3], normaliser.axes[3..]);
+    for channel in [0, 2] {
+        let all =
+            rows.iter().flat_map(|&row| [table.row(row)[channel], table.row(row)[channel + 3]]);
+        let values: Vec<f64> = all.map(|x| normaliser.axes[channel].apply(x)).collect();
+        let mean = values.iter().sum::<f64>() / 800.0;
+        let square = values.iter().map(|u| u * u).sum::<f64>() / 800.0;
+        assert!(mean.abs() < 1e-6 && (square - 1.0).abs() < 1e-6, "{mean} {square}");
+    }
+    let indicator = normaliser.axes[1];
+    assert_eq!((indicator.apply(0.0), indicator.apply(1.0)), (-1.0, 1.0));
+    let MapSpec::PerChannel(maps) = normaliser.maps(100.0) else { panic!("other maps") };
+    assert_eq!(maps.len(), 3);
+    // With relevances of their own, inputs need maps of their own, unless they come again.
+    let again = normaliser.scaled(&[1.0, 2.0, 0.0, 1.0, 2.0, 0.0]);
+    assert!(matches!(again.maps(100.0), MapSpec::PerChannel(_)));
+    let other = normaliser.scaled(&[1.0, 2.0, 0.0, 1.0, 2.0, 1.0]);
+    assert!(matches!(other.maps(100.0), MapSpec::PerInput(_)));
+}
+
+/// Sensors of several kinds need no common unit.
+#[test]
+fn channels_that_spread_differently_have_maps_of_their_own() {
+    // The class is whether both channels swing alike.
+    let table = |scale: f32| {
+        let sample = |row: usize, t: usize| {
+            let phase = (row * 13 % 17) as f32 + 0.8 * t as f32;
+            let second = if row.is_multiple_of(2) { phase } else { -phase };
+            [phase.sin(), scale * second.sin()]
+        };
+        let values = (0..240).flat_map(|row| (0..16).flat_map(move |t| sample(row, t))).collect();
+        let labels = (0..240).map(|row| row % 2).collect();
+        let classes = vec!["against".to_owned(), "alike".to_owned()];
+        let image = Some("16x2".parse().unwrap());
+        Table {
+            inputs: 32,
+            values,
+            target: Target::Classes { labels },
+            schema: Schema { inputs: 32, classes, image, ..Schema::new(Format::Csv) },
+            division: Division::Free,
+            weights: None,
+        }
+    };
+    for family in [FamilyName::Series, FamilyName::Conv] {
+        let options =
+            TrainOptions { families: vec![family], features: vec![64], ..TrainOptions::default() };
+        let error = |scale: f32, per_channel: bool| {
+            let all = table(scale);
+            let (even, odd): (Vec<usize>, Vec<usize>) = (0..240).partition(|row| row % 4 < 2);
+            let (train_table, test) = (all.select(&even), all.select(&odd));
+            let trained = train(&train_table, Some(&test), &options, &Progress::none()).unwrap();
+            let maps = &trained.choice.spec.maps;
+            assert_eq!(matches!(maps, MapSpec::PerChannel(_)), per_channel, "{maps:?}");
+            trained.report.error
+        };
+        let (alike, unlike) = (error(1.0, false), error(250.0, true));
+        assert!(unlike <= alike + 0.05 && unlike < 0.2, "{family:?}: {alike} {unlike}");
+    }
+}
+
+#[test]
 fn constant_inputs_are_off() {
     let table = table(&[[3.0, 0.1, -7.0]; 50]);
     let rows = all_rows(&table);

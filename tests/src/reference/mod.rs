@@ -31,7 +31,7 @@ impl Reference {
     #[must_use]
     pub fn quantise(&self, row: &[f32]) -> Vec<i64> {
         assert_eq!(row.len(), self.inputs);
-        let map = |i: usize| if self.maps.len() == 1 { &self.maps[0] } else { &self.maps[i] };
+        let map = |i: usize| &self.maps[i % self.maps.len()];
         row.iter().enumerate().map(|(i, &x)| map(i).quantise(x, self.limit)).collect()
     }
 

@@ -129,8 +129,8 @@ impl Reference {
         check(reader.take(4)? == b"KOAN", "magic")?;
         check(reader.u8()? == 1, "version")?;
         let flags = reader.u8()?;
-        check(flags < 6, "flags")?;
-        let [classification, map_per_input, gain_per_input] = [1, 2, 4].map(|bit| flags & bit != 0);
+        check(flags < 8, "flags")?;
+        let classification = flags & 1 != 0;
         let inputs = usize::from(reader.u16()?);
         check(inputs >= 1, "inputs")?;
         let outputs = usize::from(reader.u8()?);
@@ -138,9 +138,14 @@ impl Reference {
         let seed = reader.uint(8)?;
         let generator_agrees = reader.u16()? == check_word(seed);
 
-        let count = if map_per_input { inputs } else { 1 };
+        let count = match flags >> 1 {
+            0 | 2 => 1,
+            1 => inputs,
+            _ => usize::from(reader.u8()?),
+        };
+        check(flags >> 1 != 3 || (2..=inputs).contains(&count), "channels")?;
         let mut maps = (0..count).map(|_| map(&mut reader)).collect::<Result<Vec<_>, _>>()?;
-        if gain_per_input {
+        if flags >> 1 == 2 {
             for _ in 1..inputs {
                 maps.push(Map { mult: reader.u8()?, ..maps[0] });
             }

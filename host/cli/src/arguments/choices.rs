@@ -88,6 +88,8 @@ names!(LossArgument of Loss {
 names!(MapArgument of MapKind {
     /// one line for all inputs: pixels, one-hot columns, sensors of one kind
     Shared,
+    /// one line for each channel of a window, an image or a series: sensors of several kinds
+    PerChannel,
     /// each input has mean 0 and standard deviation 1
     PerInput,
     /// as per-input, heavy-tailed inputs through their logarithm first

@@ -40,7 +40,7 @@ pub fn run(arguments: &Tune) -> Result<()> {
     let terminal = Terminal::within(Some(planned).filter(|_| !arguments.no_clock));
     let progress = terminal.progress();
     progress.phase("reading")?;
-    let (train, test) = tables(&arguments.source, &files)?;
+    let (train, test) = tables(&arguments.source, &files, arguments.shape)?;
     terminal.suspend(|| out::warnings(&train.schema.warnings));
     let options = arguments.tune_options();
     let outcome = tune(&train, Some(&test), &options, progress);

@@ -257,24 +257,6 @@ fn recordings_without_a_window_are_named() {
 }
 
 #[test]
-fn channels_of_unlike_spread_are_told() {
-    let files = Files::new();
-    let rows = |scale: usize| -> String {
-        (0..40).map(|i| format!("{},{},{}\n", i * i % 5, scale * (i * 7 % 11), i % 3)).collect()
-    };
-    let told = |scale: usize, window: usize| -> Vec<String> {
-        let path = files.write(&format!("{scale}-{window}.csv"), format!("x,y,z\n{}", rows(scale)));
-        let window = Some(Window { samples: window, stride: window });
-        let table = read(&path, &ReadOptions { window, ..regression() }).unwrap();
-        table.schema.warnings.iter().map(ToString::to_string).collect()
-    };
-    assert!(told(1, 4).is_empty());
-    let found = told(100, 4);
-    assert!(found[0].starts_with("column 2 (`y`) spreads 192 times"), "{found:?}");
-    assert!(found[0].contains("as far as column 1 (`x`)"), "{found:?}");
-}
-
-#[test]
 fn times_that_begin_anew_in_each_recording_are_told() {
     let files = Files::new();
     let recording = |name: &str| -> String {

@@ -45,7 +45,7 @@ impl Linear {
             kept: None,
         };
         let rows: Vec<usize> = (0..table.rows()).collect();
-        let kind = if table.inputs > MAPPED_INPUTS { Kind::Shared } else { Kind::PerInput };
+        let kind = if table.inputs > MAPPED_INPUTS { Kind::of_many(table) } else { Kind::PerInput };
         let normaliser = Normaliser::fit(table, &rows, kind);
         let spread = normaliser.spread(table, &rows);
         let map = FeatureMap::new(&realise(seed, &[plan], &normaliser, &spread))?;

@@ -114,8 +114,16 @@ impl Search<'_> {
             TrainOptions { features: vec![least], relevance: Some(false), ..options.clone() };
         // Of learned scales only the place that they take counts.
         let mut spec = specs(self.problem, &plain, inputs)?.swap_remove(0);
-        if let (Some(true), MapSpec::Shared(map)) = (options.relevance, &spec.maps) {
-            spec.maps = MapSpec::GainPerInput(*map, vec![map.mult(); self.problem.table.inputs]);
+        let inputs_of_row = self.problem.table.inputs;
+        match (options.relevance, &spec.maps) {
+            (Some(true), MapSpec::Shared(map)) => {
+                spec.maps = MapSpec::GainPerInput(*map, vec![map.mult(); inputs_of_row]);
+            }
+            (Some(true), MapSpec::PerChannel(maps)) => {
+                let all = maps.iter().copied().cycle().take(inputs_of_row);
+                spec.maps = MapSpec::PerInput(all.collect());
+            }
+            _ => {}
         }
         let footprint = Footprint::new(&spec, self.problem, options)?;
         Ok((spec, footprint))

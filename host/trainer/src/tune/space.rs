@@ -130,7 +130,7 @@ impl Space {
                 | FamilyName::Series
                 | FamilyName::Linear
         );
-        let mapped = options.map.is_some_and(|kind| kind != Kind::Shared);
+        let mapped = matches!(options.map, Some(Kind::PerInput | Kind::PerInputLog));
         let open = self.base.relevance.is_none() && options.relevance == Some(false);
         (cares && mapped && open && inputs > 1)
             .then(|| TrainOptions { relevance: Some(true), ..options.clone() })
@@ -203,7 +203,7 @@ impl Space {
         if let Some(kind) = self.base.map {
             return vec![kind];
         }
-        let mut kinds = vec![Kind::Shared];
+        let mut kinds = vec![Kind::of_many(problem.table)];
         if problem.table.inputs > 1 && problem.table.inputs <= MAPPED_INPUTS {
             kinds.push(Kind::PerInput);
         }
@@ -310,7 +310,7 @@ impl Space {
             pool: base.pool,
             slot_bits: base.slot_bits,
             conv,
-            series: Some(series::measured(series, table)),
+            series: Some(series::measured(series, table, base.map)),
             linear: base.linear,
         })
     }

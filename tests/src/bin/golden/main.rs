@@ -36,6 +36,7 @@ fn every_model() -> Vec<Golden> {
     models.extend(maps::models());
     models.extend(ferns::models());
     models.extend(series::models());
+    models.extend(usual::with_channels(400));
     models
 }
 

@@ -111,3 +111,30 @@ pub fn with_gains(first: usize) -> Vec<Golden> {
         })
         .collect()
 }
+
+/// A map for each channel: as many as divide the inputs and as do not, of three families.
+pub fn with_channels(first: usize) -> Vec<Golden> {
+    let kinds = [
+        ((Family::Fourier, Law::Hadamard, false), 3, 36),
+        ((Family::Linear, Law::None, false), 5, 23),
+        ((Family::Sigmoid, Law::Gaussian, false), 2, 8),
+    ];
+    let numbered = kinds.into_iter().enumerate();
+    numbered
+        .map(|(k, (kind, channels, inputs))| {
+            let mut random = Random::new((first + k) as u64);
+            let map = |channel: usize| {
+                let log = channel == 2;
+                nearest::map(20.0 * channel as f64, if log { 3000.0 } else { 90.0 }, log)
+            };
+            let maps = MapSpec::PerChannel((0..channels).map(map).collect());
+            let banks = vec![bank(kind, inputs, 41)];
+            let head = head(&banks, Width::new(4, true).unwrap(), 2, &mut random);
+            let rows = rows(first + k, usize::from(inputs), &mut random);
+            let mut spec = ModelSpec::features(random.bits(), inputs, maps, banks);
+            spec.task = Task::Regression;
+            spec.head = Some(head);
+            golden(format!("channels-{channels}-{}", kind_name(kind)), &spec, rows)
+        })
+        .collect()
+}
