@@ -207,7 +207,11 @@ class Koan(BaseEstimator):
     def _run(self, X: Any, asked: str) -> npt.NDArray[Any]:
         check_is_fitted(self)
         return self.model_._run(
-            self._known(X), asked, getattr(self, "unknown", "error"), getattr(self, "n_jobs", None)
+            self._known(X),
+            asked,
+            getattr(self, "unknown", "error"),
+            getattr(self, "n_jobs", None),
+            getattr(self, "missing", None) == "impute",
         )
 
     def _known(self, X: Any) -> Any:

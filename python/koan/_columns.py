@@ -43,6 +43,10 @@ def check_dimensions(X: Any, shaped: bool = False) -> None:
     if _is_column(X):
         kind = type(X).__name__
         raise ValueError(f"X: expected 2D, got a {kind}: X.to_frame() is a table of one column")
+    if type(X).__name__ == "LazyFrame":
+        raise ValueError("X: expected a table, got a LazyFrame: X.collect() is one")
+    if isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], dict):
+        raise ValueError("X: expected 2D, got dicts: pandas.DataFrame(X) is a table of them")
     sizes = tuple(getattr(X, "shape", ()))
     if len(sizes) in _AXES:
         said = f", with shape={'x'.join(str(size) for size in sizes[1:])!r}" if shaped else ""
@@ -97,10 +101,11 @@ def _microseconds(values: np.ndarray) -> np.ndarray:
 def column(values: Any, where: str, what: str = "X") -> Any:
     """A column: an array of numbers, or a list of texts where a missing one is empty."""
     values = np.asarray(values)
+    # Texts have no blanks around them, as files are read.
     if values.dtype.kind == "U":
-        return [str(text) for text in values]
+        return [str(text).strip() for text in values]
     if values.dtype.kind == "S":
-        return [text.decode() for text in values]
+        return [text.decode().strip() for text in values]
     if values.dtype.kind != "O":
         return numbers(values, what)
     texts = [isinstance(value, str) for value in values]
@@ -116,7 +121,7 @@ def column(values: Any, where: str, what: str = "X") -> Any:
                     f"{what}: row {row + 1}, {where}: {values[row]!r} ({kind}) among {others}: "
                     "make the column one type, for instance by astype(str)"
                 )
-        return [value if there else "" for value, there in zip(values, known)]
+        return [value.strip() if there else "" for value, there in zip(values, known)]
     try:
         return np.array(
             [float(value) if there else np.nan for value, there in zip(values, known)]

@@ -69,7 +69,12 @@ class Blob:
     def columns(self) -> list[str] | None: ...
     def self_test(self) -> None: ...
     def run(
-        self, frame: Frame, asked: str, zeros: bool = False, threads: int | None = None
+        self,
+        frame: Frame,
+        asked: str,
+        zeros: bool = False,
+        impute: bool = False,
+        threads: int | None = None,
     ) -> npt.NDArray[Any]: ...
 
 def train(

@@ -53,8 +53,9 @@ class Model:
     """The bytes of a model, checked, and what they compute: the same bits as on a device.
 
     Rows are arrays, sparse matrices, or tables of pandas, polars and pyarrow, whose columns
-    are found by name. Texts that the model does not know are an error; with
-    ``unknown="zeros"`` they are none of its values, as in ``koan predict``.
+    are found by name. Texts that the model does not know are an error, and missing ones where it has no
+    stand-in for missing numbers; with ``unknown="zeros"`` they are none of its values, as in
+    ``koan predict``.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -193,8 +194,10 @@ class Model:
         """The locality-sensitive codes of maxout and bin models."""
         return self._run(X, "codes", unknown, n_jobs)
 
-    def _run(self, X: Any, asked: str, unknown: str, n_jobs: int | None) -> npt.NDArray[Any]:
-        return self._blob.run(frame(X), asked, _zeros(unknown), threads(n_jobs))
+    def _run(
+        self, X: Any, asked: str, unknown: str, n_jobs: int | None, impute: bool = False
+    ) -> npt.NDArray[Any]:
+        return self._blob.run(frame(X), asked, _zeros(unknown), impute, threads(n_jobs))
 
     def __repr__(self) -> str:
         families = " + ".join(self.families)

@@ -10,6 +10,8 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
+from ._columns import numbers
+
 
 def _given(estimator: Any, X: Any, y: Any) -> tuple[Any, str]:
     if y is None:
@@ -53,6 +55,8 @@ def number_targets(estimator: Any, X: Any, y: Any) -> tuple[Any, str]:
     """Numbers to learn, and the name of the target."""
     y, name = _given(estimator, X, y)
     try:
+        if y.dtype.kind in "mM":  # microseconds, as of inputs
+            y = numbers(y, "y")
         values = np.ascontiguousarray(y, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"y: {error}") from error

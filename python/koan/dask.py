@@ -33,6 +33,7 @@ def fit(
     """
     from dask import compute, delayed
 
+    _check(ddf)
     job = _parts.Job(
         target, sample_weight, groups, task, missing, test_fraction, sample_rows, options
     )
@@ -63,8 +64,18 @@ def fit(
 
 def predict(model: Model, ddf: Any) -> Any:
     """A Series of Dask's: the class of each row, or its value, as ``model.predict`` gives them."""
+    _check(ddf)
     meta = ("prediction", _parts.kind_of(model))
     return ddf.map_partitions(_predicted, model.to_bytes(), meta=meta)
+
+
+def _check(ddf: Any) -> None:
+    if not hasattr(ddf, "to_delayed"):
+        kind = type(ddf).__name__
+        raise TypeError(
+            f"ddf: expected a DataFrame of Dask's, got a {kind}: dask.dataframe.from_pandas makes "
+            "one of pandas' own, and for a table in memory there are the estimators"
+        )
 
 
 def _summed(part: str, batches: Any, plan: bytes) -> bytes:

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::types::{
-    ArrowDictionaryKeyType, Date32Type, Date64Type, DurationMicrosecondType,
+    ArrowDictionaryKeyType, Date32Type, Date64Type, Decimal128Type, DurationMicrosecondType,
     DurationMillisecondType, DurationNanosecondType, DurationSecondType, Float16Type, Float32Type,
     Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
     TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
@@ -117,7 +117,8 @@ impl Growing {
             *self = Self::Texts(Vec::new());
         }
         let Self::Texts(all) = self else { return Err("numbers and texts".into()) };
-        all.extend(texts.map(|text| text.unwrap_or_default().to_owned()));
+        // Without blanks around them, as files are read.
+        all.extend(texts.map(|text| text.unwrap_or_default().trim().to_owned()));
         Ok(())
     }
 
@@ -163,7 +164,7 @@ impl Growing {
                 self.floats(array.as_primitive::<Float32Type>().iter().map(|n| n.map(f64::from)))
             }
             DataType::Float64 => self.floats(array.as_primitive::<Float64Type>().iter()),
-            // As Parquet files are read: the stored integers.
+            // As Parquet files are read: days.
             DataType::Date32 => whole!(Date32Type),
             DataType::Date64 => stored!(Date64Type),
             // Of one unit, whichever it was: another one when predicting would be silently wrong.
@@ -179,6 +180,11 @@ impl Growing {
             DataType::Duration(TimeUnit::Millisecond) => micro!(DurationMillisecondType, 1000, 1),
             DataType::Duration(TimeUnit::Microsecond) => stored!(DurationMicrosecondType),
             DataType::Duration(TimeUnit::Nanosecond) => micro!(DurationNanosecondType, 1, 1000),
+            DataType::Decimal128(_, scale) => {
+                let unit = 10f64.powi(i32::from(*scale));
+                let numbers = array.as_primitive::<Decimal128Type>().iter();
+                self.floats(numbers.map(|number| number.map(|number| number as f64 / unit)))
+            }
             DataType::Utf8 => self.texts(array.as_string::<i32>().iter()),
             DataType::LargeUtf8 => self.texts(array.as_string::<i64>().iter()),
             DataType::Utf8View => self.texts(array.as_string_view().iter()),

@@ -1,7 +1,7 @@
 //! Models that run: many rows at once, on all cores, without the interpreter.
 
 use koan::{Error, Form, Input, Model, Task};
-use koan_data::{Schema, Unlisted, Values};
+use koan_data::{Column, ColumnKind, Missing, Schema, Unlisted, Values};
 use koan_trainer::internal::blob::predictor;
 use koan_trainer::internal::heap::HeapBuffers;
 use koan_trainer::with_threads;
@@ -127,13 +127,14 @@ impl Blob {
     }
 
     /// What is asked of all rows, flat, as an array of numpy's; `zeros`: texts that the model
-    /// does not know are taken as none of its values.
-    #[pyo3(signature = (frame, asked, zeros = false, threads = None))]
+    /// does not know are taken as none of its values; `impute`: so are texts that are missing.
+    #[pyo3(signature = (frame, asked, zeros = false, impute = false, threads = None))]
     fn run<'py>(
         &self,
         frame: &Bound<'py, Frame>,
         asked: &str,
         zeros: bool,
+        impute: bool,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = frame.py();
@@ -177,7 +178,12 @@ impl Blob {
                 &open
             }
         };
-        let builder = frame.builder(&lent)?;
+        // Nothing says whether texts were missing in training; where numbers were, they may have.
+        let fills =
+            |column: &Column| matches!(column.kind, ColumnKind::Numeric { missing: Some(_) });
+        let fills = impute || schema.columns.iter().any(fills);
+        let missing = if fills { Missing::Impute } else { Missing::Refuse };
+        let builder = frame.builder(&lent)?.missing(missing);
         let unlisted = if zeros { Unlisted::Zeros } else { Unlisted::Refuse };
         let rows = guarded(|| py.detach(|| builder.rows_under(schema, unlisted)))?;
         runner.all(py, &rows.map_err(|error| data(&error))?)

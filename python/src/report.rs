@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use koan_data::{Division, Schema, Table, Target as Labels, Unlisted, Values};
+use koan_data::{Division, Missing, Schema, Table, Target as Labels, Unlisted, Values};
 use koan_report::{
     Error, Evaluation, Origin, Search, Training, of_evaluation, of_search, of_training,
 };
@@ -174,7 +174,8 @@ fn judged_table(py: Python<'_>, schema: &Schema, judged: &Judged<'_>) -> PyResul
         _ => return Err(parameter("y", "neither classes nor numbers")),
     };
     let lent = frame.lend(py)?;
-    let builder = frame.builder(&lent)?;
+    // What training has taken is taken.
+    let builder = frame.builder(&lent)?.missing(Missing::Impute);
     let unlisted = if *zeros { Unlisted::Zeros } else { Unlisted::Refuse };
     let values = guarded(|| py.detach(|| builder.rows_under(schema, unlisted)))?;
     let values = values.map_err(|error| data(&error))?;

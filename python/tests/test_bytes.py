@@ -255,3 +255,47 @@ def test_a_search_is_that_of_the_command(command, tmp_path):
     best = search.front_[-1]
     again = koan.KoanClassifier(**best.params).fit(table, y)
     assert again.to_bytes() == best.model.to_bytes()
+
+
+def mixed(random, times):
+    """Columns that files and tables in memory write in different ways."""
+    when = pd.to_datetime("2026-01-01") + pd.to_timedelta(random.integers(0, 10**7, ROWS), unit="s")
+    on = random.random(ROWS) < 0.5
+    job = random.choice(["red  ", "green"], ROWS)
+    late = times & (when > pd.Timestamp("2026-02-20"))
+    table = pd.DataFrame(
+        {
+            "when": when,
+            "took": (when - when.min()) * 1.5,
+            "on": on,
+            "job": job,
+            "y": np.where((on ^ (job == "green")) | late, "p", "q"),
+        }
+    )
+    # Times of CSV files are texts, which are no numbers.
+    return table if times else table.drop(columns=["when", "took"])
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_model_of_the_command_runs_on_tables_and_the_other_way_round(command, tmp_path, kind):
+    table = mixed(np.random.default_rng(11), times=kind == "parquet")
+    path = tmp_path / f"rows.{kind}"
+    getattr(table, f"to_{kind}")(path, index=False)
+    rows = table.drop(columns="y")
+    train = [command, "train", path, "--test", path, "--target", "y", "--features", "48", "-o"]
+    subprocess.run([*train, tmp_path / "command.koan"], check=True, capture_output=True)
+    model = koan.load(tmp_path / "command.koan")
+    fitted = koan.KoanClassifier(n_features=48).fit(table, "y")
+    if kind == "parquet":
+        assert model.to_bytes() == fitted.to_bytes()
+    for known in (model, fitted.model_):
+        assert (known.predict(rows) == table["y"]).mean() > 0.85
+    fitted.save(tmp_path / "python.koan")
+    for name in ("command", "python") if kind == "parquet" else ("command",):
+        predicted = subprocess.run(
+            [command, "predict", tmp_path / f"{name}.koan", path],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.split()
+        assert predicted[-ROWS:] == model.predict(rows).tolist()

@@ -153,3 +153,61 @@ def test_dates_are_numbers_and_lists_are_refused():
     nested = pa.table({"v": [[1.0]] * 50, "y": np.arange(50) % 2})
     with pytest.raises(ValueError, match="X: column `v`: values of the type List"):
         koan.KoanClassifier(n_features=8).fit(nested, "y")
+
+
+def test_texts_have_no_blanks_around_them(columns):
+    table = pd.DataFrame({"job": columns["job"], "y": columns["y"]})
+    table = table.dropna().reset_index(drop=True)
+    expected = koan.KoanClassifier(n_features=16).fit(table, "y")
+    padded = table.assign(job=table["job"] + "  ")
+    for kind in (padded, pl.from_pandas(padded), pa.Table.from_pandas(padded)):
+        assert koan.KoanClassifier(n_features=16).fit(kind, "y").to_bytes() == expected.to_bytes()
+        assert (expected.model_.predict(kind) == expected.predict(table[["job"]])).all()
+
+
+def test_a_number_among_texts_is_unknown(columns):
+    table = pd.DataFrame({"job": ["a", "b"] * 30, "x": np.arange(60) % 7, "y": ["p", "q"] * 30})
+    fitted = koan.KoanClassifier(n_features=16).fit(table, "y")
+    rows = table[["job", "x"]]
+    for value in (5, True, None, np.nan, "c"):
+        wrong = rows.assign(job=value)
+        for predict in (fitted.predict, fitted.model_.predict):
+            with pytest.raises(ValueError, match="row 1, column 1 .`job`.: "):
+                predict(wrong)
+        assert len(fitted.model_.predict(wrong, unknown="zeros")) == 60
+    # Where texts may be missing, they may be when predicting too.
+    known = koan.KoanClassifier(n_features=16, missing="impute").fit(table, "y")
+    assert len(known.predict(rows.assign(job=None))) == 60
+
+
+def test_a_column_more_is_no_target():
+    rows = np.random.default_rng(2).normal(size=(80, 4))
+    model = koan.KoanClassifier(n_features=16).fit(rows, rows[:, 0] > 0).model_
+    with pytest.raises(ValueError, match="5 columns, where the model was trained on 4"):
+        model.predict(np.c_[np.arange(80), rows])
+
+
+def test_decimals_and_durations_are_numbers():
+    import decimal
+
+    cents = np.random.default_rng(3).integers(-500, 500, 90)
+    amounts = pa.array([decimal.Decimal(int(c)) / 100 for c in cents], pa.decimal128(10, 2))
+    y = (np.abs(cents) > 200).tolist()
+    decimals = koan.KoanClassifier(n_features=16).fit(pa.table({"a": amounts, "y": y}), "y")
+    floats = koan.KoanClassifier(n_features=16).fit(pa.table({"a": cents / 100, "y": y}), "y")
+    assert decimals.to_bytes() == floats.to_bytes()
+    # A target is in microseconds, as an input is.
+    took = pd.Series(pd.to_timedelta(np.abs(cents) * 60, unit="s"))
+    for unit in ("ns", "us", "s"):
+        table = pd.DataFrame({"x": cents, "took": took.astype(f"timedelta64[{unit}]")})
+        fitted = koan.KoanRegressor(n_features=32).fit(table, "took")
+        assert abs(fitted.predict(table[["x"]]).mean() / (60e6 * np.abs(cents).mean()) - 1) < 0.05
+
+
+def test_what_is_no_table_is_told():
+    rows = [{"a": 1.0, "b": 2.0}] * 20
+    with pytest.raises(ValueError, match="pandas.DataFrame"):
+        koan.KoanClassifier(n_features=8).fit(rows, [0, 1] * 10)
+    lazy = pl.DataFrame(rows).lazy()
+    with pytest.raises(ValueError, match="collect"):
+        koan.KoanClassifier(n_features=8).fit(lazy, [0, 1] * 10)

@@ -14,15 +14,36 @@ use super::{MAX_INPUTS, MAX_VALUES};
 /// one input as well as by two.
 pub(crate) const FEW: RangeInclusive<usize> = 3..=16;
 
-/// The place of a text among the values of a column; numbers may be written in another way.
+/// The place of a text among the values of a column; numbers may be written in another way, and
+/// truth values, which Parquet files and tables in memory have as 0 and 1, CSV files as words.
 pub(crate) fn place_of(values: &[String], text: &str) -> Option<usize> {
     let place = |text: &str| values.binary_search_by(|value| value.as_str().cmp(text)).ok();
-    place(text).or_else(|| place(&class_name(text)?))
+    let truth = || words_of_truth(text)?.into_iter().find_map(place);
+    let all_words = || values.iter().all(|value| TRUTH.as_flattened().contains(&value.as_str()));
+    place(text)
+        .or_else(|| place(&class_name(text)?))
+        .or_else(|| truth().filter(|_| values.len() <= 2 && all_words()))
 }
 
 /// The same where values are known by their codes.
 pub(crate) fn coded_place(values: &CodedValues, text: &str) -> Option<usize> {
-    values.place(text).or_else(|| values.place(&class_name(text)?))
+    let truth = || words_of_truth(text)?.into_iter().find_map(|word| values.place(word));
+    values
+        .place(text)
+        .or_else(|| values.place(&class_name(text)?))
+        .or_else(|| truth().filter(|_| values.count() <= 2))
+}
+
+/// How programs write what is false and what is true.
+const TRUTH: [[&str; 3]; 2] = [["False", "false", "FALSE"], ["True", "true", "TRUE"]];
+
+/// The words for what a text says of truth, if it does.
+fn words_of_truth(text: &str) -> Option<[&'static str; 3]> {
+    match text {
+        "0" => Some(TRUTH[0]),
+        "1" => Some(TRUTH[1]),
+        _ => TRUTH.into_iter().find(|words| words.contains(&text)),
+    }
 }
 
 impl Table {

@@ -16,22 +16,18 @@ pub(crate) struct Layouts(Vec<Layout>);
 
 impl Layouts {
     pub fn new(columns: &[Column], want_target: bool) -> Layouts {
-        let layout = |without: &[ColumnKind]| {
-            let mut next = 0..;
-            let field = |c: &Column| (!without.contains(&c.kind)).then(|| next.next()).flatten();
-            columns.iter().map(field).collect()
-        };
-        let (target, dropped) = (ColumnKind::Target, ColumnKind::Dropped);
-        let mut layouts: Vec<Layout> = vec![
-            layout(&[]),
-            layout(std::slice::from_ref(&target)),
-            layout(std::slice::from_ref(&dropped)),
-            layout(&[target, dropped]),
-        ];
+        let [all, both] = without_target(columns);
+        let undropped = layout(columns, &[ColumnKind::Dropped]);
+        let mut layouts = vec![layout(columns, &[]), all, undropped, both];
         if want_target {
             layouts.swap(1, 2);
         }
         Layouts(layouts)
+    }
+
+    /// Those of rows that are inputs alone.
+    pub fn of_inputs(columns: &[Column]) -> Layouts {
+        Layouts(without_target(columns).into())
     }
 
     /// The likeliest layout of lines with so many fields.
@@ -39,6 +35,19 @@ impl Layouts {
         let count = |layout: &Layout| layout.iter().flatten().count();
         self.0.iter().find(|layout| count(layout) == fields)
     }
+}
+
+/// The layout without columns of these kinds.
+fn layout(columns: &[Column], without: &[ColumnKind]) -> Layout {
+    let mut next = 0..;
+    let field = |c: &Column| (!without.contains(&c.kind)).then(|| next.next()).flatten();
+    columns.iter().map(field).collect()
+}
+
+/// The layouts without the target, with and without the dropped columns.
+fn without_target(columns: &[Column]) -> [Layout; 2] {
+    let (target, dropped) = (ColumnKind::Target, ColumnKind::Dropped);
+    [layout(columns, std::slice::from_ref(&target)), layout(columns, &[target, dropped])]
 }
 
 /// Matches columns to the names in a header; fails with the name of an input that is not there.

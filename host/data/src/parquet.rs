@@ -4,12 +4,13 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
-use parquet::basic::{LogicalType, Repetition, Type as Physical};
+use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as Physical};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use parquet::record::reader::RowIter;
 use parquet::schema::types::Type;
+use serde::Deserialize;
 
 use super::error::DataError;
 use super::open::{Input, Origin, Seekable};
@@ -19,7 +20,55 @@ use super::records::{Known, Record, Source};
 struct Rows {
     origin: Origin,
     rows: RowIter<'static>,
+    /// For each column the unit of stored integers of 64 bits.
+    units: Vec<Unit>,
     row: u64,
+}
+
+/// What a stored integer becomes: times and durations microseconds, others what they are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Unit {
+    multiplier: i64,
+    divisor: i64,
+}
+
+impl Unit {
+    const ONE: Self = Self { multiplier: 1, divisor: 1 };
+    const NANOSECOND: Self = Self { divisor: 1000, ..Self::ONE };
+    const MILLISECOND: Self = Self { multiplier: 1000, ..Self::ONE };
+    const SECOND: Self = Self { multiplier: 1_000_000, ..Self::ONE };
+
+    /// The unit of a column. Parquet knows no durations: of these pandas notes what they are.
+    fn of(column: &Type, pandas: Option<&Pandas>) -> Self {
+        if let Some(LogicalType::Timestamp(time)) = column.get_basic_info().logical_type_ref() {
+            // The others have types of their own.
+            return if time.unit == TimeUnit::NANOS { Self::NANOSECOND } else { Self::ONE };
+        }
+        let named = |noted: &&Noted| noted.field_name.as_deref() == Some(column.name());
+        let noted = pandas.and_then(|pandas| pandas.columns.iter().find(named));
+        match noted.map(|noted| noted.numpy_type.as_str()) {
+            Some("timedelta64[ns]") => Self::NANOSECOND,
+            Some("timedelta64[ms]") => Self::MILLISECOND,
+            Some("timedelta64[s]") => Self::SECOND,
+            _ => Self::ONE,
+        }
+    }
+
+    fn apply(self, stored: i64) -> i64 {
+        stored.saturating_mul(self.multiplier).div_euclid(self.divisor)
+    }
+}
+
+/// What pandas notes of a table.
+#[derive(Deserialize)]
+struct Pandas {
+    columns: Vec<Noted>,
+}
+
+#[derive(Deserialize)]
+struct Noted {
+    field_name: Option<String>,
+    numpy_type: String,
 }
 
 /// Opens a Parquet file and checks that its columns are flat.
@@ -35,6 +84,10 @@ pub(crate) fn open<'r>(input: Input<'r>) -> Result<(Known, Box<dyn Source + 'r>)
     });
     let reader = opened.map_err(malformed)?;
     let mut known = Known::default();
+    let mut units = Vec::new();
+    let notes = reader.metadata().file_metadata().key_value_metadata();
+    let pandas = notes.and_then(|notes| notes.iter().find(|note| note.key == "pandas"));
+    let pandas = pandas.and_then(|note| serde_json::from_str(note.value.as_deref()?).ok());
     for column in reader.metadata().file_metadata().schema().get_fields() {
         let info = column.get_basic_info();
         let repeated = info.has_repetition() && info.repetition() == Repetition::REPEATED;
@@ -44,12 +97,13 @@ pub(crate) fn open<'r>(input: Input<'r>) -> Result<(Known, Box<dyn Source + 'r>)
         }
         known.names.push(column.name().to_owned());
         known.text.push(is_text(column));
+        units.push(Unit::of(column, pandas.as_ref()));
     }
     if known.names.is_empty() {
         return Err(malformed("no columns in it".into()));
     }
     let rows = RowIter::from_file_into(reader);
-    Ok((known, Box::new(Rows { origin, rows, row: 0 })))
+    Ok((known, Box::new(Rows { origin, rows, units, row: 0 })))
 }
 
 /// What `read` gives; the crate panics on some damaged files, which is an error
@@ -83,16 +137,16 @@ impl Source for Rows {
         };
         self.row += 1;
         record.clear();
-        for (_, field) in row.get_column_iter() {
-            record.push(|bytes| write(field, bytes));
+        for ((_, field), unit) in row.get_column_iter().zip(&self.units) {
+            record.push(|bytes| write(field, *unit, bytes));
         }
         Ok(Some(self.row))
     }
 }
 
-/// The field as a CSV file would have it; nothing where it is missing. Dates and
-/// times are the integers that the file stores.
-fn write(field: &Field, bytes: &mut Vec<u8>) {
+/// The field as a CSV file would have it; nothing where it is missing. Dates are days; times and
+/// durations are microseconds, whatever the file stores, as tables in memory have them.
+fn write(field: &Field, unit: Unit, bytes: &mut Vec<u8>) {
     // Writing to memory does not fail.
     let _ = match field {
         Field::Null => Ok(()),
@@ -102,10 +156,11 @@ fn write(field: &Field, bytes: &mut Vec<u8>) {
         Field::Int(value) | Field::Date(value) | Field::TimeMillis(value) => {
             write!(bytes, "{value}")
         }
-        Field::Long(value)
-        | Field::TimeMicros(value)
-        | Field::TimestampMillis(value)
-        | Field::TimestampMicros(value) => write!(bytes, "{value}"),
+        Field::Long(value) => write!(bytes, "{}", unit.apply(*value)),
+        Field::TimestampMillis(value) => {
+            write!(bytes, "{}", Unit::MILLISECOND.apply(*value))
+        }
+        Field::TimeMicros(value) | Field::TimestampMicros(value) => write!(bytes, "{value}"),
         Field::UByte(value) => write!(bytes, "{value}"),
         Field::UShort(value) => write!(bytes, "{value}"),
         Field::UInt(value) => write!(bytes, "{value}"),

@@ -191,14 +191,15 @@ fn rows_under_a_schema() {
     };
     let under = |builder| rows(builder, Unlisted::Refuse);
     assert_eq!(rows(train, Unlisted::Refuse).unwrap()[..4], [1.5, 0.0, 1.0, 3.0]);
-    // By name, in another order, and by position, without the target and with it.
+    // By name, in another order, and by position, without the target.
     let named = TableBuilder::new(1).column("7", &[9i32][..]).column("job", &["a"][..]);
     let named = named.column("t", &[f32::NAN][..]);
     assert_eq!(under(named).unwrap(), [2.0, 1.0, 0.0, 9.0]);
     let row = || TableBuilder::new(1).column("", &[4.0][..]).column("", &["a"][..]);
     assert_eq!(under(row().column("", &[9i32][..])).unwrap(), [4.0, 1.0, 0.0, 9.0]);
     let whole = row().column("", &[0u8][..]).column("", &[9i32][..]);
-    assert_eq!(under(whole).unwrap(), [4.0, 1.0, 0.0, 9.0]);
+    let more = "the table: 4 columns, where the model was trained on 3";
+    assert_eq!(under(whole).unwrap_err(), more);
     // What is wrong says where.
     let of = |job: &'static [&'static str], last: &'static [f64]| {
         let builder = TableBuilder::new(2).column("t", &[0u8, 0][..]).column("job", job);
@@ -211,12 +212,24 @@ fn rows_under_a_schema() {
     );
     let zeros = rows(of(jobs, &[0.0, 0.0]), Unlisted::Zeros).unwrap();
     assert_eq!(zeros[4..], [0.0, 0.0, 0.0, 0.0]);
+    // A text is missing, and numbers are no texts, unless somebody says that they may be.
+    let job = |job| {
+        TableBuilder::new(1).column("t", &[0u8][..]).column("job", job).column("7", &[0u8][..])
+    };
+    let absent = "the table: row 1, column 2 (`job`): the value is missing";
+    assert_eq!(under(job(Values::Text(&[""]))).unwrap_err(), absent);
+    assert_eq!(under(job(Values::F64(&[f64::NAN]))).unwrap_err(), absent);
+    let unknown = "the table: row 1, column 2 (`job`): \"5\" is none of the values: a, b";
+    assert_eq!(under(job(Values::U8(&[5]))).unwrap_err(), unknown);
+    let zeros = [0.0; 4];
+    assert_eq!(under(job(Values::Text(&[""])).missing(Missing::Impute)).unwrap(), zeros);
+    assert_eq!(rows(job(Values::U8(&[5])), Unlisted::Zeros).unwrap(), zeros);
     assert_eq!(
-        under(of(&["a", ""], &[0.0, f64::NAN])).unwrap_err(),
+        under(of(&["a", "a"], &[0.0, f64::NAN])).unwrap_err(),
         "the table: row 2, column 3 (`7`): the value is missing"
     );
     assert_eq!(
-        under(of(&["a", ""], &[1e300, 0.0])).unwrap_err().split(": 1").next().unwrap(),
+        under(of(&["a", "a"], &[1e300, 0.0])).unwrap_err().split(": 1").next().unwrap(),
         "the table: row 1, column 3 (`7`)"
     );
     let texts = TableBuilder::new(1).column("t", &["x"][..]).column("job", &["a"][..]);
@@ -232,6 +245,27 @@ fn rows_under_a_schema() {
         under(TableBuilder::new(1).matrix(2, &[1.0, 2.0][..])).unwrap_err(),
         "the table: 2 columns, where the model was trained on 3"
     );
+}
+
+/// Truth values are words in CSV files, numbers in Parquet files and tables in memory.
+#[test]
+fn words_of_truth_are_zero_and_one() {
+    let on = &["True", "False", "True"][..];
+    let train = TableBuilder::new(3).column("on", on).values("y", &[0.5, 1.5, 2.5][..]);
+    let schema = train.build().unwrap().schema;
+    let under = |on: Values<'_>| {
+        TableBuilder::new(2).column("on", on).rows_under(&schema, Unlisted::Refuse)
+    };
+    let expected = [1.0, 0.0, 0.0, 1.0];
+    assert_eq!(under(Values::U8(&[0, 1])).unwrap(), expected);
+    assert_eq!(under(Values::F64(&[0.0, 1.0])).unwrap(), expected);
+    assert_eq!(under(Values::Text(&["false", "TRUE"])).unwrap(), expected);
+    assert!(under(Values::U8(&[0, 2])).is_err());
+    // Names are no truth values.
+    let jobs = TableBuilder::new(3).column("on", &["True", "cook", "cook"][..]);
+    let schema = jobs.values("y", &[0.5, 1.5, 2.5][..]).build().unwrap().schema;
+    let one = TableBuilder::new(1).column("on", &[1u8][..]);
+    assert!(one.rows_under(&schema, Unlisted::Refuse).is_err());
 }
 
 /// What is said of two columns, each of 40 rows.

@@ -10,7 +10,7 @@ use crate::fill::list;
 use crate::infer::check_names;
 use crate::layout::{Layout, Layouts, match_names};
 use crate::open::Origin;
-use crate::{ColumnKind, Division, Format, Schema, Table, Target};
+use crate::{ColumnKind, Division, Format, Missing, Schema, Table, Target};
 
 /// What becomes of a text that is none of its column's values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,13 +32,14 @@ struct Source<'a> {
 
 impl TableBuilder<'_> {
     /// The inputs of all rows under the schema of a model, row by row. Columns are matched by
-    /// name if both have names, otherwise by position, where the target and the columns that
-    /// are not used may be absent, as in files.
+    /// name if both have names, otherwise by position: then the target is none of them, and the
+    /// columns that are not used may be absent.
     ///
     /// # Errors
     ///
     /// A column that is not there, values that are missing where none were in training, texts
-    /// for numbers. The message names the column, and the row from 1.
+    /// that are missing unless [`Self::missing`] says so, texts for numbers and numbers for texts.
+    /// The message names the column, and the row from 1.
     pub fn rows_under(&self, schema: &Schema, unlisted: Unlisted) -> Result<Vec<f32>, DataError> {
         let mut found = Vec::new();
         for part in &self.columns {
@@ -75,7 +76,7 @@ impl TableBuilder<'_> {
         room.and_then(|room| values.try_reserve_exact(room).ok()).ok_or(too_large)?;
         for row in 0..self.rows {
             for (kind, source) in &sources {
-                source.push(row, *kind, unlisted, &mut values)?;
+                source.push(row, *kind, (unlisted, self.missing), &mut values)?;
             }
         }
         Ok(values)
@@ -170,17 +171,24 @@ impl Source<'_> {
         &self,
         row: usize,
         kind: Option<&ColumnKind>,
-        unlisted: Unlisted,
+        (unlisted, empty): (Unlisted, Missing),
         out: &mut Vec<f32>,
     ) -> Result<(), DataError> {
         let at = row * self.step + self.first;
+        let is_text = matches!(kind, Some(ColumnKind::Text { .. } | ColumnKind::Coded(_)));
+        let strict = unlisted == Unlisted::Refuse && empty == Missing::Refuse;
+        if is_text && strict && self.text(at).is_empty() {
+            return Err(missing(&self.label, row));
+        }
         let problem =
             |problem: String| Err(wrong(format!("row {}, {}: {problem}", row + 1, self.label)));
         let stand_in = match kind {
             Some(ColumnKind::Text { values }) => {
                 let text = self.text(at);
                 let place = place_of(values, &text);
-                if !self.push_value(place, values.len(), &text, unlisted, out) {
+                let numerals = values.iter().all(|value| value.parse::<f64>().is_ok());
+                let listed = unlisted == Unlisted::Refuse && !(numerals && self.is_numbers());
+                if !push_value(place, values.len(), &text, listed, out) {
                     let known = list(values);
                     return problem(format!("\"{text}\" is none of the values: {known}"));
                 }
@@ -189,7 +197,8 @@ impl Source<'_> {
             Some(ColumnKind::Coded(values)) => {
                 let (text, count) = (self.text(at), values.count());
                 let place = coded_place(values, &text).filter(|_| !text.is_empty());
-                if !self.push_value(place, count, &text, unlisted, out) {
+                let listed = unlisted == Unlisted::Refuse && !self.is_numbers();
+                if !push_value(place, count, &text, listed, out) {
                     return problem(format!("\"{text}\" is none of the {count} values"));
                 }
                 return Ok(());
@@ -213,24 +222,8 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// Appends one input for each of `count` values, 1 at the `place` of the row's; whether
-    /// the row may have it. Numbers need not be listed: a column of numbers that are taken as
-    /// categories has no list that its user wrote.
-    fn push_value(
-        &self,
-        place: Option<usize>,
-        count: usize,
-        text: &str,
-        unlisted: Unlisted,
-        out: &mut Vec<f32>,
-    ) -> bool {
-        let start = out.len();
-        out.resize(start + count, 0.0);
-        if let Some(place) = place {
-            out[start + place] = 1.0;
-        }
-        let numbers = !matches!(self.values, Values::Text(_));
-        place.is_some() || text.is_empty() || numbers || unlisted == Unlisted::Zeros
+    fn is_numbers(&self) -> bool {
+        !matches!(self.values, Values::Text(_))
     }
 
     /// A value as a text, empty where it is missing.
@@ -241,6 +234,24 @@ impl Source<'_> {
             _ => self.values.name(at).1.into(),
         }
     }
+}
+
+/// Appends one input for each of `count` values, 1 at the `place` of the row's; whether the row
+/// may have it. Numbers need not be listed where the values are numbers: a column that is taken
+/// as categories has no list that its user wrote.
+fn push_value(
+    place: Option<usize>,
+    count: usize,
+    text: &str,
+    listed: bool,
+    out: &mut Vec<f32>,
+) -> bool {
+    let start = out.len();
+    out.resize(start + count, 0.0);
+    if let Some(place) = place {
+        out[start + place] = 1.0;
+    }
+    place.is_some() || text.is_empty() || !listed
 }
 
 /// Which of the columns of these names is each of the schema's.
@@ -267,7 +278,8 @@ fn layout(schema: &Schema, names: &[String]) -> Result<Layout, DataError> {
             wanted,
         });
     }
-    let layouts = Layouts::new(columns, false);
+    // Whoever has rows in memory gives the inputs: one column more is a slip, not the target.
+    let layouts = Layouts::of_inputs(columns);
     layouts.of(names.len()).cloned().ok_or_else(|| DataError::ColumnCount {
         file: file(),
         expected: columns.iter().filter(|column| column.inputs() > 0).count(),

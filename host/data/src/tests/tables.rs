@@ -216,6 +216,17 @@ fn parquet_of_every_compression() {
     );
 }
 
+/// Times and durations are microseconds, in whichever unit they are stored.
+#[cfg(feature = "parquet")]
+#[test]
+fn times_of_parquet_have_one_unit() {
+    let table = read(fixture("times.parquet"), &regression()).unwrap();
+    assert_eq!(table.row(0), [1.0, 1.0, 0.0, 1.0, 0.0, 0.0]);
+    let microseconds = 90_061e6;
+    assert_eq!(table.row(1)[..5], [microseconds; 5]);
+    assert_eq!(table.row(1)[5], 1.0);
+}
+
 /// A Parquet file may also come through a pipe or compressed.
 #[cfg(feature = "parquet")]
 #[test]
