@@ -9,8 +9,9 @@ use pyo3::PyErr;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 
 /// The parameters of the estimators, where the library has another name.
-const NAMES: [(&str, &str); 15] = [
+const NAMES: [(&str, &str); 16] = [
     ("box_c", "box"),
+    ("class_weights", "class_weight"),
     ("conv", "shape"),
     ("families", "family"),
     ("features", "n_features"),

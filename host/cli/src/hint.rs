@@ -2,8 +2,15 @@
 
 use koan_data::DataError;
 
-/// The option that helps, with what it does.
+/// The option that helps, with what it does, or that is at fault.
 pub fn of(error: &anyhow::Error) -> Option<String> {
+    let parameter = |cause: &(dyn std::error::Error + 'static)| match cause.downcast_ref() {
+        Some(koan_trainer::Error::Parameter { name: "class_weights", .. }) => Some(()),
+        _ => None,
+    };
+    if error.chain().find_map(parameter).is_some() {
+        return Some("--class-weights".to_owned());
+    }
     let data = error.chain().find_map(|cause| {
         let own = cause.downcast_ref::<koan_trainer::Error>().and_then(|error| match error {
             koan_trainer::Error::Data(data) => Some(data),

@@ -14,7 +14,7 @@ use koan_trainer::{
     train, train_stream,
 };
 
-use crate::arguments::{TaskName, Train};
+use crate::arguments::{ClassWeights, TaskName, Train};
 use crate::grid::wrapped;
 use crate::origin::origin;
 use crate::out::{self, say};
@@ -235,6 +235,10 @@ fn check(arguments: &Train) -> Result<()> {
     anyhow::ensure!(
         target || arguments.candidates.is_none(),
         "--candidates are for tasks with a target"
+    );
+    anyhow::ensure!(
+        target || arguments.source.class_weights == ClassWeights::EqualRows,
+        "--class-weights are for tasks with a target"
     );
     Ok(())
 }

@@ -57,6 +57,7 @@ pub fn train(
     let test = test.unwrap_or(&none);
     let (train, test) = with_categories(train, test, &options.categories)?;
     let (train, test) = (train.as_ref(), test.as_ref());
+    check_balanced(train, options.balanced)?;
     let problem = Problem::new(train, options.balanced);
     check(&problem)?;
     if train.weights.is_some() && options.goal != Goal::Predict {
@@ -344,6 +345,14 @@ fn finish_detector(
     }
     report.detection = Some(detection);
     Ok(Trained { blob, report, choice })
+}
+
+/// Weights of classes are for classes.
+pub(crate) fn check_balanced(table: &Table, balanced: bool) -> Result<(), Error> {
+    if balanced && table.schema.task() == Task::Regression {
+        return Err(Error::parameter("class_weights", "numbers have no classes to balance"));
+    }
+    Ok(())
 }
 
 pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Error> {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::common::{Folder, QUICK, Random, quadrants};
+use crate::common::{Folder, QUICK, Random, quadrants, waves};
 
 /// Rows of two classes that overlap, each with a weight of 0 to 3.
 fn weighted(rows: usize) -> String {
@@ -107,4 +107,19 @@ fn weights_that_make_no_sense() {
     folder.train_fails("a.csv --weights count --test t.csv", &["t.csv", "no column `count`"]);
     folder.write("s.svm", "1 1:0.5\n-1 1:0.25\n1 1:0.75\n");
     folder.train_fails("s.svm --weights w", &["weights", "svmlight"]);
+}
+
+/// Numbers are no classes: nothing would be balanced, and nothing was said of it.
+#[test]
+fn class_weights_of_numbers() {
+    let folder = Folder::new();
+    folder.write("w.csv", waves(200));
+    let balanced = "--class-weights balanced";
+    let told = ["w.csv: numbers have no classes to balance", "(--class-weights)"];
+    folder.train_fails(&format!("w.csv {balanced}"), &told);
+    folder.train_fails(&format!("w.csv {balanced} --stream yes"), &told);
+    folder.fails(&format!("train w.csv -o m.koan {balanced}"), &told);
+    folder.fails(&format!("tune w.csv -o front --minutes 0.01 {balanced}"), &told);
+    folder.train_fails(&format!("w.csv {balanced} --task embedding"), &["--class-weights"]);
+    folder.train_fails(&format!("w.csv {balanced} --task anomaly"), &["--class-weights"]);
 }

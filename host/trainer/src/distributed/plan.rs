@@ -20,7 +20,7 @@ use crate::progress::Progress;
 use crate::report::Chosen;
 use crate::select::{Choice, choose};
 use crate::solve::Loss;
-use crate::train::{bank_plans, check, dense_columns};
+use crate::train::{bank_plans, check, check_balanced, dense_columns};
 use crate::{Error, Goal, TrainOptions};
 
 /// First bytes of a plan; the last one is the version of its form.
@@ -143,6 +143,7 @@ pub fn plan(
     if table.rows() < 2 {
         return Err(Error::Impossible("training needs at least two rows".into()));
     }
+    check_balanced(&table, options.balanced)?;
     let class_weights = class_weights(&table, &tallies, options.balanced);
     let weight = (weighted || !class_weights.is_empty()).then(|| {
         let of = |class: usize| class_weights.get(class).copied().unwrap_or(1.0);

@@ -57,7 +57,7 @@ use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::report::Smaller;
 use crate::solve::Loss;
-use crate::train::with_categories;
+use crate::train::{check_balanced, with_categories};
 use crate::{Baselines, Error, FamilyName, Goal, Report, TrainOptions, Trained, train};
 use koan_data::{Table, Task};
 
@@ -449,7 +449,7 @@ fn check(table: &Table, options: &TuneOptions) -> Result<(), Error> {
         let message = format!("the metric {} does not suit {task}", metric.name());
         return Err(Error::parameter("metric", message));
     }
-    Ok(())
+    check_balanced(table, base.balanced)
 }
 
 #[cfg(test)]
