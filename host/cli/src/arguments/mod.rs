@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use koan_trainer::Loss;
 
 use self::choices::{LossArgument, choice};
-pub use self::source::{Reading, Source, TaskName};
+pub use self::source::{ClassWeights, Reading, Source, TaskName};
 pub use self::train::Train;
 pub use self::tune::Tune;
 use self::values::{bits, bytes, minutes_or_none};
@@ -146,6 +146,14 @@ pub struct Shrink {
     /// What it was trained on
     #[arg(required = true)]
     pub data: Vec<PathBuf>,
+    /// Column that says how much each row counts, from 0: a model does not tell whether its
+    /// training had one [default: all rows count the same]
+    #[arg(long, value_name = "COLUMN")]
+    pub weights: Option<String>,
+    /// Weights of the classes, which a model does not tell either; those of rows, if any, are
+    /// scaled by them
+    #[arg(long, default_value = "equal-rows")]
+    pub class_weights: ClassWeights,
     /// Bytes that the new model may have; several sizes make a model each, from the
     /// same pools
     #[arg(long, value_name = "BYTES", required = true, value_delimiter = ',', value_parser = bytes)]
@@ -155,11 +163,15 @@ pub struct Shrink {
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// Test data, only looked at in the end [default: the part of the data that
-    /// `koan train` held out]
+    /// `koan train` holds out if it is not told; a model that was trained with another
+    /// split, or with `--folds`, may have been trained on that: its error is then too low]
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub test: Vec<PathBuf>,
-    /// Part of the rows to hold out for the test
-    #[arg(long, default_value_t = 0.2, conflicts_with = "test")]
+    /// Rows to train on, as `koan train` was told; the others are the test rows
+    #[arg(long, value_name = "ROWS", conflicts_with = "test")]
+    pub train_rows: Option<usize>,
+    /// Part of the rows to hold out for the test, as `koan train` was told
+    #[arg(long, default_value_t = 0.2, conflicts_with_all = ["test", "train_rows"])]
     pub test_fraction: f64,
     /// Bits of a weight to try [default: 2, 3, 4 for classes, 3, 4, 8 for numbers]
     #[arg(short, long, value_parser = bits, value_delimiter = ',')]

@@ -189,7 +189,7 @@ impl Source {
     pub(super) fn base_options(&self) -> TrainOptions {
         TrainOptions {
             seed: self.seed,
-            balanced: matches!(self.class_weights, ClassWeights::Balanced),
+            balanced: self.class_weights == ClassWeights::Balanced,
             ..TrainOptions::default()
         }
     }
@@ -213,7 +213,7 @@ pub enum MissingName {
     Impute,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ClassWeights {
     /// Every row counts the same
     EqualRows,

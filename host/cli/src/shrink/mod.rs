@@ -7,14 +7,16 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use koan::Model;
-use koan_data::{SplitSize, Table, Target, copies, expand, read_all_with, split_table};
+use koan_data::{
+    ReadOptions, SplitSize, Table, Target, copies, expand, read_all_with, split_table,
+};
 use koan_trainer::tune::Core;
 use koan_trainer::{Attempt, Loss, ShrinkOptions, Shrunk, evaluate, shrink};
 use serde_json::json;
 
-use crate::arguments::Shrink;
+use crate::arguments::{ClassWeights, Shrink};
 use crate::files::check;
-use crate::grid::Grid;
+use crate::grid::{Grid, wrapped};
 use crate::out::{self, say};
 use crate::output::{
     error_percent, named_error, quoted, read_blob, schema_with_target, task_name, tested,
@@ -43,14 +45,18 @@ pub fn run(arguments: &Shrink) -> Result<()> {
          smaller one",
         arguments.model.display()
     );
-    let read = arguments.reading.options();
+    let reading = arguments.reading.options();
+    let read = ReadOptions { weights: arguments.weights.clone(), ..reading };
     let planned = Duration::from_secs_f64(60.0 * arguments.minutes);
     let terminal = Terminal::within(Some(planned).filter(|planned| !planned.is_zero()));
     let progress = terminal.progress();
     progress.phase("reading")?;
     let table = read_all_with(&data, &schema, &read)?;
     let (mut train, test) = if arguments.test.is_empty() {
-        let size = SplitSize::TestFraction(arguments.test_fraction);
+        let size = match arguments.train_rows {
+            Some(rows) => SplitSize::TrainRows(rows),
+            None => SplitSize::TestFraction(arguments.test_fraction),
+        };
         let (train, test) = split_table(&table, size, model.seed())?;
         (table.select(&train), table.select(&test))
     } else {
@@ -69,6 +75,7 @@ pub fn run(arguments: &Shrink) -> Result<()> {
         bits: arguments.bits.clone(),
         candidates: arguments.candidates.clone(),
         loss: arguments.loss.unwrap_or(if classes { Loss::Logistic } else { Loss::Squared }),
+        balanced: arguments.class_weights == ClassWeights::Balanced,
         time: planned,
     };
     let start = Instant::now();
@@ -104,7 +111,7 @@ pub fn run(arguments: &Shrink) -> Result<()> {
             false => Quality::new(&found.own_seed, &test)?.error,
         };
         if arguments.json {
-            objects.push(json!({
+            let mut object = json!({
                 "bytes": found.blob.len(), "error": error, "rows": test.rows(),
                 "instructions": now.instructions,
                 "before": {
@@ -114,10 +121,17 @@ pub fn run(arguments: &Shrink) -> Result<()> {
                 "own_seed": {"bytes": found.own_seed.len(), "error": own_seed},
                 "seeds": found.seeds, "best": found.best, "front": found.front,
                 "attempts": found.attempts,
-            }));
+            });
+            for (of, quality) in [("", now), ("before", &before)] {
+                let object = if of.is_empty() { &mut object } else { &mut object[of] };
+                for (name, _, error) in quality.by_weight(&options) {
+                    object[name] = json!(error);
+                }
+            }
+            objects.push(object);
             continue;
         }
-        print(task, found)?;
+        print(task, found, &options)?;
         out::headline(&format!(
             "{}: {} on {} test rows, in {} bytes",
             name.display(),
@@ -126,6 +140,15 @@ pub fn run(arguments: &Shrink) -> Result<()> {
             found.blob.len()
         ))?;
         say!("  before: {} in {} bytes", named_error(task, before.error), before.bytes)?;
+        let both = now.by_weight(&options).into_iter().zip(before.by_weight(&options));
+        for ((_, what, error), (_, _, before)) in both {
+            let percent = |error| error_percent(task, error);
+            say!("  {what}: {}, before {}", percent(error), percent(before))?;
+        }
+        say!("{}", wrapped(&tested_on(arguments), 4))?;
+        if arguments.weights.is_none() && !options.balanced {
+            say!("{}", wrapped(&alike(classes), 4))?;
+        }
         say!(
             "  a prediction: about {} instructions on a {}, {} before{}",
             now.instructions,
@@ -174,6 +197,32 @@ fn has_all_classes(table: &Table, data: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
+/// What the test rows are.
+fn tested_on(arguments: &Shrink) -> String {
+    if !arguments.test.is_empty() {
+        return "  test rows: all of --test; no model should have been trained on them".to_owned();
+    }
+    let told = match arguments.train_rows {
+        Some(rows) => format!("`koan train --train-rows {rows}` leaves"),
+        None => format!("`koan train --test-fraction {}` holds out", arguments.test_fraction),
+    };
+    format!(
+        "  test rows: those that {told}; a model of another split, or of --folds, may have been \
+         trained on them: `--test FILE` names others"
+    )
+}
+
+/// What is said where nothing counts more than something else.
+fn alike(classes: bool) -> String {
+    let (what, options) = match classes {
+        true => ("rows and classes count", "`--weights` and `--class-weights`"),
+        false => ("rows count", "`--weights`"),
+    };
+    format!(
+        "  all {what} alike: {options}, if the model was trained with them, are given here, too"
+    )
+}
+
 /// The file of the model of so many bytes: with several sizes these are in its name.
 fn name(arguments: &Shrink, flash: usize) -> PathBuf {
     let output = &arguments.output;
@@ -197,6 +246,10 @@ const CORE: Core = Core::CortexM4F;
 struct Quality {
     bytes: usize,
     error: f64,
+    /// With rows counted by their weights, if they have some.
+    weighted: Option<f64>,
+    /// The mean over the classes.
+    balanced: Option<f64>,
     /// Of a prediction, about.
     instructions: u64,
 }
@@ -204,12 +257,31 @@ struct Quality {
 impl Quality {
     fn new(blob: &[u8], test: &Table) -> Result<Self> {
         let instructions = CORE.instructions_of(&Model::parse(blob)?);
-        Ok(Self { bytes: blob.len(), error: evaluate(blob, test)?.error, instructions })
+        let found = evaluate(blob, test)?;
+        Ok(Self {
+            bytes: blob.len(),
+            error: found.error,
+            weighted: found.weighted_error,
+            balanced: (!found.confusion.is_empty()).then(|| found.balanced_error()),
+            instructions,
+        })
+    }
+
+    /// Errors in which rows or classes count as they do for the new model, with their names in
+    /// JSON and in words.
+    fn by_weight(&self, options: &ShrinkOptions) -> Vec<(&'static str, &'static str, f64)> {
+        let balanced = self.balanced.filter(|_| options.balanced);
+        let weighted = self
+            .weighted
+            .map(|error| ("weighted_error", "with test rows counted by their weights", error));
+        let balanced =
+            balanced.map(|error| ("balanced_error", "mean error over the classes", error));
+        weighted.into_iter().chain(balanced).collect()
     }
 }
 
 /// What was tried, and the front.
-fn print(task: &str, found: &Shrunk) -> Result<()> {
+fn print(task: &str, found: &Shrunk, options: &ShrinkOptions) -> Result<()> {
     let own = found.attempts.first().map(|attempt| attempt.seed);
     let shown = |attempt: &&Attempt| Some(attempt.seed) == own || attempt.seed == found.best.seed;
     let grid = |attempts: &mut dyn Iterator<Item = &Attempt>| {
@@ -228,8 +300,12 @@ fn print(task: &str, found: &Shrunk) -> Result<()> {
         }
         grid
     };
-    say!("What was tried with the model's own seed, and the best; validation errors are of ridge")?;
-    say!("regression on training rows held out:\n")?;
+    let legend = format!(
+        "What was tried with the model's own seed, and the best; validation errors are of ridge \
+         regression on training rows held out{}:",
+        if options.balanced { ", the mean over the classes" } else { "" }
+    );
+    say!("{}\n", wrapped(&legend, 0))?;
     say!("{}\n", grid(&mut found.attempts.iter().filter(shown)))?;
     say!("Bytes against error, with the best candidates:\n\n{}\n", grid(&mut found.front.iter()))?;
     Ok(())

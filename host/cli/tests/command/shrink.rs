@@ -142,3 +142,79 @@ fn what_cannot_be_shrunk_is_refused() {
     folder.fails("shrink m.koan w.csv --flash 4000 -o s.koan", &["m.koan", "bins"]);
     assert!(!folder.path("s.koan").exists());
 }
+
+/// Rows of which one in twelve is of the class `rare`: where it is, the other one has more rows
+/// all the same.
+fn unlike(rows: usize) -> String {
+    let mut random = Random::new(11);
+    let mut csv = "x,count,y,state\n".to_owned();
+    for row in 0..rows {
+        let (x, y) = (random.number(), random.number());
+        if row % 12 == 0 {
+            writeln!(csv, "{},11,{},rare", 1.0 + 0.4 * x, 1.0 + 0.4 * y).unwrap();
+        } else {
+            writeln!(csv, "{x},1,{y},usual").unwrap();
+        }
+    }
+    csv
+}
+
+/// What counted in the training counts again, if it is said.
+#[test]
+fn weights_of_rows_and_classes_are_kept() {
+    let folder = Folder::new();
+    folder.write("a.csv", unlike(600));
+    let found = |model: &str| {
+        let confusion = folder.json(&format!("eval {model} a.csv --json"))["confusion"].clone();
+        // Classes are in the order of their names.
+        confusion[0][0].as_u64().unwrap()
+    };
+    let shrink = "shrink m.koan a.csv --flash 240 --candidates 32 -o s.koan";
+    for (loss, option, drop) in [
+        ("squared", "--class-weights balanced", "--drop count"),
+        ("logistic", "--class-weights balanced", "--drop count"),
+        ("squared", "--weights count", ""),
+        ("logistic", "--weights count", ""),
+    ] {
+        folder.train(&format!("a.csv -k 32 {option} {drop} --loss {loss}")).success();
+        assert!(found("m.koan") > 35, "{loss} {option}: {}", found("m.koan"));
+        let text = folder.output(&format!("{shrink} --loss {loss} {option}"));
+        assert!(found("s.koan") > 35, "{loss} {option}: {}", found("s.koan"));
+        assert!(!text.contains("count alike"), "{text}");
+        let text = folder.output(&format!("{shrink} --loss {loss}"));
+        assert!(found("s.koan") < 25, "{loss} {option}: {}", found("s.koan"));
+        assert!(text.contains("rows and classes count alike"), "{text}");
+    }
+    let told = folder.json(&format!("{shrink} --weights count --class-weights balanced --json"));
+    for of in [&told, &told["before"]] {
+        assert!(of["balanced_error"].is_number() && of["weighted_error"].is_number(), "{told}");
+    }
+    folder.fails(&format!("{shrink} --weights none"), &["no column `none`"]);
+    folder.write("w.csv", waves(200));
+    folder.train("w.csv -k 32").success();
+    folder.fails(
+        "shrink m.koan w.csv --flash 240 -o s.koan --class-weights balanced",
+        &["no classes to balance", "--class-weights"],
+    );
+}
+
+/// The rows of the test are those of the training only if both are told the same.
+#[test]
+fn what_is_tested_on_is_told() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(300));
+    folder.write("t.csv", quadrants(40));
+    let report = folder.train("q.csv -k 64 --train-rows 200 --json").success();
+    let report: serde_json::Value = serde_json::from_slice(&report.get_output().stdout).unwrap();
+    let shrink = "shrink m.koan q.csv --flash 240 --candidates 64 --loss squared -o s.koan";
+    let same = folder.json(&format!("{shrink} --train-rows 200 --json"));
+    assert_eq!((&same["rows"], &same["before"]["error"]), (&100.into(), &report["error"]));
+    for (option, told) in [
+        ("", "those that `koan train --test-fraction 0.2` holds out"),
+        ("--train-rows 200", "those that `koan train --train-rows 200` leaves"),
+        ("--test t.csv", "test rows: all of --test"),
+    ] {
+        let text = folder.output(&format!("{shrink} {option}")).replace("\n    ", " ");
+        assert!(text.contains(told), "{text}");
+    }
+}

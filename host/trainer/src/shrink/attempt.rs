@@ -34,7 +34,8 @@ pub struct Attempt {
     pub bits: u8,
     /// Bytes of the blob.
     pub bytes: usize,
-    /// Error on validation rows, in the measure of the task.
+    /// Error on validation rows, in the measure of the task: with rows counted by their weights,
+    /// or of balanced classes the mean over the classes.
     pub error: f64,
     /// The features.
     #[serde(skip)]
@@ -137,13 +138,18 @@ impl<'b> Pool<'b> {
         let scores = self.design.scores(weights.as_ref(), &chosen.1);
         let by_row: Vec<f64> =
             scores.col_iter().flat_map(|row| row.iter().copied().collect::<Vec<_>>()).collect();
+        let judged = of_scores(&self.held, &by_row);
+        let error = match self.base.options.balanced {
+            true => judged.balanced_error(),
+            false => judged.weighted_error.unwrap_or(judged.error),
+        };
         Ok(Attempt {
             seed: self.seed,
             candidates: self.shortlist.candidates(),
             features: kept.len(),
             bits,
             bytes: size::bytes(self.base, &spec, bits)?,
-            error: of_scores(&self.held, &by_row).error,
+            error,
             spec,
             kept,
         })

@@ -19,6 +19,7 @@ use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::prune::{MOST_CANDIDATES, pool};
 use crate::solve::Loss;
+use crate::train::{check, check_balanced};
 use crate::{Error, TrainOptions};
 use koan_data::{Table, Task};
 
@@ -37,6 +38,9 @@ pub struct ShrinkOptions {
     pub candidates: Vec<u16>,
     /// What the head minimises in the end.
     pub loss: Loss,
+    /// Whether every class has the same weight, also where models are compared. A blob does not
+    /// tell how its training counted rows; those of the table count by their own weights.
+    pub balanced: bool,
     /// Larger pools and other seeds are tried for so long; if zero, the model's own seed alone,
     /// with all pools. Kept within a tenth, unless the smallest part of the work takes longer:
     /// an eighth of the smallest pool, or the first of [`Self::candidates`].
@@ -103,6 +107,7 @@ impl Base<'_> {
             bits: Some(attempt.bits),
             seed: attempt.seed,
             loss: Some(self.options.loss),
+            balanced: self.options.balanced,
             ..TrainOptions::default()
         }
     }
@@ -243,7 +248,9 @@ pub fn shrink(
 ) -> Result<Vec<Shrunk>, Error> {
     let start = Instant::now();
     let model = Model::parse(blob)?;
-    let problem = Problem::new(train, false);
+    check_balanced(train, options.balanced)?;
+    let problem = Problem::new(train, options.balanced);
+    check(&problem)?;
     if model.outputs() != problem.outputs || model.inputs() != train.inputs {
         return Err(Error::Impossible("the data are not what the model was trained on".into()));
     }
