@@ -52,7 +52,7 @@ fn of_data(error: &DataError) -> Option<String> {
         DataError::UnevenArrays { .. } => "--arrays NAME,NAME",
         DataError::Comment { .. } => "--comment '#' passes over lines that begin with it",
         DataError::Ragged { .. } => "--delimiter names the byte between fields",
-        DataError::OptionNeedsCsv { option, .. } => {
+        DataError::OptionNeedsCsv { option, .. } | DataError::OptionNeeds { option, .. } => {
             return Some(format!("--{}", option.replace('_', "-")));
         }
         DataError::Contradiction { options, .. } => {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use koan_data::{
-    DataWarning, Division, Part, ReadOptions, Shape, SplitSize, Table, Target, copies, expand,
-    read_all, read_all_with, split_table,
+    DataError, DataWarning, Division, Part, ReadOptions, Shape, SplitSize, Table, Target,
+    check_known, copies, expand, read_all, read_all_with, split_table,
 };
 
 use crate::arguments::Source;
@@ -38,6 +38,24 @@ pub fn needs_groups(source: &Source, files: &[PathBuf]) -> bool {
 /// What to say of windows of files that splits divide.
 pub fn ungrouped(files: &[PathBuf]) -> DataWarning {
     DataWarning::Ungrouped { file: name(files) }
+}
+
+/// Files to test on, if their options are such as they know.
+pub fn test_files(source: &Source) -> Result<Vec<PathBuf>> {
+    let files = expand(&source.test)?;
+    let options = source.test_options();
+    check_known(&files, &options).map_err(|error| match error {
+        DataError::OptionNeeds { file, option, needs, format } => {
+            let option = match option {
+                "labels" => "test-labels",
+                "arrays" if !source.test_arrays.is_empty() => "test-arrays",
+                other => other,
+            };
+            DataError::OptionNeeds { file, option, needs, format }
+        }
+        other => other,
+    })?;
+    Ok(files)
 }
 
 /// All rows of the training data. Windows of a file are like each other: where each class is in
@@ -96,10 +114,10 @@ fn groups_of_rarest(table: &Table) -> usize {
 
 /// Training and test table.
 pub fn tables(source: &Source, files: &[PathBuf], shape: Option<Shape>) -> Result<(Table, Table)> {
+    let test = test_files(source)?;
     let mut table = shaped(table(source, files)?, shape);
-    if !source.test.is_empty() {
-        let files = expand(&source.test)?;
-        let test = read_all_with(&files, &table.schema, &source.test_options())?;
+    if !test.is_empty() {
+        let test = read_all_with(&test, &table.schema, &source.test_options())?;
         return Ok((table, test));
     }
     let own = source.train_rows.is_none() && source.test_fraction.is_none();

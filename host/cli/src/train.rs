@@ -20,7 +20,8 @@ use crate::origin::origin;
 use crate::out::{self, say};
 use crate::output::{self, error_percent, named_error, percent, quoted, write_whole};
 use crate::read::{
-    BY_FILE, TEST_FRACTION, copied, name, needs_groups, shaped, table, tables, ungrouped,
+    BY_FILE, TEST_FRACTION, copied, name, needs_groups, shaped, table, tables, test_files,
+    ungrouped,
 };
 use crate::terminal::Terminal;
 
@@ -60,9 +61,9 @@ pub fn run(arguments: &Train) -> Result<()> {
     }
     trained.report.seconds = start.elapsed().as_secs_f64();
     if let (Some(path), Some((train, test))) = (&arguments.report, &tables) {
-        let test_files = expand(&arguments.source.test)?;
+        let tested = expand(&arguments.source.test)?;
         let options = arguments.train_options();
-        let origin = origin(&output, &files, &test_files)?;
+        let origin = origin(&output, &files, &tested)?;
         let training =
             Training { trained: &trained, train, test, options: &options, origin: &origin };
         write_whole(path, of_training(&training, progress)?.as_bytes())?;
@@ -301,7 +302,7 @@ fn stream_options(arguments: &Train, files: &[PathBuf], output: &Path) -> Result
     Ok(StreamOptions {
         files: files.to_vec(),
         read: arguments.source.read_options(),
-        test: expand(&arguments.source.test)?,
+        test: test_files(&arguments.source)?,
         read_test: arguments.source.test_options(),
         test_fraction: arguments.source.test_fraction.unwrap_or(TEST_FRACTION),
         sample_rows: arguments.sample_rows,

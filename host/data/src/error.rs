@@ -89,6 +89,9 @@ pub enum DataError {
     /// An option that only tables with columns know.
     #[error("{file}: `{option}` applies to tables such as CSV files; this is {format}")]
     OptionNeedsCsv { file: String, option: &'static str, format: &'static str },
+    /// An option that only files of other formats know.
+    #[error("{file}: `{option}` applies to {needs}; this is {format}")]
+    OptionNeeds { file: String, option: &'static str, needs: &'static str, format: &'static str },
     /// No column of that name or number; `columns` describes those there are.
     #[error("{file}: no column `{wanted}`; {columns}")]
     NoColumn { file: String, wanted: String, columns: String },

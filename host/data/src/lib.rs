@@ -63,7 +63,7 @@ pub use table::{Division, Part, Table, Target};
 pub use warning::DataWarning;
 
 use files::check_distinct;
-use open::{Container, DataFile};
+use open::{Container, DataFile, check_options};
 
 /// Distinct values, at most, of a text column or of the classes.
 pub const MAX_VALUES: usize = 1000;
@@ -245,6 +245,20 @@ pub fn infer_all(
     infer_files(&DataFile::on_disk(files), options)
 }
 
+/// Refuses options that files of their formats do not know, as reading them would: before much is
+/// done. What is no file, such as a pipe, is passed over.
+///
+/// # Errors
+///
+/// Such options, and files that cannot be read.
+pub fn check_known(files: &[PathBuf], options: &ReadOptions) -> Result<(), DataError> {
+    for path in files.iter().filter(|path| path.is_file()) {
+        let input = open::Input::open(path)?;
+        check_options(&input.origin.file, input.container(options.comment), options)?;
+    }
+    Ok(())
+}
+
 /// Refuses what is no file, and a file that is given twice.
 fn check_files(files: &[PathBuf]) -> Result<(), DataError> {
     check_distinct(files)?;
@@ -280,7 +294,9 @@ fn infer_files(
         return Err(DataError::Contradiction { problem, options: &["weights", "window"] });
     }
     let file = first.path.display().to_string();
-    let format = first.open()?.container(options.comment).format();
+    let container = first.open()?.container(options.comment);
+    check_options(&file, container, options)?;
+    let format = container.format();
     if format != Format::Csv {
         let given = [
             ("target", options.target.is_some()),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use flate2::bufread::MultiGzDecoder;
 
+use super::ReadOptions;
 use super::error::{ColumnLabel, DataError, Place};
 use super::schema::Format;
 
@@ -112,6 +113,40 @@ impl Container {
             Container::Idx => Format::Idx,
             _ => Format::Csv,
         }
+    }
+
+    fn described(self) -> &'static str {
+        match self {
+            Container::Text => Format::Csv.described(),
+            Container::Svmlight => Format::Svmlight.described(),
+            Container::Idx => Format::Idx.described(),
+            Container::Arff => "an ARFF file",
+            Container::Proben1 => "a PROBEN1 file",
+            Container::Npy => "an npy array",
+            Container::Npz => "an npz archive",
+            Container::Parquet => "a Parquet file",
+        }
+    }
+}
+
+/// Refuses options that files of the kind do not know.
+pub(crate) fn check_options(
+    file: &str,
+    container: Container,
+    options: &ReadOptions,
+) -> Result<(), DataError> {
+    let labelled = matches!(container, Container::Idx | Container::Npy);
+    let archive = container == Container::Npz;
+    let unknown = [
+        ("labels", "idx images and npy arrays", options.labels.is_some() && !labelled),
+        ("arrays", "npz archives", !options.arrays.is_empty() && !archive),
+    ];
+    match unknown.into_iter().find(|(_, _, unknown)| *unknown) {
+        Some((option, needs, _)) => {
+            let (file, format) = (file.to_owned(), container.described());
+            Err(DataError::OptionNeeds { file, option, needs, format })
+        }
+        None => Ok(()),
     }
 }
 

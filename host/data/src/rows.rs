@@ -9,7 +9,7 @@ use super::csv::CsvRows;
 use super::error::{ColumnLabel, DataError, Place};
 use super::files::check_distinct;
 use super::idx::{IdxRows, read_labels};
-use super::open::{Container, DataFile, Input, Origin};
+use super::open::{Container, DataFile, Input, Origin, check_options};
 use super::recordings::{LabelFrom, Windower};
 use super::schema::{Format, Schema};
 use super::svmlight::SvmlightRows;
@@ -167,10 +167,12 @@ impl<'r> RowReader<'r> {
     fn begin(&mut self, input: Input<'r>, path: Option<&Path>) -> Result<(), DataError> {
         let schema = &self.schema;
         self.origin = input.origin.clone();
-        let found = input.container(self.options.comment).format();
+        let container = input.container(self.options.comment);
+        check_options(&self.origin.file, container, &self.options)?;
+        let found = container.format();
         // Svmlight rows without values could be either.
         let either = schema.format == Format::Svmlight
-            && input.container(self.options.comment) == Container::Text
+            && container == Container::Text
             && input.text(self.options.comment).is_none();
         if found != schema.format && !either {
             return Err(DataError::Format {
@@ -178,6 +180,14 @@ impl<'r> RowReader<'r> {
                 expected: schema.format.described(),
                 found: found.described(),
             });
+        }
+        let of_columns =
+            [("keep", !self.options.keep.is_empty()), ("weights", self.options.weights.is_some())];
+        if let (Some(&(option, _)), false) =
+            (of_columns.iter().find(|(_, given)| *given), schema.format == Format::Csv)
+        {
+            let (file, format) = (self.origin.file.clone(), schema.format.described());
+            return Err(DataError::OptionNeedsCsv { file, option, format });
         }
         self.rows = Some(match schema.format {
             Format::Csv => {
@@ -187,10 +197,6 @@ impl<'r> RowReader<'r> {
                     self.kept_names = rows.kept_names().map(str::to_owned).collect();
                 }
                 Rows::Csv(Box::new(rows))
-            }
-            format if !self.options.keep.is_empty() => {
-                let (file, format) = (self.origin.file.clone(), format.described());
-                return Err(DataError::OptionNeedsCsv { file, option: "keep", format });
             }
             Format::Svmlight => Rows::Svmlight(SvmlightRows::new(input, schema)),
             Format::Idx => {

@@ -1,6 +1,8 @@
 //! The data that commands read.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -98,10 +100,16 @@ pub struct Source {
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Data")]
     pub text: Vec<String>,
     /// Labels of an idx or npy test file [default for idx: the file beside it]
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", requires = "test", help_heading = "Data")]
     pub test_labels: Option<PathBuf>,
     /// Arrays of an npz test file [default: those of --arrays]
-    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Data")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        requires = "test",
+        help_heading = "Data"
+    )]
     pub test_arrays: Vec<String>,
     /// What tells recordings apart: a column, or `file`; no recording is on both
     /// sides of a split [default for windows of several files: `file`, if each class
@@ -179,7 +187,8 @@ impl Source {
     pub fn test_options(&self) -> ReadOptions {
         let labels = self.test_labels.clone();
         let mut options = ReadOptions { labels, ..self.read_options() };
-        if !self.test_arrays.is_empty() {
+        // Those of the training go with an archive alone.
+        if !self.test_arrays.is_empty() || !self.test.iter().all(|file| may_be_archive(file)) {
             options.arrays.clone_from(&self.test_arrays);
         }
         options
@@ -193,6 +202,14 @@ impl Source {
             ..TrainOptions::default()
         }
     }
+}
+
+/// Whether a file may be a zip archive, such as npz: one that does not begin as those do, nor is
+/// compressed, is none. Of pipes and folders it is not known.
+fn may_be_archive(path: &Path) -> bool {
+    let mut first = [0; 2];
+    let mut read = || File::open(path).and_then(|mut file| file.read_exact(&mut first));
+    !path.is_file() || read().is_err() || [*b"PK", [0x1f, 0x8b]].contains(&first)
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use predicates::str::contains;
+
 use crate::common::{Folder, Random, quadrants, sensors, waves};
 
 fn error(folder: &Folder, data: &str) -> f64 {
@@ -148,4 +150,44 @@ fn idx_images_with_their_labels() {
     let lines = folder.output("predict m.koan train-images.idx3-ubyte");
     let expected: Vec<String> = labels.iter().map(u8::to_string).collect();
     assert_eq!(lines, format!("class\n{}\n", expected.join("\n")));
+}
+
+/// Options of other formats were passed over, also where they name a file that is not there.
+#[test]
+fn options_that_a_format_does_not_know() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(120));
+    folder.write("t.csv", quadrants(40));
+    folder.write("s.svm", "1 1:0.5\n-1 1:0.25\n1 1:0.75\n-1 1:0.5\n");
+    folder.train("q.csv -k 8").success();
+    let labels = ["q.csv: `labels` applies to idx images and npy arrays", "(--labels)"];
+    let arrays = ["q.csv: `arrays` applies to npz archives", "a CSV file", "(--arrays)"];
+    for (option, told) in [("--labels none", &labels[..]), ("--arrays a", &arrays)] {
+        folder.train_fails(&format!("q.csv {option}"), told);
+        folder.train_fails(&format!("q.csv {option} --stream yes"), told);
+        for command in [
+            "tune q.csv -o front --minutes 0.01",
+            "eval m.koan q.csv",
+            "shrink m.koan q.csv --flash 200 -o s.koan",
+        ] {
+            folder.fails(&format!("{command} {option}"), told);
+        }
+        folder.run(&format!("predict m.koan q.csv {option}")).code(1).stderr(contains(told[0]));
+        let piped =
+            folder.command(&format!("predict m.koan {option}")).write_stdin("1,2\n").assert();
+        piped.code(1).stderr(contains("standard input: `"));
+    }
+    folder.train_fails("s.svm --labels q.csv", &["labels", "an svmlight file"]);
+    for stream in ["", "--stream yes"] {
+        let test = format!("q.csv --test t.csv {stream}");
+        folder.train_fails(&format!("{test} --test-labels none"), &["t.csv", "(--test-labels)"]);
+        folder.train_fails(&format!("{test} --test-arrays a"), &["t.csv", "(--test-arrays)"]);
+    }
+    for option in ["--test-labels q.csv", "--test-arrays a"] {
+        let output = folder.train(&format!("q.csv {option}")).code(2);
+        output.stderr(contains("--test <FILE>"));
+    }
+    folder
+        .write("i.idx", [&[0, 0, 8, 3, 0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, 1][..], b"abcd"].concat());
+    folder.train_fails("i.idx --labels none", &["none: cannot be read"]);
 }
