@@ -10,7 +10,7 @@ use koan_report::{Training, of_training};
 use koan_trainer::internal::stream;
 use koan_trainer::tune::train_usual;
 use koan_trainer::{
-    Baselines, Checkpoint, Detection, Loss, Progress, Report, Smaller, StreamOptions, Trained,
+    Checkpoint, Detection, Loss, Progress, Report, Smaller, StreamOptions, TrainOptions, Trained,
     train, train_stream,
 };
 
@@ -347,7 +347,7 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
             let table = shaped(table(&arguments.source, files)?, arguments.shape);
             let target = table.schema.target_name().map(str::to_owned);
             let numbers_as_classes = numbers_as_classes(&table);
-            cross_validated(&table, count, given.seed, &trained).map(|trained| Made {
+            cross_validated(&table, count, &given, &trained).map(|trained| Made {
                 trained,
                 target,
                 numbers_as_classes,
@@ -389,10 +389,10 @@ fn numbers_as_classes(table: &Table) -> Option<usize> {
 fn cross_validated(
     table: &Table,
     count: usize,
-    seed: u64,
+    options: &TrainOptions,
     trained: &dyn Fn(&Table, &Table) -> Result<Trained, koan_trainer::Error>,
 ) -> Result<Trained> {
-    let parts = folds(table, count, seed)?;
+    let parts = folds(table, count, options.seed)?;
     let mut reports = Vec::new();
     for part in 0..count {
         let (test, fit): (Vec<usize>, Vec<usize>) =
@@ -401,20 +401,6 @@ fn cross_validated(
         reports.push(trained(&fit, &table.select(&test))?.report);
     }
     let mut trained = trained(table, table)?;
-    let mean = |error: fn(&Report) -> f64| reports.iter().map(error).sum::<f64>() / count as f64;
-    let mean_of = |error: fn(&Report) -> Option<f64>| {
-        reports.iter().map(error).sum::<Option<f64>>().map(|sum| sum / count as f64)
-    };
-    trained.report.error = mean(|report| report.error);
-    trained.report.rmse = mean_of(|report| report.rmse);
-    trained.report.weighted_error = mean_of(|report| report.weighted_error);
-    trained.report.error_float = mean_of(|report| report.error_float);
-    trained.report.error_nearest = mean_of(|report| report.error_nearest);
-    trained.report.error_compensated = mean_of(|report| report.error_compensated);
-    let baselines: Option<Vec<Baselines>> = reports.iter().map(|r| r.baselines).collect();
-    trained.report.baselines = baselines.map(|parts| Baselines::mean(&parts));
-    let detections: Option<Vec<Detection>> = reports.iter().map(|r| r.detection).collect();
-    trained.report.detection = detections.map(|parts| Detection::mean(&parts));
-    trained.report.fold_errors = reports.iter().map(|report| report.error).collect();
+    trained.report.over_folds(&reports, table, options);
     Ok(trained)
 }

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::TrainOptions;
-use crate::anomaly::Detection;
+use crate::anomaly::{Detection, normal_rows_of};
 use crate::baseline::Baselines;
 use crate::blob::BankSpec;
 use crate::plan::{BankPlan, all_off};
 use crate::select::Choice;
 use crate::solve::Loss;
+use crate::{Goal, TrainOptions, doubts};
 use koan_data::Table;
 
 /// What training did, in the terms of the command line's `--json`.
@@ -98,6 +98,20 @@ pub struct Report {
     /// What a user should know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// What the first warnings are made from.
+    #[serde(skip)]
+    pub(crate) doubted: Doubted,
+}
+
+/// What warnings that are of errors, and stand before all others, are made from.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Doubted {
+    /// How many there are.
+    pub warnings: usize,
+    /// The mean error over the classes, where all count the same.
+    pub balanced: Option<f64>,
+    /// Share of rows far from all normal ones that a detector takes for normal.
+    pub far: f64,
 }
 
 /// A smaller model than the one that a search chose.
@@ -194,6 +208,45 @@ impl Report {
             nameless: false,
             smaller: None,
             warnings,
+            doubted: Doubted::default(),
         }
+    }
+
+    /// Puts what is to be said of errors before the other warnings.
+    pub(crate) fn doubt(&mut self, doubts: Vec<String>) {
+        let count = doubts.len();
+        self.warnings.splice(..self.doubted.warnings, doubts);
+        self.doubted.warnings = count;
+    }
+
+    /// Makes this the report of a cross-validation: of a model of all rows of `table`, which is
+    /// judged by models of all parts but one on that one. Errors, and what is said of them, are
+    /// those of `parts`; errors of the model on its own rows say nothing.
+    pub fn over_folds(&mut self, parts: &[Self], table: &Table, options: &TrainOptions) {
+        let count = parts.len() as f64;
+        let mean = |of: fn(&Self) -> Option<f64>| {
+            parts.iter().map(of).sum::<Option<f64>>().map(|sum| sum / count)
+        };
+        self.error = mean(|part| Some(part.error)).unwrap_or(f64::NAN);
+        self.rmse = mean(|part| part.rmse);
+        self.weighted_error = mean(|part| part.weighted_error);
+        self.error_float = mean(|part| part.error_float);
+        self.error_nearest = mean(|part| part.error_nearest);
+        self.error_compensated = mean(|part| part.error_compensated);
+        let baselines: Option<Vec<_>> = parts.iter().map(|part| part.baselines).collect();
+        self.baselines = baselines.map(|parts| Baselines::mean(&parts));
+        let detections: Option<Vec<_>> = parts.iter().map(|part| part.detection).collect();
+        self.detection = detections.map(|parts| Detection::mean(&parts));
+        self.fold_errors = parts.iter().map(|part| part.error).collect();
+        self.doubted.balanced = mean(|part| part.doubted.balanced);
+        let doubts = match (options.goal, &self.detection) {
+            (Goal::Detect { normal, false_alarm }, Some(found)) => {
+                let rows = normal_rows_of(table, normal).len();
+                doubts::of_detector(found, rows, false_alarm, self.doubted.far)
+            }
+            (Goal::Predict, _) => doubts::of(self, table, self.doubted.balanced),
+            _ => Vec::new(),
+        };
+        self.doubt(doubts);
     }
 }

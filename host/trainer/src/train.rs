@@ -258,10 +258,8 @@ pub(crate) fn conclude(
     };
     report.error = error;
     report.warnings.extend(fitted.warnings);
-    let balanced = options.balanced.then(|| judged.blob.balanced_error());
-    let mut doubts = crate::doubts::of(&report, train, balanced);
-    doubts.append(&mut report.warnings);
-    report.warnings = doubts;
+    report.doubted.balanced = options.balanced.then(|| judged.blob.balanced_error());
+    report.doubt(crate::doubts::of(&report, train, report.doubted.balanced));
     Ok((blob, report))
 }
 
@@ -339,9 +337,8 @@ fn finish_detector(
     if let Goal::Detect { false_alarm, .. } = options.goal {
         let far = far_passed(&blob, train, normal)?;
         let rows = normal_rows_of(test, normal).len();
-        let mut doubts = crate::doubts::of_detector(&detection, rows, false_alarm, far);
-        doubts.append(&mut report.warnings);
-        report.warnings = doubts;
+        report.doubted.far = far;
+        report.doubt(crate::doubts::of_detector(&detection, rows, false_alarm, far));
     }
     report.detection = Some(detection);
     Ok(Trained { blob, report, choice })

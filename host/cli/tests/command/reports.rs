@@ -4,7 +4,7 @@ use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 use serde_json::Value;
 
-use crate::common::{Folder, quadrants, waves};
+use crate::common::{Folder, Random, quadrants, waves};
 
 const OF_A_MODEL: [&str; 6] = ["task", "family", "projection", "features", "bits", "bytes"];
 const OF_A_RUN: [&str; 3] = ["error", "rows", "seconds"];
@@ -93,4 +93,36 @@ fn arguments_that_make_no_sense() {
         folder.run(arguments).code(2).stdout("").stderr(contains(message));
     }
     assert!(!folder.path("m.koan").exists());
+}
+
+/// What is said of a model of all rows is of the errors on rows that it was not trained on: on its
+/// own rows a useless one that knows them by heart looks good.
+#[test]
+fn folds_doubt_by_the_rows_left_out() {
+    let folder = Folder::new();
+    let mut random = Random::new(21);
+    let mut csv = "x,y,state\n".to_owned();
+    for _ in 0..120 {
+        let state = if random.below(4) == 0 { "on" } else { "off" };
+        csv += &format!("{},{},{state}\n", random.number(), random.number());
+    }
+    folder.write("noise.csv", csv);
+    let by_heart = "train noise.csv -o m.koan -k 200 -b 8 --frequency 6 --lambda 1e-6 \
+                    --map per-input --relevance no";
+    let found = folder.json(&format!("{by_heart} --folds 4 --json"));
+    let own = folder.json("eval m.koan noise.csv --json")["error"].as_f64().unwrap();
+    assert!(own < 0.05, "{own}");
+    let percent = |error: &Value| format!("{:.2} %", 100.0 * error.as_f64().unwrap());
+    let (error, constant) = (percent(&found["error"]), percent(&found["baselines"]["constant"]));
+    let told = found["warnings"][0].as_str().unwrap();
+    assert!(told.contains("no better than"), "{found}");
+    assert!(told.contains(&format!("an error of {error}, not below {constant}")), "{found}");
+    // Where classes count the same, so does the mean over them.
+    let balanced = folder.json(&format!("{by_heart} --folds 4 --json --class-weights balanced"));
+    let told = balanced["warnings"][0].as_str().unwrap();
+    assert!(told.contains("a mean error over the classes of"), "{balanced}");
+    // A good one is not doubted.
+    folder.write("q.csv", quadrants(200));
+    let good = folder.json("train q.csv -o m.koan -k 48 -b 8 --frequency 1 --folds 4 --json");
+    assert!(!good["warnings"].to_string().contains("no better"), "{good}");
 }
