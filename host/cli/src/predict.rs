@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use koan::Task;
+use koan::{Model, Task};
 use koan_data::{ReadOptions, RowReader, expand, rows_from, rows_of};
 use koan_trainer::internal::blob::predictor;
 use serde_json::{Map, Value, json};
@@ -25,6 +25,11 @@ pub fn run(arguments: &Predict) -> Result<()> {
     anyhow::ensure!(
         model.task() != Task::Features,
         "{}: a model without outputs predicts nothing",
+        arguments.model.display()
+    );
+    anyhow::ensure!(
+        !arguments.probabilities || has_probabilities(&model),
+        "{}: the model has no probabilities, which classifications have: leave --probabilities out",
         arguments.model.display()
     );
     let mut predictor = predictor(&blob).with_context(|| arguments.model.display().to_string())?;
@@ -48,7 +53,7 @@ pub fn run(arguments: &Predict) -> Result<()> {
     } else {
         vec![answer.to_owned()]
     };
-    if arguments.probabilities && model.task() == Task::Classification {
+    if arguments.probabilities {
         answers.extend(schema.classes.iter().map(|class| format!("probability {class}")));
     }
     if arguments.scores {
@@ -78,7 +83,7 @@ pub fn run(arguments: &Predict) -> Result<()> {
                 values.extend(real.iter().map(|value| json!(value)));
             }
         }
-        if arguments.probabilities && model.task() == Task::Classification {
+        if arguments.probabilities {
             predictor.probabilities(&row, &mut probabilities)?;
             values.extend(probabilities.iter().map(|p| json!(p)));
         }
@@ -93,6 +98,11 @@ pub fn run(arguments: &Predict) -> Result<()> {
     lines.flush()?;
     out::warnings(&reader.left_out()?);
     Ok(())
+}
+
+/// Classifications have probabilities; what was fitted to normal rows alone has none.
+pub fn has_probabilities(model: &Model<'_>) -> bool {
+    model.task() == Task::Classification && (model.outputs() > 1 || model.calibration().is_some())
 }
 
 /// What tells the row of an answer, before it.

@@ -1,5 +1,7 @@
 //! `koan train`.
 
+mod check;
+
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -14,7 +16,7 @@ use koan_trainer::{
     train, train_stream,
 };
 
-use crate::arguments::{ClassWeights, TaskName, Train};
+use crate::arguments::{TaskName, Train};
 use crate::grid::wrapped;
 use crate::origin::origin;
 use crate::out::{self, say};
@@ -27,14 +29,21 @@ use crate::terminal::Terminal;
 
 /// Bytes of all files from which they are streamed.
 const STREAM_BYTES: u64 = 1_000_000_000;
+/// Rows of the sample that everything but the weights of streamed files is chosen on.
+const SAMPLE_ROWS: usize = 60_000;
+/// Seconds from one checkpoint to the next.
+const CHECKPOINT_EVERY: u64 = 30;
 /// Recordings to test on that are few.
 const FEW_RECORDINGS: usize = 20;
 
 pub fn run(arguments: &Train) -> Result<()> {
     let start = Instant::now();
-    check(arguments)?;
+    check::options(arguments)?;
     let files = expand(&arguments.source.data)?;
     let streamed = arguments.stream.unwrap_or_else(|| are_large(&files));
+    if !streamed {
+        check::in_memory(arguments)?;
+    }
     let output = output::model_path(arguments.output.as_deref(), &arguments.source.data)?;
     let streamed = streamed.then(|| stream_options(arguments, &files, &output)).transpose()?;
     let report = arguments.report.as_deref();
@@ -217,33 +226,6 @@ fn are_large(files: &[PathBuf]) -> bool {
     lengths.sum::<u64>() >= STREAM_BYTES
 }
 
-/// Options that only mean something to one task.
-fn check(arguments: &Train) -> Result<()> {
-    anyhow::ensure!(
-        arguments.report.is_none() || arguments.folds.is_none(),
-        "--report needs rows that the model has not seen: leave --folds out"
-    );
-    let anomaly = matches!(arguments.source.task, Some(TaskName::Anomaly));
-    anyhow::ensure!(
-        arguments.source.normal.is_none() || anomaly,
-        "--normal goes with --task anomaly"
-    );
-    let target = arguments.source.has_target();
-    anyhow::ensure!(
-        target || (arguments.loss.is_none() && arguments.box_c.is_none()),
-        "--loss and --box are for tasks with a target"
-    );
-    anyhow::ensure!(
-        target || arguments.candidates.is_none(),
-        "--candidates are for tasks with a target"
-    );
-    anyhow::ensure!(
-        target || arguments.source.class_weights == ClassWeights::EqualRows,
-        "--class-weights are for tasks with a target"
-    );
-    Ok(())
-}
-
 /// How the head was fitted.
 fn head(report: &Report) -> String {
     let Some(loss) = report.loss else { return String::new() };
@@ -305,9 +287,9 @@ fn stream_options(arguments: &Train, files: &[PathBuf], output: &Path) -> Result
         test: test_files(&arguments.source)?,
         read_test: arguments.source.test_options(),
         test_fraction: arguments.source.test_fraction.unwrap_or(TEST_FRACTION),
-        sample_rows: arguments.sample_rows,
+        sample_rows: arguments.sample_rows.unwrap_or(SAMPLE_ROWS),
         checkpoint: arguments.checkpoint.clone().unwrap_or_else(|| beside.into()),
-        interval: Duration::from_secs(arguments.checkpoint_every),
+        interval: Duration::from_secs(arguments.checkpoint_every.unwrap_or(CHECKPOINT_EVERY)),
     })
 }
 

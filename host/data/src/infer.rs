@@ -81,6 +81,10 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
         }
     };
     let dropped: Vec<usize> = options.drop.iter().map(find).collect::<Result<_, _>>()?;
+    if target.is_some_and(|target| dropped.contains(&target)) {
+        let problem = "the target, which is the last column if none is named, cannot be left out";
+        return Err(DataError::Contradiction { problem, options: &["target", "drop"] });
+    }
     let texts: Vec<usize> = options.text.iter().map(find).collect::<Result<_, _>>()?;
     let group = match &options.group {
         None => None,

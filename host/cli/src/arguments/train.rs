@@ -16,6 +16,11 @@ use super::choices::{
 use super::source::{Source, TaskName};
 use super::values::{bits, bytes, group, yes_no};
 
+/// Coordinates of an embedding.
+const OUTPUTS: u8 = 2;
+/// Share of normal rows that a detector may call anomalies.
+const FALSE_ALARM: f64 = 0.01;
+
 #[derive(Debug, Args)]
 pub struct Train {
     #[command(flatten)]
@@ -33,15 +38,16 @@ pub struct Train {
     #[arg(long, value_name = "yes|no", value_parser = yes_no, help_heading = "Streaming")]
     pub stream: Option<bool>,
     /// Rows of the random sample that everything but the weights is chosen on
-    #[arg(long, value_name = "ROWS", default_value_t = 60_000, help_heading = "Streaming")]
-    pub sample_rows: usize,
+    /// [default: 60000]
+    #[arg(long, value_name = "ROWS", help_heading = "Streaming")]
+    pub sample_rows: Option<usize>,
     /// Where a killed training finds what it had done [default: the output with
     /// `.checkpoint` after its name]
     #[arg(long, value_name = "FILE", help_heading = "Streaming")]
     pub checkpoint: Option<PathBuf>,
-    /// Seconds from one checkpoint to the next
-    #[arg(long, value_name = "SECONDS", default_value_t = 30, help_heading = "Streaming")]
-    pub checkpoint_every: u64,
+    /// Seconds from one checkpoint to the next [default: 30]
+    #[arg(long, value_name = "SECONDS", help_heading = "Streaming")]
+    pub checkpoint_every: Option<u64>,
 
     /// Families, one bank for each (several: a sum of kernels) [default: searched if
     /// nothing below is given, else fourier]
@@ -90,21 +96,18 @@ pub struct Train {
     /// Learn a frequency for every input [default: where it helps]
     #[arg(long, value_name = "yes|no", value_parser = yes_no, help_heading = "Model")]
     pub relevance: Option<bool>,
-    /// Maxout: projections of a unit
-    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..),
-          help_heading = "Model")]
-    pub pool: u8,
+    /// Maxout: projections of a unit [default: 4]
+    #[arg(long, value_parser = clap::value_parser!(u8).range(1..), help_heading = "Model")]
+    pub pool: Option<u8>,
     /// Maxout: projections that all units share [default: each has its own]
-    #[arg(long, default_value_t = 0, hide_default_value = true, help_heading = "Model")]
-    pub shared_pool: u16,
-    /// Bin: cells of a grid are 2 to this power
-    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=12),
-          help_heading = "Model")]
-    pub slot_bits: u8,
-    /// Fern: comparisons; a fern has 2 to this power weights
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=4),
-          help_heading = "Model")]
-    pub depth: u8,
+    #[arg(long, help_heading = "Model")]
+    pub shared_pool: Option<u16>,
+    /// Bin: cells of a grid are 2 to this power [default: 8]
+    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=12), help_heading = "Model")]
+    pub slot_bits: Option<u8>,
+    /// Fern: comparisons; a fern has 2 to this power weights [default: 3]
+    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=4), help_heading = "Model")]
+    pub depth: Option<u8>,
     /// Conv: what a row is, HEIGHTxWIDTHxCHANNELS or LENGTHxCHANNELS [default: as idx
     /// images and windows have it]
     #[arg(long, value_name = "SIZES", help_heading = "Convolution")]
@@ -124,9 +127,9 @@ pub struct Train {
           help_heading = "Convolution")]
     pub grid: Option<u8>,
     /// Conv: what becomes of a filter's values in a cell
-    #[arg(long, default_value = "average", help_heading = "Convolution",
-          value_parser = choice::<PoolingArgument, Pooling>())]
-    pub pooling: Pooling,
+    /// [default: average]
+    #[arg(long, help_heading = "Convolution", value_parser = choice::<PoolingArgument, Pooling>())]
+    pub pooling: Option<Pooling>,
     /// Conv: dilate filters by powers of two
     #[arg(long, help_heading = "Convolution")]
     pub dilated: bool,
@@ -136,13 +139,12 @@ pub struct Train {
     /// Add the inputs themselves, a linear term
     #[arg(long, help_heading = "Model")]
     pub linear: bool,
-    /// Embedding: coordinates, principal components of the features
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(2..),
-          help_heading = "Model")]
-    pub outputs: u8,
-    /// Anomaly: share of normal rows that may be called anomalies
-    #[arg(long, value_name = "RATE", default_value_t = 0.01, help_heading = "Model")]
-    pub false_alarm: f64,
+    /// Embedding: coordinates, principal components of the features [default: 2]
+    #[arg(long, value_parser = clap::value_parser!(u8).range(2..), help_heading = "Model")]
+    pub outputs: Option<u8>,
+    /// Anomaly: share of normal rows that may be called anomalies [default: 0.01]
+    #[arg(long, value_name = "RATE", help_heading = "Model")]
+    pub false_alarm: Option<f64>,
     /// Rows to put into the model with their exact scores, for self tests
     #[arg(long, default_value_t = 0, help_heading = "Output")]
     pub golden_rows: usize,
@@ -176,14 +178,22 @@ impl Train {
         }
     }
 
+    /// Families that the model has, or may have if they are searched.
+    pub fn possible_families(&self) -> Vec<FamilyName> {
+        if self.searched().is_some() { self.families() } else { self.train_options().families }
+    }
+
     pub fn train_options(&self) -> TrainOptions {
+        let usual = TrainOptions::default();
         TrainOptions {
             goal: match self.source.task {
-                Some(TaskName::Embedding) => Goal::Embed { outputs: self.outputs },
+                Some(TaskName::Embedding) => {
+                    Goal::Embed { outputs: self.outputs.unwrap_or(OUTPUTS) }
+                }
                 Some(TaskName::Anomaly) => Goal::Detect {
                     // The class that is told from the others is the second one.
                     normal: self.source.normal.as_ref().map(|_| 1),
-                    false_alarm: self.false_alarm,
+                    false_alarm: self.false_alarm.unwrap_or(FALSE_ALARM),
                 },
                 _ => Goal::Predict,
             },
@@ -201,16 +211,16 @@ impl Train {
             lambda: self.lambda,
             map: self.map,
             relevance: self.relevance,
-            pool: self.pool,
-            shared: self.shared_pool,
-            slot_bits: self.slot_bits,
-            depth: self.depth,
+            pool: self.pool.unwrap_or(usual.pool),
+            shared: self.shared_pool.unwrap_or(usual.shared),
+            slot_bits: self.slot_bits.unwrap_or(usual.slot_bits),
+            depth: self.depth.unwrap_or(usual.depth),
             conv: ConvOptions {
                 shape: self.shape,
                 kernel: self.kernel,
                 stride: self.filter_stride,
                 grid: self.grid,
-                pooling: self.pooling,
+                pooling: self.pooling.unwrap_or_default(),
                 dilated: self.dilated,
             },
             groups: self.groups.clone(),

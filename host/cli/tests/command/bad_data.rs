@@ -109,6 +109,45 @@ fn options_that_make_no_sense() {
     folder.fails("train q.csv -o m.koan --positive warm", &["q.csv", "no class \"warm\""]);
 }
 
+/// Options that do nothing were passed over without a word.
+#[test]
+fn options_that_would_do_nothing() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(120));
+    folder.write("w.csv", waves(120));
+    for (options, told) in [
+        ("--false-alarm 0.1", "--false-alarm goes with --task anomaly"),
+        ("--task embedding --false-alarm 0.1", "--false-alarm goes with --task anomaly"),
+        ("--outputs 3", "--outputs goes with --task embedding"),
+        ("-k 8 --pool 4", "--pool goes with --family maxout"),
+        ("--family fourier,bin --shared-pool 8", "--shared-pool goes with --family maxout"),
+        ("--family maxout --slot-bits 8", "--slot-bits goes with --family bin"),
+        ("--family bin --depth 3", "--depth goes with --family fern"),
+        ("--family stump --kernel 3", "--kernel goes with --family conv or series"),
+        ("--family series --shape 2x1 --grid 1", "--grid goes with --family conv"),
+        ("--flash 300 --family stump --pooling average", "--pooling goes with --family conv"),
+        ("-k 8 --dilated", "--dilated goes with --family conv"),
+        ("-k 8 --filter-stride 1", "--filter-stride goes with --family conv"),
+        ("--family maxout --groups 2:sign", "--groups goes with --family fourier or stump or bin"),
+        ("-k 8,9", "--features has 2 values for 1 family"),
+        ("--family stump,bin --frequency 1,2,3", "--frequency has 3 values for 2 families"),
+        ("--sample-rows 50", "--sample-rows goes with --stream yes"),
+        ("--checkpoint c", "--checkpoint goes with --stream yes"),
+        ("--stream no --checkpoint-every 5", "--checkpoint-every goes with --stream yes"),
+        ("--drop above", "the target, which is the last column if none is named"),
+        ("--target x --drop 1", "(--target, --drop)"),
+    ] {
+        // Before a search, that is at once.
+        folder.fails(&format!("train q.csv -o m.koan {options}"), &[told]);
+    }
+    // A search knows all families.
+    folder.run("train q.csv -o m.koan --pool 3 --slot-bits 6 --kernel 2").success();
+    folder.train("w.csv").success();
+    let told = ["m.koan: the model has no probabilities", "--probabilities"];
+    folder.fails("predict m.koan w.csv --probabilities", &told);
+    folder.train("q.csv --drop above --target y").success();
+}
+
 /// Constants are no error, but hardly what was meant.
 #[test]
 fn constant_inputs_give_a_warning() {

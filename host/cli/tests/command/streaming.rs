@@ -101,7 +101,7 @@ fn checkpoints_of_something_else_are_refused() {
     };
     for (more, part) in [
         ("--seed 2", "options of training"),
-        ("--features 25", "options of training"),
+        ("--bits 3", "options of training"),
         ("--drop 1", "options of reading"),
         ("--test-fraction 0.3", "the part for the test"),
         ("--test q.csv", "the test files"),
