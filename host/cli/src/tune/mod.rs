@@ -18,7 +18,7 @@ use crate::arguments::Tune;
 use crate::files::{check, prepare_folder};
 use crate::grid::{Grid, wrapped};
 use crate::out::{self, say};
-use crate::output::{quoted, write_whole};
+use crate::output::{baselines, quoted, write_whole};
 use crate::read::{BY_FILE, name, tables};
 use crate::terminal::Terminal;
 use command::train_command;
@@ -52,6 +52,7 @@ pub fn run(arguments: &Tune) -> Result<()> {
     for (path, tuned) in paths.iter().zip(&outcome.front) {
         write_whole(path, &tuned.blob)?;
     }
+    let others = others(&arguments.output, &paths);
     let seconds = start.elapsed().as_secs_f64();
     let given: Vec<OsString> = std::env::args_os().collect();
     let command =
@@ -73,6 +74,13 @@ pub fn run(arguments: &Tune) -> Result<()> {
              look at the clock",
         );
     }
+    if let Some(best) = outcome.front.last() {
+        // Of the data they have been told.
+        let told: Vec<String> = train.schema.warnings.iter().map(ToString::to_string).collect();
+        for warning in best.report.warnings.iter().filter(|warning| !told.contains(warning)) {
+            out::warn(&format!("warning: {warning}"));
+        }
+    }
     if arguments.json {
         let points: Vec<Value> = (0..outcome.front.len())
             .map(|index| {
@@ -90,6 +98,7 @@ pub fn run(arguments: &Tune) -> Result<()> {
             "column_names": !outcome.nameless && !arguments.no_column_names,
             "front": points,
             "recommended": outcome.front.len() - 1,
+            "other_files": others,
         });
         out::object(&object)?;
         return Ok(());
@@ -101,8 +110,11 @@ pub fn run(arguments: &Tune) -> Result<()> {
     );
     say!("{}\n", wrapped(&legend, 0))?;
     say!("{}\n", front_table(&outcome, arguments.metric))?;
+    if let Some(told) = outcome.front.last().and_then(|best| compared(best, arguments.metric)) {
+        say!("{}\n", wrapped(&told, 2))?;
+    }
     let folder = arguments.output.join("BYTES-FAMILY.koan");
-    say!("Each is a file {}.\n", folder.display())?;
+    say!("Each is a file {}.{}\n", folder.display(), earlier(others))?;
     out::headline(&wrapped(&recommendation(&outcome, &paths, arguments), 0))?;
     say!("It is what this command makes:\n\n  {}\n", command(outcome.front.len() - 1))?;
     if train.schema.recordings.group.is_some() && arguments.source.group.is_none() {
@@ -123,6 +135,43 @@ pub fn run(arguments: &Tune) -> Result<()> {
     let next = format!("Next: `koan inspect {best}` tells what a device needs for it.");
     say!("{}", wrapped(&next, 2))?;
     Ok(())
+}
+
+/// How many models are in the folder beside those that were written.
+fn others(folder: &Path, written: &[PathBuf]) -> usize {
+    let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
+    let models = entries.flatten().map(|entry| entry.path()).filter(|path| {
+        path.extension().is_some_and(|end| end == "koan") && !written.contains(path)
+    });
+    models.count()
+}
+
+/// What is said of them.
+fn earlier(others: usize) -> String {
+    match others {
+        0 => String::new(),
+        1 => " The other .koan file there is of an earlier run.".to_owned(),
+        _ => format!(" The {others} other .koan files there are of earlier runs."),
+    }
+}
+
+/// What baselines reach on the test rows.
+fn compared(best: &Tuned, metric: Metric) -> Option<String> {
+    let found = best.report.baselines.as_ref()?;
+    Some(match (metric, found.constant_rmse) {
+        (Metric::Rmse, Some(constant)) => {
+            let linear = found.linear_rmse.map(|rmse| format!(", linear {rmse:.6}"));
+            format!(
+                "Baselines on the test rows: constant {constant:.6}{}",
+                linear.unwrap_or_default()
+            )
+        }
+        _ => {
+            let measure = if metric == Metric::Error { "" } else { ", by their error" };
+            let task = &best.report.task;
+            format!("Baselines on the test rows{measure}: {}", baselines(task, found))
+        }
+    })
 }
 
 /// Names of files for models of so many bytes and of these families, no two of them the same.

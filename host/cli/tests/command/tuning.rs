@@ -238,3 +238,38 @@ fn minutes_that_do_not_do_are_told() {
     let quiet = folder.run(plan).success();
     assert!(!String::from_utf8_lossy(&quiet.get_output().stderr).contains("asked for"));
 }
+
+/// A model that is worse than a constant is told to be, and what it is compared with.
+#[test]
+fn a_useless_model_is_not_recommended_without_a_word() {
+    let folder = Folder::new();
+    let mut random = Random::new(9);
+    let mut csv = "x,y,state\n".to_owned();
+    for _ in 0..200 {
+        let state = if random.below(4) == 0 { "on" } else { "off" };
+        writeln!(csv, "{},{},{state}", random.number(), random.number()).unwrap();
+    }
+    folder.write("noise.csv", csv);
+    let tune = "tune noise.csv -o f --flash 300 --family stump --minutes 0.02 --no-clock";
+    let output = folder.run(tune).success().get_output().clone();
+    let (told, printed) = (text(&output.stderr), text(&output.stdout));
+    assert!(told.contains("warning: the model is no better than"), "{told}");
+    assert!(printed.contains("\nBaselines on the test rows: constant "), "{printed}");
+    assert!(printed.contains("linear "), "{printed}");
+    assert!(!printed.contains("earlier run"), "{printed}");
+    // The same again writes the same files; others stay.
+    folder.write("f/1-old.koan", "");
+    assert!(folder.output(tune).contains("other .koan file there is of an earlier run"));
+    folder.write("f/2-old.koan", "");
+    assert!(folder.output(tune).contains("The 2 other .koan files there are of earlier runs"));
+    assert_eq!(folder.json(&format!("{tune} --json"))["other_files"], 2);
+    // By its own measure, or else by the error.
+    let balanced = folder.output(&format!("{tune} --metric balanced-error"));
+    assert!(
+        balanced.contains("Baselines on the test rows, by their error: constant"),
+        "{balanced}"
+    );
+    folder.write("w.csv", waves(100));
+    let rmse = "tune w.csv -o g --flash 300 --family stump --minutes 0.01 --no-clock --metric rmse";
+    assert!(folder.output(rmse).contains("Baselines on the test rows: constant 0."));
+}
