@@ -16,7 +16,8 @@ use crate::inspect::summary;
 use crate::origin::origin;
 use crate::out::{self, say};
 use crate::output::{
-    self, baselines, named_error, read_blob, schema_with_target, task_name, tested, write_whole,
+    self, baselines, counted, error_percent, named_error, read_blob, schema_with_target, task_name,
+    tested, write_whole,
 };
 
 pub fn run(arguments: &Eval) -> Result<()> {
@@ -60,6 +61,8 @@ pub fn run(arguments: &Eval) -> Result<()> {
             object["baselines"] = json!(compared);
         }
         if !result.confusion.is_empty() {
+            object["balanced_error"] = json!(result.balanced_error());
+            object["classes"] = json!(schema.classes);
             object["confusion"] = json!(result.confusion);
         }
         out::object(&object)?;
@@ -67,14 +70,21 @@ pub fn run(arguments: &Eval) -> Result<()> {
     }
     let task = task_name(schema.task());
     say!(
-        "{}: {} on {} rows ({} bytes, {seconds:.2} s)",
+        "{}: {} on {} ({} bytes, {seconds:.2} s)",
         arguments.model.display(),
         named_error(task, result.error),
-        result.rows,
+        counted(result.rows, "row"),
         blob.len()
     )?;
     if let Some(rmse) = result.rmse {
         say!("  {}", output::rmse(rmse, compared.as_ref()))?;
+    }
+    // Where all classes that occur have as many rows it is the error itself.
+    let counts =
+        || result.confusion.iter().map(|row| row.iter().sum::<u64>()).filter(|&count| count > 0);
+    if counts().min() != counts().max() {
+        let balanced = error_percent(task, result.balanced_error());
+        say!("  balanced error, the mean over the classes: {balanced}")?;
     }
     if let Some(auc) = result.auc {
         say!("  AUC {auc:.4}")?;

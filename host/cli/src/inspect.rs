@@ -14,8 +14,10 @@ use crate::columns;
 use crate::files;
 use crate::grid::wrapped;
 use crate::out::{self, say};
-use crate::output::{parse, read_blob, schema, write_whole};
+use crate::output::{counted, parse, read_blob, schema, write_whole};
 
+/// Cores that predictions are counted on.
+const CORES: [Core; 2] = [Core::CortexM0, Core::CortexM4F];
 /// Inputs that are listed.
 const SHOWN: usize = 6;
 
@@ -217,6 +219,10 @@ fn detailed(model: &Model<'_>, self_test: &str) -> Value {
     object["buffers"] = json!({
         "inputs": sizes.inputs, "block": sizes.block, "wide": sizes.wide, "outputs": sizes.outputs,
     });
+    object["instructions"] = CORES
+        .iter()
+        .map(|core| (core.name().to_owned(), json!(core.instructions_of(model))))
+        .collect();
     object["parts"] =
         listing::parts(model).iter().map(|part| json!({part.name.clone(): part.length})).collect();
     object
@@ -224,12 +230,12 @@ fn detailed(model: &Model<'_>, self_test: &str) -> Value {
 
 fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
     say!(
-        "{} model, {} bytes, {} inputs, {} outputs, {} features",
+        "{} model, {} bytes, {}, {}, {}",
         model.task().name(),
         model.blob().len(),
-        model.inputs(),
-        model.outputs(),
-        model.features()
+        counted(model.inputs(), "input"),
+        counted(model.outputs(), "output"),
+        counted(model.features(), "feature")
     )?;
     say!(
         "  seed {}, generator check word {:#06x}, self test {self_test}",
@@ -328,7 +334,8 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
     if model.outputs() > 0 {
         say!("  a score of 1 is {:e} in real units", model.score_scale())?;
     }
-    say!("  golden digest {:#010x}, {} golden rows", model.golden_digest(), model.golden_rows())?;
+    let golden = counted(model.golden_rows(), "golden row");
+    say!("  golden digest {:#010x}, {golden}", model.golden_digest())?;
     let sizes = model.buffer_sizes(Form::Fast);
     say!(
         "  RAM of the predictor's buffers: {} bytes, {} in the small form",
@@ -336,13 +343,13 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
         model.buffer_sizes(Form::Small).bytes()
     )?;
     say!(
-        "    {} inputs, {} block, {} wide, {} outputs",
-        sizes.inputs,
+        "    {}, {} block, {} wide, {}",
+        counted(sizes.inputs, "input"),
         sizes.block,
         sizes.wide,
-        sizes.outputs
+        counted(sizes.outputs, "output")
     )?;
-    for core in [Core::CortexM0, Core::CortexM4F] {
+    for core in CORES {
         let count = core.instructions_of(model);
         say!("  a prediction: about {count} instructions on a {}", core.name())?;
     }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use koan::Model;
 use koan::format::MAGIC;
 use koan_data::Schema;
-pub use koan_report::words::{error_percent, named_error, percent, task_name};
+pub use koan_report::words::{counted, error_percent, named_error, percent, task_name};
 use koan_sign::Envelope;
 use koan_trainer::Baselines;
 use koan_trainer::internal::blob::predictor;

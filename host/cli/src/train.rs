@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use koan::Model;
-use koan_data::{ColumnKind, Table, expand, folds};
+use koan_data::{ColumnKind, Schema, Table, expand, folds};
 use koan_report::{Training, of_training};
 use koan_trainer::internal::stream;
 use koan_trainer::tune::train_usual;
@@ -15,12 +15,13 @@ use koan_trainer::{
     Checkpoint, Detection, Loss, Progress, Report, Smaller, StreamOptions, TrainOptions, Trained,
     train, train_stream,
 };
+use serde_json::json;
 
 use crate::arguments::{TaskName, Train};
 use crate::grid::wrapped;
 use crate::origin::origin;
 use crate::out::{self, say};
-use crate::output::{self, error_percent, named_error, percent, quoted, write_whole};
+use crate::output::{self, counted, error_percent, named_error, percent, quoted, write_whole};
 use crate::read::{
     BY_FILE, TEST_FRACTION, copied, name, needs_groups, shaped, table, tables, test_files,
     ungrouped,
@@ -89,16 +90,23 @@ pub fn run(arguments: &Train) -> Result<()> {
              takes columns in their order",
         );
     }
+    let schema = koan_trainer::internal::blob::schema(&Model::parse(&trained.blob)?)?;
+    // Of files that are streamed, and of columns without names, the notes tell which it is.
+    let target = target.or_else(|| schema.target_name().map(str::to_owned));
+    let number = target_number(&schema).map(|number| format!("column {number}"));
     if arguments.json {
-        out::object(&serde_json::to_value(report)?)?;
+        let mut object = serde_json::to_value(report)?;
+        object["output"] = json!(output.display().to_string());
+        object["target"] = json!(target.or(number));
+        out::object(&object)?;
         return Ok(());
     }
     let error = named_error(&report.task, report.error);
     match report.fold_errors.len() {
         0 => out::headline(&format!(
-            "{}: {error} on {} test rows{}, in {} bytes",
+            "{}: {error} on {}{}, in {} bytes",
             output.display(),
-            report.rows,
+            counted(report.rows, "test row"),
             recordings.map_or_else(String::new, |count| match count {
                 1 => " of 1 recording".to_owned(),
                 _ => format!(" of {count} recordings"),
@@ -138,9 +146,9 @@ pub fn run(arguments: &Train) -> Result<()> {
         report.bits
     )?;
     say!(
-        "  trained on {} rows of {} inputs in {:.1} s, seed {}",
-        report.train_rows,
-        report.inputs,
+        "  trained on {} of {} in {:.1} s, seed {}",
+        counted(report.train_rows, "row"),
+        counted(report.inputs, "input"),
         report.seconds,
         report.seed
     )?;
@@ -193,14 +201,14 @@ pub fn run(arguments: &Train) -> Result<()> {
     if let Some(detection) = &report.detection {
         say!("  {}", described(detection))?;
     }
-    let schema = koan_trainer::internal::blob::schema(&Model::parse(&trained.blob)?)?;
     if let (Some(_), None) = (schema.recordings.group, &arguments.source.group) {
         say!("  {BY_FILE}")?;
     }
     if schema.unlabelled() {
         say!("  all columns are inputs: `--target COLUMN` leaves one with labels out")?;
-    } else if let (Some(target), None) = (&target, &arguments.source.target) {
-        let target = quoted(&out::name(target));
+    } else if let (Some(target), None) =
+        (target.map(|name| quoted(&out::name(&name))).or(number), &arguments.source.target)
+    {
         say!("  target: {target}, the last column; `--target` names another")?;
     }
     if let (Some(classes), None) = (numbers_as_classes, arguments.source.task) {
@@ -213,6 +221,12 @@ pub fn run(arguments: &Train) -> Result<()> {
     let model = quoted(&output.display().to_string());
     say!("Next: `koan inspect {model}` tells what a device needs for it.")?;
     Ok(())
+}
+
+/// The number of the target among the columns, if it is one of them.
+fn target_number(schema: &Schema) -> Option<usize> {
+    let place = schema.columns.iter().position(|column| column.kind == ColumnKind::Target);
+    place.map(|place| place + 1)
 }
 
 /// Numbers of columns, as options take them.

@@ -22,6 +22,12 @@ pub fn named_error(task: &str, error: f64) -> String {
     }
 }
 
+/// So many of something, whose plural has an s.
+#[must_use]
+pub fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Whether a character steers a terminal, or turns the order of letters round.
 #[must_use]
 pub fn steers(c: char) -> bool {

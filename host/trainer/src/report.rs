@@ -96,7 +96,6 @@ pub struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub smaller: Option<Smaller>,
     /// What a user should know.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// What the first warnings are made from.
     #[serde(skip)]

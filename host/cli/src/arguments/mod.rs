@@ -190,7 +190,7 @@ pub struct Shrink {
     /// Write a page with a plot of bytes against error
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Print the result as one JSON object
+    /// Print the result as one JSON object, of several sizes as an array of one for each
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]

@@ -91,6 +91,9 @@ pub fn run(arguments: &Device) -> Result<()> {
                 object["rmse"] = json!(rmse);
             }
             if !evaluation.confusion.is_empty() {
+                let names = (0..model.classes()).filter_map(|class| model.class_name(class));
+                object["balanced_error"] = json!(evaluation.balanced_error());
+                object["classes"] = names.collect();
                 object["confusion"] = json!(evaluation.confusion);
             }
         }

@@ -19,7 +19,7 @@ use crate::files::check;
 use crate::grid::{Grid, wrapped};
 use crate::out::{self, say};
 use crate::output::{
-    error_percent, named_error, quoted, read_blob, schema_with_target, task_name, tested,
+    counted, error_percent, named_error, quoted, read_blob, schema_with_target, task_name, tested,
     write_whole,
 };
 use crate::read::ungrouped;
@@ -133,10 +133,10 @@ pub fn run(arguments: &Shrink) -> Result<()> {
         }
         print(task, found, &options)?;
         out::headline(&format!(
-            "{}: {} on {} test rows, in {} bytes",
+            "{}: {} on {}, in {} bytes",
             name.display(),
             named_error(task, error),
-            test.rows(),
+            counted(test.rows(), "test row"),
             found.blob.len()
         ))?;
         say!("  before: {} in {} bytes", named_error(task, before.error), before.bytes)?;
@@ -157,9 +157,8 @@ pub fn run(arguments: &Shrink) -> Result<()> {
             if now.instructions > before.instructions { ": smaller, but slower" } else { "" }
         )?;
         say!(
-            "  {} seed{} tried in {:.1} s; with the model's own seed {} on the test rows",
-            found.seeds,
-            if found.seeds == 1 { "" } else { "s" },
+            "  {} tried in {:.1} s; with the model's own seed {} on the test rows",
+            counted(found.seeds, "seed"),
             took.as_secs_f64(),
             error_percent(task, own_seed)
         )?;

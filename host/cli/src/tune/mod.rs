@@ -18,7 +18,7 @@ use crate::arguments::Tune;
 use crate::files::{check, prepare_folder};
 use crate::grid::{Grid, wrapped};
 use crate::out::{self, say};
-use crate::output::{baselines, quoted, write_whole};
+use crate::output::{baselines, counted, quoted, write_whole};
 use crate::read::{BY_FILE, name, tables};
 use crate::terminal::Terminal;
 use command::train_command;
@@ -123,12 +123,14 @@ pub fn run(arguments: &Tune) -> Result<()> {
     let rungs: Vec<String> = outcome
         .rungs
         .iter()
-        .map(|rung| format!("{} candidates on {} rows", rung.candidates, rung.rows))
+        .map(|rung| {
+            format!("{} on {}", counted(rung.candidates, "candidate"), counted(rung.rows, "row"))
+        })
         .collect();
-    let finished = outcome.judged.len();
     let searched = format!(
-        "Searched: {}, then {finished} finished models; {seconds:.0} s in all.",
-        rungs.join(", then ")
+        "Searched: {}, then {}; {seconds:.0} s in all.",
+        rungs.join(", then "),
+        counted(outcome.judged.len(), "finished model")
     );
     say!("{}", wrapped(&searched, 0))?;
     let best = paths.last().map(|path| quoted(&path.display().to_string())).unwrap_or_default();

@@ -28,7 +28,7 @@ fn every_loss_and_box() {
         let features = if arguments.contains("-k ") { "" } else { "--features 48" };
         let report = trained(&folder, &format!("q.csv {features} {arguments}"));
         assert!(report["error"].as_f64().unwrap() < 0.2, "{arguments}: {report}");
-        assert!(report.get("warnings").is_none(), "{arguments}: {report}");
+        assert_eq!(report["warnings"], serde_json::json!([]), "{arguments}: {report}");
         let loss = arguments
             .split("--loss ")
             .nth(1)

@@ -4,7 +4,7 @@ use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 use serde_json::Value;
 
-use crate::common::{Folder, Random, quadrants, waves};
+use crate::common::{Folder, QUICK, Random, quadrants, waves};
 
 const OF_A_MODEL: [&str; 6] = ["task", "family", "projection", "features", "bits", "bytes"];
 const OF_A_RUN: [&str; 3] = ["error", "rows", "seconds"];
@@ -57,6 +57,62 @@ fn texts_for_people() {
         .success()
         .stdout(contains("self test passed").and(contains("classes: 0, 1, 2")));
     folder.run("--help").success().stdout(contains("train").and(contains("predict")));
+}
+
+/// What the texts say the objects say, too.
+#[test]
+fn objects_lack_nothing() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(150));
+    let trained = folder.json(&format!("train q.csv -o m.koan -k 48 --json {QUICK}"));
+    assert_eq!((&trained["output"], &trained["target"]), (&"m.koan".into(), &"above".into()));
+    assert_eq!(trained["warnings"], serde_json::json!([]));
+    let streamed = format!("train q.csv -o m.koan -k 48 --json {QUICK} --stream yes");
+    assert_eq!(folder.json(&streamed)["target"], "above");
+    let inspected = folder.json("inspect m.koan --json");
+    for core in ["Cortex-M0", "Cortex-M4F"] {
+        let told = format!("{} instructions on a {core}", inspected["instructions"][core]);
+        folder.run("inspect m.koan").success().stdout(contains(told));
+    }
+    let evaluated = folder.json("eval m.koan q.csv --json");
+    assert_eq!(evaluated["classes"], serde_json::json!(["0", "1", "2"]));
+    let confusion = evaluated["confusion"].as_array().unwrap();
+    let missed = confusion.iter().enumerate().map(|(class, row)| {
+        let row: Vec<f64> = row.as_array().unwrap().iter().map(|n| n.as_f64().unwrap()).collect();
+        1.0 - row[class] / row.iter().sum::<f64>()
+    });
+    let balanced = missed.sum::<f64>() / 3.0;
+    assert!((evaluated["balanced_error"].as_f64().unwrap() - balanced).abs() < 1e-12);
+    let text = folder.output("eval m.koan q.csv");
+    let told = format!("balanced error, the mean over the classes: {:.2} %", 100.0 * balanced);
+    assert!(text.contains(&told), "{text}");
+    // Of classes of as many rows it is the error.
+    let row = |class: &str| {
+        let rows = quadrants(150);
+        rows.lines().find(|line| line.ends_with(class)).unwrap().to_owned()
+    };
+    folder.write("even.csv", ["x,y,above", &row(",0"), &row(",1"), &row(",2")].join("\n"));
+    assert!(!folder.output("eval m.koan even.csv").contains("balanced"));
+    folder.write("one.csv", ["x,y,above", &row(",1")].join("\n"));
+    assert!(folder.output("eval m.koan one.csv").contains(" on 1 row ("));
+}
+
+/// Columns without names have numbers.
+#[test]
+fn a_target_without_a_name() {
+    let folder = Folder::new();
+    let rows = quadrants(150);
+    folder.write("q.csv", rows.split_once('\n').unwrap().1);
+    let text = folder.train("q.csv -k 8").success();
+    let told = "  target: column 3, the last column; `--target` names another";
+    text.stdout(contains(told));
+    assert_eq!(
+        folder.json(&format!("train q.csv -o m.koan -k 8 --json {QUICK}"))["target"],
+        "column 3"
+    );
+    folder.write("w.csv", waves(100));
+    folder.train("w.csv -k 8").success().stdout(contains("  target: z, the last column"));
+    folder.run("inspect m.koan").success().stdout(contains(" 2 inputs, 1 output, 8 features"));
 }
 
 /// Every byte of the model, in order.
