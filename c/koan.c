@@ -818,21 +818,19 @@ static uint16_t map_period(const koan_model *m) {
 
 /* Bytes of the input maps. */
 static uint32_t map_bytes(const koan_model *m) {
-    if (map_flags(m) == K_FLAG_MAP_CHANNEL) return 1 + 6 * (uint32_t)byte_at(m, K_AT_MAPS);
-    if (map_flags(m) == K_FLAG_MAP_EACH) return 6 * (uint32_t)m->inputs;
-    return map_flags(m) == K_FLAG_GAIN_EACH ? 5 + (uint32_t)m->inputs : 6;
+    if (map_flags(m) == K_FLAG_GAIN_EACH) return 5 + (uint32_t)m->inputs;
+    return (map_flags(m) == K_FLAG_MAP_CHANNEL) + 6 * (uint32_t)map_period(m);
 }
 
 /* Where the map of a place in a period is. */
 static uint32_t map_at(const koan_model *m, uint16_t place) {
-    if (map_flags(m) == 0 || map_flags(m) == K_FLAG_GAIN_EACH) return K_AT_MAPS;
-    return K_AT_MAPS + (map_flags(m) == K_FLAG_MAP_CHANNEL) + 6 * (uint32_t)place;
+    uint32_t before = map_flags(m) == K_FLAG_GAIN_EACH ? 0 : 6 * (uint32_t)place;
+    return K_AT_MAPS + (map_flags(m) == K_FLAG_MAP_CHANNEL) + before;
 }
 
 /* Whether logarithms are built, or no map has one. */
 static int logarithms_are_built(const koan_model *m) {
-    uint16_t maps = map_flags(m) == K_FLAG_GAIN_EACH ? 1 : map_period(m);
-    for (uint16_t i = 0; !K_HAS(LOGARITHM) && i < maps; i++)
+    for (uint16_t i = 0; !K_HAS(LOGARITHM) && i < map_period(m); i++)
         if (byte_at(m, map_at(m, i) + 4) & 128) return 0;
     return 1;
 }
@@ -878,10 +876,8 @@ static void check_header(cursor *c) {
     expect(c, m->inputs > 0, KOAN_BAD_INPUTS, K_AT_INPUTS);
     expect(c, K_INPUTS(m) == m->inputs, KOAN_NOT_BUILT, K_AT_INPUTS);
     expect(c, K_HAS(MAPS) || !(m->flags & K_FLAG_MAP_CHANNEL), KOAN_NOT_BUILT, K_AT_MAPS);
-    if (map_flags(m) == K_FLAG_MAP_CHANNEL) {
-        uint8_t channels = byte_at(m, K_AT_MAPS);
-        expect(c, channels > 1 && channels <= m->inputs, KOAN_INPUT_MAP, K_AT_MAPS);
-    }
+    const int maps = map_flags(m) != K_FLAG_MAP_CHANNEL || map_period(m) > 1;
+    expect(c, maps && map_period(m) <= m->inputs, KOAN_INPUT_MAP, K_AT_MAPS);
     (void)skip(c, map_bytes(m));
 }
 
@@ -1040,13 +1036,12 @@ static K_APART void quantise_shared(const input_map *map, const void *row, uint8
 static koan_status quantise(const koan_model *m, const void *row, uint8_t type,
                             const koan_memory *memory) {
     const uint16_t period = map_period(m), count = map_flags(m) ? 1 : K_INPUTS(m);
-    uint16_t place = 0;
     input_map map;
     if (!is_enough(memory, m)) return KOAN_MEMORY;
-    for (uint32_t i = 0; i < K_INPUTS(m); i += count) {
-        read_map(m, place, &map);
+    for (uint32_t i = 0, place = 0; i < K_INPUTS(m); i += count, place++) {
+        if (place == period) place = 0;
+        read_map(m, (uint16_t)place, &map);
         quantise_shared(&map, row, type, i, count, memory->halves + (size_t)i, m->limit);
-        if (++place >= period) place = 0;
     }
     return KOAN_OK;
 }
@@ -1989,9 +1984,9 @@ static int golden_rows_hold(const koan_model *m, const koan_memory *memory) {
     if (!bytes) return 1;
     j.kind = K_TO_SCORES;
     for (uint32_t at = (uint32_t)(bytes - m->blob), end = at + length; at < end;) {
-        for (uint16_t i = 0, place = 0; i < m->inputs; i++, at += 4) {
+        for (uint16_t i = 0, place = 0; i < m->inputs; i++, place++, at += 4) {
+            if (place == map_period(m)) place = 0;
             read_map(m, place, &map);
-            if (++place >= map_period(m)) place = 0;
             memory->halves[i] = mapped_float(&map, word_at(m, at), m->limit);
         }
         run_banks(&j, m, memory);

@@ -258,7 +258,9 @@ pub(crate) fn conclude(
     };
     report.error = error;
     report.warnings.extend(fitted.warnings);
-    report.doubted.balanced = options.balanced.then(|| judged.blob.balanced_error());
+    // Without test rows nothing is known.
+    let known = options.balanced && judged.blob.rows > 0;
+    report.doubted.balanced = known.then(|| judged.blob.balanced_error());
     report.doubt(crate::doubts::of(&report, train, report.doubted.balanced));
     Ok((blob, report))
 }

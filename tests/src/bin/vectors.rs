@@ -40,7 +40,7 @@ const SMALL_WORK: u32 = 10_000;
 const MOST_WORK: u32 = 50_000;
 
 /// `koan_status` of `c/koan.h`, in its order; the texts of fields are those of [`Field`].
-const STATUSES: [&str; 33] = [
+const STATUSES: [&str; 34] = [
     "ok",
     "magic",
     "version",
@@ -49,6 +49,7 @@ const STATUSES: [&str; 33] = [
     "too long",
     "flags",
     "inputs",
+    "input map",
     "bank family",
     "bank law",
     "bank options",
