@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use koan_data::FileId;
 use koan_trainer::{check_folder, check_writable};
 
@@ -16,6 +16,7 @@ pub fn check<'f>(
         inputs.into_iter().map(|path| (FileId::of(path), path.as_path())).collect();
     let mut earlier: Vec<(FileId, &Path)> = Vec::new();
     for output in outputs {
+        check_named(output)?;
         check_writable(output).with_context(|| format!("cannot write {}", output.display()))?;
         let id = FileId::of(output);
         if let Some((_, input)) = inputs.iter().find(|(input, _)| *input == id) {
@@ -30,6 +31,16 @@ pub fn check<'f>(
     Ok(())
 }
 
+/// Refuses what stands for standard output elsewhere: nothing here is written there.
+fn check_named(output: &Path) -> Result<()> {
+    ensure!(
+        output != Path::new("-"),
+        "cannot write to `-`: --output, like other options that name what is written, takes the \
+         name of a file; `./-` is one"
+    );
+    Ok(())
+}
+
 /// The other name of the same file, if it has one.
 fn also(path: &Path, other: &Path) -> String {
     if path == other { String::new() } else { format!(", {}", other.display()) }
@@ -38,6 +49,7 @@ fn also(path: &Path, other: &Path) -> String {
 /// Makes a folder for models whose names are not known yet, and checks that they can be
 /// written there and that no input would be among them.
 pub fn prepare_folder(folder: &Path, inputs: &[PathBuf]) -> Result<()> {
+    check_named(folder)?;
     let cannot = || format!("cannot write to the folder {}", folder.display());
     std::fs::create_dir_all(folder).with_context(cannot)?;
     check_folder(folder).with_context(cannot)?;

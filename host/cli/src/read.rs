@@ -58,6 +58,16 @@ pub fn test_files(source: &Source) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// Refuses more golden rows than there are rows to train on.
+pub fn check_golden_rows(asked: usize, train: &Table) -> Result<()> {
+    let rows = train.rows();
+    anyhow::ensure!(
+        asked <= rows,
+        "--golden-rows {asked}: from 0 to {rows}, as many as there are to train on"
+    );
+    Ok(())
+}
+
 /// All rows of the training data. Windows of a file are like each other: where each class is in
 /// enough files, these are the recordings unless something else is said.
 pub fn table(source: &Source, files: &[PathBuf]) -> Result<Table> {

@@ -23,8 +23,8 @@ use crate::origin::origin;
 use crate::out::{self, say};
 use crate::output::{self, counted, error_percent, named_error, percent, quoted, write_whole};
 use crate::read::{
-    BY_FILE, TEST_FRACTION, copied, name, needs_groups, shaped, table, tables, test_files,
-    ungrouped,
+    BY_FILE, TEST_FRACTION, check_golden_rows, copied, name, needs_groups, shaped, table, tables,
+    test_files, ungrouped,
 };
 use crate::terminal::Terminal;
 
@@ -279,6 +279,12 @@ struct Made {
 
 /// How to train on the files block by block.
 fn stream_options(arguments: &Train, files: &[PathBuf], output: &Path) -> Result<StreamOptions> {
+    let sample_rows = arguments.sample_rows.unwrap_or(SAMPLE_ROWS);
+    anyhow::ensure!(
+        arguments.golden_rows <= sample_rows,
+        "--golden-rows {}: from 0 to {sample_rows}, the rows of the sample",
+        arguments.golden_rows
+    );
     let given = [
         ("--train-rows", arguments.source.train_rows.is_some()),
         ("--folds", arguments.folds.is_some()),
@@ -301,7 +307,7 @@ fn stream_options(arguments: &Train, files: &[PathBuf], output: &Path) -> Result
         test: test_files(&arguments.source)?,
         read_test: arguments.source.test_options(),
         test_fraction: arguments.source.test_fraction.unwrap_or(TEST_FRACTION),
-        sample_rows: arguments.sample_rows.unwrap_or(SAMPLE_ROWS),
+        sample_rows,
         checkpoint: arguments.checkpoint.clone().unwrap_or_else(|| beside.into()),
         interval: Duration::from_secs(arguments.checkpoint_every.unwrap_or(CHECKPOINT_EVERY)),
     })
@@ -341,6 +347,7 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
     let trained = match arguments.folds {
         Some(count) => {
             let table = shaped(table(&arguments.source, files)?, arguments.shape);
+            check_golden_rows(arguments.golden_rows, &table)?;
             let target = table.schema.target_name().map(str::to_owned);
             let numbers_as_classes = numbers_as_classes(&table);
             cross_validated(&table, count, &given, &trained).map(|trained| Made {
@@ -353,6 +360,7 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
         }
         None => {
             let (train_table, test_table) = tables(&arguments.source, files, arguments.shape)?;
+            check_golden_rows(arguments.golden_rows, &train_table)?;
             let trained = trained(&train_table, &test_table);
             let trained = trained.with_context(|| name(files))?;
             let target = train_table.schema.target_name().map(str::to_owned);

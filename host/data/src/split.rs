@@ -145,7 +145,9 @@ pub fn folds(table: &Table, count: usize, seed: u64) -> Result<Vec<usize>, DataE
         return failed(ONE_GROUP.into());
     }
     if count < 2 || there < count {
-        return failed(format!("{there} groups for {count} parts; there must be 2 to {there}"));
+        let what = if matches!(table.division, Division::Groups(_)) { "groups" } else { "rows" };
+        let parts = if count == 1 { "part" } else { "parts" };
+        return failed(format!("{there} {what} for {count} {parts}; there must be 2 to {there}"));
     }
     let mut sizes = vec![0usize; count];
     let mut part_of = HashMap::new();

@@ -236,6 +236,9 @@ mod tests {
         let (fit, test) = halves();
         let balanced = TrainOptions { balanced: true, ..TrainOptions::default() };
         assert!(warnings(&fit, &test, &balanced).is_empty());
+        let unjudged = TrainOptions { features: vec![60], ..balanced.clone() };
+        let unjudged = train(&fit, None, &unjudged, &Progress::none()).unwrap().report;
+        assert!(!unjudged.warnings.iter().any(|told| told.contains("no better")), "{unjudged:?}");
         let useless = TrainOptions { lambda: Some(1e6), ..balanced };
         let found = report(&fit, &test, &useless);
         assert!(super::no_better_balanced(0.89, 10).is_none());

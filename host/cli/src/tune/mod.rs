@@ -19,7 +19,7 @@ use crate::files::{check, prepare_folder};
 use crate::grid::{Grid, wrapped};
 use crate::out::{self, say};
 use crate::output::{baselines, counted, quoted, write_whole};
-use crate::read::{BY_FILE, name, tables};
+use crate::read::{BY_FILE, check_golden_rows, name, tables};
 use crate::terminal::Terminal;
 use command::train_command;
 
@@ -41,6 +41,7 @@ pub fn run(arguments: &Tune) -> Result<()> {
     let progress = terminal.progress();
     progress.phase("reading")?;
     let (train, test) = tables(&arguments.source, &files, arguments.shape)?;
+    check_golden_rows(arguments.golden_rows, &train)?;
     terminal.suspend(|| out::warnings(&train.schema.warnings));
     let options = arguments.tune_options();
     let outcome = tune(&train, Some(&test), &options, progress);

@@ -106,6 +106,18 @@ fn options_that_make_no_sense() {
     folder.fails("train q.csv -o m.koan --features 0", &["q.csv", "at least one feature"]);
     folder.fails("train q.csv -o m.koan --groups 2:none", &["q.csv", "leave all inputs out"]);
     folder.fails("train q.csv -o m.koan --train-rows 1", &["q.csv", "at least two rows"]);
+    for rate in ["0", "1", "nan"] {
+        let train = format!("train q.csv -o m.koan --task anomaly --false-alarm {rate}");
+        folder.fails(&train, &["q.csv", "a false-alarm rate of", "is not above 0 and below 1"]);
+    }
+    folder.fails("train q.csv -o m.koan --folds 1", &["60 rows for 1 part; there must be 2 to 60"]);
+    folder.train_fails("q.csv --golden-rows 65536", &["--golden-rows 65536: from 0 to 48,"]);
+    folder.train_fails("q.csv --golden-rows 61 --folds 3", &["--golden-rows 61: from 0 to 60,"]);
+    let tune = "tune q.csv -o front --minutes 0.01 --golden-rows 49";
+    folder.fails(tune, &["--golden-rows 49: from 0 to 48,"]);
+    let stream = "q.csv --stream yes --sample-rows 20 --golden-rows 21";
+    folder.train_fails(stream, &["--golden-rows 21: from 0 to 20,"]);
+    folder.train("q.csv --golden-rows 48").success();
     folder.fails("train q.csv -o m.koan --positive warm", &["q.csv", "no class \"warm\""]);
 }
 

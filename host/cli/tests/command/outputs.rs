@@ -147,6 +147,24 @@ fn outputs_are_checked_first() {
     folder.fails("tune broken.csv -o q.csv/front", &["cannot write to the folder q.csv/front"]);
 }
 
+/// It stood for a file of that name, which many shells and tools cannot remove.
+#[test]
+fn standard_output_takes_no_models() {
+    let folder = trained();
+    for command in [
+        "train q.csv -o -",
+        "train q.csv -o n.koan --report -",
+        "tune q.csv -o - --minutes 0.01",
+        "shrink m.koan q.csv --flash 200 -o -",
+        "demo -o -",
+        "inspect m.koan --rust -",
+    ] {
+        folder.fails(command, &["cannot write to `-`", "--output"]);
+    }
+    folder.run(&format!("train q.csv -k 8 -o ./- {QUICK}")).success();
+    assert!(folder.path("-").is_file());
+}
+
 #[test]
 fn a_link_stays_and_leads_to_the_new_model() {
     let folder = trained();

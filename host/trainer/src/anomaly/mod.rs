@@ -55,7 +55,7 @@ pub fn threshold(similarities: &[f64], rate: f64) -> Result<f64, Error> {
     if !(rate > 0.0 && rate < 1.0) {
         return Err(Error::parameter(
             "false_alarm",
-            format!("a false-alarm rate of {rate} is not within 0 to 1"),
+            format!("a false-alarm rate of {rate} is not above 0 and below 1"),
         ));
     }
     let mut sorted = similarities.to_vec();
