@@ -71,7 +71,7 @@ pub fn train_command(given: &[OsString], options: &TrainOptions, output: &Path) 
         let columns: Vec<usize> = options.categories.iter().map(|column| column + 1).collect();
         add("--text", numbers(&columns));
     }
-    if families.contains(&"conv") {
+    if families.iter().any(|family| ["conv", "series"].contains(family)) {
         if let Some(shape) = options.conv.shape {
             add("--shape", shape.to_string());
         }

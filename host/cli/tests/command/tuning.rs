@@ -239,6 +239,30 @@ fn minutes_that_do_not_do_are_told() {
     assert!(!String::from_utf8_lossy(&quiet.get_output().stderr).contains("asked for"));
 }
 
+/// The command that is printed for a model of series says what a row is, as the search was told.
+#[test]
+fn the_command_of_a_series_has_its_shape() {
+    let folder = Folder::new();
+    let mut random = Random::new(4);
+    let mut csv = String::new();
+    for _ in 0..200 {
+        let (start, step) = (random.below(6), 1 + random.below(2));
+        (0..8).for_each(|sample| write!(csv, "{},", (start + sample * step) % 6).unwrap());
+        writeln!(csv, "{}", ["a", "b"][step as usize - 1]).unwrap();
+    }
+    folder.write("s.csv", csv);
+    let found = folder.json(
+        "tune s.csv -o f --shape 8x1 --family series --flash 300 --minutes 0.01 --no-clock --json",
+    );
+    let best = &found["front"][found["recommended"].as_u64().unwrap() as usize];
+    let file = best["file"].as_str().unwrap();
+    let searched = folder.read(file);
+    let command = best["command"].as_str().unwrap();
+    assert!(command.contains("--shape 8x1"), "{command}");
+    folder.run(command.strip_prefix("koan ").unwrap()).success();
+    assert!(folder.read(file) == searched);
+}
+
 /// A model that is worse than a constant is told to be, and what it is compared with.
 #[test]
 fn a_useless_model_is_not_recommended_without_a_word() {
