@@ -267,7 +267,7 @@ enum {
 };
 /* Bytes of a group, of a list's head, and of the golden digest and the CRC-32. */
 enum { K_GROUP_BYTES = 5, K_LIST_BYTES = 3, K_TRAILER = 8 };
-enum { K_FLAG_CLASSES = 1, K_FLAG_MAP_EACH = 2, K_FLAG_GAIN_EACH = 4, K_FLAG_MAP_CHANNEL = 6 };
+enum { K_FLAG_CLASSES = 1, K_FLAG_GAIN_EACH = 4, K_FLAG_CHANNEL = 6 };
 enum { K_OPTION_ODD = 8, K_OPTION_GROUPS = 16, K_OPTION_MORE = 32, K_OPTION_LIST = 64 };
 
 static uint8_t byte_at(const koan_model *m, uint32_t at) {
@@ -805,27 +805,23 @@ static void check_sections(cursor *c) {
     }
 }
 
-/* Whether inputs have maps or gains of their own, or channels maps: of the flags. */
-static uint8_t map_flags(const koan_model *m) {
-    return K_HAS(MAPS) ? m->flags & K_FLAG_MAP_CHANNEL : 0;
-}
+/* Whether inputs have maps (2) or gains (4) of their own, or channels maps (6); else 0. */
+static uint8_t map_flags(const koan_model *m) { return K_HAS(MAPS) ? m->flags & 6 : 0; }
 
 /* After how many inputs their maps come again. */
 static uint16_t map_period(const koan_model *m) {
-    if (map_flags(m) == 0) return 1;
-    return map_flags(m) == K_FLAG_MAP_CHANNEL ? byte_at(m, K_AT_MAPS) : m->inputs;
-}
-
-/* Bytes of the input maps. */
-static uint32_t map_bytes(const koan_model *m) {
-    if (map_flags(m) == K_FLAG_GAIN_EACH) return 5 + (uint32_t)m->inputs;
-    return (map_flags(m) == K_FLAG_MAP_CHANNEL) + 6 * (uint32_t)map_period(m);
+    if (map_flags(m) == K_FLAG_CHANNEL) return byte_at(m, K_AT_MAPS);
+    return map_flags(m) ? m->inputs : 1;
 }
 
 /* Where the map of a place in a period is. */
 static uint32_t map_at(const koan_model *m, uint16_t place) {
-    uint32_t before = map_flags(m) == K_FLAG_GAIN_EACH ? 0 : 6 * (uint32_t)place;
-    return K_AT_MAPS + (map_flags(m) == K_FLAG_MAP_CHANNEL) + before;
+    return K_AT_MAPS + (map_flags(m) == K_FLAG_CHANNEL) + (map_flags(m) & 2 ? 6u * place : 0);
+}
+
+/* Bytes of the input maps. */
+static uint32_t map_bytes(const koan_model *m) {
+    return map_flags(m) & 2 ? map_at(m, map_period(m)) - K_AT_MAPS : 5u + map_period(m);
 }
 
 /* Whether logarithms are built, or no map has one. */
@@ -875,8 +871,8 @@ static void check_header(cursor *c) {
            K_AT_FLAGS);
     expect(c, m->inputs > 0, KOAN_BAD_INPUTS, K_AT_INPUTS);
     expect(c, K_INPUTS(m) == m->inputs, KOAN_NOT_BUILT, K_AT_INPUTS);
-    expect(c, K_HAS(MAPS) || !(m->flags & K_FLAG_MAP_CHANNEL), KOAN_NOT_BUILT, K_AT_MAPS);
-    const int maps = map_flags(m) != K_FLAG_MAP_CHANNEL || map_period(m) > 1;
+    expect(c, K_HAS(MAPS) || !(m->flags & K_FLAG_CHANNEL), KOAN_NOT_BUILT, K_AT_MAPS);
+    const int maps = map_flags(m) != K_FLAG_CHANNEL || map_period(m) > 1;
     expect(c, maps && map_period(m) <= m->inputs, KOAN_INPUT_MAP, K_AT_MAPS);
     (void)skip(c, map_bytes(m));
 }
@@ -957,8 +953,8 @@ typedef struct input_map {
 
 /* The map of a place in a period. */
 static void read_map(const koan_model *m, uint16_t place, input_map *map) {
-    uint32_t at = map_at(m, place);
-    uint8_t kind = byte_at(m, at + 4);
+    const uint32_t at = map_at(m, place);
+    const uint8_t kind = byte_at(m, at + 4);
     map->offset = (int32_t)word_at(m, at);
     map->shift = (int16_t)((kind & 127) - 64);
     map->logarithm = kind >> 7;

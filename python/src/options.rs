@@ -147,6 +147,47 @@ impl Parameters<'_, '_> {
         Ok(flash.map(|flash| (flash, all_if_empty(families))))
     }
 
+    /// Refuses parameters that would do nothing, of families that the model does not have, or
+    /// cannot have where `searched` are tried.
+    pub fn check(&self, options: &TrainOptions, searched: Option<&[FamilyName]>) -> PyResult<()> {
+        use FamilyName::{Bin, Conv, Fern, Maxout, Series};
+        let (named, usual) = (&options.families[..], TrainOptions::default());
+        let possible = searched.unwrap_or(named);
+        let conv = options.conv;
+        let given: [(&str, bool, &[FamilyName], &[FamilyName]); 9] = [
+            // A search does not look at the first four.
+            ("pool", options.pool != usual.pool, &[Maxout], named),
+            ("shared_pool", options.shared != usual.shared, &[Maxout], named),
+            ("slot_bits", options.slot_bits != usual.slot_bits, &[Bin], named),
+            ("depth", options.depth != usual.depth, &[Fern], named),
+            ("kernel", conv.kernel.is_some(), &[Conv, Series], possible),
+            ("filter_stride", conv.stride.is_some(), &[Conv], possible),
+            ("pooling_grid", conv.grid.is_some(), &[Conv], possible),
+            ("pooling", conv.pooling != usual.conv.pooling, &[Conv], possible),
+            ("dilated", conv.dilated, &[Conv], possible),
+        ];
+        for (name, given, of, families) in given {
+            if given && !families.iter().any(|family| of.contains(family)) {
+                let of: Vec<String> =
+                    of.iter().map(|family| format!("{:?}", family.name())).collect();
+                return Err(parameter(name, format!("goes with family={}", of.join(" or "))));
+            }
+        }
+        let lists = [
+            ("n_features", options.features.len()),
+            ("frequency", options.frequency.as_ref().map_or(0, Vec::len)),
+        ];
+        for (name, values) in lists {
+            if values > possible.len().max(1) {
+                let families = possible.len();
+                let problem =
+                    format!("{values} values, families: {families}; one for each, or one for all");
+                return Err(parameter(name, problem));
+            }
+        }
+        Ok(())
+    }
+
     /// What a search is asked to do.
     pub fn tune_options(&self) -> PyResult<TuneOptions> {
         let base = self.train_options(Goal::Predict)?;

@@ -109,6 +109,7 @@ pub fn train<'py>(
     let given = Parameters(given);
     let options = given.train_options(given.goal()?)?;
     let searched = given.searched(&options)?;
+    given.check(&options, searched.as_ref().map(|(_, families)| &families[..]))?;
     let table = table(frame, &roles, &target, weights.as_ref(), groups.as_ref(), &given)?;
     let start = Instant::now();
     let (mut trained, point) = work::run(py, threads, listener, move |progress| match searched {

@@ -237,3 +237,29 @@ def test_a_folder_that_is_not_there_is_named_as_it_was_given(tmp_path):
     with pytest.raises(FileNotFoundError) as found:
         fitted.save(path)
     assert found.value.filename == str(path)
+
+
+@pytest.mark.parametrize(
+    ("given", "family"),
+    [
+        ({"kernel": 3}, "conv"),
+        ({"depth": 1}, "fern"),
+        ({"pool": 8}, "maxout"),
+        ({"dilated": True}, "conv"),
+        ({"slot_bits": 4}, "bin"),
+        ({"pooling_grid": 3}, "conv"),
+        ({"filter_stride": 2}, "conv"),
+        ({"shared_pool": 9}, "maxout"),
+    ],
+)
+def test_parameters_that_would_do_nothing_are_errors(given, family):
+    rows = np.random.default_rng(0).normal(size=(60, 4))
+    (name,) = given
+    with pytest.raises(ValueError, match=f"^{name}: goes with family=.{family}"):
+        koan.KoanClassifier(n_features=32, **given).fit(rows, rows[:, 0] > 0)
+    if name in ("depth", "pool", "slot_bits", "shared_pool"):
+        # Nor does a search look at them.
+        with pytest.raises(ValueError, match=f"^{name}: goes with family=.{family}"):
+            koan.KoanClassifier(**given).fit(rows, rows[:, 0] > 0)
+    with pytest.raises(ValueError, match="^n_features: 2 values"):
+        koan.KoanClassifier(n_features=[32, 8]).fit(rows, rows[:, 0] > 0)

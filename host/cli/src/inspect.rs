@@ -14,7 +14,7 @@ use crate::columns;
 use crate::files;
 use crate::grid::wrapped;
 use crate::out::{self, say};
-use crate::output::{counted, parse, read_blob, schema, write_whole};
+use crate::output::{counted, number, parse, read_blob, schema, write_whole};
 
 /// Cores that predictions are counted on.
 const CORES: [Core; 2] = [Core::CortexM0, Core::CortexM4F];
@@ -271,11 +271,11 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
             _ => String::new(),
         };
         say!(
-            "  bank {}: {} {} ({law}){extra}, scale {:.6}, {} bits{}",
+            "  bank {}: {} {} ({law}){extra}, scale {}, {} bits{}",
             bank.index(),
             bank.columns(),
             bank.family().name(),
-            bank.scale().factor(),
+            number(bank.scale().factor()),
             bank.width().bits(),
             if bank.width().odd() { " (odd levels)" } else { "" }
         )?;
@@ -295,7 +295,7 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
                     "    {} inputs: {}{}",
                     group.inputs,
                     group.law.name(),
-                    if none { String::new() } else { format!(", scale {scale:.6}") }
+                    if none { String::new() } else { format!(", scale {}", number(scale)) }
                 )?;
             }
         }
@@ -309,11 +309,10 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
             _ => format!("input {}", index + 1),
         };
         let value = if map.log() { "log x" } else { "x" };
-        say!(
-            "  {which}: q = ({value} - {:.6}) * {:.6}",
-            f64::from(map.offset()) / 2f64.powi(i32::from(map.shift())),
-            f64::from(map.mult()) * 2f64.powi(i32::from(map.shift()) - 15)
-        )?;
+        let offset = f64::from(map.offset()) / 2f64.powi(i32::from(map.shift()));
+        let sign = if offset < 0.0 { '+' } else { '-' };
+        let gain = f64::from(map.mult()) * 2f64.powi(i32::from(map.shift()) - 15);
+        say!("  {which}: q = ({value} {sign} {}) * {}", number(offset.abs()), number(gain))?;
     }
     if maps > SHOWN {
         let what = if model.map_per_channel() { "channels" } else { "inputs" };

@@ -104,16 +104,25 @@ pub fn baselines(task: &str, baselines: &Baselines) -> String {
 
 /// Root mean squared errors of a model and of baselines.
 pub fn rmse(rmse: f64, baselines: Option<&Baselines>) -> String {
-    let of = |name: &str, rmse: Option<f64>| rmse.map(|rmse| format!("{name} {rmse:.6}"));
+    let of = |name: &str, rmse: Option<f64>| rmse.map(|rmse| format!("{name} {}", number(rmse)));
     let others =
         baselines.map(|found| [("constant", found.constant_rmse), ("linear", found.linear_rmse)]);
     let others = others.into_iter().flatten().filter_map(|(name, rmse)| of(name, rmse));
-    let mut text = format!("RMSE {rmse:.6} in the target's units");
+    let mut text = format!("RMSE {} in the target's units", number(rmse));
     let others: Vec<String> = others.collect();
     if !others.is_empty() {
         text += &format!("; {}", others.join(", "));
     }
     text
+}
+
+/// A number of any size with the digits that tell it: as a power of ten where six decimals would
+/// show nothing of it, or more digits than it has.
+pub fn number(x: f64) -> String {
+    match x.abs() {
+        0.0 | 1e-3..1e9 => format!("{x:.6}"),
+        _ => format!("{x:.6e}"),
+    }
 }
 
 /// A word as a shell takes it.
@@ -123,5 +132,21 @@ pub fn quoted(word: &str) -> String {
         word.to_owned()
     } else {
         format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn numbers_of_any_size_show_their_digits() {
+        for (x, text) in [
+            (0.0, "0.000000"),
+            (-1.5, "-1.500000"),
+            (123_456.7, "123456.700000"),
+            (3.4e-5, "3.400000e-5"),
+            (-1.772_088_847e15, "-1.772089e15"),
+        ] {
+            assert_eq!(super::number(x), text);
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use koan_data::{
     DataError, DataWarning, Division, Part, ReadOptions, Shape, SplitSize, Table, Target,
-    check_known, copies, expand, read_all, read_all_with, split_table,
+    check_known, copies, expand, read_all, read_all_with, split_table, twins,
 };
 
 use crate::arguments::Source;
@@ -127,7 +127,11 @@ pub fn tables(source: &Source, files: &[PathBuf], shape: Option<Shape>) -> Resul
     let test = test_files(source)?;
     let mut table = shaped(table(source, files)?, shape);
     if !test.is_empty() {
+        let told = table.schema.warnings.len();
         let test = read_all_with(&test, &table.schema, &source.test_options())?;
+        // What was said of the training rows, then what is to be said of these.
+        table.schema.warnings.extend(test.schema.warnings.iter().skip(told).cloned());
+        table.schema.warnings.extend(twins(&table, &test, &name(files)));
         return Ok((table, test));
     }
     let own = source.train_rows.is_none() && source.test_fraction.is_none();
@@ -154,5 +158,7 @@ pub fn tables(source: &Source, files: &[PathBuf], shape: Option<Shape>) -> Resul
         task_name(table.schema.task()),
         table.rows()
     );
-    Ok((table.select(&train_rows), table.select(&test_rows)))
+    let (mut train, test) = (table.select(&train_rows), table.select(&test_rows));
+    train.schema.warnings.extend(twins(&train, &test, &name(files)));
+    Ok((train, test))
 }

@@ -29,6 +29,8 @@ pub(crate) struct CsvRows<'r> {
     fields: usize,
     /// Whether something stands in for a missing number of the last row.
     filled: bool,
+    /// Fields and columns of the last row that hold no value that their column lists.
+    unlisted: Vec<(usize, usize)>,
     /// Line of the first record while that is still to be read as a row.
     pending: Option<u64>,
 }
@@ -148,6 +150,7 @@ impl<'r> CsvRows<'r> {
             group,
             fields,
             filled: false,
+            unlisted: Vec::new(),
             pending: line.filter(|_| !header),
         })
     }
@@ -205,9 +208,14 @@ impl<'r> CsvRows<'r> {
             });
         }
         self.filled = false;
-        for &(field, column) in &self.sources {
-            let column = &self.columns[column];
-            self.filled |= self.push(line, field, column, out)?;
+        self.unlisted.clear();
+        for place in 0..self.sources.len() {
+            let (field, column) = self.sources[place];
+            match self.push(line, field, &self.columns[column], out)? {
+                Pushed::Known => {}
+                Pushed::Filled => self.filled = true,
+                Pushed::Unlisted => self.unlisted.push((field, column)),
+            }
         }
         if let Some((field, column)) = self.weight {
             self.weighed = Some(self.weight_of(line, field, column)?);
@@ -252,14 +260,19 @@ impl<'r> CsvRows<'r> {
         self.target
     }
 
-    /// Appends the inputs of a field; whether something stands in for a missing number.
+    /// The columns of the last row that hold no value that they list, with what they hold.
+    pub fn unlisted(&self) -> impl Iterator<Item = (usize, &[u8])> {
+        self.unlisted.iter().map(|&(field, column)| (column, self.records.field(field)))
+    }
+
+    /// Appends the inputs of a field.
     fn push(
         &self,
         line: u64,
         field: usize,
         column: &Column,
         out: &mut Vec<f32>,
-    ) -> Result<bool, DataError> {
+    ) -> Result<Pushed, DataError> {
         let value = parse(self.records.field(field));
         let place = || self.place(line, field, column);
         match (&column.kind, value) {
@@ -268,11 +281,7 @@ impl<'r> CsvRows<'r> {
                 let start = out.len();
                 out.resize(start + values.len(), 0.0);
                 let text = std::str::from_utf8(self.records.field(field)).unwrap_or_default();
-                // An unlisted value, also a missing one, stays all zeros.
-                if let Some(index) = place_of(values, text) {
-                    out[start + index] = 1.0;
-                }
-                Ok(false)
+                Ok(one_of(place_of(values, text), &value, &mut out[start..]))
             }
             (ColumnKind::Coded(values), value) => {
                 let start = out.len();
@@ -280,18 +289,15 @@ impl<'r> CsvRows<'r> {
                 let text = std::str::from_utf8(self.records.field(field)).unwrap_or_default();
                 // A missing value has no code.
                 let place = coded_place(values, text).filter(|_| value != Field::Missing);
-                if let Some(index) = place {
-                    out[start + index] = 1.0;
-                }
-                Ok(false)
+                Ok(one_of(place, &value, &mut out[start..]))
             }
             (_, Field::Number(number)) if number.is_finite() => {
                 out.push(number);
-                Ok(false)
+                Ok(Pushed::Known)
             }
             (ColumnKind::Numeric { missing: Some(m) }, Field::Missing) => {
                 out.push(*m);
-                Ok(true)
+                Ok(Pushed::Filled)
             }
             (_, Field::Missing) => Err(DataError::MissingValue { place: place(), training: false }),
             (_, Field::Number(_)) => Err(DataError::OutOfRange {
@@ -309,5 +315,27 @@ impl<'r> CsvRows<'r> {
         let number = field + 1;
         let origin = &self.records.origin;
         origin.at_column(line, ColumnLabel { number, name })
+    }
+}
+
+/// What became of a field.
+enum Pushed {
+    Known,
+    /// Something stands in for a missing number.
+    Filled,
+    /// It is none of the values of its column.
+    Unlisted,
+}
+
+/// Marks the place of a value among those that are listed. What is not listed stays all zeros, and
+/// so does what is missing.
+fn one_of(place: Option<usize>, value: &Field<'_>, inputs: &mut [f32]) -> Pushed {
+    match place.and_then(|place| inputs.get_mut(place)) {
+        Some(input) => {
+            *input = 1.0;
+            Pushed::Known
+        }
+        None if *value == Field::Missing => Pushed::Known,
+        None => Pushed::Unlisted,
     }
 }

@@ -43,6 +43,7 @@ mod svmlight;
 mod table;
 #[cfg(test)]
 mod tests;
+mod twins;
 mod warning;
 
 use std::path::{Path, PathBuf};
@@ -60,6 +61,7 @@ pub use schema::{Column, ColumnKind, Format, Schema};
 pub use shape::Shape;
 pub use split::{SplitSize, folds, split, split_table};
 pub use table::{Division, Part, Table, Target};
+pub use twins::twins;
 pub use warning::DataWarning;
 
 use files::check_distinct;

@@ -1,7 +1,7 @@
 //! Rows under a known schema, one at a time: the second pass over training
 //! data, and the stream of rows to predict.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -97,6 +97,9 @@ pub struct RowReader<'r> {
     /// begin with, oldest first.
     kept_names: Vec<String>,
     kept: VecDeque<Vec<String>>,
+    /// All samples, and for each column how many of them hold none of its values, with the first.
+    seen: u64,
+    unlisted: BTreeMap<usize, (u64, String)>,
     ended: bool,
 }
 
@@ -151,6 +154,8 @@ impl<'r> RowReader<'r> {
             given: 0,
             kept_names: Vec::new(),
             kept: VecDeque::new(),
+            seen: 0,
+            unlisted: BTreeMap::new(),
             ended: false,
         }
     }
@@ -338,7 +343,9 @@ impl<'r> RowReader<'r> {
                 Ok(Some(line)) => {
                     self.read_group();
                     self.given += 1;
+                    self.seen += 1;
                     self.keep();
+                    self.count_unlisted();
                     return Ok(Some(line));
                 }
                 Ok(None) => match self.next_file() {
@@ -381,6 +388,16 @@ impl<'r> RowReader<'r> {
         }
     }
 
+    /// Notes what the last sample has that is none of its column's values.
+    fn count_unlisted(&mut self) {
+        if let Some(Rows::Csv(rows)) = &self.rows {
+            for (column, text) in rows.unlisted() {
+                let first = || (0, String::from_utf8_lossy(text).into_owned());
+                self.unlisted.entry(column).or_insert_with(first).0 += 1;
+            }
+        }
+    }
+
     /// Notes which recording the last sample is of.
     fn read_group(&mut self) {
         if let Some(Rows::Csv(rows)) = &self.rows
@@ -395,14 +412,21 @@ impl<'r> RowReader<'r> {
         }
     }
 
-    /// When all rows are read: what to say of samples that are in no window, and of windows in
-    /// which most values are missing.
+    /// When all rows are read: what to say of samples that are in no window, of windows in which
+    /// most values are missing, and of texts that the columns do not list.
     ///
     /// # Errors
     ///
     /// If there were samples, and no window of them was complete.
     pub fn left_out(&self) -> Result<Vec<DataWarning>, DataError> {
-        self.windower.as_ref().map_or(Ok(Vec::new()), |windower| windower.left_out(&self.source))
+        let windows = |windower: &Windower| windower.left_out(&self.source);
+        let mut warnings = self.windower.as_ref().map_or(Ok(Vec::new()), windows)?;
+        warnings.extend(self.unlisted.iter().map(|(&column, (unlisted, text))| {
+            let (file, column, text) =
+                (self.source.clone(), self.schema.label(column), text.clone());
+            DataWarning::Unlisted { file, column, rows: self.seen, unlisted: *unlisted, text }
+        }));
+        Ok(warnings)
     }
 
     /// What messages call all files together.

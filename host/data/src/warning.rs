@@ -105,6 +105,28 @@ pub enum DataWarning {
         /// The files.
         file: String,
     },
+    /// Test rows that are training rows too.
+    Twins {
+        /// The files.
+        file: String,
+        /// All test rows.
+        rows: usize,
+        /// Those with the inputs of a training row.
+        copies: usize,
+    },
+    /// Texts that a column does not list.
+    Unlisted {
+        /// The file, or the first of them and how many more.
+        file: String,
+        /// The column.
+        column: ColumnLabel,
+        /// All rows.
+        rows: u64,
+        /// Those with such a text.
+        unlisted: u64,
+        /// One of these.
+        text: String,
+    },
     /// Samples at the ends of recordings, too few for another window.
     Unused {
         /// The file, or the first of them and how many more.
@@ -194,6 +216,16 @@ impl fmt::Display for DataWarning {
                 "{file}: windows of one file are on both sides of splits, so the error says little \
                  of other recordings: `--group` says what tells them apart, and keeps each on one \
                  side"
+            ),
+            Self::Twins { file, rows, copies } => write!(
+                f,
+                "{file}: {copies} of {rows} test rows have the inputs of a training row: if they are \
+                 copies, the error is too good"
+            ),
+            Self::Unlisted { file, column, rows, unlisted, text } => write!(
+                f,
+                "{file}: {column}: {unlisted} of {rows} rows have a value that training did not, \
+                 such as \"{text}\": none of the column's inputs stands for it"
             ),
             Self::Unused { file, samples, unused } => write!(
                 f,

@@ -37,11 +37,15 @@ fn of_tasks(arguments: &Train) -> Result<()> {
 
 fn of_families(arguments: &Train) -> Result<()> {
     let families = arguments.possible_families();
-    let options: [(&str, bool, &[FamilyName]); 10] = [
+    // A search does not look at them.
+    let named = arguments.train_options().families;
+    let of_named: [(&str, bool, &[FamilyName]); 4] = [
         ("--pool", arguments.pool.is_some(), &[Maxout]),
         ("--shared-pool", arguments.shared_pool.is_some(), &[Maxout]),
         ("--slot-bits", arguments.slot_bits.is_some(), &[Bin]),
         ("--depth", arguments.depth.is_some(), &[Fern]),
+    ];
+    let of_possible: [(&str, bool, &[FamilyName]); 6] = [
         ("--kernel", arguments.kernel.is_some(), &[Conv, Series]),
         ("--filter-stride", arguments.filter_stride.is_some(), &[Conv]),
         ("--grid", arguments.grid.is_some(), &[Conv]),
@@ -49,7 +53,9 @@ fn of_families(arguments: &Train) -> Result<()> {
         ("--dilated", arguments.dilated, &[Conv]),
         ("--groups", !arguments.groups.is_empty(), &[Fourier, Stump, Bin]),
     ];
-    for (option, given, of) in options {
+    let of_named = of_named.map(|option| (option, &named));
+    let of_possible = of_possible.map(|option| (option, &families));
+    for ((option, given, of), families) in of_named.into_iter().chain(of_possible) {
         ensure!(
             !given || families.iter().any(|family| of.contains(family)),
             "{option} goes with --family {}",

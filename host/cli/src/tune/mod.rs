@@ -18,7 +18,7 @@ use crate::arguments::Tune;
 use crate::files::{check, prepare_folder};
 use crate::grid::{Grid, wrapped};
 use crate::out::{self, say};
-use crate::output::{baselines, counted, quoted, write_whole};
+use crate::output::{baselines, counted, number, quoted, write_whole};
 use crate::read::{BY_FILE, check_golden_rows, name, tables};
 use crate::terminal::Terminal;
 use command::train_command;
@@ -163,9 +163,10 @@ fn compared(best: &Tuned, metric: Metric) -> Option<String> {
     let found = best.report.baselines.as_ref()?;
     Some(match (metric, found.constant_rmse) {
         (Metric::Rmse, Some(constant)) => {
-            let linear = found.linear_rmse.map(|rmse| format!(", linear {rmse:.6}"));
+            let linear = found.linear_rmse.map(|rmse| format!(", linear {}", number(rmse)));
             format!(
-                "Baselines on the test rows: constant {constant:.6}{}",
+                "Baselines on the test rows: constant {}{}",
+                number(constant),
                 linear.unwrap_or_default()
             )
         }
