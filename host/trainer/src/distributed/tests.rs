@@ -23,7 +23,8 @@ fn kinds() -> impl Strategy<Value = Kind> {
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (prop_oneof![Just(0usize), Just(2), Just(3)], flags).prop_map(|(classes, flags)| {
         let (weighted, balanced, grouped, missing) = flags;
-        Kind { classes, weighted, balanced, grouped, missing }
+        // Numbers have no classes to balance.
+        Kind { classes, weighted, balanced: balanced && classes > 0, grouped, missing }
     })
 }
 
@@ -290,8 +291,8 @@ fn targets_and_weights_are_integers_on_the_scale_of_the_data() {
 #[test]
 fn slabs_are_merged_apart() {
     for classes in [0, 3] {
-        let weighted = classes == 0;
-        let kind = Kind { classes, weighted, balanced: true, grouped: false, missing: false };
+        let (weighted, balanced) = (classes == 0, classes > 0);
+        let kind = Kind { classes, weighted, balanced, grouped: false, missing: false };
         let data = Data::new(kind, 500, 2);
         let way = Way { parts: 4, seed: 3, batch: 100 };
         let plan = planned(&data, kind, 0.0, &way);
