@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
 
 from . import _koan
 from ._columns import check_dimensions, frame, is_pandas, is_table, names_of
-from ._model import Model, table, threads
+from ._model import Model, table, threads, zeros
 from ._progress import Told
 from ._trained import read_report, warn_of
 
@@ -50,10 +50,14 @@ def amount(name: str, value: Any) -> Any:
 def _places(name: str, columns: Any, X: Any) -> list[int]:
     """The places of columns of X that are given by place or name."""
     names = names_of(X) if is_table(X) else []
+    width = len(names) if is_table(X) else np.shape(X)[-1]
     places = []
     for column in columns:
         if not isinstance(column, str):
-            places.append(_whole(name, column))
+            place = _whole(name, column)
+            if place >= width:
+                raise ValueError(f"{name}: no column {place}: X has {width}, from 0")
+            places.append(place)
         elif column in names:
             places.append(names.index(column))
         else:
@@ -94,6 +98,7 @@ class Koan(BaseEstimator):
 
     def _params(self, X: Any) -> dict[str, Any]:
         """The parameters as the core takes them, for a fit to X."""
+        zeros(getattr(self, "unknown", "error"))
         given = {key: value for key, value in self.get_params(deep=False).items() if key not in _OWN}
         for name in ("family", "n_features", "frequency"):
             value = given.get(name)

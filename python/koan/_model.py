@@ -15,7 +15,8 @@ from ._files import write_whole
 from ._koan import Blob
 
 
-def _zeros(unknown: str) -> bool:
+def zeros(unknown: str) -> bool:
+    """Whether texts that the model does not know are none of its values."""
     if unknown not in ("error", "zeros"):
         raise ValueError(f"unknown: no {unknown!r}; there are 'error' and 'zeros'")
     return unknown == "zeros"
@@ -197,7 +198,7 @@ class Model:
     def _run(
         self, X: Any, asked: str, unknown: str, n_jobs: int | None, impute: bool = False
     ) -> npt.NDArray[Any]:
-        return self._blob.run(frame(X), asked, _zeros(unknown), impute, threads(n_jobs))
+        return self._blob.run(frame(X), asked, zeros(unknown), impute, threads(n_jobs))
 
     def __repr__(self) -> str:
         families = " + ".join(self.families)

@@ -9,7 +9,7 @@ use pyo3::PyErr;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 
 /// The parameters of the estimators, where the library has another name.
-const NAMES: [(&str, &str); 16] = [
+const NAMES: [(&str, &str); 17] = [
     ("box_c", "box"),
     ("class_weights", "class_weight"),
     ("conv", "shape"),
@@ -23,6 +23,7 @@ const NAMES: [(&str, &str); 16] = [
     ("outputs", "n_components"),
     ("seed", "random_state"),
     ("shared", "shared_pool"),
+    ("target", "y"),
     ("threads", "n_jobs"),
     ("time", "minutes"),
     ("weights", "sample_weight"),

@@ -362,6 +362,13 @@ pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Error> {
     if problem.outputs > 255 {
         return Err(Error::TooMany { what: "classes", found: problem.outputs, most: 255 });
     }
+    // Blobs have a line for each name.
+    let mut names = std::collections::BTreeSet::new();
+    let same = table.schema.classes.iter().find(|name| !names.insert(name.replace('\n', " ")));
+    if let Some(name) = same {
+        let message = format!("line breaks aside, two classes are called {name:?}");
+        return Err(Error::parameter("target", message));
+    }
     if let Some(weights) = &problem.weights
         && weights.iter().filter(|&&weight| weight > 0.0).count() < 2
     {

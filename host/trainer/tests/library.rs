@@ -266,6 +266,18 @@ fn a_line_for_each_channel_is_a_map_for_each() {
     assert!(matches!(other.maps(100.0), MapSpec::PerInput(_)));
 }
 
+/// Names are lines of the blob: two that differ by a line break alone would be one.
+#[test]
+fn classes_whose_names_are_the_same_in_a_blob_are_refused() {
+    let mut table = digits::table().select(&(0..200).collect::<Vec<_>>());
+    let options = TrainOptions { features: vec![8], ..TrainOptions::default() };
+    table.schema.classes[3] = "a\nb".into();
+    assert!(train(&table, None, &options, &Progress::none()).is_ok());
+    table.schema.classes[4] = "a b".into();
+    let error = train(&table, None, &options, &Progress::none()).unwrap_err().to_string();
+    assert!(error.contains("two classes are called \"a b\""), "{error}");
+}
+
 /// Sensors of several kinds need no common unit.
 #[test]
 fn channels_that_spread_differently_have_maps_of_their_own() {
