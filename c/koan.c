@@ -816,7 +816,7 @@ static uint16_t map_period(const koan_model *m) {
 
 /* Where the map of a place in a period is: those of channels (6) behind a byte that counts them. */
 static uint32_t map_at(const koan_model *m, uint16_t place) {
-    return K_AT_MAPS + map_flags(m) / 6u + (map_flags(m) & 2 ? 6u * place : 0);
+    return K_AT_MAPS + (uint32_t)(map_flags(m) > 4) + (map_flags(m) & 2 ? 6u * place : 0);
 }
 
 /* Bytes of the input maps. */

@@ -69,18 +69,15 @@ pub fn quantise<P: Profile, I: Input>(model: &Model<'_>, row: &[I], q: &mut [i16
         Some(only) => only.line,
         None => model.line(),
     };
-    let (mut row, mut q) = (row, q);
-    loop {
+    let mut index = 0;
+    while let (Some(row), Some(q)) = (row.get(index..), q.get_mut(index..)) {
         // None where inputs have maps of their own.
         let done = on_line(&line, row, q);
-        let (Some((&value, others)), Some((first, rest))) = (
-            row.get(done..).and_then(<[I]>::split_first),
-            q.get_mut(done..).and_then(<[i16]>::split_first_mut),
-        ) else {
-            return;
-        };
+        index += done;
+        let (Some(&value), Some(first)) = (row.get(done), q.get_mut(done)) else { return };
         *first = value.quantise(&map_at(place), limit, logs);
-        (row, q, place) = (others, rest, after(place));
+        index += 1;
+        place = after(place);
     }
 }
 
