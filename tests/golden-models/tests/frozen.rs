@@ -9,7 +9,8 @@ use std::{fs, io};
 
 use koan_golden::folder;
 
-/// CRC-32 and name of each file, as they were when it was added.
+/// CRC-32 and name of each file, as they were when it was added; of blobs without the four bytes at
+/// their end, with which every sound blob has the same one.
 const LISTED: &str = include_str!("../frozen.txt");
 
 #[test]
@@ -39,7 +40,10 @@ fn add(root: &Path, folder: &Path, found: &mut BTreeMap<String, String>) -> io::
         }
         let parts = path.strip_prefix(root).expect("it is inside").iter();
         let parts: Vec<String> = parts.map(|part| part.to_string_lossy().into_owned()).collect();
-        let crc = crc32fast::hash(&fs::read(&path)?);
+        let bytes = fs::read(&path)?;
+        let blob = path.extension().is_some_and(|extension| extension == "koan");
+        let end = bytes.len().saturating_sub(if blob { 4 } else { 0 });
+        let crc = crc32fast::hash(&bytes[..end]);
         found.insert(parts.join("/"), format!("{crc:08x}"));
     }
     Ok(())

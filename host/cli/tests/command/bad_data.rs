@@ -152,8 +152,9 @@ fn options_that_would_do_nothing() {
         // Before a search, that is at once.
         folder.fails(&format!("train q.csv -o m.koan {options}"), &[told]);
     }
-    // A search knows all families.
-    folder.run("train q.csv -o m.koan --pool 3 --slot-bits 6 --kernel 2").success();
+    // A search knows all families, and chooses pools and slots itself.
+    folder.run("train q.csv -o m.koan --kernel 2").success();
+    folder.fails("train q.csv -o m.koan --slot-bits 6", &["--slot-bits goes with --family bin"]);
     folder.train("w.csv").success();
     let told = ["m.koan: the model has no probabilities", "--probabilities"];
     folder.fails("predict m.koan w.csv --probabilities", &told);

@@ -231,7 +231,10 @@ fn windows_that_no_stream_takes_are_none() {
     folder.train("samples.csv --window 8 --stride 8 --features 16").success();
     let text = folder.output("inspect m.koan");
     assert!(!text.contains("a stream: ") && !text.contains("RAM of it"), "{text}");
-    assert!(text.contains("no stream: it takes a model with one map for all inputs"), "{text}");
+    assert!(
+        text.contains("no stream: it takes a model with one input map, or one for each channel"),
+        "{text}"
+    );
     folder.output("inspect m.koan --rust row.rs");
     let file = String::from_utf8(folder.read("row.rs")).unwrap();
     assert!(file.contains("pub const SAMPLES: usize = 8;"), "{file}");
