@@ -3,8 +3,8 @@
 /** Offsets of the header, from the version on. */
 export const At = { Flags: 5, Inputs: 6, Outputs: 8, Seed: 9, CheckWord: 17, Maps: 19 } as const;
 
-/** Bits of the flags. */
-export const Flag = { Classification: 1, MapPerInput: 2, GainPerInput: 4 } as const;
+/** The bit of the flags that says that the outputs are class scores. */
+export const CLASSIFICATION = 1;
 
 export const Section = { ClassNames: 1, Notes: 2, GoldenRows: 3, Calibration: 4 } as const;
 
@@ -54,13 +54,10 @@ export function section(blob: Uint8Array, at: number, tag: number): Uint8Array {
  */
 export function* banks(blob: Uint8Array): Generator<{ features: number; slots: number }> {
   const numbers = numbersOf(blob);
-  const flags = blob[At.Flags]!;
-  const others = numbers.getUint16(At.Inputs, true) - 1;
-  let at = At.Maps + 6;
-  const perChannel = Flag.MapPerInput | Flag.GainPerInput;
-  if ((flags & perChannel) === perChannel) at += 1 + 6 * (blob[At.Maps]! - 1);
-  else if (flags & Flag.MapPerInput) at += 6 * others;
-  else if (flags & Flag.GainPerInput) at += others;
+  const inputs = numbers.getUint16(At.Inputs, true);
+  // One map, one for each input, gains for each input, or a map for each channel.
+  const kind = (blob[At.Flags]! >> 1) & 3;
+  let at = At.Maps + [6, 6 * inputs, 5 + inputs, 1 + 6 * blob[At.Maps]!][kind]!;
   let options: number;
   do {
     const family = blob[at]! & 15;

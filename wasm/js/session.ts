@@ -1,6 +1,6 @@
 /** A model in the runtime's memory, and what it works in. */
 
-import { At, Flag, Section, TRAILER, banks, bytesOf, crc32, numbersOf, section } from './blob.js';
+import { At, CLASSIFICATION, Section, TRAILER, banks, bytesOf, crc32, numbersOf, section } from './blob.js';
 import type { Range } from './heap.js';
 import { DAMAGED, refusal, selfTestFailed, tooMuchWork, wrongGenerator } from './message.js';
 import { runtime, type Places } from './runtime.js';
@@ -206,7 +206,7 @@ export class Views {
 
   /** 0: features, 1: regression, 2: classification. */
   get task(): number {
-    const classification = this.blob[At.Flags]! & Flag.Classification;
+    const classification = this.blob[At.Flags]! & CLASSIFICATION;
     return this.scores.length ? 1 + classification : 0;
   }
 }

@@ -9,9 +9,9 @@ const BUDGET = {
   'koan-simd.wasm': { raw: 32 * 1024, gzip: 17.55 * 1024 },
   'koan.wasm': { raw: 31 * 1024, gzip: 16.75 * 1024 },
   // What is loaded: the script, and one of the two.
-  'index.js + koan-simd.wasm': { gzip: 22.5 * 1024 },
+  'index.js + koan-simd.wasm': { gzip: 22.6 * 1024 },
   // The demo page's, loaded only when somebody trains.
-  'train.wasm': { gzip: 942 * 1024 },
+  'train.wasm': { gzip: 946 * 1024 },
 };
 
 /** Brotli at its best takes seconds for a megabyte. */

@@ -291,16 +291,20 @@ impl<'a> Model<'a> {
         }
     }
 
+    /// Where the first of several maps is: those of channels are behind a byte that counts them.
+    const fn first_map_at(&self) -> usize {
+        (self.flags & flag::GAIN_PER_INPUT != 0) as usize
+    }
+
     /// Bytes of the input maps.
     #[must_use]
     pub const fn map_bytes(&self) -> usize {
         let maps = self.map_period();
-        match self.map_flags() {
-            // The first input's gain is that of the map.
-            flag::GAIN_PER_INPUT => InputMap::BYTES + maps.saturating_sub(1),
-            flag::MAP_PER_CHANNEL => 1 + maps * InputMap::BYTES,
-            _ => maps * InputMap::BYTES,
+        if self.flags & flag::MAP_PER_INPUT != 0 {
+            return self.first_map_at() + maps * InputMap::BYTES;
         }
+        // The first input's gain is that of the map.
+        (InputMap::BYTES + maps).saturating_sub(1)
     }
 
     /// Where the banks start.
@@ -327,10 +331,10 @@ impl<'a> Model<'a> {
     /// The map at a place of a period.
     #[inline(never)]
     pub(crate) const fn map_at(&self, place: usize) -> InputMap {
-        let (at, gain) = match self.map_flags() {
-            flag::GAIN_PER_INPUT => (0, place),
-            flag::MAP_PER_CHANNEL => (1 + place * InputMap::BYTES, 0),
-            _ => (place * InputMap::BYTES, 0),
+        let (at, gain) = if self.flags & flag::MAP_PER_INPUT != 0 {
+            (self.first_map_at() + place * InputMap::BYTES, 0)
+        } else {
+            (0, place)
         };
         InputMap::read(self.blob, field::INPUT_MAP + at, gain)
     }
