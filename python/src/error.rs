@@ -12,6 +12,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 const NAMES: [(&str, &str); 17] = [
     ("box_c", "box"),
     ("class_weights", "class_weight"),
+    ("classes", "y"),
     ("conv", "shape"),
     ("families", "family"),
     ("features", "n_features"),
@@ -23,7 +24,6 @@ const NAMES: [(&str, &str); 17] = [
     ("outputs", "n_components"),
     ("seed", "random_state"),
     ("shared", "shared_pool"),
-    ("target", "y"),
     ("threads", "n_jobs"),
     ("time", "minutes"),
     ("weights", "sample_weight"),

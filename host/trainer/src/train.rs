@@ -367,7 +367,7 @@ pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Error> {
     let same = table.schema.classes.iter().find(|name| !names.insert(name.replace('\n', " ")));
     if let Some(name) = same {
         let message = format!("line breaks aside, two classes are called {name:?}");
-        return Err(Error::parameter("target", message));
+        return Err(Error::parameter("classes", message));
     }
     if let Some(weights) = &problem.weights
         && weights.iter().filter(|&&weight| weight > 0.0).count() < 2
