@@ -1,7 +1,7 @@
 //! Rows of table-like files under a schema.
 
 use super::ReadOptions;
-use super::categories::{coded_place, place_of};
+use super::categories::{coded_place, one_of, place_of};
 use super::error::{ColumnLabel, DataError, Place, describe_columns};
 use super::infer::{check_names, find};
 use super::layout::{Layouts, looks_like_header, match_names};
@@ -277,19 +277,17 @@ impl<'r> CsvRows<'r> {
         let place = || self.place(line, field, column);
         match (&column.kind, value) {
             (_, Field::NotUtf8) => Err(DataError::NotUtf8 { place: place() }),
-            (ColumnKind::Text { values }, _) => {
-                let start = out.len();
-                out.resize(start + values.len(), 0.0);
-                let text = std::str::from_utf8(self.records.field(field)).unwrap_or_default();
-                Ok(one_of(place_of(values, text), &value, &mut out[start..]))
+            (ColumnKind::Text { values }, value) => {
+                let place = place_of(values, self.text(field));
+                one_of(values.len(), place, out);
+                Ok(Pushed::of(place, &value))
             }
             (ColumnKind::Coded(values), value) => {
-                let start = out.len();
-                out.resize(start + values.count(), 0.0);
-                let text = std::str::from_utf8(self.records.field(field)).unwrap_or_default();
                 // A missing value has no code.
-                let place = coded_place(values, text).filter(|_| value != Field::Missing);
-                Ok(one_of(place, &value, &mut out[start..]))
+                let place = coded_place(values, self.text(field));
+                let place = place.filter(|_| value != Field::Missing);
+                one_of(values.count(), place, out);
+                Ok(Pushed::of(place, &value))
             }
             (_, Field::Number(number)) if number.is_finite() => {
                 out.push(number);
@@ -310,6 +308,10 @@ impl<'r> CsvRows<'r> {
         }
     }
 
+    fn text(&self, field: usize) -> &str {
+        std::str::from_utf8(self.records.field(field)).unwrap_or_default()
+    }
+
     fn place(&self, line: u64, field: usize, column: &Column) -> Place {
         let name = column.name.clone();
         let number = field + 1;
@@ -327,15 +329,12 @@ enum Pushed {
     Unlisted,
 }
 
-/// Marks the place of a value among those that are listed. What is not listed stays all zeros, and
-/// so does what is missing.
-fn one_of(place: Option<usize>, value: &Field<'_>, inputs: &mut [f32]) -> Pushed {
-    match place.and_then(|place| inputs.get_mut(place)) {
-        Some(input) => {
-            *input = 1.0;
-            Pushed::Known
+impl Pushed {
+    /// Of a value at this place among those that are listed. What is missing is none of them.
+    fn of(place: Option<usize>, value: &Field<'_>) -> Self {
+        match place {
+            None if *value != Field::Missing => Self::Unlisted,
+            _ => Self::Known,
         }
-        None if *value == Field::Missing => Pushed::Known,
-        None => Pushed::Unlisted,
     }
 }

@@ -1,7 +1,7 @@
 //! Figures and names in words, as pages and the command say them.
 
 use koan_data::Task;
-pub use koan_trainer::internal::percent::{error_decimals, error_percent, percent};
+pub use koan_trainer::internal::percent::{counted, error_decimals, error_percent, percent};
 
 /// The task's name, as reports have it.
 #[must_use]
@@ -20,12 +20,6 @@ pub fn named_error(task: &str, error: f64) -> String {
         "embedding" => format!("{} of the features' variance lost", percent(error)),
         _ => format!("{} relative RMS error", error_percent("regression", error)),
     }
-}
-
-/// So many of something, whose plural has an s.
-#[must_use]
-pub fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Whether a character steers a terminal, or turns the order of letters round.

@@ -51,7 +51,7 @@ pub mod panels {
     pub use crate::panels::columns;
 }
 pub mod percent {
-    pub use crate::percent::{error_decimals, error_percent, percent};
+    pub use crate::percent::{counted, error_decimals, error_percent, percent};
 }
 pub mod plan {
     pub use crate::plan::{BankPlan, all_off, realise};

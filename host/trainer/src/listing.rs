@@ -5,6 +5,8 @@ use std::fmt::Write;
 use koan::format::field;
 use koan::{Conv, Family, Group, Model, Series};
 
+use crate::percent::counted;
+
 /// A run of bytes of a blob.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
@@ -27,17 +29,15 @@ fn input_maps(model: &Model<'_>) -> String {
     }
 }
 
-/// So many of something.
-fn of(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
 /// The parts of a model's blob, in order, without gaps.
 #[must_use]
 pub fn parts(model: &Model<'_>) -> Vec<Segment> {
     let mut listed: Vec<(String, usize)> = vec![
         ("magic KOAN, version, flags".into(), field::INPUTS),
-        (format!("{}, {}", of(model.inputs(), "input"), of(model.outputs(), "output")), 3),
+        (
+            format!("{}, {}", counted(model.inputs(), "input"), counted(model.outputs(), "output")),
+            3,
+        ),
         (format!("seed {}, generator check word", model.seed()), 10),
         (input_maps(model), model.map_bytes()),
     ];

@@ -1,4 +1,10 @@
-//! Errors as percentages, as messages and pages say them.
+//! Errors as percentages, and counts, as messages and pages say them.
+
+/// So many of something, whose plural has an s.
+#[must_use]
+pub fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
 
 /// A fraction as a percentage.
 #[must_use]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::{Role, TableBuilder, Values, missing, wrong};
-use crate::categories::{coded_place, place_of};
+use crate::categories::{coded_place, one_of, place_of};
 use crate::error::{ColumnLabel, DataError, describe_columns};
 use crate::fill::list;
 use crate::infer::check_names;
@@ -171,37 +171,33 @@ impl Source<'_> {
         &self,
         row: usize,
         kind: Option<&ColumnKind>,
-        (unlisted, empty): (Unlisted, Missing),
+        allowed: (Unlisted, Missing),
         out: &mut Vec<f32>,
     ) -> Result<(), DataError> {
         let at = row * self.step + self.first;
-        let is_text = matches!(kind, Some(ColumnKind::Text { .. } | ColumnKind::Coded(_)));
-        let strict = unlisted == Unlisted::Refuse && empty == Missing::Refuse;
-        if is_text && strict && self.text(at).is_empty() {
-            return Err(missing(&self.label, row));
-        }
         let problem =
             |problem: String| Err(wrong(format!("row {}, {}: {problem}", row + 1, self.label)));
         let stand_in = match kind {
             Some(ColumnKind::Text { values }) => {
                 let text = self.text(at);
                 let place = place_of(values, &text);
-                let numerals = values.iter().all(|value| value.parse::<f64>().is_ok());
-                let listed = unlisted == Unlisted::Refuse && !(numerals && self.is_numbers());
-                if !push_value(place, values.len(), &text, listed, out) {
-                    let known = list(values);
-                    return problem(format!("\"{text}\" is none of the values: {known}"));
+                one_of(values.len(), place, out);
+                // Of categories that are numbers nobody wrote a list.
+                let numerals = || values.iter().all(|value| value.parse::<f64>().is_ok());
+                if place.is_some() || self.may_be(row, &text, allowed, numerals)? {
+                    return Ok(());
                 }
-                return Ok(());
+                let known = list(values);
+                return problem(format!("\"{text}\" is none of the values: {known}"));
             }
             Some(ColumnKind::Coded(values)) => {
                 let (text, count) = (self.text(at), values.count());
                 let place = coded_place(values, &text).filter(|_| !text.is_empty());
-                let listed = unlisted == Unlisted::Refuse && !self.is_numbers();
-                if !push_value(place, count, &text, listed, out) {
-                    return problem(format!("\"{text}\" is none of the {count} values"));
+                one_of(count, place, out);
+                if place.is_some() || self.may_be(row, &text, allowed, || true)? {
+                    return Ok(());
                 }
-                return Ok(());
+                return problem(format!("\"{text}\" is none of the {count} values"));
             }
             Some(ColumnKind::Numeric { missing }) => *missing,
             _ => None,
@@ -222,8 +218,23 @@ impl Source<'_> {
         Ok(())
     }
 
-    fn is_numbers(&self) -> bool {
-        !matches!(self.values, Values::Text(_))
+    /// Whether a row may have a text that its column does not list; `numerals`: whether what it
+    /// lists may be numbers, as which others are none of the values.
+    fn may_be(
+        &self,
+        row: usize,
+        text: &str,
+        (unlisted, empty): (Unlisted, Missing),
+        numerals: impl Fn() -> bool,
+    ) -> Result<bool, DataError> {
+        if unlisted == Unlisted::Zeros {
+            return Ok(true);
+        }
+        match (text.is_empty(), empty) {
+            (true, Missing::Refuse) => Err(missing(&self.label, row)),
+            (true, Missing::Impute) => Ok(true),
+            (false, _) => Ok(!matches!(self.values, Values::Text(_)) && numerals()),
+        }
     }
 
     /// A value as a text, empty where it is missing.
@@ -234,24 +245,6 @@ impl Source<'_> {
             _ => self.values.name(at).1.into(),
         }
     }
-}
-
-/// Appends one input for each of `count` values, 1 at the `place` of the row's; whether the row
-/// may have it. Numbers need not be listed where the values are numbers: a column that is taken
-/// as categories has no list that its user wrote.
-fn push_value(
-    place: Option<usize>,
-    count: usize,
-    text: &str,
-    listed: bool,
-    out: &mut Vec<f32>,
-) -> bool {
-    let start = out.len();
-    out.resize(start + count, 0.0);
-    if let Some(place) = place {
-        out[start + place] = 1.0;
-    }
-    place.is_some() || text.is_empty() || !listed
 }
 
 /// Which of the columns of these names is each of the schema's.
