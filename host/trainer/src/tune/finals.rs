@@ -29,6 +29,8 @@ const BITS: [u8; 4] = [2, 3, 4, 8];
 /// Bytes that a model has at least, as a share of those that it may have: it is no match with
 /// fewer.
 const FULL: f64 = 0.5;
+/// Frequencies that are tried in place of the one that fewer features had, as factors.
+const OTHER_FREQUENCIES: [f64; 2] = [2.0, 1.4];
 /// Another number of features is one that differs by this share.
 const OTHER: f64 = 0.1;
 
@@ -56,6 +58,12 @@ fn alike(one: &Point, other: &Point) -> bool {
     of(one) == of(other)
 }
 
+/// Whether one has clearly more features of its first family than the other.
+fn more_features(one: &TrainOptions, other: &TrainOptions) -> bool {
+    let (one, other) = (one.features[0] as f64, other.features[0] as f64);
+    one - other > OTHER * other
+}
+
 impl Refinement<'_> {
     /// Makes the last choices among the `points` of at most `target` bytes, one after the other:
     /// kinds, sizes of the best, and the best of those with features kept from a pool.
@@ -79,6 +87,7 @@ impl Refinement<'_> {
             }
         };
         let best = self.choose(best, sizes, points, anew)?;
+        let best = self.choose(best.clone(), self.frequencies_of(&best, refined), points, anew)?;
         let kept = self.kept_of(&best, target)?;
         self.choose(best, kept, points, more)?;
         Ok(())
@@ -196,12 +205,30 @@ impl Refinement<'_> {
                 continue;
             }
             let other = |size: &Point| {
-                let (one, other) = (size.options.features[0], point.options.features[0]);
-                bits != its || one.abs_diff(other) as f64 > OTHER * other as f64
+                let (one, other) = (&size.options, &point.options);
+                bits != its || more_features(one, other) || more_features(other, one)
             };
             sizes.extend(self.largest(point, bits, target)?.filter(other));
         }
         Ok(sizes)
+    }
+
+    /// A model with more features than those of its families that were judged, with other
+    /// frequencies, the likeliest first: what was best where each feature has to say more is often
+    /// too low.
+    fn frequencies_of(&self, best: &Point, refined: &[Refined]) -> Vec<Point> {
+        let grown = |model: &Refined| {
+            let (before, now) = (&model.point.options, &best.options);
+            before.families != now.families || more_features(now, before)
+        };
+        if !refined.iter().all(grown) {
+            return Vec::new();
+        }
+        let of = |factor: f64| {
+            let options = self.search.space.with_frequency(&best.options, factor)?;
+            Some(Point { options, ..best.clone() })
+        };
+        OTHER_FREQUENCIES.into_iter().filter_map(of).collect()
     }
 
     /// The best of the models with features kept from a pool, the largest that the last fit has
@@ -357,13 +384,41 @@ mod tests {
             let bits = |refinement: &mut Refinement<'_>, models: &[Refined]| {
                 let mut all = points(models);
                 refinement.finals(&mut all, models, 1000).unwrap();
-                all[models.len()..].iter().map(|point| point.options.bits).collect::<Vec<_>>()
+                let tried = all[models.len()..].iter().map(|point| &point.options);
+                let same = tried.filter(|options| options.frequency == Some(vec![1.0]));
+                same.map(|options| options.bits).collect::<Vec<_>>()
             };
             assert_eq!(bits(refinement, &models), [Some(3), Some(8)]);
             let mut known = models[0].clone();
             known.point.options.bits = Some(8);
             models.push(known);
             assert_eq!(bits(refinement, &models), [Some(3)]);
+        });
+    }
+
+    #[test]
+    fn more_features_may_have_another_frequency() {
+        let mut models = judged(&[(Fourier, 500, 0.2)]);
+        with_refinement(|refinement| {
+            refinement.folds = refinement.folds.sample(100);
+            let frequencies = |refinement: &mut Refinement<'_>, models: &[Refined]| {
+                let mut all = points(models);
+                refinement.finals(&mut all, models, 1000).unwrap();
+                let best = all.iter().min_by(|a, b| a.value.total_cmp(&b.value)).unwrap().clone();
+                let of = |point: &Point| point.options.frequency.as_ref().unwrap()[0];
+                let mut tried: Vec<f64> = all.iter().map(of).collect();
+                tried.sort_by(f64::total_cmp);
+                tried.dedup();
+                (tried, of(&best))
+            };
+            // Too low for digits: few features found nothing better, more of them do.
+            models[0].point.options.frequency = Some(vec![0.25]);
+            assert_eq!(frequencies(refinement, &models), (vec![0.25, 0.35, 0.5], 0.5));
+            // Where such a model was judged, so was its frequency.
+            models.push(judged(&[(Fourier, 1000, 0.3)]).remove(0));
+            models[1].point.options.features = vec![400];
+            models[1].point.options.frequency = Some(vec![0.25]);
+            assert_eq!(frequencies(refinement, &models), (vec![0.25], 0.25));
         });
     }
 
