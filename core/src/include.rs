@@ -51,29 +51,33 @@ macro_rules! include_model {
                 Aligned(*::core::include_bytes!($path));
 
             /// The model, checked when compiling.
+            pub const MODEL: $crate::Model<'static> =
+                $crate::Model::from_words(&ALIGNED.0, CHECKED.to_words());
+
+            // These are for the compiler alone: what refers to them when the program runs would
+            // bring a second copy of the blob into it.
+            const BLOB_BYTES: &[u8] = ::core::include_bytes!($path);
             #[allow(long_running_const_eval)]
-            pub const MODEL: $crate::Model<'static> = match $crate::Model::parse(BLOB_BYTES) {
+            const CHECKED: $crate::Model<'static> = match $crate::Model::parse(BLOB_BYTES) {
                 Ok(model) => model,
                 Err(error) => ::core::panic!("{}", error.message()),
             };
 
-            const BLOB_BYTES: &[u8] = ::core::include_bytes!($path);
-            static PLACED: $crate::Model<'static> =
-                $crate::Model::from_words(&ALIGNED.0, MODEL.to_words());
-            const SIZES: $crate::BufferSizes = MODEL.buffer_sizes($crate::Form::$form);
+            static PLACED: $crate::Model<'static> = MODEL;
+            const SIZES: $crate::BufferSizes = CHECKED.buffer_sizes($crate::Form::$form);
 
             /// What the model needs of the runtime.
             #[derive(Clone, Copy, Debug)]
             pub struct Profile;
 
             impl $crate::Profile for Profile {
-                const NEEDS: $crate::Needs = MODEL.needs();
+                const NEEDS: $crate::Needs = CHECKED.needs();
                 const FORM: $crate::Form = $crate::Form::$form;
                 const ONLY: ::core::option::Option<$crate::Only> =
                     ::core::option::Option::Some($crate::Only::of(&PLACED, &BANKS));
             }
 
-            static BANKS: [$crate::Bank<'static>; MODEL.bank_count()] = MODEL.bank_array();
+            static BANKS: [$crate::Bank<'static>; CHECKED.bank_count()] = MODEL.bank_array();
 
             /// Stands for the model, where it lies.
             #[derive(Clone, Copy, Debug)]

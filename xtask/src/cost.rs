@@ -88,6 +88,8 @@ impl<'g> Subject<'g> {
     /// Runs the program that was built last.
     fn measure(&self, machine: &Machine, plugin: &Plugin) -> Result<Cost> {
         let elf = machine.program("cost")?;
+        let copies = elf::copies(&elf, &self.golden.blob)?;
+        ensure!(copies == 1, "the program has the model {copies} times");
         let row = self.golden.rows.first().context("no row")?;
         let words = row.words().context("the row is not of whole numbers")?;
         let mut pack: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();

@@ -170,6 +170,12 @@ pub fn size(path: &Path) -> Result<Size> {
     Ok(size)
 }
 
+/// How often `part`, such as a model, is in a firmware.
+pub fn copies(path: &Path, part: &[u8]) -> Result<usize> {
+    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+    Ok(bytes.windows(part.len()).filter(|&window| window == part).count())
+}
+
 /// The address of a symbol.
 pub fn symbol(path: &Path, name: &str) -> Result<u64> {
     let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;

@@ -29,19 +29,43 @@ const PROFILES: [(&str, &str); 2] = [("plain", ""), ("recommended", RECOMMENDED)
 /// the model, and of RAM.
 struct Limits {
     program: &'static str,
+    /// The name of its model in `tests/models`.
+    model: &'static str,
     /// The class of its row.
     class: i32,
     flash: [Option<u64>; 2],
     ram: [u64; 2],
 }
 
+/// The models of the programs.
+const DIGITS: &str = "digits-fourier-512";
+const IMAGES: &str = "mnist-conv-1040";
+
 const PROGRAMS: [Limits; 4] = [
-    Limits { program: "digits", class: 0, flash: [Some(10 << 10), Some(15 << 9)], ram: [750; 2] },
+    Limits {
+        program: "digits",
+        model: DIGITS,
+        class: 0,
+        flash: [Some(10 << 10), Some(15 << 9)],
+        ram: [750; 2],
+    },
     // Without link-time optimisation `unwrap` brings the formatting of its message along.
-    Limits { program: "unwrap", class: 0, flash: [Some(12 << 10), Some(15 << 9)], ram: [750; 2] },
-    Limits { program: "small", class: 0, flash: [Some(8 << 10), Some(12 << 9)], ram: [600; 2] },
+    Limits {
+        program: "unwrap",
+        model: DIGITS,
+        class: 0,
+        flash: [Some(12 << 10), Some(15 << 9)],
+        ram: [750; 2],
+    },
+    Limits {
+        program: "small",
+        model: DIGITS,
+        class: 0,
+        flash: [Some(8 << 10), Some(12 << 9)],
+        ram: [600; 2],
+    },
     // Of an image every pixel is in RAM.
-    Limits { program: "images", class: 1, flash: [None, None], ram: [3300; 2] },
+    Limits { program: "images", model: IMAGES, class: 1, flash: [None, None], ram: [3300; 2] },
 ];
 
 /// Cores without a 64-bit or even a 32-bit division, and the browser.
@@ -94,9 +118,14 @@ fn consumer() -> Result<Vec<String>> {
     println!("| --- | --- | ---: | ---: | ---: | ---: |");
     for (number, (profile, options)) in PROFILES.into_iter().enumerate() {
         let folder = build("consumer", profile, options, machine.target)?;
-        for Limits { program, class, flash: limits, ram: ram_limits } in PROGRAMS {
+        for Limits { program, model, class, flash: limits, ram: ram_limits } in PROGRAMS {
             let elf = folder.join(program);
             let size = elf::size(&elf)?;
+            let blob = fs::read(root()?.join(format!("tests/models/{model}.koan")))?;
+            let copies = elf::copies(&elf, &blob)?;
+            if copies != 1 {
+                above.push(format!("{program}, {profile}: has its model {copies} times"));
+            }
             let watched = plugin.run(&machine, &elf, None)?;
             let code = watched.outcome.code;
             ensure!(code == class, "{program}, {profile}: class {code} instead of {class}");
