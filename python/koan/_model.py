@@ -85,6 +85,11 @@ class Model:
         return self._blob.nbytes
 
     @property
+    def code(self) -> int:
+        """Bytes of code on a device for this model: about, as on a Cortex-M0, in the fast form."""
+        return self._blob.code
+
+    @property
     def ram(self) -> int:
         """Bytes of the buffers that a prediction needs; the stack comes on top."""
         return self._blob.ram

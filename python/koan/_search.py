@@ -58,7 +58,8 @@ class KoanSearch(Reporting):
 
     Parameters
     ----------
-    flash : bytes of the model at most, such as ``4096`` or ``"4k"``
+    flash : bytes of the model at most, such as ``4096`` or ``"4k"``; the code comes on top
+    with_code : ``fast`` or ``small``: the code counts as ``flash``, too; as of ``KoanClassifier``
     ram : bytes of the predictor's buffers at most
     instructions : of a prediction at most, as predicted for ``core``
     core : ``cortex-m0``, ``cortex-m3``, ``cortex-m4f``, ``cortex-m33``, ``rv32imc``, ``rv32imac``
@@ -79,6 +80,7 @@ class KoanSearch(Reporting):
         self,
         *,
         flash: int | str | None = None,
+        with_code: str | None = None,
         ram: int | str | None = None,
         instructions: int | str | None = None,
         core: str = "cortex-m0",
@@ -104,6 +106,7 @@ class KoanSearch(Reporting):
         verbose: bool | None = None,
     ) -> None:
         self.flash = flash
+        self.with_code = with_code
         self.ram = ram
         self.instructions = instructions
         self.core = core

@@ -92,6 +92,12 @@ impl Blob {
         Ok(self.model()?.buffer_sizes(Form::Fast).bytes())
     }
 
+    /// About how many bytes its code takes on a Cortex-M0, in the fast form.
+    #[getter]
+    fn code(&self) -> PyResult<usize> {
+        Ok(koan_trainer::code_bytes(&self.model()?, Form::Fast))
+    }
+
     #[getter]
     fn scale(&self) -> PyResult<f32> {
         Ok(self.model()?.score_scale())

@@ -1,6 +1,6 @@
 //! The parameters of the estimators as the library's options, and back.
 
-use koan::Law;
+use koan::{Form, Law};
 use koan_data::Shape;
 use koan_trainer::tune::{Core, Limits, Metric, TuneOptions};
 use koan_trainer::{ConvOptions, FamilyName, Goal, Loss, MapKind, Pooling, Space, TrainOptions};
@@ -25,6 +25,7 @@ const CORES: [(&str, Core); 6] = [
     ("rv32imc", Core::Rv32imc),
     ("rv32imac", Core::Rv32imac),
 ];
+const FORMS: [(&str, Form); 2] = [("fast", Form::Fast), ("small", Form::Small)];
 const WIDTHS: [u8; 5] = [2, 3, 4, 8, 16];
 
 /// Parameters by name; what is not there, or is None, is left open.
@@ -124,8 +125,17 @@ impl Parameters<'_, '_> {
             .transpose()
     }
 
-    /// The bytes and the families to search, where something is to be searched.
-    pub fn searched(&self, options: &TrainOptions) -> PyResult<Option<(usize, Vec<FamilyName>)>> {
+    /// The form of the code that counts as flash, if it does.
+    fn code(&self) -> PyResult<Option<Form>> {
+        let Some(wanted) = self.get::<String>("with_code", "a name")? else { return Ok(None) };
+        match FORMS.iter().find(|(name, _)| *name == wanted) {
+            Some((_, form)) => Ok(Some(*form)),
+            None => Err(parameter("with_code", format!("no form {wanted}; there are fast, small"))),
+        }
+    }
+
+    /// The limits and the families to search, where something is to be searched.
+    pub fn searched(&self, options: &TrainOptions) -> PyResult<Option<(Limits, Vec<FamilyName>)>> {
         let families = self.families()?;
         let flash = self.get::<usize>("flash", "a number of bytes")?;
         if flash.is_some() {
@@ -142,9 +152,14 @@ impl Parameters<'_, '_> {
                 return Err(parameter(name, problem));
             }
         }
+        let code = self.code()?;
+        if code.is_some() && flash.is_none() {
+            return Err(parameter("with_code", "goes with flash"));
+        }
         let open = families.is_empty() && options.is_open();
         let flash = flash.or(open.then_some(koan_trainer::tune::USUAL_FLASH));
-        Ok(flash.map(|flash| (flash, all_if_empty(families))))
+        let limits = flash.map(|flash| Limits { code, ..Limits::of_flash(flash) });
+        Ok(limits.map(|limits| (limits, all_if_empty(families))))
     }
 
     /// Refuses parameters that would do nothing, of families that the model does not have, or
@@ -201,6 +216,7 @@ impl Parameters<'_, '_> {
             space: Space { base, families: all_if_empty(self.families()?) },
             limits: Limits {
                 flash: self.number("flash", koan_trainer::tune::FLASH, "a number of bytes")?,
+                code: self.code()?,
                 ram: self.get("ram", "a number of bytes")?,
                 instructions: self.get("instructions", "a whole number")?,
                 core: place.map(|place| CORES[place].1).ok_or_else(|| {

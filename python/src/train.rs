@@ -113,8 +113,8 @@ pub fn train<'py>(
     let table = table(frame, &roles, &target, weights.as_ref(), groups.as_ref(), &given)?;
     let start = Instant::now();
     let (mut trained, point) = work::run(py, threads, listener, move |progress| match searched {
-        Some((flash, families)) => {
-            koan_trainer::train_usual(&table, None, &options, &families, flash, progress)
+        Some((limits, families)) => {
+            koan_trainer::train_usual(&table, None, &options, &families, limits, progress)
                 .map(|(trained, point)| (trained, Some(point)))
         }
         None => koan_trainer::train(&table, None, &options, progress).map(|t| (t, None)),

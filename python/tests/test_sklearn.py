@@ -159,6 +159,21 @@ def test_what_a_notebook_shows():
     assert search.score(X, y) > 0.3
 
 
+def test_the_code_counts_where_it_is_to(digits):
+    X, y = digits[0][:200], digits[1][:200]
+    given = {"family": "stump", "bits": 4, "input_map": "shared", "flash": "3.5k"}
+    model = koan.KoanClassifier(**given, with_code="fast").fit(X, y).model_
+    assert 3000 < model.nbytes + model.code <= 3584
+    small = koan.KoanClassifier(**given, with_code="small").fit(X, y).model_
+    assert model.nbytes < small.nbytes < 3584 - 2000
+    found = koan.KoanSearch(**{**SHORT, "flash": "3.5k"}, with_code="fast").fit(X, y)
+    assert all(each.nbytes + each.model.code <= 3584 for each in found.front_)
+    with pytest.raises(ValueError, match="^with_code: no form tiny; there are fast, small$"):
+        koan.KoanClassifier(**given, with_code="tiny").fit(X, y)
+    with pytest.raises(ValueError, match="^with_code: goes with flash$"):
+        koan.KoanClassifier(with_code="fast").fit(X, y)
+
+
 @pytest.mark.thorough
 def test_the_search_knows_classes_and_the_best_predicts(digits):
     X, y = digits[0][:300], digits[1][:300]

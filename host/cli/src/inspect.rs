@@ -6,7 +6,7 @@ use koan_data::{Schema, Shape, Window};
 use koan_stream::{cache_words, ram_bytes, suits};
 use koan_trainer::internal::blob::predictor;
 use koan_trainer::internal::{listing, row};
-use koan_trainer::tune::Core;
+use koan_trainer::tune::{Core, code_bytes};
 use serde_json::{Value, json};
 
 use crate::arguments::Inspect;
@@ -34,6 +34,7 @@ pub fn summary(model: &Model<'_>) -> Value {
         "features": model.features(),
         "bits": if bits.iter().all(|b| *b == bits[0]) { json!(bits[0]) } else { json!(bits) },
         "bytes": model.blob().len(),
+        "code_bytes": code_bytes(model, Form::Fast),
         "inputs": model.inputs(),
         "outputs": model.outputs(),
         "seed": model.seed(),
@@ -214,6 +215,7 @@ fn detailed(model: &Model<'_>, self_test: &str) -> Value {
     object["self_test"] = json!(self_test);
     object["work"] = json!(model.work());
     object["needs"] = model.needs().names().map(|name| json!(name)).collect();
+    object["code_bytes_small"] = json!(code_bytes(model, Form::Small));
     object["ram_bytes"] = json!(sizes.bytes());
     object["ram_bytes_small"] = json!(model.buffer_sizes(Form::Small).bytes());
     object["buffers"] = json!({
@@ -335,6 +337,11 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
     }
     let golden = counted(model.golden_rows(), "golden row");
     say!("  golden digest {:#010x}, {golden}", model.golden_digest())?;
+    say!(
+        "  code for it: about {} bytes on a Cortex-M0, {} in the small form",
+        code_bytes(model, Form::Fast),
+        code_bytes(model, Form::Small)
+    )?;
     let sizes = model.buffer_sizes(Form::Fast);
     say!(
         "  RAM of the predictor's buffers: {} bytes, {} in the small form",

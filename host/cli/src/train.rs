@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use koan::Model;
+use koan::{Form, Model};
 use koan_data::{ColumnKind, Schema, Table, expand, folds};
 use koan_report::{Training, of_training};
 use koan_trainer::internal::stream;
-use koan_trainer::tune::train_usual;
+use koan_trainer::tune::{Core, code_bytes, train_usual};
 use koan_trainer::{
     Checkpoint, Detection, Loss, Progress, Report, Smaller, StreamOptions, TrainOptions, Trained,
     train, train_stream,
@@ -90,7 +90,8 @@ pub fn run(arguments: &Train) -> Result<()> {
              takes columns in their order",
         );
     }
-    let schema = koan_trainer::internal::blob::schema(&Model::parse(&trained.blob)?)?;
+    let model = Model::parse(&trained.blob)?;
+    let schema = koan_trainer::internal::blob::schema(&model)?;
     // Of files that are streamed, and of columns without names, the notes tell which it is.
     let target = target.or_else(|| schema.target_name().map(str::to_owned));
     let number = target_number(&schema).map(|number| format!("column {number}"));
@@ -152,6 +153,7 @@ pub fn run(arguments: &Train) -> Result<()> {
         report.seconds,
         report.seed
     )?;
+    say!("{}", wrapped(&on_device(&model, arguments.with_code.unwrap_or(Form::Fast)), 4))?;
     let logs = match report.logged_inputs {
         0 => String::new(),
         n => format!(", logarithm of {n} inputs"),
@@ -221,6 +223,22 @@ pub fn run(arguments: &Train) -> Result<()> {
     let model = quoted(&output.display().to_string());
     say!("Next: `koan inspect {model}` tells what a device needs for it.")?;
     Ok(())
+}
+
+/// What a device needs for a model.
+fn on_device(model: &Model<'_>, form: Form) -> String {
+    let (bytes, code) = (model.blob().len(), code_bytes(model, form));
+    // Instructions are known of the fast form alone.
+    let (small, instructions) = match form {
+        Form::Fast => ("", format!(", {} instructions", Core::CortexM0.instructions_of(model))),
+        Form::Small => (" in the small form", String::new()),
+    };
+    format!(
+        "  on a Cortex-M0: about {code} bytes of code{small}, {} of flash with the model; {} of \
+         buffers{instructions}",
+        bytes + code,
+        model.buffer_sizes(form).bytes()
+    )
 }
 
 /// The number of the target among the columns, if it is one of them.
@@ -337,11 +355,11 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
     let given = arguments.train_options();
     // What is searched sees the training rows alone.
     let trained = |table: &Table, test: &Table| -> Result<Trained, koan_trainer::Error> {
-        let Some(flash) = arguments.searched() else {
+        let Some(limits) = arguments.searched() else {
             return train(table, Some(test), &given, progress);
         };
         let families = arguments.families();
-        let found = train_usual(table, Some(test), &given, &families, flash, progress)?;
+        let found = train_usual(table, Some(test), &given, &families, limits, progress)?;
         Ok(found.0)
     };
     let trained = match arguments.folds {

@@ -31,6 +31,9 @@ pub struct Search {
 pub struct Searched {
     /// Of the blob.
     pub bytes: usize,
+    /// Of its code on a Cortex-M0, about.
+    #[serde(default)]
+    pub code: usize,
     /// Its loss on held-out training rows.
     pub held_out: f64,
     /// Its loss on test rows, where there are any.
@@ -57,6 +60,7 @@ impl Search {
             let (point, report) = (&tuned.point, &tuned.report);
             Searched {
                 bytes: report.bytes,
+                code: report.code_bytes,
                 held_out: point.loss,
                 test: tested.then(|| metric.loss(&tuned.test)),
                 family: report.family.clone(),
@@ -137,14 +141,24 @@ pub fn of_search(search: &Search, verdict: &str, commands: &[String]) -> Result<
         let test = model.test.map_or_else(String::new, |test| shown(&search.task, metric, test));
         let (ram, instructions) = (model.ram.to_string(), model.instructions.to_string());
         let (bytes, bits) = (model.bytes.to_string(), model.bits.to_string());
+        let code = model.code.to_string();
         let family = format!("{} ({})", model.family, model.projection);
         let features = model.features.clone();
         let held_out = shown(&search.task, metric, model.held_out);
-        let all = [bytes, held_out, test, family, features, bits, ram, instructions];
-        all.into_iter().enumerate().filter(|(i, _)| tested || *i != 2).map(|(_, text)| text)
+        let all = [bytes, code, held_out, test, family, features, bits, ram, instructions];
+        all.into_iter().enumerate().filter(|(i, _)| tested || *i != 3).map(|(_, text)| text)
     };
-    let all =
-        ["bytes", "held out", "test", "family", "features", "bits", "buffers", "instructions"];
+    let all = [
+        "bytes",
+        "code",
+        "held out",
+        "test",
+        "family",
+        "features",
+        "bits",
+        "buffers",
+        "instructions",
+    ];
     let heads: Vec<&str> = all.into_iter().filter(|&head| tested || head != "test").collect();
     page.table("The front", &heads, search.front.iter().map(row));
     page.heading("The search");
@@ -196,6 +210,7 @@ mod tests {
     fn a_page_has_test_errors_where_there_are_any() {
         let model = |bytes, test| Searched {
             bytes,
+            code: 2500,
             held_out: 0.1,
             test,
             family: "fern".into(),

@@ -94,7 +94,8 @@ pub use stream::{Checkpoint, StreamOptions, train_stream};
 pub use threads::with_threads;
 pub use train::{Trained, train};
 pub use tune::{
-    Core, Limits, Metric, Outcome, Point, Rung, Space, TuneOptions, Tuned, train_usual, tune,
+    Core, Limits, Metric, Outcome, Point, Rung, Space, TuneOptions, Tuned, code_bytes, train_usual,
+    tune,
 };
 
 /// Why training or evaluation stopped.

@@ -1,5 +1,6 @@
 //! What training did.
 
+use koan::{Form, Model};
 use serde::{Deserialize, Serialize};
 
 use crate::anomaly::{Detection, normal_rows_of};
@@ -8,7 +9,7 @@ use crate::blob::BankSpec;
 use crate::plan::{BankPlan, all_off};
 use crate::select::Choice;
 use crate::solve::Loss;
-use crate::{Goal, TrainOptions, doubts};
+use crate::{Goal, TrainOptions, code_bytes, doubts};
 use koan_data::Table;
 
 /// What training did, in the terms of the command line's `--json`.
@@ -26,6 +27,8 @@ pub struct Report {
     pub bits: u8,
     /// Bytes of the blob.
     pub bytes: usize,
+    /// About how many bytes its code takes on a Cortex-M0 ([`crate::code_bytes`]).
+    pub code_bytes: usize,
     /// Of the blob on the test rows: fraction misclassified, relative RMS error,
     /// or for an embedding the share of the features' variance that is lost.
     pub error: f64,
@@ -172,8 +175,8 @@ impl Report {
             let message = "every input is constant: the model predicts without looking";
             warnings.push(message.to_owned());
         }
-        let model = koan::Model::parse(blob).ok();
-        let bits = model.iter().flat_map(koan::Model::banks).map(|bank| bank.width().bits()).max();
+        let model = Model::parse(blob).ok();
+        let bits = model.iter().flat_map(Model::banks).map(|bank| bank.width().bits()).max();
         Self {
             task: String::new(),
             family: chosen.family.clone(),
@@ -181,6 +184,7 @@ impl Report {
             features: chosen.features,
             bits: bits.unwrap_or(0),
             bytes: blob.len(),
+            code_bytes: model.as_ref().map_or(0, |model| code_bytes(model, Form::Fast)),
             error: f64::NAN,
             rmse: None,
             weighted_error: None,

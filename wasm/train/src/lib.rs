@@ -11,7 +11,7 @@ use js_sys::{Error, Function, Reflect};
 use koan_data::{
     DataError, Division, Missing, Part, ReadOptions, SplitSize, Table, read_bytes, split_table,
 };
-use koan_trainer::tune::{FAMILIES, train_usual};
+use koan_trainer::tune::{FAMILIES, Limits, train_usual};
 use koan_trainer::{Event, FamilyName, Progress, TrainOptions, Trained};
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};
@@ -156,7 +156,8 @@ impl Trainer {
     pub fn search(&self, flash: usize, listen: &Function) -> Result<Model, JsError> {
         let test = Some(&self.test);
         let (options, progress) = (self.options(), listened(listen));
-        let (trained, _) = train_usual(&self.train, test, &options, &FAMILIES, flash, &progress)?;
+        let limits = Limits::of_flash(flash);
+        let (trained, _) = train_usual(&self.train, test, &options, &FAMILIES, limits, &progress)?;
         model(trained)
     }
 }

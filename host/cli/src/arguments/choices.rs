@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use clap::builder::{EnumValueParser, TypedValueParser};
-use koan::Law;
+use koan::{Form, Law};
 use koan_trainer::tune::{Core, Metric};
 use koan_trainer::{FamilyName, Loss, MapKind, Pooling};
 
@@ -107,6 +107,13 @@ names!(MetricArgument of Metric {
     Auc,
     /// root mean squared error in the target's units
     Rmse,
+});
+
+names!(FormArgument of Form {
+    /// time before bytes, as `include_model!` has it
+    Fast,
+    /// bytes before time: `include_model!(small ...)`
+    Small,
 });
 
 names!(CoreArgument of Core {

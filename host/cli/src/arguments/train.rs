@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use koan::Law;
+use koan::{Form, Law};
 use koan_data::Shape;
 use koan_trainer::{
-    ConvOptions, FamilyName, Goal, GroupPlan, Loss, MapKind, Pooling, TrainOptions, tune,
+    ConvOptions, FamilyName, Goal, GroupPlan, Limits, Loss, MapKind, Pooling, TrainOptions, tune,
 };
 
 use super::Threads;
 use super::choices::{
-    FamilyArgument, LawArgument, LossArgument, MapArgument, PoolingArgument, choice,
+    FamilyArgument, FormArgument, LawArgument, LossArgument, MapArgument, PoolingArgument, choice,
 };
 use super::source::{Source, TaskName};
 use super::values::{bits, bytes, group, yes_no};
@@ -54,12 +54,18 @@ pub struct Train {
     #[arg(long, value_delimiter = ',', help_heading = "Model",
           value_parser = choice::<FamilyArgument, FamilyName>())]
     pub family: Vec<FamilyName>,
-    /// Bytes of the model, at most; k is 1024. What is not given below is searched
-    /// [default: 2k if nothing below is given]
+    /// Bytes of the model, at most; k is 1024. The code comes on top. What is not given below is
+    /// searched [default: 2k if nothing below is given]
     #[arg(long, value_name = "BYTES", value_parser = bytes,
           conflicts_with_all = ["features", "box_c", "groups", "pool", "shared_pool", "slot_bits", "depth"],
           help_heading = "Model")]
     pub flash: Option<usize>,
+    /// Count the code that the model needs in --flash, too: about, as on a Cortex-M0, in the fast
+    /// form if nothing else is said
+    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true,
+          default_missing_value = "fast", requires = "flash", help_heading = "Model",
+          value_parser = choice::<FormArgument, Form>())]
+    pub with_code: Option<Form>,
     /// Law of the random draws [default: by family and number of inputs]
     #[arg(long, help_heading = "Model",
           value_parser = choice::<LawArgument, Law>())]
@@ -163,11 +169,12 @@ pub struct Train {
 }
 
 impl Train {
-    /// The bytes within which family, features and bits are to be searched; none
+    /// The limits within which family, features and bits are to be searched; none
     /// where they are given, or where nothing could be searched.
-    pub fn searched(&self) -> Option<usize> {
+    pub fn searched(&self) -> Option<Limits> {
         let open = self.family.is_empty() && self.train_options().is_open();
-        self.flash.or(open.then_some(tune::USUAL_FLASH))
+        let flash = self.flash.or(open.then_some(tune::USUAL_FLASH))?;
+        Some(Limits { code: self.with_code, ..Limits::of_flash(flash) })
     }
 
     /// Families to search.
@@ -244,7 +251,7 @@ mod tests {
             let words = format!("koan train rows.csv -o m.koan {options}");
             let parsed = Arguments::try_parse_from(words.split_whitespace()).unwrap();
             let Command::Train(train) = parsed.command else { panic!("{words}") };
-            train.searched()
+            train.searched().map(|limits| limits.flash)
         };
         assert_eq!(searched(""), Some(2048));
         assert_eq!(searched("--seed 3 --target y --threads 1"), Some(2048));

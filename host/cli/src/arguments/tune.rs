@@ -4,14 +4,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use koan::Law;
+use koan::{Form, Law};
 use koan_data::Shape;
 use koan_trainer::tune::{self, Core, Limits, Metric, Space, TuneOptions};
 use koan_trainer::{ConvOptions, FamilyName, Loss, MapKind, TrainOptions};
 
 use super::Threads;
 use super::choices::{
-    CoreArgument, FamilyArgument, LawArgument, LossArgument, MapArgument, MetricArgument, choice,
+    CoreArgument, FamilyArgument, FormArgument, LawArgument, LossArgument, MapArgument,
+    MetricArgument, choice,
 };
 use super::source::Source;
 use super::values::{bits, bytes, count, minutes, yes_no};
@@ -24,10 +25,15 @@ pub struct Tune {
     #[arg(short, long, value_name = "FOLDER", default_value = "tuned")]
     pub output: PathBuf,
 
-    /// Bytes of the model, at most [default: 4k]; k is 1024. The runtime's code
-    /// comes on top
+    /// Bytes of the model, at most [default: 4k]; k is 1024. The code comes on top
     #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Limits")]
     pub flash: Option<usize>,
+    /// Count the code that the model needs in --flash, too: about, as on a Cortex-M0, in the fast
+    /// form if nothing else is said
+    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true,
+          default_missing_value = "fast", requires = "flash", help_heading = "Limits",
+          value_parser = choice::<FormArgument, Form>())]
+    pub with_code: Option<Form>,
     /// Bytes of the predictor's buffers, at most, as `koan inspect` prints them;
     /// k is 1024. The stack comes on top
     #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Limits")]
@@ -118,6 +124,7 @@ impl Tune {
             },
             limits: Limits {
                 flash: self.flash.unwrap_or(tune::FLASH),
+                code: self.with_code,
                 ram: self.ram,
                 instructions: self.instructions,
                 core: self.core,

@@ -30,7 +30,7 @@ const OWN: [&str; 16] = [
 ];
 /// The same, of one letter or without a value.
 const OWN_BITS: [&str; 2] = ["--bits", "-b"];
-const OWN_FLAGS: [&str; 3] = ["--json", "--no-column-names", "--no-clock"];
+const OWN_FLAGS: [&str; 4] = ["--json", "--no-column-names", "--no-clock", "--with-code"];
 
 /// The `koan train` command that makes the model of `options`: how `koan tune`
 /// was told to read data, and the options that the search found.

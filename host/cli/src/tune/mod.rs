@@ -106,8 +106,8 @@ pub fn run(arguments: &Tune) -> Result<()> {
     }
     let (metric, core) = (arguments.metric.name(), arguments.core.name());
     let legend = format!(
-        "{metric} on training rows held out and on test rows; RAM: bytes of buffers; \
-         instructions: about, of a prediction on a {core}."
+        "{metric} on training rows held out and on test rows; code: about, of the runtime on a \
+         Cortex-M0; RAM: bytes of buffers; instructions: about, of a prediction on a {core}."
     );
     say!("{}\n", wrapped(&legend, 0))?;
     say!("{}\n", front_table(&outcome, arguments.metric))?;
@@ -192,13 +192,14 @@ fn file_names<'a>(models: impl Iterator<Item = (usize, &'a str)>) -> Vec<String>
 
 fn front_table(outcome: &Outcome, metric: Metric) -> Grid {
     let headers =
-        ["bytes", "held out", "test", "family", "features", "bits", "RAM", "instructions"];
-    let mut table = Grid::new(headers).text(&[3]);
+        ["bytes", "code", "held out", "test", "family", "features", "bits", "RAM", "instructions"];
+    let mut table = Grid::new(headers).text(&[4]);
     let search = Search::of(outcome, metric, true);
     let shown = |loss| shown(&search.task, metric, loss);
     for model in search.front {
         table.row([
             model.bytes.to_string(),
+            model.code.to_string(),
             shown(model.held_out),
             shown(model.test.unwrap_or(f64::NAN)),
             model.family,
@@ -262,6 +263,7 @@ fn point_json(tuned: &Tuned, path: &Path, command: &str, metric: Metric) -> Valu
     json!({
         "file": path.display().to_string(),
         "bytes": report.bytes,
+        "code_bytes": report.code_bytes,
         "ram": point.ram,
         "instructions": point.instructions,
         "held_out": metric.value(point.loss),

@@ -125,6 +125,33 @@ fn instructions_bound_the_prediction() {
 }
 
 #[test]
+fn code_counts_where_it_is_to() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(150));
+    let train = "train q.csv --flash 3500 -o m.koan";
+    for (option, code) in
+        [("", "code_bytes"), ("=fast", "code_bytes"), ("=small", "code_bytes_small")]
+    {
+        folder.run(&format!("{train} --with-code{option}")).success();
+        let found = folder.json("inspect m.koan --json");
+        let of = |what: &str| found[what].as_u64().unwrap();
+        assert!(of("bytes") + of(code) <= 3500, "{found}");
+    }
+    let told = folder.run(&format!("{train} --with-code=small")).success();
+    told.stdout(contains("bytes of code in the small form, "));
+    let found = folder
+        .json(&format!("tune q.csv {} -o front --json", SMALL.replace("330", "3500 --with-code")));
+    for point in found["front"].as_array().unwrap() {
+        let of = |what: &str| point[what].as_u64().unwrap();
+        assert!(of("bytes") + of("code_bytes") <= 3500, "{point}");
+        folder.json(&format!("{} --json", without_koan(&point["command"])));
+    }
+    let alone = folder.run("train q.csv --with-code -o n.koan").failure();
+    alone.stderr(contains("--flash <BYTES>"));
+    folder.fails("train q.csv --flash 1k --with-code -o n.koan", &["1024", "bytes with the code"]);
+}
+
+#[test]
 fn a_search_for_people() {
     let folder = Folder::new();
     folder.write("q.csv", quadrants(200));

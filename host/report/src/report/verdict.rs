@@ -2,7 +2,7 @@
 
 use koan::{Form, Model};
 use koan_trainer::Baselines;
-use koan_trainer::tune::Core;
+use koan_trainer::tune::{Core, code_bytes};
 
 use crate::page::chart::wilson;
 use crate::page::verdict::{Grade, Tile, Verdict};
@@ -130,7 +130,9 @@ fn tiles(judged: &Judged<'_>) -> Vec<Tile> {
     }
     let bytes = |bytes: usize| format!("{} bytes", counted(bytes as u64));
     let ram = model.buffer_sizes(Form::Fast).bytes();
-    tiles.push(tile("flash", bytes(model.blob().len()), "the model; the code comes on top"));
+    let code = counted(code_bytes(model, Form::Fast) as u64);
+    let note = format!("the model; about {code} of code come on top, on a {}", CORE.name());
+    tiles.push(tile("flash", bytes(model.blob().len()), &note));
     tiles.push(tile("RAM", bytes(ram), "buffers; the stack comes on top"));
     let note = format!("about, for a prediction on a {}", CORE.name());
     tiles.push(tile("instructions", counted(CORE.instructions_of(model)), &note));

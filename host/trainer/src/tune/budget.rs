@@ -125,8 +125,17 @@ impl Search<'_> {
             }
             _ => {}
         }
-        let footprint = Footprint::new(&spec, self.problem, options)?;
+        let footprint = Footprint::new(&spec, self.problem, options, self.limits.code)?;
         Ok((spec, footprint))
+    }
+
+    /// What of a model's bytes is code.
+    pub(super) fn code_of(&self, options: &TrainOptions, inputs: &Inputs) -> Result<usize, Error> {
+        if self.limits.code.is_none() {
+            return Ok(0);
+        }
+        let (_, footprint) = self.small(options, inputs)?;
+        Ok(footprint.code(options.bits.unwrap_or(4), options.candidates.is_some()))
     }
 
     /// Bits to try in a rung, after the points that a candidate has.
@@ -161,8 +170,7 @@ impl Search<'_> {
     }
 
     pub(super) fn targets(&self, rung: usize) -> Vec<usize> {
-        let bytes = |share: &f64| (share * self.limits.flash as f64) as usize;
-        self.targets[rung].iter().map(bytes).collect()
+        self.targets[rung].iter().map(|&share| self.limits.share(share)).collect()
     }
 
     /// What each candidate needs to be judged; none of those that no size of fits, such as

@@ -50,7 +50,7 @@ pub(super) fn choose(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tune::{Core, Limits, Metric, Space};
+    use crate::tune::{Limits, Metric, Space};
     use crate::{FamilyName, TrainOptions, train};
     use koan_data::TableBuilder;
 
@@ -77,7 +77,7 @@ mod tests {
     fn options() -> TuneOptions {
         TuneOptions {
             space: Space { base: TrainOptions::default(), families: vec![FamilyName::Linear] },
-            limits: Limits { flash: 160, ram: None, instructions: None, core: Core::CortexM0 },
+            limits: Limits::of_flash(160),
             metric: Metric::Error,
             time: Duration::from_secs(1),
             clock: false,

@@ -1,8 +1,8 @@
 //! What a model will weigh before there is one: bytes, RAM of the buffers.
 
-use koan::{Form, Model};
+use koan::{Form, Model, Needs};
 
-use super::cost;
+use super::{code, cost};
 use crate::blob::ModelSpec;
 use crate::problem::Problem;
 use crate::{Error, TrainOptions};
@@ -17,10 +17,15 @@ pub struct Footprint {
     /// Bytes of the core's buffers.
     pub ram: usize,
     spec: ModelSpec,
+    /// What it needs of the runtime, whatever the bits of its weights.
+    needs: Needs,
+    /// The form of the code that counts as bytes.
+    code: Option<Form>,
 }
 
 impl Footprint {
-    /// Of models with the banks of `spec`, whatever their numbers of features.
+    /// Of models with the banks of `spec`, whatever their numbers of features; with the code
+    /// that they need where it counts.
     ///
     /// # Errors
     /// A specification that the format does not allow.
@@ -28,6 +33,7 @@ impl Footprint {
         spec: &ModelSpec,
         problem: &Problem<'_>,
         options: &TrainOptions,
+        code: Option<Form>,
     ) -> Result<Self, Error> {
         const SECTION: usize = 3;
         let blob = spec.encode()?;
@@ -45,15 +51,30 @@ impl Footprint {
         if golden > 0 {
             fixed += SECTION + golden * 4 * (problem.table.inputs + outputs);
         }
-        let ram = Model::parse(&blob)?.buffer_sizes(Form::Fast).bytes() + 8 * outputs;
-        Ok(Self { fixed, outputs, ram, spec: spec.clone() })
+        let model = Model::parse(&blob)?;
+        let ram = model.buffer_sizes(Form::Fast).bytes() + 8 * outputs;
+        Ok(Self { fixed, outputs, ram, spec: spec.clone(), needs: model.needs(), code })
     }
 
-    /// Bytes of the blob with banks of so many columns.
+    /// Bytes of flash with banks of so many columns.
     #[must_use]
     pub fn bytes(&self, columns: &[usize], bits: u8) -> usize {
+        self.with_code(columns, bits, false)
+    }
+
+    /// Bytes of the blob, and of the code where that counts.
+    fn with_code(&self, columns: &[usize], bits: u8, kept: bool) -> usize {
         let row = |&columns: &usize| (columns * usize::from(bits)).div_ceil(8);
-        self.fixed + self.outputs * columns.iter().map(row).sum::<usize>()
+        let weights = self.outputs * columns.iter().map(row).sum::<usize>();
+        self.fixed + weights + self.code(bits, kept)
+    }
+
+    /// Bytes of the code, where it counts; of models that keep features of a pool, or not.
+    #[must_use]
+    pub fn code(&self, bits: u8, kept: bool) -> usize {
+        let lists = if kept { Needs::LISTS } else { Needs::NONE };
+        let needs = self.needs.and(code::weights(bits)).and(lists);
+        self.code.map_or(0, |form| code::code(needs, self.outputs, form))
     }
 
     /// Bytes and predicted instructions of a model of one bank that keeps `features` of a
@@ -74,7 +95,8 @@ impl Footprint {
         spec.banks[0].kept = Some(kept);
         let shape = cost::Shape::of(&spec, &[features], self.outputs, bits);
         let columns = crate::blob::columns(spec.banks[0].family, features);
-        Ok((self.bytes(&[columns], bits) + list, core.instructions(&shape)))
+        let bytes = self.with_code(&[columns], bits, true);
+        Ok((bytes + list, core.instructions(&shape)))
     }
 
     /// Predicted instructions of one prediction with banks of so many features.

@@ -171,7 +171,7 @@ impl Search<'_> {
         if !kept.is_empty() {
             return Ok(kept);
         }
-        let Limits { flash, ram, instructions, core } = self.limits;
+        let Limits { flash, code, ram, instructions, core } = self.limits;
         let too_small = |limit: &str, smallest: String| {
             Err(Error::parameter(
                 "limits",
@@ -179,7 +179,8 @@ impl Search<'_> {
             ))
         };
         if flash < least.0 {
-            return too_small(&format!("--flash {flash}"), format!("{} bytes", least.0));
+            let with = if code.is_some() { " with the code" } else { "" };
+            return too_small(&format!("--flash {flash}"), format!("{} bytes{with}", least.0));
         }
         if let Some(ram) = ram.filter(|&ram| ram < least.1) {
             let smallest = format!("{} bytes of buffers", least.1);

@@ -1,7 +1,8 @@
 //! The last fits: what a search found, trained on all rows.
 
-use koan::Model;
+use koan::{Form, Model};
 
+use super::code::code_bytes;
 use super::metric::Metric;
 use super::rank::Point;
 use crate::evaluate::evaluate;
@@ -18,8 +19,9 @@ const JUDGED_ROWS: usize = 5000;
 pub(super) struct LastFit<'t> {
     pub train: &'t Table,
     pub test: Option<&'t Table>,
-    /// Bytes of the blob, at most.
+    /// Bytes of the blob, at most, and of its code in this form where that counts.
     pub flash: usize,
+    pub code: Option<Form>,
     pub metric: Metric,
     /// Whether the search chose λ, and not the user.
     pub open: bool,
@@ -70,15 +72,17 @@ impl LastFit<'_> {
     ) -> Result<Option<Trained>, Error> {
         loop {
             let trained = train(table, self.test.map(|_| test), options, self.progress)?;
-            let blob = &trained.blob;
-            if options.candidates.is_none() || blob.len() <= self.flash {
+            let model = Model::parse(&trained.blob)?;
+            let code = self.code.map_or(0, |form| code_bytes(&model, form));
+            let flash = trained.blob.len() + code;
+            if options.candidates.is_none() || flash <= self.flash {
                 return Ok(Some(trained));
             }
             // The weights that go make room for what is too much.
-            let outputs = Model::parse(blob)?.outputs().max(1);
+            let outputs = model.outputs().max(1);
             let each = options.banks(&table.schema)?[0].family.slot_bits().unwrap_or(0);
             let bits = (outputs * usize::from(options.bits.unwrap_or(1))) << each;
-            let fewer = (8 * (blob.len() - self.flash)).div_ceil(bits);
+            let fewer = (8 * (flash - self.flash)).div_ceil(bits);
             let fewer = u16::try_from(fewer).unwrap_or(u16::MAX);
             match options.features[0].saturating_sub(fewer) {
                 0 => return Ok(None),
@@ -117,6 +121,7 @@ mod tests {
                 train: &table,
                 test: None,
                 flash: 2000,
+                code: None,
                 metric: Metric::Error,
                 open,
                 progress: &progress,

@@ -10,6 +10,7 @@
 
 mod budget;
 mod categories;
+mod code;
 mod confirm;
 mod cost;
 mod curve;
@@ -43,6 +44,7 @@ use web_time::{Duration, Instant};
 
 use koan::Family;
 
+pub use code::code_bytes;
 pub use cost::Core;
 pub use halving::Rung;
 pub use likeness::guess as guess_shape;
@@ -158,7 +160,7 @@ pub fn tune(
     options.space.base.balanced |= options.metric == Metric::BalancedError;
     let options = &options;
     let chosen = search(train_table, options, POINTS, progress)?;
-    let Chosen { points, judged, rungs, mut cut, nameless } = chosen;
+    let Chosen { points, judged, rungs, mut cut, nameless, .. } = chosen;
     let none = train_table.select(&[]);
     let (mut front, mut best) = (Vec::new(), None);
     let mut order: Vec<(usize, Point)> = points.into_iter().enumerate().collect();
@@ -182,6 +184,7 @@ pub fn tune(
             train: train_table,
             test: Some(rows),
             flash: options.limits.flash,
+            code: options.limits.code,
             metric: options.metric,
             open: options.space.base.lambda.is_none(),
             progress: &Progress::none(),
@@ -202,7 +205,7 @@ pub fn tune(
     Ok(Outcome { front, judged, rungs, cut, nameless })
 }
 
-/// The best model of at most `flash` bytes that a search of seconds finds on `table` (the
+/// The best model within `limits` that a search of seconds finds on `table` (the
 /// training rows), trained: all that `koan train` does where its user leaves the model open;
 /// with how good its options were on held-out rows. The clock has no part in it: the same
 /// table and options give the same model.
@@ -214,14 +217,22 @@ pub fn train_usual(
     test: Option<&Table>,
     base: &TrainOptions,
     families: &[FamilyName],
-    flash: usize,
+    limits: Limits,
     progress: &Progress,
 ) -> Result<(Trained, Point), Error> {
-    let Best { mut point, smaller, mut nameless } = best(table, base, families, flash, progress)?;
+    let Limits { flash, code, .. } = limits;
+    let Best { mut point, smaller, mut nameless } = best(table, base, families, limits, progress)?;
     nameless = nameless && !names::fit(&mut point, table, flash)?;
     let open = base.lambda.is_none();
-    let fit =
-        LastFit { train: table, test, flash, metric: usual_metric(table, base), open, progress };
+    let fit = LastFit {
+        train: table,
+        test,
+        flash,
+        code,
+        metric: usual_metric(table, base),
+        open,
+        progress,
+    };
     let mut trained = match fit.train(&mut point)? {
         Some(trained) => trained,
         None => {
@@ -280,19 +291,19 @@ fn best(
     table: &Table,
     base: &TrainOptions,
     families: &[FamilyName],
-    flash: usize,
+    limits: Limits,
     progress: &Progress,
 ) -> Result<Best, Error> {
     let options = TuneOptions {
         space: Space { base: base.clone(), families: families.to_vec() },
-        limits: Limits { flash, ram: None, instructions: None, core: Core::CortexM0 },
+        limits,
         metric: usual_metric(table, base),
         time: SHORT.mul_f64(longer(table)),
         clock: false,
     };
-    let Chosen { mut points, judged, nameless, .. } = search(table, &options, 1, progress)?;
+    let Chosen { mut points, smaller, nameless, .. } = search(table, &options, 1, progress)?;
     let point = points.pop().ok_or_else(nothing)?;
-    Ok(Best { smaller: smaller(&judged, &point), point, nameless })
+    Ok(Best { point, smaller, nameless })
 }
 
 /// How many times as long the short search of a large table takes.
@@ -303,12 +314,12 @@ fn longer(table: &Table) -> f64 {
 
 /// The smallest of the models that were judged which is much smaller than the best and nearly as
 /// good.
-fn smaller(judged: &[(usize, f64)], best: &Point) -> Option<Smaller> {
+fn smaller(judged: &[(usize, f64)], (its_bytes, its_loss): (usize, f64)) -> Option<Smaller> {
     let enough = judged.iter().filter(|&&(bytes, loss)| {
-        bytes as f64 <= SMALLER * best.bytes as f64 && loss <= ENOUGH * best.loss
+        bytes as f64 <= SMALLER * its_bytes as f64 && loss <= ENOUGH * its_loss
     });
     let (bytes, held_out) = *enough.min_by_key(|(bytes, _)| bytes)?;
-    Some(Smaller { bytes, held_out, than: best.loss })
+    Some(Smaller { bytes, held_out, than: its_loss })
 }
 
 fn nothing() -> Error {
@@ -318,7 +329,9 @@ fn nothing() -> Error {
 /// Options on the front.
 struct Chosen {
     points: Vec<Point>,
+    /// Bytes of the blob and loss of all models that were judged.
     judged: Vec<(usize, f64)>,
+    smaller: Option<Smaller>,
     rungs: Vec<Rung>,
     cut: bool,
     nameless: bool,
@@ -395,15 +408,17 @@ fn search_of(
     };
     let mut refinement = Refinement::new(&search, found.inputs.clone(), allowance)?;
     let shares = if most > 1 { &SIZES.0[..] } else { &SIZES.1[..] };
-    let flash = |share: &f64| (share * options.limits.flash as f64) as usize;
-    let points = refinement.run(&found, &shares.iter().map(flash).collect::<Vec<_>>())?;
+    let shares: Vec<usize> = shares.iter().map(|&share| options.limits.share(share)).collect();
+    let points = refinement.run(&found, &shares)?;
     let cut = found.cut || refinement.cut || refinement.hurried;
-    let judged = points.iter().map(|point| (point.bytes, point.loss)).collect();
+    let of_blob = |point: &Point| -> Result<(usize, f64), Error> {
+        Ok((point.bytes - search.code_of(&point.options, &found.inputs)?, point.loss))
+    };
+    let judged = points.iter().map(of_blob).collect::<Result<Vec<_>, Error>>()?;
     let points = front::front(&points, most);
-    if points.is_empty() {
-        return Err(nothing());
-    }
-    Ok(Chosen { points, judged, rungs: found.rungs, cut, nameless })
+    let Some(best) = points.last() else { return Err(nothing()) };
+    let smaller = smaller(&judged, of_blob(best)?);
+    Ok(Chosen { points, judged, smaller, rungs: found.rungs, cut, nameless })
 }
 
 /// The rungs of a search over `space` for at most so many models.

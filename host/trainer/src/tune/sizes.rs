@@ -1,7 +1,8 @@
 //! Which sizes of a candidate are judged: as many features as limits allow.
 
-use koan::Family;
+use koan::{Family, Form};
 
+use super::code;
 use super::cost::Core;
 use super::curve::Size;
 use super::footprint::Footprint;
@@ -10,14 +11,32 @@ use crate::blob::{BankSpec, ModelSpec, columns, whole};
 /// What a model may cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// Bytes of the blob.
+    /// Bytes of the blob, and of the runtime's code where that counts.
     pub flash: usize,
+    /// Whether the code counts as flash, in this form on a Cortex-M0 (about, [`code_bytes`]).
+    ///
+    /// [`code_bytes`]: super::code_bytes
+    pub code: Option<Form>,
     /// Bytes of the core's buffers.
     pub ram: Option<usize>,
     /// Instructions of a prediction.
     pub instructions: Option<u64>,
     /// The core that instructions are counted on.
     pub core: Core,
+}
+
+impl Limits {
+    /// A model of at most so many bytes; nothing else is limited.
+    #[must_use]
+    pub const fn of_flash(flash: usize) -> Self {
+        Self { flash, code: None, ram: None, instructions: None, core: Core::CortexM0 }
+    }
+
+    /// A share of the flash; of what the smallest code leaves where code counts.
+    pub(super) fn share(&self, share: f64) -> usize {
+        let least = self.code.map_or(0, code::least).min(self.flash);
+        least + (share * (self.flash - least) as f64) as usize
+    }
 }
 
 /// The largest sizes of at most `most` columns whose blobs fit `targets` bytes,
@@ -55,7 +74,7 @@ fn features(spec: &ModelSpec, count: u16) -> Vec<u16> {
     spec.banks.iter().map(of).collect()
 }
 
-/// Bytes of the blob with so many features.
+/// Bytes of flash with so many features.
 #[must_use]
 pub fn bytes(spec: &ModelSpec, footprint: &Footprint, size: &Size) -> usize {
     footprint.bytes(&columns_of(spec, &size.features), size.bits)

@@ -3,6 +3,7 @@
 use super::pace::Clock;
 use super::*;
 use crate::folds::Folds;
+use koan::{Form, Model};
 use koan_data::{TableBuilder, digits};
 
 fn options(clock: bool, time: Duration) -> TuneOptions {
@@ -11,7 +12,7 @@ fn options(clock: bool, time: Duration) -> TuneOptions {
             base: TrainOptions { relevance: Some(false), ..TrainOptions::default() },
             families: vec![FamilyName::Fourier, FamilyName::Stump],
         },
-        limits: Limits { flash: 600, ram: None, instructions: None, core: Core::CortexM0 },
+        limits: Limits::of_flash(600),
         metric: Metric::Error,
         time,
         clock,
@@ -287,7 +288,7 @@ fn few_series_are_searched_by_their_family() {
     let (fit, test): (Vec<usize>, Vec<usize>) = (0..120).partition(|row| row / 2 % 2 == 0);
     let (fit, test) = (table.select(&fit), table.select(&test));
     let (base, quiet) = (TrainOptions::default(), Progress::none());
-    let found = train_usual(&fit, Some(&test), &base, &FAMILIES, 400, &quiet);
+    let found = train_usual(&fit, Some(&test), &base, &FAMILIES, Limits::of_flash(400), &quiet);
     let (trained, point) = found.unwrap();
     assert_eq!(point.options.families, [FamilyName::Series]);
     assert!(trained.blob.len() <= 400);
@@ -296,6 +297,28 @@ fn few_series_are_searched_by_their_family() {
     let space = Space { base, families: FAMILIES.to_vec() };
     assert_eq!(space.of(&fit, false).families, [FamilyName::Series]);
     assert_eq!(space.of(&fit, true).families, [FamilyName::Series, FamilyName::Conv]);
+}
+
+/// The blob and its code are within the flash, whatever the model needs.
+#[test]
+fn code_counts_as_flash_where_it_is_to() {
+    let table = digits::table().select(&(0..300).collect::<Vec<_>>());
+    let (base, quiet) = (TrainOptions::default(), Progress::none());
+    let searched = |flash: usize, form: Form| {
+        let limits = Limits { code: Some(form), ..Limits::of_flash(flash) };
+        let families = [FamilyName::Fourier, FamilyName::Stump, FamilyName::Fern];
+        let (trained, _) = train_usual(&table, None, &base, &families, limits, &quiet)?;
+        let model = Model::parse(&trained.blob).unwrap();
+        let whole = trained.blob.len() + code_bytes(&model, form);
+        assert!(whole <= flash, "{whole} of {flash}");
+        // What is left goes to the model.
+        assert!(10 * whole >= 9 * flash, "{whole} of {flash}");
+        Ok(trained.blob.len())
+    };
+    let fast = searched(5000, Form::Fast).unwrap();
+    assert!(searched(5000, Form::Small).unwrap() > fast);
+    let error: Error = searched(2048, Form::Fast).unwrap_err();
+    assert!(error.to_string().contains("bytes with the code"), "{error}");
 }
 
 /// Without test rows, the search's own held-out rows say that a model is of little use.
@@ -307,7 +330,8 @@ fn noise_is_doubted_without_test_rows() {
         let (base, quiet) = (TrainOptions::default(), Progress::none());
         let families = [FamilyName::Linear];
         let table = table.build().unwrap();
-        let found = train_usual(&table, None, &base, &families, 100, &quiet).unwrap();
+        let found =
+            train_usual(&table, None, &base, &families, Limits::of_flash(100), &quiet).unwrap();
         found.0.report.warnings
     };
     let noise = doubts((0..90).map(|row| i64::from(row * 7919 % 101 % 3 == 0)).collect());
@@ -338,21 +362,13 @@ fn the_best_of_a_front_is_doubted_without_test_rows() {
 
 #[test]
 fn a_much_smaller_model_that_is_nearly_as_good_is_told() {
-    let best = Point {
-        options: TrainOptions::default(),
-        bytes: 2000,
-        ram: 0,
-        instructions: 0,
-        loss: 0.1,
-        value: 0.1,
-    };
     let judged = [(2000, 0.1), (1500, 0.1), (1000, 0.1), (600, 0.104), (500, 0.2)];
-    let found = smaller(&judged, &best).unwrap();
+    let found = smaller(&judged, (2000, 0.1)).unwrap();
     assert_eq!((found.bytes, found.held_out, found.than), (600, 0.104, 0.1));
-    assert_eq!(smaller(&judged[..2], &best), None);
+    assert_eq!(smaller(&judged[..2], (2000, 0.1)), None);
     // Nothing is wrong, nor with fewer bytes.
     let none = [(2000, 0.0), (300, 0.0), (200, 0.01)];
-    assert_eq!(smaller(&none, &Point { loss: 0.0, ..best }).unwrap().bytes, 300);
+    assert_eq!(smaller(&none, (2000, 0.0)).unwrap().bytes, 300);
 }
 
 /// Other rows choose other ferns, which want another λ.
@@ -394,7 +410,8 @@ fn names_of_columns_come_back_where_the_model_is_small() {
         let base = TrainOptions { column_names, ..TrainOptions::default() };
         let quiet = Progress::none();
         let families = [FamilyName::Linear];
-        let (found, _) = train_usual(&table, None, &base, &families, flash, &quiet).unwrap();
+        let (found, _) =
+            train_usual(&table, None, &base, &families, Limits::of_flash(flash), &quiet).unwrap();
         assert!(found.blob.len() <= flash);
         let notes = koan::Model::parse(&found.blob).unwrap().notes().to_owned();
         (notes.contains("a name"), found.report.nameless)

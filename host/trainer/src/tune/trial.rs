@@ -6,7 +6,7 @@ use super::pace::Clock;
 use super::rank::Point;
 use super::refine::{Allowance, Refined, Refinement};
 use super::sizes::Limits;
-use super::{Core, FAMILIES, Metric, Space, TuneOptions, rungs_of};
+use super::{FAMILIES, Metric, Space, TuneOptions, rungs_of};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::{FamilyName, MapKind, TrainOptions};
@@ -36,7 +36,7 @@ pub(super) fn with_refinement(work: impl FnOnce(&mut Refinement<'_>)) {
     let table = digits::table().select(&(0..300).collect::<Vec<_>>());
     let options = TuneOptions {
         space: Space { base: TrainOptions::default(), families: FAMILIES[..2].to_vec() },
-        limits: Limits { flash: 2000, ram: None, instructions: None, core: Core::CortexM0 },
+        limits: Limits::of_flash(2000),
         metric: Metric::Error,
         time: Duration::from_millis(50),
         clock: false,
