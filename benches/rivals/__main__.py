@@ -143,11 +143,9 @@ def koans(table, seed, results, counts):
             results.add(key(limit, False), koan.train(table, limit, seed))
     if not counts:
         return
-    start = {"seed": seed, "table": table.name, "rival": "koan", "whole": False}
-    trained = [line for line in results.lines if "model" in line and start.items() <= line.items()]
     for limit in TOTALS:
         if not results.has(**key(limit, True)):
-            results.add(key(limit, True), koan.within(limit, trained))
+            results.add(key(limit, True), koan.within(table, limit, seed))
     counted = key(COUNTED, False) | {"counted": True}
     if not results.has(**counted):
         results.add(counted, {"instructions": koan.instructions(table, COUNTED, seed)})

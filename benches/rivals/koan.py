@@ -14,28 +14,34 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 KOAN = ROOT / "target" / "release" / "koan"
 MODELS = ROOT / "target" / "rivals"
 BUDGETS = [512, 1024, 2048, 8192]
-# No model's code was smaller: larger models need not be linked.
-LEAST_CODE = 1500
 # Where the emulated machine's firmware looks for a row.
 PACK = 0x18000
 
 
 def train(table, budget, seed):
     """Error in percent, bytes, and what was chosen; the model stays in MODELS."""
-    MODELS.mkdir(exist_ok=True, parents=True)
     model = MODELS / f"{table.name}-{budget}-{seed}.koan"
+    found = made(table, ["--flash", str(budget)], seed, model)
+    if found["bytes"] > budget:
+        sys.exit(f"{table.name}: {found['bytes']} bytes, not {budget}")
+    return found
+
+
+def made(table, options, seed, model):
+    """What `koan train` does; nothing if no model is so small."""
+    MODELS.mkdir(exist_ok=True, parents=True)
     with tempfile.TemporaryDirectory() as folder:
         table.write(Path(folder))
         command = [KOAN, "train", f"{folder}/train.csv", "--test", f"{folder}/test.csv", "--target", "target"]
         # Numbers of few values would be taken for classes.
         command += ["--task", "classification" if table.classes else "regression"]
-        command += ["--flash", str(budget), "-s", str(seed), "--threads", "1", "--json", "-o", model]
+        command += [*options, "-s", str(seed), "--threads", "1", "--json", "-o", model]
         done = subprocess.run(command, capture_output=True, text=True)
+    if "no model is so small" in done.stderr:
+        return None
     if done.returncode:
-        sys.exit(f"{table.name}, {budget} bytes: {done.stderr}")
+        sys.exit(f"{table.name}, {options}: {done.stderr}")
     found = json.loads(done.stdout)
-    if found["bytes"] > budget:
-        sys.exit(f"{table.name}: {found['bytes']} bytes, not {budget}")
     kept = ("family", "projection", "features", "bits", "loss", "map", "seconds")
     return {
         "error": 100 * found["error"],
@@ -66,22 +72,24 @@ def measuring():
     return stored("cost.json")["Cortex-M0"]["digits-fourier-512"]["flash"] - stored("flash.json")["model included"]["flash"]
 
 
-@cache
 def code(model):
     """Bytes of the core's code for a model, in the small form."""
     return firmware(model, "small")[1] - model.stat().st_size - measuring()
 
 
-def within(limit, trained):
-    """The largest of the models that were trained for BUDGETS that fits with its code, as the
-    lines of results have them; nothing if none fits."""
-    for line in sorted(trained, key=lambda line: -line["limit"]):
-        if line["bytes"] + LEAST_CODE > limit:
-            continue
-        size = code(ROOT / line["model"])
-        if line["bytes"] + size <= limit:
-            return {key: line[key] for key in ("error", "options", "model")} | {"bytes": line["bytes"] + size, "code": size}
-    return None
+def within(table, limit, seed):
+    """The model of `koan train --with-code` that fits with its code, as it is linked; nothing if
+    none does. The command estimates code: what that is short of is asked for again."""
+    model = MODELS / f"{table.name}-{limit}-{seed}-code.koan"
+    asked = limit
+    while True:
+        found = made(table, ["--flash", str(asked), "--with-code=small"], seed, model)
+        if found is None:
+            return None
+        size = code(model)
+        if found["bytes"] + size <= limit:
+            return found | {"bytes": found["bytes"] + size, "code": size}
+        asked -= found["bytes"] + size - limit
 
 
 def instructions(table, budget, seed):
