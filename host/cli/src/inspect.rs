@@ -46,6 +46,12 @@ pub fn run(arguments: &Inspect) -> Result<()> {
     let blob = read_blob(&arguments.model)?;
     let model = parse(&arguments.model, &blob)?;
     if let Some(path) = &arguments.rust {
+        let is_ours = |old: Vec<u8>| old.starts_with(row::FIRST.as_bytes());
+        anyhow::ensure!(
+            path.symlink_metadata().is_err() || std::fs::read(path).is_ok_and(is_ours),
+            "{} is there and not of `koan inspect`: name another file",
+            path.display()
+        );
         let name = arguments.model.file_name().unwrap_or_default().to_string_lossy();
         let schema = schema(&arguments.model, &model)?;
         let cache = stream_of(&model, &schema).ok().map(|stream| stream.words);

@@ -50,9 +50,26 @@ fn is_model(path: &Path) -> bool {
         && first == MAGIC
 }
 
+/// Bytes of a model file, at most: no device has room for more.
+const LARGEST_MODEL: u64 = 1 << 26;
+
 /// The bytes of a model file.
 pub fn read_blob(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+    read_within(path, LARGEST_MODEL)
+}
+
+/// The bytes of a file that has at most so many.
+pub fn read_within(path: &Path, most: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(most + 1).read_to_end(&mut bytes))
+        .with_context(|| format!("cannot read {}", path.display()))?;
+    anyhow::ensure!(
+        bytes.len() as u64 <= most,
+        "{}: more than {most} bytes: not a file of this kind",
+        path.display()
+    );
+    Ok(bytes)
 }
 
 /// The model in `blob`, errors naming the file.

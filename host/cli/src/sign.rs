@@ -12,7 +12,7 @@ use koan_trainer::private_write;
 
 use crate::files;
 use crate::out::say;
-use crate::output::{quoted, read_blob, tested, write_whole};
+use crate::output::{quoted, read_blob, read_within, tested, write_whole};
 
 /// The first lines of key files.
 const SECRET: &str = "koan secret key";
@@ -125,10 +125,13 @@ fn id(key: &PublicKey) -> String {
     key.id().map(|byte| format!("{byte:02x}")).concat()
 }
 
+/// Bytes of a key file, at most.
+const LARGEST_KEY: u64 = 1 << 12;
+
 /// The 32 bytes in a file of a key of this kind.
 fn read_key(path: &Path, kind: &str) -> Result<[u8; 32]> {
     let at = || path.display().to_string();
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", at()))?;
+    let bytes = read_within(path, LARGEST_KEY)?;
     let text = String::from_utf8_lossy(&bytes);
     let mut lines = text.lines();
     if lines.next() != Some(kind) {

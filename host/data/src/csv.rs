@@ -1,15 +1,15 @@
 //! Rows of table-like files under a schema.
 
-use super::ReadOptions;
 use super::categories::{coded_place, one_of, place_of};
 use super::error::{ColumnLabel, DataError, Place, describe_columns};
 use super::infer::{check_names, find};
-use super::layout::{Layouts, looks_like_header, match_names};
+use super::layout::{Layouts, looks_like_header, match_names, may_count_columns};
 use super::open::Input;
 use super::recordings::GroupBy;
 use super::records::Records;
 use super::scan::{Field, parse};
 use super::schema::{Column, ColumnKind, Schema};
+use super::{Missing, ReadOptions};
 
 /// Rows under a schema.
 pub(crate) struct CsvRows<'r> {
@@ -31,6 +31,8 @@ pub(crate) struct CsvRows<'r> {
     filled: bool,
     /// Fields and columns of the last row that hold no value that their column lists.
     unlisted: Vec<(usize, usize)>,
+    /// Whether training rows may have had no value: then none of the inputs stood for it, too.
+    lacking: bool,
     /// Line of the first record while that is still to be read as a row.
     pending: Option<u64>,
 }
@@ -67,6 +69,11 @@ impl<'r> CsvRows<'r> {
                 || by_position.is_some_and(|layout| looks_like_header(&columns, layout, &records))
         };
         let header = known.is_some() || options.header.unwrap_or_else(guessed);
+        if let (false, None, Some(_), Some(line)) = (header, options.header, by_position, line)
+            && may_count_columns(&columns, &records)
+        {
+            return Err(DataError::HeaderOfNumbers { place: records.origin.at(line) });
+        }
         if header && named {
             check_names(&records.origin, &names)?;
             schema.check_coded(&records.origin, &names, &own)?;
@@ -151,6 +158,7 @@ impl<'r> CsvRows<'r> {
             fields,
             filled: false,
             unlisted: Vec::new(),
+            lacking: schema.fills() || options.missing == Missing::Impute,
             pending: line.filter(|_| !header),
         })
     }
@@ -214,7 +222,8 @@ impl<'r> CsvRows<'r> {
             match self.push(line, field, &self.columns[column], out)? {
                 Pushed::Known => {}
                 Pushed::Filled => self.filled = true,
-                Pushed::Unlisted => self.unlisted.push((field, column)),
+                Pushed::Missing if self.lacking => {}
+                Pushed::Unlisted | Pushed::Missing => self.unlisted.push((field, column)),
             }
         }
         if let Some((field, column)) = self.weight {
@@ -327,14 +336,17 @@ enum Pushed {
     Filled,
     /// It is none of the values of its column.
     Unlisted,
+    /// Nothing, in a column of texts.
+    Missing,
 }
 
 impl Pushed {
-    /// Of a value at this place among those that are listed. What is missing is none of them.
+    /// Of a value at this place among those that are listed.
     fn of(place: Option<usize>, value: &Field<'_>) -> Self {
         match place {
-            None if *value != Field::Missing => Self::Unlisted,
-            _ => Self::Known,
+            Some(_) => Self::Known,
+            None if *value == Field::Missing => Self::Missing,
+            None => Self::Unlisted,
         }
     }
 }

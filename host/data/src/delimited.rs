@@ -17,6 +17,16 @@ pub(crate) struct Delimited<'r> {
     /// The columns' numbers with a comma and with a point, where the fields are between
     /// semicolons.
     decimals: Vec<Decimals>,
+    /// The first number with a decimal comma, and the first that may be of thousands.
+    comma: Option<usize>,
+    thousands: Option<Thousands>,
+}
+
+/// A number such as 1.200.
+struct Thousands {
+    column: usize,
+    line: u64,
+    text: String,
 }
 
 /// The lines of the first number of each kind in a column.
@@ -29,7 +39,7 @@ struct Decimals {
 impl<'r> Delimited<'r> {
     pub fn new(input: Input<'r>, options: &ReadOptions, delimiter: u8) -> Delimited<'r> {
         let lines = Lines::new(input, options.comment);
-        Delimited { lines, delimiter, decimals: Vec::new() }
+        Delimited { lines, delimiter, decimals: Vec::new(), comma: None, thousands: None }
     }
 
     /// Replaces `record` by the next one, its fields trimmed; its first line, or `None` at
@@ -153,9 +163,14 @@ impl<'r> Delimited<'r> {
             if bytes[at] == b',' && is_decimal_comma(bytes) {
                 bytes[at] = b'.';
                 seen.comma.get_or_insert(line);
+                self.comma.get_or_insert(index);
             } else if bytes[at] == b'.' && seen.point.is_none() {
                 let number = std::str::from_utf8(bytes).is_ok_and(|t| t.parse::<f64>().is_ok());
                 seen.point = number.then_some(line);
+            }
+            if bytes[at] == b'.' && self.thousands.is_none() && are_thousands(bytes) {
+                let text = String::from_utf8_lossy(bytes).into_owned();
+                self.thousands = Some(Thousands { column: index, line, text });
             }
             if let Decimals { comma: Some(comma), point: Some(point) } = *seen {
                 let place = self.lines.origin.at(line);
@@ -168,8 +183,29 @@ impl<'r> Delimited<'r> {
                 return Err(DataError::MalformedLine { place, problem });
             }
         }
+        if let (Some(comma), Some(found)) = (self.comma, &self.thousands) {
+            let Thousands { column, line, text } = found;
+            let problem = format!(
+                "column {} has {text}, a thousand and more if points stand between thousands, and \
+                 column {} has decimal commas: write numbers without points between thousands",
+                column + 1,
+                comma + 1
+            );
+            return Err(DataError::MalformedLine { place: self.lines.origin.at(*line), problem });
+        }
         Ok(())
     }
+}
+
+/// Whether a number with points may have them between its thousands: 1.200, not 0.200 or 1.20.
+fn are_thousands(field: &[u8]) -> bool {
+    let field = field.strip_prefix(b"-").unwrap_or(field);
+    let mut groups = field.split(|&byte| byte == b'.');
+    let first = groups.next().unwrap_or_default();
+    let digits = |group: &[u8]| group.iter().all(u8::is_ascii_digit);
+    let is_first = matches!(first.len(), 1..=3) && digits(first) && first[0] != b'0';
+    let (rest, groups) = (groups.clone(), groups.count());
+    is_first && groups > 0 && rest.into_iter().all(|group| group.len() == 3 && digits(group))
 }
 
 /// How many blanks the text begins with that are no delimiters.

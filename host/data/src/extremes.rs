@@ -12,6 +12,11 @@ const LARGER: f64 = 3.0;
 /// One of so many numbers, at most, is such a value.
 const SHARE: usize = 4;
 
+/// What an input map can tell apart: columns that spread by less, or have larger values, are
+/// noise to a model.
+const LEAST_SPREAD: f64 = 1e-12;
+const LARGEST: f64 = 1e28;
+
 /// The ends of a column's values. Parts may be merged in any order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Extremes {
@@ -47,6 +52,15 @@ impl Extremes {
         self.numbers += other.numbers;
         self.high = merged(self.high, other.high);
         self.low = merged(self.low, other.low);
+    }
+
+    /// What to say of an input in a unit that is much too large or too small.
+    pub fn unit(&self, file: &str, column: &ColumnLabel) -> Option<DataWarning> {
+        let (high, low) = (self.high?.value, self.low?.value);
+        let (spread, largest) = (high + low, high.abs().max(low.abs()));
+        let bad = (spread > 0.0 && spread < LEAST_SPREAD) || largest > LARGEST;
+        let (file, column) = (file.to_owned(), column.clone());
+        bad.then_some(DataWarning::Unit { file, column, range: (-low, high) })
     }
 
     /// What to say of a column whose largest or least value is far from all others, and not there
@@ -105,6 +119,17 @@ mod tests {
             DataWarning::FarAway { value, count, others, .. } => Some((value, count, others)),
             other => panic!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn units_that_no_input_map_serves_are_told() {
+        let told = |factor: f64| {
+            let mut all = Extremes::default();
+            (0..40).for_each(|i| all.add(factor * f64::from(i * 7 % 40)));
+            all.unit("a.csv", &ColumnLabel { number: 1, name: String::new() }).is_some()
+        };
+        assert!(told(1e-20) && told(1e-14) && told(1e30));
+        assert!(!told(0.0) && !told(1e-12) && !told(1.0) && !told(1e26));
     }
 
     #[test]

@@ -129,12 +129,13 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
         } else {
             let warning = scan.warning(&origin, &label).filter(|_| !as_text);
             let far = scan.far_away(&origin, &label).filter(|_| !as_text);
+            let unit = scan.unit(&origin, &label).filter(|_| !as_text);
             warnings.extend(scan.ordered(&origin, &label).filter(|_| !as_text));
             if !as_text && options.window.is_none() && scan.may_be_categories() {
                 may_be_categories.push(index);
             }
             let kind = input_kind(&origin, &label, scan, options.missing, as_text)?;
-            warnings.extend(warning.into_iter().chain(far));
+            warnings.extend(warning.into_iter().chain(far).chain(unit));
             kind
         };
         let name = name.clone();
@@ -368,22 +369,29 @@ fn names_a_field(options: &ReadOptions, first: &[Vec<u8>]) -> bool {
 /// over columns that never are.
 fn may_be_header_of_numbers(first: &[Vec<u8>], scans: &[ColumnScan], rows: usize) -> bool {
     const ROWS: usize = 5;
-    let whole = |field: &Vec<u8>| -> Option<u32> {
-        field.iter().all(u8::is_ascii_digit).then_some(())?;
-        std::str::from_utf8(field).ok()?.parse().ok()
-    };
     let mut numbers = Vec::new();
     for (field, scan) in first.iter().zip(scans) {
-        match whole(field) {
+        match whole_number(field) {
             Some(number) if scan.is_numeric() => numbers.push(number),
             // A name among the numbers, not one of a text column's values.
             None if !scan.is_numeric() && scan.lacks(field) => {}
             _ => return false,
         }
     }
-    let counted = numbers.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1]));
     let above_fractions = scans.iter().filter(|scan| scan.is_never_whole()).count();
-    (counted && numbers.len() > 2) || (above_fractions > 1 && rows >= ROWS)
+    count_columns(&numbers) || (above_fractions > 1 && rows >= ROWS)
+}
+
+/// A number without a sign or fraction.
+pub(crate) fn whole_number(field: &[u8]) -> Option<u32> {
+    field.iter().all(u8::is_ascii_digit).then_some(())?;
+    std::str::from_utf8(field).ok()?.parse().ok()
+}
+
+/// Whether numbers count columns, as those of a header may.
+pub(crate) fn count_columns(numbers: &[u32]) -> bool {
+    let counted = numbers.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1]));
+    counted && numbers.len() > 2
 }
 
 /// Tells a header from a first row, by the options and the rows below; refuses to guess

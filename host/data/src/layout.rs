@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::infer::{count_columns, whole_number};
 use super::records::Records;
 use super::scan::{Field, parse};
 use super::schema::{Column, ColumnKind};
@@ -63,6 +64,16 @@ pub(crate) fn match_names(columns: &[Column], names: &[String]) -> Result<Layout
         layout.push(field);
     }
     Ok(layout)
+}
+
+/// Whether the first line may be the columns' numbers, counting up. Where columns are texts, those
+/// are told that they do not list.
+pub(crate) fn may_count_columns(columns: &[Column], first: &Records<'_>) -> bool {
+    let number = |field| whole_number(first.field(field));
+    let numbers: Option<Vec<u32>> = (0..first.len()).map(number).collect();
+    let texts = |kind: &ColumnKind| matches!(kind, ColumnKind::Text { .. } | ColumnKind::Coded(_));
+    !columns.iter().any(|column| texts(&column.kind))
+        && numbers.is_some_and(|numbers| count_columns(&numbers))
 }
 
 /// Whether no numeric column of the first line holds a number, or nothing.

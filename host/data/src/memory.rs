@@ -333,6 +333,7 @@ impl<'a> TableBuilder<'a> {
             warnings.extend(order.warning(IN_MEMORY, &label()));
             warnings.extend(loss.warning(label()));
             warnings.extend(extremes.warning(IN_MEMORY, &label()));
+            warnings.extend(extremes.unit(IN_MEMORY, &label()));
             let missing = unknown.map(|_| f32::NAN);
             columns.push(Column { name: name.clone(), kind: ColumnKind::Numeric { missing } });
         }

@@ -11,6 +11,7 @@ use super::files::check_distinct;
 use super::idx::{IdxRows, read_labels};
 use super::open::{Container, DataFile, Input, Origin, check_options};
 use super::recordings::{LabelFrom, Windower};
+use super::scan::{Field, parse};
 use super::schema::{Format, Schema};
 use super::svmlight::SvmlightRows;
 use super::warning::DataWarning;
@@ -99,7 +100,8 @@ pub struct RowReader<'r> {
     kept: VecDeque<Vec<String>>,
     /// All samples, and for each column how many of them hold none of its values, with the first.
     seen: u64,
-    unlisted: BTreeMap<usize, (u64, String)>,
+    /// By column, those that are missing apart.
+    unlisted: BTreeMap<(usize, bool), (u64, String)>,
     ended: bool,
 }
 
@@ -392,8 +394,10 @@ impl<'r> RowReader<'r> {
     fn count_unlisted(&mut self) {
         if let Some(Rows::Csv(rows)) = &self.rows {
             for (column, text) in rows.unlisted() {
+                let missing = parse(text) == Field::Missing;
+                let text = if missing { &[] } else { text };
                 let first = || (0, String::from_utf8_lossy(text).into_owned());
-                self.unlisted.entry(column).or_insert_with(first).0 += 1;
+                self.unlisted.entry((column, missing)).or_insert_with(first).0 += 1;
             }
         }
     }
@@ -421,7 +425,7 @@ impl<'r> RowReader<'r> {
     pub fn left_out(&self) -> Result<Vec<DataWarning>, DataError> {
         let windows = |windower: &Windower| windower.left_out(&self.source);
         let mut warnings = self.windower.as_ref().map_or(Ok(Vec::new()), windows)?;
-        warnings.extend(self.unlisted.iter().map(|(&column, (unlisted, text))| {
+        warnings.extend(self.unlisted.iter().map(|(&(column, _), (unlisted, text))| {
             let (file, column, text) =
                 (self.source.clone(), self.schema.label(column), text.clone());
             DataWarning::Unlisted { file, column, rows: self.seen, unlisted: *unlisted, text }

@@ -232,6 +232,11 @@ impl ColumnScan {
         self.extremes.warning(&origin.file, column).filter(|_| self.is_numeric())
     }
 
+    /// What is worth knowing of an input of numbers in an unusual unit.
+    pub fn unit(&self, origin: &Origin, column: &ColumnLabel) -> Option<DataWarning> {
+        self.extremes.unit(&origin.file, column).filter(|_| self.is_numeric())
+    }
+
     /// What is worth knowing of a column that is used, as text or as numbers.
     pub fn warning(&self, origin: &Origin, column: &ColumnLabel) -> Option<DataWarning> {
         if let Some((line, text)) = self.first_text.clone().filter(|_| self.numbers > 0) {

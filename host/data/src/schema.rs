@@ -154,6 +154,12 @@ impl Schema {
         if self.classes.is_empty() { Task::Regression } else { Task::Classification }
     }
 
+    /// Whether something stands in for missing numbers.
+    pub(crate) fn fills(&self) -> bool {
+        let fills = |kind: &ColumnKind| matches!(kind, ColumnKind::Numeric { missing: Some(_) });
+        self.columns.iter().any(|column| fills(&column.kind))
+    }
+
     /// Whether rows have no target: of the columns none is one, nor does the path say it.
     pub fn unlabelled(&self) -> bool {
         self.format == Format::Csv

@@ -48,6 +48,15 @@ pub enum DataWarning {
         /// The least and the largest of the others.
         others: (f64, f64),
     },
+    /// An input in a unit that is too small or too large for a model's input map.
+    Unit {
+        /// The file, or the first of them.
+        file: String,
+        /// The column.
+        column: ColumnLabel,
+        /// The least and the largest value.
+        range: (f64, f64),
+    },
     /// A column that numbers the rows.
     Numbering {
         /// The file, or the first of them.
@@ -171,6 +180,11 @@ impl fmt::Display for DataWarning {
                      unknown value, leave it empty"
                 )
             }
+            Self::Unit { file, column, range: (least, largest) } => write!(
+                f,
+                "{file}: {column}: values from {least:e} to {largest:e} are beyond what a model's \
+                 input map tells apart: give the column in another unit"
+            ),
             Self::Numbering { file, column } => write!(
                 f,
                 "{file}: {column} numbers the rows, and is an input: leave it out unless the \
@@ -224,8 +238,16 @@ impl fmt::Display for DataWarning {
             ),
             Self::Unlisted { file, column, rows, unlisted, text } => write!(
                 f,
-                "{file}: {column}: {unlisted} of {rows} rows have a value that training did not, \
-                 such as \"{text}\": none of the column's inputs stands for it"
+                "{file}: {column}: {unlisted} of {rows} rows have {}",
+                match text.as_str() {
+                    "" => "no value, which is taken as none of its values: right for models that \
+                           were trained on such rows"
+                        .to_owned(),
+                    text => format!(
+                        "a value that training did not, such as \"{text}\": none of the column's \
+                         inputs stands for it"
+                    ),
+                }
             ),
             Self::Unused { file, samples, unused } => write!(
                 f,

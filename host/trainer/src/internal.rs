@@ -69,7 +69,7 @@ pub mod ridge {
     pub use crate::ridge::{LinearFit, System, best_on};
 }
 pub mod row {
-    pub use crate::row::{Place, constant, described, places, rust};
+    pub use crate::row::{FIRST, Place, constant, described, line, places, rust};
 }
 pub mod select {
     pub use crate::select::{Choice, Trial, choose};

@@ -73,12 +73,15 @@ pub fn described(schema: &Schema) -> String {
     }
 }
 
+/// What a file of [`rust`] begins with.
+pub const FIRST: &str = "//! The rows of ";
+
 /// A Rust file with a constant for each class and each place of a row; `model` is what the file's
 /// comment calls the model. `cache`: words that a stream of the model keeps, if it can have one.
 #[must_use]
 pub fn rust(schema: &Schema, model: &str, cache: Option<usize>) -> String {
     let mut names: HashSet<String> = HashSet::new();
-    let mut text = format!("//! The rows of {}: {}.\n", line(model), described(schema));
+    let mut text = format!("{FIRST}{}: {}.\n", line(model), described(schema));
     let mut typed = |comment: &str, name: &str, kind: &str, value: &str| {
         let mut unique = identifier(name);
         let mut count = 1;
@@ -172,7 +175,7 @@ fn identifier(name: &str) -> String {
 
 /// A text on one line, in which nothing turns the direction of writing: Rust takes no comments with
 /// what does.
-fn line(text: &str) -> String {
+pub fn line(text: &str) -> String {
     let turns = |c| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     text.replace(|c: char| c.is_control() || turns(c), " ")
 }

@@ -56,6 +56,10 @@ int main(void) {
         if (problem != 0) return 1;
 @PRINTED@    }
     if (status != KOAN_OK) fprintf(stderr, "%s\n", koan_status_text(status));
+    if (fflush(stdout) != 0) {
+        perror("standard output");
+        return 1;
+    }
     return status != KOAN_OK;
 }
 "#;

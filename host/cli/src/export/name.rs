@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 pub use koan_trainer::internal::row::constant;
+use koan_trainer::internal::row::line;
 
 /// Names that a model's variable, or a file named like it, would hide, or that would hide it:
 /// keywords of C and C++; functions, types, macros, streams and headers of the C library, of
@@ -51,7 +52,7 @@ impl Unique {
 
 /// A text within a comment of C.
 pub fn comment(text: &str) -> String {
-    text.replace(char::is_control, " ").replace("*/", "* /").replace("/*", "/ *")
+    line(text).replace("*/", "* /").replace("/*", "/ *")
 }
 
 #[cfg(test)]
@@ -99,5 +100,6 @@ mod tests {
     #[test]
     fn comments_do_not_end_early() {
         assert_eq!(comment("a */ b\n/* c"), "a * / b / * c");
+        assert_eq!(comment("a\u{202e}b\u{2028}c"), "a b c", "nor read backwards");
     }
 }

@@ -31,6 +31,14 @@ pub fn run(arguments: &Tune) -> Result<()> {
          `koan train`"
     );
     anyhow::ensure!(arguments.source.normal.is_none(), "--normal goes with --task anomaly");
+    if let Some(report) = &arguments.report {
+        let named = report.extension().is_some_and(|end| end == "koan");
+        anyhow::ensure!(
+            !named || !report.starts_with(&arguments.output),
+            "{}: a model may have this name: a report is a page",
+            report.display()
+        );
+    }
     let files = expand(&arguments.source.data)?;
     // Before minutes are spent.
     let inputs = arguments.source.files()?;

@@ -167,13 +167,24 @@ fn an_example_that_was_changed_stays() {
         let again = folder.run(&export).success().stderr("");
         assert!(text(&again.get_output().stdout).contains(&example));
         folder.write(&example, "mine");
-        folder.write("out/m.c", "replaced");
+        folder.write("out/m.c", "/* `koan export` made this file. */ replaced");
         let kept = folder.run(&export).success();
         let told = text(&kept.get_output().stderr);
         assert_eq!(told, format!("{example} is there already and stays as it is\n"));
         assert!(!text(&kept.get_output().stdout).contains(&example));
         assert_eq!(folder.read(&example), b"mine");
-        assert_ne!(folder.read("out/m.c"), b"replaced");
+        assert!(!text(&folder.read("out/m.c")).contains("replaced"));
+        // What somebody else wrote stays: all of it, even if only one file is theirs.
+        for file in ["out/m.c", "out/m.h", "out/koan.c"] {
+            let before = folder.read(file);
+            folder.write(file, "/* The driver of a sensor. */");
+            folder.fails(&export, &[file.trim_start_matches("out/"), "not of `koan export`"]);
+            assert_eq!(folder.read(file), b"/* The driver of a sensor. */");
+            folder.write(file, before);
+        }
+        folder.write("mine.rs", "fn mine() {}");
+        folder.fails("inspect m.koan --rust mine.rs", &["mine.rs is there", "`koan inspect`"]);
+        assert_eq!(folder.read("mine.rs"), b"fn mine() {}");
     }
 }
 

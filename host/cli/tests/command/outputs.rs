@@ -149,6 +149,24 @@ fn outputs_are_checked_first() {
 
 /// It stood for a file of that name, which many shells and tools cannot remove.
 #[test]
+fn files_that_are_no_models_are_not_read_to_their_end() {
+    let folder = trained();
+    let file = std::fs::File::create(folder.path("huge.koan")).unwrap();
+    file.set_len(1 << 33).unwrap();
+    for command in [
+        "inspect huge.koan",
+        "predict huge.koan q.csv",
+        "sign m.koan --key huge.koan --counter 1 -o s.koan",
+    ] {
+        folder.fails(command, &["huge.koan: more than "]);
+    }
+    folder.fails(
+        "tune q.csv -o found --report found/60-linear.koan",
+        &["60-linear.koan: a model may have this name"],
+    );
+}
+
+#[test]
 fn standard_output_takes_no_models() {
     let folder = trained();
     for command in [

@@ -1,5 +1,7 @@
 //! `koan predict`: what comes out, row by row.
 
+use predicates::prelude::PredicateBooleanExt;
+use predicates::str::contains;
 use serde_json::Value;
 
 use crate::common::{Folder, quadrants, sensors, text, waves};
@@ -130,6 +132,28 @@ fn wrong_columns_are_named() {
 }
 
 /// The rows in front of a bad one are answered; the bad one is named.
+#[test]
+fn texts_that_are_missing_are_told() {
+    let folder = Folder::new();
+    let row =
+        |i: usize| format!("{},{},{}\n", i % 7, ["run", "stop"][i % 2], ["a", "b"][i / 2 % 2]);
+    let rows: String = (0..40).map(row).collect();
+    folder.write("t.csv", format!("x,mode,y\n{rows}"));
+    folder.train("t.csv").success();
+    folder.write("u.csv", "x,mode,y\n1,run,a\n2,,b\n3,NA,b\n4,walk,b\n");
+    for command in ["eval m.koan u.csv", "predict m.koan u.csv"] {
+        folder.run(command).success().stderr(
+            contains("u.csv: column 2 (`mode`): 2 of 4 rows have no value, which is taken as none")
+                .and(contains("1 of 4 rows have a value that training did not, such as \"walk\"")),
+        );
+    }
+    // Where training had such rows, nothing is to be told.
+    folder.write("v.csv", format!("x,mode,y\n,run,a\n1,,b\n{rows}"));
+    folder.train("v.csv --missing impute").success();
+    let told = folder.run("eval m.koan v.csv").success();
+    assert!(!text(&told.get_output().stderr).contains("no value"));
+}
+
 #[test]
 fn a_bad_row_ends_the_stream() {
     let folder = Folder::new();

@@ -157,6 +157,15 @@ fn heads_that_need_the_rows_are_refused() {
 
 /// The library refuses them too.
 #[test]
+fn options_that_are_refused_leave_no_checkpoint() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(60));
+    folder.run("train q.csv --stream yes --family fern -o m.koan").failure();
+    assert!(!folder.path("m.koan.checkpoint").exists());
+    folder.run("train q.csv --stream yes -k 8 -o m.koan").success();
+}
+
+#[test]
 fn the_library_refuses_heads_that_need_the_rows() {
     use koan_data::ReadOptions;
     use koan_trainer::{Goal, Loss, Progress, StreamOptions, TrainOptions, train_stream};

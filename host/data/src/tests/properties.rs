@@ -62,7 +62,9 @@ proptest! {
             prop_assert!(lines[*line as usize - 1].starts_with('"'));
         }
         prop_assert!(rows.is_sorted_by(|a, b| a.0 < b.0));
-        prop_assert_eq!(read_text_with(&text, &schema).unwrap(), table);
+        let mut known = read_text_with(&text, &schema).unwrap();
+        known.schema.warnings.clear();
+        prop_assert_eq!(known, table);
     }
 
     #[test]

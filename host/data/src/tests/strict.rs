@@ -112,6 +112,11 @@ fn decimal_commas() {
              line and in line 2",
         ),
         (
+            "a;b;y\n1.200;0,57;u\n616;0,26;v\n",
+            "t.csv:2: column 1 has 1.200, a thousand and more if points stand between thousands, \
+             and column 2 has decimal commas: write numbers without points between thousands",
+        ),
+        (
             "a\tb\ty\n1,25\t1\tu\n2,5\t2\tv\n",
             "t.csv:2: column 1 (`a`): \"1,25\" is a number with a decimal comma, which is read \
              between semicolons only",
@@ -371,6 +376,16 @@ fn headers_of_numbers_are_asked_about() {
             let rows = text.lines().count() - usize::from(header);
             assert_eq!(read_text(&text, &options).unwrap().rows(), rows, "{text}");
         }
+    }
+    // Rows of a known model are asked about as well; one is no header where it holds no count.
+    let schema = read_text("0.5,0.25,u\n0.75,0.5,v\n", &options()).unwrap().schema;
+    for text in ["0,1,2\n0.5,1.5,u\n", "5,6,7\n0.5,1.5,u\n"] {
+        assert_eq!(stream(text, &schema).unwrap_err(), question.replace("t.csv", "standard input"));
+        let known = ReadOptions { header: Some(true), ..options() };
+        assert_eq!(rows_from(text.as_bytes(), "t", &schema, &known).unwrap().count(), 1);
+    }
+    for text in ["0,1\n0.5,1.5\n", "0,1,u\n0.5,1.5,u\n", "0,1,3\n0.5,1.5,u\n"] {
+        assert_eq!(stream(text, &schema).unwrap().len(), 2, "{text}");
     }
     // Rows as they come.
     for text in ["0,1\n1,0\n0,0\n", "5,1,2\n0,3,4\n", "1,2,3.5\n2,3,4.5\n", "1,2,u\n0,1,u\n2,3,v\n"]

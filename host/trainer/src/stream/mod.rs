@@ -70,6 +70,7 @@ pub fn train_stream(
     check_options(options)?;
     let fraction = if stream.test.is_empty() { stream.test_fraction } else { 0.0 };
     let roles = Roles::new(options.seed, fraction)?;
+    let is_new = resume.is_none();
     let mut checkpoint = match resume {
         Some(checkpoint) => checkpoint,
         None => {
@@ -80,7 +81,12 @@ pub fn train_stream(
             checkpoint
         }
     };
-    let (plan, choice) = plan(checkpoint.sampled.sample()?, options, progress)?;
+    let planned = plan(checkpoint.sampled.sample()?, options, progress);
+    if is_new && matches!(planned, Err(Error::Parameter { .. })) {
+        // It would be in the way of other options.
+        remove(&stream.checkpoint);
+    }
+    let (plan, choice) = planned?;
     let read = checkpoint.sampled.read_options(&stream.read);
     let rows = checkpoint.sampled.rows();
 
