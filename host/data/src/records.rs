@@ -98,6 +98,14 @@ impl<'r> Records<'r> {
                 return Err(DataError::Malformed { file: origin.file, problem: problem.into() });
             }
             Container::Text | Container::Svmlight | Container::Idx => {
+                let head = input.head.trim_ascii_end();
+                if head.contains(&b'\r') && !head.contains(&b'\n') {
+                    let problem = "its lines end in carriage returns alone, not in line feeds";
+                    return Err(DataError::Malformed {
+                        file: origin.file,
+                        problem: problem.into(),
+                    });
+                }
                 let delimiter = delimiter(&input, options, fits);
                 let guess = options.delimiter.is_none();
                 let spaced = guess && spaced_rows(&mut input, options, delimiter);
