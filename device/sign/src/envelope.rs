@@ -12,7 +12,8 @@ pub const SIGNATURE: usize = 64;
 /// Bytes of an envelope without its blob.
 pub const OVERHEAD: usize = HEADER + SIGNATURE;
 
-const MAGIC: [u8; 4] = *b"KSGN";
+/// What envelopes begin with.
+pub const MAGIC: [u8; 4] = *b"KSGN";
 
 /// An Ed25519 public key.
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

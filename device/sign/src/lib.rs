@@ -46,7 +46,9 @@ mod error;
 #[cfg(all(test, feature = "ed25519"))]
 mod tests;
 
-pub use envelope::{Envelope, FORMAT, HEADER, OVERHEAD, PublicKey, SIGNATURE, Verify, header};
+pub use envelope::{
+    Envelope, FORMAT, HEADER, MAGIC, OVERHEAD, PublicKey, SIGNATURE, Verify, header,
+};
 pub use error::Error;
 
 #[cfg(feature = "ed25519")]

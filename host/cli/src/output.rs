@@ -50,12 +50,20 @@ fn is_model(path: &Path) -> bool {
         && first == MAGIC
 }
 
-/// Bytes of a model file, at most: no device has room for more.
-const LARGEST_MODEL: u64 = 1 << 26;
+/// More bytes than any model has: 2^20 columns, 255 outputs, 16 bits.
+const LARGEST_MODEL: u64 = 1 << 30;
 
-/// The bytes of a model file.
+/// The bytes of a model file, signed or not; of any other file no more than the first.
 pub fn read_blob(path: &Path) -> Result<Vec<u8>> {
-    read_within(path, LARGEST_MODEL)
+    const FIRST: u64 = 64;
+    let mut first = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(FIRST).read_to_end(&mut first))
+        .with_context(|| format!("cannot read {}", path.display()))?;
+    match first.starts_with(&MAGIC) || first.starts_with(&koan_sign::MAGIC) {
+        true => read_within(path, LARGEST_MODEL),
+        false => Ok(first),
+    }
 }
 
 /// The bytes of a file that has at most so many.
