@@ -1,26 +1,20 @@
-"""Files that are whole or not there."""
+"""Files that models are read from."""
 
 from __future__ import annotations
 
 import os
-import tempfile
+
+# What models begin with, and their bytes, at most, as in the command.
+_MAGIC = b"KOAN"
+_MOST = 1 << 26
 
 
-def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
-    """Writes the bytes to a file, whole or not at all."""
-    folder = os.path.dirname(os.path.abspath(path))
-    try:
-        handle, name = tempfile.mkstemp(prefix=".koan-", dir=folder)
-    except OSError as error:
-        # Nobody asked for a temporary file.
-        raise OSError(error.errno, error.strerror, os.fspath(path)) from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+def read_model(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a file; of one that cannot be a model no more than the first."""
+    with open(path, "rb") as file:
+        data = file.read(64)
+        if data.startswith(_MAGIC):
+            data += file.read(_MOST)
+    if len(data) > _MOST:
+        raise ValueError(f"model: more than {_MOST} bytes: not a file of this kind")
+    return data

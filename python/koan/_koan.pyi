@@ -1,5 +1,6 @@
 """What the package calls; written in Rust."""
 
+import os
 from collections.abc import Callable
 from typing import Any, final
 
@@ -23,6 +24,7 @@ __all__ = [
     "train",
     "training",
     "tune",
+    "write_whole",
 ]
 __version__: str
 
@@ -79,6 +81,7 @@ class Blob:
         threads: int | None = None,
     ) -> npt.NDArray[Any]: ...
 
+def write_whole(path: str | os.PathLike[str], data: bytes) -> None: ...
 def train(
     frame: Frame,
     roles: dict[int, str],

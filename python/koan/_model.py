@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ._columns import frame
-from ._files import write_whole
-from ._koan import Blob
+from ._files import read_model
+from ._koan import Blob, write_whole
 
 
 def zeros(unknown: str) -> bool:
@@ -226,12 +226,11 @@ def load(file: str | os.PathLike[str] | bytes | BinaryIO) -> Model:
         return Model(bytes(file))
     if hasattr(file, "read"):
         return Model(file.read())
-    with open(file, "rb") as opened:
-        data = opened.read()
+    path = os.fspath(file)
     try:
-        return Model(data)
+        return Model(read_model(path))
     except ValueError as error:
-        raise ValueError(f"{os.fspath(file)}: {error}") from None
+        raise ValueError(f"{path}: {error}") from None
 
 
 def table(rows: Sequence[tuple[str, ...]], head: tuple[str, ...] = ()) -> str:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _koan
 from ._base import Koan, Rows, length, named_column
 from ._columns import frame
-from ._files import write_whole
+from ._koan import write_whole
 from ._model import threads
 from ._progress import Told
 from ._targets import number_targets

@@ -5,6 +5,7 @@ mod arrow;
 mod clusters;
 mod descent;
 mod error;
+mod files;
 mod frame;
 mod model;
 mod options;
@@ -20,6 +21,7 @@ fn _koan(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<frame::Frame>()?;
     module.add_class::<model::Blob>()?;
+    module.add_function(wrap_pyfunction!(files::write_whole, module)?)?;
     module.add_function(wrap_pyfunction!(train::train, module)?)?;
     module.add_function(wrap_pyfunction!(train::tune, module)?)?;
     module.add_function(wrap_pyfunction!(report::evaluation, module)?)?;

@@ -43,12 +43,13 @@ pub struct Blob {
 impl Blob {
     /// Checks the bytes, and that this build computes what the trainer computed.
     #[new]
-    fn new(bytes: Vec<u8>) -> PyResult<Self> {
+    fn new(bytes: &[u8]) -> PyResult<Self> {
         guarded(|| {
-            let parsed = Model::parse(&bytes).map_err(model)?;
-            predictor(&bytes).and_then(|mut p| p.self_test()).map_err(model)?;
+            // Only what is a model is copied: other files may have any size.
+            let parsed = Model::parse(bytes).map_err(model)?;
+            predictor(bytes).and_then(|mut p| p.self_test()).map_err(model)?;
             let schema = schema(&parsed);
-            Ok(Self { bytes: bytes.clone(), schema })
+            Ok(Self { bytes: bytes.to_vec(), schema })
         })?
     }
 

@@ -239,6 +239,43 @@ def test_a_folder_that_is_not_there_is_named_as_it_was_given(tmp_path):
     assert found.value.filename == str(path)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="pipes, links and modes")
+def test_what_is_not_a_file_of_ours_is_kept(tmp_path):
+    model = quick().fit(X, Y).model_
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "locked").write_bytes(b"old")
+    (tmp_path / "locked").chmod(0o444)
+    before = {path.name: path.lstat().st_ino for path in tmp_path.iterdir()}
+    for save in (model.save, koan.Report("<html>").save):
+        for name, problem in [
+            ("pipe", "a device or a pipe is not replaced"),
+            ("folder", "a folder is there"),
+            ("locked", "the file is read-only"),
+        ]:
+            with pytest.raises(OSError, match=problem) as found:
+                save(tmp_path / name)
+            assert found.value.filename == str(tmp_path / name)
+    assert (tmp_path / "locked").read_bytes() == b"old"
+    assert {path.name: path.lstat().st_ino for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and modes")
+def test_links_stay_and_modes_are_kept(tmp_path):
+    fitted = quick().fit(X, Y)
+    (tmp_path / "secret").write_bytes(b"old")
+    (tmp_path / "secret").chmod(0o600)
+    (tmp_path / "link").symlink_to("secret")
+    fitted.save(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "secret").read_bytes() == fitted.to_bytes()
+    assert (tmp_path / "secret").stat().st_mode & 0o777 == 0o600
+    before = os.umask(0o027)
+    fitted.save(tmp_path / "new")
+    os.umask(before)
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o640
+
+
 @pytest.mark.parametrize(
     ("given", "family"),
     [

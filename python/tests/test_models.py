@@ -49,6 +49,26 @@ def test_damaged_models_are_refused(root):
             raise ValueError(str(error)) from None
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of memory")
+def test_files_that_cannot_be_models_are_not_read(tmp_path):
+    for first, problem in ((b"", "not a koan blob"), (b"KOAN", "more than 67108864 bytes")):
+        with open(tmp_path / "huge", "wb") as file:
+            file.write(first)
+            file.truncate(2 << 30)
+        # Reading it would take more memory than there is.
+        code = (
+            "import resource, sys, koan\n"
+            "resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\n"
+            "try: koan.load(sys.argv[1])\n"
+            "except ValueError as error: print(error)\n"
+        )
+        words = [sys.executable, "-c", code, str(tmp_path / "huge")]
+        told = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+        assert "huge: model: " in told and problem in told
+    with pytest.raises(TypeError, match="not int"):
+        koan.load(5)
+
+
 def test_a_model_is_its_bytes(root, tmp_path):
     path = goldens(root)[3]
     model = koan.load(path)
