@@ -17,7 +17,17 @@ from sklearn.utils.validation import (
 )
 
 from . import _koan
-from ._columns import check_dimensions, frame, is_pandas, is_table, names_of
+from ._columns import (
+    check_dimensions,
+    check_unmasked,
+    frame,
+    in_order,
+    is_missing,
+    is_pandas,
+    is_table,
+    names_of,
+    unmasked,
+)
 from ._model import Model, table, threads, zeros
 from ._progress import Told
 from ._trained import read_report, warn_of
@@ -134,6 +144,7 @@ class Koan(BaseEstimator):
     ) -> tuple[Any, dict[str, Any], dict[int, str]]:
         """X checked, with the values of what names columns of it, and the columns' roles."""
         self._check_dimensions(X)
+        X = unmasked(X)
         values = {"y": y, "sample_weight": sample_weight, "groups": groups}
         named = list(values.items())
         if not is_table(X):
@@ -180,6 +191,7 @@ class Koan(BaseEstimator):
     def _weights(self, sample_weight: Any, X: Any, y: Any = None) -> Any:
         weights = None
         if sample_weight is not None:
+            check_unmasked("sample_weight", sample_weight)
             rows = np.empty((length(X), 1))
             weights = _check_sample_weight(
                 sample_weight, rows, dtype=np.float64, ensure_non_negative=True
@@ -195,7 +207,7 @@ class Koan(BaseEstimator):
             except (ValueError, TypeError) as error:
                 raise ValueError(f"class_weight: {error}") from error
             weights = scaled if weights is None else weights * scaled
-        return None if weights is None else np.ascontiguousarray(weights)
+        return None if weights is None else in_order(weights)
 
     def _train(self, rows: Rows, **more: Any) -> None:
         given = {**self._params(rows.X), **more}
@@ -223,7 +235,7 @@ class Koan(BaseEstimator):
         """X to predict with, checked."""
         self._check_dimensions(X)
         if not is_table(X):
-            return self._checked(X, False)
+            return self._checked(unmasked(X), False)
         fitted = getattr(self, "feature_names_in_", None)
         if fitted is not None:
             names = names_of(X)
@@ -306,8 +318,18 @@ def _groups(groups: Any, X: Any) -> Any:
     if groups is None:
         return None
     check_consistent_length(X, groups)
+    check_unmasked("groups", groups)
+    values = np.asarray(groups).reshape(-1)
+    unlike = values.dtype == object
+    missing = [is_missing(value) for value in values] if unlike else values != values
+    if np.any(missing):
+        raise ValueError(f"groups: row {np.argmax(missing) + 1}: the group is missing")
     # In the order in which they come, as in files.
-    _, first, inverse = np.unique(np.asarray(groups), return_index=True, return_inverse=True)
+    try:
+        _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+    except TypeError as error:
+        kinds = ", ".join(sorted({type(value).__name__ for value in values}))
+        raise ValueError(f"groups: values of several types: {kinds}") from error
     order = np.empty(len(first), dtype=np.int64)
     order[np.argsort(first)] = np.arange(len(first))
     return np.ascontiguousarray(order[inverse.reshape(-1)])

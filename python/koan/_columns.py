@@ -56,9 +56,35 @@ def check_dimensions(X: Any, shaped: bool = False) -> None:
         )
 
 
+def unmasked(X: Any) -> Any:
+    """X, with missing values in place of those that an array of numpy's masks."""
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
+    if not np.ma.is_masked(X):
+        return X.data
+    kind = X.dtype.kind
+    # Of a type that has missing values.
+    values = np.array(X.data, np.float64 if kind in "biu" else object if kind in "US" else X.dtype)
+    values[np.ma.getmaskarray(X)] = np.nan if kind in "biufc" else None
+    return values
+
+
+def check_unmasked(what: str, values: Any) -> None:
+    """An error where one of the values is masked."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        row = int(np.argmax(np.ma.getmaskarray(values)))
+        raise ValueError(f"{what}: row {row + 1}: the value is masked, which is missing")
+
+
+def in_order(values: Any, dtype: Any = None) -> np.ndarray:
+    """An array that the core can read where it lies: a copy where the values lie otherwise."""
+    return np.require(values, dtype, ["C", "ALIGNED"])
+
+
 def frame(X: Any) -> Frame:
     """X as the core reads it: without a copy where it is a matrix of a type that is read."""
     check_dimensions(X)
+    X = unmasked(X)
     if is_pandas(X):
         return _pandas(X)
     if hasattr(X, "__arrow_c_stream__"):
@@ -87,7 +113,7 @@ def numbers(values: np.ndarray, what: str) -> np.ndarray:
         small = dtype.kind == "f" and dtype.itemsize < 8
         whole = dtype.kind in "iu" and not (dtype.kind == "u" and dtype.itemsize == 8)
         values = values.astype(np.float32 if small else np.int64 if whole else np.float64)
-    return np.ascontiguousarray(values)
+    return in_order(values)
 
 
 def _microseconds(values: np.ndarray) -> np.ndarray:
@@ -109,7 +135,7 @@ def column(values: Any, where: str, what: str = "X") -> Any:
     if values.dtype.kind != "O":
         return numbers(values, what)
     texts = [isinstance(value, str) for value in values]
-    known = [not _is_missing(value) for value in values]
+    known = [not is_missing(value) for value in values]
     if any(texts):
         # The fewer ones are the slip.
         rarer = 2 * sum(texts) < sum(known)
@@ -136,7 +162,8 @@ def column(values: Any, where: str, what: str = "X") -> Any:
         raise ValueError(f"{what}: {where}: {error}") from error
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for none."""
     return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
 
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _koan
 from ._base import Koan, Rows, length, named_column
-from ._columns import frame
+from ._columns import check_unmasked, frame
 from ._koan import write_whole
 from ._model import threads
 from ._progress import Told
@@ -77,6 +77,7 @@ class Judged(Koan):
         if isinstance(y, str):
             y = named_column(X, "y", y)
         X = self._known(X)
+        check_unmasked("y", y)
         y = column_or_1d(y)
         if len(y) != length(X):
             raise ValueError(f"y: {len(y)} values for the {length(X)} rows of X")

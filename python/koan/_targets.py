@@ -10,7 +10,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
-from ._columns import numbers
+from ._columns import check_unmasked, in_order, numbers
 
 
 def _given(estimator: Any, X: Any, y: Any) -> tuple[Any, str]:
@@ -22,6 +22,7 @@ def _given(estimator: Any, X: Any, y: Any) -> tuple[Any, str]:
     name = getattr(y, "name", None)
     if isinstance(y, (list, tuple)) and len({isinstance(value, str) for value in y}) > 1:
         raise ValueError("y: classes of several types: texts and others")
+    check_unmasked("y", y)
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
     return y, name if isinstance(name, str) else ""
@@ -40,9 +41,9 @@ def class_labels(estimator: Any, X: Any, y: Any) -> tuple[Any, npt.NDArray[Any],
         kinds = sorted({type(value).__name__ for value in y})
         raise ValueError(f"y: classes of several types: {', '.join(kinds)}") from error
     if y.dtype.kind in "iu":
-        return np.ascontiguousarray(y, dtype=np.int64), classes, name
+        return in_order(y, np.int64), classes, name
     if y.dtype.kind == "f":
-        return np.ascontiguousarray(y, dtype=np.float64), classes, name
+        return in_order(y, np.float64), classes, name
     texts = [str(value) for value in y]
     if len(set(texts)) != len(classes) or sorted(set(texts)) != [str(c) for c in classes]:
         if all(isinstance(value, (int, np.integer)) for value in y):
@@ -57,7 +58,7 @@ def number_targets(estimator: Any, X: Any, y: Any) -> tuple[Any, str]:
     try:
         if y.dtype.kind in "mM":  # microseconds, as of inputs
             y = numbers(y, "y")
-        values = np.ascontiguousarray(y, dtype=np.float64)
+        values = in_order(y, np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"y: {error}") from error
     bad = ~np.isfinite(values)

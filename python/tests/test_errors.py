@@ -276,6 +276,22 @@ def test_links_stay_and_modes_are_kept(tmp_path):
     assert (tmp_path / "new").stat().st_mode & 0o777 == 0o640
 
 
+def test_masked_values_of_y_weights_and_groups_are_errors():
+    mask = np.arange(60) == 7
+    fitted = quick().fit(X, Y)
+    y, ones = np.ma.array(Y, mask=mask), np.ma.array(np.ones(60), mask=mask)
+    for name, work in [
+        ("y", lambda: quick().fit(X, y)),
+        ("y", lambda: koan.KoanRegressor(n_features=8).fit(X, ones)),
+        ("y", lambda: fitted.report(X, y)),
+        ("y_train", lambda: fitted.report(X, Y, X_train=X, y_train=y)),
+        ("sample_weight", lambda: quick().fit(X, Y, sample_weight=ones)),
+        ("groups", lambda: quick().fit(X, Y, groups=ones)),
+    ]:
+        with pytest.raises(ValueError, match=f"^{name}: row 8: the value is masked"):
+            work()
+
+
 @pytest.mark.parametrize(
     ("given", "family"),
     [

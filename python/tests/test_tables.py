@@ -111,6 +111,48 @@ def test_every_type_of_number(kind):
     assert (expected.predict(typed) == expected.predict(values)).all()
 
 
+def test_masked_values_are_missing_values():
+    random = np.random.default_rng(4)
+    for rows, kind in ((random.normal(size=(60, 3)), "f4"), (random.integers(0, 9, (60, 3)), "i8")):
+        rows = rows.astype(kind)
+        mask = random.random(rows.shape) < 0.1
+        masked, holes = np.ma.array(rows, mask=mask), np.where(mask, np.nan, rows)
+        y = rows[:, 0] > rows[:, 1]
+        loose = koan.KoanClassifier(n_features=16, missing="impute")
+        expected = loose.fit(holes, y).to_bytes()
+        assert loose.fit(masked, y).to_bytes() == expected
+        assert (loose.predict(masked) == loose.predict(holes)).all()
+        assert (loose.model_.scores(masked) == loose.model_.scores(holes)).all()
+        strict = koan.KoanClassifier(n_features=16).fit(np.ma.array(rows), y)
+        for work in (strict.fit, lambda X, _: strict.predict(X)):
+            with pytest.raises(ValueError, match="Input X contains NaN"):
+                work(masked, y)
+        with pytest.raises(ValueError, match="the value is missing"):
+            strict.model_.predict(masked)
+        with pytest.raises(ValueError, match="Input X contains NaN"):
+            koan.KoanDetector(n_features=16, false_alarm=0.2).fit(masked)
+    jobs = np.ma.array([["a"], ["b"], ["c"]] * 20, mask=[[False], [False], [True]] * 20)
+    texts = koan.KoanClassifier(n_features=16, missing="impute").fit(jobs, [0, 1, 1] * 20)
+    assert texts.model_.n_inputs == 2
+    hours = np.array([[1], [2]] * 30, dtype="M8[h]")
+    model = koan.KoanClassifier(n_features=16).fit(pd.DataFrame(hours), [0, 1] * 30).model_
+    with pytest.raises(ValueError, match="row 1, column 1: the value is missing"):
+        model.predict(np.ma.array(hours, mask=hours == hours[0]))
+
+
+def test_arrays_may_begin_anywhere():
+    rows = np.random.default_rng(6).normal(size=(60, 3))
+    odd = np.ndarray(rows.shape, "f8", bytearray(rows.nbytes + 1), 1)
+    odd[:] = rows
+    column = np.ndarray(60, "f8", bytearray(8 * 60 + 1), 1)
+    column[:] = np.abs(rows[:, 0])
+    assert not odd.flags.aligned and not column.flags.aligned
+    expected = koan.KoanRegressor(n_features=16).fit(rows, column + 0, column + 0)
+    assert koan.KoanRegressor(n_features=16).fit(odd, column, column).to_bytes() == expected.to_bytes()
+    assert (expected.predict(odd) == expected.predict(rows)).all()
+    assert (expected.model_.scores(odd) == expected.model_.scores(rows)).all()
+
+
 def test_sparse_matrices():
     dense = np.random.default_rng(0).random((80, 12)) * (np.random.default_rng(1).random((80, 12)) < 0.2)
     y = dense[:, 0] + dense[:, 1]
