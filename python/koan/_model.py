@@ -54,9 +54,10 @@ class Model:
     """The bytes of a model, checked, and what they compute: the same bits as on a device.
 
     Rows are arrays, sparse matrices, or tables of pandas, polars and pyarrow, whose columns
-    are found by name. Texts that the model does not know are an error, and missing ones where it has no
-    stand-in for missing numbers; with ``unknown="zeros"`` they are none of its values, as in
-    ``koan predict``.
+    are found by name. Arrays of numbers may also have the inputs that texts become, ``n_inputs``
+    numbers in a row, as on a device. Texts that the model does not know are an error, and missing
+    ones where it has no stand-in for missing numbers; with ``unknown="zeros"`` they are none of its
+    values, as in ``koan predict``.
     """
 
     def __init__(self, data: bytes) -> None:

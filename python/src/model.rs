@@ -157,8 +157,13 @@ impl Blob {
             other => return Err(parameter("asked", format!("no {other}"))),
         };
         let lent = frame.lend(py)?;
+        let mut encoded = false;
         let whole = match (&frame.parts[..], &lent[..]) {
-            ([part], [lent]) if self.is_raw(&model, &part.names) => Some(lent.values()?),
+            ([part], [lent]) => {
+                encoded = self.is_encoded(&model, &part.names);
+                let raw = encoded || self.is_raw(&model, &part.names);
+                raw.then(|| lent.values()).transpose()?
+            }
             _ => None,
         };
         let runner = Runner { bytes: &self.bytes, model, asked, rows: frame.rows, threads };
@@ -178,8 +183,8 @@ impl Blob {
         }
         let mut open;
         let schema = match &self.schema {
-            Some(schema) => schema,
-            None => {
+            Some(schema) if !encoded => schema,
+            _ => {
                 open = Schema::new(koan_data::Format::Svmlight);
                 open.inputs = runner.model.inputs();
                 &open
@@ -214,19 +219,29 @@ impl Blob {
         self.schema.as_ref().ok_or_else(unknown)
     }
 
-    /// Whether columns of these names are the inputs as they are.
+    /// Whether columns of these names are the inputs as they are, one by one.
     fn is_raw(&self, model: &Model<'_>, names: &[String]) -> bool {
         if names.len() != model.inputs() {
             return false;
         }
         let Some(schema) = &self.schema else { return true };
         let inputs: Vec<_> = schema.columns.iter().filter(|column| column.inputs() > 0).collect();
-        // Inputs that are not columns one by one: texts, or windows.
-        if inputs.len() != model.inputs() || inputs.iter().any(|column| column.inputs() != 1) {
-            return names.iter().all(String::is_empty);
+        let numeric = |column: &&Column| matches!(column.kind, ColumnKind::Numeric { .. });
+        if inputs.len() != names.len() || !inputs.iter().all(numeric) {
+            return false;
         }
         let same = inputs.iter().zip(names).all(|(column, name)| column.name == *name);
         same || names.iter().all(String::is_empty)
+    }
+
+    /// Whether columns without names are inputs that texts or windows have become, which are
+    /// more than the columns of the model.
+    fn is_encoded(&self, model: &Model<'_>, names: &[String]) -> bool {
+        let Some(schema) = &self.schema else { return false };
+        let columns = schema.columns.iter().filter(|column| column.inputs() > 0).count();
+        names.len() == model.inputs()
+            && columns != names.len()
+            && names.iter().all(String::is_empty)
     }
 }
 

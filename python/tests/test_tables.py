@@ -153,6 +153,24 @@ def test_arrays_may_begin_anywhere():
     assert (expected.model_.scores(odd) == expected.model_.scores(rows)).all()
 
 
+def test_arrays_of_inputs_are_the_same_in_every_type(columns):
+    table = pd.DataFrame({name: columns[name] for name in ("count", "on", "y")})
+    table["job"] = np.array(["a", "b", "c"])[np.arange(ROWS) % 3]
+    model = koan.KoanClassifier(n_features=16).fit(table, "y").model_
+    assert (len(model.columns), model.n_inputs) == (3, 5)
+    row = np.array([[7, 1, 0, 1, 0]])
+    # The columns in their order: count, on, job.
+    expected = model.scores(pd.DataFrame({"count": [7], "on": [True], "job": ["b"]}))
+    for kind in ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u4"):
+        assert (model.scores(row.astype(kind)) == expected).all(), kind
+    for kind in ("f4", "f8"):
+        with pytest.raises(ValueError, match="^X: row 1, column 1: the value is missing"):
+            model.scores(np.full((1, 5), np.nan, kind))
+    for kind in ("f4", "f8", "i8", "u1"):
+        with pytest.raises(ValueError, match="4 columns, where the model was trained on 3"):
+            model.scores(np.ones((1, 4), kind))
+
+
 def test_sparse_matrices():
     dense = np.random.default_rng(0).random((80, 12)) * (np.random.default_rng(1).random((80, 12)) < 0.2)
     y = dense[:, 0] + dense[:, 1]
