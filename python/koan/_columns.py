@@ -177,7 +177,7 @@ def _pandas(X: Any) -> Frame:
     names = [name if named else "" for name in X.columns]
     places = range(len(names))
     # Whatever is not plainly one type is looked at here, where the row can be told.
-    plain = all(dtype.kind != "O" or dtype != object for dtype in X.dtypes)
+    plain = all(dtype.kind != "c" and dtype != object for dtype in X.dtypes)
     if named and plain and _has_arrow():
         return Frame.of_arrow(X.reset_index(drop=True))
     columns = [(names[i], _series(X.iloc[:, i], f"column {i + 1} (`{names[i]}`)")) for i in places]

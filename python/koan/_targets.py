@@ -45,6 +45,8 @@ def class_labels(estimator: Any, X: Any, y: Any) -> tuple[Any, npt.NDArray[Any],
     if y.dtype.kind == "f":
         return in_order(y, np.float64), classes, name
     texts = [str(value) for value in y]
+    if "" in texts:
+        raise ValueError(f"y: row {texts.index('') + 1}: the class is missing (an empty text)")
     if len(set(texts)) != len(classes) or sorted(set(texts)) != [str(c) for c in classes]:
         if all(isinstance(value, (int, np.integer)) for value in y):
             return np.array([int(value) for value in y], dtype=np.int64), classes, name

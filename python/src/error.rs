@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use koan::Field;
 use koan_data::DataError;
 use koan_trainer::Error;
 use pyo3::PyErr;
@@ -63,8 +64,13 @@ pub fn training(error: Error) -> PyErr {
         Error::Data(error) => data(&error),
         Error::Cancelled => PyKeyboardInterrupt::new_err("cancelled"),
         Error::TooMany { what: "features", .. } => parameter("features", error),
+        Error::TooMany { what: "families", .. } => parameter("families", error),
         Error::TooMany { what: "classes", .. } => parameter("y", error),
         Error::TooMany { .. } => parameter("X", error),
+        // The real value of a score would be too close to 0 for the 32 bits that it has.
+        Error::Model(koan::Error::Field { field: Field::ScoreScale, .. }) => {
+            parameter("y", "the values are too close to each other: multiply them, such as by 1e30")
+        }
         Error::Impossible(problem) => PyValueError::new_err(problem),
         other => PyRuntimeError::new_err(other.to_string()),
     }

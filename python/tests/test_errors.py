@@ -129,6 +129,29 @@ def with_value(row, column, value):
         (lambda: quick(shape=(2, 2), family="conv").fit(X, Y), "^(shape|X): "),
         (lambda: quick(random_state=-1).fit(X, Y), "^random_state: -1 is not a whole number"),
         (lambda: quick(unknown="guess").fit(X, Y).predict(X), "^unknown: no 'guess'"),
+        (
+            lambda: quick(family=["stump"] * 256, n_features=1).fit(X, Y),
+            "^family: 256 families are too many: at most 255$",
+        ),
+        (
+            lambda: koan.KoanRegressor(n_features=8).fit(X, 1e-42 * X[:, 0]),
+            "^y: the values are too close to each other: multiply them",
+        ),
+        (lambda: quick().fit(X, ["a", ""] * 30), r"^y: row 2: the class is missing \(an empty text\)$"),
+        (lambda: quick().fit(X, Y, groups=[1, None] * 30), "^groups: row 2: the group is missing$"),
+        (
+            lambda: quick().fit(X, Y, groups=pd.array([1, None] * 30)),
+            "^groups: row 2: the group is missing$",
+        ),
+        (lambda: quick().fit(X, Y, groups=[np.nan] * 60), "^groups: row 1: the group is missing$"),
+        (
+            lambda: quick().fit(X, Y, groups=np.array([1, "a"] * 30, dtype=object)),
+            "^groups: values of several types: int, str$",
+        ),
+        (
+            lambda: quick().fit(TABLE.assign(x=1j * X[:, 0]), "y"),
+            r"^X: column 1 \(`x`\): values of type complex128 are no numbers$",
+        ),
         (lambda: koan.KoanDetector().fit(X), "^false_alarm: .* are too few for a false-alarm rate"),
         (lambda: koan.KoanSearch(minutes=0).fit(X, Y), "^minutes: "),
         (lambda: koan.KoanSearch(core="z80").fit(X, Y), "^core: no core z80; there are cortex-m0"),

@@ -26,6 +26,8 @@ use koan_data::{Schema, Table, Target, Task};
 
 /// Columns up to which a Gram matrix is formed; more only for bins alone.
 const MAX_DENSE: usize = 16_384;
+/// Banks of a blob, one for each family.
+const MAX_BANKS: usize = 255;
 
 /// A trained model and how it came about.
 #[derive(Clone, Debug)]
@@ -406,6 +408,10 @@ pub(crate) fn bank_plans(table: &Table, options: &TrainOptions) -> Result<Vec<Ba
             groups: Vec::new(),
             kept: None,
         });
+    }
+    if banks.len() > MAX_BANKS {
+        let found = banks.len();
+        return Err(Error::TooMany { what: "families", found, most: MAX_BANKS });
     }
     let columns: usize = banks.iter().map(BankPlan::columns).sum();
     let alone = matches!(banks.as_slice(), [BankPlan { family: Family::Bin { .. }, .. }]);
