@@ -257,7 +257,7 @@ impl Sums {
         Self::from_slabs(plan, from_bytes(MAGIC, bytes, "sums")?)
     }
 
-    /// Refuses sums of another plan, and those without the rows of its sample.
+    /// Refuses sums of another plan, and those without the rows that it holds out of its sample.
     pub(super) fn check_whole(&self, plan: &Plan) -> Result<(), Error> {
         self.check_plan(plan.id())?;
         let all = &plan.stored.held;
