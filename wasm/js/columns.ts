@@ -29,7 +29,7 @@ export interface Table {
 /**
  * Makes a model's inputs of a row's fields: categories become one input for each value, and
  * missing numbers the stand-ins of `koan train --missing impute`. A category that the trainer
- * has not seen counts as none of its values.
+ * has not seen, or that is missing, counts as none of its values.
  */
 export class Columns {
   readonly #schema: Schema;

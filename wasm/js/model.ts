@@ -1,7 +1,7 @@
 import { At, Section, numbersOf } from './blob.js';
 import { unsuited, wrongLength } from './message.js';
 import { host } from './host/page.js';
-import { isList, typed, type ColumnMap, type Fields, type NamedRow, type Row, type Rows, type Typed } from './row.js';
+import { isList, shown, typed, type ColumnMap, type Fields, type NamedRow, type Row, type Rows, type Typed } from './row.js';
 import { bytesOf, init, moduleOf, type Bytes, type Source } from './runtime.js';
 import { Session, type Views } from './session.js';
 
@@ -78,7 +78,12 @@ export class Model {
   readonly #allowNaN: boolean;
   readonly #columns: InstanceType<ColumnMap> | undefined;
 
-  private constructor(bytes: Uint8Array, { maxWork = Infinity, columns, allowNaN }: Options = {}) {
+  private constructor(bytes: Uint8Array, { maxWork = Infinity, columns, allowNaN, ...others }: Options = {}) {
+    // A limit that is misspelt would be none.
+    for (const name in others) throw new TypeError(`there is no option ${name}`);
+    if (typeof maxWork !== 'number' || !(maxWork >= 0)) {
+      throw new TypeError(`maxWork is ${shown(maxWork)}, not a number from 0 on`);
+    }
     const session = new Session(bytes, maxWork);
     const { blob, task, scores, row, vector, scoreScale, bufferBytes, work } = session.views();
     this.work = work;

@@ -88,5 +88,6 @@ export function typed(row: unknown, many?: boolean): Typed {
   return row as Typed;
 }
 
-const shown = (value: unknown): string =>
+/** @internal */
+export const shown = (value: unknown): string =>
   typeof value === 'string' ? JSON.stringify(value) : String(value);

@@ -63,7 +63,9 @@ test('fields that are missing or wrong are named', () => {
   for (const age of [null, undefined, NaN, '', '?', 'NA']) {
     assert.deepEqual([...columns.row({ ...row, age })], [38.5, 0, 1, 1.75]);
   }
-  assert.deepEqual([...columns.row({ ...row, city: 'Oslo' })], [20, 0, 0, 1.75]);
+  for (const city of ['Oslo', null, undefined, NaN, '', '?', 'NA', 7]) {
+    assert.deepEqual([...columns.row({ ...row, city })], [20, 0, 0, 1.75]);
+  }
   const throws = (call, message) => assert.throws(call, { message });
   throws(() => columns.row({ ...row, height: null }), 'column height: a number is missing');
   throws(() => columns.row({ ...row, height: 'tall' }), 'column height: `tall` is not a number');

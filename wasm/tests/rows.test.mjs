@@ -40,6 +40,18 @@ test('wrong rows and calls that do not suit are errors', () => {
   throws(() => regression.classify(new Float32Array(regression.info.inputs)), 'this call needs a classification model');
 });
 
+test('a limit that is none is refused', () => {
+  const { blob } = models.find(({ name }) => name === 'digits.koan');
+  const { work } = Model.from(blob);
+  assert.equal(Model.from(blob, { maxWork: work, columns: undefined, allowNaN: true }).work, work);
+  const throws = (options, name, message) => assert.throws(() => Model.from(blob, options), { name, message });
+  throws({ maxWork: work - 1 }, 'Error', `the model's work is ${work}, more than the limit of ${work - 1}`);
+  for (const [maxWork, shown] of [[NaN, 'NaN'], ['1k', '"1k"'], ['100', '"100"'], [null, 'null'], [-1, '-1']]) {
+    throws({ maxWork }, 'TypeError', `maxWork is ${shown}, not a number from 0 on`);
+  }
+  throws({ max_work: 1 }, 'TypeError', 'there is no option max_work');
+});
+
 test('rows of every type, and lists of them', () => {
   const model = named('digits.koan');
   const { rows } = models.find(({ name }) => name === 'digits.koan');
