@@ -11,7 +11,7 @@ const BUDGET = {
   // What is loaded: the script, and one of the two.
   'index.js + koan-simd.wasm': { gzip: 22.6 * 1024 },
   // The demo page's, loaded only when somebody trains.
-  'train.wasm': { gzip: 946 * 1024 },
+  'train.wasm': { gzip: 950 * 1024 },
 };
 
 /** Brotli at its best takes seconds for a megabyte. */
