@@ -79,7 +79,7 @@ def code(model):
 
 def within(table, limit, seed):
     """The model of `koan train --with-code` that fits with its code, as it is linked; nothing if
-    none does. The command estimates code: what that is short of is asked for again."""
+    none does. The command estimates code; where that is too little, it is asked again for less."""
     model = MODELS / f"{table.name}-{limit}-{seed}-code.koan"
     asked = limit
     while True:

@@ -104,8 +104,9 @@ impl Needs {
         Self(1 << (code & 31))
     }
 
-    /// Weights of so many bits.
-    pub(crate) const fn bits(bits: u8) -> Self {
+    /// The part for weights of so many bits: 2, 3, 4, 8, or else 16.
+    #[must_use]
+    pub const fn bits(bits: u8) -> Self {
         match bits {
             2 => Self::BITS_2,
             3 => Self::BITS_3,

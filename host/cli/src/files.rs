@@ -79,3 +79,9 @@ pub fn check_stdout<'f>(inputs: impl IntoIterator<Item = &'f PathBuf>) -> Result
     }
     Ok(())
 }
+
+/// Whether there is no file, or one with a text that only files of this command have.
+pub fn may_replace(path: &Path, mark: &str) -> bool {
+    let is_ours = |old: Vec<u8>| String::from_utf8_lossy(&old).contains(mark);
+    path.symlink_metadata().is_err() || std::fs::read(path).is_ok_and(is_ours)
+}

@@ -46,9 +46,8 @@ pub fn run(arguments: &Inspect) -> Result<()> {
     let blob = read_blob(&arguments.model)?;
     let model = parse(&arguments.model, &blob)?;
     if let Some(path) = &arguments.rust {
-        let is_ours = |old: Vec<u8>| old.starts_with(row::FIRST.as_bytes());
         anyhow::ensure!(
-            path.symlink_metadata().is_err() || std::fs::read(path).is_ok_and(is_ours),
+            files::may_replace(path, row::FIRST),
             "{} is there and not of `koan inspect`: name another file",
             path.display()
         );

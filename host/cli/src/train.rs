@@ -230,12 +230,15 @@ fn on_device(model: &Model<'_>, form: Form) -> String {
     let (bytes, code) = (model.blob().len(), code_bytes(model, form));
     // Instructions are known of the fast form alone.
     let (small, instructions) = match form {
-        Form::Fast => ("", format!(", {} instructions", Core::CortexM0.instructions_of(model))),
+        Form::Fast => {
+            let count = Core::CortexM0.instructions_of(model);
+            ("", format!(", {count} instructions a prediction"))
+        }
         Form::Small => (" in the small form", String::new()),
     };
     format!(
-        "  on a Cortex-M0: about {code} bytes of code{small}, {} of flash with the model; {} of \
-         buffers{instructions}",
+        "  on a Cortex-M0: about {code} bytes of code{small}, {} of flash with the model, {} \
+         bytes of buffers{instructions}",
         bytes + code,
         model.buffer_sizes(form).bytes()
     )

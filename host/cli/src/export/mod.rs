@@ -87,7 +87,7 @@ fn is_sketch(name: &str) -> bool {
         && name.len() <= SKETCH_CHARACTERS
 }
 
-/// What files of these names begin with, if they are of `koan export`.
+/// What stands in files of these names, if they are of `koan export`.
 fn mark(name: &str) -> Option<&'static str> {
     match name {
         "koan.h" | "koan.c" => Some("Koan in C99:"),
@@ -96,12 +96,6 @@ fn mark(name: &str) -> Option<&'static str> {
         name if name.ends_with(".ino") => None,
         _ => Some("`koan export` made this file."),
     }
-}
-
-/// Whether there is no file, or one that an export wrote.
-fn may_replace(path: &Path, mark: &str) -> bool {
-    let is_ours = |old: Vec<u8>| String::from_utf8_lossy(&old).contains(mark);
-    path.symlink_metadata().is_err() || std::fs::read(path).is_ok_and(is_ours)
 }
 
 /// Writes the runtime, the model and an example into a folder, which may be there.
@@ -132,7 +126,7 @@ fn write_folder(
         let path = folder.join(name);
         files::check([&model.to_path_buf()], [path.as_path()])?;
         ensure!(
-            mark(name).is_none_or(|mark| may_replace(&path, mark)),
+            mark(name).is_none_or(|mark| files::may_replace(&path, mark)),
             "{} is there and not of `koan export`: rename it, or name another folder",
             path.display()
         );

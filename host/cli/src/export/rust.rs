@@ -50,9 +50,8 @@ fn inside(folder: &Path, path: &Path) -> Result<PathBuf> {
     let source = folder.join(format!("{stem}{}.rs", if taken { "_model" } else { "" }));
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    let is_ours = |old: Vec<u8>| String::from_utf8_lossy(&old).contains(MARK);
     ensure!(
-        source.symlink_metadata().is_err() || std::fs::read(&source).is_ok_and(is_ours),
+        files::may_replace(&source, MARK),
         "{} is there and not of `koan export`: name another file, --rust FILE.rs",
         source.display()
     );

@@ -114,7 +114,7 @@ pub fn run(arguments: &Tune) -> Result<()> {
     }
     let (metric, core) = (arguments.metric.name(), arguments.core.name());
     let legend = format!(
-        "{metric} on training rows held out and on test rows; code: about, of the runtime on a \
+        "{metric} on training rows held out and on test rows; code: about, in the fast form on a \
          Cortex-M0; RAM: bytes of buffers; instructions: about, of a prediction on a {core}."
     );
     say!("{}\n", wrapped(&legend, 0))?;

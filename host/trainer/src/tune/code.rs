@@ -73,17 +73,6 @@ pub(super) fn code(needs: Needs, outputs: usize, form: Form) -> usize {
     bytes
 }
 
-/// The part for weights of so many bits.
-pub(super) fn weights(bits: u8) -> Needs {
-    match bits {
-        2 => Needs::BITS_2,
-        3 => Needs::BITS_3,
-        4 => Needs::BITS_4,
-        8 => Needs::BITS_8,
-        _ => Needs::BITS_16,
-    }
-}
-
 /// The least that the code of any model takes.
 pub(super) fn least(form: Form) -> usize {
     code(Needs::LINEAR, 1, form)

@@ -73,7 +73,7 @@ impl Footprint {
     #[must_use]
     pub fn code(&self, bits: u8, kept: bool) -> usize {
         let lists = if kept { Needs::LISTS } else { Needs::NONE };
-        let needs = self.needs.and(code::weights(bits)).and(lists);
+        let needs = self.needs.and(Needs::bits(bits)).and(lists);
         self.code.map_or(0, |form| code::code(needs, self.outputs, form))
     }
 
