@@ -123,6 +123,30 @@ fn numbers_that_are_not_reduced_are_refused() {
 }
 
 #[test]
+fn another_implementation_finds_the_same() {
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut block = |length| Vec::from_iter(core::iter::repeat_with(|| random.u8(..)).take(length));
+    let mut refused = 0;
+    for round in 0..400 {
+        let seed = Seed::new(block(32).try_into().unwrap());
+        let pair = KeyPair::from_seed(seed);
+        let message = block(round);
+        let mut signature = *pair.sk.sign(&message, None);
+        let mut key = PublicKey(*pair.pk);
+        assert!(ED25519(&key, &message, &signature));
+        // One bit of the signature or of the key, anywhere: most are no point, or another's.
+        let at = usize::from(u16::from_le_bytes(block(2).try_into().unwrap())) % (8 * 96);
+        let place = signature.iter_mut().chain(&mut key.0).nth(at / 8).unwrap();
+        *place ^= 1 << (at % 8);
+        let theirs = ed25519_compact::PublicKey::new(key.0)
+            .verify(&message, &ed25519_compact::Signature::new(signature));
+        assert_eq!(ED25519(&key, &message, &signature), theirs.is_ok(), "round {round}, bit {at}");
+        refused += u32::from(theirs.is_err());
+    }
+    assert_eq!(refused, 400);
+}
+
+#[test]
 fn the_key_is_found_among_several() {
     let (first, second) = (pair(1), pair(2));
     let envelope = sealed(&second, 9, BLOB);
