@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 import koan
+import koan.local
 
 OPTIONS = {"n_features": 24, "family": "fourier", "random_state": 3}
 PARTITIONS = (1, 3, 7, 64)
@@ -39,16 +40,8 @@ def table(kind, rows=1200):
 
 
 def in_one_process(kind, rows):
-    """The bytes of the model of all rows at once."""
-    plan = koan.plan(rows, "y", **OPTIONS, **KINDS[kind])
-    sums = koan.Sums(plan).add(rows)
-    if plan.loss == "squared":
-        return koan.finish(plan, sums)
-    descent = koan.Descent(plan, sums)
-    while not descent.done:
-        descent.advance(koan.Gradients(plan, descent.step()).add(rows))
-    assert descent.n_passes > 1
-    return koan.finish(plan, descent)
+    """The bytes of the model of all rows in memory."""
+    return koan.local.fit(rows, "y", **OPTIONS, **KINDS[kind]).to_bytes()
 
 
 def of_the_command(kind, rows, command, folder):

@@ -54,7 +54,7 @@ def test_the_page_of_clusters_is_run(tmp_path, monkeypatch):
         with Client(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None):
             ddf = dd.from_pandas(rows, npartitions=3)
             df = spark.createDataFrame(rows).repartition(2)
-            names = {"ddf": ddf, "df": df, "F": F}
+            names = {"ddf": ddf, "df": df, "table": rows, "F": F}
             by_dask, by_spark = run(blocks[0], names)
     finally:
         spark.stop()

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import koan
+import koan.local
 
 ROWS = 900
 OPTIONS = {"n_features": 24, "family": "fourier", "random_state": 3}
@@ -74,6 +75,7 @@ def test_any_parts_are_the_command(kind, command, tmp_path):
     given, arguments = KINDS[kind]
     rows = table(kind)
     whole = in_parts(rows, 1, 0, **given)
+    assert koan.local.fit(rows, "y", **OPTIONS, **given).to_bytes() == whole
     for parts in (3, 7, 64):
         assert in_parts(rows, parts, parts, **given) == whole
     for name in ("a.csv", "test.csv"):
