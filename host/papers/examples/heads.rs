@@ -83,7 +83,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let options = TrainOptions { features: vec![POOL as u16], ..TrainOptions::default() };
     let rows: Vec<usize> = (0..train.rows()).collect();
-    let spec = choose(&problem, &rows, &options.banks(&train.schema)?, &options, &quiet)?.spec;
+    let banks = options.banks(&train.schema)?;
+    let spec = choose(&problem, &rows, &banks, &options.choice(problem.task()), &quiet)?.spec;
     let map = FeatureMap::new(&spec)?;
     let (fit_rows, held_rows) = split(&train.target, SplitSize::TestFraction(0.15), 1)?;
     let fit = problem.moments(&map, &fit_rows, &quiet)?;

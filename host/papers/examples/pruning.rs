@@ -97,7 +97,8 @@ fn features(train: &Table, test: &Table) -> Result<(), Box<dyn Error>> {
     let problem = Problem::new(train, false);
     let options = TrainOptions { features: vec![POOL], ..TrainOptions::default() };
     let rows: Vec<usize> = (0..train.rows()).collect();
-    let spec = choose(&problem, &rows, &options.banks(&train.schema)?, &options, &quiet)?.spec;
+    let banks = options.banks(&train.schema)?;
+    let spec = choose(&problem, &rows, &banks, &options.choice(problem.task()), &quiet)?.spec;
     let map = FeatureMap::new(&spec)?;
     let (fit_rows, held_rows) = split(&train.target, SplitSize::TestFraction(0.15), 1)?;
     let fit = problem.moments(&map, &fit_rows, &quiet)?;

@@ -47,6 +47,9 @@ pub mod nearest {
 pub mod normalise {
     pub use crate::normalise::{Axis, Kind, Normaliser};
 }
+pub mod options {
+    pub use crate::options::{ChoiceOptions, HeadOptions};
+}
 pub mod panels {
     pub use crate::panels::columns;
 }

@@ -9,15 +9,16 @@ use std::cell::{Cell, RefCell};
 
 use koan::{Family, Law};
 
+use crate::Error;
 use crate::blob::{ModelSpec, whole};
 use crate::folds::SMALL_ROWS;
 use crate::normalise::{Kind, Normaliser};
+use crate::options::ChoiceOptions;
 use crate::plan::{BankPlan, realise};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::relevance;
 use crate::validation::{Sample, validate};
-use crate::{Error, TrainOptions};
 
 use tuning::Tuning;
 
@@ -79,7 +80,7 @@ pub fn choose(
     problem: &Problem<'_>,
     rows: &[usize],
     banks: &[BankPlan],
-    options: &TrainOptions,
+    options: &ChoiceOptions,
     progress: &Progress,
 ) -> Result<Choice, Error> {
     let chooser = Chooser {
@@ -193,7 +194,7 @@ struct Candidate {
 struct Chooser<'c> {
     problem: &'c Problem<'c>,
     rows: &'c [usize],
-    options: &'c TrainOptions,
+    options: &'c ChoiceOptions,
     /// Whether a bank slides over the inputs, which then are of one kind.
     convolved: bool,
     trials: RefCell<Vec<Trial>>,
@@ -259,7 +260,7 @@ impl Chooser<'_> {
     /// Bytes of a map for each input, as a share of the rest of the blob.
     fn map_share(&self, banks: &[BankPlan]) -> f64 {
         let columns: usize = banks.iter().map(BankPlan::columns).sum();
-        let bits = usize::from(self.options.bits_for(self.problem.task()));
+        let bits = usize::from(self.options.bits);
         let rest = 64 + columns * self.problem.outputs * bits / 8;
         (6 * self.problem.table.inputs) as f64 / rest as f64
     }

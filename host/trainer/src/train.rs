@@ -11,6 +11,7 @@ use crate::blob::{HeadSpec, ModelSpec};
 use crate::evaluate::{Evaluation, evaluate, of_scores};
 use crate::ferns;
 use crate::fit::{Fitted, Judging, fit_dense, fit_loss, fit_parts, fit_sparse};
+use crate::options::{BlobOptions, HeadOptions};
 use crate::plan::BankPlan;
 use crate::problem::Problem;
 use crate::progress::Progress;
@@ -140,8 +141,9 @@ fn fit(
     progress: &Progress,
 ) -> Result<(Choice, Fitted), Error> {
     let rows: Vec<usize> = (0..problem.table.rows()).collect();
-    let choice = choose(problem, &rows, banks, options, progress)?;
-    let fitted = fit_head(problem, &choice.spec, options, Judging::InTurn, progress)?;
+    let choice = choose(problem, &rows, banks, &options.choice(problem.task()), progress)?;
+    let head = options.head(problem.task());
+    let fitted = fit_head(problem, &choice.spec, &head, Judging::InTurn, progress)?;
     Ok((choice, fitted))
 }
 
@@ -149,12 +151,12 @@ fn fit(
 pub(crate) fn fit_head(
     problem: &Problem<'_>,
     spec: &ModelSpec,
-    options: &TrainOptions,
+    options: &HeadOptions,
     judging: Judging,
     progress: &Progress,
 ) -> Result<Fitted, Error> {
-    let ridge = options.loss() == Loss::Squared && options.box_c.is_none();
-    let box_or_hinge = options.box_c.is_some() || options.loss() == Loss::Hinge;
+    let ridge = options.loss == Loss::Squared && options.box_c.is_none();
+    let box_or_hinge = options.box_c.is_some() || options.loss == Loss::Hinge;
     if ferns::is_alone(spec) && !box_or_hinge {
         return ferns::fit_ferns(problem, spec, options, judging, progress);
     }
@@ -180,12 +182,12 @@ pub(crate) fn fit_head(
 fn fit_with_ferns(
     problem: &Problem<'_>,
     spec: &ModelSpec,
-    options: &TrainOptions,
+    options: &HeadOptions,
     judging: Judging,
     progress: &Progress,
 ) -> Result<Fitted, Error> {
     let spec = ferns::grown(problem, spec, options, progress)?;
-    let options = TrainOptions { candidates: None, ..options.clone() };
+    let options = HeadOptions { candidates: None, ..options.clone() };
     fit_head(problem, &spec, &options, judging, progress)
 }
 
@@ -194,8 +196,7 @@ pub(crate) fn encode(
     problem: &Problem<'_>,
     fitted: &Fitted,
     head: &HeadSpec,
-    options: &TrainOptions,
-    golden: usize,
+    options: BlobOptions,
 ) -> Result<Vec<u8>, Error> {
     let train = problem.table;
     let mut spec = fitted.spec.clone();
@@ -205,7 +206,7 @@ pub(crate) fn encode(
     };
     spec.head = Some(head.clone());
     spec.calibration = fitted.calibration;
-    complete(spec, train, &train.schema, options, golden)
+    complete(spec, train, &train.schema, options)
 }
 
 /// How good a fit is on the test rows.
@@ -236,9 +237,9 @@ pub(crate) fn conclude(
 ) -> Result<(Vec<u8>, Report), Error> {
     let train = problem.table;
     progress.phase("writing and checking the model")?;
-    let blob = encode(problem, &fitted, &fitted.compensated, options, options.golden_rows)?;
+    let blob = encode(problem, &fitted, &fitted.compensated, options.blob())?;
     let seconds = start.elapsed().as_secs_f64();
-    let nearest = encode(problem, &fitted, &fitted.nearest, options, 0)?;
+    let nearest = encode(problem, &fitted, &fitted.nearest, options.blob().without_rows())?;
     let judged = judge(&blob, &nearest, &fitted)?;
     let error = judged.blob.error;
     let mut report = Report {
@@ -273,12 +274,12 @@ fn complete(
     mut spec: ModelSpec,
     train: &Table,
     schema: &Schema,
-    options: &TrainOptions,
-    golden: usize,
+    options: BlobOptions,
 ) -> Result<Vec<u8>, Error> {
     spec.class_names.clone_from(&schema.classes);
     spec.notes = options.notes(schema)?;
-    spec.golden_rows = (0..golden.min(train.rows())).map(|i| train.row(i).to_vec()).collect();
+    spec.golden_rows =
+        (0..options.golden_rows.min(train.rows())).map(|i| train.row(i).to_vec()).collect();
     let blob = spec.encode()?;
     crate::blob::predictor(&blob)?.self_test()?;
     Ok(blob)
@@ -294,7 +295,7 @@ fn finish_embedding(
     let Unsupervised { spec, choice } = made;
     // Coordinates are no classes, whatever the ignored target is.
     let schema = Schema { classes: Vec::new(), positive: None, ..train.schema.clone() };
-    let blob = complete(spec, train, &schema, options, options.golden_rows)?;
+    let blob = complete(spec, train, &schema, options.blob())?;
     let error = variance_lost(&blob, &choice.spec, test)?;
     let seconds = start.elapsed().as_secs_f64();
     let mut report = Report::of(train, test.rows(), &Chosen::of(&choice), &blob, options, seconds);
@@ -310,7 +311,7 @@ fn finish_features(
 ) -> Result<Trained, Error> {
     let Unsupervised { spec, choice } = made;
     let schema = Schema { classes: Vec::new(), positive: None, ..train.schema.clone() };
-    let blob = complete(spec, train, &schema, options, 0)?;
+    let blob = complete(spec, train, &schema, options.blob().without_rows())?;
     let seconds = start.elapsed().as_secs_f64();
     let mut report = Report::of(train, 0, &Chosen::of(&choice), &blob, options, seconds);
     report.task = "features".into();
@@ -332,7 +333,7 @@ fn finish_detector(
         let name = name.unwrap_or_else(|| "normal".into());
         (schema.classes, schema.positive) = (vec!["anomaly".into(), name], None);
     }
-    let blob = complete(spec, train, &schema, options, options.golden_rows)?;
+    let blob = complete(spec, train, &schema, options.blob())?;
     let detection = detect(&blob, test, normal)?;
     let seconds = start.elapsed().as_secs_f64();
     let mut report = Report::of(train, test.rows(), &Chosen::of(&choice), &blob, options, seconds);

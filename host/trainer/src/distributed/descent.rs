@@ -97,8 +97,8 @@ impl Descent {
         }
         let whole = whole(plan, sums)?;
         let problem = plan.stored.problem(plan.own_sample()?)?;
-        let (sample, beginning) =
-            Sampled::new(&problem, &plan.map, &plan.spec, &options, progress)?;
+        let head = options.head(problem.task());
+        let (sample, beginning) = Sampled::new(&problem, &plan.map, &plan.spec, &head, progress)?;
         let Beginning { fit, calibration, warnings } = beginning;
         let step = Step::at(plan, 1, &fit.weights, &fit.bias)?;
         let mut state = State {

@@ -110,7 +110,15 @@ fn of_sums(plan: &Plan, mut sums: Sums, progress: &Progress) -> Result<(Fitted, 
     sums.take_away(&held)?;
     let moments = [sums.moments(plan), held.moments(plan)];
     let (spec, map) = (plan.spec.clone(), plan.map.clone());
-    let fitted = fit_both(&problem, map, spec, moments, &held_rows, &options, progress)?;
+    let fitted = fit_both(
+        &problem,
+        map,
+        spec,
+        moments,
+        &held_rows,
+        &options.head(problem.task()),
+        progress,
+    )?;
     Ok((fitted, rows))
 }
 

@@ -189,7 +189,7 @@ pub fn plan(
         check_loss(problem.task(), options.loss(), columns)?;
     }
     let rows: Vec<usize> = (0..table.rows()).collect();
-    let choice = choose(&problem, &rows, &banks, options, progress)?;
+    let choice = choose(&problem, &rows, &banks, &options.choice(problem.task()), progress)?;
     let mut held = BTreeMap::new();
     for row in hold_out(&problem, options.seed).1 {
         *held.entry(hashes[row]).or_insert(0) += 1;

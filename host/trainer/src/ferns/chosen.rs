@@ -4,12 +4,13 @@ use super::grow::{AGAIN, FIRST_ROWS, LOOKED_AT, RENEWED, SECOND, grow};
 use super::leaves::{Codes, Descent};
 use super::objective::Objective;
 use super::pool::{POOL, Pool, Sample};
+use crate::Error;
 use crate::blob::{BankSpec, ModelSpec};
 use crate::features::{BLOCK_ROWS, FeatureMap};
 use crate::folds::shuffled;
+use crate::options::HeadOptions;
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::{Error, TrainOptions};
 use koan::Family;
 use koan::generator::Stream;
 
@@ -37,7 +38,7 @@ fn is_open_bank(bank: &BankSpec) -> bool {
 pub fn grown(
     problem: &Problem<'_>,
     spec: &ModelSpec,
-    options: &TrainOptions,
+    options: &HeadOptions,
     progress: &Progress,
 ) -> Result<ModelSpec, Error> {
     let mut spec = spec.clone();
@@ -54,12 +55,11 @@ pub fn grown(
     Ok(spec)
 }
 
-/// Multiply-adds that choosing and fitting the ferns of `options` from so many rows takes, about,
-/// and what choosing λ adds: as a search counts them.
+/// Multiply-adds that choosing and fitting `count` ferns from so many rows takes, about, and what
+/// choosing λ adds: as a search counts them.
 #[must_use]
-pub fn work(problem: &Problem<'_>, rows: usize, options: &TrainOptions) -> (f64, f64) {
-    let outputs = problem.outputs as f64;
-    let count = f64::from(options.features.first().copied().unwrap_or(1));
+pub fn work(problem: &Problem<'_>, rows: usize, count: u16, options: &HeadOptions) -> (f64, f64) {
+    let (count, outputs) = (f64::from(count), problem.outputs as f64);
     let pool = f64::from(options.candidates.unwrap_or(POOL));
     let some = rows.min(MOST_ROWS) as f64;
     let ferns = pool.min(LOOKED_AT as f64);
@@ -87,10 +87,10 @@ impl Choice {
         problem: &Problem<'_>,
         spec: &ModelSpec,
         number: usize,
-        options: &TrainOptions,
+        options: &HeadOptions,
     ) -> Result<Self, Error> {
         let rows = scattered(problem.table.rows(), options.seed);
-        let (pool, sample) = Pool::new(problem, spec, number, rows, options)?;
+        let (pool, sample) = Pool::new(problem, spec, number, rows, options.candidates)?;
         Ok(Self { pool, sample })
     }
 
@@ -100,7 +100,7 @@ impl Choice {
         problem: &Problem<'_>,
         count: u16,
         rows: &[usize],
-        options: &TrainOptions,
+        options: &HeadOptions,
     ) -> Vec<u32> {
         let mut wanted = vec![false; problem.table.rows()];
         rows.iter().for_each(|&row| wanted[row] = true);
@@ -113,7 +113,7 @@ impl Choice {
             some = self.sample.select(&places);
             &some
         };
-        let objective = Objective::new(problem, &sample.numbers, options.loss());
+        let objective = Objective::new(problem, &sample.numbers, options.loss);
         let lambda = options.lambda.unwrap_or(LAMBDA).max(LAMBDA);
         let penalty = Descent::penalty(&objective, self.pool.depth, lambda);
         let order = grow(&self.pool, sample, &objective, count.into(), penalty);

@@ -7,16 +7,17 @@ use rayon::prelude::*;
 use super::chosen::{Choice, codes, is_open};
 use super::leaves::{Codes, Descent, Weights, nearest};
 use super::objective::Objective;
+use crate::Error;
 use crate::blob::{HeadSpec, ModelSpec};
 use crate::calibrate;
 use crate::features::FeatureMap;
 use crate::fit::{Fitted, Judging, hold_out, in_turn, real_scores, usual_width, widths};
 use crate::head::{RoundedOutput, assemble};
+use crate::options::HeadOptions;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::quantise::{Levels, reach};
 use crate::ridge::LinearFit;
-use crate::{Error, TrainOptions};
 use koan_data::{Table, Target};
 
 /// Values of λ to visit, largest first, relative to the rows that a leaf has in the mean.
@@ -41,10 +42,10 @@ impl Rows {
         map: &FeatureMap,
         spec: &ModelSpec,
         rows: &[usize],
-        options: &TrainOptions,
+        options: &HeadOptions,
     ) -> Result<Self, Error> {
         let codes = codes(map, spec, problem, rows)?;
-        Ok(Self { codes, objective: Objective::new(problem, rows, options.loss()) })
+        Ok(Self { codes, objective: Objective::new(problem, rows, options.loss) })
     }
 
     fn penalty(&self, lambda: f64) -> f32 {
@@ -160,11 +161,11 @@ fn to_levels(real: &Weights, leaves: usize, levels: &[Levels]) -> Weights {
 pub fn fit_ferns(
     problem: &Problem<'_>,
     spec: &ModelSpec,
-    options: &TrainOptions,
+    options: &HeadOptions,
     judging: Judging,
     progress: &Progress,
 ) -> Result<Fitted, Error> {
-    let bits = options.bits_for(problem.task());
+    let bits = options.bits;
     let usual = usual_width(bits);
     let splits = match judging {
         Judging::InTurn if options.lambda.is_none() => in_turn(problem, options.seed),
@@ -287,7 +288,7 @@ fn chosen(
     spec: &ModelSpec,
     pool: Option<&Choice>,
     rows: &[usize],
-    options: &TrainOptions,
+    options: &HeadOptions,
     progress: &Progress,
 ) -> Result<ModelSpec, Error> {
     let mut spec = spec.clone();

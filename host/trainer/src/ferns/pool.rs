@@ -11,9 +11,9 @@ use koan::steps::{comparisons, quantise};
 use koan::{Any, Family, Model};
 use rayon::prelude::*;
 
+use crate::Error;
 use crate::blob::{BankSpec, ModelSpec};
 use crate::problem::Problem;
-use crate::{Error, TrainOptions};
 
 /// Ferns of a pool, if it is not told.
 pub const POOL: u16 = u16::MAX;
@@ -50,12 +50,12 @@ impl Pool {
         spec: &ModelSpec,
         number: usize,
         rows: Vec<usize>,
-        options: &TrainOptions,
+        candidates: Option<u16>,
     ) -> Result<(Self, Sample), Error> {
         let BankSpec { family: Family::Fern { depth }, features, .. } = spec.banks[number] else {
             return Err(Error::Impossible("the bank has no ferns".into()));
         };
-        let ferns = options.candidates.unwrap_or(POOL);
+        let ferns = candidates.unwrap_or(POOL);
         if ferns < features {
             let message = format!("{ferns} candidates for {features} ferns");
             return Err(Error::parameter("candidates", message));

@@ -121,7 +121,8 @@ fn codes_of_the_pool_are_those_of_the_core() {
         let kept: Vec<u32> = (0..300).map(|fern| 16 * fern + 11).collect();
         let listed = spec(Some(kept.clone()));
         let of_core = codes(&FeatureMap::new(&listed).unwrap(), &listed, &problem, &rows).unwrap();
-        let (pool, sample) = Pool::new(&problem, &spec(None), 1, rows.clone(), &options).unwrap();
+        let (pool, sample) =
+            Pool::new(&problem, &spec(None), 1, rows.clone(), options.candidates).unwrap();
         let some = sample.select(&(3..70).collect::<Vec<_>>());
         for (place, &fern) in kept.iter().enumerate() {
             let all = pool.codes_of_all(fern as usize, &sample);

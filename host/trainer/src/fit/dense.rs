@@ -5,6 +5,7 @@ use koan::Width;
 use super::rounding::RoundedWeights;
 use super::wide::fit_wide;
 use super::{Fitted, usual_width, widths};
+use crate::Error;
 use crate::blob::ModelSpec;
 use crate::calibrate;
 use crate::dual;
@@ -12,12 +13,12 @@ use crate::features::{BLOCK_ROWS, FeatureBlock, FeatureMap};
 use crate::folds::hold_out;
 use crate::lambda::{LAMBDAS, descend, upwards};
 use crate::moments::Moments;
+use crate::options::HeadOptions;
 use crate::problem::Problem;
 use crate::products::Weights;
 use crate::progress::Progress;
 use crate::quantise::Rounding;
 use crate::ridge::{LinearFit, System, best_on};
-use crate::{Error, TrainOptions};
 use koan_data::{Table, Target};
 
 /// Fits by the Gram matrix of all features, or where these outnumber the rows by far by
@@ -28,7 +29,7 @@ use koan_data::{Table, Target};
 pub fn fit_dense(
     problem: &Problem<'_>,
     spec: ModelSpec,
-    options: &TrainOptions,
+    options: &HeadOptions,
     progress: &Progress,
 ) -> Result<Fitted, Error> {
     let map = FeatureMap::new(&spec)?;
@@ -52,7 +53,7 @@ pub(crate) fn fit_moments(
     spec: ModelSpec,
     moments: Moments,
     held_rows: &[usize],
-    options: &TrainOptions,
+    options: &HeadOptions,
     progress: &Progress,
 ) -> Result<Fitted, Error> {
     let held = problem.moments(&map, held_rows, progress)?;
@@ -69,10 +70,10 @@ pub(crate) fn fit_both(
     spec: ModelSpec,
     [mut moments, held]: [Moments; 2],
     held_rows: &[usize],
-    options: &TrainOptions,
+    options: &HeadOptions,
     progress: &Progress,
 ) -> Result<Fitted, Error> {
-    let bits = options.bits_for(problem.task());
+    let bits = options.bits;
     progress.phase("solving")?;
     let system = System::new(&moments);
     let held_fit = match options.lambda {

@@ -6,17 +6,18 @@ use rayon::prelude::*;
 
 use super::solver::{Rows, Solver, Start};
 use super::{Fitted, real_scores, usual_width};
+use crate::Error;
 use crate::blob::ModelSpec;
 use crate::calibrate;
 use crate::features::FeatureMap;
 use crate::folds::{hold_out, in_turn};
 use crate::lambda::{LAMBDAS, descend, given_or, upwards};
+use crate::options::HeadOptions;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::quantise::Rounding;
 use crate::ridge::LinearFit;
 use crate::solve::{Loss, Solution, Tolerance, boxed};
-use crate::{Error, TrainOptions};
 use koan_data::{Table, Target, Task};
 
 /// Features up to which these heads are fitted.
@@ -143,7 +144,7 @@ pub(super) struct Judged {
 pub fn fit_loss(
     problem: &Problem<'_>,
     spec: ModelSpec,
-    options: &TrainOptions,
+    options: &HeadOptions,
     judging: Judging,
     progress: &Progress,
 ) -> Result<Fitted, Error> {
@@ -151,11 +152,11 @@ pub fn fit_loss(
     let judged = judge(problem, &map, &spec, options, judging, progress)?;
     let Judged { all, lambda, bound, mut start, calibration, mut warnings } = judged;
     progress.phase("solving")?;
-    let solver = Solver::new(options.loss(), &all, problem.outputs);
+    let solver = Solver::new(options.loss, &all, problem.outputs);
     let Solution { fit, convergence } = solver.solve(lambda, bound, &mut start, FINE);
     warnings.extend(convergence.warning(solver.name()));
     progress.phase("rounding the weights")?;
-    let wanted = (&spec, options.bits_for(problem.task()));
+    let wanted = (&spec, options.bits);
     let bias = |weights: &Mat<f64>| solver.bias(weights, &fit);
     let [nearest, compensated] = solver.heads(&all, &fit, wanted, bias);
     drop(solver);
@@ -204,13 +205,13 @@ pub(super) fn judge(
     problem: &Problem<'_>,
     map: &FeatureMap,
     spec: &ModelSpec,
-    options: &TrainOptions,
+    options: &HeadOptions,
     judging: Judging,
     progress: &Progress,
 ) -> Result<Judged, Error> {
-    let (loss, outputs) = (options.loss(), problem.outputs);
+    let (loss, outputs) = (options.loss, problem.outputs);
     check_loss(problem.task(), loss, map.features())?;
-    let bits = options.bits_for(problem.task());
+    let bits = options.bits;
     let bound = options.box_c.map(|c| boxed::bound(c, map.features()));
     let splits = splits(problem, options.seed, judging);
     progress.phase("computing features")?;

@@ -15,19 +15,20 @@ use koan::{Calibration, Family, Width};
 use super::dense::{rounded, scores};
 use super::rounding::RoundedWeights;
 use super::{Fitted, usual_width, widths};
+use crate::Error;
 use crate::blob::{BankSpec, ModelSpec};
 use crate::calibrate::{FAILED, Recentred, recentred};
 use crate::features::FeatureMap;
 use crate::folds::{Folds, HELD, groups};
 use crate::lambda::{LAMBDAS, around, descend, given_or, upwards};
 use crate::moments::Moments;
+use crate::options::HeadOptions;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::prune::{backward, only, pool, scattered, with_empty_banks};
 use crate::quantise::Rounding;
 use crate::ridge::{LinearFit, System};
 use crate::solve::Design;
-use crate::{Error, TrainOptions};
 use koan_data::{Table, Target};
 
 /// Parts at most: each is left out once.
@@ -198,7 +199,7 @@ fn better(a: Scored, b: Scored) -> Scored {
 pub fn fit_parts(
     problem: &Problem<'_>,
     spec: &ModelSpec,
-    options: &TrainOptions,
+    options: &HeadOptions,
     progress: &Progress,
 ) -> Result<Option<Fitted>, Error> {
     let columns = |spec: &ModelSpec| spec.banks.iter().map(BankSpec::columns).sum::<usize>();
@@ -245,7 +246,7 @@ pub fn fit_parts(
         real = judges.best(&lambdas);
     }
     progress.phase("rounding the weights")?;
-    let bits = options.bits_for(problem.task());
+    let bits = options.bits;
     let width = usual_width(bits);
     let chosen = match options.lambda {
         Some(lambda) => judges.rounded(width, lambda),

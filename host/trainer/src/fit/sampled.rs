@@ -7,13 +7,14 @@ use koan::Calibration;
 
 use super::losses::{FINE, Judged, Judging, all_rows, judge};
 use super::solver::{Rows, Solver};
+use crate::Error;
 use crate::blob::{HeadSpec, ModelSpec};
 use crate::features::FeatureMap;
+use crate::options::HeadOptions;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::ridge::LinearFit;
 use crate::solve::{Bend, Known, Logistic, Pair, Surrogate, Whole};
-use crate::{Error, TrainOptions};
 
 /// How rows of the sample are held out: as in memory.
 const JUDGING: Judging = Judging::InTurn;
@@ -39,7 +40,7 @@ impl Sampled {
         problem: &Problem<'_>,
         map: &FeatureMap,
         spec: &ModelSpec,
-        options: &TrainOptions,
+        options: &HeadOptions,
         progress: &Progress,
     ) -> Result<(Self, Beginning), Error> {
         let judged = judge(problem, map, spec, options, JUDGING, progress)?;

@@ -3,17 +3,18 @@
 use koan::Width;
 
 use super::{Fitted, widths};
+use crate::Error;
 use crate::blob::{HeadSpec, ModelSpec};
 use crate::calibrate;
 use crate::features::FeatureMap;
 use crate::folds::hold_out;
 use crate::head::{RoundedOutput, assemble};
 use crate::lambda::{CELL_LAMBDAS, given_or};
+use crate::options::HeadOptions;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::sparse::{Cells, SparseProblem};
 use crate::validation::weighted_mean;
-use crate::{Error, TrainOptions};
 use koan_data::{Table, Target};
 
 /// Fits one bank of bins by conjugate gradients on its cells.
@@ -24,10 +25,10 @@ pub fn fit_sparse(
     problem: &Problem<'_>,
     spec: ModelSpec,
     slot_bits: u8,
-    options: &TrainOptions,
+    options: &HeadOptions,
     progress: &Progress,
 ) -> Result<Fitted, Error> {
-    let bits = options.bits_for(problem.task());
+    let bits = options.bits;
     let map = FeatureMap::new(&spec)?;
     progress.phase("computing cells")?;
     let cells = |table: &Table, rows: &[usize]| -> Result<Cells, koan::Error> {

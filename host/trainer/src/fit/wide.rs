@@ -4,6 +4,7 @@ use faer::{Mat, MatRef};
 use koan::Width;
 
 use super::{Fitted, real_scores, usual_width, widths};
+use crate::Error;
 use crate::blob::{HeadSpec, ModelSpec};
 use crate::calibrate;
 use crate::dual::Dual;
@@ -11,12 +12,12 @@ use crate::features::FeatureMap;
 use crate::folds::in_turn;
 use crate::head::{RoundedOutput, assemble};
 use crate::lambda::{LAMBDAS, descend, upwards};
+use crate::options::HeadOptions;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::quantise::{Rounded, Rounding};
 use crate::ridge::LinearFit;
 use crate::solve::Design;
-use crate::{Error, TrainOptions};
 use koan_data::{Table, Target};
 
 /// Rows to fit on and rows that judge.
@@ -107,10 +108,10 @@ pub(super) fn fit_wide(
     problem: &Problem<'_>,
     map: FeatureMap,
     spec: ModelSpec,
-    options: &TrainOptions,
+    options: &HeadOptions,
     progress: &Progress,
 ) -> Result<Fitted, Error> {
-    let bits = options.bits_for(problem.task());
+    let bits = options.bits;
     progress.phase("computing features")?;
     let splits = in_turn(problem, options.seed);
     let sides: Vec<WideSide> = splits

@@ -18,6 +18,7 @@ use crate::features::FeatureMap;
 use crate::fit::{Fitted, Judging, fit_loss, fit_moments, fit_sparse};
 use crate::folds::{drawn_rows, hold_out, shuffled};
 use crate::moments::Moments;
+use crate::options::HeadOptions;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::solve::Loss;
@@ -105,8 +106,9 @@ pub fn learning_curves(
     let own = TrainOptions { lambda: Some(lambda), ..options.clone() };
     let by_rows = learning(blob, train, &test, spec, &own, progress)?;
     let train = thinned(train, TRAIN_ROWS, options.seed);
-    let spec = capped(spec, options);
-    let bits = options.bits_for(train.schema.task());
+    let head = options.head(train.schema.task());
+    let spec = capped(spec, &head);
+    let bits = head.bits;
     let runs = sizes(&train, &test, &spec, options, progress)?;
     Ok(LearningCurves {
         train_rows: train.rows(),
@@ -125,8 +127,8 @@ fn thinned(table: &Table, most: usize, seed: u64) -> Table {
 
 /// The specification with as many features as the runs may have. Sums over cells
 /// of bins alone are cheap, so these keep them all.
-fn capped(spec: &ModelSpec, options: &TrainOptions) -> ModelSpec {
-    let most = if is_ridge(options) { RIDGE_COLUMNS } else { LOSS_COLUMNS };
+fn capped(spec: &ModelSpec, head: &HeadOptions) -> ModelSpec {
+    let most = if is_ridge(head) { RIDGE_COLUMNS } else { LOSS_COLUMNS };
     let mut halvings = 0;
     let mut capped = spec.clone();
     let columns = |spec: &ModelSpec| spec.banks.iter().map(BankSpec::columns).sum::<usize>();
@@ -152,8 +154,8 @@ fn halved(banks: &[BankSpec], times: u32) -> Vec<BankSpec> {
     banks.iter().map(fewer).collect()
 }
 
-fn is_ridge(options: &TrainOptions) -> bool {
-    options.loss() == Loss::Squared && options.box_c.is_none()
+fn is_ridge(options: &HeadOptions) -> bool {
+    options.loss == Loss::Squared && options.box_c.is_none()
 }
 
 /// Models of every size: where one Gram matrix serves them all, every number of
@@ -166,8 +168,8 @@ fn sizes(
     progress: &Progress,
 ) -> Result<Vec<Run>, Error> {
     let problem = Problem::new(train, options.balanced);
-    let own = options.bits_for(train.schema.task());
-    let shared = is_ridge(options) && sparse_slots(spec).is_none();
+    let head = options.head(problem.task());
+    let shared = is_ridge(&head) && sparse_slots(spec).is_none();
     let quiet = Progress::none();
     let (fit_rows, held_rows) = hold_out(&problem, options.seed);
     let moments = if shared {
@@ -189,20 +191,21 @@ fn sizes(
         let features = smaller.banks.iter().map(BankSpec::columns).sum();
         let part = moments.as_ref().map(|all| all.select(&kept(&spec.banks, &smaller.banks)));
         for bits in koan::Width::BITS {
-            if !shared && index > 0 && bits != own {
+            if !shared && index > 0 && bits != head.bits {
                 continue;
             }
             progress.phase(&format!("report: {features} features, {bits} bits"))?;
-            let options = TrainOptions { bits: Some(bits), ..options.clone() };
+            let head = HeadOptions { bits, ..head.clone() };
             let fitted = match part.clone() {
                 Some(moments) => {
                     let map = FeatureMap::new(&smaller)?;
                     let spec = smaller.clone();
-                    fit_moments(&problem, map, spec, moments, &held_rows, &options, &quiet)?
+                    fit_moments(&problem, map, spec, moments, &held_rows, &head, &quiet)?
                 }
-                None => fitted(&problem, smaller.clone(), &options)?,
+                None => fitted(&problem, smaller.clone(), &head)?,
             };
-            let blob = encode(&problem, &fitted, &fitted.compensated, &options, 0)?;
+            let blob =
+                encode(&problem, &fitted, &fitted.compensated, options.blob().without_rows())?;
             let error = evaluate(&blob, test)?.error;
             runs.push(Run { features, bits, bytes: blob.len(), error });
         }
@@ -223,7 +226,7 @@ fn kept(all: &[BankSpec], fewer: &[BankSpec]) -> Vec<usize> {
 }
 
 /// A fit from the rows on.
-fn fitted(problem: &Problem<'_>, spec: ModelSpec, options: &TrainOptions) -> Result<Fitted, Error> {
+fn fitted(problem: &Problem<'_>, spec: ModelSpec, options: &HeadOptions) -> Result<Fitted, Error> {
     let quiet = Progress::none();
     match sparse_slots(&spec) {
         _ if !is_ridge(options) => fit_loss(problem, spec, options, Judging::Once, &quiet),
@@ -265,8 +268,11 @@ fn learning(
         progress.phase(&format!("report: {count} training rows"))?;
         let part = train.select(&order[..count]);
         let problem = Problem::new(&part, options.balanced);
-        let fitted = fitted(&problem, spec.clone(), options)?;
-        point(&encode(&problem, &fitted, &fitted.compensated, options, 0)?, count)?;
+        let fitted = fitted(&problem, spec.clone(), &options.head(problem.task()))?;
+        point(
+            &encode(&problem, &fitted, &fitted.compensated, options.blob().without_rows())?,
+            count,
+        )?;
     }
     point(blob, train.rows())?;
     Ok(by_rows)

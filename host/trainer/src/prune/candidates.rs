@@ -4,15 +4,16 @@
 use koan::Family;
 
 use super::backward::{Elimination, backward};
+use crate::Error;
 use crate::blob::{ModelSpec, whole};
 use crate::features::FeatureMap;
 use crate::folds::hold_out;
 use crate::lambda::LAMBDAS;
 use crate::moments::Moments;
+use crate::options::HeadOptions;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::ridge::{System, best_on};
-use crate::{Error, TrainOptions};
 
 /// Features that a pool may have: its Gram matrix and the inverse of that take
 /// 8 bytes for each pair.
@@ -43,7 +44,8 @@ impl Shortlist {
         problem: &Problem<'_>,
         spec: ModelSpec,
         least: usize,
-        options: &TrainOptions,
+        seed: u64,
+        lambda: Option<f64>,
         progress: &Progress,
     ) -> Result<Self, Error> {
         if spec.banks.iter().any(|bank| bank.family.slot_bits().is_some()) {
@@ -57,13 +59,13 @@ impl Shortlist {
             return Err(Error::TooMany { what: "candidates", found, most: MOST_CANDIDATES });
         }
         let map = FeatureMap::new(&spec)?;
-        let (fit_rows, held_rows) = hold_out(problem, options.seed);
+        let (fit_rows, held_rows) = hold_out(problem, seed);
         progress.phase("computing candidates")?;
         let fit = problem.moments(&map, &fit_rows, progress)?;
         let held_out = problem.moments(&map, &held_rows, progress)?;
         progress.phase("selecting features")?;
         let system = System::new(&fit);
-        let lambda = match options.lambda {
+        let lambda = match lambda {
             Some(lambda) => lambda,
             None => best_on(&system, &held_out, &LAMBDAS).0.lambda,
         };
@@ -139,7 +141,7 @@ pub fn select_candidates(
     problem: &Problem<'_>,
     spec: &ModelSpec,
     candidates: u16,
-    options: &TrainOptions,
+    options: &HeadOptions,
     progress: &Progress,
 ) -> Result<ModelSpec, Error> {
     let count: usize = spec.banks.iter().map(crate::blob::BankSpec::columns).sum();
@@ -151,7 +153,7 @@ pub fn select_candidates(
             format!("{candidates} candidates for {count} features"),
         ));
     }
-    let shortlist = Shortlist::new(problem, pool, count, options, progress)?;
+    let shortlist = Shortlist::new(problem, pool, count, options.seed, options.lambda, progress)?;
     Ok(shortlist.spec(&shortlist.kept(count)))
 }
 

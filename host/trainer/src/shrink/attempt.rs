@@ -5,7 +5,6 @@ use serde::Serialize;
 
 use super::{Base, size};
 use crate::Error;
-use crate::TrainOptions;
 use crate::blob::ModelSpec;
 use crate::evaluate::of_scores;
 use crate::features::FeatureMap;
@@ -58,10 +57,9 @@ impl<'b> Pool<'b> {
     /// Ranks the features of `spec`.
     pub fn new(base: &'b Base<'b>, spec: ModelSpec, progress: &Progress) -> Result<Self, Error> {
         let seed = spec.seed;
-        // The same rows decide for all seeds.
-        let options = TrainOptions { seed: base.model.seed(), ..TrainOptions::default() };
         let map = FeatureMap::new(&spec)?;
-        let shortlist = Shortlist::new(&base.problem, spec, 1, &options, progress)?;
+        // The same rows decide for all seeds.
+        let shortlist = Shortlist::new(&base.problem, spec, 1, base.model.seed(), None, progress)?;
         let design = Design::of(&map, base.problem.table, &shortlist.held_rows)?;
         let held = base.problem.table.select(&shortlist.held_rows);
         Ok(Self { base, seed, shortlist, held, design })
@@ -101,7 +99,7 @@ impl<'b> Pool<'b> {
             spec,
             self.shortlist.fit.select(&attempt.kept),
             &self.shortlist.held_rows,
-            &self.base.train_options(attempt),
+            &self.base.head_options(attempt.bits, attempt.seed),
             progress,
         )?;
         self.base.encode(fitted)

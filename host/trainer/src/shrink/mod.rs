@@ -13,14 +13,15 @@ use web_time::{Duration, Instant};
 
 use koan::{Calibration, Family, Model};
 
+use crate::Error;
 use crate::blob::{HeadSpec, ModelSpec};
 use crate::fit::{Fitted, Judging, fit_loss};
+use crate::options::HeadOptions;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::prune::{MOST_CANDIDATES, pool};
 use crate::solve::Loss;
 use crate::train::{check, check_balanced};
-use crate::{Error, TrainOptions};
 use koan_data::{Table, Task};
 
 pub use attempt::Attempt;
@@ -102,14 +103,9 @@ impl Base<'_> {
     }
 
     /// What training is asked for in the end.
-    fn train_options(&self, attempt: &Attempt) -> TrainOptions {
-        TrainOptions {
-            bits: Some(attempt.bits),
-            seed: attempt.seed,
-            loss: Some(self.options.loss),
-            balanced: self.options.balanced,
-            ..TrainOptions::default()
-        }
+    fn head_options(&self, bits: u8, seed: u64) -> HeadOptions {
+        let loss = self.options.loss;
+        HeadOptions { loss, lambda: None, box_c: None, candidates: None, bits, seed }
     }
 
     /// The specification of a whole model: what is in the old one beside its
@@ -137,7 +133,7 @@ impl Base<'_> {
         attempt: &Attempt,
         progress: &Progress,
     ) -> Result<(Vec<u8>, Vec<String>), Error> {
-        let options = self.train_options(attempt);
+        let options = self.head_options(attempt.bits, attempt.seed);
         self.encode(fit_loss(
             &self.problem,
             attempt.spec.clone(),

@@ -41,7 +41,8 @@ impl Refinement<'_> {
     ) -> Result<(f64, f64), Error> {
         let problem = self.search.problem;
         if is_fern(options) {
-            return Ok(crate::ferns::work(problem, rows, options));
+            let count = options.features.first().copied().unwrap_or(1);
+            return Ok(crate::ferns::work(problem, rows, count, &options.head(problem.task())));
         }
         let family = bank_plans(problem.table, options)?[0].family;
         let columns = self.columns(options)?;

@@ -39,7 +39,8 @@ impl Footprint {
         let blob = spec.encode()?;
         let (outputs, banks) = (problem.outputs, spec.banks.len());
         let schema = &problem.table.schema;
-        let mut fixed = blob.len() + 5 + 4 * outputs + SECTION + options.notes(schema)?.len();
+        let mut fixed =
+            blob.len() + 5 + 4 * outputs + SECTION + options.blob().notes(schema)?.len();
         if banks * outputs > 1 {
             fixed += 2 * banks * outputs;
         }

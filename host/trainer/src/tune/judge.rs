@@ -116,8 +116,9 @@ impl Refinement<'_> {
         let spec = &specs[number.min(specs.len() - 1)];
         let table = problem.table.select(&self.folds.fit_rows(held));
         let fold = Problem::new(&table, options.balanced);
-        let fitted = fit_head(&fold, spec, options, Judging::Once, &Progress::none())?;
-        let blob = encode(&fold, &fitted, &fitted.compensated, options, 0)?;
+        let head = options.head(fold.task());
+        let fitted = fit_head(&fold, spec, &head, Judging::Once, &Progress::none())?;
+        let blob = encode(&fold, &fitted, &fitted.compensated, options.blob().without_rows())?;
         let table = problem.table.select(&self.folds.parts[held]);
         Ok(Judged { scores: super::scores::of(&blob, &table)?, lambda: fitted.lambda })
     }

@@ -1,6 +1,7 @@
 //! Names of columns in small models.
 
 use super::rank::Point;
+use crate::options::BlobOptions;
 use crate::{Error, TrainOptions};
 use koan_data::Table;
 
@@ -33,7 +34,7 @@ pub(super) fn fit(point: &mut Point, table: &Table, flash: usize) -> Result<bool
 /// Bytes that names of columns take. Codes may make the notes with names the shorter ones.
 fn bytes(options: &TrainOptions, table: &Table) -> Result<usize, Error> {
     let notes = |column_names: bool| -> Result<usize, Error> {
-        let options = TrainOptions { column_names, ..options.clone() };
+        let options = BlobOptions { column_names, ..options.blob() };
         Ok(options.notes(&table.schema)?.len())
     };
     Ok(notes(true)?.saturating_sub(notes(false)?))

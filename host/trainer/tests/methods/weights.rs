@@ -67,13 +67,11 @@ fn integer_weights_equal_repeated_rows() {
             let spec = realise(1, &banks, &normaliser, &spread);
             let scores = |table: &Table| {
                 let problem = Problem::new(table, balanced);
-                let quiet = Progress::none();
+                let (head, quiet) = (options.head(problem.task()), Progress::none());
                 let fitted = match (family, loss, box_c) {
-                    (FamilyName::Bin, ..) => {
-                        fit_sparse(&problem, spec.clone(), 3, &options, &quiet)
-                    }
-                    (_, Loss::Squared, None) => fit_dense(&problem, spec.clone(), &options, &quiet),
-                    _ => fit_loss(&problem, spec.clone(), &options, Judging::Once, &quiet),
+                    (FamilyName::Bin, ..) => fit_sparse(&problem, spec.clone(), 3, &head, &quiet),
+                    (_, Loss::Squared, None) => fit_dense(&problem, spec.clone(), &head, &quiet),
+                    _ => fit_loss(&problem, spec.clone(), &head, Judging::Once, &quiet),
                 };
                 (fitted.unwrap().float)(&weighted()).unwrap()
             };

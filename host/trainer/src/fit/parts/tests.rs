@@ -1,7 +1,7 @@
 use koan::generator::Stream;
 
 use super::*;
-use crate::{FamilyName, train};
+use crate::{FamilyName, TrainOptions, train};
 use koan_data::{Division, Format, Schema};
 
 /// Rows of a recording.
@@ -98,13 +98,16 @@ fn a_selection_has_the_features_asked_for() {
     let banks = options.banks(&table.schema).unwrap();
     let rows: Vec<usize> = (0..table.rows()).collect();
     let quiet = Progress::none();
-    let choice = crate::select::choose(&problem, &rows, &banks, &options, &quiet).unwrap();
-    let fitted = fit_parts(&problem, &choice.spec, &options, &quiet).unwrap().unwrap();
+    let choice =
+        crate::select::choose(&problem, &rows, &banks, &options.choice(problem.task()), &quiet)
+            .unwrap();
+    let head = options.head(problem.task());
+    let fitted = fit_parts(&problem, &choice.spec, &head, &quiet).unwrap().unwrap();
     let [bank] = &fitted.spec.banks[..] else { panic!("one bank") };
     assert_eq!((bank.features, bank.kept.as_ref().map(Vec::len)), (48, Some(48)));
     assert!(fitted.calibration.unwrap().slope > 0.0);
     // Too few candidates are somebody else's error.
-    let few = TrainOptions { candidates: Some(10), ..options };
+    let few = HeadOptions { candidates: Some(10), ..head };
     assert!(fit_parts(&problem, &choice.spec, &few, &quiet).unwrap().is_none());
 }
 

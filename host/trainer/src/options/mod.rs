@@ -1,5 +1,7 @@
 //! What a user may ask of training; everything has a default.
 
+mod steps;
+
 use koan::{Conv, Family, Law, Series, Width};
 
 use crate::Error;
@@ -8,6 +10,8 @@ use crate::plan::{BankPlan, GroupPlan};
 use crate::series;
 use crate::solve::Loss;
 use koan_data::{Schema, Shape, Task};
+
+pub use steps::{BlobOptions, ChoiceOptions, HeadOptions};
 
 /// A family by name, before its parameters are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -434,16 +438,5 @@ impl TrainOptions {
         let frequencies = self.frequency.as_deref().unwrap_or(&[]);
         let frequency = frequencies.get(index).or(frequencies.last()).copied().unwrap_or(1.0);
         Ok(BankPlan { family, law, features, frequency, groups, kept: None })
-    }
-
-    /// The notes of the blob: how raw columns become inputs.
-    ///
-    /// # Errors
-    /// Never in practice: a schema always serialises.
-    pub fn notes(&self, schema: &Schema) -> Result<String, Error> {
-        let schema = schema.clone();
-        let schema = if self.column_names { schema } else { schema.without_names() };
-        serde_json::to_string(&schema.for_notes())
-            .map_err(|error| Error::Impossible(error.to_string()))
     }
 }
