@@ -5,6 +5,7 @@
 
 mod tuning;
 
+use koan_data::Table;
 use std::cell::{Cell, RefCell};
 
 use koan::{Family, Law};
@@ -71,6 +72,12 @@ const POLISHED_GROUPS: usize = 40;
 const POLISHED_GRIDS: u16 = 100;
 /// Inputs up to which a map of its own for each is tried.
 pub(crate) const MAPPED_INPUTS: usize = 160;
+
+/// Whether inputs may have maps of their own. Those of windows may not: a device that runs a model
+/// over a stream maps each sample once, as it comes.
+pub(crate) fn may_map_each(table: &Table) -> bool {
+    table.inputs <= MAPPED_INPUTS && table.schema.recordings.window.is_none()
+}
 
 /// Chooses normalisation, frequencies and laws for `banks`.
 ///
@@ -223,7 +230,7 @@ impl Chooser<'_> {
     fn kinds(&self) -> Vec<Kind> {
         match self.options.map {
             Some(kind) => vec![kind],
-            None if self.convolved || self.problem.table.inputs > MAPPED_INPUTS => {
+            None if self.convolved || !may_map_each(self.problem.table) => {
                 vec![Kind::of_many(self.problem.table)]
             }
             None => {

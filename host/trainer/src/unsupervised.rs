@@ -16,7 +16,7 @@ use crate::normalise::{Kind, Normaliser};
 use crate::plan::{BankPlan, realise};
 use crate::quantise::Rounding;
 use crate::ridge::System;
-use crate::select::{Choice, MAPPED_INPUTS};
+use crate::select::{Choice, may_map_each};
 use crate::solve::Design;
 use crate::{Error, Goal, TrainOptions};
 use koan_data::Table;
@@ -39,7 +39,7 @@ pub struct Unsupervised {
 /// The feature part, with the options' or usual maps and frequencies.
 pub(crate) fn plain(table: &Table, banks: &[BankPlan], options: &TrainOptions) -> Choice {
     let rows: Vec<usize> = (0..table.rows()).collect();
-    let usual = if table.inputs > MAPPED_INPUTS { Kind::of_many(table) } else { Kind::PerInput };
+    let usual = if may_map_each(table) { Kind::PerInput } else { Kind::of_many(table) };
     let kind = options.map.unwrap_or(usual);
     let mut normaliser = Normaliser::fit(table, &rows, kind);
     if matches!(options.goal, Goal::Detect { .. }) && kind != Kind::Shared {

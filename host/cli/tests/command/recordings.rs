@@ -51,6 +51,29 @@ fn a_folder_of_recordings() {
     assert_eq!(text(&run.get_output().stdout), "row,class\n1,slow\n9,slow\n");
 }
 
+/// A device maps each sample of a stream as it comes, wherever it will be in a window.
+#[test]
+fn no_sample_of_a_window_has_a_map_of_its_own() {
+    let folder = Folder::new();
+    let mut random = Random::new(4);
+    let mut csv = "x,recording,kind\n".to_owned();
+    for recording in 0..600 {
+        for level in [5.0, -900.0, 40.0, 3.0, 700.0, -20.0, 0.0, 60.0] {
+            let kind = recording % 2;
+            let x = level + random.number() + f64::from(kind);
+            writeln!(csv, "{x:.3},{recording},{}", ["odd", "even"][kind as usize]).unwrap();
+        }
+    }
+    folder.write("levels.csv", csv);
+    let windows = "--target kind --window 8 --stride 8 --group recording --json -o m.koan";
+    for how in ["--family fourier -k 64", "--task anomaly --normal odd -k 64 --false-alarm 0.05"] {
+        let report = folder.json(&format!("train levels.csv {windows} {how}"));
+        assert_eq!(report["map"], "shared", "{how}");
+    }
+    let given = folder.json(&format!("train levels.csv {windows} -k 64 --map per-input"));
+    assert_eq!(given["map"], "per-input");
+}
+
 #[test]
 fn what_few_or_short_recordings_mean_is_told() {
     let folder = waves();

@@ -6,7 +6,7 @@ use koan::{Law, Series};
 use super::likeness;
 use crate::normalise::{Kind, Normaliser};
 use crate::problem::Problem;
-use crate::select::MAPPED_INPUTS;
+use crate::select::may_map_each;
 use crate::series;
 use crate::{ConvOptions, Error, FamilyName, TrainOptions};
 use koan_data::{Shape, Table};
@@ -204,10 +204,10 @@ impl Space {
             return vec![kind];
         }
         let mut kinds = vec![Kind::of_many(problem.table)];
-        if problem.table.inputs > 1 && problem.table.inputs <= MAPPED_INPUTS {
+        if problem.table.inputs > 1 && may_map_each(problem.table) {
             kinds.push(Kind::PerInput);
         }
-        if problem.table.inputs <= MAPPED_INPUTS {
+        if may_map_each(problem.table) {
             let logged = Normaliser::fit(problem.table, rows, Kind::PerInputLog);
             if logged.logged_inputs() > 0 {
                 kinds.push(Kind::PerInputLog);
