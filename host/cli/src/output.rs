@@ -5,13 +5,14 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use koan::Model;
 use koan::format::MAGIC;
+use koan::{Form, Model};
 use koan_data::Schema;
 pub use koan_report::words::{counted, error_percent, named_error, percent, task_name};
 use koan_sign::Envelope;
 use koan_trainer::Baselines;
 use koan_trainer::internal::blob::predictor;
+use koan_trainer::tune::{Core, code_bytes};
 
 /// Writes the file whole, or not at all.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
@@ -148,6 +149,25 @@ pub fn number(x: f64) -> String {
         0.0 | 1e-3..1e9 => format!("{x:.6}"),
         _ => format!("{x:.6e}"),
     }
+}
+
+/// What a device needs for a model; `what` says which device, or which model.
+pub fn on_device(what: &str, model: &Model<'_>, form: Form) -> String {
+    let (bytes, code) = (model.blob().len(), code_bytes(model, form));
+    // Instructions are known of the fast form alone.
+    let (small, instructions) = match form {
+        Form::Fast => {
+            let count = Core::CortexM0.instructions_of(model);
+            ("", format!(", {count} instructions a prediction"))
+        }
+        Form::Small => (" in the small form", String::new()),
+    };
+    format!(
+        "  {what}: about {code} bytes of code{small}, {} of flash with the model, {} \
+         bytes of buffers{instructions}",
+        bytes + code,
+        model.buffer_sizes(form).bytes()
+    )
 }
 
 /// A word as a shell takes it.

@@ -10,7 +10,7 @@ use koan::{Form, Model};
 use koan_data::{ColumnKind, Schema, Table, expand, folds};
 use koan_report::{Training, of_training};
 use koan_trainer::internal::stream;
-use koan_trainer::tune::{Core, code_bytes, train_usual};
+use koan_trainer::tune::train_usual;
 use koan_trainer::{
     Checkpoint, Detection, Loss, Progress, Report, Smaller, StreamOptions, TrainOptions, Trained,
     train, train_stream,
@@ -153,7 +153,8 @@ pub fn run(arguments: &Train) -> Result<()> {
         report.seconds,
         report.seed
     )?;
-    say!("{}", wrapped(&on_device(&model, arguments.with_code.unwrap_or(Form::Fast)), 4))?;
+    let form = arguments.with_code.unwrap_or(Form::Fast);
+    say!("{}", wrapped(&output::on_device("on a Cortex-M0", &model, form), 4))?;
     let logs = match report.logged_inputs {
         0 => String::new(),
         n => format!(", logarithm of {n} inputs"),
@@ -223,25 +224,6 @@ pub fn run(arguments: &Train) -> Result<()> {
     let model = quoted(&output.display().to_string());
     say!("Next: `koan inspect {model}` tells what a device needs for it.")?;
     Ok(())
-}
-
-/// What a device needs for a model.
-fn on_device(model: &Model<'_>, form: Form) -> String {
-    let (bytes, code) = (model.blob().len(), code_bytes(model, form));
-    // Instructions are known of the fast form alone.
-    let (small, instructions) = match form {
-        Form::Fast => {
-            let count = Core::CortexM0.instructions_of(model);
-            ("", format!(", {count} instructions a prediction"))
-        }
-        Form::Small => (" in the small form", String::new()),
-    };
-    format!(
-        "  on a Cortex-M0: about {code} bytes of code{small}, {} of flash with the model, {} \
-         bytes of buffers{instructions}",
-        bytes + code,
-        model.buffer_sizes(form).bytes()
-    )
 }
 
 /// The number of the target among the columns, if it is one of them.

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use koan::Model;
+use koan::{Form, Model};
 use koan_data::{
     ReadOptions, SplitSize, Table, Target, copies, expand, read_all_with, split_table,
 };
-use koan_trainer::tune::Core;
+use koan_trainer::tune::{Core, code_bytes};
 use koan_trainer::{Attempt, Loss, ShrinkOptions, Shrunk, evaluate, shrink};
 use serde_json::json;
 
@@ -19,8 +19,8 @@ use crate::files::check;
 use crate::grid::{Grid, wrapped};
 use crate::out::{self, say};
 use crate::output::{
-    counted, error_percent, named_error, quoted, read_blob, schema_with_target, task_name, tested,
-    write_whole,
+    counted, error_percent, named_error, on_device, quoted, read_blob, schema_with_target,
+    task_name, tested, write_whole,
 };
 use crate::read::ungrouped;
 use crate::terminal::Terminal;
@@ -113,10 +113,10 @@ pub fn run(arguments: &Shrink) -> Result<()> {
         if arguments.json {
             let mut object = json!({
                 "bytes": found.blob.len(), "error": error, "rows": test.rows(),
-                "instructions": now.instructions,
+                "instructions": now.instructions, "code_bytes": now.code,
                 "before": {
                     "bytes": before.bytes, "error": before.error,
-                    "instructions": before.instructions,
+                    "instructions": before.instructions, "code_bytes": before.code,
                 },
                 "own_seed": {"bytes": found.own_seed.len(), "error": own_seed},
                 "seeds": found.seeds, "best": found.best, "front": found.front,
@@ -149,13 +149,13 @@ pub fn run(arguments: &Shrink) -> Result<()> {
         if arguments.weights.is_none() && !options.balanced {
             say!("{}", wrapped(&alike(classes), 4))?;
         }
-        say!(
-            "  a prediction: about {} instructions on a {}, {} before{}",
-            now.instructions,
-            CORE.name(),
-            before.instructions,
-            if now.instructions > before.instructions { ": smaller, but slower" } else { "" }
-        )?;
+        for (what, blob) in [("on a Cortex-M0", &found.blob), ("before", &old)] {
+            let told = on_device(what, &Model::parse(blob)?, Form::Fast);
+            say!("{}", wrapped(&told, 4))?;
+        }
+        if now.bytes < before.bytes && now.flash() > before.flash() {
+            say!("  the model is smaller, but not with the code that it needs")?;
+        }
         say!(
             "  {} tried in {:.1} s; with the model's own seed {} on the test rows",
             counted(found.seeds, "seed"),
@@ -237,9 +237,6 @@ fn name(arguments: &Shrink, flash: usize) -> PathBuf {
     output.with_file_name(name)
 }
 
-/// The core that predictions are counted on.
-const CORE: Core = Core::CortexM4F;
-
 /// A model on test rows.
 #[derive(Clone, Copy)]
 struct Quality {
@@ -249,21 +246,29 @@ struct Quality {
     weighted: Option<f64>,
     /// The mean over the classes.
     balanced: Option<f64>,
-    /// Of a prediction, about.
+    /// Of a prediction on a Cortex-M0, about.
     instructions: u64,
+    /// Bytes of the code that it needs there, about.
+    code: usize,
 }
 
 impl Quality {
     fn new(blob: &[u8], test: &Table) -> Result<Self> {
-        let instructions = CORE.instructions_of(&Model::parse(blob)?);
+        let model = Model::parse(blob)?;
         let found = evaluate(blob, test)?;
         Ok(Self {
             bytes: blob.len(),
             error: found.error,
             weighted: found.weighted_error,
             balanced: (!found.confusion.is_empty()).then(|| found.balanced_error()),
-            instructions,
+            instructions: Core::CortexM0.instructions_of(&model),
+            code: code_bytes(&model, Form::Fast),
         })
+    }
+
+    /// Bytes of the model and its code.
+    fn flash(&self) -> usize {
+        self.bytes + self.code
     }
 
     /// Errors in which rows or classes count as they do for the new model, with their names in
