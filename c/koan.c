@@ -502,10 +502,10 @@ static int read_series(const koan_model *m, uint32_t at, series *s) {
     s->channels = byte_at(m, at);
     s->kernel = byte_at(m, at + 1);
     s->dilations = byte_at(m, at + 2);
-    if (s->channels == 0 || m->inputs % s->channels != 0 || s->kernel < 2 || s->kernel > 64 ||
+    s->length = (uint16_t)(s->channels > 0 ? m->inputs / s->channels : 0);
+    if ((uint32_t)s->length * s->channels != m->inputs || s->kernel < 2 || s->kernel > 64 ||
         s->dilations < 1 || s->dilations > 16)
         return 0;
-    s->length = (uint16_t)(m->inputs / s->channels);
     uint8_t last = (uint8_t)(s->dilations - 1);
     /* The first level is a byte: a straight line leaves the range at its end. */
     int16_t samples = level_of(m, at + 3, last), differences = level_of(m, at + 5, last);
@@ -668,15 +668,11 @@ static int is_built(const koan_model *m, uint8_t family, uint8_t law, uint8_t op
 }
 
 /* For each family what is wrong with its parameters. */
-static const uint8_t K_PARAMETER_STATUS[16] KOAN_FLASH = {0,
-                                                          0,
-                                                          0,
-                                                          KOAN_BIN_SLOT_BITS,
-                                                          KOAN_MAXOUT_POOL,
-                                                          0,
-                                                          KOAN_CONV_SHAPE,
-                                                          KOAN_FERN_DEPTH,
-                                                          KOAN_SERIES_SHAPE};
+/* clang-format off */
+static const uint8_t K_PARAMETER_STATUS[16] KOAN_FLASH = {
+    0, 0, 0, KOAN_BIN_SLOT_BITS, KOAN_MAXOUT_POOL, 0, KOAN_CONV_SHAPE, KOAN_FERN_DEPTH,
+    KOAN_SERIES_SHAPE};
+/* clang-format on */
 
 /* Whether the parameters of a family, from `at` on, are allowed. */
 static int are_parameters(const koan_model *m, uint8_t family, uint32_t at, conv *c) {
@@ -942,7 +938,7 @@ static uint32_t logarithm(uint32_t magnitude, int16_t exponent) {
     int64_t t = (int64_t)(y >> 33 & 0x3fffffffu);
     for (int16_t i = 8; i >= 0; i--)
         p = ((p * t + ((int32_t)1 << 29)) >> 30) + (int32_t)K_TABLE_WORD(c, i);
-    return (uint32_t)(((e * (int64_t)2977044472 + 128) >> 8) + ((p + 32) >> 6));
+    return (uint32_t)(((e * (int64_t)2977044472u + 128) >> 8) + ((p + 32) >> 6));
 }
 
 typedef struct input_map {
@@ -957,7 +953,7 @@ static void read_map(const koan_model *m, uint16_t place, input_map *map) {
     const uint8_t kind = byte_at(m, at + 4);
     map->offset = (int32_t)word_at(m, at);
     map->shift = (int16_t)((kind & 127) - 64);
-    map->logarithm = kind >> 7;
+    map->logarithm = (uint8_t)(kind >> 7);
     map->mult = byte_at(m, at + 5 + (map_flags(m) == K_FLAG_GAIN_EACH ? place : 0));
 }
 
@@ -1859,15 +1855,18 @@ static void run_banks(job *j, const koan_model *m, const koan_memory *memory) {
     }
 }
 
+/* The nearest i32. INT32_MAX is not in the headers of every compiler for C++. */
+static int32_t saturated(int64_t sum) {
+    return (int32_t)(sum > 0x7fffffff ? 0x7fffffff : sum < -0x7fffffff ? -0x7fffffff - 1 : sum);
+}
+
 /* The score of an output whose sum is complete. */
 static int32_t score_of(const koan_model *m, const koan_memory *memory, uint8_t output) {
     uint8_t shift = byte_at(m, m->head + 4);
     int64_t sum = memory->sums[output];
     if (m->banks == 1 && m->outputs > 1) sum *= half_at(m, multipliers_of(m, 0) + 2u * output);
-    sum = (sum + (((int64_t)1 << shift) >> 1)) >> shift;
-    sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
-    sum += (int32_t)word_at(m, m->head + 5 + 4 * (uint32_t)output);
-    return (int32_t)(sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum);
+    sum = saturated((sum + (((int64_t)1 << shift) >> 1)) >> shift);
+    return saturated(sum + (int32_t)word_at(m, m->head + 5 + 4 * (uint32_t)output));
 }
 
 /* Makes the integers of a row and runs the banks on them. */
@@ -2047,8 +2046,8 @@ koan_status koan_probabilities(const koan_model *m, const int32_t *scores, float
     uint16_t length;
     const uint8_t *calibration = koan_section(m, KOAN_SECTION_CALIBRATION, &length);
     float intercept = 0, sum = 0;
-    int32_t highest = INT32_MIN;
     if (!(m->flags & K_FLAG_CLASSES)) return KOAN_UNSUITED;
+    int32_t highest = scores[0];
     float scale = float_at(m, m->head);
     if (calibration) {
         uint32_t at = (uint32_t)(calibration - m->blob);

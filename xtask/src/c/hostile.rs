@@ -11,7 +11,7 @@ use super::{FOLDER, SANITIZERS, WARNINGS, folder};
 use crate::steps::{root, step};
 
 /// What the runtime takes from headers of C and of the AVR; other names in capitals are its own.
-const OF_C: [&str; 4] = ["INT32_MAX", "INT32_MIN", "NULL", "PROGMEM"];
+const OF_C: [&str; 3] = ["FLASHEND", "NULL", "PROGMEM"];
 
 /// AVRs whose headers have macros such as `BIN`, `SIGN` and `RUN`.
 const AVRS: [&str; 2] = ["attiny85", "at90scr100"];
