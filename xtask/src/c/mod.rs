@@ -120,6 +120,8 @@ pub fn host() -> Result<()> {
     for (name, compiler) in [("gcc", "gcc -std=c99 -O2"), ("clang++", "clang++ -x c++ -O2")] {
         replay(name, compiler, &[&vectors.golden, &vectors.trained, &vectors.features])?;
     }
+    // As if no float were infinite or none, which rows may have.
+    replay("fast-math", "gcc -std=c99 -Ofast", &[&vectors.golden, &vectors.trained])?;
     replay("sanitized", &format!("gcc -std=c99 {SANITIZERS}"), &vectors.all())?;
     hostile::damaged()?;
     hostile::vendors()?;
@@ -148,6 +150,7 @@ pub fn others() -> Result<()> {
     let everything = vectors.all();
     replay("clang-sanitized", &format!("clang -std=c99 {SANITIZERS}"), &everything)?;
     replay("clang", "clang -std=c99 -O2", &everything)?;
+    replay("clang-fast-math", "clang -std=c99 -O3 -ffast-math", &everything)?;
     replay("g++", "g++ -x c++ -O2", &everything)?;
     replay("gcc-32", "gcc -m32 -std=c99 -O2", &everything)?;
     for part in PARTS {
