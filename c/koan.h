@@ -26,12 +26,27 @@
 #ifndef KOAN_H
 #define KOAN_H
 
-/* koan_config.h has macros: where it lies beside this file, or KOAN_CONFIG is defined. */
+#if defined(__AVR__)
+#include <avr/pgmspace.h>
+/* Where constants lie. */
+#define KOAN_FLASH PROGMEM
+#else
+#define KOAN_FLASH
+#endif
+
+/* koan_config.h has macros: where it lies beside this file, or KOAN_CONFIG is defined. Without it
+ * all is built, but on AVRs of at most 32 KB, which that would fill: three families less, unless
+ * one of their macros is defined, if only as 0. */
 #if defined(KOAN_CONFIG)
 #include "koan_config.h"
 #elif defined(__has_include)
 #if __has_include("koan_config.h")
 #include "koan_config.h"
+#elif defined(FLASHEND) && FLASHEND < 0x8000 && \
+    !defined(KOAN_NO_BIN) && !defined(KOAN_NO_CONV) && !defined(KOAN_NO_SERIES)
+#define KOAN_NO_BIN 1
+#define KOAN_NO_CONV 1
+#define KOAN_NO_SERIES 1
 #endif
 #endif
 
@@ -43,14 +58,6 @@
 
 #ifdef __cplusplus
 extern "C" {
-#endif
-
-#if defined(__AVR__)
-#include <avr/pgmspace.h>
-/* Where constants lie. */
-#define KOAN_FLASH PROGMEM
-#else
-#define KOAN_FLASH
 #endif
 
 /* What came of a call, and what that means. Where a blob is refused, koan_model.refused_at says

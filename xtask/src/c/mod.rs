@@ -1,6 +1,7 @@
 //! `cargo xtask c`: the runtime in C, compiled by every compiler and run on every machine, with
 //! the golden models and the core's verdicts over damaged blobs.
 
+mod arduino;
 mod cost;
 mod hostile;
 mod page;
@@ -181,7 +182,7 @@ pub fn others() -> Result<()> {
     }
     vectors.small.iter().try_for_each(|file| avr(file))?;
     fuzz(crate::fuzz::BRIEFLY)?;
-    sketches()?;
+    arduino::run()?;
     page::run()?;
     print!("{}", cost::table()?);
     Ok(())
@@ -342,48 +343,6 @@ pub fn fuzz(seconds: u32) -> Result<()> {
         "{fuzzer} -max_total_time={seconds} -max_len=4000 -timeout=20 -verbosity=0 \
          -print_final_stats=1 {corpus} tests/golden tests/golden/features"
     ))
-}
-
-/// What `koan export` writes compiles for an Arduino Uno, and the examples are what it writes.
-fn sketches() -> Result<()> {
-    let koan = program("koan")?.display().to_string();
-    let sketch = |model: &str, name: &str| {
-        // One that is there would stay.
-        let old = folder()?.join(name);
-        if old.exists() {
-            fs::remove_dir_all(old)?;
-        }
-        step(&format!("{koan} export {model} --arduino {FOLDER}/{name}"))?;
-        fs::create_dir_all(folder()?.join("tools"))?;
-        fs::create_dir_all(folder()?.join(format!("{name}.build")))?;
-        // The core wants a newer compiler's limits of floats.
-        step(&format!(
-            "arduino-builder -compile -hardware /usr/share/arduino-builder \
-             -hardware /usr/share/arduino/hardware -tools {FOLDER}/tools -fqbn arduino:avr:uno \
-             -prefs=compiler.cpp.extra_flags=-DDECIMAL_DIG=17 \
-             -build-path {} {FOLDER}/{name}/{name}.ino",
-            // Relative paths are another folder's there.
-            std::path::absolute(folder()?.join(format!("{name}.build")))?.display()
-        ))
-    };
-    sketch("core/tests/tiny.koan", "Tiny")?;
-    sketch("firmware-example/digits.koan", "Digits")?;
-    let same = |file: &str, example: &str| -> Result<()> {
-        let (new, old) = (folder()?.join("Tiny").join(file), root()?.join("c").join(example));
-        ensure!(
-            fs::read(&new)? == fs::read(&old)?,
-            "c/{example} is not what `koan export` writes: copy {}",
-            new.display()
-        );
-        Ok(())
-    };
-    for file in ["Tiny.ino", "tiny.h", "tiny.c"] {
-        same(file, &format!("examples/Tiny/{file}"))?;
-    }
-    for file in ["tiny.h", "tiny.c"] {
-        same(file, &format!("zephyr/sample/src/{file}"))?;
-    }
-    Ok(())
 }
 
 /// The runtime stays short enough to be read.
