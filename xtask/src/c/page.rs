@@ -1,4 +1,4 @@
-//! The commands and the program of docs/c.md, run as they stand there.
+//! The commands and the programs of docs/c.md, run or compiled as they stand there.
 
 use std::fs;
 use std::path::Path;
@@ -12,8 +12,23 @@ use crate::steps::{program, root};
 /// Rows whose classes the page's example prints, the first of the data.
 const ROWS: usize = 3;
 
-/// The models of the page's programs in C.
-const MODELS: [&str; 2] = ["digits", "motion"];
+/// What runs the page's program for models that come while it runs: its first argument is one,
+/// the second its number of bytes. Prints the class of a row of zeros, by whether it is taken.
+const AT_RUN_TIME: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int count, char **arguments) {
+    static uint8_t bytes[20000];
+    static const int16_t row[INPUTS];
+    size_t size = count > 2 ? (size_t)atoi(arguments[2]) : 0;
+    FILE *file = fopen(arguments[1], "rb");
+    /* At an odd address. */
+    if (!file || fread(bytes + 1, 1, sizeof bytes - 1, file) == 0) return 1;
+    printf("%s: %d\n", koan_status_text(load(bytes + 1, size)), classify(row));
+    return 0;
+}
+"#;
 
 /// Runs what the page says, in an empty folder.
 pub fn run() -> Result<()> {
@@ -41,16 +56,54 @@ pub fn run() -> Result<()> {
     let classes: Vec<&str> = printed.lines().filter(is_digit).collect();
     ensure!(classes == labels, "docs/c.md: the classes {classes:?}, not {labels:?}\n{printed}");
     windows(scratch.path())?;
-    let programs = blocks(&page, "c");
-    ensure!(programs.len() == MODELS.len(), "docs/c.md: {} programs in C", programs.len());
-    for (program, model) in programs.iter().zip(MODELS) {
-        let folder = scratch.path().join(model);
-        fs::write(folder.join("page.c"), program)?;
-        let warnings = "-std=c99 -Wall -Wextra -Wconversion -Wshadow -pedantic -Werror -c page.c";
-        let compiled = Command::new("cc").args(warnings.split(' ')).current_dir(folder).status();
-        let compiled = compiled.context("cannot run cc")?;
-        ensure!(compiled.success(), "docs/c.md: the program with {model}.h does not compile");
+    // Each in the folder of what it includes first.
+    for (number, program) in blocks(&page, "c").iter().enumerate() {
+        let header = program.split('"').nth(1).unwrap_or_default();
+        if header == "koan.h" {
+            at_run_time(scratch.path(), program)?;
+            continue;
+        }
+        let folder = scratch.path().join(header.trim_end_matches(".h"));
+        let file = format!("page{number}.c");
+        fs::write(folder.join(&file), program)?;
+        compile(&format!("-c {file}"), &folder)
+            .with_context(|| format!("docs/c.md: the program with {header}"))?;
     }
+    Ok(())
+}
+
+fn compile(files: &str, folder: &Path) -> Result<()> {
+    let warnings = "-std=c99 -Wall -Wextra -Wconversion -Wshadow -pedantic -Werror";
+    let mut compiler = Command::new("cc");
+    let compiled = compiler.args(warnings.split(' ')).args(files.split(' ')).current_dir(folder);
+    ensure!(compiled.status().context("cannot run cc")?.success(), "{files} does not compile");
+    Ok(())
+}
+
+/// Runs the program for models that come while it runs, with the page's model and with zeros
+/// behind it.
+fn at_run_time(scratch: &Path, program: &str) -> Result<()> {
+    let folder = scratch.join("loaded");
+    fs::create_dir_all(&folder)?;
+    for file in ["koan.h", "koan.c"] {
+        fs::copy(root()?.join("c").join(file), folder.join(file))?;
+    }
+    fs::write(folder.join("page.c"), format!("{program}{AT_RUN_TIME}"))?;
+    compile("page.c koan.c -lm -o page", &folder)?;
+    let model = scratch.join("digits.koan");
+    let size = fs::metadata(&model)?.len();
+    let told = |size: u64| -> Result<String> {
+        let mut page = Command::new(folder.join("page"));
+        let output = page.arg(&model).arg(size.to_string()).output()?;
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let (exact, padded) = (told(size)?, told(size + 4)?);
+    let class = exact.strip_prefix("fine: ").and_then(|class| class.parse().ok());
+    ensure!(matches!(class, Some(0u8..=9)), "docs/c.md: a model while it runs: {exact}");
+    ensure!(
+        padded.starts_with("checksum mismatch") && padded.ends_with(": -1"),
+        "docs/c.md: a model with zeros behind it: {padded}"
+    );
     Ok(())
 }
 
