@@ -502,10 +502,11 @@ static int read_series(const koan_model *m, uint32_t at, series *s) {
     s->channels = byte_at(m, at);
     s->kernel = byte_at(m, at + 1);
     s->dilations = byte_at(m, at + 2);
-    s->length = (uint16_t)(s->channels > 0 ? m->inputs / s->channels : 0);
-    if ((uint32_t)s->length * s->channels != m->inputs || s->kernel < 2 || s->kernel > 64 ||
+    s->length = 0;
+    if (s->channels == 0 || m->inputs % s->channels != 0 || s->kernel < 2 || s->kernel > 64 ||
         s->dilations < 1 || s->dilations > 16)
         return 0;
+    s->length = (uint16_t)(m->inputs / s->channels);
     uint8_t last = (uint8_t)(s->dilations - 1);
     /* The first level is a byte: a straight line leaves the range at its end. */
     int16_t samples = level_of(m, at + 3, last), differences = level_of(m, at + 5, last);
@@ -1855,18 +1856,16 @@ static void run_banks(job *j, const koan_model *m, const koan_memory *memory) {
     }
 }
 
-/* The nearest i32. INT32_MAX is not in the headers of every compiler for C++. */
-static int32_t saturated(int64_t sum) {
-    return (int32_t)(sum > 0x7fffffff ? 0x7fffffff : sum < -0x7fffffff ? -0x7fffffff - 1 : sum);
-}
-
-/* The score of an output whose sum is complete. */
+/* The score of an output whose sum is complete. INT32_MAX is not in the headers of every compiler
+ * for C++. */
 static int32_t score_of(const koan_model *m, const koan_memory *memory, uint8_t output) {
     uint8_t shift = byte_at(m, m->head + 4);
     int64_t sum = memory->sums[output];
     if (m->banks == 1 && m->outputs > 1) sum *= half_at(m, multipliers_of(m, 0) + 2u * output);
-    sum = saturated((sum + (((int64_t)1 << shift) >> 1)) >> shift);
-    return saturated(sum + (int32_t)word_at(m, m->head + 5 + 4 * (uint32_t)output));
+    sum = (sum + (((int64_t)1 << shift) >> 1)) >> shift;
+    sum = sum > 0x7fffffff ? 0x7fffffff : sum < -0x7fffffff ? -0x7fffffff - 1 : sum;
+    sum += (int32_t)word_at(m, m->head + 5 + 4 * (uint32_t)output);
+    return (int32_t)(sum > 0x7fffffff ? 0x7fffffff : sum < -0x7fffffff ? -0x7fffffff - 1 : sum);
 }
 
 /* Makes the integers of a row and runs the banks on them. */

@@ -25,7 +25,8 @@ int main(int count, char **arguments) {
     FILE *file = fopen(arguments[1], "rb");
     /* At an odd address. */
     if (!file || fread(bytes + 1, 1, sizeof bytes - 1, file) == 0) return 1;
-    printf("%s: %d\n", koan_status_text(load(bytes + 1, size)), classify(row));
+    printf("%s: ", koan_status_text(load(bytes + 1, size)));
+    printf("%d\n", classify(row));
     return 0;
 }
 "#;
