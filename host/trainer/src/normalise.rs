@@ -1,6 +1,8 @@
 //! Which line each input goes through before features are made of it: offset
 //! and scale per input, per channel or shared, logarithm of heavy tails.
 
+use rayon::prelude::*;
+
 use crate::blob::MapSpec;
 use crate::nearest;
 use koan_data::Table;
@@ -97,18 +99,35 @@ struct Shape {
     two_valued: bool,
 }
 
-fn shape(table: &Table, rows: &[usize], input: usize, log: bool) -> Shape {
-    let values = || rows.iter().map(|&row| logged(f64::from(table.row(row)[input]), log));
-    let count = rows.len().max(1) as f64;
-    let mean = values().sum::<f64>() / count;
-    let moment = |power: i32| values().map(|v| (v - mean).powi(power)).sum::<f64>() / count;
+/// Inputs that are taken out of the rows together: the numbers of a line of the cache.
+const TOGETHER: usize = 16;
+
+/// The shapes of these inputs.
+fn shapes_of(table: &Table, rows: &[usize], inputs: &[usize], log: bool) -> Vec<Shape> {
+    let shapes = inputs.par_chunks(TOGETHER).flat_map_iter(|inputs| {
+        let mut columns = vec![Vec::with_capacity(rows.len()); inputs.len()];
+        for &row in rows {
+            let row = table.row(row);
+            for (column, &input) in columns.iter_mut().zip(inputs) {
+                column.push(logged(f64::from(row[input]), log));
+            }
+        }
+        columns.into_iter().map(|column| shape(&column))
+    });
+    shapes.collect()
+}
+
+fn shape(values: &[f64]) -> Shape {
+    let count = values.len().max(1) as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let moment = |power: i32| values.iter().map(|v| (v - mean).powi(power)).sum::<f64>() / count;
     let variance = moment(2);
     let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
-    for v in values() {
+    for &v in values {
         lowest = lowest.min(v);
         highest = highest.max(v);
     }
-    let two_valued = values().all(|v| v == lowest || v == highest);
+    let two_valued = values.iter().all(|&v| v == lowest || v == highest);
     // Rounding in the mean of a constant column is no variance.
     let deviation = if highest > lowest { variance.sqrt() } else { 0.0 };
     let kurtosis = if deviation > 0.0 { moment(4) / (variance * variance) } else { 0.0 };
@@ -140,9 +159,9 @@ fn channels_differ(table: &Table) -> bool {
 /// The shapes of a channel's inputs, of so many channels. A constant input says nothing of the
 /// scale of the others, and is left out.
 fn shapes(table: &Table, rows: &[usize], channel: usize, channels: usize) -> Vec<Shape> {
-    let inputs = (channel..table.inputs).step_by(channels);
-    let shapes = inputs.map(|input| shape(table, rows, input, false));
-    shapes.filter(|shape| shape.deviation > 0.0).collect()
+    let inputs: Vec<usize> = (channel..table.inputs).step_by(channels).collect();
+    let shapes = shapes_of(table, rows, &inputs, false);
+    shapes.into_iter().filter(|shape| shape.deviation > 0.0).collect()
 }
 
 /// One line for inputs of these shapes.
@@ -157,6 +176,28 @@ fn pooled(shapes: &[Shape]) -> Axis {
 /// The line of an input of two values. A rare indicator must not dwarf the rest: ±1, not ±1/σ.
 fn indicator(low: f64, high: f64) -> Axis {
     Axis { log: false, offset: 0.5 * (low + high), scale: reciprocal(0.5 * (high - low)) }
+}
+
+/// A line for each input.
+fn each_input(table: &Table, rows: &[usize], kind: Kind) -> Vec<Axis> {
+    let inputs: Vec<usize> = (0..table.inputs).collect();
+    let raw = shapes_of(table, rows, &inputs, false);
+    let mut logs: Vec<Option<Shape>> = vec![None; table.inputs];
+    if kind == Kind::PerInputLog {
+        let heavy = |&input: &usize| !raw[input].two_valued && raw[input].kurtosis > 5.0;
+        let heavy: Vec<usize> = inputs.into_iter().filter(heavy).collect();
+        for (&input, log) in heavy.iter().zip(shapes_of(table, rows, &heavy, true)) {
+            logs[input] = Some(log);
+        }
+    }
+    let line = |(raw, log): (&Shape, Option<Shape>)| match log {
+        Some(log) if log.kurtosis < 0.7 * raw.kurtosis => {
+            Axis { log: true, offset: log.mean, scale: reciprocal(log.deviation) }
+        }
+        _ if raw.two_valued => indicator(raw.lowest, raw.highest),
+        _ => Axis { log: false, offset: raw.mean, scale: reciprocal(raw.deviation) },
+    };
+    raw.iter().zip(logs).map(line).collect()
 }
 
 impl Normaliser {
@@ -181,22 +222,7 @@ impl Normaliser {
                 let lines: Vec<Axis> = (0..channels).map(line).collect();
                 lines.iter().copied().cycle().take(table.inputs).collect()
             }
-            Kind::PerInput | Kind::PerInputLog => (0..table.inputs)
-                .map(|input| {
-                    let raw = shape(table, rows, input, false);
-                    if kind == Kind::PerInputLog && !raw.two_valued {
-                        let log = shape(table, rows, input, true);
-                        if raw.kurtosis > 5.0 && log.kurtosis < 0.7 * raw.kurtosis {
-                            let scale = reciprocal(log.deviation);
-                            return Axis { log: true, offset: log.mean, scale };
-                        }
-                    }
-                    if raw.two_valued {
-                        return indicator(raw.lowest, raw.highest);
-                    }
-                    Axis { log: false, offset: raw.mean, scale: reciprocal(raw.deviation) }
-                })
-                .collect(),
+            Kind::PerInput | Kind::PerInputLog => each_input(table, rows, kind),
         };
         let mut used = axes.iter().filter(|axis| axis.scale > 0.0);
         let first = used.next();
