@@ -228,13 +228,15 @@ impl Schema {
         self
     }
 
-    /// The schema with the names and values that its codes stand for, as far as the table has them:
-    /// one with the same columns, read with those of coded values as text and none as the target.
+    /// The schema with the names and values that its codes stand for, as far as the table has them,
+    /// and names for columns that have none: of a table with the same columns, read with those of
+    /// coded values as text and none as the target.
     #[must_use]
     pub fn named_by(&self, table: &Schema) -> Schema {
         let mut named = self.clone();
         for (own, its) in named.columns.iter_mut().zip(&table.columns) {
-            if self.name_code.is_some_and(|code| code.name(&its.name) == own.name) {
+            let is_its = |code: Code| code.name(&its.name) == own.name;
+            if own.name.is_empty() || self.name_code.is_some_and(is_its) {
                 own.name.clone_from(&its.name);
             }
             if let (ColumnKind::Coded(coded), ColumnKind::Text { values }) = (&own.kind, &its.kind)

@@ -223,8 +223,8 @@ pub enum PredictFormat {
 pub struct Export {
     /// The model
     pub model: PathBuf,
-    /// Names constants of columns and values for which the model has codes by what such data have:
-    /// a file with the columns of the training data
+    /// Names constants of columns and values for which the model has codes, or no names, by what
+    /// such data have: a file with the columns of the training data
     #[arg(long, value_name = "DATA")]
     pub names: Option<PathBuf>,
     #[command(flatten)]

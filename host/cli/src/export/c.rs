@@ -157,7 +157,11 @@ impl<'m> Program<'m> {
             _ = writeln!(text, "#define {upper}_{constant} {class} /* {} */", comment(its));
         }
         if let Some(schema) = self.schema {
-            _ = writeln!(text, "\n/* A row: {}. */", comment(&row::described(schema)));
+            let numbered = match schema.columns.iter().any(|column| column.name.is_empty()) {
+                true => "; columns without a name have their number in the data, from 1",
+                false => "",
+            };
+            _ = writeln!(text, "\n/* A row: {}{numbered}. */", comment(&row::described(schema)));
             for (place, its) in row::places(schema).iter().enumerate() {
                 let constant = unique.of(column_constant(its));
                 let told = comment(&its.to_string());

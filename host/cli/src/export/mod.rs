@@ -33,8 +33,8 @@ pub fn run(arguments: &Export) -> Result<()> {
         (Err(error), Some(_)) => return Err(error.context("--names has nothing to name")),
         (schema, None) => schema.ok(),
     };
-    let unnamed = schema.as_ref().filter(|_| arguments.names.is_none()).and_then(codes::told);
-    let mut warnings: Vec<String> = unnamed.into_iter().collect();
+    let unnamed = schema.as_ref().filter(|_| arguments.names.is_none());
+    let mut warnings = unnamed.map(codes::told).unwrap_or_default();
     write(arguments, &model, schema.as_ref(), &file, &mut warnings)?;
     // Of what was written.
     warnings.iter().for_each(|line| warn(line));

@@ -159,6 +159,35 @@ fn values_that_are_codes_get_their_names_from_data() {
 }
 
 #[test]
+fn columns_without_names_get_those_of_data() {
+    let folder = Folder::new();
+    let csv = whole(300);
+    folder.write("q.csv", &csv);
+    folder.train("q.csv --no-column-names").success();
+    let told = folder.run("export m.koan --c out").success();
+    let told = text(&told.get_output().stderr);
+    assert!(told.contains("no names of columns") && told.contains("--names DATA"), "{told}");
+    assert_eq!(told.lines().count(), 1, "{told}");
+    let header = text(&folder.read("out/m.h"));
+    assert!(header.contains("#define M_COLUMN_2 1 /* column 2 */"), "{header}");
+    assert!(header.contains("have their number in the data, from 1"), "{header}");
+    folder.run("export m.koan --c out --names q.csv").success().stderr("");
+    let header = text(&folder.read("out/m.h"));
+    assert!(header.contains("#define M_COLUMN_Y 1 /* y */"), "{header}");
+    folder.run("export m.koan --rust row.rs --names q.csv").success().stderr("");
+    assert!(text(&folder.read("row.rs")).contains("pub const Y: usize = 1;"));
+
+    folder.write("other.csv", "a,b\n1,2\n3,4\n");
+    folder.fails("export m.koan --c out --names other.csv", &["other.csv", "2 columns, not 3"]);
+    folder.write("bare.csv", csv.split_once('\n').unwrap().1);
+    folder.fails("export m.koan --c out --names bare.csv", &["bare.csv", "no names of columns"]);
+    // Columns in another order would give the numbers of one the name of another.
+    folder.write("order.csv", "y,state,x\n1,on,2\n3,off,4\n");
+    let parts = ["order.csv", "column 2 (state) has text, where the training data had numbers"];
+    folder.fails("export m.koan --c out --names order.csv", &parts);
+}
+
+#[test]
 fn rows_that_are_windows_have_constants_of_them() {
     let folder = Folder::new();
     let lines: String = (0..900)
