@@ -24,6 +24,11 @@ fn of_tasks(arguments: &Train) -> Result<()> {
     ensure!(arguments.outputs.is_none() || embedding, "--outputs goes with --task embedding");
     let target = source.has_target();
     ensure!(
+        target || arguments.flash.is_none(),
+        "--flash searches for models that fit, which needs a target to judge them by: leave it out; \
+         fewer --features or --bits make a smaller model"
+    );
+    ensure!(
         target || (arguments.loss.is_none() && arguments.box_c.is_none()),
         "--loss and --box are for tasks with a target"
     );

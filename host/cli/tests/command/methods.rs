@@ -255,6 +255,8 @@ fn rows_without_labels_are_inputs_whole() {
     for task in ["anomaly", "embedding"] {
         let tune = format!("tune rows.csv --task {task} -o front");
         folder.fails(&tune, &["a search needs a target", "koan train"]);
+        let flash = format!("train rows.csv --task {task} --flash 1k -o n.koan");
+        folder.fails(&flash, &["--flash", "needs a target", "leave it out"]);
     }
     let windows = "rows.csv --window 4 --task anomaly --false-alarm 0.1 --features 100";
     assert_eq!(trained(&folder, windows)["inputs"], 8);
