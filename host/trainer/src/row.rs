@@ -9,12 +9,25 @@ use koan_data::{ColumnKind, Format, Schema};
 /// A number of a row, or of a sample where a row is a window of samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place<'s> {
-    /// The column's name, or its number from 1.
+    /// The column's number in the data, from 1.
+    pub number: usize,
+    /// The column's name, or its number.
     pub column: String,
     /// The value of a text column for which the number is 1, otherwise 0.
     pub value: Option<Cow<'s, str>>,
     /// What stands in for a number that is not known.
     pub missing: Option<f32>,
+}
+
+impl Place<'_> {
+    /// The column's name where some of it can be spelled in a constant, or its number.
+    #[must_use]
+    pub fn spelled(&self) -> Cow<'_, str> {
+        match constant(&self.column).is_empty() {
+            true => format!("column {}", self.number).into(),
+            false => self.column.as_str().into(),
+        }
+    }
 }
 
 impl fmt::Display for Place<'_> {
@@ -39,7 +52,8 @@ pub fn places(schema: &Schema) -> Vec<Place<'_>> {
             "" => format!("column {}", index + 1),
             name => name.to_owned(),
         };
-        let place = |value, missing| Place { column: name.clone(), value, missing };
+        let number = index + 1;
+        let place = |value, missing| Place { number, column: name.clone(), value, missing };
         match &column.kind {
             ColumnKind::Numeric { missing } => places.push(place(None, *missing)),
             ColumnKind::Text { values } => {
@@ -112,16 +126,20 @@ pub fn rust(schema: &Schema, model: &str, cache: Option<usize>) -> String {
         constant("Numbers of a sample", "CHANNELS", channels);
     }
     for (number, class) in schema.classes.iter().enumerate() {
-        constant(&format!("The class {class}"), &format!("CLASS {class}"), number);
+        let name = match self::constant(class).is_empty() {
+            true => number.to_string(),
+            false => class.clone(),
+        };
+        constant(&format!("The class {class}"), &format!("CLASS {name}"), number);
     }
     for (number, place) in places(schema).iter().enumerate() {
         let value = place.value.as_ref().map(|value| format!(" {value}")).unwrap_or_default();
-        constant(&place.to_string(), &format!("{}{value}", place.column), number);
+        constant(&place.to_string(), &format!("{}{value}", place.spelled()), number);
     }
     for place in places(schema) {
         let Some(missing) = place.missing else { continue };
         let comment = format!("What stands in for {} where it is not known", place.column);
-        typed(&comment, &format!("MISSING {}", place.column), "f32", &format!("{missing:?}"));
+        typed(&comment, &format!("MISSING {}", place.spelled()), "f32", &format!("{missing:?}"));
     }
     text
 }

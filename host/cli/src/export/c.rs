@@ -8,12 +8,13 @@ use koan_trainer::internal::{listing, row};
 
 use super::config;
 use super::name::{self, Unique, comment, constant};
+use crate::predict::has_probabilities;
 
 /// Bytes of the blob on a line.
 const ON_A_LINE: usize = 16;
 
 /// Around what needs rows of float.
-const FLOATS_ARE_BUILT: &str = "#if !defined(KOAN_NO_F32) || KOAN_IS_0(KOAN_NO_F32)";
+pub(super) const FLOATS_ARE_BUILT: &str = "#if !defined(KOAN_NO_F32) || KOAN_IS_0(KOAN_NO_F32)";
 
 /// A model on its way to C.
 pub struct Program<'m> {
@@ -55,9 +56,21 @@ impl Layout {
 /// The name of a place of a row, behind the model's.
 fn column_constant(place: &row::Place<'_>) -> String {
     let value = place.value.as_ref().map(|value| format!(" {value}")).unwrap_or_default();
-    let column = constant(&format!("{}{value}", place.column));
+    let column = constant(&format!("{}{value}", place.spelled()));
     // Columns without a name are called so already.
     if column.starts_with("COLUMN_") { column } else { format!("COLUMN_{column}") }
+}
+
+/// The lines of a header with the constants that programs use; not those of the memory, which is
+/// declared by a macro.
+pub fn constants(header: &str) -> impl Iterator<Item = &str> {
+    let is_constant = |line: &&str| {
+        let words: Vec<&str> = line.split(' ').take(3).collect();
+        matches!(words[..], ["#define", name, value]
+            if value.starts_with(|c: char| c.is_ascii_digit())
+                && !name.ends_with("_HALVES") && !name.ends_with("_WORDS"))
+    };
+    header.lines().filter(is_constant)
 }
 
 /// Numbers of 16 and of 32 bits that the runtime works in.
@@ -107,14 +120,14 @@ impl<'m> Program<'m> {
         let Self { model, upper, name, .. } = self;
         let layout = Layout::of(model);
         let mut text = format!(
-            "/* The model {}: a {} of {} inputs in {} bytes. `koan export` made this file. */\n\
+            "/* The model {}: {} of {} in {} bytes. `koan export` made this file. */\n\
              #ifndef KOAN_{upper}_H\n#define KOAN_{upper}_H\n\n#include \"koan.h\"\n\n",
             self.file,
-            match model.task() {
-                Task::Features => "feature map",
-                task => task.name(),
+            self.kind(),
+            match model.inputs() {
+                1 => "1 input".to_owned(),
+                inputs => format!("{inputs} inputs"),
             },
-            model.inputs(),
             model.blob().len(),
         );
         let mut numbers = vec![
@@ -134,8 +147,8 @@ impl<'m> Program<'m> {
         let call = self.call();
         _ = writeln!(
             text,
-            "/* Rows of int16_t (koan_{call}_i16) are whole numbers from -32768 to 32767, of uint8_t\n \
-             * from 0 to 255, in the units of the data; rows of float (koan_{call}_f32) are also\n \
+            "/* Rows of int16_t ({name}_{call}_i16) are whole numbers from -32768 to 32767, of uint8_t\n \
+             * from 0 to 255, in the units of the data; rows of float ({name}_{call}_f32) are also\n \
              * larger numbers and fractions. */"
         );
         let mut unique = Unique::default();
@@ -145,15 +158,13 @@ impl<'m> Program<'m> {
         }
         _ = writeln!(
             text,
-            "/* Declares the constant `memory`, what predictions work in. */\n\
+            "/* Declares the constant `memory`, what predictions work in: static, and one for each task or\n \
+             * thread that predicts. */\n\
              #define {upper}_{}(memory) \\\n    \
              KOAN_MEMORY_OF(memory, {upper}_HALVES, {upper}_WORDS, {upper}_OUTPUTS)\n",
             unique.of("MEMORY".to_owned())
         );
-        let classes: Vec<&str> =
-            (0..model.classes()).filter_map(|class| model.class_name(class)).collect();
-        for (class, its) in classes.iter().enumerate() {
-            let constant = unique.of(format!("CLASS_{}", constant(its)));
+        for (class, (constant, its)) in self.class_constants().iter().enumerate() {
             _ = writeln!(text, "#define {upper}_{constant} {class} /* {} */", comment(its));
         }
         if let Some(schema) = self.schema {
@@ -162,8 +173,8 @@ impl<'m> Program<'m> {
                 false => "",
             };
             _ = writeln!(text, "\n/* A row: {}{numbered}. */", comment(&row::described(schema)));
-            for (place, its) in row::places(schema).iter().enumerate() {
-                let constant = unique.of(column_constant(its));
+            let places = row::places(schema);
+            for (place, (its, constant)) in places.iter().zip(self.columns()).enumerate() {
                 let told = comment(&its.to_string());
                 _ = writeln!(text, "#define {upper}_{constant} {place} /* {told} */");
             }
@@ -190,7 +201,8 @@ impl<'m> Program<'m> {
         _ = write!(
             text,
             "\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\nextern const koan_model {name};\n\
-             {fill}#ifdef __cplusplus\n}}\n#endif\n\n#endif\n"
+             {fill}#ifdef __cplusplus\n}}\n#endif\n\n{}\n#endif\n",
+            self.calls()
         );
         text
     }
@@ -242,21 +254,51 @@ impl<'m> Program<'m> {
         text
     }
 
+    /// What the model is.
+    fn kind(&self) -> &'static str {
+        match self.model.task() {
+            Task::Regression if self.model.outputs() > 1 => "an embedding",
+            Task::Regression => "a regression",
+            Task::Classification if !has_probabilities(self.model) => "a detector of anomalies",
+            Task::Classification => "a classification",
+            _ => "a feature map",
+        }
+    }
+
     /// The windows that rows are, if they are such.
     pub(super) fn window(&self) -> Option<Window> {
         self.schema.and_then(|schema| schema.recordings.window)
     }
 
+    /// The constants of classes, without the model's name, and the classes, if they have names.
+    pub(super) fn class_constants(&self) -> Vec<(String, &str)> {
+        let mut unique = Unique::default();
+        let named = self.classes().into_iter().enumerate().map(|(class, its)| {
+            let name = match constant(its) {
+                name if name.is_empty() => class.to_string(),
+                name => name,
+            };
+            (unique.of(format!("CLASS_{name}")), its)
+        });
+        named.collect()
+    }
+
+    /// The constants of the places of a row, or of a sample, without the model's name.
+    pub(super) fn columns(&self) -> Vec<String> {
+        let mut unique = Unique::default();
+        let places = self.schema.map(row::places).unwrap_or_default();
+        places.iter().map(|place| unique.of(column_constant(place))).collect()
+    }
+
     /// Places of a row, or of a sample, for which something stands in where they are not known: the
     /// constants of both, without the model's name, and the number.
     pub(super) fn stand_ins(&self) -> Vec<(String, String, f32)> {
-        let (mut columns, mut constants) = (Unique::default(), Unique::default());
+        let mut unique = Unique::default();
         let places = self.schema.map(row::places).unwrap_or_default();
         let mut found = Vec::new();
-        for place in &places {
-            let column = columns.of(column_constant(place));
+        for (place, column) in places.iter().zip(self.columns()) {
             let Some(value) = place.missing else { continue };
-            let missing = constants.of(format!("MISSING_{}", constant(&place.column)));
+            let missing = unique.of(format!("MISSING_{}", constant(&place.spelled())));
             found.push((column, missing, value));
         }
         found

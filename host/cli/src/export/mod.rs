@@ -1,12 +1,14 @@
 //! `koan export`: a model as a program's source.
 
 mod c;
+mod calls;
 mod codes;
 mod config;
 mod example;
 mod name;
 mod reach;
 mod rust;
+mod sketch;
 
 use std::path::Path;
 
@@ -61,7 +63,7 @@ fn write(
             "the model is called {name}: {wanted} is a name of C, C++, Arduino or koan.h"
         ));
     }
-    warnings.extend(reach::told(model, schema, program.call()));
+    warnings.extend(reach::told(model, schema, &format!("{name}_{}", program.call())));
     if let Some(folder) = &targets.arduino {
         let sketch = folder.file_name().context("--arduino needs the name of a folder")?;
         let sketch = sketch.to_string_lossy();
@@ -131,12 +133,21 @@ fn write_folder(
             path.display()
         );
     }
+    let fits = std::fs::read_to_string(folder.join(&header))
+        .map_or(true, |old| c::constants(&old).eq(c::constants(&program.header())));
     for (name, text) in parts {
         let path = folder.join(name);
         // Examples are there to be changed.
         let is_changed = || !std::fs::read(&path).is_ok_and(|old| old == text.as_bytes());
         if name == example && path.symlink_metadata().is_ok() && is_changed() {
-            warn(&format!("{} is there already and stays as it is", path.display()));
+            let kept = format!("{} is there already and stays as it is", path.display());
+            warn(&match fits {
+                true => kept,
+                false => format!(
+                    "warning: {kept}, but {header} has other constants than before: it may not fit \
+                     this model"
+                ),
+            });
             continue;
         }
         write_whole(&path, text.as_bytes())?;

@@ -67,20 +67,20 @@ fn around(map: InputMap, near: f64) -> Option<[f64; 3]> {
 }
 
 /// Lines on the inputs of [`beyond`] and [`coarse`], if there are any: what to call instead of the
-/// function for `int16_t`.
+/// function for `int16_t`, whose name begins with `call`.
 pub fn told(model: &Model<'_>, schema: Option<&Schema>, call: &str) -> Vec<String> {
     let beyond = beyond(model).map(|(input, centre)| (input, format!(" (around {centre:.0})")));
     let beyond = named(schema, beyond).map(|names| {
         format!(
             "warning: usual values of {names} are beyond -32768 to 32767, what rows of int16_t \
-             carry: call koan_{call}_f32 with rows of float"
+             carry: call {call}_f32 with rows of float"
         )
     });
     let coarse = coarse(model, schema).map(|input| (input, String::new()));
     let coarse = named(schema, coarse).map(|names| {
         format!(
             "warning: usual values of {names} differ by little more than one, if at all, and rows of \
-             int16_t carry whole numbers only: unless the values are such, call koan_{call}_f32 with \
+             int16_t carry whole numbers only: unless the values are such, call {call}_f32 with \
              rows of float, or train on values in a smaller unit"
         )
     });

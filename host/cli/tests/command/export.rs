@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::common::{Folder, quadrants, sensors, text, waves};
 
-const WARNINGS: [&str; 7] =
+pub const WARNINGS: [&str; 7] =
     ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror"];
 
 /// Compares the constant model with what the runtime finds in its blob.
@@ -24,7 +24,7 @@ int main(void) {
 "#;
 
 /// Compiles the exported files with this one as the main program.
-fn compile(folder: &Folder, main: &str, program: &str) {
+pub fn compile(folder: &Folder, main: &str, program: &str) {
     let output = Command::new("cc")
         .current_dir(folder.path("out"))
         .args(WARNINGS)
@@ -167,6 +167,13 @@ fn an_example_that_was_changed_stays() {
         let again = folder.run(&export).success().stderr("");
         assert!(text(&again.get_output().stdout).contains(&example));
         folder.write(&example, "mine");
+        // Of a model with other columns it may not compile, or read the wrong ones.
+        let header = text(&folder.read("out/m.h"));
+        folder.write("out/m.h", header.replace("M_COLUMN_Y 1", "M_COLUMN_SPEED 1"));
+        let other = folder.run(&export).success();
+        let told = text(&other.get_output().stderr);
+        assert!(told.contains("it may not fit this model"), "{told}");
+        folder.write("out/m.h", header.replace("M_HALVES 2", "M_HALVES 4"));
         folder.write("out/m.c", "/* `koan export` made this file. */ replaced");
         let kept = folder.run(&export).success();
         let told = text(&kept.get_output().stderr);

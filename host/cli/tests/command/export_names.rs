@@ -30,10 +30,10 @@ fn inputs_that_int16_does_not_carry_are_named() {
         let told = text(&told.get_output().stderr);
         assert!(told.starts_with("warning: usual values of adc (around 3"), "{told}");
         assert_eq!((told.lines().count(), told.contains("temp")), (1, false), "{told}");
-        assert!(told.contains("koan_classify_f32"), "{told}");
+        assert!(told.contains("m_classify_f32"), "{told}");
         for file in ["m.h", file] {
             let file = text(&folder.read(&format!("out/{file}")));
-            assert!(file.contains("int16_t") && file.contains("koan_classify_f32"), "{file}");
+            assert!(file.contains("int16_t") && file.contains("m_classify_f32"), "{file}");
         }
     }
     let sketch = text(&folder.read("out/out.ino"));
@@ -57,7 +57,7 @@ fn fractions_that_int16_loses_are_named() {
     let told = folder.run("export m.koan --arduino out").success();
     let told = text(&told.get_output().stderr);
     assert!(told.starts_with("warning: usual values of x, y differ by little"), "{told}");
-    assert!(told.contains("koan_classify_f32") && told.lines().count() == 1, "{told}");
+    assert!(told.contains("m_classify_f32") && told.lines().count() == 1, "{told}");
     let sketch = text(&folder.read("out/out.ino"));
     assert!(sketch.contains("static float row[M_INPUTS]"), "{sketch}");
 }
@@ -122,6 +122,42 @@ fn signs_of_classes_and_values_are_in_their_constants() {
             assert!(header.contains(&format!("#define M_CLASS_{class} {number} ")), "{header}");
             assert!(rust.contains(&format!("const CLASS_{class}: usize = {number};")), "{rust}");
         }
+    }
+}
+
+#[test]
+fn names_without_letters_of_ascii_have_numbers() {
+    let folder = Folder::new();
+    let line = |x: usize| format!("{},{},{}\n", x, x * 7 % 9, ["ÄÖ", "ok"][usize::from(x > 150)]);
+    folder.write("s.csv", format!("Ä,Größe,y\n{}", (0..300).map(line).collect::<String>()));
+    folder.train("s.csv").success();
+    folder.output("export m.koan --c out");
+    folder.output("export m.koan --rust row.rs");
+    let (header, rust) = (text(&folder.read("out/m.h")), text(&folder.read("row.rs")));
+    for (name, number) in [("CLASS_1", 1), ("CLASS_OK", 0), ("COLUMN_1", 0), ("COLUMN_GR_E", 1)] {
+        assert!(header.contains(&format!("#define M_{name} {number} ")), "{name}: {header}");
+        let name = name.replace("COLUMN_GR", "GR");
+        assert!(rust.contains(&format!("const {name}: usize = {number};")), "{name}: {rust}");
+    }
+}
+
+#[test]
+fn what_a_model_is_stands_in_its_header() {
+    let folder = Folder::new();
+    let csv = whole(300);
+    folder.write("q.csv", &csv);
+    let of_task = [
+        ("", "a classification of 2 inputs"),
+        ("--task regression", "a regression of 2 inputs"),
+        ("--task embedding --outputs 2", "an embedding of 2 inputs"),
+        ("--task anomaly --false-alarm 0.1", "a detector of anomalies of 3 inputs"),
+    ];
+    for (task, told) in of_task {
+        folder.run(&format!("train q.csv --features 32 -o m.koan {task}")).success();
+        folder.run("export m.koan --c out").success();
+        let header = text(&folder.read("out/m.h"));
+        assert!(header.starts_with(&format!("/* The model m.koan: {told} in ")), "{header}");
+        assert!(header.contains("static, and one for each task or\n * thread"), "{header}");
     }
 }
 

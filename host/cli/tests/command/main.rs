@@ -7,6 +7,7 @@ mod common;
 mod device;
 mod export;
 mod export_names;
+mod export_programs;
 mod fake_device;
 mod formats;
 mod methods;
