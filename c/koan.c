@@ -1028,7 +1028,7 @@ static K_APART void quantise_shared(const input_map *map, const void *row, uint8
 /* Makes the integers q of a row, or says that the memory does not do. */
 static koan_status quantise(const koan_model *m, const void *row, uint8_t type,
                             const koan_memory *memory) {
-    const uint16_t period = map_period(m), count = map_flags(m) ? 1 : K_INPUTS(m);
+    const uint16_t period = map_period(m), count = (uint16_t)(map_flags(m) ? 1 : K_INPUTS(m));
     input_map map;
     if (!is_enough(memory, m)) return KOAN_MEMORY;
     for (uint32_t i = 0, place = 0; i < K_INPUTS(m); i += count, place++) {

@@ -6,13 +6,13 @@
 #error "koan_config.h is another model's: this one has 2 inputs, not KOAN_INPUTS"
 #endif
 #if defined(KOAN_NO_FOURIER) && !KOAN_IS_0(KOAN_NO_FOURIER)
-#error "koan_config.h is another model's: this one needs what KOAN_NO_FOURIER leaves out"
+#error "this model needs what KOAN_NO_FOURIER leaves out: koan_config.h is another model's, or the library leaves it out on small boards"
 #endif
 #if defined(KOAN_NO_DENSE) && !KOAN_IS_0(KOAN_NO_DENSE)
-#error "koan_config.h is another model's: this one needs what KOAN_NO_DENSE leaves out"
+#error "this model needs what KOAN_NO_DENSE leaves out: koan_config.h is another model's, or the library leaves it out on small boards"
 #endif
 #if defined(KOAN_NO_BITS_4) && !KOAN_IS_0(KOAN_NO_BITS_4)
-#error "koan_config.h is another model's: this one needs what KOAN_NO_BITS_4 leaves out"
+#error "this model needs what KOAN_NO_BITS_4 leaves out: koan_config.h is another model's, or the library leaves it out on small boards"
 #endif
 
 #if defined(__GNUC__)

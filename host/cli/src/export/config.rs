@@ -73,7 +73,8 @@ pub fn checks(model: &Model<'_>) -> String {
         _ = write!(
             text,
             "#if defined(KOAN_NO_{part}) && !KOAN_IS_0(KOAN_NO_{part})\n\
-             #error \"{FILE} is another model's: this one needs what KOAN_NO_{part} leaves out\"\n\
+             #error \"this model needs what KOAN_NO_{part} leaves out: {FILE} is another model's, or \
+             the library leaves it out on small boards\"\n\
              #endif\n"
         );
     }
