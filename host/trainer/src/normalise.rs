@@ -88,8 +88,8 @@ fn logged(x: f64, log: bool) -> f64 {
     if log { x.signum() * x.abs().ln_1p() } else { x }
 }
 
-/// Running mean, variance and fourth moment of one input.
-#[derive(Clone, Copy, Debug, Default)]
+/// Mean, variance and fourth moment of one input.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Shape {
     mean: f64,
     deviation: f64,
@@ -99,12 +99,15 @@ struct Shape {
     two_valued: bool,
 }
 
-/// Inputs that are taken out of the rows together: the numbers of a line of the cache.
+/// Inputs that are taken out of the rows together: the numbers of a line of the cache...
 const TOGETHER: usize = 16;
+/// ...but no more numbers than these, where that is more than one input: 8 MB for a thread.
+const NUMBERS: usize = 1 << 20;
 
 /// The shapes of these inputs.
 fn shapes_of(table: &Table, rows: &[usize], inputs: &[usize], log: bool) -> Vec<Shape> {
-    let shapes = inputs.par_chunks(TOGETHER).flat_map_iter(|inputs| {
+    let together = (NUMBERS / rows.len().max(1)).clamp(1, TOGETHER);
+    let shapes = inputs.par_chunks(together).flat_map_iter(|inputs| {
         let mut columns = vec![Vec::with_capacity(rows.len()); inputs.len()];
         for &row in rows {
             let row = table.row(row);
@@ -339,6 +342,21 @@ fn reciprocal(deviation: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn inputs_have_the_shapes_that_they_have_alone() {
+        let table = koan_data::digits::table();
+        let rows: Vec<usize> = (0..table.rows()).step_by(3).collect();
+        let inputs: Vec<usize> = (0..table.inputs).step_by(2).rev().chain([0, 63]).collect();
+        for log in [false, true] {
+            let alone = inputs.iter().map(|&input| {
+                let values = rows.iter().map(|&row| logged(f64::from(table.row(row)[input]), log));
+                shape(&values.collect::<Vec<_>>())
+            });
+            assert_eq!(shapes_of(&table, &rows, &inputs, log), alone.collect::<Vec<_>>());
+        }
+        assert!(inputs.len() > 2 * TOGETHER);
+    }
 
     #[test]
     fn constants_can_be_looked_at_in_their_own_unit() {
