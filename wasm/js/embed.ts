@@ -1,16 +1,17 @@
 import type { OwnBytes } from './runtime.js';
 
+/** The section's name, `koan`, behind its length. */
+const NAME = [4, 107, 111, 97, 110];
+
 /**
  * A runtime that carries a model: `Model.load` of the compiled result needs no
  * second file.
  *
- * @param runtime the bytes of `koan.wasm` or `koan-simd.wasm`
+ * @param runtime the bytes of a file of wasm of this package that runs the model
  * @param blob the model's bytes
  */
 export function embed(runtime: Uint8Array, blob: Uint8Array): OwnBytes {
-  const name = new TextEncoder().encode('koan');
-  const content = [...leb128(name.length), ...name];
-  const head = [0, ...leb128(content.length + blob.length), ...content];
+  const head = [0, ...leb128(NAME.length + blob.length), ...NAME];
   const whole = new Uint8Array(runtime.length + head.length + blob.length);
   whole.set(runtime);
   whole.set(head, runtime.length);

@@ -1,10 +1,7 @@
 /** Who has which part of the runtime's memory: the runtime itself allocates nothing. */
 
 /** A part of the memory, in bytes. */
-export interface Range {
-  readonly start: number;
-  readonly end: number;
-}
+export type Range = readonly [start: number, end: number];
 
 const PAGE = 65_536;
 
@@ -23,7 +20,7 @@ export class Heap {
   take(bytes: number): Range {
     let start = this.#first;
     let place = 0;
-    for (const { start: next, end } of this.#taken) {
+    for (const [next, end] of this.#taken) {
       if (next - start >= bytes) break;
       start = end;
       place++;
@@ -35,7 +32,7 @@ export class Heap {
     } catch {
       throw new Error('out of memory');
     }
-    const range = { start, end };
+    const range = [start, end] as const;
     this.#taken.splice(place, 0, range);
     return range;
   }

@@ -1,51 +1,34 @@
-/**
- * Sentences for the core's errors, the same as `koan::Error` displays: a test
- * compares the two. They are put together here because formatting in wasm
- * would cost more bytes than everything else that this package adds.
- */
+/** Sentences for errors, the same as `koan::Error` displays: a test compares the two. */
 
-/** The names of `koan::Field`, in its order. */
-const FIELDS =
-  'magic,version,header,trailer,flags,inputs,input map,bank,bank family,bank law,' +
-  'bank options,bank features,bank scale,bin slot bits,maxout pool,conv shape,fern depth,' +
-  'series shape,groups,group inputs,group law,group scale,kept features,banks,head,' +
-  'score scale,score shift,weights,section,section (twice),class names,golden rows,calibration,work';
-
-/** Numbers of `koan::format::Fault`; the last is a required section that is unknown. */
-const Fault = { Truncated: 1, Value: 2, NotKoan: 3, Version: 4, Checksum: 5 } as const;
+/** Numbers of sentences: those for faults, and one behind them about another generator. */
+export const enum Sentence {
+  Damaged = 5,
+  Generator = 7,
+}
 
 export const DAMAGED = 'checksum mismatch: the blob is damaged';
 
 /**
- * Why a blob was refused.
- *
- * @param fault what is wrong, with the field's number, and the offset where it starts
+ * A blob was refused by a runtime that has no sentences: those are in the builds for all, so that a
+ * page that needs none loads none.
  */
-export function refusal(blob: Uint8Array, fault: number, field: number, offset: number): string {
-  const place = `field \`${FIELDS.split(',')[field]}\` at offset ${offset}`;
-  switch (fault) {
-    case Fault.Truncated:
-      return `the blob ends before ${place}`;
-    case Fault.Value:
-      return `${place} has a value that is not allowed`;
-    case Fault.NotKoan:
-      return 'not a koan blob: it does not start with the bytes KOAN';
-    case Fault.Version:
-      return `unknown format version ${blob[4]}`;
-    case Fault.Checksum:
-      return DAMAGED;
-    default:
-      return `unknown required section ${blob[offset]} at offset ${offset}`;
-  }
+export class Untold extends Error {}
+
+/**
+ * Why a blob was refused: the sentence for a number of `koan::format::Fault` in the runtime's section
+ * `words`, whose first line has the names of `koan::Field`, in its order (`wasm/src/words.txt`).
+ */
+export function refusal(words: string | undefined, number: number, field: number, places: object): Error {
+  if (!words && number === Sentence.Damaged) return new Error(DAMAGED);
+  if (!words) return new Untold('the model is refused: koan.wasm says why');
+  const lines = words.split('\n');
+  const values: Record<string, unknown> = { field: lines[0]!.split(',')[field], ...places };
+  return new Error(lines[number]!.replace(/{(\w+)}/g, (_, name) => String(values[name])));
 }
 
 /** The model needs more than it was loaded with. */
 export const tooMuchWork = (needed: number, limit: number): string =>
   `the model's work is ${needed}, more than the limit of ${limit}`;
-
-/** The model's check word is not this build's. */
-export const wrongGenerator = (expected: number, actual: number): string =>
-  `the model was trained with another generator (check word ${hex(expected)}, this build's ${hex(actual)}): is the wyhash feature \`mum32bit\` on?`;
 
 export const wrongLength = (what: string, given: number, needed: number): string =>
   `${what} has length ${given}, the model needs ${needed}`;
@@ -55,5 +38,3 @@ export const unsuited = (needs: string): string => `this call needs ${needs}`;
 /** @param check what differs: the golden digest or a golden row, and its number */
 export const selfTestFailed = (check: string): string =>
   `self test failed: ${check} differs on this build`;
-
-const hex = (word: number): string => `0x${word.toString(16).padStart(4, '0')}`;

@@ -1,8 +1,8 @@
-import { At, Section, numbersOf } from './blob.js';
-import { unsuited, wrongLength } from './message.js';
+import { Section, viewOf } from './blob.js';
+import { Untold, unsuited, wrongLength } from './message.js';
 import { host } from './host/page.js';
 import { isList, shown, typed, type ColumnMap, type Fields, type NamedRow, type Row, type Rows, type Typed } from './row.js';
-import { bytesOf, init, moduleOf, type Bytes, type Source } from './runtime.js';
+import { bytesOf, init, moduleOf, ready, type Bytes, type Source } from './runtime.js';
 import { Session, type Views } from './session.js';
 
 /** What a model says of itself. */
@@ -50,9 +50,7 @@ export interface Options {
   readonly allowNaN?: boolean | undefined;
 }
 
-const TASKS = ['features', 'regression', 'classification'] as const;
-
-type Task = (typeof TASKS)[number];
+type Task = 'features' | 'regression' | 'classification';
 
 /** Arrays of results. */
 type Results = Float32Array | Int32Array | Int16Array | Uint8Array;
@@ -73,8 +71,8 @@ export class Model {
    * model declares, nothing is predicted for it.
    */
   readonly work: number;
-  /** What scores are multiplied by for probabilities, and what is added. */
-  readonly #calibration: readonly [number, number];
+  /** What scores are multiplied by for probabilities, and what is added, if anything. */
+  readonly #calibration: Float32Array;
   readonly #allowNaN: boolean;
   readonly #columns: InstanceType<ColumnMap> | undefined;
 
@@ -85,26 +83,9 @@ export class Model {
       throw new TypeError(`maxWork is ${shown(maxWork)}, not a number from 0 on`);
     }
     const session = new Session(bytes, maxWork);
-    const { blob, task, scores, row, vector, scoreScale, bufferBytes, work } = session.views();
-    this.work = work;
-    const names = session.text(Section.ClassNames);
-    this.info = Object.freeze({
-      task: TASKS[task]!,
-      inputs: row.length,
-      outputs: scores.length,
-      classes: task === 2 ? Math.max(scores.length, 2) : 0,
-      classNames: Object.freeze(names ? names.split('\n') : []),
-      features: vector.length,
-      bytes: blob.length,
-      bufferBytes,
-      scoreScale,
-      seed: numbersOf(blob).getBigUint64(At.Seed, true),
-      notes: session.text(Section.Notes),
-    });
-    const stored = numbersOf(session.section(Section.Calibration));
-    this.#calibration = stored.byteLength
-      ? [stored.getFloat32(0, true), stored.getFloat32(4, true)]
-      : [1, 0];
+    this.work = session.work;
+    this.info = session.info();
+    this.#calibration = new Float32Array(session.section(Section.Calibration).slice().buffer);
     this.#allowNaN = !!allowNaN;
     this.#session = session;
     // Where the engine knows `using`, a model is disposed of by it.
@@ -118,7 +99,8 @@ export class Model {
   }
 
   /**
-   * Loads a model, and starts the runtime if nobody has.
+   * Loads a model, and starts what runs it: in a page the smallest part of the runtime that
+   * does, unless `init` has started all of it.
    *
    * @param source the model's bytes, its address (a `URL` or text), a `Response`, a `Blob` or `File`,
    * or a compiled `WebAssembly.Module` that carries the model in a custom
@@ -128,15 +110,22 @@ export class Model {
   static async load(source: Source | PromiseLike<Source>, options?: Options): Promise<Model> {
     const given = await source;
     const module = moduleOf(given);
-    if (module) {
-      const [section] = WebAssembly.Module.customSections(module, 'koan');
-      if (!section) throw new Error('the WebAssembly module has no custom section `koan`');
-      const isRuntime = WebAssembly.Module.exports(module).length > 0;
-      await init(isRuntime ? module : undefined);
-      return Model.from(section, options);
+    const isRuntime = module && WebAssembly.Module.exports(module).length > 0;
+    // In a page the model says which part of the runtime it needs; elsewhere there is one for all,
+    // which comes at the same time.
+    const [blob] = await Promise.all([
+      module ? carried(module) : bytesOf(given as Bytes),
+      (isRuntime || !host.part) && init(isRuntime ? module : undefined),
+    ]);
+    await ready(blob);
+    try {
+      return new Model(blob, options);
+    } catch (error) {
+      if (!(error instanceof Untold)) throw error;
+      // The runtime for all says why.
+      await init();
+      return new Model(blob, options);
     }
-    const [blob] = await Promise.all([bytesOf(given as Bytes), init()]);
-    return new Model(blob, options);
   }
 
   /**
@@ -144,12 +133,7 @@ export class Model {
    * with `await init()`.
    */
   static from(bytes: BufferSource, options?: Options): Model {
-    return new Model(
-      ArrayBuffer.isView(bytes)
-        ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-        : new Uint8Array(bytes),
-      options,
-    );
+    return new Model(ArrayBuffer.isView(bytes) ? viewOf(bytes) : new Uint8Array(bytes), options);
   }
 
   /** The class of a row: its number, from 0; `info.classNames` has its name. */
@@ -220,12 +204,12 @@ export class Model {
    * family linear are the inputs as the model sees them, of 16 bits.
    */
   features<T extends Fields<T>>(row: Row | T): Int16Array {
-    return this.#run(this.#inputs(row), true).vector.slice();
+    return this.#features(this.#inputs(row)).slice();
   }
 
   /** The feature vectors of several rows, row by row. */
   featuresMany<T extends Fields<T>>(rows: Rows | readonly T[]): Int16Array {
-    return this.#many(Int16Array, this.info.features, rows, (row) => this.#run(row, true).vector);
+    return this.#many(Int16Array, this.info.features, rows, (row) => this.#features(row));
   }
 
   /**
@@ -290,13 +274,20 @@ export class Model {
     const session = this.#running();
     if (!features && !this.info.outputs) throw new Error(unsuited('a model with outputs'));
     const views = session.views();
-    views.row.set(row);
+    const [, place] = views;
+    place.set(row);
     session.run(features);
     return views;
   }
 
   #scores(row: Typed): Int32Array {
-    return this.#run(row).scores;
+    const [scores] = this.#run(row);
+    return scores;
+  }
+
+  #features(row: Typed): Int16Array {
+    const [, , vector] = this.#run(row, true);
+    return vector;
   }
 
   /** As `koan::class_of`: the lowest index wins a tie. */
@@ -313,7 +304,7 @@ export class Model {
   #probabilities(row: Typed): number[] {
     this.#suits('classification');
     const scores = this.#scores(row);
-    const [slope, intercept] = this.#calibration;
+    const [slope = 1, intercept = 0] = this.#calibration;
     const scale = slope * this.info.scoreScale;
     if (scores.length === 1) {
       const z = scores[0]! * scale + intercept;
@@ -377,6 +368,13 @@ export class Model {
       },
     ];
   }
+}
+
+/** The model that a module carries. */
+function carried(module: WebAssembly.Module): Uint8Array {
+  const [section] = WebAssembly.Module.customSections(module, 'koan');
+  if (!section) throw new Error('the WebAssembly module has no custom section `koan`');
+  return new Uint8Array(section);
 }
 
 /** The same error as the core's. */

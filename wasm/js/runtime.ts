@@ -1,6 +1,7 @@
 /** The WebAssembly runtime: found, compiled and started once. */
 
 import type { InitOutput } from '../build/glue.js';
+import { decoded, familiesOf, isIntact, viewOf } from './blob.js';
 import { answered } from './engine.js';
 import { Heap } from './heap.js';
 import { host } from './host/page.js';
@@ -28,38 +29,63 @@ export type Places = [number, number, number, number, number, number];
  */
 export interface Running {
   readonly heap: Heap;
+  /** The families that it runs, a bit for each by its code. */
+  readonly families: number;
+  /** Sentences of errors, in a build for all. */
+  readonly words: string | undefined;
   load(blob: number, bytes: number, words: number, length: number, intact: number): void;
   run(...numbers: [...Places, row: number, features: number]): void;
   /** Only in the build for JSON. */
   json?(...numbers: [...Places, room: number, words: number, most: number, bytes: number]): number;
 }
 
-let started: Promise<Running> | undefined;
-let running: Running | undefined;
+/** What has been started, or is starting: by the address of a part, that of `init` by none. */
+const starts = new Map<string, Promise<void>>();
+
+/** What runs, that of `init` in front. */
+const running: Running[] = [];
 
 /**
- * Starts the runtime, once: later calls wait for the first. `Model.load` calls
- * it, so only who brings the wasm along, or wants it early, has to.
+ * Starts the runtime for all models, once: later calls wait for the first. `Model.load` starts
+ * what its model needs, so only who brings the wasm along, wants it early, or calls `Model.from`
+ * has to.
  *
  * @param source the runtime, if not the package's own: bytes, an address, a
  * response or a compiled module
  */
-export async function init(source?: Source | PromiseLike<Source>): Promise<void> {
-  const mine = (started ??= start(source));
-  try {
-    await mine;
-  } catch (error) {
-    // Whoever comes next may have more luck.
-    if (started === mine) started = undefined;
-    throw error;
-  }
+export const init = (source?: Source | PromiseLike<Source>): Promise<void> => once('', source);
+
+/**
+ * Starts what runs a model, in a page the smallest that does: if nobody has called `init`.
+ *
+ * @internal
+ */
+export function ready(blob: Uint8Array): Promise<void> {
+  const part = starts.has('') ? undefined : host.part?.(familiesOf(blob));
+  return once(part?.href ?? '', part);
 }
 
-async function start(source?: Source | PromiseLike<Source>): Promise<Running> {
+function once(name: string, source?: Source | PromiseLike<Source>): Promise<void> {
+  let mine = starts.get(name);
+  if (!mine) {
+    mine = start(name, source).catch((error: unknown) => {
+      // Whoever comes next may have more luck.
+      starts.delete(name);
+      throw error;
+    });
+    starts.set(name, mine);
+  }
+  return mine;
+}
+
+async function start(name: string, source?: Source | PromiseLike<Source>): Promise<void> {
   const module = await compile(await (source ?? host.runtime()));
   const { exports } = await WebAssembly.instantiate(module);
-  const { memory, ...calls } = exports as unknown as InitOutput;
-  return (running = { heap: new Heap(memory), ...calls });
+  const { memory, families, ...calls } = exports as unknown as InitOutput;
+  const [words] = WebAssembly.Module.customSections(module, 'words');
+  const one = { heap: new Heap(memory), families: families(), words: words && decoded(words), ...calls };
+  if (name) running.push(one);
+  else running.unshift(one);
 }
 
 /**
@@ -73,28 +99,25 @@ export const moduleOf = (source: Source): WebAssembly.Module | undefined =>
 async function compile(given: Source): Promise<WebAssembly.Module> {
   const module = moduleOf(given);
   if (module) return module;
-  const source = given as Bytes;
-  if (isResponse(source) && answered(source).headers.get('content-type') === 'application/wasm') {
-    return WebAssembly.compileStreaming(source);
-  }
-  return source instanceof URL || typeof source === 'string'
-    ? compile(await host.open(source))
+  const source = await opened(given as Bytes);
+  return isResponse(source) && answered(source).headers.get('content-type') === 'application/wasm'
+    ? WebAssembly.compileStreaming(source)
     : WebAssembly.compile(await bytesOf(source));
 }
+
+/** What an address is of; any other source itself. */
+const opened = async (source: Bytes): Promise<Exclude<Bytes, URL | string>> =>
+  source instanceof URL || typeof source === 'string' ? host.open(source) : source;
 
 /**
  * The bytes of a source that is not a module.
  *
  * @internal
  */
-export async function bytesOf(source: Bytes): Promise<OwnBytes> {
-  if (source instanceof URL || typeof source === 'string') {
-    return bytesOf(await host.open(source));
-  }
+export async function bytesOf(given: Bytes): Promise<OwnBytes> {
+  const source = await opened(given);
   if (isResponse(source)) answered(source);
-  if (ArrayBuffer.isView(source)) {
-    return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
-  }
+  if (ArrayBuffer.isView(source)) return viewOf(source);
   if ((source as Partial<Blob> | undefined)?.arrayBuffer) {
     return new Uint8Array(await (source as Blob).arrayBuffer());
   }
@@ -109,11 +132,16 @@ const isResponse = (source: unknown): source is Response =>
   typeof Response === 'function' && source instanceof Response;
 
 /**
- * The running runtime's exports.
+ * A running runtime that runs a model.
  *
  * @internal
  */
-export function runtime(): Running {
-  if (!running) throw new Error('the runtime is not started: await init() first');
-  return running;
+export function runtime(blob: Uint8Array): Running {
+  if (!running[0]) throw new Error('the runtime is not started: await init() first');
+  const families = familiesOf(blob);
+  const found = running.find((one) => !(families & ~one.families));
+  if (found) return found;
+  // What a damaged one needs is not known: any runtime refuses it.
+  if (!isIntact(blob)) return running[0];
+  throw new Error('the runtime lacks families of the model: await init(), or take koan.wasm');
 }

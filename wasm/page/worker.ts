@@ -1,6 +1,6 @@
 /** The inference of drawings, and a look at models, away from the page's main thread. */
 
-import { hasSimd, Model } from '../js/index.js';
+import { hasSimd, init, Model } from '../js/index.js';
 import { textOf } from './errors.js';
 import type { Answer, Question, Summary } from './messages.js';
 import { median } from './median.js';
@@ -28,6 +28,8 @@ async function start(): Promise<void> {
   const [response, other] = await Promise.all([
     fetch(new URL('./digits.koan', import.meta.url)),
     Model.load(new URL('./detector.koan', import.meta.url)),
+    // One runtime for both: each has a family that the other's smaller one leaves out.
+    init(),
   ]);
   if (!response.ok) throw new Error(`digits.koan: the server says ${response.status}`);
   const blob = await response.arrayBuffer();

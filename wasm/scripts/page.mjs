@@ -26,7 +26,9 @@ mkdirSync(folder, { recursive: true });
 for (const file of ['style.css', 'icon.svg', 'preview.png', 'digits.koan', 'detector.koan']) {
   cpSync(at(`page/${file}`), join(folder, file));
 }
-for (const file of ['koan.wasm', 'koan-simd.wasm', 'train.wasm']) cpSync(at(`build/${file}`), join(folder, file));
+for (const file of ['koan.wasm', 'koan-simd.wasm', 'koan-tables.wasm', 'koan-images.wasm', 'train.wasm']) {
+  cpSync(at(`build/${file}`), join(folder, file));
+}
 const options = {
   outdir: folder,
   bundle: true,
@@ -39,7 +41,7 @@ const options = {
 await build({ ...options, splitting: true, entryPoints: [at('page/main.ts')] });
 await build({ ...options, entryPoints: ['worker', 'table-worker', 'train', 'train-worker'].map((name) => at(`page/${name}.ts`)) });
 
-// The other of the two runtimes is loaded where this one does not run.
+// The page's own two models need the runtime for all; others are loaded for tables, or without SIMD.
 const FIRST = ['style.css', 'icon.svg', 'main.js', 'worker.js', 'koan-simd.wasm', 'digits.koan', 'detector.koan'];
 const gzipped = (bytes) => gzipSync(bytes, { level: 9 }).length;
 const html = readFileSync(at('page/index.html'), 'utf8');
@@ -60,8 +62,8 @@ for (const file of readdirSync(folder).sort()) digest.update(file).update(readFi
 await build({
   ...options,
   entryPoints: [at('page/service.ts')],
-  // The browser's second build is not needed where the first one runs, but a
-  // page that is kept must start everywhere. The picture is for links to it alone.
+  // Other builds are not needed where the first one runs, but a page that is
+  // kept must start everywhere, with every model. The picture is for links to it alone.
   define: {
     FILES: JSON.stringify(['./', ...files.filter((file) => file !== 'preview.png')]),
     VERSION: JSON.stringify(digest.digest('hex').slice(0, 16)),

@@ -9,7 +9,8 @@ use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::session::{Parts, Profile, found};
+use crate::parts::Profile;
+use crate::session::{Parts, found};
 
 type Predictor<'m, B> = koan::Predictor<'m, B, Profile, Model<'m>>;
 

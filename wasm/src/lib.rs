@@ -12,10 +12,12 @@ extern crate std;
 
 #[cfg(feature = "json")]
 mod json;
+mod parts;
 mod session;
 
 #[cfg(feature = "json")]
 pub use json::json;
+pub use parts::families;
 pub use session::{load, run};
 
 /// Memory is JavaScript's, and only lent to a call as boxes: nothing is allocated, and

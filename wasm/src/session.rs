@@ -12,8 +12,7 @@ use koan::generator::check_word;
 use koan::{Model, Profile as _, Workspace, steps};
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// Every model.
-pub(crate) type Profile = koan::Small;
+use crate::parts::Profile;
 
 /// Words that [`load`] fills in; `js/session.ts` has the same order:
 ///

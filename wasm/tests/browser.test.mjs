@@ -34,6 +34,23 @@ const MINIMAL = `
   window.milliseconds = performance.now();
 `;
 
+/** A page with a model of images and one of tables, then one that is damaged, and one that is none. */
+const BOTH = `
+  import { Model } from '/koan/index.js';
+  const scores = [];
+  for (const name of ['detector', 'table']) {
+    const model = await Model.load('/' + name + '.koan');
+    model.selfTest();
+    scores.push(...model.scores(new Float32Array(model.info.inputs).fill(0.5)));
+  }
+  const blob = new Uint8Array(await (await fetch('/table.koan')).arrayBuffer());
+  const before = performance.getEntriesByType('resource').map(({ name }) => name);
+  const told = async (bytes) => Model.load(bytes).catch(({ message }) => message);
+  const messages = [await told(blob.with(30, 77)), await told(new TextEncoder().encode('none'))];
+  const after = performance.getEntriesByType('resource').map(({ name }) => name);
+  window.result = { scores, before, messages, after };
+`;
+
 let browser;
 let server;
 before(async () => {
@@ -48,6 +65,9 @@ before(async () => {
     '/learned.html': page(''),
     '/learned.wasm': learned,
     '/digits.koan': file(root, 'wasm/page/digits.koan'),
+    '/detector.koan': file(root, 'wasm/page/detector.koan'),
+    '/table.koan': file(root, 'core/tests/tiny.koan'),
+    '/both.html': page(BOTH),
     '/vite/': file(consumer, 'dist'),
   });
   browser = await launch();
@@ -96,6 +116,22 @@ test('learning in Chromium makes the patch that the host makes', async () => {
   const patch = await page.evaluate(`(${learn})(fetch('/learned.wasm').then((r) => r.arrayBuffer()))`);
   console.log(`  ${patch.length} bytes`);
   assert.deepEqual(patch, host().learned);
+  assert.deepEqual(list, []);
+  await context.close();
+});
+
+test('a page loads the builds that its models need, and the one for all to say what is wrong', async () => {
+  const { context, page, list } = await open('/both.html');
+  await until(page, () => 'result' in window);
+  const { scores, before, messages, after } = await page.evaluate(() => window.result);
+  const wasm = (names) => names.filter((name) => name.endsWith('.wasm')).map((name) => name.replace(/.*\//, ''));
+  assert.deepEqual(wasm(before), ['koan-images.wasm', 'koan-tables.wasm']);
+  assert.deepEqual(wasm(after), ['koan-images.wasm', 'koan-tables.wasm', 'koan-simd.wasm']);
+  assert.deepEqual(messages, [
+    'checksum mismatch: the blob is damaged',
+    'not a koan blob: it does not start with the bytes KOAN',
+  ]);
+  assert.equal(scores.length, 2);
   assert.deepEqual(list, []);
   await context.close();
 });

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 use walrus::ir::Instr;
-use walrus::{Data, Function, FunctionBuilder, FunctionKind, Module};
+use walrus::{Data, Function, FunctionBuilder, FunctionKind, Module, RawCustomSection};
 use wasm_bindgen_cli_support::Bindgen;
 
 use crate::steps::{build, program, root, step};
@@ -24,11 +24,33 @@ struct Build {
     features: &'static str,
 }
 
-const BUILDS: [Build; 3] = [
+impl Build {
+    /// Whether it runs every model.
+    fn is_whole(&self) -> bool {
+        !self.flags.contains("--cfg")
+    }
+}
+
+/// See `wasm/src/parts.rs` for those with some of the families.
+const BUILDS: [Build; 5] = [
     Build { name: "koan", flags: "-Ctarget-feature=-simd128", features: "" },
     Build { name: "koan-simd", flags: "-Ctarget-feature=+simd128", features: "" },
+    Build {
+        name: "koan-tables",
+        flags: "-Ctarget-feature=+simd128\x1f--cfg=koan_tables",
+        features: "",
+    },
+    Build {
+        name: "koan-images",
+        flags: "-Ctarget-feature=+simd128\x1f--cfg=koan_images",
+        features: "",
+    },
     Build { name: "koan-json", flags: "-Ctarget-feature=-simd128", features: "--features=json" },
 ];
+
+/// Sentences of errors, kept in the builds for all: a page that a smaller one serves loads them
+/// when there is an error to tell (`wasm/js/message.ts`).
+const WORDS: &str = include_str!("../../wasm/src/words.txt");
 
 /// Bytes of stack, below everything else, so that addresses of constants are short and an
 /// overflow would trap. A test asserts that the golden models take less than half.
@@ -146,6 +168,7 @@ pub fn test_built() -> Result<()> {
         "page",
         "report",
         "node",
+        "parts",
         "rows",
         "columns",
         "package",
@@ -198,7 +221,8 @@ fn runtime() -> Result<()> {
     let remap = remap();
     let types = folder.join("glue.d.ts");
     let mut glue: Option<String> = None;
-    for Build { name, flags, features } in BUILDS {
+    for build in BUILDS {
+        let Build { name, flags, features } = build;
         // A folder for each: none evicts another.
         let target = format!("target/wasm-{name}");
         step(&format!(
@@ -216,7 +240,11 @@ fn runtime() -> Result<()> {
         silence_panics(&mut module, !features.is_empty())?;
         remove_glue(&mut module)?;
         if features.is_empty() {
-            clear_digits(&mut module);
+            clear_messages(&mut module);
+        }
+        if build.is_whole() {
+            let data = WORDS.trim_end().into();
+            module.customs.add(RawCustomSection { name: "words".into(), data });
         }
         module.emit_wasm_file(&bound.wasm)?;
         let simd = if flags.contains("+simd128") { "--enable-simd" } else { "--disable-simd" };
@@ -341,16 +369,37 @@ fn silence_panics(module: &mut Module, formats: bool) -> Result<()> {
     Ok(())
 }
 
-/// Clears the digits that numbers in messages are printed with, where nothing is formatted.
-fn clear_digits(module: &mut Module) {
+/// Texts of messages and of the places that they name; see [`clear_messages`].
+const MESSAGES: [&str; 4] = [
+    "capacity overflow",
+    "Tried to shrink to a larger capacity",
+    "memory allocation of ",
+    " bytes failed",
+];
+
+/// Clears what messages are made of, where nothing is formatted: their texts, the files of the
+/// standard library that panic, and the digits that numbers are printed with.
+fn clear_messages(module: &mut Module) {
     let digits: String = (0..100).map(|number| format!("{number:02}")).collect();
     let all: Vec<_> = module.data.iter().map(Data::id).collect();
     for id in all {
-        let data = module.data.get_mut(id);
-        let mut places = data.value.windows(digits.len());
-        if let Some(at) = places.position(|bytes| bytes == digits.as_bytes()) {
-            data.value[at..at + digits.len()].fill(0);
+        let data = &mut module.data.get_mut(id).value;
+        for text in MESSAGES.into_iter().chain([digits.as_str()]) {
+            clear(data, text, "");
         }
+        clear(data, "/rustc/", ".rs");
+    }
+}
+
+/// Clears texts wherever they are, from `start` to the first `end` behind it.
+fn clear(data: &mut [u8], start: &str, end: &str) {
+    let place = |data: &[u8], text: &str| {
+        (0..=data.len()).find(|&at| data[at..].starts_with(text.as_bytes()))
+    };
+    while let Some(at) = place(data, start) {
+        let rest = &mut data[at..];
+        let length = place(&rest[start.len()..], end).map_or(0, |behind| behind + end.len());
+        rest[..start.len() + length].fill(0);
     }
 }
 

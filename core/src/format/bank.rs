@@ -11,6 +11,10 @@ use crate::needs::{Any, Form, Needs, Profile};
 use crate::numerics::{NORMAL_ONE, Scale, quotient};
 use crate::sink::MAX_RUN;
 
+/// Whether blobs may have convolutions and series. A build for tables in the browser leaves the
+/// two out where everything else is parsed, too: of few bytes theirs are many.
+const SHAPED: bool = !cfg!(koan_tables);
+
 /// A bank, as it lies in the blob.
 #[derive(Clone, Copy, Debug)]
 pub struct Bank<'a> {
@@ -75,7 +79,7 @@ impl<'a> Bank<'a> {
                 most = 31;
                 Family::Sigmoid
             }
-            6 => {
+            6 if SHAPED => {
                 let conv = Conv::read(cursor.bytes(Conv::BYTES, Field::ConvShape), 0);
                 cursor.expect(conv.fits(inputs), Field::ConvShape, parameters);
                 let whole = conv.filters(features) * conv.cells() as u32 == features as u32;
@@ -88,7 +92,7 @@ impl<'a> Bank<'a> {
                 cursor.expect(allowed, Field::FernDepth, parameters);
                 Family::Fern { depth: if allowed { depth } else { 1 } }
             }
-            8 => {
+            8 if SHAPED => {
                 let series = Series::read(cursor.bytes(Series::BYTES, Field::SeriesShape));
                 cursor.expect(series.fits(inputs), Field::SeriesShape, parameters);
                 Family::Series(series)

@@ -8,6 +8,8 @@ import type { Session } from '../session.js';
 export interface Host {
   /** The runtime that `init` takes by default. */
   runtime(): Source | Promise<Source>;
+  /** Where there is a smaller one for models of these families, a bit for each by its code. */
+  part?(families: number): URL | undefined;
   /** Opens an address. */
   open(address: URL | string): Promise<Response | BufferSource>;
   /** Answers a row of JSON, where the runtime can. */

@@ -39,6 +39,7 @@ export async function make() {
   for (const folder of ['.', 'public', 'webpack']) {
     mkdirSync(file(project, folder), { recursive: true });
     cpSync(file(root, 'wasm/page/digits.koan'), file(project, folder, 'digits.koan'));
+    cpSync(file(root, 'wasm/page/detector.koan'), file(project, folder, 'detector.koan'));
   }
   writeFileSync(file(project, 'golden.json'), models);
   const page = (script) => `<!doctype html><html lang="en"><meta charset="utf-8"><title>Test</title>

@@ -88,7 +88,7 @@ async function answersOf(origin) {
   await page.goto(origin);
   try {
     await until(page, () => document.body.textContent.includes('worker'));
-    assert.match(await page.textContent('body'), /^page (\d), worker \1/);
+    assert.match(await page.textContent('body'), /^page (\d), detector true, worker \1/);
     assert.deepEqual(list, []);
   } catch (error) {
     throw new Error(`${error.message}: ${list.join('; ')}`);
@@ -169,6 +169,6 @@ test('publint', async () => {
 });
 
 test('are the types wrong?', async () => {
-  const files = ['koan.wasm', 'koan-simd.wasm', 'koan-json.wasm'];
+  const files = ['koan.wasm', 'koan-simd.wasm', 'koan-tables.wasm', 'koan-images.wasm', 'koan-json.wasm'];
   await run(tool('.bin/attw'), tarball, '--exclude-entrypoints', ...files);
 });
