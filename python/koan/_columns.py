@@ -179,7 +179,10 @@ def _pandas(X: Any) -> Frame:
     # Whatever is not plainly one type is looked at here, where the row can be told.
     plain = all(dtype.kind != "c" and dtype != object for dtype in X.dtypes)
     if named and plain and _has_arrow():
-        return Frame.of_arrow(X.reset_index(drop=True))
+        table = X.reset_index(drop=True)
+        # Spark Connect leaves some in its tables that Arrow cannot write, and warns of.
+        table.attrs = {}
+        return Frame.of_arrow(table)
     columns = [(names[i], _series(X.iloc[:, i], f"column {i + 1} (`{names[i]}`)")) for i in places]
     return Frame.of_columns(columns, len(X))
 

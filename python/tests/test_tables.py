@@ -1,5 +1,7 @@
 """Tables of pandas, polars and pyarrow, sparse matrices, and arrays of every type."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -69,6 +71,18 @@ def test_pandas_without_pyarrow(columns, monkeypatch):
     assert fitted(plain).to_bytes() == expected
     assert fitted(plain.astype({"job": "category"})).to_bytes() == expected
     assert fitted(plain.astype({"count": "Int64", "x": "Float64"})).to_bytes() == expected
+
+
+def test_notes_of_a_table_are_no_matter():
+    rows = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 2)), columns=["a", "b"])
+    model = koan.load(koan.KoanRegressor(n_features=8).fit(rows, rows["a"]).to_bytes())
+    noted = rows.copy()
+    notes = [object()]
+    noted.attrs["notes"] = notes
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert (model.predict(noted) == model.predict(rows)).all()
+    assert noted.attrs["notes"] is notes
 
 
 def test_a_target_beside_the_table_has_its_name(columns):
