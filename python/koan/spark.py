@@ -64,7 +64,7 @@ def fit(
 
 def predict_udf(model: Model) -> Any:
     """A function of a struct of the model's columns: ``df.select(udf(F.struct(*names)))``. It
-    gives the class, or the value, as ``model.predict`` does."""
+    gives the class, or the value, as ``model.predict`` does. Make Spark's session first."""
     from pyspark.sql.functions import pandas_udf
 
     data = model.to_bytes()

@@ -21,6 +21,14 @@ KINDS = {
     "logistic": {"loss": "logistic", "sample_rows": 500},
 }
 
+# What Spark calls the columns.
+TYPES = {
+    "classes": "a double, job string, b double, y string",
+    "logistic": "a double, job string, b double, y string",
+    "numbers": "a double, job string, b double, y double",
+    "weights": "a double, job string, b double, y bigint, w double",
+}
+
 
 def table(kind, rows=1200):
     """Rows, some of them more than once."""
@@ -37,6 +45,14 @@ def table(kind, rows=1200):
     if kind == "classes":
         table.loc[random.random(rows) < 0.1, "a"] = np.nan
     return pd.concat([table, table.iloc[:70]], ignore_index=True)
+
+
+def spread(spark, kind, rows, partitions, seed):
+    """The rows, shuffled, in so many partitions of Spark's."""
+    shuffled = rows.sample(frac=1, random_state=seed).astype(object)
+    shuffled = shuffled.where(shuffled.notna(), None)
+    df = spark.createDataFrame(list(shuffled.itertuples(index=False, name=None)), TYPES[kind])
+    return df.repartition(partitions)
 
 
 def in_one_process(kind, rows):

@@ -4,20 +4,23 @@ import os
 import sys
 
 import pytest
-from data import KINDS, OPTIONS, PARTITIONS, in_one_process, of_the_command, one_killed, table
+from data import (
+    KINDS,
+    OPTIONS,
+    PARTITIONS,
+    TYPES,
+    in_one_process,
+    of_the_command,
+    one_killed,
+    spread,
+    table,
+)
 from pyspark.errors import PythonException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import koan
 import koan.spark
-
-TYPES = {
-    "classes": "a double, job string, b double, y string",
-    "logistic": "a double, job string, b double, y string",
-    "numbers": "a double, job string, b double, y double",
-    "weights": "a double, job string, b double, y bigint, w double",
-}
 
 
 @pytest.fixture(scope="module")
@@ -37,14 +40,6 @@ def spark():
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()
-
-
-def spread(spark, kind, rows, partitions, seed):
-    """The rows, shuffled, in so many partitions."""
-    shuffled = rows.sample(frac=1, random_state=seed).astype(object)
-    shuffled = shuffled.where(shuffled.notna(), None)
-    df = spark.createDataFrame(list(shuffled.itertuples(index=False, name=None)), TYPES[kind])
-    return df.repartition(partitions)
 
 
 @pytest.mark.parametrize("kind", KINDS)
