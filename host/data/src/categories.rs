@@ -157,6 +157,7 @@ pub(crate) fn one_of(count: usize, place: Option<usize>, inputs: &mut Vec<f32>) 
 }
 
 /// The different numbers of a column, while these are whole and few.
+#[derive(Clone, Debug)]
 pub(crate) struct Whole(Option<Vec<f64>>);
 
 impl Default for Whole {
@@ -166,6 +167,16 @@ impl Default for Whole {
 }
 
 impl Whole {
+    /// Adds numbers.
+    pub(crate) fn add_all(&mut self, numbers: &[f64]) {
+        for &number in numbers {
+            if self.0.is_none() {
+                return;
+            }
+            self.add(number);
+        }
+    }
+
     pub(crate) fn add(&mut self, number: f64) {
         let Some(known) = &mut self.0 else { return };
         if known.contains(&number) {

@@ -18,7 +18,7 @@ const LEAST_SPREAD: f64 = 1e-12;
 const LARGEST: f64 = 1e28;
 
 /// The ends of a column's values. Parts may be merged in any order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Extremes {
     numbers: usize,
     high: Option<End>,
@@ -27,12 +27,48 @@ pub(crate) struct Extremes {
 }
 
 /// The largest value.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct End {
     value: f64,
     count: usize,
     /// The largest but this.
     next: Option<f64>,
+}
+
+/// The largest of what becomes of the numbers, not counting NaN; −∞ of none. Several are compared
+/// at a time.
+pub(crate) fn largest(numbers: &[f64], of: impl Fn(f64) -> f64) -> f64 {
+    let larger = |a: f64, b: f64| if b > a { b } else { a };
+    let mut lanes = [f64::NEG_INFINITY; 8];
+    let (chunks, rest) = numbers.as_chunks::<8>();
+    for chunk in chunks {
+        for (lane, &number) in lanes.iter_mut().zip(chunk) {
+            *lane = larger(*lane, of(number));
+        }
+    }
+    rest.iter().map(|&number| of(number)).chain(lanes).fold(f64::NEG_INFINITY, larger)
+}
+
+impl End {
+    /// That of some numbers, or of what they are negated; none of no number.
+    fn of(numbers: &[f64], sign: f64) -> Option<Self> {
+        let value = largest(numbers, |number| sign * number);
+        let count = numbers.iter().filter(|&&number| sign * number == value).count();
+        let below = |number: f64| if number < value { number } else { f64::NEG_INFINITY };
+        let next = largest(numbers, |number| below(sign * number));
+        let next = (next > f64::NEG_INFINITY).then_some(next);
+        (count > 0).then_some(Self { value, count, next })
+    }
+
+    fn add(&mut self, value: f64) {
+        if value > self.value {
+            *self = Self { value, count: 1, next: Some(self.value) };
+        } else if value == self.value {
+            self.count += 1;
+        } else if self.next.is_none_or(|next| value > next) {
+            self.next = Some(value);
+        }
+    }
 }
 
 impl Extremes {
@@ -42,9 +78,19 @@ impl Extremes {
             return;
         }
         self.numbers += 1;
-        let end = |value| Some(End { value, count: 1, next: None });
-        self.high = merged(self.high, end(number));
-        self.low = merged(self.low, end(-number));
+        for (end, value) in [(&mut self.high, number), (&mut self.low, -number)] {
+            match end {
+                Some(end) => end.add(value),
+                None => *end = Some(End { value, count: 1, next: None }),
+            }
+        }
+    }
+
+    /// Adds numbers; NaN is none.
+    pub fn add_all(&mut self, numbers: &[f64]) {
+        self.numbers += numbers.iter().filter(|number| !number.is_nan()).count();
+        self.high = merged(self.high, End::of(numbers, 1.0));
+        self.low = merged(self.low, End::of(numbers, -1.0));
     }
 
     /// Adds what has been seen of another part.
@@ -111,8 +157,11 @@ mod tests {
     fn found(parts: &[&[f64]]) -> Option<(f64, usize, (f64, f64))> {
         let mut all = Extremes::default();
         for part in parts {
-            let mut its = Extremes::default();
+            // One by one, and together.
+            let (mut its, mut same) = (Extremes::default(), Extremes::default());
             part.iter().for_each(|&value| its.add(value));
+            same.add_all(part);
+            assert_eq!(its, same);
             all.merge(&its);
         }
         match all.warning("a.csv", &ColumnLabel { number: 1, name: String::new() })? {

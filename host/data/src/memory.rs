@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::categories::{Whole, one_of};
+use crate::categories::one_of;
 use crate::error::{ColumnLabel, DataError, IN_MEMORY};
 use crate::extremes::Extremes;
 use crate::fill::{Groups, impute};
 use crate::no_categories::{check_categories, numeral};
-use crate::order::Order;
 use crate::schema::width;
 use crate::{
     Column, ColumnKind, DataWarning, Division, Format, GroupBy, MAX_INPUTS, MAX_VALUES, Missing,
@@ -16,6 +15,7 @@ use crate::{
 
 mod found;
 mod loss;
+mod seen;
 mod under;
 mod values;
 
@@ -24,6 +24,12 @@ pub use under::Unlisted;
 pub use values::Values;
 
 use loss::Loss;
+use seen::Seen;
+
+/// Rows of a matrix that are looked at together.
+const ROWS: usize = 64;
+/// Numbers between columns, which would share few places of a cache if they lay a power of two apart.
+const APART: usize = 8;
 
 /// A column, or several side by side.
 #[derive(Clone, Debug)]
@@ -296,45 +302,27 @@ impl<'a> TableBuilder<'a> {
             return Ok(());
         }
         let width = part.names.len();
-        for (column, name) in part.names.iter().enumerate() {
-            let numbers = (0..self.rows).filter_map(|row| values.number(row * width + column));
-            let (mut known, mut unknown) = (false, None);
-            let mut whole = Whole::default();
-            let (mut order, mut loss) = (Order::default(), Loss::default());
-            let mut extremes = Extremes::default();
-            for (row, number) in numbers.enumerate() {
-                whole.add(number);
-                order.add(Some(number));
-                loss.add(row, number);
-                extremes.add(number);
-                if number.is_nan() {
-                    unknown.get_or_insert(row);
-                } else if !(number as f32).is_finite() {
-                    let label = self::label(columns.len(), std::slice::from_ref(name));
-                    let row = row + 1;
-                    return Err(wrong(format!("row {row}, {label}: {number} is too large")));
-                } else {
-                    known = true;
-                }
+        let mut seen = vec![Seen::default(); width];
+        // Column by column: rows are read from end to end, whatever their width.
+        let mut numbers = vec![[0.0; ROWS + APART]; width];
+        for start in (0..self.rows).step_by(ROWS) {
+            let rows = start..self.rows.min(start + ROWS);
+            for (place, row) in rows.clone().enumerate() {
+                let mut columns = numbers.iter_mut();
+                values.each(row * width..(row + 1) * width, |number| {
+                    columns.next().into_iter().for_each(|column| column[place] = number);
+                });
             }
-            let label = || self::label(columns.len(), std::slice::from_ref(name));
-            match unknown {
-                Some(row) if self.missing == Missing::Refuse => {
-                    return Err(missing(&label(), row));
-                }
-                Some(_) if !known => {
-                    return Err(DataError::NoValues { file: IN_MEMORY.into(), column: label() });
-                }
-                _ => {}
+            for (seen, numbers) in seen.iter_mut().zip(&numbers) {
+                seen.add(start, &numbers[..rows.len()]);
             }
-            if whole.few() {
+        }
+        for (name, seen) in part.names.iter().zip(seen) {
+            let label = self::label(columns.len(), std::slice::from_ref(name));
+            if seen.whole.few() {
                 may_be_categories.push(columns.len());
             }
-            warnings.extend(order.warning(IN_MEMORY, &label()));
-            warnings.extend(loss.warning(label()));
-            warnings.extend(extremes.warning(IN_MEMORY, &label()));
-            warnings.extend(extremes.unit(IN_MEMORY, &label()));
-            let missing = unknown.map(|_| f32::NAN);
+            let missing = seen.described(label, self.missing, warnings)?.then_some(f32::NAN);
             columns.push(Column { name: name.clone(), kind: ColumnKind::Numeric { missing } });
         }
         Ok(())
@@ -351,18 +339,22 @@ impl<'a> TableBuilder<'a> {
             let mut columns = columns.iter();
             for part in &self.columns {
                 let width = part.names.len();
-                for (i, column) in columns.by_ref().take(width).enumerate() {
-                    match (&column.kind, part.role) {
-                        (ColumnKind::Text { values: listed }, Role::Input(Values::Text(texts))) => {
-                            let place =
-                                listed.binary_search_by(|text| text.as_str().cmp(texts[row]));
-                            one_of(listed.len(), place.ok(), &mut values);
-                        }
-                        (_, Role::Input(given)) => {
-                            values.extend(given.number(row * width + i).map(|n| n as f32));
-                        }
-                        (_, Role::Target(..) | Role::Unused) => {}
+                let mut own = columns.by_ref().take(width);
+                let kind = own.next().map(|column| &column.kind);
+                own.for_each(drop);
+                match (kind, part.role) {
+                    (
+                        Some(ColumnKind::Text { values: listed }),
+                        Role::Input(Values::Text(texts)),
+                    ) => {
+                        let place = listed.binary_search_by(|text| text.as_str().cmp(texts[row]));
+                        one_of(listed.len(), place.ok(), &mut values);
                     }
+                    (_, Role::Input(given)) => {
+                        let places = row * width..(row + 1) * width;
+                        given.floats(places, &mut values);
+                    }
+                    (_, Role::Target(..) | Role::Unused) => {}
                 }
             }
         }
@@ -398,16 +390,12 @@ impl<'a> TableBuilder<'a> {
             return Err(missing(&label, row));
         }
         if !classes {
+            let numbers: Option<Vec<f64>> = (0..self.rows).map(|row| given.number(row)).collect();
+            let numbers = numbers.ok_or_else(|| wrong(format!("{label}: texts are no numbers")))?;
             let (mut loss, mut extremes) = (Loss::default(), Extremes::default());
-            let mut values = Vec::with_capacity(self.rows);
-            for row in 0..self.rows {
-                let number = given.number(row);
-                let number =
-                    number.ok_or_else(|| wrong(format!("{label}: texts are no numbers")))?;
-                loss.add(row, number);
-                extremes.add(number);
-                values.push(number as f32);
-            }
+            loss.add(0, &numbers);
+            extremes.add_all(&numbers);
+            let values = numbers.into_iter().map(|number| number as f32).collect();
             warnings.extend(extremes.warning(IN_MEMORY, &label));
             warnings.extend(loss.warning(label));
             return Ok((Vec::new(), Target::Values(values)));

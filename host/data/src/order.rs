@@ -44,6 +44,16 @@ impl Order {
         self.last = Some(next);
     }
 
+    /// Adds the next numbers.
+    pub fn add_all(&mut self, numbers: &[f64]) {
+        for &number in numbers {
+            if self.fallen && self.uncounted {
+                return;
+            }
+            self.add(Some(number));
+        }
+    }
+
     /// Another recording begins: what comes next may be anything.
     pub fn restart(&mut self) {
         self.last = None;

@@ -1,7 +1,7 @@
 //! Features of several rows at once: what is drawn is drawn once for all of them.
 
 use koan::steps::{Drawn, features_of_bank, quantise};
-use koan::{Any, Buffers, Form, Model, Workspace};
+use koan::{Any, Buffers, Form, Input, InputMap, Model, Workspace};
 
 use crate::heap::HeapBuffers;
 
@@ -22,6 +22,7 @@ type Projected = [i32; ROWS];
 pub(crate) struct Batch<'m> {
     model: Model<'m>,
     memory: HeapBuffers,
+    mapped: Mapped,
     /// The rows as integers, each filled up with zeros to whole panels.
     quantised: Vec<[i16; PANEL]>,
 }
@@ -29,7 +30,8 @@ pub(crate) struct Batch<'m> {
 impl<'m> Batch<'m> {
     pub(crate) fn new(model: Model<'m>) -> Self {
         let quantised = vec![[0; PANEL]; ROWS * model.inputs().div_ceil(PANEL)];
-        Self { model, memory: HeapBuffers::new(model.buffer_sizes(Form::Fast)), quantised }
+        let memory = HeapBuffers::new(model.buffer_sizes(Form::Fast));
+        Self { model, memory, mapped: Mapped::new(&model), quantised }
     }
 
     /// Features of at most [`ROWS`] rows of as many numbers as the model has inputs, row after
@@ -39,11 +41,11 @@ impl<'m> Batch<'m> {
         rows: impl Iterator<Item = &'r [f32]>,
         features: &mut [i16],
     ) {
-        let Self { model, memory, quantised } = self;
+        let Self { model, memory, mapped, quantised } = self;
         let (inputs, columns) = (model.inputs(), model.features());
         let panels = inputs.div_ceil(PANEL);
         for (row, q) in rows.zip(quantised.chunks_exact_mut(panels)) {
-            quantise::<Any, f32>(model, row, &mut q.as_flattened_mut()[..inputs]);
+            mapped.quantise(model, row, &mut q.as_flattened_mut()[..inputs]);
         }
         let mut first = 0;
         for bank in model.banks() {
@@ -60,6 +62,45 @@ impl<'m> Batch<'m> {
                 }
             }
             first = end;
+        }
+    }
+}
+
+/// A model's input maps, read once for many rows.
+struct Mapped {
+    /// That of each input; none where all have one.
+    maps: Vec<InputMap>,
+    /// A row of whole numbers.
+    whole: Vec<i16>,
+}
+
+impl Mapped {
+    fn new(model: &Model<'_>) -> Self {
+        let inputs = model.inputs();
+        let each = if model.map_period() == 1 { 0 } else { inputs };
+        Self {
+            maps: (0..each).map(|input| model.input_map(input)).collect(),
+            whole: vec![0; inputs],
+        }
+    }
+
+    /// As the core's: a number has the same bits in every type, and whole ones take few steps.
+    fn quantise(&mut self, model: &Model<'_>, row: &[f32], q: &mut [i16]) {
+        let Self { maps, whole } = self;
+        if maps.is_empty() {
+            let mut all = true;
+            for (whole, &value) in whole.iter_mut().zip(row) {
+                *whole = value as i16;
+                all &= f32::from(*whole) == value;
+            }
+            return match all {
+                true => quantise::<Any, i16>(model, whole, q),
+                false => quantise::<Any, f32>(model, row, q),
+            };
+        }
+        let limit = i32::from(model.input_limit());
+        for ((q, value), map) in q.iter_mut().zip(row).zip(maps) {
+            *q = value.quantise(map, limit, true);
         }
     }
 }
@@ -157,4 +198,51 @@ fn each(
 fn dot(weights: &[i16; PANEL], q: &[i16; PANEL]) -> i32 {
     let products = weights.iter().zip(q).map(|(&w, &q)| i32::from(w) * i32::from(q));
     products.fold(0, i32::wrapping_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blob::{BankSpec, MapSpec, ModelSpec};
+    use koan::numerics::Scale;
+    use koan::{Family, Law};
+
+    /// Rows of whole numbers, and of others, through maps of every kind.
+    #[test]
+    fn rows_become_the_integers_that_the_core_makes_of_them() {
+        let map = |mult| InputMap::new(3 << 9, 8, mult % 2 == 1, mult).unwrap();
+        let kinds = [
+            MapSpec::Shared(map(40)),
+            MapSpec::Shared(map(41)),
+            MapSpec::GainPerInput(map(200), vec![0, 7, 200, 100, 1]),
+            MapSpec::PerInput([2, 3, 0, 77, 255].map(map).to_vec()),
+            MapSpec::PerChannel(vec![map(9); 5]),
+        ];
+        let rows: [[f32; 5]; 5] = [
+            [1.0, -7.0, 0.0, -0.0, 300.0],
+            [1.5, -7.0, 1e-40, -0.0, 4e9],
+            [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -32768.0, 32767.0],
+            [-32768.0, 32767.0, 32768.0, 2.0, 3.0],
+            [-32768.0, 32767.0, 255.0, 2.0, 3.0],
+        ];
+        for maps in kinds {
+            let bank = BankSpec {
+                family: Family::Linear,
+                law: Law::None,
+                features: 5,
+                scale: Scale::ONE,
+                groups: Vec::new(),
+                kept: None,
+            };
+            let blob = ModelSpec::features(1, 5, maps, vec![bank]).encode().unwrap();
+            let model = Model::parse(&blob).unwrap();
+            let mut mapped = Mapped::new(&model);
+            for row in rows {
+                let (mut found, mut expected) = ([1; 5], [2; 5]);
+                mapped.quantise(&model, &row, &mut found);
+                quantise::<Any, f32>(&model, &row, &mut expected);
+                assert_eq!(found, expected, "{row:?}");
+            }
+        }
+    }
 }

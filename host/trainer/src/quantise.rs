@@ -91,13 +91,8 @@ pub fn round(
         .iter()
         .map(|levels| weights.iter().zip(levels).map(|(&w, l)| l.code(w)).collect())
         .collect();
-    let mut attempts = vec![(excesses(weights, &columns, &nearest, factor), nearest)];
-    if rounding == Rounding::Compensated {
-        // A greedy order can lose against plain rounding on a hard problem,
-        // so the plain one stays in the race.
-        let compensated = compensated(weights, &columns, factor);
-        attempts.push((excesses(weights, &columns, &compensated, factor), compensated));
-    }
+    let side_by_side = if reaches.len() <= FEW { attempts::<FEW> } else { attempts::<ALL> };
+    let attempts = side_by_side(weights, &columns, nearest, factor, rounding);
     let mut best: Option<Rounded> = None;
     for (reach, levels) in levels.iter().enumerate() {
         for (excesses, codes) in &attempts {
@@ -113,7 +108,7 @@ pub fn round(
         let column_levels = spread(banks, &best.levels);
         descend(weights, &column_levels, &mut best.codes, matrix);
         let codes = std::slice::from_ref(&best.codes);
-        best.excess = excesses(weights, &[column_levels], codes, factor)[0];
+        [best.excess] = excesses(weights, &[column_levels], codes, factor);
     }
     best
 }
@@ -138,12 +133,36 @@ pub(crate) fn spread(banks: &[(usize, Width)], levels: &[Levels]) -> Vec<Levels>
     banks.iter().zip(levels).flat_map(|(&(n, _), &l)| std::iter::repeat_n(l, n)).collect()
 }
 
-/// For each reach a number: they go side by side through the factor, which is read once.
-type Lanes = [f64; REACHES.len()];
+/// Reaches that go side by side through the factor, which is read once for them.
+const ALL: usize = REACHES.len();
+/// Likewise; enough for the top of the list.
+const FEW: usize = 4;
+
+/// What each reach adds to the objective, and its codes.
+type Attempt = (Vec<f64>, Vec<Vec<u32>>);
+
+/// Rounds with each of at most `N` levels.
+fn attempts<const N: usize>(
+    weights: &[f64],
+    levels: &[Vec<Levels>],
+    nearest: Vec<Vec<u32>>,
+    factor: MatRef<'_, f64>,
+    rounding: Rounding,
+) -> Vec<Attempt> {
+    let judged =
+        |codes: Vec<Vec<u32>>| (excesses::<N>(weights, levels, &codes, factor).to_vec(), codes);
+    let mut attempts = vec![judged(nearest)];
+    if rounding == Rounding::Compensated {
+        // A greedy order can lose against plain rounding on a hard problem,
+        // so the plain one stays in the race.
+        attempts.push(judged(compensated::<N>(weights, levels, factor)));
+    }
+    attempts
+}
 
 /// Σ column·errors of each lane, in the order of the rows.
-fn products(column: impl Iterator<Item = f64>, errors: &[Lanes]) -> Lanes {
-    let mut sums = [0.0; REACHES.len()];
+fn products<const N: usize>(column: impl Iterator<Item = f64>, errors: &[[f64; N]]) -> [f64; N] {
+    let mut sums = [0.0; N];
     for (entry, errors) in column.zip(errors) {
         for (sum, error) in sums.iter_mut().zip(errors) {
             *sum += entry * error;
@@ -154,9 +173,13 @@ fn products(column: impl Iterator<Item = f64>, errors: &[Lanes]) -> Lanes {
 
 /// Rounds from the last column to the first, each time against what is left, with each
 /// of the `levels`.
-fn compensated(weights: &[f64], levels: &[Vec<Levels>], factor: MatRef<'_, f64>) -> Vec<Vec<u32>> {
+fn compensated<const N: usize>(
+    weights: &[f64],
+    levels: &[Vec<Levels>],
+    factor: MatRef<'_, f64>,
+) -> Vec<Vec<u32>> {
     let mut codes = vec![vec![0; weights.len()]; levels.len()];
-    let mut errors = vec![[0.0; REACHES.len()]; weights.len()];
+    let mut errors = vec![[0.0; N]; weights.len()];
     for i in (0..weights.len()).rev() {
         let column = factor.col(i);
         let rest = column.get(i + 1..).iter().copied();
@@ -172,19 +195,19 @@ fn compensated(weights: &[f64], levels: &[Vec<Levels>], factor: MatRef<'_, f64>)
 }
 
 /// eᵀHe = ‖Lᵀe‖², for each of the `levels` and their codes.
-fn excesses(
+fn excesses<const N: usize>(
     weights: &[f64],
     levels: &[Vec<Levels>],
     codes: &[Vec<u32>],
     factor: MatRef<'_, f64>,
-) -> Lanes {
-    let mut errors = vec![[0.0; REACHES.len()]; weights.len()];
+) -> [f64; N] {
+    let mut errors = vec![[0.0; N]; weights.len()];
     for (lane, (levels, codes)) in levels.iter().zip(codes).enumerate() {
         for (k, errors) in errors.iter_mut().enumerate() {
             errors[lane] = levels[k].weight(codes[k]) - weights[k];
         }
     }
-    let mut excesses = [0.0; REACHES.len()];
+    let mut excesses = [0.0; N];
     for i in 0..weights.len() {
         let sums = products(factor.col(i).get(i..).iter().copied(), &errors[i..]);
         for (excess, sum) in excesses.iter_mut().zip(sums) {

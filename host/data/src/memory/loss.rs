@@ -1,6 +1,7 @@
 //! Digits that numbers lose when they become `f32`.
 
 use crate::error::{ColumnLabel, IN_MEMORY, Place};
+use crate::extremes::largest;
 use crate::warning::{DataWarning, ROUNDED};
 
 /// What the numbers of a column lose.
@@ -19,12 +20,17 @@ impl Default for Loss {
 }
 
 impl Loss {
-    /// Adds the number of a row; NaN is a missing one.
-    pub fn add(&mut self, row: usize, number: f64) {
-        self.range = (self.range.0.min(number), self.range.1.max(number));
-        let by = (number - f64::from(number as f32)).abs();
-        if by > self.most.2 {
-            self.most = (row, number, by);
+    /// Adds the numbers of some rows, the first of which is `row`; NaN is a missing one.
+    pub fn add(&mut self, row: usize, numbers: &[f64]) {
+        let highest = largest(numbers, |number| number);
+        let lowest = -largest(numbers, |number| -number);
+        self.range = (self.range.0.min(lowest), self.range.1.max(highest));
+        let change = |number: f64| (number - f64::from(number as f32)).abs();
+        let most = largest(numbers, change);
+        if most > self.most.2
+            && let Some(place) = numbers.iter().position(|&number| change(number) == most)
+        {
+            self.most = (row + place, numbers[place], most);
         }
     }
 

@@ -1,5 +1,7 @@
 //! Columns of any type, lent.
 
+use std::ops::Range;
+
 /// Values that are lent: of a column one for each row, of a matrix row by row.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -56,6 +58,28 @@ impl Values<'_> {
             Self::U8(values) => values[i].into(),
             Self::Text(_) => return None,
         })
+    }
+
+    /// Calls with the numbers at these places, in order; not at all of texts.
+    pub(super) fn each(&self, places: Range<usize>, mut call: impl FnMut(f64)) {
+        match self {
+            Self::F32(values) => values[places].iter().for_each(|&value| call(value.into())),
+            Self::F64(values) => values[places].iter().for_each(|&value| call(value)),
+            Self::I64(values) => values[places].iter().for_each(|&value| call(value as f64)),
+            Self::I32(values) => values[places].iter().for_each(|&value| call(value.into())),
+            Self::I16(values) => values[places].iter().for_each(|&value| call(value.into())),
+            Self::U8(values) => values[places].iter().for_each(|&value| call(value.into())),
+            Self::Text(_) => {}
+        }
+    }
+
+    /// Appends the numbers at these places; nothing of texts.
+    pub(super) fn floats(&self, places: Range<usize>, floats: &mut Vec<f32>) {
+        match self {
+            Self::F32(values) => floats.extend(&values[places]),
+            Self::F64(values) => floats.extend(values[places].iter().map(|&value| value as f32)),
+            _ => self.each(places, |number| floats.push(number as f32)),
+        }
     }
 
     /// The name of the class or group at `i`, and the number to order it by.

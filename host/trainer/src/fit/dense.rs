@@ -1,8 +1,6 @@
 //! Any banks: ridge regression through the Gram matrix.
 
-use koan::Width;
-
-use super::rounding::RoundedWeights;
+use super::rounding::Curvature;
 use super::wide::fit_wide;
 use super::{Fitted, usual_width, widths};
 use crate::Error;
@@ -99,11 +97,9 @@ pub(crate) fn fit_both(
     moments.merge(&held);
     let system = System::new(&moments);
     drop(moments);
-    let fit = system.solve(lambda);
+    let (curvature, fit) = Curvature::with_fit(&system, lambda);
     let head = |rounding| {
-        let rounded = RoundedWeights::best(widths(bits), |width| {
-            rounded(&system, &spec, width, lambda, rounding)
-        });
+        let rounded = curvature.round(fit.weights.as_ref(), &spec, widths(bits), rounding);
         let bias = system.bias(&rounded.weights);
         rounded.head(&spec, &bias)
     };
@@ -115,20 +111,6 @@ pub(crate) fn fit_both(
     Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings })
 }
 
-/// The fit for a λ, rounded through its own normal equations.
-pub(super) fn rounded(
-    system: &System,
-    spec: &ModelSpec,
-    width: Width,
-    lambda: f64,
-    rounding: Rounding,
-) -> RoundedWeights {
-    let (factor, lambda) = system.factor(lambda);
-    let matrix = system.regularised(lambda);
-    let fit = system.solve_with(&factor, lambda);
-    RoundedWeights::new(fit.weights.as_ref(), spec, width, factor.L(), matrix.as_ref(), rounding)
-}
-
 /// The λ whose *rounded* weights are best on held-out rows, from the best one for real
 /// weights.
 fn lambda_for_rounding(
@@ -138,9 +120,10 @@ fn lambda_for_rounding(
     bits: u8,
     start: f64,
 ) -> f64 {
-    let width = usual_width(bits);
     let error = |lambda: f64| {
-        let rounded = rounded(system, spec, width, lambda, Rounding::Compensated);
+        let (curvature, fit) = Curvature::with_fit(system, lambda);
+        let widths = vec![usual_width(bits)];
+        let rounded = curvature.round(fit.weights.as_ref(), spec, widths, Rounding::Compensated);
         held.mean_squared_error(rounded.weights.as_ref(), &system.bias(&rounded.weights))
     };
     descend(upwards(start), |lambda| (error(lambda), lambda)).unwrap_or(start)

@@ -12,8 +12,8 @@
 use faer::{ColRef, Mat, MatRef};
 use koan::{Calibration, Family, Width};
 
-use super::dense::{rounded, scores};
-use super::rounding::RoundedWeights;
+use super::dense::scores;
+use super::rounding::Curvature;
 use super::{Fitted, usual_width, widths};
 use crate::Error;
 use crate::blob::{BankSpec, ModelSpec};
@@ -77,11 +77,6 @@ impl Others {
         let columns = with_empty_banks(spec, best);
         let system = System::new(&moments.select(&columns));
         Self { spec: only(spec, &columns), columns, system }
-    }
-
-    /// A fit to these rows, rounded.
-    fn rounded(&self, width: Width, lambda: f64, rounding: Rounding) -> RoundedWeights {
-        rounded(&self.system, &self.spec, width, lambda, rounding)
     }
 }
 
@@ -168,8 +163,12 @@ impl Parts<'_> {
     /// The fit for a λ with rounded weights.
     fn rounded(&self, width: Width, lambda: f64) -> Scored {
         let score = |part: &FoldPart<'_>| {
-            let weights = part.others.rounded(width, lambda, Rounding::Compensated).weights;
-            let bias = part.others.system.bias(&weights);
+            let Others { spec, system, .. } = &part.others;
+            let (curvature, fit) = Curvature::with_fit(system, lambda);
+            let rounding = Rounding::Compensated;
+            let rounded = curvature.round(fit.weights.as_ref(), spec, vec![width], rounding);
+            let weights = rounded.weights;
+            let bias = system.bias(&weights);
             part.scores(LinearFit { weights, bias, lambda })
         };
         self.judge(&self.parts.iter().map(score).collect::<Vec<_>>(), lambda)
@@ -264,14 +263,13 @@ fn finish(
     bits: u8,
 ) -> Result<Fitted, Error> {
     let (system, spec, lambda) = (&all.system, all.spec.clone(), chosen.lambda);
+    let (curvature, LinearFit { weights, .. }) = Curvature::with_fit(system, lambda);
     let head = |rounding| {
-        let attempt = |width| all.rounded(width, lambda, rounding);
-        let best = RoundedWeights::best(widths(bits), attempt);
+        let best = curvature.round(weights.as_ref(), &spec, widths(bits), rounding);
         let bias = shifted(system, best.weights.as_ref(), &chosen.bias);
         best.head(&spec, &bias)
     };
     let (nearest, compensated) = (head(Rounding::Nearest), head(Rounding::Compensated));
-    let weights = system.solve(lambda).weights;
     let bias = shifted(system, weights.as_ref(), &real.bias);
     let fit = LinearFit { weights, bias, lambda };
     let map = FeatureMap::new(&spec)?;

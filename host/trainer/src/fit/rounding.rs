@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use crate::blob::{HeadSpec, ModelSpec};
 use crate::head::{RoundedOutput, assemble};
 use crate::quantise::{Rounded, Rounding, round};
-use crate::ridge::System;
+use crate::ridge::{LinearFit, System};
 
 /// All outputs' weights, rounded to one width.
 pub(crate) struct RoundedWeights {
@@ -86,6 +86,13 @@ impl Curvature {
     pub fn new(system: &System, lambda: f64) -> Self {
         let (factor, lambda) = system.factor(lambda);
         Self { factor, matrix: system.regularised(lambda) }
+    }
+
+    /// The same, and the fit for this λ.
+    pub fn with_fit(system: &System, lambda: f64) -> (Self, LinearFit) {
+        let (factor, lambda) = system.factor(lambda);
+        let fit = system.solve_with(&factor, lambda);
+        (Self { factor, matrix: system.regularised(lambda) }, fit)
     }
 
     /// Rounds `weights`, K × T, to the best of `widths`.
