@@ -82,6 +82,7 @@ export class Model {
     if (typeof maxWork !== 'number' || !(maxWork >= 0)) {
       throw new TypeError(`maxWork is ${shown(maxWork)}, not a number from 0 on`);
     }
+    if (columns && typeof columns !== 'function') throw new TypeError('columns is not Columns of koan-wasm/columns');
     const session = new Session(bytes, maxWork);
     this.work = session.work;
     this.info = session.info();

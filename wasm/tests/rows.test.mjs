@@ -52,6 +52,16 @@ test('a limit that is none is refused', () => {
   throws({ max_work: 1 }, 'TypeError', 'there is no option max_work');
 });
 
+test('columns that are no class are refused', () => {
+  const { blob } = models.find(({ name }) => name === 'digits.koan');
+  for (const columns of [{}, 'Columns', true]) {
+    assert.throws(() => Model.from(blob, { columns }), {
+      name: 'TypeError',
+      message: 'columns is not Columns of koan-wasm/columns',
+    });
+  }
+});
+
 test('rows of every type, and lists of them', () => {
   const model = named('digits.koan');
   const { rows } = models.find(({ name }) => name === 'digits.koan');
