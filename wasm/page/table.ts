@@ -55,6 +55,12 @@ export function listen(bring: Bring, train: (file: File) => void): void {
     });
   }
   drop.addEventListener('drop', (event) => void take([...(event.dataTransfer?.files ?? [])]));
+  // Dropped beside it, a file would take the page's place.
+  for (const name of ['dragover', 'drop'] as const) {
+    document.addEventListener(name, (event) => {
+      if (event.dataTransfer?.types.includes('Files')) event.preventDefault();
+    });
+  }
   find('#typed-run').addEventListener('click', () => {
     say('');
     file = undefined;

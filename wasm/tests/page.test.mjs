@@ -59,6 +59,19 @@ test('for who wants little motion the digit is there at once', async () => {
   await context.close();
 });
 
+test('a file that is dropped beside the panels does not take the place of the page', async () => {
+  const { context, page } = await open();
+  const prevented = await page.evaluate(() => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File(['a,b'], 'own.csv'));
+    return ['dragover', 'drop'].map(
+      (name) => !document.body.dispatchEvent(new DragEvent(name, { dataTransfer, bubbles: true, cancelable: true })),
+    );
+  });
+  assert.deepEqual(prevented, [true, true]);
+  await context.close();
+});
+
 test('a scribble is no digit', async () => {
   const { context, page, list } = await open({ bypassCSP: true });
   const [{ strokes }] = scribbles(6, 1).filter(({ kind }) => kind === 'tangle');
