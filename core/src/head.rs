@@ -305,9 +305,10 @@ fn product(weighted: i32, multiplier: u16) -> i64 {
 }
 
 /// Turns accumulators into scores, which take their place: divided by 2^shift, plus
-/// the bias, saturated to i32.
+/// the bias, saturated to i32. An accumulator is Σ multiplier·weight·φ of an output, its low
+/// 32 bits and its high ones.
 #[inline(never)]
-pub(crate) fn finish<'s>(model: &Model<'_>, sums: &'s mut [[i32; 2]]) -> &'s [i32] {
+pub fn finish<'s>(model: &Model<'_>, sums: &'s mut [[i32; 2]]) -> &'s [i32] {
     let outputs = sums.len();
     let shift = model.score_shift();
     let words = sums.as_flattened_mut();

@@ -11,10 +11,13 @@ use crate::format::bank::Bank;
 use crate::format::map::Line;
 use crate::format::model::Model;
 use crate::generator::golden_stream;
-use crate::head::{Head, finish};
+use crate::head::Head;
+pub use crate::head::finish;
 use crate::input::Input;
 use crate::needs::{Needs, Profile, serves};
+use crate::probability::of_scores;
 use crate::sink::Features;
+pub use crate::weigh::code_at;
 
 /// Row `number` of those of the golden digest, as integers.
 #[inline]
@@ -130,6 +133,12 @@ pub fn score_among<'w, P: Profile>(
         head.finish();
     });
     finish(model, sums)
+}
+
+/// Calibrated probabilities, one for each class, from the scores of a row: see
+/// [`Predictor::probabilities`](crate::Predictor::probabilities).
+pub fn probabilities(model: &Model<'_>, scores: &[i32], probabilities: &mut [f32]) {
+    of_scores(model, libm::expf, scores, probabilities);
 }
 
 /// The features of the quantised row in the workspace.

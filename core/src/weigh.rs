@@ -277,9 +277,10 @@ fn any(width: u8, mut codes: &[u8], run: &[i8]) -> i32 {
     sum
 }
 
-/// Code `index` of a packed row.
+/// Code `index` of a packed row, behind whose last byte there must be three more.
 #[inline]
-pub(crate) fn code_at(bits: u8, row: &[u8], index: usize) -> u32 {
+#[must_use]
+pub fn code_at(bits: u8, row: &[u8], index: usize) -> u32 {
     let at = index.saturating_mul(bits.into());
     let word = u32_at(row, at / 8) >> (at % 8);
     word & ((1 << (bits & 31)) - 1)

@@ -1,9 +1,10 @@
 //! Models that run: many rows at once, on all cores, without the interpreter.
 
-use koan::{Error, Form, Input, Model, Task};
+use koan::steps::probabilities;
+use koan::{Error, Form, Model, Task, class_of};
 use koan_data::{Column, ColumnKind, Missing, Schema, Unlisted, Values};
 use koan_trainer::internal::blob::predictor;
-use koan_trainer::internal::heap::HeapBuffers;
+use koan_trainer::internal::scorer::{Batch, Number, ROWS, Scorer};
 use koan_trainer::with_threads;
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -18,8 +19,6 @@ use crate::frame::Frame;
 const ALONE: u64 = 2_000_000;
 /// Rows that are done between two looks at signals.
 const BLOCK_WORK: u64 = 200_000_000;
-
-type Predictor<'m> = koan::Predictor<'m, HeapBuffers>;
 
 /// What is asked of a row.
 #[derive(Clone, Copy)]
@@ -261,11 +260,7 @@ struct Runner<'m> {
 
 impl Runner<'_> {
     /// Runs all rows.
-    fn all<'py, I: Input + Sync>(
-        &self,
-        py: Python<'py>,
-        rows: &[I],
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn all<'py, I: Number>(&self, py: Python<'py>, rows: &[I]) -> PyResult<Bound<'py, PyAny>> {
         let model = &self.model;
         let unsuited = |what: &str| PyValueError::new_err(format!("model: no model with {what}"));
         if matches!(self.asked, Asked::Scores | Asked::Values) && model.outputs() == 0 {
@@ -276,36 +271,71 @@ impl Runner<'_> {
         {
             return Err(unsuited("classes"));
         }
+        let scorer = || Scorer::new(self.bytes, self.rows);
         match self.asked {
-            Asked::Scores => self.fill(py, rows, model.outputs(), |predictor, row, out| {
-                out.copy_from_slice(predictor.scores(row)?);
-                Ok(())
+            Asked::Scores => self.fill(py, rows, model.outputs(), scorer, |scorer, rows, out| {
+                scorer.run(rows, |row, scores| {
+                    out[row * scores.len()..][..scores.len()].copy_from_slice(scores);
+                    Ok(())
+                })
             }),
-            Asked::Values => self.fill(py, rows, model.outputs(), |p, row, out| p.values(row, out)),
-            Asked::Classes => self.fill(py, rows, 1, |predictor, row, out: &mut [i64]| {
-                out[0] = predictor.classify(row)? as i64;
-                Ok(())
+            Asked::Values => self.fill(py, rows, model.outputs(), scorer, |scorer, rows, out| {
+                scorer.run(rows, |row, scores| {
+                    let scale = model.score_scale();
+                    let places = out[row * scores.len()..].iter_mut();
+                    places.zip(scores).for_each(|(place, &score)| *place = score as f32 * scale);
+                    Ok(())
+                })
+            }),
+            Asked::Classes => self.fill(py, rows, 1, scorer, |scorer, rows, out: &mut [i64]| {
+                scorer.run(rows, |row, scores| {
+                    out[row] = class_of(scores) as i64;
+                    Ok(())
+                })
             }),
             Asked::Probabilities => {
-                self.fill(py, rows, model.classes(), |p, row, out| p.probabilities(row, out))
+                let classes = model.classes();
+                self.fill(py, rows, classes, scorer, |scorer, rows, out| {
+                    scorer.run(rows, |row, scores| {
+                        probabilities(model, scores, &mut out[row * classes..][..classes]);
+                        Ok(())
+                    })
+                })
             }
             Asked::Features => {
-                self.fill(py, rows, model.features(), |p, row, out| p.features(row, out))
+                let batch = || predictor(self.bytes).map(|own| Batch::new(*own.model()));
+                self.fill(py, rows, model.features(), batch, |batch, rows, out| {
+                    batch.features(rows.chunks_exact(model.inputs()), out);
+                    Ok(())
+                })
             }
-            Asked::Codes => self.fill(py, rows, model.codes(), |p, row, out| p.codes(row, out)),
+            Asked::Codes => {
+                let (inputs, codes) = (model.inputs(), model.codes());
+                self.fill(
+                    py,
+                    rows,
+                    codes,
+                    || predictor(self.bytes),
+                    |own, rows, out| {
+                        let mut pairs = rows.chunks_exact(inputs).zip(out.chunks_exact_mut(codes));
+                        pairs.try_for_each(|(row, out)| own.codes(row, out))
+                    },
+                )
+            }
         }
     }
 
-    /// Fills `width` numbers for each row.
-    fn fill<'py, I, T>(
+    /// Fills `width` numbers for each row, some rows at a time.
+    fn fill<'py, I, T, S>(
         &self,
         py: Python<'py>,
         rows: &[I],
         width: usize,
-        each: impl Fn(&mut Predictor<'_>, &[I], &mut [T]) -> Result<(), Error> + Sync,
+        start: impl Fn() -> Result<S, Error> + Sync,
+        some: impl Fn(&mut S, &[I], &mut [T]) -> Result<(), Error> + Sync,
     ) -> PyResult<Bound<'py, PyAny>>
     where
-        I: Input + Sync,
+        I: Number,
         T: numpy::Element + Default + Clone + Send,
     {
         let inputs = self.model.inputs();
@@ -318,11 +348,23 @@ impl Runner<'_> {
         let mut out = vec![T::default(); self.rows * width];
         if width > 0 {
             let work = u64::from(self.model.work()).max(inputs as u64).max(1);
-            let block = usize::try_from(BLOCK_WORK / work).unwrap_or(1).clamp(1, 1 << 20);
+            let block = usize::try_from(BLOCK_WORK / work).unwrap_or(1).clamp(ROWS, 1 << 20);
             let blocks = rows.chunks(block * inputs).zip(out.chunks_mut(block * width));
             let alone = work.saturating_mul(self.rows as u64) < ALONE;
             for (rows, out) in blocks {
-                let run = || self.block(rows, out, width, alone, &each);
+                let run = || {
+                    if alone {
+                        let mut pairs =
+                            rows.chunks(ROWS * inputs).zip(out.chunks_mut(ROWS * width));
+                        let mut own = start()?;
+                        return pairs.try_for_each(|(rows, out)| some(&mut own, rows, out));
+                    }
+                    let pairs =
+                        rows.par_chunks(ROWS * inputs).zip(out.par_chunks_mut(ROWS * width));
+                    pairs.try_for_each_init(&start, |own, (rows, out)| {
+                        some(own.as_mut().map_err(|error| *error)?, rows, out)
+                    })
+                };
                 let threads = if alone { Some(1) } else { self.threads };
                 let done = guarded(|| py.detach(|| pooled(alone, threads, run)))?;
                 done?.map_err(model)?;
@@ -331,27 +373,6 @@ impl Runner<'_> {
         }
         let flat: Bound<'py, PyArray1<T>> = out.into_pyarray(py);
         Ok(flat.reshape([self.rows, width])?.into_any())
-    }
-
-    fn block<I: Input + Sync, T: Send>(
-        &self,
-        rows: &[I],
-        out: &mut [T],
-        width: usize,
-        alone: bool,
-        each: &(impl Fn(&mut Predictor<'_>, &[I], &mut [T]) -> Result<(), Error> + Sync),
-    ) -> Result<(), Error> {
-        let inputs = self.model.inputs();
-        if alone {
-            let mut own = predictor(self.bytes)?;
-            let mut pairs = rows.chunks_exact(inputs).zip(out.chunks_exact_mut(width));
-            return pairs.try_for_each(|(row, out)| each(&mut own, row, out));
-        }
-        let pairs = rows.par_chunks_exact(inputs).zip(out.par_chunks_exact_mut(width));
-        pairs.with_min_len(16).try_for_each_init(
-            || predictor(self.bytes),
-            |own, (row, out)| each(own.as_mut().map_err(|error| *error)?, row, out),
-        )
     }
 }
 

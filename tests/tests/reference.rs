@@ -12,6 +12,7 @@ use koan_tests::reference::Reference;
 use koan_trainer::internal::blob::predictor;
 use koan_trainer::internal::features::FeatureMap;
 use koan_trainer::internal::heap::HeapBuffers;
+use koan_trainer::internal::scorer::{Number, Scorer};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestCaseError;
@@ -246,6 +247,47 @@ fn features_of_many_rows_equal_row_by_row() {
             Ok(())
         })
         .unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+/// Rows one after the other through a [`Scorer`], and one by one.
+fn same_scores<I: Number>(blob: &[u8], rows: &[I]) -> Result<(), TestCaseError> {
+    let mut core = predictor(blob).unwrap();
+    let inputs = core.model().inputs();
+    let mut scorer = Scorer::new(blob, rows.len() / inputs).unwrap();
+    let mut seen = 0;
+    scorer
+        .run(rows, |row, scores| {
+            let expected = core.scores(&rows[row * inputs..][..inputs])?;
+            assert_eq!((row, scores), (seen, expected));
+            seen += 1;
+            Ok(())
+        })
+        .unwrap();
+    prop_assert_eq!(seen, rows.len() / inputs);
+    let given = inputs - 1;
+    if given > 0 {
+        let expected = Err(Error::Length { what: "row", needed: inputs, given });
+        prop_assert_eq!(scorer.run(&rows[..given], |_, _| Ok(())), expected);
+    }
+    Ok(())
+}
+
+#[test]
+fn scores_of_many_rows_equal_row_by_row() {
+    check(600, 9, |blob, rows| {
+        if Model::parse(blob).unwrap().outputs() == 0 {
+            prop_assert!(unsuited(Scorer::new(blob, 70)));
+            return Ok(());
+        }
+        // Of 70 the last are a block of few rows, of 75 one of more.
+        for count in [1, 70, 75] {
+            let floats = rows.floats.iter().cycle().take(count).flatten();
+            same_scores(blob, &floats.copied().collect::<Vec<f32>>())?;
+            same_scores(blob, &rows.words.repeat(count))?;
+            same_scores(blob, &rows.bytes.repeat(count))?;
+        }
+        Ok(())
+    });
 }
 
 #[test]

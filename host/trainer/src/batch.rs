@@ -6,7 +6,7 @@ use koan::{Any, Buffers, Form, Input, InputMap, Model, Workspace};
 use crate::heap::HeapBuffers;
 
 /// Rows that share what is drawn.
-pub(crate) const ROWS: usize = 64;
+pub const ROWS: usize = 64;
 
 /// Inputs that are multiplied at a time: a number that the compiler knows, so that vector
 /// units multiply and add in one instruction.
@@ -19,7 +19,7 @@ const SIDE_BY_SIDE: usize = 8;
 type Projected = [i32; ROWS];
 
 /// Makes features of a few rows at once.
-pub(crate) struct Batch<'m> {
+pub struct Batch<'m> {
     model: Model<'m>,
     memory: HeapBuffers,
     mapped: Mapped,
@@ -28,7 +28,9 @@ pub(crate) struct Batch<'m> {
 }
 
 impl<'m> Batch<'m> {
-    pub(crate) fn new(model: Model<'m>) -> Self {
+    /// Of a model whose generator is this build's.
+    #[must_use]
+    pub fn new(model: Model<'m>) -> Self {
         let quantised = vec![[0; PANEL]; ROWS * model.inputs().div_ceil(PANEL)];
         let memory = HeapBuffers::new(model.buffer_sizes(Form::Fast));
         Self { model, memory, mapped: Mapped::new(&model), quantised }
@@ -36,17 +38,20 @@ impl<'m> Batch<'m> {
 
     /// Features of at most [`ROWS`] rows of as many numbers as the model has inputs, row after
     /// row.
-    pub(crate) fn features<'r>(
+    pub fn features<'r, I: Number + 'r>(
         &mut self,
-        rows: impl Iterator<Item = &'r [f32]>,
+        rows: impl Iterator<Item = &'r [I]>,
         features: &mut [i16],
     ) {
         let Self { model, memory, mapped, quantised } = self;
         let (inputs, columns) = (model.inputs(), model.features());
         let panels = inputs.div_ceil(PANEL);
+        let mut filled = 0;
         for (row, q) in rows.zip(quantised.chunks_exact_mut(panels)) {
             mapped.quantise(model, row, &mut q.as_flattened_mut()[..inputs]);
+            filled += panels;
         }
+        let quantised = &quantised[..filled];
         let mut first = 0;
         for bank in model.banks() {
             let end = first + bank.columns() as usize;
@@ -65,6 +70,28 @@ impl<'m> Batch<'m> {
         }
     }
 }
+
+/// Numbers of rows that a host has.
+pub trait Number: Input + Sync {
+    /// Whether all numbers of a row are whole and within an i16, and then these.
+    fn whole(_row: &[Self], _whole: &mut [i16]) -> bool {
+        false
+    }
+}
+
+impl Number for f32 {
+    fn whole(row: &[Self], whole: &mut [i16]) -> bool {
+        let mut all = true;
+        for (whole, &value) in whole.iter_mut().zip(row) {
+            *whole = value as i16;
+            all &= f32::from(*whole) == value;
+        }
+        all
+    }
+}
+
+impl Number for i16 {}
+impl Number for u8 {}
 
 /// A model's input maps, read once for many rows.
 struct Mapped {
@@ -85,17 +112,12 @@ impl Mapped {
     }
 
     /// As the core's: a number has the same bits in every type, and whole ones take few steps.
-    fn quantise(&mut self, model: &Model<'_>, row: &[f32], q: &mut [i16]) {
+    fn quantise<I: Number>(&mut self, model: &Model<'_>, row: &[I], q: &mut [i16]) {
         let Self { maps, whole } = self;
         if maps.is_empty() {
-            let mut all = true;
-            for (whole, &value) in whole.iter_mut().zip(row) {
-                *whole = value as i16;
-                all &= f32::from(*whole) == value;
-            }
-            return match all {
+            return match I::whole(row, whole) {
                 true => quantise::<Any, i16>(model, whole, q),
-                false => quantise::<Any, f32>(model, row, q),
+                false => quantise::<Any, I>(model, row, q),
             };
         }
         let limit = i32::from(model.input_limit());

@@ -1,11 +1,11 @@
 //! Errors of a model on a table, through the core.
 
 use koan::{Error, Model, Task, class_of};
-use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::anomaly::auc;
-use crate::blob::{predictor, schema};
+use crate::blob::schema;
+use crate::scorer::per_row;
 use koan_data::{Table, Target};
 
 /// How good a model is on a table.
@@ -65,24 +65,15 @@ pub fn evaluate(blob: &[u8], table: &Table) -> Result<Evaluation, Error> {
             return evaluate(blob, &coded);
         }
     }
-    let rows: Vec<usize> = (0..table.rows()).collect();
     match &table.target {
         Target::Classes { labels } => {
             if model.task() != Task::Classification {
                 return Err(Error::Unsuited { needs: "a classification model" });
             }
             // The class and, for the curve, the first score.
-            let predicted: Vec<(usize, f64)> = rows
-                .par_iter()
-                .map_init(
-                    || predictor(blob),
-                    |predictor, &row| {
-                        let predictor = predictor.as_mut().map_err(|e| *e)?;
-                        let scores = predictor.scores(table.row(row))?;
-                        Ok((class_of(scores), f64::from(scores[0])))
-                    },
-                )
-                .collect::<Result<_, Error>>()?;
+            let predicted: Vec<(usize, f64)> = per_row(blob, table, 1, |_, scores, out| {
+                out[0] = (class_of(scores), f64::from(scores[0]));
+            })?;
             let classes = table.schema.classes.len();
             let mut confusion = vec![vec![0u64; classes]; classes];
             for (&label, &(class, _)) in labels.iter().zip(&predicted) {
@@ -101,13 +92,12 @@ pub fn evaluate(blob: &[u8], table: &Table) -> Result<Evaluation, Error> {
             Ok(evaluation)
         }
         Target::Values(targets) => {
-            let values: Vec<f32> = rows
-                .par_iter()
-                .map_init(
-                    || predictor(blob),
-                    |predictor, &row| predictor.as_mut().map_err(|e| *e)?.predict(table.row(row)),
-                )
-                .collect::<Result<_, _>>()?;
+            if model.task() != Task::Regression {
+                return Err(Error::Unsuited { needs: "a regression model" });
+            }
+            let scale = model.score_scale();
+            let values: Vec<f32> =
+                per_row(blob, table, 1, |_, scores, out| out[0] = scores[0] as f32 * scale)?;
             let pairs = || targets.iter().zip(&values).map(|(&y, &v)| (f64::from(y), f64::from(v)));
             let mut evaluation = of_values(pairs());
             evaluation.weighted_error = relative_error(table, pairs());

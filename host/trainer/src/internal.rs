@@ -74,6 +74,10 @@ pub mod ridge {
 pub mod row {
     pub use crate::row::{FIRST, Place, constant, described, line, places, rust};
 }
+pub mod scorer {
+    pub use crate::batch::{Batch, Number, ROWS};
+    pub use crate::scorer::Scorer;
+}
 pub mod select {
     pub use crate::select::{Choice, Trial, choose};
 }

@@ -64,6 +64,7 @@ mod report;
 mod rice;
 mod ridge;
 mod row;
+mod scorer;
 mod select;
 mod series;
 mod shrink;

@@ -6,12 +6,13 @@
 //! alike when there are many), the frequency is 1.
 
 use faer::Mat;
-use koan::FEATURE_ONE;
+use koan::{FEATURE_ONE, Model};
 
-use crate::blob::{ModelSpec, predictor};
+use crate::blob::ModelSpec;
 use crate::embed::{Components, components};
 use crate::features::FeatureMap;
 use crate::fit::{Curvature, widths};
+use crate::learning_curve::values;
 use crate::normalise::{Kind, Normaliser};
 use crate::plan::{BankPlan, realise};
 use crate::quantise::Rounding;
@@ -107,16 +108,9 @@ pub fn variance_lost(blob: &[u8], spec: &ModelSpec, table: &Table) -> Result<f64
     let map = FeatureMap::new(spec)?;
     let rows = thinned(table.rows());
     let design = Design::of(&map, table, &rows)?;
-    let mut runner = predictor(blob)?;
-    let outputs = runner.model().outputs();
-    let mut values = vec![0.0f32; outputs];
-    let mut targets = Mat::<f64>::zeros(outputs, rows.len());
-    for (i, &row) in rows.iter().enumerate() {
-        runner.values(table.row(row), &mut values)?;
-        for (t, &value) in values.iter().enumerate() {
-            targets[(t, i)] = f64::from(value);
-        }
-    }
+    let outputs = Model::parse(blob)?.outputs();
+    let values = values(blob, &table.select(&rows))?;
+    let targets = Mat::from_fn(outputs, rows.len(), |t, i| f64::from(values[i * outputs + t]));
     // Regression of all features on the coordinates: their covariance C, and
     // the features' covariance with them, B; BᵀB in the metric of C⁻¹.
     let system = System::new(&design.moments(targets.as_ref(), None));

@@ -6,13 +6,13 @@ use faer::Mat;
 use super::choice::choose;
 use super::far::far_rows;
 use super::{auc, similarity, threshold};
-use crate::blob::predictor;
 use crate::features::FeatureMap;
 use crate::fit::{Curvature, widths};
 use crate::folds::hold_out_of;
 use crate::plan::BankPlan;
 use crate::quantise::Rounding;
 use crate::ridge::System;
+use crate::scorer::per_row;
 use crate::solve::Design;
 use crate::unsupervised::{ROUNDING, Unsupervised, plain, thinned};
 use crate::{Error, TrainOptions};
@@ -109,10 +109,7 @@ pub(crate) fn far_passed(blob: &[u8], table: &Table, normal: Option<u32>) -> Res
 
 /// First scores of all rows, exact integers.
 fn scores(blob: &[u8], table: &Table) -> Result<Vec<f64>, Error> {
-    let mut runner = predictor(blob)?;
-    (0..table.rows())
-        .map(|row| Ok(runner.scores(table.row(row)).map(|scores| f64::from(scores[0]))?))
-        .collect()
+    Ok(per_row(blob, table, 1, |_, scores, out| out[0] = f64::from(scores[0]))?)
 }
 
 /// What a detector does on some rows.
