@@ -54,6 +54,7 @@ mod options;
 mod panels;
 mod percent;
 mod plan;
+mod point;
 mod problem;
 mod products;
 mod progress;
@@ -87,16 +88,16 @@ pub use evaluate::{Evaluation, evaluate};
 pub use normalise::Kind as MapKind;
 pub use options::{ConvOptions, FamilyName, Goal, Pooling, TrainOptions};
 pub use plan::GroupPlan;
+pub use point::Point;
 pub use progress::{Event, Progress};
 pub use report::{Report, Smaller};
-pub use shrink::{Attempt, ShrinkOptions, Shrunk, shrink};
+pub use shrink::{ShrinkOptions, Shrunk, shrink};
 pub use solve::Loss;
 pub use stream::{Checkpoint, StreamOptions, train_stream};
 pub use threads::with_threads;
 pub use train::{Trained, train};
 pub use tune::{
-    Core, Limits, Metric, Outcome, Point, Rung, Space, TuneOptions, Tuned, code_bytes, train_usual,
-    tune,
+    Core, Limits, Metric, Outcome, Rung, Space, TuneOptions, Tuned, code_bytes, train_usual, tune,
 };
 
 /// Why training or evaluation stopped.

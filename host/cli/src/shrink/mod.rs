@@ -11,8 +11,8 @@ use koan_data::{
     ReadOptions, SplitSize, Table, Target, copies, expand, read_all_with, split_table,
 };
 use koan_trainer::tune::{Core, code_bytes};
-use koan_trainer::{Attempt, Loss, ShrinkOptions, Shrunk, evaluate, shrink};
-use serde_json::json;
+use koan_trainer::{Loss, Point, ShrinkOptions, Shrunk, TrainOptions, evaluate, shrink};
+use serde_json::{Value, json};
 
 use crate::arguments::{ClassWeights, Shrink};
 use crate::files::check;
@@ -119,8 +119,9 @@ pub fn run(arguments: &Shrink) -> Result<()> {
                     "instructions": before.instructions, "code_bytes": before.code,
                 },
                 "own_seed": {"bytes": found.own_seed.len(), "error": own_seed},
-                "seeds": found.seeds, "best": found.best, "front": found.front,
-                "attempts": found.attempts,
+                "seeds": found.seeds, "best": object(&found.best),
+                "front": found.front.iter().map(object).collect::<Vec<_>>(),
+                "attempts": found.attempts.iter().map(object).collect::<Vec<_>>(),
             });
             for (of, quality) in [("", now), ("before", &before)] {
                 let object = if of.is_empty() { &mut object } else { &mut object[of] };
@@ -284,24 +285,38 @@ impl Quality {
     }
 }
 
+/// What is told of a model that was tried.
+const HEADERS: [&str; 8] =
+    ["seed", "candidates", "kept", "bits", "bytes", "RAM", "instructions", "validation error"];
+
+/// This for a table.
+fn cells(task: &str, point: &Point) -> [String; 8] {
+    let object = object(point);
+    let number = |name: &str| object[name].to_string();
+    let [seed, candidates, kept] = ["seed", "candidates", "features"].map(number);
+    let [bits, bytes, ram, instructions] = ["bits", "bytes", "ram", "instructions"].map(number);
+    let error = error_percent(task, point.loss);
+    [seed, candidates, kept, bits, bytes, ram, instructions, error]
+}
+
+/// The same for JSON.
+fn object(point: &Point) -> Value {
+    let TrainOptions { seed, candidates, features, bits, .. } = &point.options;
+    json!({
+        "seed": seed, "candidates": candidates, "features": features[0], "bits": bits,
+        "bytes": point.bytes, "ram": point.ram, "instructions": point.instructions,
+        "error": point.loss,
+    })
+}
+
 /// What was tried, and the front.
 fn print(task: &str, found: &Shrunk, options: &ShrinkOptions) -> Result<()> {
-    let own = found.attempts.first().map(|attempt| attempt.seed);
-    let shown = |attempt: &&Attempt| Some(attempt.seed) == own || attempt.seed == found.best.seed;
-    let grid = |attempts: &mut dyn Iterator<Item = &Attempt>| {
-        let headers = ["seed", "candidates", "kept", "bits", "bytes", "validation error"];
-        let mut grid = Grid::new(headers).text(&[]);
-        for attempt in attempts {
-            let cells = [
-                attempt.seed.to_string(),
-                attempt.candidates.to_string(),
-                attempt.features.to_string(),
-                attempt.bits.to_string(),
-                attempt.bytes.to_string(),
-                error_percent(task, attempt.error),
-            ];
-            grid.row(cells);
-        }
+    let seed = |point: &Point| point.options.seed;
+    let own = found.attempts.first().map(seed);
+    let shown = |point: &&Point| Some(seed(point)) == own || seed(point) == seed(&found.best);
+    let grid = |points: &mut dyn Iterator<Item = &Point>| {
+        let mut grid = Grid::new(HEADERS).text(&[]);
+        points.for_each(|point| grid.row(cells(task, point)));
         grid
     };
     let legend = format!(

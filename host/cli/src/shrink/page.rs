@@ -5,9 +5,9 @@ use std::path::Path;
 use anyhow::Result;
 use koan_report::page::Page;
 use koan_report::page::plot::{Plot, needs_log};
-use koan_trainer::{Attempt, Shrunk};
+use koan_trainer::{Point, Shrunk, TrainOptions};
 
-use super::Quality;
+use super::{HEADERS, Quality, cells};
 use crate::arguments::Shrink;
 use crate::output::{error_percent, named_error, write_whole};
 
@@ -22,13 +22,12 @@ pub fn write(
 ) -> Result<()> {
     let mut page = Page::new(&format!("{}, shrunk", arguments.model.display()));
     for (shrunk, now) in found {
+        let [_, candidates, kept, bits, ..] = cells(task, &shrunk.best);
         page.text(&format!(
-            "{} in {} bytes: {} features of {} bits, kept from {}; before {} in {} bytes.",
+            "{} in {} bytes: {kept} features of {bits} bits, kept from {candidates}; before {} in \
+             {} bytes.",
             named_error(task, now.error),
             now.bytes,
-            shrunk.best.features,
-            shrunk.best.bits,
-            shrunk.best.candidates,
             error_percent(task, before.error),
             before.bytes
         ));
@@ -42,9 +41,9 @@ pub fn write(
          models that were written.",
     );
     let at = |bytes: usize, error: f64| (bytes as f64, 100.0 * error);
-    let attempts = |of: fn(&Shrunk) -> &[Attempt]| {
+    let attempts = |of: fn(&Shrunk) -> &[Point]| {
         found.iter().flat_map(move |(shrunk, _)| {
-            of(shrunk).iter().map(move |attempt| at(attempt.bytes, attempt.error))
+            of(shrunk).iter().map(move |attempt| at(attempt.bytes, attempt.loss))
         })
     };
     let plot = Plot::new("bytes", "error in %").log_x().within_y(0.0, f64::INFINITY);
@@ -62,24 +61,13 @@ pub fn write(
         .scatter("before, test rows", [at(before.bytes, before.error)]);
     page.figure(&plot.draw()?, "What other sizes would give, and what was written.");
     let all = found.iter().flat_map(|(shrunk, _)| shrunk.attempts.iter().chain(&shrunk.front));
-    let mut all: Vec<&Attempt> = all.collect();
-    all.sort_by_key(|attempt| (attempt.bytes, attempt.seed, attempt.candidates, attempt.bits));
-    all.dedup_by_key(|attempt| {
-        (attempt.bytes, attempt.seed, attempt.candidates, attempt.bits, attempt.features)
-    });
-    page.table(
-        "Attempts",
-        &["bytes", "validation error", "seed", "candidates", "kept", "bits"],
-        all.iter().map(|attempt| {
-            [
-                attempt.bytes.to_string(),
-                error_percent(task, attempt.error),
-                attempt.seed.to_string(),
-                attempt.candidates.to_string(),
-                attempt.features.to_string(),
-                attempt.bits.to_string(),
-            ]
-        }),
-    );
+    let mut all: Vec<&Point> = all.collect();
+    let key = |point: &&Point| {
+        let TrainOptions { seed, candidates, bits, features, .. } = &point.options;
+        (point.bytes, *seed, *candidates, *bits, features[0])
+    };
+    all.sort_by_key(key);
+    all.dedup_by_key(|point| key(point));
+    page.table("Attempts", &HEADERS, all.iter().map(|point| cells(task, point)));
     write_whole(path, page.render().as_bytes())
 }

@@ -45,6 +45,16 @@ fn a_model_shrinks_below_its_size() {
     let eval = folder.json("eval s.koan q.csv --json");
     assert_eq!(eval["features"], found["best"]["features"]);
     assert_eq!(eval["bits"], found["best"]["bits"]);
+    let inspected = folder.json("inspect s.koan --json");
+    assert_eq!(inspected["ram_bytes"], found["best"]["ram"]);
+    assert_eq!(found["instructions"], found["best"]["instructions"]);
+    let front: Vec<u64> = found["front"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|of| of["instructions"].as_u64().unwrap())
+        .collect();
+    assert!(front.len() > 3 && front.is_sorted() && front[0] < front[front.len() - 1], "{front:?}");
     // The same command gives the same bytes.
     folder.run(&format!("{shrink} -o t.koan")).success();
     assert_eq!(folder.read("t.koan"), bytes);

@@ -1,12 +1,10 @@
 //! One pool of features with one seed: what it gives at a size.
 
 use faer::Mat;
-use serde::Serialize;
+use koan::{Form, Model};
 
-use super::{Base, size};
-use crate::Error;
+use super::{Base, ShrinkOptions, size};
 use crate::blob::ModelSpec;
-use crate::evaluate::of_scores;
 use crate::features::FeatureMap;
 use crate::fit::{Curvature, fit_moments, widths};
 use crate::lambda::STRONGER;
@@ -15,32 +13,20 @@ use crate::prune::{Shortlist, refit};
 use crate::quantise::Rounding;
 use crate::ridge::System;
 use crate::solve::Design;
+use crate::tune::{Core, Metric};
+use crate::{Error, Point, TrainOptions};
 use koan_data::Table;
 
 /// Sizes of the front, as parts of the features that fit.
 const PARTS: [usize; 6] = [8, 6, 4, 3, 2, 1];
 
 /// A model that was tried.
-#[derive(Clone, Debug, Serialize)]
-pub struct Attempt {
-    /// Seed of the features.
-    pub seed: u64,
-    /// Features that were chosen from.
-    pub candidates: usize,
-    /// Features that are kept.
-    pub features: usize,
-    /// Bits of a weight.
-    pub bits: u8,
-    /// Bytes of the blob.
-    pub bytes: usize,
-    /// Error on validation rows, in the measure of the task: with rows counted by their weights,
-    /// or of balanced classes the mean over the classes.
-    pub error: f64,
+#[derive(Clone, Debug)]
+pub(super) struct Attempt {
+    pub point: Point,
     /// The features.
-    #[serde(skip)]
     pub spec: ModelSpec,
     /// Their columns in the pool, ascending.
-    #[serde(skip)]
     kept: Vec<usize>,
 }
 
@@ -70,19 +56,20 @@ impl<'b> Pool<'b> {
     pub fn attempt(&self, flash: usize, bits: u8) -> Result<Option<Attempt>, Error> {
         let count = size::largest(self.shortlist.candidates(), |count| {
             let spec = self.shortlist.spec(&self.shortlist.kept(count));
-            size::bytes(self.base, &spec, bits).is_ok_and(|b| b <= flash)
+            size::blank(self.base, &spec, bits).is_ok_and(|blank| blank.len() <= flash)
         });
         if count == 0 { Ok(None) } else { self.judged(count, bits).map(Some) }
     }
 
     /// Fewer features than fit, down to an eighth of them.
-    pub fn front(&self, most: &Attempt) -> Result<Vec<Attempt>, Error> {
+    pub fn front(&self, most: &Attempt) -> Result<Vec<Point>, Error> {
         let mut counts: Vec<usize> =
-            PARTS.iter().map(|part| (most.features / part).max(1)).collect();
+            PARTS.iter().map(|part| (most.kept.len() / part).max(1)).collect();
         counts.dedup();
         counts.pop();
-        let fewer = counts.into_iter().map(|count| self.judged(count, most.bits));
-        fewer.chain([Ok(most.clone())]).collect()
+        let bits = most.point.options.bits_for(self.base.problem.task());
+        let fewer = counts.into_iter().map(|count| Ok(self.judged(count, bits)?.point));
+        fewer.chain([Ok(most.point.clone())]).collect()
     }
 
     /// The model of an attempt, its head the ridge fit to all training rows, through
@@ -99,7 +86,7 @@ impl<'b> Pool<'b> {
             spec,
             self.shortlist.fit.select(&attempt.kept),
             &self.shortlist.held_rows,
-            &self.base.head_options(attempt.bits, attempt.seed),
+            &self.base.head_options(attempt),
             progress,
         )?;
         self.base.encode(fitted)
@@ -136,20 +123,24 @@ impl<'b> Pool<'b> {
         let scores = self.design.scores(weights.as_ref(), &chosen.1);
         let by_row: Vec<f64> =
             scores.col_iter().flat_map(|row| row.iter().copied().collect::<Vec<_>>()).collect();
-        let judged = of_scores(&self.held, &by_row);
-        let error = match self.base.options.balanced {
-            true => judged.balanced_error(),
-            false => judged.weighted_error.unwrap_or(judged.error),
-        };
-        Ok(Attempt {
+        let ShrinkOptions { loss, balanced, .. } = self.base.options;
+        let metric = if balanced { Metric::BalancedError } else { Metric::Error };
+        let error = metric.of_scores(&self.held, &by_row);
+        let blank = size::blank(self.base, &spec, bits)?;
+        let model = Model::parse(&blank)?;
+        // No pool has more than fit in 16 bits.
+        let options = TrainOptions {
             seed: self.seed,
-            candidates: self.shortlist.candidates(),
-            features: kept.len(),
-            bits,
-            bytes: size::bytes(self.base, &spec, bits)?,
-            error,
-            spec,
-            kept,
-        })
+            candidates: Some(self.shortlist.candidates() as u16),
+            features: vec![kept.len() as u16],
+            bits: Some(bits),
+            loss: Some(loss),
+            balanced,
+            ..TrainOptions::default()
+        };
+        let ram = model.buffer_sizes(Form::Fast).bytes();
+        let instructions = Core::CortexM0.instructions_of(&model);
+        let point = Point::new(options, blank.len(), ram, instructions);
+        Ok(Attempt { point: Point { loss: error, value: error, ..point }, spec, kept })
     }
 }

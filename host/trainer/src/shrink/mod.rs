@@ -13,7 +13,6 @@ use web_time::{Duration, Instant};
 
 use koan::{Calibration, Family, Model};
 
-use crate::Error;
 use crate::blob::{HeadSpec, ModelSpec};
 use crate::fit::{Fitted, Judging, fit_loss};
 use crate::options::HeadOptions;
@@ -22,10 +21,10 @@ use crate::progress::Progress;
 use crate::prune::{MOST_CANDIDATES, pool};
 use crate::solve::Loss;
 use crate::train::{check, check_balanced};
+use crate::{Error, Point};
 use koan_data::{Table, Task};
 
-pub use attempt::Attempt;
-use attempt::Pool;
+use attempt::{Attempt, Pool};
 use schedule::{Schedule, Work};
 
 /// How to look for a smaller model.
@@ -56,11 +55,11 @@ pub struct Shrunk {
     /// The best blob with the model's own seed.
     pub own_seed: Vec<u8>,
     /// All that was tried.
-    pub attempts: Vec<Attempt>,
+    pub attempts: Vec<Point>,
     /// The one of them that the blob is.
-    pub best: Attempt,
+    pub best: Point,
     /// Sizes of the best pool: bytes against error on validation rows.
-    pub front: Vec<Attempt>,
+    pub front: Vec<Point>,
     /// Seeds that were tried.
     pub seeds: usize,
     /// What a user should know.
@@ -103,9 +102,9 @@ impl Base<'_> {
     }
 
     /// What training is asked for in the end.
-    fn head_options(&self, bits: u8, seed: u64) -> HeadOptions {
-        let loss = self.options.loss;
-        HeadOptions { loss, lambda: None, box_c: None, candidates: None, bits, seed }
+    fn head_options(&self, attempt: &Attempt) -> HeadOptions {
+        let head = attempt.point.options.head(self.problem.task());
+        HeadOptions { candidates: None, ..head }
     }
 
     /// The specification of a whole model: what is in the old one beside its
@@ -133,7 +132,7 @@ impl Base<'_> {
         attempt: &Attempt,
         progress: &Progress,
     ) -> Result<(Vec<u8>, Vec<String>), Error> {
-        let options = self.head_options(attempt.bits, attempt.seed);
+        let options = self.head_options(attempt);
         self.encode(fit_loss(
             &self.problem,
             attempt.spec.clone(),
@@ -181,8 +180,8 @@ struct Search {
     /// The best with the model's own seed.
     own: Option<Best>,
     best: Option<Best>,
-    front: Vec<Attempt>,
-    attempts: Vec<Attempt>,
+    front: Vec<Point>,
+    attempts: Vec<Point>,
 }
 
 impl Search {
@@ -199,10 +198,10 @@ impl Search {
         let tried =
             base.bits().into_iter().filter_map(|bits| pool.attempt(self.flash, bits).transpose());
         let tried = tried.collect::<Result<Vec<_>, Error>>()?;
-        let best = tried.iter().min_by(|a, b| a.error.total_cmp(&b.error)).cloned();
-        self.attempts.extend(tried);
+        self.attempts.extend(tried.iter().map(|attempt| attempt.point.clone()));
+        let best = tried.into_iter().min_by(|a, b| a.point.loss.total_cmp(&b.point.loss));
         if let Some(attempt) = best
-            && self.best.as_ref().is_none_or(|best| attempt.error < best.attempt.error)
+            && self.best.as_ref().is_none_or(|best| attempt.point.loss < best.attempt.point.loss)
         {
             self.front = pool.front(&attempt)?;
             self.candidates = candidates;
@@ -219,14 +218,14 @@ impl Search {
             return Err(Error::parameter("flash", format!("nothing fits in {} bytes", self.flash)));
         };
         let (own_seed, own_warnings) = own.make(base, progress)?;
-        let same = best.attempt.seed == own.attempt.seed;
+        let same = best.attempt.point.options.seed == own.attempt.point.options.seed;
         let (blob, warnings) =
             if same { (own_seed.clone(), own_warnings) } else { best.make(base, progress)? };
         if blob.len() > self.flash {
             return Err(Error::Impossible(format!("the model came out at {} bytes", blob.len())));
         }
         let Self { attempts, front, .. } = self;
-        Ok(Shrunk { blob, own_seed, attempts, best: best.attempt, front, seeds, warnings })
+        Ok(Shrunk { blob, own_seed, attempts, best: best.attempt.point, front, seeds, warnings })
     }
 }
 
@@ -324,7 +323,7 @@ impl Work for Looking<'_, '_> {
             return Vec::new();
         }
         let best = self.searches.iter().filter_map(|search| search.best.as_ref());
-        best.map(|best| best.attempt.features).collect()
+        best.map(|best| best.attempt.point.options.features[0].into()).collect()
     }
 
     fn pools(&self) -> Vec<u16> {

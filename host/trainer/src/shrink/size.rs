@@ -8,8 +8,12 @@ use crate::blob::{BankWeights, HeadSpec, ModelSpec};
 use crate::fit::width;
 use crate::prune::pool;
 
-/// Bytes of the blob with these features and weights of so many bits.
-pub(super) fn bytes(base: &Base<'_>, features: &ModelSpec, bits: u8) -> Result<usize, Error> {
+/// The blob with these features, and weights of so many bits that are all 0.
+pub(super) fn blank(
+    base: &Base<'_>,
+    features: &ModelSpec,
+    bits: u8,
+) -> Result<Vec<u8>, koan::Error> {
     let outputs = base.problem.outputs;
     let width = width(bits, false);
     let weights = features
@@ -23,7 +27,7 @@ pub(super) fn bytes(base: &Base<'_>, features: &ModelSpec, bits: u8) -> Result<u
         .collect();
     let head = HeadSpec { scale: 1.0, shift: 0, bias: vec![0; outputs], weights };
     let calibration = Some(Calibration { slope: 1.0, intercept: 0.0 });
-    Ok(base.whole(features, head, calibration).encode()?.len())
+    base.whole(features, head, calibration).encode()
 }
 
 /// The most features of each bank, of at most `limit`, that fit in so many bytes
@@ -35,7 +39,9 @@ pub(super) fn most(
     limit: usize,
 ) -> Result<(usize, usize), Error> {
     let limit = limit.min(usize::from(u16::MAX));
-    let size = |features: usize| bytes(base, &pool(&base.spec, features as u16), bits);
+    let size = |features: usize| -> Result<usize, Error> {
+        Ok(blank(base, &pool(&base.spec, features as u16), bits)?.len())
+    };
     let least = size(1)?;
     let fits = |features: usize| size(features).is_ok_and(|bytes| bytes <= flash);
     Ok((largest(limit, fits), least))

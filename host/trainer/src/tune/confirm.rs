@@ -100,8 +100,7 @@ fn average(first: &mut [Refined], second: &[Refined]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::FamilyName;
-    use crate::tune::rank::Point;
+    use crate::{FamilyName, Point};
 
     fn judged(values: &[f64]) -> Vec<Refined> {
         let point = |&value: &f64| Point {

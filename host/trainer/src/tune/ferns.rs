@@ -79,7 +79,7 @@ impl Refinement<'_> {
         let mut ways = Vec::new();
         for options in all {
             let Some(sized) = self.sized(&options, bits, room)? else { continue };
-            let quick = self.quick(&sized.options);
+            let quick = self.quick(&sized.point.options);
             let work = self.work(&quick)? / self.folds.held.len() as f64;
             if work <= self.available(reserve).min(self.each) {
                 self.left -= work;
@@ -113,8 +113,8 @@ impl Refinement<'_> {
         reserve: f64,
     ) -> Result<bool, Error> {
         for options in all {
-            let Some(Sized { options, .. }) = self.sized(options, bits, room)? else { continue };
-            if !self.affords(&options, self.work(&options)?, reserve) {
+            let Some(Sized { point, .. }) = self.sized(options, bits, room)? else { continue };
+            if !self.affords(&point.options, self.work(&point.options)?, reserve) {
                 return Ok(false);
             }
         }

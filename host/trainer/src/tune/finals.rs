@@ -6,11 +6,10 @@
 
 use super::ferns::is_fern;
 use super::moves::{Change, POOL, Sized, digits};
-use super::rank::Point;
 use super::refine::{ENOUGH_ROWS, Refined, Refinement};
 use crate::folds::Folds;
 use crate::solve::Loss;
-use crate::{Error, TrainOptions};
+use crate::{Error, Point, TrainOptions};
 use koan_data::Task;
 
 /// Kinds that are compared, at most, and how much worse than the best of the models that were
@@ -184,13 +183,7 @@ impl Refinement<'_> {
     fn largest(&self, point: &Point, bits: u8, target: usize) -> Result<Option<Point>, Error> {
         let least = (FULL * target as f64) as usize;
         let sized = self.within_time(&point.options, bits, least, target)?;
-        Ok(sized.map(|Sized { options, bytes, ram, instructions, .. }| Point {
-            options,
-            bytes,
-            ram,
-            instructions,
-            ..point.clone()
-        }))
+        Ok(sized.map(|sized| Point { loss: point.loss, value: point.value, ..sized.point }))
     }
 
     /// A model in all of `target` bytes, with its bits and with a few more and fewer.
@@ -237,9 +230,9 @@ impl Refinement<'_> {
         let bits = best.options.bits.unwrap_or(4);
         for pool in [POOL, POOL / 2] {
             let sized = self.selected(&best.options, bits, target, pool)?;
-            let Some(Sized { options, bytes, ram, instructions, .. }) = sized else { break };
-            if self.last_work(&options)? <= self.growth() {
-                return Ok(vec![Point { options, bytes, ram, instructions, ..best.clone() }]);
+            let Some(Sized { point, .. }) = sized else { break };
+            if self.last_work(&point.options)? <= self.growth() {
+                return Ok(vec![Point { loss: best.loss, value: best.value, ..point }]);
             }
         }
         Ok(Vec::new())
@@ -299,13 +292,12 @@ impl Refinement<'_> {
 
     /// A model with the λ of all rows as it is to be judged on those that are set.
     fn on_these_rows(&self, point: &Point) -> Sized {
-        let Point { mut options, bytes, ram, instructions, .. } = point.clone();
+        let mut point = point.clone();
         if self.search.space.base.lambda.is_none() {
             let share = self.of_all_rows(Some(1.0)).unwrap_or(1.0);
-            options.lambda = options.lambda.map(|lambda| digits(lambda / share));
+            point.options.lambda = point.options.lambda.map(|lambda| digits(lambda / share));
         }
-        let (change, room, columns) = (Change::None, bytes, 0);
-        Sized { change, options, room, columns, bytes, ram, instructions }
+        Sized { change: Change::None, room: point.bytes, columns: 0, point }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Points that no other beats in bytes, loss and instructions.
 
-use super::rank::Point;
+use crate::Point;
 
 /// A smaller point must save this share of the bytes, and a larger one this
 /// share of the loss, to be worth a line of its own.

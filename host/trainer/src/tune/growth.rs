@@ -4,9 +4,8 @@
 
 use super::ferns::is_fern;
 use super::moves::Sized;
-use super::rank::Point;
 use super::refine::{Refined, Refinement};
-use crate::{Error, TrainOptions};
+use crate::{Error, Point, TrainOptions};
 
 /// Families that are compared, at most, and how much worse than the best one may be.
 const FAMILIES: usize = 3;
@@ -146,14 +145,14 @@ impl Refinement<'_> {
     }
 
     fn work_of(&self, jobs: &[Sized]) -> Result<f64, Error> {
-        jobs.iter().map(|sized| self.work(&sized.options)).sum()
+        jobs.iter().map(|sized| self.work(&sized.point.options)).sum()
     }
 
     /// A model with as many features as fit into `room`; none where those are no more.
     fn large(&self, model: &Refined, room: usize) -> Result<Option<Sized>, Error> {
         let options = model.options();
         let sized = self.resized(&options, options.bits.unwrap_or(4), room)?;
-        Ok(sized.filter(|sized| sized.bytes > model.point.bytes))
+        Ok(sized.filter(|sized| sized.point.bytes > model.point.bytes))
     }
 
     /// A model with all features that `target` bytes hold, or as many as the last fit has time
@@ -166,13 +165,13 @@ impl Refinement<'_> {
         let options = growth.model.options();
         let bits = options.bits.unwrap_or(4);
         let large = self.within_time(&options, bits, point.bytes + 1, target)?;
-        let Some(large) = large.filter(|large| large.bytes > point.bytes) else { return Ok(None) };
-        let Sized { mut options, bytes, ram, instructions, .. } = large;
-        options.lambda = self.of_all_rows(options.lambda);
+        let large = large.map(|sized| sized.point).filter(|large| large.bytes > point.bytes);
+        let Some(mut large) = large else { return Ok(None) };
+        large.options.lambda = self.of_all_rows(large.options.lambda);
         let loss = growth.loss * point.loss;
         // At least as good: it has more to say.
         let value = growth.value * point.value * (1.0 - f64::EPSILON.sqrt());
-        Ok(Some(Point { options, bytes, ram, instructions, loss, value }))
+        Ok(Some(Point { loss, value, ..large }))
     }
 }
 

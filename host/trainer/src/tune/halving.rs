@@ -13,14 +13,14 @@ use super::curve::{Size, curve, keeps_lambda};
 use super::inputs::Inputs;
 use super::metric::Metric;
 use super::pace::{Clock, Pace};
-use super::rank::{Entry, Point, ranked, value, weight};
+use super::rank::{Entry, ranked, value, weight};
 use super::sizes::{Limits, bytes, sizes};
 use super::space::Space;
 use crate::folds::Folds;
 use crate::normalise::Kind;
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::{Error, TrainOptions};
+use crate::{Error, Point, TrainOptions};
 
 /// What a rung was.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]

@@ -5,14 +5,14 @@ use web_time::Instant;
 
 use super::moves::Sized;
 use super::pace::SLACK;
-use super::rank::{Point, slowness};
+use super::rank::slowness;
 use super::refine::{Refined, Refinement};
 use crate::fit::Judging;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::solve::Loss;
 use crate::train::{encode, fit_head};
-use crate::{Error, FamilyName, TrainOptions};
+use crate::{Error, FamilyName, Point, TrainOptions};
 
 impl Refinement<'_> {
     /// Judges what was not `tried` yet, as far as there is work left above the `reserve`.
@@ -25,18 +25,18 @@ impl Refinement<'_> {
     ) -> Result<(), Error> {
         let (mut jobs, mut all) = (Vec::new(), 0.0);
         for sized in wanted {
-            if tried.contains(&sized.options) {
+            if tried.contains(&sized.point.options) {
                 continue;
             }
-            let work = self.work(&sized.options)?;
+            let work = self.work(&sized.point.options)?;
             // The first one is there whatever it takes.
             let needed = refined.is_empty() && jobs.is_empty();
-            if !self.affords(&sized.options, work, reserve) && !needed {
+            if !self.affords(&sized.point.options, work, reserve) && !needed {
                 continue;
             }
             self.left -= work;
             all += work;
-            tried.push(sized.options.clone());
+            tried.push(sized.point.options.clone());
             jobs.push(sized);
         }
         let (end, needed, wanted) = (self.end, refined.is_empty(), jobs.len());
@@ -71,9 +71,9 @@ impl Refinement<'_> {
                 if late(job) {
                     return Ok(Vec::new());
                 }
-                let text = format!("judging a model of {} bytes", sized.bytes);
+                let text = format!("judging a model of {} bytes", sized.point.bytes);
                 self.search.progress.phase(&text)?;
-                Ok(vec![self.judge(&sized.options, 0)?])
+                Ok(vec![self.judge(&sized.point.options, 0)?])
             })
             .collect::<Result<_, Error>>()?;
         let rest: Vec<(usize, usize)> = (0..jobs.len())
@@ -87,7 +87,7 @@ impl Refinement<'_> {
                 if late(job) {
                     return Ok((job, None));
                 }
-                let mut options = jobs[job].options.clone();
+                let mut options = jobs[job].point.options.clone();
                 if !own_solver(&options) {
                     options.lambda = Some(judged[job][0].lambda);
                 }
@@ -137,10 +137,10 @@ impl Refinement<'_> {
         let scores: Vec<f64> = judged.iter().flat_map(|part| part.scores.iter().copied()).collect();
         let held = problem.table.select(&self.folds.held_rows());
         let loss = metric.of_scores(&held, &scores);
-        let value = metric.smooth(&held, &scores, loss) * slowness(sized.instructions);
-        let Sized { options, room, bytes, ram, instructions, change, .. } = sized;
-        let lambda = (!own_solver(&options)).then(|| judged[0].lambda);
-        let point = Point { options, bytes, ram, instructions, loss, value };
+        let value = metric.smooth(&held, &scores, loss) * slowness(sized.point.instructions);
+        let Sized { point, room, change, .. } = sized;
+        let lambda = (!own_solver(&point.options)).then(|| judged[0].lambda);
+        let point = Point { loss, value, ..point };
         Refined { point, lambda, expanded: false, change, room }
     }
 }

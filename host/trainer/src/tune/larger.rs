@@ -19,7 +19,7 @@ impl Refinement<'_> {
             // with their number in other ways.
             let more = sized.columns as f64 / self.columns(options)? as f64;
             let lambda = options.lambda.filter(|_| !is_fern(options));
-            sized.options.lambda = lambda.map(|lambda| digits(lambda * more));
+            sized.point.options.lambda = lambda.map(|lambda| digits(lambda * more));
         }
         Ok(Some(sized))
     }
@@ -36,7 +36,7 @@ impl Refinement<'_> {
         let mut room = most;
         while room >= least {
             let Some(sized) = self.resized(options, bits, room)? else { break };
-            if self.last_work(&sized.options)? <= self.growth() {
+            if self.last_work(&sized.point.options)? <= self.growth() {
                 return Ok(Some(sized));
             }
             room = room * 9 / 10;

@@ -4,12 +4,11 @@ use koan::{Form, Model};
 
 use super::code::code_bytes;
 use super::metric::Metric;
-use super::rank::Point;
 use crate::evaluate::evaluate;
 use crate::folds::drawn_rows;
 use crate::progress::Progress;
 use crate::train::with_categories;
-use crate::{Error, TrainOptions, Trained, train};
+use crate::{Error, Point, TrainOptions, Trained, train};
 use koan_data::Table;
 
 /// Training rows that the model is judged on, at most.

@@ -49,7 +49,6 @@ pub use cost::Core;
 pub use halving::Rung;
 pub use likeness::guess as guess_shape;
 pub use metric::Metric;
-pub use rank::Point;
 pub use sizes::Limits;
 pub use space::{FAMILIES, Space};
 
@@ -60,7 +59,7 @@ use crate::progress::Progress;
 use crate::report::Smaller;
 use crate::solve::Loss;
 use crate::train::{check_balanced, with_categories};
-use crate::{Baselines, Error, FamilyName, Goal, Report, TrainOptions, Trained, train};
+use crate::{Baselines, Error, FamilyName, Goal, Point, Report, TrainOptions, Trained, train};
 use koan_data::{Table, Task};
 
 use halving::{Search, Searched};

@@ -1,14 +1,12 @@
 //! What may be changed in a model, one thing at a time.
 
 use super::ferns::is_fern;
-use super::footprint::Footprint;
-use super::rank::Point;
 use super::refine::{MOST_COLUMNS, Refined, Refinement};
 use super::sizes::{bytes, sizes};
 use crate::prune::MOST_CANDIDATES;
 use crate::solve::Loss;
 use crate::train::bank_plans;
-use crate::{Error, FamilyName, TrainOptions, ferns};
+use crate::{Error, FamilyName, Point, TrainOptions, ferns};
 use koan_data::Task;
 
 /// Features of a pool for each that is kept.
@@ -36,17 +34,14 @@ pub(super) enum Change {
     Smaller,
 }
 
-/// Options with features and bits, and what a model of them weighs.
+/// A model with its features and bits, which is to be judged.
 #[derive(Clone, Debug)]
 pub(super) struct Sized {
+    pub point: Point,
     pub change: Change,
-    pub options: TrainOptions,
     /// Bytes that it was to fill.
     pub room: usize,
     pub columns: usize,
-    pub bytes: usize,
-    pub ram: usize,
-    pub instructions: u64,
 }
 
 impl Refinement<'_> {
@@ -173,8 +168,8 @@ impl Refinement<'_> {
         let instructions = footprint.instructions(limits.core, &size.features, bits);
         let features = size.features[..options.families.len()].to_vec();
         let options = TrainOptions { features, bits: Some(bits), ..options.clone() };
-        let (change, ram, room) = (Change::None, footprint.ram, target);
-        Ok(Some(Sized { change, options, room, columns, bytes, ram, instructions }))
+        let point = Point::new(options, bytes, footprint.ram, instructions);
+        Ok(Some(Sized { point, change: Change::None, room: target, columns }))
     }
 
     /// The same way with features kept from a pool of `pool` times as many.
@@ -228,7 +223,6 @@ impl Refinement<'_> {
         let Some((bytes, instructions, pool)) = of(low).filter(|_| low > 0) else {
             return Ok(None);
         };
-        let Footprint { ram, .. } = footprint;
         let options = TrainOptions {
             features: vec![low],
             candidates: Some(pool),
@@ -236,17 +230,17 @@ impl Refinement<'_> {
             ..options.clone()
         };
         let family = bank_plans(self.search.problem.table, &options)?[0].family;
-        let (change, columns) = (Change::None, crate::blob::columns(family, low));
-        Ok(Some(Sized { change, options, room: target, columns, bytes, ram, instructions }))
+        let columns = crate::blob::columns(family, low);
+        let point = Point::new(options, bytes, footprint.ram, instructions);
+        Ok(Some(Sized { point, change: Change::None, room: target, columns }))
     }
 }
 
 impl Sized {
     /// Other options of the size of a model.
     pub(super) fn of(options: TrainOptions, model: &Refined) -> Self {
-        let Point { bytes, ram, instructions, .. } = model.point;
-        let (change, room) = (Change::None, model.room);
-        Self { change, options, room, columns: 0, bytes, ram, instructions }
+        let point = Point { options, ..model.point.clone() };
+        Self { point, change: Change::None, room: model.room, columns: 0 }
     }
 }
 

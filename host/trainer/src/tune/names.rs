@@ -1,8 +1,7 @@
 //! Names of columns in small models.
 
-use super::rank::Point;
 use crate::options::BlobOptions;
-use crate::{Error, TrainOptions};
+use crate::{Error, Point, TrainOptions};
 use koan_data::Table;
 
 /// Column names that take more than this share of the flash are left out.

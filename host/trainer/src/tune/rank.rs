@@ -1,25 +1,8 @@
 //! How candidates are compared.
 
 use super::metric::Metric;
-use crate::TrainOptions;
+use crate::{Point, TrainOptions};
 use koan_data::Task;
-
-/// A complete candidate, and how good it is on held-out rows.
-#[derive(Clone, Debug)]
-pub struct Point {
-    /// What `train` is to be given.
-    pub options: TrainOptions,
-    /// Bytes of the blob.
-    pub bytes: usize,
-    /// Bytes of the core's buffers.
-    pub ram: usize,
-    /// Predicted instructions.
-    pub instructions: u64,
-    /// Loss by the metric.
-    pub loss: f64,
-    /// What points are compared by: see `value`.
-    pub value: f64,
-}
 
 /// A candidate with its points at the last rung that it was in.
 #[derive(Clone, Debug)]

@@ -12,10 +12,10 @@ use super::halving::{Search, Searched};
 use super::inputs::Inputs;
 use super::moves::{Change, digits};
 use super::pace::Clock;
-use super::rank::{Point, ranked};
+use super::rank::ranked;
 use crate::folds::Folds;
 use crate::solve::Loss;
-use crate::{Error, FamilyName, TrainOptions};
+use crate::{Error, FamilyName, Point, TrainOptions};
 use koan_data::Task;
 
 /// Ways to make features that are refined for each number of bytes, at most.
@@ -187,8 +187,12 @@ impl<'r> Refinement<'r> {
             seeds.extend(self.sized(options, bits, target)?);
         }
         for seed in &mut seeds {
-            let ridge = self.is_ridge(&seed.options, seed.columns);
-            seed.options.loss.get_or_insert(if ridge { Loss::Squared } else { self.usual_loss() });
+            let ridge = self.is_ridge(&seed.point.options, seed.columns);
+            seed.point.options.loss.get_or_insert(if ridge {
+                Loss::Squared
+            } else {
+                self.usual_loss()
+            });
         }
         let (of_ferns, ferns) = self.ferns(whole, reserve)?;
         let rooms = Rooms { of_ferns, others: target };
@@ -305,7 +309,7 @@ impl<'r> Refinement<'r> {
         let bits = way.bits.unwrap_or(4);
         let loss = Some(way.loss.unwrap_or_else(|| self.usual_loss()));
         while let Some(sized) = self.sized(way, bits, judged)? {
-            let each = self.work(&TrainOptions { loss, ..sized.options })?;
+            let each = self.work(&TrainOptions { loss, ..sized.point.options })?;
             if PLANNED * each <= work {
                 break;
             }

@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use super::pace::Clock;
-use super::rank::Point;
 use super::refine::{Allowance, Refined, Refinement};
 use super::sizes::Limits;
 use super::{FAMILIES, Metric, Space, TuneOptions, rungs_of};
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::{FamilyName, MapKind, TrainOptions};
+use crate::{FamilyName, MapKind, Point, TrainOptions};
 use koan_data::digits;
 
 /// Models of four bits that were judged in 500 bytes: family, bytes, value.
