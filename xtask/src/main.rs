@@ -19,6 +19,7 @@ mod passed;
 mod plugin;
 mod power;
 mod python;
+mod semver;
 mod serial;
 mod setup;
 mod steps;
@@ -79,6 +80,13 @@ enum Command {
     Outside,
     /// Run streams, embassy's tasks, signed models and learning on emulated cores, and count what they cost
     Device,
+    /// Compare the libraries' public interfaces with those that the version number stands for
+    Semver {
+        /// Compare with this revision [default: the newest tag of a version, or the commit in
+        /// xtask/semver-baseline]
+        #[arg(long, value_name = "REV")]
+        baseline: Option<String>,
+    },
     /// Send rows, samples, updates and faults through the serial ports of emulated devices
     Serial,
     /// Feed every parser with damaged and made-up input: the core's, the serial session's, C's
@@ -152,6 +160,7 @@ fn main() -> ExitCode {
             Command::Outside => outside::run(),
             Command::Device => steps::device(&machines::CORES.map(|(target, _)| target))
                 .map(|text| print!("{text}")),
+            Command::Semver { baseline } => semver::run(baseline.as_deref()),
             Command::Serial => serial::test(),
             Command::Fuzz { minutes } => fuzz::all(minutes),
             Command::Python { thorough } => {

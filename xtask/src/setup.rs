@@ -59,6 +59,18 @@ pub fn fuzzer() -> Result<()> {
     step("cargo install cargo-fuzz").context("fuzzing needs cargo-fuzz")
 }
 
+/// What compares public interfaces, in a version that reads what the pinned toolchain writes. It
+/// takes ten minutes to compile, so that only `cargo xtask semver` asks for it.
+pub fn semver() -> Result<()> {
+    const VERSION: &str = "0.51.0";
+    let found = Command::new("cargo").args(["semver-checks", "--version"]).output();
+    if found.is_ok_and(|output| output.stdout.trim_ascii().ends_with(VERSION.as_bytes())) {
+        return Ok(());
+    }
+    step(&format!("cargo install cargo-semver-checks --version {VERSION} --locked"))
+        .context("public interfaces are compared by cargo-semver-checks")
+}
+
 /// A compiler target, where it is missing.
 pub fn target(name: &str) -> Result<()> {
     add("target", &[name])
