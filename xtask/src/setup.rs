@@ -60,7 +60,7 @@ pub fn fuzzer() -> Result<()> {
 }
 
 /// What compares public interfaces, in a version that reads what the pinned toolchain writes. It
-/// takes ten minutes to compile, so that only `cargo xtask semver` asks for it.
+/// takes five minutes to compile, so that only `cargo xtask semver` asks for it.
 pub fn semver() -> Result<()> {
     const VERSION: &str = "0.51.0";
     let found = Command::new("cargo").args(["semver-checks", "--version"]).output();
