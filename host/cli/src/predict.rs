@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use koan::{Model, Task};
+use koan::{Model, Task, class_of, steps};
 use koan_data::{ReadOptions, RowReader, expand, rows_from, rows_of};
 use koan_trainer::internal::blob::predictor;
 use serde_json::{Map, Value, json};
@@ -63,7 +63,6 @@ pub fn run(arguments: &Predict) -> Result<()> {
     names.extend(answers);
     lines.header(&names)?;
     let mut row = Vec::new();
-    let mut real = vec![0.0f32; model.outputs()];
     let mut probabilities = vec![0.0f32; model.classes()];
     // Whoever writes rows to a pipe one by one waits for the answer to each.
     let live = files.is_empty();
@@ -72,23 +71,24 @@ pub fn run(arguments: &Predict) -> Result<()> {
     }
     while let Some(line) = reader.next_into(&mut row) {
         line?;
+        let scores = predictor.scores(&row)?;
         let mut values = place.values(&reader);
         match model.task() {
             Task::Classification => {
-                let class = predictor.classify(&row)?;
-                values.push(Value::from(schema.classes.get(class).cloned().unwrap_or_default()));
+                let class = schema.classes.get(class_of(scores));
+                values.push(Value::from(class.cloned().unwrap_or_default()));
             }
             _ => {
-                predictor.values(&row, &mut real)?;
-                values.extend(real.iter().map(|value| json!(value)));
+                let scale = model.score_scale();
+                values.extend(scores.iter().map(|&score| json!(score as f32 * scale)));
             }
         }
         if arguments.probabilities {
-            predictor.probabilities(&row, &mut probabilities)?;
+            steps::probabilities(&model, scores, &mut probabilities);
             values.extend(probabilities.iter().map(|p| json!(p)));
         }
         if arguments.scores {
-            values.extend(predictor.scores(&row)?.iter().map(|score| json!(score)));
+            values.extend(scores.iter().map(|score| json!(score)));
         }
         lines.line(&names, values)?;
         if live {
