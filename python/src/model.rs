@@ -348,23 +348,14 @@ impl Runner<'_> {
         let mut out = vec![T::default(); self.rows * width];
         if width > 0 {
             let work = u64::from(self.model.work()).max(inputs as u64).max(1);
-            let block = usize::try_from(BLOCK_WORK / work).unwrap_or(1).clamp(ROWS, 1 << 20);
+            let block = usize::try_from(BLOCK_WORK / work).unwrap_or(1).clamp(1, 1 << 20);
+            // Of heavy models fewer, so that all threads have some of a block.
+            let together = block.div_ceil(4).min(ROWS);
+            let sizes = (together * inputs, together * width);
             let blocks = rows.chunks(block * inputs).zip(out.chunks_mut(block * width));
             let alone = work.saturating_mul(self.rows as u64) < ALONE;
             for (rows, out) in blocks {
-                let run = || {
-                    if alone {
-                        let mut pairs =
-                            rows.chunks(ROWS * inputs).zip(out.chunks_mut(ROWS * width));
-                        let mut own = start()?;
-                        return pairs.try_for_each(|(rows, out)| some(&mut own, rows, out));
-                    }
-                    let pairs =
-                        rows.par_chunks(ROWS * inputs).zip(out.par_chunks_mut(ROWS * width));
-                    pairs.try_for_each_init(&start, |own, (rows, out)| {
-                        some(own.as_mut().map_err(|error| *error)?, rows, out)
-                    })
-                };
+                let run = || in_parts(rows, out, sizes, alone, &start, &some);
                 let threads = if alone { Some(1) } else { self.threads };
                 let done = guarded(|| py.detach(|| pooled(alone, threads, run)))?;
                 done?.map_err(model)?;
@@ -374,6 +365,27 @@ impl Runner<'_> {
         let flat: Bound<'py, PyArray1<T>> = out.into_pyarray(py);
         Ok(flat.reshape([self.rows, width])?.into_any())
     }
+}
+
+/// Fills `out` from `rows`, in parts of so many numbers of them: one after the other, or on the
+/// threads of the pool.
+fn in_parts<I: Number, T: Send, S>(
+    rows: &[I],
+    out: &mut [T],
+    (inputs, outputs): (usize, usize),
+    alone: bool,
+    start: &(impl Fn() -> Result<S, Error> + Sync),
+    some: &(impl Fn(&mut S, &[I], &mut [T]) -> Result<(), Error> + Sync),
+) -> Result<(), Error> {
+    if alone {
+        let mut own = start()?;
+        let mut parts = rows.chunks(inputs).zip(out.chunks_mut(outputs));
+        return parts.try_for_each(|(rows, out)| some(&mut own, rows, out));
+    }
+    let parts = rows.par_chunks(inputs).zip(out.par_chunks_mut(outputs));
+    parts.try_for_each_init(start, |own, (rows, out)| {
+        some(own.as_mut().map_err(|error| *error)?, rows, out)
+    })
 }
 
 /// Runs in a pool of its own, which survives a fork, or without one.
