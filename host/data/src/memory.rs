@@ -1,6 +1,6 @@
 //! Tables from columns and matrices that are in memory.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::categories::one_of;
 use crate::error::{ColumnLabel, DataError, IN_MEMORY};
@@ -400,7 +400,16 @@ impl<'a> TableBuilder<'a> {
             warnings.extend(loss.warning(label));
             return Ok((Vec::new(), Target::Values(values)));
         }
-        let names: Vec<(f64, String)> = (0..self.rows).map(|row| given.name(row)).collect();
+        // Classes in the order in which they come, each named once.
+        let mut numbers = HashMap::new();
+        let mut names = Vec::new();
+        let mut first = Vec::with_capacity(self.rows);
+        for row in 0..self.rows {
+            first.push(*numbers.entry(given.key(row)).or_insert_with(|| {
+                names.push(given.name(row));
+                names.len() - 1
+            }));
+        }
         let order =
             |a: &(f64, String), b: &(f64, String)| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1));
         let mut sorted = names.clone();
@@ -423,7 +432,8 @@ impl<'a> TableBuilder<'a> {
         let index = |name: &(f64, String)| {
             sorted.binary_search_by(|other| order(other, name)).unwrap_or_default() as u32
         };
-        let labels = names.iter().map(index).collect();
+        let indices: Vec<u32> = names.iter().map(index).collect();
+        let labels = first.into_iter().map(|class| indices[class]).collect();
         let classes = sorted.into_iter().map(|(_, name)| name).collect();
         Ok((classes, Target::Classes { labels }))
     }

@@ -58,6 +58,13 @@ fn numbers_of_classes_are_in_order() {
     assert_eq!(table.schema.classes, ["-2", "9", "10"]);
     assert_eq!(table.target, Target::Classes { labels: vec![2, 0, 1, 2] });
     assert_eq!(build(Values::F32(&[10.0, -2.0, 9.0, 10.0])), table);
+    // As `f64` the first two are one number.
+    let large = build(Values::I64(&[(1 << 53) + 1, 1 << 53, 0, 1 << 53]));
+    assert_eq!(large.schema.classes, ["0", "9007199254740992", "9007199254740993"]);
+    assert_eq!(large.target, Target::Classes { labels: vec![2, 1, 0, 1] });
+    let zeros = build(Values::F64(&[0.0, 1.0, -0.0, 1.0]));
+    assert_eq!(zeros.schema.classes, ["0", "1"]);
+    assert_eq!(zeros.target, Target::Classes { labels: vec![0, 1, 0, 1] });
 }
 
 #[test]

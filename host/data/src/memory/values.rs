@@ -22,6 +22,13 @@ pub enum Values<'a> {
     Text(&'a [&'a str]),
 }
 
+/// A value, to look it up by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Key<'a> {
+    Number(u64),
+    Text(&'a str),
+}
+
 macro_rules! lent {
     ($($kind:ident: $type:ty,)+) => {$(
         impl<'a> From<&'a [$type]> for Values<'a> {
@@ -79,6 +86,15 @@ impl Values<'_> {
             Self::F32(values) => floats.extend(&values[places]),
             Self::F64(values) => floats.extend(values[places].iter().map(|&value| value as f32)),
             _ => self.each(places, |number| floats.push(number as f32)),
+        }
+    }
+
+    /// What is equal where [`name`](Self::name) is.
+    pub(super) fn key(&self, i: usize) -> Key<'_> {
+        match self {
+            Self::Text(values) => Key::Text(values[i]),
+            Self::I64(values) => Key::Number(values[i] as u64),
+            _ => Key::Number((self.number(i).unwrap_or_default() + 0.0).to_bits()),
         }
     }
 
