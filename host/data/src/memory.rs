@@ -1,6 +1,6 @@
 //! Tables from columns and matrices that are in memory.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::categories::one_of;
 use crate::error::{ColumnLabel, DataError, IN_MEMORY};
@@ -401,7 +401,7 @@ impl<'a> TableBuilder<'a> {
             return Ok((Vec::new(), Target::Values(values)));
         }
         // Classes in the order in which they come, each named once.
-        let mut numbers = HashMap::new();
+        let mut numbers = BTreeMap::new();
         let mut names = Vec::new();
         let mut first = Vec::with_capacity(self.rows);
         for row in 0..self.rows {

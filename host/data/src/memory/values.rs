@@ -23,7 +23,7 @@ pub enum Values<'a> {
 }
 
 /// A value, to look it up by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key<'a> {
     Number(u64),
     Text(&'a str),
