@@ -7,7 +7,7 @@ Ridge(Classifier), in one process: kernel, features, ridge and data of benches/s
 
 Everything is given, nothing searched. What Koan's `fit` does more: rounds the weights to 8 bits,
 fits probabilities, and writes and tests a blob. `predict` is of the test rows. The two take turns,
-seed by seed. Prints a Markdown table of means over the seeds.
+seed by seed, with a pause between them. Prints a Markdown table of means over the seeds.
 """
 
 import argparse

@@ -403,9 +403,9 @@ impl<'a> TableBuilder<'a> {
         // Classes in the order in which they come, each named once.
         let mut numbers = BTreeMap::new();
         let mut names = Vec::new();
-        let mut first = Vec::with_capacity(self.rows);
+        let mut numbered = Vec::with_capacity(self.rows);
         for row in 0..self.rows {
-            first.push(*numbers.entry(given.key(row)).or_insert_with(|| {
+            numbered.push(*numbers.entry(given.key(row)).or_insert_with(|| {
                 names.push(given.name(row));
                 names.len() - 1
             }));
@@ -414,7 +414,6 @@ impl<'a> TableBuilder<'a> {
             |a: &(f64, String), b: &(f64, String)| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1));
         let mut sorted = names.clone();
         sorted.sort_by(order);
-        sorted.dedup();
         match &sorted[..] {
             [(_, class)] => {
                 return Err(DataError::OneClass { file: IN_MEMORY.into(), class: class.clone() });
@@ -433,7 +432,7 @@ impl<'a> TableBuilder<'a> {
             sorted.binary_search_by(|other| order(other, name)).unwrap_or_default() as u32
         };
         let indices: Vec<u32> = names.iter().map(index).collect();
-        let labels = first.into_iter().map(|class| indices[class]).collect();
+        let labels = numbered.into_iter().map(|class| indices[class]).collect();
         let classes = sorted.into_iter().map(|(_, name)| name).collect();
         Ok((classes, Target::Classes { labels }))
     }

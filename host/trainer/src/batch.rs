@@ -71,7 +71,7 @@ impl<'m> Batch<'m> {
     }
 }
 
-/// Numbers of rows that a host has.
+/// A type that rows may have on hosts.
 pub trait Number: Input + Sync {
     /// Whether all numbers of a row are whole and within an i16, and then these.
     fn whole(_row: &[Self], _whole: &mut [i16]) -> bool {

@@ -72,20 +72,10 @@ impl<'m> Scorer<'m> {
     }
 }
 
-/// Exact scores of all rows of a table, rows × outputs, row-major, on all threads.
-///
-/// # Errors
-/// A bad blob, one without outputs, or a table with another number of inputs.
-pub fn scores(blob: &[u8], table: &Table) -> Result<Vec<i32>, Error> {
-    per_row(blob, table, Model::parse(blob)?.outputs(), |_, scores, out| {
-        out.copy_from_slice(scores);
-    })
-}
-
 /// What is made of the scores of each row of a table: `width` numbers for each, on all threads.
 ///
 /// # Errors
-/// As [`scores()`].
+/// A bad blob, one without outputs, or a table with another number of inputs.
 pub fn per_row<T: Copy + Default + Send>(
     blob: &[u8],
     table: &Table,
