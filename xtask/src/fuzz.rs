@@ -6,7 +6,7 @@ use anyhow::Result;
 use crate::steps::{NIGHTLY, step};
 
 /// Seconds of each target among the thorough tests.
-pub const BRIEFLY: u32 = 60;
+pub const BRIEFLY: u32 = 30;
 
 /// Targets written in Rust, and their options.
 const TARGETS: [(&str, &str); 3] =

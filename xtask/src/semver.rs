@@ -4,6 +4,7 @@
 //! The baseline is the newest tag of a version; while there is none, the commit that a file names.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -30,6 +31,9 @@ const BASELINE: &str = "xtask/semver-baseline";
 
 /// What is made on the way, from the root of the repository.
 const FOLDER: &str = "target/semver";
+
+/// Lets rustdoc write JSON, and nothing else: what the lints compiled is not compiled again.
+const RUSTDOC: &str = "#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec rustdoc \"$@\"\n";
 
 /// Interfaces as JSON, which the compiler does not promise to keep: hence the pinned toolchain and
 /// the pinned tool. What is hidden or private is there, but is not compared.
@@ -117,18 +121,22 @@ fn exported(root: &Path, commit: &str) -> Result<String> {
 }
 
 /// Writes the interfaces of the libraries at `source` into a folder. Both sides compile what they
-/// depend on once, in the same place.
+/// depend on once, in the place of the lints.
 fn interfaces(root: &Path, source: &str, folder: &str, names: &[&str]) -> Result<()> {
+    let rustdoc = root.join(FOLDER).join("rustdoc");
+    fs::write(&rustdoc, RUSTDOC)?;
+    fs::set_permissions(&rustdoc, fs::Permissions::from_mode(0o755))?;
     step(&format!(
-        "RUSTC_BOOTSTRAP=1 cargo doc --quiet --no-deps --locked --manifest-path {source}/Cargo.toml \
-         --target-dir {FOLDER}/built --package {} {AS_JSON}",
+        "RUSTDOC={} cargo doc --release --quiet --no-deps --locked --manifest-path \
+         {source}/Cargo.toml --target-dir target --package {} {AS_JSON}",
+        rustdoc.display(),
         names.join(" --package ")
     ))?;
     let folder = root.join(FOLDER).join(folder);
     fs::create_dir_all(&folder)?;
     for file in names.iter().map(|name| file(name)) {
         // Moved, so that the other side's is never taken for it.
-        fs::rename(root.join(FOLDER).join("built/doc").join(&file), folder.join(&file))
+        fs::rename(root.join("target/doc").join(&file), folder.join(&file))
             .with_context(|| format!("{source}: no {file}"))?;
     }
     Ok(())

@@ -56,19 +56,27 @@ pub fn fuzzer() -> Result<()> {
     if found.is_ok_and(|output| output.status.success()) {
         return Ok(());
     }
-    step("cargo install cargo-fuzz").context("fuzzing needs cargo-fuzz")
+    compiled("cargo-fuzz").context("fuzzing needs cargo-fuzz")
 }
 
-/// What compares public interfaces, in a version that reads what the pinned toolchain writes. It
-/// takes five minutes to compile, so that only `cargo xtask semver` asks for it.
+/// What compares public interfaces, in a version that reads what the pinned toolchain writes.
 pub fn semver() -> Result<()> {
     const VERSION: &str = "0.51.0";
     let found = Command::new("cargo").args(["semver-checks", "--version"]).output();
     if found.is_ok_and(|output| output.stdout.trim_ascii().ends_with(VERSION.as_bytes())) {
         return Ok(());
     }
-    step(&format!("cargo install cargo-semver-checks --version {VERSION} --locked"))
+    compiled(&format!("cargo-semver-checks --version {VERSION} --locked"))
         .context("public interfaces are compared by cargo-semver-checks")
+}
+
+/// A tool of cargo. As its authors build it, it would take longer to compile than it ever runs
+/// here: cargo-semver-checks five minutes instead of two.
+fn compiled(what: &str) -> Result<()> {
+    step(&format!(
+        "CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off \
+         CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 cargo install {what}"
+    ))
 }
 
 /// A compiler target, where it is missing.
