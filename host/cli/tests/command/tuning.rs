@@ -129,16 +129,15 @@ fn code_counts_where_it_is_to() {
     let folder = Folder::new();
     folder.write("q.csv", quadrants(150));
     let train = "train q.csv --flash 3500 -o m.koan";
-    for (option, code) in
-        [("", "code_bytes"), ("=fast", "code_bytes"), ("=small", "code_bytes_small")]
-    {
-        folder.run(&format!("{train} --with-code{option}")).success();
+    for (option, code, told) in [
+        ("", "code_bytes", "bytes of code, "),
+        ("=small", "code_bytes_small", "bytes of code in the small form, "),
+    ] {
+        folder.run(&format!("{train} --with-code{option}")).success().stdout(contains(told));
         let found = folder.json("inspect m.koan --json");
         let of = |what: &str| found[what].as_u64().unwrap();
         assert!(of("bytes") + of(code) <= 3500, "{found}");
     }
-    let told = folder.run(&format!("{train} --with-code=small")).success();
-    told.stdout(contains("bytes of code in the small form, "));
     let found = folder
         .json(&format!("tune q.csv {} -o front --json", SMALL.replace("330", "3500 --with-code")));
     for point in found["front"].as_array().unwrap() {
