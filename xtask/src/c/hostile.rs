@@ -70,7 +70,7 @@ pub fn values() -> Result<()> {
     for (value, expected) in VALUES {
         for compiler in [["gcc", "-std=c99"], ["clang++", "-xc++"]] {
             let output = Command::new(compiler[0])
-                .args([compiler[1], "-O0", "-Wall", "-Werror", "-S", "c/koan.c", "-o", "-"])
+                .args([compiler[1], "-O1", "-Wall", "-Werror", "-S", "c/koan.c", "-o", "-"])
                 .args(["F32", "TEXT", "BIN"].map(|part| format!("-DKOAN_NO_{part}{value}")))
                 .current_dir(root()?)
                 .output()

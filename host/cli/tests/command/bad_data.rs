@@ -153,7 +153,7 @@ fn options_that_would_do_nothing() {
         folder.fails(&format!("train q.csv -o m.koan {options}"), &[told]);
     }
     // A search knows all families, and chooses pools and slots itself.
-    folder.run("train q.csv -o m.koan --flash 100 --kernel 2").success();
+    folder.run("train q.csv -o m.koan --flash 300 --kernel 2").success();
     folder.fails("train q.csv -o m.koan --slot-bits 6", &["--slot-bits goes with --family bin"]);
     folder.train("w.csv").success();
     let told = ["m.koan: the model has no probabilities", "--probabilities"];
