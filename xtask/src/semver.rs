@@ -4,7 +4,6 @@
 //! The baseline is the newest tag of a version; while there is none, the commit that a file names.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -125,7 +124,7 @@ fn exported(root: &Path, commit: &str) -> Result<String> {
 fn interfaces(root: &Path, source: &str, folder: &str, names: &[&str]) -> Result<()> {
     let rustdoc = root.join(FOLDER).join("rustdoc");
     fs::write(&rustdoc, RUSTDOC)?;
-    fs::set_permissions(&rustdoc, fs::Permissions::from_mode(0o755))?;
+    step(&format!("chmod +x {}", rustdoc.display()))?;
     step(&format!(
         "RUSTDOC={} cargo doc --release --quiet --no-deps --locked --manifest-path \
          {source}/Cargo.toml --target-dir target --package {} {AS_JSON}",
