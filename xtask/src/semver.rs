@@ -52,6 +52,8 @@ pub fn run(given: Option<&str>) -> Result<()> {
     };
     crate::setup::semver()?;
     let before = exported(&root, &commit)?;
+    fs::write(root.join(FOLDER).join("rustdoc"), RUSTDOC)?;
+    step(&format!("chmod +x {FOLDER}/rustdoc"))?;
     let known = |(_, folder): &&(&str, &str)| root.join(&before).join(folder).exists();
     let names: Vec<&str> = LIBRARIES.iter().filter(known).map(|(name, _)| *name).collect();
     interfaces(&root, &before, "before", &names)?;
@@ -123,8 +125,6 @@ fn exported(root: &Path, commit: &str) -> Result<String> {
 /// depend on once, in the place of the lints.
 fn interfaces(root: &Path, source: &str, folder: &str, names: &[&str]) -> Result<()> {
     let rustdoc = root.join(FOLDER).join("rustdoc");
-    fs::write(&rustdoc, RUSTDOC)?;
-    step(&format!("chmod +x {}", rustdoc.display()))?;
     step(&format!(
         "RUSTDOC={} cargo doc --release --quiet --no-deps --locked --manifest-path \
          {source}/Cargo.toml --target-dir target --package {} {AS_JSON}",

@@ -73,8 +73,8 @@ pub fn semver() -> Result<()> {
         .context("public interfaces are compared by cargo-semver-checks")
 }
 
-/// A tool of cargo. As its authors build it, it would take longer to compile than it ever runs
-/// here: cargo-semver-checks five minutes instead of two.
+/// Compiles a tool of cargo without optimisation: as its authors build it, it would take longer to
+/// compile than it ever runs here.
 fn compiled(what: &str) -> Result<()> {
     step(&format!(
         "CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off \

@@ -130,7 +130,7 @@ fn code_counts_where_it_is_to() {
     folder.write("q.csv", quadrants(150));
     let train = "train q.csv --flash 3500 -o m.koan";
     for (option, code, told) in [
-        ("", "code_bytes", "bytes of code, "),
+        ("=fast", "code_bytes", "bytes of code, "),
         ("=small", "code_bytes_small", "bytes of code in the small form, "),
     ] {
         folder.run(&format!("{train} --with-code{option}")).success().stdout(contains(told));

@@ -302,13 +302,11 @@ fn few_series_are_searched_by_their_family() {
 /// The blob and its code are within the flash, whatever the model needs.
 #[test]
 fn code_counts_as_flash_where_it_is_to() {
-    let table = digits::table().select(&(0..120).collect::<Vec<_>>());
-    let (loss, map) = (Some(crate::Loss::Squared), Some(crate::MapKind::Shared));
-    let base = TrainOptions { loss, map, bits: Some(4), ..TrainOptions::default() };
-    let quiet = Progress::none();
+    let table = digits::table().select(&(0..300).collect::<Vec<_>>());
+    let (base, quiet) = (TrainOptions::default(), Progress::none());
     let searched = |flash: usize, form: Form| {
         let limits = Limits { code: Some(form), ..Limits::of_flash(flash) };
-        let families = [FamilyName::Stump];
+        let families = [FamilyName::Fourier, FamilyName::Stump, FamilyName::Fern];
         let (trained, _) = train_usual(&table, None, &base, &families, limits, &quiet)?;
         let model = Model::parse(&trained.blob).unwrap();
         let whole = trained.blob.len() + code_bytes(&model, form);
