@@ -1,12 +1,14 @@
 // Builds the demo page into a folder that any static server serves:
-// `node scripts/page.mjs FOLDER [ADDRESS]`. Links to the page show its picture where ADDRESS,
-// with a slash at its end, says where it will be.
+// `node scripts/page.mjs FOLDER [ADDRESS] [--without-training]`. Links to the page show its picture
+// where ADDRESS, with a slash at its end, says where it will be. Without training the page says
+// that the module could not be loaded; what it loads at first is the same.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { facts, filled, loads } from './facts.mjs';
@@ -15,18 +17,20 @@ import { facts, filled, loads } from './facts.mjs';
 const BUDGET = 40 * 1024;
 
 const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
-const [folder, address = ''] = process.argv.slice(2);
-if (!folder) throw new Error('usage: node scripts/page.mjs FOLDER [ADDRESS]');
+const { positionals, values: given } = parseArgs({ allowPositionals: true, options: { 'without-training': { type: 'boolean' } } });
+const [folder, address = ''] = positionals;
+if (!folder) throw new Error('usage: node scripts/page.mjs FOLDER [ADDRESS] [--without-training]');
+const trains = !given['without-training'];
 
-execFileSync(process.execPath, [at('node_modules/typescript/bin/tsc'), '-p', at('page')], {
-  stdio: 'inherit',
-});
+const project = trains ? 'page' : 'page/tsconfig.without-training.json';
+execFileSync(process.execPath, [at('node_modules/typescript/bin/tsc'), '-p', at(project)], { stdio: 'inherit' });
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 for (const file of ['style.css', 'icon.svg', 'preview.png', 'digits.koan', 'detector.koan']) {
   cpSync(at(`page/${file}`), join(folder, file));
 }
-for (const file of ['koan.wasm', 'koan-simd.wasm', 'koan-tables.wasm', 'koan-images.wasm', 'train.wasm']) {
+const trainer = (file) => (trains ? [file] : []);
+for (const file of ['koan.wasm', 'koan-simd.wasm', 'koan-tables.wasm', 'koan-images.wasm', ...trainer('train.wasm')]) {
   cpSync(at(`build/${file}`), join(folder, file));
 }
 const options = {
@@ -39,7 +43,7 @@ const options = {
 };
 // `qr.ts`, which is loaded when somebody asks for a code, becomes a file of its own.
 await build({ ...options, splitting: true, entryPoints: [at('page/main.ts')] });
-await build({ ...options, entryPoints: ['worker', 'table-worker', 'train', 'train-worker'].map((name) => at(`page/${name}.ts`)) });
+await build({ ...options, entryPoints: ['worker', 'table-worker', 'train', ...trainer('train-worker')].map((name) => at(`page/${name}.ts`)) });
 
 // The page's own two models need the runtime for all; others are loaded for tables, or without SIMD.
 const FIRST = ['style.css', 'icon.svg', 'main.js', 'worker.js', 'koan-simd.wasm', 'digits.koan', 'detector.koan'];

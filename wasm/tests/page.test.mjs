@@ -150,10 +150,9 @@ test('on a desk buttons stand in one line, and beside what they copy', async () 
   await context.close();
 });
 
-test('what the page loads, and training later, are figures of the build', async () => {
+test('what the page loads is a figure of the build', async () => {
   const { context, page } = await open();
   assert.match(await page.textContent('.loads'), /this page: runtime, models, everything\s*(3\d|40) KB/);
-  assert.match(await page.textContent('#train-title + p'), /What trains is 0\.9 MB more to load\.$/m);
   const lines = readFileSync(file(root, 'wasm/README.md'), 'utf8');
   assert.ok(lines.includes(await page.textContent('#install')));
   await context.close();

@@ -122,10 +122,12 @@ fn devices_and_browsers(again: bool) -> Result<()> {
             print!("{}", device(&TESTED_CORES)?);
             Ok(())
         })?;
-        IN_C.run(again, crate::c::host)?;
-        built(crate::wasm::package)
+        IN_C.run(again, crate::c::host)
     };
-    at_once(devices, || built(crate::wasm::training))?;
+    at_once(devices, || {
+        built(crate::wasm::package)?;
+        built(crate::wasm::learning)
+    })?;
     let Some(browsers) = browsers else { return Ok(()) };
     crate::wasm::test_built()?;
     browsers.passed()
@@ -286,7 +288,6 @@ fn emulated() -> Result<()> {
 
 /// What a page trains, and the other runtimes of JavaScript.
 fn browsers() -> Result<()> {
-    crate::wasm::page()?;
     crate::wasm::test_training()?;
     crate::wasm::runtimes()
 }

@@ -127,6 +127,10 @@ pub fn page() -> Result<()> {
     step("node wasm/scripts/page.mjs target/page")
 }
 
+/// The option of scripts that build or weigh the page without the module that trains, which takes
+/// as long to compile as all else for browsers.
+const WITHOUT_TRAINING: &str = "--without-training";
+
 /// Prints the time of predictions in node, and in Chromium where there is one.
 pub fn bench() -> Result<()> {
     package()?;
@@ -149,18 +153,18 @@ pub fn lint() -> Result<()> {
     ))
 }
 
-/// Builds everything, checks its size, and tests it in node and in Chromium.
+/// Builds everything but what trains, checks its size, and tests it in node and in Chromium.
 pub fn test() -> Result<()> {
     build()?;
     package()?;
-    training()?;
+    learning()?;
     test_built()
 }
 
 /// The same, of what is built.
 pub fn test_built() -> Result<()> {
-    step("node wasm/scripts/page.mjs target/page")?;
-    crate::wasm_size::check()?;
+    step(&format!("node wasm/scripts/page.mjs target/page {WITHOUT_TRAINING}"))?;
+    crate::wasm_size::check(WITHOUT_TRAINING)?;
     step(&format!("{} target/wasm-host.json", program("host")?.display()))?;
     step("node wasm/tests/consumer.mjs")?;
     // The trainer's pages need the same browser; the command trains models for the demo page too.
@@ -180,8 +184,11 @@ pub fn test_built() -> Result<()> {
     node_tests(&files, "")
 }
 
-/// Tests what the page trains, compared with the command, and reports in every look.
+/// Builds the page with what trains, checks its size, and tests what it trains, compared with the
+/// command, and reports in every look.
 pub fn test_training() -> Result<()> {
+    page()?;
+    crate::wasm_size::check("")?;
     node_tests(&["train", "report"], "THOROUGH=1")
 }
 
@@ -284,20 +291,30 @@ fn is_current(files: &[&Path], compiled: &Path) -> Result<bool> {
     Ok(files.iter().all(newer))
 }
 
-/// Builds the module that trains, with its glue, into `wasm/build`, and beside it one that learns
-/// as a device does, for the tests: both have the same core. Optimized more than once over
+/// Where modules that train and learn are compiled.
+const TRAINING: &str = "target/wasm-train";
+
+/// Compiles packages as fast as they can be, for vectors.
+fn fast(packages: &str) -> Result<()> {
+    step(&format!(
+        "CARGO_ENCODED_RUSTFLAGS=-Ctarget-feature=+simd128\x1f{} cargo build {packages} --target \
+         {WASM} --profile wasm-train --locked --target-dir {TRAINING}",
+        remap()
+    ))
+}
+
+/// Builds a module that learns as a device does, for the tests.
+pub fn learning() -> Result<()> {
+    fast("--package koan-learned --example koan_learned")
+}
+
+/// Builds the module that trains, with its glue, into `wasm/build`. Optimized more than once over
 /// after the compiler it is neither smaller nor faster.
 pub fn training() -> Result<()> {
     let folder = root()?.join("wasm/build");
     fs::create_dir_all(&folder)?;
-    let target = "target/wasm-train";
-    step(&format!(
-        "CARGO_ENCODED_RUSTFLAGS=-Ctarget-feature=+simd128\x1f{} cargo build --package \
-         koan-wasm-train --package koan-learned --lib --example koan_learned --target {WASM} \
-         --profile wasm-train --locked --target-dir {target}",
-        remap()
-    ))?;
-    let compiled = root()?.join(target).join(WASM).join("wasm-train/koan_wasm_train.wasm");
+    fast("--package koan-wasm-train --lib")?;
+    let compiled = root()?.join(TRAINING).join(WASM).join("wasm-train/koan_wasm_train.wasm");
     let files = ["train.js", "train.d.ts", "train.wasm"].map(|file| folder.join(file));
     if is_current(&files.each_ref().map(PathBuf::as_path), &compiled)? {
         return Ok(());

@@ -8,10 +8,10 @@ use crate::steps::step;
 pub fn run() -> Result<()> {
     crate::wasm::package()?;
     crate::wasm::training()?;
-    check()
+    check("")
 }
 
-/// The same for a package that is built: `wasm/scripts/size.mjs` has the budget.
-pub fn check() -> Result<()> {
-    step("node wasm/scripts/size.mjs")
+/// The same for a package that is built: `wasm/scripts/size.mjs` has the budget, and the `option`.
+pub fn check(option: &str) -> Result<()> {
+    step(&format!("node wasm/scripts/size.mjs {option}"))
 }
