@@ -65,6 +65,7 @@ mod report;
 mod rice;
 mod ridge;
 mod row;
+mod row_products;
 mod scorer;
 mod select;
 mod series;

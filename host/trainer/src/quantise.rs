@@ -149,13 +149,12 @@ fn attempts<const N: usize>(
     factor: MatRef<'_, f64>,
     rounding: Rounding,
 ) -> Vec<Attempt> {
-    let judged =
-        |codes: Vec<Vec<u32>>| (excesses::<N>(weights, levels, &codes, factor).to_vec(), codes);
-    let mut attempts = vec![judged(nearest)];
+    let excess = excesses::<N>(weights, levels, &nearest, factor);
+    let mut attempts = vec![(excess.to_vec(), nearest)];
     if rounding == Rounding::Compensated {
         // A greedy order can lose against plain rounding on a hard problem,
         // so the plain one stays in the race.
-        attempts.push(judged(compensated::<N>(weights, levels, factor)));
+        attempts.push(compensated::<N>(weights, levels, factor));
     }
     attempts
 }
@@ -177,8 +176,9 @@ fn compensated<const N: usize>(
     weights: &[f64],
     levels: &[Vec<Levels>],
     factor: MatRef<'_, f64>,
-) -> Vec<Vec<u32>> {
+) -> Attempt {
     let mut codes = vec![vec![0; weights.len()]; levels.len()];
+    let mut excesses = vec![0.0; levels.len()];
     let mut errors = vec![[0.0; N]; weights.len()];
     for i in (0..weights.len()).rev() {
         let column = factor.col(i);
@@ -188,10 +188,12 @@ fn compensated<const N: usize>(
             // Zero of (Lᵀe)_i = L_ii·(w − w*) + carried.
             let wanted = weights[i] - carried[lane] / column[i];
             codes[lane][i] = levels[i].code(wanted);
-            errors[i][lane] = levels[i].weight(codes[lane][i]) - weights[i];
+            let error = levels[i].weight(codes[lane][i]) - weights[i];
+            errors[i][lane] = error;
+            excesses[lane] += (column[i] * error + carried[lane]).powi(2);
         }
     }
-    codes
+    (excesses, codes)
 }
 
 /// eᵀHe = ‖Lᵀe‖², for each of the `levels` and their codes.

@@ -3,6 +3,7 @@
 
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, MatRef, Side};
+use rayon::prelude::*;
 
 use crate::lambda::around;
 use crate::moments::Moments;
@@ -34,9 +35,8 @@ pub struct System {
     unit: f64,
 }
 
-/// Up to this many features one eigendecomposition (about 15 Cholesky
-/// factorisations' work) serves the whole path of λ.
-const EIGEN_FEATURES: usize = 384;
+/// Entries of the matrices that are factored at once, at most, but for a single one.
+const TOGETHER: usize = 1 << 23;
 
 impl System {
     /// Centres the sums.
@@ -59,6 +59,23 @@ impl System {
             .map(|t| moments.target_square[t] - moments.count * target_means[t].powi(2))
             .collect();
         Self { gram, cross, means, target_means, target_spread, unit }
+    }
+
+    /// The same in its dual form, (XXᵀ + λ·unit·I)α = y: `products` of centred rows times the roots
+    /// of their weights, n × n, and their centred targets, n × T. What is fitted is α in the place
+    /// of weights; the mean of a row's products is 0.
+    #[must_use]
+    pub fn dual(
+        products: Mat<f64>,
+        targets: Mat<f64>,
+        target_means: Vec<f64>,
+        features: usize,
+    ) -> Self {
+        let trace: f64 = (0..products.nrows()).map(|i| products[(i, i)]).sum();
+        let unit = if trace > 0.0 { trace / features as f64 } else { 1.0 };
+        let target_spread = targets.col_iter().map(|column| column.squared_norm_l2()).collect();
+        let means = vec![0.0; products.nrows()];
+        Self { gram: products, cross: targets, means, target_means, target_spread, unit }
     }
 
     /// Gram + λ·unit·I, factored. When it is singular to working precision (few
@@ -105,28 +122,15 @@ impl System {
         self.finish(factor.solve(&self.cross), lambda)
     }
 
-    /// The fits for several λ: from one eigendecomposition while that is
-    /// cheaper, otherwise from one factorisation each.
+    /// What `then` makes of the fits for several λ, in their order, on all threads. Each has a
+    /// factorisation of its own: seven of them take less time than one eigendecomposition that
+    /// would serve them all.
     #[must_use]
-    pub fn path(&self, lambdas: &[f64]) -> Vec<LinearFit> {
-        if self.gram.nrows() <= EIGEN_FEATURES
-            && let Ok(eigen) = self.gram.self_adjoint_eigen(Side::Lower)
-        {
-            let projected = eigen.U().transpose() * &self.cross;
-            let values = eigen.S().column_vector();
-            return lambdas
-                .iter()
-                .map(|&lambda| {
-                    // Below this an eigenvalue is rounding error.
-                    let lambda = lambda.max(1e-13);
-                    let shrunk = Mat::from_fn(projected.nrows(), projected.ncols(), |k, t| {
-                        projected[(k, t)] / (values[k].max(0.0) + lambda * self.unit)
-                    });
-                    self.finish(eigen.U() * shrunk, lambda)
-                })
-                .collect();
-        }
-        lambdas.iter().map(|&lambda| self.solve(lambda)).collect()
+    pub fn path<R: Send>(&self, lambdas: &[f64], then: impl Fn(LinearFit) -> R + Sync) -> Vec<R> {
+        let together = (TOGETHER / self.gram.nrows().pow(2).max(1)).max(1);
+        let fit = |&lambda: &f64| then(self.solve(lambda));
+        let parts = lambdas.chunks(together);
+        parts.flat_map(|part| part.par_iter().map(fit).collect::<Vec<_>>()).collect()
     }
 
     /// The centred Gram matrix, both triangles.
@@ -180,14 +184,24 @@ impl System {
 /// least squared error on `held_out`; its fit and that error.
 #[must_use]
 pub fn best_on(system: &System, held_out: &Moments, lambdas: &[f64]) -> (LinearFit, f64) {
+    best_by(system, lambdas, |fit| held_out.mean_squared_error(fit.weights.as_ref(), &fit.bias))
+}
+
+/// The same by any `error` of a fit.
+#[must_use]
+pub fn best_by(
+    system: &System,
+    lambdas: &[f64],
+    error: impl Fn(&LinearFit) -> f64 + Sync,
+) -> (LinearFit, f64) {
     let judge = |fit: LinearFit| {
-        let error = held_out.mean_squared_error(fit.weights.as_ref(), &fit.bias);
+        let error = error(&fit);
         (fit, error)
     };
     let better = |a: (LinearFit, f64), b: (LinearFit, f64)| if b.1 < a.1 { b } else { a };
-    let coarse = system.path(lambdas).into_iter().map(judge).reduce(better);
+    let coarse = system.path(lambdas, judge).into_iter().reduce(better);
     let best = coarse.unwrap_or_else(|| judge(system.solve(1e-6)));
-    system.path(&around(best.0.lambda)).into_iter().map(judge).fold(best, better)
+    system.path(&around(best.0.lambda), judge).into_iter().fold(best, better)
 }
 
 #[cfg(test)]
@@ -224,15 +238,13 @@ mod tests {
     }
 
     #[test]
-    fn one_eigendecomposition_equals_many_factorisations() {
+    fn the_fits_of_a_path_are_in_its_order() {
         let (phi, y) = problem(20, 60);
         let (system, _) = system(&phi, &y);
-        for (fit, &lambda) in system.path(&LAMBDAS).iter().zip(&LAMBDAS) {
-            let direct = system.solve(lambda);
-            for k in 0..20 {
-                assert!((fit.weights[(k, 0)] - direct.weights[(k, 0)]).abs() < 1e-9);
-            }
-        }
+        let weights = |fit: LinearFit| fit.weights;
+        let expected: Vec<_> =
+            LAMBDAS.iter().map(|&lambda| weights(system.solve(lambda))).collect();
+        assert_eq!(system.path(&LAMBDAS, weights), expected);
     }
 
     #[test]

@@ -365,11 +365,7 @@ impl Chooser<'_> {
     ) -> Result<f64, Error> {
         let spread = normaliser.spread(self.problem.table, self.rows);
         let spec = realise(self.options.seed, &tuning.apply(banks), normaliser, &spread);
-        let mut error = 0.0;
-        for sample in sample {
-            error += validate(self.problem, &spec, sample, self.options.lambda)?;
-        }
-        let error = error / sample.len() as f64;
+        let error = validate(self.problem, &spec, sample, self.options.lambda)?;
         let (map, relevance, last) = self.trying.get();
         let Tuning { frequency, threshold, dense } = tuning;
         let trial = Trial { map, relevance, threshold, dense, last, frequency, error };

@@ -1,17 +1,17 @@
 //! How good a feature map is: the squared error on held-out training rows.
 
 use koan::Family;
+use rayon::prelude::*;
 
 use crate::Error;
 use crate::blob::ModelSpec;
-use crate::dual;
 use crate::features::FeatureMap;
-use crate::fit::WideSide;
 use crate::folds::{Folds, SMALL_ROWS};
 use crate::lambda::{CELL_LAMBDAS, FEW_LAMBDAS, given_or};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::ridge::{System, best_on};
+use crate::row_products::RowProducts;
 use crate::sparse::Cells;
 
 /// Rows for a comparison: some to fit on, others to judge by.
@@ -40,29 +40,43 @@ impl Sample {
     }
 }
 
-/// Squared error on the judging rows of the best fit on the others.
+/// Squared error on the judging rows of the best fit on the others, averaged over samples.
 ///
 /// # Errors
 /// A model that the format does not allow.
 pub fn validate(
     problem: &Problem<'_>,
     spec: &ModelSpec,
-    sample: &Sample,
+    samples: &[Sample],
     lambda: Option<f64>,
 ) -> Result<f64, Error> {
     let map = FeatureMap::new(spec)?;
+    let lambdas = given_or(lambda, &FEW_LAMBDAS);
+    let mean = |errors: Result<Vec<f64>, Error>| {
+        errors.map(|errors| errors.iter().sum::<f64>() / samples.len() as f64)
+    };
     if let Some(slot_bits) = sparse_slots(spec) {
-        return judge_sparse(problem, &map, slot_bits, sample, lambda);
+        let error = |sample| judge_sparse(problem, &map, slot_bits, sample, lambda);
+        return mean(samples.iter().map(error).collect());
     }
-    if dual::suits(map.features(), sample.fit.len()) {
-        let side = WideSide::new(problem, &map, &sample.fit, &sample.judge)?;
-        let lambdas = given_or(lambda, &FEW_LAMBDAS[1..]);
-        return Ok(lambdas.iter().map(|&l| side.real(l)).fold(f64::INFINITY, f64::min));
+    if let Some(products) = RowProducts::new(problem, &map, samples)? {
+        let error = |sample| Ok(products.error(problem, sample, &lambdas));
+        return mean(samples.par_iter().map(error).collect());
     }
+    mean(samples.iter().map(|sample| judge_dense(problem, &map, sample, &lambdas)).collect())
+}
+
+/// By the sums of products of features.
+fn judge_dense(
+    problem: &Problem<'_>,
+    map: &FeatureMap,
+    sample: &Sample,
+    lambdas: &[f64],
+) -> Result<f64, Error> {
     let quiet = Progress::none();
-    let fit = problem.moments(&map, &sample.fit, &quiet)?;
-    let held_out = problem.moments(&map, &sample.judge, &quiet)?;
-    Ok(best_on(&System::new(&fit), &held_out, &given_or(lambda, &FEW_LAMBDAS)).1)
+    let fit = problem.moments(map, &sample.fit, &quiet)?;
+    let held_out = problem.moments(map, &sample.judge, &quiet)?;
+    Ok(best_on(&System::new(&fit), &held_out, lambdas).1)
 }
 
 fn judge_sparse(
@@ -121,5 +135,72 @@ pub fn sparse_slots(spec: &ModelSpec) -> Option<u8> {
             _ => None,
         },
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blob::{BankSpec, MapSpec};
+    use koan::generator::Stream;
+    use koan::numerics::Scale;
+    use koan::{InputMap, Law};
+    use koan_data::{Format, Schema, Table, Target};
+
+    /// From −1 to 1.
+    fn uniform(index: usize) -> f32 {
+        Stream::new(4, 1).draw(index as u64) as i32 as f32 / 2f32.powi(31)
+    }
+
+    fn table(rows: usize, weights: bool) -> Table {
+        let mut schema = Schema::new(Format::Csv);
+        schema.inputs = 3;
+        schema.classes = ["a", "b", "c"].map(str::to_owned).to_vec();
+        let values: Vec<f32> = (0..3 * rows).map(uniform).collect();
+        let class = |row: &[f32]| u32::from(row[0] * row[1] > 0.0) + u32::from(row[2] > 0.5);
+        Table {
+            inputs: 3,
+            target: Target::Classes { labels: values.chunks(3).map(class).collect() },
+            values,
+            schema,
+            division: Default::default(),
+            weights: weights.then(|| (0..rows).map(|row| (row % 4) as f32).collect()),
+        }
+    }
+
+    #[test]
+    fn products_of_rows_and_of_features_give_the_same_error() {
+        let bank = |family, law, features| BankSpec {
+            family,
+            law,
+            features,
+            scale: Scale::ONE,
+            groups: Vec::new(),
+            kept: None,
+        };
+        // Of two units.
+        let banks =
+            vec![bank(Family::Linear, Law::None, 3), bank(Family::Fourier, Law::Gaussian, 200)];
+        let maps = MapSpec::Shared(InputMap::new(0, 8, false, 128).unwrap());
+        let spec = ModelSpec::features(1, 3, maps, banks);
+        let map = FeatureMap::new(&spec).unwrap();
+        for weights in [false, true] {
+            let table = table(90, weights);
+            let problem = Problem::new(&table, false);
+            let samples = Sample::folds(&problem, 1000);
+            assert_eq!(samples.len(), 5);
+            let products = RowProducts::new(&problem, &map, &samples).unwrap().unwrap();
+            for lambdas in [&[1e-3][..], &FEW_LAMBDAS] {
+                for sample in &samples {
+                    let by_rows = products.error(&problem, sample, lambdas);
+                    let by_features = judge_dense(&problem, &map, sample, lambdas).unwrap();
+                    assert!((by_rows / by_features - 1.0).abs() < 1e-4, "{by_rows} {by_features}");
+                }
+            }
+        }
+        let table = table(300, false);
+        let problem = Problem::new(&table, false);
+        let samples = Sample::folds(&problem, 1000);
+        assert!(RowProducts::new(&problem, &map, &samples).unwrap().is_none());
     }
 }

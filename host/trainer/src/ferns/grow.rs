@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::MOST_LEAVES;
 use super::leaves::{Codes, Descent, Weights};
 use super::objective::{Curve, Objective};
 use super::pool::{Pool, Sample};
+use super::{MOST_DEPTH, MOST_LEAVES};
 
 /// Rows by which a fern is looked at first.
 pub(super) const FIRST_ROWS: usize = 512;
@@ -185,19 +185,27 @@ impl<'g, const L: usize> Growth<'g, L> {
     /// What the comparisons of each fern gain, added up; of those of one input the best.
     fn promises(&self) -> Vec<f32> {
         let alone = self.gains_alone();
+        const MOST: usize = MOST_DEPTH as usize;
         let of_fern = |fern: usize| {
             let questions = self.pool.questions(fern);
-            let gain = |place: usize| {
-                let question = questions[place];
-                alone[question.input * self.pool.thresholds + usize::from(question.threshold)]
-            };
-            // No other one of its input gains more, or as much and comes first.
-            let counts = |&place: &usize| {
-                let same = |other: &usize| questions[*other].input == questions[place].input;
-                let mut others = (0..questions.len()).filter(|other| *other != place).filter(same);
-                others.all(|other| (gain(other), place) < (gain(place), other))
-            };
-            (0..questions.len()).filter(counts).map(gain).sum::<f32>()
+            // Places without a comparison gain nothing.
+            let (mut gains, mut inputs) = ([0.0f32; MOST], [usize::MAX; MOST]);
+            for (place, question) in questions.iter().enumerate() {
+                let at = question.input * self.pool.thresholds + usize::from(question.threshold);
+                (gains[place], inputs[place]) = (alone[at], question.input);
+            }
+            let mut sum = 0.0;
+            for (place, &gain) in gains.iter().enumerate() {
+                // Whether another one of its input gains more, or as much and comes first: without
+                // branches, which nothing could predict.
+                let mut less = false;
+                for (other, &others) in gains.iter().enumerate() {
+                    let more = (others > gain) | ((others == gain) & (other < place));
+                    less |= more & (inputs[other] == inputs[place]);
+                }
+                sum += if less { 0.0 } else { gain };
+            }
+            sum
         };
         (0..self.pool.ferns()).into_par_iter().map(of_fern).collect()
     }

@@ -24,7 +24,6 @@ pub use parts::fit_parts;
 pub(crate) use rounding::{Curvature, RoundedWeights};
 pub(crate) use sampled::{Beginning, Sampled};
 pub use sparse::fit_sparse;
-pub(crate) use wide::WideSide;
 
 /// Real-valued scores of a table's rows: rows × outputs, row-major.
 pub type FloatScores = Box<dyn Fn(&Table) -> Result<Vec<f64>, Error>>;

@@ -21,7 +21,7 @@ use crate::solve::Design;
 use koan_data::{Table, Target};
 
 /// Rows to fit on and rows that judge.
-pub(crate) struct WideSide {
+struct WideSide {
     fit: Dual,
     held: Design,
     /// T × held rows.

@@ -278,14 +278,14 @@ fn few_series_are_searched_by_their_family() {
         let (kind, x) = (row % 2, i as f32 * 0.35 + phase);
         level + if kind == 0 { x.sin() } else { x.sin().signum() }
     };
-    let values: Vec<f32> = (0..120).flat_map(|row| (0..50).map(move |i| wave(row, i))).collect();
-    let kinds: Vec<i64> = (0..120).map(|row| row % 2).collect();
-    let table = koan_data::TableBuilder::new(120)
+    let values: Vec<f32> = (0..80).flat_map(|row| (0..50).map(move |i| wave(row, i))).collect();
+    let kinds: Vec<i64> = (0..80).map(|row| row % 2).collect();
+    let table = koan_data::TableBuilder::new(80)
         .matrix(50, &values[..])
         .classes("kind", &kinds[..])
         .build()
         .unwrap();
-    let (fit, test): (Vec<usize>, Vec<usize>) = (0..120).partition(|row| row / 2 % 2 == 0);
+    let (fit, test): (Vec<usize>, Vec<usize>) = (0..80).partition(|row| row / 2 % 2 == 0);
     let (fit, test) = (table.select(&fit), table.select(&test));
     let (base, quiet) = (TrainOptions::default(), Progress::none());
     let found = train_usual(&fit, Some(&test), &base, &FAMILIES, Limits::of_flash(400), &quiet);
@@ -302,7 +302,7 @@ fn few_series_are_searched_by_their_family() {
 /// The blob and its code are within the flash, whatever the model needs.
 #[test]
 fn code_counts_as_flash_where_it_is_to() {
-    let table = digits::table().select(&(0..300).collect::<Vec<_>>());
+    let table = digits::table().select(&(0..120).collect::<Vec<_>>());
     let (base, quiet) = (TrainOptions::default(), Progress::none());
     let searched = |flash: usize, form: Form| {
         let limits = Limits { code: Some(form), ..Limits::of_flash(flash) };
