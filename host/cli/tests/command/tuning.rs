@@ -128,7 +128,7 @@ fn instructions_bound_the_prediction() {
 fn code_counts_where_it_is_to() {
     let folder = Folder::new();
     folder.write("q.csv", quadrants(150));
-    let train = "train q.csv --flash 3500 -o m.koan";
+    let train = "train q.csv --family stump,fourier --flash 3500 -o m.koan";
     for (option, code, told) in [
         ("=fast", "code_bytes", "bytes of code, "),
         ("=small", "code_bytes_small", "bytes of code in the small form, "),
