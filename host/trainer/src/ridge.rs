@@ -122,15 +122,14 @@ impl System {
         self.finish(factor.solve(&self.cross), lambda)
     }
 
-    /// What `then` makes of the fits for several λ, in their order, on all threads. Each has a
-    /// factorisation of its own: seven of them take less time than one eigendecomposition that
-    /// would serve them all.
+    /// The fits for several λ, on all threads. Each has a factorisation of its own: seven of them
+    /// take less time than one eigendecomposition that would serve them all.
     #[must_use]
-    pub fn path<R: Send>(&self, lambdas: &[f64], then: impl Fn(LinearFit) -> R + Sync) -> Vec<R> {
+    pub fn path(&self, lambdas: &[f64]) -> Vec<LinearFit> {
         let together = (TOGETHER / self.gram.nrows().pow(2).max(1)).max(1);
-        let fit = |&lambda: &f64| then(self.solve(lambda));
+        let solve = |&lambda: &f64| self.solve(lambda);
         let parts = lambdas.chunks(together);
-        parts.flat_map(|part| part.par_iter().map(fit).collect::<Vec<_>>()).collect()
+        parts.flat_map(|part| part.par_iter().map(solve).collect::<Vec<_>>()).collect()
     }
 
     /// The centred Gram matrix, both triangles.
@@ -184,7 +183,7 @@ impl System {
 /// least squared error on `held_out`; its fit and that error.
 #[must_use]
 pub fn best_on(system: &System, held_out: &Moments, lambdas: &[f64]) -> (LinearFit, f64) {
-    best_by(system, lambdas, |fit| held_out.mean_squared_error(fit.weights.as_ref(), &fit.bias))
+    best_by(system, lambdas, &|fit| held_out.mean_squared_error(fit.weights.as_ref(), &fit.bias))
 }
 
 /// The same by any `error` of a fit.
@@ -192,16 +191,21 @@ pub fn best_on(system: &System, held_out: &Moments, lambdas: &[f64]) -> (LinearF
 pub fn best_by(
     system: &System,
     lambdas: &[f64],
-    error: impl Fn(&LinearFit) -> f64 + Sync,
+    error: &(dyn Fn(&LinearFit) -> f64 + Sync),
 ) -> (LinearFit, f64) {
-    let judge = |fit: LinearFit| {
+    let better = |a: (LinearFit, f64), b: (LinearFit, f64)| if b.1 < a.1 { b } else { a };
+    let judged = |lambdas: &[f64]| {
+        let fits = system.path(lambdas);
+        let errors: Vec<f64> = fits.par_iter().map(error).collect();
+        fits.into_iter().zip(errors).reduce(better)
+    };
+    let coarse = judged(lambdas).unwrap_or_else(|| {
+        let fit = system.solve(1e-6);
         let error = error(&fit);
         (fit, error)
-    };
-    let better = |a: (LinearFit, f64), b: (LinearFit, f64)| if b.1 < a.1 { b } else { a };
-    let coarse = system.path(lambdas, judge).into_iter().reduce(better);
-    let best = coarse.unwrap_or_else(|| judge(system.solve(1e-6)));
-    system.path(&around(best.0.lambda), judge).into_iter().fold(best, better)
+    });
+    let fine = judged(&around(coarse.0.lambda));
+    fine.into_iter().fold(coarse, better)
 }
 
 #[cfg(test)]
@@ -241,10 +245,11 @@ mod tests {
     fn the_fits_of_a_path_are_in_its_order() {
         let (phi, y) = problem(20, 60);
         let (system, _) = system(&phi, &y);
-        let weights = |fit: LinearFit| fit.weights;
-        let expected: Vec<_> =
-            LAMBDAS.iter().map(|&lambda| weights(system.solve(lambda))).collect();
-        assert_eq!(system.path(&LAMBDAS, weights), expected);
+        let path = system.path(&LAMBDAS);
+        assert_eq!(path.len(), LAMBDAS.len());
+        for (fit, &lambda) in path.iter().zip(&LAMBDAS) {
+            assert_eq!(fit.weights, system.solve(lambda).weights);
+        }
     }
 
     #[test]

@@ -40,7 +40,7 @@ impl RowProducts {
             return Ok(None);
         }
         let values = map.features_of(problem.table, &rows)?;
-        let mut products = Mat::zeros(count, count);
+        let mut products = Mat::<f64>::zeros(count, count);
         // Powers of two: no product of integers is rounded.
         let mut units = map.units().to_vec();
         units.sort_by(f64::total_cmp);
@@ -52,14 +52,16 @@ impl RowProducts {
                 .flat_map(|k| (0..count).map(move |row| (row, k)))
                 .map(|(row, k)| values[row * features + k])
                 .collect();
-            let mut sums = Mat::zeros(count, count);
+            let mut sums = Mat::<f64>::zeros(count, count);
             for part in turned.chunks(koan_gram::MAX_ROWS * count) {
                 add_unweighted(&mut sums, part);
             }
-            products += unit * unit * sums;
+            let both = |i: usize, j: usize| {
+                let lower = (i.max(j), i.min(j));
+                products[lower] + unit * unit * sums[lower]
+            };
+            products = Mat::from_fn(count, count, both);
         }
-        let lower = |i: usize, j: usize| products[(i.max(j), i.min(j))];
-        let products = Mat::from_fn(count, count, lower);
         Ok(Some(Self { rows, products, features }))
     }
 
@@ -107,7 +109,7 @@ impl RowProducts {
         };
         let weight: f64 = sample.judge.iter().map(|&row| problem.weight(row)).sum();
         let outputs = problem.outputs as f64;
-        best_by(&system, lambdas, judge).1 / weight.max(f64::MIN_POSITIVE) / outputs
+        best_by(&system, lambdas, &judge).1 / weight.max(f64::MIN_POSITIVE) / outputs
     }
 
     /// Where rows lie.

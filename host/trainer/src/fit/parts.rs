@@ -138,7 +138,10 @@ impl Parts<'_> {
         let of_parts: Vec<Vec<Mat<f64>>> = self
             .parts
             .iter()
-            .map(|part| part.others.system.path(lambdas, |fit| part.scores(fit)))
+            .map(|part| {
+                let fits = part.others.system.path(lambdas);
+                fits.into_iter().map(|fit| part.scores(fit)).collect()
+            })
             .collect();
         let of = |(index, &lambda): (usize, &f64)| {
             let scores: Vec<Mat<f64>> = of_parts.iter().map(|part| part[index].clone()).collect();
