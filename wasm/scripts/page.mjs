@@ -1,7 +1,7 @@
 // Builds the demo page into a folder that any static server serves:
 // `node scripts/page.mjs FOLDER [ADDRESS] [--without-training]`. Links to the page show its picture
-// where ADDRESS, with a slash at its end, says where it will be. Without training the page says
-// that the module could not be loaded; what it loads at first is the same.
+// where ADDRESS, with a slash at its end, says where it will be. Without training, for the tests
+// of all else, the page has no module to train with.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
