@@ -149,7 +149,7 @@ pub fn lint() -> Result<()> {
     step(&format!(
         "RUSTFLAGS=-Ctarget-feature=+simd128 cargo clippy --package koan-gram --package \
          koan-trainer --package koan-wasm-train --package koan-learned --lib --example koan_learned \
-         --target {WASM} --profile wasm-train --target-dir target/wasm-train --locked -- -D warnings"
+         --target {WASM} --profile wasm-train --target-dir {TRAINING} --locked -- -D warnings"
     ))
 }
 
