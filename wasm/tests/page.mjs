@@ -9,6 +9,8 @@ export const shots = file(root, 'target/screenshots');
 /** The command that trains models for the page. */
 export const command = process.env.KOAN ?? file(root, 'target/release/koan');
 const axe = readFileSync(file(root, 'wasm/node_modules/axe-core/axe.min.js'), 'utf8');
+/** How far a hand moves between two events, as a share of the pad. */
+const MOVE = 0.08;
 let browser;
 let server;
 
@@ -42,7 +44,12 @@ export async function draw(page, strokes) {
   for (const [first, ...rest] of strokes) {
     await page.mouse.move(...at(first));
     await page.mouse.down();
-    for (const point of rest) await page.mouse.move(...at(point), { steps: 4 });
+    let [x, y] = first;
+    for (const point of rest) {
+      const length = Math.hypot(point[0] - x, point[1] - y);
+      await page.mouse.move(...at(point), { steps: Math.ceil(length / MOVE) });
+      [x, y] = point;
+    }
     await page.mouse.up();
   }
 }

@@ -51,7 +51,8 @@ fn environment(python: &str, [folder, requirements]: [&str; 2]) -> Result<()> {
         return Ok(());
     }
     step(&format!("{python} -m venv {folder}"))?;
-    let pip = "-m pip install --quiet --disable-pip-version-check";
+    // What is never imported need not be compiled; what is, Python compiles then.
+    let pip = "-m pip install --quiet --no-compile --disable-pip-version-check";
     step(&format!("{} {pip} --requirement {requirements}", within(folder)?.display()))?;
     fs::write(done, wanted).context(folder.to_owned())
 }

@@ -5,9 +5,9 @@
 
 use faer::linalg::solvers::Solve;
 use faer::{Mat, MatRef, Side};
-use rayon::prelude::*;
 
 use crate::panels;
+use crate::parallel;
 use crate::quantise::{Levels, REACHES, Rounded, Rounding, spread, steps};
 use crate::ridge::LinearFit;
 use crate::solve::Design;
@@ -15,8 +15,9 @@ use koan::Width;
 
 /// Features below which the normal equations are as good.
 const LEAST_FEATURES: usize = 1500;
-/// Columns that are multiplied at a time.
+/// Columns that are multiplied at a time, and that a thread centres at once.
 const CHUNK: usize = 512;
+const TOGETHER: usize = 64;
 /// Times that all weights are looked at again after rounding.
 const SWEEPS: usize = 4;
 
@@ -60,9 +61,11 @@ impl Dual {
         let every: Vec<usize> = (0..rows).collect();
         let centred = design.centred(&every, &means);
         let mut columns = vec![0.0f32; rows * features];
-        columns.par_chunks_mut(rows).enumerate().for_each(|(k, column)| {
-            for (i, (place, root)) in column.iter_mut().zip(&roots).enumerate() {
-                *place = (root * centred[(k, i)]) as f32;
+        parallel::each(columns.chunks_mut(TOGETHER * rows), |part, columns| {
+            for (k, column) in columns.chunks_exact_mut(rows).enumerate() {
+                for (i, (place, root)) in column.iter_mut().zip(&roots).enumerate() {
+                    *place = (root * centred[(part * TOGETHER + k, i)]) as f32;
+                }
             }
         });
         drop(centred);
@@ -137,7 +140,7 @@ impl Dual {
             }
             Rounded { codes: best.1, levels, excess: best.0 }
         };
-        let all: Vec<Rounded> = REACHES.par_iter().map(attempt).collect();
+        let all: Vec<Rounded> = parallel::map(REACHES.len(), |place| attempt(&REACHES[place]));
         let best = all.into_iter().reduce(|a, b| if b.excess < a.excess { b } else { a });
         let mut best = best.expect("there are reaches");
         if rounding == Rounding::Compensated {

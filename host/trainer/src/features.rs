@@ -2,11 +2,11 @@
 
 use faer::Mat;
 use koan::{Error, Family, Model, Predictor};
-use rayon::prelude::*;
 
 use crate::batch::{Batch, ROWS};
 use crate::blob::{BankSpec, ModelSpec};
 use crate::heap::HeapBuffers;
+use crate::parallel;
 use koan_data::Table;
 
 /// Rows of a block: features are made and consumed block by block, so memory
@@ -123,13 +123,11 @@ impl FeatureMap {
         if needed != given {
             return Err(Error::Length { what: "row", needed, given });
         }
-        let places = features.par_chunks_mut(ROWS * self.features());
-        places.zip(rows.par_chunks(ROWS)).for_each_init(
-            || Batch::new(model),
-            |batch, (places, rows)| {
-                batch.features(rows.iter().map(|&row| table.row(row)), places);
-            },
-        );
+        let places = features.chunks_mut(ROWS * self.features()).zip(rows.chunks(ROWS));
+        let start = || Batch::new(model);
+        parallel::each_with(places, start, |batch, _, (places, rows)| {
+            batch.features(rows.iter().map(|&row| table.row(row)), places);
+        });
         Ok(())
     }
 
@@ -139,13 +137,14 @@ impl FeatureMap {
     /// A table with another number of inputs.
     pub fn codes_of(&self, table: &Table, rows: &[usize]) -> Result<Vec<u16>, Error> {
         let mut codes = vec![0u16; self.codes * rows.len()];
-        codes.par_chunks_mut(self.codes).zip(rows).try_for_each_init(
-            || self.predictor(),
-            |predictor, (place, &row)| {
-                let predictor = predictor.as_mut().map_err(|error| *error)?;
-                predictor.codes(table.row(row), place)
-            },
-        )?;
+        let places = codes.chunks_mut(ROWS * self.codes).zip(rows.chunks(ROWS));
+        let start = || self.predictor();
+        let done = parallel::each_with(places, start, |predictor, _, (places, rows)| {
+            let predictor = predictor.as_mut().map_err(|error| *error)?;
+            let mut each = places.chunks_exact_mut(self.codes).zip(rows);
+            each.try_for_each(|(place, &row)| predictor.codes(table.row(row), place))
+        });
+        done.into_iter().collect::<Result<(), _>>()?;
         Ok(codes)
     }
 }

@@ -52,6 +52,7 @@ mod nearest;
 mod normalise;
 mod options;
 mod panels;
+mod parallel;
 mod percent;
 mod plan;
 mod point;

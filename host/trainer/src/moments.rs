@@ -9,9 +9,9 @@ use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, Mat, MatRef, Par};
 use koan_gram::Block;
 pub use koan_gram::Kernel;
-use rayon::prelude::*;
 
 use crate::panels;
+use crate::parallel;
 
 /// Features whose sums are a thread's at a time.
 const TOGETHER: usize = 128;
@@ -85,9 +85,9 @@ impl Moments {
         let (count, rows) = (self.features(), targets.nrows());
         add_by(self.kernel, &mut self.gram, features);
         let ones = Mat::<f64>::full(rows, 1, 1.0);
-        let crosses = panels::rows(self.cross.as_mut(), TOGETHER).into_par_iter();
+        let crosses = panels::rows(self.cross.as_mut(), TOGETHER);
         let sums = panels::rows(self.sum.as_mut(), TOGETHER);
-        crosses.zip(sums).enumerate().for_each(|(number, (cross, sum))| {
+        parallel::each(crosses.into_iter().zip(sums), |number, (cross, sum)| {
             let first = number * TOGETHER;
             let part = Mat::from_fn(sum.nrows(), rows, |k, row| {
                 f64::from(features[row * count + first + k])
@@ -257,7 +257,7 @@ pub(crate) fn add_products(gram: &mut Mat<f64>, left: MatRef<'_, f64>, right: Ma
     use triangular::BlockStructure::{Rectangular, TriangularLower};
     let count = left.nrows();
     let panels = panels::columns(gram.as_mut(), TOGETHER);
-    panels.into_par_iter().enumerate().for_each(|(panel, mut columns)| {
+    parallel::each(panels, |panel, mut columns| {
         let start = panel * TOGETHER;
         let width = columns.ncols();
         let mine = right.subrows(start, width);

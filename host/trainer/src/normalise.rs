@@ -1,10 +1,9 @@
 //! Which line each input goes through before features are made of it: offset
 //! and scale per input, per channel or shared, logarithm of heavy tails.
 
-use rayon::prelude::*;
-
 use crate::blob::MapSpec;
 use crate::nearest;
+use crate::parallel;
 use koan_data::Table;
 
 /// One input's line: u = (v − offset)·scale, v = x or sign(x)·ln(1 + |x|).
@@ -105,7 +104,7 @@ const LEAST_TOGETHER: usize = 16;
 /// The shapes of these inputs: each thread reads its part of every row, twice.
 fn shapes_of(table: &Table, rows: &[usize], inputs: &[usize], log: bool) -> Vec<Shape> {
     let part = inputs.len().div_ceil(rayon::current_num_threads()).max(LEAST_TOGETHER);
-    let shapes = inputs.par_chunks(part).flat_map_iter(|inputs| {
+    let shapes = parallel::each(inputs.chunks(part), |_, inputs| {
         let mut numbers = vec![0.0; inputs.len()];
         // Numbers side by side are taken several at a time.
         let side_by_side = !log && inputs.windows(2).all(|pair| pair[1] == pair[0] + 1);
@@ -123,7 +122,7 @@ fn shapes_of(table: &Table, rows: &[usize], inputs: &[usize], log: bool) -> Vec<
             }
         })
     });
-    shapes.collect()
+    shapes.into_iter().flatten().collect()
 }
 
 /// The shapes of inputs side by side: sums over the rows in their order, as of each alone.

@@ -3,9 +3,9 @@
 //! Panels have a fixed width, so that the order of sums does not depend on the number of
 //! threads.
 
+use crate::parallel;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
-use rayon::prelude::*;
 
 /// Columns of a panel, or rows, that one thread takes at once.
 pub const WIDTH: usize = 64;
@@ -30,7 +30,7 @@ pub fn rows(matrix: MatMut<'_, f64>, width: usize) -> Vec<MatMut<'_, f64>> {
 
 /// `to` += α·`left`·`right`.
 pub fn add_product(to: MatMut<'_, f64>, left: MatRef<'_, f64>, right: MatRef<'_, f64>, alpha: f64) {
-    columns(to, WIDTH).into_par_iter().enumerate().for_each(|(number, to)| {
+    parallel::each(columns(to, WIDTH), |number, to| {
         let right = right.subcols(number * WIDTH, to.ncols());
         matmul(to, Accum::Add, left, right, alpha, Par::Seq);
     });

@@ -3,10 +3,10 @@
 
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, MatRef, Side};
-use rayon::prelude::*;
 
 use crate::lambda::around;
 use crate::moments::Moments;
+use crate::parallel;
 
 /// A linear predictor ŷ = weightsᵀφ + bias over the core's integer features.
 #[derive(Clone, Debug)]
@@ -127,9 +127,8 @@ impl System {
     #[must_use]
     pub fn path(&self, lambdas: &[f64]) -> Vec<LinearFit> {
         let together = (TOGETHER / self.gram.nrows().pow(2).max(1)).max(1);
-        let solve = |&lambda: &f64| self.solve(lambda);
         let parts = lambdas.chunks(together);
-        parts.flat_map(|part| part.par_iter().map(solve).collect::<Vec<_>>()).collect()
+        parts.flat_map(|part| parallel::map(part.len(), |place| self.solve(part[place]))).collect()
     }
 
     /// The centred Gram matrix, both triangles.
@@ -196,7 +195,7 @@ pub fn best_by(
     let better = |a: (LinearFit, f64), b: (LinearFit, f64)| if b.1 < a.1 { b } else { a };
     let judged = |lambdas: &[f64]| {
         let fits = system.path(lambdas);
-        let errors: Vec<f64> = fits.par_iter().map(error).collect();
+        let errors = parallel::map(fits.len(), |place| error(&fits[place]));
         fits.into_iter().zip(errors).reduce(better)
     };
     let coarse = judged(lambdas).unwrap_or_else(|| {

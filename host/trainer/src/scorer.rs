@@ -4,11 +4,11 @@
 use koan::steps::{Drawn, code_at, finish};
 use koan::{Error, Family, Model, Predictor};
 use koan_data::Table;
-use rayon::prelude::*;
 
 use crate::batch::{Batch, Number, ROWS};
 use crate::blob::predictor;
 use crate::heap::HeapBuffers;
+use crate::parallel;
 
 /// Fewer rows are run one by one.
 const FEW: usize = 8;
@@ -88,18 +88,16 @@ pub fn per_row<T: Copy + Default + Send>(
         return Err(Error::Length { what: "row", needed, given });
     }
     let mut all = vec![T::default(); table.rows() * width];
-    let places = all.par_chunks_mut(ROWS * width.max(1));
-    let rows = table.values.par_chunks(ROWS * table.inputs);
-    places.zip(rows).try_for_each_init(
-        || Scorer::new(blob, table.rows()),
-        |scorer, (places, rows)| {
-            let scorer = scorer.as_mut().map_err(|error| *error)?;
-            scorer.run(rows, |row, scores| {
-                each(&model, scores, &mut places[row * width..][..width]);
-                Ok(())
-            })
-        },
-    )?;
+    let places = all.chunks_mut(ROWS * width.max(1)).zip(table.values.chunks(ROWS * table.inputs));
+    let start = || Scorer::new(blob, table.rows());
+    let done = parallel::each_with(places, start, |scorer, _, (places, rows)| {
+        let scorer = scorer.as_mut().map_err(|error| *error)?;
+        scorer.run(rows, |row, scores| {
+            each(&model, scores, &mut places[row * width..][..width]);
+            Ok(())
+        })
+    });
+    done.into_iter().collect::<Result<(), _>>()?;
     Ok(all)
 }
 

@@ -2,14 +2,16 @@
 //! grid, so the design matrix is rows × grids small integers and neither it nor
 //! its Gram matrix is ever written out.
 
-use rayon::prelude::*;
-
+use crate::parallel;
 use crate::quantise::Levels;
 use crate::solve::conjugate::{Until, Vector, conjugate_gradients};
 use koan::{FEATURE_ONE, Width};
 
 /// Steps of conjugate gradients, at most.
 const PRODUCTS: usize = 200;
+/// Cells and rows of the grids that a thread takes at once: fewer would take less time than
+/// handing them out.
+const TOGETHER: usize = 1 << 16;
 
 /// The cells that rows fall into, grid by grid.
 #[derive(Clone, Debug)]
@@ -45,7 +47,7 @@ impl Cells {
     pub fn apply(&self, weights: &[f64]) -> Vec<f64> {
         const CHUNK: usize = 4096;
         let mut sums = vec![0.0; self.rows];
-        sums.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, sums)| {
+        parallel::each(sums.chunks_mut(CHUNK), |chunk, sums| {
             let first = chunk * CHUNK;
             for (slots, mine) in self.slots.iter().zip(weights.chunks_exact(self.slots_each)) {
                 for (sum, &slot) in sums.iter_mut().zip(&slots[first..]) {
@@ -59,9 +61,13 @@ impl Cells {
     /// Φᵀr with rows weighted: for each cell the sum over its rows.
     fn gather(&self, values: &[f64]) -> Weights {
         let mut sums = vec![0.0; self.columns()];
-        sums.par_chunks_mut(self.slots_each).zip(&self.slots).for_each(|(sums, slots)| {
-            for (&slot, value) in slots.iter().zip(values) {
-                sums[usize::from(slot)] += value;
+        let together = (TOGETHER / (self.slots_each + self.rows)).max(1);
+        let parts = sums.chunks_mut(together * self.slots_each).zip(self.slots.chunks(together));
+        parallel::each(parts, |_, (sums, slots)| {
+            for (sums, slots) in sums.chunks_exact_mut(self.slots_each).zip(slots) {
+                for (&slot, value) in slots.iter().zip(values) {
+                    sums[usize::from(slot)] += value;
+                }
             }
         });
         sums

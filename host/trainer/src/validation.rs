@@ -1,13 +1,13 @@
 //! How good a feature map is: the squared error on held-out training rows.
 
 use koan::Family;
-use rayon::prelude::*;
 
 use crate::Error;
 use crate::blob::ModelSpec;
 use crate::features::FeatureMap;
 use crate::folds::{Folds, SMALL_ROWS};
 use crate::lambda::{CELL_LAMBDAS, FEW_LAMBDAS, given_or};
+use crate::parallel;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::ridge::{System, best_on};
@@ -60,8 +60,8 @@ pub fn validate(
         return mean(samples.iter().map(error).collect());
     }
     if let Some(products) = RowProducts::new(problem, &map, samples)? {
-        let error = |sample| Ok(products.error(problem, sample, &lambdas));
-        return mean(samples.par_iter().map(error).collect());
+        let error = |place: usize| products.error(problem, &samples[place], &lambdas);
+        return mean(Ok(parallel::map(samples.len(), error)));
     }
     mean(samples.iter().map(|sample| judge_dense(problem, &map, sample, &lambdas)).collect())
 }

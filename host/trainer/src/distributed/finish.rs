@@ -135,5 +135,7 @@ fn of_descent(plan: &Plan, descent: &Descent, progress: &Progress) -> Result<(Fi
         real_scores(&map, &fit, table, &rows)
     });
     let (spec, warnings) = (plan.spec.clone(), warnings.to_vec());
-    Ok((Fitted { spec, float, nearest, compensated, calibration, lambda, warnings }, rows))
+    let fitted =
+        Fitted { spec, float, nearest, compensated, calibration, lambda, warnings, products: 0 };
+    Ok((fitted, rows))
 }

@@ -2,7 +2,6 @@
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::plan::Plan;
@@ -11,6 +10,7 @@ use super::step::Step;
 use super::{Batch, from_bytes, to_bytes};
 use crate::Error;
 use crate::features::{BLOCK_ROWS, FeatureBlock};
+use crate::parallel;
 use crate::solve::curvature;
 
 /// First bytes of gradients; the last one is the version of their form.
@@ -204,12 +204,10 @@ impl Block<'_> {
     fn add_to(&self, sums: &mut [i128], step: &Step) {
         let outputs = step.bias().len();
         let features = self.features.len() / self.weights.len();
-        let parts: Vec<Part> = self
-            .features
-            .par_chunks(TOGETHER * features)
-            .enumerate()
-            .map(|(number, values)| self.part(number * TOGETHER, values, features, step))
-            .collect();
+        let parts: Vec<&[i16]> = self.features.chunks(TOGETHER * features).collect();
+        let parts = parallel::map(parts.len(), |number| {
+            self.part(number * TOGETHER, parts[number], features, step)
+        });
         let mut gathered = Mat::<f64>::zeros(0, 0);
         for part in parts {
             sums[3] += part.loss;

@@ -1,9 +1,9 @@
 //! Sums of integers over rows: exact, so the same in any order.
 
 use faer::Mat;
-use rayon::prelude::*;
 
 use crate::moments::{Moments, add_products, add_unweighted};
+use crate::parallel;
 
 /// Rows whose products f64 surely sums exactly: 2^22 · 2^30 is below 2^53.
 const EXACT_ROWS: u64 = 1 << 22;
@@ -25,7 +25,7 @@ pub(super) struct Coefficient {
 /// Adds Σ value · φ of at most 1,024 rows of `features` to `sums`, K of them.
 pub(super) fn add_multiples(sums: &mut [i128], features: &[i16], rows: &[Coefficient]) {
     let count = sums.len();
-    sums.par_chunks_mut(TOGETHER).enumerate().for_each(|(number, sums)| {
+    parallel::each(sums.chunks_mut(TOGETHER), |number, sums| {
         let (mut low, mut high) = ([0i64; TOGETHER], [0i64; TOGETHER]);
         for &Coefficient { row, value } in rows {
             let start = row * count + number * TOGETHER;

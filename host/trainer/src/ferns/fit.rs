@@ -2,7 +2,6 @@
 
 use faer::Mat;
 use koan::{FEATURE_ONE, Family, Width};
-use rayon::prelude::*;
 
 use super::chosen::{Choice, codes, is_open};
 use super::leaves::{Codes, Descent, Weights, nearest};
@@ -14,6 +13,7 @@ use crate::features::FeatureMap;
 use crate::fit::{Fitted, Judging, hold_out, in_turn, real_scores, usual_width, widths};
 use crate::head::{RoundedOutput, assemble};
 use crate::options::HeadOptions;
+use crate::parallel;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::quantise::{Levels, reach};
@@ -79,7 +79,7 @@ impl Rows {
             let value = descent.value(penalty);
             Rounded { weights: descent.weights, leaves, levels, value }
         };
-        let all: Vec<Rounded> = reaches.par_iter().with_max_len(1).map(rounded).collect();
+        let all = parallel::map(reaches.len(), |place| rounded(&reaches[place]));
         let best = all.into_iter().reduce(|a, b| if b.value < a.value { b } else { a });
         best.expect("there is at least one step")
     }
@@ -187,8 +187,7 @@ pub fn fit_ferns(
         let ends = splits.len() == 1;
         Ok(Path { looks: looks(&fit, &held, lambdas, usual, ends), spec })
     };
-    let paths: Vec<Path> =
-        splits.par_iter().with_max_len(1).map(path).collect::<Result<_, Error>>()?;
+    let paths = parallel::try_map(splits.len(), |place| path(&splits[place]))?;
     let mut losses = vec![0.0; lambdas.len()];
     // Held-out scores of each λ, and the classes of their rows.
     let mut scores: Vec<Vec<f64>> = vec![Vec::new(); lambdas.len()];
@@ -243,7 +242,7 @@ pub fn fit_ferns(
         let rows: Vec<usize> = (0..table.rows()).collect();
         real_scores(&map, &fit, table, &rows)
     });
-    Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings })
+    Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings, products: 0 })
 }
 
 /// Ferns that some of the rows chose, and what held-out rows say of them with each λ.

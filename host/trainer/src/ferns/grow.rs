@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
+use super::MOST_LEAVES;
 use super::leaves::{Codes, Descent, Weights};
 use super::objective::{Curve, Objective};
 use super::pool::{Pool, Sample};
-use super::{MOST_DEPTH, MOST_LEAVES};
+use crate::parallel;
 
 /// Rows by which a fern is looked at first.
 pub(super) const FIRST_ROWS: usize = 512;
@@ -174,40 +173,12 @@ impl<'g, const L: usize> Growth<'g, L> {
         }
         let half = LOOKED_AT / 2;
         let mut best: Vec<usize> = (0..all).filter(|&fern| !self.taken[fern]).collect();
-        best_of(&mut best, half, &self.promises());
+        best_of(&mut best, half, &self.pool.promises(&self.gains_alone()));
         let others = (0..half).map(|place| (number * half + place) % all);
         best.extend(others);
         best.sort_unstable();
         best.dedup();
         self.looked_at = best;
-    }
-
-    /// What the comparisons of each fern gain, added up; of those of one input the best.
-    fn promises(&self) -> Vec<f32> {
-        let alone = self.gains_alone();
-        const MOST: usize = MOST_DEPTH as usize;
-        let of_fern = |fern: usize| {
-            let questions = self.pool.questions(fern);
-            // Places without a comparison gain nothing.
-            let (mut gains, mut inputs) = ([0.0f32; MOST], [usize::MAX; MOST]);
-            for (place, question) in questions.iter().enumerate() {
-                let at = question.input * self.pool.thresholds + usize::from(question.threshold);
-                (gains[place], inputs[place]) = (alone[at], question.input);
-            }
-            let mut sum = 0.0;
-            for (place, &gain) in gains.iter().enumerate() {
-                // Whether another one of its input gains more, or as much and comes first: without
-                // branches, which nothing could predict.
-                let mut less = false;
-                for (other, &others) in gains.iter().enumerate() {
-                    let more = (others > gain) | ((others == gain) & (other < place));
-                    less |= more & (inputs[other] == inputs[place]);
-                }
-                sum += if less { 0.0 } else { gain };
-            }
-            sum
-        };
-        (0..self.pool.ferns()).into_par_iter().map(of_fern).collect()
     }
 
     /// What each input gains, alone, by a comparison with each threshold: inputs × thresholds.
@@ -225,16 +196,16 @@ impl<'g, const L: usize> Growth<'g, L> {
             }
             let none = self.gain_of(&rest, self.penalty);
             let mut below = [0.0; L];
-            sums.into_iter().take(thresholds).map(move |sum| {
+            let gains = sums.into_iter().take(thresholds).map(|sum| {
                 for lane in 0..L {
                     below[lane] += sum[lane];
                     rest[lane] -= sum[lane];
                 }
                 self.gain_of(&below, self.penalty) + self.gain_of(&rest, self.penalty) - none
-            })
+            });
+            gains.collect::<Vec<f32>>()
         };
-        let inputs = 0..self.sample.inputs();
-        inputs.into_par_iter().flat_map_iter(of_input).collect()
+        parallel::map(self.sample.inputs(), of_input).concat()
     }
 
     /// What a leaf gains whose rows have these slopes and curvature in all.
@@ -246,15 +217,13 @@ impl<'g, const L: usize> Growth<'g, L> {
     /// What each of some ferns gains on a part of the rows.
     fn gains(&self, ferns: &[usize], rows: Range<usize>) -> Vec<(f32, usize)> {
         let penalty = self.penalty * rows.len() as f32 / self.sample.count() as f32;
-        ferns
-            .par_iter()
-            .with_min_len(JOB)
-            .map(|&fern| {
-                let sums = self.sums(fern, rows.clone());
-                let leaves = &sums[..1 << self.pool.depth];
-                (leaves.iter().map(|leaf| self.gain_of(leaf, penalty)).sum(), fern)
-            })
-            .collect()
+        let of_fern = |&fern: &usize| {
+            let sums = self.sums(fern, rows.clone());
+            let leaves = &sums[..1 << self.pool.depth];
+            (leaves.iter().map(|leaf| self.gain_of(leaf, penalty)).sum(), fern)
+        };
+        let of_run = |places: Range<usize>| ferns[places].iter().map(of_fern).collect::<Vec<_>>();
+        parallel::in_runs(ferns.len(), JOB, of_run).concat()
     }
 
     /// The sums of each leaf of a fern. Four tables: neighbouring rows often come to the same

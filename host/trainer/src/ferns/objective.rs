@@ -1,7 +1,6 @@
 //! What the weights of ferns make small, row by row.
 
-use rayon::prelude::*;
-
+use crate::parallel;
 use crate::problem::Problem;
 use crate::solve::{Loss, loss::softplus};
 use koan_data::Task;
@@ -105,10 +104,9 @@ impl Objective {
             return slopes;
         }
         // Blocks of rows, each of T × its rows.
-        let blocks: Vec<Vec<[f32; 2]>> = (0..rows.div_ceil(BLOCK))
-            .into_par_iter()
-            .map(|block| self.slopes_of_classes(scores, curve, block))
-            .collect();
+        let blocks = parallel::map(rows.div_ceil(BLOCK), |block| {
+            self.slopes_of_classes(scores, curve, block)
+        });
         for (block, its) in blocks.iter().enumerate() {
             let each = its.len() / self.outputs;
             for (t, its) in its.chunks_exact(each).enumerate() {

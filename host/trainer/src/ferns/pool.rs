@@ -9,12 +9,14 @@ use std::ops::Range;
 
 use koan::steps::{comparisons, quantise};
 use koan::{Any, Family, Model};
-use rayon::prelude::*;
 
 use crate::Error;
 use crate::blob::{BankSpec, ModelSpec};
+use crate::parallel;
 use crate::problem::Problem;
 
+/// Ferns that a thread goes through at once.
+pub(super) const RUN: usize = 4096;
 /// Ferns of a pool, if it is not told.
 pub const POOL: u16 = u16::MAX;
 
@@ -70,10 +72,9 @@ impl Pool {
         let model = Model::parse(&blob)?;
         let inputs = model.inputs();
         let bank = model.banks().last().ok_or_else(|| Error::Impossible("no bank".into()))?;
-        let all: Vec<_> = (0..usize::from(ferns))
-            .into_par_iter()
-            .flat_map_iter(|fern| comparisons(&bank, fern, inputs).into_iter().take(depth.into()))
-            .collect();
+        let of_fern = |fern| comparisons(&bank, fern, inputs).into_iter().take(depth.into());
+        let of_run = |ferns: Range<usize>| ferns.flat_map(of_fern).collect::<Vec<_>>();
+        let all = parallel::in_runs(ferns.into(), RUN, of_run).concat();
         let mut thresholds: Vec<i32> = all.iter().map(|its| its.threshold).collect();
         thresholds.sort_unstable();
         thresholds.dedup();
@@ -102,6 +103,41 @@ impl Pool {
     pub fn questions(&self, fern: usize) -> &[Question] {
         let depth = usize::from(self.depth);
         &self.questions[fern * depth..][..depth]
+    }
+
+    /// What the comparisons of each fern gain, added up; of those of one input the best. `alone`:
+    /// what each comparison gains alone, inputs × thresholds.
+    pub fn promises(&self, alone: &[f32]) -> Vec<f32> {
+        let of_run = |ferns: Range<usize>| -> Vec<f32> {
+            match self.depth {
+                1 => ferns.map(|fern| self.promise::<1>(fern, alone)).collect(),
+                2 => ferns.map(|fern| self.promise::<2>(fern, alone)).collect(),
+                3 => ferns.map(|fern| self.promise::<3>(fern, alone)).collect(),
+                _ => ferns.map(|fern| self.promise::<4>(fern, alone)).collect(),
+            }
+        };
+        parallel::in_runs(self.ferns(), RUN, of_run).concat()
+    }
+
+    /// That of a fern of `D` comparisons.
+    fn promise<const D: usize>(&self, fern: usize, alone: &[f32]) -> f32 {
+        let (mut gains, mut inputs) = ([0.0f32; D], [usize::MAX; D]);
+        for (place, question) in self.questions(fern).iter().take(D).enumerate() {
+            let at = question.input * self.thresholds + usize::from(question.threshold);
+            (gains[place], inputs[place]) = (alone[at], question.input);
+        }
+        let mut sum = 0.0;
+        for (place, &gain) in gains.iter().enumerate() {
+            // Whether another one of its input gains more, or as much and comes first: without
+            // branches, which nothing could predict.
+            let mut less = false;
+            for (other, &others) in gains.iter().enumerate() {
+                let more = (others > gain) | ((others == gain) & (other < place));
+                less |= more & (inputs[other] == inputs[place]);
+            }
+            sum += if less { 0.0 } else { gain };
+        }
+        sum
     }
 
     /// Codes of a fern for as many rows as there are places, from `first` on.

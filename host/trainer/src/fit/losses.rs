@@ -2,7 +2,6 @@
 
 use faer::Mat;
 use koan::Calibration;
-use rayon::prelude::*;
 
 use super::solver::{Rows, Solver, Start};
 use super::{Fitted, real_scores, usual_width};
@@ -13,6 +12,7 @@ use crate::features::FeatureMap;
 use crate::folds::{hold_out, in_turn};
 use crate::lambda::{LAMBDAS, descend, given_or, upwards};
 use crate::options::HeadOptions;
+use crate::parallel;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::quantise::Rounding;
@@ -22,9 +22,10 @@ use koan_data::{Table, Target, Task};
 
 /// Features up to which these heads are fitted.
 const MAX_FEATURES: usize = 8192;
-/// How exact the fits are while λ is chosen, and in the end.
-const ROUGH: Tolerance = Tolerance { gap: 2e-3, decrease: 1e-3 };
-pub(super) const FINE: Tolerance = Tolerance { gap: 5e-4, decrease: 2e-4 };
+/// How exact the fits are while λ is chosen, and in the end. Few of those that choose λ take more
+/// products, with so little shrinkage that what is left to do is hardly seen on held-out rows.
+const ROUGH: Tolerance = Tolerance { gap: 2e-3, decrease: 1e-3, products: 200 };
+pub(super) const FINE: Tolerance = Tolerance { gap: 5e-4, decrease: 2e-4, products: usize::MAX };
 /// Rows to fit on and rows that judge.
 struct Side {
     fit: Rows,
@@ -39,6 +40,8 @@ struct Turn<'s> {
     at: LinearFit,
     /// Fits that ended early.
     early: usize,
+    /// Products with the Hessian, of all its fits.
+    products: usize,
 }
 
 impl<'s> Turn<'s> {
@@ -49,7 +52,7 @@ impl<'s> Turn<'s> {
             lambda: f64::INFINITY,
         };
         let solver = Solver::new(loss, &side.fit, outputs);
-        Self { side, solver, start: Start::default(), at: nothing, early: 0 }
+        Self { side, solver, start: Start::default(), at: nothing, early: 0, products: 0 }
     }
 
     /// Goes on from another fit.
@@ -61,6 +64,7 @@ impl<'s> Turn<'s> {
     fn solve(&mut self, lambda: f64, bound: Option<f64>) {
         let solution = self.solver.solve(lambda, bound, &mut self.start, ROUGH);
         self.early += usize::from(!solution.convergence.ended());
+        self.products += solution.convergence.products;
         self.at = solution.fit;
     }
 }
@@ -76,44 +80,42 @@ struct Sought<'s> {
 impl Sought<'_> {
     /// The held-out loss of fits for a λ, on all sides.
     fn real(&self, turns: &mut [Turn<'_>], lambda: f64) -> f64 {
-        let losses: Vec<f64> = turns
-            .par_iter_mut()
-            .map(|turn| {
-                turn.solve(lambda, self.bound);
-                turn.side.held.loss(self.loss, turn.at.weights.as_ref(), &turn.at.bias)
-            })
-            .collect();
-        losses.iter().sum()
+        parallel::each(&mut *turns, |_, turn| turn.solve(lambda, self.bound));
+        let loss = |Turn { side, at, .. }: &Turn<'_>| {
+            side.held.loss(self.loss, at.weights.as_ref(), &at.bias)
+        };
+        parallel::map(turns.len(), |place| loss(&turns[place])).iter().sum()
     }
 
     /// The held-out loss of the fits where they are, rounded.
     fn rounded(&self, turns: &[Turn<'_>]) -> f64 {
-        let losses: Vec<f64> = turns
-            .par_iter()
-            .map(|Turn { side, solver, at, .. }| {
-                let rounded = solver.curvature(&side.fit, at).round(
-                    at.weights.as_ref(),
-                    self.spec,
-                    vec![usual_width(self.bits)],
-                    Rounding::Compensated,
-                );
-                let bias = solver.bias(&rounded.weights, at);
-                side.held.loss(self.loss, rounded.weights.as_ref(), &bias)
-            })
-            .collect();
-        losses.iter().sum()
+        let loss = |Turn { side, solver, at, .. }: &Turn<'_>| {
+            let rounded = solver.curvature(&side.fit, at).round(
+                at.weights.as_ref(),
+                self.spec,
+                vec![usual_width(self.bits)],
+                Rounding::Compensated,
+            );
+            let bias = solver.bias(&rounded.weights, at);
+            side.held.loss(self.loss, rounded.weights.as_ref(), &bias)
+        };
+        parallel::map(turns.len(), |place| loss(&turns[place])).iter().sum()
     }
 
-    /// The λ whose rounded weights are best on held-out rows, from the fits for `start`.
-    fn best_rounded(&self, turns: &mut [Turn<'_>], start: f64) -> f64 {
-        let best = descend(upwards(start), |lambda| {
+    /// The fits for the λ whose rounded weights are best on held-out rows, from those for `start`.
+    fn best_rounded(&self, turns: &mut [Turn<'_>], start: f64) -> Option<Vec<LinearFit>> {
+        descend(upwards(start), |lambda| {
             if lambda > start {
-                turns.par_iter_mut().for_each(|turn| turn.solve(lambda, self.bound));
+                parallel::each(&mut *turns, |_, turn| turn.solve(lambda, self.bound));
             }
-            (self.rounded(turns), lambda)
-        });
-        best.unwrap_or(start)
+            (self.rounded(turns), fits(turns))
+        })
     }
+}
+
+/// Where the solvers are.
+fn fits(turns: &[Turn<'_>]) -> Vec<LinearFit> {
+    turns.iter().map(|turn| turn.at.clone()).collect()
 }
 
 /// How λ and the calibration are judged.
@@ -134,6 +136,8 @@ pub(super) struct Judged {
     pub start: Start,
     pub calibration: Option<Calibration>,
     pub warnings: Vec<String>,
+    /// Products with the Hessian that it took.
+    pub products: usize,
 }
 
 /// Fits by the loss and the box of the options.
@@ -150,10 +154,11 @@ pub fn fit_loss(
 ) -> Result<Fitted, Error> {
     let map = FeatureMap::new(&spec)?;
     let judged = judge(problem, &map, &spec, options, judging, progress)?;
-    let Judged { all, lambda, bound, mut start, calibration, mut warnings } = judged;
+    let Judged { all, lambda, bound, mut start, calibration, mut warnings, products } = judged;
     progress.phase("solving")?;
     let solver = Solver::new(options.loss, &all, problem.outputs);
     let Solution { fit, convergence } = solver.solve(lambda, bound, &mut start, FINE);
+    let products = products + convergence.products;
     warnings.extend(convergence.warning(solver.name()));
     progress.phase("rounding the weights")?;
     let wanted = (&spec, options.bits);
@@ -164,7 +169,7 @@ pub fn fit_loss(
         let rows: Vec<usize> = (0..table.rows()).collect();
         real_scores(&map, &fit, table, &rows)
     });
-    Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings })
+    Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings, products })
 }
 
 /// Refuses what no loss but the squared one is for.
@@ -233,9 +238,9 @@ pub(super) fn judge(
     // their time to these losses.
     let best = descend(given_or(given, &LAMBDAS[2..]).into_iter().rev(), |lambda| {
         let loss = sought.real(&mut turns, lambda);
-        (loss, turns.iter().map(|turn| turn.at.clone()).collect::<Vec<_>>())
+        (loss, fits(&turns))
     });
-    let chosen = best.expect("there is at least one λ");
+    let mut chosen = best.expect("there is at least one λ");
     let mut warnings = Vec::new();
     let calibration = match &problem.table.target {
         Target::Classes { .. } => {
@@ -251,11 +256,13 @@ pub(super) fn judge(
     };
 
     progress.phase("rounding the weights")?;
-    let mut lambda = chosen[0].lambda;
     if given.is_none() {
         turns.iter_mut().zip(&chosen).for_each(|(turn, fit)| turn.restart_from(fit));
-        lambda = sought.best_rounded(&mut turns, lambda);
+        let lambda = chosen[0].lambda;
+        chosen = sought.best_rounded(&mut turns, lambda).unwrap_or(chosen);
     }
+    let lambda = chosen[0].lambda;
+    let products = turns.iter().map(|turn| turn.products).sum();
     let early: usize = turns.iter().map(|turn| turn.early).sum();
     if early > 0 {
         let name = turns[0].solver.name();
@@ -267,5 +274,37 @@ pub(super) fn judge(
     let Side { fit, held } = sides.into_iter().next().expect("there is at least one side");
     let all = Rows::with(problem, &order, fit.design.chain(held.design));
     let start = Start { fit: chosen.into_iter().next(), warm: None };
-    Ok(Judged { all, lambda, bound, start, calibration, warnings })
+    Ok(Judged { all, lambda, bound, start, calibration, warnings, products })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TrainOptions;
+    use crate::train::bank_plans;
+    use crate::unsupervised::plain;
+    use koan_data::digits;
+
+    /// The fit to all rows goes on from that for the λ which is best rounded, not from that for the
+    /// smaller one which is best for real weights and would take many steps to leave.
+    #[test]
+    fn the_last_fit_starts_from_its_lambda() {
+        let table = digits::table().select(&(0..400).collect::<Vec<_>>());
+        let problem = Problem::new(&table, false);
+        let options = TrainOptions {
+            features: vec![60],
+            bits: Some(2),
+            loss: Some(Loss::Logistic),
+            relevance: Some(false),
+            ..TrainOptions::default()
+        };
+        let banks = bank_plans(&table, &options).unwrap();
+        let spec = plain(&table, &banks, &options).spec;
+        let map = FeatureMap::new(&spec).unwrap();
+        let head = options.head(problem.task());
+        let judged = judge(&problem, &map, &spec, &head, Judging::Once, &Progress::none()).unwrap();
+        let start = judged.start.fit.unwrap();
+        assert_eq!(start.lambda, judged.lambda);
+        assert!(judged.products > 0);
+    }
 }

@@ -2,10 +2,10 @@
 
 use faer::{Mat, MatRef};
 use koan::Width;
-use rayon::prelude::*;
 
 use crate::blob::{HeadSpec, ModelSpec};
 use crate::head::{RoundedOutput, assemble};
+use crate::parallel;
 use crate::quantise::{Rounded, Rounding, round};
 use crate::ridge::{LinearFit, System};
 
@@ -38,13 +38,10 @@ impl RoundedWeights {
             .flat_map(|(bank, &(columns, _))| std::iter::repeat_n(bank, columns))
             .collect();
         // Outputs are independent: in parallel they give the same codes.
-        let outputs: Vec<Rounded> = (0..weights.ncols())
-            .into_par_iter()
-            .map(|output| {
-                let weights: Vec<f64> = (0..bank_of.len()).map(|k| weights[(k, output)]).collect();
-                round(&weights, &banks, factor, matrix, rounding)
-            })
-            .collect();
+        let outputs = parallel::map(weights.ncols(), |output| {
+            let weights: Vec<f64> = (0..bank_of.len()).map(|k| weights[(k, output)]).collect();
+            round(&weights, &banks, factor, matrix, rounding)
+        });
         let excess = outputs.iter().map(|rounded| rounded.excess).sum();
         let weights = Mat::from_fn(bank_of.len(), outputs.len(), |k, output| {
             outputs[output].levels[bank_of[k]].weight(outputs[output].codes[k])

@@ -3,10 +3,9 @@
 use std::ops::Range;
 
 use faer::{MatRef, RowMut};
-use rayon::prelude::*;
 
 use super::few::{Local, minimise};
-use super::loss::{own_score, probabilities, runs_of_rows, sign};
+use super::loss::{in_runs, own_score, probabilities, sign};
 
 /// The b that minimises Σ c·max(0, 1 − y(s + b)): a piecewise linear function,
 /// whose slope is looked up at its corners. `margins`: (s, y = ±1, c).
@@ -81,7 +80,7 @@ pub(crate) fn logistic(
     };
     let total = weights.map_or(labels.len() as f64, |weights| weights.iter().sum());
     let function = |bias: &[f64]| {
-        let runs: Vec<Local> = runs_of_rows(labels.len()).map(|rows| of_run(rows, bias)).collect();
+        let runs = in_runs(labels.len(), |rows| of_run(rows, bias));
         let mut sums = runs.iter().fold(Local::none(outputs), Local::add);
         // A softmax does not see a shift of all scores: a little pull on it.
         for t in 0..outputs {

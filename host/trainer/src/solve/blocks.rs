@@ -6,9 +6,9 @@
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::solvers::Llt;
 use faer::{Accum, Mat, MatRef, Par, Side};
-use rayon::prelude::*;
 
 use super::Design;
+use crate::parallel;
 
 /// Rows for each feature.
 const ROWS: usize = 4;
@@ -52,44 +52,42 @@ pub(super) fn factored(
     let drawn = drawn(curvature, most);
     let rows: Vec<usize> = drawn.iter().map(|&(row, _)| row).collect();
     let features = design.centred(&rows, means);
-    (0..outputs)
-        .into_par_iter()
-        .map(|t| {
-            let mut block = Mat::<f64>::zeros(size, size);
-            for start in (0..rows.len()).step_by(CHUNK) {
-                let count = CHUNK.min(rows.len() - start);
-                let root = |i: usize| {
-                    let (row, share) = drawn[start + i];
-                    (share * curvature[(t, row)]).sqrt()
-                };
-                let part = features.subcols(start, count);
-                let scaled = Mat::from_fn(size, count, |k, i| part[(k, i)] * root(i));
-                triangular::matmul(
-                    block.as_mut(),
-                    BlockStructure::TriangularLower,
-                    Accum::Add,
-                    scaled.as_ref(),
-                    BlockStructure::Rectangular,
-                    scaled.transpose(),
-                    BlockStructure::Rectangular,
-                    1.0,
-                    Par::Seq,
-                );
+    let factors = parallel::map(outputs, |t| {
+        let mut block = Mat::<f64>::zeros(size, size);
+        for start in (0..rows.len()).step_by(CHUNK) {
+            let count = CHUNK.min(rows.len() - start);
+            let root = |i: usize| {
+                let (row, share) = drawn[start + i];
+                (share * curvature[(t, row)]).sqrt()
+            };
+            let part = features.subcols(start, count);
+            let scaled = Mat::from_fn(size, count, |k, i| part[(k, i)] * root(i));
+            triangular::matmul(
+                block.as_mut(),
+                BlockStructure::TriangularLower,
+                Accum::Add,
+                scaled.as_ref(),
+                BlockStructure::Rectangular,
+                scaled.transpose(),
+                BlockStructure::Rectangular,
+                1.0,
+                Par::Seq,
+            );
+        }
+        // The bias is not penalised, but its entry may have come to 0.
+        let least = f64::MIN_POSITIVE.max(1e-12 * penalty);
+        for k in 0..size {
+            block[(k, k)] += if k + 1 < size { penalty } else { least };
+        }
+        if let Some(Shared { gram, total, shares }) = shared {
+            for (column, gram) in block.col_iter_mut().zip(gram.col_iter()) {
+                column.iter_mut().zip(gram.iter()).for_each(|(to, by)| *to += shares[t] * by);
             }
-            // The bias is not penalised, but its entry may have come to 0.
-            let least = f64::MIN_POSITIVE.max(1e-12 * penalty);
-            for k in 0..size {
-                block[(k, k)] += if k + 1 < size { penalty } else { least };
-            }
-            if let Some(Shared { gram, total, shares }) = shared {
-                for (column, gram) in block.col_iter_mut().zip(gram.col_iter()) {
-                    column.iter_mut().zip(gram.iter()).for_each(|(to, by)| *to += shares[t] * by);
-                }
-                block[(size - 1, size - 1)] += shares[t] * total;
-            }
-            block.llt(Side::Lower).ok()
-        })
-        .collect()
+            block[(size - 1, size - 1)] += shares[t] * total;
+        }
+        block.llt(Side::Lower).ok()
+    });
+    factors.into_iter().collect()
 }
 
 /// At most `most` rows and what each counts as: all of them, or some at even steps of the

@@ -11,9 +11,9 @@
 use faer::linalg::solvers::Solve;
 use faer::{Mat, MatRef, Side};
 use koan::FEATURE_ONE;
-use rayon::prelude::*;
 
 use super::{Convergence, Solution, relative};
+use crate::parallel;
 use crate::ridge::{LinearFit, System};
 
 /// Newton steps at most.
@@ -63,19 +63,15 @@ impl<'s> BoxedSquares<'s> {
         tolerance: f64,
     ) -> Solution {
         let matrix = self.system.regularised(lambda);
-        let found: Vec<Found> = (0..self.system.cross().ncols())
-            .into_par_iter()
-            .map(|output| {
-                let first = |k: usize| {
-                    start.map_or(0.0, |fit| fit.weights[(k, output)]).clamp(-bound, bound)
-                };
-                let weights = (0..matrix.nrows()).map(first).collect();
-                let cross: Vec<f64> = self.system.cross().col(output).iter().copied().collect();
-                let constant = 0.5 * self.system.target_spread(output);
-                let unit = self.system.unit();
-                minimise(matrix.as_ref(), &cross, constant, unit, bound, weights, tolerance)
-            })
-            .collect();
+        let found: Vec<Found> = parallel::map(self.system.cross().ncols(), |output| {
+            let first =
+                |k: usize| start.map_or(0.0, |fit| fit.weights[(k, output)]).clamp(-bound, bound);
+            let weights = (0..matrix.nrows()).map(first).collect();
+            let cross: Vec<f64> = self.system.cross().col(output).iter().copied().collect();
+            let constant = 0.5 * self.system.target_spread(output);
+            let unit = self.system.unit();
+            minimise(matrix.as_ref(), &cross, constant, unit, bound, weights, tolerance)
+        });
         let weights =
             Mat::from_fn(matrix.nrows(), found.len(), |k, output| found[output].weights[k]);
         let objective = found.iter().map(|found| found.objective).sum();
@@ -89,6 +85,7 @@ impl<'s> BoxedSquares<'s> {
             gap: relative(gap, scale),
             tolerance,
             settled: false,
+            products: 0,
         };
         Solution { fit: self.system.finish(weights, lambda), convergence }
     }

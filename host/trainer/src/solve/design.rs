@@ -4,10 +4,10 @@ use std::sync::OnceLock;
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
-use rayon::prelude::*;
 
 use crate::features::FeatureMap;
 use crate::moments::Moments;
+use crate::parallel;
 use crate::products::Weights;
 use koan_data::Table;
 
@@ -97,33 +97,28 @@ impl Design {
                 self.append(&self.values, &mut real);
                 real
             });
-            let blocks = real.par_chunks(BLOCK * self.features).enumerate();
-            return blocks
-                .map(|(number, values)| {
-                    let rows = values.len() / self.features;
-                    let mut result = start(rows);
-                    let all = MatRef::from_column_major_slice(values, self.features, rows);
-                    step(&mut result, number * BLOCK, all);
-                    result
-                })
-                .collect();
+            let blocks = real.chunks(BLOCK * self.features);
+            return parallel::each(blocks, |number, values| {
+                let rows = values.len() / self.features;
+                let mut result = start(rows);
+                let all = MatRef::from_column_major_slice(values, self.features, rows);
+                step(&mut result, number * BLOCK, all);
+                result
+            });
         }
         let rows = (CACHED / self.features).clamp(4, BLOCK);
-        self.values
-            .par_chunks(BLOCK * self.features)
-            .enumerate()
-            .map_init(Vec::new, |buffer: &mut Vec<f64>, (number, values)| {
-                let mut result = start(values.len() / self.features);
-                for (part, values) in values.chunks(rows * self.features).enumerate() {
-                    buffer.clear();
-                    self.append(values, buffer);
-                    let columns = values.len() / self.features;
-                    let part_of = MatRef::from_column_major_slice(buffer, self.features, columns);
-                    step(&mut result, number * BLOCK + part * rows, part_of);
-                }
-                result
-            })
-            .collect()
+        let blocks = self.values.chunks(BLOCK * self.features);
+        parallel::each_with(blocks, Vec::new, |buffer: &mut Vec<f64>, number, values| {
+            let mut result = start(values.len() / self.features);
+            for (part, values) in values.chunks(rows * self.features).enumerate() {
+                buffer.clear();
+                self.append(values, buffer);
+                let columns = values.len() / self.features;
+                let part_of = MatRef::from_column_major_slice(buffer, self.features, columns);
+                step(&mut result, number * BLOCK + part * rows, part_of);
+            }
+            result
+        })
     }
 
     /// Whole rows of integers as real numbers.
@@ -223,17 +218,15 @@ impl Design {
                 self.append_single(&self.values, &mut single);
                 single
             });
-            let blocks = single.par_chunks(length).enumerate();
-            return blocks.map(|(number, values)| of(number, values)).collect();
+            let blocks = single.chunks(length);
+            return parallel::each(blocks, |number, values| of(number, values));
         }
-        let blocks = self.values.par_chunks(length).enumerate();
-        blocks
-            .map_init(Vec::new, |buffer: &mut Vec<f32>, (number, values)| {
-                buffer.clear();
-                self.append_single(values, buffer);
-                of(number, buffer)
-            })
-            .collect()
+        let blocks = self.values.chunks(length);
+        parallel::each_with(blocks, Vec::new, |buffer: &mut Vec<f32>, number, values| {
+            buffer.clear();
+            self.append_single(values, buffer);
+            of(number, buffer)
+        })
     }
 
     /// Whole rows of integers as real numbers.

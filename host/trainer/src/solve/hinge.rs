@@ -12,11 +12,11 @@
 
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, MatRef};
-use rayon::prelude::*;
 
 use super::boxed::minimise;
 use super::loss::{Loss, sign};
 use super::{Convergence, Design, Solution, bias, relative};
+use crate::parallel;
 use crate::ridge::{LinearFit, System};
 
 /// Iterations at most.
@@ -108,6 +108,7 @@ impl<'d> Hinge<'d> {
             gap: f64::INFINITY,
             tolerance,
             settled: false,
+            products: 0,
         };
         let mut best: Option<Look> = None;
         let mut lower = f64::NEG_INFINITY;
@@ -229,18 +230,15 @@ impl<'d> Hinge<'d> {
             return free;
         }
         let matrix = self.system.regularised(self.share(penalty, at.rho));
-        let found: Vec<Vec<f64>> = (0..self.outputs)
-            .into_par_iter()
-            .map(|t| {
-                let cross: Vec<f64> = cross.col(t).iter().copied().collect();
-                let row = wanted.row(t);
-                let mean = row.iter().sum::<f64>() / row.ncols() as f64;
-                let constant = 0.5 * row.iter().map(|q| (q - mean).powi(2)).sum::<f64>();
-                let start = at.x.col(t).iter().map(|x| x.clamp(-bound, bound)).collect();
-                let unit = self.system.unit();
-                minimise(matrix.as_ref(), &cross, constant, unit, bound, start, 1e-9).weights
-            })
-            .collect();
+        let found: Vec<Vec<f64>> = parallel::map(self.outputs, |t| {
+            let cross: Vec<f64> = cross.col(t).iter().copied().collect();
+            let row = wanted.row(t);
+            let mean = row.iter().sum::<f64>() / row.ncols() as f64;
+            let constant = 0.5 * row.iter().map(|q| (q - mean).powi(2)).sum::<f64>();
+            let start = at.x.col(t).iter().map(|x| x.clamp(-bound, bound)).collect();
+            let unit = self.system.unit();
+            minimise(matrix.as_ref(), &cross, constant, unit, bound, start, 1e-9).weights
+        });
         Mat::from_fn(cross.nrows(), self.outputs, |k, t| found[t][k])
     }
 

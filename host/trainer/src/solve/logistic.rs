@@ -14,7 +14,6 @@ use std::sync::Arc;
 
 use faer::linalg::solvers::Llt;
 use faer::{Mat, MatRef};
-use rayon::prelude::*;
 
 use super::conjugate::Vector;
 use super::loss::{ROWS, own_score, probabilities, sign};
@@ -22,6 +21,7 @@ use super::newton::{Pair, Preconditioner, Step, newton_step};
 use super::{Convergence, Design, Solution, Tolerance, bias, blocks, relative};
 use crate::moments::Moments;
 use crate::panels;
+use crate::parallel;
 use crate::ridge::{LinearFit, System};
 
 /// Newton steps at most.
@@ -111,7 +111,11 @@ impl<'d> Logistic<'d> {
     ///
     /// λ = 0 is taken as 1e-10, since separable classes have no minimum.
     pub fn solve(&self, lambda: f64, start: Option<&LinearFit>, tolerance: f64) -> Solution {
-        self.solve_until(lambda, start, Tolerance { gap: tolerance, decrease: 0.0 })
+        self.solve_until(
+            lambda,
+            start,
+            Tolerance { gap: tolerance, decrease: 0.0, products: usize::MAX },
+        )
     }
 
     /// The same up to either of two tolerances.
@@ -133,6 +137,7 @@ impl<'d> Logistic<'d> {
             gap: f64::INFINITY,
             tolerance: tolerance.gap,
             settled: false,
+            products: 0,
         };
         let negligible = NEGLIGIBLE * self.ignorance();
         let mut first = None;
@@ -159,12 +164,14 @@ impl<'d> Logistic<'d> {
             let forcing = share.sqrt().sqrt().clamp(1e-4, 0.3);
             let step = self.newton_step(&gradient, &state.chances, penalty, &precondition, forcing);
             products = step.products;
+            convergence.products += products;
             let before = state.objective;
             if !self.search(&mut state, &step, &gradient, penalty) {
                 break;
             }
             let least = tolerance.decrease * state.objective.max(negligible);
-            convergence.settled = least > 0.0 && before - state.objective < least;
+            convergence.settled = (least > 0.0 && before - state.objective < least)
+                || convergence.products >= tolerance.products;
         }
         let State { weights, mut bias, .. } = state;
         if self.outputs > 1 {
@@ -249,27 +256,24 @@ impl<'d> Logistic<'d> {
 
     /// The same of scores, T × n.
     pub(super) fn chances_of(&self, mut chances: Mat<f64>) -> (Mat<f64>, f64, f64) {
-        let sums: Vec<(f64, f64)> = panels::columns(chances.as_mut(), ROWS)
-            .into_par_iter()
-            .enumerate()
-            .map(|(run, mut part)| {
-                let mut scores = vec![0.0; self.outputs];
-                let (mut losses, mut entropies) = (0.0, 0.0);
-                for (place, row) in part.as_mut().col_iter_mut().enumerate() {
-                    let row = row.try_as_col_major_mut().expect("columns of a Mat are contiguous");
-                    let row = row.as_slice_mut();
-                    scores.copy_from_slice(row);
-                    let all = probabilities(row);
-                    let i = run * ROWS + place;
-                    let own = own_score(&scores, self.labels[i]);
-                    losses += self.weight(i) * (all - own);
-                    // H(p) = ln Σ exp(s) − Σ p·s where p are the probabilities of the scores s.
-                    let mean: f64 = row.iter().zip(&scores).map(|(p, score)| p * score).sum();
-                    entropies += self.weight(i) * (all - mean);
-                }
-                (losses, entropies)
-            })
-            .collect();
+        let runs = panels::columns(chances.as_mut(), ROWS);
+        let sums = parallel::each(runs, |run, mut part| {
+            let mut scores = vec![0.0; self.outputs];
+            let (mut losses, mut entropies) = (0.0, 0.0);
+            for (place, row) in part.as_mut().col_iter_mut().enumerate() {
+                let row = row.try_as_col_major_mut().expect("columns of a Mat are contiguous");
+                let row = row.as_slice_mut();
+                scores.copy_from_slice(row);
+                let all = probabilities(row);
+                let i = run * ROWS + place;
+                let own = own_score(&scores, self.labels[i]);
+                losses += self.weight(i) * (all - own);
+                // H(p) = ln Σ exp(s) − Σ p·s where p are the probabilities of the scores s.
+                let mean: f64 = row.iter().zip(&scores).map(|(p, score)| p * score).sum();
+                entropies += self.weight(i) * (all - mean);
+            }
+            (losses, entropies)
+        });
         let (loss, entropy) = sums.iter().fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
         (chances, loss, entropy)
     }
@@ -419,5 +423,22 @@ mod tests {
             let direct: f64 = (0..rows).map(of_row).sum();
             assert!((entropy - direct).abs() < 1e-9 * direct, "{entropy} {direct}");
         }
+    }
+
+    /// Two classes that a line tells apart have no least objective but for the penalty.
+    #[test]
+    fn no_more_products_than_are_allowed() {
+        let values: Vec<i16> = (0..1600).map(|i| (i * i % 61) as i16 - 30).collect();
+        let labels: Vec<u32> = values.chunks(8).map(|row| u32::from(row[0] + row[1] > 3)).collect();
+        let design = Design::new(values, 8);
+        let regression = Logistic::new(&design, &labels, 1, None);
+        let until = |products: usize| {
+            let tolerance = Tolerance { gap: 1e-6, decrease: 0.0, products };
+            regression.solve_until(1e-9, None, tolerance).convergence
+        };
+        let (whole, part) = (until(usize::MAX), until(20));
+        assert!(whole.products > 40 && !whole.settled, "{whole:?}");
+        assert!(part.settled && part.iterations < whole.iterations, "{part:?}");
+        assert!(part.objective > whole.objective && part.objective < 100.0, "{part:?}");
     }
 }

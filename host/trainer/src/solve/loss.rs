@@ -1,18 +1,17 @@
 //! Losses of scores, and what solvers need of them.
 
+use crate::parallel;
 use std::ops::Range;
 
 use faer::MatRef;
-use rayon::prelude::*;
 
 /// Rows that one thread goes through, in order: sums over such runs, added up in order, are the
 /// same for any number of threads.
 pub(super) const ROWS: usize = 1024;
 
-/// So many rows, in runs of [`ROWS`].
-pub(super) fn runs_of_rows(rows: usize) -> impl IndexedParallelIterator<Item = Range<usize>> {
-    let run = move |number| number * ROWS..rows.min((number + 1) * ROWS);
-    (0..rows.div_ceil(ROWS)).into_par_iter().map(run)
+/// What comes of so many rows, in runs of [`ROWS`].
+pub(super) fn in_runs<T: Send>(rows: usize, of_run: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+    parallel::in_runs(rows, ROWS, of_run)
 }
 
 /// What a head is fitted to minimise.
@@ -63,9 +62,7 @@ impl Loss {
             };
             weights.map_or(1.0, |weights| weights[i]) * loss
         };
-        let sums: Vec<f64> =
-            runs_of_rows(labels.len()).map(|rows| rows.map(of_row).sum()).collect();
-        sums.iter().sum()
+        in_runs(labels.len(), |rows| rows.map(of_row).sum::<f64>()).iter().sum()
     }
 }
 

@@ -46,11 +46,13 @@ pub struct Convergence {
     /// The gap that was asked for.
     pub tolerance: f64,
     /// Whether it ended because a step changed the objective by no more than was asked
-    /// for, whatever the gap.
+    /// for, or because it took all the products that it may, whatever the gap.
     pub settled: bool,
+    /// Products with the Hessian, of solvers that make any: most of their time.
+    pub products: usize,
 }
 
-/// When an iterative solver may stop: at the first of both.
+/// When an iterative solver may stop: at the first of these.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     /// Duality gap, relative to the objective.
@@ -58,6 +60,8 @@ pub struct Tolerance {
     /// What a step took off the objective, relative to it. With little shrinkage the gap is
     /// a bound far from tight, and the last steps change what no rounded weight shows.
     pub decrease: f64,
+    /// Products with the Hessian, after which there is no other step.
+    pub products: usize,
 }
 
 impl Convergence {

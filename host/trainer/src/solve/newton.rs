@@ -2,9 +2,9 @@
 
 use faer::Mat;
 use faer::linalg::solvers::{Llt, Solve};
-use rayon::prelude::*;
 
 use super::conjugate::{Until, Vector, conjugate_gradients};
+use crate::parallel;
 
 /// Products with the Hessian at most, for one step.
 const PRODUCTS: usize = 250;
@@ -68,17 +68,13 @@ impl Preconditioner {
             },
             Self::Blocks(factors) => {
                 let features = pair.weights.nrows();
-                let solved: Vec<Mat<f64>> = factors
-                    .par_iter()
-                    .enumerate()
-                    .map(|(t, factor)| {
-                        let side = Mat::from_fn(features + 1, 1, |k, _| match k {
-                            k if k == features => pair.bias[t],
-                            k => pair.weights[(k, t)],
-                        });
-                        factor.solve(&side)
-                    })
-                    .collect();
+                let solved: Vec<Mat<f64>> = parallel::map(factors.len(), |t| {
+                    let side = Mat::from_fn(features + 1, 1, |k, _| match k {
+                        k if k == features => pair.bias[t],
+                        k => pair.weights[(k, t)],
+                    });
+                    factors[t].solve(&side)
+                });
                 Pair {
                     weights: Mat::from_fn(features, solved.len(), |k, t| solved[t][(k, 0)]),
                     bias: solved.iter().map(|solved| solved[(features, 0)]).collect(),

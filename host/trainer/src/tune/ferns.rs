@@ -2,12 +2,11 @@
 //! the rungs cannot judge them: a few ways to make them are compared as finished models on one
 //! held-out part, and the best go on among the models that are refined.
 
-use rayon::prelude::*;
-
 use super::moves::Sized;
 use super::refine::{Refinement, SMALLEST};
 use super::space::Space;
 use crate::ferns::POOL;
+use crate::parallel;
 use crate::problem::Problem;
 use crate::{Error, FamilyName, TrainOptions};
 use koan::Law;
@@ -88,11 +87,9 @@ impl Refinement<'_> {
         }
         search.progress.phase("comparing ferns")?;
         let this = &*self;
-        let mut judged: Vec<(f64, Sized)> = ways
-            .into_par_iter()
-            .with_max_len(1)
-            .map(|(sized, quick)| Ok((this.quick_value(&quick)?, sized)))
-            .collect::<Result<_, Error>>()?;
+        let values = parallel::try_map(ways.len(), |way| this.quick_value(&ways[way].1))?;
+        let mut judged: Vec<(f64, Sized)> =
+            values.into_iter().zip(ways.into_iter().map(|(sized, _)| sized)).collect();
         judged.sort_by(|a, b| a.0.total_cmp(&b.0));
         judged.truncate(WAYS);
         Ok((room, judged.into_iter().map(|(_, sized)| sized).collect()))

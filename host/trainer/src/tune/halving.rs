@@ -6,8 +6,6 @@
 
 use web_time::Instant;
 
-use rayon::prelude::*;
-
 use super::budget::{Extent, Plan};
 use super::curve::{Size, curve, keeps_lambda};
 use super::inputs::Inputs;
@@ -18,6 +16,7 @@ use super::sizes::{Limits, bytes, sizes};
 use super::space::Space;
 use crate::folds::Folds;
 use crate::normalise::Kind;
+use crate::parallel;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::{Error, Point, TrainOptions};
@@ -216,19 +215,16 @@ impl Search<'_> {
             ))
         };
         phase()?;
-        let judged: Vec<Option<Entry>> = plans
-            .par_iter()
-            .with_max_len(1)
-            .map(|plan| {
-                if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                    return Ok(None);
-                }
-                let sizes = self.sizes(number, plan, extent.columns);
-                let entry = self.judge(plan, &sizes, folds, inputs)?;
-                phase()?;
-                Ok(Some(entry))
-            })
-            .collect::<Result<_, Error>>()?;
+        let judged: Vec<Option<Entry>> = parallel::try_map(plans.len(), |place| {
+            if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Ok(None);
+            }
+            let plan = &plans[place];
+            let sizes = self.sizes(number, plan, extent.columns);
+            let entry = self.judge(plan, &sizes, folds, inputs)?;
+            phase()?;
+            Ok::<_, Error>(Some(entry))
+        })?;
         Ok(judged.into_iter().flatten().collect())
     }
 

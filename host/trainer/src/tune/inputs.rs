@@ -1,9 +1,8 @@
 //! Input maps of the candidates: fitted once, scales learned once for each fold.
 
-use rayon::prelude::*;
-
 use crate::folds::Folds;
 use crate::normalise::{Kind, Normaliser, Spread};
+use crate::parallel;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::relevance;
@@ -65,20 +64,16 @@ impl Inputs {
             return Ok(());
         };
         progress.phase("learning which inputs matter")?;
-        of_kind.learned = folds
-            .held
-            .par_iter()
-            .map(|&held| {
-                let rows = folds.fit_rows(held);
-                let base = &of_kind.plain.0;
-                let typical = 1.0 / base.spread(problem.table, &rows).variance.sqrt();
-                let quiet = Progress::none();
-                let factors = relevance::learn(problem, &rows, base, typical, seed, &quiet)?;
-                let scaled = base.scaled(&factors);
-                let spread = scaled.spread(problem.table, &rows);
-                Ok((scaled, spread))
-            })
-            .collect::<Result<_, Error>>()?;
+        of_kind.learned = parallel::try_map(folds.held.len(), |number| {
+            let rows = folds.fit_rows(folds.held[number]);
+            let base = &of_kind.plain.0;
+            let typical = 1.0 / base.spread(problem.table, &rows).variance.sqrt();
+            let quiet = Progress::none();
+            let factors = relevance::learn(problem, &rows, base, typical, seed, &quiet)?;
+            let scaled = base.scaled(&factors);
+            let spread = scaled.spread(problem.table, &rows);
+            Ok::<_, Error>((scaled, spread))
+        })?;
         Ok(())
     }
 

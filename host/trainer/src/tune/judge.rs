@@ -1,6 +1,5 @@
 //! Models are fitted to some rows, rounded, and judged by their blobs on rows held out.
 
-use rayon::prelude::*;
 use web_time::Instant;
 
 use super::moves::Sized;
@@ -8,6 +7,7 @@ use super::pace::SLACK;
 use super::rank::slowness;
 use super::refine::{Refined, Refinement};
 use crate::fit::Judging;
+use crate::parallel;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::solve::Loss;
@@ -63,42 +63,38 @@ impl Refinement<'_> {
         let late =
             |job: usize| !(needed && job == 0) && end.is_some_and(|end| Instant::now() >= end);
         // The first part chooses λ for the others as well.
-        let mut judged: Vec<Vec<Judged>> = jobs
-            .par_iter()
-            .enumerate()
-            .with_max_len(1)
-            .map(|(job, sized)| {
-                if late(job) {
-                    return Ok(Vec::new());
-                }
-                let text = format!("judging a model of {} bytes", sized.point.bytes);
-                self.search.progress.phase(&text)?;
-                Ok(vec![self.judge(&sized.point.options, 0)?])
-            })
-            .collect::<Result<_, Error>>()?;
+        let mut judged: Vec<Vec<Judged>> = parallel::try_map(jobs.len(), |job| {
+            if late(job) {
+                return Ok(Vec::new());
+            }
+            let point = &jobs[job].point;
+            let text = format!("judging a model of {} bytes", point.bytes);
+            self.search.progress.phase(&text)?;
+            Ok::<_, Error>(vec![self.judge(&point.options, 0)?])
+        })?;
         let rest: Vec<(usize, usize)> = (0..jobs.len())
             .filter(|&job| !judged[job].is_empty())
             .flat_map(|job| (1..self.folds.held.len()).map(move |number| (job, number)))
             .collect();
-        let others: Vec<(usize, Option<Judged>)> = rest
-            .par_iter()
-            .with_max_len(1)
-            .map(|&(job, number)| {
-                if late(job) {
-                    return Ok((job, None));
-                }
-                let mut options = jobs[job].point.options.clone();
-                if !own_solver(&options) {
-                    options.lambda = Some(judged[job][0].lambda);
-                }
-                Ok((job, Some(self.judge(&options, number)?)))
-            })
-            .collect::<Result<_, Error>>()?;
+        let others: Vec<(usize, Option<Judged>)> = parallel::try_map(rest.len(), |place| {
+            let (job, number) = rest[place];
+            if late(job) {
+                return Ok((job, None));
+            }
+            let mut options = jobs[job].point.options.clone();
+            if !own_solver(&options) {
+                options.lambda = Some(judged[job][0].lambda);
+            }
+            Ok::<_, Error>((job, Some(self.judge(&options, number)?)))
+        })?;
         for (job, other) in others {
             judged[job].extend(other);
         }
         let mut refined = Vec::new();
         for (sized, judged) in jobs.into_iter().zip(judged) {
+            let passes = judged.iter().map(|part| part.products).sum();
+            let over = self.overrun(&sized.point.options, passes)?;
+            self.left = (self.left - over).max(0.0);
             if judged.len() == self.folds.held.len() {
                 refined.push(self.refined(sized, &judged));
             } else {
@@ -120,7 +116,8 @@ impl Refinement<'_> {
         let fitted = fit_head(&fold, spec, &head, Judging::Once, &Progress::none())?;
         let blob = encode(&fold, &fitted, &fitted.compensated, options.blob().without_rows())?;
         let table = problem.table.select(&self.folds.parts[held]);
-        Ok(Judged { scores: super::scores::of(&blob, &table)?, lambda: fitted.lambda })
+        let scores = super::scores::of(&blob, &table)?;
+        Ok(Judged { scores, lambda: fitted.lambda, products: fitted.products })
     }
 
     /// What models are compared by, on one held-out part.
@@ -155,4 +152,6 @@ fn own_solver(options: &TrainOptions) -> bool {
 struct Judged {
     scores: Vec<f64>,
     lambda: f64,
+    /// Products with the Hessian that its fits took.
+    products: usize,
 }

@@ -2,14 +2,13 @@
 
 use web_time::Instant;
 
-use rayon::prelude::*;
-
 use super::budget::{Extent, LEAST_ROWS, Plan};
 use super::halving::Search;
 use super::inputs::Inputs;
 use super::pace::Pace;
 use super::rank::Entry;
 use crate::folds::Folds;
+use crate::parallel;
 use crate::{Error, TrainOptions};
 
 /// Columns of the candidates by which the machine's speed is measured.
@@ -39,7 +38,7 @@ impl Search<'_> {
         let start = Instant::now();
         let judge =
             |plan: &Plan| self.judge(plan, &self.sizes(0, plan, extent.columns), &sample, inputs);
-        let judged = plans.par_iter().map(judge).collect::<Result<_, Error>>()?;
+        let judged = parallel::try_map(plans.len(), |place| judge(&plans[place]))?;
         let work = self.works(0, &plans, extent, folds.held.len() as f64).all();
         pace.clock.measured(work, start.elapsed());
         Ok(self.valued(judged))

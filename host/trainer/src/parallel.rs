@@ -1,0 +1,131 @@
+//! Work on all threads of the pool. Every caller has closures of its own; what rayon makes of them
+//! is compiled once, for [`run`], instead of being a fifth of this crate's code.
+
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rayon::prelude::*;
+
+/// What `work` makes of 0 to `count`, in this order. Each is a job of its own: where one takes less
+/// than microseconds, [`in_runs`] does some of them together.
+pub fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let mut places: Vec<Mutex<Option<T>>> = Vec::with_capacity(count);
+    places.resize_with(count, || Mutex::new(None));
+    run(count, &|place| {
+        let made = work(place);
+        *locked(&places[place]) = Some(made);
+    });
+    let mut made = Vec::with_capacity(count);
+    for place in places {
+        made.extend(place.into_inner().unwrap_or_else(PoisonError::into_inner));
+    }
+    made
+}
+
+/// [`map`] of work that may fail: the first error in this order.
+pub fn try_map<T: Send, E: Send>(
+    count: usize,
+    work: impl Fn(usize) -> Result<T, E> + Sync,
+) -> Result<Vec<T>, E> {
+    map(count, work).into_iter().collect()
+}
+
+/// What `work` makes of runs of 0 to `count`, in order, each of `length` numbers, the last of fewer.
+pub fn in_runs<T: Send>(
+    count: usize,
+    length: usize,
+    work: impl Fn(Range<usize>) -> T + Sync,
+) -> Vec<T> {
+    let run = |number: usize| number * length..count.min((number + 1) * length);
+    map(count.div_ceil(length), |number| work(run(number)))
+}
+
+/// What `work` makes of the number of each part and the part, which may lend what one thread
+/// changes.
+pub fn each<P: Send, T: Send>(
+    parts: impl IntoIterator<Item = P>,
+    work: impl Fn(usize, P) -> T + Sync,
+) -> Vec<T> {
+    each_with(parts, || (), |(), number, part| work(number, part))
+}
+
+/// [`each`] with something that `start` made and that no other thread has meanwhile, such as a
+/// buffer.
+pub fn each_with<P: Send, S: Send, T: Send>(
+    parts: impl IntoIterator<Item = P>,
+    start: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, usize, P) -> T + Sync,
+) -> Vec<T> {
+    let parts: Vec<Mutex<Option<P>>> =
+        parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
+    let started = Mutex::new(Vec::new());
+    let made = map(parts.len(), |number| {
+        let mut with = locked(&started).pop().unwrap_or_else(&start);
+        let part = locked(&parts[number]).take();
+        let made = part.map(|part| work(&mut with, number, part));
+        locked(&started).push(with);
+        made
+    });
+    made.into_iter().flatten().collect()
+}
+
+fn run(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    (0..count).into_par_iter().with_max_len(1).for_each(work);
+}
+
+/// Where a job panicked, the whole does: what it left is of no use to anybody.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_made_comes_in_order() {
+        for count in [0, 1, 1000] {
+            let squares: Vec<usize> = (0..count).map(|n| n * n).collect();
+            assert_eq!(map(count, |n| n * n), squares);
+            assert_eq!(try_map(count, |n| Ok::<_, ()>(n * n)), Ok(squares.clone()));
+            for length in [1, 7, 2000] {
+                let runs = in_runs(count, length, |run| run.map(|n| n * n).collect::<Vec<_>>());
+                assert_eq!(runs.concat(), squares);
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_error_is_returned() {
+        let odd = |n: usize| if n.is_multiple_of(2) { Ok(n) } else { Err(n) };
+        assert_eq!(try_map(100, odd), Err(1));
+    }
+
+    #[test]
+    fn each_part_is_changed_once() {
+        let mut numbers = vec![0; 103];
+        each(numbers.chunks_mut(10), |part, numbers| numbers.iter_mut().for_each(|n| *n += part));
+        let expected: Vec<usize> = (0..103).map(|place| place / 10).collect();
+        assert_eq!(numbers, expected);
+    }
+
+    #[test]
+    fn no_two_threads_have_the_same_at_once() {
+        let jobs = each_with(
+            0..1000,
+            || 0,
+            |seen: &mut usize, number, part| {
+                *seen += 1;
+                (number, part, *seen)
+            },
+        );
+        assert!(
+            jobs.iter()
+                .enumerate()
+                .all(|(place, &(number, part, _))| (number, part) == (place, place))
+        );
+        // Each job is the next one of what it was given, so that all are counted.
+        let firsts = jobs.iter().filter(|(.., seen)| *seen == 1).count();
+        assert!(firsts >= 1 && jobs.iter().all(|(.., seen)| *seen <= 1000));
+    }
+}
