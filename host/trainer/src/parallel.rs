@@ -80,6 +80,9 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::Ordering::Relaxed;
+
     use super::*;
 
     #[test]
@@ -111,21 +114,20 @@ mod tests {
 
     #[test]
     fn no_two_threads_have_the_same_at_once() {
-        let jobs = each_with(
-            0..1000,
-            || 0,
-            |seen: &mut usize, number, part| {
-                *seen += 1;
-                (number, part, *seen)
-            },
-        );
-        assert!(
-            jobs.iter()
-                .enumerate()
-                .all(|(place, &(number, part, _))| (number, part) == (place, place))
-        );
-        // Each job is the next one of what it was given, so that all are counted.
-        let firsts = jobs.iter().filter(|(.., seen)| *seen == 1).count();
-        assert!(firsts >= 1 && jobs.iter().all(|(.., seen)| *seen <= 1000));
+        let started = AtomicUsize::new(0);
+        let start = || (started.fetch_add(1, Relaxed), 0);
+        let mut jobs = each_with(0..1000, start, |(id, seen), number, part| {
+            *seen += 1;
+            assert_eq!(number, part);
+            (*id, *seen)
+        });
+        // Each job found what the one before had left.
+        jobs.sort_unstable();
+        let of_each = jobs.chunk_by(|a, b| a.0 == b.0);
+        assert!(of_each.clone().count() <= rayon::current_num_threads());
+        for jobs in of_each {
+            assert!(jobs.iter().zip(1..).all(|(&(_, seen), place)| seen == place), "{jobs:?}");
+        }
+        assert_eq!(jobs.len(), 1000);
     }
 }
