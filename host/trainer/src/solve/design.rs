@@ -219,7 +219,7 @@ impl Design {
                 single
             });
             let blocks = single.chunks(length);
-            return parallel::each(blocks, |number, values| of(number, values));
+            return parallel::each(blocks, of);
         }
         let blocks = self.values.chunks(length);
         parallel::each_with(blocks, Vec::new, |buffer: &mut Vec<f32>, number, values| {
