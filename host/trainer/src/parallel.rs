@@ -1,5 +1,5 @@
-//! Work on all threads of the pool. Every caller has closures of its own; what rayon makes of them
-//! is compiled once, for [`run`], instead of being a fifth of this crate's code.
+//! Work on all threads of the pool. Every caller has closures of its own; rayon's own code, which
+//! divides the work, is compiled once, for [`run`], and not once for each caller.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};

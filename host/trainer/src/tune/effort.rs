@@ -8,8 +8,8 @@ use crate::solve::Loss;
 use crate::train::bank_plans;
 use crate::{Error, TrainOptions};
 
-/// Passes over the features by which a loss other than the squared one is planned, each two products
-/// with them: of one output, and of several.
+/// Passes over the features, each a product with the Hessian, by which a fit of another loss than the
+/// squared one is planned: of one output, and of several.
 const PASSES: [f64; 2] = [20.0, 80.0];
 /// Passes that choosing λ takes, as a multiple of those of one fit.
 const PATH: f64 = 1.9;
