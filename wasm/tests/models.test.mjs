@@ -12,7 +12,7 @@ import { after, before, test } from 'node:test';
 import jsqr from 'jsqr';
 import { launch, until } from './chromium.mjs';
 import { accessible, command, draw, give, open, recognised, start, stop, shots } from './page.mjs';
-import { file, root } from './paths.mjs';
+import { file, pageFolder, root } from './paths.mjs';
 import { STROKES } from './strokes.mjs';
 
 let folder;
@@ -306,7 +306,7 @@ test('a model for tables has its own title and code, and the pad keeps its model
 test('the page as a file says that it needs a server; from one it says nothing', async () => {
   const browser = await launch();
   const page = await browser.newPage();
-  await page.goto(pathToFileURL(file(root, 'target/page/index.html')).href);
+  await page.goto(pathToFileURL(join(pageFolder, 'index.html')).href);
   await page.waitForSelector('#dead', { timeout: 10_000 });
   await until(page, () => document.querySelector('#dead').getBoundingClientRect().height > 10);
   await browser.close();

@@ -2,7 +2,7 @@
 
 import { mkdirSync, readFileSync } from 'node:fs';
 import { complaints, launch, until } from './chromium.mjs';
-import { file, root } from './paths.mjs';
+import { file, pageFolder, root } from './paths.mjs';
 import { serve } from './server.mjs';
 
 export const shots = file(root, 'target/screenshots');
@@ -16,7 +16,7 @@ let server;
 
 export async function start() {
   mkdirSync(shots, { recursive: true });
-  server = await serve({ '/': file(root, 'target/page') });
+  server = await serve({ '/': pageFolder });
   browser = await launch();
 }
 

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { until } from './chromium.mjs';
 import { accessible, draw, give, KINDS, open, recognised, shots, start, stop } from './page.mjs';
-import { file, root } from './paths.mjs';
+import { file, pageFolder, root } from './paths.mjs';
 import { scribbles } from './scribbles.mjs';
 import { STROKES } from './strokes.mjs';
 
@@ -90,7 +90,7 @@ test('what a link to the page shows: a title, a sentence and a picture of the ri
   assert.match(await of('title'), /^Koan: .* [\d,]+ bytes$/);
   assert.equal(await of('description'), await page.getAttribute('meta[name="description"]', 'content'));
   assert.equal(await of('image'), 'preview.png');
-  const picture = readFileSync(file(root, 'target/page/preview.png'));
+  const picture = readFileSync(file(pageFolder, 'preview.png'));
   const size = [16, 20].map((at) => String(picture.readUInt32BE(at)));
   assert.deepEqual(size, [await of('image:width'), await of('image:height')]);
   await context.close();

@@ -29,3 +29,6 @@ export function golden() {
     rows: JSON.parse(readFileSync(file(folder, name.replace('.koan', '.json')), 'utf8')).rows,
   }));
 }
+
+/** The demo page without the module that trains, for the tests of all else. */
+export const pageFolder = file(root, 'target/page-without-training');

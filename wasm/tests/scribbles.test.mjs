@@ -7,7 +7,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import { file, root } from './paths.mjs';
+import { file, pageFolder, root } from './paths.mjs';
 import { drawnDigits, scribbles } from './scribbles.mjs';
 import { STROKES } from './strokes.mjs';
 
@@ -37,7 +37,7 @@ const rows = host.digits.map(({ row, digit }) => ({ row: Float32Array.from(row),
 
 test('the recogniser is wrong as often as the page says', () => {
   const wrong = share(rows, ({ row, digit }) => recogniser.classify(row) !== digit);
-  const page = readFileSync(file(root, 'target/page/index.html'), 'utf8').replace(/\s+/g, ' ');
+  const page = readFileSync(file(pageFolder, 'index.html'), 'utf8').replace(/\s+/g, ' ');
   assert.ok(page.includes(`It takes <b>${wrong.toFixed(2)} %</b> of ${rows.length} test images`), `${wrong} %`);
 });
 

@@ -2,6 +2,7 @@
 //! divides the work, is compiled once, for [`run`], and not once for each caller.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
@@ -22,12 +23,21 @@ pub fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     made
 }
 
-/// [`map`] of work that may fail: the first error in this order.
+/// [`map`] of work that may fail: the first error in this order. Jobs behind one that failed are not
+/// begun any more; those before it are, so that the error is the same on any number of threads.
 pub fn try_map<T: Send, E: Send>(
     count: usize,
     work: impl Fn(usize) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, E> {
-    map(count, work).into_iter().collect()
+    let failed = AtomicUsize::new(usize::MAX);
+    let made = map(count, |number| {
+        (number < failed.load(Relaxed)).then(|| {
+            work(number).inspect_err(|_| {
+                failed.fetch_min(number, Relaxed);
+            })
+        })
+    });
+    made.into_iter().flatten().collect()
 }
 
 /// What `work` makes of runs of 0 to `count`, in order, each of `length` numbers, the last of fewer.
@@ -80,9 +90,6 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicUsize;
-    use std::sync::atomic::Ordering::Relaxed;
-
     use super::*;
 
     #[test]
@@ -102,6 +109,18 @@ mod tests {
     fn the_first_error_is_returned() {
         let odd = |n: usize| if n.is_multiple_of(2) { Ok(n) } else { Err(n) };
         assert_eq!(try_map(100, odd), Err(1));
+    }
+
+    #[test]
+    fn nothing_is_begun_behind_an_error() {
+        let begun = AtomicUsize::new(0);
+        let fails = |n: usize| {
+            begun.fetch_add(1, Relaxed);
+            if n < 7 { Ok(n) } else { Err(n) }
+        };
+        let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        assert_eq!(one.install(|| try_map(1000, fails)), Err(7));
+        assert_eq!(begun.into_inner(), 8);
     }
 
     #[test]
