@@ -120,12 +120,19 @@ export class Model {
     ]);
     await ready(blob);
     try {
-      return new Model(blob, options);
-    } catch (error) {
-      if (!(error instanceof Untold)) throw error;
-      // The runtime for all says why.
-      await init();
-      return new Model(blob, options);
+      try {
+        return new Model(blob, options);
+      } catch (error) {
+        if (!(error instanceof Untold)) throw error;
+        // The runtime for all says why.
+        await init();
+        return new Model(blob, options);
+      }
+    } catch (error: any) {
+      const address = typeof given === 'string' ? given : (given as URL).href;
+      // A server may answer with a page that is no model. A `TypeError` is about the call.
+      if (address && !(error instanceof TypeError)) error.message = `${address.slice(0, 99)}: ${error.message}`;
+      throw error;
     }
   }
 

@@ -207,7 +207,13 @@ test('a model is loaded from whatever holds it', async () => {
   await rejects(await WebAssembly.compile(bytes('koan.wasm')), 'the WebAssembly module has no custom section `koan`');
   await rejects(7, 'a model is loaded from bytes, a URL, a Response, a Blob or a WebAssembly.Module');
   await rejects(undefined, 'a model is loaded from bytes, a URL, a Response, a Blob or a WebAssembly.Module');
-  await rejects(new Response('<!doctype html>'), 'not a koan blob: it does not start with the bytes KOAN');
+  const refused = 'not a koan blob: it does not start with the bytes KOAN';
+  await rejects(new Response('<!doctype html>'), refused);
+  const garbage = file(root, 'tests/golden/bad/garbage.bin');
+  await rejects(garbage, `${garbage}: ${refused}`);
+  await rejects(pathToFileURL(garbage), `${pathToFileURL(garbage)}: ${refused}`);
+  await rejects(`data:,${'no model '.repeat(100)}`, /^data:,[^:]{93}: not a koan blob/);
+  await assert.rejects(Model.load(garbage, { maxwork: 7 }), { message: 'there is no option maxwork' });
 });
 
 test('a start that failed may be repeated', async () => {

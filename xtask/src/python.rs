@@ -111,7 +111,7 @@ fn clusters(wheel: &Path) -> Result<()> {
     let python = within(CLUSTERS[0])?;
     install_wheel(&python, wheel)?;
     step(&format!(
-        "OMP_NUM_THREADS=2 KOAN={} {} -m pytest --quiet -p no:cacheprovider python/tests-clusters",
+        "OMP_NUM_THREADS=2 KOAN={} {} -m pytest --quiet -p no:cacheprovider --durations=6 python/tests-clusters",
         program("koan")?.display(),
         python.display()
     ))
@@ -145,7 +145,7 @@ pub fn test(tests: Tests) -> Result<()> {
     };
     // Files of the tests are their own; the package is the one that is installed.
     step(&format!(
-        "OMP_NUM_THREADS=2 KOAN={} {python} -m pytest --quiet -p no:cacheprovider{which} python/tests",
+        "OMP_NUM_THREADS=2 KOAN={} {python} -m pytest --quiet -p no:cacheprovider --durations=6{which} python/tests",
         program("koan")?.display()
     ))?;
     if thorough { clusters(&wheel) } else { Ok(()) }
