@@ -100,15 +100,26 @@ def test_the_bytes_of_a_model_that_is_given(make, command, tmp_path):
     assert found == expected
 
 
-def test_the_bytes_of_a_search_of_one_family(command, tmp_path):
-    table, kind, y, _, options = classes()
-    expected = of_the_command(command, tmp_path, table, ["--family", "stump", "--flash", "150"])
-    assert of_python(table, kind, y, family="stump", flash=150) == expected
+ALONE = [
+    classes,
+    pytest.param(categories, marks=pytest.mark.thorough),
+    pytest.param(groups, marks=pytest.mark.thorough),
+]
+
+
+@pytest.mark.parametrize("make", ALONE, ids=lambda make: make.__name__)
+def test_the_bytes_of_a_search_of_one_family(make, command, tmp_path):
+    table, kind, y, given, options = make()
+    model = ["--family", "stump", "--flash", "150"]
+    expected = of_the_command(command, tmp_path, table, options + model)
+    assert of_python(table, kind, y, family="stump", flash=150, **given) == expected
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("make", TABLES, ids=lambda make: make.__name__)
-def test_the_bytes_of_every_search(make, command, tmp_path):
+@pytest.mark.parametrize(
+    "make", [classes, numbers, texts, missing, weights], ids=lambda make: make.__name__
+)
+def test_the_bytes_of_a_search_of_all(make, command, tmp_path):
     table, kind, y, given, options = make()
     assert of_python(table, kind, y, **given) == of_the_command(command, tmp_path, table, options)
 

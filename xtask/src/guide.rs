@@ -61,9 +61,12 @@ pub fn test(host: &Host) -> Result<()> {
         let from = format!("{place}firmware-example");
         script = script.replace(&from, &format!("{place}{}", at.display()));
     }
-    for port in PORTS {
-        script = script.replace(port, &TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string());
+    // Held until both are known: a port that is free again may be given out a second time.
+    let free = [TcpListener::bind("127.0.0.1:0")?, TcpListener::bind("127.0.0.1:0")?];
+    for (port, free) in PORTS.iter().zip(&free) {
+        script = script.replace(port, &free.local_addr()?.to_string());
     }
+    drop(free);
     // A machine that has much else to do starts an emulator late.
     script = script.replace("sleep 1", "sleep 5");
     eprintln!("+ {}", script.trim().replace('\n', "\n+ "));
