@@ -27,7 +27,7 @@ pub(super) fn weight(task: Task, metric: Metric) -> f64 {
 /// What a prediction of twice the instructions must save of the loss: where models are as
 /// good as each other, the fast one is taken (dense projections take many times the
 /// instructions of Hadamard ones).
-const DOUBLING: f64 = 0.003;
+const DOUBLING: f64 = 0.0005;
 
 /// The factor by which `instructions` make the value of a point larger.
 pub(super) fn slowness(instructions: u64) -> f64 {
@@ -115,7 +115,7 @@ mod tests {
             entries[0].points[0].value < entries[1].points[0].value
         };
         assert!(better(point(0.15, 100_000), point(0.15, 200_000)));
-        assert!(better(point(0.15, 100_000), point(0.148, 6_400_000)));
-        assert!(better(point(0.147, 6_400_000), point(0.15, 100_000)));
+        assert!(better(point(0.15, 100_000), point(0.1497, 6_400_000)));
+        assert!(better(point(0.149, 6_400_000), point(0.15, 100_000)));
     }
 }
