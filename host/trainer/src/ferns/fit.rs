@@ -242,7 +242,7 @@ pub fn fit_ferns(
         let rows: Vec<usize> = (0..table.rows()).collect();
         real_scores(&map, &fit, table, &rows)
     });
-    Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings, products: 0 })
+    Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings })
 }
 
 /// Ferns that some of the rows chose, and what held-out rows say of them with each λ.

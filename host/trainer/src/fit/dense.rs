@@ -108,7 +108,7 @@ pub(crate) fn fit_both(
         let rows: Vec<usize> = (0..table.rows()).collect();
         scores(&map, &fit, table, &rows)
     });
-    Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings, products: 0 })
+    Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings })
 }
 
 /// The λ whose *rounded* weights are best on held-out rows, from the best one for real

@@ -40,8 +40,6 @@ struct Turn<'s> {
     at: LinearFit,
     /// Fits that ended early.
     early: usize,
-    /// Products with the Hessian, of all its fits.
-    products: usize,
 }
 
 impl<'s> Turn<'s> {
@@ -52,7 +50,7 @@ impl<'s> Turn<'s> {
             lambda: f64::INFINITY,
         };
         let solver = Solver::new(loss, &side.fit, outputs);
-        Self { side, solver, start: Start::default(), at: nothing, early: 0, products: 0 }
+        Self { side, solver, start: Start::default(), at: nothing, early: 0 }
     }
 
     /// Goes on from another fit.
@@ -64,7 +62,6 @@ impl<'s> Turn<'s> {
     fn solve(&mut self, lambda: f64, bound: Option<f64>) {
         let solution = self.solver.solve(lambda, bound, &mut self.start, ROUGH);
         self.early += usize::from(!solution.convergence.ended());
-        self.products += solution.convergence.products;
         self.at = solution.fit;
     }
 }
@@ -136,8 +133,6 @@ pub(super) struct Judged {
     pub start: Start,
     pub calibration: Option<Calibration>,
     pub warnings: Vec<String>,
-    /// Products with the Hessian that it took.
-    pub products: usize,
 }
 
 /// Fits by the loss and the box of the options.
@@ -154,11 +149,10 @@ pub fn fit_loss(
 ) -> Result<Fitted, Error> {
     let map = FeatureMap::new(&spec)?;
     let judged = judge(problem, &map, &spec, options, judging, progress)?;
-    let Judged { all, lambda, bound, mut start, calibration, mut warnings, products } = judged;
+    let Judged { all, lambda, bound, mut start, calibration, mut warnings } = judged;
     progress.phase("solving")?;
     let solver = Solver::new(options.loss, &all, problem.outputs);
     let Solution { fit, convergence } = solver.solve(lambda, bound, &mut start, FINE);
-    let products = products + convergence.products;
     warnings.extend(convergence.warning(solver.name()));
     progress.phase("rounding the weights")?;
     let wanted = (&spec, options.bits);
@@ -169,7 +163,7 @@ pub fn fit_loss(
         let rows: Vec<usize> = (0..table.rows()).collect();
         real_scores(&map, &fit, table, &rows)
     });
-    Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings, products })
+    Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings })
 }
 
 /// Refuses what no loss but the squared one is for.
@@ -262,7 +256,6 @@ pub(super) fn judge(
         chosen = sought.best_rounded(&mut turns, lambda).unwrap_or(chosen);
     }
     let lambda = chosen[0].lambda;
-    let products = turns.iter().map(|turn| turn.products).sum();
     let early: usize = turns.iter().map(|turn| turn.early).sum();
     if early > 0 {
         let name = turns[0].solver.name();
@@ -274,7 +267,7 @@ pub(super) fn judge(
     let Side { fit, held } = sides.into_iter().next().expect("there is at least one side");
     let all = Rows::with(problem, &order, fit.design.chain(held.design));
     let start = Start { fit: chosen.into_iter().next(), warm: None };
-    Ok(Judged { all, lambda, bound, start, calibration, warnings, products })
+    Ok(Judged { all, lambda, bound, start, calibration, warnings })
 }
 
 #[cfg(test)]
@@ -305,6 +298,5 @@ mod tests {
         let judged = judge(&problem, &map, &spec, &head, Judging::Once, &Progress::none()).unwrap();
         let start = judged.start.fit.unwrap();
         assert_eq!(start.lambda, judged.lambda);
-        assert!(judged.products > 0);
     }
 }

@@ -44,8 +44,6 @@ pub struct Fitted {
     pub lambda: f64,
     /// What a user should know, such as a solver that did not converge.
     pub warnings: Vec<String>,
-    /// Products with the Hessian of a loss that needs several steps.
-    pub products: usize,
 }
 
 /// The widths to try for so many bits.

@@ -281,7 +281,7 @@ fn finish(
     let calibration = classes.then_some(Calibration { slope: chosen.slope as f32, intercept: 0.0 });
     let failed = !chosen.fitted || !real.fitted;
     let warnings = failed.then(|| FAILED.to_owned()).into_iter().collect();
-    Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings, products: 0 })
+    Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings })
 }
 
 /// The best biases for weights on the rows fitted to, moved.

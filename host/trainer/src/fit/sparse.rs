@@ -137,5 +137,5 @@ pub fn fit_sparse(
             .collect();
         Ok((0..table.rows()).flat_map(|row| values.iter().map(move |v| v[row])).collect())
     });
-    Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings, products: 0 })
+    Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings })
 }

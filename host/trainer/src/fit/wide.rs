@@ -168,7 +168,7 @@ pub(super) fn fit_wide(
         let rows: Vec<usize> = (0..table.rows()).collect();
         real_scores(&map, &fit, table, &rows)
     });
-    Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings, products: 0 })
+    Ok(Fitted { spec, float, nearest, compensated, calibration, lambda, warnings })
 }
 
 /// The λ whose rounded weights are best on held-out rows, from the best one for real

@@ -8,11 +8,6 @@ use crate::solve::Loss;
 use crate::train::bank_plans;
 use crate::{Error, TrainOptions};
 
-/// Passes over the features, each a product with the Hessian, by which a fit of another loss than the
-/// squared one is planned: of one output, and of several.
-const PASSES: [f64; 2] = [20.0, 80.0];
-/// Passes that choosing λ takes, as a multiple of those of one fit.
-const PATH: f64 = 1.9;
 /// How much more a model of ferns may take than another one.
 const FERN_SHARE: f64 = 2.0;
 /// Multiply-adds that a fit counts as beside those of its rows and features: without them a
@@ -65,32 +60,13 @@ impl Refinement<'_> {
         if options.loss() != Loss::Squared {
             // Passes over the features, preconditioned, and Gram matrices of weighted rows; one
             // output takes few of both.
-            let grams = if problem.outputs == 1 { 0.2 } else { 0.7 };
-            let passes = self.passes() * self.pass(rows, k);
-            once += passes + grams * rows * k * k;
-            path = PATH * passes + 1.7 * grams * rows * k * k;
+            let (passes, grams) = if problem.outputs == 1 { (20.0, 0.2) } else { (80.0, 0.7) };
+            let pass = (rows + 1.5 * k) * k * outputs;
+            once += passes * pass + grams * rows * k * k;
+            path = 1.9 * passes * pass + 1.7 * grams * rows * k * k;
         }
         let path = if options.lambda.is_some() { 0.0 } else { path };
         Ok((once, path))
-    }
-
-    /// Passes that a fit is planned with.
-    fn passes(&self) -> f64 {
-        PASSES[usize::from(self.search.problem.outputs > 1)]
-    }
-
-    /// Multiply-adds of one.
-    fn pass(&self, rows: f64, columns: f64) -> f64 {
-        (rows + 1.5 * columns) * columns * self.search.problem.outputs as f64
-    }
-
-    /// Multiply-adds that judging a model has taken beyond [`Self::work`]: with little shrinkage, as
-    /// where the classes are told apart almost surely, a fit takes many times the usual passes.
-    pub(super) fn overrun(&self, options: &TrainOptions, passes: usize) -> Result<f64, Error> {
-        let path = if options.lambda.is_some() { 0.0 } else { PATH };
-        let planned = self.passes() * (self.folds.held.len() as f64 + path);
-        let pass = self.pass(self.folds.rows() as f64, self.columns(options)? as f64);
-        Ok((passes as f64 - planned).max(0.0) * pass)
     }
 
     /// Multiply-adds of the last fit. For a λ ferns are chosen and fitted by the rows of each
@@ -103,30 +79,5 @@ impl Refinement<'_> {
         }
         let splits = in_turn(problem, options.seed).len() as f64;
         Ok(once + splits * (once + path))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::tune::trial::{judged, with_refinement};
-    use crate::{FamilyName, Loss};
-
-    #[test]
-    fn what_fits_take_beyond_the_plan_counts() {
-        with_refinement(|refinement| {
-            let models = judged(&[(FamilyName::Fourier, 500, 0.2)]);
-            let mut options = models[0].options();
-            options.loss = Some(Loss::Logistic);
-            options.lambda = None;
-            let over = |passes: usize| refinement.overrun(&options, passes).unwrap();
-            // Ten outputs: 80 passes for each held-out part, and for λ.
-            let planned = 80.0 * (refinement.folds.held.len() as f64 + 1.9);
-            assert_eq!(over(planned as usize), 0.0);
-            let (some, more) = (over(planned as usize + 100), over(planned as usize + 200));
-            assert!(some > 0.0 && (more / some - 2.0).abs() < 0.02, "{some} {more}");
-            // Where λ is given fewer are planned.
-            options.lambda = Some(1e-3);
-            assert!(refinement.overrun(&options, planned as usize).unwrap() > 0.0);
-        });
     }
 }

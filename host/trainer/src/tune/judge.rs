@@ -92,9 +92,6 @@ impl Refinement<'_> {
         }
         let mut refined = Vec::new();
         for (sized, judged) in jobs.into_iter().zip(judged) {
-            let passes = judged.iter().map(|part| part.products).sum();
-            let over = self.overrun(&sized.point.options, passes)?;
-            self.left = (self.left - over).max(0.0);
             if judged.len() == self.folds.held.len() {
                 refined.push(self.refined(sized, &judged));
             } else {
@@ -116,8 +113,7 @@ impl Refinement<'_> {
         let fitted = fit_head(&fold, spec, &head, Judging::Once, &Progress::none())?;
         let blob = encode(&fold, &fitted, &fitted.compensated, options.blob().without_rows())?;
         let table = problem.table.select(&self.folds.parts[held]);
-        let scores = super::scores::of(&blob, &table)?;
-        Ok(Judged { scores, lambda: fitted.lambda, products: fitted.products })
+        Ok(Judged { scores: super::scores::of(&blob, &table)?, lambda: fitted.lambda })
     }
 
     /// What models are compared by, on one held-out part.
@@ -152,6 +148,4 @@ fn own_solver(options: &TrainOptions) -> bool {
 struct Judged {
     scores: Vec<f64>,
     lambda: f64,
-    /// Products with the Hessian that its fits took.
-    products: usize,
 }
