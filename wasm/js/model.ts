@@ -129,7 +129,9 @@ export class Model {
         return new Model(blob, options);
       }
     } catch (error: any) {
-      const address = typeof given === 'string' ? given : (given as URL).href;
+      // Of a `URL`, a `Response` and a `File`.
+      const { href, url, name } = given as any;
+      const address = typeof given === 'string' ? given : href || url || name;
       // A server may answer with a page that is no model. A `TypeError` is about the call.
       if (address && !(error instanceof TypeError)) error.message = `${address.slice(0, 99)}: ${error.message}`;
       throw error;

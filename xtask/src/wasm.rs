@@ -143,8 +143,8 @@ pub fn bench() -> Result<()> {
 pub fn lint() -> Result<()> {
     step(&format!(
         "RUSTFLAGS=-Ctarget-feature=+simd128 cargo clippy --package koan --package koan-wasm \
-         --features koan-wasm/json --target {WASM} --profile wasm --target-dir \
-         target/wasm-koan-simd --locked -- -D warnings"
+         --features koan-wasm/json --target {WASM} --profile wasm --target-dir {RUNTIMES} --locked \
+         -- -D warnings"
     ))?;
     // What else runs as WebAssembly has no code of its own for it: the host's lints see all of it.
     step(&format!(
@@ -231,14 +231,12 @@ fn runtime() -> Result<()> {
     let mut glue: Option<String> = None;
     for build in BUILDS {
         let Build { name, flags, features } = build;
-        // A folder for each: none evicts another.
-        let target = format!("target/wasm-{name}");
         step(&format!(
             "CARGO_ENCODED_RUSTFLAGS={flags}\x1f{STACK}\x1f{remap} cargo build --package koan-wasm {features} --target {WASM} \
-             --profile wasm --locked --target-dir {target}"
+             --profile wasm --locked --target-dir {RUNTIMES}"
         ))?;
         let scratch = tempfile::tempdir()?;
-        let compiled = root()?.join(&target).join(WASM).join("wasm/koan_wasm.wasm");
+        let compiled = compiled_as(name)?;
         let out = folder.join(name).with_extension("wasm");
         if is_current(&[&types, &out], &compiled)? {
             continue;
@@ -266,6 +264,21 @@ fn runtime() -> Result<()> {
         Some(glue) => fs::write(&types, glue).context("glue.d.ts"),
         None => Ok(()),
     }
+}
+
+/// Where the runtimes are compiled, one after the other: macros are compiled once for all.
+const RUNTIMES: &str = "target/wasm";
+
+/// A copy of the runtime that was compiled last, which the next one replaces. One that is there and
+/// is the same stays as old as it is.
+fn compiled_as(name: &str) -> Result<PathBuf> {
+    let folder = root()?.join(RUNTIMES).join(WASM).join("wasm");
+    let compiled = fs::read(folder.join("koan_wasm.wasm"))?;
+    let copy = folder.join(name).with_extension("wasm");
+    if fs::read(&copy).ok().as_ref() != Some(&compiled) {
+        fs::write(&copy, compiled)?;
+    }
+    Ok(copy)
 }
 
 /// Writes a module as wasm-opt makes it. Half a module, of a run that was stopped, would be newer
