@@ -213,7 +213,7 @@ test('a model is loaded from whatever holds it', async () => {
   await rejects(garbage, `${garbage}: ${refused}`);
   await rejects(pathToFileURL(garbage), `${pathToFileURL(garbage)}: ${refused}`);
   await rejects(`data:,${'no model '.repeat(100)}`, /^data:,[^:]{93}: not a koan blob/);
-  await rejects(fetch('data:,no'), `data:,no: ${refused}`);
+  await rejects(fetch('data:,nomodel'), `data:,nomodel: ${refused}`);
   await rejects(new File(['no model'], 'mine.koan'), `mine.koan: ${refused}`);
   await assert.rejects(Model.load(garbage, { maxwork: 7 }), { message: 'there is no option maxwork' });
 });
