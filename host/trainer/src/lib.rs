@@ -42,6 +42,7 @@ mod features;
 mod ferns;
 mod fit;
 mod folds;
+mod front;
 mod head;
 mod heap;
 mod lambda;

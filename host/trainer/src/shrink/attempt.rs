@@ -7,6 +7,7 @@ use super::{Base, ShrinkOptions, size};
 use crate::blob::ModelSpec;
 use crate::features::FeatureMap;
 use crate::fit::{Curvature, fit_moments, widths};
+use crate::front::front;
 use crate::lambda::STRONGER;
 use crate::progress::Progress;
 use crate::prune::{Shortlist, refit};
@@ -17,7 +18,7 @@ use crate::tune::{Core, Metric};
 use crate::{Error, Point, TrainOptions};
 use koan_data::Table;
 
-/// Sizes of the front, as parts of the features that fit.
+/// Sizes that a front is made of, as parts of the features that fit.
 const PARTS: [usize; 6] = [8, 6, 4, 3, 2, 1];
 
 /// A model that was tried.
@@ -61,7 +62,7 @@ impl<'b> Pool<'b> {
         if count == 0 { Ok(None) } else { self.judged(count, bits).map(Some) }
     }
 
-    /// Fewer features than fit, down to an eighth of them.
+    /// The Pareto front of a model and those of fewer of its features, down to an eighth of them.
     pub fn front(&self, most: &Attempt) -> Result<Vec<Point>, Error> {
         let mut counts: Vec<usize> =
             PARTS.iter().map(|part| (most.kept.len() / part).max(1)).collect();
@@ -69,7 +70,8 @@ impl<'b> Pool<'b> {
         counts.pop();
         let bits = most.point.options.bits_for(self.base.problem.task());
         let fewer = counts.into_iter().map(|count| Ok(self.judged(count, bits)?.point));
-        fewer.chain([Ok(most.point.clone())]).collect()
+        let sizes = fewer.chain([Ok(most.point.clone())]).collect::<Result<Vec<_>, Error>>()?;
+        Ok(front(&sizes, PARTS.len()))
     }
 
     /// The model of an attempt, its head the ridge fit to all training rows, through

@@ -58,7 +58,8 @@ pub struct Shrunk {
     pub attempts: Vec<Point>,
     /// The one of them that the blob is.
     pub best: Point,
-    /// Sizes of the best pool: bytes against error on validation rows.
+    /// The Pareto front of sizes of the best pool, from the largest error on validation rows to the
+    /// least.
     pub front: Vec<Point>,
     /// Seeds that were tried.
     pub seeds: usize,

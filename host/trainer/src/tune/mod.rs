@@ -18,7 +18,6 @@ mod effort;
 mod ferns;
 mod finals;
 mod footprint;
-mod front;
 mod growth;
 mod halving;
 mod inputs;
@@ -54,6 +53,7 @@ pub use space::{FAMILIES, Space};
 
 use crate::doubts::{no_better, no_better_balanced};
 use crate::evaluate::{Evaluation, evaluate};
+use crate::front::front;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::report::Smaller;
@@ -414,7 +414,7 @@ fn search_of(
         Ok((point.bytes - search.code_of(&point.options, &found.inputs)?, point.loss))
     };
     let judged = points.iter().map(of_blob).collect::<Result<Vec<_>, Error>>()?;
-    let points = front::front(&points, most);
+    let points = front(&points, most);
     let Some(best) = points.last() else { return Err(nothing()) };
     let smaller = smaller(&judged, of_blob(best)?);
     Ok(Chosen { points, judged, smaller, rungs: found.rungs, cut, nameless })

@@ -176,7 +176,7 @@ fn a_small_model_that_was_judged_best_grows_to_every_size() {
     };
     // Large models are judged with few features, small ones with all of theirs.
     let points = refined_at(&table, &options, &[2000, 1500], 2e9, None);
-    let front = front::front(&points, 8);
+    let front = crate::front::front(&points, 8);
     let best = front.last().unwrap();
     assert!((1900..=2000).contains(&best.bytes), "{} bytes", best.bytes);
 }
