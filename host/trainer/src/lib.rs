@@ -48,6 +48,7 @@ mod heap;
 mod lambda;
 mod learning_curve;
 mod listing;
+mod map_choice;
 mod moments;
 mod nearest;
 mod normalise;

@@ -43,6 +43,8 @@ pub enum Kind {
     Shared,
     /// one line for each channel of a window, an image or a series: sensors of several kinds
     PerChannel,
+    /// one offset for all inputs, a scale for each: many categories beside numbers
+    PerInputGain,
     /// each input has mean 0 and standard deviation 1
     PerInput,
     /// as per-input, heavy-tailed inputs through their logarithm first
@@ -62,6 +64,7 @@ impl Kind {
         match self {
             Self::Shared => "shared",
             Self::PerChannel => "per-channel",
+            Self::PerInputGain => "per-input-gain",
             Self::PerInput => "per-input",
             Self::PerInputLog => "per-input-log",
         }
@@ -197,6 +200,20 @@ fn channels_differ(table: &Table) -> bool {
     ends.1 >= DIFFERENT * ends.0
 }
 
+/// Deviations of one line for all inputs within which most of them lie if it hides them...
+const HIDDEN: f64 = 0.25;
+
+/// Whether most inputs that vary do so within a small part of what one line for all inputs tells
+/// apart, so that features of that line hardly see them.
+pub(crate) fn one_line_hides_most(table: &Table) -> bool {
+    let step = table.rows().div_ceil(2000).max(1);
+    let rows: Vec<usize> = (0..table.rows()).step_by(step).collect();
+    let shapes = shapes(table, &rows, 0, 1);
+    let scale = pooled(&shapes).scale;
+    let hidden = |shape: &&Shape| (shape.highest - shape.lowest) * scale < HIDDEN;
+    2 * shapes.iter().filter(hidden).count() > shapes.len()
+}
+
 /// The shapes of a channel's inputs, of so many channels. A constant input says nothing of the
 /// scale of the others, and is left out.
 fn shapes(table: &Table, rows: &[usize], channel: usize, channels: usize) -> Vec<Shape> {
@@ -217,6 +234,37 @@ fn pooled(shapes: &[Shape]) -> Axis {
 /// The line of an input of two values. A rare indicator must not dwarf the rest: ±1, not ±1/σ.
 fn indicator(low: f64, high: f64) -> Axis {
     Axis { log: false, offset: 0.5 * (low + high), scale: reciprocal(0.5 * (high - low)) }
+}
+
+/// Scaled values of inputs with one offset are at most this.
+const REACH: f64 = 4.0;
+/// The largest gain over the least one.
+const GAINS: f64 = 255.0;
+
+/// A scale for each input, with one offset. Scales that a byte does not tell from the others are
+/// 0 where they are smaller, and less where they are larger.
+fn gain_per_input(table: &Table, rows: &[usize]) -> Vec<Axis> {
+    let inputs: Vec<usize> = (0..table.inputs).collect();
+    let scale = |shape: &Shape| {
+        let range = shape.highest - shape.lowest;
+        let alone = if shape.two_valued { 0.5 * range } else { shape.deviation };
+        let reach = shape.highest.abs().max(shape.lowest.abs());
+        reciprocal(alone).min(REACH * reciprocal(reach))
+    };
+    let scales: Vec<f64> = shapes_of(table, rows, &inputs, false).iter().map(scale).collect();
+    let most = most_within(&scales, GAINS);
+    let told = |scale: f64| if scale * GAINS < most { 0.0 } else { scale.min(most) };
+    scales.iter().map(|&scale| Axis { log: false, offset: 0.0, scale: told(scale) }).collect()
+}
+
+/// The end of the range, from a number to so many times it, that has the most of these positive
+/// numbers; 0 if there is none.
+fn most_within(numbers: &[f64], ratio: f64) -> f64 {
+    let mut sorted: Vec<f64> = numbers.iter().copied().filter(|&number| number > 0.0).collect();
+    sorted.sort_by(f64::total_cmp);
+    let within = |end: usize| end - sorted.partition_point(|&low| low * ratio < sorted[end]);
+    let end = (0..sorted.len()).max_by_key(|&end| within(end));
+    end.map_or(0.0, |end| sorted[end])
 }
 
 /// A line for each input.
@@ -263,12 +311,14 @@ impl Normaliser {
                 let lines: Vec<Axis> = (0..channels).map(line).collect();
                 lines.iter().copied().cycle().take(table.inputs).collect()
             }
+            Kind::PerInputGain => gain_per_input(table, rows),
             Kind::PerInput | Kind::PerInputLog => each_input(table, rows, kind),
         };
         let mut used = axes.iter().filter(|axis| axis.scale > 0.0);
         let first = used.next();
         let period = match kind {
             _ if used.all(|axis| Some(axis) == first) => 1,
+            Kind::PerInputGain => 1,
             Kind::PerChannel => channels,
             _ => table.inputs,
         };
@@ -408,6 +458,53 @@ mod tests {
             assert_eq!(shapes_of(&table, &rows, inputs, log), alone.collect::<Vec<_>>());
             assert!(inputs.len() > 2 * LEAST_TOGETHER);
         }
+    }
+
+    /// Rows of these columns, each of as many values.
+    fn table_of(columns: &[Vec<f32>]) -> Table {
+        let mut table = koan_data::digits::table().select(&vec![0; columns[0].len()]);
+        table.inputs = columns.len();
+        table.values = (0..table.rows()).flat_map(|r| columns.iter().map(move |c| c[r])).collect();
+        table.schema.image = None;
+        table
+    }
+
+    #[test]
+    fn gains_tell_numbers_beside_categories() {
+        let rows: Vec<usize> = (0..60).collect();
+        let category = |which: usize| rows.iter().map(|row| f32::from(row % 6 == which)).collect();
+        let number = |of: fn(f64) -> f64| rows.iter().map(|&row| of(row as f64) as f32).collect();
+        let mut columns: Vec<Vec<f32>> = (0..6).map(category).collect();
+        columns.push(number(|row| 20.0 + (row * 0.7).sin() * 9.0));
+        // Too far for a byte; a constant; far smaller than the others.
+        columns.push(number(|row| 1e6 * row));
+        columns.push(number(|_| 7.0));
+        columns.push(number(|row| 1e-6 * row));
+        let table = table_of(&columns);
+        assert!(one_line_hides_most(&table));
+        let line = Normaliser::fit(&table, &rows, Kind::PerInputGain);
+        let scales: Vec<f64> = line.axes.iter().map(|axis| axis.scale).collect();
+        assert!(scales[..6].iter().all(|&scale| scale == 2.0), "{scales:?}");
+        // Nearly a standard deviation is 1, and no value is beyond 4.
+        assert!((0.13..0.16).contains(&scales[6]) && scales[6] * 28.9 <= 4.0, "{scales:?}");
+        assert_eq!(scales[7..], [0.0, 0.0, 2.0]);
+        let MapSpec::GainPerInput(map, gains) = line.maps(100.0) else { panic!("other maps") };
+        assert_eq!(gains[..6], [map.mult(); 6]);
+        assert!(gains[6] > 4 && gains[7] == 0, "{gains:?}");
+
+        // Pixels are of one kind.
+        let digits = koan_data::digits::table();
+        assert!(!one_line_hides_most(&digits));
+    }
+
+    #[test]
+    fn the_range_with_most_numbers_is_found() {
+        assert_eq!(most_within(&[], 10.0), 0.0);
+        assert_eq!(most_within(&[0.0, 5.0], 10.0), 5.0);
+        assert_eq!(most_within(&[1.0, 2.0, 9.0, 1e4, 2e4], 10.0), 9.0);
+        assert_eq!(most_within(&[1.0, 11.0, 12.0, 100.0], 10.0), 100.0);
+        // Of equally many the larger.
+        assert_eq!(most_within(&[1.0, 2.0, 100.0, 200.0], 10.0), 200.0);
     }
 
     #[test]

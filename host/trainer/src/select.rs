@@ -5,7 +5,6 @@
 
 mod tuning;
 
-use koan_data::Table;
 use std::cell::{Cell, RefCell};
 
 use koan::{Family, Law};
@@ -13,6 +12,7 @@ use koan::{Family, Law};
 use crate::Error;
 use crate::blob::{ModelSpec, whole};
 use crate::folds::SMALL_ROWS;
+use crate::map_choice;
 use crate::normalise::{Kind, Normaliser};
 use crate::options::ChoiceOptions;
 use crate::plan::{BankPlan, realise};
@@ -70,15 +70,6 @@ const WORTH_RELEVANCE: f64 = 0.03;
 const POLISHED_GROUPS: usize = 40;
 /// Grids by which scales are polished, at most.
 const POLISHED_GRIDS: u16 = 100;
-/// Inputs up to which a map of its own for each is tried.
-pub(crate) const MAPPED_INPUTS: usize = 160;
-
-/// Whether inputs may have maps of their own. Those of windows may not: a device that runs a model
-/// over a stream maps each sample once, as it comes.
-pub(crate) fn may_map_each(table: &Table) -> bool {
-    table.inputs <= MAPPED_INPUTS && table.schema.recordings.window.is_none()
-}
-
 /// Chooses normalisation, frequencies and laws for `banks`.
 ///
 /// # Errors
@@ -115,9 +106,6 @@ pub fn choose(
     let mut candidates = Vec::new();
     for kind in chooser.kinds() {
         let normaliser = Normaliser::fit(problem.table, rows, kind);
-        if kind == Kind::PerInputLog && normaliser.logged_inputs() == 0 && options.map.is_none() {
-            continue;
-        }
         candidates.push(chooser.candidate(&pilots, normaliser, kind, false, &sample, banks)?);
     }
     // Relevance is learned on top of the better map for each input, or of a shared one if
@@ -230,12 +218,8 @@ impl Chooser<'_> {
     fn kinds(&self) -> Vec<Kind> {
         match self.options.map {
             Some(kind) => vec![kind],
-            None if self.convolved || !may_map_each(self.problem.table) => {
-                vec![Kind::of_many(self.problem.table)]
-            }
-            None => {
-                vec![Kind::of_many(self.problem.table), Kind::PerInput, Kind::PerInputLog]
-            }
+            None if self.convolved => vec![Kind::of_many(self.problem.table)],
+            None => map_choice::kinds(self.problem.table, self.rows),
         }
     }
 
@@ -260,16 +244,18 @@ impl Chooser<'_> {
                         | Family::Series(_)
                 )
         });
-        let affordable = self.map_share(banks) < 1.0 && self.problem.table.inputs > 1;
+        let affordable =
+            self.map_share(Kind::PerInput, banks) < 1.0 && self.problem.table.inputs > 1;
         self.options.relevance.unwrap_or(cares && affordable)
     }
 
-    /// Bytes of a map for each input, as a share of the rest of the blob.
-    fn map_share(&self, banks: &[BankPlan]) -> f64 {
+    /// Bytes that a map takes for each input, as a share of the rest of the blob.
+    fn map_share(&self, kind: Kind, banks: &[BankPlan]) -> f64 {
         let columns: usize = banks.iter().map(BankPlan::columns).sum();
         let bits = usize::from(self.options.bits);
         let rest = 64 + columns * self.problem.outputs * bits / 8;
-        (6 * self.problem.table.inputs) as f64 / rest as f64
+        let of_input = if kind == Kind::PerInputGain { 1 } else { 6 };
+        (of_input * self.problem.table.inputs) as f64 / rest as f64
     }
 
     /// A way to map inputs, tuned and judged.
@@ -292,7 +278,7 @@ impl Chooser<'_> {
     fn priced(&self, candidate: &Candidate, error: f64, banks: &[BankPlan]) -> Candidate {
         let map = match candidate.kind {
             Kind::Shared | Kind::PerChannel => 0.0,
-            _ => WORTH_A_MAP + WORTH_DOUBLING * (1.0 + self.map_share(banks)).log2(),
+            kind => WORTH_A_MAP + WORTH_DOUBLING * (1.0 + self.map_share(kind, banks)).log2(),
         };
         let relevance = if candidate.relevance { WORTH_RELEVANCE } else { 0.0 };
         Candidate { error, cost: error * (1.0 + map + relevance), ..candidate.clone() }

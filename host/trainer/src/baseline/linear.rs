@@ -8,12 +8,12 @@ use crate::features::FeatureMap;
 use crate::fit::real_scores;
 use crate::folds::hold_out;
 use crate::lambda::LAMBDAS;
-use crate::normalise::{Kind, Normaliser};
+use crate::map_choice;
+use crate::normalise::Normaliser;
 use crate::plan::{BankPlan, realise};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::ridge::{LinearFit, System, best_on};
-use crate::select::MAPPED_INPUTS;
 use koan_data::Table;
 
 /// Inputs up to which the baseline is fitted.
@@ -45,8 +45,7 @@ impl Linear {
             kept: None,
         };
         let rows: Vec<usize> = (0..table.rows()).collect();
-        let kind = if table.inputs > MAPPED_INPUTS { Kind::of_many(table) } else { Kind::PerInput };
-        let normaliser = Normaliser::fit(table, &rows, kind);
+        let normaliser = Normaliser::fit(table, &rows, map_choice::of_linear(table));
         let spread = normaliser.spread(table, &rows);
         let map = FeatureMap::new(&realise(seed, &[plan], &normaliser, &spread))?;
         let problem = Problem::new(table, false);

@@ -20,6 +20,10 @@ use crate::parallel;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::{Error, Point, TrainOptions};
+use koan_data::{ColumnKind, ColumnLabel};
+
+/// Notes are told of where they take this part of the flash.
+const NOTES: usize = 4;
 
 /// What a rung was.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -179,7 +183,8 @@ impl Search<'_> {
         };
         if flash < least.0 {
             let with = if code.is_some() { " with the code" } else { "" };
-            return too_small(&format!("--flash {flash}"), format!("{} bytes{with}", least.0));
+            let why = self.spent_on_texts(flash)?;
+            return too_small(&format!("--flash {flash}"), format!("{} bytes{with}{why}", least.0));
         }
         if let Some(ram) = ram.filter(|&ram| ram < least.1) {
             let smallest = format!("{} bytes of buffers", least.1);
@@ -192,6 +197,25 @@ impl Search<'_> {
         let message = "each limit can be kept, but no model keeps all of them: raise one of \
                        --flash, --ram and --instructions";
         Err(Error::parameter("limits", message))
+    }
+
+    /// What to say where the notes by which a model knows the texts of columns take much of
+    /// `flash`.
+    fn spent_on_texts(&self, flash: usize) -> Result<String, Error> {
+        let schema = &self.problem.table.schema;
+        let notes = self.space.base.blob().notes(schema)?.len();
+        let texts = (1..).zip(&schema.columns).filter_map(|(number, column)| match &column.kind {
+            ColumnKind::Text { values } => Some((values.len(), number, column.name.clone())),
+            _ => None,
+        });
+        let most = texts.max().filter(|_| NOTES * notes > flash);
+        Ok(most.map_or_else(String::new, |(values, number, name)| {
+            let label = ColumnLabel { number, name };
+            format!(
+                "; {notes} of them tell columns and their texts apart: {label} has {values} \
+                 different texts, leave it out if it can be spared"
+            )
+        }))
     }
 
     /// Judges all candidates, those first that were good before.

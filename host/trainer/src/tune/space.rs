@@ -4,9 +4,9 @@
 use koan::{Law, Series};
 
 use super::likeness;
-use crate::normalise::{Kind, Normaliser};
+use crate::map_choice;
+use crate::normalise::Kind;
 use crate::problem::Problem;
-use crate::select::may_map_each;
 use crate::series;
 use crate::{ConvOptions, Error, FamilyName, TrainOptions};
 use koan_data::{Shape, Table};
@@ -130,7 +130,8 @@ impl Space {
                 | FamilyName::Series
                 | FamilyName::Linear
         );
-        let mapped = matches!(options.map, Some(Kind::PerInput | Kind::PerInputLog));
+        let mapped =
+            matches!(options.map, Some(Kind::PerInputGain | Kind::PerInput | Kind::PerInputLog));
         let open = self.base.relevance.is_none() && options.relevance == Some(false);
         (cares && mapped && open && inputs > 1)
             .then(|| TrainOptions { relevance: Some(true), ..options.clone() })
@@ -203,17 +204,7 @@ impl Space {
         if let Some(kind) = self.base.map {
             return vec![kind];
         }
-        let mut kinds = vec![Kind::of_many(problem.table)];
-        if problem.table.inputs > 1 && may_map_each(problem.table) {
-            kinds.push(Kind::PerInput);
-        }
-        if may_map_each(problem.table) {
-            let logged = Normaliser::fit(problem.table, rows, Kind::PerInputLog);
-            if logged.logged_inputs() > 0 {
-                kinds.push(Kind::PerInputLog);
-            }
-        }
-        kinds
+        map_choice::kinds(problem.table, rows)
     }
 
     /// The ways to make features of the inputs of a table.

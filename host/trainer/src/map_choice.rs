@@ -1,0 +1,92 @@
+//! Which input maps may suit a table.
+
+use crate::normalise::{Kind, Normaliser, one_line_hides_most};
+use koan_data::Table;
+
+/// Inputs up to which a map of its own for each is tried whatever the inputs are...
+const MAPPED_INPUTS: usize = 160;
+/// ...and where one line for all would hide most of them, such as categories beside numbers.
+const MOST_MAPPED: usize = 2048;
+/// Inputs from which on a byte for each is much less than six.
+const SCALED_INPUTS: usize = 24;
+
+/// The kinds of map to compare, cheapest in bytes first.
+pub(crate) fn kinds(table: &Table, rows: &[usize]) -> Vec<Kind> {
+    let mut kinds = vec![Kind::of_many(table)];
+    if !may_map_each(table) {
+        return kinds;
+    }
+    if table.inputs >= SCALED_INPUTS && one_line_hides_most(table) {
+        kinds.push(Kind::PerInputGain);
+    }
+    if table.inputs > 1 {
+        kinds.push(Kind::PerInput);
+    }
+    if Normaliser::fit(table, rows, Kind::PerInputLog).logged_inputs() > 0 {
+        kinds.push(Kind::PerInputLog);
+    }
+    kinds
+}
+
+/// Whether inputs may have maps of their own. Those of windows may not: a device that runs a model
+/// over a stream maps each sample once, as it comes.
+pub(crate) fn may_map_each(table: &Table) -> bool {
+    table.schema.recordings.window.is_none() && different(table)
+}
+
+/// What suits linear functions of the inputs, whose map costs nothing.
+pub(crate) fn of_linear(table: &Table) -> Kind {
+    if different(table) { Kind::PerInput } else { Kind::of_many(table) }
+}
+
+/// Whether maps of their own may pay for inputs.
+fn different(table: &Table) -> bool {
+    let inputs = table.inputs;
+    inputs <= MAPPED_INPUTS || (inputs <= MOST_MAPPED && one_line_hides_most(table))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{FamilyName, Progress, TrainOptions, train};
+    use koan_data::TableBuilder;
+
+    /// Rows of one of 200 texts, which tells the class, and numbers that spread much farther.
+    fn texts_beside_numbers() -> Table {
+        let names: Vec<String> = (0..200).map(|number| format!("station {number}")).collect();
+        let of = |row: usize| row * 7 % 200;
+        let texts: Vec<&str> = (0..2000).map(|row| names[of(row)].as_str()).collect();
+        let class: Vec<i64> = (0..2000).map(|row| (of(row) * 13 % 5) as i64).collect();
+        let far: Vec<f64> = (0..2000).map(|row| f64::from(row * 7919 % 1013) * 1e5).collect();
+        let near: Vec<f64> = (0..2000).map(|row| f64::from(row * 31 % 97)).collect();
+        let table = TableBuilder::new(2000).column("station", &texts[..]);
+        let table = table.column("far", &far[..]).column("near", &near[..]);
+        table.classes("class", &class[..]).build().unwrap()
+    }
+
+    #[test]
+    fn many_categories_beside_numbers_get_maps_of_their_own() {
+        let table = texts_beside_numbers();
+        let rows: Vec<usize> = (0..table.rows()).collect();
+        let found = kinds(&table, &rows);
+        assert_eq!(found, [Kind::Shared, Kind::PerInputGain, Kind::PerInput]);
+        let options = TrainOptions { families: vec![FamilyName::Linear], ..Default::default() };
+        let error = |map: Option<Kind>| {
+            let options = TrainOptions { map, ..options.clone() };
+            train(&table, Some(&table), &options, &Progress::none()).unwrap().report.error
+        };
+        assert!(error(None) < 0.01);
+        assert!(error(Some(Kind::Shared)) > 0.5, "one line hides the texts");
+    }
+
+    #[test]
+    fn wide_rows_of_one_kind_share_a_line() {
+        let mut table = koan_data::digits::table();
+        table.inputs = 256;
+        table.values = table.values.iter().flat_map(|&value| [value; 4]).collect();
+        table.schema.image = None;
+        let rows: Vec<usize> = (0..table.rows()).collect();
+        assert_eq!(kinds(&table, &rows), [Kind::Shared]);
+        assert!(!may_map_each(&table) && of_linear(&table) == Kind::Shared);
+    }
+}
