@@ -56,8 +56,8 @@ pub fn validate(
         errors.map(|errors| errors.iter().sum::<f64>() / samples.len() as f64)
     };
     if let Some(slot_bits) = sparse_slots(spec) {
-        let error = |sample| judge_sparse(problem, &map, slot_bits, sample, lambda);
-        return mean(samples.iter().map(error).collect());
+        let error = |place: usize| judge_sparse(problem, &map, slot_bits, &samples[place], lambda);
+        return mean(parallel::try_map(samples.len(), error));
     }
     if let Some(products) = RowProducts::new(problem, &map, samples)? {
         let error = |place: usize| products.error(problem, &samples[place], &lambdas);
@@ -93,24 +93,24 @@ fn judge_sparse(
     let weights: Vec<f64> = sample.fit.iter().map(|&row| problem.weight(row)).collect();
     // Three of them tell frequencies apart as well as all.
     let lambdas = given_or(lambda, &CELL_LAMBDAS[1..4]);
-    let mut errors = vec![0.0; lambdas.len()];
-    for output in 0..problem.outputs {
+    let of_output = |output: usize| -> Vec<f64> {
         let mean = weighted_mean(problem, &sample.fit, output);
         let targets: Vec<f64> =
             sample.fit.iter().map(|&row| problem.target(row, output) - mean).collect();
         let mut solution = vec![0.0; map.features()];
-        for (error, &lambda) in errors.iter_mut().zip(&lambdas) {
+        let error = |&lambda: &f64| {
             solution = fit.ridge(&targets, &weights, lambda, &solution, 1e-3);
             let values = held_out.apply(&solution);
-            *error += sample
-                .judge
-                .iter()
-                .zip(values)
-                .map(|(&row, value)| {
-                    problem.weight(row) * (value + mean - problem.target(row, output)).powi(2)
-                })
-                .sum::<f64>();
-        }
+            let squares = sample.judge.iter().zip(values).map(|(&row, value)| {
+                problem.weight(row) * (value + mean - problem.target(row, output)).powi(2)
+            });
+            squares.sum::<f64>()
+        };
+        lambdas.iter().map(error).collect()
+    };
+    let mut errors = vec![0.0; lambdas.len()];
+    for its in parallel::map(problem.outputs, of_output) {
+        errors.iter_mut().zip(its).for_each(|(error, its)| *error += its);
     }
     let rows: f64 = sample.judge.iter().map(|&row| problem.weight(row)).sum();
     let least = errors.into_iter().fold(f64::INFINITY, f64::min);

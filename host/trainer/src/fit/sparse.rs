@@ -11,6 +11,7 @@ use crate::folds::hold_out;
 use crate::head::{RoundedOutput, assemble};
 use crate::lambda::{CELL_LAMBDAS, given_or};
 use crate::options::HeadOptions;
+use crate::parallel;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::sparse::{Cells, SparseProblem};
@@ -54,11 +55,16 @@ pub fn fit_sparse(
     let mut errors = vec![0.0; lambdas.len()];
     // Held-out scores of every λ: [λ][output][row].
     let mut held_scores = vec![Vec::new(); lambdas.len()];
-    for output in 0..problem.outputs {
+    // The weights of every λ are too many to keep.
+    let on_some = |output| -> Vec<Vec<f64>> {
         let (mean, _, _, path) = solve(&fit_cells, &fit_rows, output, &lambdas);
-        for (index, weights) in path.iter().enumerate() {
-            let values: Vec<f64> =
-                held_cells.apply(weights).iter().map(|value| value + mean).collect();
+        let values = |weights: &Vec<f64>| {
+            held_cells.apply(weights).iter().map(|value| value + mean).collect()
+        };
+        path.iter().map(values).collect()
+    };
+    for (output, of_lambdas) in (0..).zip(parallel::map(problem.outputs, on_some)) {
+        for (index, values) in of_lambdas.into_iter().enumerate() {
             for (&row, value) in held_rows.iter().zip(&values) {
                 errors[index] +=
                     problem.weight(row) * (value - problem.target(row, output)).powi(2);
@@ -85,8 +91,8 @@ pub fn fit_sparse(
     let all = cells(problem.table, &rows)?;
     let mut float_weights = Vec::new();
     let mut fits = Vec::new();
-    for output in 0..problem.outputs {
-        let (mean, targets, weights, mut path) = solve(&all, &rows, output, &lambdas[best..=best]);
+    let on_all = |output| solve(&all, &rows, output, &lambdas[best..=best]);
+    for (mean, targets, weights, mut path) in parallel::map(problem.outputs, on_all) {
         let solution = path.pop().unwrap_or_default();
         float_weights.push((mean, solution.clone()));
         fits.push((mean, targets, weights, solution));
@@ -94,13 +100,12 @@ pub fn fit_sparse(
     progress.phase("rounding the weights")?;
     let head = |sweeps: usize| -> HeadSpec {
         let attempt = |width: Width| {
-            let rounded: Vec<_> = fits
-                .iter()
-                .map(|(_, targets, weights, solution)| {
-                    let problem = SparseProblem { targets, rows: weights, lambda };
-                    all.round(&problem, solution, width, sweeps)
-                })
-                .collect();
+            let round = |output: usize| {
+                let (_, targets, weights, solution) = &fits[output];
+                let problem = SparseProblem { targets, rows: weights, lambda };
+                all.round(&problem, solution, width, sweeps)
+            };
+            let rounded = parallel::map(fits.len(), round);
             let objective: f64 = rounded.iter().map(|rounded| rounded.objective).sum();
             (objective, width, rounded)
         };
