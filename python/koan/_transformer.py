@@ -27,8 +27,7 @@ class KoanTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Koan):
     family : ``fourier``, ``stump``, ``maxout``, ``sigmoid`` and others, or several
     projection : law of the draws; by family and number of inputs if not given
     frequency : relative to the spread of the rows: 1 if not given
-    input_map : ``shared``, ``per-channel``, ``per-input-gain``, ``per-input`` or
-        ``per-input-log``
+    input_map : ``shared``, ``per-channel``, ``per-input`` or ``per-input-log``
     missing, unknown, column_names, random_state, n_jobs, verbose : as of ``KoanClassifier``
     """
 

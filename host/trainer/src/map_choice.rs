@@ -1,23 +1,17 @@
 //! Which input maps may suit a table.
 
-use crate::normalise::{Kind, Normaliser, one_line_hides_most};
+use crate::normalise::{Kind, MAPPED_INPUTS, Normaliser, one_line_hides_most};
 use koan_data::Table;
 
-/// Inputs up to which a map of its own for each is tried whatever the inputs are...
-const MAPPED_INPUTS: usize = 160;
-/// ...and where one line for all would hide most of them, such as categories beside numbers.
+/// Inputs up to which maps of their own are tried where one line for all would hide most of them;
+/// of fewer they always are.
 const MOST_MAPPED: usize = 2048;
-/// Inputs from which on a byte for each is much less than six.
-const SCALED_INPUTS: usize = 24;
 
 /// The kinds of map to compare, cheapest in bytes first.
 pub(crate) fn kinds(table: &Table, rows: &[usize]) -> Vec<Kind> {
     let mut kinds = vec![Kind::of_many(table)];
     if !may_map_each(table) {
         return kinds;
-    }
-    if table.inputs >= SCALED_INPUTS && one_line_hides_most(table) {
-        kinds.push(Kind::PerInputGain);
     }
     if table.inputs > 1 {
         kinds.push(Kind::PerInput);
@@ -48,6 +42,7 @@ fn different(table: &Table) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::blob::MapSpec;
     use crate::{FamilyName, Progress, TrainOptions, train};
     use koan_data::TableBuilder;
 
@@ -69,14 +64,16 @@ mod tests {
         let table = texts_beside_numbers();
         let rows: Vec<usize> = (0..table.rows()).collect();
         let found = kinds(&table, &rows);
-        assert_eq!(found, [Kind::Shared, Kind::PerInputGain, Kind::PerInput]);
+        assert_eq!(found, [Kind::Shared, Kind::PerInput]);
         let options = TrainOptions { families: vec![FamilyName::Linear], ..Default::default() };
         let error = |map: Option<Kind>| {
             let options = TrainOptions { map, ..options.clone() };
             train(&table, Some(&table), &options, &Progress::none()).unwrap().report.error
         };
         assert!(error(None) < 0.01);
-        assert!(error(Some(Kind::Shared)) > 0.5, "one line hides the texts");
+        assert!(error(Some(Kind::Shared)) < 0.01);
+        let line = Normaliser::fit(&table, &rows, Kind::Shared);
+        assert!(matches!(line.maps(100.0), MapSpec::GainPerInput(..)));
     }
 
     #[test]

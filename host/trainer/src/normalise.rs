@@ -4,7 +4,7 @@
 use crate::blob::MapSpec;
 use crate::nearest;
 use crate::parallel;
-use koan_data::Table;
+use koan_data::{Column, ColumnKind, Table};
 
 /// One input's line: u = (v − offset)·scale, v = x or sign(x)·ln(1 + |x|).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,9 +28,9 @@ impl Axis {
 /// The lines of all inputs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Normaliser {
-    /// After how many inputs their lines come again, but for their relevance. With 1, all that
-    /// are not off have the same line: then the blob stores one, and at most a gain for each
-    /// input.
+    /// After how many inputs their lines come again, but for their scale. With 1, all that
+    /// are not off have the same offset: then the blob stores one line, and at most a gain for
+    /// each input.
     pub period: usize,
     /// One for each input.
     pub axes: Vec<Axis>,
@@ -43,8 +43,6 @@ pub enum Kind {
     Shared,
     /// one line for each channel of a window, an image or a series: sensors of several kinds
     PerChannel,
-    /// one offset for all inputs, a scale for each: many categories beside numbers
-    PerInputGain,
     /// each input has mean 0 and standard deviation 1
     PerInput,
     /// as per-input, heavy-tailed inputs through their logarithm first
@@ -64,7 +62,6 @@ impl Kind {
         match self {
             Self::Shared => "shared",
             Self::PerChannel => "per-channel",
-            Self::PerInputGain => "per-input-gain",
             Self::PerInput => "per-input",
             Self::PerInputLog => "per-input-log",
         }
@@ -236,6 +233,18 @@ fn indicator(low: f64, high: f64) -> Axis {
     Axis { log: false, offset: 0.5 * (low + high), scale: reciprocal(0.5 * (high - low)) }
 }
 
+/// Inputs up to which maps of their own, of six bytes each, are always tried.
+pub(crate) const MAPPED_INPUTS: usize = 160;
+
+/// Whether a line for all inputs has a gain for each: categories beside numbers, too many for maps
+/// of their own in a small model.
+fn wants_gains(table: &Table) -> bool {
+    let text = |column: &Column| matches!(column.kind, ColumnKind::Text { .. });
+    table.inputs > MAPPED_INPUTS
+        && table.schema.columns.iter().any(text)
+        && one_line_hides_most(table)
+}
+
 /// Scaled values of inputs with one offset are at most this.
 const REACH: f64 = 4.0;
 /// The largest gain over the least one.
@@ -295,6 +304,7 @@ impl Normaliser {
     pub fn fit(table: &Table, rows: &[usize], kind: Kind) -> Self {
         let channels = channels(table).unwrap_or(1);
         let axes: Vec<Axis> = match kind {
+            Kind::Shared if wants_gains(table) => gain_per_input(table, rows),
             Kind::Shared => vec![pooled(&shapes(table, rows, 0, 1)); table.inputs],
             Kind::PerChannel => {
                 let line = |channel| {
@@ -311,14 +321,13 @@ impl Normaliser {
                 let lines: Vec<Axis> = (0..channels).map(line).collect();
                 lines.iter().copied().cycle().take(table.inputs).collect()
             }
-            Kind::PerInputGain => gain_per_input(table, rows),
             Kind::PerInput | Kind::PerInputLog => each_input(table, rows, kind),
         };
         let mut used = axes.iter().filter(|axis| axis.scale > 0.0);
         let first = used.next();
         let period = match kind {
             _ if used.all(|axis| Some(axis) == first) => 1,
-            Kind::PerInputGain => 1,
+            Kind::Shared => 1,
             Kind::PerChannel => channels,
             _ => table.inputs,
         };
@@ -482,7 +491,7 @@ mod tests {
         columns.push(number(|row| 1e-6 * row));
         let table = table_of(&columns);
         assert!(one_line_hides_most(&table));
-        let line = Normaliser::fit(&table, &rows, Kind::PerInputGain);
+        let line = Normaliser { period: 1, axes: gain_per_input(&table, &rows) };
         let scales: Vec<f64> = line.axes.iter().map(|axis| axis.scale).collect();
         assert!(scales[..6].iter().all(|&scale| scale == 2.0), "{scales:?}");
         // Nearly a standard deviation is 1, and no value is beyond 4.

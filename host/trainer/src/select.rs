@@ -70,6 +70,7 @@ const WORTH_RELEVANCE: f64 = 0.03;
 const POLISHED_GROUPS: usize = 40;
 /// Grids by which scales are polished, at most.
 const POLISHED_GRIDS: u16 = 100;
+
 /// Chooses normalisation, frequencies and laws for `banks`.
 ///
 /// # Errors
@@ -244,18 +245,16 @@ impl Chooser<'_> {
                         | Family::Series(_)
                 )
         });
-        let affordable =
-            self.map_share(Kind::PerInput, banks) < 1.0 && self.problem.table.inputs > 1;
+        let affordable = self.map_share(banks) < 1.0 && self.problem.table.inputs > 1;
         self.options.relevance.unwrap_or(cares && affordable)
     }
 
-    /// Bytes that a map takes for each input, as a share of the rest of the blob.
-    fn map_share(&self, kind: Kind, banks: &[BankPlan]) -> f64 {
+    /// Bytes of a map for each input, as a share of the rest of the blob.
+    fn map_share(&self, banks: &[BankPlan]) -> f64 {
         let columns: usize = banks.iter().map(BankPlan::columns).sum();
         let bits = usize::from(self.options.bits);
         let rest = 64 + columns * self.problem.outputs * bits / 8;
-        let of_input = if kind == Kind::PerInputGain { 1 } else { 6 };
-        (of_input * self.problem.table.inputs) as f64 / rest as f64
+        (6 * self.problem.table.inputs) as f64 / rest as f64
     }
 
     /// A way to map inputs, tuned and judged.
@@ -278,7 +277,7 @@ impl Chooser<'_> {
     fn priced(&self, candidate: &Candidate, error: f64, banks: &[BankPlan]) -> Candidate {
         let map = match candidate.kind {
             Kind::Shared | Kind::PerChannel => 0.0,
-            kind => WORTH_A_MAP + WORTH_DOUBLING * (1.0 + self.map_share(kind, banks)).log2(),
+            _ => WORTH_A_MAP + WORTH_DOUBLING * (1.0 + self.map_share(banks)).log2(),
         };
         let relevance = if candidate.relevance { WORTH_RELEVANCE } else { 0.0 };
         Candidate { error, cost: error * (1.0 + map + relevance), ..candidate.clone() }

@@ -90,8 +90,6 @@ names!(MapArgument of MapKind {
     Shared,
     /// one line for each channel of a window, an image or a series: sensors of several kinds
     PerChannel,
-    /// one offset for all inputs, a scale for each: many categories beside numbers
-    PerInputGain,
     /// each input has mean 0 and standard deviation 1
     PerInput,
     /// as per-input, heavy-tailed inputs through their logarithm first

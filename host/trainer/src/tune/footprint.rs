@@ -78,8 +78,8 @@ impl Footprint {
         self.code.map_or(0, |form| code::code(needs, self.outputs, form))
     }
 
-    /// Bytes and predicted instructions of a model of one bank that keeps `features` of a
-    /// pool of so many, at random.
+    /// Bytes and predicted instructions of a model whose first bank keeps `features` of a
+    /// pool of so many, at random; other banks are whole.
     ///
     /// # Errors
     /// A list that the format does not allow.
@@ -94,9 +94,13 @@ impl Footprint {
         let list = crate::rice::list(&kept, 0)?.len();
         let mut spec = self.spec.clone();
         spec.banks[0].kept = Some(kept);
-        let shape = cost::Shape::of(&spec, &[features], self.outputs, bits);
-        let columns = crate::blob::columns(spec.banks[0].family, features);
-        let bytes = self.with_code(&[columns], bits, true);
+        let mut all: Vec<u16> = spec.banks.iter().map(|bank| bank.features).collect();
+        all[0] = features;
+        let shape = cost::Shape::of(&spec, &all, self.outputs, bits);
+        let banks = spec.banks.iter().zip(&all);
+        let columns: Vec<usize> =
+            banks.map(|(bank, &features)| crate::blob::columns(bank.family, features)).collect();
+        let bytes = self.with_code(&columns, bits, true);
         Ok((bytes + list, core.instructions(&shape)))
     }
 

@@ -130,8 +130,7 @@ impl Space {
                 | FamilyName::Series
                 | FamilyName::Linear
         );
-        let mapped =
-            matches!(options.map, Some(Kind::PerInputGain | Kind::PerInput | Kind::PerInputLog));
+        let mapped = matches!(options.map, Some(Kind::PerInput | Kind::PerInputLog));
         let open = self.base.relevance.is_none() && options.relevance == Some(false);
         (cares && mapped && open && inputs > 1)
             .then(|| TrainOptions { relevance: Some(true), ..options.clone() })

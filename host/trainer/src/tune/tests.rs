@@ -270,6 +270,31 @@ fn models_of_kept_features_fit_the_flash() {
     assert!(found.front.iter().any(|tuned| tuned.point.options.candidates.is_some()));
 }
 
+/// Inputs beside kept features have a weight for each output, too.
+#[test]
+fn kept_features_beside_the_inputs_fit_the_flash() {
+    let options = TrainOptions {
+        features: vec![40],
+        candidates: Some(160),
+        linear: true,
+        frequency: Some(vec![1.0]),
+        map: Some(crate::MapKind::Shared),
+        relevance: Some(false),
+        ..TrainOptions::default()
+    };
+    super::trial::with_refinement(|refinement| {
+        let sized = |flash: usize| refinement.sized(&options, 4, flash).unwrap();
+        let Point { options, bytes, .. } = sized(1000).unwrap().point;
+        let table = refinement.search.problem.table;
+        let trained = train(table, None, &options, &Progress::none()).unwrap();
+        let length = trained.blob.len();
+        // The list is taken for one of features kept at random.
+        let near = (bytes - 32..=bytes).contains(&length);
+        assert!(bytes <= 1000 && near, "{length} instead of {bytes}");
+        assert!(sized(400).is_none(), "64 inputs take 320 bytes of weights");
+    });
+}
+
 /// Few rows that are series: two kinds of waves, at any place, on any level.
 #[test]
 fn few_series_are_searched_by_their_family() {
