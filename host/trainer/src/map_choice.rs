@@ -28,7 +28,7 @@ pub(crate) fn may_map_each(table: &Table) -> bool {
     table.schema.recordings.window.is_none() && different(table)
 }
 
-/// What suits linear functions of the inputs, whose map costs nothing.
+/// What suits the linear baseline, whose map is stored nowhere.
 pub(crate) fn of_linear(table: &Table) -> Kind {
     if different(table) { Kind::PerInput } else { Kind::of_many(table) }
 }

@@ -197,7 +197,8 @@ fn channels_differ(table: &Table) -> bool {
     ends.1 >= DIFFERENT * ends.0
 }
 
-/// Deviations of one line for all inputs within which most of them lie if it hides them...
+/// One line for all inputs hides one whose values span less than this many of the line's standard
+/// deviations.
 const HIDDEN: f64 = 0.25;
 
 /// Whether most inputs that vary do so within a small part of what one line for all inputs tells
@@ -245,9 +246,9 @@ fn wants_gains(table: &Table) -> bool {
         && one_line_hides_most(table)
 }
 
-/// Scaled values of inputs with one offset are at most this.
+/// Where inputs share an offset, no scaled value is beyond ± this.
 const REACH: f64 = 4.0;
-/// The largest gain over the least one.
+/// So many times the least gain is the largest that a byte can hold.
 const GAINS: f64 = 255.0;
 
 /// A scale for each input, with one offset. Scales that a byte does not tell from the others are

@@ -2,6 +2,7 @@
 
 use koan::{Form, Model, Needs};
 
+use super::sizes::columns_of;
 use super::{code, cost};
 use crate::blob::ModelSpec;
 use crate::problem::Problem;
@@ -97,10 +98,7 @@ impl Footprint {
         let mut all: Vec<u16> = spec.banks.iter().map(|bank| bank.features).collect();
         all[0] = features;
         let shape = cost::Shape::of(&spec, &all, self.outputs, bits);
-        let banks = spec.banks.iter().zip(&all);
-        let columns: Vec<usize> =
-            banks.map(|(bank, &features)| crate::blob::columns(bank.family, features)).collect();
-        let bytes = self.with_code(&columns, bits, true);
+        let bytes = self.with_code(&columns_of(&spec, &all), bits, true);
         Ok((bytes + list, core.instructions(&shape)))
     }
 

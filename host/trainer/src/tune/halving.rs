@@ -22,7 +22,7 @@ use crate::progress::Progress;
 use crate::{Error, Point, TrainOptions};
 use koan_data::{ColumnKind, ColumnLabel};
 
-/// Notes are told of where they take this part of the flash.
+/// Notes are told of where they take one of so many parts of the flash.
 const NOTES: usize = 4;
 
 /// What a rung was.

@@ -80,7 +80,8 @@ pub fn bytes(spec: &ModelSpec, footprint: &Footprint, size: &Size) -> usize {
     footprint.bytes(&columns_of(spec, &size.features), size.bits)
 }
 
-fn columns_of(spec: &ModelSpec, features: &[u16]) -> Vec<usize> {
+/// The columns of each bank with so many features.
+pub(super) fn columns_of(spec: &ModelSpec, features: &[u16]) -> Vec<usize> {
     spec.banks.iter().zip(features).map(|(bank, &f)| columns(bank.family, f)).collect()
 }
 
