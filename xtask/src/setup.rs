@@ -27,14 +27,18 @@ pub fn run() -> Result<()> {
     crate::wasm::setup()
 }
 
-/// What the thorough part needs on top: lints, Miri and fuzzing, other compilers and clusters.
+/// What lints need on top.
+pub fn lints() -> Result<()> {
+    run()?;
+    add("component", &COMPONENTS)
+}
+
+/// What the rest of the thorough part needs: Miri and fuzzing, other compilers and clusters.
 /// All of it here, since two jobs cannot use apt at once.
 pub fn thorough() -> Result<()> {
-    run()?;
     crate::c::setup()?;
     crate::python::setup_clusters()?;
     add("target", &[THIRTY_TWO_BITS])?;
-    add("component", &COMPONENTS)?;
     miri()?;
     oldest()?;
     fuzzer()

@@ -206,29 +206,10 @@ pub fn program(name: &str) -> Result<PathBuf> {
 /// What the tests leave out: lints, every core, the rest of Python's, every runtime of JavaScript,
 /// boards, other machines, costs, fuzzing.
 pub fn thorough() -> Result<()> {
-    crate::setup::thorough()?;
-    FORMAT_AND_LINTS.iter().try_for_each(|command| step(command))?;
-    crate::wasm::lint()?;
-    step("RUSTDOCFLAGS=-Dwarnings cargo doc --release --workspace --no-deps --locked")?;
-    crate::semver::run(None)?;
-    for target in [CORTEX_M0, CORTEX_M4F] {
-        step(&format!(
-            "cargo build --package koan --target {target} --release --features micromath --locked"
-        ))?;
-    }
+    crate::setup::lints()?;
+    // What is installed meanwhile is mostly waited for.
+    at_once(crate::setup::thorough, lints_and_packages)?;
     step(&format!("cargo +{OLDEST} check --package koan --locked"))?;
-    // The core is built from its package; the others are packed, but not built again.
-    step("cargo package --package koan --locked --quiet")?;
-    step(&format!(
-        "cargo build --package koan --package koan-stream --package koan-store --package koan-sign \
-         --package koan-learn --features defmt --target {CORTEX_M0} --release --locked"
-    ))?;
-    step(&format!("cargo package {PACKAGES} --no-verify --locked --quiet"))?;
-    // A package of its own: its generator draws other numbers on purpose.
-    step("cargo test --manifest-path tests/mum32bit/Cargo.toml --locked")?;
-    step(
-        "cargo test --manifest-path firmware-example/Cargo.toml --package koan-protocol --locked",
-    )?;
     // Damaged blobs and every public call, where numbers of the machine have 32 bits.
     for tests in ["koan --lib", "koan-golden"] {
         step(&format!(
@@ -254,6 +235,31 @@ pub fn thorough() -> Result<()> {
         "cargo test --release --config profile.release.overflow-checks=false --package koan \
          --package koan-golden --locked",
     )
+}
+
+/// What the stable toolchain does: lints, docs, features, packages, small tests, interfaces.
+fn lints_and_packages() -> Result<()> {
+    FORMAT_AND_LINTS.iter().try_for_each(|command| step(command))?;
+    crate::wasm::lint()?;
+    step("RUSTDOCFLAGS=-Dwarnings cargo doc --release --workspace --no-deps --locked")?;
+    for target in [CORTEX_M0, CORTEX_M4F] {
+        step(&format!(
+            "cargo build --package koan --target {target} --release --features micromath --locked"
+        ))?;
+    }
+    // The core is built from its package; the others are packed, but not built again.
+    step("cargo package --package koan --locked --quiet")?;
+    step(&format!(
+        "cargo build --package koan --package koan-stream --package koan-store --package koan-sign \
+         --package koan-learn --features defmt --target {CORTEX_M0} --release --locked"
+    ))?;
+    step(&format!("cargo package {PACKAGES} --no-verify --locked --quiet"))?;
+    // A package of its own: its generator draws other numbers on purpose.
+    step("cargo test --manifest-path tests/mum32bit/Cargo.toml --locked")?;
+    step(
+        "cargo test --manifest-path firmware-example/Cargo.toml --package koan-protocol --locked",
+    )?;
+    crate::semver::run(None)
 }
 
 /// Runs jobs on two threads, each of which takes the next one. After an error no other job is begun;

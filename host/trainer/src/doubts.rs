@@ -99,7 +99,8 @@ pub(crate) fn no_better(error: f64, baselines: &Baselines, numbers: bool) -> Opt
     if worse(baselines.constant) {
         return Some(beaten(constant, baselines.constant));
     }
-    let linear = baselines.linear.filter(|&linear| worse(linear))?;
+    // Of models without a fault no other is better.
+    let linear = baselines.linear.filter(|&linear| error > 0.0 && worse(linear))?;
     Some(beaten("a linear one of the inputs", linear))
 }
 
@@ -252,5 +253,14 @@ mod tests {
         let options = TrainOptions { lambda: Some(1e5), ..TrainOptions::default() };
         let found = warnings(&fit, &test, &options);
         assert!(found[0].starts_with("the model is no better than"), "{found:?}");
+    }
+
+    #[test]
+    fn a_model_without_a_fault_is_as_good_as_it_gets() {
+        let of = |constant| crate::Baselines { constant, linear: Some(0.0), ..Default::default() };
+        assert!(super::no_better(0.0, &of(0.5), false).is_none());
+        assert!(super::no_better(1e-3, &of(0.5), false).unwrap().contains("a linear one"));
+        // Test rows of one class say nothing of it.
+        assert!(super::no_better(0.0, &of(0.0), false).is_some());
     }
 }

@@ -2,6 +2,11 @@
 //! grid, so the design matrix is rows × grids small integers and neither it nor
 //! its Gram matrix is ever written out.
 
+use std::sync::OnceLock;
+
+use faer::linalg::solvers::Solve;
+use faer::{Mat, Side};
+
 use crate::parallel;
 use crate::quantise::Levels;
 use crate::solve::conjugate::{Until, Vector, conjugate_gradients};
@@ -12,6 +17,9 @@ const PRODUCTS: usize = 200;
 /// Cells and rows of the grids that a thread takes at once: fewer would take less time than
 /// handing them out.
 const TOGETHER: usize = 1 << 16;
+/// Rows up to which a matrix of rows × rows is factored instead: that takes less time than the steps
+/// over all cells, most of which are empty then.
+const FEW_ROWS: usize = 500;
 
 /// The cells that rows fall into, grid by grid.
 #[derive(Clone, Debug)]
@@ -21,6 +29,8 @@ pub struct Cells {
     /// 2^slot_bits.
     slots_each: usize,
     rows: usize,
+    /// ΦΦᵀ, once it is asked for.
+    kernel: OnceLock<Mat<f64>>,
 }
 
 /// One output's weights: `weights[grid·slots + slot]` for an active feature, so
@@ -35,7 +45,7 @@ impl Cells {
         let slots = (0..grids)
             .map(|grid| (0..rows).map(|row| codes[row * grids + grid]).collect())
             .collect();
-        Self { slots, slots_each: 1 << slot_bits, rows }
+        Self { slots, slots_each: 1 << slot_bits, rows, kernel: OnceLock::new() }
     }
 
     fn columns(&self) -> usize {
@@ -73,11 +83,58 @@ impl Cells {
         sums
     }
 
+    /// ΦΦᵀ: how many cells two rows share.
+    fn shared_cells(&self) -> Mat<f64> {
+        let mut counts = Mat::zeros(self.rows, self.rows);
+        let mut rows_of = vec![Vec::new(); self.slots_each];
+        for slots in &self.slots {
+            for (row, &slot) in slots.iter().enumerate() {
+                let same: &mut Vec<usize> = &mut rows_of[usize::from(slot)];
+                same.push(row);
+                same.iter().for_each(|&earlier| counts[(row, earlier)] += 1.0);
+            }
+            rows_of.iter_mut().for_each(Vec::clear);
+        }
+        counts
+    }
+
+    /// What [`Self::ridge`] finds, in the dual form: w = Φᵀ√r·α, (√rΦΦᵀ√r + λI)α = √r·y. None
+    /// where the matrix is singular to working precision.
+    fn ridge_by_rows(&self, targets: &[f64], rows: &[f64], lambda: f64) -> Option<Weights> {
+        let kernel = self.kernel.get_or_init(|| self.shared_cells());
+        let roots: Vec<f64> = rows.iter().map(|weight| weight.sqrt()).collect();
+        let matrix = Mat::from_fn(self.rows, self.rows, |i, j| {
+            let diagonal = if i == j { lambda } else { 0.0 };
+            // Below the diagonal, where it is read.
+            if i < j { 0.0 } else { roots[i] * kernel[(i, j)] * roots[j] + diagonal }
+        });
+        let wanted = Mat::from_fn(self.rows, 1, |i, _| roots[i] * targets[i]);
+        let alpha = matrix.llt(Side::Lower).ok()?.solve(&wanted);
+        let alpha = alpha.col(0).iter().zip(&roots).map(|(alpha, root)| alpha * root);
+        Some(self.gather(&alpha.collect::<Vec<f64>>()))
+    }
+
     /// Minimises Σ r_i·(y_i − (Φw)_i)² + λ‖w‖² by conjugate gradients with the
     /// diagonal as preconditioner, from `start`, until the gradient has fallen
-    /// to the share `precision` or for [`PRODUCTS`] steps.
+    /// to the share `precision` or for [`PRODUCTS`] steps; of few rows in the dual form.
     #[must_use]
     pub fn ridge(
+        &self,
+        targets: &[f64],
+        rows: &[f64],
+        lambda: f64,
+        start: &[f64],
+        precision: f64,
+    ) -> Weights {
+        if self.rows <= FEW_ROWS
+            && let Some(weights) = self.ridge_by_rows(targets, rows, lambda)
+        {
+            return weights;
+        }
+        self.ridge_by_cells(targets, rows, lambda, start, precision)
+    }
+
+    fn ridge_by_cells(
         &self,
         targets: &[f64],
         rows: &[f64],
@@ -253,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn conjugate_gradients_find_the_dense_solution() {
+    fn both_ways_find_the_dense_solution() {
         let (cells, targets, dense) = problem();
         let weights: Vec<f64> = (0..90).map(|row| 1.0 + f64::from(row % 2)).collect();
         let scaled = Mat::from_fn(90, 32, |row, column| dense[(row, column)] * weights[row]);
@@ -264,10 +321,16 @@ mod tests {
         let y = Mat::from_fn(90, 1, |row, _| targets[row]);
         let expected =
             normal.llt(Side::Lower).expect("positive definite").solve(scaled.transpose() * y);
-        let found = cells.ridge(&targets, &weights, 0.7, &[0.0; 32], 1e-6);
+        let by_cells = cells.ridge_by_cells(&targets, &weights, 0.7, &[0.0; 32], 1e-6);
+        let by_rows = cells.ridge_by_rows(&targets, &weights, 0.7).unwrap();
         for k in 0..32 {
-            assert!((found[k] - expected[(k, 0)]).abs() < 1e-3);
+            assert!((by_cells[k] - expected[(k, 0)]).abs() < 1e-3);
+            assert!((by_rows[k] - expected[(k, 0)]).abs() < 1e-9);
         }
+        // Cells that no row falls into, and rows that weigh nothing.
+        let none = cells.ridge_by_rows(&targets, &[0.0; 90], 0.7).unwrap();
+        assert_eq!(none, [0.0; 32]);
+        assert_eq!(cells.ridge_by_rows(&targets, &[0.0; 90], 0.0), None);
     }
 
     #[test]

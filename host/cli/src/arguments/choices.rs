@@ -86,7 +86,8 @@ names!(LossArgument of Loss {
 });
 
 names!(MapArgument of MapKind {
-    /// one line for all inputs: pixels, one-hot columns, sensors of one kind
+    /// one line for all inputs: pixels, one-hot columns, sensors of one kind; with a gain for each
+    /// where there are over 160, texts among them, and one line would hide most
     Shared,
     /// one line for each channel of a window, an image or a series: sensors of several kinds
     PerChannel,

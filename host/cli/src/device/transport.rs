@@ -4,12 +4,14 @@ use std::fmt;
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::str::FromStr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serial2::SerialPort;
 
 /// Bits a second when the address does not say.
 const BAUD: u32 = 115_200;
+/// Between two attempts to connect.
+const AGAIN: Duration = Duration::from_millis(50);
 
 /// Where a device is.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,21 +117,48 @@ impl Transport {
     }
 }
 
-/// The first of the host's addresses that answers.
+/// The first of the host's addresses that answers. Where nobody listens it is tried again until
+/// the time is over: an emulator that was just started listens a moment later.
 fn connect(address: &str, timeout: Duration) -> Result<TcpStream> {
-    let mut failure = Error::new(ErrorKind::NotFound, "the host has no address");
-    for address in address.to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, timeout) {
-            Ok(stream) => return Ok(stream),
-            Err(error) => failure = error,
+    let end = Instant::now() + timeout;
+    loop {
+        let mut failure = Error::new(ErrorKind::NotFound, "the host has no address");
+        for address in address.to_socket_addrs()? {
+            match TcpStream::connect_timeout(&address, timeout) {
+                Ok(stream) => return Ok(stream),
+                Err(error) => failure = error,
+            }
         }
+        if failure.kind() != ErrorKind::ConnectionRefused || Instant::now() + AGAIN > end {
+            return Err(failure);
+        }
+        std::thread::sleep(AGAIN);
     }
-    Err(failure)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::net::TcpListener;
+
     use super::*;
+
+    #[test]
+    fn who_listens_a_moment_later_is_waited_for() {
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = free.local_addr().unwrap();
+        drop(free);
+        let soon = Duration::from_millis(120);
+        let refused = connect(&address.to_string(), soon).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
+        std::thread::scope(|scope| {
+            let late = scope.spawn(|| {
+                std::thread::sleep(soon);
+                TcpListener::bind(address).unwrap().accept().unwrap();
+            });
+            connect(&address.to_string(), Duration::from_secs(60)).unwrap();
+            late.join().unwrap();
+        });
+    }
 
     #[test]
     fn addresses() {

@@ -243,7 +243,7 @@ fn a_device_that_is_not_there() {
     let folder = digits(5);
     // A port that was free a moment ago.
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let arguments = format!("device digits.koan --connect tcp:{closed}");
+    let arguments = format!("device digits.koan --connect tcp:{closed} --timeout 0.3");
     folder.fails(&arguments, &[&format!("cannot connect to tcp:{closed}"), "refused"]);
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = silent.local_addr().unwrap();

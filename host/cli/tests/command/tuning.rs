@@ -128,7 +128,7 @@ fn instructions_bound_the_prediction() {
 fn code_counts_where_it_is_to() {
     let folder = Folder::new();
     folder.write("q.csv", quadrants(150));
-    let train = "train q.csv --family stump,fourier --flash 3500 -o m.koan";
+    let train = "train q.csv --family stump,fourier --loss squared --bits 4 --flash 3500 -o m.koan";
     for (option, code, told) in [
         ("=fast", "code_bytes", "bytes of code, "),
         ("=small", "code_bytes_small", "bytes of code in the small form, "),
@@ -176,7 +176,8 @@ fn train_chooses_family_features_and_bits() {
     let small = folder.json("train q.csv -o s.koan --json --flash 200 --family stump,fourier");
     assert!(small["bytes"].as_u64().unwrap() <= 200, "{small}");
     // What is given is kept.
-    let given = folder.json("train q.csv -o g.koan --json --flash 300 --bits 3 --family sigmoid");
+    let given = folder
+        .json("train q.csv -o g.koan --json --flash 300 --bits 3 --family sigmoid --loss squared");
     assert_eq!((&given["bits"], &given["family"]), (&3.into(), &"sigmoid".into()));
     folder.fails("train q.csv -o m.koan --flash 10", &["--flash 10", "at least"]);
     for loss in ["squared", "logistic", "hinge"] {
@@ -184,7 +185,8 @@ fn train_chooses_family_features_and_bits() {
             format!("train q.csv -o l.koan --json --flash 300 --family linear --loss {loss}");
         assert_eq!(folder.json(&given)["loss"], *loss);
     }
-    let given = folder.json("train q.csv -o l.koan --json --flash 300 --family sigmoid --linear");
+    let given = folder
+        .json("train q.csv -o l.koan --json --flash 300 --family sigmoid --linear --loss squared");
     assert!(given["family"].as_str().unwrap().contains("linear"), "{given}");
     folder.fails(
         "train q.csv -o m.koan --task regression --loss hinge --flash 1k",

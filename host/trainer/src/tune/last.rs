@@ -1,11 +1,13 @@
 //! The last fits: what a search found, trained on all rows.
 
-use koan::{Form, Model};
+use koan::{Family, Form, Model};
 
 use super::code::code_bytes;
 use super::metric::Metric;
+use crate::blob::{columns, whole};
 use crate::evaluate::evaluate;
 use crate::folds::drawn_rows;
+use crate::plan::BankPlan;
 use crate::progress::Progress;
 use crate::train::with_categories;
 use crate::{Error, Point, TrainOptions, Trained, train};
@@ -28,8 +30,8 @@ pub(super) struct LastFit<'t> {
 }
 
 impl LastFit<'_> {
-    /// Trains the model of a point, with fewer kept features where their list is longer than
-    /// the search took it for. None if no number of them fits. The options of the point alone
+    /// Trains the model of a point, with fewer features where it is larger than the search took it
+    /// for, most often because of a longer list of kept ones. None if no number of them fits. The options of the point alone
     /// make the same model again.
     ///
     /// The λ of a point was chosen by fits to fewer rows. Where the model is worse on rows that
@@ -63,6 +65,7 @@ impl LastFit<'_> {
         }
     }
 
+    /// The model, with as few features less as its bytes want.
     fn within(
         &self,
         table: &Table,
@@ -74,28 +77,94 @@ impl LastFit<'_> {
             let model = Model::parse(&trained.blob)?;
             let code = self.code.map_or(0, |form| code_bytes(&model, form));
             let flash = trained.blob.len() + code;
-            if options.candidates.is_none() || flash <= self.flash {
+            if flash <= self.flash {
                 return Ok(Some(trained));
             }
             // The weights that go make room for what is too much.
-            let outputs = model.outputs().max(1);
-            let each = options.banks(&table.schema)?[0].family.slot_bits().unwrap_or(0);
-            let bits = (outputs * usize::from(options.bits.unwrap_or(1))) << each;
-            let fewer = (8 * (flash - self.flash)).div_ceil(bits);
-            let fewer = u16::try_from(fewer).unwrap_or(u16::MAX);
-            match options.features[0].saturating_sub(fewer) {
-                0 => return Ok(None),
-                features => options.features[0] = features,
+            let bits = model.outputs().max(1) * usize::from(options.bits.unwrap_or(1));
+            let too_many = (8 * (flash - self.flash)).div_ceil(bits);
+            let banks = options.banks(&table.schema)?;
+            match with_fewer(&banks, options.candidates.is_some(), too_many) {
+                None => return Ok(None),
+                Some(features) => options.features = features,
             }
         }
     }
 }
 
+/// The features of each bank with at least `excess` columns less: of the first bank if it keeps some
+/// of a pool, else of that with most, whose convolutions are whole filters. None if none is left.
+fn with_fewer(banks: &[BankPlan], kept: bool, excess: usize) -> Option<Vec<u16>> {
+    let mut features: Vec<u16> = banks.iter().map(|bank| bank.features).collect();
+    // All inputs are features of the linear family.
+    let sized = |&place: &usize| banks[place].family != Family::Linear;
+    let places = (0..if kept { 1 } else { banks.len() }).filter(sized);
+    let place = places.max_by_key(|&place| banks[place].columns())?;
+    let bank = &banks[place];
+    let fewer = excess.div_ceil(columns(bank.family, 1));
+    let left = usize::from(bank.features).checked_sub(fewer).filter(|&left| left > 0)?;
+    let left = u16::try_from(left).ok()?;
+    let whole = if kept { left } else { whole(bank.family, left) };
+    features[place] = whole;
+    (whole < bank.features).then_some(features)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::FamilyName;
     use crate::solve::Loss;
     use koan_data::digits;
+
+    #[test]
+    fn no_model_is_larger_than_it_may_be() {
+        let table = digits::table().select(&(0..300).collect::<Vec<_>>());
+        let sums = vec![FamilyName::Fourier, FamilyName::Linear];
+        let cases = [
+            (vec![FamilyName::Fourier], None, 100),
+            (vec![FamilyName::Conv], None, 128),
+            (vec![FamilyName::Fern], Some(100), 20),
+            (sums.clone(), None, 60),
+            (sums, Some(200), 60),
+        ];
+        for (families, candidates, features) in cases {
+            let options = TrainOptions {
+                families,
+                candidates,
+                features: vec![features],
+                bits: Some(4),
+                loss: Some(Loss::Squared),
+                lambda: Some(1e-3),
+                frequency: Some(vec![1.0]),
+                map: Some(crate::MapKind::Shared),
+                relevance: Some(false),
+                ..TrainOptions::default()
+            };
+            let of = |flash: usize| {
+                let (loss, value) = (1.0, 1.0);
+                let options = options.clone();
+                let mut point = Point { options, bytes: 0, ram: 0, instructions: 0, loss, value };
+                let progress = Progress::none();
+                let fit = LastFit {
+                    train: &table,
+                    test: None,
+                    flash,
+                    code: None,
+                    metric: Metric::Error,
+                    open: false,
+                    progress: &progress,
+                };
+                let trained = fit.train(&mut point).unwrap();
+                trained.map(|trained| (trained.blob.len(), point.options.features))
+            };
+            let (bytes, given) = of(usize::MAX).unwrap();
+            assert!(given == [features], "{given:?}");
+            let limit = bytes - 120;
+            let (bytes, fewer) = of(limit).unwrap();
+            assert!(bytes <= limit && fewer[0] < features, "{bytes} {limit} {fewer:?}");
+            assert_eq!(of(40), None);
+        }
+    }
 
     #[test]
     fn a_model_that_rounding_destroys_gets_another_lambda() {

@@ -41,8 +41,6 @@ mod trial;
 
 use web_time::{Duration, Instant};
 
-use koan::Family;
-
 pub use code::code_bytes;
 pub use cost::Core;
 pub use halving::Rung;
@@ -51,6 +49,7 @@ pub use metric::Metric;
 pub use sizes::Limits;
 pub use space::{FAMILIES, Space};
 
+use crate::blob::whole;
 use crate::doubts::{no_better, no_better_balanced};
 use crate::evaluate::{Evaluation, evaluate};
 use crate::front::front;
@@ -219,32 +218,51 @@ pub fn train_usual(
     limits: Limits,
     progress: &Progress,
 ) -> Result<(Trained, Point), Error> {
-    let Limits { flash, code, .. } = limits;
-    let Best { mut point, smaller, mut nameless } = best(table, base, families, limits, progress)?;
+    let options = TuneOptions {
+        space: Space { base: base.clone(), families: families.to_vec() },
+        limits,
+        metric: usual_metric(table, base),
+        time: SHORT.mul_f64(longer(table)),
+        clock: false,
+    };
+    train_best(table, test, &options, progress)
+}
+
+/// The best model that a search finds, trained.
+fn train_best(
+    table: &Table,
+    test: Option<&Table>,
+    options: &TuneOptions,
+    progress: &Progress,
+) -> Result<(Trained, Point), Error> {
+    let Limits { flash, code, .. } = options.limits;
+    let Best { mut point, smaller, mut nameless } = best(table, options, progress)?;
     nameless = nameless && !names::fit(&mut point, table, flash)?;
-    let open = base.lambda.is_none();
     let fit = LastFit {
         train: table,
         test,
         flash,
         code,
-        metric: usual_metric(table, base),
-        open,
+        metric: options.metric,
+        open: options.space.base.lambda.is_none(),
         progress,
     };
     let mut trained = match fit.train(&mut point)? {
         Some(trained) => trained,
         None => {
-            // Without kept features there is always one; of convolutions, of whole filters.
+            // Without a list of kept features there is room; of convolutions, for whole filters.
             let options = &mut point.options;
             let none = table.select(&[]);
             let (coded, _) = with_categories(table, &none, &options.categories)?;
-            if let Family::Conv(conv) = options.banks(&coded.schema)?[0].family {
-                let filters = options.features[0] / conv.cells();
-                options.features[0] = filters.max(1) * conv.cells();
-            }
+            let banks = options.banks(&coded.schema)?;
+            options.features[0] = whole(banks[0].family, banks[0].features);
             options.candidates = None;
-            train(table, test, options, progress)?
+            let trained = fit.train(&mut point)?;
+            trained.ok_or_else(|| {
+                let message =
+                    format!("no model is so small: --flash {flash}, with all that it is to have");
+                Error::parameter("limits", message)
+            })?
         }
     };
     if test.is_none() {
@@ -285,22 +303,9 @@ struct Best {
     nameless: bool,
 }
 
-/// The best candidate of the short search.
-fn best(
-    table: &Table,
-    base: &TrainOptions,
-    families: &[FamilyName],
-    limits: Limits,
-    progress: &Progress,
-) -> Result<Best, Error> {
-    let options = TuneOptions {
-        space: Space { base: base.clone(), families: families.to_vec() },
-        limits,
-        metric: usual_metric(table, base),
-        time: SHORT.mul_f64(longer(table)),
-        clock: false,
-    };
-    let Chosen { mut points, smaller, nameless, .. } = search(table, &options, 1, progress)?;
+/// The best candidate of a search.
+fn best(table: &Table, options: &TuneOptions, progress: &Progress) -> Result<Best, Error> {
+    let Chosen { mut points, smaller, nameless, .. } = search(table, options, 1, progress)?;
     let point = points.pop().ok_or_else(nothing)?;
     Ok(Best { point, smaller, nameless })
 }

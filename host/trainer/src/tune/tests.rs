@@ -183,7 +183,7 @@ fn a_small_model_that_was_judged_best_grows_to_every_size() {
 
 #[test]
 fn refinement_tries_losses_bits_sums_and_pools_within_the_limits() {
-    let table = digits::table().select(&(0..300).collect::<Vec<_>>());
+    let table = digits::table().select(&(0..200).collect::<Vec<_>>());
     let mut options = options(false, Duration::from_millis(300));
     options.limits = Limits { flash: 400, instructions: Some(400_000), ..options.limits };
     let points = refined(&table, &options, 1e10, None);
@@ -206,7 +206,7 @@ fn refinement_tries_losses_bits_sums_and_pools_within_the_limits() {
 
 #[test]
 fn ferns_alone_are_searched_within_the_limits() {
-    let table = digits::table().select(&(0..300).collect::<Vec<_>>());
+    let table = digits::table().select(&(0..200).collect::<Vec<_>>());
     let mut options = options(false, Duration::from_millis(300));
     options.space.families = vec![FamilyName::Fern];
     options.space.base.candidates = Some(200);
@@ -223,19 +223,19 @@ fn ferns_alone_are_searched_within_the_limits() {
 
 #[test]
 fn ferns_that_were_judged_small_grow_to_the_limit() {
-    let table = digits::table().select(&(0..300).collect::<Vec<_>>());
+    let table = digits::table().select(&(0..200).collect::<Vec<_>>());
     let mut options = options(false, Duration::from_millis(300));
     options.space.families = vec![FamilyName::Fern];
     options.space.base.map = Some(crate::MapKind::Shared);
     options.limits.flash = 4000;
-    let points = refined(&table, &options, 2e10, None);
+    let points = refined(&table, &options, 1e10, None);
     let best = points.iter().min_by(|a, b| a.value.total_cmp(&b.value)).unwrap();
     // One for two rows is the most.
-    assert_eq!(best.options.features[0], 150);
+    assert_eq!(best.options.features[0], 100);
     assert_eq!(best.options.lambda, None, "to be chosen for so many");
-    let others = points.iter().map(|point| point.options.features[0]).filter(|&count| count != 150);
+    let others = points.iter().map(|point| point.options.features[0]).filter(|&count| count != 100);
     assert_eq!(others.clone().count() + 1, points.len(), "all others are smaller");
-    assert!(others.max().unwrap() < 100);
+    assert!(others.max().unwrap() < 67);
 }
 
 #[test]
@@ -312,14 +312,17 @@ fn few_series_are_searched_by_their_family() {
         .unwrap();
     let (fit, test): (Vec<usize>, Vec<usize>) = (0..80).partition(|row| row / 2 % 2 == 0);
     let (fit, test) = (table.select(&fit), table.select(&test));
-    let (base, quiet) = (TrainOptions::default(), Progress::none());
-    let found = train_usual(&fit, Some(&test), &base, &FAMILIES, Limits::of_flash(400), &quiet);
-    let (trained, point) = found.unwrap();
+    let space = Space { base: TrainOptions::default(), families: FAMILIES.to_vec() };
+    let options = TuneOptions {
+        space: space.clone(),
+        limits: Limits::of_flash(400),
+        ..options(false, Duration::from_secs(2))
+    };
+    let (trained, point) = train_best(&fit, Some(&test), &options, &Progress::none()).unwrap();
     assert_eq!(point.options.families, [FamilyName::Series]);
     assert!(trained.blob.len() <= 400);
     assert!(trained.report.error < 0.05, "{}", trained.report.error);
     // Convolutions take fewer instructions.
-    let space = Space { base, families: FAMILIES.to_vec() };
     assert_eq!(space.of(&fit, false).families, [FamilyName::Series]);
     assert_eq!(space.of(&fit, true).families, [FamilyName::Series, FamilyName::Conv]);
 }
@@ -328,11 +331,12 @@ fn few_series_are_searched_by_their_family() {
 #[test]
 fn code_counts_as_flash_where_it_is_to() {
     let table = digits::table().select(&(0..120).collect::<Vec<_>>());
-    let (base, quiet) = (TrainOptions::default(), Progress::none());
     let searched = |flash: usize, form: Form| {
-        let limits = Limits { code: Some(form), ..Limits::of_flash(flash) };
-        let families = [FamilyName::Fourier, FamilyName::Stump, FamilyName::Fern];
-        let (trained, _) = train_usual(&table, None, &base, &families, limits, &quiet)?;
+        let mut options = options(false, Duration::from_secs(4));
+        options.space.base.loss = Some(Loss::Squared);
+        options.limits = Limits { code: Some(form), ..Limits::of_flash(flash) };
+        options.space.families.push(FamilyName::Fern);
+        let (trained, _) = train_best(&table, None, &options, &Progress::none())?;
         let model = Model::parse(&trained.blob).unwrap();
         let whole = trained.blob.len() + code_bytes(&model, form);
         assert!(whole <= flash, "{whole} of {flash}");
