@@ -12,7 +12,7 @@ use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::ridge::{System, best_on};
 use crate::row_products::RowProducts;
-use crate::sparse::Cells;
+use crate::sparse::{Cells, Ridge};
 
 /// Rows for a comparison: some to fit on, others to judge by.
 #[derive(Clone, Debug)]
@@ -93,24 +93,25 @@ fn judge_sparse(
     let weights: Vec<f64> = sample.fit.iter().map(|&row| problem.weight(row)).collect();
     // Three of them tell frequencies apart as well as all.
     let lambdas = given_or(lambda, &CELL_LAMBDAS[1..4]);
-    let of_output = |output: usize| -> Vec<f64> {
-        let mean = weighted_mean(problem, &sample.fit, output);
-        let targets: Vec<f64> =
-            sample.fit.iter().map(|&row| problem.target(row, output) - mean).collect();
-        let mut solution = vec![0.0; map.features()];
-        let error = |&lambda: &f64| {
-            solution = fit.ridge(&targets, &weights, lambda, &solution, 1e-3);
-            let values = held_out.apply(&solution);
-            let squares = sample.judge.iter().zip(values).map(|(&row, value)| {
-                problem.weight(row) * (value + mean - problem.target(row, output)).powi(2)
-            });
-            squares.sum::<f64>()
-        };
-        lambdas.iter().map(error).collect()
+    let outputs = 0..problem.outputs;
+    let means: Vec<f64> =
+        outputs.map(|output| weighted_mean(problem, &sample.fit, output)).collect();
+    let of_output = |(output, mean): (usize, &f64)| -> Vec<f64> {
+        sample.fit.iter().map(|&row| problem.target(row, output) - mean).collect()
     };
-    let mut errors = vec![0.0; lambdas.len()];
-    for its in parallel::map(problem.outputs, of_output) {
-        errors.iter_mut().zip(its).for_each(|(error, its)| *error += its);
+    let targets: Vec<Vec<f64>> = means.iter().enumerate().map(of_output).collect();
+    let ridge = Ridge::new(&fit, &weights, problem.outputs);
+    let (mut solutions, mut errors) = (Vec::new(), Vec::new());
+    for lambda in lambdas {
+        solutions = ridge.solve(&targets, lambda, &solutions, 1e-3);
+        let error = |(output, solution): (usize, &Vec<f64>)| -> f64 {
+            let values = held_out.apply(solution);
+            let squares = sample.judge.iter().zip(values).map(|(&row, value)| {
+                problem.weight(row) * (value + means[output] - problem.target(row, output)).powi(2)
+            });
+            squares.sum()
+        };
+        errors.push(solutions.iter().enumerate().map(error).sum::<f64>());
     }
     let rows: f64 = sample.judge.iter().map(|&row| problem.weight(row)).sum();
     let least = errors.into_iter().fold(f64::INFINITY, f64::min);

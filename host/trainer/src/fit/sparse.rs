@@ -14,11 +14,14 @@ use crate::options::HeadOptions;
 use crate::parallel;
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::sparse::{Cells, SparseProblem};
+use crate::sparse::{Cells, Ridge, SparseProblem};
 use crate::validation::weighted_mean;
 use koan_data::{Table, Target};
 
-/// Fits one bank of bins by conjugate gradients on its cells.
+/// Share of the gradient that steps of conjugate gradients leave.
+const PRECISION: f64 = 1e-4;
+
+/// Fits one bank of bins by ridge regression on its cells.
 ///
 /// # Errors
 /// A specification that the format does not allow.
@@ -39,38 +42,36 @@ pub fn fit_sparse(
     let (fit_cells, held_cells) =
         (cells(problem.table, &fit_rows)?, cells(problem.table, &held_rows)?);
     progress.phase("solving")?;
-    let solve = |cells: &Cells, rows: &[usize], output: usize, lambdas: &[f64]| {
-        let mean = weighted_mean(problem, rows, output);
-        let targets: Vec<f64> = rows.iter().map(|&r| problem.target(r, output) - mean).collect();
-        let weights: Vec<f64> = rows.iter().map(|&r| problem.weight(r)).collect();
-        let mut path = Vec::new();
-        let mut last = vec![0.0; map.features()];
-        for &lambda in lambdas {
-            last = cells.ridge(&targets, &weights, lambda, &last, 1e-4);
-            path.push(last.clone());
-        }
-        (mean, targets, weights, path)
+    let weights =
+        |rows: &[usize]| -> Vec<f64> { rows.iter().map(|&row| problem.weight(row)).collect() };
+    // Means of the outputs, and targets without them.
+    let centred = |rows: &[usize]| -> (Vec<f64>, Vec<Vec<f64>>) {
+        let of_output = |output: usize| {
+            let mean = weighted_mean(problem, rows, output);
+            (mean, rows.iter().map(|&row| problem.target(row, output) - mean).collect())
+        };
+        (0..problem.outputs).map(of_output).unzip()
     };
     let lambdas = given_or(options.lambda, &CELL_LAMBDAS);
     let mut errors = vec![0.0; lambdas.len()];
-    // Held-out scores of every λ: [λ][output][row].
-    let mut held_scores = vec![Vec::new(); lambdas.len()];
-    // The weights of every λ are too many to keep.
-    let on_some = |output| -> Vec<Vec<f64>> {
-        let (mean, _, _, path) = solve(&fit_cells, &fit_rows, output, &lambdas);
-        let values = |weights: &Vec<f64>| {
-            held_cells.apply(weights).iter().map(|value| value + mean).collect()
-        };
-        path.iter().map(values).collect()
-    };
-    for (output, of_lambdas) in (0..).zip(parallel::map(problem.outputs, on_some)) {
-        for (index, values) in of_lambdas.into_iter().enumerate() {
+    // Held-out scores of every λ: [λ][output][row]. The weights of every λ are too many to keep.
+    let mut held_scores = Vec::new();
+    let fit_weights = weights(&fit_rows);
+    let (means, targets) = centred(&fit_rows);
+    let ridge = Ridge::new(&fit_cells, &fit_weights, problem.outputs);
+    let mut solutions = Vec::new();
+    for (lambda, error) in lambdas.iter().zip(&mut errors) {
+        solutions = ridge.solve(&targets, *lambda, &solutions, PRECISION);
+        let mut scores: Vec<Vec<f64>> = Vec::new();
+        for (output, solution) in solutions.iter().enumerate() {
+            let values: Vec<f64> =
+                held_cells.apply(solution).iter().map(|value| value + means[output]).collect();
             for (&row, value) in held_rows.iter().zip(&values) {
-                errors[index] +=
-                    problem.weight(row) * (value - problem.target(row, output)).powi(2);
+                *error += problem.weight(row) * (value - problem.target(row, output)).powi(2);
             }
-            held_scores[index].push(values);
+            scores.push(values);
         }
+        held_scores.push(scores);
     }
     let best = (0..lambdas.len()).min_by(|&a, &b| errors[a].total_cmp(&errors[b])).unwrap_or(0);
     let lambda = lambdas[best];
@@ -85,45 +86,42 @@ pub fn fit_sparse(
         }
         Target::Values(_) => None,
     };
-    drop((fit_cells, held_cells, held_scores));
+    drop(ridge);
+    drop((solutions, fit_cells, held_cells, held_scores));
 
     let rows: Vec<usize> = (0..problem.table.rows()).collect();
     let all = cells(problem.table, &rows)?;
-    let mut float_weights = Vec::new();
-    let mut fits = Vec::new();
-    let on_all = |output| solve(&all, &rows, output, &lambdas[best..=best]);
-    for (mean, targets, weights, mut path) in parallel::map(problem.outputs, on_all) {
-        let solution = path.pop().unwrap_or_default();
-        float_weights.push((mean, solution.clone()));
-        fits.push((mean, targets, weights, solution));
-    }
+    let all_weights = weights(&rows);
+    let (means, targets) = centred(&rows);
+    let solutions =
+        Ridge::new(&all, &all_weights, problem.outputs).solve(&targets, lambda, &[], PRECISION);
     progress.phase("rounding the weights")?;
     let head = |sweeps: usize| -> HeadSpec {
         let attempt = |width: Width| {
             let round = |output: usize| {
-                let (_, targets, weights, solution) = &fits[output];
-                let problem = SparseProblem { targets, rows: weights, lambda };
-                all.round(&problem, solution, width, sweeps)
+                let problem =
+                    SparseProblem { targets: &targets[output], rows: &all_weights, lambda };
+                all.round(&problem, &solutions[output], width, sweeps)
             };
-            let rounded = parallel::map(fits.len(), round);
+            let rounded = parallel::map(solutions.len(), round);
             let objective: f64 = rounded.iter().map(|rounded| rounded.objective).sum();
             (objective, width, rounded)
         };
         let attempts = widths(bits).into_iter().map(attempt);
         let best = attempts.reduce(|a, b| if b.0 < a.0 { b } else { a });
         let (_, width, rounded) = best.expect("there is at least one width");
+        let total: f64 = all_weights.iter().sum();
         let outputs: Vec<RoundedOutput> = rounded
             .into_iter()
-            .zip(&fits)
-            .map(|(rounded, (mean, targets, weights, _))| {
+            .zip(means.iter().zip(&targets))
+            .map(|(rounded, (mean, targets))| {
                 let values: Vec<f64> =
                     rounded.codes.iter().map(|&code| rounded.levels.weight(code)).collect();
-                let total: f64 = weights.iter().sum();
                 let left: f64 = all
                     .apply(&values)
                     .iter()
                     .zip(targets)
-                    .zip(weights)
+                    .zip(&all_weights)
                     .map(|((value, y), weight)| weight * (y - value))
                     .sum();
                 let levels = vec![rounded.head_levels()];
@@ -136,8 +134,9 @@ pub fn fit_sparse(
     let float = Box::new(move |table: &Table| {
         let rows: Vec<usize> = (0..table.rows()).collect();
         let cells = Cells::new(&map.codes_of(table, &rows)?, map.codes(), slot_bits);
-        let values: Vec<Vec<f64>> = float_weights
+        let values: Vec<Vec<f64>> = means
             .iter()
+            .zip(&solutions)
             .map(|(mean, weights)| cells.apply(weights).iter().map(|v| v + mean).collect())
             .collect();
         Ok((0..table.rows()).flat_map(|row| values.iter().map(move |v| v[row])).collect())

@@ -58,7 +58,7 @@ use crate::progress::Progress;
 use crate::report::Smaller;
 use crate::solve::Loss;
 use crate::train::{check_balanced, with_categories};
-use crate::{Baselines, Error, FamilyName, Goal, Point, Report, TrainOptions, Trained, train};
+use crate::{Baselines, Error, FamilyName, Goal, Point, Report, TrainOptions, Trained};
 use koan_data::{Table, Task};
 
 use halving::{Search, Searched};

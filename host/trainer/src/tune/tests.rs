@@ -3,6 +3,7 @@
 use super::pace::Clock;
 use super::*;
 use crate::folds::Folds;
+use crate::train;
 use koan::{Form, Model};
 use koan_data::{TableBuilder, digits};
 

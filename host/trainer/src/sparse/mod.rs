@@ -2,24 +2,17 @@
 //! grid, so the design matrix is rows × grids small integers and neither it nor
 //! its Gram matrix is ever written out.
 
-use std::sync::OnceLock;
-
-use faer::linalg::solvers::Solve;
-use faer::{Mat, Side};
-
 use crate::parallel;
 use crate::quantise::Levels;
-use crate::solve::conjugate::{Until, Vector, conjugate_gradients};
 use koan::{FEATURE_ONE, Width};
 
-/// Steps of conjugate gradients, at most.
-const PRODUCTS: usize = 200;
+mod ridge;
+
+pub use ridge::Ridge;
+
 /// Cells and rows of the grids that a thread takes at once: fewer would take less time than
 /// handing them out.
 const TOGETHER: usize = 1 << 16;
-/// Rows up to which a matrix of rows × rows is factored instead: that takes less time than the steps
-/// over all cells, most of which are empty then.
-const FEW_ROWS: usize = 500;
 
 /// The cells that rows fall into, grid by grid.
 #[derive(Clone, Debug)]
@@ -29,8 +22,6 @@ pub struct Cells {
     /// 2^slot_bits.
     slots_each: usize,
     rows: usize,
-    /// ΦΦᵀ, once it is asked for.
-    kernel: OnceLock<Mat<f64>>,
 }
 
 /// One output's weights: `weights[grid·slots + slot]` for an active feature, so
@@ -45,7 +36,11 @@ impl Cells {
         let slots = (0..grids)
             .map(|grid| (0..rows).map(|row| codes[row * grids + grid]).collect())
             .collect();
-        Self { slots, slots_each: 1 << slot_bits, rows, kernel: OnceLock::new() }
+        Self { slots, slots_each: 1 << slot_bits, rows }
+    }
+
+    fn grids(&self) -> usize {
+        self.slots.len()
     }
 
     fn columns(&self) -> usize {
@@ -81,89 +76,6 @@ impl Cells {
             }
         });
         sums
-    }
-
-    /// ΦΦᵀ: how many cells two rows share.
-    fn shared_cells(&self) -> Mat<f64> {
-        let mut counts = Mat::zeros(self.rows, self.rows);
-        let mut rows_of = vec![Vec::new(); self.slots_each];
-        for slots in &self.slots {
-            for (row, &slot) in slots.iter().enumerate() {
-                let same: &mut Vec<usize> = &mut rows_of[usize::from(slot)];
-                same.push(row);
-                same.iter().for_each(|&earlier| counts[(row, earlier)] += 1.0);
-            }
-            rows_of.iter_mut().for_each(Vec::clear);
-        }
-        counts
-    }
-
-    /// What [`Self::ridge`] finds, in the dual form: w = Φᵀ√r·α, (√rΦΦᵀ√r + λI)α = √r·y. None
-    /// where the matrix is singular to working precision.
-    fn ridge_by_rows(&self, targets: &[f64], rows: &[f64], lambda: f64) -> Option<Weights> {
-        let kernel = self.kernel.get_or_init(|| self.shared_cells());
-        let roots: Vec<f64> = rows.iter().map(|weight| weight.sqrt()).collect();
-        let matrix = Mat::from_fn(self.rows, self.rows, |i, j| {
-            let diagonal = if i == j { lambda } else { 0.0 };
-            // Below the diagonal, where it is read.
-            if i < j { 0.0 } else { roots[i] * kernel[(i, j)] * roots[j] + diagonal }
-        });
-        let wanted = Mat::from_fn(self.rows, 1, |i, _| roots[i] * targets[i]);
-        let alpha = matrix.llt(Side::Lower).ok()?.solve(&wanted);
-        let alpha = alpha.col(0).iter().zip(&roots).map(|(alpha, root)| alpha * root);
-        Some(self.gather(&alpha.collect::<Vec<f64>>()))
-    }
-
-    /// Minimises Σ r_i·(y_i − (Φw)_i)² + λ‖w‖² by conjugate gradients with the
-    /// diagonal as preconditioner, from `start`, until the gradient has fallen
-    /// to the share `precision` or for [`PRODUCTS`] steps; of few rows in the dual form.
-    #[must_use]
-    pub fn ridge(
-        &self,
-        targets: &[f64],
-        rows: &[f64],
-        lambda: f64,
-        start: &[f64],
-        precision: f64,
-    ) -> Weights {
-        if self.rows <= FEW_ROWS
-            && let Some(weights) = self.ridge_by_rows(targets, rows, lambda)
-        {
-            return weights;
-        }
-        self.ridge_by_cells(targets, rows, lambda, start, precision)
-    }
-
-    fn ridge_by_cells(
-        &self,
-        targets: &[f64],
-        rows: &[f64],
-        lambda: f64,
-        start: &[f64],
-        precision: f64,
-    ) -> Weights {
-        let diagonal: Vec<f64> = self.gather(rows).iter().map(|count| count + lambda).collect();
-        let normal = |w: &[f64]| -> Weights {
-            let weighted: Vec<f64> =
-                self.apply(w).iter().zip(rows).map(|(value, weight)| value * weight).collect();
-            let mut product = self.gather(&weighted);
-            for (place, weight) in product.iter_mut().zip(w) {
-                *place += lambda * weight;
-            }
-            product
-        };
-        let wanted: Vec<f64> = targets.iter().zip(rows).map(|(y, weight)| y * weight).collect();
-        let mut weights = start.to_vec();
-        let left: Weights =
-            self.gather(&wanted).iter().zip(normal(&weights)).map(|(b, a)| b - a).collect();
-        let precondition =
-            |r: &Weights| -> Weights { r.iter().zip(&diagonal).map(|(r, d)| r / d).collect() };
-        let until = Until { share: precision, products: PRODUCTS };
-        let image = |direction: &Weights| normal(direction);
-        conjugate_gradients(left, until, precondition, image, |length, direction| {
-            weights.add(length, direction);
-        });
-        weights
     }
 
     /// Rounds weights to levels.
@@ -292,11 +204,10 @@ fn square(weights: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use faer::linalg::solvers::Solve;
-    use faer::{Mat, Side};
+    use faer::Mat;
     use koan::generator::Stream;
 
-    fn problem() -> (Cells, Vec<f64>, Mat<f64>) {
+    pub(super) fn problem() -> (Cells, Vec<f64>, Mat<f64>) {
         let (rows, grids) = (90, 4);
         let stream = Stream::new(3, 1);
         let codes: Vec<u16> =
@@ -310,35 +221,13 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_find_the_dense_solution() {
-        let (cells, targets, dense) = problem();
-        let weights: Vec<f64> = (0..90).map(|row| 1.0 + f64::from(row % 2)).collect();
-        let scaled = Mat::from_fn(90, 32, |row, column| dense[(row, column)] * weights[row]);
-        let mut normal = dense.transpose() * &scaled;
-        for k in 0..32 {
-            normal[(k, k)] += 0.7;
-        }
-        let y = Mat::from_fn(90, 1, |row, _| targets[row]);
-        let expected =
-            normal.llt(Side::Lower).expect("positive definite").solve(scaled.transpose() * y);
-        let by_cells = cells.ridge_by_cells(&targets, &weights, 0.7, &[0.0; 32], 1e-6);
-        let by_rows = cells.ridge_by_rows(&targets, &weights, 0.7).unwrap();
-        for k in 0..32 {
-            assert!((by_cells[k] - expected[(k, 0)]).abs() < 1e-3);
-            assert!((by_rows[k] - expected[(k, 0)]).abs() < 1e-9);
-        }
-        // Cells that no row falls into, and rows that weigh nothing.
-        let none = cells.ridge_by_rows(&targets, &[0.0; 90], 0.7).unwrap();
-        assert_eq!(none, [0.0; 32]);
-        assert_eq!(cells.ridge_by_rows(&targets, &[0.0; 90], 0.0), None);
-    }
-
-    #[test]
     fn sweeps_lower_the_objective() {
         let (cells, targets, _) = problem();
         let rows = vec![1.0; 90];
         let problem = SparseProblem { targets: &targets, rows: &rows, lambda: 0.5 };
-        let weights = cells.ridge(&targets, &rows, 0.5, &[0.0; 32], 1e-6);
+        let weights = Ridge::new(&cells, &rows, 1)
+            .solve(std::slice::from_ref(&targets), 0.5, &[], 1e-6)
+            .remove(0);
         for bits in [2, 3, 4, 8] {
             for odd in [false, true] {
                 let width = Width::new(bits, odd).unwrap();
