@@ -1,6 +1,6 @@
 //! Ridge regression on bins alone: every row has exactly one active cell a
-//! grid, so the design matrix is rows × grids small integers and neither it nor
-//! its Gram matrix is ever written out.
+//! grid, so the design matrix is rows × grids small integers and never written
+//! out, and its Gram matrix only where that is small.
 
 use crate::parallel;
 use crate::quantise::Levels;

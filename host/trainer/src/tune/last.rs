@@ -31,8 +31,8 @@ pub(super) struct LastFit<'t> {
 
 impl LastFit<'_> {
     /// Trains the model of a point, with fewer features where it is larger than the search took it
-    /// for, most often because of a longer list of kept ones. None if no number of them fits. The options of the point alone
-    /// make the same model again.
+    /// for, most often because of a longer list of kept ones. None if no number of them fits. The
+    /// options of the point alone make the same model again.
     ///
     /// The λ of a point was chosen by fits to fewer rows. Where the model is worse on rows that
     /// it has seen than others were on rows that they had not, that λ suits it so badly that
