@@ -13,8 +13,8 @@ use crate::solve::conjugate::{Until, Vector, conjugate_gradients};
 const STEPS: usize = 200;
 /// Sides of a matrix that is factored, at most: of 3,000 it takes 72 MB.
 const MOST_SIDES: usize = 3000;
-/// Additions of a step that take as long as one of a cell, which the processor has to wait for; and
-/// those of a factorisation.
+/// What an addition takes where numbers lie side by side, and in a factorisation, beside one to a
+/// cell, whose place in memory is not known beforehand.
 const STEADY: f64 = 0.3;
 const FACTORED: f64 = 0.05;
 
