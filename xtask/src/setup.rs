@@ -27,7 +27,7 @@ pub fn run() -> Result<()> {
     crate::wasm::setup()
 }
 
-/// What lints need on top.
+/// What the tests and the lints need.
 pub fn lints() -> Result<()> {
     run()?;
     add("component", &COMPONENTS)

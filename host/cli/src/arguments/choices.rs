@@ -86,8 +86,8 @@ names!(LossArgument of Loss {
 });
 
 names!(MapArgument of MapKind {
-    /// one line for all inputs: pixels, one-hot columns, sensors of one kind; with a gain for each
-    /// where there are over 160, texts among them, and one line would hide most
+    /// one line for all inputs: pixels, one-hot columns, sensors of one kind; more than 160 inputs,
+    /// text columns among them, have a gain each where one line would hide most of them
     Shared,
     /// one line for each channel of a window, an image or a series: sensors of several kinds
     PerChannel,

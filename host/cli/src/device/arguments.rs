@@ -27,7 +27,7 @@ pub struct Device {
     /// number from 0; one more than the model's last is a new class
     #[arg(long, value_name = "CLASS", requires = "stream")]
     pub learn: Option<String>,
-    /// How long to wait for a port that somebody listens to, and for an answer
+    /// How long to wait until somebody listens to a TCP port, and then for an answer
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     pub timeout: Duration,
     #[command(flatten)]

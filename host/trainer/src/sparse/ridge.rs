@@ -29,7 +29,7 @@ pub struct Ridge<'c> {
 }
 
 /// What is solved with.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 enum Form {
     /// √rΦΦᵀ√r, below the diagonal: w = Φᵀ√r·α, (√rΦΦᵀ√r + λI)α = √r·y.
     Rows(Mat<f64>),
@@ -224,7 +224,7 @@ mod tests {
                 (0..=i).for_each(|j| assert_eq!(gram[(i, j)], normal[(i, j)], "{i} {j}"));
             }
             for form in [Form::Rows(shared_cells(&cells, &roots)), Form::Cells(gram), Form::Steps] {
-                let near = if form == Form::Steps { 1e-3 } else { 1e-9 };
+                let near = if matches!(form, Form::Steps) { 1e-3 } else { 1e-9 };
                 let ridge = Ridge { cells: &cells, rows: weights, roots: roots.clone(), form };
                 let found = ridge.solve(&both, 0.7, &[], 1e-6);
                 assert_eq!(found.len(), 2);

@@ -65,7 +65,7 @@ impl LastFit<'_> {
         }
     }
 
-    /// The model, with as few features less as its bytes want.
+    /// The model of these options, which get fewer features until it is small enough.
     fn within(
         &self,
         table: &Table,
@@ -116,6 +116,27 @@ mod tests {
     use crate::solve::Loss;
     use koan_data::digits;
 
+    /// The model of a point that a search took to have this loss, and its options then.
+    fn last_fit(
+        table: &Table,
+        options: TrainOptions,
+        flash: usize,
+        open: bool,
+        loss: f64,
+    ) -> Option<(Trained, TrainOptions)> {
+        let mut point = Point { options, bytes: 0, ram: 0, instructions: 0, loss, value: loss };
+        let fit = LastFit {
+            train: table,
+            test: None,
+            flash,
+            code: None,
+            metric: Metric::Error,
+            open,
+            progress: &Progress::none(),
+        };
+        fit.train(&mut point).unwrap().map(|trained| (trained, point.options))
+    }
+
     #[test]
     fn no_model_is_larger_than_it_may_be() {
         let table = digits::table().select(&(0..300).collect::<Vec<_>>());
@@ -141,21 +162,8 @@ mod tests {
                 ..TrainOptions::default()
             };
             let of = |flash: usize| {
-                let (loss, value) = (1.0, 1.0);
-                let options = options.clone();
-                let mut point = Point { options, bytes: 0, ram: 0, instructions: 0, loss, value };
-                let progress = Progress::none();
-                let fit = LastFit {
-                    train: &table,
-                    test: None,
-                    flash,
-                    code: None,
-                    metric: Metric::Error,
-                    open: false,
-                    progress: &progress,
-                };
-                let trained = fit.train(&mut point).unwrap();
-                trained.map(|trained| (trained.blob.len(), point.options.features))
+                let (trained, options) = last_fit(&table, options.clone(), flash, false, 1.0)?;
+                Some((trained.blob.len(), options.features))
             };
             let (bytes, given) = of(usize::MAX).unwrap();
             assert!(given == [features], "{given:?}");
@@ -181,23 +189,11 @@ mod tests {
             relevance: Some(false),
             ..TrainOptions::default()
         };
-        let point = Point { options, bytes: 0, ram: 0, instructions: 0, loss: 0.04, value: 0.04 };
         let of = |open: bool, loss: f64| {
-            let mut point = Point { loss, ..point.clone() };
-            let progress = Progress::none();
-            let fit = LastFit {
-                train: &table,
-                test: None,
-                flash: 2000,
-                code: None,
-                metric: Metric::Error,
-                open,
-                progress: &progress,
-            };
-            let trained = fit.train(&mut point).unwrap().unwrap();
-            let again = train(&table, None, &point.options, &progress).unwrap();
+            let (trained, options) = last_fit(&table, options.clone(), 2000, open, loss).unwrap();
+            let again = train(&table, None, &options, &Progress::none()).unwrap();
             assert_eq!(again.blob, trained.blob);
-            (point.options.lambda, evaluate(&trained.blob, &table).unwrap().error)
+            (options.lambda, evaluate(&trained.blob, &table).unwrap().error)
         };
         let (given, bad) = of(false, 0.04);
         assert_eq!(given, Some(1e-8), "a λ that was asked for stays");

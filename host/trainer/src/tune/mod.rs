@@ -259,9 +259,7 @@ fn train_best(
             options.candidates = None;
             let trained = fit.train(&mut point)?;
             trained.ok_or_else(|| {
-                let message =
-                    format!("no model is so small: --flash {flash}, with all that it is to have");
-                Error::parameter("limits", message)
+                Error::parameter("limits", format!("no model is so small: --flash {flash}"))
             })?
         }
     };
