@@ -376,8 +376,8 @@ fn print_use(model: &Model<'_>, schema: Option<&Schema>) -> Result<()> {
     say!("  work of a prediction: at most {} additions, products and look-ups", model.work())?;
     say!("{}", wrapped(&format!("  needs: {}", model.needs()), 4))?;
     say!("  Cargo.toml:")?;
-    let version = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));
-    say!("    [dependencies]\n    koan = \"{version}\"")?;
+    say!("    [dependencies]")?;
+    say!("    koan = {{ path = \"CLONE/core\" }}  # CLONE: a clone of Koan's repository")?;
     say!("    [profile.release]\n    opt-level = \"s\"\n    lto = \"fat\"")?;
     say!("    codegen-units = 1\n    panic = \"abort\"")?;
     let Some(schema) = schema else {
