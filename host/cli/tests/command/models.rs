@@ -182,7 +182,7 @@ fn a_program_is_told_what_it_needs() {
     assert!(model["needs"].as_array().unwrap().contains(&"fourier".into()), "{model}");
     let text = folder.output("inspect m.koan --rust row.rs");
     for part in [
-        "koan = \"0.1\"",
+        "koan = { path = \"CLONE/core\" }",
         "[profile.release]",
         "a row: 5 numbers, in the units of the data",
         "0: temp\n",
