@@ -84,9 +84,15 @@ impl<'r> Arff<'r> {
                 }
             }
         }
+        entries.sort_by_key(|(index, _)| *index);
+        if let Some(twice) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            return Err(self.lines.malformed(&format!("index {} is there twice", twice[0].0)));
+        }
         record.clear();
+        let mut entries = entries.into_iter().peekable();
         for (index, default) in self.defaults.iter().enumerate() {
-            let value = entries.iter().find(|(i, _)| *i == index).map_or(default, |(_, v)| v);
+            let entry = entries.next_if(|(next, _)| *next == index);
+            let value = entry.as_ref().map_or(default, |(_, value)| value);
             record.push(|bytes| bytes.extend_from_slice(value));
         }
         Ok(())

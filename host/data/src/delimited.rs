@@ -164,13 +164,16 @@ impl<'r> Delimited<'r> {
                 bytes[at] = b'.';
                 seen.comma.get_or_insert(line);
                 self.comma.get_or_insert(index);
-            } else if bytes[at] == b'.' && seen.point.is_none() {
-                let number = std::str::from_utf8(bytes).is_ok_and(|t| t.parse::<f64>().is_ok());
-                seen.point = number.then_some(line);
-            }
-            if bytes[at] == b'.' && self.thousands.is_none() && are_thousands(bytes) {
-                let text = String::from_utf8_lossy(bytes).into_owned();
-                self.thousands = Some(Thousands { column: index, line, text });
+            } else if bytes[at] == b'.' {
+                if seen.point.is_none() {
+                    let text = std::str::from_utf8(bytes);
+                    let number = text.is_ok_and(|text| text.parse::<f64>().is_ok());
+                    seen.point = number.then_some(line);
+                }
+                if self.thousands.is_none() && are_thousands(bytes) {
+                    let text = String::from_utf8_lossy(bytes).into_owned();
+                    self.thousands = Some(Thousands { column: index, line, text });
+                }
             }
             if let Decimals { comma: Some(comma), point: Some(point) } = *seen {
                 let place = self.lines.origin.at(line);
@@ -185,9 +188,10 @@ impl<'r> Delimited<'r> {
         }
         if let (Some(comma), Some(found)) = (self.comma, &self.thousands) {
             let Thousands { column, line, text } = found;
+            let number = text.replace('.', "");
             let problem = format!(
-                "column {} has {text}, a thousand and more if points stand between thousands, and \
-                 column {} has decimal commas: write numbers without points between thousands",
+                "{text} in column {} may be {number}, since column {} has decimal commas: write \
+                 numbers without points between thousands",
                 column + 1,
                 comma + 1
             );

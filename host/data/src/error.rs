@@ -69,7 +69,7 @@ pub enum DataError {
     #[error("{file}: corrupt gzip data: {source}")]
     CorruptGzip { file: String, source: io::Error },
     /// A file of a kind that is known, and not read.
-    #[error("{file}: is {what}, which is not read; gzip and UTF-8 are")]
+    #[error("{file}: {what}, which is not supported: use gzip, or text in UTF-8")]
     NotRead { file: String, what: &'static str },
     /// Training data is read twice, which a pipe or a directory does not allow.
     #[error("{file}: not a regular file; training data is read twice, so a pipe will not do")]

@@ -6,7 +6,9 @@ use crate::categories::one_of;
 use crate::error::{ColumnLabel, DataError, IN_MEMORY};
 use crate::extremes::Extremes;
 use crate::fill::{Groups, impute};
+use crate::infer::check_names;
 use crate::no_categories::{check_categories, numeral};
+use crate::open::Origin;
 use crate::schema::width;
 use crate::{
     Column, ColumnKind, DataWarning, Division, Format, GroupBy, MAX_INPUTS, MAX_VALUES, Missing,
@@ -211,6 +213,8 @@ impl<'a> TableBuilder<'a> {
             self.describe(part, &mut described)?;
         }
         let Described { columns, may_be_categories, mut warnings } = described;
+        let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+        check_names(&Origin::several(vec![(0, IN_MEMORY.into())]), &names)?;
         let inputs = width(&columns);
         // A single input may have been gone through in order.
         if inputs == 1 {

@@ -146,7 +146,13 @@ pub(crate) fn check_options(
             let (file, format) = (file.to_owned(), container.described());
             Err(DataError::OptionNeeds { file, option, needs, format })
         }
-        None => Ok(()),
+        None => match options.delimiter {
+            Some(b'\n' | b'\r' | b'"') => {
+                let problem = "neither a line's end nor a quote can be the delimiter".to_owned();
+                Err(DataError::Malformed { file: file.to_owned(), problem })
+            }
+            _ => Ok(()),
+        },
     }
 }
 

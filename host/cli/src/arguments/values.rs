@@ -64,6 +64,7 @@ pub fn delimiter(text: &str) -> Result<u8, String> {
         "tab" | "\\t" => Ok(b'\t'),
         "space" => Ok(b' '),
         _ => match text.as_bytes() {
+            b"\n" | b"\r" | b"\"" => Err("neither a line's end nor a quote".into()),
             &[byte] => Ok(byte),
             _ => Err("one byte, `tab` or `space`".into()),
         },

@@ -254,6 +254,39 @@ fn rows_under_a_schema() {
     );
 }
 
+/// Columns that are no inputs do not shift what a window's values are.
+#[test]
+fn windows_under_a_schema() {
+    let number = |missing| ColumnKind::Numeric { missing };
+    let columns = [
+        ("who", ColumnKind::Dropped),
+        ("x", number(None)),
+        ("kind", ColumnKind::Target),
+        ("y", number(Some(0.5))),
+    ];
+    let column = |(name, kind): (&str, ColumnKind)| Column { name: name.to_owned(), kind };
+    let mut schema = Schema::new(Format::Csv);
+    schema.columns = columns.map(column).to_vec();
+    schema.inputs = 6;
+    schema.recordings.window = Some(crate::Window { samples: 3, stride: 1 });
+    let rows = |values: &[f64]| {
+        let builder = TableBuilder::new(values.len() / 6).matrix(6, values);
+        builder.rows_under(&schema, Unlisted::Refuse).map_err(|error| error.to_string())
+    };
+    let whole = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+    assert_eq!(rows(&whole).unwrap(), whole.map(|value| value as f32));
+    assert_eq!(rows(&[1.0, f64::NAN, 3.0, 4.0, 5.0, f64::NAN]).unwrap()[..2], [1.0, 0.5]);
+    let absent = rows(&[1.0, 2.0, f64::NAN, 4.0, 5.0, 6.0]).unwrap_err();
+    assert!(absent.contains("column 3") && absent.contains("missing"), "{absent}");
+}
+
+#[test]
+fn columns_have_names_of_their_own() {
+    let twice = TableBuilder::new(2).column("t", &[1.0, 2.0][..]).column("t", &[1.0, 3.0][..]);
+    let error = twice.values("y", &[1.0, 2.0][..]).build().unwrap_err().to_string();
+    assert_eq!(error, "the table: columns 1 and 2 are both called `t`");
+}
+
 /// Truth values are words in CSV files, numbers in Parquet files and tables in memory.
 #[test]
 fn words_of_truth_are_zero_and_one() {

@@ -10,7 +10,7 @@ use crate::fill::list;
 use crate::infer::check_names;
 use crate::layout::{Layout, Layouts, match_names};
 use crate::open::Origin;
-use crate::{ColumnKind, Division, Format, Missing, Schema, Table, Target};
+use crate::{Column, ColumnKind, Division, Format, Missing, Schema, Table, Target};
 
 /// What becomes of a text that is none of its column's values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,9 +57,11 @@ impl TableBuilder<'_> {
         }
         let names = self.columns.iter().flat_map(|part| part.names.iter().cloned());
         let layout = layout(schema, &names.collect::<Vec<_>>())?;
+        let kinds = kinds(schema);
         let mut sources = Vec::with_capacity(layout.len());
-        for (column, place) in layout.into_iter().enumerate() {
-            let kind = schema.columns.get(column).map(|column| &column.kind);
+        for (number, place) in layout.into_iter().enumerate() {
+            // In windows the values of a sample come one sample after the other.
+            let kind = kinds.get(number % kinds.len().max(1)).copied();
             if matches!(kind, Some(ColumnKind::Target | ColumnKind::Dropped)) {
                 continue;
             }
@@ -245,6 +247,20 @@ impl Source<'_> {
             _ => self.values.name(at).1.into(),
         }
     }
+}
+
+/// What each column of [`layout`] is; of windows, each value of a sample.
+fn kinds<'s>(schema: &'s Schema) -> Vec<&'s ColumnKind> {
+    const NUMBER: &ColumnKind = &ColumnKind::Numeric { missing: None };
+    if schema.recordings.window.is_none() {
+        return schema.columns.iter().map(|column| &column.kind).collect();
+    }
+    let of_column = |column: &'s Column| match &column.kind {
+        kind @ ColumnKind::Numeric { .. } => vec![kind],
+        // What stands for a text is numbers already.
+        _ => vec![NUMBER; column.inputs()],
+    };
+    schema.columns.iter().flat_map(of_column).collect()
 }
 
 /// Which of the columns of these names is each of the schema's.

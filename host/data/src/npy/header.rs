@@ -49,8 +49,8 @@ impl Element {
             ('i', 1 | 2 | 4 | 8) => (Kind::Signed, number),
             ('u', 1 | 2 | 4 | 8) => (Kind::Unsigned, number),
             ('f', 4 | 8) => (Kind::Float, number),
-            ('S' | 'a', _) => (Kind::Bytes, number),
-            ('U', _) => (Kind::Points, number.checked_mul(4)?),
+            ('S' | 'a', 1..) => (Kind::Bytes, number),
+            ('U', 1..) => (Kind::Points, number.checked_mul(4)?),
             _ => return None,
         };
         // Only where there is a single byte is its order nothing to tell.
@@ -286,6 +286,9 @@ mod tests {
             (with("'|O'", "(2,)"), "elements of type '|O'"),
             (with("'|i4'", "(2,)"), "elements of type '|i4'"),
             (with("'|U4'", "(2,)"), "elements of type '|U4'"),
+            // As many of them as one likes need no bytes at all.
+            (with("'|S0'", "(1099511627776, 2)"), "elements of type '|S0'"),
+            (with("'<U0'", "(2,)"), "elements of type '<U0'"),
             (with("'<U18446744073709551615'", "(2,)"), "elements of type"),
             (with("'<M8[ns]'", "(2,)"), "elements of type '<M8[ns]'"),
             (with("'é'", "(2,)"), "elements of type 'é'"),

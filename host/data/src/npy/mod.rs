@@ -28,34 +28,19 @@ enum Element {
 struct Array<'r> {
     name: String,
     shape: Vec<u64>,
-    text: bool,
-    elements: Elements,
+    element: header::Element,
+    /// Elements that have not been taken.
+    left: u64,
+    stored: Stored,
     reader: Box<dyn Read + 'r>,
 }
 
-/// Where the next element comes from.
-enum Elements {
-    /// The file, which has them in this order.
-    Stored {
-        element: header::Element,
-        left: u64,
-        bytes: Vec<u8>,
-    },
-    Ordered(std::vec::IntoIter<Option<Element>>),
-}
-
-impl Elements {
-    fn next(&mut self, reader: &mut dyn Read) -> io::Result<Option<Element>> {
-        match self {
-            Elements::Stored { left: 0, .. } => Ok(None),
-            Elements::Stored { element, left, bytes } => {
-                *left -= 1;
-                reader.read_exact(bytes)?;
-                Element::from_bytes(*element, bytes).map(Some)
-            }
-            Elements::Ordered(elements) => Ok(elements.next().flatten()),
-        }
-    }
+/// In which order the file has the elements.
+enum Stored {
+    /// Row after row: the bytes of the one that was read last.
+    Rows(Vec<u8>),
+    /// Column after column: the bytes of all of them.
+    Columns(Vec<u8>),
 }
 
 impl Element {
@@ -113,14 +98,37 @@ impl<'r> Array<'r> {
         let Some(left) = left else {
             return Err(format!("an array of {shape:?} has more elements than there can be"));
         };
-        let text = matches!(element.kind, Kind::Bytes | Kind::Points);
-        let elements = Elements::Stored { element, left, bytes: vec![0; element.size] };
-        let reader = Box::new(reader);
-        let mut array = Array { name: name.to_owned(), shape, text, elements, reader };
-        if fortran && array.shape.len() > 1 {
-            array.transpose()?;
+        let stored = if fortran && shape.len() > 1 && left > 0 {
+            Stored::Columns(read_columns(&mut reader, left, element.size)?)
+        } else {
+            Stored::Rows(vec![0; element.size])
+        };
+        let (name, reader) = (name.to_owned(), Box::new(reader));
+        Ok(Array { name, shape, element, left, stored, reader })
+    }
+
+    fn next(&mut self) -> io::Result<Option<Element>> {
+        if self.left == 0 {
+            return Ok(None);
         }
-        Ok(array)
+        let size = self.element.size;
+        let bytes = match &mut self.stored {
+            Stored::Rows(bytes) => {
+                self.reader.read_exact(bytes)?;
+                &bytes[..]
+            }
+            Stored::Columns(bytes) => {
+                let number = (bytes.len() / size) as u64 - self.left;
+                let place = place_in_columns(&self.shape, number) as usize;
+                &bytes[place * size..][..size]
+            }
+        };
+        self.left -= 1;
+        Element::from_bytes(self.element, bytes).map(Some)
+    }
+
+    fn is_text(&self) -> bool {
+        matches!(self.element.kind, Kind::Bytes | Kind::Points)
     }
 
     fn rows(&self) -> u64 {
@@ -143,34 +151,30 @@ impl<'r> Array<'r> {
         let product = self.shape[1..].iter().try_fold(1u64, |product, &n| product.checked_mul(n));
         product.and_then(|width| usize::try_from(width).ok()).filter(|&width| width <= MAX_INPUTS)
     }
+}
 
-    /// Brings an array that was stored column after column into row order, in
-    /// memory.
-    fn transpose(&mut self) -> Result<(), String> {
-        let mut all = Vec::new();
-        let problem = |error: io::Error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => "the file ends within the array".to_owned(),
-            _ => error.to_string(),
-        };
-        while let Some(element) = self.elements.next(&mut self.reader).map_err(problem)? {
-            all.push(Some(element));
-        }
-        let sizes: Vec<usize> = self.shape.iter().map(|&n| n as usize).collect();
-        let mut ordered = Vec::with_capacity(all.len());
-        for mut index in 0..all.len() {
-            // The place in row order, taken apart from the last axis on.
-            let mut place = 0;
-            let mut stride = all.len();
-            for &size in sizes.iter().rev() {
-                stride /= size;
-                place += index % size * stride;
-                index /= size;
-            }
-            ordered.push(all[place].take());
-        }
-        self.elements = Elements::Ordered(ordered.into_iter());
-        Ok(())
+/// The bytes of so many elements that are stored column after column.
+fn read_columns(reader: impl Read, elements: u64, size: usize) -> Result<Vec<u8>, String> {
+    let length = elements.checked_mul(size as u64);
+    let length = length.ok_or("an array of more bytes than there can be")?;
+    let mut bytes = Vec::new();
+    let read = reader.take(length).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if read as u64 != length {
+        return Err("the file ends within the array".into());
     }
+    Ok(bytes)
+}
+
+/// Where an array that is stored column after column has element `number` of row order.
+fn place_in_columns(shape: &[u64], mut number: u64) -> u64 {
+    let mut stride: u64 = shape.iter().product();
+    let mut place = 0;
+    for &size in shape.iter().rev() {
+        stride /= size;
+        place += number % size * stride;
+        number /= size;
+    }
+    place
 }
 
 /// Arrays side by side, row by row.
@@ -211,7 +215,7 @@ impl<'r> Arrays<'r> {
             let own =
                 if named && array.shape.len() == 1 { array.name.clone() } else { String::new() };
             known.names.extend(std::iter::repeat_n(own, width));
-            known.text.extend(std::iter::repeat_n(array.text, width));
+            known.text.extend(std::iter::repeat_n(array.is_text(), width));
         }
         Ok((known, Box::new(Arrays { origin, arrays, widths, rows, row: 0 })))
     }
@@ -229,7 +233,7 @@ impl Source for Arrays<'_> {
         record.clear();
         for (array, &width) in self.arrays.iter_mut().zip(&self.widths) {
             for _ in 0..width {
-                let element = match array.elements.next(&mut array.reader) {
+                let element = match array.next() {
                     Ok(Some(element)) => element,
                     Err(e) if e.kind() != io::ErrorKind::UnexpectedEof => {
                         return Err(self.origin.read_error(e));

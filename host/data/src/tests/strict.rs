@@ -106,6 +106,15 @@ fn lines_that_end_in_carriage_returns_alone() {
 }
 
 #[test]
+fn no_line_end_or_quote_is_a_delimiter() {
+    for delimiter in [b'\n', b'\r', b'"'] {
+        let options = ReadOptions { delimiter: Some(delimiter), ..options() };
+        let error = read_text("a,b\n1,2\n3,4\n", &options).unwrap_err();
+        assert!(error.contains("neither a line's end nor a quote"), "{error}");
+    }
+}
+
+#[test]
 fn decimal_commas() {
     let plain = read_text("a;b;y\n1.25;-3;u\n2.5;1e3;v\n-0.5;4.5;u\n", &options()).unwrap();
     let comma = read_text("a;b;y\n1,25;-3;u\n2,5;1e3;v\n-0,5;4,5;u\n", &options()).unwrap();
@@ -114,6 +123,8 @@ fn decimal_commas() {
     let bare = read_text("1,25;-3,0;u\n2,5;1,0e3;v\n-0,5;4,5;u\n", &options()).unwrap();
     assert_eq!(bare.values, plain.values);
     assert_eq!(stream("1,5;2,5\n", &plain.schema).unwrap()[0].1, [1.5, 2.5]);
+    // Three decimals are not thousands.
+    assert_eq!(stream("21,375;-1,250\n", &plain.schema).unwrap()[0].1, [21.375, -1.25]);
     for (text, expected) in [
         (
             "a;b;y\n1,25;1;u\n1.5;2;v\n",
@@ -122,8 +133,8 @@ fn decimal_commas() {
         ),
         (
             "a;b;y\n1.200;0,57;u\n616;0,26;v\n",
-            "t.csv:2: column 1 has 1.200, a thousand and more if points stand between thousands, \
-             and column 2 has decimal commas: write numbers without points between thousands",
+            "t.csv:2: 1.200 in column 1 may be 1200, since column 2 has decimal commas: write \
+             numbers without points between thousands",
         ),
         (
             "a\tb\ty\n1,25\t1\tu\n2,5\t2\tv\n",
@@ -323,7 +334,10 @@ fn compressions_that_are_not_read() {
         (b"\xff\xfea\0,\0b\0\n\0", "UTF-16 text"),
     ] {
         let error = read_text(bytes, &options()).unwrap_err();
-        assert_eq!(error, format!("t.csv: is {expected}, which is not read; gzip and UTF-8 are"));
+        assert_eq!(
+            error,
+            format!("t.csv: {expected}, which is not supported: use gzip, or text in UTF-8")
+        );
     }
     // A header may begin so.
     assert_eq!(read_text("BZh,y\n1,0.5\n2,1.5\n", &regression()).unwrap().inputs, 1);

@@ -60,6 +60,7 @@ fn arff_errors() {
         (format!("{head}@data\n1,x\n?,y\n"), "t.csv:6: column 1 (`a`): the value is missing"),
         (format!("{head}@data\n1,'x\n"), "t.csv:5: a quote that is not closed"),
         (format!("{head}@data\n{{0 1\n"), "t.csv:5: a sparse row without its closing brace"),
+        (format!("{head}@data\n{{1 x, 0 1, 1 y}}\n"), "t.csv:5: index 1 is there twice"),
         (format!("{head}@data\n{{2 1}}\n"), "t.csv:5: `2 1` is not an index below 2 and a value"),
         (format!("{head}@data\n"), "t.csv: no rows of data"),
     ] {
