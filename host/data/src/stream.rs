@@ -1,6 +1,7 @@
 //! Rows of files larger than memory: in blocks that a thread of its own reads while others
 //! compute.
 
+use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
@@ -9,7 +10,7 @@ use crate::fill::Targets;
 pub use crate::fill::{Groups, impute, stand_in};
 pub use crate::infer_all;
 use crate::open::DataFile;
-use crate::{DataError, Division, ReadOptions, RowReader, Schema, Table};
+use crate::{DataError, DataWarning, Division, ReadOptions, RowReader, Schema, Table};
 
 /// Rows of a block.
 const ROWS: usize = 4096;
@@ -72,19 +73,21 @@ impl Blocks<'_> {
 }
 
 /// Hands the rows, from row `from` on, to `take` in blocks: the same blocks in the same
-/// order, whatever `from` is, if it is where one ended.
+/// order, whatever `from` is, if it is where one ended. Returns what
+/// [`RowReader::left_out`] says in the end.
 ///
 /// # Errors
 ///
-/// A row that is wrong, a file that cannot be read, or what `take` ends with.
+/// A row that is wrong, a file that cannot be read, samples without a complete window, or what
+/// `take` ends with.
 pub fn for_each_block<E: From<DataError>>(
     files: &[PathBuf],
     schema: &Schema,
     options: &ReadOptions,
     from: u64,
     mut take: impl FnMut(Block) -> Result<(), E>,
-) -> Result<(), E> {
-    let read = |to: &SyncSender<Result<Block, DataError>>| -> Result<(), DataError> {
+) -> Result<Vec<DataWarning>, E> {
+    let read = |to: &SyncSender<Block>| -> Result<_, DataError> {
         check_distinct(files)?;
         let reader = RowReader::of_files(DataFile::on_disk(files), schema, options, true)?;
         let weighted = options.weights.is_some();
@@ -92,22 +95,21 @@ pub fn for_each_block<E: From<DataError>>(
         blocks.pass_over(from)?;
         while let Some(block) = blocks.block()? {
             // Nobody listens any more after an error on the other side.
-            if to.send(Ok(block)).is_err() {
+            if to.send(block).is_err() {
                 break;
             }
         }
-        Ok(())
+        blocks.reader.left_out()
     };
     std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel(WAITING);
-        scope.spawn(move || {
-            if let Err(error) = read(&sender) {
-                let _ = sender.send(Err(error));
-            }
-        });
+        let reader = scope.spawn(move || read(&sender));
         for block in receiver {
-            take(block?)?;
+            take(block)?;
         }
-        Ok(())
+        match reader.join() {
+            Ok(left_out) => Ok(left_out?),
+            Err(panic) => resume_unwind(panic),
+        }
     })
 }

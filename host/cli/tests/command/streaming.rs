@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{Folder, QUICK, quadrants, waves};
+use crate::common::{Folder, QUICK, quadrants, text, waves};
 
 /// Streams with a checkpoint after every block.
 const STREAM: &str = "--stream yes --checkpoint-every 0 --sample-rows 2000 --features 24";
@@ -270,4 +270,18 @@ fn groups_and_windows_stream_too() {
     assert_eq!(rows("rows") + rows("train_rows"), 300 * 14);
     assert_eq!(rows("rows") % 14, 0);
     assert_eq!(rows("inputs"), 8);
+    // What is in no window is told as of rows in memory, once.
+    let cut = train.replace("--window 4", "--window 5");
+    let [streamed, whole] = [cut.clone(), cut.replace(STREAM, "--stream no")].map(|train| {
+        let mut warnings = folder.json(&train)["warnings"].clone();
+        let all = warnings.as_array_mut().unwrap();
+        all.retain(|warning| warning.as_str().unwrap().contains("samples"));
+        warnings
+    });
+    assert_eq!(streamed.as_array().unwrap().len(), 1, "{streamed}");
+    assert_eq!(streamed, whole);
+    let far = train.replace("--window 4", "--window 99").replace(" -o m.koan --json", " -o n.koan");
+    let [streamed, whole] = [far.clone(), far.replace(STREAM, "--stream no")]
+        .map(|train| text(&folder.run(&train).code(1).get_output().stderr));
+    assert!(streamed.contains("window") && streamed == whole, "{streamed}");
 }

@@ -89,7 +89,7 @@ impl Batch<'_> {
 }
 
 /// `value` in bytes that begin with `magic` and end with a check sum.
-fn to_bytes<T: Serialize>(magic: &[u8; 8], value: &T) -> Result<Vec<u8>, Error> {
+pub(crate) fn to_bytes<T: Serialize>(magic: &[u8; 8], value: &T) -> Result<Vec<u8>, Error> {
     let body = postcard::to_stdvec(value).map_err(|error| Error::Impossible(error.to_string()))?;
     Ok([&magic[..], &body, &crc32fast::hash(&body).to_le_bytes()].concat())
 }

@@ -1,7 +1,7 @@
 //! The sample that everything is chosen on.
 
 use koan_data::stream::{Groups, impute};
-use koan_data::{Division, Schema, Table, Target};
+use koan_data::{DataWarning, Division, Schema, Table, Target};
 use serde::{Deserialize, Serialize};
 
 use super::roles::Roles;
@@ -142,6 +142,11 @@ impl Sample {
     #[must_use]
     pub fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    /// Adds what is to be said of the rows when a model has been trained on them.
+    pub(crate) fn warn(&mut self, warnings: Vec<DataWarning>) {
+        self.schema.warnings.extend(warnings);
     }
 
     /// Rows so far, to train on or not, and those to train on.

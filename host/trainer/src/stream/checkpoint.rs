@@ -1,14 +1,13 @@
 //! Checkpoints: what a killed training needs to go on.
 
-use std::fs::File;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::StreamOptions;
 use super::sample::Sampled;
-use crate::{Error, TrainOptions};
+use crate::distributed::to_bytes;
+use crate::{Error, TrainOptions, atomic_write};
 
 /// First bytes of a checkpoint; the last one is the version of its form.
 const MAGIC: &[u8; 8] = b"KOANCKP\x03";
@@ -80,20 +79,10 @@ impl Checkpoint {
         Ok(Some(checkpoint))
     }
 
-    /// Writes to a file beside it first, so that a kill leaves this checkpoint or
-    /// the one before.
+    /// Writes it whole: a kill leaves this checkpoint or the one before.
     pub(crate) fn save(&self, path: &Path) -> Result<(), Error> {
-        let beside = beside(path);
-        let write = || -> std::io::Result<()> {
-            let body = postcard::to_stdvec(self).map_err(std::io::Error::other)?;
-            let mut file = File::create(&beside)?;
-            file.write_all(MAGIC)?;
-            file.write_all(&body)?;
-            file.write_all(&crc32fast::hash(&body).to_le_bytes())?;
-            file.sync_all()?;
-            std::fs::rename(&beside, path)
-        };
-        write().map_err(|error| Error::Checkpoint {
+        let bytes = to_bytes(MAGIC, self)?;
+        atomic_write(path, &bytes).map_err(|error| Error::Checkpoint {
             file: path.display().to_string(),
             problem: format!("cannot be written: {error}"),
         })
@@ -103,15 +92,7 @@ impl Checkpoint {
 /// Deletes a checkpoint that is done with.
 pub fn remove(path: &Path) {
     // What is left behind would only be read again, and give the same model.
-    let _ = std::fs::remove_file(beside(path));
     let _ = std::fs::remove_file(path);
-}
-
-/// Where a checkpoint is written before it is whole.
-fn beside(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".new");
-    name.into()
 }
 
 /// What makes a training the same: program, files and options.

@@ -14,8 +14,8 @@ mod sample;
 use std::path::PathBuf;
 use web_time::{Duration, Instant};
 
-use koan_data::stream::{for_each_block, stand_in};
-use koan_data::{ReadOptions, Table};
+use koan_data::stream::{Block, for_each_block, stand_in};
+use koan_data::{DataWarning, ReadOptions, Table};
 
 use crate::baseline::{Baselines, Constant, Linear};
 use crate::distributed::{Finished, Plan, Roles, check_options, finish_with, plan};
@@ -102,11 +102,16 @@ pub fn train_stream(
     drop(checkpoint);
 
     let test = Test { stream, read, plan: &plan, rows };
+    let mut left_out = Vec::new();
     let judge = |sample: &Table, seed, blob: &[u8], nearest: &[u8], fitted: &Fitted| {
         progress.phase("testing")?;
-        test.errors(sample, seed, blob, nearest, fitted, progress)
+        let (errors, of_test) = test.errors(sample, seed, blob, nearest, fitted, progress)?;
+        left_out = of_test;
+        Ok(errors)
     };
-    let Finished { blob, report } = finish_with(start, &plan, summed, progress, judge)?;
+    let finished = finish_with(start, &plan, summed, progress, judge)?;
+    let Finished { blob, mut report } = finished;
+    report.warnings.extend(left_out.iter().map(ToString::to_string));
     Ok(Trained { blob, report, choice })
 }
 
@@ -121,6 +126,7 @@ struct Test<'t> {
 }
 
 impl Test<'_> {
+    /// The errors, and what is to be said of rows of test files.
     fn errors(
         &self,
         sample: &Table,
@@ -129,7 +135,7 @@ impl Test<'_> {
         nearest: &[u8],
         fitted: &Fitted,
         progress: &Progress,
-    ) -> Result<TestErrors, Error> {
+    ) -> Result<(TestErrors, Vec<DataWarning>), Error> {
         let (constant, linear) = (Constant::fit(sample), Linear::fit(sample, seed)?);
         let mut tallies = [(); 5].map(|()| Tally::default());
         let own = self.stream.test.is_empty();
@@ -137,7 +143,7 @@ impl Test<'_> {
             true => (&self.stream.files, &self.read),
             false => (&self.stream.test, &self.stream.read_test),
         };
-        for_each_block(files, self.plan.schema(), read, 0, |block| -> Result<(), Error> {
+        let take = |block: Block| -> Result<(), Error> {
             progress.rows(block.next as usize, self.rows as usize)?;
             let mut table = match own {
                 true => self.plan.test_rows((&block).into()),
@@ -155,12 +161,17 @@ impl Test<'_> {
                 tallies[4].add(&of_scores(&table, &linear.scores(&table)?), &table);
             }
             Ok(())
-        })?;
+        };
+        let mut left_out = for_each_block(files, self.plan.schema(), read, 0, take)?;
+        if own {
+            // The pass that drew the sample has said it.
+            left_out.clear();
+        }
         if tallies[0].rows() == 0 {
             return Err(Error::Impossible("no rows are left for the test".into()));
         }
         let [blob, nearest, float, constant, of_linear] = tallies.map(Tally::finish);
         let baselines = Baselines::of(&constant, linear.map(|_| &of_linear));
-        Ok(TestErrors { blob, nearest, float, baselines })
+        Ok((TestErrors { blob, nearest, float, baselines }, left_out))
     }
 }

@@ -1,7 +1,7 @@
 //! The passes before the sums: what the columns are, and the sample that everything is chosen
 //! on.
 
-use koan_data::stream::{for_each_block, infer_all};
+use koan_data::stream::{Block, for_each_block, infer_all};
 use koan_data::{ReadOptions, Schema};
 use serde::{Deserialize, Serialize};
 
@@ -49,10 +49,12 @@ pub(crate) fn sample(
     progress.phase("reading: a sample")?;
     let weighted = stream.read.weights.is_some();
     let mut sample = Sample::new(&schema, weighted, roles, stream.sample_rows)?;
-    for_each_block(&stream.files, &schema, &options, 0, |block| -> Result<(), Error> {
+    let take = |block: Block| -> Result<(), Error> {
         sample.add((&block).into())?;
         progress.rows(block.next as usize, expected)
-    })?;
+    };
+    let left_out = for_each_block(&stream.files, &schema, &options, 0, take)?;
+    sample.warn(left_out);
     Ok(Sampled {
         sample: sample.to_bytes()?,
         header: options.header,
