@@ -81,12 +81,15 @@ fn small(points: &[Point], most: usize) -> Vec<Point> {
         }
         front.push(best.clone());
     }
-    // Too many: the one goes whose neighbours are nearest in bytes.
+    // Too many: the one goes that is missed least, for the bytes up to the next one and for what it
+    // is better than the one before, both as ratios.
     while front.len() > most.max(2) {
-        let gap = |i: usize| front[i + 1].bytes as f64 / front[i - 1].bytes as f64;
-        let Some(least) = (1..front.len() - 1).min_by(|&a, &b| gap(a).total_cmp(&gap(b))) else {
-            break;
+        let missed = |i: usize| {
+            let [before, point, next] = &front[i - 1..=i + 1] else { unreachable!("three") };
+            (next.bytes as f64 / point.bytes as f64).ln() * (1.0 - point.value / before.value)
         };
+        let places = 1..front.len() - 1;
+        let Some(least) = places.min_by(|&a, &b| missed(a).total_cmp(&missed(b))) else { break };
         front.remove(least);
     }
     front
@@ -140,6 +143,16 @@ mod tests {
         let found: Vec<(usize, u64)> = front.iter().map(|p| (p.bytes, p.instructions)).collect();
         assert_eq!(found, [(700, 900), (500, 30_000), (1000, 9_000), (900, 40_000)]);
         assert_eq!(super::front(&points, 1).len(), small(&points, 1).len());
+    }
+
+    #[test]
+    fn of_too_many_those_stay_that_would_be_missed() {
+        let points = [(100, 0.14), (250, 0.135), (480, 0.067), (600, 0.066), (2000, 0.05)];
+        let points = points.map(|(bytes, value)| point(bytes, value));
+        for (most, kept) in [(4, &[100, 250, 480, 2000][..]), (3, &[100, 480, 2000])] {
+            let front: Vec<usize> = front(&points, most).iter().map(|point| point.bytes).collect();
+            assert_eq!(front, kept);
+        }
     }
 
     #[test]

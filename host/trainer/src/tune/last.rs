@@ -31,8 +31,9 @@ pub(super) struct LastFit<'t> {
 
 impl LastFit<'_> {
     /// Trains the model of a point, with fewer features where it is larger than the search took it
-    /// for, most often because of a longer list of kept ones. None if no number of them fits. The
-    /// options of the point alone make the same model again.
+    /// for, most often because of a longer list of kept ones, or without a list if no number of
+    /// them fits. None if that does not fit, either. The options of the point alone make the same
+    /// model again.
     ///
     /// The λ of a point was chosen by fits to fewer rows. Where the model is worse on rows that
     /// it has seen than others were on rows that they had not, that λ suits it so badly that
@@ -42,7 +43,15 @@ impl LastFit<'_> {
         let test = self.test.unwrap_or(&none);
         let (table, test) = with_categories(self.train, test, &point.options.categories)?;
         let fit = |options: &mut TrainOptions| self.within(&table, &test, options);
-        let Some(trained) = fit(&mut point.options)? else { return Ok(None) };
+        let mut trained = fit(&mut point.options)?;
+        if trained.is_none() && point.options.candidates.is_some() {
+            let options = &mut point.options;
+            let banks = options.banks(&table.schema)?;
+            options.features[0] = whole(banks[0].family, banks[0].features);
+            options.candidates = None;
+            trained = fit(options)?;
+        }
+        let Some(trained) = trained else { return Ok(None) };
         if !self.open || point.options.lambda.is_none() {
             return Ok(Some(trained));
         }

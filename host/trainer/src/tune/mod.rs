@@ -38,6 +38,7 @@ mod sizes;
 mod space;
 #[cfg(test)]
 mod trial;
+mod turns;
 
 use web_time::{Duration, Instant};
 
@@ -49,7 +50,6 @@ pub use metric::Metric;
 pub use sizes::Limits;
 pub use space::{FAMILIES, Space};
 
-use crate::blob::whole;
 use crate::doubts::{no_better, no_better_balanced};
 use crate::evaluate::{Evaluation, evaluate};
 use crate::front::front;
@@ -57,13 +57,14 @@ use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::report::Smaller;
 use crate::solve::Loss;
-use crate::train::{check_balanced, with_categories};
+use crate::train::check_balanced;
 use crate::{Baselines, Error, FamilyName, Goal, Point, Report, TrainOptions, Trained};
 use koan_data::{Table, Task};
 
 use halving::{Search, Searched};
 use last::LastFit;
 use refine::{Allowance, Refinement};
+use turns::Turns;
 
 /// Bytes of a blob that are searched when no limit is given.
 pub const FLASH: usize = 4096;
@@ -160,22 +161,9 @@ pub fn tune(
     let chosen = search(train_table, options, POINTS, progress)?;
     let Chosen { points, judged, rungs, mut cut, nameless, .. } = chosen;
     let none = train_table.select(&[]);
-    let (mut front, mut best) = (Vec::new(), None);
-    let mut order: Vec<(usize, Point)> = points.into_iter().enumerate().collect();
-    order.sort_by_key(|(_, point)| point.bytes);
-    // The best first: it is there however long the others take. Then the smallest, which take least.
-    let last = order.len().saturating_sub(1);
-    order.sort_by_key(|(number, _)| *number != last);
-    for (number, mut point) in order {
-        let begun = start.elapsed();
-        // About, and no more: time grows with the bytes or faster.
-        let share = |(bytes, took): (usize, Duration)| {
-            took.mul_f64((point.bytes as f64 / bytes.max(1) as f64).min(1.0))
-        };
-        if options.clock && best.is_some_and(|best| begun + share(best) > options.time) {
-            cut = true;
-            break;
-        }
+    let mut front = Vec::new();
+    let mut turns = Turns::new(points, start, options.clock.then_some(options.time));
+    while let Some((place, mut point, is_best)) = turns.next() {
         progress.phase(&format!("training a model of {} bytes", point.bytes))?;
         let rows = test.unwrap_or(&none);
         let fit = LastFit {
@@ -190,16 +178,19 @@ pub fn tune(
         if let Some(trained) = fit.train(&mut point)? {
             let Trained { blob, mut report, .. } = trained;
             // The best one is what most will use.
-            if test.is_none() && front.is_empty() && options.metric == Metric::Error {
+            if test.is_none() && is_best && options.metric == Metric::Error {
                 doubt(&mut report, &point, train_table)?;
             }
             let test = evaluate(&blob, rows)?;
-            best.get_or_insert((blob.len(), start.elapsed() - begun));
-            front.push((number, Tuned { point, blob, report, test }));
+            front.push((place, Tuned { point, blob, report, test }));
         }
     }
-    front.sort_by_key(|(number, _)| *number);
-    let front = front.into_iter().map(|(_, tuned)| tuned).collect();
+    cut |= turns.cut;
+    front.sort_by_key(|(place, _)| *place);
+    let front: Vec<Tuned> = front.into_iter().map(|(_, tuned)| tuned).collect();
+    if front.is_empty() {
+        return Err(too_small(options.limits.flash));
+    }
     Ok(Outcome { front, judged, rungs, cut, nameless })
 }
 
@@ -247,22 +238,7 @@ fn train_best(
         open: options.space.base.lambda.is_none(),
         progress,
     };
-    let mut trained = match fit.train(&mut point)? {
-        Some(trained) => trained,
-        None => {
-            // Without a list of kept features there is room; of convolutions, for whole filters.
-            let options = &mut point.options;
-            let none = table.select(&[]);
-            let (coded, _) = with_categories(table, &none, &options.categories)?;
-            let banks = options.banks(&coded.schema)?;
-            options.features[0] = whole(banks[0].family, banks[0].features);
-            options.candidates = None;
-            let trained = fit.train(&mut point)?;
-            trained.ok_or_else(|| {
-                Error::parameter("limits", format!("no model is so small: --flash {flash}"))
-            })?
-        }
-    };
+    let mut trained = fit.train(&mut point)?.ok_or_else(|| too_small(flash))?;
     if test.is_none() {
         doubt(&mut trained.report, &point, table)?;
     }
@@ -322,6 +298,10 @@ fn smaller(judged: &[(usize, f64)], (its_bytes, its_loss): (usize, f64)) -> Opti
     });
     let (bytes, held_out) = *enough.min_by_key(|(bytes, _)| bytes)?;
     Some(Smaller { bytes, held_out, than: its_loss })
+}
+
+fn too_small(flash: usize) -> Error {
+    Error::parameter("limits", format!("no model is so small: --flash {flash}"))
 }
 
 fn nothing() -> Error {
