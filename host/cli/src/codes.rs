@@ -25,23 +25,35 @@ pub fn run(arguments: &Codes) -> Result<()> {
         arguments.model.display(),
         model.banks().map(|bank| bank.family().name()).collect::<Vec<_>>().join(", ")
     );
-    let mine = codes(arguments, &model, &blob, &arguments.data)?;
     let width = model.codes();
     let mut out = BufWriter::new(std::io::stdout().lock());
+    let codes = |files: &[PathBuf], take: &mut dyn FnMut(&[u16]) -> Result<()>| {
+        codes(arguments, &model, &blob, files, take)
+    };
     let Some(count) = arguments.nearest else {
         let names: Vec<String> = (0..width).map(|unit| format!("code {unit}")).collect();
         failed(writeln!(out, "{}", names.join(",")))?;
-        for code in mine.chunks_exact(width) {
+        codes(&arguments.data, &mut |code| {
             let entries: Vec<String> = code.iter().map(u16::to_string).collect();
-            failed(writeln!(out, "{}", entries.join(",")))?;
-        }
+            failed(writeln!(out, "{}", entries.join(",")))
+        })?;
         return failed(out.flush());
     };
-    let count = count as usize;
+    let all = |files: &[PathBuf]| -> Result<Vec<u16>> {
+        let mut all = Vec::new();
+        codes(files, &mut |code| {
+            all.extend_from_slice(code);
+            Ok(())
+        })?;
+        Ok(all)
+    };
+    let mine = all(&arguments.data)?;
     let other = match &arguments.among[..] {
         [] => None,
-        files => Some(codes(arguments, &model, &blob, files)?),
+        files => Some(all(files)?),
     };
+    let rows = other.as_ref().unwrap_or(&mine).len() / width;
+    let count = rows.min(count as usize);
     let names: Vec<String> = (1..=count).map(|rank| format!("nearest {rank}")).collect();
     failed(writeln!(out, "{}", names.join(",")))?;
     for (row, code) in mine.chunks_exact(width).enumerate() {
@@ -62,18 +74,23 @@ pub fn run(arguments: &Codes) -> Result<()> {
     failed(out.flush())
 }
 
-/// Codes of all rows of some files, one after the other.
-fn codes(arguments: &Codes, model: &Model<'_>, blob: &[u8], files: &[PathBuf]) -> Result<Vec<u16>> {
+/// Hands the codes of all rows of some files to `take`, row after row.
+fn codes(
+    arguments: &Codes,
+    model: &Model<'_>,
+    blob: &[u8],
+    files: &[PathBuf],
+    take: &mut dyn FnMut(&[u16]) -> Result<()>,
+) -> Result<()> {
     let mut predictor = predictor(blob).with_context(|| arguments.model.display().to_string())?;
     let schema = schema(&arguments.model, model)?;
     let mut reader = rows_of(&expand(files)?, &schema, &arguments.reading.options())?;
-    let mut all = Vec::new();
     let (mut row, mut code) = (Vec::new(), vec![0u16; model.codes()]);
     while let Some(line) = reader.next_into(&mut row) {
         line?;
         predictor.codes(&row, &mut code)?;
-        all.extend_from_slice(&code);
+        take(&code)?;
     }
     out::warnings(&reader.left_out()?);
-    Ok(all)
+    Ok(())
 }

@@ -4,9 +4,9 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use koan::{Model, Task, class_of, steps};
+use koan::{Task, class_of, steps};
 use koan_data::{ReadOptions, RowReader, expand, rows_from, rows_of};
-use koan_trainer::internal::blob::predictor;
+use koan_trainer::internal::blob::{has_probabilities, predictor};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{Predict, PredictFormat};
@@ -98,11 +98,6 @@ pub fn run(arguments: &Predict) -> Result<()> {
     lines.flush()?;
     out::warnings(&reader.left_out()?);
     Ok(())
-}
-
-/// Classifications have probabilities; what was fitted to normal rows alone has none.
-pub fn has_probabilities(model: &Model<'_>) -> bool {
-    model.task() == Task::Classification && (model.outputs() > 1 || model.calibration().is_some())
 }
 
 /// What tells the row of an answer, before it.

@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use koan::{Family, Law, Model, Task};
 use koan_data::{Schema, Window};
+use koan_trainer::internal::blob::has_probabilities;
 use koan_trainer::internal::{listing, row};
 
 use super::config;
 use super::name::{self, Unique, comment, constant};
-use crate::predict::has_probabilities;
 
 /// Bytes of the blob on a line.
 const ON_A_LINE: usize = 16;

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use koan::Task;
+use koan_trainer::internal::blob::has_probabilities;
 
 use super::c::{FLOATS_ARE_BUILT, Program};
-use crate::predict::has_probabilities;
 
 /// Types of rows, with what a call has for them behind its name.
 const ROWS: [(&str, &str); 3] = [("int16_t", "i16"), ("uint8_t", "u8"), ("float", "f32")];

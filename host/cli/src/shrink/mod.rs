@@ -10,6 +10,7 @@ use koan::{Form, Model};
 use koan_data::{
     ReadOptions, SplitSize, Table, Target, copies, expand, read_all_with, split_table,
 };
+use koan_trainer::internal::blob::has_probabilities;
 use koan_trainer::tune::{Core, code_bytes};
 use koan_trainer::{Loss, Point, ShrinkOptions, Shrunk, TrainOptions, evaluate, shrink};
 use serde_json::{Value, json};
@@ -37,9 +38,8 @@ pub fn run(arguments: &Shrink) -> Result<()> {
     let old = read_blob(&arguments.model)?;
     let model = tested(&arguments.model, &old)?;
     let schema = schema_with_target(&arguments.model, &model)?;
-    // Classifications have probabilities; what was fitted to normal rows alone has none.
     anyhow::ensure!(
-        schema.classes.is_empty() || model.outputs() > 1 || model.calibration().is_some(),
+        schema.classes.is_empty() || has_probabilities(&model),
         "{}: a detector of anomalies, which shrinking would make a classification of those that \
          these rows have: `koan train --task anomaly` with fewer --features or --bits makes a \
          smaller one",
@@ -218,9 +218,7 @@ fn alike(classes: bool) -> String {
         true => ("rows and classes count", "`--weights` and `--class-weights`"),
         false => ("rows count", "`--weights`"),
     };
-    format!(
-        "  all {what} alike: {options}, if the model was trained with them, are given here, too"
-    )
+    format!("  all {what} alike; if the model was trained with {options}, give them here as well")
 }
 
 /// The file of the model of so many bytes: with several sizes these are in its name.

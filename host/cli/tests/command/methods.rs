@@ -202,6 +202,10 @@ fn anomalies() {
     assert!(detection["detected"].as_f64().unwrap() > 0.95, "{report}");
     let judged = folder.json("eval m.koan c.csv --json");
     assert!(judged["auc"].as_f64().unwrap() > 0.99, "{judged}");
+    // The page speaks of scores: a detector has no probabilities.
+    folder.output("eval m.koan c.csv --report e.html");
+    let page = text(&folder.read("e.html"));
+    assert!(page.contains("The worst rows") && !page.contains("probability of that"));
     folder.write("new.csv", "x,y,kind\n0,0,usual\n40,40,odd\n");
     assert_eq!(folder.output("predict m.koan new.csv"), "class\nusual\nnot usual\n");
 
@@ -286,6 +290,9 @@ fn codes_and_their_neighbours() {
             all[..4].iter().map(|(distance, other)| format!("{other}:{distance}")).collect();
         assert_eq!(line, expected.join(","));
     }
+    // More than there are.
+    let all = folder.output("codes m.koan q.csv --nearest 4000000000");
+    assert!(all.lines().skip(1).all(|line| line.split(',').count() == 49));
     let among = folder.output("codes m.koan q.csv --nearest 1 --among q.csv");
     assert!(among.lines().skip(1).all(|line| line.ends_with(":0")), "{among}");
     folder.train("q.csv --family fourier -k 12").success();

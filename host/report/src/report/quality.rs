@@ -4,6 +4,7 @@ use crate::Result;
 use crate::page::{Page, chart, heat, plot::Plot};
 use koan::Model;
 use koan_data::{Table, Target};
+use koan_trainer::internal::blob::has_probabilities;
 use koan_trainer::internal::learning_curve::{probabilities, values};
 use koan_trainer::{Detection, evaluate};
 
@@ -37,8 +38,16 @@ pub fn details(page: &mut Page, model: &Model<'_>, test: &Table) -> Result<()> {
     match &test.target {
         Target::Classes { labels } => {
             let misses = worst::of_classes(model, test, labels)?;
-            let caption = "Test rows that are taken for another class with the highest probability";
-            worst::section(page, model, test, misses, importance, caption, "probability of that");
+            let (caption, measure) = match has_probabilities(model) {
+                true => (
+                    "Test rows that are taken for another class with the highest probability",
+                    "probability of that",
+                ),
+                false => {
+                    ("Test rows that are farthest on the wrong side of the threshold", "score")
+                }
+            };
+            worst::section(page, model, test, misses, importance, caption, measure);
         }
         Target::Values(targets) => {
             let misses = worst::of_values(targets, &values(model.blob(), test)?);

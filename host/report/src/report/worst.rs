@@ -3,6 +3,7 @@
 use crate::Result;
 use koan::Model;
 use koan_data::{Shape, Table};
+use koan_trainer::internal::blob::has_probabilities;
 use koan_trainer::internal::learning_curve::{probabilities, values};
 
 use super::importance::Importance;
@@ -125,19 +126,23 @@ fn rows(
 pub fn of_classes(model: &Model<'_>, test: &Table, labels: &[u32]) -> Result<Vec<Miss>> {
     let names = &test.schema.classes;
     let predicted = predicted(model, test)?;
-    let all = probabilities(model.blob(), test)?;
-    let rows = predicted.iter().zip(labels).zip(all.chunks_exact(names.len().max(1)));
+    let probable = has_probabilities(model);
+    let all = match probable {
+        true => probabilities(model.blob(), test)?,
+        false => values(model.blob(), test)?,
+    };
+    let of_row = if probable { names.len() } else { model.outputs() };
+    let rows = predicted.iter().zip(labels).zip(all.chunks_exact(of_row.max(1)));
     let wrong = rows.enumerate().filter(|(_, ((class, label), _))| **class != **label as usize);
     Ok(wrong
-        .map(|(row, ((&class, &label), probabilities))| {
-            let sure = f64::from(probabilities[class]);
-            Miss {
-                row,
-                actual: names[label as usize].clone(),
-                predicted: names[class].clone(),
-                badness: sure,
-                words: format!("{:.1} %", 100.0 * sure),
-            }
+        .map(|(row, ((&class, &label), values))| {
+            let (badness, words) = match *values {
+                // The score of a detector: the second class is that of scores above 0.
+                [score] => (f64::from(score).abs(), Plot::label(score.into())),
+                _ => (values[class].into(), format!("{:.1} %", 100.0 * values[class])),
+            };
+            let (actual, predicted) = (names[label as usize].clone(), names[class].clone());
+            Miss { row, actual, predicted, badness, words }
         })
         .collect())
 }
