@@ -161,8 +161,8 @@ pub fn fit(scores: &[f64], labels: &[u32], outputs: usize) -> Option<Calibration
 }
 
 /// What somebody should know whose probabilities are of scores as they are.
-pub(crate) const FAILED: &str = "the calibration failed: no slope makes probabilities of the \
-                                 scores, so they are taken as they are";
+pub(crate) const FAILED: &str = "the probabilities could not be calibrated on held-out rows: \
+                                 they are those of the scores as they are";
 
 /// As [`fit`]; a failure is a warning, and scores are taken as they are.
 pub(crate) fn fit_or_warn(

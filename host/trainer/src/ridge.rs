@@ -81,6 +81,9 @@ impl System {
     /// Gram + λ·unit·I, factored. When it is singular to working precision (few
     /// inputs and many smooth features do that), λ is raised tenfold until it
     /// is not; the λ that was used comes back.
+    ///
+    /// # Panics
+    /// Sums that are not finite; training refuses tables that would make them.
     #[must_use]
     pub fn factor(&self, lambda: f64) -> (Llt<f64>, f64) {
         let mut lambda = lambda;
@@ -96,6 +99,7 @@ impl System {
                 return (factor, lambda);
             }
             lambda = (lambda * 10.0).max(1e-12);
+            assert!(lambda.is_finite(), "sums of finite numbers are positive semidefinite");
         }
     }
 

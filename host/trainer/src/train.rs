@@ -372,6 +372,7 @@ pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Error> {
         let message = format!("line breaks aside, two classes are called {name:?}");
         return Err(Error::parameter("classes", message));
     }
+    check_finite(table)?;
     if let Some(weights) = &problem.weights
         && weights.iter().filter(|&&weight| weight > 0.0).count() < 2
     {
@@ -390,6 +391,27 @@ pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Refuses numbers that no sum can have; readers and builders of tables leave none.
+fn check_finite(table: &Table) -> Result<(), Error> {
+    let refused = |name, what: &str, row: usize| {
+        Err(Error::parameter(name, format!("{what} of row {} is not a finite number", row + 1)))
+    };
+    if let Some(place) = table.values.iter().position(|value| !value.is_finite()) {
+        let input = place % table.inputs.max(1) + 1;
+        return refused("values", &format!("input {input}"), place / table.inputs.max(1));
+    }
+    if let Target::Values(targets) = &table.target
+        && let Some(row) = targets.iter().position(|target| !target.is_finite())
+    {
+        return refused("target", "the target", row);
+    }
+    let weights = table.weights.iter().flatten();
+    match weights.clone().position(|weight| !weight.is_finite() || *weight < 0.0) {
+        Some(row) => refused("weights", "the weight", row),
+        None => Ok(()),
+    }
 }
 
 /// The banks that the options ask for.

@@ -52,7 +52,7 @@ pub(crate) fn plain(table: &Table, banks: &[BankPlan], options: &TrainOptions) -
     Choice { spec, normaliser, kind, relevance: false, banks: banks.to_vec(), trials: Vec::new() }
 }
 
-/// Every so-manieth row, so that there are at most [`MAX_ROWS`].
+/// Every n-th row, n such that there are at most [`MAX_ROWS`].
 pub(crate) fn thinned(rows: usize) -> Vec<usize> {
     (0..rows).step_by(rows.div_ceil(MAX_ROWS).max(1)).collect()
 }

@@ -115,15 +115,16 @@ fn judge_sparse(
     }
     let rows: f64 = sample.judge.iter().map(|&row| problem.weight(row)).sum();
     let least = errors.into_iter().fold(f64::INFINITY, f64::min);
-    Ok(least / (rows * problem.outputs as f64))
+    // Rows without weight tell nothing apart.
+    Ok(least / (rows.max(f64::MIN_POSITIVE) * problem.outputs as f64))
 }
 
-/// Mean target of `output`, rows weighted.
+/// Mean target of `output`, rows weighted; 0 if none has a weight.
 #[must_use]
 pub fn weighted_mean(problem: &Problem<'_>, rows: &[usize], output: usize) -> f64 {
     let weight: f64 = rows.iter().map(|&row| problem.weight(row)).sum();
     let sum: f64 = rows.iter().map(|&row| problem.weight(row) * problem.target(row, output)).sum();
-    sum / weight
+    sum / weight.max(f64::MIN_POSITIVE)
 }
 
 /// The slot bits when the model is one bank of bins, which has a solver of its
@@ -203,5 +204,29 @@ mod tests {
         let problem = Problem::new(&table, false);
         let samples = Sample::folds(&problem, 1000);
         assert!(RowProducts::new(&problem, &map, &samples).unwrap().is_none());
+    }
+
+    #[test]
+    fn rows_without_weight_tell_nothing() {
+        let bank = BankSpec {
+            family: Family::Bin { slot_bits: 4 },
+            law: Law::Gamma2,
+            features: 5,
+            scale: Scale::ONE,
+            groups: Vec::new(),
+            kept: None,
+        };
+        let maps = MapSpec::Shared(InputMap::new(0, 8, false, 128).unwrap());
+        let map = FeatureMap::new(&ModelSpec::features(1, 3, maps, vec![bank])).unwrap();
+        let table = table(90, true);
+        let problem = Problem::new(&table, false);
+        // Every fourth row has the weight 0.
+        let (none, some): (Vec<usize>, Vec<usize>) = (0..90).partition(|row| row % 4 == 0);
+        let judged = |fit: &[usize], judge: &[usize]| {
+            let sample = Sample { fit: fit.to_vec(), judge: judge.to_vec() };
+            judge_sparse(&problem, &map, 4, &sample, None).unwrap()
+        };
+        assert_eq!(judged(&some, &none), 0.0);
+        assert!(judged(&none, &some).is_finite());
     }
 }

@@ -432,3 +432,41 @@ fn grids_are_the_same_with_any_number_of_threads() {
 fn filters_are_the_same_with_any_number_of_threads() {
     threads_change_nothing(FamilyName::Conv, 96);
 }
+
+/// Tables that are built by hand can have what readers refuse.
+#[test]
+fn numbers_that_no_sum_can_have_are_refused() {
+    let rows = 40;
+    let mut schema = Schema::new(Format::Csv);
+    schema.inputs = 2;
+    let values: Vec<f32> = (0..2 * rows).map(|place| (place * 7 % 11) as f32).collect();
+    let table = Table {
+        inputs: 2,
+        target: Target::Values(values.chunks(2).map(|row| row[0]).collect()),
+        values,
+        schema,
+        division: Division::Free,
+        weights: Some(vec![1.0; rows]),
+    };
+    let refused = |change: fn(&mut Table)| {
+        let mut changed = table.clone();
+        change(&mut changed);
+        let options = TrainOptions { features: vec![20], ..TrainOptions::default() };
+        train(&changed, None, &options, &Progress::none()).unwrap_err().to_string()
+    };
+    assert_eq!(
+        refused(|table| table.values[5] = f32::NAN),
+        "input 2 of row 3 is not a finite number"
+    );
+    let target = |table: &mut Table| table.target = Target::Values(vec![f32::INFINITY; 40]);
+    assert_eq!(refused(target), "the target of row 1 is not a finite number");
+    let weight = |table: &mut Table| table.weights.as_mut().unwrap()[3] = f32::NAN;
+    assert_eq!(refused(weight), "the weight of row 4 is not a finite number");
+    for (name, options) in [
+        ("slot bits", TrainOptions { slot_bits: 64, ..TrainOptions::default() }),
+        ("maximum", TrainOptions { pool: 0, ..TrainOptions::default() }),
+    ] {
+        let error = train(&table, None, &options, &Progress::none()).unwrap_err().to_string();
+        assert!(error.contains(name), "{error}");
+    }
+}

@@ -196,11 +196,10 @@ pub struct TrainOptions {
     pub bits: Option<u8>,
     /// Seed of the model and of every split.
     pub seed: u64,
-    /// Frequency of each bank, relative to the spread of the data; searched if
-    /// not given.
+    /// Frequency of each bank, relative to the spread of the data, above 0, at most 1e6; searched
+    /// if not given.
     pub frequency: Option<Vec<f64>>,
-    /// λ, relative to a feature's variance times the rows; searched if not
-    /// given.
+    /// λ, relative to a feature's variance times the rows, 0 to 1e6; searched if not given.
     pub lambda: Option<f64>,
     /// What the head minimises; if not given, squared error, or what a search chooses.
     pub loss: Option<Loss>,
@@ -212,11 +211,11 @@ pub struct TrainOptions {
     /// Whether to learn a frequency for every input; where it helps if not
     /// given.
     pub relevance: Option<bool>,
-    /// Maxout: projections of a unit.
+    /// Maxout: projections of a unit, at least 1.
     pub pool: u8,
     /// Maxout: projections in the pool that all units share; 0 for own ones.
     pub shared: u16,
-    /// Bin: cells of a grid are 2^slot_bits.
+    /// Bin: cells of a grid are 2^slot_bits; 1 to 12.
     pub slot_bits: u8,
     /// Fern: comparisons of a fern, 1 to 4.
     pub depth: u8,
@@ -277,6 +276,8 @@ impl Default for TrainOptions {
 
 /// Inputs from which the transform pays and its dependent rows do no harm.
 const HADAMARD_INPUTS: usize = 16;
+/// Slots of a grid, at most, as a power of two: as the format has it.
+const MOST_SLOT_BITS: u8 = 12;
 
 impl TrainOptions {
     /// Whether all of the model is left open, but for its families: `koan train` then searches.
@@ -347,6 +348,14 @@ impl TrainOptions {
                 "frequency",
                 format!("a frequency of {bad} is not in (0, 1e6]"),
             ));
+        }
+        if !(1..=MOST_SLOT_BITS).contains(&self.slot_bits) {
+            let message =
+                format!("bins have 1 to {MOST_SLOT_BITS} slot bits, not {}", self.slot_bits);
+            return Err(Error::parameter("slot_bits", message));
+        }
+        if self.pool == 0 {
+            return Err(Error::parameter("pool", "a maximum is of at least one value"));
         }
         if !(1..=crate::ferns::MOST_DEPTH).contains(&self.depth) {
             let message = format!("ferns have 1 to 4 comparisons, not {}", self.depth);
