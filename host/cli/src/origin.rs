@@ -1,11 +1,14 @@
 //! What pages say of this run: its files with their checksums, and its command.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use koan_report::Origin;
+
+use crate::output::quoted;
 
 /// Files that are listed one by one.
 const MOST_FILES: usize = 20;
@@ -14,7 +17,7 @@ const MOST_FILES: usize = 20;
 /// this process.
 pub fn origin(model: &Path, data: &[PathBuf], test: &[PathBuf]) -> Result<Origin> {
     let name = model.file_name().unwrap_or(model.as_os_str()).to_string_lossy();
-    let mut origin = Origin::of_command(&name, &command_line(std::env::args().skip(1)));
+    let mut origin = Origin::of_command(&name, &command_line(std::env::args_os().skip(1)));
     let parts = [("data", data), ("test", test)];
     let all = parts.iter().flat_map(|(part, files)| files.iter().map(move |file| (*part, file)));
     for (part, file) in all.clone().take(MOST_FILES) {
@@ -42,15 +45,8 @@ fn checksum(path: &Path) -> std::io::Result<(u64, u32)> {
 }
 
 /// The command as it can be typed into a shell.
-fn command_line(arguments: impl Iterator<Item = String>) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_./:=,+-@%".contains(c);
-    let quoted = arguments.map(|argument| {
-        if !argument.is_empty() && argument.chars().all(plain) {
-            argument
-        } else {
-            format!("'{}'", argument.replace('\'', r"'\''"))
-        }
-    });
+fn command_line(arguments: impl Iterator<Item = OsString>) -> String {
+    let quoted = arguments.map(|argument| quoted(&argument.to_string_lossy()));
     std::iter::once("koan".to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
 }
 
@@ -61,7 +57,7 @@ mod tests {
     #[test]
     fn a_command_can_be_typed_again() {
         let arguments = ["train", "my data.csv", "--target", "it's", "--drop", ""];
-        let line = command_line(arguments.into_iter().map(str::to_owned));
+        let line = command_line(arguments.into_iter().map(OsString::from));
         assert_eq!(line, r"koan train 'my data.csv' --target 'it'\''s' --drop ''");
     }
 

@@ -36,19 +36,20 @@ pub fn model_path(told: Option<&Path>, data: &[PathBuf]) -> Result<PathBuf> {
     let path = unzipped.with_extension("koan");
     // A file of that name that is no model is somebody's.
     anyhow::ensure!(
-        path.symlink_metadata().is_err() || is_model(&path),
+        may_be_model(&path),
         "{} is there and is no model: add --output FILE",
         path.display()
     );
     Ok(path)
 }
 
-/// Whether a file begins as models do.
-fn is_model(path: &Path) -> bool {
+/// Whether there is no file, or one that begins as models do.
+pub fn may_be_model(path: &Path) -> bool {
     let mut first = [0; MAGIC.len()];
-    path.is_file()
+    let is_model = path.is_file()
         && File::open(path).and_then(|mut file| file.read_exact(&mut first)).is_ok()
-        && first == MAGIC
+        && first == MAGIC;
+    is_model || path.symlink_metadata().is_err()
 }
 
 /// Bytes of a model file, at most: no device has room for more.

@@ -221,6 +221,11 @@ pub fn run(arguments: &Train) -> Result<()> {
         );
         say!("{}", wrapped(&told, 4))?;
     }
+    if arguments.could_be_searched() && streamed.is_none() {
+        let told = "  not searched, since options of the model are given: with `--flash 2k` these \
+                    are kept, and the rest is chosen for the best model of so many bytes";
+        say!("{}", wrapped(told, 4))?;
+    }
     let model = quoted(&output.display().to_string());
     say!("Next: `koan inspect {model}` tells what a device needs for it.")?;
     Ok(())
@@ -326,7 +331,11 @@ fn in_blocks(arguments: &Train, stream: &StreamOptions, progress: &Progress) -> 
         out::warn(&format!("resuming from {file}: {done} of {rows} rows done"));
     }
     let trained = train_stream(stream, &options, checkpoint, progress);
-    let mut trained = trained.with_context(|| name(&stream.files))?;
+    let mut trained = trained.map_err(|error| match error {
+        // Those of data name the file themselves.
+        koan_trainer::Error::Data(_) => anyhow::Error::from(error),
+        _ => anyhow::Error::from(error).context(name(&stream.files)),
+    })?;
     if needs_groups(&arguments.source, &stream.files) && stream.test.is_empty() {
         trained.report.warnings.push(ungrouped(&stream.files).to_string());
     }

@@ -54,8 +54,8 @@ pub struct Train {
     #[arg(long, value_delimiter = ',', help_heading = "Model",
           value_parser = choice::<FamilyArgument, FamilyName>())]
     pub family: Vec<FamilyName>,
-    /// Bytes of the model, at most; k is 1024. The code comes on top. What is not given below is
-    /// searched [default: 2k if nothing below is given]
+    /// Bytes of the model, at most; k is 1024. The code comes on top. Options of the model that are
+    /// not given are searched [default: 2k if none is given]
     #[arg(long, value_name = "BYTES", value_parser = bytes,
           conflicts_with_all = ["features", "box_c", "groups", "pool", "shared_pool", "slot_bits", "depth"],
           help_heading = "Model")]
@@ -140,7 +140,8 @@ pub struct Train {
     #[arg(long, help_heading = "Convolution")]
     pub dilated: bool,
     /// Groups of inputs for a product of kernels, INPUTS:LAW[:FREQUENCY],...
-    #[arg(long, value_delimiter = ',', value_parser = group, help_heading = "Model")]
+    #[arg(long = "input-groups", alias = "groups", value_name = "GROUPS", value_delimiter = ',',
+          value_parser = group, help_heading = "Model")]
     pub groups: Vec<GroupPlan>,
     /// Add the inputs themselves, a linear term
     #[arg(long, help_heading = "Model")]
@@ -175,6 +176,19 @@ impl Train {
         let open = self.family.is_empty() && self.train_options().is_open();
         let flash = self.flash.or(open.then_some(tune::USUAL_FLASH))?;
         Some(Limits { code: self.with_code, ..Limits::of_flash(flash) })
+    }
+
+    /// Whether nothing is searched, but would be if `--flash` was given as well.
+    pub fn could_be_searched(&self) -> bool {
+        let only_without = self.features.is_empty()
+            && self.box_c.is_none()
+            && self.groups.is_empty()
+            && self.pool.is_none()
+            && self.shared_pool.is_none()
+            && self.slot_bits.is_none()
+            && self.depth.is_none();
+        let predicts = self.train_options().goal == Goal::Predict;
+        self.searched().is_none() && predicts && only_without
     }
 
     /// Families to search.
@@ -247,18 +261,23 @@ mod tests {
 
     #[test]
     fn without_options_of_the_model_one_of_two_kilobytes_is_searched() {
-        let searched = |options: &str| {
+        let parsed = |options: &str| {
             let words = format!("koan train rows.csv -o m.koan {options}");
             let parsed = Arguments::try_parse_from(words.split_whitespace()).unwrap();
             let Command::Train(train) = parsed.command else { panic!("{words}") };
-            train.searched().map(|limits| limits.flash)
+            train
         };
+        let searched = |options: &str| parsed(options).searched().map(|limits| limits.flash);
         assert_eq!(searched(""), Some(2048));
         assert_eq!(searched("--seed 3 --target y --threads 1"), Some(2048));
         assert_eq!(searched("--flash 300 --family stump,fourier"), Some(300));
         for given in ["--family stump", "--features 16", "--bits 2", "--loss logistic", "--linear"]
         {
             assert_eq!(searched(given), None, "{given}");
+            // That of so many features cannot be searched by bytes.
+            assert_eq!(parsed(given).could_be_searched(), !given.contains("features"), "{given}");
         }
+        assert!(!parsed("").could_be_searched());
+        assert!(!parsed("--task anomaly --linear").could_be_searched());
     }
 }

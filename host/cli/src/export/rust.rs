@@ -12,7 +12,7 @@ use super::name;
 use crate::files;
 use crate::inspect::stream_of;
 use crate::out::say;
-use crate::output::write_whole;
+use crate::output::{may_be_model, write_whole};
 
 /// What no module can be called, or what cargo takes for something else.
 const NO_MODULES: &str = "abstract as async await become box break const continue crate do dyn else \
@@ -33,8 +33,18 @@ pub fn write(path: &Path, model: &Model<'_>, schema: Option<&Schema>, told: &Pat
         path.display()
     );
     files::check([&path.to_path_buf()], [source.as_path()])?;
+    ensure!(
+        files::may_replace(&source, MARK),
+        "{} is there and not of `koan export`: name another file, --rust FILE.rs",
+        source.display()
+    );
     // The model may lie there already.
     if FileId::of(&blob) != FileId::of(path) {
+        ensure!(
+            may_be_model(&blob),
+            "{} is there and no model: name a file in another folder, --rust FOLDER/FILE.rs",
+            blob.display()
+        );
         write_whole(&blob, model.blob())?;
         say!("{}", blob.display())?;
     }
@@ -43,18 +53,13 @@ pub fn write(path: &Path, model: &Model<'_>, schema: Option<&Schema>, told: &Pat
     say!("{}", source.display())
 }
 
-/// The file of Rust in a folder, which is made; one that is there must have been made so.
+/// The file of Rust in a folder, which is made.
 fn inside(folder: &Path, path: &Path) -> Result<PathBuf> {
     let stem = name::variable(&path.file_stem().unwrap_or_default().to_string_lossy());
     let taken = NO_MODULES.split(' ').any(|word| word == stem);
     let source = folder.join(format!("{stem}{}.rs", if taken { "_model" } else { "" }));
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    ensure!(
-        files::may_replace(&source, MARK),
-        "{} is there and not of `koan export`: name another file, --rust FILE.rs",
-        source.display()
-    );
     Ok(source)
 }
 

@@ -56,7 +56,7 @@ fn of_families(arguments: &Train) -> Result<()> {
         ("--grid", arguments.grid.is_some(), &[Conv]),
         ("--pooling", arguments.pooling.is_some(), &[Conv]),
         ("--dilated", arguments.dilated, &[Conv]),
-        ("--groups", !arguments.groups.is_empty(), &[Fourier, Stump, Bin]),
+        ("--input-groups", !arguments.groups.is_empty(), &[Fourier, Stump, Bin]),
     ];
     let of_named = of_named.map(|option| (option, &named));
     let of_possible = of_possible.map(|option| (option, &families));

@@ -13,7 +13,7 @@ use crate::train::numbers;
 const OWN: [&str; 16] = [
     "--output",
     "--report",
-    "-o",
+    "--bits",
     "--flash",
     "--ram",
     "--instructions",
@@ -29,7 +29,7 @@ const OWN: [&str; 16] = [
     "--class-weights",
 ];
 /// The same, of one letter or without a value.
-const OWN_BITS: [&str; 2] = ["--bits", "-b"];
+const OWN_LETTERS: [&str; 2] = ["-o", "-b"];
 const OWN_FLAGS: [&str; 4] = ["--json", "--no-column-names", "--no-clock", "--with-code"];
 
 /// The `koan train` command that makes the model of `options`: how `koan tune`
@@ -42,10 +42,12 @@ pub fn train_command(given: &[OsString], options: &TrainOptions, output: &Path) 
             Some((name, _)) if name.starts_with('-') => (name.to_owned(), true),
             _ => (word.clone(), false),
         };
-        if OWN_FLAGS.contains(&name.as_str()) {
+        // The value of an option of one letter may stand right behind it.
+        let attached = OWN_LETTERS.iter().any(|own| word.len() > 2 && word.starts_with(own));
+        if OWN_FLAGS.contains(&name.as_str()) || attached {
             continue;
         }
-        if OWN.contains(&name.as_str()) || OWN_BITS.contains(&name.as_str()) {
+        if OWN.contains(&name.as_str()) || OWN_LETTERS.contains(&name.as_str()) {
             if !inline {
                 rest.next();
             }
@@ -118,4 +120,21 @@ pub fn train_command(given: &[OsString], options: &TrainOptions, output: &Path) 
         }
     }
     words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_search_was_told_of_models_is_left_out() {
+        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let given =
+            words("koan tune my.csv -oout -b4 --bits=4 -o out --flash 2k --json -s7 --drop a");
+        let options = TrainOptions { bits: Some(3), ..TrainOptions::default() };
+        let command = train_command(&given, &options, Path::new("out/m.koan"));
+        assert!(command.starts_with("koan train my.csv -s7 --drop a --family"), "{command}");
+        assert!(command.contains(" --bits 3 ") && !command.contains("-b4"), "{command}");
+        assert!(command.ends_with("--output out/m.koan"), "{command}");
+    }
 }

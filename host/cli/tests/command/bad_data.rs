@@ -104,7 +104,7 @@ fn options_that_make_no_sense() {
         folder.fails(&format!("train q.csv -o m.koan --lambda={lambda}"), &["a lambda of"]);
     }
     folder.fails("train q.csv -o m.koan --features 0", &["q.csv", "at least one feature"]);
-    folder.fails("train q.csv -o m.koan --groups 2:none", &["q.csv", "leave all inputs out"]);
+    folder.fails("train q.csv -o m.koan --input-groups 2:none", &["q.csv", "leave all inputs out"]);
     folder.fails("train q.csv -o m.koan --train-rows 1", &["q.csv", "at least two rows"]);
     for rate in ["0", "1", "nan"] {
         let train = format!("train q.csv -o m.koan --task anomaly --false-alarm {rate}");
@@ -140,7 +140,10 @@ fn options_that_would_do_nothing() {
         ("--flash 300 --family stump --pooling average", "--pooling goes with --family conv"),
         ("-k 8 --dilated", "--dilated goes with --family conv"),
         ("-k 8 --filter-stride 1", "--filter-stride goes with --family conv"),
-        ("--family maxout --groups 2:sign", "--groups goes with --family fourier or stump or bin"),
+        (
+            "--family maxout --input-groups 2:sign",
+            "--input-groups goes with --family fourier or stump or bin",
+        ),
         ("-k 8,9", "--features has 2 values for 1 family"),
         ("--family stump,bin --frequency 1,2,3", "--frequency has 3 values for 2 families"),
         ("--sample-rows 50", "--sample-rows goes with --stream yes"),

@@ -119,7 +119,7 @@ fn a_failed_training_leaves_the_old_model() {
     let before = folder.read("m.koan");
     folder.write("bad.csv", "a,b,y\n1,2,u\n1,2\n");
     folder.train_fails("bad.csv", &["bad.csv:3"]);
-    folder.train_fails("q.csv --groups 1:gaussian", &["the groups cover 1 inputs"]);
+    folder.train_fails("q.csv --input-groups 1:gaussian", &["the groups cover 1 inputs"]);
     assert_eq!(folder.read("m.koan"), before);
     folder.train("q.csv --features 13").success();
     assert_ne!(folder.read("m.koan"), before);

@@ -150,6 +150,15 @@ fn a_file_of_rust_includes_the_model() {
     folder.write("src/m.rs", "fn mine() {}");
     folder.fails("export m.koan --rust src", &["m.rs", "--rust FILE.rs"]);
     assert_eq!(read("src/m.rs"), "fn mine() {}");
+    folder.write("src/main.rs", "fn main() {}");
+    folder.fails("export m.koan --rust src/main.rs", &["main.rs is there", "--rust FILE.rs"]);
+    std::fs::create_dir(folder.path("other")).unwrap();
+    folder.write("other/m.koan", "a poem");
+    folder.fails("export m.koan --rust other/row.rs", &["m.koan is there and no model"]);
+    assert_eq!(
+        (read("src/main.rs"), read("other/m.koan")),
+        ("fn main() {}".into(), "a poem".into())
+    );
     std::fs::copy(folder.path("m.koan"), folder.path("loop.koan")).unwrap();
     let told = folder.output("export loop.koan --rust src");
     assert!(told.contains("loop_model.rs"), "{told}");

@@ -110,7 +110,7 @@ fn several_families_and_a_linear_term() {
 fn groups_of_inputs() {
     let folder = Folder::new();
     folder.write("w.csv", waves(150));
-    folder.train("w.csv --features 16 --groups 1:gaussian:0.5,1:cauchy").success();
+    folder.train("w.csv --features 16 --input-groups 1:gaussian:0.5,1:cauchy").success();
     let model = inspected(&folder);
     assert_eq!(model["projection"], "groups");
     assert_eq!(model["banks"][0]["groups"][1]["law"], "cauchy");

@@ -141,7 +141,7 @@ fn arguments_that_make_no_sense() {
         ("train q.csv -o m.koan --family tree", "fourier"),
         ("train q.csv -o m.koan --pool 0", "1..=255"),
         ("train q.csv -o m.koan --slot-bits 13", "1..=12"),
-        ("train q.csv -o m.koan --groups 2", "--groups"),
+        ("train q.csv -o m.koan --input-groups 2", "--input-groups"),
         ("train q.csv -o m.koan --header perhaps", "yes or no"),
         ("inspect m.koan --json --hex", "cannot be used with"),
         ("guess", "guess"),
