@@ -157,9 +157,14 @@ pub fn packages(programs: &[&str], packages: &str) -> Result<()> {
 /// Packages of the system, by apt.
 pub fn install(packages: &str) -> Result<()> {
     ensure!(runs("apt-get"), "there is no apt-get to install {packages} with");
-    let apt = if is_root() { "apt-get" } else { "sudo apt-get" };
+    let apt = apt_get();
     step(&format!("{apt} update"))?;
     step(&format!("{apt} install -y --no-install-recommends {packages}"))
+}
+
+/// The command that installs packages, as root.
+pub fn apt_get() -> &'static str {
+    if is_root() { "apt-get" } else { "sudo apt-get" }
 }
 
 /// Whether there is such a program.

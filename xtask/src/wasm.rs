@@ -9,6 +9,7 @@ use walrus::ir::Instr;
 use walrus::{Data, Function, FunctionBuilder, FunctionKind, Module, RawCustomSection};
 use wasm_bindgen_cli_support::Bindgen;
 
+use crate::setup::apt_get;
 use crate::steps::{build, program, root, step};
 
 /// What wasm-bindgen is the glue for.
@@ -85,9 +86,9 @@ pub fn setup() -> Result<()> {
     if CHROMIUM.iter().copied().chain(named.as_deref()).any(|path| Path::new(path).exists()) {
         return Ok(());
     }
-    step("apt-get install -y --no-install-recommends chromium").context(
-        "the tests need Chromium and apt cannot install it (as root, after `apt-get update`?): \
-         install it, or set CHROMIUM to the path of one",
+    step(&format!("{} install -y --no-install-recommends chromium", apt_get())).context(
+        "the tests need Chromium and apt cannot install it (after `apt-get update`?): install it, \
+         or set CHROMIUM to the path of one",
     )
 }
 
