@@ -177,7 +177,7 @@ export class Model {
   }
 
   /**
-   * The probability of every class. Other than the scores, these are the engine's
+   * The probability of every class; a detector of anomalies has none. Other than the scores, these are the engine's
    * floats: the last bits may differ from one to the next.
    */
   probabilities<T extends Fields<T>>(row: Row | T): Float32Array {
@@ -284,20 +284,17 @@ export class Model {
     const session = this.#running();
     if (!features && !this.info.outputs) throw new Error(unsuited('a model with outputs'));
     const views = session.views();
-    const [, place] = views;
-    place.set(row);
+    views[1].set(row);
     session.run(features);
     return views;
   }
 
   #scores(row: Typed): Int32Array {
-    const [scores] = this.#run(row);
-    return scores;
+    return this.#run(row)[0];
   }
 
   #features(row: Typed): Int16Array {
-    const [, , vector] = this.#run(row, true);
-    return vector;
+    return this.#run(row, true)[2];
   }
 
   /** As `koan::class_of`: the lowest index wins a tie. */
@@ -314,9 +311,11 @@ export class Model {
   #probabilities(row: Typed): number[] {
     this.#suits('classification');
     const scores = this.#scores(row);
-    const [slope = 1, intercept = 0] = this.#calibration;
+    const [slope = 1, intercept] = this.#calibration;
     const scale = slope * this.info.scoreScale;
     if (scores.length === 1) {
+      // As the command's `has_probabilities`: a detector of anomalies has none.
+      if (intercept === undefined) throw new Error(unsuited('a model with probabilities'));
       const z = scores[0]! * scale + intercept;
       return [z, -z].map((z) => 1 / (1 + Math.exp(z)));
     }
