@@ -55,15 +55,15 @@ export class Columns {
     const { columns } = this.#schema;
     if (typeof fields !== 'object' || !fields) throw new TypeError(`a row is an object or an array, not ${fields}`);
     const inputs: number[] = [];
-    const isList = Array.isArray(fields);
-    const values: readonly Field[] = isList ? fields : Object.values(fields);
-    const places = isList ? this.#byPosition(fields.length) : this.#byName(Object.keys(fields));
+    const names = Array.isArray(fields) ? undefined : Object.keys(fields);
+    const values: readonly Field[] = names ? Object.values(fields) : (fields as readonly Field[]);
+    const places = names ? this.#byName(names) : placesByPosition(columns, values.length);
+    if (!places) throw new Error(`a row of ${values.length} fields: the model needs ${neededOf(columns)}`);
     columns.forEach((column, index) => {
       const place = places[index];
       if (place === undefined) return;
-      const named = isList ? column.name : Object.keys(fields)[place]!;
       push(inputs, column, values[place], () =>
-        isList ? `column ${place + 1}${inBrackets(named)}` : `column ${named}`,
+        names ? `column ${names[place]}` : `column ${place + 1}${inBrackets(column.name)}`,
       );
     });
     return Float32Array.from(inputs);
@@ -82,24 +82,16 @@ export class Columns {
     return all;
   }
 
-  #byPosition(count: number): Places {
-    const { columns } = this.#schema;
-    const places = placesByPosition(columns, count);
-    if (!places) throw new Error(`a row of ${count} fields: the model needs ${neededOf(columns)}`);
-    return places;
-  }
-
   #byName(names: string[]): Places {
     const before = this.#names;
     if (this.#places && names.length === before.length && names.every((name, i) => name === before[i])) {
       return this.#places;
     }
     const { places, lacking } = placesByName(this.#schema, names);
-    const [first] = lacking;
-    if (first === '') {
-      throw new Error('the model has columns without a name: give the fields as an array, in their order');
+    if (lacking.length) {
+      const nameless = 'the model has columns without a name: give the fields as an array, in their order';
+      throw new Error(lacking[0] ? lacks('row', this.#schema, lacking, names) : nameless);
     }
-    if (first !== undefined) throw new Error(lacks('row', this.#schema, lacking, names));
     this.#names = names;
     return (this.#places = places);
   }
@@ -126,13 +118,12 @@ export function readTable(
   const [first] = records;
   if (!first) throw new Error('the table is empty');
   const { places, header } = layout(schema, first.fields);
-  const body = header ? records.slice(1) : records;
-  if (body.length === 0) throw new Error('the table has a header and no rows');
+  const body = records.slice(Number(header));
+  if (!body.length) throw new Error('the table has a header and no rows');
 
   const rows: number[] = [];
-  const target = columns.findIndex((column) => column.kind === 'target');
-  const hasTargets = target >= 0 && places[target] !== undefined;
-  const targets: string[] = [];
+  const target = places[columns.findIndex((column) => column.kind === 'target')];
+  const targets: string[] | undefined = target === undefined ? undefined : [];
   for (const [at, { line, fields }] of body.entries()) {
     if (at % REPORTED === 0) progress(0.5 + at / body.length / 2);
     if (fields.length !== first.fields.length) {
@@ -143,11 +134,11 @@ export function readTable(
       if (place === undefined) return;
       push(rows, column, fields[place], () => `line ${line}, column ${place + 1}${inBrackets(column.name)}`);
     });
-    if (hasTargets) targets.push(fields[places[target]!]!);
+    targets?.push(fields[target!]!);
   }
   return {
     rows: Float32Array.from(rows),
-    targets: hasTargets ? targets : undefined,
+    targets,
     lines: body.map((record) => record.line),
   };
 }
@@ -170,12 +161,12 @@ function layout(schema: Schema, first: readonly string[]): { places: Places; hea
   const { columns, nameCode } = schema;
   const named = columns.some((column) => inputsOf(column) > 0 && column.name);
   const { places, lacking } = placesByName(schema, first);
-  if (named && lacking.length === 0) return { places, header: true };
+  if (named && !lacking.length) return { places, header: true };
   const byPosition = placesByPosition(columns, first.length);
   const numbers = columns.flatMap(({ kind }, index) => (kind === 'number' ? (byPosition?.[index] ?? []) : []));
   const header = numbers.length > 0 && numbers.every((field) => typeof numberOf(first[field]!) === 'string');
   // A header that lacks a column, or rows of another width?
-  const unsure = !byPosition || (numbers.length === 0 && !nameCode);
+  const unsure = !byPosition || (!numbers.length && !nameCode);
   const some = columns.some(({ name }, index) => name && places[index] !== undefined);
   if (named && (header || (unsure && some))) throw new Error(lacks('table', schema, lacking, first));
   if (!byPosition) throw new Error(`the table has ${first.length} columns, the model needs ${neededOf(columns)}`);

@@ -145,6 +145,9 @@ test('what stands between fields is told from the first lines, as the command do
   throws('a;b;c;t\n1,5;2;x;on\n1.5;2;x;on\n', 'line 3, column 1: numbers with a decimal comma and, in line 2, with a decimal point');
   throws('a,b,c,t\n1,2,"x,on\n', 'line 2: a quote is opened and not closed');
   throws('a,b,c,t\n1,2,"x" y,on\n', 'line 2: text after the quote that ends a field');
+  throws('a,b,c,t\n1,2,"x\n"" y" z,on\n', 'line 3: text after the quote that ends a field');
+  throws('a,b,c,t\n1,2,""x,on\n', 'line 2: text after the quote that ends a field');
+  throws('a,b,c,t\n1,2,"x"",on\n', 'line 2: a quote is opened and not closed');
   throws('a,b,c,t\n1,2,x,"on\n3,4,y,on"\n', 'line 2: quotes hold what look like rows, up to line 3');
 });
 
