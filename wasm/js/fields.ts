@@ -68,23 +68,32 @@ export const isNumber = (text: string): boolean => typeof numberOf(text) === 'nu
 const plain = (field: string): string =>
   isNumber(field) && !/^[+-]?0\d/.test(field) ? String(+field + 0) : field;
 
-/** The text that a field would be in a file. */
-const textOf = (field: Field): string => trimmed(String(field ?? ''));
+/** How programs write what is false, then what is true: as a number, then in words. */
+const TRUTH = ['0', 'False', 'false', 'FALSE', '1', 'True', 'true', 'TRUE'];
 
 /** Adds the inputs that a column makes of its field; `place` is for errors. */
 export function push(rows: number[], column: Column, field: Field, place: () => string): void {
-  const text = textOf(field);
-  if (column.kind === 'text') {
+  const text = trimmed(String(field ?? ''));
+  // Tables in memory have truth values as numbers.
+  const bare = typeof field === 'boolean' ? String(+field) : text;
+  const value = numberOf(bare);
+  const wrong = (problem: string): Error => new Error(`${place()}: ${problem}`);
+  if (column.kind === 'number') {
+    const number = value ?? column.missing;
+    if (number === undefined) throw wrong('a number is missing');
+    if (typeof number === 'string') throw wrong(`\`${text}\` is not a number`);
+    if (!Number.isFinite(Math.fround(number))) throw wrong(`${text} is beyond the range of numbers`);
+    rows.push(number);
+  } else if (column.kind === 'text') {
     const { values, code } = column;
+    // As in `host/data/src/categories.rs`: truth values where there is nothing but their words.
     const listed = (...names: string[]): string | undefined =>
       names.map((name) => (code ? code.text(name) : name)).find((name) => values.includes(name));
-    const own = code && numberOf(text) === undefined ? undefined : (listed(text) ?? listed(plain(text)));
+    const words = (at: number): string[] =>
+      values.length < 3 && at >= 0 && (code || values.every((value) => TRUTH.indexOf(value) % 4 > 0))
+        ? TRUTH.slice(at & 4).slice(1, 4)
+        : [];
+    const own = code && value === undefined ? value : (listed(text) ?? listed(plain(bare), ...words(TRUTH.indexOf(text))));
     rows.push(...values.map((value) => (value === own ? 1 : 0)));
-  } else if (column.kind === 'number') {
-    const value = numberOf(text) ?? column.missing;
-    if (value === undefined) throw new Error(`${place()}: a number is missing`);
-    if (typeof value === 'string') throw new Error(`${place()}: \`${text}\` is not a number`);
-    if (Math.abs(Math.fround(value)) === Infinity) throw new Error(`${place()}: ${text} is beyond the range of numbers`);
-    rows.push(value);
   }
 }

@@ -101,6 +101,14 @@ test('whole numbers as categories, however they are written', () => {
   ]);
 });
 
+test('truth values are 1 and 0 in a column of numbers', () => {
+  const columns = new Columns({ notes: '{"columns":["on"]}', inputs: 1 });
+  assert.deepEqual([true, false].map((on) => [...columns.row({ on })]), [[1], [0]]);
+  assert.throws(() => columns.row({ on: 'true' }), { message: 'column on: `true` is not a number' });
+  const whole = new Columns({ notes: '{"columns":[["on",0,2]]}', inputs: 3 });
+  assert.deepEqual([true, false].map((on) => [...whole.row({ on })]), [[0, 1, 0], [1, 0, 0]]);
+});
+
 test('a header without the model’s names is refused, rows without a header are taken by position', () => {
   const notes = JSON.stringify({ columns: ['temp', 'humidity', { target: 'room' }] });
   const table = (text) => readTable(text, { notes, inputs: 2 });
@@ -216,6 +224,39 @@ test('a model of raw columns predicts as the command does', async () => {
     assert.throws(() => model.classifyMany([null]), { message: 'row 0: a row is an object or an array, not null' });
     const numeric = readFileSync(file(root, 'tests/golden/digits.koan'));
     assert.equal(Model.from(numeric, { columns: Columns }).classify(Array(64).fill(0)), Model.from(numeric).classify(Array(64).fill(0)));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('truth values are read as the command reads them, by their words and by codes', async () => {
+  const folder = mkdtempSync(file(tmpdir(), 'koan-truth-'));
+  try {
+    const koan = (...args) => execFileSync(process.env.KOAN, args, { cwd: folder, encoding: 'utf8', stdio: 'pipe' });
+    await init();
+    const written = ['False', 'false', 'FALSE', '0', 'True', 'true', 'TRUE', '1', 'tRUE', '1.0', 'yes'];
+    // Notes that are long have codes.
+    for (const towns of [['Bonn', 'Graz'], Array.from({ length: 120 }, (_, i) => `town number ${i}`)]) {
+      for (const words of [['False', 'True'], ['true', 'never'], ['FALSE', 'TRUE']]) {
+        const line = (i) => `${words[+(i % 3 > 1)]},${towns[i % towns.length]},${(i * 37) % 11}`;
+        const lines = Array.from({ length: 720 }, (_, i) => `${line(i)},${3 * (i % 3) + (i % 11)}`);
+        writeFileSync(file(folder, 'train.csv'), `on,town,heat,y\n${lines.join('\n')}\n`);
+        koan('train', 'train.csv', '-o', 'model.koan', '-k', '32', '--task', 'regression');
+        const text = `on,town,heat\n${written.map((on) => `${on},${towns[1]},3`).join('\n')}\n`;
+        writeFileSync(file(folder, 'rows.csv'), text);
+        const expected = koan('predict', 'model.koan', 'rows.csv', '--scores').trim().split('\n').slice(1);
+        const scores = expected.map((line) => Number(line.split(',').at(-1)));
+        const model = Model.from(readFileSync(file(folder, 'model.koan')), { columns: Columns });
+        assert.equal(model.info.notes.includes(words[0]), towns.length === 2);
+        assert.deepEqual([...model.scoresMany(readTable(text, model.info).rows)], scores);
+        const of = (on) => model.scores({ on, town: towns[1], heat: 3 })[0];
+        assert.deepEqual(written.map(of), scores);
+        assert.deepEqual([of(0), of(1)], [scores[3], scores[7]]);
+        assert.deepEqual([of(false), of(true)], [scores[1], scores[5]]);
+        // Otherwise nothing was told apart.
+        assert.ok(new Set(scores).size > 1, words);
+      }
+    }
   } finally {
     rmSync(folder, { recursive: true });
   }
