@@ -9,9 +9,9 @@ import { parse } from './csv.js';
 import { neededOf, numberOf, placesByName, placesByPosition, push, type Places } from './fields.js';
 import type { Info } from './model.js';
 import { inputsOf, schemaOf, type Schema } from './notes.js';
-import type { Field, Fields, NamedRow } from './row.js';
+import type { Field, Fields, NamedRow, Reading } from './row.js';
 
-export type { Field, Fields, NamedRow };
+export type { Field, Fields, NamedRow, Reading };
 
 /** What a model says of its columns: `model.info`. */
 export type ColumnInfo = Pick<Info, 'inputs' | 'notes'>;
@@ -28,8 +28,7 @@ export interface Table {
 
 /**
  * Makes a model's inputs of a row's fields: categories become one input for each value, and
- * missing numbers the stand-ins of `koan train --missing impute`. A category that the trainer
- * has not seen, or that is missing, counts as none of its values.
+ * missing numbers the stand-ins of `koan train --missing impute`.
  */
 export class Columns {
   readonly #schema: Schema;
@@ -39,8 +38,8 @@ export class Columns {
   #places: Places | undefined;
 
   /** @param info a model's `info` */
-  constructor(info: ColumnInfo) {
-    this.#schema = checkedSchema(info);
+  constructor(info: ColumnInfo, options?: Reading) {
+    this.#schema = checkedSchema(info, options);
     this.#inputs = info.inputs;
   }
 
@@ -62,7 +61,7 @@ export class Columns {
     columns.forEach((column, index) => {
       const place = places[index];
       if (place === undefined) return;
-      push(inputs, column, values[place], () =>
+      push(inputs, this.#schema, column, values[place], () =>
         names ? `column ${names[place]}` : `column ${place + 1}${inBrackets(column.name)}`,
       );
     });
@@ -100,21 +99,20 @@ export class Columns {
 /** Lines between two reports of the progress. */
 const REPORTED = 1000;
 
-/**
- * Reads the text of a table, with or without a header; errors name line and column.
- *
- * @param progress told now and then which share is done
- */
-export function readTable(
-  text: string,
-  info: ColumnInfo,
-  progress: (share: number) => void = () => {},
-): Table {
+/** How a table is read. */
+export interface TableOptions extends Reading {
+  /** Told now and then which share is done. */
+  readonly progress?: ((share: number) => void) | undefined;
+}
+
+/** Reads the text of a table, with or without a header; errors name line and column. */
+export function readTable(text: string, info: ColumnInfo, options: TableOptions = {}): Table {
+  const { progress } = options;
   // Taking fields apart and making numbers of them take about as long.
-  const schema = checkedSchema(info);
+  const schema = checkedSchema(info, options);
   const { columns } = schema;
   const fits = (fields: number): boolean => placesByPosition(columns, fields) !== undefined;
-  const records = parse(text, fits, REPORTED, (share) => progress(share / 2));
+  const records = parse(text, fits, REPORTED, (share) => progress?.(share / 2));
   const [first] = records;
   if (!first) throw new Error('the table is empty');
   const { places, header } = layout(schema, first.fields);
@@ -125,14 +123,14 @@ export function readTable(
   const target = places[columns.findIndex((column) => column.kind === 'target')];
   const targets: string[] | undefined = target === undefined ? undefined : [];
   for (const [at, { line, fields }] of body.entries()) {
-    if (at % REPORTED === 0) progress(0.5 + at / body.length / 2);
+    if (at % REPORTED === 0) progress?.(0.5 + at / body.length / 2);
     if (fields.length !== first.fields.length) {
       throw new Error(`line ${line} has ${fields.length} fields, the first has ${first.fields.length}`);
     }
     columns.forEach((column, index) => {
       const place = places[index];
       if (place === undefined) return;
-      push(rows, column, fields[place], () => `line ${line}, column ${place + 1}${inBrackets(column.name)}`);
+      push(rows, schema, column, fields[place], () => `line ${line}, column ${place + 1}${inBrackets(column.name)}`);
     });
     targets?.push(fields[target!]!);
   }
@@ -144,11 +142,12 @@ export function readTable(
 }
 
 /** The columns, whose inputs must be the model's. */
-function checkedSchema(info: ColumnInfo): Schema {
-  const schema = schemaOf(info);
+function checkedSchema(info: ColumnInfo, reading?: Reading): Schema {
+  const schema = schemaOf(info, reading);
   const width = schema.columns.reduce((sum, column) => sum + inputsOf(column), 0);
   if (width !== info.inputs) {
-    throw new Error(`the columns that the model names make ${width} inputs, it takes ${info.inputs}`);
+    const windows = schema.samples ? `windows of ${schema.samples} samples: ` : '';
+    throw new Error(`the columns that the model names make ${width} inputs, it takes ${windows}${info.inputs}`);
   }
   return schema;
 }

@@ -72,7 +72,7 @@ const plain = (field: string): string =>
 const TRUTH = ['0', 'False', 'false', 'FALSE', '1', 'True', 'true', 'TRUE'];
 
 /** Adds the inputs that a column makes of its field; `place` is for errors. */
-export function push(rows: number[], column: Column, field: Field, place: () => string): void {
+export function push(rows: number[], schema: Schema, column: Column, field: Field, place: () => string): void {
   const text = trimmed(String(field ?? ''));
   // Tables in memory have truth values as numbers.
   const bare = typeof field === 'boolean' ? String(+field) : text;
@@ -95,5 +95,13 @@ export function push(rows: number[], column: Column, field: Field, place: () => 
         : [];
     const own = code && value === undefined ? value : (listed(text) ?? listed(plain(bare), ...words(TRUTH.indexOf(text))));
     rows.push(...values.map((value) => (value === own ? 1 : 0)));
+    if (own !== undefined || !schema.strict) return;
+    // As in Python: where numbers were missing in training, texts may have been, too.
+    const fills = (other: Column): boolean => other.kind === 'number' && other.missing !== undefined;
+    if (value === undefined && !schema.columns.some(fills)) throw wrong('a value is missing');
+    // Of categories that are numbers nobody wrote a list.
+    if (typeof value === 'string' || (value !== undefined && !code && !values.every(isNumber))) {
+      throw wrong(`\`${text}\` is none of the ${values.length} values${code ? '' : `: ${values.slice(0, 10).join(', ')}`}`);
+    }
   }
 }

@@ -1,7 +1,7 @@
 import { Section, viewOf } from './blob.js';
 import { Untold, unsuited, wrongLength } from './message.js';
 import { host } from './host/page.js';
-import { isList, shown, typed, type ColumnMap, type Fields, type NamedRow, type Row, type Rows, type Typed } from './row.js';
+import { isList, shown, typed, type ColumnMap, type Fields, type NamedRow, type Reading, type Row, type Rows, type Typed } from './row.js';
 import { bytesOf, init, moduleOf, ready, type Bytes, type Source } from './runtime.js';
 import { Session, type Views } from './session.js';
 
@@ -32,7 +32,7 @@ export interface Info {
 }
 
 /** How a model is loaded. */
-export interface Options {
+export interface Options extends Reading {
   /**
    * The most work that a prediction may take: see {@link Model.work}. A model that needs
    * more is refused; without this, what the format allows, 2^28.
@@ -78,7 +78,9 @@ export class Model {
 
   private constructor(bytes: Uint8Array, { maxWork = Infinity, columns, allowNaN, ...others }: Options = {}) {
     // A limit that is misspelt would be none.
-    for (const name in others) throw new TypeError(`there is no option ${name}`);
+    for (const name in others) {
+      if (!columns || name !== 'unknown') throw new TypeError(`there is no option ${name}`);
+    }
     if (typeof maxWork !== 'number' || !(maxWork >= 0)) {
       throw new TypeError(`maxWork is ${shown(maxWork)}, not a number from 0 on`);
     }
@@ -92,7 +94,7 @@ export class Model {
     // Where the engine knows `using`, a model is disposed of by it.
     if (Symbol.dispose) Object.defineProperty(this, Symbol.dispose, { value: this.free });
     try {
-      this.#columns = columns && new columns(this.info);
+      this.#columns = columns && new columns(this.info, others);
     } catch (error) {
       this.free();
       throw error;

@@ -2,6 +2,7 @@
 
 import { Code } from './code.js';
 import type { Info } from './model.js';
+import type { Reading } from './row.js';
 
 /** What becomes of a column. */
 export type Column =
@@ -13,11 +14,15 @@ export type Column =
 export interface Schema {
   readonly columns: readonly Column[];
   readonly nameCode: Code | undefined;
+  /** Samples of a window, if rows are windows. */
+  readonly samples: number | undefined;
+  /** Whether unknown texts are errors. */
+  readonly strict: boolean;
 }
 
 /** Reads the notes of a model. */
-export function schemaOf(info: Pick<Info, 'inputs' | 'notes'>): Schema {
-  let notes: { format?: string; columns?: unknown[]; salt?: string } = {};
+export function schemaOf(info: Pick<Info, 'inputs' | 'notes'>, reading?: Reading): Schema {
+  let notes: { format?: string; columns?: unknown[]; salt?: string; window?: number[] } = {};
   try {
     notes = JSON.parse(info.notes || '{}');
   } catch {
@@ -55,7 +60,7 @@ export function schemaOf(info: Pick<Info, 'inputs' | 'notes'>): Schema {
     const kind = (target ?? dropped) !== undefined ? left : Array.isArray(values) ? 'text' : 'number';
     return { kind, name: named(target ?? dropped ?? name), values, missing } as Column;
   });
-  return { columns, nameCode };
+  return { columns, nameCode, samples: notes.window?.[0], strict: reading?.unknown !== 'zeros' };
 }
 
 /** How many inputs a column makes. */
