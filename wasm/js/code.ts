@@ -5,8 +5,8 @@
 
 /** What JSON writes as it is: printable ASCII but quotes and backslashes. */
 const SYMBOLS = Array.from({ length: 95 }, (_, i) => String.fromCharCode(32 + i))
-  .filter((symbol) => symbol !== '"' && symbol !== '\\')
-  .join('');
+  .join('')
+  .replace(/["\\]/g, '');
 /** Values, at most, that have codes of two characters. */
 const SHORT = 86;
 
@@ -18,17 +18,14 @@ export class Code {
     readonly width: number,
   ) {
     this.#salt = SYMBOLS.indexOf(salt);
-    if (this.#salt < 0) throw new Error('the notes of the model have a salt that is none');
+    if (this.#salt < 0) throw new Error('the notes have a wrong salt');
   }
 
   /** The code and the values that stand one after another in a text. */
   static values(text: string): { code: Code; values: string[] } {
     const codes = text.slice(1);
     const width = codes.length <= 2 * SHORT ? 2 : 3;
-    const values = Array.from({ length: codes.length / width }, (_, i) =>
-      codes.slice(width * i, width * (i + 1)),
-    );
-    return { code: new Code(text.slice(0, 1), width), values };
+    return { code: new Code(text[0]!, width), values: codes.match(new RegExp(`.{${width}}`, 'g')) ?? [] };
   }
 
   /** The characters that stand for a text. */
@@ -39,7 +36,7 @@ export class Code {
     }
     hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
     hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-    let number = ((hash ^ (hash >>> 16)) >>> 0) % SYMBOLS.length ** this.width;
+    let number = (hash ^ (hash >>> 16)) >>> 0;
     let code = '';
     for (let i = 0; i < this.width; i++) {
       code = SYMBOLS[number % SYMBOLS.length]! + code;

@@ -9,9 +9,9 @@ import { parse } from './csv.js';
 import { neededOf, numberOf, placesByName, placesByPosition, push, type Places } from './fields.js';
 import type { Info } from './model.js';
 import { inputsOf, schemaOf, type Schema } from './notes.js';
-import type { Field, Fields, NamedRow } from './row.js';
+import type { Field, Fields, NamedRow, Reading } from './row.js';
 
-export type { Field, Fields, NamedRow };
+export type { Field, Fields, NamedRow, Reading };
 
 /** What a model says of its columns: `model.info`. */
 export type ColumnInfo = Pick<Info, 'inputs' | 'notes'>;
@@ -28,8 +28,7 @@ export interface Table {
 
 /**
  * Makes a model's inputs of a row's fields: categories become one input for each value, and
- * missing numbers the stand-ins of `koan train --missing impute`. A category that the trainer
- * has not seen, or that is missing, counts as none of its values.
+ * missing numbers the stand-ins of `koan train --missing impute`.
  */
 export class Columns {
   readonly #schema: Schema;
@@ -39,8 +38,8 @@ export class Columns {
   #places: Places | undefined;
 
   /** @param info a model's `info` */
-  constructor(info: ColumnInfo) {
-    this.#schema = checkedSchema(info);
+  constructor(info: ColumnInfo, options?: Reading) {
+    this.#schema = checkedSchema(info, options);
     this.#inputs = info.inputs;
   }
 
@@ -55,15 +54,15 @@ export class Columns {
     const { columns } = this.#schema;
     if (typeof fields !== 'object' || !fields) throw new TypeError(`a row is an object or an array, not ${fields}`);
     const inputs: number[] = [];
-    const isList = Array.isArray(fields);
-    const values: readonly Field[] = isList ? fields : Object.values(fields);
-    const places = isList ? this.#byPosition(fields.length) : this.#byName(Object.keys(fields));
+    const names = Array.isArray(fields) ? undefined : Object.keys(fields);
+    const values: readonly Field[] = names ? Object.values(fields) : (fields as readonly Field[]);
+    const places = names ? this.#byName(names) : placesByPosition(columns, values.length);
+    if (!places) throw new Error(`a row of ${values.length} fields: the model needs ${neededOf(columns)}`);
     columns.forEach((column, index) => {
       const place = places[index];
       if (place === undefined) return;
-      const named = isList ? column.name : Object.keys(fields)[place]!;
-      push(inputs, column, values[place], () =>
-        isList ? `column ${place + 1}${inBrackets(named)}` : `column ${named}`,
+      push(inputs, this.#schema, column, values[place], () =>
+        names ? `column ${names[place]}` : `column ${place + 1}${inBrackets(column.name)}`,
       );
     });
     return Float32Array.from(inputs);
@@ -82,24 +81,16 @@ export class Columns {
     return all;
   }
 
-  #byPosition(count: number): Places {
-    const { columns } = this.#schema;
-    const places = placesByPosition(columns, count);
-    if (!places) throw new Error(`a row of ${count} fields: the model needs ${neededOf(columns)}`);
-    return places;
-  }
-
   #byName(names: string[]): Places {
     const before = this.#names;
     if (this.#places && names.length === before.length && names.every((name, i) => name === before[i])) {
       return this.#places;
     }
     const { places, lacking } = placesByName(this.#schema, names);
-    const [first] = lacking;
-    if (first === '') {
-      throw new Error('the model has columns without a name: give the fields as an array, in their order');
+    if (lacking.length) {
+      const nameless = 'the model has columns without a name: give the fields as an array, in their order';
+      throw new Error(lacking[0] ? lacks('row', this.#schema, lacking, names) : nameless);
     }
-    if (first !== undefined) throw new Error(lacks('row', this.#schema, lacking, names));
     this.#names = names;
     return (this.#places = places);
   }
@@ -108,56 +99,55 @@ export class Columns {
 /** Lines between two reports of the progress. */
 const REPORTED = 1000;
 
-/**
- * Reads the text of a table, with or without a header; errors name line and column.
- *
- * @param progress told now and then which share is done
- */
-export function readTable(
-  text: string,
-  info: ColumnInfo,
-  progress: (share: number) => void = () => {},
-): Table {
+/** How a table is read. */
+export interface TableOptions extends Reading {
+  /** Told now and then which share is done. */
+  readonly progress?: ((share: number) => void) | undefined;
+}
+
+/** Reads the text of a table, with or without a header; errors name line and column. */
+export function readTable(text: string, info: ColumnInfo, options: TableOptions = {}): Table {
+  const { progress } = options;
   // Taking fields apart and making numbers of them take about as long.
-  const schema = checkedSchema(info);
+  const schema = checkedSchema(info, options);
   const { columns } = schema;
   const fits = (fields: number): boolean => placesByPosition(columns, fields) !== undefined;
-  const records = parse(text, fits, REPORTED, (share) => progress(share / 2));
+  const records = parse(text, fits, REPORTED, (share) => progress?.(share / 2));
   const [first] = records;
   if (!first) throw new Error('the table is empty');
   const { places, header } = layout(schema, first.fields);
-  const body = header ? records.slice(1) : records;
-  if (body.length === 0) throw new Error('the table has a header and no rows');
+  const body = records.slice(Number(header));
+  if (!body.length) throw new Error('the table has a header and no rows');
 
   const rows: number[] = [];
-  const target = columns.findIndex((column) => column.kind === 'target');
-  const hasTargets = target >= 0 && places[target] !== undefined;
-  const targets: string[] = [];
+  const target = places[columns.findIndex((column) => column.kind === 'target')];
+  const targets: string[] | undefined = target === undefined ? undefined : [];
   for (const [at, { line, fields }] of body.entries()) {
-    if (at % REPORTED === 0) progress(0.5 + at / body.length / 2);
+    if (at % REPORTED === 0) progress?.(0.5 + at / body.length / 2);
     if (fields.length !== first.fields.length) {
       throw new Error(`line ${line} has ${fields.length} fields, the first has ${first.fields.length}`);
     }
     columns.forEach((column, index) => {
       const place = places[index];
       if (place === undefined) return;
-      push(rows, column, fields[place], () => `line ${line}, column ${place + 1}${inBrackets(column.name)}`);
+      push(rows, schema, column, fields[place], () => `line ${line}, column ${place + 1}${inBrackets(column.name)}`);
     });
-    if (hasTargets) targets.push(fields[places[target]!]!);
+    targets?.push(fields[target!]!);
   }
   return {
     rows: Float32Array.from(rows),
-    targets: hasTargets ? targets : undefined,
+    targets,
     lines: body.map((record) => record.line),
   };
 }
 
 /** The columns, whose inputs must be the model's. */
-function checkedSchema(info: ColumnInfo): Schema {
-  const schema = schemaOf(info);
+function checkedSchema(info: ColumnInfo, reading?: Reading): Schema {
+  const schema = schemaOf(info, reading);
   const width = schema.columns.reduce((sum, column) => sum + inputsOf(column), 0);
   if (width !== info.inputs) {
-    throw new Error(`the columns that the model names make ${width} inputs, it takes ${info.inputs}`);
+    const windows = schema.samples ? `windows of ${schema.samples} samples: ` : '';
+    throw new Error(`the columns that the model names make ${width} inputs, it takes ${windows}${info.inputs}`);
   }
   return schema;
 }
@@ -170,12 +160,12 @@ function layout(schema: Schema, first: readonly string[]): { places: Places; hea
   const { columns, nameCode } = schema;
   const named = columns.some((column) => inputsOf(column) > 0 && column.name);
   const { places, lacking } = placesByName(schema, first);
-  if (named && lacking.length === 0) return { places, header: true };
+  if (named && !lacking.length) return { places, header: true };
   const byPosition = placesByPosition(columns, first.length);
   const numbers = columns.flatMap(({ kind }, index) => (kind === 'number' ? (byPosition?.[index] ?? []) : []));
   const header = numbers.length > 0 && numbers.every((field) => typeof numberOf(first[field]!) === 'string');
   // A header that lacks a column, or rows of another width?
-  const unsure = !byPosition || (numbers.length === 0 && !nameCode);
+  const unsure = !byPosition || (!numbers.length && !nameCode);
   const some = columns.some(({ name }, index) => name && places[index] !== undefined);
   if (named && (header || (unsure && some))) throw new Error(lacks('table', schema, lacking, first));
   if (!byPosition) throw new Error(`the table has ${first.length} columns, the model needs ${neededOf(columns)}`);

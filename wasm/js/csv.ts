@@ -1,14 +1,12 @@
 /** Delimited text, by the rules of `host/data/src/delimited.rs` and `records.rs`. */
 
-import { numberOf, trimmed } from './fields.js';
+import { isNumber, trimmed } from './fields.js';
 
 /** A record of a table: its fields, and the line that it starts on. */
 export interface CsvRecord {
   readonly line: number;
   readonly fields: readonly string[];
 }
-
-const NOT_CLOSED = 'a quote is opened and not closed';
 
 /**
  * Records of delimited text; quotes as in RFC 4180, blank lines are skipped.
@@ -24,45 +22,35 @@ export function parse(
   progress: (share: number) => void,
 ): CsvRecord[] {
   const { text, delimiter } = told(given.replace(/^\ufeff/, ''), fits);
-  const opened = new RegExp(`[^\\S\\n${delimiter}]*"`, 'y');
-  const closed = new RegExp(`[^\\S\\n${delimiter}]*(${delimiter}|\\n|$)`, 'y');
+  const blanks = `[^\\S\\n${delimiter}]*`;
+  const quoted = `${blanks}"([^"]*(?:""[^"]*)*)"${blanks}`;
+  const next = new RegExp(`(?:${quoted}|(?!${blanks}")([^\\n${delimiter}]*))(${delimiter}|\\n|$)`, 'y');
   const decimals: Decimals[] = [];
   const records: CsvRecord[] = [];
-  const endOf = (at: number): number => (text.indexOf('\n', at) + 1 || text.length + 1) - 1;
-  for (let [at, line] = [0, 1]; at < text.length; ) {
-    const [start, first] = [at, line];
-    at = endOf(start);
+  let at = 0;
+  let line = 1;
+  while (at < text.length) {
+    const start = at;
+    const first = line;
+    at = (text.indexOf('\n', start) + 1 || text.length + 1) - 1;
     const whole = text.slice(start, at);
     let fields: string[] = [];
     if (!whole.includes('"')) {
       fields = whole.split(delimiter).map(trimmed);
     } else {
-      at = start;
       let behind: string | undefined = delimiter;
-      while (behind === delimiter) {
-        opened.lastIndex = at;
-        let field = '';
-        if (opened.test(text)) {
-          let end = opened.lastIndex - 1;
-          do {
-            const next = text.indexOf('"', end + 1);
-            if (next < 0) throw new Error(`line ${line}: ${NOT_CLOSED}`);
-            field += text.slice(end + 1, next);
-            end = next + 1;
-            if (text[end] === '"') field += '"';
-          } while (text[end] === '"');
-          line += field.split('\n').length - 1;
-          closed.lastIndex = end;
-          behind = closed.exec(text)?.[1];
-          if (behind === undefined) throw new Error(`line ${line}: text after the quote that ends a field`);
-          at = closed.lastIndex;
-        } else {
-          const rest = text.slice(at, endOf(at));
-          const length = (rest.indexOf(delimiter) + 1 || rest.length + 1) - 1;
-          field = rest.slice(0, length);
-          at += length;
-          behind = text[at++];
+      for (at = start; behind === delimiter; at = next.lastIndex) {
+        next.lastIndex = at;
+        const found = next.exec(text);
+        if (!found) {
+          const [opened] = /^[^"]*"[^"]*(""[^"]*)*/.exec(text.slice(at))!;
+          if (opened.length === text.length - at) throw new Error(`line ${line}: a quote is opened and not closed`);
+          line += opened.split('\n').length - 1;
+          throw new Error(`line ${line}: text after the quote that ends a field`);
         }
+        const field = found[1]?.replaceAll('""', '"') ?? found[2]!;
+        behind = found[3];
+        line += field.split('\n').length - 1;
         fields.push(trimmed(field));
       }
       // The line's end, which is behind the last field.
@@ -75,7 +63,7 @@ export function parse(
     }
     at++;
     line++;
-    if (trimmed(whole) === '') continue;
+    if (!trimmed(whole)) continue;
     // Between runs of spaces there are no empty fields.
     if (delimiter === ' ') fields = fields.filter(Boolean);
     if (delimiter === ';') pointsForCommas(fields, decimals, first);
@@ -87,13 +75,14 @@ export function parse(
 
 /** The text and what is between its fields, which the first lines tell. */
 function told(text: string, fits: (fields: number) => boolean): { text: string; delimiter: string } {
-  const [header, row] = text.split('\n', 1000).filter((line) => line.trim());
-  const delimiter = delimiterOf((header ?? '').trim(), fits);
+  const [header = '', row = ''] = text.split('\n', 1000).filter((line) => line.trim());
+  const delimiter = delimiterOf(header.trim(), fits);
   // A header between commas over rows between spaces, as loggers write it.
-  if (!header || !row || row.includes(delimiter) || /[ \t"]/.test(header.trim())) return { text, delimiter };
   const names = header.split(delimiter).length;
-  if (names < 2 || wordsOf(row.trim()) !== names) return { text, delimiter };
-  return { text: text.replace(header, () => header.replaceAll(delimiter, ' ')), delimiter: ' ' };
+  const isOther = names > 1 && wordsOf(row.trim()) === names && !row.includes(delimiter) && !/[ \t"]/.test(header.trim());
+  return isOther
+    ? { text: text.replace(header, () => header.replaceAll(delimiter, ' ')), delimiter: ' ' }
+    : { text, delimiter };
 }
 
 const wordsOf = (line: string): number => line.split(' ').filter(Boolean).length;
@@ -103,15 +92,15 @@ function delimiterOf(line: string, fits: (fields: number) => boolean): string {
   const numbers = [';', '\t'].find((mark) => {
     const parts = line.split(mark).map(trimmed);
     const commas = parts.filter((part) => part.includes(','));
-    return parts.length > 1 && commas.length > 0 && commas.every(isDecimalComma);
+    return parts.length > 1 && commas.length && commas.every(isDecimalComma);
   });
   if (numbers) return numbers;
   const plain = line.replace(/"[^"]*("|$)/g, '');
-  const counted = [',', '\t', ';'].map((mark) => ({ mark, count: plain.split(mark).length }));
-  const found = counted.filter(({ count }) => count > 1);
-  const fitting = found.find(({ count }) => fits(count));
-  if (fitting) return fitting.mark;
-  if (found.length > 0) return found.reduce((a, b) => (b.count > a.count ? b : a)).mark;
+  const count = (mark: string): number => plain.split(mark).length;
+  const found = [',', '\t', ';'].filter((mark) => count(mark) > 1);
+  const fitting = found.find((mark) => fits(count(mark)));
+  if (fitting) return fitting;
+  if (found.length) return found.reduce((a, b) => (count(b) > count(a) ? b : a));
   const words = wordsOf(line);
   return words > 1 && (!fits(1) || fits(words)) ? ' ' : ',';
 }
@@ -123,25 +112,23 @@ interface Decimals {
 }
 
 const isDecimalComma = (field: string): boolean =>
-  /^[\d+\-eE]*,[\d+\-eE]*$/.test(field) && typeof numberOf(field.replace(',', '.')) === 'number';
+  /^[\d+\-eE]*,[\d+\-eE]*$/.test(field) && isNumber(field.replace(',', '.'));
 
 /** Makes numbers with decimal commas numbers with points; a column with both is refused. */
 function pointsForCommas(fields: string[], columns: Decimals[], line: number): void {
   fields.forEach((field, index) => {
-    const mark = /[,.]/.exec(field)?.[0];
-    if (!mark) return;
     const seen = (columns[index] ??= {});
-    if (mark === ',' && isDecimalComma(field)) {
+    if (isDecimalComma(field)) {
       fields[index] = field.replace(',', '.');
       seen.comma ??= line;
-    } else if (mark === '.' && typeof numberOf(field) === 'number') {
+    } else if (field.includes('.') && isNumber(field)) {
       seen.point ??= line;
     }
     const { comma, point } = seen;
     if (comma && point) {
-      const other = line === comma ? point : comma;
+      // One of them is of this line.
       throw new Error(
-        `line ${line}, column ${index + 1}: numbers with a decimal comma and, in line ${other}, with a decimal point`,
+        `line ${line}, column ${index + 1}: numbers with a decimal comma and, in line ${comma + point - line}, with a decimal point`,
       );
     }
   });

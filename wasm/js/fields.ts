@@ -11,20 +11,22 @@ export function placesByName(
   { columns, nameCode }: Schema,
   names: readonly string[],
 ): { places: Places; lacking: string[] } {
-  const own = names.map((name) => (nameCode && name ? `#${nameCode.text(name)}` : name));
+  const own: (string | undefined)[] = names.map((name) => (nameCode && name ? `#${nameCode.text(name)}` : name));
   for (const { name } of columns) {
     if (name && own.indexOf(name) !== own.lastIndexOf(name)) {
       const same = names.filter((_, field) => own[field] === name);
       throw new Error(`the model cannot tell the columns apart: ${same.join(', ')}`);
     }
   }
-  const free = own.map((name, field) => ({ name, field }));
   const lacking: string[] = [];
   const places = columns.map((column) => {
-    const index = free.findIndex(({ name }) => name === column.name);
-    if (index >= 0) return free.splice(index, 1)[0]!.field;
-    if (inputsOf(column) > 0) lacking.push(column.name);
-    return undefined;
+    const field = own.indexOf(column.name);
+    if (field < 0) {
+      if (inputsOf(column) > 0) lacking.push(column.name);
+      return undefined;
+    }
+    own[field] = undefined;
+    return field;
   });
   return { places, lacking };
 }
@@ -34,8 +36,7 @@ export function placesByName(
  * order in which `koan predict` tries them.
  */
 export function placesByPosition(columns: readonly Column[], count: number): Places | undefined {
-  const without: Column['kind'][][] = [[], ['target'], ['dropped'], ['target', 'dropped']];
-  for (const kinds of without) {
+  for (const kinds of ['', 'target', 'dropped', 'target dropped']) {
     let next = 0;
     const places = columns.map(({ kind }) => (kinds.includes(kind) ? undefined : next++));
     if (next === count) return places;
@@ -45,10 +46,10 @@ export function placesByPosition(columns: readonly Column[], count: number): Pla
 
 /** How many fields a row may have by position. */
 export function neededOf(columns: readonly Column[]): string {
-  const count = (kind: string): number => columns.filter((column) => column.kind === kind).length;
-  const others = [count('target') ? 'the target' : '', count('dropped') ? 'those left out' : ''].filter(Boolean);
-  const needed = columns.length - count('target') - count('dropped');
-  return others.length ? `${needed} columns (${columns.length} with ${others.join(' and ')})` : `${needed} columns`;
+  const kinds = columns.map(({ kind }) => kind);
+  const others = [kinds.includes('target') && 'the target', kinds.includes('dropped') && 'those left out'].filter(Boolean);
+  const needed = kinds.filter((kind) => kind !== 'target' && kind !== 'dropped').length;
+  return `${needed} columns${others.length ? ` (${kinds.length} with ${others.join(' and ')})` : ''}`;
 }
 
 /** Without blanks at its ends, of the kinds that the trainer passes over. */
@@ -60,32 +61,47 @@ export function numberOf(field: string): number | string | undefined {
   return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(field) ? Number(field) : field;
 }
 
-/** A number as the name of a class or value: "+1", "1" and "1.0" are all "1". */
-function plain(field: string): string {
-  const value = numberOf(field);
-  const padded = /^[+-]?0\d/.test(field);
-  return typeof value === 'number' && !padded ? String(value + 0) : field;
-}
+/** Whether a text is that of a number. */
+export const isNumber = (text: string): boolean => typeof numberOf(text) === 'number';
 
-/** The text that a field would be in a file. */
-const textOf = (field: Field): string => trimmed(String(field ?? ''));
+/** A number as the name of a class or value: "+1", "1" and "1.0" are all "1". */
+const plain = (field: string): string =>
+  isNumber(field) && !/^[+-]?0\d/.test(field) ? String(+field + 0) : field;
+
+/** How programs write what is false, then what is true: as a number, then in words. */
+const TRUTH = ['0', 'False', 'false', 'FALSE', '1', 'True', 'true', 'TRUE'];
 
 /** Adds the inputs that a column makes of its field; `place` is for errors. */
-export function push(rows: number[], column: Column, field: Field, place: () => string): void {
-  const text = textOf(field);
-  if (column.kind === 'coded') {
-    const code = (text: string) => column.code.text(text);
-    const known = column.values.includes(code(text));
-    const own = numberOf(text) === undefined ? undefined : code(known ? text : plain(text));
-    rows.push(...column.values.map((value) => (value === own ? 1 : 0)));
+export function push(rows: number[], schema: Schema, column: Column, field: Field, place: () => string): void {
+  const text = trimmed(String(field ?? ''));
+  // Tables in memory have truth values as numbers.
+  const bare = typeof field === 'boolean' ? String(+field) : text;
+  const value = numberOf(bare);
+  const wrong = (problem: string): Error => new Error(`${place()}: ${problem}`);
+  if (column.kind === 'number') {
+    const number = value ?? column.missing;
+    if (number === undefined) throw wrong('a number is missing');
+    if (typeof number === 'string') throw wrong(`\`${text}\` is not a number`);
+    if (!Number.isFinite(Math.fround(number))) throw wrong(`${text} is beyond the range of numbers`);
+    rows.push(number);
   } else if (column.kind === 'text') {
-    const own = column.values.includes(text) ? text : plain(text);
-    rows.push(...column.values.map((value) => (value === own ? 1 : 0)));
-  } else if (column.kind === 'number') {
-    const value = numberOf(text) ?? column.missing;
-    if (value === undefined) throw new Error(`${place()}: a number is missing`);
-    if (typeof value === 'string') throw new Error(`${place()}: \`${text}\` is not a number`);
-    if (Math.abs(Math.fround(value)) === Infinity) throw new Error(`${place()}: ${text} is beyond the range of numbers`);
-    rows.push(value);
+    const { values, code } = column;
+    // As in `host/data/src/categories.rs`: truth values where there is nothing but their words.
+    const listed = (...names: string[]): string | undefined =>
+      names.map((name) => (code ? code.text(name) : name)).find((name) => values.includes(name));
+    const words = (at: number): string[] =>
+      values.length < 3 && at >= 0 && (code || values.every((value) => TRUTH.indexOf(value) % 4 > 0))
+        ? TRUTH.slice(at & 4).slice(1, 4)
+        : [];
+    const own = code && value === undefined ? value : (listed(text) ?? listed(plain(bare), ...words(TRUTH.indexOf(text))));
+    rows.push(...values.map((value) => (value === own ? 1 : 0)));
+    if (own !== undefined || !schema.strict) return;
+    // As in Python: where numbers were missing in training, texts may have been, too.
+    const fills = (other: Column): boolean => other.kind === 'number' && other.missing !== undefined;
+    if (value === undefined && !schema.columns.some(fills)) throw wrong('a value is missing');
+    // Of categories that are numbers nobody wrote a list.
+    if (typeof value === 'string' || (value !== undefined && !code && !values.every(isNumber))) {
+      throw wrong(`\`${text}\` is none of the ${values.length} values${code ? '' : `: ${values.slice(0, 10).join(', ')}`}`);
+    }
   }
 }

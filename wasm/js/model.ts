@@ -1,7 +1,7 @@
 import { Section, viewOf } from './blob.js';
 import { Untold, unsuited, wrongLength } from './message.js';
 import { host } from './host/page.js';
-import { isList, shown, typed, type ColumnMap, type Fields, type NamedRow, type Row, type Rows, type Typed } from './row.js';
+import { isList, shown, typed, type ColumnMap, type Fields, type NamedRow, type Reading, type Row, type Rows, type Typed } from './row.js';
 import { bytesOf, init, moduleOf, ready, type Bytes, type Source } from './runtime.js';
 import { Session, type Views } from './session.js';
 
@@ -32,7 +32,7 @@ export interface Info {
 }
 
 /** How a model is loaded. */
-export interface Options {
+export interface Options extends Reading {
   /**
    * The most work that a prediction may take: see {@link Model.work}. A model that needs
    * more is refused; without this, what the format allows, 2^28.
@@ -78,7 +78,9 @@ export class Model {
 
   private constructor(bytes: Uint8Array, { maxWork = Infinity, columns, allowNaN, ...others }: Options = {}) {
     // A limit that is misspelt would be none.
-    for (const name in others) throw new TypeError(`there is no option ${name}`);
+    for (const name in others) {
+      if (!columns || name !== 'unknown') throw new TypeError(`there is no option ${name}`);
+    }
     if (typeof maxWork !== 'number' || !(maxWork >= 0)) {
       throw new TypeError(`maxWork is ${shown(maxWork)}, not a number from 0 on`);
     }
@@ -92,7 +94,7 @@ export class Model {
     // Where the engine knows `using`, a model is disposed of by it.
     if (Symbol.dispose) Object.defineProperty(this, Symbol.dispose, { value: this.free });
     try {
-      this.#columns = columns && new columns(this.info);
+      this.#columns = columns && new columns(this.info, others);
     } catch (error) {
       this.free();
       throw error;
@@ -177,7 +179,7 @@ export class Model {
   }
 
   /**
-   * The probability of every class. Other than the scores, these are the engine's
+   * The probability of every class; a detector of anomalies has none. Other than the scores, these are the engine's
    * floats: the last bits may differ from one to the next.
    */
   probabilities<T extends Fields<T>>(row: Row | T): Float32Array {
@@ -284,20 +286,17 @@ export class Model {
     const session = this.#running();
     if (!features && !this.info.outputs) throw new Error(unsuited('a model with outputs'));
     const views = session.views();
-    const [, place] = views;
-    place.set(row);
+    views[1].set(row);
     session.run(features);
     return views;
   }
 
   #scores(row: Typed): Int32Array {
-    const [scores] = this.#run(row);
-    return scores;
+    return this.#run(row)[0];
   }
 
   #features(row: Typed): Int16Array {
-    const [, , vector] = this.#run(row, true);
-    return vector;
+    return this.#run(row, true)[2];
   }
 
   /** As `koan::class_of`: the lowest index wins a tie. */
@@ -314,9 +313,11 @@ export class Model {
   #probabilities(row: Typed): number[] {
     this.#suits('classification');
     const scores = this.#scores(row);
-    const [slope = 1, intercept = 0] = this.#calibration;
+    const [slope = 1, intercept] = this.#calibration;
     const scale = slope * this.info.scoreScale;
     if (scores.length === 1) {
+      // As the command's `has_probabilities`: a detector of anomalies has none.
+      if (intercept === undefined) throw new Error(unsuited('a model with probabilities'));
       const z = scores[0]! * scale + intercept;
       return [z, -z].map((z) => 1 / (1 + Math.exp(z)));
     }

@@ -2,23 +2,27 @@
 
 import { Code } from './code.js';
 import type { Info } from './model.js';
+import type { Reading } from './row.js';
 
 /** What becomes of a column. */
 export type Column =
   | { kind: 'number'; name: string; missing?: number | undefined }
-  | { kind: 'text'; name: string; values: string[] }
-  | { kind: 'coded'; name: string; code: Code; values: string[] }
+  | { kind: 'text'; name: string; values: string[]; code?: Code }
   | { kind: 'target' | 'dropped'; name: string };
 
 /** What the notes say of the columns; `nameCode` where codes stand for their names. */
 export interface Schema {
   readonly columns: readonly Column[];
   readonly nameCode: Code | undefined;
+  /** Samples of a window, if rows are windows. */
+  readonly samples: number | undefined;
+  /** Whether unknown texts are errors. */
+  readonly strict: boolean;
 }
 
 /** Reads the notes of a model. */
-export function schemaOf(info: Pick<Info, 'inputs' | 'notes'>): Schema {
-  let notes: { format?: string; columns?: unknown[]; salt?: string } = {};
+export function schemaOf(info: Pick<Info, 'inputs' | 'notes'>, reading?: Reading): Schema {
+  let notes: { format?: string; columns?: unknown[]; salt?: string; window?: number[] } = {};
   try {
     notes = JSON.parse(info.notes || '{}');
   } catch {
@@ -31,37 +35,34 @@ export function schemaOf(info: Pick<Info, 'inputs' | 'notes'>): Schema {
   const { salt } = notes;
   const nameCode = salt ? new Code(salt[0]!, salt.length > 1 ? 3 : 2) : undefined;
   const named = (name: string): string => (nameCode && name ? `#${name}` : name);
-  const columns = items.flatMap((item): Column[] => {
+  const repeated = (column: Column, count: number): Column[] =>
+    Array.from({ length: Math.min(count, 65535) }, () => column);
+  const columns = items.flatMap((item): Column | Column[] => {
     if (typeof item === 'number') {
       const kind = item > 0 ? 'number' : item < 0 ? 'dropped' : 'target';
-      const length = Math.min(Math.abs(item) || 1, 65535);
-      return Array.from({ length }, () => ({ kind, name: '' }));
+      return repeated({ kind, name: '' }, Math.abs(item) || 1);
     }
-    if (typeof item === 'string') return [{ kind: 'number', name: named(item) }];
-    if (Array.isArray(item) && item.length === 3) {
-      const [which, first, last] = item as [string | number, number, number];
-      const length = Math.min(Math.max(last - first + 1, 0), 1000);
-      const values = Array.from({ length }, (_, i) => String(first + i)).sort();
-      const name = typeof which === 'string' ? named(which) : '';
-      const count = typeof which === 'number' ? Math.min(which, 65535) : 1;
-      return Array.from({ length: count }, () => ({ kind: 'text', name, values }));
-    }
+    if (typeof item === 'string') return { kind: 'number', name: named(item) };
     if (Array.isArray(item)) {
-      const [whole, apart] = item as string[];
-      const width = apart === undefined ? (nameCode?.width ?? 0) : whole!.length;
-      const values = apart ?? whole!.slice(width);
-      return [{ kind: 'coded', name: named(whole!.slice(0, width)), ...Code.values(values) }];
+      if (item.length < 3) {
+        const [whole, apart] = item as [string, string?];
+        const width = apart === undefined ? (nameCode?.width ?? 0) : whole.length;
+        return { kind: 'text', name: named(whole.slice(0, width)), ...Code.values(apart ?? whole.slice(width)) };
+      }
+      const [which, first, last] = item as [string | number, number, number];
+      const length = Math.min(last - first + 1, 1000);
+      const values = Array.from({ length }, (_, i) => String(first + i)).sort();
+      const isName = typeof which === 'string';
+      return repeated({ kind: 'text', name: isName ? named(which) : '', values }, isName ? 1 : which);
     }
     const { name = '', values, missing, target, dropped } = item as Record<string, never>;
-    if (target !== undefined) return [{ kind: 'target', name: named(target) }];
-    if (dropped !== undefined) return [{ kind: 'dropped', name: named(dropped) }];
-    if (Array.isArray(values)) return [{ kind: 'text', name: named(name), values }];
-    return [{ kind: 'number', name: named(name), missing }];
+    const left = target === undefined ? 'dropped' : 'target';
+    const kind = (target ?? dropped) !== undefined ? left : Array.isArray(values) ? 'text' : 'number';
+    return { kind, name: named(target ?? dropped ?? name), values, missing } as Column;
   });
-  return { columns, nameCode };
+  return { columns, nameCode, samples: notes.window?.[0], strict: reading?.unknown !== 'zeros' };
 }
 
 /** How many inputs a column makes. */
 export const inputsOf = (column: Column): number =>
-  column.kind === 'number' ? 1 : 'values' in column ? column.values.length : 0;
-
+  column.kind === 'number' ? 1 : column.kind === 'text' ? column.values.length : 0;

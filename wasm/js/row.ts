@@ -42,8 +42,18 @@ export type Row = Numbers | NamedRow | readonly Field[];
 /** Several rows: an array of rows, or the numbers of all, one row behind the other. */
 export type Rows = Numbers | readonly Row[];
 
+/** How fields are read. */
+export interface Reading {
+  /**
+   * What becomes of a text that is none of its column's values: an `error`, or none of them, as by
+   * `koan predict`: `zeros`. So with a missing one, but that it is no error where something stands in for
+   * missing numbers. Another number than those of a column whose values are all numbers is always zeros.
+   */
+  readonly unknown?: 'error' | 'zeros' | undefined;
+}
+
 /** Makes inputs of columns: `Columns` of the entry `koan-wasm/columns`. */
-export type ColumnMap = new (info: Info) => {
+export type ColumnMap = new (info: Info, options?: Reading) => {
   row(fields: NamedRow | readonly Field[]): Float32Array;
 };
 

@@ -51,6 +51,8 @@ export type Views = readonly [
 
 export class Session {
   readonly runtime;
+  /** A bound on the work of a prediction. */
+  readonly work: number;
   readonly #length: number;
   /** Where the blob, the words that `load` fills in and the buffers lie. */
   readonly #ranges: Range[] = [];
@@ -79,7 +81,7 @@ export class Session {
       // From here on the copy, which nobody else changes.
       const blob = new Uint8Array(buffer, given, bytes.length);
       blob.set(bytes);
-      load(given, blob.length, found, Word.Length, Number(isIntact(blob)));
+      load(given, blob.length, found, Word.Length, +isIntact(blob));
       const words = new Uint32Array(buffer, found, Word.Length);
       const at = (word: number): number => words[word]!;
       const fault = at(Word.Fault);
@@ -87,7 +89,7 @@ export class Session {
         const [field, offset] = [at(Fault.Field), at(Fault.Offset)];
         throw refusal(sentences, fault, field, { offset, version: blob[At.Version], tag: blob[offset] });
       }
-      const work = at(Word.Work);
+      const work = (this.work = at(Word.Work));
       if (work > maxWork) throw new Error(tooMuchWork(work, maxWork));
       const numbers = numbersOf(blob);
       const expected = numbers.getUint16(At.CheckWord, true);
@@ -121,12 +123,6 @@ export class Session {
     return (this.#views = [scores, row, vector, blob, words]);
   }
 
-  /** A bound on the work of a prediction. */
-  get work(): number {
-    const [, , , , words] = this.views();
-    return words[Word.Work]!;
-  }
-
   /** What the model says of itself. */
   info(): Info {
     const [scores, row, vector, blob, words] = this.views();
@@ -151,7 +147,7 @@ export class Session {
 
   /** Makes the scores, or the features, of the row, or of a row of the golden digest. */
   run(features = false, row = GOLDEN): void {
-    this.runtime.run(...this.places(), row, Number(features));
+    this.runtime.run(...this.places(), row, +features);
   }
 
   /** See `Model.selfTest`. */
@@ -160,9 +156,9 @@ export class Session {
     if (!isIntact(blob)) throw new Error(DAMAGED);
     let digest = 0;
     for (let number = 0; number < GOLDEN; number++) {
-      this.run(scores.length === 0, number);
+      this.run(!scores.length, number);
       digest = crc32(viewOf(scores), digest);
-      if (scores.length === 0) digest = digestOf(blob, vector, digest);
+      if (!scores.length) digest = digestOf(blob, vector, digest);
     }
     if (digest !== numbersOf(blob).getUint32(blob.length - TRAILER, true)) {
       throw new Error(selfTestFailed('golden digest 0'));

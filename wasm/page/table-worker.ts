@@ -47,9 +47,9 @@ async function predict({ blob, text }: TableQuestion): Promise<void> {
 /** The rows of a table: its lines, or windows over them. */
 function tableOf(text: string, { info }: Model, progress: (share: number) => void): Table & { note: string } {
   const windows = windowsOf(info);
-  if (!windows) return { ...readTable(text, info, progress), note: '' };
+  if (!windows) return { ...readTable(text, info, { unknown: 'zeros', progress }), note: '' };
   const { samples, stride, channels } = windows;
-  const table = readTable(text, { ...info, inputs: channels }, progress);
+  const table = readTable(text, { ...info, inputs: channels }, { unknown: 'zeros', progress });
   const count = Math.floor((table.lines.length - samples) / stride) + 1;
   if (count < 1) {
     throw new Error(`the table has ${table.lines.length} samples, a window of the model takes ${samples}`);

@@ -103,9 +103,12 @@ fn answer<B: Buffers>(
     if model.task() == Task::Classification {
         let number = predictor.classify(row)?;
         (class, name) = (Some(number), model.class_name(number));
-        let places = floats.get_mut(..model.classes()).unwrap_or_default();
-        predictor.probabilities(row, places)?;
-        probabilities = Some(&*places);
+        // A detector of anomalies has none.
+        if model.outputs() > 1 || model.calibration().is_some() {
+            let places = floats.get_mut(..model.classes()).unwrap_or_default();
+            predictor.probabilities(row, places)?;
+            probabilities = Some(&*places);
+        }
     } else {
         let places = floats.get_mut(..model.outputs()).unwrap_or_default();
         predictor.values(row, places)?;

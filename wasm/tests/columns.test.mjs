@@ -16,6 +16,7 @@ const { init, Model } = await import(pathToFileURL(file(installed, 'node.js')));
 const fixture = file(root, 'host/data/src/tests/fixtures/coded_notes.json');
 const { notes, inputs, csv, rows } = JSON.parse(readFileSync(fixture, 'utf8'));
 const info = { notes: JSON.stringify(notes), inputs };
+const zeros = { unknown: 'zeros' };
 /** The places of the numbers of a row that are not 0. */
 const places = (table, row) => {
   const numbers = [...table.rows.slice(row * inputs, (row + 1) * inputs)];
@@ -23,7 +24,7 @@ const places = (table, row) => {
 };
 
 test('values and names are found by their codes', () => {
-  const table = readTable(csv, info);
+  const table = readTable(csv, info, zeros);
   assert.deepEqual(rows.map((_, row) => places(table, row)), rows);
   assert.equal(table.rows.length, rows.length * inputs);
   assert.equal(table.targets.length, rows.length);
@@ -32,14 +33,14 @@ test('values and names are found by their codes', () => {
 test('the same in another order, and without names', () => {
   const lines = csv.trim().split('\n').map((line) => line.split(','));
   const text = (lines) => lines.map((line) => line.join(',')).join('\n');
-  const turned = readTable(text(lines.map((line) => [...line].reverse())), info);
+  const turned = readTable(text(lines.map((line) => [...line].reverse())), info, zeros);
   assert.deepEqual(rows.map((_, row) => places(turned, row)), rows);
-  const bare = readTable(text(lines.slice(1)), info);
+  const bare = readTable(text(lines.slice(1)), info, zeros);
   assert.deepEqual(rows.map((_, row) => places(bare, row)), rows);
 });
 
 test('rows of fields: by name in any order, by position, and of numbers', () => {
-  const columns = new Columns(info);
+  const columns = new Columns(info, zeros);
   const [header, ...lines] = csv.trim().split('\n').map((line) => line.split(','));
   const named = lines.map((line) => Object.fromEntries(line.map((field, i) => [header[i], field])));
   const numbered = named.map((row) => ({ other: null, ...row, age: Number(row.age), 'capital-gain': Number(row['capital-gain']) }));
@@ -63,10 +64,16 @@ test('fields that are missing or wrong are named', () => {
   for (const age of [null, undefined, NaN, '', '?', 'NA']) {
     assert.deepEqual([...columns.row({ ...row, age })], [38.5, 0, 1, 1.75]);
   }
-  for (const city of ['Oslo', null, undefined, NaN, '', '?', 'NA', 7]) {
-    assert.deepEqual([...columns.row({ ...row, city })], [20, 0, 0, 1.75]);
-  }
   const throws = (call, message) => assert.throws(call, { message });
+  const lenient = new Columns({ notes, inputs: 4 }, zeros);
+  for (const city of ['Oslo', 7, true]) {
+    assert.deepEqual([...lenient.row({ ...row, city })], [20, 0, 0, 1.75]);
+    throws(() => columns.row({ ...row, city }), `column city: \`${city}\` is none of the 2 values: Bonn, Graz`);
+  }
+  // Where numbers were missing in training, texts may have been, too.
+  for (const city of [null, undefined, NaN, '', '?', 'NA']) {
+    for (const given of [columns, lenient]) assert.deepEqual([...given.row({ ...row, city })], [20, 0, 0, 1.75]);
+  }
   throws(() => columns.row({ ...row, height: null }), 'column height: a number is missing');
   throws(() => columns.row({ ...row, height: 'tall' }), 'column height: `tall` is not a number');
   throws(() => columns.row([20, 'Graz', Infinity]), 'column 3 (height): `Infinity` is not a number');
@@ -77,6 +84,10 @@ test('fields that are missing or wrong are named', () => {
   throws(() => columns.rows([row, { ...row, age: 'old' }]), 'row 1: column age: `old` is not a number');
   throws(() => new Columns({ notes, inputs: 5 }), 'the columns that the model names make 4 inputs, it takes 5');
   throws(() => new Columns({ notes: '{"format":"idx"}', inputs: 5 }), 'the model was trained on idx data, not on a table of columns');
+  const windows = { notes: '{"columns":["x","y","z",{"target":"t"}],"window":[128,32]}', inputs: 384 };
+  for (const call of [() => new Columns(windows), () => readTable('x,y,z\n1,2,3\n', windows)]) {
+    throws(call, 'the columns that the model names make 3 inputs, it takes windows of 128 samples: 384');
+  }
   const nameless = new Columns({ notes: '', inputs: 2 });
   throws(() => nameless.row({ a: 1, b: 2 }), 'the model has columns without a name: give the fields as an array, in their order');
   assert.deepEqual([...nameless.row(['1', 2])], [1, 2]);
@@ -101,6 +112,38 @@ test('whole numbers as categories, however they are written', () => {
   ]);
 });
 
+test('a text that training did not have is an error, unless zeros are asked for', () => {
+  const throws = (call, message) => assert.throws(call, { message });
+  const known = Array.from({ length: 12 }, (_, i) => `c${i}`);
+  const notes = JSON.stringify({ columns: [{ name: 'city', values: known }, ['day', 1, 3], 'heat'] });
+  const table = (city, day, given) => [...readTable(`city,day,heat\nc1,2,5\n${city},${day},6\n`, { notes, inputs: 16 }, given).rows.slice(16)];
+  const hot = (...places) => [...Array.from({ length: 15 }, (_, i) => Number(places.includes(i))), 6];
+  assert.deepEqual(table('c2', 3), hot(2, 14));
+  const ten = 'c0, c1, c2, c3, c4, c5, c6, c7, c8, c9';
+  throws(() => table('Oslo', 3), `line 3, column 1 (city): \`Oslo\` is none of the 12 values: ${ten}`);
+  throws(() => table('?', 3), 'line 3, column 1 (city): a value is missing');
+  throws(() => table('c2', 'x'), 'line 3, column 2 (day): `x` is none of the 3 values: 1, 2, 3');
+  // Of categories that are numbers nobody wrote a list.
+  assert.deepEqual(table('c2', 4), hot(2));
+  assert.deepEqual([table('Oslo', 4, zeros), table('?', 'x', zeros)], [hot(), hot()]);
+  const columns = new Columns({ notes, inputs: 16 });
+  const row = { city: 'c1', day: 1, heat: 0 };
+  throws(() => columns.rows([row, { ...row, city: null }]), 'row 1: column city: a value is missing');
+  throws(() => columns.rows([row, { ...row, city: 4 }]), `row 1: column city: \`4\` is none of the 12 values: ${ten}`);
+  // Codes say nothing of their texts.
+  const lines = csv.trim().split('\n');
+  throws(() => readTable(`${lines[0]}\n${lines[6]}\n`, info), /^line 2, column 2 .*: a value is missing$/);
+  throws(() => readTable(`${lines[0]}\n${lines[7]}\n`, info), /^line 2, column 2 .*: `Volunteer` is none of the 8 values$/);
+});
+
+test('truth values are 1 and 0 in a column of numbers', () => {
+  const columns = new Columns({ notes: '{"columns":["on"]}', inputs: 1 });
+  assert.deepEqual([true, false].map((on) => [...columns.row({ on })]), [[1], [0]]);
+  assert.throws(() => columns.row({ on: 'true' }), { message: 'column on: `true` is not a number' });
+  const whole = new Columns({ notes: '{"columns":[["on",0,2]]}', inputs: 3 });
+  assert.deepEqual([true, false].map((on) => [...whole.row({ on })]), [[0, 1, 0], [1, 0, 0]]);
+});
+
 test('a header without the model’s names is refused, rows without a header are taken by position', () => {
   const notes = JSON.stringify({ columns: ['temp', 'humidity', { target: 'room' }] });
   const table = (text) => readTable(text, { notes, inputs: 2 });
@@ -122,7 +165,7 @@ test('a header without the model’s names is refused, rows without a header are
 test('an empty table says so, with progress or without', () => {
   const progress = (share) => assert.ok(share >= 0 && share <= 1, `${share}`);
   for (const text of ['', '\n', '\ufeff', ' \n\t\n']) {
-    assert.throws(() => readTable(text, { notes: '', inputs: 2 }, progress), { message: 'the table is empty' });
+    assert.throws(() => readTable(text, { notes: '', inputs: 2 }, { progress }), { message: 'the table is empty' });
   }
 });
 
@@ -145,6 +188,9 @@ test('what stands between fields is told from the first lines, as the command do
   throws('a;b;c;t\n1,5;2;x;on\n1.5;2;x;on\n', 'line 3, column 1: numbers with a decimal comma and, in line 2, with a decimal point');
   throws('a,b,c,t\n1,2,"x,on\n', 'line 2: a quote is opened and not closed');
   throws('a,b,c,t\n1,2,"x" y,on\n', 'line 2: text after the quote that ends a field');
+  throws('a,b,c,t\n1,2,"x\n"" y" z,on\n', 'line 3: text after the quote that ends a field');
+  throws('a,b,c,t\n1,2,""x,on\n', 'line 2: text after the quote that ends a field');
+  throws('a,b,c,t\n1,2,"x"",on\n', 'line 2: a quote is opened and not closed');
   throws('a,b,c,t\n1,2,x,"on\n3,4,y,on"\n', 'line 2: quotes hold what look like rows, up to line 3');
 });
 
@@ -173,6 +219,17 @@ test('a model of raw columns predicts as the command does', async () => {
     assert.deepEqual(model.predictLabelMany(people.map(Object.values)), labels);
     const table = readTable(text(people), model.info);
     assert.deepEqual(model.predictLabelMany(table.rows), labels);
+    // What training did not have, as the command takes it, or not at all.
+    const strangers = people.slice(0, 9).map((row) => ({ ...row, work: 'Retired' }));
+    writeFileSync(file(folder, 'strangers.csv'), text(strangers));
+    const lenient = Model.from(blob, { columns: Columns, unknown: 'zeros' });
+    const told = koan('predict', 'people.koan', 'strangers.csv').trim().split('\n').slice(-9);
+    assert.deepEqual(lenient.predictLabelMany(strangers), told);
+    assert.deepEqual(lenient.predictLabelMany(readTable(text(strangers), model.info, zeros).rows), told);
+    const none = 'column work: `Retired` is none of the 3 values: Never worked, Private, State-gov';
+    assert.throws(() => model.predictLabel(strangers[0]), { message: none });
+    assert.throws(() => model.predictLabelMany([people[0], ...strangers]), { message: `row 1: ${none}` });
+    assert.throws(() => Model.from(blob, zeros), { name: 'TypeError', message: 'there is no option unknown' });
     // Other marks between the fields, and headers that the command refuses.
     const cells = [Object.keys(people[0]), ...people.map(Object.values)].map((row) => row.map(String));
     const commas = (field) => (/^\d+\.\d+$/.test(field) ? field.replace('.', ',') : field);
@@ -213,6 +270,39 @@ test('a model of raw columns predicts as the command does', async () => {
     assert.throws(() => model.classifyMany([null]), { message: 'row 0: a row is an object or an array, not null' });
     const numeric = readFileSync(file(root, 'tests/golden/digits.koan'));
     assert.equal(Model.from(numeric, { columns: Columns }).classify(Array(64).fill(0)), Model.from(numeric).classify(Array(64).fill(0)));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('truth values are read as the command reads them, by their words and by codes', async () => {
+  const folder = mkdtempSync(file(tmpdir(), 'koan-truth-'));
+  try {
+    const koan = (...args) => execFileSync(process.env.KOAN, args, { cwd: folder, encoding: 'utf8', stdio: 'pipe' });
+    await init();
+    const written = ['False', 'false', 'FALSE', '0', 'True', 'true', 'TRUE', '1', 'tRUE', '1.0', 'yes'];
+    // Notes that are long have codes.
+    for (const towns of [['Bonn', 'Graz'], Array.from({ length: 120 }, (_, i) => `town number ${i}`)]) {
+      for (const words of [['False', 'True'], ['true', 'never'], ['FALSE', 'TRUE']]) {
+        const line = (i) => `${words[+(i % 3 > 1)]},${towns[i % towns.length]},${(i * 37) % 11}`;
+        const lines = Array.from({ length: 720 }, (_, i) => `${line(i)},${3 * (i % 3) + (i % 11)}`);
+        writeFileSync(file(folder, 'train.csv'), `on,town,heat,y\n${lines.join('\n')}\n`);
+        koan('train', 'train.csv', '-o', 'model.koan', '-k', '32', '--task', 'regression');
+        const text = `on,town,heat\n${written.map((on) => `${on},${towns[1]},3`).join('\n')}\n`;
+        writeFileSync(file(folder, 'rows.csv'), text);
+        const expected = koan('predict', 'model.koan', 'rows.csv', '--scores').trim().split('\n').slice(1);
+        const scores = expected.map((line) => Number(line.split(',').at(-1)));
+        const model = Model.from(readFileSync(file(folder, 'model.koan')), { columns: Columns, ...zeros });
+        assert.equal(model.info.notes.includes(words[0]), towns.length === 2);
+        assert.deepEqual([...model.scoresMany(readTable(text, model.info, zeros).rows)], scores);
+        const of = (on) => model.scores({ on, town: towns[1], heat: 3 })[0];
+        assert.deepEqual(written.map(of), scores);
+        assert.deepEqual([of(0), of(1)], [scores[3], scores[7]]);
+        assert.deepEqual([of(false), of(true)], [scores[1], scores[5]]);
+        // Otherwise nothing was told apart.
+        assert.ok(new Set(scores).size > 1, words);
+      }
+    }
   } finally {
     rmSync(folder, { recursive: true });
   }

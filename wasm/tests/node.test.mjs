@@ -27,6 +27,7 @@ async function build(wasm) {
 }
 const builds = { baseline: await build('koan.wasm'), simd: await build('koan-simd.wasm') };
 const host = readHost();
+const UNSURE = 'this call needs a model with probabilities';
 
 for (const [name, { Model }] of Object.entries(builds)) {
   test(`golden models, ${name}`, () => {
@@ -60,7 +61,8 @@ for (const [name, { Model }] of Object.entries(builds)) {
         assert.deepEqual(bits(model.values(row)), calls.values);
         if (task === 'classification') {
           assert.equal(model.classify(row), calls.class);
-          near(model.probabilities(row), calls.probabilities);
+          if (calls.probabilities) near(model.probabilities(row), calls.probabilities);
+          else assert.throws(() => model.probabilities(row), { message: UNSURE });
         } else {
           assert.deepEqual(bits(new Float32Array([model.predict(row)])), [calls.values[0]]);
         }
@@ -72,7 +74,8 @@ for (const [name, { Model }] of Object.entries(builds)) {
       assert.deepEqual(bits(model.valuesMany(all)), each('values'));
       if (task === 'classification') {
         assert.deepEqual([...model.classifyMany(all)], each('class'));
-        near(model.probabilitiesMany(all), each('probabilities'));
+        if (expected.rows[0].probabilities) near(model.probabilitiesMany(all), each('probabilities'));
+        else assert.throws(() => model.probabilitiesMany(all), { message: UNSURE });
       } else {
         const first = expected.rows.map(({ values }) => values[0]);
         assert.deepEqual(bits(model.predictMany(all)), first);
@@ -369,6 +372,21 @@ test('rows and answers as JSON text, in the entry that has them', async () => {
   const other = JSON.parse(regression.json(JSON.stringify(Array(regression.info.inputs).fill(null))));
   assert.equal(other.scores.length, regression.info.outputs);
   assert.throws(() => named('digits.koan').json('[]'), { message: 'this runtime has no JSON: import from koan-wasm/json' });
+});
+
+test('a detector of anomalies has no probabilities, as for the command', async () => {
+  const path = file(root, 'wasm/page/detector.koan');
+  const row = Array(64).fill(1);
+  const input = `${row}\n`;
+  const koan = (...args) => execFileSync(process.env.KOAN, args, { input, encoding: 'utf8', stdio: 'pipe' });
+  assert.throws(() => koan('predict', path, '-', '--probabilities'), { stderr: /the model has no probabilities/ });
+  const { Model } = await fresh('json-node.js', 'detector');
+  const model = await Model.load(path);
+  assert.throws(() => model.probabilities(row), { message: UNSURE });
+  assert.throws(() => model.probabilitiesMany([row]), { message: UNSURE });
+  const { name, probabilities } = JSON.parse(model.json(JSON.stringify(row)));
+  assert.deepEqual([name, probabilities], [model.predictLabel(row), undefined]);
+  assert.equal(koan('predict', path, '-', '--header', 'no').trim().split('\n').at(-1), name);
 });
 
 test('a failed self test says what differs', async (context) => {

@@ -14,7 +14,7 @@ const shown = (path, language = 'js') => {
   const text = readFileSync(file(root, path), 'utf8');
   return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))].map(([, code]) => code);
 };
-const [first, columns, embedded, commonJs, worker, ...others] = shown('wasm/README.md');
+const [first, columns, windows, embedded, commonJs, worker, ...others] = shown('wasm/README.md');
 const [install, census] = shown('wasm/README.md', 'sh');
 /** The README of the whole has one. */
 const [short, ...more] = shown('README.md').filter((code) => code.includes('koan-wasm'));
@@ -87,6 +87,19 @@ test('raw columns', () => {
   const labels = expected.trim().split('\n').slice(-210);
   assert.equal(lines[0], `${labels[0]} 210 210`);
   assert.equal(lines[1], labels.slice(0, 7).join());
+});
+
+test('windows of a recording', () => {
+  const koan = (...args) => execFileSync(process.env.KOAN, args, { cwd: folder, encoding: 'utf8', stdio: 'pipe' });
+  const lines = Array.from({ length: 1600 }, (_, i) => {
+    const fast = Math.floor(i / 100) % 2 === 1;
+    return `${[0, 1, 2].map((shift) => Math.sin(i * (fast ? 0.9 : 0.3) + shift).toFixed(3))},${fast ? 'fast' : 'slow'}`;
+  });
+  writeFileSync(file(folder, 'waves.csv'), `x,y,z,speed\n${lines.join('\n')}\n`);
+  koan('train', 'waves.csv', '-o', 'waves.koan', '-k', '64', '--window', '20');
+  const expected = koan('predict', 'waves.koan', 'waves.csv').trim().split('\n').slice(1);
+  assert.deepEqual(run('windows.mjs', windows, ''), expected.map((line) => line.split(',')[1]));
+  assert.equal(expected.length, 80);
 });
 
 test('a model in the wasm', () => {

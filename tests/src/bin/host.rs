@@ -37,6 +37,7 @@ const MAPS: usize = 1000;
 fn calls(golden: &Golden) -> Result<Value, koan::Error> {
     let mut predictor = predictor(&golden.blob)?;
     let model = *predictor.model();
+    let has_probabilities = model.outputs() > 1 || model.calibration().is_some();
     let mut rows = Vec::new();
     for row in &golden.rows {
         let mut features = vec![0; model.features()];
@@ -53,7 +54,8 @@ fn calls(golden: &Golden) -> Result<Value, koan::Error> {
             "features": features,
             "values": bits(&values),
             "class": class,
-            "probabilities": bits(&probabilities),
+            // As the command's `has_probabilities`.
+            "probabilities": has_probabilities.then(|| bits(&probabilities)),
         }));
     }
     let names: Vec<_> = (0..model.classes()).filter_map(|class| model.class_name(class)).collect();

@@ -15,6 +15,10 @@ class Reading {
   ) {}
 }
 
+export const lenient = Model.load('m.koan', { columns: Columns, unknown: 'zeros' });
+// @ts-expect-error: there is no such way
+export const other = Model.load('m.koan', { columns: Columns, unknown: 'zero' });
+
 export function typed(model: Model, columns: Columns, person: Person, people: readonly Person[]): void {
   model.predictLabel(person);
   model.classify(new Reading(1, 'high'));
