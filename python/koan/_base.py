@@ -117,7 +117,7 @@ class Koan(BaseEstimator):
         features = given.get("n_features")
         if features is not None:
             given["n_features"] = [_whole("n_features", value) for value in features]
-        for name in ("bits", "candidates", "n_components", "kernel", "pool", "slot_bits", "depth"):
+        for name in ("bits", "candidates", "kernel", "pool", "slot_bits", "depth"):
             if given.get(name) is not None:
                 given[name] = _whole(name, given[name])
         for name in _AMOUNTS:
