@@ -35,7 +35,7 @@ class FrontModel:
     instructions: int
     """Of a prediction, as predicted for the core."""
     params: dict[str, Any]
-    """Of ``KoanClassifier`` or ``KoanRegressor``: what the search found."""
+    """Of ``KoanClassifier`` or ``KoanRegressor``: a fit to the same rows makes this model."""
     report: dict[str, Any]
 
     @property
@@ -147,7 +147,7 @@ class KoanSearch(Reporting):
                 Model(found["blob"]),
                 found["held_out"],
                 found["instructions"],
-                found["params"],
+                self._again(found["params"]),
                 rows.read_report(found["report"]),
             )
             for found in front
