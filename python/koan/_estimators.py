@@ -19,10 +19,17 @@ Names = str | list[str] | tuple[str, ...]
 class _Predictor(Reporting):
     """What classifiers and regressors have in common.
 
-    With nothing given, the model is chosen by a short search, as ``koan train`` does; the same
-    table and options give the same bytes. ``flash`` bounds its bytes and may be given with
-    ``family``, ``bits``, ``projection`` and ``input_map``, which are then kept. Any other
-    parameter of the model ends the search: features are then fourier, 512, unless told.
+    With nothing given, the model is chosen by a short search, as ``koan train`` does, within 2,048
+    bytes; the same table and options give the same bytes. ``params_`` has what makes it again.
+
+    With ``flash`` there always is a search, within these bytes. It keeps what is given, but chooses
+    ``n_features``, ``box``, ``pool``, ``shared_pool``, ``slot_bits`` and ``depth``, which are
+    errors then.
+
+    Without ``flash`` one of ``n_features``, ``family``, ``bits``, ``loss``, ``projection``,
+    ``frequency``, ``penalty``, ``box``, ``input_map``, ``relevance`` and ``linear`` ends the
+    search: features are then fourier, 512, unless told. Any other parameter is kept by it, such
+    as ``candidates``, ``shape``, ``kernel`` and those of pooling.
 
     Parameters
     ----------
