@@ -299,6 +299,11 @@ def length(X: Any) -> int:
     return len(X) if shape is None else shape[0]
 
 
+def values_of(X: Any, **given: Any) -> list[Any]:
+    """Parameters that may name columns of X, as values."""
+    return [named_column(X, k, v) if isinstance(v, str) else v for k, v in given.items()]
+
+
 def named_column(X: Any, parameter: str, name: str) -> Any:
     """The column of X that a parameter names."""
     if not is_table(X):

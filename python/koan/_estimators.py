@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import Rows
+from ._base import Rows, values_of
 from ._report import Reporting
 from ._targets import class_labels, number_targets
 
@@ -257,6 +257,11 @@ class KoanClassifier(ClassifierMixin, _Predictor):
             return scores
         return scores[:, 0] if scores.shape[1] == 1 else scores[:, 1] - scores[:, 0]
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of right classes; ``y`` and ``sample_weight`` may name columns of ``X``."""
+        y, sample_weight = values_of(X, y=y, sample_weight=sample_weight)
+        return float(super().score(X, y, sample_weight))
+
 
 class KoanRegressor(RegressorMixin, _Predictor):
     __doc__ = "A regressor of a seed and a few weights.\n" + (
@@ -277,3 +282,8 @@ class KoanRegressor(RegressorMixin, _Predictor):
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """The value of each row."""
         return self._run(X, "values")[:, 0].astype(np.float64)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R²; ``y`` and ``sample_weight`` may name columns of ``X``."""
+        y, sample_weight = values_of(X, y=y, sample_weight=sample_weight)
+        return float(super().score(X, y, sample_weight))

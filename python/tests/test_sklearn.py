@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_classification, make_regression
@@ -143,6 +144,24 @@ def test_weights_of_classes_and_rows():
     assert heavy.to_bytes() == weighed.to_bytes()
     assert plain.predict(X).sum() < balanced.predict(X).sum()
     assert plain.predict(X).sum() < heavy.predict(X).sum()
+
+
+def test_scores_take_names_of_columns_as_fits_do():
+    random = np.random.default_rng(5)
+    table = pd.DataFrame({"x": random.normal(size=90), "w": random.integers(0, 4, 90)})
+    table["y"] = np.where(table["x"] + random.normal(size=90) > 0, "on", "off")
+    table["z"] = table["x"] ** 2 + table["w"]
+    for y, kind in [
+        ("y", koan.KoanClassifier(n_features=16)),
+        ("z", koan.KoanRegressor(n_features=16)),
+        ("y", koan.KoanSearch(**SHORT)),
+    ]:
+        other = table.drop(columns="z" if y == "y" else "y")
+        for rows in (other, pl.from_pandas(other)):
+            fitted = clone(kind).fit(rows, y, sample_weight="w")
+            named = fitted.score(rows, y, sample_weight="w")
+            assert named == fitted.score(other[["x"]], other[y], other["w"])
+            assert named != fitted.score(rows, y)
 
 
 def test_what_a_notebook_shows():
