@@ -42,9 +42,10 @@ _AMOUNTS = {"flash": 1024, "ram": 1024, "instructions": 1000}
 
 
 def amount(name: str, value: Any) -> Any:
-    """A whole number, also as ``"2k"``."""
-    if value is None or not isinstance(value, str):
-        return value
+    """A whole number, also as ``"2k"`` or ``2048.0``."""
+    if not isinstance(value, str):
+        whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
+        return int(value) if whole else value
     kilo = _AMOUNTS[name]
     text = value.strip().lower()
     factor = {"k": kilo, "m": kilo * kilo}.get(text[-1:], 1)
@@ -118,6 +119,8 @@ class Koan(BaseEstimator):
         for name in ("bits", "candidates", "kernel", "pool", "slot_bits", "depth"):
             if given.get(name) is not None:
                 given[name] = _whole(name, given[name])
+        if isinstance(given.get("with_code"), bool):
+            given["with_code"] = "fast" if given["with_code"] else None
         for name in _AMOUNTS:
             if name in given:
                 given[name] = amount(name, given[name])

@@ -38,8 +38,8 @@ class _Predictor(Reporting):
         ``series``, ``linear``, or several of them side by side
     bits : bits of a weight: 2, 3, 4, 8 or 16
     flash : bytes of the model at most, such as ``2000`` or ``"2k"``; the code comes on top
-    with_code : ``fast`` or ``small``: the code that the model needs counts as ``flash``, too, about
-        and as on a Cortex-M0, in this form
+    with_code : ``fast``, which is what True says, or ``small``: the code that the model needs counts
+        as ``flash``, too, about and as on a Cortex-M0, in this form
     loss : ``auto``, ``squared``, ``logistic`` or ``hinge``
     projection : ``gaussian``, ``cauchy``, ``sign``, ``hadamard``, ``uniform`` or ``gamma2``
     frequency : frequency of the features, relative to the spread of the data
@@ -74,7 +74,7 @@ class _Predictor(Reporting):
         family: Names | None = None,
         bits: int | None = None,
         flash: int | str | None = None,
-        with_code: str | None = None,
+        with_code: bool | str | None = None,
         loss: str = "auto",
         projection: str | None = None,
         frequency: float | list[float] | None = None,
@@ -153,7 +153,7 @@ class KoanClassifier(ClassifierMixin, _Predictor):
         family: Names | None = None,
         bits: int | None = None,
         flash: int | str | None = None,
-        with_code: str | None = None,
+        with_code: bool | str | None = None,
         loss: str = "auto",
         class_weight: str | dict[Any, float] | None = None,
         projection: str | None = None,

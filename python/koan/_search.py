@@ -80,7 +80,7 @@ class KoanSearch(Reporting):
         self,
         *,
         flash: int | str | None = None,
-        with_code: str | None = None,
+        with_code: bool | str | None = None,
         ram: int | str | None = None,
         instructions: int | str | None = None,
         core: str = "cortex-m0",

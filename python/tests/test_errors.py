@@ -121,6 +121,7 @@ def with_value(row, column, value):
         (lambda: quick(projection="hadamard", family="stump").fit(X, Y), "^projection: "),
         (lambda: quick(flash="2 pounds").fit(X, Y), "^flash: '2 pounds' is no number of bytes"),
         (lambda: koan.KoanSearch(ram="x").fit(X, Y), "^ram: 'x' is no number of bytes"),
+        (lambda: quick(flash=900.5).fit(X, Y), "^flash: 900.5 is not a number of bytes$"),
         (lambda: quick(flash=900).fit(X, Y), "^n_features: a search chooses it"),
         (lambda: koan.KoanClassifier(flash=900, depth=2).fit(X, Y), "^depth: a search chooses it"),
         (lambda: koan.KoanSearch(loss="huber").fit(X, Y), '^loss: no "huber"; there are squared'),
