@@ -271,6 +271,10 @@ impl Runner<'_> {
         {
             return Err(unsuited("classes"));
         }
+        let chances = model.outputs() > 1 || model.calibration().is_some();
+        if matches!(self.asked, Asked::Probabilities) && !chances {
+            return Err(unsuited("probabilities: a detector of anomalies has none"));
+        }
         let scorer = || Scorer::new(self.bytes, self.rows);
         match self.asked {
             Asked::Scores => self.fill(py, rows, model.outputs(), scorer, |scorer, rows, out| {

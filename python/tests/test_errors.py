@@ -153,6 +153,11 @@ def with_value(row, column, value):
             lambda: quick().fit(TABLE.assign(x=1j * X[:, 0]), "y"),
             r"^X: column 1 \(`x`\): values of type complex128 are no numbers$",
         ),
+        (
+            lambda: koan.KoanDetector(false_alarm=0.3).fit(X).model_.predict_proba(X),
+            "^model: no model with probabilities: a detector of anomalies has none$",
+        ),
+        (lambda: quick().fit(X, Y).score(X, "y"), "^y: 'y' names a column, which X does not have"),
         (lambda: koan.KoanDetector().fit(X), "^false_alarm: .* are too few for a false-alarm rate"),
         (lambda: koan.KoanSearch(minutes=0).fit(X, Y), "^minutes: "),
         (lambda: koan.KoanSearch(core="z80").fit(X, Y), "^core: no core z80; there are cortex-m0"),
