@@ -61,7 +61,7 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name and error.name.split(".")[0] == "sklearn":
             raise ModuleNotFoundError(
-                f"koan.{name} needs scikit-learn: pip install 'koan[sklearn]'", name="sklearn"
+                f'koan.{name} needs scikit-learn: pip install "scikit-learn>=1.6"', name="sklearn"
             ) from error
         raise
     globals()[name] = found

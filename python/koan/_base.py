@@ -17,6 +17,7 @@ from sklearn.utils.validation import (
 )
 
 from . import _koan
+from ._clusters import plainly
 from ._columns import (
     check_dimensions,
     check_unmasked,
@@ -33,7 +34,7 @@ from ._progress import Told
 from ._trained import read_report, warn_of
 
 # Parameters that say how the package works, not what is trained.
-_OWN = ("class_weight", "n_jobs", "unknown", "verbose")
+_OWN = ("n_jobs", "unknown", "verbose")
 
 
 # Amounts that may be texts, and what their k is.
@@ -41,9 +42,10 @@ _AMOUNTS = {"flash": 1024, "ram": 1024, "instructions": 1000}
 
 
 def amount(name: str, value: Any) -> Any:
-    """A whole number, also as ``"2k"``."""
-    if value is None or not isinstance(value, str):
-        return value
+    """A whole number, also as ``"2k"`` or ``2048.0``."""
+    if not isinstance(value, str):
+        whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
+        return int(value) if whole else value
     kilo = _AMOUNTS[name]
     text = value.strip().lower()
     factor = {"k": kilo, "m": kilo * kilo}.get(text[-1:], 1)
@@ -110,24 +112,18 @@ class Koan(BaseEstimator):
         """The parameters as the core takes them, for a fit to X."""
         zeros(getattr(self, "unknown", "error"))
         given = {key: value for key, value in self.get_params(deep=False).items() if key not in _OWN}
-        for name in ("family", "n_features", "frequency"):
-            value = given.get(name)
-            if value is not None and (isinstance(value, str) or np.ndim(value) == 0):
-                given[name] = [value]
+        plainly(given)
         features = given.get("n_features")
         if features is not None:
             given["n_features"] = [_whole("n_features", value) for value in features]
-        for name in ("bits", "candidates", "n_components", "kernel", "pool", "slot_bits", "depth"):
+        for name in ("bits", "candidates", "kernel", "pool", "slot_bits", "depth"):
             if given.get(name) is not None:
                 given[name] = _whole(name, given[name])
+        if isinstance(given.get("with_code"), bool):
+            given["with_code"] = "fast" if given["with_code"] else None
         for name in _AMOUNTS:
             if name in given:
                 given[name] = amount(name, given[name])
-        if given.get("loss") == "auto":
-            given["loss"] = None
-        shape = given.get("shape")
-        if shape is not None and not isinstance(shape, str):
-            given["shape"] = "x".join(str(int(size)) for size in shape)
         categories = given.get("categorical_features")
         if categories is not None:
             given["categorical_features"] = _places("categorical_features", categories, X)
@@ -135,9 +131,14 @@ class Koan(BaseEstimator):
         if state is None or not isinstance(state, (int, np.integer)):
             state = check_random_state(state).randint(2**31)
         given["random_state"] = int(state)
-        class_weight = getattr(self, "class_weight", None)
-        given["balanced"] = isinstance(class_weight, str) and class_weight == "balanced"
         return given
+
+    def _again(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Parameters that a search found, with those that are not of the core: with them a fit to
+        the same rows makes the model again."""
+        kept = {name: getattr(self, name, None) for name in ("class_weight", "missing", "unknown")}
+        usual = (None, "refuse", "error")
+        return {name: value for name, value in kept.items() if value not in usual} | params
 
     def _rows(
         self, X: Any, y: Any, sample_weight: Any, groups: Any
@@ -219,7 +220,7 @@ class Koan(BaseEstimator):
         self.report_ = rows.read_report(report)
         warn_of(self.report_, stacklevel=3)
         self.held_out_error_ = held_out
-        self.params_ = params
+        self.params_ = None if params is None else self._again(params)
 
     def _run(self, X: Any, asked: str) -> npt.NDArray[Any]:
         check_is_fitted(self)
@@ -299,6 +300,11 @@ def length(X: Any) -> int:
     """Rows of an array or a table."""
     shape = getattr(X, "shape", None)
     return len(X) if shape is None else shape[0]
+
+
+def values_of(X: Any, **given: Any) -> list[Any]:
+    """Parameters that may name columns of X, as values."""
+    return [named_column(X, k, v) if isinstance(v, str) else v for k, v in given.items()]
 
 
 def named_column(X: Any, parameter: str, name: str) -> Any:

@@ -40,16 +40,8 @@ OPTIONS = (
 SAMPLE_ROWS = 60_000
 
 
-def parameters(options: dict[str, Any]) -> dict[str, Any]:
-    """The options as the core takes them."""
-    for name in options:
-        if name not in OPTIONS:
-            raise ValueError(f"{name}: no such option; there are {', '.join(OPTIONS)}")
-    given = {"random_state": 1, **options}
-    weight = given.pop("class_weight", None)
-    if weight is not None and not (isinstance(weight, str) and weight == "balanced"):
-        raise ValueError(f"class_weight: {weight!r} is neither None nor 'balanced'")
-    given["balanced"] = weight is not None
+def plainly(given: dict[str, Any]) -> None:
+    """Puts parameters of several forms into the one that the core takes."""
     if given.get("loss") == "auto":
         given["loss"] = None
     for name in ("family", "n_features", "frequency"):
@@ -59,6 +51,18 @@ def parameters(options: dict[str, Any]) -> dict[str, Any]:
     shape = given.get("shape")
     if shape is not None and not isinstance(shape, str):
         given["shape"] = "x".join(str(int(size)) for size in shape)
+
+
+def parameters(options: dict[str, Any]) -> dict[str, Any]:
+    """The options as the core takes them."""
+    for name in options:
+        if name not in OPTIONS:
+            raise ValueError(f"{name}: no such option; there are {', '.join(OPTIONS)}")
+    given = {"random_state": 1, **options}
+    weight = given.get("class_weight")
+    if weight is not None and not (isinstance(weight, str) and weight == "balanced"):
+        raise ValueError(f"class_weight: {weight!r} is neither None nor 'balanced'")
+    plainly(given)
     seed = given["random_state"]
     if not isinstance(seed, (int, np.integer)) or seed < 0:
         raise ValueError(f"random_state: {seed!r} is not a whole number from 0 on")

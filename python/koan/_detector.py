@@ -81,7 +81,8 @@ class KoanDetector(OutlierMixin, Judged):
         return self.score_samples(X) - self.offset_
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
-        """1 for normal rows, -1 for anomalies."""
+        """1 for normal rows, -1 for anomalies. ``koan.load`` has the texts ``normal`` and
+        ``anomaly`` for them."""
         return 2 * self._run(X, "classes")[:, 0] - 1
 
     def report(self, X: Any, y: Any) -> Report:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import Rows
+from ._base import Rows, values_of
 from ._report import Reporting
 from ._targets import class_labels, number_targets
 
@@ -19,10 +19,17 @@ Names = str | list[str] | tuple[str, ...]
 class _Predictor(Reporting):
     """What classifiers and regressors have in common.
 
-    With nothing given, the model is chosen by a short search, as ``koan train`` does; the same
-    table and options give the same bytes. ``flash`` bounds its bytes and may be given with
-    ``family``, ``bits``, ``projection`` and ``input_map``, which are then kept. Any other
-    parameter of the model ends the search: features are then fourier, 512, unless told.
+    With nothing given, the model is chosen by a short search, as ``koan train`` does, within 2,048
+    bytes; the same table and options give the same bytes. ``params_`` has what makes it again.
+
+    With ``flash`` there always is a search, within these bytes. It keeps what is given, but chooses
+    ``n_features``, ``box``, ``pool``, ``shared_pool``, ``slot_bits`` and ``depth``, which are
+    errors then.
+
+    Without ``flash`` one of ``n_features``, ``family``, ``bits``, ``loss``, ``projection``,
+    ``frequency``, ``penalty``, ``box``, ``input_map``, ``relevance`` and ``linear`` ends the
+    search: features are then fourier, 512, unless told. Any other parameter is kept by it, such
+    as ``candidates``, ``shape``, ``kernel`` and those of pooling.
 
     Parameters
     ----------
@@ -31,8 +38,8 @@ class _Predictor(Reporting):
         ``series``, ``linear``, or several of them side by side
     bits : bits of a weight: 2, 3, 4, 8 or 16
     flash : bytes of the model at most, such as ``2000`` or ``"2k"``; the code comes on top
-    with_code : ``fast`` or ``small``: the code that the model needs counts as ``flash``, too, about
-        and as on a Cortex-M0, in this form
+    with_code : ``fast``, which is what True says, or ``small``: the code that the model needs counts
+        as ``flash``, too, about and as on a Cortex-M0, in this form
     loss : ``auto``, ``squared``, ``logistic`` or ``hinge``
     projection : ``gaussian``, ``cauchy``, ``sign``, ``hadamard``, ``uniform`` or ``gamma2``
     frequency : frequency of the features, relative to the spread of the data
@@ -67,7 +74,7 @@ class _Predictor(Reporting):
         family: Names | None = None,
         bits: int | None = None,
         flash: int | str | None = None,
-        with_code: str | None = None,
+        with_code: bool | str | None = None,
         loss: str = "auto",
         projection: str | None = None,
         frequency: float | list[float] | None = None,
@@ -146,7 +153,7 @@ class KoanClassifier(ClassifierMixin, _Predictor):
         family: Names | None = None,
         bits: int | None = None,
         flash: int | str | None = None,
-        with_code: str | None = None,
+        with_code: bool | str | None = None,
         loss: str = "auto",
         class_weight: str | dict[Any, float] | None = None,
         projection: str | None = None,
@@ -250,6 +257,11 @@ class KoanClassifier(ClassifierMixin, _Predictor):
             return scores
         return scores[:, 0] if scores.shape[1] == 1 else scores[:, 1] - scores[:, 0]
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of right classes; ``y`` and ``sample_weight`` may name columns of ``X``."""
+        y, sample_weight = values_of(X, y=y, sample_weight=sample_weight)
+        return float(super().score(X, y, sample_weight))
+
 
 class KoanRegressor(RegressorMixin, _Predictor):
     __doc__ = "A regressor of a seed and a few weights.\n" + (
@@ -270,3 +282,8 @@ class KoanRegressor(RegressorMixin, _Predictor):
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """The value of each row."""
         return self._run(X, "values")[:, 0].astype(np.float64)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R²; ``y`` and ``sample_weight`` may name columns of ``X``."""
+        y, sample_weight = values_of(X, y=y, sample_weight=sample_weight)
+        return float(super().score(X, y, sample_weight))

@@ -186,7 +186,7 @@ class Model:
     def predict_proba(
         self, X: Any, *, unknown: str = "error", n_jobs: int | None = None
     ) -> npt.NDArray[np.float32]:
-        """The probability of each class, rows × classes."""
+        """The probability of each class, rows × classes; an error of detectors, which have none."""
         return self._run(X, "probabilities", unknown, n_jobs)
 
     def features(

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from . import _koan
-from ._base import Rows
+from ._base import Rows, values_of
 from ._estimators import KoanClassifier
 from ._model import Model, table, threads
 from ._progress import Told
@@ -35,7 +35,7 @@ class FrontModel:
     instructions: int
     """Of a prediction, as predicted for the core."""
     params: dict[str, Any]
-    """Of ``KoanClassifier`` or ``KoanRegressor``: what the search found."""
+    """Of ``KoanClassifier`` or ``KoanRegressor``: a fit to the same rows makes this model."""
     report: dict[str, Any]
 
     @property
@@ -80,7 +80,7 @@ class KoanSearch(Reporting):
         self,
         *,
         flash: int | str | None = None,
-        with_code: str | None = None,
+        with_code: bool | str | None = None,
         ram: int | str | None = None,
         instructions: int | str | None = None,
         core: str = "cortex-m0",
@@ -147,7 +147,7 @@ class KoanSearch(Reporting):
                 Model(found["blob"]),
                 found["held_out"],
                 found["instructions"],
-                found["params"],
+                self._again(found["params"]),
                 rows.read_report(found["report"]),
             )
             for found in front
@@ -189,7 +189,8 @@ class KoanSearch(Reporting):
         return KoanClassifier.decision_function(self, X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of right classes, or R²."""
+        """The share of right classes, or R²; ``y`` and ``sample_weight`` may name columns of ``X``."""
+        y, sample_weight = values_of(X, y=y, sample_weight=sample_weight)
         measure = accuracy_score if self._task() == "classification" else r2_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 

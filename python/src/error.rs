@@ -10,7 +10,7 @@ use pyo3::PyErr;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 
 /// The parameters of the estimators, where the library has another name.
-const NAMES: [(&str, &str); 17] = [
+const NAMES: [(&str, &str); 16] = [
     ("box_c", "box"),
     ("class_weights", "class_weight"),
     ("classes", "y"),
@@ -22,7 +22,6 @@ const NAMES: [(&str, &str); 17] = [
     ("lambda", "penalty"),
     ("limits", "flash"),
     ("map", "input_map"),
-    ("outputs", "n_components"),
     ("seed", "random_state"),
     ("shared", "shared_pool"),
     ("threads", "n_jobs"),

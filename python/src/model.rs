@@ -3,7 +3,7 @@
 use koan::steps::probabilities;
 use koan::{Error, Form, Model, Task, class_of};
 use koan_data::{Column, ColumnKind, Missing, Schema, Unlisted, Values};
-use koan_trainer::internal::blob::predictor;
+use koan_trainer::internal::blob::{has_probabilities, predictor};
 use koan_trainer::internal::scorer::{Batch, Number, ROWS, Scorer};
 use koan_trainer::with_threads;
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
@@ -270,6 +270,9 @@ impl Runner<'_> {
             && model.task() != Task::Classification
         {
             return Err(unsuited("classes"));
+        }
+        if matches!(self.asked, Asked::Probabilities) && !has_probabilities(model) {
+            return Err(unsuited("probabilities: a detector of anomalies has none"));
         }
         let scorer = || Scorer::new(self.bytes, self.rows);
         match self.asked {

@@ -112,10 +112,16 @@ impl Parameters<'_, '_> {
             series: None,
             groups: Vec::new(),
             linear: self.number("linear", false, "True or False")?,
-            balanced: self.number("balanced", false, "True or False")?,
+            balanced: self.balanced()?,
             golden_rows: self.number("golden_rows", 0, "a whole number from 0 on")?,
             column_names: self.number("column_names", true, "True or False")?,
         })
+    }
+
+    /// Whether every class counts the same. Other weights of classes come as those of rows.
+    fn balanced(&self) -> PyResult<bool> {
+        let given = self.0.get_item("class_weight")?;
+        Ok(given.is_some_and(|value| value.extract().is_ok_and(|text: String| text == "balanced")))
     }
 
     /// What a row is, if it is told.
@@ -254,7 +260,7 @@ fn pooling_name(pooling: Pooling) -> &'static str {
     }
 }
 
-/// Options as parameters, those that are not as usual.
+/// Options as parameters that make the model again: those that are not as usual, and the seed.
 pub fn parameters<'py>(py: Python<'py>, options: &TrainOptions) -> PyResult<Bound<'py, PyDict>> {
     let usual = TrainOptions::default();
     let all = PyDict::new(py);
@@ -272,22 +278,36 @@ pub fn parameters<'py>(py: Python<'py>, options: &TrainOptions) -> PyResult<Boun
         )+};
     }
     let categories = (!options.categories.is_empty()).then(|| options.categories.clone());
+    // What is not of the families would do nothing, and is refused.
+    let of = |families: &[FamilyName]| options.families.iter().any(|name| families.contains(name));
+    let (conv, filters) = (of(&[FamilyName::Conv]), of(&[FamilyName::Conv, FamilyName::Series]));
+    let asked = options.conv;
+    let pooling = Some(asked.pooling).filter(|&pooling| conv && pooling != usual.conv.pooling);
     given! {
-        "projection": options.projection.map(Law::name),
+        "projection": options.projection.filter(|&law| law != Law::None).map(Law::name),
         "candidates": options.candidates,
         "bits": options.bits,
         "frequency": options.frequency.clone(),
         "penalty": options.lambda,
+        "box": options.box_c,
         "input_map": options.map.map(MapKind::name),
         "relevance": options.relevance,
-        "shape": options.conv.shape.map(|shape| shape.to_string()),
-        "kernel": options.conv.kernel,
+        "shape": asked.shape.map(|shape| shape.to_string()),
+        "kernel": asked.kernel.filter(|_| filters),
+        "filter_stride": asked.stride.filter(|_| conv),
+        "pooling_grid": asked.grid.filter(|_| conv),
+        "pooling": pooling.map(pooling_name),
+        "dilated": (conv && asked.dilated).then_some(true),
         "pool": (options.pool != usual.pool).then_some(options.pool),
+        "shared_pool": (options.shared != usual.shared).then_some(options.shared),
         "slot_bits": (options.slot_bits != usual.slot_bits).then_some(options.slot_bits),
         "depth": (options.depth != usual.depth).then_some(options.depth),
         "categorical_features": categories,
         "linear": options.linear.then_some(true),
+        "class_weight": options.balanced.then_some("balanced"),
+        "golden_rows": (options.golden_rows != 0).then_some(options.golden_rows),
         "column_names": (!options.column_names).then_some(false),
+        "random_state": Some(options.seed),
     }
     Ok(all)
 }

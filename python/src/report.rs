@@ -7,7 +7,7 @@ use koan_data::{Division, Missing, Schema, Table, Target as Labels, Unlisted, Va
 use koan_report::{
     Error, Evaluation, Origin, Search, Training, of_evaluation, of_search, of_training,
 };
-use koan_trainer::{Baselines, ConvOptions, Goal, TrainOptions, evaluate};
+use koan_trainer::{Baselines, Goal, TrainOptions, evaluate};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -24,7 +24,7 @@ use crate::work;
 type Judged<'py> = (Bound<'py, Frame>, Bound<'py, PyAny>, bool);
 
 /// Rows that were trained on, as `train` takes them, with the parameters of the estimator and
-/// those that its search found.
+/// those that make what its search found again.
 type Learned<'py> = (
     Bound<'py, Frame>,
     HashMap<usize, String>,
@@ -86,7 +86,7 @@ pub fn training(
     let test = judged_table(py, &train.schema, &judged)?;
     let asked = given.train_options(Goal::Predict)?;
     let wanted = match &found {
-        Some(found) => searched(&asked, Parameters(found).train_options(Goal::Predict)?),
+        Some(found) => Parameters(found).train_options(Goal::Predict)?,
         None => asked.clone(),
     };
     let bytes = blob.get().as_bytes().to_vec();
@@ -142,19 +142,6 @@ pub fn search(
         }
         apart(of_search(&search, &search.verdict(), &[made]))
     }))
-}
-
-/// The options that a search found, with what it leaves as it was asked for.
-fn searched(asked: &TrainOptions, found: TrainOptions) -> TrainOptions {
-    TrainOptions {
-        seed: asked.seed,
-        balanced: asked.balanced,
-        golden_rows: asked.golden_rows,
-        box_c: asked.box_c,
-        shared: asked.shared,
-        conv: ConvOptions { shape: found.conv.shape, kernel: found.conv.kernel, ..asked.conv },
-        ..found
-    }
 }
 
 /// Rows to judge by, under the schema of a model or of the rows that it was trained on.

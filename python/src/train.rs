@@ -178,10 +178,6 @@ impl Parameters<'_, '_> {
         Ok(match text("goal")?.as_deref() {
             None | Some("predict") => Goal::Predict,
             Some("features") => Goal::Features,
-            Some("embed") => {
-                let outputs = self.number("n_components", 2u8, "a whole number from 2 to 255")?;
-                Goal::Embed { outputs }
-            }
             Some("detect") => {
                 let rate = self.number("false_alarm", 0.01, "a number between 0 and 1")?;
                 Goal::Detect { normal: None, false_alarm: rate }

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
+from sklearn.base import clone
+from sklearn.datasets import load_digits
 
 import koan
 
@@ -266,6 +268,75 @@ def test_a_search_is_that_of_the_command(command, tmp_path):
     best = search.front_[-1]
     again = koan.KoanClassifier(**best.params).fit(table, y)
     assert again.to_bytes() == best.model.to_bytes()
+
+
+def images():
+    rows, labels = load_digits(return_X_y=True)
+    filters = {"family": "conv", "pooling": "proportion", "pooling_grid": 2, "shape": "8x8x1"}
+    given = {**filters, "golden_rows": 2, "flash": 1200}
+    return rows[:300], koan.KoanClassifier, labels[:300], given, []
+
+
+def series():
+    random = np.random.default_rng(6)
+    fast = random.random(200) < 0.5
+    turn = np.where(fast, 0.9, 0.3)[:, None] * np.arange(16) + random.uniform(0, 6, (200, 1))
+    rows = np.stack([np.sin(turn), 20 * np.cos(turn)], axis=2) + random.normal(0, 1, (200, 16, 2))
+    given = {"family": "series", "shape": "16x2"}
+    return rows.reshape(200, 32), koan.KoanClassifier, fast, given, []
+
+
+SEARCHED = {
+    "plain": (classes, {"random_state": 3, "family": "stump", "flash": 150, "golden_rows": 1}),
+    "balanced": (classes, {"family": "stump", "flash": 150, "class_weight": "balanced"}),
+    "weights of classes": (classes, {"family": "linear", "class_weight": {"hot": 4, "warm": 1}}),
+    "missing": (missing, {"family": "linear", "unknown": "zeros", "column_names": False}),
+    "weights": (weights, {"family": "linear"}),
+    "images": (images, {}),
+    "series": (series, {"random_state": 7, "flash": 200}),
+    "a seed that is drawn": (numbers, {"family": "linear", "random_state": None}),
+}
+SLOW = {
+    "sums": (numbers, {"family": ["maxout", "bin"], "linear": True}),
+    "a pool": (classes, {"family": "stump", "candidates": 300}),
+    "categories": (categories, {"family": "stump"}),
+    "ferns": (classes, {"family": "fern"}),
+    "all": (texts, {"flash": None}),
+    "all, of numbers": (numbers, {"flash": None}),
+    "all, of images": (images, {"family": None, "pooling": "average", "pooling_grid": None}),
+    "all, of a shape that is guessed": (
+        images, {"family": None, "shape": None, "pooling": "average", "pooling_grid": None}
+    ),
+    "all, of series": (series, {"family": None}),
+}
+
+
+@pytest.mark.parametrize(
+    "make, given",
+    [*SEARCHED.values(), *(pytest.param(*case, marks=pytest.mark.thorough) for case in SLOW.values())],
+    ids=[*SEARCHED, *SLOW],
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_parameters_of_a_search_make_the_model_again(make, given):
+    table, kind, y, usual, _ = make()
+    named = {"sample_weight": "w"} if isinstance(y, str) and "w" in table else {}
+    found = kind(**{"flash": 400, **usual, **given}).fit(table, y, **named)
+    again = kind(**found.params_)
+    assert again.unknown == found.unknown
+    assert again.fit(table, y, **named).to_bytes() == found.to_bytes()
+    same = clone(found).set_params(flash=None, with_code=None, **found.params_).get_params()
+    assert same == again.get_params()
+
+
+@pytest.mark.parametrize("metric", ["error", "balanced-error"])
+def test_the_parameters_of_a_front_make_its_models_again(metric):
+    table, kind, y, _, _ = classes()
+    search = koan.KoanSearch(
+        flash=300, minutes=0.01, clock=False, family="stump", metric=metric, random_state=4
+    ).fit(table, y)
+    for found in search.front_:
+        assert kind(**found.params).fit(table, y).to_bytes() == found.model.to_bytes()
+    assert "Learning curve" in search.report(table, y, X_train=table).html
 
 
 def mixed(random, times):

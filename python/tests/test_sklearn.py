@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_classification, make_regression
@@ -145,6 +146,24 @@ def test_weights_of_classes_and_rows():
     assert plain.predict(X).sum() < heavy.predict(X).sum()
 
 
+def test_scores_take_names_of_columns_as_fits_do():
+    random = np.random.default_rng(5)
+    table = pd.DataFrame({"x": random.normal(size=90), "w": random.integers(0, 4, 90)})
+    table["y"] = np.where(table["x"] + random.normal(size=90) > 0, "on", "off")
+    table["z"] = table["x"] ** 2 + table["w"]
+    for y, kind in [
+        ("y", koan.KoanClassifier(n_features=16)),
+        ("z", koan.KoanRegressor(n_features=16)),
+        ("y", koan.KoanSearch(**SHORT)),
+    ]:
+        other = table.drop(columns="z" if y == "y" else "y")
+        for rows in (other, pl.from_pandas(other)):
+            fitted = clone(kind).fit(rows, y, sample_weight="w")
+            named = fitted.score(rows, y, sample_weight="w")
+            assert named == fitted.score(other[["x"]], other[y], other["w"])
+            assert named != fitted.score(rows, y)
+
+
 def test_what_a_notebook_shows():
     X, y = make_regression(200, 3, random_state=0)
     estimator = koan.KoanRegressor(n_features=16)
@@ -168,6 +187,12 @@ def test_the_code_counts_where_it_is_to(digits):
     assert model.nbytes < small.nbytes < 3584 - 2000
     found = koan.KoanSearch(**{**SHORT, "flash": "3.5k"}, with_code="fast").fit(X, y)
     assert all(each.nbytes + each.model.code <= 3584 for each in found.front_)
+    for same in ({"with_code": True}, {"with_code": True, "flash": 3584.0}):
+        again = koan.KoanClassifier(**{**given, **same}).fit(X, y)
+        assert again.to_bytes() == model.to_bytes()
+    given["flash"] = np.int64(900)
+    without = koan.KoanClassifier(**given, with_code=False).fit(X, y)
+    assert without.to_bytes() == koan.KoanClassifier(**{**given, "flash": 900}).fit(X, y).to_bytes()
     with pytest.raises(ValueError, match="^with_code: no form tiny; there are fast, small$"):
         koan.KoanClassifier(**given, with_code="tiny").fit(X, y)
     with pytest.raises(ValueError, match="^with_code: goes with flash$"):
