@@ -28,8 +28,8 @@ class _Predictor(Reporting):
 
     Without ``flash`` one of ``n_features``, ``family``, ``bits``, ``loss``, ``projection``,
     ``frequency``, ``penalty``, ``box``, ``input_map``, ``relevance`` and ``linear`` ends the
-    search: features are then fourier, 512, unless told. Any other parameter is kept by it, such
-    as ``candidates``, ``shape``, ``kernel`` and those of pooling.
+    search: features are then fourier, 512, unless told. With any other parameter, such as
+    ``candidates``, ``shape``, ``kernel`` and those of pooling, there is a search, which keeps it.
 
     Parameters
     ----------

@@ -278,14 +278,17 @@ pub fn parameters<'py>(py: Python<'py>, options: &TrainOptions) -> PyResult<Boun
         )+};
     }
     let categories = (!options.categories.is_empty()).then(|| options.categories.clone());
-    // What is not of the families would do nothing, and is refused.
-    let of = |families: &[FamilyName]| options.families.iter().any(|name| families.contains(name));
-    let (conv, filters) = (of(&[FamilyName::Conv]), of(&[FamilyName::Conv, FamilyName::Series]));
-    let asked = options.conv;
-    let pooling = Some(asked.pooling).filter(|&pooling| conv && pooling != usual.conv.pooling);
+    // Options of filters that the model does not have are reset: given, they would be refused.
+    let of = |family: FamilyName| options.families.contains(&family);
+    let (asked, mut conv) = (options.conv, usual.conv);
+    if of(FamilyName::Conv) {
+        conv = asked;
+    } else if of(FamilyName::Series) {
+        conv.kernel = asked.kernel;
+    }
     given! {
         "projection": options.projection.filter(|&law| law != Law::None).map(Law::name),
-        "candidates": options.candidates,
+        "candidates": Some(options.candidates),
         "bits": options.bits,
         "frequency": options.frequency.clone(),
         "penalty": options.lambda,
@@ -293,11 +296,11 @@ pub fn parameters<'py>(py: Python<'py>, options: &TrainOptions) -> PyResult<Boun
         "input_map": options.map.map(MapKind::name),
         "relevance": options.relevance,
         "shape": asked.shape.map(|shape| shape.to_string()),
-        "kernel": asked.kernel.filter(|_| filters),
-        "filter_stride": asked.stride.filter(|_| conv),
-        "pooling_grid": asked.grid.filter(|_| conv),
-        "pooling": pooling.map(pooling_name),
-        "dilated": (conv && asked.dilated).then_some(true),
+        "kernel": asked.kernel.map(|_| conv.kernel),
+        "filter_stride": asked.stride.map(|_| conv.stride),
+        "pooling_grid": asked.grid.map(|_| conv.grid),
+        "pooling": (asked.pooling != usual.conv.pooling).then(|| pooling_name(conv.pooling)),
+        "dilated": asked.dilated.then_some(conv.dilated),
         "pool": (options.pool != usual.pool).then_some(options.pool),
         "shared_pool": (options.shared != usual.shared).then_some(options.shared),
         "slot_bits": (options.slot_bits != usual.slot_bits).then_some(options.slot_bits),

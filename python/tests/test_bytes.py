@@ -292,22 +292,21 @@ SEARCHED = {
     "weights of classes": (classes, {"family": "linear", "class_weight": {"hot": 4, "warm": 1}}),
     "missing": (missing, {"family": "linear", "unknown": "zeros", "column_names": False}),
     "weights": (weights, {"family": "linear"}),
-    "images": (images, {}),
-    "series": (series, {"random_state": 7, "flash": 200}),
     "a seed that is drawn": (numbers, {"family": "linear", "random_state": None}),
 }
 SLOW = {
+    "images": (images, {}),
+    "series": (series, {"random_state": 7}),
     "sums": (numbers, {"family": ["maxout", "bin"], "linear": True}),
     "a pool": (classes, {"family": "stump", "candidates": 300}),
     "categories": (categories, {"family": "stump"}),
     "ferns": (classes, {"family": "fern"}),
     "all": (texts, {"flash": None}),
     "all, of numbers": (numbers, {"flash": None}),
-    "all, of images": (images, {"family": None, "pooling": "average", "pooling_grid": None}),
-    "all, of a shape that is guessed": (
-        images, {"family": None, "shape": None, "pooling": "average", "pooling_grid": None}
-    ),
+    "all, of images": (images, {"family": None}),
+    "all, of a shape that is guessed": (images, {"family": None, "shape": None}),
     "all, of series": (series, {"family": None}),
+    "filters that are not taken": (images, {"family": ["linear", "conv"], "kernel": 8}),
 }
 
 
@@ -328,15 +327,24 @@ def test_the_parameters_of_a_search_make_the_model_again(make, given):
     assert same == again.get_params()
 
 
-@pytest.mark.parametrize("metric", ["error", "balanced-error"])
-def test_the_parameters_of_a_front_make_its_models_again(metric):
-    table, kind, y, _, _ = classes()
-    search = koan.KoanSearch(
-        flash=300, minutes=0.01, clock=False, family="stump", metric=metric, random_state=4
-    ).fit(table, y)
+FRONTS = [
+    (classes, {"family": "stump"}),
+    (classes, {"family": "stump", "metric": "balanced-error"}),
+    (images, {"family": "conv", "shape": (8, 8, 1), "flash": 1200}),
+    (series, {"family": "series", "shape": "16x2", "golden_rows": 1}),
+]
+
+
+@pytest.mark.parametrize("make, given", FRONTS)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_parameters_of_a_front_make_its_models_again(make, given):
+    table, kind, y, _, _ = make()
+    given = {"flash": 300, "minutes": 0.002, "clock": False, "random_state": 4, **given}
+    search = koan.KoanSearch(**given).fit(table, y)
     for found in search.front_:
         assert kind(**found.params).fit(table, y).to_bytes() == found.model.to_bytes()
-    assert "Learning curve" in search.report(table, y, X_train=table).html
+    y_train = None if isinstance(y, str) else y
+    assert "Learning curve" in search.report(table, y, X_train=table, y_train=y_train).html
 
 
 def mixed(random, times):
