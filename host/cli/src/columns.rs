@@ -22,7 +22,7 @@ pub fn print(schema: &Schema) -> Result<()> {
     let mut table = Grid::new(["column", "name", "numbers of a row", "what it is"]).text(&[1, 3]);
     let mut next = 0;
     for (index, column) in schema.columns.iter().enumerate() {
-        let count = inputs(column);
+        let count = column.inputs();
         let places = match count {
             0 => "–".to_owned(),
             1 => next.to_string(),
@@ -41,16 +41,6 @@ pub fn print(schema: &Schema) -> Result<()> {
         say!("... and {} more (--json lists them)", schema.columns.len() - COLUMNS)?;
     }
     Ok(())
-}
-
-/// Numbers of a row, or of a sample, that a column becomes.
-fn inputs(column: &Column) -> usize {
-    match &column.kind {
-        ColumnKind::Numeric { .. } => 1,
-        ColumnKind::Text { values } => values.len(),
-        ColumnKind::Coded(values) => values.shown().count(),
-        ColumnKind::Target | ColumnKind::Dropped => 0,
-    }
 }
 
 /// What becomes of a column, in a few words.

@@ -13,7 +13,7 @@ use super::warning::{DataWarning, ROUNDED};
 use super::{MAX_VALUES, Task};
 
 /// Numeric targets of at most so many distinct integers are taken as classes.
-pub(crate) const MAX_GUESSED_CLASSES: usize = 20;
+const MAX_GUESSED_CLASSES: usize = 20;
 
 /// One field, trimmed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -389,23 +389,29 @@ impl ColumnScan {
             return Task::Classification;
         }
         let distinct = numeric_names(&self.values).len();
-        let few = !self.crowded && distinct <= MAX_GUESSED_CLASSES;
-        if few && !self.fractions && self.numbers >= 2 * distinct {
-            Task::Classification
-        } else {
-            Task::Regression
-        }
+        let classes = !self.crowded && are_classes(distinct, self.numbers as u64, self.fractions);
+        if classes { Task::Classification } else { Task::Regression }
     }
+}
+
+/// Whether so many numbers, with so many different ones among them, are guessed to be classes.
+pub(crate) fn are_classes(distinct: usize, numbers: u64, fractions: bool) -> bool {
+    distinct <= MAX_GUESSED_CLASSES && !fractions && numbers >= 2 * distinct as u64
 }
 
 /// Distinct names of numeric classes, ascending as numbers.
 fn numeric_names<'a>(texts: impl IntoIterator<Item = &'a String>) -> Vec<String> {
     let mut names: Vec<String> =
         texts.into_iter().map(|t| class_name(t).unwrap_or_else(|| t.clone())).collect();
-    let number = |name: &String| name.parse::<f64>().unwrap_or(f64::NAN);
-    names.sort_by(|a, b| number(a).total_cmp(&number(b)).then_with(|| a.cmp(b)));
+    sort_as_numbers(&mut names);
     names.dedup();
     names
+}
+
+/// Names of numeric classes, ascending as numbers.
+pub(crate) fn sort_as_numbers(names: &mut [String]) {
+    let number = |name: &String| name.parse::<f64>().unwrap_or(f64::NAN);
+    names.sort_by(|a, b| number(a).total_cmp(&number(b)).then_with(|| a.cmp(b)));
 }
 
 fn note(first: &mut Option<u64>, line: u64) {

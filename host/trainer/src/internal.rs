@@ -33,7 +33,8 @@ pub mod lambda {
 }
 pub mod learning_curve {
     pub use crate::learning_curve::{
-        LearningCurves, LearningPoint, Run, learning_curves, probabilities, values,
+        LearningCurves, LearningPoint, Run, learning_curves, predicted_classes, probabilities,
+        values,
     };
 }
 pub mod listing {

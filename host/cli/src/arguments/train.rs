@@ -108,7 +108,7 @@ pub struct Train {
     /// Maxout: projections that all units share [default: each has its own]
     #[arg(long, help_heading = "Model")]
     pub shared_pool: Option<u16>,
-    /// Bin: cells of a grid are 2 to this power [default: 8]
+    /// Bin: slots of a grid are 2 to this power [default: 8]
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=12), help_heading = "Model")]
     pub slot_bits: Option<u8>,
     /// Fern: comparisons; a fern has 2 to this power weights [default: 3]

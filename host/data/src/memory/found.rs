@@ -10,7 +10,7 @@ use crate::error::{ColumnLabel, DataError, IN_MEMORY};
 use crate::infer::check_names;
 use crate::no_categories::check_categories;
 use crate::open::Origin;
-use crate::scan::MAX_GUESSED_CLASSES;
+use crate::scan::{are_classes, sort_as_numbers};
 use crate::schema::{check, width};
 use crate::{Column, ColumnKind, Format, GroupBy, MAX_INPUTS, MAX_VALUES, Missing, Schema, Task};
 
@@ -240,11 +240,8 @@ fn classes_of(
     label: &ColumnLabel,
     task: Option<Task>,
 ) -> Result<Vec<String>, DataError> {
-    let distinct = found.values.len();
-    let classes = found.texts > 0
-        || (distinct <= MAX_GUESSED_CLASSES
-            && !found.fractions
-            && found.numbers >= 2 * distinct as u64);
+    let classes =
+        found.texts > 0 || are_classes(found.values.len(), found.numbers, found.fractions);
     let guessed = if classes { Task::Classification } else { Task::Regression };
     if task.unwrap_or(guessed) == Task::Regression {
         return match found.texts {
@@ -255,8 +252,7 @@ fn classes_of(
     few(found, label, true)?;
     let mut names: Vec<String> = found.values.iter().cloned().collect();
     if found.texts == 0 {
-        let number = |name: &String| name.parse::<f64>().unwrap_or(f64::NAN);
-        names.sort_by(|a, b| number(a).total_cmp(&number(b)).then_with(|| a.cmp(b)));
+        sort_as_numbers(&mut names);
     }
     match &names[..] {
         [class] => Err(DataError::OneClass { file: IN_MEMORY.into(), class: class.clone() }),

@@ -14,10 +14,10 @@ pub fn section(page: &mut Page, model: &Model<'_>, choice: Option<&Choice>) {
         .map(|bank| {
             let law = if bank.is_grouped() { "groups" } else { bank.law().name() };
             let extra = match bank.family() {
-                Family::Bin { slot_bits } => format!(", grids of 2^{slot_bits} cells"),
+                Family::Bin { slot_bits } => format!(", grids of 2^{slot_bits} slots"),
                 Family::Fern { depth } => format!(", {depth} comparisons each"),
-                Family::Maxout { pool, shared: 0 } => format!(", maxima of {pool}"),
-                Family::Maxout { pool, shared } => format!(", maxima of {pool} out of {shared}"),
+                Family::Maxout { pool, shared: 0 } => format!(", pools of {pool}"),
+                Family::Maxout { pool, shared } => format!(", pools of {pool} out of {shared} shared"),
                 _ => String::new(),
             };
             let bits = bank.width().bits();

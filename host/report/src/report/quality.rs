@@ -5,7 +5,7 @@ use crate::page::{Page, chart, heat, plot::Plot};
 use koan::Model;
 use koan_data::{Table, Target};
 use koan_trainer::internal::blob::has_probabilities;
-use koan_trainer::internal::learning_curve::{probabilities, values};
+use koan_trainer::internal::learning_curve::{predicted_classes, probabilities, values};
 use koan_trainer::{Detection, evaluate};
 
 use super::importance::{self, Importance};
@@ -128,7 +128,7 @@ fn thresholds(page: &mut Page, model: &Model<'_>, test: &Table, labels: &[u32]) 
         values(model.blob(), test)?
     };
     let scores: Vec<f64> = all.into_iter().map(f64::from).collect();
-    let predicted = worst::predicted(model, test)?;
+    let predicted = predicted_classes(model.blob(), test)?;
     // A score of 0 need not be a probability of one half.
     let taken = scores.iter().zip(&predicted).filter(|(_, class)| **class == 1);
     let own = taken.map(|(score, _)| *score).fold(f64::INFINITY, f64::min);

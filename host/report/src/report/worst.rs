@@ -4,7 +4,7 @@ use crate::Result;
 use koan::Model;
 use koan_data::{Shape, Table};
 use koan_trainer::internal::blob::has_probabilities;
-use koan_trainer::internal::learning_curve::{probabilities, values};
+use koan_trainer::internal::learning_curve::{predicted_classes, probabilities, values};
 
 use super::importance::Importance;
 use super::parts::{self, Part};
@@ -125,7 +125,7 @@ fn rows(
 /// The rows that are taken for another class, the surest first.
 pub fn of_classes(model: &Model<'_>, test: &Table, labels: &[u32]) -> Result<Vec<Miss>> {
     let names = &test.schema.classes;
-    let predicted = predicted(model, test)?;
+    let predicted = predicted_classes(model.blob(), test)?;
     let probable = has_probabilities(model);
     let all = match probable {
         true => probabilities(model.blob(), test)?,
@@ -167,18 +167,6 @@ fn apart(numbers: [f64; 2]) -> [String; 2] {
     }
     let decimals = (1.0 - distance.log10().floor()).clamp(0.0, 6.0) as usize;
     numbers.map(|number| format!("{number:.decimals$}").replace('-', "−"))
-}
-
-/// The class of each row, as the model itself has it.
-pub fn predicted(model: &Model<'_>, test: &Table) -> Result<Vec<usize>> {
-    let all = values(model.blob(), test)?;
-    let class = |row: &[f32]| match *row {
-        [score] => usize::from(score > 0.0),
-        _ => {
-            (0..row.len()).fold(0, |best, class| if row[class] > row[best] { class } else { best })
-        }
-    };
-    Ok(all.chunks_exact(model.outputs().max(1)).map(class).collect())
 }
 
 #[cfg(test)]

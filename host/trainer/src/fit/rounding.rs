@@ -30,6 +30,19 @@ impl RoundedWeights {
         matrix: MatRef<'_, f64>,
         rounding: Rounding,
     ) -> Self {
+        Self::by(weights, spec, width, |weights, banks| {
+            round(weights, banks, factor, matrix, rounding)
+        })
+    }
+
+    /// Rounds `weights`, K × T, by a function of an output's weights and of the columns and width of
+    /// each bank.
+    pub fn by(
+        weights: MatRef<'_, f64>,
+        spec: &ModelSpec,
+        width: Width,
+        round: impl Fn(&[f64], &[(usize, Width)]) -> Rounded + Sync,
+    ) -> Self {
         let banks: Vec<(usize, Width)> =
             spec.banks.iter().map(|bank| (bank.columns(), width)).collect();
         let bank_of: Vec<usize> = banks
@@ -40,7 +53,7 @@ impl RoundedWeights {
         // Outputs are independent: in parallel they give the same codes.
         let outputs = parallel::map(weights.ncols(), |output| {
             let weights: Vec<f64> = (0..bank_of.len()).map(|k| weights[(k, output)]).collect();
-            round(&weights, &banks, factor, matrix, rounding)
+            round(&weights, &banks)
         });
         let excess = outputs.iter().map(|rounded| rounded.excess).sum();
         let weights = Mat::from_fn(bank_of.len(), outputs.len(), |k, output| {

@@ -3,6 +3,7 @@
 use faer::{Mat, MatRef};
 use koan::Width;
 
+use super::rounding::RoundedWeights;
 use super::{Fitted, real_scores, usual_width, widths};
 use crate::Error;
 use crate::blob::{HeadSpec, ModelSpec};
@@ -10,12 +11,11 @@ use crate::calibrate;
 use crate::dual::Dual;
 use crate::features::FeatureMap;
 use crate::folds::in_turn;
-use crate::head::{RoundedOutput, assemble};
 use crate::lambda::{LAMBDAS, descend, upwards};
 use crate::options::HeadOptions;
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::quantise::{Rounded, Rounding};
+use crate::quantise::Rounding;
 use crate::ridge::LinearFit;
 use crate::solve::Design;
 use koan_data::{Table, Target};
@@ -77,26 +77,9 @@ fn rounded(
     fit: &LinearFit,
     width: Width,
     rounding: Rounding,
-) -> Vec<Rounded> {
-    let banks: Vec<(usize, Width)> =
-        spec.banks.iter().map(|bank| (bank.columns(), width)).collect();
-    let of = |output: usize| {
-        let weights: Vec<f64> = fit.weights.col(output).iter().copied().collect();
-        dual.round(&weights, &banks, fit.lambda, rounding)
-    };
-    (0..fit.bias.len()).map(of).collect()
-}
-
-/// Their values: K × T.
-fn values(spec: &ModelSpec, rounded: &[Rounded]) -> Mat<f64> {
-    let bank_of: Vec<usize> = spec
-        .banks
-        .iter()
-        .enumerate()
-        .flat_map(|(bank, its)| std::iter::repeat_n(bank, its.columns()))
-        .collect();
-    Mat::from_fn(bank_of.len(), rounded.len(), |k, t| {
-        rounded[t].levels[bank_of[k]].weight(rounded[t].codes[k])
+) -> RoundedWeights {
+    RoundedWeights::by(fit.weights.as_ref(), spec, width, |weights, banks| {
+        dual.round(weights, banks, fit.lambda, rounding)
     })
 }
 
@@ -149,19 +132,10 @@ pub(super) fn fit_wide(
     let all = dual(problem, &map, &rows)?;
     let fit = all.solve(lambda);
     let head = |rounding: Rounding| -> HeadSpec {
-        let attempts = widths(bits).into_iter().map(|width| {
-            let rounded = rounded(&all, &spec, &fit, width, rounding);
-            (rounded.iter().map(|rounded| rounded.excess).sum::<f64>(), width, rounded)
-        });
-        let best = attempts.reduce(|a, b| if b.0 < a.0 { b } else { a });
-        let (_, width, rounded) = best.expect("there is at least one width");
-        let bias = all.bias(values(&spec, &rounded).as_ref());
-        let outputs: Vec<RoundedOutput> = rounded
-            .into_iter()
-            .zip(bias)
-            .map(|(Rounded { codes, levels, .. }, bias)| RoundedOutput { codes, levels, bias })
-            .collect();
-        assemble(&spec, width, &outputs)
+        let attempt = |width| rounded(&all, &spec, &fit, width, rounding);
+        let best = RoundedWeights::best(widths(bits), attempt);
+        let bias = all.bias(best.weights.as_ref());
+        best.head(&spec, &bias)
     };
     let (nearest, compensated) = (head(Rounding::Nearest), head(Rounding::Compensated));
     let float = Box::new(move |table: &Table| {
@@ -177,8 +151,8 @@ fn lambda_for_rounding(side: &WideSide, spec: &ModelSpec, bits: u8, start: f64) 
     let width = usual_width(bits);
     let error = |lambda: f64| {
         let fit = side.fit.solve(lambda);
-        let weights = values(spec, &rounded(&side.fit, spec, &fit, width, Rounding::Compensated));
-        side.error(weights.as_ref(), &side.fit.bias(weights.as_ref()))
+        let rounded = rounded(&side.fit, spec, &fit, width, Rounding::Compensated);
+        side.error(rounded.weights.as_ref(), &side.fit.bias(rounded.weights.as_ref()))
     };
     descend(upwards(start), |lambda| (error(lambda), lambda)).unwrap_or(start)
 }

@@ -27,7 +27,7 @@ use crate::validation::sparse_slots;
 use crate::{Error, TrainOptions};
 use koan_data::Table;
 
-pub use predictions::{probabilities, values};
+pub use predictions::{predicted_classes, probabilities, values};
 
 /// Training rows that the runs of other sizes see at most.
 const TRAIN_ROWS: usize = 20_000;

@@ -1,7 +1,6 @@
 //! What a model says of every row.
 
-use koan::steps;
-use koan::{Error, Model, Task};
+use koan::{Error, Model, Task, class_of, steps};
 
 use crate::scorer::per_row;
 use koan_data::Table;
@@ -16,6 +15,14 @@ pub fn probabilities(blob: &[u8], table: &Table) -> Result<Vec<f32>, Error> {
         return Err(Error::Unsuited { needs: "a classification model" });
     }
     per_row(blob, table, model.classes(), steps::probabilities)
+}
+
+/// The class of each row, as a device takes it: by integer scores.
+///
+/// # Errors
+/// A bad blob, or a table that does not suit it.
+pub fn predicted_classes(blob: &[u8], table: &Table) -> Result<Vec<usize>, Error> {
+    per_row(blob, table, 1, |_, scores, out| out[0] = class_of(scores))
 }
 
 /// Values in the target's units, or coordinates: rows × outputs, row-major.

@@ -215,7 +215,7 @@ pub struct TrainOptions {
     pub pool: u8,
     /// Maxout: projections in the pool that all units share; 0 for own ones.
     pub shared: u16,
-    /// Bin: cells of a grid are 2^slot_bits; 1 to 12.
+    /// Bin: slots of a grid are 2^slot_bits; 1 to 12.
     pub slot_bits: u8,
     /// Fern: comparisons of a fern, 1 to 4.
     pub depth: u8,
