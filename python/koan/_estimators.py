@@ -29,7 +29,8 @@ class _Predictor(Reporting):
     Without ``flash`` one of ``n_features``, ``family``, ``bits``, ``loss``, ``projection``,
     ``frequency``, ``penalty``, ``box``, ``input_map``, ``relevance`` and ``linear`` ends the
     search: features are then fourier, 512, unless told. With any other parameter, such as
-    ``candidates``, ``shape``, ``kernel`` and those of pooling, there is a search, which keeps it.
+    ``candidates``, ``shape``, ``kernel`` and those of pooling, there is a search, which keeps it;
+    ``pool``, ``shared_pool``, ``slot_bits`` and ``depth`` go with a ``family`` that has them.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ class _Predictor(Reporting):
     candidates : features of which the best ``n_features`` are kept
     linear : adds the inputs themselves
     pool, shared_pool : projections of a maxout unit, and of the pool that all units share
-    slot_bits : cells of a bin's grid are 2 to this power
+    slot_bits : slots of a bin's grid are 2 to this power
     depth : comparisons of a fern, 1 to 4
     shape : what a row is, for the families conv and series: ``(28, 28, 1)`` or ``"28x28x1"`` for
         images, ``(128, 3)`` for windows of 128 samples of 3 channels, those of a sample together

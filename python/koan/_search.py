@@ -59,7 +59,7 @@ class KoanSearch(Reporting):
     Parameters
     ----------
     flash : bytes of the model at most, such as ``4096`` or ``"4k"``; the code comes on top
-    with_code : ``fast`` or ``small``: the code counts as ``flash``, too; as of ``KoanClassifier``
+    with_code : ``fast``, which is what True says, or ``small``: the code counts as ``flash``, too; as of ``KoanClassifier``
     ram : bytes of the predictor's buffers at most
     instructions : of a prediction at most, as predicted for ``core``
     core : ``cortex-m0``, ``cortex-m3``, ``cortex-m4f``, ``cortex-m33``, ``rv32imc``, ``rv32imac``
@@ -165,6 +165,12 @@ class KoanSearch(Reporting):
             raise ValueError(f"task: no {self.task!r}; there are classification and regression")
         self.task_ = self.task or _guess(y)
         classes = self.task_ == "classification"
+        plain = self.class_weight is None or isinstance(self.class_weight, str)
+        if self.metric == "balanced-error" and not plain:
+            raise ValueError(
+                "class_weight: a weight for each class does not go with metric='balanced-error', "
+                "in which all classes count the same"
+            )
         if classes:
             values, self.classes_, name = class_labels(self, X, y)
         else:

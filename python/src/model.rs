@@ -272,7 +272,8 @@ impl Runner<'_> {
             return Err(unsuited("classes"));
         }
         if matches!(self.asked, Asked::Probabilities) && !has_probabilities(model) {
-            return Err(unsuited("probabilities: a detector of anomalies has none"));
+            let message = "model: a detector of anomalies has no probabilities";
+            return Err(PyValueError::new_err(message));
         }
         let scorer = || Scorer::new(self.bytes, self.rows);
         match self.asked {

@@ -155,11 +155,15 @@ def with_value(row, column, value):
         ),
         (
             lambda: koan.KoanDetector(false_alarm=0.3).fit(X).model_.predict_proba(X),
-            "^model: no model with probabilities: a detector of anomalies has none$",
+            "^model: a detector of anomalies has no probabilities$",
         ),
         (lambda: quick().fit(X, Y).score(X, "y"), "^y: 'y' names a column, which X does not have"),
         (lambda: koan.KoanDetector().fit(X), "^false_alarm: .* are too few for a false-alarm rate"),
         (lambda: koan.KoanSearch(minutes=0).fit(X, Y), "^minutes: "),
+        (
+            lambda: koan.KoanSearch(class_weight={0: 1, 1: 2}, metric="balanced-error").fit(X, Y),
+            "^class_weight: a weight for each class does not go with metric='balanced-error'",
+        ),
         (lambda: koan.KoanSearch(core="z80").fit(X, Y), "^core: no core z80; there are cortex-m0"),
         (lambda: koan.KoanSearch(metric="rmse").fit(X, Y), "^metric: the metric rmse does not suit"),
         (lambda: koan.KoanSearch(task="rank").fit(X, Y), "^task: no 'rank'"),

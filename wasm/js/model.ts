@@ -316,7 +316,7 @@ export class Model {
     const [slope = 1, intercept] = this.#calibration;
     const scale = slope * this.info.scoreScale;
     if (scores.length === 1) {
-      // As the command's `has_probabilities`: a detector of anomalies has none.
+      // As `has_probabilities` of koan-trainer: a detector of anomalies has none.
       if (intercept === undefined) throw new Error(unsuited('a model with probabilities'));
       const z = scores[0]! * scale + intercept;
       return [z, -z].map((z) => 1 / (1 + Math.exp(z)));

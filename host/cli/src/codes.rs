@@ -32,8 +32,12 @@ pub fn run(arguments: &Codes) -> Result<()> {
     };
     let Some(count) = arguments.nearest else {
         let names: Vec<String> = (0..width).map(|unit| format!("code {unit}")).collect();
-        failed(writeln!(out, "{}", names.join(",")))?;
+        // Data that cannot be read leave no header behind.
+        let mut header = Some(names.join(","));
         codes(&arguments.data, &mut |code| {
+            if let Some(header) = header.take() {
+                failed(writeln!(out, "{header}"))?;
+            }
             let entries: Vec<String> = code.iter().map(u16::to_string).collect();
             failed(writeln!(out, "{}", entries.join(",")))
         })?;
@@ -52,7 +56,11 @@ pub fn run(arguments: &Codes) -> Result<()> {
         [] => None,
         files => Some(all(files)?),
     };
-    let rows = other.as_ref().unwrap_or(&mine).len() / width;
+    // A row is not one of its own neighbours.
+    let rows = match &other {
+        Some(other) => other.len() / width,
+        None => (mine.len() / width).saturating_sub(1),
+    };
     let count = rows.min(count as usize);
     let names: Vec<String> = (1..=count).map(|rank| format!("nearest {rank}")).collect();
     failed(writeln!(out, "{}", names.join(",")))?;

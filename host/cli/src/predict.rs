@@ -29,8 +29,9 @@ pub fn run(arguments: &Predict) -> Result<()> {
     );
     anyhow::ensure!(
         !arguments.probabilities || has_probabilities(&model),
-        "{}: the model has no probabilities, which classifications have: leave --probabilities out",
-        arguments.model.display()
+        "{}: {} has no probabilities: leave --probabilities out",
+        arguments.model.display(),
+        if model.task() == Task::Classification { "a detector of anomalies" } else { "the model" }
     );
     let mut predictor = predictor(&blob).with_context(|| arguments.model.display().to_string())?;
     let schema = schema(&arguments.model, &model)?;

@@ -335,8 +335,8 @@ fn infer_files(
             (schema, options.clone(), rows)
         }
         Format::Idx if first.bytes.is_some() => {
-            let what = "idx images in memory: their labels are in another file";
-            return Err(DataError::NotRead { file, what });
+            let problem = "idx images in memory have their labels in another file".to_owned();
+            return Err(DataError::Malformed { file, problem });
         }
         Format::Idx => (idx::infer(&first.path, options)?, options.clone(), 0),
     };

@@ -213,7 +213,9 @@ impl<'a> TableBuilder<'a> {
             self.describe(part, &mut described)?;
         }
         let Described { columns, may_be_categories, mut warnings } = described;
-        let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+        // A target may stand apart from the others, and be called as one of them.
+        let others = columns.iter().filter(|column| column.kind != ColumnKind::Target);
+        let names: Vec<String> = others.map(|column| column.name.clone()).collect();
         check_names(&Origin::several(vec![(0, IN_MEMORY.into())]), &names)?;
         let inputs = width(&columns);
         // A single input may have been gone through in order.

@@ -148,8 +148,8 @@ pub(crate) fn check_options(
         }
         None => match options.delimiter {
             Some(b'\n' | b'\r' | b'"') => {
-                let problem = "neither a line's end nor a quote can be the delimiter".to_owned();
-                Err(DataError::Malformed { file: file.to_owned(), problem })
+                let problem = "neither a line's end nor a quote can be the delimiter";
+                Err(DataError::Contradiction { problem, options: &["delimiter"] })
             }
             _ => Ok(()),
         },

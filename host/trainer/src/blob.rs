@@ -326,8 +326,8 @@ pub fn classes(model: &Model<'_>) -> Vec<String> {
     (0..model.classes()).map(name).collect()
 }
 
-/// Whether the classes have probabilities: those of a detector, which is fitted to normal rows alone,
-/// have none.
+/// Whether the classes have probabilities: those of a detector, which is fitted to normal rows
+/// alone, have none.
 #[must_use]
 pub fn has_probabilities(model: &Model<'_>) -> bool {
     model.task() == Task::Classification && (model.outputs() > 1 || model.calibration().is_some())

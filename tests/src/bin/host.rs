@@ -54,7 +54,7 @@ fn calls(golden: &Golden) -> Result<Value, koan::Error> {
             "features": features,
             "values": bits(&values),
             "class": class,
-            // As the command's `has_probabilities`.
+            // As `has_probabilities` of koan-trainer.
             "probabilities": has_probabilities.then(|| bits(&probabilities)),
         }));
     }

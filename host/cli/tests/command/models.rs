@@ -114,7 +114,8 @@ fn groups_of_inputs() {
     let model = inspected(&folder);
     assert_eq!(model["projection"], "groups");
     assert_eq!(model["banks"][0]["groups"][1]["law"], "cauchy");
-    folder.train_fails("w.csv --groups 3:gaussian", &["cover 3 inputs, the data have 2"]);
+    folder.train_fails("w.csv --input-groups 3:gaussian", &["cover 3 inputs, the data have 2"]);
+    // By the old name, which still works.
     folder.train_fails("w.csv --groups 2:gamma2", &["fourier", "gamma2"]);
 }
 

@@ -302,7 +302,7 @@ fn a_useless_model_is_not_recommended_without_a_word() {
         writeln!(csv, "{},{},{state}", random.number(), random.number()).unwrap();
     }
     folder.write("noise.csv", csv);
-    let tune = "tune noise.csv -o f --flash 300 --family stump --minutes 0.02 --no-clock";
+    let tune = "tune noise.csv -o f --flash 300 --family stump --minutes 0.005 --no-clock";
     let output = folder.run(tune).success().get_output().clone();
     let (told, printed) = (text(&output.stderr), text(&output.stdout));
     assert!(told.contains("warning: the model is no better than"), "{told}");

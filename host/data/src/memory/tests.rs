@@ -285,6 +285,9 @@ fn columns_have_names_of_their_own() {
     let twice = TableBuilder::new(2).column("t", &[1.0, 2.0][..]).column("t", &[1.0, 3.0][..]);
     let error = twice.values("y", &[1.0, 2.0][..]).build().unwrap_err().to_string();
     assert_eq!(error, "the table: columns 1 and 2 are both called `t`");
+    // What a column is later, under its own name.
+    let now = TableBuilder::new(2).column("t", &[1.0, 2.0][..]).values("t", &[2.0, 3.0][..]);
+    assert!(now.build().is_ok());
 }
 
 /// Truth values are words in CSV files, numbers in Parquet files and tables in memory.

@@ -17,7 +17,9 @@ pub fn section(page: &mut Page, model: &Model<'_>, choice: Option<&Choice>) {
                 Family::Bin { slot_bits } => format!(", grids of 2^{slot_bits} slots"),
                 Family::Fern { depth } => format!(", {depth} comparisons each"),
                 Family::Maxout { pool, shared: 0 } => format!(", pools of {pool}"),
-                Family::Maxout { pool, shared } => format!(", pools of {pool} out of {shared} shared"),
+                Family::Maxout { pool, shared } => {
+                    format!(", pools of {pool} out of {shared} shared")
+                }
                 _ => String::new(),
             };
             let bits = bank.width().bits();

@@ -90,8 +90,11 @@ impl Batch<'_> {
 
 /// `value` in bytes that begin with `magic` and end with a check sum.
 pub(crate) fn to_bytes<T: Serialize>(magic: &[u8; 8], value: &T) -> Result<Vec<u8>, Error> {
-    let body = postcard::to_stdvec(value).map_err(|error| Error::Impossible(error.to_string()))?;
-    Ok([&magic[..], &body, &crc32fast::hash(&body).to_le_bytes()].concat())
+    let bytes = postcard::to_extend(value, magic.to_vec());
+    let mut bytes = bytes.map_err(|error| Error::Impossible(error.to_string()))?;
+    let sum = crc32fast::hash(&bytes[magic.len()..]);
+    bytes.extend(sum.to_le_bytes());
+    Ok(bytes)
 }
 
 /// What [`to_bytes`] made; `what` names it in messages.

@@ -3,6 +3,7 @@
 use koan::{Family, Form, Model};
 
 use super::code::code_bytes;
+use super::ferns::is_fern;
 use super::metric::Metric;
 use crate::blob::{columns, whole};
 use crate::evaluate::evaluate;
@@ -31,9 +32,8 @@ pub(super) struct LastFit<'t> {
 
 impl LastFit<'_> {
     /// Trains the model of a point, with fewer features where it is larger than the search took it
-    /// for, most often because of a longer list of kept ones, or without a list if no number of
-    /// them fits. None if that does not fit, either. The options of the point alone make the same
-    /// model again.
+    /// for, most often because of a longer list of kept ones. None if no number of them fits. The
+    /// options of the point alone make the same model again.
     ///
     /// The λ of a point was chosen by fits to fewer rows. Where the model is worse on rows that
     /// it has seen than others were on rows that they had not, that λ suits it so badly that
@@ -43,15 +43,7 @@ impl LastFit<'_> {
         let test = self.test.unwrap_or(&none);
         let (table, test) = with_categories(self.train, test, &point.options.categories)?;
         let fit = |options: &mut TrainOptions| self.within(&table, &test, options);
-        let mut trained = fit(&mut point.options)?;
-        if trained.is_none() && point.options.candidates.is_some() {
-            let options = &mut point.options;
-            let banks = options.banks(&table.schema)?;
-            options.features[0] = whole(banks[0].family, banks[0].features);
-            options.candidates = None;
-            trained = fit(options)?;
-        }
-        let Some(trained) = trained else { return Ok(None) };
+        let Some(trained) = fit(&mut point.options)? else { return Ok(None) };
         if !self.open || point.options.lambda.is_none() {
             return Ok(Some(trained));
         }
@@ -72,6 +64,22 @@ impl LastFit<'_> {
             }
             _ => Ok(Some(trained)),
         }
+    }
+
+    /// [`Self::train`], or else without a list of kept features, which leaves room; of convolutions,
+    /// with whole filters. Ferns always have a list.
+    pub(super) fn train_without_list(&self, point: &mut Point) -> Result<Option<Trained>, Error> {
+        let trained = self.train(point)?;
+        if trained.is_some() || point.options.candidates.is_none() || is_fern(&point.options) {
+            return Ok(trained);
+        }
+        let options = &mut point.options;
+        let none = self.train.select(&[]);
+        let (coded, _) = with_categories(self.train, &none, &options.categories)?;
+        let banks = options.banks(&coded.schema)?;
+        options.features[0] = whole(banks[0].family, banks[0].features);
+        options.candidates = None;
+        self.train(point)
     }
 
     /// The model of these options, which get fewer features until it is small enough.

@@ -82,6 +82,8 @@ const MOST_LONGER: f64 = 2.0;
 const POINTS: usize = 8;
 /// Shares of the flash at which models are refined, for a front and for one model.
 const SIZES: ([f64; 4], [f64; 1]) = ([1.0, 0.6, 0.35, 0.2], [1.0]);
+/// Bytes of a model down to which these go on, each half of the one before.
+const SMALLEST: usize = 400;
 /// Share of the time after which the search ends; the rest is for the last fits.
 const SEARCHING: f64 = 0.85;
 /// Share of that rest which the best model of a front may take.
@@ -101,8 +103,9 @@ pub struct TuneOptions {
     pub limits: Limits,
     /// What is made small.
     pub metric: Metric,
-    /// The time that the search plans for; it is ended when that is over, but for the
-    /// training of the best model on all rows.
+    /// The time that the search plans for. With a clock it ends after 85 % of that; what is left is
+    /// for training on all rows: small models for a quarter of it, then the best one, however long it
+    /// takes, then the others up to 5 % over the time.
     pub time: Duration,
     /// Whether the clock ends the search; otherwise the time only plans it.
     pub clock: bool,
@@ -163,7 +166,7 @@ pub fn tune(
     let none = train_table.select(&[]);
     let mut front = Vec::new();
     let mut turns = Turns::new(points, start, options.clock.then_some(options.time));
-    while let Some((place, mut point, is_best)) = turns.next() {
+    while let Some((place, mut point)) = turns.next() {
         progress.phase(&format!("training a model of {} bytes", point.bytes))?;
         let rows = test.unwrap_or(&none);
         let fit = LastFit {
@@ -176,20 +179,18 @@ pub fn tune(
             progress: &Progress::none(),
         };
         if let Some(trained) = fit.train(&mut point)? {
-            let Trained { blob, mut report, .. } = trained;
-            // The best one is what most will use.
-            if test.is_none() && is_best && options.metric == Metric::Error {
-                doubt(&mut report, &point, train_table)?;
-            }
+            let Trained { blob, report, .. } = trained;
             let test = evaluate(&blob, rows)?;
             front.push((place, Tuned { point, blob, report, test }));
         }
     }
     cut |= turns.cut;
     front.sort_by_key(|(place, _)| *place);
-    let front: Vec<Tuned> = front.into_iter().map(|(_, tuned)| tuned).collect();
-    if front.is_empty() {
-        return Err(too_small(options.limits.flash));
+    let mut front: Vec<Tuned> = front.into_iter().map(|(_, tuned)| tuned).collect();
+    let best = front.last_mut().ok_or_else(|| too_small(options.limits.flash))?;
+    // The best one is what most will use.
+    if test.is_none() && options.metric == Metric::Error {
+        doubt(&mut best.report, &best.point, train_table)?;
     }
     Ok(Outcome { front, judged, rungs, cut, nameless })
 }
@@ -238,7 +239,8 @@ fn train_best(
         open: options.space.base.lambda.is_none(),
         progress,
     };
-    let mut trained = fit.train(&mut point)?.ok_or_else(|| too_small(flash))?;
+    let trained = fit.train_without_list(&mut point)?;
+    let mut trained = trained.ok_or_else(|| too_small(flash))?;
     if test.is_none() {
         doubt(&mut trained.report, &point, table)?;
     }
@@ -391,7 +393,8 @@ fn search_of(
     let mut refinement = Refinement::new(&search, found.inputs.clone(), allowance)?;
     let shares = if most > 1 { &SIZES.0[..] } else { &SIZES.1[..] };
     let shares: Vec<usize> = shares.iter().map(|&share| options.limits.share(share)).collect();
-    let points = refinement.run(&found, &shares)?;
+    let small: Vec<usize> = if most > 1 { small_sizes(&options.limits) } else { Vec::new() };
+    let points = refinement.run(&found, &shares, &small)?;
     let cut = found.cut || refinement.cut || refinement.hurried;
     let of_blob = |point: &Point| -> Result<(usize, f64), Error> {
         Ok((point.bytes - search.code_of(&point.options, &found.inputs)?, point.loss))
@@ -401,6 +404,14 @@ fn search_of(
     let Some(best) = points.last() else { return Err(nothing()) };
     let smaller = smaller(&judged, of_blob(best)?);
     Ok(Chosen { points, judged, smaller, rungs: found.rungs, cut, nameless })
+}
+
+/// Bytes at which models of a front are refined below the least of [`SIZES`].
+fn small_sizes(limits: &Limits) -> Vec<usize> {
+    let [.., least] = SIZES.0;
+    let shares = std::iter::successors(Some(least / 2.0), |share| Some(share / 2.0));
+    let sizes = shares.map(|share| limits.share(share));
+    sizes.take_while(|bytes| bytes - limits.share(0.0) >= SMALLEST).collect()
 }
 
 /// The rungs of a search over `space` for at most so many models.

@@ -35,6 +35,8 @@ const FAR: f64 = 1.25;
 pub(super) const SMALLEST: usize = 8;
 /// Share of all the work that one model may take.
 const MOST_SHARE: f64 = 0.12;
+/// Time for each of the small sizes, as a share of that for each of the others: fits are cheap.
+const OF_SMALL: f64 = 0.3;
 /// Features below which they are not cut.
 const LEAST_COLUMNS: usize = 160;
 /// Features at most.
@@ -138,18 +140,30 @@ impl<'r> Refinement<'r> {
     }
 
     /// The models that were judged, the best of them twice, for each number of bytes in
-    /// `targets`, which have equal parts of the time.
+    /// `targets`, which have equal parts of the time, and in `small`, which have less of it: for
+    /// these the rungs have compared nothing, so that they begin with what was best at the least of
+    /// the targets.
     ///
     /// # Errors
     /// What training refuses.
-    pub fn run(&mut self, found: &Searched, targets: &[usize]) -> Result<Vec<Point>, Error> {
+    pub fn run(
+        &mut self,
+        found: &Searched,
+        targets: &[usize],
+        small: &[usize],
+    ) -> Result<Vec<Point>, Error> {
         let (mut refined, mut points, mut judged) = (Vec::new(), Vec::new(), Vec::new());
-        for (number, &target) in targets.iter().enumerate() {
-            let others = (targets.len() - number - 1) as f64;
-            let rest = self.left * others / (others + 1.0);
+        let least = targets.iter().copied().min().unwrap_or(0);
+        let parts = targets.iter().map(|&target| (target, 1.0));
+        let parts: Vec<(usize, f64)> =
+            parts.chain(small.iter().map(|&target| (target, OF_SMALL))).collect();
+        for (number, &(target, part)) in parts.iter().enumerate() {
+            let others: f64 = parts[number + 1..].iter().map(|(_, part)| part).sum();
+            let rest = self.left * others / (others + part);
             self.folds = Folds::new(self.search.problem.table, self.search.space.base.seed)?;
             let second = confirm::SHARE * (self.left - rest);
-            let (rooms, mut models) = self.at(found, target, rest + second)?;
+            let ways = self.ways(found, target.max(least));
+            let (rooms, mut models) = self.at(&ways, target, rest + second)?;
             self.confirm(&mut models, rest)?;
             for Refined { point, lambda, .. } in &models {
                 let mut point = point.clone();
@@ -170,19 +184,18 @@ impl<'r> Refinement<'r> {
     }
 
     /// The numbers of bytes, `target` or less, that there is time to judge models at, and these
-    /// models; `reserve` is the work that is left for others.
+    /// models, which begin with `ways`; `reserve` is the work that is left for others.
     fn at(
         &mut self,
-        found: &Searched,
+        ways: &[TrainOptions],
         target: usize,
         reserve: f64,
     ) -> Result<(Rooms, Vec<Refined>), Error> {
         self.each = MOST_SHARE * self.available(reserve);
-        let ways = self.ways(found, target);
         let whole = target;
-        let target = self.fit_extent(&ways, whole, self.available(reserve))?;
+        let target = self.fit_extent(ways, whole, self.available(reserve))?;
         let mut seeds = Vec::new();
-        for options in &ways {
+        for options in ways {
             let bits = options.bits.unwrap_or(4);
             seeds.extend(self.sized(options, bits, target)?);
         }

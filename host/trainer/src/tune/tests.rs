@@ -149,9 +149,28 @@ fn refined_at(
     let found = search.run().unwrap();
     let allowance = Allowance { work, reserved: 0.0, clock: Clock::new(end), growth: work };
     let mut refinement = Refinement::new(&search, found.inputs.clone(), allowance).unwrap();
-    let points = refinement.run(&found, targets).unwrap();
+    let points = refinement.run(&found, targets, &[]).unwrap();
     assert_eq!(refinement.cut || refinement.hurried, end.is_some());
     points
+}
+
+#[test]
+fn a_front_goes_down_to_small_sizes() {
+    let sizes = |flash| small_sizes(&Limits::of_flash(flash));
+    assert_eq!(
+        (sizes(16_384), sizes(4096), sizes(2048)),
+        (vec![1638, 819, 409], vec![409], vec![])
+    );
+    let limits = Limits { code: Some(Form::Fast), ..Limits::of_flash(10_000) };
+    let least = limits.share(0.0);
+    let sizes = small_sizes(&limits);
+    assert!(!sizes.is_empty() && sizes.iter().all(|&bytes| bytes >= least + 400), "{sizes:?}");
+    // They are judged there, too.
+    let table = digits::table().select(&(0..300).collect::<Vec<_>>());
+    let mut options = options(false, Duration::from_secs(1));
+    options.limits.flash = 4096;
+    let found = tune(&table, None, &options, &Progress::none()).unwrap();
+    assert!(found.judged.iter().any(|(bytes, _)| *bytes <= 409), "{:?}", found.judged);
 }
 
 #[test]

@@ -45,12 +45,12 @@ impl Turns {
         Self { start, ends, best, others, begun, was_best: false, of_a_byte: 0.0, cut: false }
     }
 
-    /// The next model, its place on the front, and whether it is the best.
-    pub fn next(&mut self) -> Option<(usize, Point, bool)> {
+    /// The next model and its place on the front.
+    pub fn next(&mut self) -> Option<(usize, Point)> {
         self.next_at(self.start.elapsed())
     }
 
-    fn next_at(&mut self, now: Duration) -> Option<(usize, Point, bool)> {
+    fn next_at(&mut self, now: Duration) -> Option<(usize, Point)> {
         let took = now.saturating_sub(self.begun);
         self.begun = now;
         let bytes = self.others.front().map(|(_, point)| point.bytes as f64);
@@ -60,20 +60,20 @@ impl Turns {
             if !(is_small && in_time) {
                 self.of_a_byte = (best.bytes as f64).recip();
                 self.was_best = true;
-                return self.best.take().map(|(place, point)| (place, point, true));
+                return self.best.take();
             }
         } else {
             if std::mem::take(&mut self.was_best) {
                 self.of_a_byte *= took.as_secs_f64();
             }
-            // About, and no more: time grows with the bytes or faster.
+            // About: time grows with the bytes or faster, so of a smaller model no more.
             let takes = bytes? * self.of_a_byte;
             if self.ends.is_some_and(|(_, all)| now.as_secs_f64() + takes > all.as_secs_f64()) {
                 self.cut = true;
                 return None;
             }
         }
-        self.others.pop_front().map(|(place, point)| (place, point, false))
+        self.others.pop_front()
     }
 }
 
@@ -97,8 +97,7 @@ mod tests {
         let mut turns = Turns::new(points, Instant::now(), time);
         let mut now = turns.begun;
         let mut places = Vec::new();
-        while let Some((place, point, is_best)) = turns.next_at(now) {
-            assert_eq!(is_best, place == sizes.len() - 1);
+        while let Some((place, point)) = turns.next_at(now) {
             places.push(place);
             now += Duration::from_secs_f64(seconds * point.bytes as f64);
         }
