@@ -379,7 +379,7 @@ test('a detector of anomalies has no probabilities, as for the command', async (
   const row = Array(64).fill(1);
   const input = `${row}\n`;
   const koan = (...args) => execFileSync(process.env.KOAN, args, { input, encoding: 'utf8', stdio: 'pipe' });
-  assert.throws(() => koan('predict', path, '-', '--probabilities'), { stderr: /the model has no probabilities/ });
+  assert.throws(() => koan('predict', path, '-', '--probabilities'), { stderr: /a detector of anomalies has no probabilities/ });
   const { Model } = await fresh('json-node.js', 'detector');
   const model = await Model.load(path);
   assert.throws(() => model.probabilities(row), { message: UNSURE });

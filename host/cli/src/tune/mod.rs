@@ -79,8 +79,8 @@ pub fn run(arguments: &Tune) -> Result<()> {
         out::overrun(
             start.elapsed(),
             planned,
-            "reading, the smallest search and the training of models on all rows, each of them, do \
-             not look at the clock",
+            "reading, the smallest search and the training of the best model on all rows do not \
+             look at the clock",
         );
     }
     if let Some(best) = outcome.front.last() {
