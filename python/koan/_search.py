@@ -59,7 +59,8 @@ class KoanSearch(Reporting):
     Parameters
     ----------
     flash : bytes of the model at most, such as ``4096`` or ``"4k"``; the code comes on top
-    with_code : ``fast``, which is what True says, or ``small``: the code counts as ``flash``, too; as of ``KoanClassifier``
+    with_code : ``fast``, which is what True says, or ``small``: the code counts as ``flash``, too; as
+        of ``KoanClassifier``
     ram : bytes of the predictor's buffers at most
     instructions : of a prediction at most, as predicted for ``core``
     core : ``cortex-m0``, ``cortex-m3``, ``cortex-m4f``, ``cortex-m33``, ``rv32imc``, ``rv32imac``

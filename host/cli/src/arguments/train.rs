@@ -180,6 +180,7 @@ impl Train {
 
     /// Whether nothing is searched, but would be if `--flash` was given as well.
     pub fn could_be_searched(&self) -> bool {
+        // What `--flash` conflicts with.
         let only_without = self.features.is_empty()
             && self.box_c.is_none()
             && self.groups.is_empty()

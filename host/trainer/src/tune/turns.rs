@@ -24,8 +24,9 @@ pub(super) struct Turns {
     others: VecDeque<(usize, Point)>,
     /// When the last turn began.
     begun: Duration,
-    /// Whether it was that of the best model, and what that took for each byte, in seconds.
-    was_best: bool,
+    /// Bytes of the best model, if the last turn was its own.
+    was_best: Option<usize>,
+    /// Seconds that the best model took for each of its bytes.
     of_a_byte: f64,
     /// Whether there was no time for all of them.
     pub cut: bool,
@@ -42,7 +43,7 @@ impl Turns {
         let small = |time: Duration| begun + time.saturating_sub(begun).mul_f64(SMALL_FIRST);
         let ends = time.map(|time| (small(time), time.mul_f64(LATEST)));
         let others = points.into();
-        Self { start, ends, best, others, begun, was_best: false, of_a_byte: 0.0, cut: false }
+        Self { start, ends, best, others, begun, was_best: None, of_a_byte: 0.0, cut: false }
     }
 
     /// The next model and its place on the front.
@@ -53,19 +54,18 @@ impl Turns {
     fn next_at(&mut self, now: Duration) -> Option<(usize, Point)> {
         let took = now.saturating_sub(self.begun);
         self.begun = now;
+        if let Some(bytes) = self.was_best.take() {
+            self.of_a_byte = took.as_secs_f64() / bytes.max(1) as f64;
+        }
         let bytes = self.others.front().map(|(_, point)| point.bytes as f64);
         if let Some((_, best)) = &self.best {
             let is_small = bytes.is_some_and(|bytes| bytes <= SMALL * best.bytes as f64);
             let in_time = self.ends.is_some_and(|(small, _)| now + took < small);
             if !(is_small && in_time) {
-                self.of_a_byte = (best.bytes as f64).recip();
-                self.was_best = true;
+                self.was_best = Some(best.bytes);
                 return self.best.take();
             }
         } else {
-            if std::mem::take(&mut self.was_best) {
-                self.of_a_byte *= took.as_secs_f64();
-            }
             // About: time grows with the bytes or faster, so of a smaller model no more.
             let takes = bytes? * self.of_a_byte;
             if self.ends.is_some_and(|(_, all)| now.as_secs_f64() + takes > all.as_secs_f64()) {
