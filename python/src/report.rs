@@ -81,7 +81,7 @@ pub fn training(
 ) -> PyResult<String> {
     let (frame, roles, target, weights, groups, given, found) = learned;
     let given = Parameters(&given);
-    let train = table(&frame, &roles, &target, weights.as_ref(), groups.as_ref(), &given)
+    let train = table(&frame, &roles, &target, weights.as_ref(), groups.as_ref(), &given, threads)
         .map_err(|error| of_training_rows(py, error))?;
     let test = judged_table(py, &train.schema, &judged)?;
     let asked = given.train_options(Goal::Predict)?;

@@ -22,6 +22,7 @@ pub type Target<'py> = Option<(String, Bound<'py, PyAny>, bool)>;
 
 /// The columns of `frame` as a table. `roles` says which columns, from 0, are no inputs:
 /// `target`, `weights`, `groups` or `unused`; their values are given apart.
+#[allow(clippy::too_many_arguments, reason = "they are what Python gives")]
 pub fn table(
     frame: &Bound<'_, Frame>,
     roles: &HashMap<usize, String>,
@@ -29,6 +30,7 @@ pub fn table(
     weights: Option<&Bound<'_, PyAny>>,
     groups: Option<&Bound<'_, PyAny>>,
     given: &Parameters<'_, '_>,
+    threads: Option<usize>,
 ) -> PyResult<Table> {
     let py = frame.py();
     let frame = frame.get();
@@ -45,7 +47,7 @@ pub fn table(
     };
     let mut weights = lent_weights.as_ref().map(|lent| lent.values()).transpose()?;
     let mut groups = lent_groups.as_ref().map(|lent| lent.values()).transpose()?;
-    let mut builder = TableBuilder::new(frame.rows);
+    let mut builder = TableBuilder::new(frame.rows).threads(work::wanted(threads));
     let mut index = 0;
     for (part, lent) in frame.parts.iter().zip(&lent) {
         let role = roles.get(&index).map(String::as_str);
@@ -110,7 +112,7 @@ pub fn train<'py>(
     let options = given.train_options(given.goal()?)?;
     let searched = given.searched(&options)?;
     given.check(&options, searched.as_ref().map(|(_, families)| &families[..]))?;
-    let table = table(frame, &roles, &target, weights.as_ref(), groups.as_ref(), &given)?;
+    let table = table(frame, &roles, &target, weights.as_ref(), groups.as_ref(), &given, threads)?;
     let start = Instant::now();
     let (mut trained, point) = work::run(py, threads, listener, move |progress| match searched {
         Some((limits, families)) => {
@@ -144,7 +146,7 @@ pub fn tune<'py>(
 ) -> PyResult<(Bound<'py, PyList>, bool, String)> {
     let given = Parameters(given);
     let options = given.tune_options()?;
-    let table = table(frame, &roles, &target, weights.as_ref(), groups.as_ref(), &given)?;
+    let table = table(frame, &roles, &target, weights.as_ref(), groups.as_ref(), &given, threads)?;
     let metric = options.metric;
     let outcome: Outcome = work::run(py, threads, listener, move |progress| {
         koan_trainer::tune(&table, None, &options, progress)

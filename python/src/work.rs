@@ -17,6 +17,11 @@ const TURN: Duration = Duration::from_millis(50);
 /// How often somebody is told what is being done.
 const TOLD: Duration = Duration::from_millis(200);
 
+/// As many threads as are asked for; where none are, as many as there are cores.
+pub fn wanted(threads: Option<usize>) -> usize {
+    threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
+}
+
 /// Does `work` with so many threads (none: as many as there are cores) without holding the
 /// interpreter. `listener` is called with a text for what is being done. A signal ends the
 /// wait at once; the work itself ends at its next step.
@@ -41,8 +46,7 @@ pub fn run<T: Send + 'static>(
         }
     });
     // A pool of its own: the global one does not survive a fork.
-    let cores = || thread::available_parallelism().map_or(1, usize::from);
-    let threads = threads.unwrap_or_else(cores);
+    let threads = wanted(threads);
     let (sender, mut receiver) = mpsc::channel();
     let started = thread::Builder::new().name("koan".into()).spawn(move || {
         let result = catch_unwind(AssertUnwindSafe(|| {

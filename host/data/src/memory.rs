@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::categories::one_of;
 use crate::error::{ColumnLabel, DataError, IN_MEMORY};
 use crate::extremes::Extremes;
 use crate::fill::{Groups, impute};
@@ -17,6 +16,7 @@ use crate::{
 
 mod found;
 mod loss;
+mod numbers;
 mod seen;
 mod under;
 mod values;
@@ -26,12 +26,6 @@ pub use under::Unlisted;
 pub use values::Values;
 
 use loss::Loss;
-use seen::Seen;
-
-/// Rows of a matrix that are looked at together.
-const ROWS: usize = 64;
-/// Numbers between columns, which would share few places of a cache if they lay a power of two apart.
-const APART: usize = 8;
 
 /// A column, or several side by side.
 #[derive(Clone, Debug)]
@@ -87,6 +81,7 @@ pub struct TableBuilder<'a> {
     group_column: Option<usize>,
     missing: Missing,
     image: Option<Shape>,
+    threads: usize,
 }
 
 impl<'a> TableBuilder<'a> {
@@ -102,6 +97,7 @@ impl<'a> TableBuilder<'a> {
             group_column: None,
             missing: Missing::Refuse,
             image: None,
+            threads: 1,
         }
     }
 
@@ -194,6 +190,14 @@ impl<'a> TableBuilder<'a> {
     #[must_use]
     pub fn shape(mut self, shape: Shape) -> Self {
         self.image = Some(shape);
+        self
+    }
+
+    /// How many threads read a large matrix: one, unless more are asked for. The table is the
+    /// same with any number.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
         self
     }
 
@@ -308,21 +312,7 @@ impl<'a> TableBuilder<'a> {
             return Ok(());
         }
         let width = part.names.len();
-        let mut seen = vec![Seen::default(); width];
-        // Column by column: rows are read from end to end, whatever their width.
-        let mut numbers = vec![[0.0; ROWS + APART]; width];
-        for start in (0..self.rows).step_by(ROWS) {
-            let rows = start..self.rows.min(start + ROWS);
-            for (place, row) in rows.clone().enumerate() {
-                let mut columns = numbers.iter_mut();
-                values.each(row * width..(row + 1) * width, |number| {
-                    columns.next().into_iter().for_each(|column| column[place] = number);
-                });
-            }
-            for (seen, numbers) in seen.iter_mut().zip(&numbers) {
-                seen.add(start, &numbers[..rows.len()]);
-            }
-        }
+        let seen = self.seen(values, width);
         for (name, seen) in part.names.iter().zip(seen) {
             let label = self::label(columns.len(), std::slice::from_ref(name));
             if seen.whole.few() {
@@ -332,39 +322,6 @@ impl<'a> TableBuilder<'a> {
             columns.push(Column { name: name.clone(), kind: ColumnKind::Numeric { missing } });
         }
         Ok(())
-    }
-
-    /// The inputs, row by row.
-    fn values_of(&self, columns: &[Column], inputs: usize) -> Result<Vec<f32>, DataError> {
-        let mut values = Vec::new();
-        let room = self.rows.checked_mul(inputs);
-        room.and_then(|room| values.try_reserve_exact(room).ok()).ok_or_else(|| {
-            DataError::TooLarge { file: IN_MEMORY.into(), rows: self.rows, inputs }
-        })?;
-        for row in 0..self.rows {
-            let mut columns = columns.iter();
-            for part in &self.columns {
-                let width = part.names.len();
-                let mut own = columns.by_ref().take(width);
-                let kind = own.next().map(|column| &column.kind);
-                own.for_each(drop);
-                match (kind, part.role) {
-                    (
-                        Some(ColumnKind::Text { values: listed }),
-                        Role::Input(Values::Text(texts)),
-                    ) => {
-                        let place = listed.binary_search_by(|text| text.as_str().cmp(texts[row]));
-                        one_of(listed.len(), place.ok(), &mut values);
-                    }
-                    (_, Role::Input(given)) => {
-                        let places = row * width..(row + 1) * width;
-                        given.floats(places, &mut values);
-                    }
-                    (_, Role::Target(..) | Role::Unused) => {}
-                }
-            }
-        }
-        Ok(values)
     }
 
     /// Names of the classes, none for numbers, and the target of each row; adds what is to be said

@@ -48,6 +48,30 @@ fn matrices_of_every_type_are_taken() {
     }
 }
 
+/// Of any width, beside texts, with more threads than columns: as with one thread.
+#[test]
+fn several_threads_build_the_same_table() {
+    let rows = 1 << 17;
+    let number = |i: usize| (i * 2_654_435_761 % 1_009) as f64;
+    let wide: Vec<f64> =
+        (0..7 * rows).map(|i| if i % 1_013 == 5 { f64::NAN } else { 1e9 + number(i) }).collect();
+    let narrow: Vec<f32> = (0..rows).map(|i| (i % 5) as f32).collect();
+    let texts: Vec<&str> = (0..rows).map(|i| ["a", "b", "", "c"][i % 4]).collect();
+    let target: Vec<f64> = (0..rows).map(number).collect();
+    let build = |threads: usize| {
+        let builder = TableBuilder::new(rows).threads(threads).matrix(7, &wide[..]);
+        let builder = builder.column("text", &texts[..]).column("narrow", &narrow[..]);
+        let builder = builder.values("y", &target[..]).missing(Missing::Impute);
+        builder.build().unwrap()
+    };
+    let one = build(1);
+    assert_eq!(one.inputs, 7 + 3 + 1);
+    assert!(!one.schema.warnings.is_empty());
+    for threads in [0, 2, 3, 8, 1000] {
+        assert_eq!(build(threads), one, "{threads} threads");
+    }
+}
+
 #[test]
 fn numbers_of_classes_are_in_order() {
     let build = |classes: Values<'_>| {

@@ -80,12 +80,20 @@ impl Values<'_> {
         }
     }
 
-    /// Appends the numbers at these places; nothing of texts.
-    pub(super) fn floats(&self, places: Range<usize>, floats: &mut Vec<f32>) {
+    /// Writes the numbers at these places, as many as there are `floats`; nothing of texts.
+    pub(super) fn floats(&self, places: Range<usize>, floats: &mut [f32]) {
         match self {
-            Self::F32(values) => floats.extend(&values[places]),
-            Self::F64(values) => floats.extend(values[places].iter().map(|&value| value as f32)),
-            _ => self.each(places, |number| floats.push(number as f32)),
+            Self::F32(values) => floats.copy_from_slice(&values[places]),
+            Self::F64(values) => {
+                let numbers = floats.iter_mut().zip(&values[places]);
+                numbers.for_each(|(float, &value)| *float = value as f32);
+            }
+            _ => {
+                let mut floats = floats.iter_mut();
+                self.each(places, |number| {
+                    floats.next().into_iter().for_each(|float| *float = number as f32);
+                });
+            }
         }
     }
 
