@@ -79,8 +79,11 @@ pub fn each_with<P: Send, S: Send, T: Send>(
     made.into_iter().flatten().collect()
 }
 
+/// Jobs begin in order, whichever thread is free: where time ends the first are done, and not some
+/// of each half.
 fn run(count: usize, work: &(dyn Fn(usize) + Sync)) {
-    (0..count).into_par_iter().with_max_len(1).for_each(work);
+    let next = AtomicUsize::new(0);
+    (0..count).into_par_iter().with_max_len(1).for_each(|_| work(next.fetch_add(1, Relaxed)));
 }
 
 /// Where a job panicked, the whole does: what it left is of no use to anybody.
@@ -121,6 +124,16 @@ mod tests {
         let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         assert_eq!(one.install(|| try_map(1000, fails)), Err(7));
         assert_eq!(begun.into_inner(), 8);
+    }
+
+    /// Where only the first have time, these are the first, not the first of each thread's share.
+    #[test]
+    fn jobs_begin_in_order() {
+        let begun = AtomicUsize::new(0);
+        let two = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let made = two.install(|| map(100, |job| (begun.fetch_add(1, Relaxed), job)));
+        // One may be overtaken between taking its number and counting.
+        assert!(made.iter().all(|&(place, job)| place.abs_diff(job) <= 1), "{made:?}");
     }
 
     #[test]

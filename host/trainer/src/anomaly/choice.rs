@@ -140,13 +140,23 @@ fn passed(normal: &[f64], far: &[f64], rate: f64) -> f64 {
 /// Rows to fit and rows to judge by. Rows of a group, such as windows that overlap, are on one
 /// side.
 fn divided(normal: &Table, rows: &[usize]) -> (Vec<usize>, Vec<usize>) {
+    let draw = |one: u64| Stream::new(one, 11).draw(0);
+    if let Division::Groups(groups) = &normal.division {
+        let mut all: Vec<u32> = rows.iter().map(|&row| groups[row]).collect();
+        all.sort_unstable();
+        all.dedup();
+        all.sort_by_key(|&group| draw(u64::from(group)));
+        // A part of the groups on each side, and of a single one its beginning and its end.
+        let few = ((FITTED * all.len() as f64).round() as usize).clamp(1, all.len());
+        if few < all.len() {
+            return rows.iter().partition(|&&row| all[..few].contains(&groups[row]));
+        }
+        let (fit, judge) = rows.split_at((FITTED * rows.len() as f64).round() as usize);
+        return (fit.to_vec(), judge.to_vec());
+    }
     let (mut fit, mut judge) = (Vec::new(), Vec::new());
     for (i, &row) in rows.iter().enumerate() {
-        let one = match &normal.division {
-            Division::Groups(groups) => u64::from(groups[row]),
-            _ => i as u64,
-        };
-        let share = Stream::new(one, 11).draw(0) as f64 / u64::MAX as f64;
+        let share = draw(i as u64) as f64 / u64::MAX as f64;
         if share < FITTED { fit.push(row) } else { judge.push(row) }
     }
     (fit, judge)
@@ -209,6 +219,26 @@ mod tests {
                 of_fit().fold((f32::MAX, f32::MIN), |(a, b), x| (a.min(x), b.max(x)));
             for row in 3..6 {
                 assert!((least..=most).contains(&made.row(row)[input]));
+            }
+        }
+    }
+
+    /// However few groups there are and whatever their numbers.
+    #[test]
+    fn few_groups_are_on_both_sides() {
+        let values: Vec<f32> = (0..60u8).map(|row| f32::from(row % 7)).collect();
+        let table = koan_data::TableBuilder::new(60).matrix(1, &values[..]);
+        let free = table.values("y", &values[..]).build().unwrap();
+        let rows: Vec<usize> = (0..60).collect();
+        for count in 1..6 {
+            for first in 0..20 {
+                let groups: Vec<u32> = (0..60).map(|row| first + row % count).collect();
+                let table = Table { division: Division::Groups(groups.clone()), ..free.clone() };
+                let (fit, judge) = divided(&table, &rows);
+                assert!(!fit.is_empty() && !judge.is_empty(), "{count} groups from {first}");
+                assert_eq!(fit.len() + judge.len(), 60);
+                let shared = fit.iter().any(|&row| judge.iter().any(|&j| groups[j] == groups[row]));
+                assert_eq!(shared, count == 1);
             }
         }
     }

@@ -21,6 +21,7 @@ pub(crate) use dense::{fit_both, fit_moments, scores as real_scores};
 pub(crate) use losses::check_loss;
 pub use losses::{Judging, fit_loss};
 pub use parts::fit_parts;
+pub(crate) use parts::parts_affordable;
 pub(crate) use rounding::{Curvature, RoundedWeights};
 pub(crate) use sampled::{Beginning, Sampled};
 pub use sparse::fit_sparse;

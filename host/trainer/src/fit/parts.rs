@@ -43,10 +43,14 @@ const MOST_VALUES: usize = 1 << 26;
 /// Parts of whole recordings; none where rows come without recordings, where these are too
 /// few, or where it would take too long.
 pub(super) fn parts_of(table: &Table, features: usize, seed: u64) -> Option<Folds> {
-    let recordings = groups(table).filter(|&count| count >= FEWEST_PARTS)?;
+    Folds::of(table, parts_affordable(table, features)?, seed ^ HELD).ok()
+}
+
+/// How many parts those are.
+pub(crate) fn parts_affordable(table: &Table, features: usize) -> Option<usize> {
     let affordable = features <= MOST_FEATURES && features * table.rows() <= MOST_VALUES;
-    let folds = || Folds::of(table, recordings.min(MOST_PARTS), seed ^ HELD).ok();
-    affordable.then(folds).flatten()
+    let recordings = affordable.then(|| groups(table)).flatten()?;
+    (recordings >= FEWEST_PARTS).then(|| recordings.min(MOST_PARTS))
 }
 
 /// Some recordings.

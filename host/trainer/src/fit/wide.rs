@@ -125,7 +125,7 @@ pub(super) fn fit_wide(
     };
     progress.phase("rounding the weights")?;
     if options.lambda.is_none() {
-        lambda = lambda_for_rounding(&sides[0], &spec, bits, lambda);
+        lambda = lambda_for_rounding(&sides, &spec, bits, lambda);
     }
     drop(sides);
     let rows: Vec<usize> = (0..problem.table.rows()).collect();
@@ -147,12 +147,13 @@ pub(super) fn fit_wide(
 
 /// The λ whose rounded weights are best on held-out rows, from the best one for real
 /// weights.
-fn lambda_for_rounding(side: &WideSide, spec: &ModelSpec, bits: u8, start: f64) -> f64 {
+fn lambda_for_rounding(sides: &[WideSide], spec: &ModelSpec, bits: u8, start: f64) -> f64 {
     let width = usual_width(bits);
-    let error = |lambda: f64| {
+    let error_of = |side: &WideSide, lambda: f64| {
         let fit = side.fit.solve(lambda);
         let rounded = rounded(&side.fit, spec, &fit, width, Rounding::Compensated);
         side.error(rounded.weights.as_ref(), &side.fit.bias(rounded.weights.as_ref()))
     };
+    let error = |lambda: f64| sides.iter().map(|side| error_of(side, lambda)).sum::<f64>();
     descend(upwards(start), |lambda| (error(lambda), lambda)).unwrap_or(start)
 }

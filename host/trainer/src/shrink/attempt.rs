@@ -9,6 +9,7 @@ use crate::features::FeatureMap;
 use crate::fit::{Curvature, fit_moments, widths};
 use crate::front::front;
 use crate::lambda::STRONGER;
+use crate::options::HeadOptions;
 use crate::progress::Progress;
 use crate::prune::{Shortlist, refit};
 use crate::quantise::Rounding;
@@ -29,6 +30,8 @@ pub(super) struct Attempt {
     pub spec: ModelSpec,
     /// Their columns in the pool, ascending.
     kept: Vec<usize>,
+    /// The λ that it was judged with.
+    lambda: f64,
 }
 
 /// A pool of features in the order of their worth.
@@ -88,7 +91,7 @@ impl<'b> Pool<'b> {
             spec,
             self.shortlist.fit.select(&attempt.kept),
             &self.shortlist.held_rows,
-            &self.base.head_options(attempt),
+            &HeadOptions { lambda: Some(attempt.lambda), ..self.base.head_options(attempt) },
             progress,
         )?;
         self.base.encode(fitted)
@@ -104,7 +107,7 @@ impl<'b> Pool<'b> {
         let system = System::new(&fit.select(&kept));
         let held_moments = held_out.select(&kept);
         let mut least = f64::INFINITY;
-        let mut chosen = (best.weights.clone(), best.bias.clone());
+        let mut chosen = (best.weights.clone(), best.bias.clone(), best.lambda);
         for factor in STRONGER {
             let lambda = factor * best.lambda;
             let weights = system.solve(lambda).weights;
@@ -115,7 +118,7 @@ impl<'b> Pool<'b> {
             let error = held_moments.mean_squared_error(rounded.weights.as_ref(), &bias);
             if error < least {
                 least = error;
-                chosen = (rounded.weights, bias);
+                chosen = (rounded.weights, bias, lambda);
             }
         }
         let mut weights = Mat::zeros(self.shortlist.candidates(), chosen.1.len());
@@ -143,6 +146,11 @@ impl<'b> Pool<'b> {
         let ram = model.buffer_sizes(Form::Fast).bytes();
         let instructions = Core::CortexM0.instructions_of(&model);
         let point = Point::new(options, blank.len(), ram, instructions);
-        Ok(Attempt { point: Point { loss: error, value: error, ..point }, spec, kept })
+        Ok(Attempt {
+            point: Point { loss: error, value: error, ..point },
+            spec,
+            kept,
+            lambda: chosen.2,
+        })
     }
 }

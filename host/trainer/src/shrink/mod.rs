@@ -93,13 +93,7 @@ impl Base<'_> {
         }
         let flash = self.options.flash.iter().copied().max().unwrap_or(0);
         let (least, _) = size::most(self, flash, 2, usize::from(u16::MAX))?;
-        let most = MOST_CANDIDATES / 2 / self.spec.banks.len();
-        let mut pools = vec![least];
-        for factor in [2, 4, 8, 16] {
-            pools.push((factor * least).min(most));
-        }
-        pools.dedup();
-        Ok(pools.into_iter().map(|pool| pool.clamp(1, most) as u16).collect())
+        Ok(ever_larger(least, MOST_CANDIDATES / 2 / self.spec.banks.len()))
     }
 
     /// What training is asked for in the end.
@@ -150,6 +144,14 @@ impl Base<'_> {
         crate::blob::predictor(&blob)?.self_test()?;
         Ok((blob, warnings))
     }
+}
+
+/// Sizes of pools: from the `least` on, each once, up to the `most`.
+fn ever_larger(least: usize, most: usize) -> Vec<u16> {
+    let pool = |factor: usize| (factor * least).clamp(1, most) as u16;
+    let mut pools: Vec<u16> = [1, 2, 4, 8, 16].map(pool).to_vec();
+    pools.dedup();
+    pools
 }
 
 /// An attempt, and its blob and warnings if they have been made.
@@ -337,5 +339,18 @@ impl Work for Looking<'_, '_> {
 
     fn keep_own(&mut self) {
         self.searches.iter_mut().for_each(|search| search.own.clone_from(&search.best));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ever_larger;
+
+    #[test]
+    fn no_pool_is_tried_twice() {
+        assert_eq!(ever_larger(100, 4096), [100, 200, 400, 800, 1600]);
+        assert_eq!(ever_larger(1000, 4096), [1000, 2000, 4000, 4096]);
+        assert_eq!(ever_larger(16_000, 4096), [4096]);
+        assert_eq!(ever_larger(0, 4096), [1]);
     }
 }

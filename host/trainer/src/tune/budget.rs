@@ -11,6 +11,7 @@ use super::rank::Entry;
 use super::sizes::sizes;
 use crate::blob::{MapSpec, ModelSpec};
 use crate::folds::Folds;
+use crate::problem::Problem;
 use crate::{Error, FamilyName, TrainOptions};
 use koan_data::Task;
 
@@ -22,7 +23,9 @@ pub(super) const OF_ONE: &[&[f64]] = &[&[1.0, 0.5], &[1.0, 0.5], &[1.0, 0.5]];
 pub(super) const SPEED: f64 = 1e10;
 /// Multiply-adds that an entry of a square Gram matrix counts as, for each row: half of
 /// the entries are computed, by units that are some four times as fast as the rest.
-pub(super) const GRAM: f64 = 0.125;
+const GRAM: f64 = 0.125;
+/// The same of rows with weights, whose products are no integers.
+const WEIGHTED_GRAM: f64 = 0.5;
 /// Multiply-adds that a tap of a block of filters of a series counts as at a position, and all
 /// else there.
 const SERIES_TAP: f64 = 6.0;
@@ -78,6 +81,11 @@ impl Plan {
         let banks = self.spec.banks.iter().zip(&size.features);
         banks.map(|(bank, &features)| crate::blob::columns(bank.family, features)).sum()
     }
+}
+
+/// Multiply-adds that an entry of a Gram matrix counts as, for each row.
+pub(super) fn gram_work(problem: &Problem<'_>) -> f64 {
+    if problem.weights.is_some() { WEIGHTED_GRAM } else { GRAM }
 }
 
 /// Multiply-adds of making a feature of a `family`.
@@ -233,7 +241,7 @@ impl Search<'_> {
         let learned = plan.options.relevance == Some(true);
         let passes = if learned { folds } else { 1.0 };
         let each = feature_work(plan.spec.banks[0].family, plan.spec.inputs);
-        work.rows += passes * rows * (GRAM * largest * largest + each * largest);
+        work.rows += passes * rows * (gram_work(self.problem) * largest * largest + each * largest);
         work
     }
 

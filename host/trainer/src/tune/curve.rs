@@ -80,9 +80,13 @@ pub(crate) fn curve(
     let mut sides = Vec::with_capacity(folds.held.len());
     for (number, &part) in folds.held.iter().enumerate() {
         let map = &maps[number.min(maps.len() - 1)];
-        let own: Vec<Moments> = match shared.as_slice() {
-            [] => folds.parts.iter().map(|part| sums(map, part)).collect::<Result<_, _>>()?,
-            shared => shared.to_vec(),
+        let made: Vec<Moments>;
+        let own = match shared.as_slice() {
+            [] => {
+                made = folds.parts.iter().map(|part| sums(map, part)).collect::<Result<_, _>>()?;
+                &made
+            }
+            shared => shared,
         };
         let mut fit = Moments::new(map.features(), problem.outputs);
         own.iter().enumerate().filter(|(i, _)| *i != part).for_each(|(_, sums)| fit.merge(sums));

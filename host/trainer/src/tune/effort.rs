@@ -1,8 +1,9 @@
 //! What fits take, in multiply-adds: by it a search plans what there is time for.
 
-use super::budget::{GRAM, feature_work};
+use super::budget::{feature_work, gram_work};
 use super::ferns::is_fern;
 use super::refine::Refinement;
+use crate::fit::parts_affordable;
 use crate::folds::in_turn;
 use crate::solve::Loss;
 use crate::train::bank_plans;
@@ -13,6 +14,10 @@ const FERN_SHARE: f64 = 2.0;
 /// Multiply-adds that a fit counts as beside those of its rows and features: without them a
 /// search on few rows would judge models without end.
 const EACH_FIT: f64 = 1e8;
+/// Fits for each part where λ is chosen by parts of recordings, as so many times those for one
+/// hold-out: all λ are tried, each through the whole table but the part.
+const FITS_OF_A_PART: f64 = 4.0;
+
 impl Refinement<'_> {
     /// Columns of a model's head.
     pub(super) fn columns(&self, options: &TrainOptions) -> Result<usize, Error> {
@@ -51,11 +56,19 @@ impl Refinement<'_> {
         // A pool: its features, their Gram matrix, and leaving them out one by one.
         let n = options.candidates.map_or(k, f64::from);
         let each = feature_work(family, problem.table.inputs as u16);
-        let selection = if options.candidates.is_some() { 2.5 * n.powi(3) } else { 0.0 };
+        let mut selection = if options.candidates.is_some() { 2.5 * n.powi(3) } else { 0.0 };
         // Fits for several λ, some of them rounded.
         let rounding = k.powi(3) / 6.0 + 40.0 * outputs * k * k;
-        let fits = if options.lambda.is_some() { 2.0 } else { 4.0 };
-        let mut once = rows * n * (each + GRAM * n) + selection + fits * rounding;
+        let mut fits = if options.lambda.is_some() { 2.0 } else { 4.0 };
+        // Of recordings each part has fits and a selection of its own.
+        if options.loss() == Loss::Squared
+            && let Some(parts) = parts_affordable(problem.table, n as usize)
+        {
+            selection *= parts as f64 + 1.0;
+            fits *= parts as f64 * if options.lambda.is_some() { 1.0 } else { FITS_OF_A_PART };
+        }
+        let gram = gram_work(problem);
+        let mut once = rows * n * (each + gram * n) + selection + fits * rounding;
         let mut path = 0.0;
         if options.loss() != Loss::Squared {
             // Passes over the features, preconditioned, and Gram matrices of weighted rows; one

@@ -95,7 +95,12 @@ impl Refinement<'_> {
     /// More rows than models were judged on, and as many to judge by.
     fn more(&self) -> Anew {
         let whole = self.search.problem.table.rows() as f64;
-        let rows = (MORE * self.folds.rows() as f64).max(OF_ALL * whole) as usize;
+        let mut rows = (MORE * self.folds.rows() as f64).max(OF_ALL * whole);
+        // Where some are left that models were not judged on, all are more.
+        if (self.folds.rows() as f64) < whole {
+            rows = rows.min(whole);
+        }
+        let rows = rows as usize;
         Anew { rows, held: self.folds.held_rows().len() }
     }
 

@@ -97,6 +97,7 @@ impl Search<'_> {
         }
         let mut inputs = Inputs::new(self.problem, &kinds);
         if first.is_empty() && !ferns.is_empty() {
+            self.within_ram(&ferns, &inputs)?;
             let (entries, others, rungs) = (Vec::new(), Vec::new(), Vec::new());
             let clock = Clock::new(self.deadline);
             return Ok(Searched { entries, others, inputs, rungs, clock, cut: false });
@@ -175,28 +176,32 @@ impl Search<'_> {
             return Ok(kept);
         }
         let Limits { flash, code, ram, instructions, core } = self.limits;
-        let too_small = |limit: &str, smallest: String| {
-            Err(Error::parameter(
-                "limits",
-                format!("no model is so small: {limit}, but at least {smallest}"),
-            ))
-        };
         if flash < least.0 {
             let with = if code.is_some() { " with the code" } else { "" };
             let why = self.spent_on_texts(flash)?;
-            return too_small(&format!("--flash {flash}"), format!("{} bytes{with}{why}", least.0));
+            let smallest = format!("{} bytes{with}{why}", least.0);
+            return Err(too_small(&format!("--flash {flash}"), &smallest));
         }
         if let Some(ram) = ram.filter(|&ram| ram < least.1) {
-            let smallest = format!("{} bytes of buffers", least.1);
-            return too_small(&format!("--ram {ram}"), smallest);
+            return Err(too_much_ram(ram, least.1));
         }
         if let Some(limit) = instructions.filter(|&limit| limit < least.2) {
             let smallest = format!("about {} instructions on a {}", least.2, core.name());
-            return too_small(&format!("--instructions {limit}"), smallest);
+            return Err(too_small(&format!("--instructions {limit}"), &smallest));
         }
         let message = "each limit can be kept, but no model keeps all of them: raise one of \
                        --flash, --ram and --instructions";
         Err(Error::parameter("limits", message))
+    }
+
+    /// Whether the buffers of any of these are small enough.
+    fn within_ram(&self, all: &[TrainOptions], inputs: &Inputs) -> Result<(), Error> {
+        let Some(ram) = self.limits.ram else { return Ok(()) };
+        let mut least = usize::MAX;
+        for options in all {
+            least = least.min(self.small(options, inputs)?.1.ram);
+        }
+        if ram < least { Err(too_much_ram(ram, least)) } else { Ok(()) }
     }
 
     /// What to say where the notes by which a model knows the texts of columns take much of
@@ -306,4 +311,13 @@ fn best_of_families(entries: &[Entry], flash: usize) -> Vec<Entry> {
         }
     }
     best
+}
+
+/// A limit that no model keeps.
+fn too_small(limit: &str, smallest: &str) -> Error {
+    Error::parameter("limits", format!("no model is so small: {limit}, but at least {smallest}"))
+}
+
+fn too_much_ram(ram: usize, least: usize) -> Error {
+    too_small(&format!("--ram {ram}"), &format!("{least} bytes of buffers"))
 }

@@ -112,7 +112,10 @@ impl Metric {
         if width <= 0.0 || !width.is_finite() {
             return loss;
         }
-        let weights = || (0..margins.len()).map(|row| table.weight(row));
+        let by_class = matches!(self, Self::BalancedError | Self::MacroF1);
+        let classes = if by_class { class_weights(table, labels) } else { Vec::new() };
+        let share = |row: usize| classes.get(labels[row] as usize).copied().unwrap_or(1.0);
+        let weights = || (0..margins.len()).map(|row| table.weight(row) * share(row));
         let wrong = margins.iter().map(|margin| 1.0 / (1.0 + (margin / width).exp()));
         let smooth = wrong.zip(weights()).map(|(wrong, weight)| wrong * weight).sum::<f64>()
             / weights().sum::<f64>();
@@ -127,10 +130,46 @@ impl Metric {
     }
 }
 
+/// What a row of each class weighs where all classes count the same.
+fn class_weights(table: &Table, labels: &[u32]) -> Vec<f64> {
+    let mut sums = vec![0.0; table.schema.classes.len()];
+    for (row, &label) in labels.iter().enumerate() {
+        sums[label as usize] += table.weight(row);
+    }
+    sums.into_iter().map(|sum| if sum > 0.0 { 1.0 / sum } else { 0.0 }).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::evaluate::of_confusion;
+
+    /// One row in ten is of the second class. Who misses some of those and who cries wolf are equally
+    /// good where classes count the same, smoothed or not.
+    #[test]
+    fn a_rare_class_counts_as_much_when_smoothed() {
+        let labels: Vec<u32> = (0..100).map(|row| u32::from(row % 10 == 0)).collect();
+        let x: Vec<f64> = (0..100).map(f64::from).collect();
+        let names: Vec<i64> = labels.iter().map(|&label| i64::from(label)).collect();
+        let table = koan_data::TableBuilder::new(100).column("x", &x[..]);
+        let table = table.classes("y", &names[..]).build().unwrap();
+        // The share of each class that is on the wrong side.
+        let scores = |misses: usize, alarms: usize| -> Vec<f64> {
+            let wrong = |row: usize| match labels[row] {
+                1 => row / 10 < misses,
+                _ => row % 10 == 1 && row / 10 < alarms,
+            };
+            let side = |row: usize| (labels[row] == 1) != wrong(row);
+            (0..100).map(|row| if side(row) { 1.0 } else { -1.0 }).collect()
+        };
+        for metric in [Metric::BalancedError, Metric::MacroF1] {
+            let smooth = |scores: &[f64]| metric.smooth(&table, scores, 0.0);
+            let (misses, alarms) = (smooth(&scores(1, 0)), smooth(&scores(0, 9)));
+            assert!((misses - alarms).abs() < 1e-9, "{misses} {alarms}");
+        }
+        let smooth = |scores: &[f64]| Metric::Error.smooth(&table, scores, 0.0);
+        assert!(smooth(&scores(0, 9)) > 2.0 * smooth(&scores(1, 0)));
+    }
 
     #[test]
     fn losses_of_a_confusion_matrix() {

@@ -200,6 +200,9 @@ impl Refinement<'_> {
     ) -> Result<Option<Sized>, Error> {
         let limits = self.search.limits;
         let (_, footprint) = self.search.small(options, &self.inputs)?;
+        if limits.ram.is_some_and(|ram| footprint.ram > ram) {
+            return Ok(None);
+        }
         let of = |kept: u16| {
             let usual = match is_fern(options) {
                 true => ferns::POOL,

@@ -242,6 +242,20 @@ fn ferns_alone_are_searched_within_the_limits() {
 }
 
 #[test]
+fn ferns_whose_buffers_are_too_large_are_refused() {
+    let table = digits::table().select(&(0..200).collect::<Vec<_>>());
+    let mut options = options(false, Duration::from_millis(300));
+    options.space.families = vec![FamilyName::Fern];
+    options.limits = Limits { flash: 700, ram: Some(50), ..options.limits };
+    let error = tune(&table, None, &options, &Progress::none()).unwrap_err().to_string();
+    assert!(error.contains("--ram 50") && error.contains("bytes of buffers"), "{error}");
+    options.limits.ram = Some(4000);
+    options.space.base.candidates = Some(200);
+    let points = refined(&table, &options, 5e9, None);
+    assert!(!points.is_empty() && points.iter().all(|point| point.ram <= 4000));
+}
+
+#[test]
 fn ferns_that_were_judged_small_grow_to_the_limit() {
     let table = digits::table().select(&(0..200).collect::<Vec<_>>());
     let mut options = options(false, Duration::from_millis(300));
