@@ -5,6 +5,9 @@ use koan_data::Task;
 /// Decades around what double precision can tell from zero up to strong shrinkage.
 pub const LAMBDAS: [f64; 9] = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0];
 
+/// Where no row to fit on or to hold out has a weight, so that nothing can be told.
+pub const UNTOLD: f64 = 1e-3;
+
 /// Those that compare feature maps, whose weights are real.
 pub const FEW_LAMBDAS: [f64; 5] = [1e-7, 1e-5, 1e-3, 1e-2, 1e-1];
 

@@ -470,3 +470,27 @@ fn numbers_that_no_sum_can_have_are_refused() {
         assert!(error.contains(name), "{error}");
     }
 }
+
+/// A recording of which no row counts, be it held out or not, does not make λ the least one.
+#[test]
+fn a_recording_without_weight_does_not_choose_lambda() {
+    let rows = 60;
+    let mut schema = Schema::new(Format::Csv);
+    schema.inputs = 1;
+    let values: Vec<f32> = (0..rows).map(|row| (row * 7 % 31) as f32).collect();
+    let noise = |row: usize| (row * 7919 % 101) as f32 / 10.0;
+    let table = Table {
+        inputs: 1,
+        target: Target::Values((0..rows).map(|row| values[row] + noise(row)).collect()),
+        values,
+        schema,
+        division: Division::Groups((0..rows).map(|row| u32::from(row >= 30)).collect()),
+        weights: Some((0..rows).map(|row| f32::from(u8::from(row >= 30))).collect()),
+    };
+    for seed in 1..=6 {
+        let features = vec![20];
+        let options = TrainOptions { features, seed, ..TrainOptions::default() };
+        let trained = train(&table, None, &options, &Progress::none()).unwrap();
+        assert!(trained.report.lambda > 1e-6, "seed {seed}");
+    }
+}

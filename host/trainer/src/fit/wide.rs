@@ -11,7 +11,7 @@ use crate::calibrate;
 use crate::dual::Dual;
 use crate::features::FeatureMap;
 use crate::folds::in_turn;
-use crate::lambda::{LAMBDAS, descend, upwards};
+use crate::lambda::{LAMBDAS, UNTOLD, descend, upwards};
 use crate::options::HeadOptions;
 use crate::problem::Problem;
 use crate::progress::Progress;
@@ -107,7 +107,7 @@ pub(super) fn fit_wide(
         let error = |lambda: f64| sides.iter().map(|side| side.real(lambda)).sum::<f64>();
         let judged = LAMBDAS.iter().map(|&lambda| (error(lambda), lambda));
         let best = judged.min_by(|a, b| a.0.total_cmp(&b.0));
-        lambda = best.map_or(1e-3, |(_, lambda)| lambda);
+        lambda = best.map_or(UNTOLD, |(_, lambda)| lambda);
     }
     let mut warnings = Vec::new();
     let calibration = match &problem.table.target {
