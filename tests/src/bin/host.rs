@@ -61,7 +61,7 @@ fn calls(golden: &Golden) -> Result<Value, koan::Error> {
     let names: Vec<_> = (0..model.classes()).filter_map(|class| model.class_name(class)).collect();
     // In the browser the small form has room for whole transforms.
     let (fast, small) = (model.buffer_sizes(Form::Fast), model.buffer_sizes(Form::Small));
-    let buffers = BufferSizes { block: fast.block.max(fast.wide), ..small };
+    let buffers = BufferSizes { block: fast.block.max(2 * fast.wide), ..small };
     Ok(json!({
         "name": golden.name,
         "info": {
