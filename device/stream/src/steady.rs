@@ -64,16 +64,16 @@ impl<const WINDOWS: usize> Steady<WINDOWS> {
             self.next = 0;
         }
         // More than half: no other class can have as many; and only this vote is new.
-        if vote != NOBODY && self.count(vote) >= self.rules.enter {
+        if vote != NOBODY && self.count(vote) >= self.rules.enter.into() {
             self.class = Some(vote);
         }
-        self.class = self.class.filter(|&class| self.count(class) >= self.rules.keep);
+        self.class = self.class.filter(|&class| self.count(class) >= self.rules.keep.into());
         self.class()
     }
 
     /// Votes for a class.
-    fn count(&self, class: u8) -> u8 {
-        self.votes.iter().filter(|&&vote| vote == class).count() as u8
+    fn count(&self, class: u8) -> usize {
+        self.votes.iter().filter(|&&vote| vote == class).count()
     }
 
     /// The class, if there is one.
@@ -165,6 +165,14 @@ mod tests {
             assert!(Steady::<5>::new(Rules { enter, keep, margin: 0 }).is_none(), "{enter} {keep}");
         }
         assert!(Steady::<0>::new(Rules { enter: 0, keep: 0, margin: 0 }).is_none());
+    }
+
+    #[test]
+    fn more_votes_than_a_byte_counts() {
+        let mut steady = Steady::<300>::new(Rules { enter: 200, keep: 100, margin: 1 }).unwrap();
+        for window in 1..=600 {
+            assert_eq!(steady.push(&[0, 1]), (window >= 200).then_some(1), "{window}");
+        }
     }
 
     #[test]
