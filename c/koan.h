@@ -21,7 +21,7 @@
  *   KOAN_NO_F32            rows of float, and golden rows in the self test
  *   KOAN_NO_PROBABILITIES  koan_probabilities, which needs expf of the C library
  *   KOAN_NO_TEXT           koan_status_text
- * KOAN_BLOB_IN_RAM: on AVR the blob lies in RAM, not in program memory.
+ * KOAN_BLOB_IN_RAM, 1 or empty: on AVR the blob lies in RAM, not in program memory.
  */
 #ifndef KOAN_H
 #define KOAN_H
