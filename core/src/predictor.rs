@@ -244,7 +244,7 @@ impl<'m, B: Buffers, P: Profile, M: Borrow<Model<'m>>> Predictor<'m, B, P, M> {
     }
 
     /// The locality-sensitive code of a row: for each maxout unit the index of
-    /// its maximum, for each grid of bins the slot of its cell.
+    /// its maximum, for each grid of bins the slot of its cell, for each fern its leaf.
     ///
     /// # Errors
     /// [`Error::Length`] for the row or `codes` ([`Model::codes`] entries).
