@@ -2046,7 +2046,7 @@ koan_status koan_probabilities(const koan_model *m, const int32_t *scores, float
     uint16_t length;
     const uint8_t *calibration = koan_section(m, KOAN_SECTION_CALIBRATION, &length);
     float intercept = 0, sum = 0;
-    if (!(m->flags & K_FLAG_CLASSES)) return KOAN_UNSUITED;
+    if (!(m->flags & K_FLAG_CLASSES) || (m->outputs == 1 && !calibration)) return KOAN_UNSUITED;
     int32_t highest = scores[0];
     float scale = float_at(m, m->head);
     if (calibration) {

@@ -216,7 +216,7 @@ float koan_value(const koan_model *model, int32_t score);
 #if !defined(KOAN_NO_PROBABILITIES) || KOAN_IS_0(KOAN_NO_PROBABILITIES)
 /* The probability of each class, from the model's scores and its calibration (slope 1,
  * intercept 0 where there is none). Uses float. KOAN_UNSUITED unless the model is a
- * classification. */
+ * classification; for a detector of anomalies, one score without calibration, too. */
 koan_status koan_probabilities(const koan_model *model, const int32_t *scores,
                                float *probabilities);
 #endif
