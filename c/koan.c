@@ -250,7 +250,7 @@ static uint16_t check_word(uint64_t seed) {
 
 /* ---- Reading the blob ------------------------------------------------------------------- */
 
-#if defined(__AVR__) && !defined(KOAN_BLOB_IN_RAM)
+#if defined(__AVR__) && K_BUILT(KOAN_BLOB_IN_RAM)
 #define K_BLOB_BYTE(p) pgm_read_byte(p)
 #else
 #define K_BLOB_BYTE(p) (*(p))
@@ -846,8 +846,8 @@ static uint32_t crc_of(uint32_t crc, uint32_t number, uint8_t bytes) {
 /* The model's blob has four bytes at least. */
 static int is_intact(const koan_model *m) {
     uint32_t crc = 0xffffffffu;
-    for (uint32_t i = 0; i < m->size - 4; i++) crc = crc_of(crc, byte_at(m, i), 1);
-    return ~crc == word_at(m, m->size - 4);
+    for (uint32_t i = 0; i + 4 < m->size; i++) crc = crc_of(crc, byte_at(m, i), 1);
+    return m->size > K_TRAILER && ~crc == word_at(m, m->size - 4);
 }
 
 /* Reads the header. The rest is read only where it is sound. */
@@ -986,16 +986,17 @@ static int16_t mapped_float(const input_map *map, uint32_t bits, int16_t limit) 
 
 enum { K_ROW_I16, K_ROW_U8, K_ROW_F32 };
 
+/* For a model of zeros, which was not parsed, nothing is. */
 static int is_enough(const koan_memory *memory, const koan_model *m) {
-    return memory->halves_length >= m->halves && memory->words_length >= m->words &&
+    return m->size > 0 && memory->halves_length >= m->halves && memory->words_length >= m->words &&
            memory->sums_length >= m->outputs;
 }
 
 /* Those of a row, from number `first` on, that share a map. */
 static K_APART void quantise_shared(const input_map *map, const void *row, uint8_t type,
                                     uint32_t first, uint16_t count, int16_t *q, int16_t limit) {
-    const int16_t *words = (const int16_t *)row + first, *end = q + count;
-    const uint8_t *bytes = (const uint8_t *)row + first;
+    const int16_t *words = type == K_ROW_I16 ? (const int16_t *)row + first : 0, *end = q + count;
+    const uint8_t *bytes = type == K_ROW_U8 ? (const uint8_t *)row + first : 0;
     if (K_HAS(F32) && type == K_ROW_F32) {
         for (const float *x = (const float *)row + first; q < end; x++) {
             uint32_t bits;
@@ -2009,7 +2010,7 @@ uint16_t koan_class_count(const koan_model *m) {
 }
 
 const uint8_t *koan_section(const koan_model *m, uint8_t tag, uint16_t *length) {
-    for (uint32_t at = m->sections; at < m->size - K_TRAILER; at += 3 + (uint32_t)*length) {
+    for (uint32_t at = m->sections; at + K_TRAILER < m->size; at += 3 + (uint32_t)*length) {
         *length = half_at(m, at + 1);
         if (byte_at(m, at) == tag) return m->blob + (size_t)at + 3;
     }
@@ -2045,7 +2046,7 @@ koan_status koan_probabilities(const koan_model *m, const int32_t *scores, float
     uint16_t length;
     const uint8_t *calibration = koan_section(m, KOAN_SECTION_CALIBRATION, &length);
     float intercept = 0, sum = 0;
-    if (!(m->flags & K_FLAG_CLASSES)) return KOAN_UNSUITED;
+    if (!(m->flags & K_FLAG_CLASSES) || (m->outputs == 1 && !calibration)) return KOAN_UNSUITED;
     int32_t highest = scores[0];
     float scale = float_at(m, m->head);
     if (calibration) {

@@ -21,7 +21,7 @@
  *   KOAN_NO_F32            rows of float, and golden rows in the self test
  *   KOAN_NO_PROBABILITIES  koan_probabilities, which needs expf of the C library
  *   KOAN_NO_TEXT           koan_status_text
- * KOAN_BLOB_IN_RAM: on AVR the blob lies in RAM, not in program memory.
+ * KOAN_BLOB_IN_RAM, 1 or empty: on AVR the blob lies in RAM, not in program memory.
  */
 #ifndef KOAN_H
 #define KOAN_H
@@ -216,7 +216,7 @@ float koan_value(const koan_model *model, int32_t score);
 #if !defined(KOAN_NO_PROBABILITIES) || KOAN_IS_0(KOAN_NO_PROBABILITIES)
 /* The probability of each class, from the model's scores and its calibration (slope 1,
  * intercept 0 where there is none). Uses float. KOAN_UNSUITED unless the model is a
- * classification. */
+ * classification; for a detector of anomalies, one score without calibration, too. */
 koan_status koan_probabilities(const koan_model *model, const int32_t *scores,
                                float *probabilities);
 #endif

@@ -77,8 +77,33 @@ static void damage(const char *name, size_t size) {
     free(blob);
 }
 
+/* A model of zeros: docs/c.md has one until the first that is sound. */
+static void nothing_parsed(void) {
+    static koan_model model;
+    static koan_memory memory;
+    static const uint8_t row[1];
+    uint16_t length = 1;
+    int32_t score = 0;
+    float probability;
+    uint8_t class_;
+    uint32_t digest;
+    int16_t feature;
+    if (koan_self_test(&model, &memory) != KOAN_CHECKSUM ||
+        koan_digest(&model, &digest, &memory) == KOAN_OK ||
+        koan_section(&model, KOAN_SECTION_NAMES, &length) || length != 0 ||
+        koan_class_name(&model, 0, &length) || koan_class_count(&model) != 0 ||
+        koan_scores_u8(&model, row, &score, &memory) != KOAN_UNSUITED ||
+        koan_classify_u8(&model, row, &class_, &memory) != KOAN_UNSUITED ||
+        koan_features_u8(&model, row, &feature, &memory) == KOAN_OK ||
+        koan_probabilities(&model, &score, &probability) != KOAN_UNSUITED) {
+        printf("a model that was not parsed is not refused\n");
+        missed++;
+    }
+}
+
 int main(int argc, char **argv) {
     int i;
+    nothing_parsed();
     for (i = 1; i < argc; i++) {
         FILE *file = fopen(argv[i], "rb");
         if (!file) {

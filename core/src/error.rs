@@ -73,6 +73,9 @@ named! {
     }
 }
 
+/// [`Error::SelfTest`]'s name of a golden row.
+pub(crate) const GOLDEN_ROW: &str = "golden row";
+
 /// Why a blob was refused, or a call could not be carried out.
 ///
 /// Offsets count bytes from the start of the blob.
@@ -170,18 +173,20 @@ impl Error {
     #[must_use]
     pub const fn message(&self) -> &'static str {
         match self {
-            Self::Truncated { field, .. } | Self::Field { field, .. } => field.name(),
+            Self::Truncated { .. } => "the blob ends too early",
+            // `include_model!` says it of a blob, and which field it is.
+            Self::Field { field, .. } => field.name(),
             Self::NotKoan => "not a koan blob: it does not start with the bytes KOAN",
             Self::Version { .. } => "unknown format version",
             Self::Checksum => "checksum mismatch: the blob is damaged",
             Self::RequiredSection { .. } => "unknown required section",
             Self::NotServed { .. } => "the model needs parts that the predictor does not serve",
-            Self::Limit { what, .. } => what,
+            Self::Limit { .. } => "the model needs more work or memory than is allowed",
             Self::Generator { .. } => "the model was trained with another generator",
-            Self::Length { what, .. } => what,
-            Self::Buffer { buffer, .. } => buffer,
-            Self::Unsuited { needs } => needs,
-            Self::SelfTest { check, .. } => check,
+            Self::Length { .. } => "a row, or a slice for results, has the wrong length",
+            Self::Buffer { .. } => "a buffer is too small for the model",
+            Self::Unsuited { .. } => "the call does not suit the model",
+            Self::SelfTest { .. } => "self test failed: this build computes other numbers",
         }
     }
 }
@@ -218,7 +223,12 @@ impl fmt::Display for Error {
             }
             Self::Unsuited { needs } => write!(f, "this call needs {needs}"),
             Self::SelfTest { check, row } => {
-                write!(f, "self test failed: {check} {row} differs on this build")
+                write!(f, "self test failed: {check}")?;
+                // There is one digest.
+                if check == GOLDEN_ROW {
+                    write!(f, " {row}")?;
+                }
+                f.write_str(" differs on this build")
             }
             Self::NotKoan | Self::Checksum => f.write_str(self.message()),
         }
@@ -254,6 +264,14 @@ mod tests {
         assert_eq!(format!("{error:?}"), "row has length 1, the model needs 2");
         assert_eq!(format!("{result:?}"), "Err(row has length 1, the model needs 2)");
         // Firmware has this of it.
-        assert_eq!(error.message(), "row");
+        assert_eq!(error.message(), "a row, or a slice for results, has the wrong length");
+    }
+
+    #[test]
+    fn a_failed_self_test_counts_golden_rows_only() {
+        let text = |check| format!("{}", Error::SelfTest { check, row: 3 });
+        assert_eq!(text(GOLDEN_ROW), "self test failed: golden row 3 differs on this build");
+        let digest = "self test failed: golden digest differs on this build";
+        assert_eq!(text("golden digest"), digest);
     }
 }

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 
 use crate::buffers::{Buffers, Workspace};
 use crate::crc::{Crc32, checksum_holds};
-use crate::error::Error;
+use crate::error::{Error, GOLDEN_ROW};
 use crate::families::{Anew, generate};
 use crate::format::model::{Model, Task};
 use crate::generator::check_word;
@@ -190,7 +190,8 @@ impl<'m, B: Buffers, P: Profile, M: Borrow<Model<'m>>> Predictor<'m, B, P, M> {
     /// single one. The only calculation here that uses floats, with `libm`'s exponential.
     ///
     /// # Errors
-    /// As [`Predictor::classify`]; [`Error::Length`] for `probabilities`.
+    /// As [`Predictor::classify`]; [`Error::Unsuited`] for a model that has none, see
+    /// [`Model::has_probabilities`]; [`Error::Length`] for `probabilities`.
     pub fn probabilities<I: Input>(
         &mut self,
         row: &[I],
@@ -223,6 +224,9 @@ impl<'m, B: Buffers, P: Profile, M: Borrow<Model<'m>>> Predictor<'m, B, P, M> {
         if self.model().task() != Task::Classification {
             return Err(Error::Unsuited { needs: "a classification model" });
         }
+        if !self.model().has_probabilities() {
+            return Err(Error::Unsuited { needs: "a model with probabilities" });
+        }
         length("probabilities", self.model().classes(), probabilities.len())?;
         self.quantised(row)?;
         let model = self.model.borrow();
@@ -244,7 +248,7 @@ impl<'m, B: Buffers, P: Profile, M: Borrow<Model<'m>>> Predictor<'m, B, P, M> {
     }
 
     /// The locality-sensitive code of a row: for each maxout unit the index of
-    /// its maximum, for each grid of bins the slot of its cell.
+    /// its maximum, for each grid of bins the slot of its cell, for each fern its leaf.
     ///
     /// # Errors
     /// [`Error::Length`] for the row or `codes` ([`Model::codes`] entries).
@@ -309,7 +313,7 @@ impl<'m, B: Buffers, P: Profile, M: Borrow<Model<'m>>> Predictor<'m, B, P, M> {
                 .enumerate()
                 .all(|(output, &score)| score == rows.score(number, output));
             if !same {
-                return Err(Error::SelfTest { check: "golden row", row: number });
+                return Err(Error::SelfTest { check: GOLDEN_ROW, row: number });
             }
         }
         Ok(())

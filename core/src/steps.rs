@@ -135,7 +135,8 @@ pub fn score_among<'w, P: Profile>(
     finish(model, sums)
 }
 
-/// Calibrated probabilities, one for each class, from the scores of a row: see
+/// Calibrated probabilities, one for each class, from the scores of a row, of a model that
+/// [has some](Model::has_probabilities): see
 /// [`Predictor::probabilities`](crate::Predictor::probabilities).
 pub fn probabilities(model: &Model<'_>, scores: &[i32], probabilities: &mut [f32]) {
     of_scores(model, libm::expf, scores, probabilities);

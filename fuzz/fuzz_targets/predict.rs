@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use koan::{Any, Input, Model, Predictor, Profile, Small, Task};
+use koan::{Any, Input, Model, Predictor, Profile, Small};
 use koan_fuzz::memory::Memory;
 use koan_fuzz::naive::naive_work;
 use koan_fuzz::reference::Reference;
@@ -139,13 +139,13 @@ fn of_row<P: Profile, I: Input>(core: &mut Predictor<'_, Memory, P>, row: &[I]) 
     if model.outputs() > 0 {
         scores = core.scores(row).expect("a model with outputs").to_vec();
     }
-    if model.task() == Task::Classification {
+    if model.has_probabilities() {
         let mut probabilities = vec![f32::NAN; model.classes()];
-        core.probabilities(row, &mut probabilities).expect("a classification");
+        core.probabilities(row, &mut probabilities).expect("a model with probabilities");
         let sum: f32 = probabilities.iter().sum();
         assert!((sum - 1.0).abs() < 1e-3, "{probabilities:?}");
         let mut coarse = vec![f32::NAN; model.classes()];
-        core.coarse_probabilities(row, &mut coarse).expect("a classification");
+        core.coarse_probabilities(row, &mut coarse).expect("a model with probabilities");
         let near = |(a, b): (&f32, &f32)| (a - b).abs() < 0.005;
         assert!(probabilities.iter().zip(&coarse).all(near), "{probabilities:?}, {coarse:?}");
     }

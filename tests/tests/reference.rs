@@ -83,6 +83,13 @@ fn probabilities<B: Buffers, P: Profile>(
 ) -> Result<(), TestCaseError> {
     let model = *core.model();
     let mut found = vec![0.0; model.classes()];
+    // One score without calibration is a detector's.
+    let has_some = model.outputs() > 1 || model.calibration().is_some();
+    prop_assert_eq!(model.has_probabilities(), has_some);
+    if !has_some {
+        prop_assert!(unsuited(core.probabilities(row, &mut found)));
+        return Ok(());
+    }
     core.probabilities(row, &mut found).unwrap();
     let (a, b) = model.calibration().map_or((1.0, 0.0), |c| (c.slope, c.intercept));
     let value = |score: i32| f64::from(score) * f64::from(model.score_scale());
@@ -320,7 +327,7 @@ fn wrong_lengths_say_what_is_needed() {
         let (needed, given) = (outputs, outputs + 1);
         let expected = Err(Error::Length { what: "values", needed, given });
         prop_assert_eq!(core.values(row, &mut vec![0.0; given]), expected);
-        if model.task() == Task::Classification {
+        if model.has_probabilities() {
             let (needed, given) = (model.classes(), model.classes() - 1);
             let expected = Err(Error::Length { what: "probabilities", needed, given });
             prop_assert_eq!(core.probabilities(row, &mut vec![0.0; given]), expected);

@@ -35,6 +35,6 @@ export const wrongLength = (what: string, given: number, needed: number): string
 
 export const unsuited = (needs: string): string => `this call needs ${needs}`;
 
-/** @param check what differs: the golden digest or a golden row, and its number */
+/** @param check what differs: the golden digest, or a golden row and its number */
 export const selfTestFailed = (check: string): string =>
   `self test failed: ${check} differs on this build`;

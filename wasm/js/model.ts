@@ -1,8 +1,8 @@
-import { Section, viewOf } from './blob.js';
+import { Section } from './blob.js';
 import { Untold, unsuited, wrongLength } from './message.js';
 import { host } from './host/page.js';
 import { isList, shown, typed, type ColumnMap, type Fields, type NamedRow, type Reading, type Row, type Rows, type Typed } from './row.js';
-import { bytesOf, init, moduleOf, ready, type Bytes, type Source } from './runtime.js';
+import { bytesIn, bytesOf, init, moduleOf, ready, type Bytes, type Source } from './runtime.js';
 import { Session, type Views } from './session.js';
 
 /** What a model says of itself. */
@@ -45,7 +45,7 @@ export interface Options extends Reading {
   readonly columns?: ColumnMap | undefined;
   /**
    * Whether rows may have NaN, an unknown number: it counts as what the trainer has centred the
-   * input on. Without this, NaN is an error.
+   * input on. Without this, NaN is an error. `json` takes `null` for it in any case.
    */
   readonly allowNaN?: boolean | undefined;
 }
@@ -145,7 +145,7 @@ export class Model {
    * with `await init()`.
    */
   static from(bytes: BufferSource, options?: Options): Model {
-    return new Model(ArrayBuffer.isView(bytes) ? viewOf(bytes) : new Uint8Array(bytes), options);
+    return new Model(bytesIn(bytes), options);
   }
 
   /** The class of a row: its number, from 0; `info.classNames` has its name. */
@@ -259,7 +259,9 @@ export class Model {
     this.#running();
     const isRaw = this.#columns && !ArrayBuffer.isView(row);
     const inputs = isRaw ? this.#columns!.row(row as NamedRow) : typed(row);
-    expect('row', inputs.length, this.info.inputs);
+    const { length } = inputs;
+    // The same error as the core's.
+    if (length !== this.info.inputs) throw new Error(wrongLength('row', length, this.info.inputs));
     return this.#known(inputs);
   }
 
@@ -316,7 +318,7 @@ export class Model {
     const [slope = 1, intercept] = this.#calibration;
     const scale = slope * this.info.scoreScale;
     if (scores.length === 1) {
-      // As `has_probabilities` of koan-trainer: a detector of anomalies has none.
+      // As `koan::Model::has_probabilities`: a detector of anomalies has none.
       if (intercept === undefined) throw new Error(unsuited('a model with probabilities'));
       const z = scores[0]! * scale + intercept;
       return [z, -z].map((z) => 1 / (1 + Math.exp(z)));
@@ -360,8 +362,8 @@ export class Model {
   /** How many rows, and each of them. */
   #flat(numbers: Typed): [number, (i: number) => Typed] {
     const { inputs } = this.info;
-    const count = Math.ceil(numbers.length / inputs);
-    expect('rows', numbers.length, count * inputs);
+    const count = numbers.length / inputs;
+    if (count % 1) throw new Error(`${numbers.length} numbers are no rows of ${inputs}`);
     this.#known(numbers);
     return [count, (i) => numbers.subarray(i * inputs, (i + 1) * inputs)];
   }
@@ -386,11 +388,6 @@ function carried(module: WebAssembly.Module): Uint8Array {
   const [section] = WebAssembly.Module.customSections(module, 'koan');
   if (!section) throw new Error('the WebAssembly module has no custom section `koan`');
   return new Uint8Array(section);
-}
-
-/** The same error as the core's. */
-function expect(what: string, given: number, needed: number): void {
-  if (given !== needed) throw new Error(wrongLength(what, given, needed));
 }
 
 /**

@@ -117,12 +117,17 @@ const opened = async (source: Bytes): Promise<Exclude<Bytes, URL | string>> =>
 export async function bytesOf(given: Bytes): Promise<OwnBytes> {
   const source = await opened(given);
   if (isResponse(source)) answered(source);
-  if (ArrayBuffer.isView(source)) return viewOf(source);
-  if ((source as Partial<Blob> | undefined)?.arrayBuffer) {
-    return new Uint8Array(await (source as Blob).arrayBuffer());
-  }
+  return bytesIn((source as Partial<Blob> | undefined)?.arrayBuffer ? await (source as Blob).arrayBuffer() : source);
+}
+
+/**
+ * The bytes of a buffer, or of a view of one.
+ *
+ * @internal
+ */
+export function bytesIn(source: unknown): OwnBytes {
   try {
-    return new Uint8Array((source as ArrayBuffer).slice(0));
+    return viewOf(ArrayBuffer.isView(source) ? source : new DataView(source as ArrayBuffer)) as OwnBytes;
   } catch {
     throw new TypeError('a model is loaded from bytes, a URL, a Response, a Blob or a WebAssembly.Module');
   }

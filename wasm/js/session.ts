@@ -161,7 +161,7 @@ export class Session {
       if (!scores.length) digest = digestOf(blob, vector, digest);
     }
     if (digest !== numbersOf(blob).getUint32(blob.length - TRAILER, true)) {
-      throw new Error(selfTestFailed('golden digest 0'));
+      throw new Error(selfTestFailed('golden digest'));
     }
     const rows = this.section(Section.GoldenRows);
     for (let at = 0, number = 0; at < rows.length; number++) {

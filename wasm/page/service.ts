@@ -16,7 +16,9 @@ const on = (name: string, run: (event: ServiceEvent) => void): void =>
   addEventListener(name, (event) => run(event as ServiceEvent));
 
 on('install', (event) => {
-  event.waitUntil(caches.open(NAME).then((cache) => cache.addAll(FILES)));
+  // Not what the engine keeps of an older version of the page.
+  const files = FILES.map((file) => new Request(file, { cache: 'reload' }));
+  event.waitUntil(caches.open(NAME).then((cache) => cache.addAll(files)));
 });
 
 on('activate', (event) => {

@@ -48,11 +48,17 @@ function summaryOf({ info }: Model, name: string): Summary {
   return { name, bytes, task, features, outputs, classNames, rows: describe(info), sample: sampleOf(info), draws };
 }
 
+/** The most work of a self test: a quarter of a minute or so. */
+const MOST_WORK = 2 ** 34;
+
 async function take(blob: ArrayBuffer, name: string): Promise<void> {
   const model = await Model.load(blob);
   const summary = summaryOf(model, name);
   try {
     if (summary.task === 'features') throw new Error('this model has no outputs: it predicts nothing');
+    // A link may bring any model: this is the most rows that its self test may run.
+    const rows = 4 + blob.byteLength / 4 / (model.info.inputs + model.info.outputs);
+    if (model.work * rows > MOST_WORK) throw new Error('the self test of this model may take too long');
     model.selfTest();
   } catch (error) {
     model.free();

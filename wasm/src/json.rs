@@ -90,7 +90,10 @@ fn answer<B: Buffers>(
     let mut count = 0;
     let mut reader = serde_json_core::de::Deserializer::new(text, None);
     let read = Row { places: row, count: &mut count }.deserialize(&mut reader);
-    if read.is_err() || reader.end().is_err() {
+    // The reader would take a comma in front of the first number.
+    let numbers = text.trim_ascii_start().strip_prefix(b"[").unwrap_or_default();
+    let is_led = numbers.trim_ascii_start().starts_with(b",");
+    if is_led || read.is_err() || reader.end().is_err() {
         return Err(Failure::Text);
     }
     let model = *predictor.model();
@@ -103,8 +106,7 @@ fn answer<B: Buffers>(
     if model.task() == Task::Classification {
         let number = predictor.classify(row)?;
         (class, name) = (Some(number), model.class_name(number));
-        // A detector of anomalies has none.
-        if model.outputs() > 1 || model.calibration().is_some() {
+        if model.has_probabilities() {
             let places = floats.get_mut(..model.classes()).unwrap_or_default();
             predictor.probabilities(row, places)?;
             probabilities = Some(&*places);
@@ -179,7 +181,18 @@ mod tests {
         assert!(text.starts_with("{\"class\":1,\"name\":\"right\",\"probabilities\":["), "{text}");
         assert!(text.contains("],\"scores\":["), "{text}");
         assert!(answered("[null, 1e3]").is_ok());
-        for text in ["", "7", "{}", "[1, 2", "[1, \"a\"]", "[1, 2] 3", "[[1], 2]"] {
+        for text in [
+            "",
+            "7",
+            "{}",
+            "[1, 2",
+            "[1, \"a\"]",
+            "[1, 2] 3",
+            "[[1], 2]",
+            " [ ,1, 2]",
+            "[1,,2]",
+            "[1, 2,]",
+        ] {
             assert_eq!(answered(text), Err(Failure::Text), "{text}");
         }
         for (text, length) in [("[]", 0), ("[1]", 1), ("[1, 2, 3]", 3)] {

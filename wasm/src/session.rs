@@ -39,9 +39,7 @@ pub fn load(blob: &[u8], mut words: Box<[u32]>, intact: bool) {
         Ok(model) => {
             let [fault, found @ .., features, check] = words;
             *fault = 0;
-            *found = model.to_words();
-            // Memory is not dear here: blocks have room for whole transforms.
-            found[SMALL_BLOCK] = found[BLOCK].max(found[WIDE]);
+            *found = words_of(&model);
             *features = model.features() as u32;
             *check = check_word(model.seed()).into();
         }
@@ -52,6 +50,14 @@ pub fn load(blob: &[u8], mut words: Box<[u32]>, intact: bool) {
             *offset = refusal.offset as u32;
         }
     }
+}
+
+/// A model's words. Memory is not dear here: blocks have room for whole transforms, of as many
+/// halves as two for each wide number of the fast form.
+fn words_of(model: &Model<'_>) -> [u32; FEATURES - 1] {
+    let mut words = model.to_words();
+    words[SMALL_BLOCK] = words[BLOCK].max(2 * words[WIDE]);
+    words
 }
 
 /// Scores, or features, of the row, or of a row of the golden digest.
@@ -117,6 +123,18 @@ mod tests {
     use koan::{OwnedBuffers, Predictor};
 
     use super::*;
+
+    #[test]
+    fn blocks_have_room_for_whole_transforms() {
+        let few: &[u8] = include_bytes!("../../tests/golden/edge-few-inputs-fourier-hadamard.koan");
+        let below_256 = include_bytes!("../../tests/models/digits-fourier-336.koan");
+        let many = include_bytes!("../../tests/models/mnist-fourier-2048.koan");
+        for blob in [few, below_256, many] {
+            let model = Model::parse(blob).unwrap();
+            let transform = model.inputs().next_power_of_two().max(8);
+            assert!(words_of(&model)[SMALL_BLOCK] as usize >= transform, "{}", model.inputs());
+        }
+    }
 
     #[test]
     fn a_model_runs_in_the_memory_that_it_is_given() {

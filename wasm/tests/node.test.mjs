@@ -210,6 +210,12 @@ test('a model is loaded from whatever holds it', async () => {
   await rejects(await WebAssembly.compile(bytes('koan.wasm')), 'the WebAssembly module has no custom section `koan`');
   await rejects(7, 'a model is loaded from bytes, a URL, a Response, a Blob or a WebAssembly.Module');
   await rejects(undefined, 'a model is loaded from bytes, a URL, a Response, a Blob or a WebAssembly.Module');
+  const message = 'a model is loaded from bytes, a URL, a Response, a Blob or a WebAssembly.Module';
+  await rejects([1, 2, 3], message);
+  for (const wrong of ['./a.koan', undefined, [1, 2, 3], 64]) {
+    assert.throws(() => Model.from(wrong), { name: 'TypeError', message });
+  }
+  assert.equal(Model.from(buffer).info.bytes, blob.length);
   const refused = 'not a koan blob: it does not start with the bytes KOAN';
   await rejects(new Response('<!doctype html>'), refused);
   const garbage = file(root, 'tests/golden/bad/garbage.bin');
@@ -364,13 +370,19 @@ test('rows and answers as JSON text, in the entry that has them', async () => {
     [...model.scores(Float32Array.from(odd))],
   );
   assert.throws(() => model.json('[1, 2]'), { message: 'row has length 2, the model needs 64' });
+  // Room for so long a text grows the memory.
+  const long = `[${'1,'.repeat(70_000)}1]`;
+  assert.throws(() => model.json(long), { message: 'row has length 70001, the model needs 64' });
   const no = 'the text is not a JSON array of numbers';
-  for (const text of ['', 'x', '{}', '[1', '["a"]', '[1, 2] 3']) {
+  for (const text of ['', 'x', '{}', '[1', '["a"]', '[1, 2] 3', `[,${row}]`]) {
     assert.throws(() => model.json(text), { message: no });
   }
   const regression = json.Model.from(models.find(({ name }) => name === 'linear-w4odd-t1.koan')?.blob ?? models[0].blob);
   const other = JSON.parse(regression.json(JSON.stringify(Array(regression.info.inputs).fill(null))));
   assert.equal(other.scores.length, regression.info.outputs);
+  const { blob, row: words } = host.features[0];
+  const without = json.Model.from(Buffer.from(blob, 'hex'));
+  assert.throws(() => without.json(JSON.stringify(words)), { message: 'this call needs a model with outputs' });
   assert.throws(() => named('digits.koan').json('[]'), { message: 'this runtime has no JSON: import from koan-wasm/json' });
 });
 
@@ -400,12 +412,12 @@ test('a failed self test says what differs', async (context) => {
   Model.from(tiny).selfTest();
   const fails = (model, what) =>
     assert.throws(() => model.selfTest(), { message: `self test failed: ${what} differs on this build` });
-  fails(forged(tiny, tiny.length - 8), 'golden digest 0');
+  fails(forged(tiny, tiny.length - 8), 'golden digest');
   // The score of its golden row, whose section ends in front of digest and checksum.
   fails(forged(tiny, tiny.length - 12), 'golden row 0');
   for (const { blob: text } of host.features) {
     const blob = Buffer.from(text, 'hex');
-    fails(forged(blob, blob.length - 8), 'golden digest 0');
+    fails(forged(blob, blob.length - 8), 'golden digest');
   }
   // The bytes in memory are checked, not those that were given.
   const { Model: Other, memory } = await withMemory(context, 'bits');

@@ -181,7 +181,7 @@ impl<'a> Model<'a> {
     }
 
     /// Entries that [`Predictor::codes`](crate::Predictor::codes) writes: one
-    /// for each maxout unit and each grid of bins.
+    /// for each maxout unit, grid of bins and fern.
     #[must_use]
     pub const fn codes(&self) -> usize {
         let mut codes = 0usize;

@@ -2,7 +2,7 @@
 
 use crate::bytes::{Cursor, Fault, byte_at, f32_at, slice_at, u16_at, u32_at};
 use crate::error::Field;
-use crate::format::model::Model;
+use crate::format::model::{Model, Task};
 use crate::format::{TRAILER, section};
 use crate::numerics::quotient;
 
@@ -110,6 +110,14 @@ impl<'a> Model<'a> {
             return None;
         }
         Some(Calibration { slope: f32_at(bytes, 0), intercept: f32_at(bytes, 4) })
+    }
+
+    /// Whether the classes have probabilities: those of a detector of anomalies, a single score
+    /// without calibration, have none.
+    #[must_use]
+    pub const fn has_probabilities(&self) -> bool {
+        matches!(self.task(), Task::Classification)
+            && (self.outputs() > 1 || self.calibration().is_some())
     }
 
     /// How many golden rows the model carries.

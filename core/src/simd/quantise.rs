@@ -16,7 +16,7 @@ const MOST: i32 = (1 << 23) - 1;
 /// with logarithm, or with an offset that is so large that its double overflows.
 #[inline(never)]
 pub(crate) fn quantise(map: &InputMap, limit: i32, row: &[f32], q: &mut [i16]) -> usize {
-    if map.log || map.offset.saturating_abs() > (1 << 30) - MOST {
+    if map.log || map.offset.saturating_abs() >= (1 << 30) - MOST {
         return 0;
     }
     // Halves of the map's unit. Products with a power of two are exact but where they are 0

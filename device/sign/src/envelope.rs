@@ -46,8 +46,7 @@ pub fn header(key: &PublicKey, counter: u32, length: u32) -> [u8; HEADER] {
 /// What a verified envelope holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope<'e> {
-    /// The blob, for [`Model::parse_within`](https://docs.rs/koan): signed is not the same as
-    /// sound.
+    /// The blob, for `Model::parse_within` of the crate `koan`: signed is not the same as sound.
     pub blob: &'e [u8],
     /// The counter, for the next envelope's `least`: one more, by `saturating_add`.
     pub counter: u32,

@@ -92,3 +92,8 @@ pub(crate) struct Slot {
     pub tried: Mark,
     pub confirmed: Mark,
 }
+
+impl Slot {
+    /// One that holds nothing, or that cannot be read.
+    pub const EMPTY: Self = Self { header: None, tried: Mark::None, confirmed: Mark::None };
+}

@@ -117,11 +117,13 @@ impl<F: NorFlash> Store<F> {
     /// Finds the model to run and reads it into `memory`: the newest that is confirmed or was
     /// never tried, whole, and accepted by `check`. `None` if there is none; a firmware then
     /// runs the one that it came with. One that the memory is too small for is passed over, as
-    /// one that `check` refuses, so that a firmware with less memory can still be updated. To be
-    /// called once, at every start: a model that is on trial is marked as tried.
+    /// one that `check` refuses, so that a firmware with less memory can still be updated. So is
+    /// one that the flash does not read: flash with checksums fails in a unit in which power was
+    /// cut, until it is erased. To be called once, at every start: a model that is on trial is
+    /// marked as tried.
     ///
     /// # Errors
-    /// [`Error::Flash`].
+    /// [`Error::Flash`], where neither slot is read, or no mark is written.
     pub fn start<C>(
         &mut self,
         memory: &mut [u8],
@@ -129,7 +131,15 @@ impl<F: NorFlash> Store<F> {
     ) -> Result<Option<Found>, Error<F::Error>> {
         self.force = None;
         self.update = None;
-        let slots = [self.slot(0)?, self.slot(1)?];
+        let mut failed = 0;
+        let mut slots = [Slot::EMPTY; 2];
+        for at in [0, 1] {
+            match self.slot(at) {
+                Ok(slot) => slots[at] = slot,
+                Err(error) if failed > 0 => return Err(Error::Flash(error)),
+                Err(_) => failed += 1,
+            }
+        }
         let number = |slot: usize| slots[slot].header.map_or(0, |header| header.number);
         self.number = number(0).max(number(1));
         let order = if number(1) > number(0) { [1, 0] } else { [0, 1] };
@@ -148,6 +158,10 @@ impl<F: NorFlash> Store<F> {
             let offset = self.offset_of(at) + F::ERASE_SIZE as u32;
             let bytes = match self.read(offset, length, memory) {
                 Ok(bytes) => bytes,
+                Err(Error::Flash(_)) if failed == 0 => {
+                    failed += 1;
+                    continue;
+                }
                 Err(Error::Memory { .. }) => continue,
                 Err(error) => return Err(error),
             };
@@ -272,20 +286,23 @@ impl<F: NorFlash> Store<F> {
         self.offset + if slot == 0 { 0 } else { self.size }
     }
 
-    /// Reads a slot's first sector, as far as something is in it.
-    fn slot(&mut self, slot: usize) -> Result<Slot, Error<F::Error>> {
+    /// Reads a slot's first sector, as far as something is in it. A mark that cannot be read was
+    /// not written to its end.
+    fn slot(&mut self, slot: usize) -> Result<Slot, F::Error> {
         let start = self.offset_of(slot);
         let mut header = [0; HEADER.next_multiple_of(MOST_UNIT)];
         let bytes = header.get_mut(..Self::TRIED).unwrap_or_default();
-        self.flash.read(start, bytes).map_err(Error::Flash)?;
+        self.flash.read(start, bytes)?;
         let header = Header::read(bytes);
         let mut mark = |at: usize| {
             let mut unit = [0; MOST_UNIT];
             let unit = unit.get_mut(..Self::UNIT).unwrap_or_default();
-            self.flash.read(start + at as u32, unit).map_err(Error::Flash)?;
-            Ok(Mark::read(unit))
+            match self.flash.read(start + at as u32, unit) {
+                Ok(()) => Mark::read(unit),
+                Err(_) => Mark::Begun,
+            }
         };
-        Ok(Slot { header, tried: mark(Self::TRIED)?, confirmed: mark(Self::CONFIRMED)? })
+        Ok(Slot { header, tried: mark(Self::TRIED), confirmed: mark(Self::CONFIRMED) })
     }
 
     /// Reads a model into memory, in whole units.

@@ -64,16 +64,16 @@ impl<const WINDOWS: usize> Steady<WINDOWS> {
             self.next = 0;
         }
         // More than half: no other class can have as many; and only this vote is new.
-        if vote != NOBODY && self.count(vote) >= self.rules.enter {
+        if vote != NOBODY && self.count(vote) >= self.rules.enter.into() {
             self.class = Some(vote);
         }
-        self.class = self.class.filter(|&class| self.count(class) >= self.rules.keep);
+        self.class = self.class.filter(|&class| self.count(class) >= self.rules.keep.into());
         self.class()
     }
 
     /// Votes for a class.
-    fn count(&self, class: u8) -> u8 {
-        self.votes.iter().filter(|&&vote| vote == class).count() as u8
+    fn count(&self, class: u8) -> usize {
+        self.votes.iter().filter(|&&vote| vote == class).count()
     }
 
     /// The class, if there is one.
@@ -105,8 +105,9 @@ fn margin(scores: &[i32]) -> i32 {
 /// p/(1 − p) = e^(slope·scale·margin), with the slope of the model's calibration and the scale of
 /// its scores. For a single score with an intercept both classes are.
 ///
-/// `probability` lies between 0.5 and 1, both not included; else, and for a model whose
-/// probabilities do not depend on its scores, no margin is enough: `i32::MAX`. In floats, once.
+/// `probability` lies between 0.5 and 1, both not included; else, and for a model that
+/// [has no probabilities](Model::has_probabilities) or whose probabilities do not depend on its
+/// scores, no margin is enough: `i32::MAX`. In floats, once.
 #[must_use]
 pub fn margin_of(model: &Model<'_>, probability: f32) -> i32 {
     let (slope, intercept) =
@@ -114,7 +115,11 @@ pub fn margin_of(model: &Model<'_>, probability: f32) -> i32 {
     let intercept = if model.outputs() == 1 { intercept.abs() } else { 0.0 };
     let odds = libm::logf(probability / (1.0 - probability));
     let margin = (odds + intercept) / (slope * model.score_scale());
-    let possible = probability > 0.5 && probability < 1.0 && margin.is_finite() && margin >= 0.0;
+    let possible = model.has_probabilities()
+        && probability > 0.5
+        && probability < 1.0
+        && margin.is_finite()
+        && margin >= 0.0;
     // Rounded up; a float beyond i32 saturates.
     if possible { libm::ceilf(margin) as i32 } else { i32::MAX }
 }
@@ -168,6 +173,14 @@ mod tests {
     }
 
     #[test]
+    fn more_votes_than_a_byte_counts() {
+        let mut steady = Steady::<300>::new(Rules { enter: 200, keep: 100, margin: 1 }).unwrap();
+        for window in 1..=600 {
+            assert_eq!(steady.push(&[0, 1]), (window >= 200).then_some(1), "{window}");
+        }
+    }
+
+    #[test]
     fn a_single_score_is_sure_far_from_zero() {
         let mut steady = Steady::<1>::new(Rules { enter: 1, keep: 1, margin: 5 }).unwrap();
         for (score, class) in [(4, None), (5, Some(1)), (-5, Some(0)), (i32::MIN, Some(0))] {
@@ -189,5 +202,8 @@ mod tests {
         for p in [f32::NAN, -1.0, 0.5, 1.0, 2.0] {
             assert_eq!(margin_of(model, p), i32::MAX);
         }
+        // A detector of anomalies has none.
+        let detector = include_bytes!("../../../wasm/page/detector.koan");
+        assert_eq!(margin_of(&Model::parse(detector).unwrap(), 0.8), i32::MAX);
     }
 }

@@ -19,9 +19,9 @@ use crate::window::Window;
 /// `CACHE` words (`i16`) keep what is to be known of the others,
 /// [`cache_words`](crate::cache_words) of them: a constant for a model that is built in. Other families start anew with every window.
 ///
-/// Model, buffers and profile are those of [`Predictor`]. All inputs of the model must have one
-/// map, as `koan train --window` makes it unless told otherwise; for other models there are
-/// [`Window`] and [`Predictor`]. A model that is built in:
+/// Model, buffers and profile are those of [`Predictor`]. The model must have one input map, as
+/// `koan train --window` makes it unless told otherwise, or one for each channel; for other models
+/// there are [`Window`] and [`Predictor`]. A model that is built in:
 ///
 /// ```
 /// # use core::num::NonZeroU16;

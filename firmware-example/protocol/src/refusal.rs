@@ -19,6 +19,8 @@ pub(crate) enum Refusal {
     Model(koan::Error),
     /// A new model is not signed as it must be.
     Envelope(koan_sign::Error),
+    /// A sample has more numbers than there is room for.
+    Sample { numbers: usize, room: usize },
     /// A new model is larger than the memory for it.
     Size { size: usize, room: usize },
     /// A piece tells another size than the first one.
@@ -111,6 +113,9 @@ impl fmt::Display for Refusal {
             Self::BuiltIn(error) => write!(f, "the built-in model: {error}"),
             Self::Model(error) => write!(f, "model refused: {error}"),
             Self::Envelope(error) => write!(f, "model refused: {error}"),
+            Self::Sample { numbers, room } => {
+                write!(f, "sample: {numbers} numbers are too many, there is room for {room}")
+            }
             Self::Size { size, room } => {
                 write!(f, "model: {size} bytes are too many, there is room for {room}")
             }

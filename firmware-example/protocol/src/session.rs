@@ -118,8 +118,7 @@ impl<B: Buffers> Session<'_, B> {
     /// Whether a sample may go to the firmware's stream.
     fn sample(&self, row: &[f32], given: usize) -> Result<Reply, Refusal> {
         if given != row.len() {
-            let needed = row.len();
-            return Err(Refusal::Core(Error::Length { what: "sample", needed, given }));
+            return Err(Refusal::Sample { numbers: given, room: row.len() });
         }
         self.of_stream()?;
         Ok(Reply::Sample)

@@ -38,8 +38,8 @@ type Exercises<'m> =
 const _: () = {
     assert!(
         suits(&exercises::MODEL, CHANNELS, SAMPLES).is_ok(),
-        "exercise.rs takes models of windows of 128 samples of x, y and z, with one map for all \
-         inputs: set CHANNELS, SAMPLES and HOP to what `koan inspect` says of a stream of yours"
+        "exercise.rs takes models of windows of 128 samples of x, y and z, with one input map or \
+         one for each channel: set CHANNELS, SAMPLES and HOP to what `koan inspect` says of a stream of yours"
     );
     assert!(
         exercises::MODEL.outputs() > 2,

@@ -330,7 +330,7 @@ pub fn classes(model: &Model<'_>) -> Vec<String> {
 /// alone, have none.
 #[must_use]
 pub fn has_probabilities(model: &Model<'_>) -> bool {
-    model.task() == Task::Classification && (model.outputs() > 1 || model.calibration().is_some())
+    model.has_probabilities()
 }
 
 /// How raw columns become the model's inputs, from its notes.

@@ -37,7 +37,6 @@ const MAPS: usize = 1000;
 fn calls(golden: &Golden) -> Result<Value, koan::Error> {
     let mut predictor = predictor(&golden.blob)?;
     let model = *predictor.model();
-    let has_probabilities = model.outputs() > 1 || model.calibration().is_some();
     let mut rows = Vec::new();
     for row in &golden.rows {
         let mut features = vec![0; model.features()];
@@ -48,20 +47,21 @@ fn calls(golden: &Golden) -> Result<Value, koan::Error> {
         let mut class = None;
         if model.task() == Task::Classification {
             class = Some(predictor.classify(&row.row)?);
+        }
+        if model.has_probabilities() {
             predictor.probabilities(&row.row, &mut probabilities)?;
         }
         rows.push(json!({
             "features": features,
             "values": bits(&values),
             "class": class,
-            // As `has_probabilities` of koan-trainer.
-            "probabilities": has_probabilities.then(|| bits(&probabilities)),
+            "probabilities": model.has_probabilities().then(|| bits(&probabilities)),
         }));
     }
     let names: Vec<_> = (0..model.classes()).filter_map(|class| model.class_name(class)).collect();
     // In the browser the small form has room for whole transforms.
     let (fast, small) = (model.buffer_sizes(Form::Fast), model.buffer_sizes(Form::Small));
-    let buffers = BufferSizes { block: fast.block.max(fast.wide), ..small };
+    let buffers = BufferSizes { block: fast.block.max(2 * fast.wide), ..small };
     Ok(json!({
         "name": golden.name,
         "info": {
@@ -161,17 +161,19 @@ fn phases() -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     Ok(ModelSpec::features(1, 1, MapSpec::Shared(map), vec![bank]).encode()?)
 }
 
-/// A model whose features are its inputs, by any map; a row of its floats, most of them where
+/// Any input map without logarithm.
+fn map(random: &mut Random) -> InputMap {
+    let offset = (random.bits() as i32) >> random.below(32);
+    InputMap::new(offset, random.below(128) as i8 - 64, false, random.bits() as u8).unwrap()
+}
+
+/// The offsets beside those with which the double of the largest difference overflows.
+const LARGE: [i32; 4] = [-1_065_353_217, 1_065_353_216, 1_065_353_217, 1_065_353_218];
+
+/// A model whose features are its inputs, by a map; a row of its floats, most of them where
 /// the map does not saturate, some in the middle of two integers; and its features.
-fn mapped(random: &mut Random) -> Result<Value, Box<dyn std::error::Error>> {
+fn mapped(map: InputMap, random: &mut Random) -> Result<Value, Box<dyn std::error::Error>> {
     const INPUTS: u16 = 35;
-    let map = InputMap::new(
-        (random.bits() as i32) >> random.below(32),
-        random.below(128) as i8 - 64,
-        false,
-        random.bits() as u8,
-    )
-    .unwrap();
     let bank = BankSpec {
         family: Family::Linear,
         law: Law::None,
@@ -216,7 +218,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut runner = runner(1, 0xfea7);
     let features = (0..FEATURES).map(|_| without_outputs(&mut runner));
     let features = features.chain([long_series()]).collect::<Result<Vec<_>, _>>()?;
-    let maps = (0..MAPS).map(|_| mapped(&mut random)).collect::<Result<Vec<_>, _>>()?;
+    let mut maps: Vec<_> = (0..MAPS).map(|_| map(&mut random)).collect();
+    maps.extend(LARGE.map(|offset| InputMap::new(offset, 0, false, 128).unwrap()));
+    let maps = maps.into_iter().map(|map| mapped(map, &mut random));
+    let maps = maps.collect::<Result<Vec<_>, _>>()?;
     let text = json!({
         "models": calls, "damaged": damaged, "phases": phases, "features": features,
         "maps": maps, "digits": tested_digits()?, "learned": koan_learned::patch()?,

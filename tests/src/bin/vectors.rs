@@ -30,6 +30,8 @@ const BYTES: u8 = 2;
 
 /// Where a row has no class.
 const NO_CLASS: u8 = 255;
+/// In the place of each probability, of a detector of anomalies.
+const NO_PROBABILITY: f32 = -1.0;
 
 /// Damaged blobs, unless the command says another number.
 const MUTANTS: usize = 20_000;
@@ -147,8 +149,10 @@ fn write_scores(out: &mut impl Write, golden: &Golden) -> io::Result<()> {
         numbers(out, row.scores.iter().map(|score| score.to_le_bytes()))?;
         let (values, probabilities) = real.split_at_mut(model.outputs());
         core.values(&row.row, values).map_err(io::Error::other)?;
-        if classes {
+        if model.has_probabilities() {
             core.probabilities(&row.row, probabilities).map_err(io::Error::other)?;
+        } else {
+            probabilities.fill(NO_PROBABILITY);
         }
         numbers(out, real.iter().map(|x| x.to_le_bytes()))?;
     }

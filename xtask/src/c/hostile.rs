@@ -62,7 +62,29 @@ pub fn avrs() -> Result<()> {
             "avr-gcc -mmcu={device} -std=c99 -Os {WARNINGS} -include avr/io.h -c c/koan.c \
              -o {FOLDER}/vendors.o"
         ))
-    })
+    })?;
+    blob_in_ram()
+}
+
+/// The macro for blobs in RAM is taken as those that leave parts out.
+fn blob_in_ram() -> Result<()> {
+    let code = |value: &str| -> Result<Vec<u8>> {
+        let output = Command::new("avr-gcc")
+            .args(["-mmcu=atmega328p", "-std=c99", "-Os", "-S", "c/koan.c", "-o", "-"])
+            .args((value != "none").then(|| format!("-DKOAN_BLOB_IN_RAM{value}")))
+            .current_dir(root()?)
+            .output()
+            .context("cannot run avr-gcc")?;
+        ensure!(output.status.success(), "KOAN_BLOB_IN_RAM{value} is refused");
+        Ok(output.stdout)
+    };
+    let in_flash = code("none")?;
+    for (value, expected) in VALUES {
+        let Some(is_flash) = expected else { continue };
+        let same = code(value)? == in_flash;
+        ensure!(same == is_flash, "KOAN_BLOB_IN_RAM{value} is not taken as it should be");
+    }
+    Ok(())
 }
 
 /// One rule for the macros that leave parts out, in the header and in the source.

@@ -19,6 +19,10 @@ pub struct Flash<const UNIT: usize, const SECTOR: usize> {
     pub cut: Option<u64>,
     /// Erases of each sector.
     pub erases: Vec<u64>,
+    /// Units in which power was cut.
+    torn: Vec<bool>,
+    /// Whether these fail to be read until they are erased, as in flash with checksums.
+    pub checks: bool,
     random: fastrand::Rng,
 }
 
@@ -27,6 +31,8 @@ pub struct Flash<const UNIT: usize, const SECTOR: usize> {
 pub enum Failure {
     /// There is no power.
     Cut,
+    /// A checksum of the flash does not hold.
+    Torn,
     /// A wrong call.
     Kind(NorFlashErrorKind),
 }
@@ -34,7 +40,7 @@ pub enum Failure {
 impl NorFlashError for Failure {
     fn kind(&self) -> NorFlashErrorKind {
         match *self {
-            Self::Cut => NorFlashErrorKind::Other,
+            Self::Cut | Self::Torn => NorFlashErrorKind::Other,
             Self::Kind(kind) => kind,
         }
     }
@@ -45,7 +51,8 @@ impl<const UNIT: usize, const SECTOR: usize> Flash<UNIT, SECTOR> {
     pub fn new(sectors: usize, seed: u64) -> Self {
         let (bytes, erases) = (vec![0xff; sectors * SECTOR], vec![0; sectors]);
         let random = fastrand::Rng::with_seed(seed);
-        Self { bytes, steps: 0, cut: None, erases, random }
+        let torn = vec![false; sectors * SECTOR / UNIT];
+        Self { bytes, steps: 0, cut: None, erases, torn, checks: false, random }
     }
 
     /// What a cut leaves is drawn from this seed.
@@ -75,6 +82,7 @@ impl<const UNIT: usize, const SECTOR: usize> Flash<UNIT, SECTOR> {
     fn tear(&mut self, at: usize, new: &[u8]) {
         let random = &mut self.random;
         let (kind, border) = (random.u8(..6), random.usize(..=new.len()));
+        self.torn[at / UNIT..(at + new.len()) / UNIT].fill(kind > 1);
         for (place, (old, &new)) in self.bytes[at..].iter_mut().zip(new).enumerate() {
             *old = match kind {
                 0 => *old,
@@ -105,6 +113,10 @@ impl<const UNIT: usize, const SECTOR: usize> ReadNorFlash for Flash<UNIT, SECTOR
         if self.is_off() {
             return Err(Failure::Cut);
         }
+        let (first, units) = (offset as usize / UNIT, bytes.len() / UNIT);
+        if self.checks && self.torn[first..][..units].contains(&true) {
+            return Err(Failure::Torn);
+        }
         bytes.copy_from_slice(&self.bytes[offset as usize..][..bytes.len()]);
         Ok(())
     }
@@ -130,6 +142,7 @@ impl<const UNIT: usize, const SECTOR: usize> NorFlash for Flash<UNIT, SECTOR> {
                 return Err(Failure::Cut);
             }
             self.bytes[at..at + SECTOR].fill(0xff);
+            self.torn[at / UNIT..(at + SECTOR) / UNIT].fill(false);
         }
         Ok(())
     }

@@ -111,10 +111,12 @@ fn store_steps<const UNIT: usize>(store: &Store<Sim<UNIT>>) -> u64 {
 }
 
 /// Cuts power in every step of an update, and in every step of the start that follows.
-fn every_cut<const UNIT: usize>() {
+/// `checks`: whether units that were cut fail to be read.
+fn every_cut<const UNIT: usize>(checks: bool) {
     let old: Vec<u8> = (0..=250).map(|byte| byte & !1).collect();
     let new: Vec<u8> = (0..300).map(|byte| (byte * 7) as u8 & !1).collect();
     let mut flash = Sim::<UNIT>::new(1 + 2 * SLOT as usize, 1);
+    flash.checks = checks;
     // From either slot.
     for number in 0..2 {
         flash = update(flash, &old, 64).0;
@@ -143,17 +145,25 @@ fn every_cut<const UNIT: usize>() {
 
 #[test]
 fn a_cut_in_any_step_leaves_the_old_or_the_new_model() {
-    every_cut::<1>();
-    every_cut::<4>();
-    every_cut::<8>();
-    every_cut::<32>();
+    every_cut::<1>(false);
+    every_cut::<4>(false);
+    every_cut::<8>(false);
+    every_cut::<32>(false);
+}
+
+#[test]
+fn a_cut_in_flash_that_then_fails_to_read_leaves_the_old_or_the_new_model() {
+    every_cut::<1>(true);
+    every_cut::<8>(true);
+    every_cut::<32>(true);
 }
 
 /// Updates one after the other in the same flash, of which some are cut, some refused, some not
 /// confirmed; power may be cut again and again.
-fn many_updates<const UNIT: usize>(updates: u32) {
+fn many_updates<const UNIT: usize>(updates: u32, checks: bool) {
     let mut random = fastrand::Rng::with_seed(UNIT as u64);
     let mut flash = Sim::<UNIT>::new(1 + 2 * SLOT as usize, 7);
+    flash.checks = checks;
     let mut old: Option<Vec<u8>> = None;
     let mut kept = 0;
     for _ in 0..updates {
@@ -226,8 +236,10 @@ fn many_updates<const UNIT: usize>(updates: u32) {
 fn random_updates_leave_the_old_or_the_new_model() {
     // A hundred thousand, where they take a third of a second.
     let updates = if cfg!(debug_assertions) { 1_000 } else { 25_000 };
-    many_updates::<1>(updates);
-    many_updates::<4>(updates);
-    many_updates::<8>(updates);
-    many_updates::<32>(updates);
+    many_updates::<1>(updates, false);
+    many_updates::<4>(updates, false);
+    many_updates::<8>(updates, false);
+    many_updates::<32>(updates, false);
+    many_updates::<8>(updates, true);
+    many_updates::<32>(updates, true);
 }

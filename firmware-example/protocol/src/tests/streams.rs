@@ -8,7 +8,7 @@ use koan::Error;
 use serde_json::{Value, json};
 
 use super::uploads::{GOLDEN, upload};
-use super::{TestDevice, device, error};
+use super::{ROW, TestDevice, device, error};
 use crate::{Port, Sampled};
 
 /// A firmware whose windows are two samples of two numbers; the score is their sum.
@@ -87,6 +87,13 @@ fn samples_are_answered_with_the_steady_class_and_scores_of_windows() {
     assert_eq!(answers[..8], expected);
     let refused = answers[8]["error"].as_str().unwrap();
     assert!(refused.starts_with("learn: the number of a class is needed ("), "{refused}");
+}
+
+#[test]
+fn samples_beyond_the_room_for_a_row_are_refused() {
+    let line = format!("{{\"sample\":[{}1]}}", "1,".repeat(ROW));
+    let expected = json!({ "error": "sample: 65 numbers are too many, there is room for 64" });
+    assert_eq!(answers(&mut device(), &mut Sums::default(), &[&line]), [expected]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a model says of every row.
 
-use koan::{Error, Model, Task, class_of, steps};
+use koan::{Error, Model, class_of, steps};
 
 use crate::scorer::per_row;
 use koan_data::Table;
@@ -11,8 +11,8 @@ use koan_data::Table;
 /// A bad blob, one without classes, or a table that does not suit it.
 pub fn probabilities(blob: &[u8], table: &Table) -> Result<Vec<f32>, Error> {
     let model = Model::parse(blob)?;
-    if model.task() != Task::Classification {
-        return Err(Error::Unsuited { needs: "a classification model" });
+    if !model.has_probabilities() {
+        return Err(Error::Unsuited { needs: "a model with probabilities" });
     }
     per_row(blob, table, model.classes(), steps::probabilities)
 }
