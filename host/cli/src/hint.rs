@@ -47,11 +47,17 @@ fn of_data(error: &DataError) -> Option<String> {
             "no option passes over such rows: leave them out of the data"
         }
         DataError::NoLabels { .. } => "--labels FILE",
+        // The name that labels beside an npy array have.
+        DataError::NoTarget { target, .. } if target.ends_with("(`labels`)") => {
+            "--labels FILE, of the files of --test --test-labels FILE"
+        }
         DataError::NoLabel { .. } => "--label-from",
         DataError::Overlap { .. } => "--group COLUMN",
         DataError::UnevenArrays { .. } => "--arrays NAME,NAME",
         DataError::Comment { .. } => "--comment '#' passes over lines that begin with it",
-        DataError::Ragged { .. } => "--delimiter names the byte between fields",
+        DataError::Ragged { .. } | DataError::NoInputs { .. } => {
+            "--delimiter names the byte between fields"
+        }
         DataError::OptionNeedsCsv { option, .. } | DataError::OptionNeeds { option, .. } => {
             return Some(format!("--{}", option.replace('_', "-")));
         }

@@ -42,13 +42,21 @@ pub fn ungrouped(files: &[PathBuf]) -> DataWarning {
 
 /// Files to test on, if their options are such as they know.
 pub fn test_files(source: &Source) -> Result<Vec<PathBuf>> {
-    let files = expand(&source.test)?;
-    let options = source.test_options();
-    check_known(&files, &options).map_err(|error| match error {
+    known_tests(&source.test, &source.test_options(), &source.test_arrays)
+}
+
+/// The same, with the options to read them by; `arrays` are those of test files alone.
+pub fn known_tests(
+    test: &[PathBuf],
+    options: &ReadOptions,
+    arrays: &[String],
+) -> Result<Vec<PathBuf>> {
+    let files = expand(test)?;
+    check_known(&files, options).map_err(|error| match error {
         DataError::OptionNeeds { file, option, needs, format } => {
             let option = match option {
                 "labels" => "test-labels",
-                "arrays" if !source.test_arrays.is_empty() => "test-arrays",
+                "arrays" if !arrays.is_empty() => "test-arrays",
                 other => other,
             };
             DataError::OptionNeeds { file, option, needs, format }
@@ -134,7 +142,22 @@ pub fn tables(source: &Source, files: &[PathBuf], shape: Option<Shape>) -> Resul
         table.schema.warnings.extend(twins(&table, &test, &name(files)));
         return Ok((table, test));
     }
-    let own = source.train_rows.is_none() && source.test_fraction.is_none();
+    let (mut train, test) =
+        divided(table, source.train_rows, source.test_fraction, source.seed, files)?;
+    train.schema.warnings.extend(twins(&train, &test, &name(files)));
+    Ok((train, test))
+}
+
+/// The rows to train on and those to test on, of the files: their own parts, if they have some and
+/// no other split is asked for.
+pub fn divided(
+    mut table: Table,
+    train_rows: Option<usize>,
+    test_fraction: Option<f64>,
+    seed: u64,
+    files: &[PathBuf],
+) -> Result<(Table, Table)> {
+    let own = train_rows.is_none() && test_fraction.is_none();
     let (train_rows, test_rows) = match &table.division {
         Division::Parts(parts) if own => {
             (0..table.rows()).partition(|&row| parts[row] != Part::Test)
@@ -144,11 +167,11 @@ pub fn tables(source: &Source, files: &[PathBuf], shape: Option<Shape>) -> Resul
             if matches!(division, Division::Parts(_)) {
                 table.division = Division::Free;
             }
-            let size = match source.train_rows {
+            let size = match train_rows {
                 Some(rows) => SplitSize::TrainRows(rows),
-                None => SplitSize::TestFraction(source.test_fraction.unwrap_or(TEST_FRACTION)),
+                None => SplitSize::TestFraction(test_fraction.unwrap_or(TEST_FRACTION)),
             };
-            split_table(&table, size, source.seed).with_context(|| name(files))?
+            split_table(&table, size, seed).with_context(|| name(files))?
         }
     };
     anyhow::ensure!(
@@ -158,7 +181,5 @@ pub fn tables(source: &Source, files: &[PathBuf], shape: Option<Shape>) -> Resul
         task_name(table.schema.task()),
         table.rows()
     );
-    let (mut train, test) = (table.select(&train_rows), table.select(&test_rows));
-    train.schema.warnings.extend(twins(&train, &test, &name(files)));
-    Ok((train, test))
+    Ok((table.select(&train_rows), table.select(&test_rows)))
 }

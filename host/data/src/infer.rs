@@ -94,6 +94,10 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
             Err(error) => return Err(error),
         }),
     };
+    if target.is_some_and(|target| group == Some(GroupBy::Column(target))) {
+        let problem = "the target cannot be what tells recordings apart as well";
+        return Err(DataError::Contradiction { problem, options: &["target", "group"] });
+    }
     let weights = options.weights.as_ref().map(find).transpose()?;
     if weights.is_some() && weights == target {
         let problem = "the target cannot be the rows' weights as well";

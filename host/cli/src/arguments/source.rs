@@ -185,13 +185,7 @@ impl Source {
 
     /// How to read the test data.
     pub fn test_options(&self) -> ReadOptions {
-        let labels = self.test_labels.clone();
-        let mut options = ReadOptions { labels, ..self.read_options() };
-        // Those of the training go with an archive alone.
-        if !self.test_arrays.is_empty() || !self.test.iter().all(|file| may_be_archive(file)) {
-            options.arrays.clone_from(&self.test_arrays);
-        }
-        options
+        for_tests(self.read_options(), &self.test, self.test_labels.as_deref(), &self.test_arrays)
     }
 
     /// Options that say what is trained for; the model is left open.
@@ -202,6 +196,21 @@ impl Source {
             ..TrainOptions::default()
         }
     }
+}
+
+/// How test files are read, where the rows to train on are read by `options`.
+pub fn for_tests(
+    options: ReadOptions,
+    files: &[PathBuf],
+    labels: Option<&Path>,
+    arrays: &[String],
+) -> ReadOptions {
+    let mut options = ReadOptions { labels: labels.map(Path::to_owned), ..options };
+    // Those of the training go with an archive alone.
+    if !arrays.is_empty() || !files.iter().all(|file| may_be_archive(file)) {
+        options.arrays = arrays.to_vec();
+    }
+    options
 }
 
 /// Whether a file may be a zip archive, such as npz: one that does not begin as those do, nor is

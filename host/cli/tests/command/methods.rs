@@ -206,6 +206,9 @@ fn anomalies() {
     folder.output("eval m.koan c.csv --report e.html");
     let page = text(&folder.read("e.html"));
     assert!(page.contains("The worst rows") && !page.contains("probability of that"));
+    // Nor is it judged by what was told the classes.
+    assert!(page.contains("A detector of anomalies.") && page.contains("Alarms on"), "{page}");
+    assert!(!page.contains("linear model") && judged.get("baselines").is_none(), "{judged}");
     folder.write("new.csv", "x,y,kind\n0,0,usual\n40,40,odd\n");
     assert_eq!(folder.output("predict m.koan new.csv"), "class\nusual\nnot usual\n");
 

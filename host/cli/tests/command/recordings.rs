@@ -285,6 +285,11 @@ fn options_that_do_not_go_together() {
     folder.train_fails("q.csv --window 0", &["at least one sample"]);
     folder.train_fails("q.csv --group file", &["of one group", "at least two are needed"]);
     folder.train_fails("q.csv --group z", &["no column `z`"]);
+    for how in ["--group above", "--group x --target x"] {
+        let told = ["the target cannot be what tells recordings apart", "--target, --group"];
+        folder.train_fails(&format!("q.csv {how}"), &told);
+        folder.train_fails(&format!("q.csv {how} --stream yes"), &told);
+    }
 }
 
 /// Files with the division that PROBEN1's rules demand.
@@ -303,6 +308,12 @@ fn proben1_splits_are_its_own() {
     folder.write("p.dt", file);
     let report = folder.json(&format!("train p.dt -o m.koan --json {QUICK}"));
     assert_eq!((&report["rows"], &report["train_rows"]), (&17.into(), &90.into()));
+    let shrink = "shrink m.koan p.dt --flash 200 --candidates 60 -o s.koan";
+    let shrunk = folder.json(&format!("{shrink} --json"));
+    assert_eq!((&shrunk["rows"], &shrunk["before"]["error"]), (&17.into(), &report["error"]));
+    assert!(folder.output(shrink).contains("those that the file has for a test"));
     let report = folder.json(&format!("train p.dt -o m.koan --json --train-rows 50 {QUICK}"));
     assert_eq!((&report["rows"], &report["train_rows"]), (&57.into(), &50.into()));
+    let shrunk = folder.json(&format!("{shrink} --json --train-rows 50"));
+    assert_eq!((&shrunk["rows"], &shrunk["before"]["error"]), (&57.into(), &report["error"]));
 }
