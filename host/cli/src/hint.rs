@@ -5,11 +5,17 @@ use koan_data::DataError;
 /// The option that helps, with what it does, or that is at fault.
 pub fn of(error: &anyhow::Error) -> Option<String> {
     let parameter = |cause: &(dyn std::error::Error + 'static)| match cause.downcast_ref() {
-        Some(koan_trainer::Error::Parameter { name: "class_weights", .. }) => Some(()),
+        Some(koan_trainer::Error::Parameter { name: "class_weights", .. }) => {
+            Some("--class-weights")
+        }
+        Some(koan_trainer::Error::Parameter { name: "false_alarm", .. }) => Some("--false-alarm"),
+        Some(koan_trainer::Error::Parameter { name: "test_fraction", .. }) => {
+            Some("--test-fraction, --test")
+        }
         _ => None,
     };
-    if error.chain().find_map(parameter).is_some() {
-        return Some("--class-weights".to_owned());
+    if let Some(option) = error.chain().find_map(parameter) {
+        return Some(option.to_owned());
     }
     let data = error.chain().find_map(|cause| {
         let own = cause.downcast_ref::<koan_trainer::Error>().and_then(|error| match error {

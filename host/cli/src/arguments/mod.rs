@@ -108,7 +108,7 @@ pub struct Predict {
     pub reading: Reading,
     /// Write these columns of the data too, as they are there, by name or number; of a window
     /// those of its first row
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    #[arg(allow_hyphen_values = true, long, value_name = "COLUMN", value_delimiter = ',')]
     pub keep: Vec<String>,
     /// What to write
     #[arg(long, default_value = "csv")]
@@ -148,7 +148,7 @@ pub struct Shrink {
     pub data: Vec<PathBuf>,
     /// Column that says how much each row counts, from 0: a model does not tell whether its
     /// training had one [default: all rows count the same]
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(allow_negative_numbers = true, long, value_name = "COLUMN")]
     pub weights: Option<String>,
     /// Weights of the classes, which a model does not tell either; those of rows, if any, are
     /// scaled by them
@@ -178,7 +178,7 @@ pub struct Shrink {
     pub train_rows: Option<usize>,
     /// Part of the rows to hold out for the test, as `koan train` was told [default: 0.2, or what a
     /// PROBEN1 file says]
-    #[arg(long, conflicts_with_all = ["test", "train_rows"])]
+    #[arg(allow_negative_numbers = true, long, conflicts_with_all = ["test", "train_rows"])]
     pub test_fraction: Option<f64>,
     /// Bits of a weight to try [default: 2, 3, 4 for classes, 3, 4, 8 for numbers]
     #[arg(short, long, value_parser = bits, value_delimiter = ',')]
@@ -190,7 +190,7 @@ pub struct Shrink {
     #[arg(long, value_parser = choice::<LossArgument, Loss>())]
     pub loss: Option<Loss>,
     /// Try other seeds for so long
-    #[arg(long, default_value_t = 0.0, value_parser = minutes_or_none)]
+    #[arg(allow_negative_numbers = true, long, default_value_t = 0.0, value_parser = minutes_or_none)]
     pub minutes: f64,
     #[command(flatten)]
     pub reading: Reading,

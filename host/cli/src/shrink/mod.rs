@@ -61,7 +61,7 @@ pub fn run(arguments: &Shrink) -> Result<()> {
         (table, read_all_with(&test_files, &schema, &read_test)?)
     };
     let mixed = schema.recordings.window.is_some() && schema.recordings.group.is_none();
-    if mixed && data.len() > 1 && arguments.test.is_empty() {
+    if mixed && arguments.test.is_empty() {
         train.schema.warnings.push(ungrouped(&data));
     }
     train.schema.warnings.extend(copies(&[&data[..], &test_files].concat()));

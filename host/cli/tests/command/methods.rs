@@ -222,7 +222,7 @@ fn anomalies() {
     folder.train_fails("normal.csv", &["every row has the same class, \"usual\""]);
 
     folder.fails("tune c.csv --normal usual -o front", &["--normal goes with --task anomaly"]);
-    let by_default = folder.output("train c.csv -o d.koan --family linear --features 2");
+    let by_default = folder.output("train c.csv -o d.koan --family linear");
     assert!(by_default.contains("target: kind, the last column"), "{by_default}");
 
     // Without a normal class every row is, and a target that is named is not looked at.

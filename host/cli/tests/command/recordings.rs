@@ -261,6 +261,22 @@ fn files_of_windows_are_recordings_if_nothing_is_said() {
     assert!(text(&shrunk.get_output().stderr).contains("on both sides of splits"));
     let report = folder.json(&format!("{} --json --test r2.csv r6.csv", train(few)));
     assert!(!report.to_string().contains("both sides"), "{report}");
+    // So are those of a single file.
+    let one: String = (0..8)
+        .map(|file| text(&folder.read(&format!("r{file}.csv"))).replace("a,label\n", ""))
+        .collect();
+    folder.write("one.csv", format!("a,label\n{one}"));
+    for (how, told) in [
+        ("", true),
+        ("--folds 3", true),
+        ("--stream yes", true),
+        ("--test r2.csv r6.csv", false),
+        ("--group file --test r2.csv r6.csv", false),
+    ] {
+        let report = folder.json(&format!("{} --json {how}", train("one.csv")));
+        let warnings = report["warnings"].to_string();
+        assert_eq!(warnings.contains("one.csv: windows of one file are on both"), told, "{report}");
+    }
     let streamed = folder.json(&format!("{} --json --stream yes", train(all)));
     assert!(streamed["warnings"].to_string().contains("both sides"), "{streamed}");
 }
