@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,6 +110,21 @@ class Koan(BaseEstimator):
 
     model_: Model
 
+    @contextmanager
+    def _fitting(self) -> Iterator[None]:
+        """A fit begins without what an earlier one found; one that fails or is interrupted leaves
+        the estimator as it was, so that names are never those of another model."""
+        before = dict(vars(self))
+        for name in before:
+            if name.endswith("_") and not name.startswith("_"):
+                delattr(self, name)
+        try:
+            yield
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
     def _params(self, X: Any) -> dict[str, Any]:
         """The parameters as the core takes them, for a fit to X."""
         zeros(getattr(self, "unknown", "error"))
@@ -159,6 +176,10 @@ class Koan(BaseEstimator):
         for name, value in named:
             if isinstance(value, str):
                 values[name] = named_column(X, name, value)
+                other = roles.get(names.index(value))
+                if other is not None:
+                    first = next(key for key in kinds if kinds[key] == other)
+                    raise ValueError(f"{name}: the column `{value}` is given as {first}, too")
                 roles[names.index(value)] = kinds[name]
         if roles:
             inputs = [name for place, name in enumerate(names) if place not in roles]
@@ -242,8 +263,12 @@ class Koan(BaseEstimator):
             names = names_of(X)
             wanted = [str(name) for name in fitted]
             # The table that was learned from has more columns: those of y, weights and groups.
-            if names != wanted and set(wanted) < set(names):
-                X = X.select(wanted) if not is_pandas(X) else X[wanted]
+            fewer = names != wanted and set(wanted) < set(names)
+            if not is_pandas(X):
+                X = X.select(wanted) if fewer else X
+            elif fewer or (names == wanted and list(X.columns) != wanted):
+                # By place, since names need not be texts.
+                X = X.iloc[:, [names.index(name) for name in wanted]].set_axis(wanted, axis=1)
         validate_data(self, X, reset=False, skip_check_array=True)
         return X
 
@@ -315,7 +340,8 @@ def named_column(X: Any, parameter: str, name: str) -> Any:
     if name not in names:
         known = ", ".join(f"`{name}`" for name in names[:10])
         raise ValueError(f"{parameter}: X has no column `{name}`; there are {known}")
-    values = X[name]
+    # By place, since names need not be texts.
+    values = X.iloc[:, names.index(name)] if is_pandas(X) else X[name]
     return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
 
 

@@ -63,9 +63,10 @@ class KoanDetector(OutlierMixin, Judged):
         Labels are not learned from: ``y`` is ignored, but where it names a column of ``X``, that
         is no input. Rows that it calls anomalies are to be left out before.
         """
-        self._train(unlabelled(self, X, y), goal="detect")
-        # Exact scores are whole numbers: normal from 1 on.
-        self.offset_ = 0.5 * self.model_.scale
+        with self._fitting():
+            self._train(unlabelled(self, X, y), goal="detect")
+            # Exact scores are whole numbers: normal from 1 on.
+            self.offset_ = 0.5 * self.model_.scale
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> npt.NDArray[np.int64]:

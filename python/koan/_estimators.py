@@ -227,7 +227,8 @@ class KoanClassifier(ClassifierMixin, _Predictor):
         the table is the file that ``koan train`` reads, and the bytes are its bytes. Rows of
         one group are on the same side of every split.
         """
-        self._train(self._to_learn(X, y, sample_weight, groups))
+        with self._fitting():
+            self._train(self._to_learn(X, y, sample_weight, groups))
         return self
 
     def _to_learn(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Rows:
@@ -271,7 +272,8 @@ class KoanRegressor(RegressorMixin, _Predictor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> KoanRegressor:
         """Learns the numbers ``y`` of the rows of ``X``; see ``KoanClassifier.fit``."""
-        self._train(self._to_learn(X, y, sample_weight, groups))
+        with self._fitting():
+            self._train(self._to_learn(X, y, sample_weight, groups))
         return self
 
     def _to_learn(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Rows:

@@ -137,26 +137,27 @@ class KoanSearch(Reporting):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> KoanSearch:
         """Searches; see ``KoanClassifier.fit`` for what is given."""
-        rows = self._to_learn(X, y, sample_weight, groups)
-        given = self._params(rows.X)
-        with Told(self.verbose) as told:
-            front, self.cut_, self._search = _koan.tune(
-                *rows.as_taken(), given, threads(self.n_jobs), told.listener
-            )
-        self.front_ = [
-            FrontModel(
-                Model(found["blob"]),
-                found["held_out"],
-                found["instructions"],
-                self._again(found["params"]),
-                rows.read_report(found["report"]),
-            )
-            for found in front
-        ]
-        best = self.front_[-1]
-        warn_of(best.report, stacklevel=2)
-        self.model_, self.report_, self.params_ = best.model, best.report, best.params
-        self.held_out_error_ = best.held_out
+        with self._fitting():
+            rows = self._to_learn(X, y, sample_weight, groups)
+            given = self._params(rows.X)
+            with Told(self.verbose) as told:
+                front, self.cut_, self._search = _koan.tune(
+                    *rows.as_taken(), given, threads(self.n_jobs), told.listener
+                )
+            self.front_ = [
+                FrontModel(
+                    Model(found["blob"]),
+                    found["held_out"],
+                    found["instructions"],
+                    self._again(found["params"]),
+                    rows.read_report(found["report"]),
+                )
+                for found in front
+            ]
+            best = self.front_[-1]
+            warn_of(best.report, stacklevel=2)
+            self.model_, self.report_, self.params_ = best.model, best.report, best.params
+            self.held_out_error_ = best.held_out
         return self
 
     def _to_learn(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Rows:

@@ -60,8 +60,9 @@ class KoanTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Koan):
 
     def fit(self, X: Any, y: Any = None) -> KoanTransformer:
         """Learns the scales of the inputs; ``y`` is as that of ``KoanDetector.fit``."""
-        self._train(unlabelled(self, X, y), goal="features")
-        self._n_features_out = self.model_.n_features
+        with self._fitting():
+            self._train(unlabelled(self, X, y), goal="features")
+            self._n_features_out = self.model_.n_features
         return self
 
     def transform(self, X: Any) -> npt.NDArray[np.float32]:

@@ -134,7 +134,7 @@ impl Growing {
                 self.numbers(array.as_primitive::<$kind>().iter())
             };
         }
-        // Times, in microseconds.
+        // Times, in microseconds, and dates, in days.
         macro_rules! micro {
             ($kind:ty, $per_unit:expr, $units:expr) => {{
                 let times = array.as_primitive::<$kind>().iter();
@@ -166,7 +166,7 @@ impl Growing {
             DataType::Float64 => self.floats(array.as_primitive::<Float64Type>().iter()),
             // As Parquet files are read: days.
             DataType::Date32 => whole!(Date32Type),
-            DataType::Date64 => stored!(Date64Type),
+            DataType::Date64 => micro!(Date64Type, 1, 86_400_000),
             // Of one unit, whichever it was: another one when predicting would be silently wrong.
             DataType::Timestamp(TimeUnit::Second, _) => micro!(TimestampSecondType, 1_000_000, 1),
             DataType::Timestamp(TimeUnit::Millisecond, _) => {

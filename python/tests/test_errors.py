@@ -5,11 +5,13 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import koan
 
@@ -349,3 +351,69 @@ def test_parameters_that_would_do_nothing_are_errors(given, family):
             koan.KoanClassifier(**given).fit(rows, rows[:, 0] > 0)
     with pytest.raises(ValueError, match="^n_features: 2 values"):
         koan.KoanClassifier(n_features=[32, 8]).fit(rows, rows[:, 0] > 0)
+
+
+def test_a_fit_that_fails_leaves_the_model_as_it_was(monkeypatch):
+    numbers = pd.DataFrame(X, columns=["a", "b", "c"])
+    fitted = quick().fit(numbers, np.where(Y, "a", "b"))
+    searched = koan.KoanSearch(flash=400, minutes=0.01).fit(numbers, np.where(Y, "a", "b"))
+    expected = fitted.predict(numbers)
+    other = pd.DataFrame({"d": X[:, 0], "e": X[:, 1]})
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    for estimator in (fitted, searched):
+        before = estimator.predict(numbers)
+        with monkeypatch.context() as patched:
+            patched.setattr(koan._koan, "train", interrupted)
+            patched.setattr(koan._koan, "tune", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                estimator.fit(other, np.where(Y, "up", "down"))
+        assert list(estimator.classes_) == ["a", "b"] and estimator.n_features_in_ == 3
+        assert list(estimator.feature_names_in_) == ["a", "b", "c"]
+        assert (estimator.predict(numbers) == before).all()
+    with pytest.raises(ValueError, match="^n_features"):
+        fitted.set_params(n_features=0.5).fit(other, np.where(Y, "up", "down"))
+    assert (fitted.predict(numbers) == expected).all()
+
+    for estimator in (
+        quick(n_features=0.5),
+        koan.KoanRegressor(n_features=0.5),
+        koan.KoanDetector(n_features=0.5),
+        koan.KoanTransformer(n_features=0.5),
+    ):
+        with pytest.raises(ValueError, match="^n_features"):
+            estimator.fit(X, Y)
+        work = getattr(estimator, "predict", None) or estimator.transform
+        with pytest.raises(NotFittedError):
+            work(X)
+
+
+def test_a_search_for_numbers_has_no_classes():
+    search = koan.KoanSearch(flash=400, minutes=0.01).fit(X, Y)
+    assert search.task_ == "classification" and len(search.classes_) == 2
+    search.fit(X, X[:, 0])
+    assert search.task_ == "regression" and not hasattr(search, "classes_")
+    assert "<html" in search.report(X, X[:, 0]).html
+
+
+def test_a_column_has_one_meaning():
+    for given in ({"sample_weight": "y"}, {"groups": "y"}):
+        name = next(iter(given))
+        with pytest.raises(ValueError, match=f"^{name}: the column `y` is given as y, too$"):
+            quick().fit(TABLE, "y", **given)
+
+
+def test_columns_whose_names_are_no_texts():
+    table = pd.DataFrame(X)
+    inputs = table.copy()
+    table["y"] = Y
+    fitted = quick().fit(table, "y")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        expected = fitted.predict(table)
+        assert (fitted.predict(inputs) == expected).all()
+    assert fitted.score(table, "y") == (expected == Y).mean() > 0.9
+    assert (quick().fit(table[["y", 2, 1, 0]], "y").predict(table) == expected).mean() > 0.9
+    assert (quick().fit(table.rename(columns={"y": 3}), "3").predict(inputs) == expected).all()

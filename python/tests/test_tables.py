@@ -224,6 +224,13 @@ def test_times_are_the_same_numbers_in_any_unit(monkeypatch):
 def test_dates_are_numbers_and_lists_are_refused():
     frame = pd.DataFrame({"when": pd.date_range("2026-01-01", periods=50), "y": np.arange(50) % 2})
     koan.KoanClassifier(n_features=8).fit(frame, "y")
+    # Both types of dates are days.
+    days = pa.array([0, 20_000, 20_001] * 20, pa.date32())
+    models = [
+        koan.KoanClassifier(n_features=8).fit(pa.table({"day": days.cast(kind), "y": [0, 1, 0] * 20}), "y")
+        for kind in (pa.date32(), pa.date64())
+    ]
+    assert models[0].to_bytes() == models[1].to_bytes()
     nested = pa.table({"v": [[1.0]] * 50, "y": np.arange(50) % 2})
     with pytest.raises(ValueError, match="X: column `v`: values of the type List"):
         koan.KoanClassifier(n_features=8).fit(nested, "y")

@@ -5,11 +5,17 @@ use koan_data::DataError;
 /// The option that helps, with what it does, or that is at fault.
 pub fn of(error: &anyhow::Error) -> Option<String> {
     let parameter = |cause: &(dyn std::error::Error + 'static)| match cause.downcast_ref() {
-        Some(koan_trainer::Error::Parameter { name: "class_weights", .. }) => Some(()),
+        Some(koan_trainer::Error::Parameter { name: "class_weights", .. }) => {
+            Some("--class-weights")
+        }
+        Some(koan_trainer::Error::Parameter { name: "false_alarm", .. }) => Some("--false-alarm"),
+        Some(koan_trainer::Error::Parameter { name: "test_fraction", .. }) => {
+            Some("--test-fraction, --test")
+        }
         _ => None,
     };
-    if error.chain().find_map(parameter).is_some() {
-        return Some("--class-weights".to_owned());
+    if let Some(option) = error.chain().find_map(parameter) {
+        return Some(option.to_owned());
     }
     let data = error.chain().find_map(|cause| {
         let own = cause.downcast_ref::<koan_trainer::Error>().and_then(|error| match error {
@@ -47,11 +53,17 @@ fn of_data(error: &DataError) -> Option<String> {
             "no option passes over such rows: leave them out of the data"
         }
         DataError::NoLabels { .. } => "--labels FILE",
+        // The name that labels beside an npy array have.
+        DataError::NoTarget { target, .. } if target.ends_with("(`labels`)") => {
+            "--labels FILE, of the files of --test --test-labels FILE"
+        }
         DataError::NoLabel { .. } => "--label-from",
         DataError::Overlap { .. } => "--group COLUMN",
         DataError::UnevenArrays { .. } => "--arrays NAME,NAME",
         DataError::Comment { .. } => "--comment '#' passes over lines that begin with it",
-        DataError::Ragged { .. } => "--delimiter names the byte between fields",
+        DataError::Ragged { .. } | DataError::NoInputs { .. } => {
+            "--delimiter names the byte between fields"
+        }
         DataError::OptionNeedsCsv { option, .. } | DataError::OptionNeeds { option, .. } => {
             return Some(format!("--{}", option.replace('_', "-")));
         }

@@ -1,7 +1,7 @@
 //! `koan predict`: rows in, lines out, in bounded memory.
 
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use koan::{Task, class_of, steps};
@@ -15,8 +15,13 @@ use crate::out::{self, failed};
 use crate::output::{read_blob, schema, tested};
 
 pub fn run(arguments: &Predict) -> Result<()> {
+    let stdin = |path: &PathBuf| path == Path::new("-");
+    anyhow::ensure!(
+        arguments.data.len() < 2 || !arguments.data.iter().any(stdin),
+        "`-`, which is standard input, goes alone: leave the files out, or give them alone"
+    );
     let files = match &arguments.data[..] {
-        [path] if path == Path::new("-") => Vec::new(),
+        [path] if stdin(path) => Vec::new(),
         paths => expand(paths)?,
     };
     check_stdout(&files)?;
@@ -81,12 +86,12 @@ pub fn run(arguments: &Predict) -> Result<()> {
             }
             _ => {
                 let scale = model.score_scale();
-                values.extend(scores.iter().map(|&score| json!(score as f32 * scale)));
+                values.extend(scores.iter().map(|&score| shortest(score as f32 * scale)));
             }
         }
         if arguments.probabilities {
             steps::probabilities(&model, scores, &mut probabilities);
-            values.extend(probabilities.iter().map(|p| json!(p)));
+            values.extend(probabilities.iter().map(|p| shortest(*p)));
         }
         if arguments.scores {
             values.extend(scores.iter().map(|score| json!(score)));
@@ -99,6 +104,11 @@ pub fn run(arguments: &Predict) -> Result<()> {
     lines.flush()?;
     out::warnings(&reader.left_out()?);
     Ok(())
+}
+
+/// A number with no more digits than tell it from other numbers of 32 bits.
+fn shortest(number: f32) -> Value {
+    json!(number.to_string().parse::<f64>().ok().filter(|number| number.is_finite()))
 }
 
 /// What tells the row of an answer, before it.

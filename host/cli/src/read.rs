@@ -8,9 +8,10 @@ use koan_data::{
     DataError, DataWarning, Division, Part, ReadOptions, Shape, SplitSize, Table, Target,
     check_known, copies, expand, read_all, read_all_with, split_table, twins,
 };
+use koan_trainer::MapKind;
 
 use crate::arguments::Source;
-use crate::output::task_name;
+use crate::output::{counted, task_name};
 
 /// Part of the rows for the test.
 pub const TEST_FRACTION: f64 = 0.2;
@@ -32,23 +33,36 @@ pub fn name(files: &[PathBuf]) -> String {
 
 /// Whether windows are of several files, and nothing says what tells recordings apart.
 pub fn needs_groups(source: &Source, files: &[PathBuf]) -> bool {
-    source.window.is_some() && source.group.is_none() && files.len() > 1
+    are_mixed(source) && files.len() > 1
 }
 
-/// What to say of windows of files that splits divide.
+/// Whether rows are windows, and nothing says what tells recordings apart.
+pub fn are_mixed(source: &Source) -> bool {
+    source.window.is_some() && source.group.is_none()
+}
+
+/// What to say of windows of a file that splits divide.
 pub fn ungrouped(files: &[PathBuf]) -> DataWarning {
     DataWarning::Ungrouped { file: name(files) }
 }
 
 /// Files to test on, if their options are such as they know.
 pub fn test_files(source: &Source) -> Result<Vec<PathBuf>> {
-    let files = expand(&source.test)?;
-    let options = source.test_options();
-    check_known(&files, &options).map_err(|error| match error {
+    known_tests(&source.test, &source.test_options(), &source.test_arrays)
+}
+
+/// The same, with the options to read them by; `arrays` are those of test files alone.
+pub fn known_tests(
+    test: &[PathBuf],
+    options: &ReadOptions,
+    arrays: &[String],
+) -> Result<Vec<PathBuf>> {
+    let files = expand(test)?;
+    check_known(&files, options).map_err(|error| match error {
         DataError::OptionNeeds { file, option, needs, format } => {
             let option = match option {
                 "labels" => "test-labels",
-                "arrays" if !source.test_arrays.is_empty() => "test-arrays",
+                "arrays" if !arrays.is_empty() => "test-arrays",
                 other => other,
             };
             DataError::OptionNeeds { file, option, needs, format }
@@ -68,6 +82,17 @@ pub fn check_golden_rows(asked: usize, train: &Table) -> Result<()> {
     Ok(())
 }
 
+/// What is wrong, with the golden rows where no model is small enough: they are a part of each.
+pub fn golden(error: koan_trainer::Error, rows: usize) -> koan_trainer::Error {
+    match error {
+        koan_trainer::Error::Parameter { name: name @ "limits", problem } if rows > 0 => {
+            let problem = format!("{problem}; --golden-rows {rows} are in every model, too");
+            koan_trainer::Error::Parameter { name, problem }
+        }
+        other => other,
+    }
+}
+
 /// All rows of the training data. Windows of a file are like each other: where each class is in
 /// enough files, these are the recordings unless something else is said.
 pub fn table(source: &Source, files: &[PathBuf]) -> Result<Table> {
@@ -85,26 +110,38 @@ pub fn copied(source: &Source, files: &[PathBuf]) -> Result<Option<DataWarning>>
 
 fn with_recordings(source: &Source, files: &[PathBuf]) -> Result<Table> {
     let options = source.read_options();
+    let told = |mut table: Table| {
+        let mixed = are_mixed(source) && source.test.is_empty();
+        table.schema.warnings.extend(mixed.then(|| ungrouped(files)));
+        table
+    };
     if !needs_groups(source, files) {
-        return Ok(read_all(files, &options)?);
+        return Ok(told(read_all(files, &options)?));
     }
     let by_file = ReadOptions { group: Some("file".into()), ..options.clone() };
     let table = read_all(files, &by_file)?;
     if groups_of_rarest(&table) >= FILES {
         return Ok(table);
     }
-    let mut table = read_all(files, &options)?;
-    if source.test.is_empty() {
-        table.schema.warnings.push(ungrouped(files));
-    }
-    Ok(table)
+    Ok(told(read_all(files, &options)?))
 }
 
-/// The table, told what a row of it is where somebody says so and it has as many inputs.
-pub fn shaped(mut table: Table, shape: Option<Shape>) -> Table {
-    let fitting = shape.filter(|shape| shape.inputs() == table.inputs);
-    table.schema.image = fitting.or(table.schema.image);
-    table
+/// The table, told what a row of it is where somebody says so; a map for each channel needs some.
+pub fn shaped(mut table: Table, shape: Option<Shape>, map: Option<MapKind>) -> Result<Table> {
+    if let Some(shape) = shape {
+        anyhow::ensure!(
+            shape.inputs() == table.inputs,
+            "--shape {shape}: such rows have {}, the data have {}",
+            counted(shape.inputs(), "input"),
+            table.inputs
+        );
+        table.schema.image = Some(shape);
+    }
+    anyhow::ensure!(
+        map != Some(MapKind::PerChannel) || table.schema.shape().is_some(),
+        "--map per-channel is for rows that have channels: windows, images, or those of --shape"
+    );
+    Ok(table)
 }
 
 /// How many groups the class is in that is in the fewest, of those that have rows; of numbers,
@@ -123,9 +160,14 @@ fn groups_of_rarest(table: &Table) -> usize {
 }
 
 /// Training and test table.
-pub fn tables(source: &Source, files: &[PathBuf], shape: Option<Shape>) -> Result<(Table, Table)> {
+pub fn tables(
+    source: &Source,
+    files: &[PathBuf],
+    shape: Option<Shape>,
+    map: Option<MapKind>,
+) -> Result<(Table, Table)> {
     let test = test_files(source)?;
-    let mut table = shaped(table(source, files)?, shape);
+    let mut table = shaped(table(source, files)?, shape, map)?;
     if !test.is_empty() {
         let told = table.schema.warnings.len();
         let test = read_all_with(&test, &table.schema, &source.test_options())?;
@@ -134,7 +176,22 @@ pub fn tables(source: &Source, files: &[PathBuf], shape: Option<Shape>) -> Resul
         table.schema.warnings.extend(twins(&table, &test, &name(files)));
         return Ok((table, test));
     }
-    let own = source.train_rows.is_none() && source.test_fraction.is_none();
+    let (mut train, test) =
+        divided(table, source.train_rows, source.test_fraction, source.seed, files)?;
+    train.schema.warnings.extend(twins(&train, &test, &name(files)));
+    Ok((train, test))
+}
+
+/// The rows to train on and those to test on, of the files: their own parts, if they have some and
+/// no other split is asked for.
+pub fn divided(
+    mut table: Table,
+    train_rows: Option<usize>,
+    test_fraction: Option<f64>,
+    seed: u64,
+    files: &[PathBuf],
+) -> Result<(Table, Table)> {
+    let own = train_rows.is_none() && test_fraction.is_none();
     let (train_rows, test_rows) = match &table.division {
         Division::Parts(parts) if own => {
             (0..table.rows()).partition(|&row| parts[row] != Part::Test)
@@ -144,11 +201,11 @@ pub fn tables(source: &Source, files: &[PathBuf], shape: Option<Shape>) -> Resul
             if matches!(division, Division::Parts(_)) {
                 table.division = Division::Free;
             }
-            let size = match source.train_rows {
+            let size = match train_rows {
                 Some(rows) => SplitSize::TrainRows(rows),
-                None => SplitSize::TestFraction(source.test_fraction.unwrap_or(TEST_FRACTION)),
+                None => SplitSize::TestFraction(test_fraction.unwrap_or(TEST_FRACTION)),
             };
-            split_table(&table, size, source.seed).with_context(|| name(files))?
+            split_table(&table, size, seed).with_context(|| name(files))?
         }
     };
     anyhow::ensure!(
@@ -158,7 +215,5 @@ pub fn tables(source: &Source, files: &[PathBuf], shape: Option<Shape>) -> Resul
         task_name(table.schema.task()),
         table.rows()
     );
-    let (mut train, test) = (table.select(&train_rows), table.select(&test_rows));
-    train.schema.warnings.extend(twins(&train, &test, &name(files)));
-    Ok((train, test))
+    Ok((table.select(&train_rows), table.select(&test_rows)))
 }

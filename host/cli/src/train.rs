@@ -23,8 +23,8 @@ use crate::origin::origin;
 use crate::out::{self, say};
 use crate::output::{self, counted, error_percent, named_error, percent, quoted, write_whole};
 use crate::read::{
-    BY_FILE, TEST_FRACTION, check_golden_rows, copied, name, needs_groups, shaped, table, tables,
-    test_files, ungrouped,
+    BY_FILE, TEST_FRACTION, are_mixed, check_golden_rows, copied, golden, name, shaped, table,
+    tables, test_files, ungrouped,
 };
 use crate::terminal::Terminal;
 
@@ -336,7 +336,7 @@ fn in_blocks(arguments: &Train, stream: &StreamOptions, progress: &Progress) -> 
         koan_trainer::Error::Data(_) => anyhow::Error::from(error),
         _ => anyhow::Error::from(error).context(name(&stream.files)),
     })?;
-    if needs_groups(&arguments.source, &stream.files) && stream.test.is_empty() {
+    if are_mixed(&arguments.source) && stream.test.is_empty() {
         trained.report.warnings.push(ungrouped(&stream.files).to_string());
     }
     let copied = copied(&arguments.source, &stream.files)?;
@@ -353,12 +353,14 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
             return train(table, Some(test), &given, progress);
         };
         let families = arguments.families();
-        let found = train_usual(table, Some(test), &given, &families, limits, progress)?;
+        let found = train_usual(table, Some(test), &given, &families, limits, progress)
+            .map_err(|error| golden(error, arguments.golden_rows))?;
         Ok(found.0)
     };
     let trained = match arguments.folds {
         Some(count) => {
-            let table = shaped(table(&arguments.source, files)?, arguments.shape);
+            let table = table(&arguments.source, files)?;
+            let table = shaped(table, arguments.shape, arguments.map)?;
             check_golden_rows(arguments.golden_rows, &table)?;
             let target = table.schema.target_name().map(str::to_owned);
             let numbers_as_classes = numbers_as_classes(&table);
@@ -371,7 +373,8 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
             })
         }
         None => {
-            let (train_table, test_table) = tables(&arguments.source, files, arguments.shape)?;
+            let (train_table, test_table) =
+                tables(&arguments.source, files, arguments.shape, arguments.map)?;
             check_golden_rows(arguments.golden_rows, &train_table)?;
             let trained = trained(&train_table, &test_table);
             let trained = trained.with_context(|| name(files))?;

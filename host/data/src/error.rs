@@ -208,7 +208,11 @@ pub enum DataError {
     #[error("{place}: the target is missing")]
     TargetMissing { place: Place },
     /// The class to tell from all others is none of the data's.
-    #[error("{file}: there is no class \"{class}\"; the classes are: {classes}")]
+    #[error(
+        "{file}: there is no class \"{class}\"{}",
+        if classes.is_empty() { ": the target is numbers".to_owned() }
+        else { format!("; the classes are: {classes}") }
+    )]
     NoSuchClass { file: String, class: String, classes: String },
     /// A class that the training data did not have.
     #[error("{place}: class \"{text}\" is not among the model's classes: {classes}")]

@@ -94,6 +94,10 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
             Err(error) => return Err(error),
         }),
     };
+    if target.is_some_and(|target| group == Some(GroupBy::Column(target))) {
+        let problem = "the target cannot be what tells recordings apart as well";
+        return Err(DataError::Contradiction { problem, options: &["target", "group"] });
+    }
     let weights = options.weights.as_ref().map(find).transpose()?;
     if weights.is_some() && weights == target {
         let problem = "the target cannot be the rows' weights as well";
@@ -198,6 +202,7 @@ fn scan(file: &DataFile, options: &ReadOptions, before: u64) -> Result<Scanned, 
     });
     let mut recording: Vec<u8> = Vec::new();
     let (mut rows, mut last) = (0, first_line);
+    let mut again = Again::default();
     while let Some(line) = records.next()? {
         if records.len() != first.len() {
             let (place, expected, found) = (origin.at(line), first.len(), records.len());
@@ -216,9 +221,15 @@ fn scan(file: &DataFile, options: &ReadOptions, before: u64) -> Result<Scanned, 
         for (index, scan) in scans.iter_mut().enumerate() {
             scan.add(before + line, records.field(index));
         }
+        if known.is_none() && (0..first.len()).all(|index| records.field(index) == first[index]) {
+            again.add(line);
+        }
         (rows, last) = (rows + 1, line);
     }
 
+    if known.is_none() && options.header != Some(false) {
+        again.check(&origin, &first, &scans)?;
+    }
     let header = match options.header {
         _ if known.is_some() => true,
         Some(header) => header,
@@ -246,6 +257,45 @@ fn scan(file: &DataFile, options: &ReadOptions, before: u64) -> Result<Scanned, 
         return Err(DataError::NoRows { file: file() });
     }
     Ok(Scanned { origin, names, scans, known, rows, header, delimiter, last: before + last })
+}
+
+/// Lines that are the first one again.
+#[derive(Default)]
+struct Again {
+    lines: usize,
+    first: u64,
+}
+
+impl Again {
+    fn add(&mut self, line: u64) {
+        self.first = if self.lines == 0 { line } else { self.first };
+        self.lines += 1;
+    }
+
+    /// Refuses the names of columns within the rows, as where files were put together: all else of
+    /// some column that has such a name is numbers.
+    fn check(
+        &self,
+        origin: &Origin,
+        first: &[Vec<u8>],
+        scans: &[ColumnScan],
+    ) -> Result<(), DataError> {
+        let is_name = |field: &Vec<u8>| matches!(parse(field), Field::Text(_));
+        let over_numbers = |(field, scan): (&Vec<u8>, &ColumnScan)| {
+            is_name(field) && scan.texts == self.lines && scan.numbers > 0
+        };
+        if self.lines == 0
+            || !first.iter().all(is_name)
+            || !first.iter().zip(scans).any(over_numbers)
+        {
+            return Ok(());
+        }
+        let place = origin.at(self.first);
+        let problem = "the header again, as where files were put together: leave the line out, or \
+                       give the files one by one"
+            .to_owned();
+        Err(DataError::MalformedLine { place, problem })
+    }
 }
 
 impl Scanned {

@@ -222,15 +222,29 @@ fn read_files(files: &[DataFile], options: &ReadOptions) -> Result<Table, DataEr
     let (schema, options, rows) = infer_files(files, options)?;
     let mut table = fill::fill(files.to_vec(), schema, &options, rows)?;
     fill::impute(&mut table);
-    if let [file] = files
-        && table.division == Division::Free
-    {
-        let input = file.open()?;
-        if input.container(options.comment) == Container::Proben1 {
-            table.division = Division::Parts(proben1::Proben1::parts(input)?);
+    take_parts(&mut table, files, &options)?;
+    Ok(table)
+}
+
+/// The parts that the only file divides its rows into, if it does.
+fn take_parts(
+    table: &mut Table,
+    files: &[DataFile],
+    options: &ReadOptions,
+) -> Result<(), DataError> {
+    let [file] = files else { return Ok(()) };
+    if table.division != Division::Free {
+        return Ok(());
+    }
+    let input = file.open()?;
+    if input.container(options.comment) == Container::Proben1 {
+        let parts = proben1::Proben1::parts(input)?;
+        // Windows are fewer than rows.
+        if parts.len() == table.rows() {
+            table.division = Division::Parts(parts);
         }
     }
-    Ok(table)
+    Ok(())
 }
 
 /// The schema of training data, the options to read its rows with, and how many
@@ -384,5 +398,11 @@ pub fn read_all_with(
     options: &ReadOptions,
 ) -> Result<Table, DataError> {
     check_distinct(files)?;
-    fill::fill(DataFile::on_disk(files), schema.clone(), options, 0)
+    let on_disk = DataFile::on_disk(files);
+    let mut table = fill::fill(on_disk.clone(), schema.clone(), options, 0)?;
+    // A pipe has been read to its end.
+    if files.iter().all(|file| file.is_file()) {
+        take_parts(&mut table, &on_disk, options)?;
+    }
+    Ok(table)
 }

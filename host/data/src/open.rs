@@ -226,6 +226,10 @@ impl<'r> Input<'r> {
         if head.trim_ascii().is_empty() {
             return Err(DataError::Empty { file: origin.file });
         }
+        if is_json(&head) {
+            let problem = "JSON, which is not read: save it as CSV".to_owned();
+            return Err(DataError::Malformed { file: origin.file, problem });
+        }
         Ok(Input { origin, head, rest: reader, path: None })
     }
 
@@ -310,6 +314,15 @@ impl<'r> Input<'r> {
 pub(crate) enum Seekable {
     File(File),
     Memory(Vec<u8>),
+}
+
+/// Whether a text begins as objects of JSON do, or lists of them.
+fn is_json(head: &[u8]) -> bool {
+    let head = head.trim_ascii_start();
+    let first = head.strip_prefix(b"[").unwrap_or(head).trim_ascii_start();
+    // The first line may be all that is there.
+    let cut = head.len() < 4 && matches!(head.trim_ascii(), b"[" | b"{" | b"[{");
+    cut || first.strip_prefix(b"{").is_some_and(|rest| rest.trim_ascii_start().starts_with(b"\""))
 }
 
 /// Whether a whole line that is neither blank nor a comment has been read.

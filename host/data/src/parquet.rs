@@ -44,6 +44,9 @@ impl Unit {
             // The others have types of their own.
             return if time.unit == TimeUnit::NANOS { Self::NANOSECOND } else { Self::ONE };
         }
+        if let Some(LogicalType::Time(time)) = column.get_basic_info().logical_type_ref() {
+            return if time.unit == TimeUnit::NANOS { Self::NANOSECOND } else { Self::ONE };
+        }
         let named = |noted: &&Noted| noted.field_name.as_deref() == Some(column.name());
         let noted = pandas.and_then(|pandas| pandas.columns.iter().find(named));
         match noted.map(|noted| noted.numpy_type.as_str()) {
@@ -153,12 +156,13 @@ fn write(field: &Field, unit: Unit, bytes: &mut Vec<u8>) {
         Field::Bool(value) => write!(bytes, "{}", u8::from(*value)),
         Field::Byte(value) => write!(bytes, "{value}"),
         Field::Short(value) => write!(bytes, "{value}"),
-        Field::Int(value) | Field::Date(value) | Field::TimeMillis(value) => {
-            write!(bytes, "{value}")
-        }
+        Field::Int(value) | Field::Date(value) => write!(bytes, "{value}"),
         Field::Long(value) => write!(bytes, "{}", unit.apply(*value)),
         Field::TimestampMillis(value) => {
             write!(bytes, "{}", Unit::MILLISECOND.apply(*value))
+        }
+        Field::TimeMillis(value) => {
+            write!(bytes, "{}", Unit::MILLISECOND.apply(i64::from(*value)))
         }
         Field::TimeMicros(value) | Field::TimestampMicros(value) => write!(bytes, "{value}"),
         Field::UByte(value) => write!(bytes, "{value}"),

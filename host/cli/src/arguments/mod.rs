@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use koan_trainer::Loss;
 
 use self::choices::{LossArgument, choice};
-pub use self::source::{ClassWeights, Reading, Source, TaskName};
+pub use self::source::{ClassWeights, Reading, Source, TaskName, for_tests};
 pub use self::train::Train;
 pub use self::tune::Tune;
 use self::values::{bits, bytes, minutes_or_none};
@@ -108,7 +108,7 @@ pub struct Predict {
     pub reading: Reading,
     /// Write these columns of the data too, as they are there, by name or number; of a window
     /// those of its first row
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    #[arg(allow_hyphen_values = true, long, value_name = "COLUMN", value_delimiter = ',')]
     pub keep: Vec<String>,
     /// What to write
     #[arg(long, default_value = "csv")]
@@ -148,7 +148,7 @@ pub struct Shrink {
     pub data: Vec<PathBuf>,
     /// Column that says how much each row counts, from 0: a model does not tell whether its
     /// training had one [default: all rows count the same]
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(allow_negative_numbers = true, long, value_name = "COLUMN")]
     pub weights: Option<String>,
     /// Weights of the classes, which a model does not tell either; those of rows, if any, are
     /// scaled by them
@@ -167,12 +167,19 @@ pub struct Shrink {
     /// split, or with `--folds`, may have been trained on that: its error is then too low]
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub test: Vec<PathBuf>,
+    /// Labels of an idx or npy test file [default for idx: the file beside it]
+    #[arg(long, value_name = "FILE", requires = "test")]
+    pub test_labels: Option<PathBuf>,
+    /// Arrays of an npz test file [default: those of --arrays]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', requires = "test")]
+    pub test_arrays: Vec<String>,
     /// Rows to train on, as `koan train` was told; the others are the test rows
     #[arg(long, value_name = "ROWS", conflicts_with = "test")]
     pub train_rows: Option<usize>,
-    /// Part of the rows to hold out for the test, as `koan train` was told
-    #[arg(long, default_value_t = 0.2, conflicts_with_all = ["test", "train_rows"])]
-    pub test_fraction: f64,
+    /// Part of the rows to hold out for the test, as `koan train` was told [default: 0.2, or what a
+    /// PROBEN1 file says]
+    #[arg(allow_negative_numbers = true, long, conflicts_with_all = ["test", "train_rows"])]
+    pub test_fraction: Option<f64>,
     /// Bits of a weight to try [default: 2, 3, 4 for classes, 3, 4, 8 for numbers]
     #[arg(short, long, value_parser = bits, value_delimiter = ',')]
     pub bits: Vec<u8>,
@@ -183,7 +190,7 @@ pub struct Shrink {
     #[arg(long, value_parser = choice::<LossArgument, Loss>())]
     pub loss: Option<Loss>,
     /// Try other seeds for so long
-    #[arg(long, default_value_t = 0.0, value_parser = minutes_or_none)]
+    #[arg(allow_negative_numbers = true, long, default_value_t = 0.0, value_parser = minutes_or_none)]
     pub minutes: f64,
     #[command(flatten)]
     pub reading: Reading,

@@ -74,30 +74,48 @@ pub struct Source {
     pub train_rows: Option<usize>,
     /// Part of the rows to hold out for the test [default: 0.2, or what a PROBEN1
     /// file says]
-    #[arg(long, conflicts_with_all = ["test", "train_rows"])]
+    #[arg(allow_negative_numbers = true, long, conflicts_with_all = ["test", "train_rows"])]
     pub test_fraction: Option<f64>,
 
     /// Target column: its name, or its number from 1 [default: the last column]
-    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    #[arg(allow_negative_numbers = true, long, value_name = "COLUMN", help_heading = "Data")]
     pub target: Option<String>,
     /// What the outputs are: the target, a class or a number [default: guessed],
     /// or, without looking at the target, coordinates or whether a row is normal
     #[arg(long, help_heading = "Data")]
     pub task: Option<TaskName>,
     /// Anomaly: the class of the normal rows [default: all rows are normal, no column is a target]
-    #[arg(long, value_name = "CLASS", conflicts_with = "positive", help_heading = "Data")]
+    #[arg(
+        allow_negative_numbers = true,
+        long,
+        value_name = "CLASS",
+        conflicts_with = "positive",
+        help_heading = "Data"
+    )]
     pub normal: Option<String>,
     /// Tell this class from all the others
-    #[arg(long, value_name = "CLASS", help_heading = "Data")]
+    #[arg(allow_negative_numbers = true, long, value_name = "CLASS", help_heading = "Data")]
     pub positive: Option<String>,
     /// What to do about missing values
     #[arg(long, default_value = "refuse", help_heading = "Data")]
     pub missing: MissingName,
     /// Columns not to use, by name or number
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Data")]
+    #[arg(
+        allow_hyphen_values = true,
+        long,
+        value_name = "COLUMN",
+        value_delimiter = ',',
+        help_heading = "Data"
+    )]
     pub drop: Vec<String>,
     /// Number columns to take as text: one input for each value
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Data")]
+    #[arg(
+        allow_hyphen_values = true,
+        long,
+        value_name = "COLUMN",
+        value_delimiter = ',',
+        help_heading = "Data"
+    )]
     pub text: Vec<String>,
     /// Labels of an idx or npy test file [default for idx: the file beside it]
     #[arg(long, value_name = "FILE", requires = "test", help_heading = "Data")]
@@ -114,7 +132,7 @@ pub struct Source {
     /// What tells recordings apart: a column, or `file`; no recording is on both
     /// sides of a split [default for windows of several files: `file`, if each class
     /// is in three of them]
-    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    #[arg(allow_negative_numbers = true, long, value_name = "COLUMN", help_heading = "Data")]
     pub group: Option<String>,
     /// Make rows of windows of so many consecutive samples
     #[arg(long, value_name = "SAMPLES", help_heading = "Data")]
@@ -123,7 +141,7 @@ pub struct Source {
     #[arg(long, value_name = "SAMPLES", requires = "window", help_heading = "Data")]
     pub stride: Option<usize>,
     /// Column that says how much each row counts, from 0; it is no input
-    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    #[arg(allow_negative_numbers = true, long, value_name = "COLUMN", help_heading = "Data")]
     pub weights: Option<String>,
     /// Weights of the classes; those of rows, if any, are scaled by them
     #[arg(long, default_value = "equal-rows", help_heading = "Data")]
@@ -185,13 +203,7 @@ impl Source {
 
     /// How to read the test data.
     pub fn test_options(&self) -> ReadOptions {
-        let labels = self.test_labels.clone();
-        let mut options = ReadOptions { labels, ..self.read_options() };
-        // Those of the training go with an archive alone.
-        if !self.test_arrays.is_empty() || !self.test.iter().all(|file| may_be_archive(file)) {
-            options.arrays.clone_from(&self.test_arrays);
-        }
-        options
+        for_tests(self.read_options(), &self.test, self.test_labels.as_deref(), &self.test_arrays)
     }
 
     /// Options that say what is trained for; the model is left open.
@@ -202,6 +214,21 @@ impl Source {
             ..TrainOptions::default()
         }
     }
+}
+
+/// How test files are read, where the rows to train on are read by `options`.
+pub fn for_tests(
+    options: ReadOptions,
+    files: &[PathBuf],
+    labels: Option<&Path>,
+    arrays: &[String],
+) -> ReadOptions {
+    let mut options = ReadOptions { labels: labels.map(Path::to_owned), ..options };
+    // Those of the training go with an archive alone.
+    if !arrays.is_empty() || !files.iter().all(|file| may_be_archive(file)) {
+        options.arrays = arrays.to_vec();
+    }
+    options
 }
 
 /// Whether a file may be a zip archive, such as npz: one that does not begin as those do, nor is

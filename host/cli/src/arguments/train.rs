@@ -82,18 +82,24 @@ pub struct Train {
     #[arg(short, long, value_parser = bits, value_name = "2|3|4|8|16", help_heading = "Model")]
     pub bits: Option<u8>,
     /// Frequencies relative to the spread of the data [default: searched]
-    #[arg(long, alias = "bandwidth", value_delimiter = ',', help_heading = "Model")]
+    #[arg(
+        allow_negative_numbers = true,
+        long,
+        alias = "bandwidth",
+        value_delimiter = ',',
+        help_heading = "Model"
+    )]
     pub frequency: Vec<f64>,
     /// What the head minimises [default: squared, or searched]
     #[arg(long, help_heading = "Model",
           value_parser = choice::<LossArgument, Loss>())]
     pub loss: Option<Loss>,
     /// Keep every weight within ±C/K, features being at most 1
-    #[arg(long = "box", value_name = "C", help_heading = "Model")]
+    #[arg(allow_negative_numbers = true, long = "box", value_name = "C", help_heading = "Model")]
     pub box_c: Option<f64>,
     /// Penalty on squared weights, relative to a feature's variance; in rows for bins
     /// [default: searched]
-    #[arg(long, help_heading = "Model")]
+    #[arg(allow_negative_numbers = true, long, help_heading = "Model")]
     pub lambda: Option<f64>,
     /// Input map [default: chosen on held-out rows]
     #[arg(long, help_heading = "Model",
@@ -150,7 +156,7 @@ pub struct Train {
     #[arg(long, value_parser = clap::value_parser!(u8).range(2..), help_heading = "Model")]
     pub outputs: Option<u8>,
     /// Anomaly: share of normal rows that may be called anomalies [default: 0.01]
-    #[arg(long, value_name = "RATE", help_heading = "Model")]
+    #[arg(allow_negative_numbers = true, long, value_name = "RATE", help_heading = "Model")]
     pub false_alarm: Option<f64>,
     /// Rows to put into the model with their exact scores, for self tests
     #[arg(long, default_value_t = 0, help_heading = "Output")]

@@ -52,7 +52,7 @@ pub struct Tune {
           value_parser = choice::<MetricArgument, Metric>())]
     pub metric: Metric,
     /// Minutes that the search plans for, and at which it ends
-    #[arg(long, default_value_t = 5.0, value_parser = minutes, help_heading = "Search")]
+    #[arg(allow_negative_numbers = true, long, default_value_t = 5.0, value_parser = minutes, help_heading = "Search")]
     pub minutes: f64,
     /// Carry out all that is planned for the minutes, however long it takes: the same
     /// result on every machine

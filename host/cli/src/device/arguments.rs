@@ -25,7 +25,7 @@ pub struct Device {
     pub stream: bool,
     /// With --stream: show the device that every window is of this class, by its name or its
     /// number from 0; one more than the model's last is a new class
-    #[arg(long, value_name = "CLASS", requires = "stream")]
+    #[arg(allow_negative_numbers = true, long, value_name = "CLASS", requires = "stream")]
     pub learn: Option<String>,
     /// How long to wait until somebody listens to a TCP port, and then for an answer
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]

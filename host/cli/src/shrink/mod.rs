@@ -7,15 +7,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use koan::{Form, Model};
-use koan_data::{
-    ReadOptions, SplitSize, Table, Target, copies, expand, read_all_with, split_table,
-};
+use koan_data::{Division, ReadOptions, Table, Target, copies, expand, read_all_with};
 use koan_trainer::internal::blob::has_probabilities;
 use koan_trainer::tune::{Core, code_bytes};
 use koan_trainer::{Loss, Point, ShrinkOptions, Shrunk, TrainOptions, evaluate, shrink};
 use serde_json::{Value, json};
 
-use crate::arguments::{ClassWeights, Shrink};
+use crate::arguments::{ClassWeights, Shrink, for_tests};
 use crate::files::check;
 use crate::grid::{Grid, wrapped};
 use crate::out::{self, say};
@@ -23,7 +21,7 @@ use crate::output::{
     counted, error_percent, named_error, on_device, quoted, read_blob, schema_with_target,
     task_name, tested, write_whole,
 };
-use crate::read::ungrouped;
+use crate::read::{TEST_FRACTION, divided, known_tests, ungrouped};
 use crate::terminal::Terminal;
 
 pub fn run(arguments: &Shrink) -> Result<()> {
@@ -32,6 +30,7 @@ pub fn run(arguments: &Shrink) -> Result<()> {
     let names: Vec<PathBuf> = arguments.flash.iter().map(|&flash| name(arguments, flash)).collect();
     let mut inputs = arguments.reading.with_labels(data.clone());
     inputs.extend(arguments.reading.with_labels(test_files.clone()));
+    inputs.extend(arguments.test_labels.clone());
     inputs.push(arguments.model.clone());
     let outputs = names.iter().map(PathBuf::as_path).chain(arguments.report.as_deref());
     check(&inputs, outputs)?;
@@ -47,23 +46,22 @@ pub fn run(arguments: &Shrink) -> Result<()> {
     );
     let reading = arguments.reading.options();
     let read = ReadOptions { weights: arguments.weights.clone(), ..reading };
+    let labels = arguments.test_labels.as_deref();
+    let read_test = for_tests(read.clone(), &arguments.test, labels, &arguments.test_arrays);
+    known_tests(&arguments.test, &read_test, &arguments.test_arrays)?;
     let planned = Duration::from_secs_f64(60.0 * arguments.minutes);
     let terminal = Terminal::within(Some(planned).filter(|planned| !planned.is_zero()));
     let progress = terminal.progress();
     progress.phase("reading")?;
     let table = read_all_with(&data, &schema, &read)?;
+    let own_parts = matches!(table.division, Division::Parts(_));
     let (mut train, test) = if arguments.test.is_empty() {
-        let size = match arguments.train_rows {
-            Some(rows) => SplitSize::TrainRows(rows),
-            None => SplitSize::TestFraction(arguments.test_fraction),
-        };
-        let (train, test) = split_table(&table, size, model.seed())?;
-        (table.select(&train), table.select(&test))
+        divided(table, arguments.train_rows, arguments.test_fraction, model.seed(), &data)?
     } else {
-        (table, read_all_with(&test_files, &schema, &read)?)
+        (table, read_all_with(&test_files, &schema, &read_test)?)
     };
     let mixed = schema.recordings.window.is_some() && schema.recordings.group.is_none();
-    if mixed && data.len() > 1 && arguments.test.is_empty() {
+    if mixed && arguments.test.is_empty() {
         train.schema.warnings.push(ungrouped(&data));
     }
     train.schema.warnings.extend(copies(&[&data[..], &test_files].concat()));
@@ -146,7 +144,7 @@ pub fn run(arguments: &Shrink) -> Result<()> {
             let percent = |error| error_percent(task, error);
             say!("  {what}: {}, before {}", percent(error), percent(before))?;
         }
-        say!("{}", wrapped(&tested_on(arguments), 4))?;
+        say!("{}", wrapped(&tested_on(arguments, own_parts), 4))?;
         if arguments.weights.is_none() && !options.balanced {
             say!("{}", wrapped(&alike(classes), 4))?;
         }
@@ -198,13 +196,17 @@ fn has_all_classes(table: &Table, data: &[PathBuf]) -> Result<()> {
 }
 
 /// What the test rows are.
-fn tested_on(arguments: &Shrink) -> String {
+fn tested_on(arguments: &Shrink, own_parts: bool) -> String {
     if !arguments.test.is_empty() {
         return "  test rows: all of --test; no model should have been trained on them".to_owned();
     }
-    let told = match arguments.train_rows {
-        Some(rows) => format!("`koan train --train-rows {rows}` leaves"),
-        None => format!("`koan train --test-fraction {}` holds out", arguments.test_fraction),
+    let told = match (arguments.train_rows, arguments.test_fraction) {
+        (Some(rows), _) => format!("`koan train --train-rows {rows}` leaves"),
+        (None, None) if own_parts => "the file has for a test, as `koan train` does".to_owned(),
+        (None, fraction) => {
+            let fraction = fraction.unwrap_or(TEST_FRACTION);
+            format!("`koan train --test-fraction {fraction}` holds out")
+        }
     };
     format!(
         "  test rows: those that {told}; a model of another split, or of --folds, may have been \

@@ -1,7 +1,7 @@
 //! Options that would be passed over are errors: who gives one thinks that it does something.
 
 use anyhow::{Result, ensure};
-use koan_trainer::FamilyName::{self, Bin, Conv, Fern, Fourier, Maxout, Series, Stump};
+use koan_trainer::FamilyName::{self, Bin, Conv, Fern, Fourier, Linear, Maxout, Series, Stump};
 
 use crate::arguments::{ClassWeights, TaskName, Train};
 
@@ -23,6 +23,12 @@ fn of_tasks(arguments: &Train) -> Result<()> {
     ensure!(arguments.false_alarm.is_none() || anomaly, "--false-alarm goes with --task anomaly");
     ensure!(arguments.outputs.is_none() || embedding, "--outputs goes with --task embedding");
     let target = source.has_target();
+    ensure!(
+        source.positive.is_none() || !anomaly,
+        "--positive tells a class from all others: --normal names the class of normal rows"
+    );
+    let classes = target && !matches!(source.task, Some(TaskName::Regression));
+    ensure!(source.positive.is_none() || classes, "--positive goes with --task classification");
     ensure!(
         target || arguments.flash.is_none(),
         "--flash searches for models that fit, which needs a target to judge them by: leave it out; \
@@ -66,6 +72,16 @@ fn of_families(arguments: &Train) -> Result<()> {
             "{option} goes with --family {}",
             of.iter().map(|family| family.name()).collect::<Vec<_>>().join(" or ")
         );
+    }
+    // The inputs themselves are drawn from nothing.
+    if families.iter().all(|&family| family == Linear) && arguments.groups.is_empty() {
+        let given = [
+            ("--features", !arguments.features.is_empty() && arguments.candidates.is_none()),
+            ("--projection", arguments.projection.is_some()),
+        ];
+        if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
+            anyhow::bail!("{option} goes with other families: the family linear has the inputs");
+        }
     }
     let lists =
         [("--features", arguments.features.len()), ("--frequency", arguments.frequency.len())];

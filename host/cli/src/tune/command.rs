@@ -73,13 +73,14 @@ pub fn train_command(given: &[OsString], options: &TrainOptions, output: &Path) 
         let columns: Vec<usize> = options.categories.iter().map(|column| column + 1).collect();
         add("--text", numbers(&columns));
     }
-    if families.iter().any(|family| ["conv", "series"].contains(family)) {
-        if let Some(shape) = options.conv.shape {
-            add("--shape", shape.to_string());
-        }
-        if let Some(kernel) = options.conv.kernel {
-            add("--kernel", kernel.to_string());
-        }
+    // Maps for each channel need it, whatever the family.
+    if let Some(shape) = options.conv.shape {
+        add("--shape", shape.to_string());
+    }
+    if families.iter().any(|family| ["conv", "series"].contains(family))
+        && let Some(kernel) = options.conv.kernel
+    {
+        add("--kernel", kernel.to_string());
     }
     if let Some(bits) = options.bits {
         add("--bits", bits.to_string());
@@ -136,5 +137,16 @@ mod tests {
         assert!(command.starts_with("koan train my.csv -s7 --drop a --family"), "{command}");
         assert!(command.contains(" --bits 3 ") && !command.contains("-b4"), "{command}");
         assert!(command.ends_with("--output out/m.koan"), "{command}");
+    }
+
+    /// Maps for each channel need the shape, whatever the family.
+    #[test]
+    fn a_shape_is_kept_for_every_family() {
+        let given = ["koan", "tune", "my.csv", "--shape", "8x3"].map(OsString::from);
+        let mut options = TrainOptions { map: Some(MapKind::PerChannel), ..Default::default() };
+        options.conv.shape = "8x3".parse().ok();
+        let command = train_command(&given, &options, Path::new("m.koan"));
+        assert_eq!(command.matches("--shape 8x3").count(), 1, "{command}");
+        assert!(!command.contains("--kernel"), "{command}");
     }
 }

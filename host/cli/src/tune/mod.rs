@@ -19,7 +19,7 @@ use crate::files::{check, prepare_folder};
 use crate::grid::{Grid, wrapped};
 use crate::out::{self, say};
 use crate::output::{baselines, counted, number, quoted, write_whole};
-use crate::read::{BY_FILE, check_golden_rows, name, tables};
+use crate::read::{BY_FILE, check_golden_rows, golden, name, tables};
 use crate::terminal::Terminal;
 use command::train_command;
 
@@ -48,12 +48,13 @@ pub fn run(arguments: &Tune) -> Result<()> {
     let terminal = Terminal::within(Some(planned).filter(|_| !arguments.no_clock));
     let progress = terminal.progress();
     progress.phase("reading")?;
-    let (train, test) = tables(&arguments.source, &files, arguments.shape)?;
+    let (train, test) = tables(&arguments.source, &files, arguments.shape, arguments.map)?;
     check_golden_rows(arguments.golden_rows, &train)?;
     terminal.suspend(|| out::warnings(&train.schema.warnings));
     let options = arguments.tune_options();
     let outcome = tune(&train, Some(&test), &options, progress);
     drop(terminal);
+    let outcome = outcome.map_err(|error| golden(error, arguments.golden_rows));
     let outcome = outcome.with_context(|| name(&files))?;
     let reports = outcome.front.iter().map(|tuned| &tuned.report);
     let names = file_names(reports.map(|report| (report.bytes, report.family.as_str())));

@@ -3,7 +3,7 @@
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 
-use crate::common::{Folder, quadrants, waves};
+use crate::common::{Folder, QUICK, quadrants, waves};
 
 /// A folder with a file `bad.csv`.
 fn with(content: impl AsRef<[u8]>) -> Folder {
@@ -98,10 +98,10 @@ fn options_that_make_no_sense() {
     folder.write("q.csv", quadrants(60));
     for frequency in ["-1", "0", "nan", "inf", "1e300"] {
         folder
-            .fails(&format!("train q.csv -o m.koan --frequency={frequency}"), &["a frequency of"]);
+            .fails(&format!("train q.csv -o m.koan --frequency {frequency}"), &["a frequency of"]);
     }
     for lambda in ["-1", "nan", "1e300"] {
-        folder.fails(&format!("train q.csv -o m.koan --lambda={lambda}"), &["a lambda of"]);
+        folder.fails(&format!("train q.csv -o m.koan --lambda {lambda}"), &["a lambda of"]);
     }
     folder.fails("train q.csv -o m.koan --features 0", &["q.csv", "at least one feature"]);
     folder.fails("train q.csv -o m.koan --input-groups 2:none", &["q.csv", "leave all inputs out"]);
@@ -119,6 +119,45 @@ fn options_that_make_no_sense() {
     folder.train_fails(stream, &["--golden-rows 21: from 0 to 20,"]);
     folder.train("q.csv --golden-rows 48").success();
     folder.fails("train q.csv -o m.koan --positive warm", &["q.csv", "no class \"warm\""]);
+    folder.write("w.csv", waves(60));
+    let numbers = ["w.csv", "no class \"1\": the target is numbers"];
+    folder.fails("train w.csv -o m.koan --positive 1", &numbers);
+    folder.fails("tune w.csv -o front --positive 1", &numbers);
+    let few = "train q.csv -o m.koan --task anomaly";
+    folder.fails(few, &["too few for a false-alarm rate", "(--false-alarm)"]);
+    for command in ["train q.csv -o m.koan", "tune q.csv -o front --minutes 0.01"] {
+        let shape = format!("{command} --shape 8x8x1");
+        folder.fails(&shape, &["--shape 8x8x1: such rows have 64 inputs, the data have 2"]);
+        let map = format!("{command} --map per-channel");
+        folder.fails(&map, &["--map per-channel is for rows that have channels"]);
+        let golden = format!("{command} --flash 150 --golden-rows 40");
+        folder.fails(&golden, &["no model is so small", "--golden-rows 40 are in every model"]);
+    }
+    folder.fails("train q.csv -o m.koan --folds 3 --shape 3x1", &["--shape 3x1: such rows have 3"]);
+    folder.run("train q.csv -o m.koan -k 8 --shape 1x2 --map per-channel").success();
+}
+
+/// Names and numbers that begin with a minus.
+#[test]
+fn values_may_begin_with_a_minus() {
+    let folder = Folder::new();
+    let rows = quadrants(150).replace(",0\n", ",-1\n");
+    folder.write("q.csv", rows);
+    let json = |options: &str| {
+        folder.json(&format!("train q.csv -o m.koan -k 8 --json {QUICK} {options}"))
+    };
+    assert_eq!(json("--target -1")["target"], "above");
+    assert_eq!(json("--target -3 --task regression --drop -1")["inputs"], 1);
+    assert_eq!(json("--target -1 --text -2,-3")["task"], "classification");
+    json("--positive -1");
+    assert_eq!(
+        folder.json("inspect m.koan --json")["classes"],
+        serde_json::json!(["not -1", "-1"])
+    );
+    json("--task anomaly --normal -1 --false-alarm 0.2");
+    folder.fails("train q.csv -o m.koan --weights -2", &["weight"]);
+    let kept = folder.output("predict m.koan q.csv --keep -3,-1");
+    assert!(kept.starts_with("x,above,class\n"), "{kept}");
 }
 
 /// Options that do nothing were passed over without a word.
@@ -149,6 +188,12 @@ fn options_that_would_do_nothing() {
         ("--sample-rows 50", "--sample-rows goes with --stream yes"),
         ("--checkpoint c", "--checkpoint goes with --stream yes"),
         ("--stream no --checkpoint-every 5", "--checkpoint-every goes with --stream yes"),
+        ("--family linear -k 8", "--features goes with other families"),
+        ("--family linear --projection sign", "--projection goes with other families"),
+        ("--flash 300 --family linear --projection sign", "--projection goes with other families"),
+        ("--task regression --positive 1", "--positive goes with --task classification"),
+        ("--task embedding --positive 1", "--positive goes with --task classification"),
+        ("--task anomaly --positive 1", "--normal names the class of normal rows"),
         ("--drop above", "the target, which is the last column if none is named"),
         ("--target x --drop 1", "(--target, --drop)"),
     ] {
@@ -157,6 +202,7 @@ fn options_that_would_do_nothing() {
     }
     // A search knows all families, and chooses pools and slots itself.
     folder.run("train q.csv -o m.koan --flash 300 --kernel 2").success();
+    folder.run("train q.csv -o m.koan --flash 300 --family linear,stump --frequency 1").success();
     folder.fails("train q.csv -o m.koan --slot-bits 6", &["--slot-bits goes with --family bin"]);
     folder.train("w.csv").success();
     let told = ["m.koan: the model has no probabilities", "--probabilities"];
@@ -175,8 +221,9 @@ fn constant_inputs_give_a_warning() {
     for content in [classes, values] {
         let folder = with(content);
         for family in ["fourier", "stump", "bin", "maxout", "sigmoid", "fern", "linear"] {
+            let size = if family == "linear" { "" } else { "--features 8" };
             folder
-                .train(&format!("bad.csv --features 8 --family {family}"))
+                .train(&format!("bad.csv {size} --family {family}"))
                 .success()
                 .stderr(contains("warning: ").and(contains("every input is constant")));
             folder.run("inspect m.koan").success().stdout(contains("self test passed"));

@@ -124,3 +124,37 @@ fn a_failed_training_leaves_the_old_model() {
     folder.train("q.csv --features 13").success();
     assert_ne!(folder.read("m.koan"), before);
 }
+
+/// Files of other kinds, by name.
+#[test]
+fn workbooks_and_json_are_named() {
+    let folder = Folder::new();
+    // An archive with one empty member, `a.xml`.
+    let member = |signature: &[u8], more: usize| {
+        let mut bytes = signature.to_vec();
+        bytes.resize(more - 4, 0);
+        bytes
+    };
+    let mut zip = member(b"PK\x03\x04\x14\0", 30);
+    zip.extend([5, 0, 0, 0]);
+    zip.extend(b"a.xml");
+    let place = zip.len() as u32;
+    let mut central = member(b"PK\x01\x02\x14\0\x14\0", 46 + 4);
+    central[28] = 5;
+    zip.extend(&central);
+    zip.extend(b"a.xml");
+    let size = zip.len() as u32 - place;
+    zip.extend(b"PK\x05\x06\0\0\0\0\x01\0\x01\0");
+    zip.extend(size.to_le_bytes());
+    zip.extend(place.to_le_bytes());
+    zip.extend([0, 0]);
+    folder.write("t.xlsx", zip);
+    folder.train_fails("t.xlsx", &["t.xlsx: a zip archive without", "Excel", "save it as CSV"]);
+    let told = ["JSON, which is not read: save it as CSV"];
+    for json in
+        ["{\"x\": 1, \"y\": 2}\n{\"x\": 2, \"y\": 3}\n", "[\n  {\n    \"x\": 1\n", "[{\"x\":1}]"]
+    {
+        folder.write("t.json", json);
+        folder.train_fails("t.json", &told);
+    }
+}

@@ -210,7 +210,7 @@ fn two_models(folder: &Folder) {
     folder.train("s.csv --family stump").success();
     std::fs::copy(folder.path("m.koan"), folder.path("other.koan")).unwrap();
     folder.write("q.csv", quadrants(300));
-    folder.train("q.csv --family linear").success();
+    folder.run("train q.csv -o m.koan --family linear --lambda 0.001 --map per-input").success();
     folder.output("export m.koan --c first");
     folder.output("export other.koan --c second");
 }

@@ -191,3 +191,45 @@ fn options_that_a_format_does_not_know() {
         .write("i.idx", [&[0, 0, 8, 3, 0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, 1][..], b"abcd"].concat());
     folder.train_fails("i.idx --labels none", &["none: cannot be read"]);
 }
+
+/// An npy array of `f32`.
+fn npy(shape: &str, values: &[f32]) -> Vec<u8> {
+    let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({shape}), }}\n");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.bytes());
+    bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    bytes
+}
+
+/// Test rows were judged by the labels of the training.
+#[test]
+fn test_arrays_have_labels_of_their_own() {
+    let folder = Folder::new();
+    let mut random = Random::new(6);
+    for (name, rows) in [("train", 200), ("test", 80)] {
+        let values: Vec<f32> = (0..2 * rows).map(|_| random.number() as f32).collect();
+        let labels: Vec<f32> =
+            values.chunks(2).map(|row| if row[0] > row[1] { 1.0 } else { 0.0 }).collect();
+        folder.write(&format!("{name}.npy"), npy(&format!("{rows}, 2"), &values));
+        folder.write(&format!("{name}-labels.npy"), npy(&format!("{rows},"), &labels));
+    }
+    let data = "train.npy --labels train-labels.npy --test test.npy";
+    let trained = format!("train {data} -o m.koan -k 64 --json --frequency 1 --lambda 0.001");
+    folder.fails(&trained, &["test.npy", "(`labels`)", "--test-labels FILE"]);
+    let found = folder.json(&format!("{trained} --test-labels test-labels.npy"));
+    assert!(found["error"].as_f64().unwrap() < 0.15, "{found}");
+    let shrink = format!("shrink m.koan {data} --flash 300 --candidates 100 -o s.koan --json");
+    folder.fails(&shrink, &["test.npy", "--test-labels FILE"]);
+    let shrunk = folder.json(&format!("{shrink} --test-labels test-labels.npy"));
+    assert_eq!((&shrunk["rows"], &shrunk["before"]["error"]), (&80.into(), &found["error"]));
+    assert!(shrunk["error"].as_f64().unwrap() < 0.3, "{shrunk}");
+}
+
+/// A byte between fields that is not guessed leaves one column.
+#[test]
+fn a_delimiter_that_is_not_guessed() {
+    let folder = Folder::new();
+    folder.write("t.csv", "a|b|label\n1|2|x\n2|1|y\n3|4|x\n4|3|y\n");
+    folder.train_fails("t.csv", &["no inputs", "--delimiter names the byte between fields"]);
+}

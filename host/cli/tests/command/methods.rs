@@ -206,6 +206,9 @@ fn anomalies() {
     folder.output("eval m.koan c.csv --report e.html");
     let page = text(&folder.read("e.html"));
     assert!(page.contains("The worst rows") && !page.contains("probability of that"));
+    // Nor is it judged by what was told the classes.
+    assert!(page.contains("A detector of anomalies.") && page.contains("Alarms on"), "{page}");
+    assert!(!page.contains("linear model") && judged.get("baselines").is_none(), "{judged}");
     folder.write("new.csv", "x,y,kind\n0,0,usual\n40,40,odd\n");
     assert_eq!(folder.output("predict m.koan new.csv"), "class\nusual\nnot usual\n");
 
@@ -219,7 +222,7 @@ fn anomalies() {
     folder.train_fails("normal.csv", &["every row has the same class, \"usual\""]);
 
     folder.fails("tune c.csv --normal usual -o front", &["--normal goes with --task anomaly"]);
-    let by_default = folder.output("train c.csv -o d.koan --family linear --features 2");
+    let by_default = folder.output("train c.csv -o d.koan --family linear");
     assert!(by_default.contains("target: kind, the last column"), "{by_default}");
 
     // Without a normal class every row is, and a target that is named is not looked at.

@@ -86,6 +86,19 @@ fn every_task_has_its_page() {
     }
 }
 
+/// Nothing is explained of targets that are all the same.
+#[test]
+fn pages_of_a_single_row() {
+    let folder = Folder::new();
+    folder.write("w.csv", waves(200));
+    folder.train("w.csv -k 16").success();
+    folder.write("one.csv", "x,y,z\n0.5,0.5,1\n");
+    folder.run("eval m.koan one.csv --report r.html").success();
+    let page = page(&folder, "r.html");
+    assert!(!page.contains("NaN") && !page.contains("1 rows"), "{page}");
+    assert!(page.contains("1 row"), "{page}");
+}
+
 #[test]
 fn a_page_needs_rows_that_were_not_seen_and_a_place() {
     let folder = Folder::new();

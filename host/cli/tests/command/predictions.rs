@@ -50,6 +50,30 @@ fn values_have_the_error_that_was_evaluated() {
     assert!(((squares / 150.0).sqrt() - rmse).abs() < 1e-5);
 }
 
+/// No more digits than numbers of 32 bits have, in any form.
+#[test]
+fn values_have_the_digits_of_their_type() {
+    let folder = Folder::new();
+    folder.write("w.csv", waves(150));
+    folder.train("w.csv --features 16").success();
+    let check = |text: &str| {
+        let short = text.parse::<f32>().unwrap().to_string();
+        assert_eq!(text.parse::<f64>().unwrap(), short.parse::<f64>().unwrap());
+        assert!(text.len() <= short.len() + 2, "{text} {short}");
+    };
+    folder.output("predict m.koan w.csv").lines().skip(1).for_each(check);
+    for line in folder.output("predict m.koan w.csv --format json").lines() {
+        let object: Value = serde_json::from_str(line).unwrap();
+        check(&object["value"].to_string());
+    }
+    folder.write("q.csv", quadrants(150));
+    folder.train("q.csv --features 16").success();
+    for line in folder.output("predict m.koan q.csv --probabilities").lines().skip(1) {
+        line.split(',').skip(1).for_each(check);
+    }
+    folder.fails("predict m.koan - q.csv", &["`-`, which is standard input, goes alone"]);
+}
+
 #[test]
 fn from_standard_input_and_in_any_order_of_columns() {
     let folder = Folder::new();

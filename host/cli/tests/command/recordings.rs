@@ -261,6 +261,22 @@ fn files_of_windows_are_recordings_if_nothing_is_said() {
     assert!(text(&shrunk.get_output().stderr).contains("on both sides of splits"));
     let report = folder.json(&format!("{} --json --test r2.csv r6.csv", train(few)));
     assert!(!report.to_string().contains("both sides"), "{report}");
+    // So are those of a single file.
+    let one: String = (0..8)
+        .map(|file| text(&folder.read(&format!("r{file}.csv"))).replace("a,label\n", ""))
+        .collect();
+    folder.write("one.csv", format!("a,label\n{one}"));
+    for (how, told) in [
+        ("", true),
+        ("--folds 3", true),
+        ("--stream yes", true),
+        ("--test r2.csv r6.csv", false),
+        ("--group file --test r2.csv r6.csv", false),
+    ] {
+        let report = folder.json(&format!("{} --json {how}", train("one.csv")));
+        let warnings = report["warnings"].to_string();
+        assert_eq!(warnings.contains("one.csv: windows of one file are on both"), told, "{report}");
+    }
     let streamed = folder.json(&format!("{} --json --stream yes", train(all)));
     assert!(streamed["warnings"].to_string().contains("both sides"), "{streamed}");
 }
@@ -285,6 +301,11 @@ fn options_that_do_not_go_together() {
     folder.train_fails("q.csv --window 0", &["at least one sample"]);
     folder.train_fails("q.csv --group file", &["of one group", "at least two are needed"]);
     folder.train_fails("q.csv --group z", &["no column `z`"]);
+    for how in ["--group above", "--group x --target x"] {
+        let told = ["the target cannot be what tells recordings apart", "--target, --group"];
+        folder.train_fails(&format!("q.csv {how}"), &told);
+        folder.train_fails(&format!("q.csv {how} --stream yes"), &told);
+    }
 }
 
 /// Files with the division that PROBEN1's rules demand.
@@ -303,6 +324,12 @@ fn proben1_splits_are_its_own() {
     folder.write("p.dt", file);
     let report = folder.json(&format!("train p.dt -o m.koan --json {QUICK}"));
     assert_eq!((&report["rows"], &report["train_rows"]), (&17.into(), &90.into()));
+    let shrink = "shrink m.koan p.dt --flash 200 --candidates 60 -o s.koan";
+    let shrunk = folder.json(&format!("{shrink} --json"));
+    assert_eq!((&shrunk["rows"], &shrunk["before"]["error"]), (&17.into(), &report["error"]));
+    assert!(folder.output(shrink).contains("those that the file has for a test"));
     let report = folder.json(&format!("train p.dt -o m.koan --json --train-rows 50 {QUICK}"));
     assert_eq!((&report["rows"], &report["train_rows"]), (&57.into(), &50.into()));
+    let shrunk = folder.json(&format!("{shrink} --json --train-rows 50"));
+    assert_eq!((&shrunk["rows"], &shrunk["before"]["error"]), (&57.into(), &report["error"]));
 }

@@ -100,9 +100,11 @@ fn checkpoints_of_something_else_are_refused() {
         }
     };
     for (more, part) in [
-        ("--seed 2", "options of training"),
-        ("--bits 3", "options of training"),
-        ("--drop 1", "options of reading"),
+        ("--seed 2", "`seed` of training was 1, now 2; delete it"),
+        ("--bits 3", "`bits` of training was not given, now 3; delete it"),
+        ("--shape 2x1", "`conv.shape` of training was not given, now"),
+        ("--drop 1", "`drop` of reading was not given, now [\"1\"]; delete it"),
+        ("--seed 2 --bits 3", "`bits` of training was not given, now 3, `seed` of training was"),
         ("--test-fraction 0.3", "the part for the test"),
         ("--test q.csv", "the test files"),
     ] {
@@ -162,6 +164,15 @@ fn options_that_are_refused_leave_no_checkpoint() {
     folder.write("q.csv", quadrants(60));
     folder.run("train q.csv --stream yes --family fern -o m.koan").failure();
     assert!(!folder.path("m.koan.checkpoint").exists());
+    for (options, told) in [
+        ("-k 60000", "too many"),
+        ("--test-fraction 0", "a part of the rows must be for the test (--test-fraction"),
+        ("--test-fraction 1e-9", "no rows are left for the test"),
+        ("--shape 8x8x1", "a shape of 8x8x1 has 64 inputs, the data have 2"),
+    ] {
+        folder.fails(&format!("train q.csv --stream yes -o m.koan {options}"), &[told]);
+        assert!(!folder.path("m.koan.checkpoint").exists(), "{options}");
+    }
     folder.run("train q.csv --stream yes -k 8 -o m.koan").success();
 }
 

@@ -307,6 +307,11 @@ pub(crate) fn open_archive<'r>(
         archive.file_names().map(|name| name.map(|name| name.into_owned())).collect();
     let files = files.map_err(|e| malformed(e.to_string()))?;
     let there: Vec<&str> = files.iter().filter_map(|file| file.strip_suffix(".npy")).collect();
+    if there.is_empty() {
+        let problem = "a zip archive without arrays of numpy's, such as an Excel workbook or a \
+                       packed table: save it as CSV, unpacked or with gzip";
+        return Err(malformed(problem.into()));
+    }
     let wanted: Vec<&str> = if options.arrays.is_empty() {
         there.clone()
     } else {

@@ -50,6 +50,25 @@ fn training_data() {
     assert_eq!(refusal(b"a,y\xff\n1,2\n1,2\n", &options()), "t.csv:1: column 2: not UTF-8 text");
 }
 
+/// Every column was text then, and the first line no header.
+#[test]
+fn a_header_within_the_rows() {
+    let one = "a,b,y\n1,2,u\n3,4,v\n5,6,u\n";
+    let told = "the header again, as where files were put together: leave the line out, or give \
+                the files one by one";
+    for (text, line) in [(one.repeat(2), 5), (one.repeat(3), 5), (format!("{one}\n{one}"), 6)] {
+        assert_eq!(refusal(&text, &options()), format!("t.csv:{line}: {told}"), "{text}");
+        let header = Some(true);
+        let stated = ReadOptions { header, ..options() };
+        assert_eq!(refusal(&text, &stated), format!("t.csv:{line}: {told}"));
+    }
+    // Rows of texts come again.
+    let texts = "a,b,u\nc,d,v\na,b,u\nc,b,v\n";
+    assert_eq!(read_text(texts, &options()).unwrap().rows(), 4);
+    let mixed = "a,b,u\n1,d,v\na,b,u\nc,b,v\n";
+    assert_eq!(read_text(mixed, &options()).unwrap().rows(), 4);
+}
+
 #[test]
 fn a_slip_among_numbers() {
     let mut text = "temp,y\n".to_string();

@@ -93,6 +93,11 @@ fn proben1_classes_and_parts() {
     assert_eq!(table.division, Division::Parts(vec![Train, Train, Validation, Test]));
     assert_eq!(table.select(&[3, 0]).division, Division::Parts(vec![Test, Train]));
     assert_eq!(json(&table.schema), r#"{"columns":[2,{"target":"class"}]}"#);
+    // Under a schema, too.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.dt");
+    std::fs::write(&path, proben1([1, 1, 3, 0, 2, 1, 1], rows)).unwrap();
+    assert_eq!(read_with(&path, &table.schema, &options()).unwrap().division, table.division);
 }
 
 #[test]
@@ -226,6 +231,9 @@ fn times_of_parquet_have_one_unit() {
     let microseconds = 90_061e6;
     assert_eq!(table.row(1)[..5], [microseconds; 5]);
     assert_eq!(table.row(1)[5], 1.0);
+    // Times of day have a type of their own.
+    let table = read(fixture("clock.parquet"), &regression()).unwrap();
+    assert_eq!((table.row(0), table.row(1)), (&[0.0; 3][..], &[45_296_789e3; 3][..]));
 }
 
 /// A Parquet file may also come through a pipe or compressed.

@@ -2,6 +2,7 @@
 
 use crate::Origin;
 use crate::page::{Page, plot::Plot};
+use crate::words::counted;
 use koan_data::{Table, Target};
 
 /// Inputs that are listed one by one.
@@ -26,7 +27,7 @@ pub fn files(page: &mut Page, origin: &Origin) {
 pub fn facts(page: &mut Page, tables: &[(&'static str, &Table)], target: bool) {
     let Some((_, first)) = tables.first() else { return };
     let mut facts: Vec<(&'static str, String)> =
-        tables.iter().map(|(name, table)| (*name, format!("{} rows", table.rows()))).collect();
+        tables.iter().map(|(name, table)| (*name, counted(table.rows(), "row"))).collect();
     facts.push(("inputs", first.inputs.to_string()));
     if let Some(name) = first.schema.target_name().filter(|name| !name.is_empty()) {
         facts.push(("target", name.to_owned()));

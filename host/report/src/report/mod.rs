@@ -16,6 +16,7 @@ use crate::page::Page;
 use koan::Model;
 use koan_data::{Table, Task};
 use koan_trainer::internal::anomaly::detect;
+use koan_trainer::internal::blob::has_probabilities;
 use koan_trainer::internal::learning_curve::learning_curves;
 use koan_trainer::{Baselines, Goal, Progress, Report, TrainOptions, Trained, evaluate};
 
@@ -131,8 +132,8 @@ pub struct Evaluation<'e> {
 
 /// The page of an evaluation.
 ///
-/// A model of rows without a target, the anomalies' detector, is judged by its alarms: the first
-/// class of `table` is then that of anomalies.
+/// A detector of anomalies is judged by its alarms: the first class of `table` is then that of
+/// anomalies.
 ///
 /// # Errors
 /// Rows that do not suit the model.
@@ -141,7 +142,9 @@ pub fn of_evaluation(evaluation: &Evaluation<'_>) -> Result<String> {
     let model = &Model::parse(blob)?;
     let error = evaluate(blob, table)?.error;
     let task = table.schema.task();
-    let detects = table.schema.unlabelled() && task == Task::Classification;
+    let detects = task == Task::Classification && !has_probabilities(model);
+    // Those of classes say nothing of a model that was not told them.
+    let baselines = baselines.filter(|_| !detects);
     let mut page = Page::new(&format!("{}: an evaluation", origin.name));
     let judged = Judged {
         model,

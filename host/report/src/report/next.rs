@@ -132,7 +132,8 @@ pub fn lesson(task: &str, curves: &LearningCurves) -> Option<(bool, String)> {
         falling += 1;
     }
     let from_where = curves.by_rows.iter().rev().nth(falling - 1);
-    let falls = clearly(before) || from_where.is_some_and(clearly);
+    // What is 0 falls no further.
+    let falls = test_error > 0.0 && (clearly(before) || from_where.is_some_and(clearly));
     let from = format!(
         "from {} to {rows} training rows the test error went from {} to {}",
         before.rows,
@@ -141,7 +142,7 @@ pub fn lesson(task: &str, curves: &LearningCurves) -> Option<(bool, String)> {
     );
     let text = if falls {
         format!("{from}: more rows are likely to lower it further")
-    } else if test_error < before.test_error {
+    } else if test_error > 0.0 && test_error < before.test_error {
         format!("{from}, which may be chance: more rows may help a little")
     } else {
         format!("{from}: more rows of this kind promise little")
@@ -236,6 +237,7 @@ mod tests {
             (&[0.3, 0.1, 0.12], false, "promise little"),
             (&[0.098, 0.105, 0.1], false, "may help a little"),
             (&[0.0, 0.0], false, "promise little"),
+            (&[0.3, 0.1, 0.0], false, "promise little"),
         ] {
             let (found, text) = lesson("classification", &curves(errors)).unwrap();
             assert_eq!(found, falls, "{errors:?}: {text}");

@@ -187,7 +187,11 @@ fn numbers(page: &mut Page, blob: &[u8], test: &Table, targets: &[f32]) -> Resul
     let absolute = mean(&mut residuals.iter().map(|r| r.abs()));
     let middle = mean(&mut pairs.iter().map(|pair| pair.0));
     let spread = mean(&mut pairs.iter().map(|pair| (pair.0 - middle).powi(2)));
-    let explained = if spread > 0.0 { 1.0 - rmse * rmse / spread } else { f64::NAN };
+    // Targets that are all the same have nothing to explain.
+    let explained = match spread > 0.0 {
+        true => format!("{:.4}", 1.0 - rmse * rmse / spread),
+        false => "–".to_owned(),
+    };
     let bias = mean(&mut residuals.iter().copied());
     page.facts(
         "In the target's units",
@@ -195,7 +199,7 @@ fn numbers(page: &mut Page, blob: &[u8], test: &Table, targets: &[f32]) -> Resul
             ("RMSE", Plot::label(rmse)),
             ("mean absolute error", Plot::label(absolute)),
             ("mean of target − prediction", Plot::label(bias)),
-            ("explained variance, R²", format!("{explained:.4}")),
+            ("explained variance, R²", explained),
         ],
     );
     let drawn = "a point is a row, at most 800 are drawn";

@@ -35,6 +35,7 @@ pub struct Judged<'j> {
 pub fn of(judged: &Judged<'_>, next: Vec<String>) -> Verdict {
     let (grade, words) = words(judged);
     let Judged { task, error, rows, recordings, called, .. } = judged;
+    let called = if *rows == 1 { called.trim_end_matches('s') } else { called };
     let mut text = format!("{} on {rows} {called}", named_error(task, *error));
     text += &match recordings {
         Some(1) => " of 1 recording".to_owned(),
@@ -204,6 +205,27 @@ mod tests {
         assert!(of(Some(4)).contains(told));
         assert!(of(Some(1)).contains("of 1 recording (no"));
         assert!(text("regression", Some(4)).contains("on 1000 rows of 4 recordings, in"));
+    }
+
+    #[test]
+    fn one_row_is_no_rows() {
+        let blob = include_bytes!("../../../../firmware-example/digits.koan");
+        let model = &Model::parse(blob).unwrap();
+        for (rows, called, told) in
+            [(1, "rows", "1 row ("), (1, "test rows", "1 test row ("), (2, "rows", "2 rows (")]
+        {
+            let judged = Judged {
+                model,
+                task: "classification",
+                error: 0.0,
+                rows,
+                recordings: None,
+                called,
+                baselines: None,
+            };
+            let text = of(&judged, Vec::new()).text;
+            assert!(text.contains(&format!(" on {told}")), "{text}");
+        }
     }
 
     #[test]

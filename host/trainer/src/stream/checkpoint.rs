@@ -1,5 +1,6 @@
 //! Checkpoints: what a killed training needs to go on.
 
+use std::fmt::Debug;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,7 @@ use crate::distributed::to_bytes;
 use crate::{Error, TrainOptions, atomic_write};
 
 /// First bytes of a checkpoint; the last one is the version of its form.
-const MAGIC: &[u8; 8] = b"KOANCKP\x03";
+const MAGIC: &[u8; 8] = b"KOANCKP\x04";
 
 /// How far a training has come.
 #[derive(Serialize, Deserialize)]
@@ -62,21 +63,14 @@ impl Checkpoint {
         }
         let checkpoint: Self = postcard::from_bytes(body).map_err(|_| damaged())?;
         let identity = identity(stream, options)?;
-        let before = checkpoint.identity.iter();
-        let changed = identity.iter().find(|pair| !checkpoint.identity.contains(pair));
-        let gone = before.clone().find(|(name, _)| !identity.iter().any(|(now, _)| now == name));
-        if let Some((name, now)) = changed {
-            let was = before.clone().find(|(before, _)| before == name);
-            let was = was.map_or("not there", |(_, value)| value.as_str());
-            return Err(failed(format!(
-                "of another training: {name} was {was}, now {now}; delete it to train from the \
-                 start, or name another"
-            )));
+        let changes = changes(&checkpoint.identity, &identity);
+        if changes.is_empty() {
+            return Ok(Some(checkpoint));
         }
-        if let Some((name, was)) = gone {
-            return Err(failed(format!("of another training: {name} was {was}, and is no more")));
-        }
-        Ok(Some(checkpoint))
+        Err(failed(format!(
+            "of another training: {}; delete it to train from the start, or name another",
+            changes.join(", ")
+        )))
     }
 
     /// Writes it whole: a kill leaves this checkpoint or the one before.
@@ -86,6 +80,63 @@ impl Checkpoint {
             file: path.display().to_string(),
             problem: format!("cannot be written: {error}"),
         })
+    }
+}
+
+/// What is no longer as it was.
+fn changes(before: &[(String, String)], now: &[(String, String)]) -> Vec<String> {
+    let find = |pairs: &[(String, String)], name: &str| {
+        pairs.iter().find(|(of, _)| of == name).map(|(_, value)| value.clone())
+    };
+    let gone = before.iter().filter(|(name, _)| find(now, name).is_none());
+    let changed = now.iter().filter_map(|(name, now)| match find(before, name) {
+        Some(was) if was == *now => None,
+        Some(was) => Some(format!("{name} was {was}, now {now}")),
+        None => Some(format!("{name} was not there, now {now}")),
+    });
+    changed.chain(gone.map(|(name, was)| format!("{name} was {was}, and is no more"))).collect()
+}
+
+/// The fields of a structure with their values, those of structures within it one by one.
+fn fields(of: &str, options: &impl Debug) -> Vec<(String, String)> {
+    let text = format!("{options:#?}");
+    let mut found: Vec<(String, String)> = Vec::new();
+    // The names of the structures that a line is within.
+    let mut path: Vec<String> = Vec::new();
+    let lines: Vec<&str> = text.lines().collect();
+    // Without the lines that begin and end the structure itself.
+    for line in lines.iter().skip(1).take(lines.len().saturating_sub(2)) {
+        let depth = (line.len() - line.trim_start().len()) / 4;
+        let line = line.trim_start();
+        let own = depth == path.len() + 1;
+        match line.strip_suffix(" {").and_then(|start| start.split_once(": ")) {
+            Some((name, _)) if own => {
+                path.push(name.to_owned());
+                continue;
+            }
+            _ => {}
+        }
+        if depth == path.len() && line.starts_with('}') {
+            path.pop();
+        } else if let (true, Some((name, value))) = (own, line.split_once(": ")) {
+            let name = path.iter().map(String::as_str).chain([name]).collect::<Vec<_>>().join(".");
+            found.push((format!("`{name}` of {of}"), value.to_owned()));
+        } else if let Some((_, value)) = found.last_mut() {
+            // A value that goes on.
+            value.push_str(line);
+        }
+    }
+    found.iter_mut().for_each(|(_, value)| *value = plain(value));
+    found
+}
+
+/// A value as it would be given.
+fn plain(value: &str) -> String {
+    let value = value.trim_end_matches(',').replace(",)", ")").replace(",]", "]");
+    let inner = value.strip_prefix("Some(").and_then(|value| value.strip_suffix(')'));
+    match inner.unwrap_or(&value) {
+        "None" | "[]" => "not given".to_owned(),
+        value => value.to_owned(),
     }
 }
 
@@ -102,11 +153,11 @@ pub(crate) fn identity(
 ) -> Result<Vec<(String, String)>, Error> {
     let mut all = vec![
         ("the version of koan".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
-        ("options of training".to_owned(), format!("{options:?}")),
-        ("options of reading".to_owned(), format!("{:?}", stream.read)),
         ("the part for the test".to_owned(), stream.test_fraction.to_string()),
         ("the rows of the sample".to_owned(), stream.sample_rows.to_string()),
     ];
+    all.extend(fields("training", options));
+    all.extend(fields("reading", &stream.read));
     let names: Vec<String> = stream.test.iter().map(|path| path.display().to_string()).collect();
     all.push(("the test files".to_owned(), names.join(", ")));
     for path in &stream.files {

@@ -70,6 +70,10 @@ pub fn train_stream(
     check_options(options)?;
     let fraction = if stream.test.is_empty() { stream.test_fraction } else { 0.0 };
     let roles = Roles::new(options.seed, fraction)?;
+    if stream.test.is_empty() && fraction == 0.0 {
+        let problem = "without test files a part of the rows must be for the test";
+        return Err(Error::parameter("test_fraction", problem));
+    }
     let is_new = resume.is_none();
     let mut checkpoint = match resume {
         Some(checkpoint) => checkpoint,
@@ -81,8 +85,9 @@ pub fn train_stream(
             checkpoint
         }
     };
-    let planned = plan(checkpoint.sampled.sample()?, options, progress);
-    if is_new && matches!(planned, Err(Error::Parameter { .. })) {
+    let planned = check_shape(&checkpoint, options)
+        .and_then(|()| plan(checkpoint.sampled.sample()?, options, progress));
+    if is_new && planned.as_ref().is_err_and(|error| !matches!(error, Error::Cancelled)) {
         // It would be in the way of other options.
         remove(&stream.checkpoint);
     }
@@ -109,10 +114,25 @@ pub fn train_stream(
         left_out = of_test;
         Ok(errors)
     };
-    let finished = finish_with(start, &plan, summed, progress, judge)?;
-    let Finished { blob, mut report } = finished;
+    let finished = finish_with(start, &plan, summed, progress, judge);
+    if matches!(finished, Err(Error::Impossible(_))) {
+        // Nor would it end otherwise when it is resumed.
+        remove(&stream.checkpoint);
+    }
+    let Finished { blob, mut report } = finished?;
     report.warnings.extend(left_out.iter().map(ToString::to_string));
     Ok(Trained { blob, report, choice })
+}
+
+/// Refuses a shape that is not that of the rows.
+fn check_shape(checkpoint: &Checkpoint, options: &TrainOptions) -> Result<(), Error> {
+    let Some(shape) = options.conv.shape else { return Ok(()) };
+    let (found, inputs) = (shape.inputs(), checkpoint.sampled.sample()?.schema().inputs);
+    if found == inputs {
+        return Ok(());
+    }
+    let problem = format!("a shape of {shape} has {found} inputs, the data have {inputs}");
+    Err(Error::parameter("shape", problem))
 }
 
 /// The rows for the test.
