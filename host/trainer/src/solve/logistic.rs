@@ -157,8 +157,6 @@ impl<'d> Logistic<'d> {
                 && let Some(blocks) = self.blocks(&state.chances, penalty)
             {
                 precondition = Preconditioner::Blocks(blocks);
-                // Sizes are of another norm from here on.
-                first = None;
             }
             let gradient = self.gradient(&state, &residual, gathered, penalty);
             let size = precondition.dot(&gradient);
