@@ -52,8 +52,7 @@ enum { K_PARTS(K_NEED) };
 #define K_OR_IF_BUILT(x) | (uint32_t)K_BUILT(KOAN_NO_##x) << K_NEEDS_##x
 #define K_ALL_BUILT (0 K_PARTS(K_OR_IF_BUILT))
 
-/* Other values would leave nothing out without a word: an error. Of a macro that is not defined
- * its name is left. */
+/* Other values would leave nothing out, silently: an error. An undefined macro is its name. */
 /* clang-format off */
 #define KOAN_KNOWN_ 0, 1,
 #define KOAN_KNOWN_0 0, 1,
@@ -64,6 +63,7 @@ enum { K_PARTS(K_NEED) };
 #define K_CHECK(x) \
     typedef char KOAN_NO_##x##_is_empty_0_or_1[K_IS_VALUE(KOAN_NO_##x, "KOAN_NO_" #x) ? 1 : -1];
 K_PARTS(K_CHECK)
+typedef char KOAN_BLOB_IN_RAM_is_empty_0_or_1[K_IS_VALUE(KOAN_BLOB_IN_RAM, "KOAN_BLOB_IN_RAM") ? 1 : -1];
 K_CHECK(MAPS) K_CHECK(LOGARITHM) K_CHECK(FEATURES) K_CHECK(F32) K_CHECK(PROBABILITIES) K_CHECK(TEXT)
 /* clang-format on */
 

@@ -23,6 +23,17 @@ macro_rules! named {
                     $(Self::$variant => $text,)*
                 }
             }
+
+            /// What is wrong with it.
+            const fn wrong(self) -> &'static str {
+                match self {
+                    $(Self::$variant => concat!(
+                        "the blob's field `",
+                        $text,
+                        "` is cut off, or has a value that the format does not allow"
+                    ),)*
+                }
+            }
         }
 
         impl fmt::Display for $name {
@@ -174,8 +185,7 @@ impl Error {
     pub const fn message(&self) -> &'static str {
         match self {
             Self::Truncated { .. } => "the blob ends too early",
-            // `include_model!` says it of a blob, and which field it is.
-            Self::Field { field, .. } => field.name(),
+            Self::Field { .. } => "a field of the blob has a value that the format does not allow",
             Self::NotKoan => "not a koan blob: it does not start with the bytes KOAN",
             Self::Version { .. } => "unknown format version",
             Self::Checksum => "checksum mismatch: the blob is damaged",
@@ -187,6 +197,17 @@ impl Error {
             Self::Buffer { .. } => "a buffer is too small for the model",
             Self::Unsuited { .. } => "the call does not suit the model",
             Self::SelfTest { .. } => "self test failed: this build computes other numbers",
+        }
+    }
+
+    /// [`Error::message`] with the name of a field: where it is told by the compiler, its text takes
+    /// no flash.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn message_when_compiling(&self) -> &'static str {
+        match self {
+            Self::Truncated { field, .. } | Self::Field { field, .. } => field.wrong(),
+            _ => self.message(),
         }
     }
 }
@@ -265,6 +286,17 @@ mod tests {
         assert_eq!(format!("{result:?}"), "Err(row has length 1, the model needs 2)");
         // Firmware has this of it.
         assert_eq!(error.message(), "a row, or a slice for results, has the wrong length");
+    }
+
+    #[test]
+    fn the_compiler_names_the_field() {
+        let error = Error::Field { field: Field::Magic, offset: 0 };
+        assert_eq!(
+            error.message_when_compiling(),
+            "the blob's field `magic` is cut off, or has a value that the format does not allow"
+        );
+        assert!(!error.message().contains("magic"));
+        assert_eq!(Error::Checksum.message_when_compiling(), Error::Checksum.message());
     }
 
     #[test]

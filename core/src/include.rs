@@ -60,7 +60,7 @@ macro_rules! include_model {
             #[allow(long_running_const_eval)]
             const CHECKED: $crate::Model<'static> = match $crate::Model::parse(BLOB_BYTES) {
                 Ok(model) => model,
-                Err(error) => ::core::panic!("{}", error.message()),
+                Err(error) => ::core::panic!("{}", error.message_when_compiling()),
             };
 
             static PLACED: $crate::Model<'static> = MODEL;

@@ -114,15 +114,15 @@ class Koan(BaseEstimator):
     def _fitting(self) -> Iterator[None]:
         """A fit begins without what an earlier one found; one that fails or is interrupted leaves
         the estimator as it was, so that names are never those of another model."""
-        before = dict(vars(self))
+        before = dict(self.__dict__)
         for name in before:
             if name.endswith("_") and not name.startswith("_"):
                 delattr(self, name)
         try:
             yield
         except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
+            self.__dict__.clear()
+            self.__dict__.update(before)
             raise
 
     def _params(self, X: Any) -> dict[str, Any]:

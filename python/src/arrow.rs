@@ -7,7 +7,8 @@ use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::types::{
     ArrowDictionaryKeyType, Date32Type, Date64Type, Decimal128Type, DurationMicrosecondType,
     DurationMillisecondType, DurationNanosecondType, DurationSecondType, Float16Type, Float32Type,
-    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
+    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
+    Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
     TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
 };
@@ -145,6 +146,13 @@ impl Growing {
                 )
             }};
         }
+        // Times of day, of 32 bits.
+        macro_rules! time {
+            ($kind:ty, $per_unit:expr) => {{
+                let times = array.as_primitive::<$kind>().iter();
+                self.numbers(times.map(|time| time.map(|time| i64::from(time) * $per_unit)))
+            }};
+        }
         match array.data_type() {
             DataType::Boolean => self.numbers(array.as_boolean().iter().map(|b| b.map(i64::from))),
             DataType::Int8 => whole!(Int8Type),
@@ -176,6 +184,10 @@ impl Growing {
             DataType::Timestamp(TimeUnit::Nanosecond, _) => {
                 micro!(TimestampNanosecondType, 1, 1000)
             }
+            DataType::Time32(TimeUnit::Second) => time!(Time32SecondType, 1_000_000),
+            DataType::Time32(_) => time!(Time32MillisecondType, 1000),
+            DataType::Time64(TimeUnit::Microsecond) => stored!(Time64MicrosecondType),
+            DataType::Time64(_) => micro!(Time64NanosecondType, 1, 1000),
             DataType::Duration(TimeUnit::Second) => micro!(DurationSecondType, 1_000_000, 1),
             DataType::Duration(TimeUnit::Millisecond) => micro!(DurationMillisecondType, 1000, 1),
             DataType::Duration(TimeUnit::Microsecond) => stored!(DurationMicrosecondType),

@@ -231,6 +231,13 @@ def test_dates_are_numbers_and_lists_are_refused():
         for kind in (pa.date32(), pa.date64())
     ]
     assert models[0].to_bytes() == models[1].to_bytes()
+    # Times of day are microseconds, in every unit.
+    times = pa.array([0, 3600, 3601] * 20, pa.time32("s"))
+    models = [
+        koan.KoanClassifier(n_features=8).fit(pa.table({"at": times.cast(kind), "y": [0, 1, 0] * 20}), "y")
+        for kind in (pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns"))
+    ]
+    assert len({model.to_bytes() for model in models}) == 1
     nested = pa.table({"v": [[1.0]] * 50, "y": np.arange(50) % 2})
     with pytest.raises(ValueError, match="X: column `v`: values of the type List"):
         koan.KoanClassifier(n_features=8).fit(nested, "y")

@@ -61,8 +61,9 @@ fn of_data(error: &DataError) -> Option<String> {
         DataError::Overlap { .. } => "--group COLUMN",
         DataError::UnevenArrays { .. } => "--arrays NAME,NAME",
         DataError::Comment { .. } => "--comment '#' passes over lines that begin with it",
-        DataError::Ragged { .. } | DataError::NoInputs { .. } => {
-            "--delimiter names the byte between fields"
+        DataError::Ragged { .. } => "--delimiter names the byte between fields",
+        DataError::NoInputs { .. } => {
+            "--delimiter names the byte between fields, if lines have more than were told apart"
         }
         DataError::OptionNeedsCsv { option, .. } | DataError::OptionNeeds { option, .. } => {
             return Some(format!("--{}", option.replace('_', "-")));

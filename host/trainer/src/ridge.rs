@@ -4,7 +4,7 @@
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, MatRef, Side};
 
-use crate::lambda::around;
+use crate::lambda::{UNTOLD, around};
 use crate::moments::Moments;
 use crate::parallel;
 
@@ -33,6 +33,8 @@ pub struct System {
     target_spread: Vec<f64>,
     /// Mean of the diagonal: the unit of λ.
     unit: f64,
+    /// Σ of the rows' weights; in the dual form the number of rows.
+    count: f64,
 }
 
 /// Entries of the matrices that are factored at once, at most, but for a single one.
@@ -58,7 +60,8 @@ impl System {
         let target_spread = (0..moments.outputs())
             .map(|t| moments.target_square[t] - moments.count * target_means[t].powi(2))
             .collect();
-        Self { gram, cross, means, target_means, target_spread, unit }
+        let count = moments.count;
+        Self { gram, cross, means, target_means, target_spread, unit, count }
     }
 
     /// The same in its dual form, (XXᵀ + λ·unit·I)α = y: `products` of centred rows times the roots
@@ -75,7 +78,8 @@ impl System {
         let unit = if trace > 0.0 { trace / features as f64 } else { 1.0 };
         let target_spread = targets.col_iter().map(|column| column.squared_norm_l2()).collect();
         let means = vec![0.0; products.nrows()];
-        Self { gram: products, cross: targets, means, target_means, target_spread, unit }
+        let count = targets.nrows() as f64;
+        Self { gram: products, cross: targets, means, target_means, target_spread, unit, count }
     }
 
     /// Gram + λ·unit·I, factored. When it is singular to working precision (few
@@ -183,9 +187,13 @@ impl System {
 }
 
 /// The λ of `lambdas`, refined to half decades, whose fit on `fit` has the
-/// least squared error on `held_out`; its fit and that error.
+/// least squared error on `held_out`; its fit and that error. Where no row has a weight, of those
+/// that were fitted or those held out, they say nothing: a middling λ.
 #[must_use]
 pub fn best_on(system: &System, held_out: &Moments, lambdas: &[f64]) -> (LinearFit, f64) {
+    if system.count == 0.0 || held_out.count == 0.0 {
+        return (system.solve(UNTOLD), 0.0);
+    }
     best_by(system, lambdas, &|fit| held_out.mean_squared_error(fit.weights.as_ref(), &fit.bias))
 }
 

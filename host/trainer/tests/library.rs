@@ -487,10 +487,13 @@ fn a_recording_without_weight_does_not_choose_lambda() {
         division: Division::Groups((0..rows).map(|row| u32::from(row >= 30)).collect()),
         weights: Some((0..rows).map(|row| f32::from(u8::from(row >= 30))).collect()),
     };
-    for seed in 1..=6 {
-        let features = vec![20];
-        let options = TrainOptions { features, seed, ..TrainOptions::default() };
-        let trained = train(&table, None, &options, &Progress::none()).unwrap();
-        assert!(trained.report.lambda > 1e-6, "seed {seed}");
+    // Many features of few rows are fitted through the rows.
+    for features in [20, 2000] {
+        for seed in 1..=6 {
+            let features = vec![features];
+            let options = TrainOptions { features, seed, ..TrainOptions::default() };
+            let trained = train(&table, None, &options, &Progress::none()).unwrap();
+            assert!(trained.report.lambda > 1e-6, "{:?}, seed {seed}", options.features);
+        }
     }
 }

@@ -15,7 +15,7 @@ use self::choices::{LossArgument, choice};
 pub use self::source::{ClassWeights, Reading, Source, TaskName, for_tests};
 pub use self::train::Train;
 pub use self::tune::Tune;
-use self::values::{bits, bytes, minutes_or_none};
+use self::values::{bits, bytes, column, minutes_or_none};
 use crate::device::Device;
 use crate::sign::{Keygen, Sign};
 
@@ -108,7 +108,13 @@ pub struct Predict {
     pub reading: Reading,
     /// Write these columns of the data too, as they are there, by name or number; of a window
     /// those of its first row
-    #[arg(allow_hyphen_values = true, long, value_name = "COLUMN", value_delimiter = ',')]
+    #[arg(
+        allow_hyphen_values = true,
+        long,
+        value_name = "COLUMN",
+        value_delimiter = ',',
+        value_parser = column
+    )]
     pub keep: Vec<String>,
     /// What to write
     #[arg(long, default_value = "csv")]

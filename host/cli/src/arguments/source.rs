@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use koan_data::{LabelFrom, Missing, ReadOptions, Task, Window, expand, labels_beside};
 use koan_trainer::TrainOptions;
 
-use super::values::{delimiter, yes_no};
+use super::values::{column, delimiter, yes_no};
 
 /// How data files are read.
 #[derive(Debug, Args)]
@@ -105,6 +105,7 @@ pub struct Source {
         long,
         value_name = "COLUMN",
         value_delimiter = ',',
+        value_parser = column,
         help_heading = "Data"
     )]
     pub drop: Vec<String>,
@@ -114,6 +115,7 @@ pub struct Source {
         long,
         value_name = "COLUMN",
         value_delimiter = ',',
+        value_parser = column,
         help_heading = "Data"
     )]
     pub text: Vec<String>,

@@ -14,6 +14,17 @@ pub fn yes_no(text: &str) -> Result<bool, String> {
     }
 }
 
+/// A column of a list. One that begins with a minus is a number from the end; another option is
+/// none, where a column is missing.
+pub fn column(text: &str) -> Result<String, String> {
+    match text.strip_prefix('-') {
+        Some(rest) if !rest.starts_with(|first: char| first.is_ascii_digit()) => {
+            Err("a column is missing here; one whose name begins with a minus by its number".into())
+        }
+        _ => Ok(text.to_owned()),
+    }
+}
+
 pub fn bits(text: &str) -> Result<u8, String> {
     match text.parse() {
         Ok(bits) if koan::Width::BITS.contains(&bits) => Ok(bits),

@@ -202,7 +202,9 @@ fn tested_on(arguments: &Shrink, own_parts: bool) -> String {
     }
     let told = match (arguments.train_rows, arguments.test_fraction) {
         (Some(rows), _) => format!("`koan train --train-rows {rows}` leaves"),
-        (None, None) if own_parts => "the file has for a test, as `koan train` does".to_owned(),
+        (None, None) if own_parts => {
+            "the file has for it, on which `koan train` tests as well".to_owned()
+        }
         (None, fraction) => {
             let fraction = fraction.unwrap_or(TEST_FRACTION);
             format!("`koan train --test-fraction {fraction}` holds out")

@@ -158,6 +158,8 @@ fn values_may_begin_with_a_minus() {
     folder.fails("train q.csv -o m.koan --weights -2", &["weight"]);
     let kept = folder.output("predict m.koan q.csv --keep -3,-1");
     assert!(kept.starts_with("x,above,class\n"), "{kept}");
+    // Where a column is missing, the next option is none.
+    folder.fails("train q.csv --drop -o m.koan", &["--drop", "a column is missing here"]);
 }
 
 /// Options that do nothing were passed over without a word.

@@ -169,11 +169,15 @@ fn options_that_are_refused_leave_no_checkpoint() {
         ("--test-fraction 0", "a part of the rows must be for the test (--test-fraction"),
         ("--test-fraction 1e-9", "no rows are left for the test"),
         ("--shape 8x8x1", "a shape of 8x8x1 has 64 inputs, the data have 2"),
+        ("--map per-channel", "a map for each channel is for rows that have channels"),
     ] {
         folder.fails(&format!("train q.csv --stream yes -o m.koan {options}"), &[told]);
         assert!(!folder.path("m.koan.checkpoint").exists(), "{options}");
     }
     folder.run("train q.csv --stream yes -k 8 -o m.koan").success();
+    let channels = "train q.csv --stream yes -k 8 -o c.koan --shape 1x2 --map per-channel";
+    folder.run(channels).success();
+    assert!(folder.output("inspect c.koan").contains("input maps of 2 channels"));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The numbers of a table: looked at column by column, written row by row, by several threads.
 
+use std::hint::black_box;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::seen::Seen;
@@ -60,8 +62,11 @@ impl TableBuilder<'_> {
         inputs: usize,
     ) -> Result<Vec<f32>, DataError> {
         let room = self.rows.checked_mul(inputs);
-        // Whether there is as much memory; it is had as zeros, which costs nothing.
-        let room = room.filter(|&room| Vec::<f32>::new().try_reserve_exact(room).is_ok());
+        // Whether there is as much memory; it is then had as zeros, which nobody needs to write.
+        let room = room.filter(|&room| {
+            let mut found = Vec::<f32>::new();
+            black_box(&mut found).try_reserve_exact(room).is_ok()
+        });
         let room = room.ok_or_else(|| DataError::TooLarge {
             file: IN_MEMORY.into(),
             rows: self.rows,
@@ -106,11 +111,20 @@ impl TableBuilder<'_> {
     }
 }
 
-/// Runs each of the tasks, the first on this thread.
-fn side_by_side(mut tasks: impl Iterator<Item = impl FnOnce() + Send>) {
-    let own = tasks.next();
+/// Runs each of the tasks, on this thread and as many others as there are more tasks; where the
+/// system starts no more threads, on fewer.
+fn side_by_side<T: FnOnce() + Send>(tasks: impl Iterator<Item = T>) {
+    let tasks: Vec<T> = tasks.collect();
+    let others = tasks.len().saturating_sub(1);
+    let left = Mutex::new(tasks.into_iter());
+    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || std::iter::from_fn(next).for_each(|task| task());
     thread::scope(|scope| {
-        tasks.for_each(|task| drop(scope.spawn(task)));
-        own.into_iter().for_each(|task| task());
+        for _ in 0..others {
+            if thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
+        }
+        work();
     });
 }

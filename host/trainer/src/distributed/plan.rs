@@ -21,7 +21,7 @@ use crate::report::Chosen;
 use crate::select::{Choice, choose};
 use crate::solve::Loss;
 use crate::train::{bank_plans, check, check_balanced, dense_columns};
-use crate::{Error, Goal, TrainOptions};
+use crate::{ConvOptions, Error, Goal, MapKind, TrainOptions};
 
 /// First bytes of a plan; the last one is the version of its form.
 const MAGIC: &[u8; 8] = b"KOANPLN\x02";
@@ -103,6 +103,19 @@ struct Whole {
     sample: Option<StoredRows>,
 }
 
+/// What a row is, where the options say it; a map for each channel needs some.
+fn take_shape(table: &mut Table, options: &TrainOptions) -> Result<(), Error> {
+    if let Some(shape) = options.conv.shape {
+        ConvOptions::check_shape(shape, table.inputs)?;
+        table.schema.image = Some(shape);
+    }
+    if options.map == Some(MapKind::PerChannel) && table.schema.shape().is_none() {
+        let problem = "a map for each channel is for rows that have channels";
+        return Err(Error::parameter("map", problem));
+    }
+    Ok(())
+}
+
 /// Refuses what sums over rows, in a few passes, are not enough for.
 pub(crate) fn check_options(options: &TrainOptions) -> Result<(), Error> {
     let refused = |name, what: &str| {
@@ -139,10 +152,11 @@ pub fn plan(
 ) -> Result<(Plan, Choice), Error> {
     check_options(options)?;
     let (roles, weighted) = (sample.roles(), sample.weighted);
-    let (table, hashes, tallies) = sample.into_table();
+    let (mut table, hashes, tallies) = sample.into_table();
     if table.rows() < 2 {
         return Err(Error::Impossible("training needs at least two rows".into()));
     }
+    take_shape(&mut table, options)?;
     check_balanced(&table, options.balanced)?;
     let class_weights = class_weights(&table, &tallies, options.balanced);
     let weight = (weighted || !class_weights.is_empty()).then(|| {

@@ -9,7 +9,7 @@ use crate::calibrate;
 use crate::dual;
 use crate::features::{BLOCK_ROWS, FeatureBlock, FeatureMap};
 use crate::folds::hold_out;
-use crate::lambda::{LAMBDAS, UNTOLD, descend, upwards};
+use crate::lambda::{LAMBDAS, descend, upwards};
 use crate::moments::Moments;
 use crate::options::HeadOptions;
 use crate::problem::Problem;
@@ -76,8 +76,7 @@ pub(crate) fn fit_both(
     let system = System::new(&moments);
     let held_fit = match options.lambda {
         Some(lambda) => system.solve(lambda),
-        None if held.count > 0.0 && moments.count > 0.0 => best_on(&system, &held, &LAMBDAS).0,
-        None => system.solve(UNTOLD),
+        None => best_on(&system, &held, &LAMBDAS).0,
     };
     let mut warnings = Vec::new();
     let calibration = match &problem.table.target {

@@ -27,6 +27,8 @@ struct WideSide {
     /// T × held rows.
     targets: Mat<f64>,
     weights: Vec<f64>,
+    /// Whether rows of both have weights.
+    tells: bool,
 }
 
 impl WideSide {
@@ -37,7 +39,9 @@ impl WideSide {
         fit: &[usize],
         held: &[usize],
     ) -> Result<Self, Error> {
+        let counts = |rows: &[usize]| rows.iter().any(|&row| problem.weight(row) > 0.0);
         Ok(Self {
+            tells: counts(fit) && counts(held),
             fit: dual(problem, map, fit)?,
             held: Design::of(map, problem.table, held)?,
             targets: problem.targets(held).transpose().to_owned(),
@@ -104,9 +108,10 @@ pub(super) fn fit_wide(
     progress.phase("solving")?;
     let mut lambda = options.lambda.unwrap_or(0.0);
     if options.lambda.is_none() {
-        let error = |lambda: f64| sides.iter().map(|side| side.real(lambda)).sum::<f64>();
+        let telling: Vec<&WideSide> = sides.iter().filter(|side| side.tells).collect();
+        let error = |lambda: f64| telling.iter().map(|side| side.real(lambda)).sum::<f64>();
         let judged = LAMBDAS.iter().map(|&lambda| (error(lambda), lambda));
-        let best = judged.min_by(|a, b| a.0.total_cmp(&b.0));
+        let best = judged.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|_| !telling.is_empty());
         lambda = best.map_or(UNTOLD, |(_, lambda)| lambda);
     }
     let mut warnings = Vec::new();
@@ -154,6 +159,7 @@ fn lambda_for_rounding(sides: &[WideSide], spec: &ModelSpec, bits: u8, start: f6
         let rounded = rounded(&side.fit, spec, &fit, width, Rounding::Compensated);
         side.error(rounded.weights.as_ref(), &side.fit.bias(rounded.weights.as_ref()))
     };
-    let error = |lambda: f64| sides.iter().map(|side| error_of(side, lambda)).sum::<f64>();
+    let telling = || sides.iter().filter(|side| side.tells);
+    let error = |lambda: f64| telling().map(|side| error_of(side, lambda)).sum::<f64>();
     descend(upwards(start), |lambda| (error(lambda), lambda)).unwrap_or(start)
 }

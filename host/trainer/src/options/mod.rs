@@ -96,6 +96,16 @@ pub struct ConvOptions {
 }
 
 impl ConvOptions {
+    /// Refuses a shape that is not that of rows of so many inputs.
+    pub(crate) fn check_shape(shape: Shape, inputs: usize) -> Result<(), Error> {
+        let found = shape.inputs();
+        if found == inputs {
+            return Ok(());
+        }
+        let problem = format!("a shape of {shape} has {found} inputs, the data have {inputs}");
+        Err(Error::parameter("shape", problem))
+    }
+
     /// The family over rows of a schema.
     pub(crate) fn family(&self, schema: &Schema) -> Result<Conv, Error> {
         let Some(shape) = self.shape.or_else(|| schema.shape()) else {
@@ -105,16 +115,7 @@ impl ConvOptions {
                  images, or LENGTHxCHANNELS of series",
             ));
         };
-        if shape.inputs() != schema.inputs {
-            return Err(Error::parameter(
-                "shape",
-                format!(
-                    "a shape of {shape} has {} inputs, the data have {}",
-                    shape.inputs(),
-                    schema.inputs
-                ),
-            ));
-        }
+        Self::check_shape(shape, schema.inputs)?;
         let series = shape.height == 1;
         let side = if series { shape.width } else { shape.height.min(shape.width) };
         let usual = if series { side.min(9) } else { (side / 4).clamp(3, 7).min(side) };

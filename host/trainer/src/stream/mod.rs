@@ -85,8 +85,7 @@ pub fn train_stream(
             checkpoint
         }
     };
-    let planned = check_shape(&checkpoint, options)
-        .and_then(|()| plan(checkpoint.sampled.sample()?, options, progress));
+    let planned = checkpoint.sampled.sample().and_then(|sample| plan(sample, options, progress));
     if is_new && planned.as_ref().is_err_and(|error| !matches!(error, Error::Cancelled)) {
         // It would be in the way of other options.
         remove(&stream.checkpoint);
@@ -115,24 +114,13 @@ pub fn train_stream(
         Ok(errors)
     };
     let finished = finish_with(start, &plan, summed, progress, judge);
-    if matches!(finished, Err(Error::Impossible(_))) {
-        // Nor would it end otherwise when it is resumed.
+    if stream.test.is_empty() && matches!(finished, Err(Error::Impossible(_))) {
+        // Nor would it end otherwise when it is resumed; test files may be mended.
         remove(&stream.checkpoint);
     }
     let Finished { blob, mut report } = finished?;
     report.warnings.extend(left_out.iter().map(ToString::to_string));
     Ok(Trained { blob, report, choice })
-}
-
-/// Refuses a shape that is not that of the rows.
-fn check_shape(checkpoint: &Checkpoint, options: &TrainOptions) -> Result<(), Error> {
-    let Some(shape) = options.conv.shape else { return Ok(()) };
-    let (found, inputs) = (shape.inputs(), checkpoint.sampled.sample()?.schema().inputs);
-    if found == inputs {
-        return Ok(());
-    }
-    let problem = format!("a shape of {shape} has {found} inputs, the data have {inputs}");
-    Err(Error::parameter("shape", problem))
 }
 
 /// The rows for the test.

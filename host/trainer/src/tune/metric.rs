@@ -113,9 +113,13 @@ impl Metric {
             return loss;
         }
         let by_class = matches!(self, Self::BalancedError | Self::MacroF1);
-        let classes = if by_class { class_weights(table, labels) } else { Vec::new() };
-        let share = |row: usize| classes.get(labels[row] as usize).copied().unwrap_or(1.0);
-        let weights = || (0..margins.len()).map(|row| table.weight(row) * share(row));
+        let classes = if by_class { class_weights(labels) } else { Vec::new() };
+        // As the metrics have it: rows weigh in the error, classes in means over them.
+        let weight = |row: usize| match self {
+            Self::Error => table.weight(row),
+            _ => classes.get(labels[row] as usize).copied().unwrap_or(1.0),
+        };
+        let weights = || (0..margins.len()).map(weight);
         let wrong = margins.iter().map(|margin| 1.0 / (1.0 + (margin / width).exp()));
         let smooth = wrong.zip(weights()).map(|(wrong, weight)| wrong * weight).sum::<f64>()
             / weights().sum::<f64>();
@@ -131,12 +135,11 @@ impl Metric {
 }
 
 /// What a row of each class weighs where all classes count the same.
-fn class_weights(table: &Table, labels: &[u32]) -> Vec<f64> {
-    let mut sums = vec![0.0; table.schema.classes.len()];
-    for (row, &label) in labels.iter().enumerate() {
-        sums[label as usize] += table.weight(row);
-    }
-    sums.into_iter().map(|sum| if sum > 0.0 { 1.0 / sum } else { 0.0 }).collect()
+fn class_weights(labels: &[u32]) -> Vec<f64> {
+    let classes = labels.iter().max().map_or(0, |&most| most as usize + 1);
+    let mut rows = vec![0.0; classes];
+    labels.iter().for_each(|&label| rows[label as usize] += 1.0);
+    rows.into_iter().map(|rows: f64| rows.max(1.0).recip()).collect()
 }
 
 #[cfg(test)]
