@@ -59,11 +59,10 @@ enum { K_PARTS(K_NEED) };
 #define KOAN_KNOWN_1 0, 1,
 #define K_IS_KNOWN(value) K_SECOND_OF(KOAN_KNOWN_##value, 0, 0)
 #define K_LENGTH(value) sizeof(#value)
-#define K_IS_VALUE(value, name) (K_IS_KNOWN(value) || K_LENGTH(value) == sizeof(name))
-#define K_CHECK(x) \
-    typedef char KOAN_NO_##x##_is_empty_0_or_1[K_IS_VALUE(KOAN_NO_##x, "KOAN_NO_" #x) ? 1 : -1];
+#define K_VALID(value, name) (K_IS_KNOWN(value) || K_LENGTH(value) == sizeof(name) ? 1 : -1)
+#define K_CHECK(x) typedef char KOAN_NO_##x##_is_empty_0_or_1[K_VALID(KOAN_NO_##x, "KOAN_NO_" #x)];
 K_PARTS(K_CHECK)
-typedef char KOAN_BLOB_IN_RAM_is_empty_0_or_1[K_IS_VALUE(KOAN_BLOB_IN_RAM, "KOAN_BLOB_IN_RAM") ? 1 : -1];
+typedef char KOAN_BLOB_IN_RAM_is_empty_0_or_1[K_VALID(KOAN_BLOB_IN_RAM, "KOAN_BLOB_IN_RAM")];
 K_CHECK(MAPS) K_CHECK(LOGARITHM) K_CHECK(FEATURES) K_CHECK(F32) K_CHECK(PROBABILITIES) K_CHECK(TEXT)
 /* clang-format on */
 

@@ -327,7 +327,7 @@ fn proben1_splits_are_its_own() {
     let shrink = "shrink m.koan p.dt --flash 200 --candidates 60 -o s.koan";
     let shrunk = folder.json(&format!("{shrink} --json"));
     assert_eq!((&shrunk["rows"], &shrunk["before"]["error"]), (&17.into(), &report["error"]));
-    assert!(folder.output(shrink).contains("those that the file has for a test"));
+    assert!(folder.output(shrink).contains("those that the file has for it"));
     let report = folder.json(&format!("train p.dt -o m.koan --json --train-rows 50 {QUICK}"));
     assert_eq!((&report["rows"], &report["train_rows"]), (&57.into(), &50.into()));
     let shrunk = folder.json(&format!("{shrink} --json --train-rows 50"));

@@ -175,7 +175,10 @@ fn options_that_are_refused_leave_no_checkpoint() {
         assert!(!folder.path("m.koan.checkpoint").exists(), "{options}");
     }
     folder.run("train q.csv --stream yes -k 8 -o m.koan").success();
-    let channels = "train q.csv --stream yes -k 8 -o c.koan --shape 1x2 --map per-channel";
+    let row =
+        |i: u32| format!("{},{},{},{},{}\n", i % 7, 1000 * (i % 11), i % 5, 1000 * (i % 13), i % 2);
+    folder.write("c.csv", format!("a,b,c,d,y\n{}", (0..120).map(row).collect::<String>()));
+    let channels = "train c.csv --stream yes -k 8 -o c.koan --shape 2x2 --map per-channel";
     folder.run(channels).success();
     assert!(folder.output("inspect c.koan").contains("input maps of 2 channels"));
 }
