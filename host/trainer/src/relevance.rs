@@ -58,25 +58,20 @@ pub fn learn(
         progress.phase(&format!("learning which inputs matter (step {step} of {STEPS})"))?;
         let scales: Vec<f64> = logs.iter().map(|log| frequency * log.exp()).collect();
         let stream = Stream::new(seed, step as u32);
+        let (fit, held) = &turns[step % turns.len()];
         let count = ROWS.min(rows.len().div_ceil(2)).max(1);
-        let (fit, held) = match &turns[..] {
-            [] => drawn(rows, count, &stream),
-            turns => {
-                let (fit, held) = &turns[step % turns.len()];
-                let some = |from: &[usize], first: usize| {
-                    let place = |i: usize| below(stream.draw((first + i) as u64), from.len());
-                    (0..count).map(|i| from[place(i)]).collect()
-                };
-                (some(fit, 0), some(held, count))
-            }
-        };
-        let part = |rows: Vec<usize>| {
-            let u = Mat::from_fn(rows.len(), inputs, |i, input| {
+        let part = |offset: usize, from: &[usize]| {
+            let sample = |index: usize| {
+                let draw = u128::from(stream.draw(index as u64));
+                from[((draw * from.len() as u128) >> 64) as usize]
+            };
+            let rows: Vec<usize> = (0..count).map(|i| sample(offset + i)).collect();
+            let u = Mat::from_fn(count, inputs, |i, input| {
                 normaliser.axes[input].apply(problem.table.row(rows[i])[input])
             });
             (u, problem.targets(&rows))
         };
-        let gradient = gradient(&part(fit), &part(held), &scales, &stream);
+        let gradient = gradient(&part(0, fit), &part(count, held), &scales, &stream);
         for i in 0..inputs {
             first[i] = 0.9 * first[i] + 0.1 * gradient[i];
             second[i] = 0.99 * second[i] + 0.01 * gradient[i].powi(2);
@@ -107,28 +102,11 @@ pub fn work(inputs: usize, outputs: usize) -> f64 {
     (STEPS * 2) as f64 * (ROWS * FEATURES) as f64 * each / 4.0
 }
 
-/// A number below `count`, drawn.
-fn below(draw: u64, count: usize) -> usize {
-    ((u128::from(draw) * count as u128) >> 64) as usize
-}
-
-/// `count` rows to fit on and as many others to hold out, as far as there are any.
-fn drawn(rows: &[usize], count: usize, stream: &Stream) -> (Vec<usize>, Vec<usize>) {
-    let mut order = rows.to_vec();
-    let wanted = (2 * count).min(order.len());
-    for i in 0..wanted {
-        let other = i + below(stream.draw(i as u64), order.len() - i);
-        order.swap(i, other);
-    }
-    let held = order[count.min(wanted.saturating_sub(1))..wanted].to_vec();
-    order.truncate(count);
-    (order, held)
-}
-
-/// With groups: the rows to fit on and those to hold out, in turns.
+/// The rows to fit on and those to hold out, in turns: all of them, or with groups two thirds and
+/// the rest. Both are drawn in each step; of many rows hardly one is drawn twice.
 fn turns(table: &Table, rows: &[usize]) -> Vec<(Vec<usize>, Vec<usize>)> {
-    let Division::Groups(_) = table.division else { return Vec::new() };
     let all = || (rows.to_vec(), rows.to_vec());
+    let Division::Groups(_) = table.division else { return vec![all()] };
     // The seed is no concern of the user's: these parts only compare. Less than three groups
     // are cut in runs.
     let thirds = Folds::of(table, 3, 7).unwrap_or_else(|_| Folds::runs(table.rows(), 3));
@@ -240,23 +218,6 @@ fn gradient(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn no_row_is_fitted_and_held_out_in_one_step() {
-        let stream = Stream::new(5, 1);
-        for (rows, count) in [(2, 1), (3, 2), (7, 4), (100, 50), (1000, 10)] {
-            let all: Vec<usize> = (0..rows).map(|row| 3 * row).collect();
-            let (fit, held) = drawn(&all, count, &stream);
-            assert_eq!((fit.len(), held.len()), (count, count.min(rows - count)));
-            let mut both: Vec<usize> = fit.into_iter().chain(held).collect();
-            both.sort_unstable();
-            let drawn = both.len();
-            both.dedup();
-            assert!(both.len() == drawn && both.iter().all(|row| all.contains(row)));
-        }
-        // A single row is all there is.
-        assert_eq!(drawn(&[4], 1, &stream), (vec![4], vec![4]));
-    }
 
     /// The held-out error itself, as a function of the log scales.
     fn error(
