@@ -3,7 +3,7 @@
 use koan::steps::probabilities;
 use koan::{Error, Form, Model, Task, class_of};
 use koan_data::{Column, ColumnKind, Missing, Schema, Unlisted, Values};
-use koan_trainer::internal::blob::{has_probabilities, predictor};
+use koan_trainer::internal::blob::predictor;
 use koan_trainer::internal::scorer::{Batch, Number, ROWS, Scorer};
 use koan_trainer::with_threads;
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
@@ -271,7 +271,7 @@ impl Runner<'_> {
         {
             return Err(unsuited("classes"));
         }
-        if matches!(self.asked, Asked::Probabilities) && !has_probabilities(model) {
+        if matches!(self.asked, Asked::Probabilities) && !model.has_probabilities() {
             let message = "model: a detector of anomalies has no probabilities";
             return Err(PyValueError::new_err(message));
         }

@@ -6,7 +6,6 @@ use anyhow::Result;
 use koan::Task;
 use koan_data::{expand, read_all_with};
 use koan_report::{Evaluation, of_evaluation};
-use koan_trainer::internal::blob::has_probabilities;
 use koan_trainer::{Baselines, evaluate};
 use serde_json::json;
 
@@ -41,7 +40,7 @@ pub fn run(arguments: &Eval) -> Result<()> {
     let result = evaluate(&blob, &table)?;
     let seconds = start.elapsed().as_secs_f64();
     // A detector was not told the classes.
-    let detects = model.task() == Task::Classification && !has_probabilities(&model);
+    let detects = model.task() == Task::Classification && !model.has_probabilities();
     let compared = if detects { None } else { Baselines::cross_validated(&table, model.seed())? };
     if let Some(path) = &arguments.report {
         let origin = origin(&arguments.model, &files, &[])?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use koan::{Task, class_of, steps};
 use koan_data::{ReadOptions, RowReader, expand, rows_from, rows_of};
-use koan_trainer::internal::blob::{has_probabilities, predictor};
+use koan_trainer::internal::blob::predictor;
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{Predict, PredictFormat};
@@ -33,7 +33,7 @@ pub fn run(arguments: &Predict) -> Result<()> {
         arguments.model.display()
     );
     anyhow::ensure!(
-        !arguments.probabilities || has_probabilities(&model),
+        !arguments.probabilities || model.has_probabilities(),
         "{}: {} has no probabilities: leave --probabilities out",
         arguments.model.display(),
         if model.task() == Task::Classification { "a detector of anomalies" } else { "the model" }

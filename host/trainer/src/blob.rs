@@ -326,13 +326,6 @@ pub fn classes(model: &Model<'_>) -> Vec<String> {
     (0..model.classes()).map(name).collect()
 }
 
-/// Whether the classes have probabilities: those of a detector, which is fitted to normal rows
-/// alone, have none.
-#[must_use]
-pub fn has_probabilities(model: &Model<'_>) -> bool {
-    model.has_probabilities()
-}
-
 /// How raw columns become the model's inputs, from its notes.
 ///
 /// # Errors

@@ -6,8 +6,7 @@ pub mod anomaly {
 }
 pub mod blob {
     pub use crate::blob::{
-        BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec, classes, has_probabilities, predictor,
-        schema,
+        BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec, classes, predictor, schema,
     };
 }
 pub mod embed {

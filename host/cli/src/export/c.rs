@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use koan::{Family, Law, Model, Task};
 use koan_data::{Schema, Window};
-use koan_trainer::internal::blob::has_probabilities;
 use koan_trainer::internal::{listing, row};
 
 use super::config;
@@ -259,7 +258,7 @@ impl<'m> Program<'m> {
         match self.model.task() {
             Task::Regression if self.model.outputs() > 1 => "an embedding",
             Task::Regression => "a regression",
-            Task::Classification if !has_probabilities(self.model) => "a detector of anomalies",
+            Task::Classification if !self.model.has_probabilities() => "a detector of anomalies",
             Task::Classification => "a classification",
             _ => "a feature map",
         }

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use koan::Task;
-use koan_trainer::internal::blob::has_probabilities;
 
 use super::c::{FLOATS_ARE_BUILT, Program};
 
@@ -68,7 +67,7 @@ impl Program<'_> {
                 text += "#endif\n";
             }
         }
-        if has_probabilities(self.model) {
+        if self.model.has_probabilities() {
             text += PROBABILITIES;
         }
         self.named(&(text + &self.class_names()))

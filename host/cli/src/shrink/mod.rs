@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use koan::{Form, Model};
 use koan_data::{Division, ReadOptions, Table, Target, copies, expand, read_all_with};
-use koan_trainer::internal::blob::has_probabilities;
 use koan_trainer::tune::{Core, code_bytes};
 use koan_trainer::{Loss, Point, ShrinkOptions, Shrunk, TrainOptions, evaluate, shrink};
 use serde_json::{Value, json};
@@ -38,7 +37,7 @@ pub fn run(arguments: &Shrink) -> Result<()> {
     let model = tested(&arguments.model, &old)?;
     let schema = schema_with_target(&arguments.model, &model)?;
     anyhow::ensure!(
-        schema.classes.is_empty() || has_probabilities(&model),
+        schema.classes.is_empty() || model.has_probabilities(),
         "{}: a detector of anomalies, which shrinking would make a classification of those that \
          these rows have: `koan train --task anomaly` with fewer --features or --bits makes a \
          smaller one",

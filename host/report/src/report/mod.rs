@@ -16,7 +16,6 @@ use crate::page::Page;
 use koan::Model;
 use koan_data::{Table, Task};
 use koan_trainer::internal::anomaly::detect;
-use koan_trainer::internal::blob::has_probabilities;
 use koan_trainer::internal::learning_curve::learning_curves;
 use koan_trainer::{Baselines, Goal, Progress, Report, TrainOptions, Trained, evaluate};
 
@@ -142,7 +141,7 @@ pub fn of_evaluation(evaluation: &Evaluation<'_>) -> Result<String> {
     let model = &Model::parse(blob)?;
     let error = evaluate(blob, table)?.error;
     let task = table.schema.task();
-    let detects = task == Task::Classification && !has_probabilities(model);
+    let detects = task == Task::Classification && !model.has_probabilities();
     // Those of classes say nothing of a model that was not told them.
     let baselines = baselines.filter(|_| !detects);
     let mut page = Page::new(&format!("{}: an evaluation", origin.name));

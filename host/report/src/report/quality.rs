@@ -4,7 +4,6 @@ use crate::Result;
 use crate::page::{Page, chart, heat, plot::Plot};
 use koan::Model;
 use koan_data::{Table, Target};
-use koan_trainer::internal::blob::has_probabilities;
 use koan_trainer::internal::learning_curve::{predicted_classes, probabilities, values};
 use koan_trainer::{Detection, evaluate};
 
@@ -38,7 +37,7 @@ pub fn details(page: &mut Page, model: &Model<'_>, test: &Table) -> Result<()> {
     match &test.target {
         Target::Classes { labels } => {
             let misses = worst::of_classes(model, test, labels)?;
-            let (caption, measure) = match has_probabilities(model) {
+            let (caption, measure) = match model.has_probabilities() {
                 true => (
                     "Test rows that are taken for another class with the highest probability",
                     "probability of that",

@@ -3,7 +3,6 @@
 use crate::Result;
 use koan::Model;
 use koan_data::{Shape, Table};
-use koan_trainer::internal::blob::has_probabilities;
 use koan_trainer::internal::learning_curve::{predicted_classes, probabilities, values};
 
 use super::importance::Importance;
@@ -126,7 +125,7 @@ fn rows(
 pub fn of_classes(model: &Model<'_>, test: &Table, labels: &[u32]) -> Result<Vec<Miss>> {
     let names = &test.schema.classes;
     let predicted = predicted_classes(model.blob(), test)?;
-    let probable = has_probabilities(model);
+    let probable = model.has_probabilities();
     let all = match probable {
         true => probabilities(model.blob(), test)?,
         false => values(model.blob(), test)?,

@@ -94,13 +94,10 @@ impl Refinement<'_> {
 
     /// More rows than models were judged on, and as many to judge by.
     fn more(&self) -> Anew {
-        let whole = self.search.problem.table.rows() as f64;
-        let mut rows = (MORE * self.folds.rows() as f64).max(OF_ALL * whole);
+        let (judged, whole) = (self.folds.rows(), self.search.problem.table.rows());
+        let more = (MORE * judged as f64).max(OF_ALL * whole as f64) as usize;
         // Where some are left that models were not judged on, all are more.
-        if (self.folds.rows() as f64) < whole {
-            rows = rows.min(whole);
-        }
-        let rows = rows as usize;
+        let rows = if judged < whole { more.min(whole) } else { more };
         Anew { rows, held: self.folds.held_rows().len() }
     }
 

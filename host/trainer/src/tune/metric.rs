@@ -112,19 +112,26 @@ impl Metric {
         if width <= 0.0 || !width.is_finite() {
             return loss;
         }
-        let by_class = matches!(self, Self::BalancedError | Self::MacroF1);
-        let classes = if by_class { class_weights(labels) } else { Vec::new() };
-        // As the metrics have it: rows weigh in the error, classes in means over them.
-        let weight = |row: usize| match self {
-            Self::Error => table.weight(row),
-            _ => classes.get(labels[row] as usize).copied().unwrap_or(1.0),
-        };
-        let weights = || (0..margins.len()).map(weight);
+        let weights = self.row_weights(table, labels);
         let wrong = margins.iter().map(|margin| 1.0 / (1.0 + (margin / width).exp()));
-        let smooth = wrong.zip(weights()).map(|(wrong, weight)| wrong * weight).sum::<f64>()
-            / weights().sum::<f64>();
+        let smooth = wrong.zip(&weights).map(|(wrong, weight)| wrong * weight).sum::<f64>()
+            / weights.iter().sum::<f64>();
         let share = if self == Self::Error { 0.5 } else { 0.25 };
         (1.0 - share) * loss + share * smooth
+    }
+
+    /// How much each row counts: in the error as its weight says, in means over classes so that
+    /// all classes do the same.
+    fn row_weights(self, table: &Table, labels: &[u32]) -> Vec<f64> {
+        match self {
+            Self::Error => (0..labels.len()).map(|row| table.weight(row)).collect(),
+            Self::BalancedError | Self::MacroF1 => {
+                let mut rows = vec![0.0; table.schema.classes.len()];
+                labels.iter().for_each(|&label| rows[label as usize] += 1.0);
+                labels.iter().map(|&label| 1.0 / rows[label as usize]).collect()
+            }
+            Self::Auc | Self::Rmse => vec![1.0; labels.len()],
+        }
     }
 
     /// The metric that a loss stands for.
@@ -132,14 +139,6 @@ impl Metric {
     pub fn value(self, loss: f64) -> f64 {
         if self.is_gain() { 1.0 - loss } else { loss }
     }
-}
-
-/// What a row of each class weighs where all classes count the same.
-fn class_weights(labels: &[u32]) -> Vec<f64> {
-    let classes = labels.iter().max().map_or(0, |&most| most as usize + 1);
-    let mut rows = vec![0.0; classes];
-    labels.iter().for_each(|&label| rows[label as usize] += 1.0);
-    rows.into_iter().map(|rows: f64| rows.max(1.0).recip()).collect()
 }
 
 #[cfg(test)]
