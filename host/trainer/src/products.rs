@@ -19,41 +19,55 @@ pub(crate) trait Number:
 impl Number for f32 {}
 impl Number for f64 {}
 
-/// Weights of K features for T outputs, laid out for products.
+/// Weights of K features for T outputs, laid out by what fills the registers of a product. All
+/// give the same bits.
 pub(crate) enum Weights<N> {
     One(Vec<N>),
-    /// T × K, and zeros down to whole registers. Without them a product's kernel computes with
-    /// what is in memory there: mostly subnormal numbers, of which each takes a hundred times as
-    /// long.
-    Many(Mat<N>),
+    /// Outputs do: T × K, and zeros down to whole registers. Without them a product's kernel
+    /// computes with what is in memory there: mostly subnormal numbers, of which each takes a
+    /// hundred times as long.
+    Outputs(Mat<N>),
+    /// Rows do, where outputs would leave more than three eighths of them empty: K × T.
+    Rows(Mat<N>),
 }
 
 impl<N: Number> Weights<N> {
     /// Of K × T `weights`, each through `number`.
     pub(crate) fn new(weights: MatRef<'_, f64>, number: impl Fn(f64) -> N) -> Self {
         let (features, outputs) = (weights.nrows(), weights.ncols());
+        let whole = outputs.next_multiple_of(LANES);
         let of = |t: usize, k: usize| {
             if t < outputs { number(weights[(k, t)]) } else { N::default() }
         };
         match outputs {
             1 => Self::One((0..features).map(|k| of(0, k)).collect()),
-            _ => Self::Many(Mat::from_fn(outputs.next_multiple_of(LANES), features, of)),
+            _ if 5 * whole > 8 * outputs => {
+                Self::Rows(Mat::from_fn(features, outputs, |k, t| of(t, k)))
+            }
+            _ => Self::Outputs(Mat::from_fn(whole, features, of)),
         }
     }
 
-    /// wᵀφ of m rows, whose features `part` has (K × m, column-major): T × m, and more rows of
-    /// zeros where T is not 1.
+    /// wᵀφ of m rows, whose features `part` has (K × m, column-major): T × m, and may be more rows
+    /// of zeros.
     pub(crate) fn products(&self, part: MatRef<'_, N>) -> Mat<N> {
+        let one = N::one_impl();
         match self {
             Self::One(weights) => Mat::from_fn(1, part.ncols(), |_, row| {
                 let features = part.col(row).try_as_col_major();
                 dot(weights, features.expect("the features of a row lie together").as_slice())
             }),
-            Self::Many(weights) => {
+            Self::Outputs(weights) => {
                 let mut products = Mat::zeros(weights.nrows(), part.ncols());
-                let (one, all) = (N::one_impl(), weights.as_ref());
+                let all = weights.as_ref();
                 matmul(products.as_mut(), Accum::Replace, all, part, one, Par::Seq);
                 products
+            }
+            Self::Rows(weights) => {
+                let mut products = Mat::zeros(part.ncols(), weights.ncols());
+                let (rows, all) = (part.transpose(), weights.as_ref());
+                matmul(products.as_mut(), Accum::Replace, rows, all, one, Par::Seq);
+                products.transpose().to_owned()
             }
         }
     }
@@ -79,7 +93,9 @@ mod tests {
 
     #[test]
     fn products_are_those_of_matrices() {
-        for (features, outputs) in [(1, 1), (15, 1), (16, 1), (70, 1), (70, 2), (70, 16), (9, 17)] {
+        for (features, outputs) in
+            [(1, 1), (15, 1), (16, 1), (70, 1), (70, 2), (70, 16), (9, 17), (9, 30)]
+        {
             let entry = |i: usize, j: usize| ((31 * i + 17 * j) % 101) as f64 - 50.0;
             let weights = Mat::from_fn(features, outputs, entry);
             let values: Vec<f64> =

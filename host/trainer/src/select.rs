@@ -3,6 +3,7 @@
 //! Everything is judged by squared error on rows held out from a sample of the
 //! training rows; the test rows are never looked at.
 
+mod linear;
 mod tuning;
 
 use std::cell::{Cell, RefCell};
@@ -350,7 +351,12 @@ impl Chooser<'_> {
     ) -> Result<f64, Error> {
         let spread = normaliser.spread(self.problem.table, self.rows);
         let spec = realise(self.options.seed, &tuning.apply(banks), normaliser, &spread);
-        let error = validate(self.problem, &spec, sample, self.options.lambda)?;
+        let (lambda, bits) = (self.options.lambda, self.options.bits);
+        let error = if linear::is_linear(banks) {
+            linear::validate(self.problem, &spec, sample, (lambda, bits))?
+        } else {
+            validate(self.problem, &spec, sample, lambda)?
+        };
         let (map, relevance, last) = self.trying.get();
         let Tuning { frequency, threshold, dense } = tuning;
         let trial = Trial { map, relevance, threshold, dense, last, frequency, error };

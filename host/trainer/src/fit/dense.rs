@@ -120,13 +120,22 @@ fn lambda_for_rounding(
     bits: u8,
     start: f64,
 ) -> f64 {
-    let error = |lambda: f64| {
-        let (curvature, fit) = Curvature::with_fit(system, lambda);
-        let widths = vec![usual_width(bits)];
-        let rounded = curvature.round(fit.weights.as_ref(), spec, widths, Rounding::Compensated);
-        held.mean_squared_error(rounded.weights.as_ref(), &system.bias(&rounded.weights))
-    };
+    let error = |lambda: f64| rounded_error(system, held, spec, bits, lambda);
     descend(upwards(start), |lambda| (error(lambda), lambda)).unwrap_or(start)
+}
+
+/// The squared error on held-out rows of the fit for a λ with rounded weights.
+pub(crate) fn rounded_error(
+    system: &System,
+    held: &Moments,
+    spec: &ModelSpec,
+    bits: u8,
+    lambda: f64,
+) -> f64 {
+    let (curvature, fit) = Curvature::with_fit(system, lambda);
+    let widths = vec![usual_width(bits)];
+    let rounded = curvature.round(fit.weights.as_ref(), spec, widths, Rounding::Compensated);
+    held.mean_squared_error(rounded.weights.as_ref(), &system.bias(&rounded.weights))
 }
 
 /// Real-valued scores: rows × outputs, row-major.

@@ -17,7 +17,7 @@ use koan_data::Table;
 
 pub(crate) use crate::folds::{hold_out, in_turn};
 pub use dense::fit_dense;
-pub(crate) use dense::{fit_both, fit_moments, scores as real_scores};
+pub(crate) use dense::{fit_both, fit_moments, rounded_error, scores as real_scores};
 pub(crate) use losses::check_loss;
 pub use losses::{Judging, fit_loss};
 pub use parts::fit_parts;

@@ -170,27 +170,34 @@ impl Design {
         summed(self.features, residuals.nrows(), &parts)
     }
 
-    /// Σ_i φ_i·r_iᵀ and Σ_i r_i, r a map of the scores wᵀφ + b (T × m, those of the rows from the
-    /// number given on): in one pass and to the precision of f32, which is enough for the
+    /// Σ_i φ_i·r_iᵀ and Σ_i r_i, where `residual` makes r_i of the number of a row and its scores
+    /// wᵀφ + b, in their place: in one pass and to the precision of f32, which is enough for the
     /// direction of a step.
     #[must_use]
     pub fn through(
         &self,
         weights: MatRef<'_, f64>,
         bias: &[f64],
-        residuals: impl Fn(usize, MatRef<'_, f64>) -> Mat<f64> + Sync,
+        residual: impl Fn(usize, &mut [f64]) + Sync,
     ) -> (Mat<f64>, Vec<f64>) {
         let (features, outputs) = (self.features, bias.len());
         let weights = Weights::new(weights, |weight| weight as f32);
         let parts = self.single_blocks(|row, part| {
-            let product = weights.products(part);
-            let scores =
-                Mat::from_fn(outputs, part.ncols(), |t, i| f64::from(product[(t, i)]) + bias[t]);
-            let left = residuals(row, scores.as_ref());
-            let single = Mat::from_fn(part.ncols(), outputs, |i, t| left[(t, i)] as f32);
+            let products = weights.products(part);
+            let mut residuals = Mat::<f32>::zeros(outputs, part.ncols());
+            let (mut sums, mut of_row) = (vec![0.0; outputs], vec![0.0; outputs]);
+            let columns = products.col_iter().zip(residuals.col_iter_mut());
+            for (i, (products, residuals)) in columns.enumerate() {
+                let scores =
+                    products.iter().zip(bias).map(|(&product, bias)| f64::from(product) + bias);
+                of_row.iter_mut().zip(scores).for_each(|(to, score)| *to = score);
+                residual(row + i, &mut of_row);
+                sums.iter_mut().zip(&of_row).for_each(|(sum, one)| *sum += one);
+                residuals.iter_mut().zip(&of_row).for_each(|(to, &one)| *to = one as f32);
+            }
             let mut gathered = Mat::<f32>::zeros(features, outputs);
-            matmul(gathered.as_mut(), Accum::Replace, part, single.as_ref(), 1.0, Par::Seq);
-            let sums: Vec<f64> = (0..outputs).map(|t| left.row(t).iter().sum()).collect();
+            let residuals = residuals.transpose();
+            matmul(gathered.as_mut(), Accum::Replace, part, residuals, 1.0, Par::Seq);
             (gathered, sums)
         });
         let mut all = (Mat::<f64>::zeros(features, outputs), vec![0.0; outputs]);
@@ -314,8 +321,8 @@ mod tests {
         let direct = &matrix * residuals.transpose();
         assert!((&gathered - &direct).norm_max() < 1e-6);
 
-        let (gathered, sums) = design.through(weights.as_ref(), &[1.0, -2.0], |row, part| {
-            Mat::from_fn(2, part.ncols(), |t, i| part[(t, i)] * (row + i) as f64)
+        let (gathered, sums) = design.through(weights.as_ref(), &[1.0, -2.0], |row, of_row| {
+            of_row.iter_mut().for_each(|score| *score *= row as f64);
         });
         let left = Mat::from_fn(2, rows, |t, i| scores[(t, i)] * i as f64);
         let direct = design.gather(left.as_ref());

@@ -141,8 +141,8 @@ impl<'d> Logistic<'d> {
         };
         let negligible = NEGLIGIBLE * self.ignorance();
         let mut first = None;
-        // Products with the Hessian that the last step took.
-        let mut products = 0;
+        // Products with the Hessian that the last step took, and the first one with the blocks.
+        let (mut products, mut with_new) = (0, 0);
         loop {
             let residual = self.residual(&state.chances);
             let gathered = self.design.gather(residual.as_ref());
@@ -153,9 +153,10 @@ impl<'d> Logistic<'d> {
                 break;
             }
             convergence.iterations += 1;
-            if products > worth
-                && let Some(blocks) = self.blocks(&state.chances, penalty)
-            {
+            let is_slow = products > worth + with_new;
+            let blocks = is_slow.then(|| self.blocks(&state.chances, penalty)).flatten();
+            let are_new = blocks.is_some();
+            if let Some(blocks) = blocks {
                 precondition = Preconditioner::Blocks(blocks);
             }
             let gradient = self.gradient(&state, &residual, gathered, penalty);
@@ -164,6 +165,9 @@ impl<'d> Logistic<'d> {
             let forcing = share.sqrt().sqrt().clamp(1e-4, 0.3);
             let step = self.newton_step(&gradient, &state.chances, penalty, &precondition, forcing);
             products = step.products;
+            if are_new {
+                with_new = products;
+            }
             convergence.products += products;
             let before = state.objective;
             if !self.search(&mut state, &step, &gradient, penalty) {
@@ -321,8 +325,8 @@ impl<'d> Logistic<'d> {
         newton_step(gradient, precondition, forcing, |direction| {
             let bias = self.raw_bias(direction);
             let (gathered, sums) =
-                self.design.through(direction.weights.as_ref(), &bias, |start, scores| {
-                    self.curved(start, chances.as_ref().subcols(start, scores.ncols()), scores)
+                self.design.through(direction.weights.as_ref(), &bias, |row, scores| {
+                    self.curve(row, chances, scores);
                 });
             let mut image = self.centred(gathered, sums);
             image.weights += faer::Scale(penalty) * &direction.weights;
@@ -348,22 +352,15 @@ impl<'d> Logistic<'d> {
             .collect()
     }
 
-    /// c_i(diag(p_i) − p_ip_iᵀ)·s_i for scores s_i of the rows from `start` on.
-    pub(super) fn curved(
-        &self,
-        start: usize,
-        chances: MatRef<'_, f64>,
-        scores: MatRef<'_, f64>,
-    ) -> Mat<f64> {
-        let mut curved = Mat::<f64>::zeros(self.outputs, scores.ncols());
-        for i in 0..scores.ncols() {
-            let (p, s) = (chances.col(i), scores.col(i));
-            let mean: f64 = (0..self.outputs).map(|t| p[t] * s[t]).sum();
-            for t in 0..self.outputs {
-                curved[(t, i)] = self.weight(start + i) * p[t] * (s[t] - mean);
-            }
+    /// c_i(diag(p_i) − p_ip_iᵀ)·s_i in the place of the scores s_i of row i.
+    pub(super) fn curve(&self, row: usize, chances: &Mat<f64>, scores: &mut [f64]) {
+        let chances = chances.col(row).try_as_col_major().expect("columns of a Mat are contiguous");
+        let chances = chances.as_slice();
+        let mean: f64 = chances.iter().zip(&*scores).map(|(p, score)| p * score).sum();
+        let weight = self.weight(row);
+        for (score, p) in scores.iter_mut().zip(chances) {
+            *score = weight * p * (*score - mean);
         }
-        curved
     }
 
     /// Moves along the step, halved until the objective falls enough; whether

@@ -15,6 +15,25 @@ pub(crate) struct Pair {
     pub bias: Vec<f64>,
 }
 
+impl Pair {
+    /// Less the mean of the outputs, where there are several: probabilities do not see what is
+    /// added to all of them, and the penalty is least without it.
+    fn level(&self) -> Self {
+        let outputs = self.bias.len();
+        if outputs == 1 {
+            return Self { weights: self.weights.clone(), bias: self.bias.clone() };
+        }
+        let share = 1.0 / outputs as f64;
+        let means: Vec<f64> =
+            self.weights.row_iter().map(|row| share * row.iter().sum::<f64>()).collect();
+        let mean = share * self.bias.iter().sum::<f64>();
+        Self {
+            weights: Mat::from_fn(means.len(), outputs, |k, t| self.weights[(k, t)] - means[k]),
+            bias: self.bias.iter().map(|bias| bias - mean).collect(),
+        }
+    }
+}
+
 impl Vector for Pair {
     fn dot(&self, other: &Self) -> f64 {
         let weights: f64 = (0..self.bias.len())
@@ -67,6 +86,7 @@ impl Preconditioner {
                 bias: pair.bias.iter().map(|b| b / (curvature * total)).collect(),
             },
             Self::Blocks(factors) => {
+                let pair = &pair.level();
                 let features = pair.weights.nrows();
                 let solved: Vec<Mat<f64>> = parallel::map(factors.len(), |t| {
                     let side = Mat::from_fn(features + 1, 1, |k, _| match k {
@@ -75,10 +95,11 @@ impl Preconditioner {
                     });
                     factors[t].solve(&side)
                 });
-                Pair {
+                let solved = Pair {
                     weights: Mat::from_fn(features, solved.len(), |k, t| solved[t][(k, 0)]),
                     bias: solved.iter().map(|solved| solved[(features, 0)]).collect(),
-                }
+                };
+                solved.level()
             }
         }
     }
@@ -108,4 +129,36 @@ pub(crate) fn newton_step(
         by.add(length, direction);
     });
     Step { by, products }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use faer::Side;
+    use koan::generator::Stream;
+
+    /// Blocks that differ by output would add something to all outputs at once: probabilities do
+    /// not see that, so nothing but the rounding of products would tell how far to go.
+    #[test]
+    fn blocks_add_nothing_to_all_outputs() {
+        let (features, outputs) = (6, 5);
+        let stream = Stream::new(5, 0);
+        let number = |at: usize| f64::from(stream.draw(at as u64) as i8) / 64.0;
+        let block = |t: usize| {
+            let root = Mat::from_fn(features + 1, 20, |k, i| number(1000 * t + 50 * k + i));
+            (&root * root.transpose()).llt(Side::Lower).unwrap()
+        };
+        let blocks = Preconditioner::Blocks((0..outputs).map(block).collect());
+        let pair = |from: usize| Pair {
+            weights: Mat::from_fn(features, outputs, |k, t| number(from + 10 * k + t)),
+            bias: (0..outputs).map(|t| number(from + 100 + t)).collect(),
+        };
+        let (a, b) = (pair(0), pair(700));
+        let image = blocks.apply(&a);
+        assert!(image.weights.row_iter().all(|row| row.iter().sum::<f64>().abs() < 1e-9));
+        assert!(image.bias.iter().sum::<f64>().abs() < 1e-9);
+        assert!(blocks.dot(&a) > 0.0);
+        let [ab, ba] = [a.dot(&blocks.apply(&b)), b.dot(&image)];
+        assert!((ab - ba).abs() < 1e-9 * ab.abs(), "{ab} {ba}");
+    }
 }

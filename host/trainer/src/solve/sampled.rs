@@ -193,9 +193,8 @@ impl<'m> Surrogate<'m> {
     /// The model's Hessian times a direction.
     fn bent(&self, direction: &Pair, chances: &Mat<f64>) -> Pair {
         let (weights, bias) = (direction.weights.as_ref(), self.raw_bias(direction));
-        let (gathered, sums) = self.rows.design.through(weights, &bias, |start, scores| {
-            let chances = chances.as_ref().subcols(start, scores.ncols());
-            self.rows.curved(start, chances, scores)
+        let (gathered, sums) = self.rows.design.through(weights, &bias, |row, scores| {
+            self.rows.curve(row, chances, scores);
         });
         let mut image = self.centred(gathered, sums);
         image.add(1.0, &self.pull(direction));
