@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,9 @@ from ._columns import (
 from ._model import Model, table, threads, zeros
 from ._progress import Told
 from ._trained import read_report, warn_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # Parameters that say how the package works, not what is trained.
 _OWN = ("n_jobs", "unknown", "verbose")
@@ -234,10 +237,10 @@ class Koan(BaseEstimator):
     def _train(self, rows: Rows, **more: Any) -> None:
         given = {**self._params(rows.X), **more}
         with Told(getattr(self, "verbose", None)) as told:
-            blob, report, held_out, params = _koan.train(
+            blob, report, held_out, params, names = _koan.train(
                 *rows.as_taken(), given, threads(getattr(self, "n_jobs", None)), told.listener
             )
-        self.model_ = Model(blob)
+        self.model_ = Model._trained(blob, names)
         self.report_ = rows.read_report(report)
         warn_of(self.report_, stacklevel=3)
         self.held_out_error_ = held_out
@@ -281,6 +284,21 @@ class Koan(BaseEstimator):
         """Writes the model to a file; ``koan.load`` reads it, and a device runs it."""
         check_is_fitted(self)
         self.model_.save(path)
+
+    def export(
+        self,
+        folder: str | os.PathLike[str],
+        language: str = "c",
+        *,
+        name: str | None = None,
+        names: Sequence[str] | Any = None,
+    ) -> list[Path]:
+        """Writes the model as source of a program in ``c``, ``arduino`` or ``rust``: as
+        ``koan.Model.export``, with the names of the columns that were trained on."""
+        check_is_fitted(self)
+        from ._export import write
+
+        return write(self.model_, folder, language, name, names, stacklevel=2)
 
     def _facts(self) -> list[tuple[str, str]]:
         """What a notebook shows of a fitted estimator."""

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, final
 
 import numpy as np
@@ -18,6 +19,7 @@ __all__ = [
     "Sums",
     "__version__",
     "evaluation",
+    "export",
     "finish",
     "merge_slabs",
     "search",
@@ -82,6 +84,14 @@ class Blob:
     ) -> npt.NDArray[Any]: ...
 
 def write_whole(path: str | os.PathLike[str], data: bytes) -> None: ...
+def export(
+    blob: Blob,
+    folder: str | os.PathLike[str],
+    language: str,
+    file: str,
+    rows: Frame | None = None,
+    kept: str | None = None,
+) -> tuple[list[Path], list[str]]: ...
 def train(
     frame: Frame,
     roles: dict[int, str],
@@ -91,7 +101,7 @@ def train(
     given: dict[str, Any],
     threads: int | None = None,
     listener: Callable[[str], None] | None = None,
-) -> tuple[bytes, str, float | None, dict[str, Any] | None]: ...
+) -> tuple[bytes, str, float | None, dict[str, Any] | None, str | None]: ...
 def tune(
     frame: Frame,
     roles: dict[int, str],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from html import escape
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,9 @@ import numpy.typing as npt
 from ._columns import frame
 from ._files import read_model
 from ._koan import Blob, write_whole
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def zeros(unknown: str) -> bool:
@@ -62,6 +65,16 @@ class Model:
 
     def __init__(self, data: bytes) -> None:
         self._blob = Blob(bytes(data))
+        # What the file was called that it was loaded from.
+        self._file: str | None = None
+        # The names that its training data had, where the bytes have no room for them.
+        self._names: str | None = None
+
+    @staticmethod
+    def _trained(data: bytes, names: str | None) -> Model:
+        model = Model(data)
+        model._names = names
+        return model
 
     def to_bytes(self) -> bytes:
         """The bytes: what ``m.koan`` holds, and a device runs."""
@@ -71,8 +84,47 @@ class Model:
         """Writes the bytes to a file, whole or not at all."""
         write_whole(path, self.to_bytes())
 
+    def export(
+        self,
+        folder: str | os.PathLike[str],
+        language: str = "c",
+        *,
+        name: str | None = None,
+        names: Sequence[str] | Any = None,
+    ) -> list[Path]:
+        """Writes the model as source of a program, to the bytes of ``koan export``; see docs/c.md.
+
+        Files are written whole or not at all. Those that are there are replaced if an export wrote
+        them, but for an example that was changed: it stays. Others are an error, and nothing is
+        written then. What is worth knowing of the files, such as columns whose usual values rows of
+        ``int16_t`` do not carry, is a ``UserWarning``.
+
+        Parameters
+        ----------
+        folder : where the files go; it is made if it is not there
+        language : ``c``: the runtime, the model and ``main.c``, which predicts rows of standard
+            input. ``arduino``: the same with a sketch, which has the name of the folder. ``rust``:
+            the model's bytes and a module that includes them; ``folder`` may also be a file whose
+            name ends in ``.rs``
+        name : what the model is called: its files, its variable and, in capitals, its constants;
+            as the file that it was loaded from, or else ``model``
+        names : the columns of the training data, where the model has codes in place of their names,
+            or none: a list of names, or a table, which also has the values of columns of texts; all
+            columns or only the inputs, in their order. What was trained in this process or
+            unpickled knows them
+
+        Returns
+        -------
+        list of pathlib.Path : the files that were written
+        """
+        from ._export import write
+
+        return write(self, folder, language, name, names, stacklevel=2)
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return Model, (self.to_bytes(),)
+        kept = {"_file": self._file, "_names": self._names}
+        kept = {key: value for key, value in kept.items() if value is not None}
+        return Model, (self.to_bytes(),), kept or None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Model) and self.to_bytes() == other.to_bytes()
@@ -229,9 +281,11 @@ def load(file: str | os.PathLike[str] | bytes | BinaryIO) -> Model:
         return Model(file.read())
     path = os.fspath(file)
     try:
-        return Model(read_model(path))
+        model = Model(read_model(path))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
+    model._file = os.path.basename(os.fsdecode(path))
+    return model
 
 
 def table(rows: Sequence[tuple[str, ...]], head: tuple[str, ...] = ()) -> str:

@@ -146,7 +146,7 @@ class KoanSearch(Reporting):
                 )
             self.front_ = [
                 FrontModel(
-                    Model(found["blob"]),
+                    Model._trained(found["blob"], found["names"]),
                     found["held_out"],
                     found["instructions"],
                     self._again(found["params"]),

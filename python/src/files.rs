@@ -15,7 +15,7 @@ pub fn write_whole(py: Python<'_>, path: PathBuf, data: &[u8]) -> PyResult<()> {
 }
 
 /// The error with its number, which makes it one of Python's kinds, and the file.
-fn told(py: Python<'_>, path: &Path, error: &Error) -> PyResult<PyErr> {
+pub fn told(py: Python<'_>, path: &Path, error: &Error) -> PyResult<PyErr> {
     let (number, problem) = match error.raw_os_error() {
         Some(number) => (number, py.import("os")?.call_method1("strerror", (number,))?.extract()?),
         None => (py.import("errno")?.getattr(name(error.kind()))?.extract()?, error.to_string()),

@@ -5,6 +5,7 @@ mod arrow;
 mod clusters;
 mod descent;
 mod error;
+mod export;
 mod files;
 mod frame;
 mod model;
@@ -22,6 +23,7 @@ fn _koan(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<frame::Frame>()?;
     module.add_class::<model::Blob>()?;
     module.add_function(wrap_pyfunction!(files::write_whole, module)?)?;
+    module.add_function(wrap_pyfunction!(export::export, module)?)?;
     module.add_function(wrap_pyfunction!(train::train, module)?)?;
     module.add_function(wrap_pyfunction!(train::tune, module)?)?;
     module.add_function(wrap_pyfunction!(report::evaluation, module)?)?;

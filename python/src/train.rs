@@ -12,6 +12,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use serde::Serialize;
 
 use crate::error::{data, guarded, parameter};
+use crate::export::names_of;
 use crate::frame::{Data, Frame};
 use crate::options::{Parameters, parameters};
 use crate::work;
@@ -92,11 +93,16 @@ pub fn table(
     guarded(|| py.detach(|| builder.build()))?.map_err(|error| data(&error))
 }
 
-/// Trains a model: its bytes, the report as JSON, and of a search how good the model was on
-/// held-out rows (the share misclassified, or the relative error) and its parameters.
+/// What a training gives: the bytes, the report as JSON, and of a search how good the model was on
+/// held-out rows (the share misclassified, or the relative error) and its parameters; and the names
+/// of [`names_of`].
+type Learned<'py> =
+    (Bound<'py, PyBytes>, String, Option<f64>, Option<Bound<'py, PyDict>>, Option<String>);
+
+/// Trains a model.
 #[pyfunction]
 #[pyo3(signature = (frame, roles, target, weights, groups, given, threads = None, listener = None))]
-#[allow(clippy::too_many_arguments, clippy::type_complexity, reason = "Python has names for them")]
+#[allow(clippy::too_many_arguments, reason = "Python has names for them")]
 pub fn train<'py>(
     py: Python<'py>,
     frame: &Bound<'py, Frame>,
@@ -107,25 +113,29 @@ pub fn train<'py>(
     given: &Bound<'py, PyDict>,
     threads: Option<usize>,
     listener: Option<&Bound<'py, PyAny>>,
-) -> PyResult<(Bound<'py, PyBytes>, String, Option<f64>, Option<Bound<'py, PyDict>>)> {
+) -> PyResult<Learned<'py>> {
     let given = Parameters(given);
     let options = given.train_options(given.goal()?)?;
     let searched = given.searched(&options)?;
     given.check(&options, searched.as_ref().map(|(_, families)| &families[..]))?;
     let table = table(frame, &roles, &target, weights.as_ref(), groups.as_ref(), &given, threads)?;
     let start = Instant::now();
-    let (mut trained, point) = work::run(py, threads, listener, move |progress| match searched {
-        Some((limits, families)) => {
-            koan_trainer::train_usual(&table, None, &options, &families, limits, progress)
-                .map(|(trained, point)| (trained, Some(point)))
-        }
-        None => koan_trainer::train(&table, None, &options, progress).map(|t| (t, None)),
+    let (mut trained, point, names) = work::run(py, threads, listener, move |progress| {
+        let (trained, point) = match searched {
+            Some((limits, families)) => {
+                koan_trainer::train_usual(&table, None, &options, &families, limits, progress)
+                    .map(|(trained, point)| (trained, Some(point)))
+            }
+            None => koan_trainer::train(&table, None, &options, progress).map(|t| (t, None)),
+        }?;
+        let names = names_of(&table, &trained.blob);
+        Ok((trained, point, names))
     })?;
     // The search is a part of it, as in what the command tells.
     trained.report.seconds = start.elapsed().as_secs_f64();
     let found = point.as_ref().map(|point| parameters(py, &point.options)).transpose()?;
     let blob = PyBytes::new(py, &trained.blob);
-    Ok((blob, json(&trained.report)?, point.map(|point| point.loss), found))
+    Ok((blob, json(&trained.report)?, point.map(|point| point.loss), found, names))
 }
 
 /// Searches for models: those of the front, the best last, and whether there was not time for
@@ -148,11 +158,13 @@ pub fn tune<'py>(
     let options = given.tune_options()?;
     let table = table(frame, &roles, &target, weights.as_ref(), groups.as_ref(), &given, threads)?;
     let metric = options.metric;
-    let outcome: Outcome = work::run(py, threads, listener, move |progress| {
-        koan_trainer::tune(&table, None, &options, progress)
+    let (outcome, names): (Outcome, Vec<_>) = work::run(py, threads, listener, move |progress| {
+        let outcome = koan_trainer::tune(&table, None, &options, progress)?;
+        let names = outcome.front.iter().map(|found| names_of(&table, &found.blob)).collect();
+        Ok((outcome, names))
     })?;
     let front = PyList::empty(py);
-    for Tuned { point, blob, report, .. } in &outcome.front {
+    for (Tuned { point, blob, report, .. }, names) in outcome.front.iter().zip(names) {
         let found = PyDict::new(py);
         found.set_item("blob", PyBytes::new(py, blob))?;
         found.set_item("ram", point.ram)?;
@@ -160,6 +172,7 @@ pub fn tune<'py>(
         found.set_item("held_out", metric.value(point.loss))?;
         found.set_item("params", parameters(py, &point.options)?)?;
         found.set_item("report", json(report)?)?;
+        found.set_item("names", names)?;
         front.append(found)?;
     }
     let search = json(&Search::of(&outcome, metric, false))?;

@@ -23,5 +23,7 @@ def test_the_page_is_run(root, command, monkeypatch):
         done = subprocess.run(["bash", "-ec", block], capture_output=True, text=True, timeout=400)
         assert done.returncode == 0, done.stderr + done.stdout
         told.append(done.stdout)
-    assert len(told) == 2
+    assert len(told) == 3
     assert "200 of 200 rows equal the host's" in told[0], told[0]
+    # What the example in C says of a pump that trembles.
+    assert told[1] == "worn\n"

@@ -13,7 +13,7 @@ use crate::steps::{root, step};
 
 /// The crates that others write code with, and their folders. The interface of `koan-cli` is the
 /// command, that of `koan-c` is C.
-const LIBRARIES: [(&str, &str); 9] = [
+const LIBRARIES: [(&str, &str); 10] = [
     ("koan", "core"),
     ("koan-stream", "device/stream"),
     ("koan-store", "device/store"),
@@ -23,6 +23,7 @@ const LIBRARIES: [(&str, &str); 9] = [
     ("koan-gram", "host/gram"),
     ("koan-trainer", "host/trainer"),
     ("koan-report", "host/report"),
+    ("koan-export", "host/export"),
 ];
 
 /// The file that names the baseline, from the root of the repository.

@@ -30,8 +30,8 @@ pub const OLDEST: &str = "1.89.0";
 
 /// What is published.
 const PACKAGES: &str = "--package koan --package koan-c --package koan-data --package koan-gram \
-     --package koan-trainer --package koan-report --package koan-cli --package koan-stream --package koan-store \
-     --package koan-sign --package koan-learn";
+     --package koan-trainer --package koan-report --package koan-export --package koan-cli \
+     --package koan-stream --package koan-store --package koan-sign --package koan-learn";
 
 /// With the most significant byte first.
 const BIG_ENDIAN: &str = "s390x-unknown-linux-gnu";

@@ -32,7 +32,7 @@ pub fn check<'f>(
 }
 
 /// Refuses what stands for standard output elsewhere: nothing here is written there.
-fn check_named(output: &Path) -> Result<()> {
+pub fn check_named(output: &Path) -> Result<()> {
     ensure!(
         output != Path::new("-"),
         "cannot write to `-`: --output, like other options that name what is written, takes the \
@@ -78,10 +78,4 @@ pub fn check_stdout<'f>(inputs: impl IntoIterator<Item = &'f PathBuf>) -> Result
         }
     }
     Ok(())
-}
-
-/// Whether there is no file, or one with a text that only files of this command have.
-pub fn may_replace(path: &Path, mark: &str) -> bool {
-    let is_ours = |old: Vec<u8>| String::from_utf8_lossy(&old).contains(mark);
-    path.symlink_metadata().is_err() || std::fs::read(path).is_ok_and(is_ours)
 }

@@ -1,9 +1,9 @@
 //! `koan inspect`: everything in a blob.
 
 use anyhow::Result;
-use koan::{Conv, Error, Family, Form, InputMap, Law, Model};
+use koan::{Conv, Family, Form, InputMap, Law, Model};
 use koan_data::{Schema, Shape, Window};
-use koan_stream::{cache_words, ram_bytes, suits};
+use koan_export::internal::{Streamed, may_replace, stream_of};
 use koan_trainer::internal::blob::predictor;
 use koan_trainer::internal::{listing, row};
 use koan_trainer::tune::{Core, code_bytes};
@@ -47,7 +47,7 @@ pub fn run(arguments: &Inspect) -> Result<()> {
     let model = parse(&arguments.model, &blob)?;
     if let Some(path) = &arguments.rust {
         anyhow::ensure!(
-            files::may_replace(path, row::FIRST),
+            may_replace(path, row::FIRST),
             "{} is there and not of `koan inspect`: name another file",
             path.display()
         );
@@ -73,35 +73,6 @@ pub fn run(arguments: &Inspect) -> Result<()> {
     }
     anyhow::ensure!(self_test == "passed", "{}: {self_test}", arguments.model.display());
     Ok(())
-}
-
-/// What `koan_stream::Stream` is told of a model.
-#[derive(Clone, Copy, Debug)]
-pub struct Streamed {
-    channels: usize,
-    window: Window,
-    /// Words of its cache.
-    pub words: usize,
-    /// Bytes of RAM on a core of 32 bits.
-    bytes: usize,
-}
-
-/// What a stream of the model is told, or why there is none.
-pub fn stream_of(model: &Model<'_>, schema: &Schema) -> Result<Streamed, String> {
-    let Some(window) = schema.recordings.window else {
-        return Err("its rows are no windows of samples".into());
-    };
-    let channels = model.inputs() / window.samples.max(1);
-    suits(model, channels, window.samples).map_err(|error| match error {
-        Error::Unsuited { needs } => format!("it takes {needs}"),
-        error => error.to_string(),
-    })?;
-    if window.stride == 0 || window.stride > u16::MAX.into() {
-        return Err(format!("its hops have at most {} samples", u16::MAX));
-    }
-    let hop = window.stride.saturating_mul(channels);
-    let (words, bytes) = (cache_words(model, hop), ram_bytes(model, Form::Fast, hop));
-    Ok(Streamed { channels, window, words, bytes })
 }
 
 fn map_json(map: InputMap) -> Value {

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use koan::format::MAGIC;
 use koan::{Form, Model};
 use koan_data::Schema;
+pub use koan_export::internal::may_be_model;
 pub use koan_report::words::{counted, error_percent, named_error, percent, task_name};
 use koan_sign::Envelope;
 use koan_trainer::Baselines;
@@ -41,15 +42,6 @@ pub fn model_path(told: Option<&Path>, data: &[PathBuf]) -> Result<PathBuf> {
         path.display()
     );
     Ok(path)
-}
-
-/// Whether there is no file, or one that begins as models do.
-pub fn may_be_model(path: &Path) -> bool {
-    let mut first = [0; MAGIC.len()];
-    let is_model = path.is_file()
-        && File::open(path).and_then(|mut file| file.read_exact(&mut first)).is_ok()
-        && first == MAGIC;
-    is_model || path.symlink_metadata().is_err()
 }
 
 /// Bytes of a model file, at most: no device has room for more.

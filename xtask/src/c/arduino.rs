@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn licences_beside_packages_are_the_workspaces() {
         let root = root().unwrap();
-        let folders = "c core host/cli host/data host/gram host/report host/trainer";
+        let folders = "c core host/cli host/data host/export host/gram host/report host/trainer";
         for folder in folders.split(' ') {
             for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
                 let text = fs::read(root.join(folder).join(licence)).unwrap();

@@ -4,10 +4,10 @@ use std::fmt::Write;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
 use koan::{Model, Needs, Task};
 
-use super::name;
+use crate::error::{Error, Result};
+use crate::name;
 
 pub const FILE: &str = "koan_config.h";
 
@@ -87,21 +87,18 @@ pub fn check(path: &Path, name: &str) -> Result<()> {
     let text = match std::fs::read(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) if error.kind() == ErrorKind::NotADirectory => return Ok(()),
-        read => read.with_context(|| format!("cannot read {}", path.display()))?,
+        read => read.map_err(Error::io("read", path))?,
     };
     let text = String::from_utf8_lossy(&text);
     let line = text.lines().next().unwrap_or_default();
     let file = line.strip_prefix(BEFORE).and_then(|rest| rest.split_once(BEHIND));
     let file = file.map(|(file, _)| Path::new(file));
     let stem = file.and_then(Path::file_stem).map(|stem| name::model(&stem.to_string_lossy()));
+    if stem.is_some_and(|stem| stem == name) {
+        return Ok(());
+    }
     let whose = file.map_or("not of `koan export`".to_owned(), |file| {
         format!("of another model, {}", file.display())
     });
-    ensure!(
-        stem.is_some_and(|stem| stem == name),
-        "{} is {whose}: export into another folder; docs/c.md says how several models go into one \
-         program",
-        path.display()
-    );
-    Ok(())
+    Err(Error::OtherModel { path: path.to_owned(), whose })
 }

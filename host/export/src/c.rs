@@ -6,8 +6,8 @@ use koan::{Family, Law, Model, Task};
 use koan_data::{Schema, Window};
 use koan_trainer::internal::{listing, row};
 
-use super::config;
-use super::name::{self, Unique, comment, constant};
+use crate::config;
+use crate::name::{self, Unique, comment, constant};
 
 /// Bytes of the blob on a line.
 const ON_A_LINE: usize = 16;

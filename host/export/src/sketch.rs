@@ -3,9 +3,9 @@
 use koan::Task;
 use koan_trainer::internal::row;
 
-use super::c::Program;
-use super::name::comment;
-use super::reach;
+use crate::c::Program;
+use crate::name::comment;
+use crate::reach;
 
 /// Columns, and classes, that a sketch names one by one, at most.
 const NAMED: usize = 8;

@@ -3,16 +3,13 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
 use koan::{Model, Task};
 use koan_data::{FileId, Schema};
 use koan_trainer::internal::row;
 
-use super::name;
-use crate::files;
-use crate::inspect::stream_of;
-use crate::out::say;
-use crate::output::{may_be_model, write_whole};
+use crate::error::{Error, Result};
+use crate::stream::stream_of;
+use crate::{Export, Written, files, name};
 
 /// What no module can be called, or what cargo takes for something else.
 const NO_MODULES: &str = "abstract as async await become box break const continue crate do dyn else \
@@ -20,46 +17,46 @@ const NO_MODULES: &str = "abstract as async await become box break const continu
      override priv pub ref return self static struct super trait true try type typeof unsafe unsized \
      use virtual where while yield";
 
-/// Writes the model in `path` to what was told: a file of Rust, or a folder.
-pub fn write(path: &Path, model: &Model<'_>, schema: Option<&Schema>, told: &Path) -> Result<()> {
-    let file = path.file_name().and_then(|name| name.to_str());
-    let file = file.with_context(|| format!("{}: its name is not UTF-8", path.display()))?;
+/// Writes the model to what was told: a file of Rust, or a folder.
+pub fn write(export: &Export<'_>, told: &Path) -> Result<Written> {
+    if let Some(path) = &export.path
+        && path.file_name().and_then(|name| name.to_str()).is_none()
+    {
+        return Err(Error::NotUtf8 { model: path.clone() });
+    }
+    let (model, file) = (export.model, &export.file);
     let is_file = told.extension().is_some_and(|end| end == "rs") || told.is_file();
-    let source = if is_file { told.to_owned() } else { inside(told, path)? };
+    let source = if is_file { told.to_owned() } else { inside(told, &export.stem())? };
     let blob = source.with_file_name(file);
-    ensure!(
-        blob != source,
-        "{}: the blob and the file of Rust have one name; rename the model",
-        path.display()
-    );
-    files::check([&path.to_path_buf()], [source.as_path()])?;
-    ensure!(
-        files::may_replace(&source, MARK),
-        "{} is there and not of `koan export`: name another file, --rust FILE.rs",
-        source.display()
-    );
+    if blob == source {
+        return Err(Error::OneName { model: export.shown() });
+    }
+    files::check(export.path.as_deref(), &source)?;
+    if !files::may_replace(&source, MARK) {
+        return Err(Error::ForeignModule { path: source });
+    }
+    let mut files = Vec::new();
     // The model may lie there already.
-    if FileId::of(&blob) != FileId::of(path) {
-        ensure!(
-            may_be_model(&blob),
-            "{} is there and no model: name a file in another folder, --rust FOLDER/FILE.rs",
-            blob.display()
-        );
-        write_whole(&blob, model.blob())?;
-        say!("{}", blob.display())?;
+    if export.path.as_ref().is_none_or(|path| FileId::of(&blob) != FileId::of(path)) {
+        if !files::may_be_model(&blob) {
+            return Err(Error::NoModel { path: blob });
+        }
+        files::write_whole(&blob, model.blob())?;
+        files.push(blob);
     }
     let module = source.file_stem().unwrap_or_default().to_string_lossy();
-    write_whole(&source, text(model, schema, file, &module).as_bytes())?;
-    say!("{}", source.display())
+    let text = text(model, export.schema.as_ref(), file, &module);
+    files::write_whole(&source, text.as_bytes())?;
+    files.push(source);
+    Ok(Written { files, warnings: export.unnamed() })
 }
 
 /// The file of Rust in a folder, which is made.
-fn inside(folder: &Path, path: &Path) -> Result<PathBuf> {
-    let stem = name::variable(&path.file_stem().unwrap_or_default().to_string_lossy());
+fn inside(folder: &Path, stem: &str) -> Result<PathBuf> {
+    let stem = name::variable(stem);
     let taken = NO_MODULES.split(' ').any(|word| word == stem);
     let source = folder.join(format!("{stem}{}.rs", if taken { "_model" } else { "" }));
-    std::fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    files::make(folder)?;
     Ok(source)
 }
 

@@ -5,6 +5,8 @@ use koan::{InputMap, Model};
 use koan_data::Schema;
 use koan_trainer::internal::row;
 
+use crate::warning::Warning;
+
 /// Inputs that are named.
 const NAMED: usize = 4;
 
@@ -66,24 +68,15 @@ fn around(map: InputMap, near: f64) -> Option<[f64; 3]> {
     Some([centre - step, centre, centre + step].map(value))
 }
 
-/// Lines on the inputs of [`beyond`] and [`coarse`], if there are any: what to call instead of the
-/// function for `int16_t`, whose name begins with `call`.
-pub fn told(model: &Model<'_>, schema: Option<&Schema>, call: &str) -> Vec<String> {
+/// What is to be said of the inputs of [`beyond`] and [`coarse`], if there are any: `call` is the
+/// function that takes rows of float.
+pub fn told(model: &Model<'_>, schema: Option<&Schema>, call: &str) -> Vec<Warning> {
     let beyond = beyond(model).map(|(input, centre)| (input, format!(" (around {centre:.0})")));
-    let beyond = named(schema, beyond).map(|names| {
-        format!(
-            "warning: usual values of {names} are beyond -32768 to 32767, what rows of int16_t \
-             carry: call {call}_f32 with rows of float"
-        )
-    });
-    let coarse = coarse(model, schema).map(|input| (input, String::new()));
-    let coarse = named(schema, coarse).map(|names| {
-        format!(
-            "warning: usual values of {names} differ by little more than one, if at all, and rows of \
-             int16_t carry whole numbers only: unless the values are such, call {call}_f32 with \
-             rows of float, or train on values in a smaller unit"
-        )
-    });
+    let beyond = named(schema, beyond);
+    let coarse = named(schema, coarse(model, schema).map(|input| (input, String::new())));
+    let call = || call.to_owned();
+    let beyond = beyond.map(|inputs| Warning::Beyond { inputs, call: call() });
+    let coarse = coarse.map(|inputs| Warning::Coarse { inputs, call: call() });
     beyond.into_iter().chain(coarse).collect()
 }
 

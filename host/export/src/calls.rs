@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use koan::Task;
 
-use super::c::{FLOATS_ARE_BUILT, Program};
+use crate::c::{FLOATS_ARE_BUILT, Program};
 
 /// Types of rows, with what a call has for them behind its name.
 const ROWS: [(&str, &str); 3] = [("int16_t", "i16"), ("uint8_t", "u8"), ("float", "f32")];

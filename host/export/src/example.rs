@@ -2,7 +2,7 @@
 
 use koan::Task;
 
-use super::c::Program;
+use crate::c::Program;
 
 /// What `main.c` is, with names for those of the model.
 const MAIN: &str = r#"/* @WHAT@ */

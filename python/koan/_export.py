@@ -1,0 +1,48 @@
+"""Models as source of programs."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _koan
+from ._columns import frame, is_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ._model import Model
+
+
+def write(
+    model: Model,
+    folder: str | os.PathLike[str],
+    language: str,
+    name: str | None,
+    names: Sequence[str] | Any,
+    stacklevel: int,
+) -> list[Path]:
+    """Writes a model, and warns of what is worth knowing of the files; see ``Model.export``."""
+    file = (model._file or "model.koan") if name is None else name + ".koan"
+    rows = None if names is None else _named(names)
+    written, said = _koan.export(model._blob, folder, language, file, rows, model._names)
+    for warning in said:
+        warnings.warn(warning, UserWarning, stacklevel=stacklevel + 1)
+    return written
+
+
+def _named(names: Sequence[str] | Any) -> _koan.Frame:
+    """A table of these columns, with rows or without."""
+    if is_table(names):
+        try:
+            return frame(names)
+        except ValueError as error:
+            raise ValueError(re.sub(r"^X\b", "names", str(error))) from error
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise ValueError("names: a list of texts, or a table, is needed")
+    return _koan.Frame.of_columns([(name, np.empty(0)) for name in names], 0)
