@@ -28,6 +28,12 @@ pub fn scale(factor: f64, max_shift: u8) -> Scale {
     Scale::new(mult, shift).unwrap_or(ZERO)
 }
 
+/// The gain up to which a map with this offset has what was asked for, within 1/256.
+#[must_use]
+pub fn most_gain(offset: f64) -> f64 {
+    f64::from(1u32 << 22) / offset.abs()
+}
+
 /// The map nearest to `q = (u − offset)·gain`, u = x or its signed log.
 ///
 /// `offset` in units of u, `gain` in q per unit of u. The gain is within 1/256 of what was

@@ -217,6 +217,14 @@ impl Normaliser {
         self.axes.iter().skip(self.period).zip(earlier).all(|(axis, earlier)| axis == earlier)
     }
 
+    /// The most integers for a normalised 1 with which all lines have the gain they should:
+    /// what lies far from 0 for its deviation has fewer (see [`nearest::map`]).
+    #[must_use]
+    pub fn finest(&self) -> f64 {
+        let used = self.axes.iter().filter(|axis| axis.scale > 0.0);
+        used.map(|axis| nearest::most_gain(axis.offset) / axis.scale).fold(f64::INFINITY, f64::min)
+    }
+
     /// The maps of the blob when `unit` integers stand for a normalised 1.
     #[must_use]
     pub fn maps(&self, unit: f64) -> MapSpec {
