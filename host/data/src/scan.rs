@@ -6,7 +6,7 @@ use super::categories::FEW;
 use super::delimited::is_decimal_comma;
 use super::error::{ColumnLabel, DataError};
 use super::extremes::Extremes;
-use super::no_categories::check_categories;
+use super::no_categories::{MANY, Numbers, Written, check_categories};
 use super::open::Origin;
 use super::order::Order;
 use super::warning::{DataWarning, ROUNDED};
@@ -83,6 +83,10 @@ pub(crate) struct ColumnScan {
     extremes: Extremes,
     /// Texts that are numbers with a comma in place of the point.
     commas: usize,
+    /// Whether the texts are numbers that are not read as such.
+    written: Numbers,
+    /// The first text with a byte that none has.
+    first_nul: Option<u64>,
     /// The smallest and the largest number.
     range: Option<(f64, f64)>,
     /// The number that `f32` changes most, and by how much.
@@ -123,8 +127,12 @@ impl ColumnScan {
                 }
                 self.add_value(field);
             }
-            Field::Text(_) => {
+            Field::Text(text) => {
                 self.texts += 1;
+                self.written.add(text);
+                if text.contains('\0') {
+                    note(&mut self.first_nul, line);
+                }
                 self.commas += usize::from(is_decimal_comma(field));
                 note_text(&mut self.first_text, line, field);
                 self.add_value(field);
@@ -156,6 +164,7 @@ impl ColumnScan {
         self.order.merge(&other.order);
         self.extremes.merge(&other.extremes);
         self.commas += other.commas;
+        self.written.merge(&other.written);
         self.range = match (self.range, other.range) {
             (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
             (a, b) => a.or(b),
@@ -168,6 +177,7 @@ impl ColumnScan {
         for (mine, theirs) in [
             (&mut self.first_missing, other.first_missing),
             (&mut self.first_not_utf8, other.first_not_utf8),
+            (&mut self.first_nul, other.first_nul),
         ] {
             theirs.into_iter().for_each(|line| note(mine, line));
         }
@@ -265,6 +275,11 @@ impl ColumnScan {
 
     /// Bytes that are no text at all, for any column that is used.
     pub fn check_utf8(&self, origin: &Origin, column: &ColumnLabel) -> Result<(), DataError> {
+        if let Some(line) = self.first_nul {
+            let place = origin.at_column(line, column.clone());
+            let problem = "a byte 0, which text does not have".to_owned();
+            return Err(DataError::MalformedLine { place, problem });
+        }
         match self.first_not_utf8 {
             None => Ok(()),
             Some(line) => Err(DataError::NotUtf8 { place: origin.at_column(line, column.clone()) }),
@@ -280,6 +295,27 @@ impl ColumnScan {
                 text: text.clone(),
             }),
         }
+    }
+
+    /// Numbers that are not written as they are read, for an input that is text by inference only:
+    /// an error where they are many, else what is worth knowing.
+    pub fn check_written(
+        &self,
+        origin: &Origin,
+        column: &ColumnLabel,
+    ) -> Result<Option<DataWarning>, DataError> {
+        let Some((how, text)) = self.written.written(self.numbers > 0) else { return Ok(None) };
+        let (file, column) = (origin.file.clone(), column.clone());
+        let values = if self.crowded { MAX_VALUES + 1 } else { self.values.len() };
+        let many = match how {
+            // Addresses on a bus are categories.
+            Written::Hex => self.crowded || values >= MANY && 2 * values > self.texts,
+            _ => values >= MANY,
+        };
+        if many {
+            return Err(DataError::Units { file, column, values, text });
+        }
+        Ok(Some(DataWarning::Numerals { file, column, values, text }))
     }
 
     /// A few texts among numbers, for a column that is text by inference only.
@@ -363,7 +399,12 @@ impl ColumnScan {
         if numeric {
             self.check_range(origin, column)?;
         } else if task.is_none() && !as_text {
-            self.check_slips(origin, column)?;
+            self.check_slips(origin, column).map_err(|error| match error {
+                DataError::MostlyNumbers { place, text, numbers } => {
+                    DataError::TargetMostlyNumbers { place, text, numbers }
+                }
+                other => other,
+            })?;
         }
         match task.unwrap_or_else(|| self.guess_task(numeric)) {
             Task::Classification => {}
