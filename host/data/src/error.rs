@@ -99,10 +99,10 @@ pub enum DataError {
     /// No column with the name of which the model keeps a code; `number` is that of the training
     /// data, `others` are the columns that have none of the model's codes.
     #[error(
-        "{file}: the model's column {number} is missing; the model keeps codes of names and not \
-         the names themselves{}",
+        "{file}: the model's column {number} is missing; the model keeps codes of names, not the \
+         names{}",
         if others.is_empty() { String::new() }
-        else { format!("; none of its columns are {others}") }
+        else { format!("; columns of the file that are none of the model's: {others}") }
     )]
     NoCodedColumn { file: String, number: usize, others: String },
     /// Two columns of the same name.

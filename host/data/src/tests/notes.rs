@@ -125,8 +125,8 @@ fn codes_read_rows_as_names_do() {
     let lacking = text(&straight[1..], &header);
     let lacking = lacking.replacen(header[1], "other", 1);
     let error = read_text_with(lacking, &coded).unwrap_err();
-    let told = "test.csv: the model's column 1 is missing; the model keeps codes of names and not \
-                the names themselves; none of its columns are `other`";
+    let told = "test.csv: the model's column 1 is missing; the model keeps codes of names, not \
+                the names; columns of the file that are none of the model's: `other`";
     assert_eq!(error, told);
     // What is wrong in a column is told by the file's own name.
     let broken = text(&straight, &header);
