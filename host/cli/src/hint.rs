@@ -2,6 +2,9 @@
 
 use koan_data::DataError;
 
+/// What helps where a target is of too many classes.
+const OTHER_TARGET: &str = "--target names another column, --task regression takes numbers";
+
 /// The option that helps, with what it does, or that is at fault.
 pub fn of(error: &anyhow::Error) -> Option<String> {
     let parameter = |cause: &(dyn std::error::Error + 'static)| match cause.downcast_ref() {
@@ -11,6 +14,10 @@ pub fn of(error: &anyhow::Error) -> Option<String> {
         Some(koan_trainer::Error::Parameter { name: "false_alarm", .. }) => Some("--false-alarm"),
         Some(koan_trainer::Error::Parameter { name: "test_fraction", .. }) => {
             Some("--test-fraction, --test")
+        }
+        Some(koan_trainer::Error::TooMany { what: "classes", .. }) => Some(OTHER_TARGET),
+        Some(koan_trainer::Error::Impossible(problem)) if problem.contains("its notes") => {
+            Some("`koan train --no-column-names` leaves the names out")
         }
         _ => None,
     };
@@ -46,8 +53,12 @@ fn of_data(error: &DataError) -> Option<String> {
         DataError::Identifier { .. } | DataError::Times { .. } | DataError::Units { .. } => {
             "--drop leaves the column out, --text takes each text as a category all the same"
         }
-        DataError::TooManyValues { target: true, .. } => {
-            "--target names another column, --task regression takes numbers"
+        DataError::TooManyValues { target: true, .. } => OTHER_TARGET,
+        DataError::OneClassIn { .. } | DataError::OneClass { .. } => {
+            "--target names another column, --task anomaly learns what is normal from one class"
+        }
+        DataError::TargetMostlyNumbers { .. } => {
+            "no option passes over such rows: mend the value, or leave them out of the data"
         }
         DataError::TargetMissing { .. } => {
             "no option passes over such rows: leave them out of the data"

@@ -325,7 +325,7 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
         model.buffer_sizes(Form::Small).bytes()
     )?;
     say!(
-        "    {}, {} block, {} wide, {}",
+        "    values in them: {}, {} in the transform's block (16 bits), {} in the wide one (32 bits), {}",
         counted(sizes.inputs, "input"),
         sizes.block,
         sizes.wide,

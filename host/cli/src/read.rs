@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use koan_data::{
-    DataError, DataWarning, Division, Part, ReadOptions, Shape, SplitSize, Table, Target,
-    check_known, copies, expand, read_all, read_all_with, split_table, twins,
+    ColumnKind, ColumnLabel, DataError, DataWarning, Division, Part, ReadOptions, Shape, SplitSize,
+    Table, Target, check_known, copies, expand, read_all, read_all_with, split_table, twins,
 };
 use koan_trainer::MapKind;
 
@@ -15,6 +15,8 @@ use crate::output::{counted, task_name};
 
 /// Part of the rows for the test.
 pub const TEST_FRACTION: f64 = 0.2;
+/// Classes of a model, at most.
+const CLASSES: usize = 255;
 /// Files of each class for files to be recordings if nothing is said: one to train on, one to
 /// choose by, one to test on.
 const FILES: usize = 3;
@@ -97,8 +99,24 @@ pub fn golden(error: koan_trainer::Error, rows: usize) -> koan_trainer::Error {
 /// enough files, these are the recordings unless something else is said.
 pub fn table(source: &Source, files: &[PathBuf]) -> Result<Table> {
     let mut table = with_recordings(source, files)?;
+    check_classes(source, files, &table)?;
     table.schema.warnings.extend(copied(source, files)?);
     Ok(table)
+}
+
+/// Refuses more classes than models have.
+fn check_classes(source: &Source, files: &[PathBuf], table: &Table) -> Result<()> {
+    let columns = &table.schema.columns;
+    let target = columns.iter().position(|column| column.kind == ColumnKind::Target);
+    if let Some(index) = target
+        && source.has_target()
+        && table.schema.classes.len() > CLASSES
+    {
+        let column = ColumnLabel { number: index + 1, name: columns[index].name.clone() };
+        let (file, limit, target) = (name(files), CLASSES, true);
+        return Err(DataError::TooManyValues { file, column, limit, target }.into());
+    }
+    Ok(())
 }
 
 /// What to say of files to train on or to test on that are copies of others.

@@ -157,14 +157,13 @@ pub fn run(arguments: &Train) -> Result<()> {
     say!("{}", wrapped(&output::on_device("on a Cortex-M0", &model, form), 4))?;
     let logs = match report.logged_inputs {
         0 => String::new(),
-        n => format!(", logarithm of {n} inputs"),
+        n => format!(", logarithm of {}", counted(n, "input")),
     };
     let relevance = if report.relevance { ", a frequency learned for every input" } else { "" };
-    let frequencies: Vec<String> = report.frequency.iter().map(|b| format!("{b:.3}")).collect();
     let chosen = format!(
-        "  chosen: {} input map{logs}{relevance}, frequency {}{}",
+        "  chosen: {} input map{logs}{relevance}{}{}",
         report.map,
-        frequencies.join(", "),
+        frequencies(report),
         head(report)
     );
     say!("{}", wrapped(&chosen, 4))?;
@@ -246,6 +245,14 @@ pub fn numbers(columns: &[usize]) -> String {
 fn are_large(files: &[PathBuf]) -> bool {
     let lengths = files.iter().filter_map(|file| file.metadata().ok()).map(|m| m.len());
     lengths.sum::<u64>() >= STREAM_BYTES
+}
+
+/// The frequencies of the banks that have one.
+fn frequencies(report: &Report) -> String {
+    let banks = report.family.split(',').zip(&report.frequency);
+    let drawn = banks.filter(|(family, _)| *family != "linear");
+    let all: Vec<String> = drawn.map(|(_, frequency)| format!("{frequency:.3}")).collect();
+    if all.is_empty() { String::new() } else { format!(", frequency {}", all.join(", ")) }
 }
 
 /// How the head was fitted.

@@ -1,7 +1,7 @@
 //! Rows of table-like files under a schema.
 
 use super::categories::{coded_place, one_of, place_of};
-use super::error::{ColumnLabel, DataError, Place, describe_columns};
+use super::error::{ColumnLabel, DataError, Place, describe_columns, some_of};
 use super::infer::{check_names, find};
 use super::layout::{Layouts, looks_like_header, match_names, may_count_columns};
 use super::open::Input;
@@ -46,7 +46,7 @@ impl<'r> CsvRows<'r> {
         options: &ReadOptions,
         want_target: bool,
     ) -> Result<CsvRows<'r>, DataError> {
-        let columns = schema.columns.clone();
+        let mut columns = schema.columns.clone();
         let layouts = Layouts::new(&columns, want_target);
         let fits = |fields| layouts.of(fields).is_some();
         let (mut records, _) = Records::new(input, options, fits)?;
@@ -91,6 +91,16 @@ impl<'r> CsvRows<'r> {
             })
         };
         let matched = matched.map_err(|lacking| match lacking {
+            Some(code) if schema.name_code.is_some() => {
+                let position = columns.iter().position(|column| column.name == code);
+                let foreign = own.iter().zip(&names);
+                let foreign = foreign.filter(|(own, _)| columns.iter().all(|c| c.name != **own));
+                DataError::NoCodedColumn {
+                    file: file.clone(),
+                    number: position.map_or(0, |index| index + 1),
+                    others: some_of(foreign.map(|(_, name)| name)),
+                }
+            }
             Some(wanted) => DataError::NoColumn {
                 file: file.clone(),
                 columns: describe_columns(&wanted, &names),
@@ -102,6 +112,13 @@ impl<'r> CsvRows<'r> {
                 found: fields,
             },
         })?;
+        // Messages have the file's names, not their codes.
+        if schema.name_code.is_some() {
+            for (column, field) in columns.iter_mut().zip(&matched) {
+                let name = field.filter(|_| header).map(|field| names[field].clone());
+                column.name = name.unwrap_or_default();
+            }
+        }
         let (mut sources, mut target) = (Vec::new(), None);
         for (column, field) in matched.iter().enumerate() {
             match (&columns[column].kind, field) {
@@ -124,10 +141,7 @@ impl<'r> CsvRows<'r> {
         let weight = match options.weights.as_ref().filter(|_| want_target) {
             Some(wanted) => {
                 let known: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
-                let column = find(&records.origin, wanted, &known).or_else(|error| {
-                    let own = schema.own_names(std::slice::from_ref(wanted)).concat();
-                    known.iter().position(|name| *name == own).ok_or(error)
-                })?;
+                let column = find(&records.origin, wanted, &known)?;
                 let field = matched.get(column).copied().flatten();
                 let lacking = || DataError::NoColumn {
                     file: records.origin.file.clone(),
@@ -262,6 +276,12 @@ impl<'r> CsvRows<'r> {
             Field::Text(_) => Err(DataError::NotANumber { place: place(), text: text() }),
             Field::NotUtf8 => Err(DataError::NotUtf8 { place: place() }),
         }
+    }
+
+    /// The column at `index` from 0 as the file has it, by its number in the schema.
+    pub fn label(&self, index: usize) -> ColumnLabel {
+        let name = self.columns.get(index).map_or(String::new(), |column| column.name.clone());
+        ColumnLabel { number: index + 1, name }
     }
 
     /// Field and column of the target, if it is read.

@@ -5,7 +5,8 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use super::MAX_LINE;
+use super::no_categories::Written;
+use super::{MAX_LINE, MAX_VALUES};
 
 /// What messages call a table that no file holds.
 pub(crate) const IN_MEMORY: &str = "the table";
@@ -95,6 +96,15 @@ pub enum DataError {
     /// No column of that name or number; `columns` describes those there are.
     #[error("{file}: no column `{wanted}`; {columns}")]
     NoColumn { file: String, wanted: String, columns: String },
+    /// No column with the name of which the model keeps a code; `number` is that of the training
+    /// data, `others` are the columns that have none of the model's codes.
+    #[error(
+        "{file}: the model's column {number} is missing; the model keeps codes of names, not the \
+         names{}",
+        if others.is_empty() { String::new() }
+        else { format!("; columns of the file that are none of the model's: {others}") }
+    )]
+    NoCodedColumn { file: String, number: usize, others: String },
     /// Two columns of the same name.
     #[error("{file}: columns {first} and {second} are both called `{name}`")]
     SameName { file: String, name: String, first: usize, second: usize },
@@ -133,13 +143,13 @@ pub enum DataError {
     )]
     HeaderOfNumbers { place: Place },
     /// A row with more or fewer fields than the first line.
-    #[error("{place}: {found} fields, where the first line has {expected}")]
+    #[error("{place}: {}, where the first line has {expected}", counted(*found, "field"))]
     Ragged { place: Place, expected: usize, found: usize },
     /// Rows of another number of fields than the first line, which may be a comment.
-    #[error("{place}: {found} fields, where the first line, which begins with `#`, has {expected}")]
+    #[error("{place}: {}, where the first line, which begins with `#`, has {expected}", counted(*found, "field"))]
     Comment { place: Place, expected: usize, found: usize },
     /// Another number of columns than the training data had.
-    #[error("{file}: {found} columns, where the model was trained on {expected}")]
+    #[error("{file}: {}, where the model was trained on {expected}", counted(*found, "column"))]
     ColumnCount { file: String, expected: usize, found: usize },
     /// A field of a numeric column or target that is no number.
     #[error("{place}: \"{text}\" is not a number")]
@@ -153,6 +163,12 @@ pub enum DataError {
     /// Nearly all of a column is numeric: more likely a slip than categories.
     #[error("{place}: \"{text}\" is not a number, but {numbers} other values of this column are")]
     MostlyNumbers { place: Place, text: String, numbers: usize },
+    /// The same of the target.
+    #[error(
+        "{place}: the target \"{text}\" is not a number, but {numbers} other values of this column \
+         are"
+    )]
+    TargetMostlyNumbers { place: Place, text: String, numbers: usize },
     /// An infinite number, or one beyond the range of `f32`.
     #[error("{place}: {text} is beyond the range of numbers, ±3.4e38")]
     OutOfRange { place: Place, text: String },
@@ -195,10 +211,14 @@ pub enum DataError {
          they say must be told by numbers, such as the hour of the day"
     )]
     Times { file: String, column: ColumnLabel, values: usize },
-    /// A text column of numbers with a unit that is an input.
+    /// A text column that is an input and has numbers as they are not read, such as those with a
+    /// unit.
     #[error(
-        "{file}: {column} has {values} different numbers with a unit, such as \"{text}\", which \
-         is text: without the unit they are read as numbers"
+        "{file}: {column} has {} different numbers {}, such as \"{text}\", which is text: {} they \
+         are read as numbers",
+        if *values > MAX_VALUES { format!("more than {MAX_VALUES}") } else { values.to_string() },
+        Written::of(text).unwrap_or(Written::Unit).name(),
+        Written::of(text).unwrap_or(Written::Unit).remedy()
     )]
     Units { file: String, column: ColumnLabel, values: usize, text: String },
     /// Bytes that are not UTF-8 where text is needed.
@@ -223,6 +243,12 @@ pub enum DataError {
     /// Nothing to tell apart.
     #[error("{file}: every row has the same class, \"{class}\"; classification needs two")]
     OneClass { file: String, class: String },
+    /// The same, where the target is a column.
+    #[error(
+        "{file}: {column} is the target, and every row has the same class, \"{class}\"; \
+         classification needs two"
+    )]
+    OneClassIn { file: String, column: ColumnLabel, class: String },
     /// A malformed line of an svmlight file.
     #[error("{place}: `{token}` {problem}")]
     Svmlight { place: Place, token: String, problem: String },
@@ -273,7 +299,7 @@ pub enum DataError {
     #[error("{file}: no labels found; looked for {tried}")]
     NoLabels { file: String, tried: String },
     /// Another number of inputs than the model takes.
-    #[error("{file}: {found} inputs, where the model takes {expected}")]
+    #[error("{file}: {}, where the model takes {expected}", counted(*found, "input"))]
     Inputs { file: String, expected: usize, found: usize },
     /// A schema that contradicts itself or its model.
     #[error("data schema: {0}")]
@@ -281,6 +307,20 @@ pub enum DataError {
     /// A split that leaves nothing to train on or asks for more than there is.
     #[error("cannot split {rows} rows: {problem}")]
     Split { rows: usize, problem: String },
+}
+
+/// So many of a thing.
+fn counted(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
+
+/// The first of these names, for messages.
+pub(crate) fn some_of<'a>(names: impl Iterator<Item = &'a String>) -> String {
+    let mut quoted: Vec<String> = names.take(9).map(|name| format!("`{name}`")).collect();
+    if let Some(last) = quoted.get_mut(8) {
+        *last = "...".to_owned();
+    }
+    quoted.join(", ")
 }
 
 /// The columns there are, for messages: all of a few, the closest of many.

@@ -118,7 +118,7 @@ impl<'s> Targets<'s> {
             return Ok(());
         }
         let raw = reader.target();
-        let place = || reader.target_place(self.schema, line);
+        let place = || reader.target_place(line);
         let text = || raw.to_string();
         match (&mut self.target, parse(raw.as_bytes())) {
             (_, Field::Missing | Field::NotUtf8) => {

@@ -138,6 +138,8 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
             if !as_text && options.window.is_none() && scan.may_be_categories() {
                 may_be_categories.push(index);
             }
+            let written = if as_text { None } else { scan.check_written(&origin, &label)? };
+            let warning = written.or(warning);
             let kind = input_kind(&origin, &label, scan, options.missing, as_text)?;
             warnings.extend(warning.into_iter().chain(far).chain(unit));
             kind

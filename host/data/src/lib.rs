@@ -26,6 +26,7 @@ mod lines;
 mod memory;
 mod no_categories;
 mod npy;
+mod one_class;
 mod open;
 mod order;
 #[cfg(feature = "parquet")]
@@ -223,6 +224,10 @@ fn read_files(files: &[DataFile], options: &ReadOptions) -> Result<Table, DataEr
     let mut table = fill::fill(files.to_vec(), schema, &options, rows)?;
     fill::impute(&mut table);
     take_parts(&mut table, files, &options)?;
+    let names = files.iter().map(|file| (0, file.path.display().to_string()));
+    let file = open::Origin::several(names.collect()).file;
+    let told = one_class::recordings(&table, &file);
+    table.schema.warnings.extend(told);
     Ok(table)
 }
 
@@ -362,7 +367,12 @@ fn positive(schema: Schema, options: &ReadOptions, file: &str) -> Result<Schema,
     if let [class] = &schema.classes[..]
         && !options.one_class
     {
-        return Err(DataError::OneClass { file: file.to_owned(), class: class.clone() });
+        let (file, class) = (file.to_owned(), class.clone());
+        let target = schema.columns.iter().position(|column| column.kind == ColumnKind::Target);
+        return Err(match target.map(|index| schema.label(index)) {
+            Some(column) => DataError::OneClassIn { file, column, class },
+            None => DataError::OneClass { file, class },
+        });
     }
     match &options.positive {
         Some(class) => schema.against_rest(class, file),

@@ -1,10 +1,11 @@
 //! Texts that are no categories, though an input for each of them could be made.
 
 use super::MAX_VALUES;
+use super::delimited::is_decimal_comma;
 use super::error::{ColumnLabel, DataError};
 
 /// Different texts from which a column may be refused.
-const MANY: usize = 20;
+pub(crate) const MANY: usize = 20;
 
 /// Refuses the different `texts` of a column of so many rows that are names of the rows, since
 /// most of them stand in one row only; times; numbers with a unit; or too many numbers.
@@ -30,10 +31,13 @@ pub(crate) fn check_categories<'a>(
     {
         return Err(DataError::Numerals { file, column, values, text: text.to_owned() });
     }
-    let mut units = texts.clone().map(unit);
-    let first = units.next().flatten();
-    if first.is_some() && units.all(|unit| unit == first) {
-        let text = texts.clone().min().unwrap_or_default().to_owned();
+    let mut numbers = Numbers::default();
+    texts.clone().for_each(|text| numbers.add(text));
+    let as_categories = 2 * values <= rows && values <= MAX_VALUES;
+    if let Some((how, text)) =
+        numbers.written(texts.clone().any(|text| text.parse::<f64>().is_ok()))
+        && !(how == Written::Hex && as_categories)
+    {
         return Err(DataError::Units { file, column, values, text });
     }
     if 2 * values > rows {
@@ -60,6 +64,129 @@ fn is_time(text: &str) -> bool {
     let known = text.chars().all(|c| c.is_ascii_digit() || "-/.:T +,".contains(c));
     let date = ['-', '/', '.'].iter().any(|&sign| count(&[sign]) >= 2);
     digits && known && (date || count(&[':']) >= 1)
+}
+
+/// How numbers are written that are read as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Written {
+    /// 20.5 C.
+    Unit,
+    /// 1.886,46 and 1'886.46.
+    Thousands,
+    /// With a minus sign or a dash for the hyphen.
+    Minus,
+    /// 0x00cc.
+    Hex,
+}
+
+impl Written {
+    /// How a text is written, if it is a number that is written so.
+    pub(crate) fn of(text: &str) -> Option<Self> {
+        let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+        if hex.is_some_and(|digits| u64::from_str_radix(digits, 16).is_ok()) {
+            return Some(Self::Hex);
+        }
+        if let Some(number) = text.strip_prefix(['−', '–']) {
+            return number.parse::<f64>().is_ok().then_some(Self::Minus);
+        }
+        if has_thousands(text) {
+            return Some(Self::Thousands);
+        }
+        unit(text).map(|_| Self::Unit)
+    }
+
+    /// In words, of numbers.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Unit => "with a unit",
+            Self::Thousands => "with signs between thousands",
+            Self::Minus => "with a minus sign that is none of ASCII",
+            Self::Hex => "in hexadecimal",
+        }
+    }
+
+    /// With what they are numbers.
+    pub(crate) fn remedy(self) -> &'static str {
+        match self {
+            Self::Unit => "without the unit",
+            Self::Thousands => "without these signs, and with a decimal point,",
+            Self::Minus => "with `-` for it",
+            Self::Hex => "as decimal numbers",
+        }
+    }
+}
+
+/// Whether the texts of a column are numbers that are written in one of those ways.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Numbers {
+    /// How, the unit, and the least such text.
+    how: Option<(Written, String, String)>,
+    /// Whether some text is none, or written in another way.
+    plain: bool,
+}
+
+impl Numbers {
+    /// Adds a text.
+    pub(crate) fn add(&mut self, text: &str) {
+        // Of 1.886,46 and 950,10 the second has no thousands.
+        if self.plain || text.parse::<f64>().is_ok() || is_decimal_comma(text.as_bytes()) {
+            return;
+        }
+        let Some(how) = Written::of(text) else {
+            self.plain = true;
+            return;
+        };
+        let unit = unit(text).filter(|_| how == Written::Unit).unwrap_or_default();
+        match &mut self.how {
+            Some((other, of, least)) => {
+                self.plain = (*other, of.as_str()) != (how, unit);
+                if text < least.as_str() {
+                    text.clone_into(least);
+                }
+            }
+            None => self.how = Some((how, unit.to_owned(), text.to_owned())),
+        }
+    }
+
+    /// Adds the texts of the same column in another file.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.plain |= other.plain;
+        if let Some((_, _, text)) = &other.how {
+            self.add(text);
+        }
+    }
+
+    /// How they are written, with one of them; `numbers` are among them, which have no unit.
+    pub(crate) fn written(&self, numbers: bool) -> Option<(Written, String)> {
+        let (how, _, text) = self.how.as_ref().filter(|_| !self.plain)?;
+        let whole = matches!(how, Written::Unit | Written::Hex);
+        (!(whole && numbers)).then(|| (*how, text.clone()))
+    }
+}
+
+/// Whether a text is a number with signs between its thousands, and perhaps another one before its
+/// decimals.
+fn has_thousands(text: &str) -> bool {
+    let text = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let Some(sign) = text.chars().find(|c| !c.is_ascii_digit()) else { return false };
+    if !matches!(sign, ',' | '.' | '\'' | '’' | ' ' | '\u{a0}' | '\u{202f}') {
+        return false;
+    }
+    let (whole, decimals) = match text.find(|c| matches!(c, ',' | '.') && c != sign) {
+        Some(at) => (&text[..at], Some(&text[at + 1..])),
+        None => (text, None),
+    };
+    let groups: Vec<&str> = whole.split(sign).collect();
+    // Four with points are an address.
+    let address = sign == '.' && decimals.is_none() && groups.len() == 4;
+    let [first, rest @ ..] = &groups[..] else { return false };
+    matches!(first.len(), 1..=3)
+        && digits(first)
+        && !rest.is_empty()
+        && rest.iter().all(|group| group.len() == 3 && digits(group))
+        && decimals.is_none_or(digits)
+        && !address
 }
 
 /// What stands behind a number, if anything does.
@@ -102,6 +229,37 @@ mod tests {
         }
         for text in ["", "C", "20", "20 ", "-", "1.2.3x", "a1"] {
             assert_eq!(unit(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_known_however_they_are_written() {
+        use Written::{Hex, Minus, Thousands, Unit};
+        for (texts, how) in [
+            (&["20.5%", "3%"][..], Some(Unit)),
+            (&["20.5 C", "-3 C"], Some(Unit)),
+            (&["20%", "3 C"], None),
+            (&["20%", "3"], None),
+            (&["1.886,46", "950,10", "950"], Some(Thousands)),
+            (&["1'886.46", "1’000", "12"], Some(Thousands)),
+            (&["9,720.6", "1 200"], Some(Thousands)),
+            (&["−3", "2.5"], Some(Minus)),
+            (&["–1.5e3"], Some(Minus)),
+            (&["0x00cc", "0XFF"], Some(Hex)),
+            (&["0x00cc", "12"], None),
+            // Addresses, ranges of ages, versions, doors, plain numbers.
+            (&["10.168.100.101", "192.168.100.102"], None),
+            (&["10-19", "20-29"], None),
+            (&["1.2.3", "1.2.4"], None),
+            (&["2", "3", "5more"], None),
+            (&["1st", "2nd"], None),
+            (&["1", "2.5"], None),
+            (&["a", "20%"], None),
+        ] {
+            let mut numbers = Numbers::default();
+            texts.iter().for_each(|text| numbers.add(text));
+            let some = texts.iter().any(|text| text.parse::<f64>().is_ok());
+            assert_eq!(numbers.written(some).map(|(how, _)| how), how, "{texts:?}");
         }
     }
 }

@@ -218,6 +218,10 @@ impl<'r> Input<'r> {
         let what = match head[..] {
             // The size of blocks, then the first byte of a block or of the end.
             [b'B', b'Z', b'h', b'1'..=b'9', b'1' | 0x17, ..] => Some("compressed with bzip2"),
+            // Of letters of ASCII every second byte is 0.
+            [a, b, c, d, ..] if (a == 0) != (b == 0) && [a == 0, b == 0] == [c == 0, d == 0] => {
+                Some("UTF-16 text")
+            }
             _ => UNREAD.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, what)| *what),
         };
         if let Some(what) = what {

@@ -128,7 +128,7 @@ pub(crate) struct Windower {
     given: usize,
     /// Samples since the last window was complete.
     since: u64,
-    /// All samples, and those at ends of recordings that are in no window.
+    /// All samples, and those between windows and at ends of recordings that are in none.
     seen: u64,
     unused: u64,
     /// All windows, and those of which most samples have missing values.
@@ -202,6 +202,8 @@ impl Windower {
         self.since += 1;
         let whole = self.window.ends_with(self.given);
         if whole {
+            // What is between this window and the one before it.
+            self.unused += self.since.saturating_sub(self.window.samples as u64);
             self.since = 0;
             let filled = self.filled.iter().filter(|&&filled| filled).count();
             self.windows += 1;

@@ -106,8 +106,10 @@ impl<'r> Records<'r> {
                         problem: problem.into(),
                     });
                 }
-                let delimiter = delimiter(&input, options, fits);
-                let guess = options.delimiter.is_none();
+                let named = named_delimiter(&mut input, options);
+                let delimiter = named.unwrap_or_else(|| delimiter(&input, options, fits));
+                check_frame(&input, options, delimiter)?;
+                let guess = options.delimiter.is_none() && named.is_none();
                 let spaced = guess && spaced_rows(&mut input, options, delimiter);
                 let rows = if spaced { b' ' } else { delimiter };
                 let source = Kind::Delimited(Delimited::new(input, options, rows));
@@ -152,6 +154,29 @@ impl<'r> Records<'r> {
     }
 }
 
+/// The delimiter that a first line `sep=;` names, as programs for sheets write it. The line is
+/// then made a blank one.
+fn named_delimiter(input: &mut Input<'_>, options: &ReadOptions) -> Option<u8> {
+    let end = input.head.iter().position(|&byte| byte == b'\n').unwrap_or(input.head.len());
+    let line = &mut input.head[..end];
+    let text = line.strip_suffix(b"\r").unwrap_or(line);
+    let &[b's' | b'S', b'e' | b'E', b'p' | b'P', b'=', delimiter] = text else { return None };
+    line.fill(b' ');
+    Some(options.delimiter.unwrap_or(delimiter))
+}
+
+/// Refuses lines that begin and end with their delimiter, where that is a bar.
+fn check_frame(input: &Input<'_>, options: &ReadOptions, delimiter: u8) -> Result<(), DataError> {
+    let line = input.lines(options.comment).next().unwrap_or_default().trim_ascii();
+    if delimiter == b'|' && line.len() > 1 && line.starts_with(b"|") && line.ends_with(b"|") {
+        let problem = "its lines begin and end with `|`, as tables of Markdown do: leave these bars \
+                       out, and the line of dashes";
+        let (file, problem) = (input.origin.file.clone(), problem.to_owned());
+        return Err(DataError::Malformed { file, problem });
+    }
+    Ok(())
+}
+
 /// The delimiter that `options` or else the first line tells; `fits` says which
 /// numbers of fields are to be expected.
 fn delimiter(input: &Input<'_>, options: &ReadOptions, fits: impl Fn(usize) -> bool) -> u8 {
@@ -189,6 +214,10 @@ fn delimiter(input: &Input<'_>, options: &ReadOptions, fits: impl Fn(usize) -> b
     let most = counts.iter().rev().max_by_key(|(_, count)| *count);
     if let Some(&(delimiter, 1..)) = fitting.or(most) {
         return delimiter;
+    }
+    // Where nothing else delimits.
+    if line.contains(&b'|') {
+        return b'|';
     }
     let words = line.split(|&byte| byte == b' ').filter(|w| !w.is_empty());
     match words.count() {

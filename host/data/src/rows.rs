@@ -426,8 +426,11 @@ impl<'r> RowReader<'r> {
         let windows = |windower: &Windower| windower.left_out(&self.source);
         let mut warnings = self.windower.as_ref().map_or(Ok(Vec::new()), windows)?;
         warnings.extend(self.unlisted.iter().map(|(&(column, _), (unlisted, text))| {
-            let (file, column, text) =
-                (self.source.clone(), self.schema.label(column), text.clone());
+            let column = match &self.rows {
+                Some(Rows::Csv(rows)) => rows.label(column),
+                _ => self.schema.label(column),
+            };
+            let (file, text) = (self.source.clone(), text.clone());
             DataWarning::Unlisted { file, column, rows: self.seen, unlisted: *unlisted, text }
         }));
         Ok(warnings)
@@ -458,11 +461,11 @@ impl<'r> RowReader<'r> {
     }
 
     /// The place of the target in the last row.
-    pub(crate) fn target_place(&self, schema: &Schema, line: u64) -> Place {
+    pub(crate) fn target_place(&self, line: u64) -> Place {
         match &self.rows {
             Some(Rows::Csv(rows)) if self.label.is_none() => {
                 let (field, column) = rows.target().unwrap_or_default();
-                let ColumnLabel { name, .. } = schema.label(column);
+                let ColumnLabel { name, .. } = rows.label(column);
                 let number = field + 1;
                 self.origin.at_column(line, ColumnLabel { number, name })
             }

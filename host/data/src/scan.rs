@@ -1,15 +1,16 @@
 //! First pass over a column: what kind it is and which values it has.
 
+mod checks;
+
 use std::collections::HashSet;
 
 use super::categories::FEW;
 use super::delimited::is_decimal_comma;
 use super::error::{ColumnLabel, DataError};
 use super::extremes::Extremes;
-use super::no_categories::check_categories;
+use super::no_categories::Numbers;
 use super::open::Origin;
 use super::order::Order;
-use super::warning::{DataWarning, ROUNDED};
 use super::{MAX_VALUES, Task};
 
 /// Numeric targets of at most so many distinct integers are taken as classes.
@@ -83,6 +84,10 @@ pub(crate) struct ColumnScan {
     extremes: Extremes,
     /// Texts that are numbers with a comma in place of the point.
     commas: usize,
+    /// Whether the texts are numbers that are not read as such.
+    written: Numbers,
+    /// The first text with a byte that none has.
+    first_nul: Option<u64>,
     /// The smallest and the largest number.
     range: Option<(f64, f64)>,
     /// The number that `f32` changes most, and by how much.
@@ -123,8 +128,12 @@ impl ColumnScan {
                 }
                 self.add_value(field);
             }
-            Field::Text(_) => {
+            Field::Text(text) => {
                 self.texts += 1;
+                self.written.add(text);
+                if text.contains('\0') {
+                    note(&mut self.first_nul, line);
+                }
                 self.commas += usize::from(is_decimal_comma(field));
                 note_text(&mut self.first_text, line, field);
                 self.add_value(field);
@@ -156,6 +165,7 @@ impl ColumnScan {
         self.order.merge(&other.order);
         self.extremes.merge(&other.extremes);
         self.commas += other.commas;
+        self.written.merge(&other.written);
         self.range = match (self.range, other.range) {
             (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
             (a, b) => a.or(b),
@@ -168,6 +178,7 @@ impl ColumnScan {
         for (mine, theirs) in [
             (&mut self.first_missing, other.first_missing),
             (&mut self.first_not_utf8, other.first_not_utf8),
+            (&mut self.first_nul, other.first_nul),
         ] {
             theirs.into_iter().for_each(|line| note(mine, line));
         }
@@ -220,87 +231,6 @@ impl ColumnScan {
     /// Whether each value is a number with a fraction.
     pub fn is_never_whole(&self) -> bool {
         self.is_numeric() && self.whole == 0
-    }
-
-    /// What is worth knowing of an input whose values go up from line to line.
-    pub fn ordered(&self, origin: &Origin, column: &ColumnLabel) -> Option<DataWarning> {
-        self.order.warning(&origin.file, column)
-    }
-
-    /// What is worth knowing of a column of numbers with a value that is far from all others.
-    pub fn far_away(&self, origin: &Origin, column: &ColumnLabel) -> Option<DataWarning> {
-        self.extremes.warning(&origin.file, column).filter(|_| self.is_numeric())
-    }
-
-    /// What is worth knowing of an input of numbers in an unusual unit.
-    pub fn unit(&self, origin: &Origin, column: &ColumnLabel) -> Option<DataWarning> {
-        self.extremes.unit(&origin.file, column).filter(|_| self.is_numeric())
-    }
-
-    /// What is worth knowing of a column that is used, as text or as numbers.
-    pub fn warning(&self, origin: &Origin, column: &ColumnLabel) -> Option<DataWarning> {
-        if let Some((line, text)) = self.first_text.clone().filter(|_| self.numbers > 0) {
-            let place = origin.at_column(line, column.clone());
-            return Some(DataWarning::AsText { place, text, numbers: self.numbers });
-        }
-        let (least, largest) = self.range?;
-        let Rounded { by, line, text, kept } = self.rounded.clone()?;
-        let share = by / (largest - least);
-        let place = origin.at_column(line, column.clone());
-        let warning = DataWarning::Rounded { place, text, kept, share };
-        (largest > least && share > ROUNDED).then_some(warning)
-    }
-
-    /// Numbers with decimal commas where commas do not stand for points, in a column that
-    /// is text by inference only.
-    pub fn check_commas(&self, origin: &Origin, column: &ColumnLabel) -> Result<(), DataError> {
-        match &self.first_text {
-            Some((line, text)) if self.commas == self.texts => Err(DataError::DecimalComma {
-                place: origin.at_column(*line, column.clone()),
-                text: text.clone(),
-            }),
-            _ => Ok(()),
-        }
-    }
-
-    /// Bytes that are no text at all, for any column that is used.
-    pub fn check_utf8(&self, origin: &Origin, column: &ColumnLabel) -> Result<(), DataError> {
-        match self.first_not_utf8 {
-            None => Ok(()),
-            Some(line) => Err(DataError::NotUtf8 { place: origin.at_column(line, column.clone()) }),
-        }
-    }
-
-    /// Numbers beyond the range of `f32`, for a numeric column.
-    pub fn check_range(&self, origin: &Origin, column: &ColumnLabel) -> Result<(), DataError> {
-        match &self.first_infinite {
-            None => Ok(()),
-            Some((line, text)) => Err(DataError::OutOfRange {
-                place: origin.at_column(*line, column.clone()),
-                text: text.clone(),
-            }),
-        }
-    }
-
-    /// A few texts among numbers, for a column that is text by inference only.
-    pub fn check_slips(&self, origin: &Origin, column: &ColumnLabel) -> Result<(), DataError> {
-        match &self.first_text {
-            // Categories mix numbers and texts now and then, but hardly 19 to 1.
-            Some((line, text)) if self.numbers >= 19 * self.texts => {
-                Err(DataError::MostlyNumbers {
-                    place: origin.at_column(*line, column.clone()),
-                    text: text.clone(),
-                    numbers: self.numbers,
-                })
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Texts that are no categories, for a column that is text by inference only.
-    pub fn check_texts(&self, origin: &Origin, column: &ColumnLabel) -> Result<(), DataError> {
-        let texts = self.values.iter().map(String::as_str);
-        check_categories(texts, self.texts + self.numbers, &origin.file, column)
     }
 
     /// Whether all values are whole numbers, none is missing, and they are as few as those of
@@ -363,7 +293,12 @@ impl ColumnScan {
         if numeric {
             self.check_range(origin, column)?;
         } else if task.is_none() && !as_text {
-            self.check_slips(origin, column)?;
+            self.check_slips(origin, column).map_err(|error| match error {
+                DataError::MostlyNumbers { place, text, numbers } => {
+                    DataError::TargetMostlyNumbers { place, text, numbers }
+                }
+                other => other,
+            })?;
         }
         match task.unwrap_or_else(|| self.guess_task(numeric)) {
             Task::Classification => {}

@@ -282,12 +282,10 @@ impl Schema {
         Ok(())
     }
 
-    /// Label of the column at `index` from 0, for messages.
+    /// Label of the column at `index` from 0, for messages: codes of names tell people nothing.
     pub(crate) fn label(&self, index: usize) -> ColumnLabel {
-        ColumnLabel {
-            number: index + 1,
-            name: self.columns.get(index).map_or(String::new(), |c| c.name.clone()),
-        }
+        let name = self.columns.get(index).filter(|_| self.name_code.is_none());
+        ColumnLabel { number: index + 1, name: name.map_or(String::new(), |c| c.name.clone()) }
     }
 }
 

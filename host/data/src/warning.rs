@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::error::{ColumnLabel, Place};
+use super::no_categories::Written;
 
 /// Part of a column's spread that rounding may change before it is told.
 pub(crate) const ROUNDED: f64 = 1e-3;
@@ -136,7 +137,7 @@ pub enum DataWarning {
         /// One of these.
         text: String,
     },
-    /// Samples at the ends of recordings, too few for another window.
+    /// Samples at the ends of recordings, too few for another window, and between windows.
     Unused {
         /// The file, or the first of them and how many more.
         file: String,
@@ -144,6 +145,15 @@ pub enum DataWarning {
         samples: u64,
         /// Those that are in no row.
         unused: u64,
+    },
+    /// A text column each text of which comes with one class, as those do that name recordings.
+    OneClassEach {
+        /// The file, or the first of them and how many more.
+        file: String,
+        /// The column.
+        column: ColumnLabel,
+        /// How many different texts it has.
+        values: usize,
     },
     /// A text column of numbers.
     Numerals {
@@ -168,8 +178,9 @@ impl fmt::Display for DataWarning {
             ),
             Self::Rounded { place, text, kept, share } => write!(
                 f,
-                "{place}: {text} is read as {kept}, with the 24 bits that numbers have: off by \
-                 {:.2} % of the column's spread; subtract an offset from the column to keep more",
+                "{place}: {text} is read as {}, with the 24 bits that numbers have: off by {:.2} % \
+                 of the column's spread; subtract an offset from the column to keep more",
+                f64::from(*kept),
                 100.0 * share
             ),
             Self::FarAway { file, column, value, count, numbers, others: (least, largest) } => {
@@ -251,12 +262,26 @@ impl fmt::Display for DataWarning {
             ),
             Self::Unused { file, samples, unused } => write!(
                 f,
-                "{file}: {unused} of {samples} samples are in no window, at the ends of recordings"
+                "{file}: {unused} of {samples} samples are in no window, at the ends of recordings or \
+                 between windows"
             ),
+            Self::OneClassEach { file, column, values } => {
+                let name = match column.name.as_str() {
+                    "" => column.number.to_string(),
+                    name => name.to_owned(),
+                };
+                write!(
+                    f,
+                    "{file}: each of the {values} texts of {column} comes with one class only: if \
+                     its rows are of one recording, the error is too good; `--group {name}` keeps \
+                     them together, `--drop {name}` leaves the column out"
+                )
+            }
             Self::Numerals { file, column, values, text } => write!(
                 f,
-                "{file}: {column} has {values} different numbers, such as \"{text}\", as texts, \
-                 and each of them is an input: make them numbers if they are no categories"
+                "{file}: {column} has {values} different numbers{}, such as \"{text}\", as texts, and \
+                 each of them is an input: make them numbers if they are no categories",
+                Written::of(text).map_or(String::new(), |how| format!(" {}", how.name()))
             ),
         }
     }

@@ -94,6 +94,28 @@ impl Search {
         )
     }
 
+    /// Which model of the front to take: the best, or another one that has no more bytes and
+    /// instructions, no worse a figure on held-out rows as it is shown, and one of them better.
+    #[must_use]
+    pub fn recommended(&self) -> usize {
+        let shown = |model: &Searched| shown(&self.task, self.metric, model.held_out);
+        let beats = |one: &Searched, other: &Searched| {
+            let alike = shown(one) == shown(other);
+            let less = one.bytes < other.bytes || one.instructions < other.instructions;
+            one.bytes <= other.bytes
+                && one.instructions <= other.instructions
+                && if alike { less } else { one.held_out < other.held_out }
+        };
+        let mut best = self.front.len().saturating_sub(1);
+        // Each beats the one before it, so that none comes twice.
+        while let Some(better) =
+            self.front.iter().rposition(|model| beats(model, &self.front[best]))
+        {
+            best = better;
+        }
+        best
+    }
+
     /// What to say of a model that looks better than the best.
     #[must_use]
     pub fn seeming(&self) -> Option<String> {
@@ -105,8 +127,8 @@ impl Search {
         let model = others.iter().rfind(better)?;
         let (bytes, held_out) = (model.bytes, shown(&self.task, self.metric, model.held_out));
         Some(format!(
-            "{bytes} bytes show {held_out}, but models are compared by a smoothed error, which is \
-             less a matter of luck"
+            "{bytes} bytes show {held_out}, no worse and at no greater cost, but by a smoothed error, \
+             which is less a matter of luck, that model is behind"
         ))
     }
 }
@@ -244,9 +266,46 @@ mod tests {
                     && page.contains("again")
             );
         }
-        assert!(search(None).verdict().contains("; 200 bytes show 10.00 %, but"));
+        assert!(search(None).verdict().contains("; 200 bytes show 10.00 %, no worse"));
         let json = serde_json::to_string(&search(None)).unwrap();
         let read: Search = serde_json::from_str(&json).unwrap();
         assert_eq!(format!("{read:?}"), format!("{:?}", search(None)));
+    }
+
+    /// What another row beats in every figure that is shown is not what to take.
+    #[test]
+    fn what_is_recommended_is_beaten_by_no_row() {
+        let recommended = |models: &[(usize, f64, u64)]| {
+            let model = |&(bytes, held_out, instructions): &(usize, f64, u64)| Searched {
+                bytes,
+                code: 2500,
+                held_out,
+                test: None,
+                family: "linear".into(),
+                projection: "gaussian".into(),
+                features: "1".into(),
+                bits: 3,
+                ram: 100,
+                instructions,
+            };
+            let search = Search {
+                task: "classification".into(),
+                metric: Metric::Auc,
+                cut: false,
+                front: models.iter().map(model).collect(),
+                judged: Vec::new(),
+                rungs: Vec::new(),
+            };
+            search.recommended()
+        };
+        assert_eq!(recommended(&[(139, 0.0008, 4444), (1417, 0.0011, 549_512)]), 0);
+        // Slower, or worse by a digit that is shown.
+        assert_eq!(recommended(&[(139, 0.0008, 4444), (1417, 0.0011, 4000)]), 1);
+        assert_eq!(recommended(&[(139, 0.0012, 4444), (1417, 0.0011, 549_512)]), 1);
+        // What differs in no digit that is shown is the same.
+        assert_eq!(recommended(&[(139, 0.00081, 4444), (1417, 0.00080, 4444)]), 0);
+        let chain = [(100, 0.2001, 100), (200, 0.2, 200), (300, 0.3, 300)];
+        assert_eq!(recommended(&chain), 1);
+        assert_eq!(recommended(&[(100, 0.3, 100), (100, 0.3, 100)]), 1);
     }
 }

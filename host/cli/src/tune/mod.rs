@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use koan::{Form, Model};
 use koan_data::expand;
 use koan_report::{Search, shown};
-use koan_trainer::tune::{Metric, Outcome, Tuned, tune};
+use koan_trainer::tune::{Metric, Outcome, Tuned, code_bytes, tune};
 use serde_json::{Value, json};
 
 use crate::arguments::Tune;
@@ -84,7 +85,8 @@ pub fn run(arguments: &Tune) -> Result<()> {
              look at the clock",
         );
     }
-    if let Some(best) = outcome.front.last() {
+    let recommended = searched(&outcome, arguments).recommended();
+    if let Some(best) = outcome.front.get(recommended) {
         // Of the data they have been told.
         let told: Vec<String> = train.schema.warnings.iter().map(ToString::to_string).collect();
         for warning in best.report.warnings.iter().filter(|warning| !told.contains(warning)) {
@@ -94,7 +96,7 @@ pub fn run(arguments: &Tune) -> Result<()> {
     if arguments.json {
         let points: Vec<Value> = (0..outcome.front.len())
             .map(|index| {
-                point_json(&outcome.front[index], &paths[index], &command(index), arguments.metric)
+                point_json(&outcome.front[index], &paths[index], &command(index), arguments)
             })
             .collect();
         let object = json!({
@@ -107,26 +109,22 @@ pub fn run(arguments: &Tune) -> Result<()> {
             "cut": outcome.cut,
             "column_names": !outcome.nameless && !arguments.no_column_names,
             "front": points,
-            "recommended": outcome.front.len() - 1,
+            "recommended": recommended,
             "other_files": others,
         });
         out::object(&object)?;
         return Ok(());
     }
-    let (metric, core) = (arguments.metric.name(), arguments.core.name());
-    let legend = format!(
-        "{metric} on training rows held out and on test rows; code: about, in the fast form on a \
-         Cortex-M0; RAM: bytes of buffers; instructions: about, of a prediction on a {core}."
-    );
-    say!("{}\n", wrapped(&legend, 0))?;
-    say!("{}\n", front_table(&outcome, arguments.metric))?;
-    if let Some(told) = outcome.front.last().and_then(|best| compared(best, arguments.metric)) {
+    say!("{}\n", wrapped(&legend(arguments), 0))?;
+    say!("{}\n", front_table(&outcome, arguments))?;
+    let best = outcome.front.get(recommended);
+    if let Some(told) = best.and_then(|best| compared(best, arguments.metric)) {
         say!("{}\n", wrapped(&told, 2))?;
     }
     let folder = arguments.output.join("BYTES-FAMILY.koan");
     say!("Each is a file {}.{}\n", folder.display(), earlier(others))?;
     out::headline(&wrapped(&recommendation(&outcome, &paths, arguments), 0))?;
-    say!("It is what this command makes:\n\n  {}\n", command(outcome.front.len() - 1))?;
+    say!("It is what this command makes:\n\n  {}\n", command(recommended))?;
     if train.schema.recordings.group.is_some() && arguments.source.group.is_none() {
         say!("{}\n", wrapped(BY_FILE, 0))?;
     }
@@ -143,7 +141,8 @@ pub fn run(arguments: &Tune) -> Result<()> {
         counted(outcome.judged.len(), "finished model")
     );
     say!("{}", wrapped(&searched, 0))?;
-    let best = paths.last().map(|path| quoted(&path.display().to_string())).unwrap_or_default();
+    let best = paths.get(recommended).map(|path| path.display().to_string());
+    let best = quoted(&best.unwrap_or_default());
     let next = format!("Next: `koan inspect {best}` tells what a device needs for it.");
     say!("{}", wrapped(&next, 2))?;
     Ok(())
@@ -199,11 +198,45 @@ fn file_names<'a>(models: impl Iterator<Item = (usize, &'a str)>) -> Vec<String>
     names
 }
 
-fn front_table(outcome: &Outcome, metric: Metric) -> Grid {
+/// The form whose code is told: the one that counts, if one does.
+fn form(arguments: &Tune) -> Form {
+    arguments.with_code.unwrap_or(Form::Fast)
+}
+
+/// About how many bytes the code of a model takes in this form.
+fn code_of(tuned: &Tuned, form: Form) -> usize {
+    Model::parse(&tuned.blob).map_or(tuned.report.code_bytes, |model| code_bytes(&model, form))
+}
+
+/// The search, with the code in the form that is told.
+fn searched(outcome: &Outcome, arguments: &Tune) -> Search {
+    let mut search = Search::of(outcome, arguments.metric, true);
+    for (model, tuned) in search.front.iter_mut().zip(&outcome.front) {
+        model.code = code_of(tuned, form(arguments));
+    }
+    search
+}
+
+/// What the columns of the table are.
+fn legend(arguments: &Tune) -> String {
+    let (metric, core) = (arguments.metric.name(), arguments.core.name());
+    let (form, other) = match form(arguments) {
+        Form::Fast => ("fast", ""),
+        Form::Small => ("small", ", in the fast form"),
+    };
+    format!(
+        "{metric} on training rows held out and on test rows; code: about, in the {form} form on a \
+         Cortex-M0; RAM: bytes of buffers{other}; instructions: about, of a prediction on a \
+         {core}{other}."
+    )
+}
+
+fn front_table(outcome: &Outcome, arguments: &Tune) -> Grid {
+    let metric = arguments.metric;
     let headers =
         ["bytes", "code", "held out", "test", "family", "features", "bits", "RAM", "instructions"];
     let mut table = Grid::new(headers).text(&[4]);
-    let search = Search::of(outcome, metric, true);
+    let search = searched(outcome, arguments);
     let shown = |loss| shown(&search.task, metric, loss);
     for model in search.front {
         table.row([
@@ -223,7 +256,8 @@ fn front_table(outcome: &Outcome, metric: Metric) -> Grid {
 
 /// What to take, in a sentence.
 fn recommendation(outcome: &Outcome, paths: &[PathBuf], arguments: &Tune) -> String {
-    let (Some(best), Some(path)) = (outcome.front.last(), paths.last()) else {
+    let recommended = searched(outcome, arguments).recommended();
+    let (Some(best), Some(path)) = (outcome.front.get(recommended), paths.get(recommended)) else {
         return String::new();
     };
     let metric = arguments.metric;
@@ -257,8 +291,14 @@ fn recommendation(outcome: &Outcome, paths: &[PathBuf], arguments: &Tune) -> Str
     for (what, tuned) in enough {
         let _ = write!(text, "; {what} are enough for {}", shown(tuned.point.loss));
     }
-    if let Some(seeming) = Search::of(outcome, metric, true).seeming() {
-        let _ = write!(text, "; {seeming}");
+    if let Some(first) = outcome.front.get(recommended + 1..).and_then(<[Tuned]>::last) {
+        let _ = write!(
+            text,
+            "; {} bytes are ahead by the smoothed error that the search compares models by, which is \
+             less a matter of luck, but they show {} and cost no less",
+            first.report.bytes,
+            shown(first.point.loss)
+        );
     }
     if outcome.nameless {
         text.push_str("; the names of columns, too long for the flash, are left out");
@@ -267,12 +307,14 @@ fn recommendation(outcome: &Outcome, paths: &[PathBuf], arguments: &Tune) -> Str
     text
 }
 
-fn point_json(tuned: &Tuned, path: &Path, command: &str, metric: Metric) -> Value {
+fn point_json(tuned: &Tuned, path: &Path, command: &str, arguments: &Tune) -> Value {
     let Tuned { point, report, test, .. } = tuned;
+    let (metric, form) = (arguments.metric, form(arguments));
     json!({
         "file": path.display().to_string(),
         "bytes": report.bytes,
-        "code_bytes": report.code_bytes,
+        "code_bytes": code_of(tuned, form),
+        "code_form": if form == Form::Small { "small" } else { "fast" },
         "ram": point.ram,
         "instructions": point.instructions,
         "held_out": metric.value(point.loss),

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use koan_report::{Search, of_search};
+use koan_report::of_search;
 use koan_trainer::tune::Outcome;
 
-use super::recommendation;
+use super::{recommendation, searched};
 use crate::arguments::Tune;
 use crate::output::write_whole;
 
@@ -18,7 +18,7 @@ pub fn write(
     command: &dyn Fn(usize) -> String,
     arguments: &Tune,
 ) -> Result<()> {
-    let search = Search::of(outcome, arguments.metric, true);
+    let search = searched(outcome, arguments);
     let commands: Vec<String> = (0..paths.len()).map(command).collect();
     let page = of_search(&search, &recommendation(outcome, paths, arguments), &commands)?;
     write_whole(path, page.as_bytes())

@@ -242,6 +242,31 @@ fn constant_inputs_give_a_warning() {
 }
 
 /// The library knows no options; the command names the one that helps.
+/// What is wrong with a target is told with its column, and with what helps there.
+#[test]
+fn targets_that_cannot_be() {
+    let numbers: String = (0..200).map(|row| format!("{row},{}.5\n", row % 50)).collect();
+    with(format!("x,y\n{numbers}1,err\n")).train_fails(
+        "bad.csv",
+        &["bad.csv:202: column 2 (`y`): the target \"err\" is not a number", "(no option passes"],
+    );
+    let named: String = (0..800).map(|row| format!("{row},c{}\n", row % 400)).collect();
+    let folder = with(format!("x,y\n{named}"));
+    let many =
+        ["column 2 (`y`) has more than 255 distinct values", "--target", "--task regression"];
+    folder.train_fails("bad.csv", &many);
+    folder.fails("tune bad.csv --minutes 0.001 -o front", &many);
+    folder.train("bad.csv --positive c3").success();
+    with("x,y\n1,on\n2,on\n3,on\n").train_fails(
+        "bad.csv",
+        &[
+            "column 2 (`y`) is the target, and every row has the same class, \"on\"",
+            "--target",
+            "--task anomaly",
+        ],
+    );
+}
+
 #[test]
 fn the_option_that_helps_is_named() {
     let good = quadrants(100);

@@ -230,6 +230,6 @@ fn test_arrays_have_labels_of_their_own() {
 #[test]
 fn a_delimiter_that_is_not_guessed() {
     let folder = Folder::new();
-    folder.write("t.csv", "a|b|label\n1|2|x\n2|1|y\n3|4|x\n4|3|y\n");
+    folder.write("t.csv", "a~b~label\n1~2~x\n2~1~y\n3~4~x\n4~3~y\n");
     folder.train_fails("t.csv", &["no inputs", "--delimiter names the byte between fields"]);
 }

@@ -323,3 +323,15 @@ fn an_early_stop_is_a_warning() {
     let stderr = text(&assert.get_output().stderr);
     assert!(stderr.contains(&format!("warning: {warning}")), "{stderr}");
 }
+
+/// Linear models have no frequency.
+#[test]
+fn what_was_chosen_is_what_the_model_has() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(200));
+    let told = |options: &str| {
+        text(&folder.train(&format!("q.csv {options}")).success().get_output().stdout)
+    };
+    assert!(!told("--family linear").contains("frequency"));
+    assert!(told("-k 8 --linear").contains(", frequency 1.000, "));
+}

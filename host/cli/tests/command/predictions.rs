@@ -145,7 +145,7 @@ fn wrong_columns_are_named() {
     folder.write("q.csv", quadrants(150));
     folder.train("q.csv --features 12").success();
     folder.write("one.csv", "1\n2\n");
-    folder.fails("predict m.koan one.csv", &["one.csv", "1 columns", "trained on 3"]);
+    folder.fails("predict m.koan one.csv", &["one.csv", "1 column, ", "trained on 3"]);
     folder.write("names.csv", "x,z\n1,2\n");
     folder.fails("predict m.koan names.csv", &["names.csv", "no column `y`"]);
     folder.fails("eval m.koan names.csv", &["names.csv", "no column `y`"]);
@@ -185,7 +185,7 @@ fn a_bad_row_ends_the_stream() {
     folder.train("q.csv --features 32").success();
     for (bad, message) in [
         ("1,oops", "standard input:3: column 2 (`y`): \"oops\" is not a number"),
-        ("1", "standard input:3: 1 fields"),
+        ("1", "standard input:3: 1 field, "),
         ("1,", "standard input:3: column 2 (`y`): the value is missing"),
     ] {
         let rows = format!("x,y\n1.9,1.9\n{bad}\n-1,1\n");

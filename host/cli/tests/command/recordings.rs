@@ -109,7 +109,7 @@ fn predicting_tells_of_samples_in_no_window() {
     (0..6).for_each(|who| (0..10).for_each(|at| sample(who, at, &mut csv)));
     folder.write("d.csv", &csv);
     folder.train("d.csv --group who --window 4").success();
-    let unused = "warning: d.csv: 12 of 60 samples are in no window, at the ends of recordings";
+    let unused = "warning: d.csv: 12 of 60 samples are in no window, at the ends of recordings or between windows";
     for command in ["predict m.koan", "eval m.koan"] {
         let run = folder.run(&format!("{command} d.csv")).success();
         assert!(text(&run.get_output().stderr).contains(unused));

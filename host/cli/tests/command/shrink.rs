@@ -234,3 +234,15 @@ fn what_is_tested_on_is_told() {
         assert!(text.contains(told), "{text}");
     }
 }
+
+/// Where no model is small enough, what takes the bytes is told, and what leaves it out.
+#[test]
+fn bytes_that_names_take_are_told() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(200));
+    folder.train("q.csv -k 16").success();
+    folder.fails(
+        "shrink m.koan q.csv --flash 60 -o s.koan",
+        &["a model with one feature has", "60 are allowed", "its notes", "--no-column-names"],
+    );
+}

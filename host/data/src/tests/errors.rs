@@ -24,7 +24,8 @@ fn training_data() {
         ("a,y\n1,2\n1,?\n", "t.csv:3: column 2 (`y`): the target is missing"),
         (
             "a,y\n1,2\n1,2\n2,2.0\n",
-            "t.csv: every row has the same class, \"2\"; classification needs two",
+            "t.csv: column 2 (`y`) is the target, and every row has the same class, \"2\"; \
+             classification needs two",
         ),
         ("y\n1.5\n2.5\n", "t.csv: no inputs; the target is the only column left"),
         (

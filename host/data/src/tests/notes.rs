@@ -123,8 +123,19 @@ fn codes_read_rows_as_names_do() {
     assert_eq!(read_text_with(&bare, &coded).unwrap().values, expected.values);
     // A column that lacks is missed.
     let lacking = text(&straight[1..], &header);
+    let lacking = lacking.replacen(header[1], "other", 1);
     let error = read_text_with(lacking, &coded).unwrap_err();
-    assert!(error.starts_with("test.csv: no column `#"), "{error}");
+    let told = "test.csv: the model's column 1 is missing; the model keeps codes of names, not \
+                the names; columns of the file that are none of the model's: `other`";
+    assert_eq!(error, told);
+    // What is wrong in a column is told by the file's own name.
+    let broken = text(&straight, &header);
+    let first = broken.lines().nth(1).unwrap();
+    let broken = broken.replacen(&first[..first.find(',').unwrap()], "old", 1);
+    let error = read_text_with(broken, &coded).unwrap_err();
+    assert!(error.contains(&format!("column 1 (`{}`): \"old\"", header[0])), "{error}");
+    let unlisted = read_text_with(text(&straight, &header), &coded).unwrap().schema.warnings;
+    assert!(unlisted.iter().all(|told| !told.to_string().contains('#')), "{unlisted:?}");
 }
 
 #[test]

@@ -230,6 +230,10 @@ fn samples_that_fill_no_window_are_told() {
     let again = read_all_with(&paths, &schema, &super::options()).unwrap();
     assert_eq!(unused(&again), (3, 22));
     assert!(read(&paths[2], &options).unwrap().schema.warnings.is_empty());
+    // What is between two windows is in none, either: 2 and 1 of the first, 4 of the last.
+    let window = Some(Window { samples: 4, stride: 6 });
+    let apart = read_all(&paths, &ReadOptions { window, ..regression() }).unwrap();
+    assert_eq!((apart.rows(), unused(&apart)), (3, (7, 22)));
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn arff_errors() {
             "t.csv:2: attribute `a` is `relational`; numeric, real, integer, string, date and \
              {lists, of, values} are read",
         ),
-        (format!("{head}@data\n1,x\n1\n"), "t.csv:6: 1 fields, where the first line has 2"),
+        (format!("{head}@data\n1,x\n1\n"), "t.csv:6: 1 field, where the first line has 2"),
         (format!("{head}@data\n1,x\n?,y\n"), "t.csv:6: column 1 (`a`): the value is missing"),
         (format!("{head}@data\n1,'x\n"), "t.csv:5: a quote that is not closed"),
         (format!("{head}@data\n{{0 1\n"), "t.csv:5: a sparse row without its closing brace"),

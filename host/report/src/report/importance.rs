@@ -122,7 +122,7 @@ pub fn section(page: &mut Page, importance: Option<&Importance>) -> Result<()> {
     };
     let which = if rows == all { "all".to_owned() } else { format!("{rows} of the") };
     page.text(&format!(
-        "The error, {} without it, when a {what} is shuffled between rows, so that it says nothing \
+        "The error, {} unshuffled, when a {what} is shuffled between rows, so that it says nothing \
          any more: measured on {which} {all} test rows, {TIMES} times each with fixed draws. Inputs \
          that say the same stand in for each other and look worth less than they are together.",
         error_percent(task_name(*task), *error)

@@ -69,8 +69,15 @@ pub fn of_training(training: &Training<'_>, progress: &Progress) -> Result<Strin
     };
     let drift = drift::measure(train, test);
     let steps = if predicts {
-        let figures =
-            next::Figures { curves: curves.as_ref(), found: &found, drift: drift.as_ref() };
+        let figures = next::Figures {
+            curves: curves.as_ref(),
+            found: &found,
+            drift: drift.as_ref(),
+            given: match options.features[..] {
+                [features] => Some(features.into()),
+                _ => None,
+            },
+        };
         next::steps(report, &model, &figures, origin.asked)
     } else {
         Vec::new()

@@ -30,6 +30,8 @@ pub struct Figures<'f> {
     pub found: &'f [(String, u64, u64)],
     /// Training rows against test rows.
     pub drift: Option<&'f Drift>,
+    /// How many features the model was to have, if somebody said so: then no search found them.
+    pub given: Option<usize>,
 }
 
 /// Steps after a training, the most promising first, in the words of what asks.
@@ -39,7 +41,7 @@ pub fn steps(
     figures: &Figures<'_>,
     asked: Asked,
 ) -> Vec<String> {
-    let &Figures { curves, found, drift } = figures;
+    let &Figures { curves, found, drift, given } = figures;
     let word = |command: &str, python: &str| match asked {
         Asked::Command => format!("`{command}`"),
         Asked::Python => format!("`{python}`"),
@@ -90,7 +92,7 @@ pub fn steps(
     }
     if let Some(curves) = curves {
         steps.extend(more_rows(&report.task, curves));
-        steps.extend(size(report, model, curves, asked));
+        steps.extend(size(report, model, (curves, given), asked));
     }
     steps.push(format!(
         "{} searches longer, for the best models of every size.",
@@ -155,17 +157,20 @@ fn more_rows(task: &str, curves: &LearningCurves) -> Option<String> {
     falls.then(|| format!("More training rows: {text}."))
 }
 
-/// More bytes where they still help, fewer where they do not.
+/// Fewer bytes where more hardly help, more features where they do and were given: what a search
+/// finds in more bytes is not seen from the same features in fewer.
 fn size(
     report: &Report,
     model: &Model<'_>,
-    curves: &LearningCurves,
+    (curves, given): (&LearningCurves, Option<usize>),
     asked: Asked,
 ) -> Option<String> {
     let own: Vec<&Run> = curves.runs.iter().filter(|run| run.bits == curves.bits).collect();
-    let least = own.iter().filter(|run| 3 * run.bytes <= 2 * report.bytes);
+    // Others are compared with that, which was fitted as they were.
+    let whole = own.iter().max_by_key(|run| run.bytes)?;
+    let least = own.iter().filter(|run| 3 * run.bytes <= 2 * whole.bytes);
     let task = &report.task;
-    let good = |run: &&&Run| run.error <= WORSE * report.error;
+    let good = |run: &&&Run| run.error <= WORSE * whole.error;
     if let Some(run) = least.clone().filter(good).min_by_key(|run| run.bytes) {
         let pruned = |bank: koan::Bank<'_>| {
             !matches!(bank.family(), Family::Bin { .. } | Family::Fern { .. })
@@ -173,21 +178,27 @@ fn size(
         let shrinks = asked == Asked::Command && model.banks().all(pruned);
         let how = if shrinks { "`koan shrink` with" } else { "Train with" };
         return Some(format!(
-            "{how} {}: {} features in so many bytes have {}, which is hardly worse.",
+            "{how} {}: {} features in so many bytes have {}, which is hardly worse than {} of {}.",
             flash(&run.bytes.to_string(), asked),
             run.features,
-            error_percent(task, run.error)
+            error_percent(task, run.error),
+            error_percent(task, whole.error),
+            whole.features
         ));
     }
     let half = least.max_by_key(|run| run.bytes)?;
-    clearly_below(task, report.error, half.error, report.rows).then(|| {
+    let more = 2 * given.filter(|_| whole.features == report.features)?;
+    clearly_below(task, whole.error, half.error, curves.test_rows).then(|| {
+        let option = match asked {
+            Asked::Command => format!("`--features {more}`"),
+            Asked::Python => format!("`n_features={more}`"),
+        };
         format!(
-            "{}: from {} to {} bytes the error fell from {} to {}, and may fall on.",
-            flash(&in_k(2 * report.bytes), asked),
-            half.bytes,
-            report.bytes,
+            "{option}: from {} to {} features the error fell from {} to {}, and may fall on.",
+            half.features,
+            whole.features,
             error_percent(task, half.error),
-            error_percent(task, report.error)
+            error_percent(task, whole.error)
         )
     })
 }
@@ -196,14 +207,8 @@ fn size(
 fn flash(bytes: &str, asked: Asked) -> String {
     match asked {
         Asked::Command => format!("`--flash {bytes}`"),
-        Asked::Python if bytes.ends_with('k') => format!("`flash=\"{bytes}\"`"),
         Asked::Python => format!("`flash={bytes}`"),
     }
-}
-
-/// So many bytes, rounded up to whole k where that is near.
-fn in_k(bytes: usize) -> String {
-    if bytes >= 1024 { format!("{}k", bytes.div_ceil(1024)) } else { bytes.to_string() }
 }
 
 #[cfg(test)]
@@ -246,13 +251,43 @@ mod tests {
         assert!(lesson("classification", &curves(&[0.1])).is_none());
     }
 
+    /// What is compared was fitted alike; more bytes are not advised where a search chose them.
+    #[test]
+    fn sizes_are_compared_with_their_like() {
+        let table = koan_data::digits::table().select(&(0..200).collect::<Vec<_>>());
+        let options = koan_trainer::TrainOptions {
+            features: vec![16],
+            frequency: Some(vec![1.0]),
+            ..Default::default()
+        };
+        let progress = koan_trainer::Progress::none();
+        let trained = koan_trainer::train(&table, None, &options, &progress).unwrap();
+        let model = Model::parse(&trained.blob).unwrap();
+        let mut report = trained.report;
+        (report.error, report.rows) = (0.2175, 4000);
+        let told = |errors: [f64; 3], given| {
+            let run = |(index, &error): (usize, &f64)| {
+                let features = report.features >> index;
+                Run { features, bits: 4, bytes: 100 + 30 * features, error }
+            };
+            let runs = errors.iter().enumerate().map(run).collect();
+            let curves = LearningCurves { runs, test_rows: 4000, ..curves(&[]) };
+            size(&report, &model, (&curves, given), Asked::Command)
+        };
+        let falling = told([0.2175, 0.2605, 0.35], Some(16)).unwrap();
+        let (half, whole) = (report.features / 2, report.features);
+        let fell = format!("`--features 32`: from {half} to {whole} features the");
+        assert!(falling.starts_with(&fell), "{falling}");
+        assert!(falling.contains("from 26.05 % to 21.75 %"), "{falling}");
+        assert_eq!(told([0.2175, 0.2605, 0.35], None), None);
+        // Hardly worse than what is compared, though not than the model, which had more rows.
+        let fewer = told([0.3, 0.31, 0.4], None).unwrap();
+        assert!(fewer.contains("31.00 %, which is hardly worse than 30.00 % of "), "{fewer}");
+    }
+
     #[test]
     fn bytes_are_told_as_they_are_typed() {
-        for (bytes, command, python) in
-            [(600, "`--flash 600`", "`flash=600`"), (1030, "`--flash 2k`", "`flash=\"2k\"`")]
-        {
-            let told = |asked| flash(&in_k(bytes), asked);
-            assert_eq!([told(Asked::Command), told(Asked::Python)], [command, python]);
-        }
+        let told = |asked| flash("600", asked);
+        assert_eq!([told(Asked::Command), told(Asked::Python)], ["`--flash 600`", "`flash=600`"]);
     }
 }

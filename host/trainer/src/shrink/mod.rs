@@ -264,8 +264,15 @@ pub fn shrink(
     for &flash in &options.flash {
         let (least, bytes) = size::most(&base, flash, 2, 1)?;
         if least == 0 {
+            let notes = match base.model.notes().len() {
+                0 => String::new(),
+                notes => format!(
+                    "; {notes} of them are its notes, with the names of columns, if it was trained \
+                     with them"
+                ),
+            };
             return Err(Error::Impossible(format!(
-                "a model with one feature has {bytes} bytes, {flash} are allowed"
+                "a model with one feature has {bytes} bytes, {flash} are allowed{notes}"
             )));
         }
     }
