@@ -335,6 +335,12 @@ pub(crate) fn describe_columns(wanted: &str, names: &[String]) -> String {
     if named.is_empty() {
         return format!("the columns are numbered 1 to {}", names.len());
     }
+    // A number is that of a column, and like no name.
+    if wanted.parse::<i64>().is_ok() && !named.iter().any(|name| name.parse::<i64>().is_ok()) {
+        let few =
+            if named.len() <= LISTED { format!(": {}", quote(&named)) } else { String::new() };
+        return format!("the file has {} columns{few}", names.len());
+    }
     let wanted = wanted.to_lowercase();
     // Similarity from 0 to 1, which favours a common beginning.
     let similarity = |name: &str| strsim::jaro_winkler(&wanted, &name.to_lowercase());

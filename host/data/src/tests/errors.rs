@@ -118,6 +118,10 @@ fn columns_that_are_not_there() {
         assert!(refusal(text, &with_target(number)).starts_with("t.csv: no column `"));
     }
     assert_eq!(
+        refusal("alpha,beta,y\n1,2,u\n3,4,v\n", &with_target("6")),
+        "t.csv: no column `6`; the file has 3 columns: `alpha`, `beta`, `y`"
+    );
+    assert_eq!(
         refusal("1,2\n1,3\n", &with_target("y")),
         "t.csv: no column `y`; the columns are numbered 1 to 2"
     );
