@@ -1,6 +1,8 @@
 //! Which inputs have usual values that an `int16_t` cannot hold, as the input maps tell: values
 //! beyond it, and values that differ by little more than one.
 
+use std::collections::BTreeSet;
+
 use koan::{InputMap, Model};
 use koan_data::Schema;
 use koan_trainer::internal::row;
@@ -11,14 +13,29 @@ use crate::warning::Warning;
 const NAMED: usize = 4;
 
 /// About an eighth of a standard deviation, in q, of fourier features of frequency 1 for one
-/// input, and less of other families; it falls with the root of the inputs. Maps do not tell how
-/// far values spread, only where they are fine enough.
+/// input, and less of other families; it falls with the root of the columns: the inputs of a text
+/// column, of which one is 1, spread no farther together than another column does. Maps do not
+/// tell how far values spread, only where they are fine enough.
 const NEAR: f64 = 1024.0;
+
+/// [`NEAR`] for a model of so many columns.
+fn near(model: &Model<'_>, schema: Option<&Schema>) -> f64 {
+    let places = schema.map(row::places).unwrap_or_default();
+    let values = places.iter().filter(|place| place.value.is_some());
+    let texts: BTreeSet<usize> = values.clone().map(|place| place.number).collect();
+    // Rows may be windows of samples, of which each has all places.
+    let samples = model.inputs() / places.len().max(1);
+    let columns = model.inputs() - samples * (values.count() - texts.len());
+    NEAR / (columns as f64).sqrt()
+}
 
 /// The inputs, rising, whose usual values are not all in an `int16_t`, with the centre of those
 /// that training met.
-pub fn beyond<'m>(model: &'m Model<'m>) -> impl Iterator<Item = (usize, f64)> + 'm {
-    let near = NEAR / (model.inputs() as f64).sqrt();
+pub fn beyond<'m>(
+    model: &'m Model<'m>,
+    schema: Option<&Schema>,
+) -> impl Iterator<Item = (usize, f64)> + use<'m> {
+    let near = near(model, schema);
     (0..model.inputs()).filter_map(move |input| {
         let [low, centre, high] = around(model.input_map(input), near)?;
         let fits = low >= f64::from(i16::MIN) && high <= f64::from(i16::MAX);
@@ -35,7 +52,7 @@ pub fn coarse<'m>(
     model: &'m Model<'m>,
     schema: Option<&'m Schema>,
 ) -> impl Iterator<Item = usize> + 'm {
-    let most = COARSE * NEAR / (model.inputs() as f64).sqrt();
+    let most = COARSE * near(model, schema);
     let places = schema.map(row::places).unwrap_or_default();
     (0..model.inputs()).filter(move |&input| {
         let place = places.get(input % places.len().max(1));
@@ -53,7 +70,7 @@ fn step_of_one(map: InputMap) -> Option<f64> {
 
 /// Whether rows of float are the better example.
 pub fn wants_floats(model: &Model<'_>, schema: Option<&Schema>) -> bool {
-    beyond(model).next().is_some() || coarse(model, schema).next().is_some()
+    beyond(model, schema).next().is_some() || coarse(model, schema).next().is_some()
 }
 
 /// What the map takes to q = −near, 0 and near; none for an input that is off.
@@ -71,7 +88,8 @@ fn around(map: InputMap, near: f64) -> Option<[f64; 3]> {
 /// What is to be said of the inputs of [`beyond`] and [`coarse`], if there are any: `call` is the
 /// function that takes rows of float.
 pub fn told(model: &Model<'_>, schema: Option<&Schema>, call: &str) -> Vec<Warning> {
-    let beyond = beyond(model).map(|(input, centre)| (input, format!(" (around {centre:.0})")));
+    let beyond =
+        beyond(model, schema).map(|(input, centre)| (input, format!(" (around {centre:.0})")));
     let beyond = named(schema, beyond);
     let coarse = named(schema, coarse(model, schema).map(|input| (input, String::new())));
     let call = || call.to_owned();
@@ -105,6 +123,8 @@ fn named(schema: Option<&Schema>, inputs: impl Iterator<Item = (usize, String)>)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use koan_data::TableBuilder;
+    use koan_trainer::{FamilyName, MapKind, Progress, TrainOptions, train};
 
     #[test]
     fn maps_tell_where_values_are() {
@@ -124,5 +144,29 @@ mod tests {
         let at_one = 32768.0 * step(1, true).unwrap() / (64.0 * 2.0);
         assert!((at_one - (-0.5f64).exp()).abs() < 1e-9, "{at_one}");
         assert_eq!(step_of_one(InputMap::OFF), None);
+    }
+
+    /// The many inputs of a text column leave the numbers of another one as far apart as they are.
+    #[test]
+    fn inputs_of_texts_make_whole_numbers_no_fractions() {
+        let towns: Vec<String> = (0..600).map(|row| format!("town {}", row * 7 % 90)).collect();
+        let towns: Vec<&str> = towns.iter().map(String::as_str).collect();
+        let hours: Vec<i64> = (0..600).map(|row| 1 + row * 31 % 97).collect();
+        let late: Vec<i64> = hours.iter().map(|&hours| i64::from(hours > 50)).collect();
+        let table = TableBuilder::new(600).column("town", &towns[..]).column("hours", &hours[..]);
+        let table = table.classes("late", &late[..]).build().unwrap();
+        let options = TrainOptions {
+            map: Some(MapKind::PerInput),
+            families: vec![FamilyName::Stump],
+            ..TrainOptions::default()
+        };
+        let trained = train(&table, None, &options, &Progress::none()).unwrap();
+        let model = Model::parse(&trained.blob).unwrap();
+        assert!(model.inputs() > 90);
+        let told = told(&model, Some(&table.schema), "predict_f32");
+        assert!(told.is_empty(), "{told:?}");
+        assert!(!wants_floats(&model, Some(&table.schema)));
+        // As if each input were a column.
+        assert!(coarse(&model, None).count() > 0);
     }
 }
