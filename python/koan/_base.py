@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state, estimator_html_repr
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
@@ -22,6 +22,7 @@ from . import _koan
 from ._clusters import plainly
 from ._columns import (
     check_dimensions,
+    check_kept,
     check_unmasked,
     frame,
     in_order,
@@ -31,6 +32,7 @@ from ._columns import (
     names_of,
     unmasked,
 )
+from ._given import AMOUNTS, amount, places, seed, weights_of_classes, whole
 from ._model import Model, table, threads, zeros
 from ._progress import Told
 from ._trained import read_report, warn_of
@@ -40,47 +42,6 @@ if TYPE_CHECKING:
 
 # Parameters that say how the package works, not what is trained.
 _OWN = ("n_jobs", "unknown", "verbose")
-
-
-# Amounts that may be texts, and what their k is.
-_AMOUNTS = {"flash": 1024, "ram": 1024, "instructions": 1000}
-
-
-def amount(name: str, value: Any) -> Any:
-    """A whole number, also as ``"2k"`` or ``2048.0``."""
-    if not isinstance(value, str):
-        whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
-        return int(value) if whole else value
-    kilo = _AMOUNTS[name]
-    text = value.strip().lower()
-    factor = {"k": kilo, "m": kilo * kilo}.get(text[-1:], 1)
-    try:
-        number = float(text if factor == 1 else text[:-1])
-    except ValueError:
-        number = 0.0
-    if not 0 < number < 2**32:
-        what = "instructions" if name == "instructions" else "bytes"
-        raise ValueError(f"{name}: {value!r} is no number of {what}, such as 2000 or '2k'")
-    return int(number * factor)
-
-
-def _places(name: str, columns: Any, X: Any) -> list[int]:
-    """The places of columns of X that are given by place or name."""
-    names = names_of(X) if is_table(X) else []
-    width = len(names) if is_table(X) else np.shape(X)[-1]
-    places = []
-    for column in columns:
-        if not isinstance(column, str):
-            place = _whole(name, column)
-            if place >= width:
-                raise ValueError(f"{name}: no column {place}: X has {width}, from 0")
-            places.append(place)
-        elif column in names:
-            places.append(names.index(column))
-        else:
-            raise ValueError(f"{name}: X has no column `{column}`")
-    return places
-
 
 Target = tuple[str, Any, bool] | None
 
@@ -112,6 +73,9 @@ class Koan(BaseEstimator):
     """What all estimators have in common."""
 
     model_: Model
+    # For each column what stands in for missing values, where these are imputed: the model has
+    # stand-ins only of columns that had missing values in training.
+    _stand_ins: list[float | None] | None = None
 
     @contextmanager
     def _fitting(self) -> Iterator[None]:
@@ -135,22 +99,19 @@ class Koan(BaseEstimator):
         plainly(given)
         features = given.get("n_features")
         if features is not None:
-            given["n_features"] = [_whole("n_features", value) for value in features]
+            given["n_features"] = [whole("n_features", value) for value in features]
         for name in ("bits", "candidates", "kernel", "pool", "slot_bits", "depth"):
             if given.get(name) is not None:
-                given[name] = _whole(name, given[name])
+                given[name] = whole(name, given[name])
         if isinstance(given.get("with_code"), bool):
             given["with_code"] = "fast" if given["with_code"] else None
-        for name in _AMOUNTS:
+        for name in AMOUNTS:
             if name in given:
                 given[name] = amount(name, given[name])
         categories = given.get("categorical_features")
         if categories is not None:
-            given["categorical_features"] = _places("categorical_features", categories, X)
-        state = given.get("random_state")
-        if state is None or not isinstance(state, (int, np.integer)):
-            state = check_random_state(state).randint(2**31)
-        given["random_state"] = int(state)
+            given["categorical_features"] = places("categorical_features", categories, X)
+        given["random_state"] = seed("random_state", given.get("random_state"))
         return given
 
     def _again(self, params: dict[str, Any]) -> dict[str, Any]:
@@ -193,6 +154,7 @@ class Koan(BaseEstimator):
         return X, values, roles
 
     def _check_dimensions(self, X: Any) -> None:
+        check_kept(X)
         check_dimensions(X, shaped=hasattr(self, "shape"))
 
     def _checked(self, X: Any, reset: bool) -> Any:
@@ -221,23 +183,15 @@ class Koan(BaseEstimator):
             weights = _check_sample_weight(
                 sample_weight, rows, dtype=np.float64, ensure_non_negative=True
             )
-        class_weight = getattr(self, "class_weight", None)
-        if class_weight is not None and not (
-            isinstance(class_weight, str) and class_weight == "balanced"
-        ):
-            from sklearn.utils.class_weight import compute_sample_weight
-
-            try:
-                scaled = compute_sample_weight(class_weight, y)
-            except (ValueError, TypeError) as error:
-                raise ValueError(f"class_weight: {error}") from error
+        scaled = weights_of_classes("class_weight", getattr(self, "class_weight", None), y)
+        if scaled is not None:
             weights = scaled if weights is None else weights * scaled
         return None if weights is None else in_order(weights)
 
     def _train(self, rows: Rows, **more: Any) -> None:
         given = {**self._params(rows.X), **more}
         with Told(getattr(self, "verbose", None)) as told:
-            blob, report, held_out, params, names = _koan.train(
+            blob, report, held_out, params, names, self._stand_ins = _koan.train(
                 *rows.as_taken(), given, threads(getattr(self, "n_jobs", None)), told.listener
             )
         self.model_ = Model._trained(blob, names)
@@ -254,6 +208,7 @@ class Koan(BaseEstimator):
             getattr(self, "unknown", "error"),
             getattr(self, "n_jobs", None),
             getattr(self, "missing", None) == "impute",
+            self._stand_ins,
         )
 
     def _known(self, X: Any) -> Any:
@@ -329,12 +284,6 @@ class Koan(BaseEstimator):
         return tags
 
 
-def _whole(name: str, value: Any) -> int:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise ValueError(f"{name}: {value!r} is not a whole number")
-    return int(value)
-
-
 def _has_texts(X: np.ndarray) -> bool:
     return X.dtype.kind in "US" or any(isinstance(value, str) for value in X.flat)
 
@@ -354,6 +303,7 @@ def named_column(X: Any, parameter: str, name: str) -> Any:
     """The column of X that a parameter names."""
     if not is_table(X):
         raise ValueError(f"{parameter}: {name!r} names a column, which X does not have")
+    check_kept(X)
     names = names_of(X)
     if name not in names:
         known = ", ".join(f"`{name}`" for name in names[:10])

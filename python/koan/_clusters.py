@@ -149,6 +149,9 @@ class Sums:
         """The sums as bytes: the same for the same rows."""
         return self._own.to_bytes()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Sums.from_bytes, (self._plan, self.to_bytes()), {"_threads": self._threads}
+
     @staticmethod
     def from_bytes(plan: Plan, data: bytes) -> Sums:
         """The sums of these bytes, which are of that plan."""
@@ -168,6 +171,7 @@ class Gradients:
     """
 
     def __init__(self, plan: Plan, step: bytes, n_jobs: int | None = None) -> None:
+        self._plan, self._step = plan, step
         self._threads = threads(n_jobs)
         self._own = _koan.Gradients(plan._own, step)
 
@@ -192,6 +196,10 @@ class Gradients:
         """The gradients as bytes: the same for the same rows."""
         return self._own.to_bytes()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        made = (self._plan, self._step, self.to_bytes())
+        return Gradients.from_bytes, made, {"_threads": self._threads}
+
     @staticmethod
     def from_bytes(plan: Plan, step: bytes, data: bytes) -> Gradients:
         """The gradients of these bytes, which are of that plan and step."""
@@ -212,6 +220,7 @@ class Descent:
     """
 
     def __init__(self, plan: Plan, sums: Sums, n_jobs: int | None = None) -> None:
+        self._plan, self._sums = plan, sums
         self._threads = threads(n_jobs)
         self._own = _koan.Descent(plan._own, sums._own, self._threads)
 
@@ -238,11 +247,16 @@ class Descent:
         """How far it has come, as bytes; without the plan and the sums."""
         return self._own.to_bytes()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        made = (self._plan, self._sums, self.to_bytes())
+        return Descent.from_bytes, made, {"_threads": self._threads}
+
     @staticmethod
     def from_bytes(plan: Plan, sums: Sums, data: bytes, n_jobs: int | None = None) -> Descent:
         """The descent of these bytes, which is of that plan and these sums: it goes on to the same
         model."""
         descent = object.__new__(Descent)
+        descent._plan, descent._sums = plan, sums
         descent._threads = threads(n_jobs)
         descent._own = _koan.Descent.from_bytes(plan._own, sums._own, data, descent._threads)
         return descent

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import datetime
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from ._koan import Frame
+
+# The day that dates are counted from.
+_FIRST = datetime.date(1970, 1, 1).toordinal()
 
 # Types that are read where they lie.
 _READ = {np.dtype(name) for name in ("f4", "f8", "i8", "i4", "i2", "u1")}
@@ -35,6 +39,13 @@ def names_of(X: Any) -> list[str]:
     """The names of a table's columns."""
     names = getattr(X, "column_names", None)
     return [str(name) for name in (X.columns if names is None else names)]
+
+
+def check_kept(X: Any) -> None:
+    """An error where X is gone once it is read."""
+    if hasattr(X, "read_all"):
+        kind = type(X).__name__
+        raise ValueError(f"X: a {kind} can be read only once: X.read_all() is a table")
 
 
 def check_dimensions(X: Any, shaped: bool = False) -> None:
@@ -88,9 +99,9 @@ def frame(X: Any) -> Frame:
     if is_pandas(X):
         return _pandas(X)
     if hasattr(X, "__arrow_c_stream__"):
-        return Frame.of_arrow(X)
+        return _arrow(X)
     if hasattr(X, "toarray"):
-        return Frame.of_matrix(X.astype(np.float32).toarray())
+        return Frame.of_matrix(in_order(X.astype(np.float32).toarray()))
     X = np.asarray(X)
     if X.ndim != 2:
         raise ValueError(f"X: rows of columns are needed, not an array of shape {X.shape}")
@@ -98,6 +109,25 @@ def frame(X: Any) -> Frame:
         columns = [("", column(X[:, i], f"column {i + 1}")) for i in range(X.shape[1])]
         return Frame.of_columns(columns, len(X))
     return Frame.of_matrix(numbers(X, "X"))
+
+
+def _arrow(X: Any) -> Frame:
+    """A table by Arrow's interface."""
+    try:
+        return Frame.of_arrow(X)
+    except ValueError as error:
+        # What Arrow has no type for, such as some of polars.
+        if "C Data interface" not in str(error) or not hasattr(X, "select"):
+            raise
+        for place, name in enumerate(names_of(X)):
+            try:
+                Frame.of_arrow(X.select([name]))
+            except ValueError:
+                raise ValueError(
+                    f"X: column {place + 1} (`{name}`): values of the type {X.schema[name]} are "
+                    "not read: numbers and texts are"
+                ) from error
+        raise
 
 
 def numbers(values: np.ndarray, what: str) -> np.ndarray:
@@ -148,6 +178,9 @@ def column(values: Any, where: str, what: str = "X") -> Any:
                     "make the column one type, for instance by astype(str)"
                 )
         return [value.strip() if there else "" for value, there in zip(values, known)]
+    days = days_of(values)
+    if days is not None:
+        return days
     try:
         return np.array(
             [float(value) if there else np.nan for value, there in zip(values, known)]
@@ -160,6 +193,18 @@ def column(values: Any, where: str, what: str = "X") -> Any:
                     f"{what}: row {row + 1}, {where}: {value!r} ({kind}) is neither number nor text"
                 ) from error
         raise ValueError(f"{what}: {where}: {error}") from error
+
+
+def days_of(values: np.ndarray) -> np.ndarray | None:
+    """Objects that are dates as days since 1970, as dates of Arrow are read; missing ones are NaN.
+    None where they are no dates."""
+    found = [None if is_missing(value) else value for value in values]
+    # Times are dates, too, to Python.
+    dated = [value is None or type(value) is datetime.date for value in found]
+    if not all(dated) or all(value is None for value in found):
+        return None
+    days = [None if value is None else value.toordinal() - _FIRST for value in found]
+    return np.array(days, np.float64 if None in days else np.int64)
 
 
 def is_missing(value: Any) -> bool:
@@ -177,21 +222,51 @@ def _pandas(X: Any) -> Frame:
     names = [name if named else "" for name in X.columns]
     places = range(len(names))
     # Whatever is not plainly one type is looked at here, where the row can be told.
-    plain = all(dtype.kind != "c" and dtype != object for dtype in X.dtypes)
+    plain = all(map(_is_plain, X.dtypes))
     if named and plain and _has_arrow():
         table = X.reset_index(drop=True)
         # Spark Connect leaves some in its tables that Arrow cannot write, and warns of.
         table.attrs = {}
         return Frame.of_arrow(table)
     columns = [(names[i], _series(X.iloc[:, i], f"column {i + 1} (`{names[i]}`)")) for i in places]
-    return Frame.of_columns(columns, len(X))
+    listed = {i for i in places if hasattr(X.dtypes.iloc[i], "categories")}
+    numbers = {i for i in listed if isinstance(columns[i][1], np.ndarray)}
+    return Frame.of_columns(columns, len(X), numbers)
+
+
+def _categories(series: Any, where: str) -> Any:
+    """The values of categories: numbers, or texts."""
+    listed = series.dtype.categories
+    values = listed.to_numpy()
+    codes = series.cat.codes.to_numpy()
+    zoned = getattr(listed.dtype, "tz", None) is not None
+    texts = values.dtype == object and days_of(values) is None and not zoned
+    if values.dtype.kind == "b" or texts:
+        named = np.array([str(value) for value in values] + [None], dtype=object)
+        return column(named[codes], where)
+    known = _series(listed.to_series(), where)
+    if (codes < 0).any():
+        known = np.append(known, np.nan)
+    return known[codes]
+
+
+def _is_plain(dtype: Any) -> bool:
+    """Whether Arrow has values of a type of pandas'."""
+    categories = getattr(dtype, "categories", None)
+    if categories is not None:
+        inner = categories.dtype
+        return inner.kind != "O" or all(isinstance(category, str) for category in categories)
+    longer = dtype.kind == "f" and getattr(dtype, "itemsize", 8) > 8
+    return dtype.kind != "c" and dtype != object and not longer and not hasattr(dtype, "fill_value")
 
 
 def _series(series: Any, where: str) -> Any:
     """A column of pandas'."""
+    if hasattr(series.dtype, "fill_value"):
+        series = series.sparse.to_dense()
     dtype = series.dtype
     if hasattr(dtype, "categories"):
-        return column(series.astype(object).to_numpy(), where)
+        return _categories(series, where)
     if getattr(dtype, "tz", None) is not None:
         # As by Arrow: times in UTC.
         series = series.dt.tz_convert(None)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._base import Rows, values_of
 from ._report import Reporting
-from ._targets import class_labels, number_targets
+from ._targets import class_labels, number_targets, real
 
 Names = str | list[str] | tuple[str, ...]
 
@@ -289,4 +289,4 @@ class KoanRegressor(RegressorMixin, _Predictor):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R²; ``y`` and ``sample_weight`` may name columns of ``X``."""
         y, sample_weight = values_of(X, y=y, sample_weight=sample_weight)
-        return float(super().score(X, y, sample_weight))
+        return float(super().score(X, real(y), sample_weight))

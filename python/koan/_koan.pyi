@@ -35,7 +35,9 @@ class Frame:
     @staticmethod
     def of_matrix(matrix: npt.NDArray[Any], names: list[str] | None = None) -> Frame: ...
     @staticmethod
-    def of_columns(columns: list[tuple[str, Any]], rows: int) -> Frame: ...
+    def of_columns(
+        columns: list[tuple[str, Any]], rows: int, categories: set[int] = set()
+    ) -> Frame: ...
     @staticmethod
     def of_arrow(table: Any) -> Frame: ...
     @property
@@ -81,6 +83,7 @@ class Blob:
         zeros: bool = False,
         impute: bool = False,
         threads: int | None = None,
+        stand_ins: list[float | None] | None = None,
     ) -> npt.NDArray[Any]: ...
 
 def write_whole(path: str | os.PathLike[str], data: bytes) -> None: ...
@@ -101,7 +104,9 @@ def train(
     given: dict[str, Any],
     threads: int | None = None,
     listener: Callable[[str], None] | None = None,
-) -> tuple[bytes, str, float | None, dict[str, Any] | None, str | None]: ...
+) -> tuple[
+    bytes, str, float | None, dict[str, Any] | None, str | None, list[float | None] | None
+]: ...
 def tune(
     frame: Frame,
     roles: dict[int, str],
@@ -111,10 +116,10 @@ def tune(
     given: dict[str, Any],
     threads: int | None = None,
     listener: Callable[[str], None] | None = None,
-) -> tuple[list[dict[str, Any]], bool, str]: ...
+) -> tuple[list[dict[str, Any]], bool, str, list[float | None] | None]: ...
 def evaluation(
     blob: Blob,
-    judged: tuple[Frame, Any, bool],
+    judged: tuple[Frame, Any, bool, list[float | None] | None],
     called: tuple[str, str],
     threads: int | None = None,
     listener: Callable[[str], None] | None = None,
@@ -122,14 +127,14 @@ def evaluation(
 def search(
     search: str,
     blobs: list[Blob],
-    judged: tuple[Frame, Any, bool] | None,
+    judged: tuple[Frame, Any, bool, list[float | None] | None] | None,
     made: str,
     threads: int | None = None,
     listener: Callable[[str], None] | None = None,
 ) -> str: ...
 def training(
     blob: Blob,
-    judged: tuple[Frame, Any, bool],
+    judged: tuple[Frame, Any, bool, list[float | None] | None],
     learned: tuple[
         Frame,
         dict[int, str],

@@ -254,9 +254,16 @@ class Model:
         return self._run(X, "codes", unknown, n_jobs)
 
     def _run(
-        self, X: Any, asked: str, unknown: str, n_jobs: int | None, impute: bool = False
+        self,
+        X: Any,
+        asked: str,
+        unknown: str,
+        n_jobs: int | None,
+        impute: bool = False,
+        stand_ins: list[float | None] | None = None,
     ) -> npt.NDArray[Any]:
-        return self._blob.run(frame(X), asked, zeros(unknown), impute, threads(n_jobs))
+        rows = frame(X)
+        return self._blob.run(rows, asked, zeros(unknown), impute, threads(n_jobs), stand_ins)
 
     def __repr__(self) -> str:
         families = " + ".join(self.families)

@@ -70,7 +70,9 @@ class Judged(Koan):
         """The estimator before the fit, with the seed that it drew."""
         return clone(self).set_params(random_state=self.report_["seed"])
 
-    def _to_judge(self, X: Any, y: Any) -> tuple[Any, Any, bool]:
+    def _to_judge(
+        self, X: Any, y: Any
+    ) -> tuple[_koan.Frame, Any, bool, list[float | None] | None]:
         """Rows to judge by, as the core takes them."""
         if y is None:
             raise ValueError("y: what the rows are is needed to judge the model by")
@@ -91,7 +93,7 @@ class Judged(Koan):
                 known = ", ".join(str(value) for value in list(places)[:10])
                 raise ValueError(f"y: row {row + 1}: {y[row]} is none of the classes: {known}")
             target = np.array(found, dtype=np.int64)
-        return frame(X), target, getattr(self, "unknown", "error") == "zeros"
+        return frame(X), target, getattr(self, "unknown", "error") == "zeros", self._stand_ins
 
     def _places_of_classes(self) -> dict[Any, int] | None:
         """The place of each class among the model's; None where numbers are predicted."""

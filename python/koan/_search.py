@@ -18,7 +18,7 @@ from ._estimators import KoanClassifier
 from ._model import Model, table, threads
 from ._progress import Told
 from ._report import Report, Reporting
-from ._targets import class_labels, number_targets
+from ._targets import class_labels, number_targets, real
 from ._trained import warn_of
 
 # Whole numbers are classes where they are at most so many, as in files.
@@ -141,7 +141,7 @@ class KoanSearch(Reporting):
             rows = self._to_learn(X, y, sample_weight, groups)
             given = self._params(rows.X)
             with Told(self.verbose) as told:
-                front, self.cut_, self._search = _koan.tune(
+                front, self.cut_, self._search, self._stand_ins = _koan.tune(
                     *rows.as_taken(), given, threads(self.n_jobs), told.listener
                 )
             self.front_ = [
@@ -199,8 +199,9 @@ class KoanSearch(Reporting):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of right classes, or R²; ``y`` and ``sample_weight`` may name columns of ``X``."""
         y, sample_weight = values_of(X, y=y, sample_weight=sample_weight)
-        measure = accuracy_score if self._task() == "classification" else r2_score
-        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+        if self._task() == "classification":
+            return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+        return float(r2_score(real(y), self.predict(X), sample_weight=sample_weight))
 
     def front_report(self, X: Any = None, y: Any = None) -> Report:
         """The page of the search, that of ``koan tune --report``: bytes against error of all models

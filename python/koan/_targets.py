@@ -10,7 +10,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
-from ._columns import check_unmasked, in_order, numbers
+from ._columns import check_unmasked, days_of, in_order, is_missing, numbers
 
 
 def _given(estimator: Any, X: Any, y: Any) -> tuple[Any, str]:
@@ -23,6 +23,9 @@ def _given(estimator: Any, X: Any, y: Any) -> tuple[Any, str]:
     if isinstance(y, (list, tuple)) and len({isinstance(value, str) for value in y}) > 1:
         raise ValueError("y: classes of several types: texts and others")
     check_unmasked("y", y)
+    if hasattr(y, "to_numpy"):
+        # As a column of a table that is named: of pandas' own types, too.
+        y = np.asarray(y.to_numpy())
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
     return y, name if isinstance(name, str) else ""
@@ -31,9 +34,16 @@ def _given(estimator: Any, X: Any, y: Any) -> tuple[Any, str]:
 def class_labels(estimator: Any, X: Any, y: Any) -> tuple[Any, npt.NDArray[Any], str]:
     """Labels as the core takes them, the classes in order, and the name of the target."""
     y, name = _given(estimator, X, y)
-    if y.dtype.kind == "O" and any(value is None or value != value for value in y):
-        row = next(row for row, value in enumerate(y) if value is None or value != value)
-        raise ValueError(f"y: row {row + 1}: the class is missing (NaN)")
+    unlike = y.dtype.kind == "O"
+    missing = [is_missing(value) for value in y] if unlike else y != y
+    if np.any(missing):
+        row = int(np.argmax(missing))
+        nan = " (NaN)" if isinstance(y[row], (float, np.floating)) else ""
+        raise ValueError(f"y: row {row + 1}: the class is missing{nan}")
+    if unlike and all(isinstance(value, (bool, np.bool_)) for value in y):
+        y = y.astype(bool)
+    elif unlike and all(isinstance(value, (int, np.integer)) for value in y):
+        y = _whole(y)
     check_classification_targets(y)
     try:
         classes = np.unique(y)
@@ -41,28 +51,34 @@ def class_labels(estimator: Any, X: Any, y: Any) -> tuple[Any, npt.NDArray[Any],
         kinds = sorted({type(value).__name__ for value in y})
         raise ValueError(f"y: classes of several types: {', '.join(kinds)}") from error
     if y.dtype.kind in "iu":
-        return in_order(y, np.int64), classes, name
+        return _whole(y), classes, name
     if y.dtype.kind == "f":
         return in_order(y, np.float64), classes, name
     texts = [str(value) for value in y]
     if "" in texts:
         raise ValueError(f"y: row {texts.index('') + 1}: the class is missing (an empty text)")
     if len(set(texts)) != len(classes) or sorted(set(texts)) != [str(c) for c in classes]:
-        if all(isinstance(value, (int, np.integer)) for value in y):
-            return np.array([int(value) for value in y], dtype=np.int64), classes, name
         raise ValueError("y: classes that are different, but not as texts")
     return texts, classes, name
+
+
+def _whole(y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Classes that are whole numbers."""
+    if y.dtype.kind == "O" or y.dtype == np.uint64:
+        large = (y >= 2**63) | (y < -(2**63))
+        if large.any():
+            row = int(np.argmax(large))
+            raise ValueError(
+                f"y: row {row + 1}: {y[row]} is beyond whole numbers of 64 bits with a sign: give "
+                "such classes as texts, for instance by astype(str)"
+            )
+    return in_order(y, np.int64)
 
 
 def number_targets(estimator: Any, X: Any, y: Any) -> tuple[Any, str]:
     """Numbers to learn, and the name of the target."""
     y, name = _given(estimator, X, y)
-    try:
-        if y.dtype.kind in "mM":  # microseconds, as of inputs
-            y = numbers(y, "y")
-        values = in_order(y, np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"y: {error}") from error
+    values = real(y)
     bad = ~np.isfinite(values)
     if bad.any():
         row = int(np.argmax(bad))
@@ -74,3 +90,18 @@ def number_targets(estimator: Any, X: Any, y: Any) -> tuple[Any, str]:
             f"y: row {row + 1}: {values[row]} is beyond the range of numbers, ±3.4e38"
         )
     return values, name
+
+
+def real(y: Any) -> npt.NDArray[np.float64]:
+    """Numbers of a target: times and durations are microseconds and dates days, as of inputs."""
+    y = np.asarray(y)
+    try:
+        if y.dtype.kind in "mM":
+            y = numbers(y, "y")
+        elif y.dtype.kind == "O":
+            days = days_of(y) if y.ndim == 1 else None
+            missing = [is_missing(value) for value in y.flat]
+            y = np.where(np.reshape(missing, y.shape), np.nan, y) if days is None else days
+        return in_order(y, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y: {error}") from error

@@ -54,10 +54,12 @@ pub fn read(stream: FFI_ArrowArrayStream) -> PyResult<Frame> {
         }
     }
     let fields = schema.fields().iter();
-    let parts = columns
-        .into_iter()
-        .zip(fields)
-        .map(|(column, field)| Part { names: vec![field.name().clone()], data: column.data() });
+    let parts = columns.into_iter().zip(fields).map(|(column, field)| Part {
+        rounded: *field.data_type() == DataType::UInt64
+            && matches!(&column, Growing::Floats(all) if all.iter().any(|&n| n >= 2f64.powi(63))),
+        names: vec![field.name().clone()],
+        data: column.data(),
+    });
     Ok(Frame { parts: parts.collect(), rows })
 }
 
@@ -69,11 +71,14 @@ enum Growing {
     Whole(Vec<i64>),
     Floats(Vec<f64>),
     Texts(Vec<String>),
+    /// Numbers, and as texts.
+    Categories(Box<Growing>, Vec<String>),
 }
 
 impl Growing {
     fn data(self) -> Data {
         match self {
+            Self::Categories(numbers, texts) => Data::Categories(Box::new(numbers.data()), texts),
             Self::Nothing => Data::Floats(Vec::new()),
             Self::Whole(values) => Data::Whole(values),
             Self::Floats(values) => Data::Floats(values),
@@ -163,7 +168,11 @@ impl Growing {
             DataType::UInt16 => whole!(UInt16Type),
             DataType::UInt32 => whole!(UInt32Type),
             DataType::UInt64 => {
-                self.floats(array.as_primitive::<UInt64Type>().iter().map(|n| n.map(|n| n as f64)))
+                let numbers = array.as_primitive::<UInt64Type>();
+                match numbers.iter().flatten().all(|number| i64::try_from(number).is_ok()) {
+                    true => self.numbers(numbers.iter().map(|n| n.map(|n| n as i64))),
+                    false => self.floats(numbers.iter().map(|n| n.map(|n| n as f64))),
+                }
             }
             DataType::Float16 => {
                 self.floats(array.as_primitive::<Float16Type>().iter().map(|n| n.map(f64::from)))
@@ -226,9 +235,40 @@ impl Growing {
             Self::Texts(texts) => {
                 self.texts(places.map(|place| place.map(|place| texts[place].as_str())))
             }
-            Self::Whole(values) => self.numbers(places.map(|place| place.map(|p| values[p]))),
-            Self::Floats(values) => self.floats(places.map(|place| place.map(|p| values[p]))),
+            Self::Whole(values) => {
+                let name: fn(i64) -> String = match array.values().data_type() {
+                    // As files have them.
+                    DataType::Boolean => |value| if value == 0 { "False" } else { "True" }.into(),
+                    _ => |value| value.to_string(),
+                };
+                let (numbers, texts) = self.categories()?;
+                numbers.numbers(places.clone().map(|place| place.map(|place| values[place])))?;
+                texts.extend(
+                    places.map(|place| place.map_or_else(String::new, |p| name(values[p]))),
+                );
+                Ok(())
+            }
+            Self::Floats(values) => {
+                let (numbers, texts) = self.categories()?;
+                numbers.floats(places.clone().map(|place| place.map(|place| values[place])))?;
+                let known = places.map(|place| place.map(|p| values[p]).filter(|n| !n.is_nan()));
+                // Adding zero turns -0 into 0.
+                texts.extend(known.map(|n| n.map_or_else(String::new, |n| (n + 0.0).to_string())));
+                Ok(())
+            }
             Self::Nothing => self.texts(places.map(|_| None)),
+            Self::Categories(..) => Err("categories of categories are not read".into()),
+        }
+    }
+
+    /// Where numbers that are categories go, and their texts.
+    fn categories(&mut self) -> Result<(&mut Self, &mut Vec<String>), String> {
+        if matches!(self, Self::Nothing) {
+            *self = Self::Categories(Box::default(), Vec::new());
+        }
+        match self {
+            Self::Categories(numbers, texts) => Ok((&mut **numbers, texts)),
+            _ => Err("numbers and texts".into()),
         }
     }
 }

@@ -2,121 +2,18 @@
 
 use std::sync::Arc;
 
-use koan_data::{DataError, Found, Missing, Schema, Table, TableBuilder, Task, Unlisted};
+use koan_data::{Found, Task};
 use koan_trainer::distributed::{self, Batch, Roles, Slab};
 use koan_trainer::{Error, Goal};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use serde::{Deserialize, Serialize};
 
 use crate::error::{guarded, parameter};
 use crate::frame::Frame;
 use crate::options::Parameters;
+use crate::reading::{Reading, pack, unpack, wrong, wrong_rows};
 use crate::work;
-
-/// What the columns of a table are for, by name.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Reading {
-    target: String,
-    weights: Option<String>,
-    groups: Option<String>,
-    /// Whether missing values are imputed.
-    impute: bool,
-    /// Whether unknown texts are none of a column's values, and no error.
-    zeros: bool,
-}
-
-pub(crate) type Rows = (Table, Vec<Vec<u8>>);
-
-impl Reading {
-    /// Does something with the columns of `frame`.
-    fn with<T: Send>(
-        &self,
-        frame: &Bound<'_, Frame>,
-        work: impl FnOnce(&TableBuilder<'_>) -> Result<T, DataError> + Send,
-    ) -> PyResult<T> {
-        let py = frame.py();
-        let frame = frame.get();
-        let names: Vec<&String> = frame.parts.iter().flat_map(|part| &part.names).collect();
-        let columns = [Some(&self.target), self.weights.as_ref(), self.groups.as_ref()];
-        for (what, name) in ["target", "sample_weight", "groups"].into_iter().zip(columns) {
-            if let Some(name) = name
-                && !names.contains(&name)
-            {
-                let known: Vec<String> =
-                    names.iter().take(10).map(|name| format!("`{name}`")).collect();
-                let known = known.join(", ");
-                let problem = format!("the rows have no column `{name}`; there are {known}");
-                return Err(parameter(what, problem));
-            }
-        }
-        let lent = frame.lend(py)?;
-        let mut builder = TableBuilder::new(frame.rows);
-        for (part, lent) in frame.parts.iter().zip(&lent) {
-            let values = lent.values()?;
-            let [name] = &part.names[..] else {
-                builder = part.input(builder, values);
-                continue;
-            };
-            let is = |column: &Option<String>| column.as_ref() == Some(name);
-            builder = if *name == self.target {
-                builder.classes(name, values)
-            } else if is(&self.weights) {
-                builder.weight_column(name, values)
-            } else if is(&self.groups) {
-                builder.group_column(name, values)
-            } else {
-                part.input(builder, values)
-            };
-        }
-        if self.impute {
-            builder = builder.missing(Missing::Impute);
-        }
-        guarded(|| py.detach(|| work(&builder)))?.map_err(|error| wrong_rows(&error))
-    }
-
-    /// The rows of `frame` under a schema.
-    pub(crate) fn rows(&self, frame: &Bound<'_, Frame>, schema: &Schema) -> PyResult<Rows> {
-        let unlisted = if self.zeros { Unlisted::Zeros } else { Unlisted::Refuse };
-        self.with(frame, |builder| builder.table_under(schema, unlisted))
-    }
-}
-
-/// What is wrong with rows.
-fn wrong_rows(error: &DataError) -> PyErr {
-    let text = error.to_string();
-    let text = text.strip_prefix("the table: ").unwrap_or(&text);
-    PyValueError::new_err(format!("rows: {text}"))
-}
-
-/// What is wrong with parts.
-pub(crate) fn wrong(error: Error) -> PyErr {
-    match error {
-        Error::Data(error) => wrong_rows(&error),
-        Error::Impossible(problem) => PyValueError::new_err(problem),
-        other => crate::error::training(other),
-    }
-}
-
-/// Both as bytes.
-fn pack<'py>(py: Python<'py>, reading: &Reading, own: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-    let reading =
-        serde_json::to_vec(reading).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let length = (reading.len() as u32).to_le_bytes();
-    Ok(PyBytes::new(py, &[&length[..], &reading, own].concat()))
-}
-
-/// What [`pack`] made.
-fn unpack<'b>(bytes: &'b [u8], what: &str) -> PyResult<(Reading, &'b [u8])> {
-    let read = || {
-        let (length, rest) = bytes.split_first_chunk::<4>()?;
-        let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
-        let (reading, own) = rest.split_at_checked(length)?;
-        Some((serde_json::from_slice(reading).ok()?, own))
-    };
-    read().ok_or_else(|| PyValueError::new_err(format!("these bytes are not those of {what}")))
-}
 
 /// What the columns of some rows are.
 #[pyclass(module = "koan._koan")]

@@ -8,9 +8,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::clusters::{Plan, Reading, Sums, wrong};
+use crate::clusters::{Plan, Sums};
 use crate::error::guarded;
 use crate::frame::Frame;
+use crate::reading::{Reading, wrong};
 use crate::work;
 
 /// Sums over rows of the logistic loss and its gradient at a step.

@@ -29,11 +29,35 @@ const NAMES: [(&str, &str); 16] = [
     ("weights", "sample_weight"),
 ];
 
+/// How the library ends what it says of a text that is missing.
+const NO_VALUE: &str = "the value is missing, which is none of the values";
+/// How it ends what it says of numbers that cannot be categories since some are missing.
+const NO_CATEGORIES: &str = "has missing values: it cannot be categories";
+
 /// A value that a parameter cannot have.
 pub fn parameter(name: &str, problem: impl std::fmt::Display) -> PyErr {
     let known = NAMES.iter().find(|(ours, _)| *ours == name);
     let name = known.map_or(name, |(_, python)| python);
-    PyValueError::new_err(format!("{name}: {problem}"))
+    PyValueError::new_err(format!("{name}: {}", shortened(&problem.to_string())))
+}
+
+/// A message in which numbers of hundreds of digits are shorter.
+pub fn shortened(text: &str) -> String {
+    const LONG: usize = 60;
+    let is_digit = |c: char| c.is_ascii_digit() || c == '.';
+    let mut short = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(is_digit) {
+        let (before, from) = rest.split_at(start);
+        let (digits, after) = from.split_at(from.find(|c| !is_digit(c)).unwrap_or(from.len()));
+        short.push_str(before);
+        match digits.parse::<f64>() {
+            Ok(number) if digits.len() > LONG => short.push_str(&format!("{number:e}")),
+            _ => short.push_str(digits),
+        }
+        rest = after;
+    }
+    short + rest
 }
 
 /// What is wrong with a table.
@@ -50,9 +74,14 @@ pub fn data(error: &DataError) -> PyErr {
     };
     let hint = match error {
         DataError::Numerals { .. } => ", as pandas.to_numeric does",
+        _ if text.ends_with(NO_VALUE) => ", and is allowed by unknown=\"zeros\"",
+        _ if text.ends_with(NO_CATEGORIES) => {
+            ", unless its type says so, by astype(\"category\") or astype(\"string\")"
+        }
         _ => "",
     };
-    PyValueError::new_err(format!("{what}: {text}{hint}"))
+    let text = text.strip_prefix("data schema: ").unwrap_or(text);
+    PyValueError::new_err(format!("{what}: {}{hint}", shortened(text)))
 }
 
 /// Why training stopped.
@@ -63,6 +92,11 @@ pub fn training(error: Error) -> PyErr {
         Error::Data(error) => data(&error),
         Error::Cancelled => PyKeyboardInterrupt::new_err("cancelled"),
         Error::TooMany { what: "features", .. } => parameter("features", error),
+        Error::TooMany { what: "features for this loss", .. } => {
+            let slots = "of the family bin, every slot is one, 2^slot_bits for each of n_features";
+            parameter("features", format!("{error} ({slots})"))
+        }
+        Error::TooMany { what: "candidates", .. } => parameter("candidates", error),
         Error::TooMany { what: "families", .. } => parameter("families", error),
         Error::TooMany { what: "classes", .. } => parameter("y", error),
         Error::TooMany { .. } => parameter("X", error),

@@ -105,7 +105,7 @@ fn columns_of(rows: &Bound<'_, Frame>, own: &Schema) -> PyResult<Schema> {
         let Some((name, data)) = next.next() else { break };
         let kind = match data {
             Some(data) if is_coded(column) => values_of(rows.py(), data)?,
-            Some(Data::Texts(_)) => ColumnKind::Text { values: Vec::new() },
+            Some(Data::Texts(_) | Data::Categories(..)) => ColumnKind::Text { values: Vec::new() },
             _ => ColumnKind::Numeric { missing: None },
         };
         names.columns.push(Column { name: (*name).clone(), kind });

@@ -1,6 +1,8 @@
 //! Tables that Python lends: arrays of numpy without a copy, columns of Arrow, texts.
 
-use koan_data::{TableBuilder, Values};
+use std::collections::HashSet;
+
+use koan_data::{Column, ColumnKind, Schema, TableBuilder, Values};
 use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -29,6 +31,8 @@ pub enum Data {
     Whole(Vec<i64>),
     /// Texts; an empty one is missing.
     Texts(Vec<String>),
+    /// Numbers that are categories, and as texts.
+    Categories(Box<Data>, Vec<String>),
 }
 
 /// The same, for as long as it is used.
@@ -82,8 +86,37 @@ impl Data {
             Self::Bytes(array) => lent!(array, Bytes),
             Self::Floats(values) => Lent::Floats(values),
             Self::Whole(values) => Lent::Whole(values),
-            Self::Texts(texts) => Lent::Texts(texts.iter().map(String::as_str).collect()),
+            Self::Texts(texts) | Self::Categories(_, texts) => {
+                Lent::Texts(texts.iter().map(String::as_str).collect())
+            }
         })
+    }
+
+    /// The values as numbers where they are numbers.
+    pub fn as_numbers(&self) -> &Self {
+        match self {
+            Self::Categories(numbers, _) => numbers,
+            other => other,
+        }
+    }
+
+    /// These numbers as categories, which have texts.
+    fn categories(self, py: Python<'_>) -> PyResult<Self> {
+        let named = |number: f64| match number.is_nan() {
+            true => String::new(),
+            // Adding zero turns -0 into 0.
+            false => (number + 0.0).to_string(),
+        };
+        let texts = match self.lend(py)?.values()? {
+            Values::F64(numbers) => numbers.iter().map(|&number| named(number)).collect(),
+            Values::F32(numbers) => numbers.iter().map(|&number| named(number.into())).collect(),
+            Values::I64(numbers) => numbers.iter().map(i64::to_string).collect(),
+            Values::I32(numbers) => numbers.iter().map(i32::to_string).collect(),
+            Values::I16(numbers) => numbers.iter().map(i16::to_string).collect(),
+            Values::U8(numbers) => numbers.iter().map(u8::to_string).collect(),
+            _ => return Err(PyTypeError::new_err("texts are categories anyway")),
+        };
+        Ok(Self::Categories(Box::new(self), texts))
     }
 
     /// Rows, and numbers in each.
@@ -103,7 +136,7 @@ impl Data {
             Self::Bytes(array) => shape!(array),
             Self::Floats(values) => (values.len(), 1),
             Self::Whole(values) => (values.len(), 1),
-            Self::Texts(texts) => (texts.len(), 1),
+            Self::Texts(texts) | Self::Categories(_, texts) => (texts.len(), 1),
         }
     }
 }
@@ -133,6 +166,8 @@ pub struct Part {
     pub names: Vec<String>,
     /// Values, row by row.
     pub data: Data,
+    /// Whether they were whole numbers too large to be exact.
+    pub rounded: bool,
 }
 
 /// A table that Python lends.
@@ -159,21 +194,30 @@ impl Frame {
             let problem = format!("X: {} names for {columns} columns", names.len());
             return Err(PyValueError::new_err(problem));
         }
-        Ok(Self { parts: vec![Part { names, data }], rows })
+        Ok(Self { parts: vec![Part { names, data, rounded: false }], rows })
     }
 
-    /// Columns with their names: arrays of numbers, and lists of texts.
+    /// Columns with their names: arrays of numbers, and lists of texts. The numbers in some
+    /// places are `categories`.
     #[staticmethod]
-    fn of_columns(columns: Vec<(String, Bound<'_, PyAny>)>, rows: usize) -> PyResult<Self> {
+    #[pyo3(signature = (columns, rows, categories = HashSet::new()))]
+    fn of_columns(
+        columns: Vec<(String, Bound<'_, PyAny>)>,
+        rows: usize,
+        categories: HashSet<usize>,
+    ) -> PyResult<Self> {
         let mut parts = Vec::with_capacity(columns.len());
-        for (name, values) in columns {
-            let data = Data::of(&values)?;
+        for (place, (name, values)) in columns.into_iter().enumerate() {
+            let mut data = Data::of(&values)?;
+            if categories.contains(&place) {
+                data = data.categories(values.py())?;
+            }
             let found = data.shape(values.py()).0;
             if found != rows {
                 let problem = format!("X: column `{name}` has {found} values for {rows} rows");
                 return Err(PyValueError::new_err(problem));
             }
-            parts.push(Part { names: vec![name], data });
+            parts.push(Part { names: vec![name], data, rounded: false });
         }
         Ok(Self { parts, rows })
     }
@@ -196,6 +240,19 @@ impl Frame {
     /// Lends all columns.
     pub fn lend<'py>(&self, py: Python<'py>) -> PyResult<Vec<Lent<'py, '_>>> {
         self.parts.iter().map(|part| part.data.lend(py)).collect()
+    }
+
+    /// Lends all columns to a model: numbers that are categories as numbers where it takes these.
+    pub fn lend_to<'py>(&self, py: Python<'py>, schema: &Schema) -> PyResult<Vec<Lent<'py, '_>>> {
+        let is_number = |part: &Part| {
+            let numeric = |column: &&Column| matches!(column.kind, ColumnKind::Numeric { .. });
+            schema.columns.iter().filter(numeric).any(|column| part.names == [&*column.name])
+        };
+        let data = self.parts.iter().map(|part| match is_number(part) {
+            true => part.data.as_numbers(),
+            false => &part.data,
+        });
+        data.map(|data| data.lend(py)).collect()
     }
 
     /// A builder with all columns as inputs.

@@ -10,7 +10,9 @@ mod files;
 mod frame;
 mod model;
 mod options;
+mod reading;
 mod report;
+mod runner;
 mod train;
 mod work;
 

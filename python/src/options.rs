@@ -6,9 +6,10 @@ use koan_trainer::tune::{Core, Limits, Metric, TuneOptions};
 use koan_trainer::{ConvOptions, FamilyName, Goal, Loss, MapKind, Pooling, Space, TrainOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::num::NonZero;
 use std::time::Duration;
 
-use crate::error::parameter;
+use crate::error::{parameter, shortened};
 
 const LAWS: [Law; 6] =
     [Law::Gaussian, Law::Cauchy, Law::Sign, Law::Hadamard, Law::Uniform, Law::Gamma2];
@@ -94,7 +95,9 @@ impl Parameters<'_, '_> {
             box_c: self.get("box", "a number")?,
             map: self.named("input_map", &MAPS, MapKind::name)?,
             relevance: self.get("relevance", "True or False")?,
-            pool: self.number("pool", usual.pool, "a whole number from 1 to 255")?.max(1),
+            pool: self
+                .get::<NonZero<u8>>("pool", "a whole number from 1 to 255")?
+                .map_or(usual.pool, NonZero::get),
             shared: self.number("shared_pool", usual.shared, "a whole number up to 65535")?,
             slot_bits: self.number("slot_bits", usual.slot_bits, "a whole number up to 12")?,
             depth: self.number("depth", usual.depth, "a whole number from 1 to 4")?,
@@ -213,7 +216,11 @@ impl Parameters<'_, '_> {
     pub fn tune_options(&self) -> PyResult<TuneOptions> {
         let base = self.train_options(Goal::Predict)?;
         let minutes: f64 = self.number("minutes", 5.0, "a number")?;
-        let time = Duration::try_from_secs_f64(60.0 * minutes);
+        let time = Duration::try_from_secs_f64(60.0 * minutes).ok().filter(|time| !time.is_zero());
+        let no_time = || {
+            let minutes = shortened(&minutes.to_string());
+            parameter("minutes", format!("{minutes} is no time that a search could take"))
+        };
         let core = self.get::<String>("core", "a name")?.unwrap_or_else(|| "cortex-m0".into());
         let names: Vec<&str> = CORES.iter().map(|(name, _)| *name).collect();
         let place = names.iter().position(|name| *name == core);
@@ -230,7 +237,7 @@ impl Parameters<'_, '_> {
                 })?,
             },
             metric: metric.unwrap_or(Metric::Error),
-            time: time.map_err(|e| parameter("minutes", e))?,
+            time: time.ok_or_else(no_time)?,
             clock: self.number("clock", true, "True or False")?,
         })
     }

@@ -19,9 +19,10 @@ use crate::options::Parameters;
 use crate::train::{Target, table};
 use crate::work;
 
-/// Rows to judge by: their inputs, their targets (places of classes, or numbers), and whether
-/// texts that the model does not know are none of its values.
-type Judged<'py> = (Bound<'py, Frame>, Bound<'py, PyAny>, bool);
+/// Rows to judge by: their inputs, their targets (places of classes, or numbers), whether texts that
+/// the model does not know are none of its values, and stand-ins for missing numbers, where the model
+/// has none.
+type Judged<'py> = (Bound<'py, Frame>, Bound<'py, PyAny>, bool, Option<Vec<Option<f32>>>);
 
 /// Rows that were trained on, as `train` takes them, with the parameters of the estimator and
 /// those that make what its search found again.
@@ -146,7 +147,7 @@ pub fn search(
 
 /// Rows to judge by, under the schema of a model or of the rows that it was trained on.
 fn judged_table(py: Python<'_>, schema: &Schema, judged: &Judged<'_>) -> PyResult<Table> {
-    let (frame, target, zeros) = judged;
+    let (frame, target, zeros, stand_ins) = judged;
     let frame = frame.get();
     let target = Data::of(target)?;
     let lent = target.lend(py)?;
@@ -160,11 +161,12 @@ fn judged_table(py: Python<'_>, schema: &Schema, judged: &Judged<'_>) -> PyResul
         }
         _ => return Err(parameter("y", "neither classes nor numbers")),
     };
-    let lent = frame.lend(py)?;
+    let lent = frame.lend_to(py, schema)?;
     // What training has taken is taken.
     let builder = frame.builder(&lent)?.missing(Missing::Impute);
     let unlisted = if *zeros { Unlisted::Zeros } else { Unlisted::Refuse };
-    let values = guarded(|| py.detach(|| builder.rows_under(schema, unlisted)))?;
+    let under = schema.clone().with_stand_ins(stand_ins.as_deref().unwrap_or_default());
+    let values = guarded(|| py.detach(|| builder.rows_under(&under, unlisted)))?;
     let values = values.map_err(|error| data(&error))?;
     let (inputs, schema) = (schema.inputs, schema.clone());
     Ok(Table { inputs, values, target, schema, division: Division::Free, weights: None })

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use koan_data::{Missing, Table, TableBuilder};
 use koan_report::Search;
-use koan_trainer::{Goal, Outcome, Tuned};
+use koan_trainer::{Goal, Outcome, Progress, Tuned};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -94,10 +94,19 @@ pub fn table(
 }
 
 /// What a training gives: the bytes, the report as JSON, and of a search how good the model was on
-/// held-out rows (the share misclassified, or the relative error) and its parameters; and the names
-/// of [`names_of`].
-type Learned<'py> =
-    (Bound<'py, PyBytes>, String, Option<f64>, Option<Bound<'py, PyDict>>, Option<String>);
+/// held-out rows (the share misclassified, or the relative error) and its parameters; the names of
+/// [`names_of`]; and of each column what stands in for missing values, if they are imputed.
+type Learned<'py> = (
+    Bound<'py, PyBytes>,
+    String,
+    Option<f64>,
+    Option<Bound<'py, PyDict>>,
+    Option<String>,
+    Option<Vec<Option<f32>>>,
+);
+
+/// What [`tune`] gives.
+type Searched<'py> = (Bound<'py, PyList>, bool, String, Option<Vec<Option<f32>>>);
 
 /// Trains a model.
 #[pyfunction]
@@ -119,27 +128,32 @@ pub fn train<'py>(
     let searched = given.searched(&options)?;
     given.check(&options, searched.as_ref().map(|(_, families)| &families[..]))?;
     let table = table(frame, &roles, &target, weights.as_ref(), groups.as_ref(), &given, threads)?;
+    let impute = given.impute()?;
     let start = Instant::now();
-    let (mut trained, point, names) = work::run(py, threads, listener, move |progress| {
-        let (trained, point) = match searched {
-            Some((limits, families)) => {
-                koan_trainer::train_usual(&table, None, &options, &families, limits, progress)
-                    .map(|(trained, point)| (trained, Some(point)))
-            }
-            None => koan_trainer::train(&table, None, &options, progress).map(|t| (t, None)),
-        }?;
-        let names = names_of(&table, &trained.blob);
-        Ok((trained, point, names))
-    })?;
+    let (mut trained, point, names, stand_ins) =
+        work::run(py, threads, listener, move |progress| {
+            let (trained, point) = match searched {
+                Some((limits, families)) => {
+                    koan_trainer::train_usual(&table, None, &options, &families, limits, progress)
+                        .map(|(trained, point)| (trained, Some(point)))
+                }
+                None => koan_trainer::train(&table, None, &options, progress).map(|t| (t, None)),
+            }?;
+            let names = names_of(&table, &trained.blob);
+            let stand_ins = impute.then(|| table.stand_ins());
+            Ok((trained, point, names, stand_ins))
+        })?;
     // The search is a part of it, as in what the command tells.
     trained.report.seconds = start.elapsed().as_secs_f64();
     let found = point.as_ref().map(|point| parameters(py, &point.options)).transpose()?;
     let blob = PyBytes::new(py, &trained.blob);
-    Ok((blob, json(&trained.report)?, point.map(|point| point.loss), found, names))
+    let held_out = point.map(|point| point.loss);
+    Ok((blob, json(&trained.report)?, held_out, found, names, stand_ins))
 }
 
 /// Searches for models: those of the front, the best last, and whether there was not time for
-/// all that was planned; and what [`search`](crate::report::search) makes a page of.
+/// all that was planned; what [`search`](crate::report::search) makes a page of; and stand-ins, as
+/// [`train`].
 #[pyfunction]
 #[pyo3(signature = (frame, roles, target, weights, groups, given, threads = None, listener = None))]
 #[allow(clippy::too_many_arguments, reason = "Python has names for them")]
@@ -153,16 +167,17 @@ pub fn tune<'py>(
     given: &Bound<'py, PyDict>,
     threads: Option<usize>,
     listener: Option<&Bound<'py, PyAny>>,
-) -> PyResult<(Bound<'py, PyList>, bool, String)> {
+) -> PyResult<Searched<'py>> {
     let given = Parameters(given);
     let options = given.tune_options()?;
     let table = table(frame, &roles, &target, weights.as_ref(), groups.as_ref(), &given, threads)?;
-    let metric = options.metric;
-    let (outcome, names): (Outcome, Vec<_>) = work::run(py, threads, listener, move |progress| {
+    let (metric, impute) = (options.metric, given.impute()?);
+    let work = move |progress: &Progress| {
         let outcome = koan_trainer::tune(&table, None, &options, progress)?;
         let names = outcome.front.iter().map(|found| names_of(&table, &found.blob)).collect();
-        Ok((outcome, names))
-    })?;
+        Ok((outcome, names, impute.then(|| table.stand_ins())))
+    };
+    let (outcome, names, stand_ins): (Outcome, Vec<_>, _) = work::run(py, threads, listener, work)?;
     let front = PyList::empty(py);
     for (Tuned { point, blob, report, .. }, names) in outcome.front.iter().zip(names) {
         let found = PyDict::new(py);
@@ -176,7 +191,7 @@ pub fn tune<'py>(
         front.append(found)?;
     }
     let search = json(&Search::of(&outcome, metric, false))?;
-    Ok((front, outcome.cut, search))
+    Ok((front, outcome.cut, search, stand_ins))
 }
 
 fn json(found: &impl Serialize) -> PyResult<String> {

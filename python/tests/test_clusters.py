@@ -220,3 +220,24 @@ def test_errors_of_gradients_say_what_is_wrong():
         koan.Descent(squared, koan.Sums(squared).add(rows))
     with pytest.raises(ValueError, match="not for numbers"):
         koan.plan(table("numbers"), "y", loss="logistic")
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_sums_and_descents_are_pickled(loss):
+    def again(made):
+        copy = pickle.loads(pickle.dumps(made))
+        assert copy.to_bytes() == made.to_bytes() and copy._threads == 1
+        return copy
+
+    rows = table("classes")
+    plan = koan.plan(rows, "y", **OPTIONS, loss=loss, sample_rows=300)
+    sums = again(koan.Sums(plan, n_jobs=1).add(rows[:500])).add(rows[500:])
+    expected = koan.local.fit(rows, "y", **OPTIONS, loss=loss, sample_rows=300).to_bytes()
+    if loss == "squared":
+        assert koan.finish(plan, again(sums)) == expected
+        return
+    descent = koan.Descent(plan, sums, n_jobs=1)
+    while not descent.done:
+        step = descent.step()
+        descent = again(descent).advance(again(koan.Gradients(plan, step, n_jobs=1).add(rows)))
+    assert koan.finish(plan, descent) == expected

@@ -221,7 +221,7 @@ pub fn stand_in(table: &mut Table, schema: &Schema) {
 }
 
 /// The middle value, or the mean of the two; 0 of none.
-fn median(values: &mut [f32]) -> f32 {
+pub(crate) fn median(values: &mut [f32]) -> f32 {
     values.sort_unstable_by(f32::total_cmp);
     let count = values.len();
     match (count, count % 2) {

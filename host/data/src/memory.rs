@@ -18,6 +18,7 @@ mod found;
 mod loss;
 mod numbers;
 mod seen;
+mod stand_ins;
 mod under;
 mod values;
 

@@ -247,7 +247,8 @@ fn rows_under_a_schema() {
     let job = |job| {
         TableBuilder::new(1).column("t", &[0u8][..]).column("job", job).column("7", &[0u8][..])
     };
-    let absent = "the table: row 1, column 2 (`job`): the value is missing";
+    let absent = "the table: row 1, column 2 (`job`): the value is missing, which is none of the \
+                  values";
     assert_eq!(under(job(Values::Text(&[""]))).unwrap_err(), absent);
     assert_eq!(under(job(Values::F64(&[f64::NAN]))).unwrap_err(), absent);
     let unknown = "the table: row 1, column 2 (`job`): \"5\" is none of the values: a, b";
@@ -257,7 +258,8 @@ fn rows_under_a_schema() {
     assert_eq!(rows(job(Values::U8(&[5])), Unlisted::Zeros).unwrap(), zeros);
     assert_eq!(
         under(of(&["a", "a"], &[0.0, f64::NAN])).unwrap_err(),
-        "the table: row 2, column 3 (`7`): the value is missing"
+        "the table: row 2, column 3 (`7`): the value is missing, and was never missing in the \
+         training rows"
     );
     assert_eq!(
         under(of(&["a", "a"], &[1e300, 0.0])).unwrap_err().split(": 1").next().unwrap(),

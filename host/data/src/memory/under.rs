@@ -213,6 +213,11 @@ impl Source<'_> {
         };
         match stand_in {
             Some(value) if number.is_nan() => out.push(value),
+            None if number.is_nan() && kind.is_some() => {
+                return problem(
+                    "the value is missing, and was never missing in the training rows".into(),
+                );
+            }
             None if number.is_nan() => return Err(missing(&self.label, row)),
             _ if !(number as f32).is_finite() => return problem(format!("{number} is too large")),
             _ => out.push(number as f32),
@@ -233,7 +238,10 @@ impl Source<'_> {
             return Ok(true);
         }
         match (text.is_empty(), empty) {
-            (true, Missing::Refuse) => Err(missing(&self.label, row)),
+            (true, Missing::Refuse) => {
+                let problem = "the value is missing, which is none of the values";
+                Err(wrong(format!("row {}, {}: {problem}", row + 1, self.label)))
+            }
             (true, Missing::Impute) => Ok(true),
             (false, _) => Ok(!matches!(self.values, Values::Text(_)) && numerals()),
         }
