@@ -57,9 +57,11 @@ class _Predictor(Reporting):
         images, ``(128, 3)`` for windows of 128 samples of 3 channels, those of a sample together
     kernel : taps of a filter of the families conv and series
     filter_stride, pooling, pooling_grid, dilated : filters of the family conv
-    categorical_features : number columns that are categories, by place or name; if none is
-        given, a search finds out whether columns of few whole numbers do better so
-    missing : ``refuse`` or ``impute``: a column's median stands in
+    categorical_features : list of number columns that are categories, by place or name, besides
+        those of pandas' type ``category``; if none is given, a search finds out whether columns of few
+        whole numbers do better so
+    missing : ``refuse`` or ``impute``: a column's median stands in. The bytes of the model have
+        medians only of columns that had missing values in training, the estimator of all
     unknown : texts that were not seen in training: ``error`` or ``zeros``
     golden_rows : rows that the model carries with their exact scores
     column_names : whether the model carries the names of columns

@@ -58,9 +58,10 @@ class Model:
 
     Rows are arrays, sparse matrices, or tables of pandas, polars and pyarrow, whose columns
     are found by name. Arrays of numbers may also have the inputs that texts become, ``n_inputs``
-    numbers in a row, as on a device. Texts that the model does not know are an error, and missing
-    ones where it has no stand-in for missing numbers; with ``unknown="zeros"`` they are none of its
-    values, as in ``koan predict``.
+    numbers in a row, as on a device. Missing numbers are an error in columns that had none missing in
+    training. Texts that the model does not know are an error, and missing ones where it has no
+    stand-in for missing numbers; with ``unknown="zeros"`` they are none of its values, as in ``koan
+    predict``.
     """
 
     def __init__(self, data: bytes) -> None:

@@ -67,7 +67,9 @@ class KoanSearch(Reporting):
     metric : ``error``, ``balanced-error``, ``macro-f1``, ``auc`` or ``rmse``
     minutes : that the search plans for, and at which it ends
     clock : whether the clock ends it; without, the result is the same on every machine
-    task : ``classification`` or ``regression``; by the target if not given
+    task : ``classification`` or ``regression``; by the target if not given. Without it scikit-learn
+        takes a search that is not fitted for neither: for ``cross_val_score`` and grids of classes
+        give ``classification``, so that folds are stratified
     family, loss, bits, projection, input_map, relevance, shape, categorical_features : kept where
         they are given
     class_weight : None or ``balanced``, or a weight for each class
