@@ -146,15 +146,6 @@ pub enum DataWarning {
         /// Those that are in no row.
         unused: u64,
     },
-    /// A text column each text of which comes with one class, as those do that name recordings.
-    OneClassEach {
-        /// The file, or the first of them and how many more.
-        file: String,
-        /// The column.
-        column: ColumnLabel,
-        /// How many different texts it has.
-        values: usize,
-    },
     /// A text column of numbers.
     Numerals {
         /// The file, or the first of them.
@@ -165,6 +156,15 @@ pub enum DataWarning {
         values: usize,
         /// One of them.
         text: String,
+    },
+    /// A text column each text of which comes with one class, as those do that name recordings.
+    OneClassEach {
+        /// The file, or the first of them and how many more.
+        file: String,
+        /// The column.
+        column: ColumnLabel,
+        /// How many different texts it has.
+        values: usize,
     },
 }
 
