@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use koan_data::{Division, Missing, Schema, Table, Target as Labels, Unlisted, Values};
+use koan_data::{ColumnKind, Division, Missing, Schema, Table, Target as Labels, Unlisted, Values};
 use koan_report::{
     Error, Evaluation, Origin, Search, Training, of_evaluation, of_search, of_training,
 };
@@ -73,7 +73,7 @@ pub fn evaluation(
 pub fn training(
     py: Python<'_>,
     blob: &Bound<'_, Blob>,
-    judged: Judged<'_>,
+    mut judged: Judged<'_>,
     learned: Learned<'_>,
     called: (String, String),
     seconds: f64,
@@ -84,6 +84,13 @@ pub fn training(
     let given = Parameters(&given);
     let train = table(&frame, &roles, &target, weights.as_ref(), groups.as_ref(), &given, threads)
         .map_err(|error| of_training_rows(py, error))?;
+    // A missing number is none of the values where numbers are categories.
+    let own = &blob.get().known_schema()?.columns;
+    for (stand_in, column) in judged.3.iter_mut().flatten().zip(own) {
+        if !matches!(column.kind, ColumnKind::Numeric { .. }) {
+            *stand_in = Some(f32::NAN);
+        }
+    }
     let test = judged_table(py, &train.schema, &judged)?;
     let asked = given.train_options(Goal::Predict)?;
     let wanted = match &found {

@@ -106,3 +106,16 @@ def test_a_loaded_model_says_what_a_missing_text_needs(command, tmp_path):
     done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0 and "`t`" in done.stderr, done.stderr
     assert [int(line.split(",")[0]) for line in done.stdout.splitlines()[1:]] == found.tolist()
+
+
+def test_pages_take_gaps_as_predictions_do():
+    codes = np.random.default_rng(1).integers(0, 5, 120)
+    table = pd.DataFrame({"a": X[:, 0], "k": codes})
+    y = np.where(0.3 * X[:, 0] + codes % 2 > 0.5, "p", "q")
+    gaps = table.assign(k=np.where(np.arange(120) % 3 == 0, np.nan, codes))
+    # A missing number is none of the values, or the median.
+    for given in ({"categorical_features": ["k"]}, {}):
+        fitted = impute(**given).fit(table, y)
+        error = f"{100 * (1 - fitted.score(gaps, y)):.2f} %"
+        assert error in fitted.report(gaps, y).html
+        assert error in fitted.report(gaps, y, X_train=table, y_train=y).html
