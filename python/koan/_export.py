@@ -28,6 +28,8 @@ def write(
     stacklevel: int,
 ) -> list[Path]:
     """Writes a model, and warns of what is worth knowing of the files; see ``Model.export``."""
+    if name is not None and not isinstance(name, str):
+        raise ValueError(f"name: {name!r} is no text")
     file = (model._file or "model.koan") if name is None else name + ".koan"
     rows = None if names is None else _named(names)
     written, said = _koan.export(model._blob, folder, language, file, rows, model._names)
@@ -43,6 +45,9 @@ def _named(names: Sequence[str] | Any) -> _koan.Frame:
             return frame(names)
         except ValueError as error:
             raise ValueError(re.sub(r"^X\b", "names", str(error))) from error
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+    if isinstance(names, str) or not hasattr(names, "__iter__"):
+        raise ValueError(f"names: {names!r} is no list of texts and no table")
+    names = list(names)
+    if not all(isinstance(name, str) for name in names):
         raise ValueError("names: a list of texts, or a table, is needed")
     return _koan.Frame.of_columns([(name, np.empty(0)) for name in names], 0)

@@ -43,7 +43,7 @@ def whole(name: str, value: Any) -> int:
 
 def places(name: str, columns: Any, X: Any) -> list[int]:
     """The places of columns of X that are given by place or name."""
-    if isinstance(columns, str) or np.ndim(columns) == 0:
+    if isinstance(columns, str) or not hasattr(columns, "__iter__"):
         raise ValueError(
             f"{name}: {columns!r} is no list of columns, such as [{columns!r}]; columns of a "
             "DataFrame that are of type category need not be listed"

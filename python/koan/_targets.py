@@ -23,9 +23,9 @@ def _given(estimator: Any, X: Any, y: Any) -> tuple[Any, str]:
     if isinstance(y, (list, tuple)) and len({isinstance(value, str) for value in y}) > 1:
         raise ValueError("y: classes of several types: texts and others")
     check_unmasked("y", y)
-    if hasattr(y, "to_numpy"):
+    if hasattr(y, "iloc"):
         # As a column of a table that is named: of pandas' own types, too.
-        y = np.asarray(y.to_numpy())
+        y = y.to_numpy()
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
     return y, name if isinstance(name, str) else ""

@@ -79,6 +79,13 @@ def test_categories_of_every_type(values, monkeypatch):
     assert (expected.predict(plain) == expected.predict(table)).all()
 
 
+def test_columns_are_given_by_any_collection():
+    table = ROWS.assign(k=K)
+    expected = fitted(table, categorical_features=["k"]).to_bytes()
+    for columns in ({"k"}, {"k": 1}.keys(), ("k",), pd.Index(["k"])):
+        assert fitted(table, categorical_features=columns).to_bytes() == expected
+
+
 def test_intervals_are_texts():
     table = ROWS.assign(k=pd.cut(K, [-1, 4, 8, 20]))
     assert fitted(table).model_.n_inputs == 4

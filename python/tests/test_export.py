@@ -139,7 +139,8 @@ def test_estimators_know_the_names_that_their_bytes_do_not_have(coded, tmp_path)
             warnings.filterwarnings("error", "names of")
             loaded.export(tmp_path / "named", names=given)
         assert lines(tmp_path / "named/model.h") == lines(tmp_path / "own/model.h")
-    for given in (list(rows.columns), rows.columns, np.array(rows.columns, dtype=str)):
+    each = (name for name in rows.columns)
+    for given in (list(rows.columns), rows.columns, np.array(rows.columns, dtype=str), each):
         with pytest.warns(UserWarning, match="^names of values of text columns are codes"):
             loaded.export(tmp_path / "named", names=given)
         assert names[2] in (tmp_path / "named/model.h").read_text()
@@ -147,6 +148,7 @@ def test_estimators_know_the_names_that_their_bytes_do_not_have(coded, tmp_path)
         (list(rows.columns[1:]), "columns: 9, where the model takes 10, .* had 11 in all"),
         (rows[rows.columns[::-1]], r"column 2 \(firmware\) has text, where the training data had"),
         (rows.set_axis(range(10), axis=1).iloc[:, :3], "columns: 3, where"),
+        (5, "5 is no list of texts and no table"),
     ]
     for given, message in wrong:
         with pytest.raises(ValueError, match=f"^names: {message}"):

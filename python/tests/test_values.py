@@ -59,6 +59,19 @@ def test_sparse_columns_are_read_by_models(kind):
     assert (model.scores(scipy.sparse.csr_array(X.T).T) == expected).all()
 
 
+def test_targets_of_arrow_are_taken():
+    names = np.where(Y, "on", "off")
+    for y in (names, Y.astype(bool), Y):
+        expected = quick().fit(X, y).to_bytes()
+        assert quick().fit(X, pa.array(y)).to_bytes() == expected
+        assert quick().fit(X, pa.chunked_array([y[:30], y[30:]])).to_bytes() == expected
+    with pytest.raises(ValueError, match="^y: row 1: the class is missing"):
+        quick().fit(X, pa.array([None, *names[1:]]))
+    numbers = koan.KoanRegressor(n_features=16)
+    expected = numbers.fit(X, X[:, 0]).to_bytes()
+    assert numbers.fit(X, pa.array(X[:, 0])).to_bytes() == expected
+
+
 def test_missing_classes_are_told():
     texts = pd.Series(np.where(Y, "a", "b"))
     gap = np.arange(80) == 4

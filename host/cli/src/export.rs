@@ -42,15 +42,16 @@ fn told(target: &ExportTarget) -> Option<(Language, &Path)> {
 
 /// The columns of data, with the values of those of which the model has codes.
 fn names_in(schema: &Schema, path: &Path) -> Result<Schema> {
-    let coded = schema
-        .columns
-        .iter()
-        .enumerate()
-        .filter(|(_, column)| matches!(column.kind, ColumnKind::Coded(_)));
+    let of = |is_such: fn(&ColumnKind) -> bool| -> Vec<String> {
+        let all = schema.columns.iter().zip(1..).filter(|(column, _)| is_such(&column.kind));
+        all.map(|(_, number): (_, usize)| number.to_string()).collect()
+    };
     let options = ReadOptions {
         unlabelled: true,
         missing: Missing::Impute,
-        text: coded.map(|(index, _)| (index + 1).to_string()).collect(),
+        text: of(|kind| matches!(kind, ColumnKind::Coded(_))),
+        // What the model does not use may be anything.
+        drop: of(|kind| matches!(kind, ColumnKind::Dropped)),
         ..ReadOptions::default()
     };
     Ok(read(path, &options)?.schema)

@@ -36,7 +36,7 @@ pub(crate) fn check_categories<'a>(
     let as_categories = 2 * values <= rows && values <= MAX_VALUES;
     if let Some((how, text)) =
         numbers.written(texts.clone().any(|text| text.parse::<f64>().is_ok()))
-        && !(how == Written::Hex && as_categories)
+        && !(how.may_be_categories() && as_categories)
     {
         return Err(DataError::Units { file, column, values, text });
     }
@@ -95,6 +95,12 @@ impl Written {
         unit(text).map(|_| Self::Unit)
     }
 
+    /// Whether texts like these, each in several rows, are rather names: addresses on a bus,
+    /// numbers of telephones, postal codes.
+    pub(crate) fn may_be_categories(self) -> bool {
+        matches!(self, Self::Hex | Self::Thousands)
+    }
+
     /// In words, of numbers.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -128,6 +134,9 @@ pub(crate) struct Numbers {
 impl Numbers {
     /// Adds a text.
     pub(crate) fn add(&mut self, text: &str) {
+        if is_time(text) {
+            self.plain = true;
+        }
         // Of 1.886,46 and 950,10 the second has no thousands.
         if self.plain || text.parse::<f64>().is_ok() || is_decimal_comma(text.as_bytes()) {
             return;
@@ -189,12 +198,15 @@ fn has_thousands(text: &str) -> bool {
         && !address
 }
 
-/// What stands behind a number, if anything does.
+/// What stands behind a number, if that is a unit: letters or signs, not a colon or a slash and
+/// more digits.
 fn unit(text: &str) -> Option<&str> {
     let digits = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+');
     let unit = text.trim_start_matches(digits);
     let number = &text[..text.len() - unit.len()];
-    (number.replace(',', ".").parse::<f64>().is_ok() && !unit.trim().is_empty()).then_some(unit)
+    let first = unit.trim_start().chars().next()?;
+    let is_unit = !first.is_ascii() || first.is_ascii_alphabetic() || "%$\"'".contains(first);
+    (is_unit && number.replace(',', ".").parse::<f64>().is_ok()).then_some(unit)
 }
 
 #[cfg(test)]
@@ -227,7 +239,7 @@ mod tests {
         for (text, found) in units {
             assert_eq!(unit(text), Some(found), "{text}");
         }
-        for text in ["", "C", "20", "20 ", "-", "1.2.3x", "a1"] {
+        for text in ["", "C", "20", "20 ", "-", "1.2.3x", "a1", "8:00", "3/4", "1/2024", "1 200"] {
             assert_eq!(unit(text), None, "{text}");
         }
     }
@@ -250,6 +262,8 @@ mod tests {
             // Addresses, ranges of ages, versions, doors, plain numbers.
             (&["10.168.100.101", "192.168.100.102"], None),
             (&["10-19", "20-29"], None),
+            (&["08:00", "09:00"], None),
+            (&["1/2024", "2/2024"], None),
             (&["1.2.3", "1.2.4"], None),
             (&["2", "3", "5more"], None),
             (&["1st", "2nd"], None),

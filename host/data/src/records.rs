@@ -154,27 +154,47 @@ impl<'r> Records<'r> {
     }
 }
 
+/// Delimiters that a line `sep=` names.
+const NAMED: &[u8] = b",;\t|: ";
+
 /// The delimiter that a first line `sep=;` names, as programs for sheets write it. The line is
 /// then made a blank one.
 fn named_delimiter(input: &mut Input<'_>, options: &ReadOptions) -> Option<u8> {
     let end = input.head.iter().position(|&byte| byte == b'\n').unwrap_or(input.head.len());
     let line = &mut input.head[..end];
     let text = line.strip_suffix(b"\r").unwrap_or(line);
-    let &[b's' | b'S', b'e' | b'E', b'p' | b'P', b'=', delimiter] = text else { return None };
+    // Saved again, the line may end in as many delimiters as the others have.
+    let &[b's' | b'S', b'e' | b'E', b'p' | b'P', b'=', delimiter, ref more @ ..] = text else {
+        return None;
+    };
+    if !NAMED.contains(&delimiter) || more.iter().any(|&byte| byte != delimiter) {
+        return None;
+    }
     line.fill(b' ');
     Some(options.delimiter.unwrap_or(delimiter))
 }
 
 /// Refuses lines that begin and end with their delimiter, where that is a bar.
 fn check_frame(input: &Input<'_>, options: &ReadOptions, delimiter: u8) -> Result<(), DataError> {
-    let line = input.lines(options.comment).next().unwrap_or_default().trim_ascii();
-    if delimiter == b'|' && line.len() > 1 && line.starts_with(b"|") && line.ends_with(b"|") {
+    let mut lines = input.lines(options.comment).map(<[u8]>::trim_ascii);
+    let framed = |line: &[u8]| line.len() > 1 && line.starts_with(b"|") && line.ends_with(b"|");
+    // A line alone may have empty fields at both ends.
+    if delimiter == b'|' && lines.next().is_some_and(framed) && lines.next().is_some_and(framed) {
         let problem = "its lines begin and end with `|`, as tables of Markdown do: leave these bars \
                        out, and the line of dashes";
         let (file, problem) = (input.origin.file.clone(), problem.to_owned());
         return Err(DataError::Malformed { file, problem });
     }
     Ok(())
+}
+
+/// Bars outside quotes.
+fn bars(line: &[u8]) -> usize {
+    let mut quoted = false;
+    line.iter().fold(0, |bars, &byte| {
+        quoted ^= byte == b'"';
+        bars + usize::from(byte == b'|' && !quoted)
+    })
 }
 
 /// The delimiter that `options` or else the first line tells; `fits` says which
@@ -215,8 +235,11 @@ fn delimiter(input: &Input<'_>, options: &ReadOptions, fits: impl Fn(usize) -> b
     if let Some(&(delimiter, 1..)) = fitting.or(most) {
         return delimiter;
     }
-    // Where nothing else delimits.
-    if line.contains(&b'|') {
+    // Where nothing else delimits, and as many bars are in the next line: a text may have some.
+    let bars_here = bars(line);
+    let is_next_alike =
+        input.lines(options.comment).nth(1).is_none_or(|next| bars(next) == bars_here);
+    if bars_here > 0 && is_next_alike && (fits(bars_here + 1) || !fits(1)) {
         return b'|';
     }
     let words = line.split(|&byte| byte == b' ').filter(|w| !w.is_empty());

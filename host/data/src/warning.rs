@@ -266,9 +266,10 @@ impl fmt::Display for DataWarning {
                  between windows"
             ),
             Self::OneClassEach { file, column, values } => {
+                let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
                 let name = match column.name.as_str() {
-                    "" => column.number.to_string(),
-                    name => name.to_owned(),
+                    name if !name.is_empty() && name.chars().all(plain) => name.to_owned(),
+                    _ => column.number.to_string(),
                 };
                 write!(
                     f,

@@ -46,9 +46,9 @@ pub struct BankPlan {
 const PHASE: f64 = 65536.0 / std::f64::consts::TAU;
 /// Magnitude that typical extreme inputs are mapped to at most.
 const ROOM: f64 = 30_000.0;
-/// Integers for a normalised 1, at least: an input that lies so far from 0 that its line cannot
-/// have as many counts for less beside the others.
-const LEAST_UNIT: f64 = 64.0;
+/// Integers for a normalised 1, at least: fewer would make the other inputs coarse, and the one
+/// that lies so far from 0 that its line cannot have as many counts for less instead.
+const LEAST_UNIT: f64 = 1024.0;
 
 impl BankPlan {
     /// Features that the head needs weights for.
@@ -171,7 +171,10 @@ pub fn realise(
     // Dense gaussian projections of many inputs must not overflow an i32: the
     // core saturates inputs there, so they are made to fit.
     let room = if limited { ROOM.min(2e9 / (127.0 * inputs as f64)) } else { ROOM };
-    let most = (room / spread.largest).min(normaliser.finest().max(LEAST_UNIT));
+    let linear = banks.iter().all(|bank| matches!(bank.family, Family::Linear));
+    // Weights undo what a line lacks of its gain.
+    let finest = if linear { f64::INFINITY } else { normaliser.finest().max(LEAST_UNIT) };
+    let most = (room / spread.largest).min(finest);
     let unit = match banks {
         [bank] => bank.own_unit(spread).min(most),
         _ => most,
@@ -196,36 +199,54 @@ pub fn all_off(maps: &MapSpec) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::normalise::Kind;
-    use crate::{Progress, TrainOptions, train};
+    use crate::{FamilyName, Progress, TrainOptions, train};
     use koan::generator::Stream;
     use koan_data::TableBuilder;
+
+    const ROWS: usize = 800;
+
+    /// The error with an input that has this offset, and one near 0, by which the target goes with
+    /// these weights.
+    fn error(offset: f64, [far, near]: [f64; 2], families: Vec<FamilyName>) -> f64 {
+        let stream = Stream::new(8, 0);
+        let number = |at: usize| f64::from(stream.draw(at as u64) as i32) / 2f64.powi(30);
+        let [a, b]: [Vec<f64>; 2] = [0, ROWS].map(|from| (from..from + ROWS).map(number).collect());
+        let value = |(a, b): (&f64, &f64)| far * (2.0 * a).sin() + near * b * b;
+        let values: Vec<f64> = a.iter().zip(&b).map(value).collect();
+        let moved: Vec<f64> = a.iter().map(|a| a + offset).collect();
+        let table = TableBuilder::new(ROWS).column("far", &moved[..]).column("near", &b[..]);
+        let table = table.values("value", &values[..]).build().unwrap();
+        let (fit, test): (Vec<usize>, Vec<usize>) = (0..ROWS).partition(|row| row % 4 > 0);
+        let options = TrainOptions {
+            families,
+            features: vec![60],
+            bits: Some(8),
+            map: Some(Kind::PerInput),
+            relevance: Some(false),
+            ..TrainOptions::default()
+        };
+        let (fit, test) = (table.select(&fit), table.select(&test));
+        train(&fit, Some(&test), &options, &Progress::none()).unwrap().report.error
+    }
 
     /// Pressures in Pa, coordinates, temperatures in kelvin: what lies far from 0 for how far it
     /// spreads counts as much as it does without the offset.
     #[test]
     fn an_offset_takes_nothing_from_an_input() {
-        let stream = Stream::new(8, 0);
-        let number = |at: u64| f64::from(stream.draw(at) as i32) / 2f64.powi(30);
-        let [a, b]: [Vec<f64>; 2] = [0, 800].map(|from| (from..from + 800).map(number).collect());
-        let values: Vec<f64> = a.iter().zip(&b).map(|(a, b)| (2.0 * a).sin() + b * b).collect();
-        let error = |offset: f64| {
-            let far: Vec<f64> = a.iter().map(|a| a + offset).collect();
-            let table = TableBuilder::new(800).column("far", &far[..]).column("near", &b[..]);
-            let table = table.values("value", &values[..]).build().unwrap();
-            let (fit, test): (Vec<usize>, Vec<usize>) = (0..800).partition(|row| row % 4 > 0);
-            let options = TrainOptions {
-                features: vec![60],
-                map: Some(Kind::PerInput),
-                relevance: Some(false),
-                ..TrainOptions::default()
-            };
-            let (fit, test) = (table.select(&fit), table.select(&test));
-            train(&fit, Some(&test), &options, &Progress::none()).unwrap().report.error
-        };
-        let near = error(0.0);
-        for offset in [2e3, 2e4] {
-            let far = error(offset);
+        let fourier = || vec![FamilyName::Fourier];
+        let near = error(0.0, [1.0, 1.0], fourier());
+        for offset in [2e3, 4e3] {
+            let far = error(offset, [1.0, 1.0], fourier());
             assert!(far < 1.5 * near, "{far} at {offset}, {near} at 0");
         }
+    }
+
+    /// One that says nothing leaves the others as fine as they are.
+    #[test]
+    fn an_offset_takes_nothing_from_the_others() {
+        let fourier = || vec![FamilyName::Fourier];
+        let near = error(0.0, [0.0, 1.0], fourier());
+        let far = error(1e6, [0.0, 1.0], fourier());
+        assert!(far < 1.2 * near + 1e-4, "{far} with an offset, {near} without");
     }
 }

@@ -352,7 +352,7 @@ impl Chooser<'_> {
         let spread = normaliser.spread(self.problem.table, self.rows);
         let spec = realise(self.options.seed, &tuning.apply(banks), normaliser, &spread);
         let (lambda, bits) = (self.options.lambda, self.options.bits);
-        let error = if linear::is_linear(banks) {
+        let error = if linear::suits(self.problem, banks) {
             linear::validate(self.problem, &spec, sample, (lambda, bits))?
         } else {
             validate(self.problem, &spec, sample, lambda)?

@@ -192,6 +192,13 @@ fn values_that_are_codes_get_their_names_from_data() {
     }
     folder.write("other.csv", "a,b\n1,2\n3,4\n");
     folder.fails("export m.koan --c out --names other.csv", &["other.csv", "2 columns, not 3"]);
+    // What the model does not use may be anything.
+    let with_id = |(row, line)| format!("{}.{:03},46,{line}\n", row / 300, 300 + row % 300);
+    let rows: String = lines.lines().enumerate().map(with_id).collect();
+    folder.write("w.csv", format!("id,more,firmware,temp,y\n{rows}"));
+    folder.run("train w.csv --drop id,more --features 32 -o w.koan").success();
+    folder.run("export w.koan --c w --names w.csv").success().stderr("");
+    assert!(text(&folder.read("w/w.h")).contains("FIRMWARE_VERSION_NUMBER_0_RC_0"));
 }
 
 #[test]

@@ -84,8 +84,9 @@ impl ColumnScan {
         let (file, column) = (origin.file.clone(), column.clone());
         let values = if self.crowded { MAX_VALUES + 1 } else { self.values.len() };
         let many = match how {
-            // Addresses on a bus are categories.
-            Written::Hex => self.crowded || values >= MANY && 2 * values > self.texts,
+            how if how.may_be_categories() => {
+                self.crowded || values >= MANY && 2 * values > self.texts
+            }
             _ => values >= MANY,
         };
         if many {

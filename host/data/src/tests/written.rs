@@ -43,9 +43,19 @@ fn numbers_that_are_read_as_text() {
         let table = read_text(column(&texts(30), 30), &asked).unwrap();
         assert!(table.schema.warnings.is_empty());
     }
-    // Addresses on a bus, each many times, are categories.
-    let buses: Vec<String> = (0..30).map(|i| format!("0x{i:03x}")).collect();
-    assert_eq!(read_text(column(&buses, 600), &options()).unwrap().inputs, 31);
+    // Addresses on a bus and numbers of telephones, each many times, are categories.
+    let buses = |i: usize| format!("0x{i:03x}");
+    let telephones = |i: usize| format!("555 123 {}", 100 + i);
+    for text in [&buses as Text<'_>, &telephones] {
+        let texts: Vec<String> = (0..30).map(text).collect();
+        assert_eq!(read_text(column(&texts, 600), &options()).unwrap().inputs, 31);
+    }
+    // Full hours are times.
+    let hours: Vec<String> = (0..24).map(|hour| format!("{hour:02}:00")).collect();
+    let error = read_text(column(&hours, 48), &options()).unwrap_err();
+    assert!(error.contains("dates or times"), "{error}");
+    let few = read_text(column(&hours[8..16], 48), &options()).unwrap();
+    assert!(few.schema.warnings.iter().all(|warning| !warning.to_string().contains("unit")));
 }
 
 #[test]
@@ -75,6 +85,7 @@ fn bars_and_lines_that_name_their_delimiter() {
         rows(plain),
         format!("sep=;\n{plain}"),
         format!("sep=;\r\n{plain}"),
+        format!("sep=;;;\n{plain}"),
         format!("SEP=|\n{}", rows(plain)),
         format!("sep=\t\n{}", plain.replace(';', "\t")),
     ] {
@@ -90,6 +101,19 @@ fn bars_and_lines_that_name_their_delimiter() {
     let table = "| a | y |\n|---|---|\n| 1 | u |\n| 2 | v |\n";
     let error = read_text(table, &options()).unwrap_err();
     assert!(error.contains("begin and end with `|`, as tables of Markdown"), "{error}");
+    // Empty fields at both ends are no frame.
+    let ends = "|a|b|\n1|2|u|4\n5|6|v|7\n8|9|u|4\n";
+    let asked = ReadOptions { target: Some("2".into()), header: Some(true), ..options() };
+    // Two numbers, and two texts of one column.
+    assert_eq!(read_text(ends, &asked).unwrap().inputs, 4);
+    // Texts with bars, for a model of one text column; whichever row is first.
+    let tags = read_text("tags,y\na|b,u\nc,v\na|c,u\na|b,v\nc,u\na|c,v\n", &options()).unwrap();
+    for text in ["a|b\nc\na|c\n", "c\na|b\na|c\n"] {
+        assert_eq!(stream(text, &tags.schema).unwrap().len(), 3, "{text}");
+    }
+    // A magnitude among names between spaces.
+    let spaced = read_text("|a| b y\n1 2 u\n3 4 v\n5 7 u\n", &options()).unwrap();
+    assert_eq!(spaced.inputs, 2);
     // An index without a name.
     assert_eq!(read_text("|a|y\n0|1.5|u\n1|2.5|v\n2|3.5|u\n", &options()).unwrap().inputs, 2);
 }

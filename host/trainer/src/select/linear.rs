@@ -18,9 +18,13 @@ use crate::progress::Progress;
 use crate::ridge::{System, best_on};
 use crate::validation::Sample;
 
-/// Whether a model has no features but the inputs.
-pub(super) fn is_linear(banks: &[BankPlan]) -> bool {
-    banks.iter().all(|bank| matches!(bank.family, Family::Linear))
+/// Inputs up to which rounding is worth its time in a comparison.
+const MOST_INPUTS: usize = 512;
+
+/// Whether maps are compared after rounding: of a model that has no features but the inputs.
+pub(super) fn suits(problem: &Problem<'_>, banks: &[BankPlan]) -> bool {
+    problem.table.inputs <= MOST_INPUTS
+        && banks.iter().all(|bank| matches!(bank.family, Family::Linear))
 }
 
 /// Squared error on the judging rows of the best fit on the others, its weights rounded to

@@ -16,8 +16,9 @@ const ROWS: usize = 4;
 const MOST: usize = 1 << 24;
 /// Rows that are added at a time, in f32.
 const CHUNK: usize = 256;
-/// The share of a sum that f32 may have lost, so that none has a negative eigenvalue.
-const LOST: f64 = 1e-6;
+/// A share of each sum of squares that is added to it, about what f32 loses: so that no eigenvalue
+/// becomes negative.
+const LOST: f64 = 1e-5;
 
 /// Products with the Hessian that take about as long as making the blocks does.
 pub(super) fn products(rows: usize, features: usize) -> usize {
@@ -152,7 +153,7 @@ mod tests {
         for (t, factor) in factors.iter().enumerate() {
             let matrix = expected(&design, &means, &curvature, t);
             let one = factor.solve(&matrix);
-            assert!((one - Mat::<f64>::identity(7, 7)).norm_max() < 1e-4);
+            assert!((one - Mat::<f64>::identity(7, 7)).norm_max() < 1e-3);
         }
     }
 

@@ -156,6 +156,10 @@ impl<'d> Logistic<'d> {
             let is_slow = products > worth + with_new;
             let blocks = is_slow.then(|| self.blocks(&state.chances, penalty)).flatten();
             let are_new = blocks.is_some();
+            if is_slow && !are_new {
+                // Too large, or without a factor: not tried again.
+                with_new = usize::MAX - worth;
+            }
             if let Some(blocks) = blocks {
                 precondition = Preconditioner::Blocks(blocks);
             }
