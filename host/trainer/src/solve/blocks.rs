@@ -3,11 +3,12 @@
 //! Σ_i h_i·φ_iφ_iᵀ over 4·K rows, drawn by their curvature h_i, is that over all of them up
 //! to a factor that is small enough for conjugate gradients, at a part of the work.
 
-use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::linalg::matmul::matmul;
 use faer::linalg::solvers::Llt;
 use faer::{Accum, Mat, MatRef, Par, Side};
 
 use super::Design;
+use crate::panels::WIDTH;
 use crate::parallel;
 
 /// Rows for each feature.
@@ -57,7 +58,6 @@ pub(super) fn factored(
     let features = design.centred(&rows, means);
     let factors = parallel::map(outputs, |t| {
         let mut block = Mat::<f64>::zeros(size, size);
-        let mut sum = Mat::<f32>::zeros(size, size);
         for start in (0..rows.len()).step_by(CHUNK) {
             let count = CHUNK.min(rows.len() - start);
             let mut scaled = Mat::<f32>::zeros(size, count);
@@ -67,20 +67,17 @@ pub(super) fn factored(
                 let root = (share * curvature[(t, row)]).sqrt();
                 scaled.iter_mut().zip(part.iter()).for_each(|(to, by)| *to = (by * root) as f32);
             }
-            triangular::matmul(
-                sum.as_mut(),
-                BlockStructure::TriangularLower,
-                Accum::Replace,
-                scaled.as_ref(),
-                BlockStructure::Rectangular,
-                scaled.transpose(),
-                BlockStructure::Rectangular,
-                1.0,
-                Par::Seq,
-            );
-            for (k, (column, sum)) in block.col_iter_mut().zip(sum.col_iter()).enumerate() {
-                let below = column.iter_mut().zip(sum.iter()).skip(k);
-                below.for_each(|(to, &by)| *to += f64::from(by));
+            // The lower half, by panels of columns: less code than a product of triangles.
+            for left in (0..size).step_by(WIDTH) {
+                let (width, height) = (WIDTH.min(size - left), size - left);
+                let mut sum = Mat::<f32>::zeros(height, width);
+                let right = scaled.subrows(left, width).transpose();
+                let below = scaled.subrows(left, height);
+                matmul(sum.as_mut(), Accum::Replace, below, right, 1.0, Par::Seq);
+                let panel = block.as_mut().submatrix_mut(left, left, height, width);
+                for (column, sum) in panel.col_iter_mut().zip(sum.col_iter()) {
+                    column.iter_mut().zip(sum.iter()).for_each(|(to, &by)| *to += f64::from(by));
+                }
             }
         }
         // The bias is not penalised, but its entry may have come to 0.
