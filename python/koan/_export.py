@@ -45,9 +45,7 @@ def _named(names: Sequence[str] | Any) -> _koan.Frame:
             return frame(names)
         except ValueError as error:
             raise ValueError(re.sub(r"^X\b", "names", str(error))) from error
-    if isinstance(names, str) or not hasattr(names, "__iter__"):
-        raise ValueError(f"names: {names!r} is no list of texts and no table")
-    names = list(names)
-    if not all(isinstance(name, str) for name in names):
+    listed = [] if isinstance(names, str) or not hasattr(names, "__iter__") else list(names)
+    if not listed or not all(isinstance(name, str) for name in listed):
         raise ValueError("names: a list of texts, or a table, is needed")
-    return _koan.Frame.of_columns([(name, np.empty(0)) for name in names], 0)
+    return _koan.Frame.of_columns([(name, np.empty(0)) for name in listed], 0)

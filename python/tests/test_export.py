@@ -148,7 +148,7 @@ def test_estimators_know_the_names_that_their_bytes_do_not_have(coded, tmp_path)
         (list(rows.columns[1:]), "columns: 9, where the model takes 10, .* had 11 in all"),
         (rows[rows.columns[::-1]], r"column 2 \(firmware\) has text, where the training data had"),
         (rows.set_axis(range(10), axis=1).iloc[:, :3], "columns: 3, where"),
-        (5, "5 is no list of texts and no table"),
+        (5, "a list of texts, or a table, is needed"),
     ]
     for given, message in wrong:
         with pytest.raises(ValueError, match=f"^names: {message}"):
