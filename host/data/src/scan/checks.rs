@@ -3,7 +3,7 @@
 use super::{ColumnScan, Rounded};
 use crate::MAX_VALUES;
 use crate::error::{ColumnLabel, DataError};
-use crate::no_categories::{MANY, Written, check_categories};
+use crate::no_categories::{MANY, check_categories};
 use crate::open::Origin;
 use crate::warning::{DataWarning, ROUNDED};
 
