@@ -119,12 +119,8 @@ impl Search {
     /// What to say of a model that looks better than the best.
     #[must_use]
     pub fn seeming(&self) -> Option<String> {
-        let (best, others) = self.front.split_last()?;
-        let better = |model: &&Searched| {
-            let less = model.bytes <= best.bytes && model.instructions <= best.instructions;
-            less && model.held_out <= best.held_out
-        };
-        let model = others.iter().rfind(better)?;
+        let place = self.recommended();
+        let model = self.front.get(place).filter(|_| place + 1 < self.front.len())?;
         let (bytes, held_out) = (model.bytes, shown(&self.task, self.metric, model.held_out));
         Some(format!(
             "{bytes} bytes show {held_out}, no worse and at no greater cost, but by a smoothed error, \

@@ -155,6 +155,11 @@ impl BankPlan {
     }
 }
 
+/// Whether a model of these has no features but the inputs.
+pub(crate) fn are_linear(banks: &[BankPlan]) -> bool {
+    banks.iter().all(|bank| matches!(bank.family, Family::Linear))
+}
+
 /// The feature part of a model: maps and banks for the given plans.
 #[must_use]
 pub fn realise(
@@ -171,9 +176,9 @@ pub fn realise(
     // Dense gaussian projections of many inputs must not overflow an i32: the
     // core saturates inputs there, so they are made to fit.
     let room = if limited { ROOM.min(2e9 / (127.0 * inputs as f64)) } else { ROOM };
-    let linear = banks.iter().all(|bank| matches!(bank.family, Family::Linear));
     // Weights undo what a line lacks of its gain.
-    let finest = if linear { f64::INFINITY } else { normaliser.finest().max(LEAST_UNIT) };
+    let finest =
+        if are_linear(banks) { f64::INFINITY } else { normaliser.finest().max(LEAST_UNIT) };
     let most = (room / spread.largest).min(finest);
     let unit = match banks {
         [bank] => bank.own_unit(spread).min(most),
@@ -205,9 +210,9 @@ mod tests {
 
     const ROWS: usize = 800;
 
-    /// The error with an input that has this offset, and one near 0, by which the target goes with
-    /// these weights.
-    fn error(offset: f64, [far, near]: [f64; 2], families: Vec<FamilyName>) -> f64 {
+    /// The error with an input that has this offset, and one near 0; the target depends on them
+    /// with these weights.
+    fn error(offset: f64, [far, near]: [f64; 2]) -> f64 {
         let stream = Stream::new(8, 0);
         let number = |at: usize| f64::from(stream.draw(at as u64) as i32) / 2f64.powi(30);
         let [a, b]: [Vec<f64>; 2] = [0, ROWS].map(|from| (from..from + ROWS).map(number).collect());
@@ -218,7 +223,7 @@ mod tests {
         let table = table.values("value", &values[..]).build().unwrap();
         let (fit, test): (Vec<usize>, Vec<usize>) = (0..ROWS).partition(|row| row % 4 > 0);
         let options = TrainOptions {
-            families,
+            families: vec![FamilyName::Fourier],
             features: vec![60],
             bits: Some(8),
             map: Some(Kind::PerInput),
@@ -233,10 +238,9 @@ mod tests {
     /// spreads counts as much as it does without the offset.
     #[test]
     fn an_offset_takes_nothing_from_an_input() {
-        let fourier = || vec![FamilyName::Fourier];
-        let near = error(0.0, [1.0, 1.0], fourier());
+        let near = error(0.0, [1.0, 1.0]);
         for offset in [2e3, 4e3] {
-            let far = error(offset, [1.0, 1.0], fourier());
+            let far = error(offset, [1.0, 1.0]);
             assert!(far < 1.5 * near, "{far} at {offset}, {near} at 0");
         }
     }
@@ -244,9 +248,8 @@ mod tests {
     /// One that says nothing leaves the others as fine as they are.
     #[test]
     fn an_offset_takes_nothing_from_the_others() {
-        let fourier = || vec![FamilyName::Fourier];
-        let near = error(0.0, [0.0, 1.0], fourier());
-        let far = error(1e6, [0.0, 1.0], fourier());
+        let near = error(0.0, [0.0, 1.0]);
+        let far = error(1e6, [0.0, 1.0]);
         assert!(far < 1.2 * near + 1e-4, "{far} with an offset, {near} without");
     }
 }

@@ -4,15 +4,13 @@
 //! that share a line, those that spread least need the largest weights, and the others' are
 //! rounded to nothing.
 
-use koan::Family;
-
 use crate::Error;
 use crate::blob::ModelSpec;
 use crate::features::FeatureMap;
 use crate::fit::rounded_error;
 use crate::lambda::{FEW_LAMBDAS, descend, upwards};
 use crate::parallel;
-use crate::plan::BankPlan;
+use crate::plan::{BankPlan, are_linear};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::ridge::{System, best_on};
@@ -23,8 +21,7 @@ const MOST_INPUTS: usize = 512;
 
 /// Whether maps are compared after rounding: of a model that has no features but the inputs.
 pub(super) fn suits(problem: &Problem<'_>, banks: &[BankPlan]) -> bool {
-    problem.table.inputs <= MOST_INPUTS
-        && banks.iter().all(|bank| matches!(bank.family, Family::Linear))
+    problem.table.inputs <= MOST_INPUTS && are_linear(banks)
 }
 
 /// Squared error on the judging rows of the best fit on the others, its weights rounded to

@@ -143,6 +143,8 @@ impl<'d> Logistic<'d> {
         let mut first = None;
         // Products with the Hessian that the last step took, and the first one with the blocks.
         let (mut products, mut with_new) = (0, 0);
+        // Not where they are too large, or have no factor.
+        let mut may_have_blocks = true;
         loop {
             let residual = self.residual(&state.chances);
             let gathered = self.design.gather(residual.as_ref());
@@ -153,15 +155,14 @@ impl<'d> Logistic<'d> {
                 break;
             }
             convergence.iterations += 1;
-            let is_slow = products > worth + with_new;
-            let blocks = is_slow.then(|| self.blocks(&state.chances, penalty)).flatten();
-            let are_new = blocks.is_some();
-            if is_slow && !are_new {
-                // Too large, or without a factor: not tried again.
-                with_new = usize::MAX - worth;
-            }
-            if let Some(blocks) = blocks {
-                precondition = Preconditioner::Blocks(blocks);
+            let mut are_new = false;
+            if may_have_blocks && products > worth + with_new {
+                match self.blocks(&state.chances, penalty) {
+                    Some(blocks) => {
+                        (precondition, are_new) = (Preconditioner::Blocks(blocks), true);
+                    }
+                    None => may_have_blocks = false,
+                }
             }
             let gradient = self.gradient(&state, &residual, gathered, penalty);
             let size = precondition.dot(&gradient);
