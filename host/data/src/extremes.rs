@@ -49,10 +49,32 @@ pub(crate) fn largest(numbers: &[f64], of: impl Fn(f64) -> f64) -> f64 {
     rest.iter().map(|&number| of(number)).chain(lanes).fold(f64::NEG_INFINITY, larger)
 }
 
+/// What some numbers lie between.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Range {
+    /// The least; ∞ of none.
+    pub lowest: f64,
+    /// The largest; −∞ of none.
+    pub highest: f64,
+    /// How many there are, not counting NaN.
+    pub numbers: usize,
+}
+
+impl Range {
+    /// Of numbers; NaN is none.
+    pub fn of(numbers: &[f64]) -> Self {
+        Self {
+            lowest: -largest(numbers, |number| -number),
+            highest: largest(numbers, |number| number),
+            numbers: numbers.iter().filter(|number| !number.is_nan()).count(),
+        }
+    }
+}
+
 impl End {
-    /// That of some numbers, or of what they are negated; none of no number.
-    fn of(numbers: &[f64], sign: f64) -> Option<Self> {
-        let value = largest(numbers, |number| sign * number);
+    /// That of some numbers, or of what they are negated, of which `value` is the largest; none of
+    /// no number.
+    fn of(numbers: &[f64], sign: f64, value: f64) -> Option<Self> {
         let count = numbers.iter().filter(|&&number| sign * number == value).count();
         let below = |number: f64| if number < value { number } else { f64::NEG_INFINITY };
         let next = largest(numbers, |number| below(sign * number));
@@ -86,11 +108,16 @@ impl Extremes {
         }
     }
 
-    /// Adds numbers; NaN is none.
-    pub fn add_all(&mut self, numbers: &[f64]) {
-        self.numbers += numbers.iter().filter(|number| !number.is_nan()).count();
-        self.high = merged(self.high, End::of(numbers, 1.0));
-        self.low = merged(self.low, End::of(numbers, -1.0));
+    /// Adds numbers and their `range`; NaN is none.
+    pub fn add_all(&mut self, numbers: &[f64], range: Range) {
+        self.numbers += range.numbers;
+        let ends = [(&mut self.high, 1.0, range.highest), (&mut self.low, -1.0, -range.lowest)];
+        for (end, sign, value) in ends {
+            // What is below the second largest changes nothing.
+            if end.and_then(|end| end.next).is_none_or(|next| value >= next) {
+                *end = merged(*end, End::of(numbers, sign, value));
+            }
+        }
     }
 
     /// Adds what has been seen of another part.
@@ -160,7 +187,7 @@ mod tests {
             // One by one, and together.
             let (mut its, mut same) = (Extremes::default(), Extremes::default());
             part.iter().for_each(|&value| its.add(value));
-            same.add_all(part);
+            same.add_all(part, Range::of(part));
             assert_eq!(its, same);
             all.merge(&its);
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{ColumnLabel, DataError, IN_MEMORY};
-use crate::extremes::Extremes;
+use crate::extremes::{Extremes, Range};
 use crate::fill::{Groups, impute};
 use crate::infer::check_names;
 use crate::no_categories::{check_categories, numeral};
@@ -357,8 +357,9 @@ impl<'a> TableBuilder<'a> {
             let numbers: Option<Vec<f64>> = (0..self.rows).map(|row| given.number(row)).collect();
             let numbers = numbers.ok_or_else(|| wrong(format!("{label}: texts are no numbers")))?;
             let (mut loss, mut extremes) = (Loss::default(), Extremes::default());
-            loss.add(0, &numbers);
-            extremes.add_all(&numbers);
+            let range = Range::of(&numbers);
+            loss.add(0, &numbers, range);
+            extremes.add_all(&numbers, range);
             let values = numbers.into_iter().map(|number| number as f32).collect();
             warnings.extend(extremes.warning(IN_MEMORY, &label));
             warnings.extend(loss.warning(label));

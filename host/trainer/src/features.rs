@@ -6,6 +6,7 @@ use koan::{Error, Family, Model, Predictor};
 use crate::batch::{Batch, ROWS};
 use crate::blob::{BankSpec, ModelSpec};
 use crate::heap::HeapBuffers;
+use crate::panels;
 use crate::parallel;
 use koan_data::Table;
 
@@ -48,8 +49,15 @@ impl FeatureBlock {
     pub fn matrix(&self) -> Mat<f64> {
         let features = self.units.len();
         let rows = self.values.len() / features.max(1);
-        let value = |k: usize, row: usize| f64::from(self.values[row * features + k]);
-        Mat::from_fn(features, rows, |k, row| value(k, row) * self.units[k])
+        let mut matrix = Mat::zeros(features, rows);
+        parallel::each(panels::columns(matrix.as_mut(), panels::WIDTH), |number, panel| {
+            let values = self.values.chunks_exact(features.max(1)).skip(number * panels::WIDTH);
+            for (column, values) in panel.col_iter_mut().zip(values) {
+                let places = column.iter_mut().zip(values).zip(&self.units);
+                places.for_each(|((place, &value), unit)| *place = f64::from(value) * unit);
+            }
+        });
+        matrix
     }
 }
 

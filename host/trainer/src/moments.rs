@@ -6,7 +6,7 @@
 //! rows): the same bits in any order, on any number of threads.
 
 use faer::linalg::matmul::{matmul, triangular};
-use faer::{Accum, Mat, MatRef, Par};
+use faer::{Accum, ColRef, Mat, MatRef, Par};
 use koan_gram::Block;
 pub use koan_gram::Kernel;
 
@@ -84,16 +84,26 @@ impl Moments {
     fn add_integers(&mut self, features: &[i16], targets: MatRef<'_, f64>) {
         let (count, rows) = (self.features(), targets.nrows());
         add_by(self.kernel, &mut self.gram, features);
-        let ones = Mat::<f64>::full(rows, 1, 1.0);
+        let chosen = chosen_outputs(targets);
         let crosses = panels::rows(self.cross.as_mut(), TOGETHER);
         let sums = panels::rows(self.sum.as_mut(), TOGETHER);
-        parallel::each(crosses.into_iter().zip(sums), |number, (cross, sum)| {
-            let first = number * TOGETHER;
-            let part = Mat::from_fn(sum.nrows(), rows, |k, row| {
-                f64::from(features[row * count + first + k])
-            });
-            matmul(cross, Accum::Add, part.as_ref(), targets, 1.0, Par::Seq);
-            matmul(sum, Accum::Add, part.as_ref(), ones.as_ref(), 1.0, Par::Seq);
+        parallel::each(crosses.into_iter().zip(sums), |number, (mut cross, mut sum)| {
+            let (first, width) = (number * TOGETHER, sum.nrows());
+            let part = |row: usize| &features[row * count + first..][..width];
+            let total = integer_sums((0..rows).map(part), width);
+            for (k, &total) in total.iter().enumerate() {
+                sum[(k, 0)] += f64::from(total);
+            }
+            let Some(chosen) = &chosen else {
+                let part = Mat::from_fn(width, rows, |k, row| f64::from(part(row)[k]));
+                return matmul(cross, Accum::Add, part.as_ref(), targets, 1.0, Par::Seq);
+            };
+            for (output, rows) in chosen.iter().enumerate() {
+                let hits = integer_sums(rows.iter().map(|&row| part(row)), width);
+                for (k, (&hits, &total)) in hits.iter().zip(&total).enumerate() {
+                    cross[(k, output)] += 2.0 * f64::from(hits) - f64::from(total);
+                }
+            }
         });
         self.count += rows as f64;
         for (output, target) in targets.col_iter().enumerate() {
@@ -235,6 +245,35 @@ impl Moments {
     }
 }
 
+/// The rows in which the target of each output is 1, where it is −1 in all others: classes. Their
+/// sums are of integers.
+fn chosen_outputs(targets: MatRef<'_, f64>) -> Option<Vec<Vec<usize>>> {
+    let chosen = |target: ColRef<'_, f64>| {
+        let mut rows = Vec::new();
+        for (row, &target) in target.iter().enumerate() {
+            match target {
+                1.0 => rows.push(row),
+                -1.0 => {}
+                _ => return None,
+            }
+        }
+        Some(rows)
+    };
+    targets.col_iter().map(chosen).collect()
+}
+
+/// The sum of so many numbers of each row; of at most [`koan_gram::MAX_ROWS`] rows it fits.
+fn integer_sums<'f>(rows: impl Iterator<Item = &'f [i16]>, width: usize) -> Vec<i32> {
+    let mut sums = vec![0i32; width];
+    for row in rows {
+        for (sum, &value) in sums.iter_mut().zip(row) {
+            // A check of each sum takes time.
+            *sum = sum.wrapping_add(value.into());
+        }
+    }
+    sums
+}
+
 /// Adds φφᵀ of rows of integers, at most as many as a [`Block`] can hold, to the lower
 /// triangle of `gram`.
 pub(crate) fn add_unweighted(gram: &mut Mat<f64>, features: &[i16]) {
@@ -305,20 +344,22 @@ mod tests {
             let values: Vec<i16> =
                 (0..features * rows).map(|i| stream.draw(i as u64) as i16).collect();
             let phi = Mat::from_fn(features, rows, |k, row| f64::from(values[row * features + k]));
-            let targets = Mat::from_fn(rows, 2, |row, t| (row % 7) as f64 - t as f64);
-            let mut moments = Moments::new(features, 2);
-            moments.add(&values, targets.as_ref(), None);
-            // Of matrix products in f64, exact as well.
-            let mut gram = Mat::zeros(features, features);
-            add_products(&mut gram, phi.as_ref(), phi.as_ref());
-            assert_eq!(moments.gram, gram);
-            assert_eq!(moments.cross, &phi * &targets);
-            assert_eq!(moments.sum, &phi * Mat::<f64>::full(rows, 1, 1.0));
-            assert_eq!(moments.count, rows as f64);
-            for t in 0..2 {
-                let column = targets.col(t);
-                assert_eq!(moments.target_sum[t], column.iter().sum::<f64>());
-                assert_eq!(moments.target_square[t], column.squared_norm_l2());
+            let numbers = Mat::from_fn(rows, 2, |row, t| (row % 7) as f64 - t as f64);
+            let classes = Mat::from_fn(rows, 3, |row, t| if row % 5 == t { 1.0 } else { -1.0 });
+            for targets in [numbers, classes] {
+                let mut moments = Moments::new(features, targets.ncols());
+                moments.add(&values, targets.as_ref(), None);
+                // Of matrix products in f64, exact as well.
+                let mut gram = Mat::zeros(features, features);
+                add_products(&mut gram, phi.as_ref(), phi.as_ref());
+                assert_eq!(moments.gram, gram);
+                assert_eq!(moments.cross, &phi * &targets);
+                assert_eq!(moments.sum, &phi * Mat::<f64>::full(rows, 1, 1.0));
+                assert_eq!(moments.count, rows as f64);
+                for (t, column) in targets.col_iter().enumerate() {
+                    assert_eq!(moments.target_sum[t], column.iter().sum::<f64>());
+                    assert_eq!(moments.target_square[t], column.squared_norm_l2());
+                }
             }
         }
     }

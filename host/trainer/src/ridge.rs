@@ -6,6 +6,7 @@ use faer::{Mat, MatRef, Side};
 
 use crate::lambda::{UNTOLD, around};
 use crate::moments::Moments;
+use crate::panels;
 use crate::parallel;
 
 /// A linear predictor ŷ = weightsᵀφ + bias over the core's integer features.
@@ -48,9 +49,7 @@ impl System {
         let means: Vec<f64> = (0..features).map(|k| moments.mean(k)).collect();
         let target_means: Vec<f64> =
             (0..moments.outputs()).map(|t| moments.target_mean(t)).collect();
-        let gram = Mat::from_fn(features, features, |i, j| {
-            moments.gram[(i.max(j), i.min(j))] - moments.count * means[i] * means[j]
-        });
+        let gram = centred(moments, &means);
         let cross = Mat::from_fn(features, moments.outputs(), |k, t| {
             moments.cross[(k, t)] - moments.sum[(k, 0)] * target_means[t]
         });
@@ -217,6 +216,27 @@ pub fn best_by(
     });
     let fine = judged(&around(coarse.0.lambda));
     fine.into_iter().fold(coarse, better)
+}
+
+/// Σ (φ − mean)(φ − mean)ᵀ, both triangles.
+fn centred(moments: &Moments, means: &[f64]) -> Mat<f64> {
+    const WIDTH: usize = panels::WIDTH;
+    let features = means.len();
+    let mut gram = Mat::zeros(features, features);
+    parallel::each(panels::columns(gram.as_mut(), WIDTH), |number, mut panel| {
+        let first = number * WIDTH;
+        // The sums above the diagonal are rows of those below: a square at a time stays in the cache.
+        for start in (0..features).step_by(WIDTH) {
+            let rows = start..features.min(start + WIDTH);
+            for (place, j) in (first..).enumerate().take(panel.ncols()) {
+                for i in rows.clone() {
+                    let sum = moments.gram[(i.max(j), i.min(j))];
+                    panel[(i, place)] = sum - moments.count * means[i] * means[j];
+                }
+            }
+        }
+    });
+    gram
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use crate::evaluate::{Evaluation, evaluate, of_scores};
 use crate::ferns;
 use crate::fit::{Fitted, Judging, fit_dense, fit_loss, fit_parts, fit_sparse};
 use crate::options::{BlobOptions, HeadOptions};
+use crate::parallel;
 use crate::plan::BankPlan;
 use crate::problem::Problem;
 use crate::progress::Progress;
@@ -29,6 +30,8 @@ use koan_data::{Schema, Table, Target, Task};
 const MAX_DENSE: usize = 16_384;
 /// Banks of a blob, one for each family.
 const MAX_BANKS: usize = 255;
+/// Numbers that a thread looks at together for what is none.
+const FINITE_TOGETHER: usize = 1 << 16;
 
 /// A trained model and how it came about.
 #[derive(Clone, Debug)]
@@ -398,7 +401,13 @@ fn check_finite(table: &Table) -> Result<(), Error> {
     let refused = |name, what: &str, row: usize| {
         Err(Error::parameter(name, format!("{what} of row {} is not a finite number", row + 1)))
     };
-    if let Some(place) = table.values.iter().position(|value| !value.is_finite()) {
+    // Several at a time: a part without such a number is left behind at once.
+    let wrong = |part: &[f32]| part.iter().fold(false, |wrong, value| wrong | !value.is_finite());
+    let parts: Vec<&[f32]> = table.values.chunks(FINITE_TOGETHER).collect();
+    let place = parallel::map(parts.len(), |part| wrong(parts[part])).iter().position(|&bad| bad);
+    let first = place.map_or(table.values.len(), |part| part * FINITE_TOGETHER);
+    let rest = &table.values[first..];
+    if let Some(place) = rest.iter().position(|value| !value.is_finite()).map(|i| first + i) {
         let input = place % table.inputs.max(1) + 1;
         return refused("values", &format!("input {input}"), place / table.inputs.max(1));
     }

@@ -1,7 +1,7 @@
 //! Digits that numbers lose when they become `f32`.
 
 use crate::error::{ColumnLabel, IN_MEMORY, Place};
-use crate::extremes::largest;
+use crate::extremes::{Range, largest};
 use crate::warning::{DataWarning, ROUNDED};
 
 /// What the numbers of a column lose.
@@ -20,11 +20,10 @@ impl Default for Loss {
 }
 
 impl Loss {
-    /// Adds the numbers of some rows, the first of which is `row`; NaN is a missing one.
-    pub fn add(&mut self, row: usize, numbers: &[f64]) {
-        let highest = largest(numbers, |number| number);
-        let lowest = -largest(numbers, |number| -number);
-        self.range = (self.range.0.min(lowest), self.range.1.max(highest));
+    /// Adds the numbers of some rows, the first of which is `row`, and their `range`; NaN is a
+    /// missing one.
+    pub fn add(&mut self, row: usize, numbers: &[f64], range: Range) {
+        self.range = (self.range.0.min(range.lowest), self.range.1.max(range.highest));
         let change = |number: f64| (number - f64::from(number as f32)).abs();
         let most = largest(numbers, change);
         if most > self.most.2

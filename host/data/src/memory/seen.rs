@@ -4,7 +4,7 @@ use super::loss::Loss;
 use super::{missing, wrong};
 use crate::categories::Whole;
 use crate::error::{ColumnLabel, DataError, IN_MEMORY};
-use crate::extremes::{Extremes, largest};
+use crate::extremes::{Extremes, Range};
 use crate::order::Order;
 use crate::{DataWarning, Missing};
 
@@ -28,15 +28,15 @@ impl Seen {
     pub fn add(&mut self, row: usize, numbers: &[f64]) {
         self.whole.add_all(numbers);
         self.order.add_all(numbers);
-        self.loss.add(row, numbers);
-        self.extremes.add_all(numbers);
-        let unknown = numbers.iter().filter(|number| number.is_nan()).count();
-        self.known |= unknown < numbers.len();
-        if unknown > 0 && self.unknown.is_none() {
+        let range = Range::of(numbers);
+        self.loss.add(row, numbers, range);
+        self.extremes.add_all(numbers, range);
+        self.known |= range.numbers > 0;
+        if range.numbers < numbers.len() && self.unknown.is_none() {
             self.unknown = numbers.iter().position(|number| number.is_nan()).map(|i| row + i);
         }
-        if largest(numbers, |number| f64::from(number as f32).abs()) == f64::INFINITY {
-            let too_large = |number: &f64| (*number as f32).is_infinite();
+        let too_large = |number: &f64| (*number as f32).is_infinite();
+        if [range.lowest, range.highest].iter().any(too_large) && range.numbers > 0 {
             let place = numbers.iter().position(too_large);
             self.too_large = self.too_large.or(place.map(|i| (row + i, numbers[i])));
         }

@@ -19,6 +19,9 @@ use crate::quantise::Rounding;
 use crate::ridge::{LinearFit, System, best_on};
 use koan_data::{Table, Target};
 
+/// Features up to which two factorisations have room in memory at once.
+const AT_ONCE: usize = 2896;
+
 /// Fits by the Gram matrix of all features, or where these outnumber the rows by far by
 /// the kernel matrix of the rows.
 ///
@@ -74,30 +77,49 @@ pub(crate) fn fit_both(
     let bits = options.bits;
     progress.phase("solving")?;
     let system = System::new(&moments);
-    let held_fit = match options.lambda {
-        Some(lambda) => system.solve(lambda),
-        None => best_on(&system, &held, &LAMBDAS).0,
+    let small = moments.features() <= AT_ONCE;
+    let all_rows = |lambda| {
+        moments.merge(&held);
+        let system = System::new(&moments);
+        drop(moments);
+        let (curvature, fit) = Curvature::with_fit(&system, lambda);
+        (system, curvature, fit)
+    };
+    // Probabilities are of scores that were not fitted to the rows; numbers have none.
+    let labels = match &problem.table.target {
+        Target::Classes { labels } => Some(labels),
+        Target::Values(_) => None,
+    };
+    let without_held = |lambda| labels.map(|_| system.solve(lambda));
+    let (lambda, held_fit, (system, curvature, fit)) = match options.lambda {
+        Some(lambda) if small => {
+            let (held_fit, whole) = rayon::join(|| without_held(lambda), || all_rows(lambda));
+            (lambda, held_fit, whole)
+        }
+        Some(lambda) => {
+            let held_fit = without_held(lambda);
+            drop(system);
+            (lambda, held_fit, all_rows(lambda))
+        }
+        None => {
+            let held_fit = best_on(&system, &held, &LAMBDAS).0;
+            progress.phase("rounding the weights")?;
+            let lambda = lambda_for_rounding(&system, &held, &spec, bits, held_fit.lambda);
+            drop(system);
+            (lambda, Some(held_fit), all_rows(lambda))
+        }
     };
     let mut warnings = Vec::new();
-    let calibration = match &problem.table.target {
-        Target::Classes { labels } => {
+    let calibration = match labels.zip(held_fit) {
+        Some((labels, held_fit)) => {
             let labels: Vec<u32> = held_rows.iter().map(|&row| labels[row]).collect();
             let scores = scores(&map, &held_fit, problem.table, held_rows)?;
             Some(calibrate::fit_or_warn(&scores, &labels, problem.outputs, &mut warnings))
         }
-        Target::Values(_) => None,
+        None => None,
     };
 
     progress.phase("rounding the weights")?;
-    let lambda = match options.lambda {
-        Some(lambda) => lambda,
-        None => lambda_for_rounding(&system, &held, &spec, bits, held_fit.lambda),
-    };
-    drop(system);
-    moments.merge(&held);
-    let system = System::new(&moments);
-    drop(moments);
-    let (curvature, fit) = Curvature::with_fit(&system, lambda);
     let head = |rounding| {
         let rounded = curvature.round(fit.weights.as_ref(), &spec, widths(bits), rounding);
         let bias = system.bias(&rounded.weights);
