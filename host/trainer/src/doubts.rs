@@ -32,12 +32,7 @@ pub(crate) fn of(report: &Report, train: &Table, balanced: Option<f64>) -> Vec<S
     if let Some(baselines) = report.baselines {
         doubts.extend(match balanced {
             Some(error) => no_better_balanced(error, train.schema.classes.len()),
-            None => {
-                // Who asks for a linear model knows that it is one.
-                let linear = baselines.linear.filter(|_| report.family != LINEAR);
-                let baselines = Baselines { linear, ..baselines };
-                no_better(report.error, &baselines, report.task == "regression")
-            }
+            None => beside(report, report.error, &baselines),
         });
     }
     if let (Some(real), Some(rounded)) = (report.error_float, report.error_compensated) {
@@ -83,8 +78,16 @@ pub(crate) fn of_detector(found: &Detection, rows: usize, asked: f64, far: f64) 
     alarms.into_iter().chain(far).collect()
 }
 
+/// [`no_better`] of the model of a report, whose error on some rows is this.
+pub(crate) fn beside(report: &Report, error: f64, baselines: &Baselines) -> Option<String> {
+    // Who asks for a linear model knows that it is one.
+    let linear = baselines.linear.filter(|_| report.family != LINEAR);
+    let baselines = Baselines { linear, ..*baselines };
+    no_better(error, &baselines, report.task == "regression")
+}
+
 /// A model whose error is not below that of a baseline on rows of the same kind.
-pub(crate) fn no_better(error: f64, baselines: &Baselines, numbers: bool) -> Option<String> {
+fn no_better(error: f64, baselines: &Baselines, numbers: bool) -> Option<String> {
     let worse = |baseline: f64| error >= baseline;
     let task = if numbers { "regression" } else { "classification" };
     let constant = if numbers {
@@ -104,9 +107,14 @@ pub(crate) fn no_better(error: f64, baselines: &Baselines, numbers: bool) -> Opt
     Some(beaten("a linear one of the inputs", linear))
 }
 
+/// The mean error over so many classes of always predicting one of them.
+pub(crate) fn of_one_class(classes: usize) -> f64 {
+    1.0 - 1.0 / classes.max(1) as f64
+}
+
 /// A model whose mean error over the classes is not below that of any constant.
 pub(crate) fn no_better_balanced(error: f64, classes: usize) -> Option<String> {
-    let constant = 1.0 - 1.0 / classes.max(1) as f64;
+    let constant = of_one_class(classes);
     (error >= constant).then(|| {
         let (own, other) = (percent(error), percent(constant));
         format!(

@@ -147,12 +147,15 @@ fn share_wrong(table: &Table, wrong: impl Iterator<Item = bool>) -> Option<f64> 
 /// The relative RMS error of (target, prediction) pairs, rows weighted; none
 /// without weights.
 fn relative_error(table: &Table, pairs: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
-    let (mut errors, mut squares) = (0.0, 0.0);
+    let (mut errors, mut squares, mut all) = (0.0, 0.0, 0.0);
     for (&weight, (target, value)) in table.weights.as_ref()?.iter().zip(pairs) {
         errors += f64::from(weight) * (target - value).powi(2);
         squares += f64::from(weight) * target * target;
+        all += f64::from(weight);
     }
-    Some((errors / squares).sqrt()).filter(|error| error.is_finite())
+    // As without weights, of a target of zeros only the absolute one.
+    let unit = if squares > 0.0 { squares } else { all };
+    Some((errors / unit).sqrt()).filter(|error| error.is_finite())
 }
 
 /// The evaluation that a confusion matrix stands for; of no rows the error is NaN.
@@ -190,8 +193,8 @@ pub struct Tally {
     /// Σ y².
     squares: f64,
     /// Where rows have weights w: Σ w of the rows that are wrong and of all; of values
-    /// Σ w(y − ŷ)² and Σ wy².
-    weighted: Option<(f64, f64)>,
+    /// Σ w(y − ŷ)², Σ wy² and Σ w.
+    weighted: Option<(f64, f64, f64)>,
 }
 
 impl Tally {
@@ -225,16 +228,20 @@ impl Tally {
             Target::Values(values) => table.weight(row) * f64::from(values[row]).powi(2),
         };
         let all: f64 = (0..table.rows()).map(weight).sum();
+        let weights: f64 = (0..table.rows()).map(|row| table.weight(row)).sum();
         let error = block.weighted_error.unwrap_or(0.0);
         let share = if block.rmse.is_some() { error * error } else { error };
-        let sums = self.weighted.get_or_insert((0.0, 0.0));
-        (sums.0, sums.1) = (sums.0 + share * all, sums.1 + all);
+        let sums = self.weighted.get_or_insert_default();
+        // The error of targets that are all 0 is not relative to them.
+        sums.0 += share * if all > 0.0 { all } else { weights };
+        sums.1 += all;
+        sums.2 += weights;
     }
 
     /// The error by weight.
     fn weighted_error(&self) -> Option<f64> {
-        let (errors, all) = self.weighted?;
-        let share = errors / all;
+        let (errors, all, weights) = self.weighted?;
+        let share = errors / if all > 0.0 { all } else { weights };
         let error = if self.confusion.is_empty() { share.sqrt() } else { share };
         Some(error).filter(|error| error.is_finite())
     }

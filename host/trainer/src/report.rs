@@ -215,6 +215,25 @@ impl Report {
         }
     }
 
+    /// Of a model that was to make all classes count the same: its mean error over them on the test
+    /// rows, and that of always predicting one class, which it must beat.
+    #[must_use]
+    pub fn balanced_errors(&self) -> Option<[f64; 2]> {
+        let classes = self.outputs.max(2);
+        self.doubted.balanced.map(|error| [error, doubts::of_one_class(classes)])
+    }
+
+    /// Whether always predicting one class, or the mean, is as good on the test rows; nobody knows
+    /// where there are none.
+    #[must_use]
+    pub fn is_of_no_use(&self) -> bool {
+        match (self.balanced_errors(), &self.baselines) {
+            (Some([error, constant]), _) => error >= constant,
+            (None, Some(baselines)) => self.error >= baselines.constant,
+            (None, None) => false,
+        }
+    }
+
     /// Puts what is to be said of errors before the other warnings.
     pub(crate) fn doubt(&mut self, doubts: Vec<String>) {
         let count = doubts.len();

@@ -35,14 +35,10 @@ const LEVEL_0: f64 = 1.0 / 32.0;
 pub(crate) fn family(options: &ConvOptions, schema: &Schema) -> Result<Series, Error> {
     let refused = |message: String| Err(Error::parameter("shape", message));
     let Some(shape) = options.shape.or_else(|| schema.shape()) else {
-        return refused(
-            "the family series needs the shape of a row: --shape LENGTHxCHANNELS".into(),
-        );
+        let problem = "the family series needs the shape of a row, LENGTHxCHANNELS";
+        return refused(problem.into());
     };
-    if shape.inputs() != schema.inputs {
-        let (inputs, found) = (shape.inputs(), schema.inputs);
-        return refused(format!("a shape of {shape} has {inputs} inputs, the data have {found}"));
-    }
+    ConvOptions::check_shape(shape, schema.inputs)?;
     let (length, Ok(channels)) = (shape.width, u8::try_from(shape.channels)) else {
         return Err(Error::TooMany { what: "channels", found: shape.channels, most: 255 });
     };

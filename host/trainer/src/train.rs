@@ -158,26 +158,45 @@ pub(crate) fn fit_head(
     judging: Judging,
     progress: &Progress,
 ) -> Result<Fitted, Error> {
-    let ridge = options.loss == Loss::Squared && options.box_c.is_none();
-    let box_or_hinge = options.box_c.is_some() || options.loss == Loss::Hinge;
-    if ferns::is_alone(spec) && !box_or_hinge {
+    if has_leaves(spec, options) {
         return ferns::fit_ferns(problem, spec, options, judging, progress);
     }
     if ferns::is_open(spec) {
         return fit_with_ferns(problem, spec, options, judging, progress);
     }
-    if ridge && let Some(fitted) = fit_parts(problem, spec, options, progress)? {
+    if options.is_ridge()
+        && let Some(fitted) = fit_parts(problem, spec, options, progress)?
+    {
         return Ok(fitted);
     }
     let spec = match options.candidates {
         Some(candidates) => select_candidates(problem, spec, candidates, options, progress)?,
         None => spec.clone(),
     };
+    fit_all(problem, spec, options, judging, progress)
+}
+
+/// Fits a head to all features of `spec`, of which no ferns are still to be chosen.
+pub(crate) fn fit_all(
+    problem: &Problem<'_>,
+    spec: ModelSpec,
+    options: &HeadOptions,
+    judging: Judging,
+    progress: &Progress,
+) -> Result<Fitted, Error> {
     match sparse_slots(&spec) {
-        _ if !ridge => fit_loss(problem, spec, options, judging, progress),
+        _ if has_leaves(&spec, options) => {
+            ferns::fit_ferns(problem, &spec, options, judging, progress)
+        }
+        _ if !options.is_ridge() => fit_loss(problem, spec, options, judging, progress),
         Some(slot_bits) => fit_sparse(problem, spec, slot_bits, options, progress),
         None => fit_dense(problem, spec, options, progress),
     }
+}
+
+/// Whether the weights are those of the leaves of ferns alone, which are fitted by sums over leaves.
+pub(crate) fn has_leaves(spec: &ModelSpec, options: &HeadOptions) -> bool {
+    ferns::is_alone(spec) && options.box_c.is_none() && options.loss != Loss::Hinge
 }
 
 /// Fits a head to ferns beside other features, or by another loss: the ferns are chosen first,

@@ -66,6 +66,7 @@ pub fn of_training(training: &Training<'_>, progress: &Progress) -> Result<Strin
         recordings: test.division.groups(),
         called: "test rows",
         baselines: report.baselines.as_ref(),
+        balanced: report.balanced_errors(),
     };
     let drift = drift::measure(train, test);
     let steps = if predicts {
@@ -160,6 +161,7 @@ pub fn of_evaluation(evaluation: &Evaluation<'_>) -> Result<String> {
         recordings: table.division.groups(),
         called: "rows",
         baselines,
+        balanced: None,
     };
     page.verdict(&verdict::of(&judged, Vec::new()));
     page.heading("How good it is");

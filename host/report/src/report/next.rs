@@ -48,13 +48,15 @@ pub fn steps(
     };
     let mut steps = Vec::new();
     if let Some(baselines) = report.baselines {
-        if report.error >= baselines.constant {
+        let balanced = report.balanced_errors().is_some();
+        if report.is_of_no_use() {
             steps.push(format!(
                 "Look whether {} names the right column and whether the inputs say anything about \
                  it: see “What the inputs are worth”.",
                 word("--target", "y")
             ));
-        } else if baselines.linear.is_some_and(|linear| report.error >= linear)
+        } else if !balanced
+            && baselines.linear.is_some_and(|linear| report.error >= linear)
             && model.banks().any(|bank| bank.family() != Family::Linear)
         {
             steps.push(format!(
@@ -79,7 +81,9 @@ pub fn steps(
         ));
     }
     let balanced = word("--class-weights balanced", "class_weight=\"balanced\"");
-    steps.extend(weakest(found, &balanced));
+    if report.balanced_errors().is_none() {
+        steps.extend(weakest(found, &balanced));
+    }
     if let Some(drift) = drift
         && let Some(largest) = drift.shifts.first().filter(|shift| shift.distance > SHIFT)
         && drift.shifted() > 0

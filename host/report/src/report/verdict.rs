@@ -29,6 +29,9 @@ pub struct Judged<'j> {
     pub called: &'j str,
     /// What it must beat.
     pub baselines: Option<&'j Baselines>,
+    /// Where all classes were to count the same: the mean error over them, and that of always
+    /// predicting one class.
+    pub balanced: Option<[f64; 2]>,
 }
 
 /// The verdict, with steps to try next.
@@ -81,6 +84,16 @@ fn words(judged: &Judged<'_>) -> (Grade, String) {
         };
         return (Grade::Fair, format!("{words}."));
     };
+    if let Some([error, constant]) = judged.balanced {
+        let what = "always predicting one class, where all classes count the same";
+        return match error < constant {
+            true if clearly_below(task, error, constant, rows) => {
+                (Grade::Good, format!("The model is better than {what}."))
+            }
+            true => (Grade::Fair, format!("The model is hardly better than {what}.")),
+            false => (Grade::Poor, format!("Of no use: {what}, is as good.")),
+        };
+    }
     let constant = if task == "regression" {
         "always predicting the mean"
     } else {
@@ -123,6 +136,10 @@ fn tiles(judged: &Judged<'_>) -> Vec<Tile> {
     let tile = |name, value: String, note: &str| Tile { name, value, note: note.into() };
     let percent = |error| error_percent(task, error);
     let mut tiles = vec![tile("error", percent(error), measure)];
+    if let Some([error, constant]) = judged.balanced {
+        let note = format!("error, all counting the same; one class alone: {}", percent(constant));
+        tiles.push(tile("mean over the classes", percent(error), &note));
+    }
     if let Some(baselines) = baselines {
         let linear = baselines.linear.map_or("–".to_owned(), percent);
         tiles.push(tile("a linear model", linear, "the same measure"));
@@ -171,7 +188,9 @@ mod tests {
         let model = Model::parse(blob).unwrap();
         let baselines = Some(&Baselines { constant, linear, ..Baselines::default() });
         let (rows, called) = (1000, "rows");
-        let judged = Judged { model: &model, task, error, rows, recordings, called, baselines };
+        let balanced = None;
+        let judged =
+            Judged { model: &model, task, error, rows, recordings, called, baselines, balanced };
         of(&judged, Vec::new())
     }
 
@@ -222,6 +241,7 @@ mod tests {
                 recordings: None,
                 called,
                 baselines: None,
+                balanced: None,
             };
             let text = of(&judged, Vec::new()).text;
             assert!(text.contains(&format!(" on {told}")), "{text}");

@@ -80,32 +80,48 @@ impl Baselines {
     /// # Errors
     /// A table that cannot be split.
     pub fn cross_validated(table: &Table, seed: u64) -> Result<Option<Self>, Error> {
-        let rows = table.rows();
-        if rows < 4 {
-            return Ok(None);
-        }
-        let mut order = Vec::new();
-        let mut linear = Some(Vec::new());
-        // Few groups of one class may leave some of many folds empty.
-        let folds = (2..=FOLDS).rev().find_map(|count| Folds::of(table, count, seed).ok());
-        let Some(folds) = folds else { return Ok(None) };
-        for (kept, fold) in folds.splits() {
-            let (train, test) = (table.select(&kept), table.select(&fold));
-            let fitted = Linear::fit(&train, seed)?;
-            linear = match (linear, fitted) {
-                (Some(mut all), Some(fitted)) => {
-                    all.extend(fitted.scores(&test)?);
-                    Some(all)
-                }
-                _ => None,
-            };
-            order.extend(fold);
-        }
-        let judged = table.select(&order);
-        let constant = of_scores(&judged, &Constant::fit(&judged).scores(&judged));
-        let linear = linear.map(|scores| of_scores(&judged, &scores));
-        Ok(Some(Self::of(&constant, linear.as_ref())))
+        let found = in_turn(table, seed)?;
+        Ok(found.map(|(constant, linear)| Self::of(&constant, linear.as_ref())))
     }
+
+    /// The same with each row counted as much as its weight says, where rows have weights.
+    pub(crate) fn by_weight(table: &Table, seed: u64) -> Result<Option<Self>, Error> {
+        let weighed = |evaluation: Evaluation| Evaluation {
+            error: evaluation.weighted_error.unwrap_or(evaluation.error),
+            ..evaluation
+        };
+        let found = in_turn(table, seed)?;
+        Ok(found
+            .map(|(constant, linear)| Self::of(&weighed(constant), linear.map(weighed).as_ref())))
+    }
+}
+
+/// What [`Baselines::cross_validated`] is made from.
+fn in_turn(table: &Table, seed: u64) -> Result<Option<(Evaluation, Option<Evaluation>)>, Error> {
+    let rows = table.rows();
+    if rows < 4 {
+        return Ok(None);
+    }
+    let mut order = Vec::new();
+    let mut linear = Some(Vec::new());
+    // Few groups of one class may leave some of many folds empty.
+    let folds = (2..=FOLDS).rev().find_map(|count| Folds::of(table, count, seed).ok());
+    let Some(folds) = folds else { return Ok(None) };
+    for (kept, fold) in folds.splits() {
+        let (train, test) = (table.select(&kept), table.select(&fold));
+        let fitted = Linear::fit(&train, seed)?;
+        linear = match (linear, fitted) {
+            (Some(mut all), Some(fitted)) => {
+                all.extend(fitted.scores(&test)?);
+                Some(all)
+            }
+            _ => None,
+        };
+        order.extend(fold);
+    }
+    let judged = table.select(&order);
+    let constant = of_scores(&judged, &Constant::fit(&judged).scores(&judged));
+    Ok(Some((constant, linear.map(|scores| of_scores(&judged, &scores)))))
 }
 
 #[cfg(test)]

@@ -81,6 +81,9 @@ pub(super) struct Kept {
     loss: Option<Loss>,
     golden_rows: u64,
     column_names: bool,
+    /// Whether a model of rare classes is judged by the mean error over the classes; their weights
+    /// are in the sums.
+    balanced: bool,
 }
 
 impl Kept {
@@ -92,6 +95,7 @@ impl Kept {
             loss: self.loss,
             golden_rows: self.golden_rows as usize,
             column_names: self.column_names,
+            balanced: self.balanced,
             ..TrainOptions::default()
         }
     }
@@ -185,6 +189,7 @@ pub fn plan(
             loss: options.loss,
             golden_rows: options.golden_rows as u64,
             column_names: options.column_names,
+            balanced: options.balanced,
         },
         chosen: Chosen::default(),
         sample_rows: table.rows() as u64,

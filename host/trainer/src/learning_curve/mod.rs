@@ -15,14 +15,12 @@ use koan::generator::Stream;
 use crate::blob::{BankSpec, ModelSpec, whole};
 use crate::evaluate::evaluate;
 use crate::features::FeatureMap;
-use crate::fit::{Fitted, Judging, fit_loss, fit_moments, fit_sparse};
+use crate::fit::{Fitted, Judging, fit_moments};
 use crate::folds::{drawn_rows, hold_out, shuffled};
-use crate::moments::Moments;
 use crate::options::HeadOptions;
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::solve::Loss;
-use crate::train::encode;
+use crate::train::{encode, fit_all, has_leaves};
 use crate::validation::sparse_slots;
 use crate::{Error, TrainOptions};
 use koan_data::Table;
@@ -125,14 +123,19 @@ fn thinned(table: &Table, most: usize, seed: u64) -> Table {
     table.select(&drawn_rows(table.rows(), most, seed))
 }
 
-/// The specification with as many features as the runs may have. Sums over cells
-/// of bins alone are cheap, so these keep them all.
+/// Whether fits are sums over the cells of bins alone, or over the leaves of ferns: cheap however
+/// many there are.
+fn is_cheap(spec: &ModelSpec, head: &HeadOptions) -> bool {
+    has_leaves(spec, head) || sparse_slots(spec).is_some()
+}
+
+/// The specification with as many features as the runs may have.
 fn capped(spec: &ModelSpec, head: &HeadOptions) -> ModelSpec {
-    let most = if is_ridge(head) { RIDGE_COLUMNS } else { LOSS_COLUMNS };
+    let most = if head.is_ridge() { RIDGE_COLUMNS } else { LOSS_COLUMNS };
     let mut halvings = 0;
     let mut capped = spec.clone();
     let columns = |spec: &ModelSpec| spec.banks.iter().map(BankSpec::columns).sum::<usize>();
-    while sparse_slots(spec).is_none() && columns(&capped) > most && halvings < 16 {
+    while !is_cheap(spec, head) && columns(&capped) > most && halvings < 16 {
         halvings += 1;
         capped.banks = halved(&spec.banks, halvings);
     }
@@ -154,10 +157,6 @@ fn halved(banks: &[BankSpec], times: u32) -> Vec<BankSpec> {
     banks.iter().map(fewer).collect()
 }
 
-fn is_ridge(options: &HeadOptions) -> bool {
-    options.loss == Loss::Squared && options.box_c.is_none()
-}
-
 /// Models of every size: where one Gram matrix serves them all, every number of
 /// features with every number of bits; otherwise one after the other.
 fn sizes(
@@ -169,7 +168,7 @@ fn sizes(
 ) -> Result<Vec<Run>, Error> {
     let problem = Problem::new(train, options.balanced);
     let head = options.head(problem.task());
-    let shared = is_ridge(&head) && sparse_slots(spec).is_none();
+    let shared = head.is_ridge() && !is_cheap(spec, &head);
     let quiet = Progress::none();
     let (fit_rows, held_rows) = hold_out(&problem, options.seed);
     let moments = if shared {
@@ -227,17 +226,7 @@ fn kept(all: &[BankSpec], fewer: &[BankSpec]) -> Vec<usize> {
 
 /// A fit from the rows on.
 fn fitted(problem: &Problem<'_>, spec: ModelSpec, options: &HeadOptions) -> Result<Fitted, Error> {
-    let quiet = Progress::none();
-    match sparse_slots(&spec) {
-        _ if !is_ridge(options) => fit_loss(problem, spec, options, Judging::Once, &quiet),
-        Some(slot_bits) => fit_sparse(problem, spec, slot_bits, options, &quiet),
-        None => {
-            let map = FeatureMap::new(&spec)?;
-            let (fit_rows, held_rows) = hold_out(problem, options.seed);
-            let moments: Moments = problem.moments(&map, &fit_rows, &quiet)?;
-            fit_moments(problem, map, spec, moments, &held_rows, options, &quiet)
-        }
-    }
+    fit_all(problem, spec, options, Judging::Once, &Progress::none())
 }
 
 /// Models of ever more training rows, each with those before and with the features, the bits

@@ -111,8 +111,8 @@ impl ConvOptions {
         let Some(shape) = self.shape.or_else(|| schema.shape()) else {
             return Err(Error::parameter(
                 "shape",
-                "the family conv needs the shape of a row: --shape HEIGHTxWIDTHxCHANNELS of \
-                 images, or LENGTHxCHANNELS of series",
+                "the family conv needs the shape of a row: HEIGHTxWIDTHxCHANNELS of images, or \
+                 LENGTHxCHANNELS of series",
             ));
         };
         Self::check_shape(shape, schema.inputs)?;
@@ -400,7 +400,9 @@ impl TrainOptions {
             FamilyName::Sigmoid => (Family::Sigmoid, mixing, 512),
             FamilyName::Conv => {
                 let conv = self.conv.family(schema)?;
-                (Family::Conv(conv), Law::Hadamard, 64 * conv.cells())
+                // Whole filters.
+                let cells = conv.cells().max(1);
+                (Family::Conv(conv), Law::Hadamard, cells * (u16::MAX / cells).min(64))
             }
             FamilyName::Series => {
                 let series = match self.series {

@@ -44,6 +44,13 @@ pub struct HeadOptions {
     pub seed: u64,
 }
 
+impl HeadOptions {
+    /// Whether the fit is ridge regression: squared errors, and no bound on the weights.
+    pub(crate) fn is_ridge(&self) -> bool {
+        self.loss == Loss::Squared && self.box_c.is_none()
+    }
+}
+
 /// What writing a blob takes of [`TrainOptions`].
 #[derive(Clone, Copy, Debug)]
 pub struct BlobOptions {

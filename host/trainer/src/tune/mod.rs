@@ -50,7 +50,7 @@ pub use metric::Metric;
 pub use sizes::Limits;
 pub use space::{FAMILIES, Space};
 
-use crate::doubts::{no_better, no_better_balanced};
+use crate::doubts::{beside, no_better_balanced};
 use crate::evaluate::{Evaluation, evaluate};
 use crate::front::front;
 use crate::problem::Problem;
@@ -189,8 +189,8 @@ pub fn tune(
     let mut front: Vec<Tuned> = front.into_iter().map(|(_, tuned)| tuned).collect();
     let best = front.last_mut().ok_or_else(|| too_small(options.limits.flash))?;
     // The best one is what most will use.
-    if test.is_none() && options.metric == Metric::Error {
-        doubt(&mut best.report, &best.point, train_table)?;
+    if test.is_none() {
+        doubt(&mut best.report, &best.point, options.metric, train_table)?;
     }
     Ok(Outcome { front, judged, rungs, cut, nameless })
 }
@@ -242,7 +242,7 @@ fn train_best(
     let trained = fit.train_without_list(&mut point)?;
     let mut trained = trained.ok_or_else(|| too_small(flash))?;
     if test.is_none() {
-        doubt(&mut trained.report, &point, table)?;
+        doubt(&mut trained.report, &point, options.metric, table)?;
     }
     trained.report.smaller = smaller;
     trained.report.nameless = nameless;
@@ -250,17 +250,18 @@ fn train_best(
 }
 
 /// Says so of a model that is no better than a baseline. Without test rows, the rows held out from
-/// the search are what there is to doubt by.
-fn doubt(report: &mut Report, point: &Point, table: &Table) -> Result<(), Error> {
-    if let Some(baselines) = Baselines::cross_validated(table, point.options.seed)? {
-        let classes = table.schema.classes.len();
-        let doubt = match point.options.balanced {
-            true => no_better_balanced(point.loss, classes),
-            false => no_better(point.loss, &baselines, classes == 0),
-        };
-        let held_out = doubt.map(|doubt| format!("{doubt}, on held-out rows"));
-        report.warnings.splice(..0, held_out);
-    }
+/// the search are what there is to doubt by, in the metric of the search.
+fn doubt(report: &mut Report, point: &Point, metric: Metric, table: &Table) -> Result<(), Error> {
+    let doubt = match metric {
+        Metric::Error => {
+            let baselines = Baselines::by_weight(table, point.options.seed)?;
+            baselines.and_then(|baselines| beside(report, point.loss, &baselines))
+        }
+        Metric::BalancedError => no_better_balanced(point.loss, table.schema.classes.len()),
+        Metric::MacroF1 | Metric::Auc | Metric::Rmse => None,
+    };
+    let held_out = doubt.map(|doubt| format!("{doubt}, on held-out rows"));
+    report.warnings.splice(..0, held_out);
     Ok(())
 }
 
