@@ -87,8 +87,7 @@ pub fn data(error: &DataError) -> PyErr {
 /// Why training stopped.
 pub fn training(error: Error) -> PyErr {
     match error {
-        // The command's `--shape` is the parameter `shape`.
-        Error::Parameter { name, problem } => parameter(name, problem.replace("--", "")),
+        Error::Parameter { name, problem } => parameter(name, problem),
         Error::Data(error) => data(&error),
         Error::Cancelled => PyKeyboardInterrupt::new_err("cancelled"),
         Error::TooMany { what: "features", .. } => parameter("features", error),

@@ -197,6 +197,7 @@ impl Parameters<'_, '_> {
                 return Err(parameter(name, format!("goes with family={}", of.join(" or "))));
             }
         }
+        options.check_effect(possible).map_err(crate::error::training)?;
         let lists = [
             ("n_features", options.features.len()),
             ("frequency", options.frequency.as_ref().map_or(0, Vec::len)),

@@ -87,7 +87,9 @@ pub fn check_golden_rows(asked: usize, train: &Table) -> Result<()> {
 /// What is wrong, with the golden rows where no model is small enough: they are a part of each.
 pub fn golden(error: koan_trainer::Error, rows: usize) -> koan_trainer::Error {
     match error {
-        koan_trainer::Error::Parameter { name: name @ "limits", problem } if rows > 0 => {
+        koan_trainer::Error::Parameter { name: name @ ("flash" | "limits"), problem }
+            if rows > 0 =>
+        {
             let problem = format!("{problem}; --golden-rows {rows} are in every model, too");
             koan_trainer::Error::Parameter { name, problem }
         }

@@ -83,13 +83,17 @@ pub fn choose(
     options: &ChoiceOptions,
     progress: &Progress,
 ) -> Result<Choice, Error> {
+    let slides = |bank: &BankPlan| matches!(bank.family, Family::Conv(_) | Family::Series(_));
     let chooser = Chooser {
         problem,
         rows,
         options,
-        convolved: banks
-            .iter()
-            .any(|bank| matches!(bank.family, Family::Conv(_) | Family::Series(_))),
+        // What slides over the inputs takes them for ones of a kind.
+        kinds: match options.map {
+            Some(kind) => vec![kind],
+            None if banks.iter().any(slides) => vec![Kind::of_many(problem.table)],
+            None => map_choice::kinds(problem.table, rows),
+        },
         trials: RefCell::default(),
         trying: Cell::new((Kind::Shared, false, false)),
     };
@@ -106,7 +110,7 @@ pub fn choose(
         .map(|bank| small(bank, if rows.len() < SMALL_ROWS { 512 } else { 1024 }))
         .collect();
     let mut candidates = Vec::new();
-    for kind in chooser.kinds() {
+    for &kind in &chooser.kinds {
         let normaliser = Normaliser::fit(problem.table, rows, kind);
         candidates.push(chooser.candidate(&pilots, normaliser, kind, false, &sample, banks)?);
     }
@@ -192,8 +196,8 @@ struct Chooser<'c> {
     problem: &'c Problem<'c>,
     rows: &'c [usize],
     options: &'c ChoiceOptions,
-    /// Whether a bank slides over the inputs, which then are of one kind.
-    convolved: bool,
+    /// The kinds of map to compare, cheapest in bytes first.
+    kinds: Vec<Kind>,
     trials: RefCell<Vec<Trial>>,
     /// The map, whether with relevance, and whether for the last time.
     trying: Cell<(Kind, bool, bool)>,
@@ -202,7 +206,7 @@ struct Chooser<'c> {
 impl Chooser<'_> {
     /// The choice when options leave nothing to choose.
     fn given(&self, banks: &[BankPlan]) -> Option<Choice> {
-        let [kind] = self.kinds()[..] else { return None };
+        let [kind] = self.kinds[..] else { return None };
         let [threshold] = self.thresholds(banks)[..] else { return None };
         let [frequency] = self.grid(banks)[..] else { return None };
         let relevance = self.scales(kind) && self.may_learn_relevance(banks);
@@ -216,20 +220,12 @@ impl Chooser<'_> {
         Some(Choice { spec, normaliser, kind, relevance: false, banks, trials: Vec::new() })
     }
 
-    /// The kinds of map to compare, cheapest in bytes first.
-    fn kinds(&self) -> Vec<Kind> {
-        match self.options.map {
-            Some(kind) => vec![kind],
-            None if self.convolved => vec![Kind::of_many(self.problem.table)],
-            None => map_choice::kinds(self.problem.table, self.rows),
-        }
-    }
-
-    /// Whether a kind of map may get learned scales: one that is not for each input only if
-    /// both were asked for.
+    /// Whether a kind of map may get learned scales: one that is not for each input only if these
+    /// were asked for, and there is no other.
     fn scales(&self, kind: Kind) -> bool {
-        let asked = self.options.map == Some(kind) && self.options.relevance == Some(true);
-        !matches!(kind, Kind::Shared | Kind::PerChannel) || asked
+        let of_each = |kind| !matches!(kind, Kind::Shared | Kind::PerChannel);
+        let asked = self.options.relevance == Some(true);
+        of_each(kind) || asked && !self.kinds.iter().copied().any(of_each)
     }
 
     fn may_learn_relevance(&self, banks: &[BankPlan]) -> bool {

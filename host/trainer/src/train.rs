@@ -11,6 +11,7 @@ use crate::blob::{HeadSpec, ModelSpec};
 use crate::evaluate::{Evaluation, evaluate, of_scores};
 use crate::ferns;
 use crate::fit::{Fitted, Judging, fit_dense, fit_loss, fit_parts, fit_sparse};
+use crate::normalise::Kind;
 use crate::options::{BlobOptions, HeadOptions};
 use crate::parallel;
 use crate::plan::BankPlan;
@@ -64,6 +65,7 @@ pub fn train(
     let (train, test) = with_categories(train, test, &options.categories)?;
     let (train, test) = (train.as_ref(), test.as_ref());
     check_balanced(train, options.balanced)?;
+    check_channels(train, options)?;
     let problem = Problem::new(train, options.balanced);
     check(&problem)?;
     if train.weights.is_some() && options.goal != Goal::Predict {
@@ -375,6 +377,17 @@ fn finish_detector(
 pub(crate) fn check_balanced(table: &Table, balanced: bool) -> Result<(), Error> {
     if balanced && table.schema.task() == Task::Regression {
         return Err(Error::parameter("class_weights", "numbers have no classes to balance"));
+    }
+    Ok(())
+}
+
+/// A map for each channel needs rows that have some.
+pub(crate) fn check_channels(table: &Table, options: &TrainOptions) -> Result<(), Error> {
+    let shaped = table.schema.shape().or(options.conv.shape).is_some();
+    if options.map == Some(Kind::PerChannel) && !shaped {
+        let problem = "a map for each channel is for rows that have channels: windows, images, or \
+                       those whose shape is given";
+        return Err(Error::parameter("map", problem));
     }
     Ok(())
 }

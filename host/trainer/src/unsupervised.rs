@@ -101,11 +101,14 @@ pub fn embedding(
 }
 
 /// The share of the features' variance on the rows of `table` that a linear
-/// function of the outputs of `blob` does not give back.
+/// function of the outputs of `blob` does not give back; of no rows NaN.
 ///
 /// # Errors
 /// A table that does not suit the model.
 pub fn variance_lost(blob: &[u8], spec: &ModelSpec, table: &Table) -> Result<f64, Error> {
+    if table.rows() == 0 {
+        return Ok(f64::NAN);
+    }
     let map = FeatureMap::new(spec)?;
     let rows = thinned(table.rows());
     let design = Design::of(&map, table, &rows)?;

@@ -1,7 +1,7 @@
 //! Options that would be passed over are errors: who gives one thinks that it does something.
 
 use anyhow::{Result, ensure};
-use koan_trainer::FamilyName::{self, Bin, Conv, Fern, Fourier, Linear, Maxout, Series, Stump};
+use koan_trainer::FamilyName::{self, Bin, Conv, Fern, Fourier, Maxout, Series, Stump};
 
 use crate::arguments::{ClassWeights, TaskName, Train};
 
@@ -73,16 +73,7 @@ fn of_families(arguments: &Train) -> Result<()> {
             of.iter().map(|family| family.name()).collect::<Vec<_>>().join(" or ")
         );
     }
-    // The inputs themselves are drawn from nothing.
-    if families.iter().all(|&family| family == Linear) && arguments.groups.is_empty() {
-        let given = [
-            ("--features", !arguments.features.is_empty() && arguments.candidates.is_none()),
-            ("--projection", arguments.projection.is_some()),
-        ];
-        if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
-            anyhow::bail!("{option} goes with other families: the family linear has the inputs");
-        }
-    }
+    arguments.train_options().check_effect(&families)?;
     let lists =
         [("--features", arguments.features.len()), ("--frequency", arguments.frequency.len())];
     for (option, values) in lists {

@@ -63,8 +63,9 @@ pub fn train_command(given: &[OsString], options: &TrainOptions, output: &Path) 
     if let Some(law) = options.projection.filter(|_| !linear_alone) {
         add("--projection", law.name().into());
     }
-    if let Some(features) = options.features.first().filter(|_| !linear_alone) {
-        add("--features", features.to_string());
+    if !options.features.is_empty() && !linear_alone {
+        let features: Vec<usize> = options.features.iter().map(|&count| count.into()).collect();
+        add("--features", numbers(&features));
     }
     if let Some(candidates) = options.candidates {
         add("--candidates", candidates.to_string());

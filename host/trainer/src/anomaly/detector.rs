@@ -162,7 +162,8 @@ pub fn detect(blob: &[u8], table: &Table, normal: Option<u32>) -> Result<Detecti
     };
     let wrong = (0..normal.len()).filter(|&row| alarm(row) == normal[row]).count();
     Ok(Detection {
-        error: wrong as f64 / normal.len().max(1) as f64,
+        // NaN of no rows.
+        error: wrong as f64 / normal.len() as f64,
         false_alarms: rate(true),
         detected: rate(false),
         auc: auc(&scores, &normal),

@@ -20,8 +20,8 @@ use crate::progress::Progress;
 use crate::report::Chosen;
 use crate::select::{Choice, choose};
 use crate::solve::Loss;
-use crate::train::{bank_plans, check, check_balanced, dense_columns};
-use crate::{ConvOptions, Error, Goal, MapKind, TrainOptions};
+use crate::train::{bank_plans, check, check_balanced, check_channels, dense_columns};
+use crate::{ConvOptions, Error, Goal, TrainOptions};
 
 /// First bytes of a plan; the last one is the version of its form.
 const MAGIC: &[u8; 8] = b"KOANPLN\x02";
@@ -113,11 +113,7 @@ fn take_shape(table: &mut Table, options: &TrainOptions) -> Result<(), Error> {
         ConvOptions::check_shape(shape, table.inputs)?;
         table.schema.image = Some(shape);
     }
-    if options.map == Some(MapKind::PerChannel) && table.schema.shape().is_none() {
-        let problem = "a map for each channel is for rows that have channels";
-        return Err(Error::parameter("map", problem));
-    }
-    Ok(())
+    check_channels(table, options)
 }
 
 /// Refuses what sums over rows, in a few passes, are not enough for.

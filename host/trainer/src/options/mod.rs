@@ -1,5 +1,6 @@
 //! What a user may ask of training; everything has a default.
 
+mod effect;
 mod steps;
 
 use koan::{Conv, Family, Law, Series, Width};

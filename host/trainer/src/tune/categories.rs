@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use koan_data::Table;
 
-use super::{TuneOptions, search_of};
+use super::{TuneOptions, is_of_limits, search_of};
 use crate::Error;
 use crate::progress::Progress;
 
@@ -40,7 +40,7 @@ pub(super) fn choose(
     let value = |table: &Table| match search_of(table, &short, 1, progress) {
         Ok(found) => Ok(found.points.last().map_or(f64::INFINITY, |point| point.value)),
         // What no model of one of them fits, one of the other may.
-        Err(Error::Parameter { name: "limits", .. }) => Ok(f64::INFINITY),
+        Err(error) if is_of_limits(&error) => Ok(f64::INFINITY),
         Err(error) => Err(error),
     };
     let better = value(&coded)? < CLEARLY * value(table)?;

@@ -180,17 +180,17 @@ impl Search<'_> {
             let with = if code.is_some() { " with the code" } else { "" };
             let why = self.spent_on_texts(flash)?;
             let smallest = format!("{} bytes{with}{why}", least.0);
-            return Err(too_small(&format!("--flash {flash}"), &smallest));
+            return Err(too_small("flash", flash as u64, &smallest));
         }
         if let Some(ram) = ram.filter(|&ram| ram < least.1) {
             return Err(too_much_ram(ram, least.1));
         }
         if let Some(limit) = instructions.filter(|&limit| limit < least.2) {
             let smallest = format!("about {} instructions on a {}", least.2, core.name());
-            return Err(too_small(&format!("--instructions {limit}"), &smallest));
+            return Err(too_small("instructions", limit, &smallest));
         }
         let message = "each limit can be kept, but no model keeps all of them: raise one of \
-                       --flash, --ram and --instructions";
+                       flash, RAM and instructions";
         Err(Error::parameter("limits", message))
     }
 
@@ -314,10 +314,11 @@ fn best_of_families(entries: &[Entry], flash: usize) -> Vec<Entry> {
 }
 
 /// A limit that no model keeps.
-fn too_small(limit: &str, smallest: &str) -> Error {
-    Error::parameter("limits", format!("no model is so small: {limit}, but at least {smallest}"))
+fn too_small(name: &'static str, limit: u64, smallest: &str) -> Error {
+    let problem = format!("no model is so small: {name} {limit}, but at least {smallest}");
+    Error::parameter(name, problem)
 }
 
 fn too_much_ram(ram: usize, least: usize) -> Error {
-    too_small(&format!("--ram {ram}"), &format!("{least} bytes of buffers"))
+    too_small("ram", ram as u64, &format!("{least} bytes of buffers"))
 }

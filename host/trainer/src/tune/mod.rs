@@ -304,7 +304,13 @@ fn smaller(judged: &[(usize, f64)], (its_bytes, its_loss): (usize, f64)) -> Opti
 }
 
 fn too_small(flash: usize) -> Error {
-    Error::parameter("limits", format!("no model is so small: --flash {flash}"))
+    Error::parameter("flash", format!("no model is so small: flash {flash}"))
+}
+
+/// Whether no model keeps the limits.
+fn is_of_limits(error: &Error) -> bool {
+    const NAMES: [&str; 4] = ["flash", "ram", "instructions", "limits"];
+    matches!(error, Error::Parameter { name, .. } if NAMES.contains(name))
 }
 
 fn nothing() -> Error {
@@ -367,9 +373,7 @@ fn search_of(
     };
     let mut found = rungs_of(&space);
     // Where no model fits, one without names may.
-    if matches!(found, Err(Error::Parameter { name: "limits", .. }))
-        && names::leave_out(&mut space.base, table, 0)?
-    {
+    if found.as_ref().is_err_and(is_of_limits) && names::leave_out(&mut space.base, table, 0)? {
         nameless = true;
         found = rungs_of(&space);
     }
