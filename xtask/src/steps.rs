@@ -222,6 +222,7 @@ pub fn thorough() -> Result<()> {
     two_at_a_time(&[
         emulated,
         || crate::python::test(crate::python::Tests::Others),
+        || crate::semver::run(None),
         miri,
         browsers,
         || crate::fuzz::rust(crate::fuzz::BRIEFLY),
@@ -237,7 +238,7 @@ pub fn thorough() -> Result<()> {
     )
 }
 
-/// What the stable toolchain does: lints, docs, features, packages, small tests, interfaces.
+/// What the stable toolchain does: lints, docs, features, packages, small tests.
 fn lints_and_packages() -> Result<()> {
     FORMAT_AND_LINTS.iter().try_for_each(|command| step(command))?;
     crate::wasm::lint()?;
@@ -256,10 +257,7 @@ fn lints_and_packages() -> Result<()> {
     step(&format!("cargo package {PACKAGES} --no-verify --locked --quiet"))?;
     // A package of its own: its generator draws other numbers on purpose.
     step("cargo test --manifest-path tests/mum32bit/Cargo.toml --locked")?;
-    step(
-        "cargo test --manifest-path firmware-example/Cargo.toml --package koan-protocol --locked",
-    )?;
-    crate::semver::run(None)
+    step("cargo test --manifest-path firmware-example/Cargo.toml --package koan-protocol --locked")
 }
 
 /// Runs jobs on two threads, each of which takes the next one. After an error no other job is begun;
