@@ -156,7 +156,7 @@ koan_status koan_parse(koan_model *model, const uint8_t *blob, size_t size);
 koan_status koan_self_test(const koan_model *model, const koan_memory *memory);
 
 /* The scores of a row of model->inputs numbers: model->outputs of them. The same numbers give
- * the same scores in every type; a NaN gives those of the middle of its column, so put in what
+ * the same scores in every type; a NaN gives those of the offset of its input map, so put in what
  * stands in for it (docs/c.md). KOAN_UNSUITED for a model without outputs. */
 koan_status koan_scores_i16(const koan_model *model, const int16_t *row, int32_t *scores,
                             const koan_memory *memory);

@@ -33,6 +33,8 @@ const NAMES: [(&str, &str); 16] = [
 const NO_VALUE: &str = "the value is missing, which is none of the values";
 /// How it ends what it says of numbers that cannot be categories since some are missing.
 const NO_CATEGORIES: &str = "has missing values: it cannot be categories";
+/// How it ends what it says of any value that is missing.
+const MISSING: &str = ": the value is missing";
 
 /// A value that a parameter cannot have.
 pub fn parameter(name: &str, problem: impl std::fmt::Display) -> PyErr {
@@ -60,8 +62,19 @@ pub fn shortened(text: &str) -> String {
     short + rest
 }
 
+/// What is wrong with a table to train on; `refused` says that missing values are.
+pub fn to_train_on(error: &DataError, refused: bool) -> PyErr {
+    let missing = refused && error.to_string().ends_with(MISSING);
+    hinted(error, if missing { ", and is allowed by missing=\"impute\"" } else { "" })
+}
+
 /// What is wrong with a table.
 pub fn data(error: &DataError) -> PyErr {
+    hinted(error, "")
+}
+
+/// The same, with what helps if it is nothing that is known here.
+fn hinted(error: &DataError, otherwise: &str) -> PyErr {
     let text = error.to_string();
     let text = text.strip_prefix("the table: ").unwrap_or(&text);
     let what = match error {
@@ -78,7 +91,7 @@ pub fn data(error: &DataError) -> PyErr {
         _ if text.ends_with(NO_CATEGORIES) => {
             ", unless its type says so, by astype(\"category\") or astype(\"string\")"
         }
-        _ => "",
+        _ => otherwise,
     };
     let text = text.strip_prefix("data schema: ").unwrap_or(text);
     PyValueError::new_err(format!("{what}: {}{hint}", shortened(text)))

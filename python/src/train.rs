@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use serde::Serialize;
 
-use crate::error::{data, guarded, parameter};
+use crate::error::{guarded, parameter, to_train_on};
 use crate::export::names_of;
 use crate::frame::{Data, Frame};
 use crate::options::{Parameters, parameters};
@@ -84,13 +84,14 @@ pub fn table(
     if let Some(values) = groups {
         builder = builder.groups(values);
     }
-    if given.impute()? {
+    let impute = given.impute()?;
+    if impute {
         builder = builder.missing(Missing::Impute);
     }
     if let Some(shape) = given.shape()? {
         builder = builder.shape(shape);
     }
-    guarded(|| py.detach(|| builder.build()))?.map_err(|error| data(&error))
+    guarded(|| py.detach(|| builder.build()))?.map_err(|error| to_train_on(&error, !impute))
 }
 
 /// What a training gives: the bytes, the report as JSON, and of a search how good the model was on

@@ -60,7 +60,11 @@ def with_value(row, column, value):
         (lambda: quick().fit(np.where(X > 2, np.nan, X), Y), "X contains NaN"),
         (
             lambda: quick().fit(with_value(4, "x", np.nan), "y"),
-            r"^X: row 5, column 1 \(`x`\): the value is missing$",
+            r'^X: row 5, column 1 \(`x`\): the value is missing, and is allowed by missing="impute"$',
+        ),
+        (
+            lambda: quick().fit(with_value(4, "job", None), "y"),
+            r'^X: row 5, column 2 \(`job`\): the value is missing, and is allowed by missing="impute"$',
         ),
         (lambda: quick().fit(X, np.ones(60)), '^y: every row has the same class, "1"'),
         (
@@ -100,8 +104,8 @@ def with_value(row, column, value):
             r"^X: column 1 \(`x`\) has 60 different numbers, such as \"0.100\", as texts, which "
             "are no categories: make them numbers, as pandas.to_numeric does$",
         ),
-        (lambda: quick(family="series").fit(X, Y), "^shape: .* shape of a row: shape LENGTHx"),
-        (lambda: quick(family="conv").fit(X, Y), "^shape: .* shape of a row: shape HEIGHTx"),
+        (lambda: quick(family="series").fit(X, Y), "^shape: .* shape of a row, LENGTHx"),
+        (lambda: quick(family="conv").fit(X, Y), "^shape: .* shape of a row: HEIGHTx"),
         (lambda: koan.KoanSearch(flash=10, minutes=1e-4).fit(X, Y), "^flash: .* small: flash 10, "),
         (lambda: quick().fit(X, Y, sample_weight=-np.ones(60)), "Negative values|sample_weight"),
         (lambda: quick().fit(X, Y, sample_weight=np.zeros(60)), "sample_weight|all.zero|zero"),

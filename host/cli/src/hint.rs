@@ -69,7 +69,10 @@ fn of_data(error: &DataError) -> Option<String> {
             "--labels FILE, of the files of --test --test-labels FILE"
         }
         DataError::NoLabel { .. } => "--label-from",
-        DataError::Overlap { .. } => "--group COLUMN",
+        DataError::Overlap { .. } => {
+            "--group COLUMN; of a single recording leave --stride out: its windows do not overlap \
+             then"
+        }
         DataError::UnevenArrays { .. } => "--arrays NAME,NAME",
         DataError::Comment { .. } => "--comment '#' passes over lines that begin with it",
         DataError::Ragged { .. } => "--delimiter names the byte between fields",

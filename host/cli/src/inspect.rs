@@ -286,11 +286,14 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
             _ if model.map_per_channel() => format!("channel {}", index + 1),
             _ => format!("input {}", index + 1),
         };
-        let value = if map.log() { "log x" } else { "x" };
+        let value = if map.log() { "slog(x)" } else { "x" };
         let offset = f64::from(map.offset()) / 2f64.powi(i32::from(map.shift()));
         let sign = if offset < 0.0 { '+' } else { '-' };
         let gain = f64::from(map.mult()) * 2f64.powi(i32::from(map.shift()) - 15);
         say!("  {which}: q = ({value} {sign} {}) * {}", number(offset.abs()), number(gain))?;
+    }
+    if (0..maps.min(SHOWN)).any(|index| model.input_map(index).log()) {
+        say!("  slog(x) is sign(x) * ln(1 + |x|)")?;
     }
     if maps > SHOWN {
         let what = if model.map_per_channel() { "channels" } else { "inputs" };

@@ -230,7 +230,8 @@ pub fn divided(
     };
     anyhow::ensure!(
         !test_rows.is_empty(),
-        "{}: no rows are left for the test ({} task, {} rows)",
+        "{}: no rows are left for the test ({} task, {} rows); `koan train --folds 5` \
+         cross-validates and trains on all rows, `--test FILE` names test rows",
         name(files),
         task_name(table.schema.task()),
         table.rows()

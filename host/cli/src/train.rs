@@ -153,6 +153,13 @@ pub fn run(arguments: &Train) -> Result<()> {
         report.seconds,
         report.seed
     )?;
+    let names = bytes_of_names(&model, &schema)?;
+    if 3 * names > report.bytes {
+        let told = format!(
+            "  {names} of the bytes are names of columns: `--no-column-names` leaves them out"
+        );
+        say!("{}", wrapped(&told, 4))?;
+    }
     let form = arguments.with_code.unwrap_or(Form::Fast);
     say!("{}", wrapped(&output::on_device("on a Cortex-M0", &model, form), 4))?;
     let logs = match report.logged_inputs {
@@ -228,6 +235,12 @@ pub fn run(arguments: &Train) -> Result<()> {
     let model = quoted(&output.display().to_string());
     say!("Next: `koan inspect {model}` tells what a device needs for it.")?;
     Ok(())
+}
+
+/// Bytes of a model's notes that are names of columns: of this schema, as the notes have it.
+fn bytes_of_names(model: &Model<'_>, schema: &Schema) -> Result<usize> {
+    let nameless = serde_json::to_string(&schema.clone().without_names().for_notes())?;
+    Ok(model.notes().len().saturating_sub(nameless.len()))
 }
 
 /// The number of the target among the columns, if it is one of them.

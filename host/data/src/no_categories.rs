@@ -105,7 +105,7 @@ impl Written {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Unit => "with a unit",
-            Self::Thousands => "with signs between thousands",
+            Self::Thousands => "with thousands separators",
             Self::Minus => "with a minus sign that is none of ASCII",
             Self::Hex => "in hexadecimal",
         }
@@ -173,7 +173,7 @@ impl Numbers {
     }
 }
 
-/// Whether a text is a number with signs between its thousands, and perhaps another one before its
+/// Whether a text is a number with thousands separators, and perhaps another one before its
 /// decimals.
 fn has_thousands(text: &str) -> bool {
     let text = text.strip_prefix(['+', '-']).unwrap_or(text);

@@ -183,7 +183,7 @@ impl<'m> Program<'m> {
             _ = writeln!(
                 text,
                 "\n/* What stands in for numbers that are not known: a row has no NaN, which would be \
-                 taken for\n * the middle of the column. Round them for rows of int16_t and uint8_t. */"
+                 taken for\n * the offset of its input map. Round them for rows of int16_t and uint8_t. */"
             );
         }
         for (_, constant, value) in &stand_ins {

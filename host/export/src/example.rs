@@ -36,7 +36,7 @@ static int read_line(const char *text, float *numbers) {
         text = end + strspn(end, " \t\r\n");
     }
     if (*text != '\0') return -1;
-@FILL@    /* A model takes NaN for the middle of the column. */
+@FILL@    /* A model takes NaN for the offset of its input map. */
     for (i = 0; i < @LENGTH@; i++)
         if (is_nan(numbers[i])) return i + 1;
     return 0;

@@ -123,8 +123,9 @@ impl Search {
         let model = self.front.get(place).filter(|_| place + 1 < self.front.len())?;
         let (bytes, held_out) = (model.bytes, shown(&self.task, self.metric, model.held_out));
         Some(format!(
-            "{bytes} bytes show {held_out}, no worse and at no greater cost, but by a smoothed error, \
-             which is less a matter of luck, that model is behind"
+            "the model of {bytes} bytes shows {held_out}, which is no worse, and needs no more bytes \
+             or instructions; the best one is ahead by the smoothed error that the search compares \
+             models by, which depends less on chance"
         ))
     }
 }

@@ -70,7 +70,7 @@ pub(crate) fn of_detector(found: &Detection, rows: usize, asked: f64, far: f64) 
     });
     let far = (far > FAR).then(|| {
         format!(
-            "{} of rows with inputs far beyond those of all normal rows are taken for normal: a \
+            "{} of made-up rows with inputs far outside the training range are taken for normal; a \
              lower frequency or fewer inputs make that less",
             percent(far)
         )

@@ -86,10 +86,11 @@ names!(LossArgument of Loss {
 });
 
 names!(MapArgument of MapKind {
-    /// one line for all inputs: pixels, one-hot columns, sensors of one kind; more than 160 inputs,
-    /// text columns among them, have a gain each where one line would hide most of them
+    /// one offset and gain for all inputs: pixels, one-hot columns, sensors of one kind; more than
+    /// 160 inputs, text columns among them, have a gain each where one gain would leave most of
+    /// them with too little resolution
     Shared,
-    /// one line for each channel of a window, an image or a series: sensors of several kinds
+    /// one offset and gain for each channel of a window, an image or a series: sensors of several kinds
     PerChannel,
     /// each input has mean 0 and standard deviation 1
     PerInput,

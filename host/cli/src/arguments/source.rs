@@ -77,7 +77,7 @@ pub struct Source {
     #[arg(allow_negative_numbers = true, long, conflicts_with_all = ["test", "train_rows"])]
     pub test_fraction: Option<f64>,
 
-    /// Target column: its name, or its number from 1 [default: the last column]
+    /// Target column: its name, or its number from 1; -1 is the last column [default: the last]
     #[arg(allow_negative_numbers = true, long, value_name = "COLUMN", help_heading = "Data")]
     pub target: Option<String>,
     /// What the outputs are: the target, a class or a number [default: guessed],
@@ -93,13 +93,13 @@ pub struct Source {
         help_heading = "Data"
     )]
     pub normal: Option<String>,
-    /// Tell this class from all the others
+    /// Train a two-class model: this class against the rest
     #[arg(allow_negative_numbers = true, long, value_name = "CLASS", help_heading = "Data")]
     pub positive: Option<String>,
     /// What to do about missing values
     #[arg(long, default_value = "refuse", help_heading = "Data")]
     pub missing: MissingName,
-    /// Columns not to use, by name or number
+    /// Columns not to use, by name or number; -1 is the last column
     #[arg(
         allow_hyphen_values = true,
         long,

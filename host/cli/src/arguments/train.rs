@@ -55,13 +55,12 @@ pub struct Train {
           value_parser = choice::<FamilyArgument, FamilyName>())]
     pub family: Vec<FamilyName>,
     /// Bytes of the model, at most; k is 1024. The code comes on top. Options of the model that are
-    /// not given are searched [default: 2k if none is given]
+    /// not given are searched [default: 2k where no option of the model is given; else no search]
     #[arg(long, value_name = "BYTES", value_parser = bytes,
           conflicts_with_all = ["features", "box_c", "groups", "pool", "shared_pool", "slot_bits", "depth"],
           help_heading = "Model")]
     pub flash: Option<usize>,
-    /// Count the code that the model needs in --flash, too: about, as on a Cortex-M0, in the fast
-    /// form if nothing else is said
+    /// Include the estimated code size of the runtime (Cortex-M0, fast form by default) in --flash
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true,
           default_missing_value = "fast", requires = "flash", help_heading = "Model",
           value_parser = choice::<FormArgument, Form>())]
@@ -120,8 +119,8 @@ pub struct Train {
     /// Fern: comparisons; a fern has 2 to this power weights [default: 3]
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=4), help_heading = "Model")]
     pub depth: Option<u8>,
-    /// Conv: what a row is, HEIGHTxWIDTHxCHANNELS or LENGTHxCHANNELS [default: as idx
-    /// images and windows have it]
+    /// Conv, series: what a row is, HEIGHTxWIDTHxCHANNELS or LENGTHxCHANNELS [default: as idx
+    /// images and windows have it; a search guesses it where neighbours are alike]
     #[arg(long, value_name = "SIZES", help_heading = "Convolution")]
     pub shape: Option<Shape>,
     /// Conv: taps of a filter in each direction [default: 3 to 7 by the image; 9 for
@@ -145,7 +144,9 @@ pub struct Train {
     /// Conv: dilate filters by powers of two
     #[arg(long, help_heading = "Convolution")]
     pub dilated: bool,
-    /// Groups of inputs for a product of kernels, INPUTS:LAW[:FREQUENCY],...
+    /// Groups of inputs for a product of kernels, INPUTS:LAW[:FREQUENCY],...: how many inputs, in
+    /// their order, their projection (`none` leaves them out), their frequency relative to the
+    /// bank's [default: 1]
     #[arg(long = "input-groups", alias = "groups", value_name = "GROUPS", value_delimiter = ',',
           value_parser = group, help_heading = "Model")]
     pub groups: Vec<GroupPlan>,

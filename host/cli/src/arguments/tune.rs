@@ -25,11 +25,10 @@ pub struct Tune {
     #[arg(short, long, value_name = "FOLDER", default_value = "tuned")]
     pub output: PathBuf,
 
-    /// Bytes of the model, at most [default: 4k]; k is 1024. The code comes on top
+    /// Bytes of the model, at most; k is 1024. The code comes on top [default: 4k]
     #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Limits")]
     pub flash: Option<usize>,
-    /// Count the code that the model needs in --flash, too: about, as on a Cortex-M0, in the fast
-    /// form if nothing else is said
+    /// Include the estimated code size of the runtime (Cortex-M0, fast form by default) in --flash
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true,
           default_missing_value = "fast", requires = "flash", help_heading = "Limits",
           value_parser = choice::<FormArgument, Form>())]
@@ -63,7 +62,7 @@ pub struct Tune {
     #[arg(long, value_delimiter = ',', help_heading = "Search",
           value_parser = choice::<FamilyArgument, FamilyName>())]
     pub family: Vec<FamilyName>,
-    /// What a row is, HEIGHTxWIDTHxCHANNELS or LENGTHxCHANNELS, for the family conv
+    /// What a row is, HEIGHTxWIDTHxCHANNELS or LENGTHxCHANNELS, for the families conv and series
     /// [default: as idx images and windows have it; else guessed where neighbours are alike]
     #[arg(long, value_name = "SIZES", help_heading = "Search")]
     pub shape: Option<Shape>,

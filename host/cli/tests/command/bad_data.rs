@@ -67,6 +67,7 @@ fn nothing_to_learn_from() {
     let folder = with(quadrants(50));
     folder.train_fails("bad.csv --train-rows 51", &["bad.csv", "50 rows", "51"]);
     folder.train_fails("bad.csv --train-rows 50", &["bad.csv", "no rows are left for the test"]);
+    folder.train_fails("bad.csv --test-fraction 0", &["no rows are left", "--folds 5` cross"]);
     folder.train_fails("bad.csv --test-fraction 1", &["bad.csv", "50 rows"]);
 }
 
@@ -295,7 +296,10 @@ fn the_option_that_helps_is_named() {
     let folder = with(&good);
     folder.train_fails("bad.csv --label-from file --target x", &["--target, --label-from"]);
     folder.train_fails("bad.csv --weights x --window 4", &["--weights, --window"]);
-    folder.train_fails("bad.csv --window 8 --stride 4", &["overlap", "(--group COLUMN)"]);
+    folder.train_fails(
+        "bad.csv --window 8 --stride 4",
+        &["overlap", "(--group COLUMN; of a single recording leave --stride out"],
+    );
     folder.write("s.svm", "1 1:1\n-1 1:2\n1 1:3\n-1 1:2\n");
     folder.train_fails("s.svm --label-from file", &["svmlight", "(--label-from)"]);
     folder.write("t10k-images", [0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 7]);

@@ -2,7 +2,7 @@
 
 use koan_trainer::FamilyName;
 
-use crate::common::{Folder, quadrants, sensors, waves};
+use crate::common::{Folder, quadrants, sensors, text, waves};
 
 /// The model's description; its self test has passed.
 fn inspected(folder: &Folder) -> serde_json::Value {
@@ -158,6 +158,23 @@ fn golden_rows_are_in_the_model() {
 }
 
 #[test]
+fn the_logarithm_of_input_maps_is_defined() {
+    let folder = Folder::new();
+    let row = |row: i32| {
+        let exponent = row * 37 % 61;
+        format!("{},{}\n", 2f64.powi(exponent - 30), ["a", "b"][usize::from(exponent > 30)])
+    };
+    folder.write("far.csv", format!("x,y\n{}", (0..120).map(row).collect::<String>()));
+    let train = "train far.csv -o m.koan --frequency 1 --lambda 0.001 --relevance no --features 16";
+    folder.run(&format!("{train} --map per-input-log")).success();
+    let told = folder.output("inspect m.koan");
+    assert!(told.contains("q = (slog(x) "), "{told}");
+    assert!(told.contains("slog(x) is sign(x) * ln(1 + |x|)"), "{told}");
+    folder.run(&format!("{train} --map per-input")).success();
+    assert!(!folder.output("inspect m.koan").contains("slog"));
+}
+
+#[test]
 fn names_can_be_left_out() {
     let folder = Folder::new();
     folder.write("w.csv", waves(150));
@@ -166,6 +183,24 @@ fn names_can_be_left_out() {
     folder.train("w.csv --features 16 --no-column-names").success();
     assert!(folder.read("m.koan").len() < bytes);
     assert_eq!(folder.output("predict m.koan w.csv"), named);
+}
+
+#[test]
+fn names_that_are_much_of_a_model_are_said() {
+    let folder = Folder::new();
+    let names: Vec<String> = (0..100).map(|column| format!("column_{column:03}")).collect();
+    let row = |row: usize| {
+        let cells = (0..100).map(|column| ((row * 31 + column * column) % 97).to_string());
+        format!("{},{}\n", cells.collect::<Vec<_>>().join(","), ["a", "b"][row % 2])
+    };
+    let rows: String = (0..60).map(row).collect();
+    folder.write("many.csv", format!("{},y\n{rows}", names.join(",")));
+    folder.write("w.csv", waves(150));
+    let told = |train: &str| text(&folder.train(train).success().get_output().stdout);
+    let part = " of the bytes are names of columns: `--no-column-names` leaves them out";
+    assert!(told("many.csv --features 16").contains(part));
+    assert!(!told("many.csv --features 16 --no-column-names").contains(part));
+    assert!(!told("w.csv --features 512").contains(part));
 }
 
 #[test]

@@ -16,12 +16,12 @@ fn numbers_that_are_read_as_text() {
     let written: [(Text<'_>, &str, &str); 5] = [
         (
             &|i| format!("{}.{:03},46", 1 + i / 700, 300 + i % 700),
-            "with signs between thousands",
+            "with thousands separators",
             "1.300,46",
         ),
         (
             &|i| format!("{},{:03}.6", 1 + i / 700, 300 + i % 700),
-            "with signs between thousands",
+            "with thousands separators",
             "1,300.6",
         ),
         (&|i| format!("2{i}.5 C"), "with a unit", "20.5 C"),

@@ -223,7 +223,7 @@ mod tests {
         let options = TrainOptions { goal, frequency: Some(vec![8.0]), ..TrainOptions::default() };
         let made = train(&table, None, &options, &Progress::none()).unwrap();
         let [said] = &made.report.warnings[..] else { panic!("{:?}", made.report.warnings) };
-        assert!(said.contains("far beyond"), "{said}");
+        assert!(said.contains("far outside"), "{said}");
     }
 
     #[test]
