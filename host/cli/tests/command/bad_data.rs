@@ -199,8 +199,6 @@ fn options_that_would_do_nothing() {
         ("--family linear -k 8", "a number of features does nothing: the family linear"),
         ("--family linear --projection sign", "a projection does nothing"),
         ("--flash 300 --family linear --projection sign", "a projection does nothing"),
-        ("--family linear --frequency 2", "a frequency does nothing"),
-        ("--family maxout -k 8 --frequency 2", "a frequency does nothing"),
         ("--family linear --candidates 20", "candidates do nothing"),
         ("--task regression --positive 1", "--positive goes with --task classification"),
         ("--task embedding --positive 1", "--positive goes with --task classification"),

@@ -22,11 +22,7 @@ fn every_family_and_width() {
                 // The two inputs are a series to a convolution.
                 let own = if family == "bin" { "--slot-bits 4" } else { "" };
                 // Linear ones have the inputs.
-                let size = match family {
-                    "linear" => "",
-                    "maxout" => "-k 12",
-                    _ => "-k 12 --frequency 1",
-                };
+                let size = if family == "linear" { "" } else { "-k 12 --frequency 1" };
                 let train = format!(
                     "train {data} -o m.koan --family {family} --bits {bits} {size} {own} \
                      --shape 2x1 --lambda 0.001 --map per-input --relevance no"

@@ -168,8 +168,12 @@ fn a_front_goes_down_to_small_sizes() {
     let sizes = small_sizes(&limits);
     assert!(!sizes.is_empty() && sizes.iter().all(|&bytes| bytes >= least + 400), "{sizes:?}");
     // They are judged there, too.
-    let table = digits::table().select(&(0..300).collect::<Vec<_>>());
-    let mut options = options(false, Duration::from_secs(1));
+    let numbers = |factor| (0..150).map(|row| f64::from(row * factor % 101)).collect::<Vec<_>>();
+    let (x, z) = (numbers(37), numbers(59));
+    let y: Vec<i64> = x.iter().zip(&z).map(|(x, z)| i64::from(x + z > 100.0)).collect();
+    let table = TableBuilder::new(150).column("x", &x[..]).column("z", &z[..]);
+    let table = table.classes("y", &y[..]).build().unwrap();
+    let mut options = options(false, Duration::from_millis(300));
     options.limits.flash = 4096;
     let found = tune(&table, None, &options, &Progress::none()).unwrap();
     assert!(found.judged.iter().any(|(bytes, _)| *bytes <= 409), "{:?}", found.judged);
@@ -320,7 +324,7 @@ fn few_series_are_searched_by_their_family() {
 fn code_counts_as_flash_where_it_is_to() {
     let table = digits::table().select(&(0..120).collect::<Vec<_>>());
     let searched = |flash: usize, form: Form| {
-        let mut options = options(false, Duration::from_secs(4));
+        let mut options = options(false, Duration::from_secs(1));
         options.space.base.loss = Some(Loss::Squared);
         options.limits = Limits { code: Some(form), ..Limits::of_flash(flash) };
         options.space.families.push(FamilyName::Fern);

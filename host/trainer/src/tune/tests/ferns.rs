@@ -26,7 +26,7 @@ fn ferns_whose_buffers_are_too_large_are_refused() {
     options.space.families = vec![FamilyName::Fern];
     options.limits = Limits { flash: 700, ram: Some(50), ..options.limits };
     let error = tune(&table, None, &options, &Progress::none()).unwrap_err().to_string();
-    assert!(error.contains("--ram 50") && error.contains("bytes of buffers"), "{error}");
+    assert!(error.contains("ram 50") && error.contains("bytes of buffers"), "{error}");
     options.limits.ram = Some(4000);
     options.space.base.candidates = Some(200);
     let points = refined(&table, &options, 5e9, None);
