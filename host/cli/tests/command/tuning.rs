@@ -202,7 +202,7 @@ fn train_chooses_family_features_and_bits() {
     let given = folder
         .json("train q.csv -o g.koan --json --flash 300 --bits 3 --family sigmoid --loss squared");
     assert_eq!((&given["bits"], &given["family"]), (&3.into(), &"sigmoid".into()));
-    folder.fails("train q.csv -o m.koan --flash 10", &["--flash 10", "at least"]);
+    folder.fails("train q.csv -o m.koan --flash 10", &["flash 10", "at least"]);
     for loss in ["squared", "logistic", "hinge"] {
         let given =
             format!("train q.csv -o l.koan --json --flash 300 --family linear --loss {loss}");
