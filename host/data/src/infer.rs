@@ -421,6 +421,17 @@ fn names_a_field(options: &ReadOptions, first: &[Vec<u8>]) -> bool {
 /// over columns that never are.
 fn may_be_header_of_numbers(first: &[Vec<u8>], scans: &[ColumnScan], rows: usize) -> bool {
     const ROWS: usize = 5;
+    // What pandas writes: 0,1,2 over all columns, and nothing over its index.
+    let counted = first.strip_prefix(&[Vec::new()]).unwrap_or(first);
+    let numbers: Option<Vec<u32>> = counted.iter().map(|field| whole_number(field)).collect();
+    let lacking =
+        || first.iter().zip(scans).any(|(field, scan)| scan.texts > 0 && scan.lacks(field));
+    if let Some(numbers @ [0 | 1, _, ..]) = numbers.as_deref()
+        && are_counted(numbers)
+        && (numbers.len() > 2 || lacking())
+    {
+        return true;
+    }
     let mut numbers = Vec::new();
     for (field, scan) in first.iter().zip(scans) {
         match whole_number(field) {
@@ -442,8 +453,12 @@ pub(crate) fn whole_number(field: &[u8]) -> Option<u32> {
 
 /// Whether numbers count columns, as those of a header may.
 pub(crate) fn count_columns(numbers: &[u32]) -> bool {
-    let counted = numbers.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1]));
-    counted && numbers.len() > 2
+    are_counted(numbers) && numbers.len() > 2
+}
+
+/// Whether each number is the one before and 1.
+fn are_counted(numbers: &[u32]) -> bool {
+    numbers.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1]))
 }
 
 /// Tells a header from a first row, by the options and the rows below; refuses to guess
@@ -469,7 +484,7 @@ fn guess_header(
         return Ok(first.iter().all(|field| is_text(field)) && distinct());
     }
     let numeric = || (0..first.len()).filter(|&i| scans[i].is_numeric());
-    if numeric().next().is_none() {
+    if numeric().next().is_none() && !first.iter().any(|field| whole_number(field).is_some()) {
         // Names of categorical columns do not come back as their values; with
         // fewer rows that says little.
         let fresh = |(field, scan): (&Vec<u8>, &ColumnScan)| is_text(field) && scan.lacks(field);
