@@ -200,10 +200,10 @@ fn scan(file: &DataFile, options: &ReadOptions, before: u64) -> Result<Scanned, 
     let mut scans = vec![ColumnScan::default(); first.len()];
     let group = options.group.as_ref().and_then(|wanted| {
         let named = first.iter().position(|name| name == wanted.as_bytes());
-        named.or_else(|| wanted.parse::<usize>().ok()?.checked_sub(1).filter(|&i| i < first.len()))
+        named.or_else(|| numbered(wanted, first.len()))
     });
     let mut recording: Vec<u8> = Vec::new();
-    let (mut rows, mut last) = (0, first_line);
+    let (mut rows, mut last, mut blank) = (0, first_line, None);
     let mut again = Again::default();
     while let Some(line) = records.next()? {
         if records.len() != first.len() {
