@@ -69,7 +69,7 @@ fn is_time(text: &str) -> bool {
 /// How numbers are written that are read as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Written {
-    /// 20.5 C.
+    /// 20.5 C, $5.23.
     Unit,
     /// 1.886,46 and 1'886.46.
     Thousands,
@@ -198,9 +198,25 @@ fn has_thousands(text: &str) -> bool {
         && !address
 }
 
+/// Signs of currencies that stand before numbers.
+const CURRENCIES: [char; 5] = ['$', '€', '£', '¥', '₹'];
+
+/// The sign of a currency before a number.
+fn currency(text: &str) -> Option<&str> {
+    let text = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let number = text.strip_prefix(CURRENCIES)?;
+    let sign = &text[..text.len() - number.len()];
+    let number = number.trim_start();
+    let is_number = has_thousands(number) || number.replace(',', ".").parse::<f64>().is_ok();
+    is_number.then_some(sign)
+}
+
 /// What stands behind a number, if that is a unit: letters or signs, not a colon or a slash and
-/// more digits.
+/// more digits. Signs of currencies stand before it as well.
 fn unit(text: &str) -> Option<&str> {
+    if let Some(sign) = currency(text) {
+        return Some(sign);
+    }
     let digits = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+');
     let unit = text.trim_start_matches(digits);
     let number = &text[..text.len() - unit.len()];
@@ -235,11 +251,21 @@ mod tests {
 
     #[test]
     fn units_stand_behind_numbers() {
-        let units = [("20.1C", "C"), ("-3 %", " %"), ("7,5V", "V"), ("1e", "e")];
+        let units = [
+            ("20.1C", "C"),
+            ("-3 %", " %"),
+            ("7,5V", "V"),
+            ("1e", "e"),
+            ("$5.23", "$"),
+            ("€ 5,23", "€"),
+            ("-£1,234.50", "£"),
+        ];
         for (text, found) in units {
             assert_eq!(unit(text), Some(found), "{text}");
         }
-        for text in ["", "C", "20", "20 ", "-", "1.2.3x", "a1", "8:00", "3/4", "1/2024", "1 200"] {
+        for text in
+            ["", "C", "20", "20 ", "-", "1.2.3x", "a1", "8:00", "3/4", "1/2024", "1 200", "$", "$a"]
+        {
             assert_eq!(unit(text), None, "{text}");
         }
     }
@@ -250,6 +276,8 @@ mod tests {
         for (texts, how) in [
             (&["20.5%", "3%"][..], Some(Unit)),
             (&["20.5 C", "-3 C"], Some(Unit)),
+            (&["$7.50", "$1,200.50"], Some(Unit)),
+            (&["$7.50", "€7.50"], None),
             (&["20%", "3 C"], None),
             (&["20%", "3"], None),
             (&["1.886,46", "950,10", "950"], Some(Thousands)),
