@@ -70,7 +70,10 @@ pub enum DataError {
     #[error("{file}: corrupt gzip data: {source}")]
     CorruptGzip { file: String, source: io::Error },
     /// A file of a kind that is known, and not read.
-    #[error("{file}: {what}, which is not supported: use gzip, or text in UTF-8")]
+    #[error(
+        "{file}: {what}, which is not supported: use {}",
+        if what.starts_with("UTF-16") { "UTF-8" } else { "gzip, or text in UTF-8" }
+    )]
     NotRead { file: String, what: &'static str },
     /// Training data is read twice, which a pipe or a directory does not allow.
     #[error("{file}: not a regular file; training data is read twice, so a pipe will not do")]

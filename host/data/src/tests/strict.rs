@@ -334,10 +334,9 @@ fn compressions_that_are_not_read() {
         (b"\xff\xfea\0,\0b\0\n\0", "UTF-16 text"),
     ] {
         let error = read_text(bytes, &options()).unwrap_err();
-        assert_eq!(
-            error,
-            format!("t.csv: {expected}, which is not supported: use gzip, or text in UTF-8")
-        );
+        let gzip = if expected == "UTF-16 text" { "" } else { "gzip, or text in " };
+        let told = format!("t.csv: {expected}, which is not supported: use {gzip}UTF-8");
+        assert_eq!(error, told);
     }
     // A header may begin so.
     assert_eq!(read_text("BZh,y\n1,0.5\n2,1.5\n", &regression()).unwrap().inputs, 1);
