@@ -2,7 +2,7 @@
 
 use super::MAX_VALUES;
 use super::delimited::is_decimal_comma;
-use super::error::{ColumnLabel, DataError};
+use super::error::{ColumnLabel, DataError, Place};
 
 /// Different texts from which a column may be refused.
 pub(crate) const MANY: usize = 20;
@@ -44,6 +44,51 @@ pub(crate) fn check_categories<'a>(
         return Err(DataError::Identifier { file, column, values, rows });
     }
     Ok(())
+}
+
+/// Refuses the different `classes` of a target of so many rows by the rule of
+/// [`check_categories`]; `numbers` of the rows have one, `text` is the first that is none.
+///
+/// # Errors
+/// What they are.
+pub(crate) fn check_classes(
+    classes: &[String],
+    rows: usize,
+    numbers: usize,
+    text: Option<(Place, String)>,
+    file: &str,
+    column: &ColumnLabel,
+) -> Result<(), DataError> {
+    let texts = classes.iter().map(String::as_str);
+    let Err(error) = check_categories(texts.clone(), rows, file, column) else { return Ok(()) };
+    if let Some((place, text)) = text
+        && matches!(error, DataError::Identifier { .. })
+        && are_mostly_numbers(texts)
+    {
+        return Err(DataError::PartlyNumbers { place, text, numbers, values: rows, target: true });
+    }
+    let first = || classes.first().cloned().unwrap_or_default();
+    let (what, text) = match error {
+        DataError::Times { .. } => ("dates or times".to_owned(), first()),
+        DataError::Numerals { text, .. } => ("numbers".to_owned(), text),
+        DataError::Units { text, .. } => {
+            let how = Written::of(&text).unwrap_or(Written::Unit);
+            (format!("numbers {}", how.name()), text)
+        }
+        _ => ("texts".to_owned(), first()),
+    };
+    let (file, column, values) = (file.to_owned(), column.clone(), classes.len());
+    Err(DataError::NoClasses { file, column, values, rows, what, text })
+}
+
+/// Whether more than half of different texts are numbers.
+pub(crate) fn are_mostly_numbers<'a>(texts: impl Iterator<Item = &'a str>) -> bool {
+    let (mut all, mut numbers) = (0usize, 0usize);
+    for text in texts {
+        all += 1;
+        numbers += usize::from(text.parse::<f64>().is_ok());
+    }
+    numbers > all - numbers
 }
 
 /// One of the different `texts` of a column, if they are many, and numbers all of them.
