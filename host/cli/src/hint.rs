@@ -34,6 +34,18 @@ pub fn of(error: &anyhow::Error) -> Option<String> {
     of_data(data)
 }
 
+/// What helps where a text in that line stands among numbers.
+fn of_text(line: u64, text: &str) -> String {
+    if text.starts_with('#') {
+        return "--comment '#' passes over lines that begin with it".to_owned();
+    }
+    format!(
+        "delete line {line} if it is no row, as units and totals are, or those up to it if they are \
+         a title; unknown values are empty, ?, NA, NaN or null; --text reads the column as text, \
+         --drop leaves it out"
+    )
+}
+
 fn of_data(error: &DataError) -> Option<String> {
     let fixed = match error {
         DataError::MissingValue { training: true, .. } => {
@@ -41,7 +53,41 @@ fn of_data(error: &DataError) -> Option<String> {
              values; --drop leaves the column out"
         }
         DataError::HeaderUnclear { .. } | DataError::HeaderOfNumbers { .. } => "--header yes|no",
-        DataError::MostlyNumbers { .. } => "--text reads the column as text, --drop leaves it out",
+        DataError::MostlyNumbers { place, text, .. } => return Some(of_text(place.line, text)),
+        DataError::PartlyNumbers { target: false, .. } => {
+            "unknown values are empty, ?, NA, NaN or null; --text reads the column as text, --drop \
+             leaves it out"
+        }
+        DataError::PartlyNumbers { target: true, .. } => {
+            "no option passes over such rows: mend the value, or leave them out of the data; \
+             --target names another column"
+        }
+        DataError::NotUtf8 { .. } => {
+            "save it as \"CSV UTF-8\" (Excel), or convert it: iconv -f WINDOWS-1252 -t UTF-8"
+        }
+        DataError::NotRead { what, .. } if what.starts_with("UTF-16") => {
+            "save it as \"CSV UTF-8\" (Excel), or convert it: iconv -f UTF-16 -t UTF-8"
+        }
+        DataError::LastMissing { .. } => {
+            "--target names another column; no option passes over such rows: leave them out of the \
+             data"
+        }
+        DataError::NoClasses { .. } => {
+            "--target names another column, --task regression takes numbers, --text takes each text \
+             as a class all the same"
+        }
+        DataError::Title { .. } => {
+            "delete a title; --delimiter names the byte between fields, if it was mistaken"
+        }
+        DataError::DelimiterAtEnd { .. } => {
+            "end the first line in a delimiter, too: the column is then left out"
+        }
+        // A name was taken apart at its comma.
+        DataError::NoColumn { wanted, columns, .. }
+            if !wanted.is_empty() && columns.contains(&format!("`{wanted},")) =>
+        {
+            "names are separated by commas: give the number of a column with a comma in its name"
+        }
         DataError::DecimalComma { .. } => {
             "--delimiter names the byte between fields, --text reads the column as text"
         }
@@ -74,7 +120,9 @@ fn of_data(error: &DataError) -> Option<String> {
              then"
         }
         DataError::UnevenArrays { .. } => "--arrays NAME,NAME",
-        DataError::Comment { .. } => "--comment '#' passes over lines that begin with it",
+        DataError::Comment { .. } | DataError::CommentLine { .. } => {
+            "--comment '#' passes over lines that begin with it"
+        }
         DataError::Ragged { .. } => "--delimiter names the byte between fields",
         DataError::NoInputs { .. } => {
             "--delimiter names the byte between fields, if lines have more than were told apart"

@@ -223,11 +223,7 @@ impl<'r> CsvRows<'r> {
             },
         };
         if self.records.len() != self.fields {
-            return Err(DataError::Ragged {
-                place: self.records.origin.at(line),
-                expected: self.fields,
-                found: self.records.len(),
-            });
+            return Err(self.records.ragged(line, self.fields));
         }
         self.filled = false;
         self.unlisted.clear();

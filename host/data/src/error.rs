@@ -70,7 +70,10 @@ pub enum DataError {
     #[error("{file}: corrupt gzip data: {source}")]
     CorruptGzip { file: String, source: io::Error },
     /// A file of a kind that is known, and not read.
-    #[error("{file}: {what}, which is not supported: use gzip, or text in UTF-8")]
+    #[error(
+        "{file}: {what}, which is not supported: use {}",
+        if what.starts_with("UTF-16") { "UTF-8" } else { "gzip, or text in UTF-8" }
+    )]
     NotRead { file: String, what: &'static str },
     /// Training data is read twice, which a pipe or a directory does not allow.
     #[error("{file}: not a regular file; training data is read twice, so a pipe will not do")]
@@ -307,6 +310,54 @@ pub enum DataError {
     /// A split that leaves nothing to train on or asks for more than there is.
     #[error("cannot split {rows} rows: {problem}")]
     Split { rows: usize, problem: String },
+    /// A target of so many different values that they are no classes; `what` they look like.
+    #[error(
+        "{file}: {column} is the target, and has {values} different {what} in {rows} rows, such as \
+         \"{text}\": too many to be classes{}",
+        Written::of(text).filter(|how| what.ends_with(how.name()))
+            .map_or(String::new(), |how| format!("; {} they are numbers", how.remedy()))
+    )]
+    NoClasses {
+        file: String,
+        column: ColumnLabel,
+        values: usize,
+        rows: usize,
+        what: String,
+        text: String,
+    },
+    /// Most of what tells the rows apart is numbers, and some values are none: of an input, or of
+    /// the target.
+    #[error(
+        "{place}: {}\"{text}\" is not a number, but {numbers} of the {values} values of this column \
+         are",
+        if *target { "the target " } else { "" }
+    )]
+    PartlyNumbers { place: Place, text: String, numbers: usize, values: usize, target: bool },
+    /// A line of delimiters alone.
+    #[error("{place}: the line has only empty fields: leave such lines out")]
+    EmptyLine { place: Place },
+    /// A row whose target is missing, where the last column was taken as the target.
+    #[error("{place}: the target is missing: the last column was taken as the target")]
+    LastMissing { place: Place },
+    /// The first lines have another number of fields than one that comes soon.
+    #[error(
+        "{place}: {}, where line {first} has {expected}: the first lines may be a title, which is \
+         no data",
+        counted(*found, "field")
+    )]
+    Title { place: Place, first: u64, expected: usize, found: usize },
+    /// A row with a field more than the first line, which is empty.
+    #[error(
+        "{place}: {}, where the first line has {expected}: the line ends in a delimiter",
+        counted(*found, "field")
+    )]
+    DelimiterAtEnd { place: Place, expected: usize, found: usize },
+    /// A line with another number of fields than the first one, which may be a comment.
+    #[error(
+        "{place}: {}, where the first line has {expected}, and the line begins with `#`",
+        counted(*found, "field")
+    )]
+    CommentLine { place: Place, expected: usize, found: usize },
 }
 
 /// So many of a thing.

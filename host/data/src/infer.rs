@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::error::{ColumnLabel, DataError, describe_columns};
+use super::error::{ColumnLabel, DataError, Place, describe_columns};
+use super::no_categories::check_classes;
 use super::open::{DataFile, Origin};
 use super::recordings::{GroupBy, Recordings};
 use super::records::{Known, Records};
@@ -33,7 +34,12 @@ struct Scanned {
     delimiter: Option<u8>,
     /// Number of the last line.
     last: u64,
+    /// Number of the first line that has only empty fields.
+    blank: Option<u64>,
 }
+
+/// Rows in which titles are looked for.
+const TITLE: usize = 5;
 
 /// Reads the files once. Numeric columns with missing values have NaN as their
 /// stand-in, to be replaced by the median once the values are known.
@@ -55,10 +61,11 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
                 scan.merge(earlier);
             }
             next.rows += whole.rows;
+            next.blank = whole.blank.or(next.blank);
         }
         whole = Some(next);
     }
-    let Some(Scanned { names, scans, known, rows, header, delimiter, .. }) = whole else {
+    let Some(Scanned { names, scans, known, rows, header, delimiter, blank, .. }) = whole else {
         return Err(DataError::NoRows { file: String::new() });
     };
     let origin = Origin::several(parts);
@@ -66,14 +73,28 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
 
     let find = |wanted: &String| find(&origin, wanted, &names);
     let targets = known.as_ref().map_or(0, |known| known.targets);
-    // What a delimiter at the end of each line makes.
-    let last = names.len() - 1;
-    let unnamed = last > 0 && known.is_none() && header && names[last].is_empty();
-    let nothing = (unnamed && scans[last].is_empty()).then_some(last);
+    // What delimiters at the end of each line make.
+    let is_nothing = |&index: &usize| names[index].is_empty() && scans[index].is_empty();
+    let trailing = (1..names.len()).rev().take_while(is_nothing).count();
+    let used = names.len() - if known.is_none() && header { trailing } else { 0 };
+    // A value that is missing in a line without any.
+    let blank = blank.map(|line| origin.at(line));
+    let is_blank = |place: &Place| Some(Place { column: None, ..place.clone() }) == blank;
+    let missing = |error| match error {
+        DataError::MissingValue { place, .. } | DataError::TargetMissing { place }
+            if is_blank(&place) =>
+        {
+            DataError::EmptyLine { place: Place { column: None, ..place } }
+        }
+        DataError::TargetMissing { place } if options.target.is_none() && targets == 0 => {
+            DataError::LastMissing { place }
+        }
+        other => other,
+    };
     let target = match (&options.target, &options.label_from) {
         (Some(wanted), None) => Some(find(wanted)?),
         (None, None) if options.unlabelled && targets == 0 => None,
-        (None, None) => Some(last - usize::from(nothing.is_some())),
+        (None, None) => Some(used - 1),
         (None, Some(_)) => None,
         (Some(_), Some(_)) => {
             let problem = "the target is a column or comes from the path, not both";
@@ -118,10 +139,17 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
             }
             warnings.extend(scan.warning(&origin, &label).filter(|_| !as_text));
             let far = scan.far_away(&origin, &label);
-            classes = scan.into_classes(&origin, &label, options.task, as_text)?;
+            let first_text = scan.first_text.clone();
+            let numbers = scan.numbers;
+            classes = scan.into_classes(&origin, &label, options.task, as_text).map_err(missing)?;
+            if !as_text && options.positive.is_none() {
+                let text =
+                    first_text.map(|(line, text)| (origin.at_column(line, label.clone()), text));
+                check_classes(&classes, rows, numbers, text, &origin.file, &label)?;
+            }
             warnings.extend(far.filter(|_| classes.is_empty()));
             ColumnKind::Target
-        } else if nothing == Some(index) {
+        } else if index >= used {
             warnings.push(DataWarning::Nothing { file: file(), column: label });
             ColumnKind::Dropped
         } else if dropped.contains(&index)
@@ -140,7 +168,8 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
             }
             let written = if as_text { None } else { scan.check_written(&origin, &label)? };
             let warning = written.or(warning);
-            let kind = input_kind(&origin, &label, scan, options.missing, as_text)?;
+            let kind =
+                input_kind(&origin, &label, scan, options.missing, as_text).map_err(missing)?;
             warnings.extend(warning.into_iter().chain(far).chain(unit));
             kind
         };
@@ -200,19 +229,31 @@ fn scan(file: &DataFile, options: &ReadOptions, before: u64) -> Result<Scanned, 
     let mut scans = vec![ColumnScan::default(); first.len()];
     let group = options.group.as_ref().and_then(|wanted| {
         let named = first.iter().position(|name| name == wanted.as_bytes());
-        named.or_else(|| wanted.parse::<usize>().ok()?.checked_sub(1).filter(|&i| i < first.len()))
+        named.or_else(|| numbered(wanted, first.len()))
     });
     let mut recording: Vec<u8> = Vec::new();
-    let (mut rows, mut last) = (0, first_line);
+    let (mut rows, mut last, mut blank) = (0, first_line, None);
     let mut again = Again::default();
     while let Some(line) = records.next()? {
         if records.len() != first.len() {
             let (place, expected, found) = (origin.at(line), first.len(), records.len());
             let comment = known.is_none() && first[0].starts_with(b"#");
-            return Err(match comment {
-                true => DataError::Comment { place, expected, found },
-                false => DataError::Ragged { place, expected, found },
+            let begins = rows < TITLE && scans.iter().all(|scan| scan.numbers == 0);
+            return Err(match records.ragged(line, expected) {
+                DataError::Ragged { .. } | DataError::CommentLine { .. } if comment => {
+                    DataError::Comment { place, expected, found }
+                }
+                DataError::Ragged { .. } if known.is_none() && begins => {
+                    DataError::Title { place, first: first_line, expected, found }
+                }
+                other => other,
             });
+        }
+        if blank.is_none()
+            && known.is_none()
+            && (0..first.len()).all(|index| records.field(index).is_empty())
+        {
+            blank = Some(before + line);
         }
         if let Some(group) = group
             && records.field(group) != recording
@@ -258,7 +299,8 @@ fn scan(file: &DataFile, options: &ReadOptions, before: u64) -> Result<Scanned, 
     if rows == 0 {
         return Err(DataError::NoRows { file: file() });
     }
-    Ok(Scanned { origin, names, scans, known, rows, header, delimiter, last: before + last })
+    let last = before + last;
+    Ok(Scanned { origin, names, scans, known, rows, header, delimiter, last, blank })
 }
 
 /// Lines that are the first one again.
@@ -421,6 +463,17 @@ fn names_a_field(options: &ReadOptions, first: &[Vec<u8>]) -> bool {
 /// over columns that never are.
 fn may_be_header_of_numbers(first: &[Vec<u8>], scans: &[ColumnScan], rows: usize) -> bool {
     const ROWS: usize = 5;
+    // What pandas writes: 0,1,2 over all columns, and nothing over its index.
+    let counted = first.strip_prefix(&[Vec::new()]).unwrap_or(first);
+    let numbers: Option<Vec<u32>> = counted.iter().map(|field| whole_number(field)).collect();
+    let lacking =
+        || first.iter().zip(scans).any(|(field, scan)| scan.texts > 0 && scan.lacks(field));
+    if let Some(numbers @ [0 | 1, _, ..]) = numbers.as_deref()
+        && are_counted(numbers)
+        && (numbers.len() > 2 || lacking())
+    {
+        return true;
+    }
     let mut numbers = Vec::new();
     for (field, scan) in first.iter().zip(scans) {
         match whole_number(field) {
@@ -442,8 +495,12 @@ pub(crate) fn whole_number(field: &[u8]) -> Option<u32> {
 
 /// Whether numbers count columns, as those of a header may.
 pub(crate) fn count_columns(numbers: &[u32]) -> bool {
-    let counted = numbers.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1]));
-    counted && numbers.len() > 2
+    are_counted(numbers) && numbers.len() > 2
+}
+
+/// Whether each number is the one before and 1.
+fn are_counted(numbers: &[u32]) -> bool {
+    numbers.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1]))
 }
 
 /// Tells a header from a first row, by the options and the rows below; refuses to guess
@@ -469,7 +526,7 @@ fn guess_header(
         return Ok(first.iter().all(|field| is_text(field)) && distinct());
     }
     let numeric = || (0..first.len()).filter(|&i| scans[i].is_numeric());
-    if numeric().next().is_none() {
+    if numeric().next().is_none() && !first.iter().any(|field| whole_number(field).is_some()) {
         // Names of categorical columns do not come back as their values; with
         // fewer rows that says little.
         let fresh = |(field, scan): (&Vec<u8>, &ColumnScan)| is_text(field) && scan.lacks(field);

@@ -7,6 +7,7 @@ use crate::extremes::{Extremes, Range};
 use crate::fill::{Groups, impute};
 use crate::infer::check_names;
 use crate::no_categories::{check_categories, numeral};
+use crate::one_class::recordings;
 use crate::open::Origin;
 use crate::schema::width;
 use crate::{
@@ -262,6 +263,8 @@ impl<'a> TableBuilder<'a> {
         schema.recordings.group = self.group_column.map(GroupBy::Column);
         let mut table = Table { inputs, values, target, schema, division, weights };
         impute(&mut table);
+        let told = recordings(&table, IN_MEMORY);
+        table.schema.warnings.extend(told);
         Ok(table)
     }
 

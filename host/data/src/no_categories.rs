@@ -2,7 +2,7 @@
 
 use super::MAX_VALUES;
 use super::delimited::is_decimal_comma;
-use super::error::{ColumnLabel, DataError};
+use super::error::{ColumnLabel, DataError, Place};
 
 /// Different texts from which a column may be refused.
 pub(crate) const MANY: usize = 20;
@@ -46,6 +46,51 @@ pub(crate) fn check_categories<'a>(
     Ok(())
 }
 
+/// Refuses the different `classes` of a target of so many rows by the rule of
+/// [`check_categories`]; `numbers` of the rows have one, `text` is the first that is none.
+///
+/// # Errors
+/// What they are.
+pub(crate) fn check_classes(
+    classes: &[String],
+    rows: usize,
+    numbers: usize,
+    text: Option<(Place, String)>,
+    file: &str,
+    column: &ColumnLabel,
+) -> Result<(), DataError> {
+    let texts = classes.iter().map(String::as_str);
+    let Err(error) = check_categories(texts.clone(), rows, file, column) else { return Ok(()) };
+    if let Some((place, text)) = text
+        && matches!(error, DataError::Identifier { .. })
+        && are_mostly_numbers(texts)
+    {
+        return Err(DataError::PartlyNumbers { place, text, numbers, values: rows, target: true });
+    }
+    let first = || classes.first().cloned().unwrap_or_default();
+    let (what, text) = match error {
+        DataError::Times { .. } => ("dates or times".to_owned(), first()),
+        DataError::Numerals { text, .. } => ("numbers".to_owned(), text),
+        DataError::Units { text, .. } => {
+            let how = Written::of(&text).unwrap_or(Written::Unit);
+            (format!("numbers {}", how.name()), text)
+        }
+        _ => ("texts".to_owned(), first()),
+    };
+    let (file, column, values) = (file.to_owned(), column.clone(), classes.len());
+    Err(DataError::NoClasses { file, column, values, rows, what, text })
+}
+
+/// Whether more than half of different texts are numbers.
+pub(crate) fn are_mostly_numbers<'a>(texts: impl Iterator<Item = &'a str>) -> bool {
+    let (mut all, mut numbers) = (0usize, 0usize);
+    for text in texts {
+        all += 1;
+        numbers += usize::from(text.parse::<f64>().is_ok());
+    }
+    numbers > all - numbers
+}
+
 /// One of the different `texts` of a column, if they are many, and numbers all of them.
 pub(crate) fn numeral<'a>(
     mut texts: impl ExactSizeIterator<Item = &'a str> + Clone,
@@ -69,7 +114,7 @@ fn is_time(text: &str) -> bool {
 /// How numbers are written that are read as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Written {
-    /// 20.5 C.
+    /// 20.5 C, $5.23.
     Unit,
     /// 1.886,46 and 1'886.46.
     Thousands,
@@ -198,9 +243,25 @@ fn has_thousands(text: &str) -> bool {
         && !address
 }
 
+/// Signs of currencies that stand before numbers.
+const CURRENCIES: [char; 5] = ['$', '€', '£', '¥', '₹'];
+
+/// The sign of a currency before a number.
+fn currency(text: &str) -> Option<&str> {
+    let text = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let number = text.strip_prefix(CURRENCIES)?;
+    let sign = &text[..text.len() - number.len()];
+    let number = number.trim_start();
+    let is_number = has_thousands(number) || number.replace(',', ".").parse::<f64>().is_ok();
+    is_number.then_some(sign)
+}
+
 /// What stands behind a number, if that is a unit: letters or signs, not a colon or a slash and
-/// more digits.
+/// more digits. Signs of currencies stand before it as well.
 fn unit(text: &str) -> Option<&str> {
+    if let Some(sign) = currency(text) {
+        return Some(sign);
+    }
     let digits = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+');
     let unit = text.trim_start_matches(digits);
     let number = &text[..text.len() - unit.len()];
@@ -235,11 +296,21 @@ mod tests {
 
     #[test]
     fn units_stand_behind_numbers() {
-        let units = [("20.1C", "C"), ("-3 %", " %"), ("7,5V", "V"), ("1e", "e")];
+        let units = [
+            ("20.1C", "C"),
+            ("-3 %", " %"),
+            ("7,5V", "V"),
+            ("1e", "e"),
+            ("$5.23", "$"),
+            ("€ 5,23", "€"),
+            ("-£1,234.50", "£"),
+        ];
         for (text, found) in units {
             assert_eq!(unit(text), Some(found), "{text}");
         }
-        for text in ["", "C", "20", "20 ", "-", "1.2.3x", "a1", "8:00", "3/4", "1/2024", "1 200"] {
+        for text in
+            ["", "C", "20", "20 ", "-", "1.2.3x", "a1", "8:00", "3/4", "1/2024", "1 200", "$", "$a"]
+        {
             assert_eq!(unit(text), None, "{text}");
         }
     }
@@ -250,6 +321,8 @@ mod tests {
         for (texts, how) in [
             (&["20.5%", "3%"][..], Some(Unit)),
             (&["20.5 C", "-3 C"], Some(Unit)),
+            (&["$7.50", "$1,200.50"], Some(Unit)),
+            (&["$7.50", "€7.50"], None),
             (&["20%", "3 C"], None),
             (&["20%", "3"], None),
             (&["1.886,46", "950,10", "950"], Some(Thousands)),

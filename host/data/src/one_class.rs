@@ -56,7 +56,7 @@ pub(crate) fn recordings(table: &Table, file: &str) -> Vec<DataWarning> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{ReadOptions, read_bytes};
+    use crate::{DataWarning, ReadOptions, TableBuilder, read_bytes};
 
     /// Warnings of a table whose rows have these texts and classes.
     fn told(
@@ -81,8 +81,8 @@ mod tests {
         assert_eq!(
             told(recording, 240, None),
             ["t.csv: each of the 12 texts of column 1 (`file`) comes with one class only: if its \
-              rows are of one recording, the error is too good; `--group file` keeps them together, \
-              `--drop file` leaves the column out"]
+              rows are of one recording, the error is too good: make the column the groups of the \
+              rows, which are kept together, or leave it out"]
         );
         assert!(told(recording, 240, Some("file")).is_empty());
         // One row of another class, hardly more texts than classes, few rows of each text.
@@ -92,5 +92,22 @@ mod tests {
         // Nearly all rows are of one class anyway.
         let rare = |at: usize| (at % 48, usize::from(at % 48 == 7));
         assert!(told(rare, 240, None).is_empty());
+    }
+
+    /// Python makes its tables in memory.
+    #[test]
+    fn texts_that_name_recordings_are_told_in_memory() {
+        let files: Vec<String> = (0..240).map(|at| format!("r{}", at / 20)).collect();
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        let numbers: Vec<f64> = (0..240).map(|at| f64::from(at * 7919 % 101)).collect();
+        let classes: Vec<i64> = (0..240).map(|at| at / 20 % 3).collect();
+        let table = TableBuilder::new(240)
+            .column("x", &numbers[..])
+            .column("file", &files[..])
+            .classes("y", &classes[..])
+            .build()
+            .unwrap();
+        let told = |warning: &DataWarning| matches!(warning, DataWarning::OneClassEach { .. });
+        assert!(table.schema.warnings.iter().any(told), "{:?}", table.schema.warnings);
     }
 }

@@ -143,6 +143,21 @@ impl<'r> Records<'r> {
         self.record.fields.len()
     }
 
+    /// What is wrong with a current record, from that line on, that should have so many fields.
+    pub fn ragged(&self, line: u64, expected: usize) -> DataError {
+        let (place, found) = (self.origin.at(line), self.len());
+        let delimited = matches!(self.source, Kind::Delimited(_));
+        let is_last_empty = found.checked_sub(1).is_some_and(|last| self.field(last).is_empty());
+        let is_comment = found > 0 && self.field(0).starts_with(b"#");
+        match delimited {
+            true if is_comment => DataError::CommentLine { place, expected, found },
+            true if is_last_empty && found == expected + 1 => {
+                DataError::DelimiterAtEnd { place, expected, found }
+            }
+            _ => DataError::Ragged { place, expected, found },
+        }
+    }
+
     /// Field `index` of the current record.
     pub fn field(&self, index: usize) -> &[u8] {
         &self.record.bytes[self.record.fields[index].clone()]

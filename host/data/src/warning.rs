@@ -265,19 +265,12 @@ impl fmt::Display for DataWarning {
                 "{file}: {unused} of {samples} samples are in no window, at the ends of recordings or \
                  between windows"
             ),
-            Self::OneClassEach { file, column, values } => {
-                let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-                let name = match column.name.as_str() {
-                    name if !name.is_empty() && name.chars().all(plain) => name.to_owned(),
-                    _ => column.number.to_string(),
-                };
-                write!(
-                    f,
-                    "{file}: each of the {values} texts of {column} comes with one class only: if \
-                     its rows are of one recording, the error is too good; `--group {name}` keeps \
-                     them together, `--drop {name}` leaves the column out"
-                )
-            }
+            Self::OneClassEach { file, column, values } => write!(
+                f,
+                "{file}: each of the {values} texts of {column} comes with one class only: if its \
+                 rows are of one recording, the error is too good: make the column the groups of \
+                 the rows, which are kept together, or leave it out"
+            ),
             Self::Numerals { file, column, values, text } => write!(
                 f,
                 "{file}: {column} has {values} different numbers{}, such as \"{text}\", as texts, and \

@@ -208,6 +208,7 @@ fn column_of(error: &DataError) -> Option<usize> {
         | E::NoValues { column, .. }
         | E::TooManyValues { column, target: false, .. } => Some(column.number),
         E::MostlyNumbers { place, .. }
+        | E::PartlyNumbers { place, target: false, .. }
         | E::DecimalComma { place, .. }
         | E::OutOfRange { place, .. }
         | E::NotUtf8 { place } => place.column.as_ref().map(|column| column.number),

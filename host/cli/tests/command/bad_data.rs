@@ -269,6 +269,50 @@ fn targets_that_cannot_be() {
     );
 }
 
+/// What people who export tables stumble over.
+#[test]
+fn slips_of_exports() {
+    let good = quadrants(100);
+    let marked = |marker: &str| -> String {
+        let row = |row: usize| match row % 10 {
+            3 => format!("{marker},{row}.5,{}\n", row % 2),
+            _ => format!("{row}.25,{row}.5,{}\n", row % 2),
+        };
+        format!("a,b,y\n{}", (0..200).map(row).collect::<String>())
+    };
+    let names: String = (0..60).map(|row| format!("{row}.5,n{row}\n")).collect();
+    let header = good.split_once('\n').unwrap().0;
+    for (content, told) in [
+        (
+            marked("N/A"),
+            &["\"N/A\" is not a number, but 180 of the 200", "empty, ?, NA, NaN or null"][..],
+        ),
+        (
+            format!("a,name\n{names}"),
+            &["is the target, and has 60 different texts", "--target names another column"],
+        ),
+        (format!("{good},,\n"), &["bad.csv:102: the line has only empty fields"]),
+        (format!("{good}1,2,\n"), &["the last column was taken", "--target names another"]),
+        (format!("{good}Total,5,1\n"), &["bad.csv:102", "delete line 102 if it is no row"]),
+        (format!("Sensor export 2024\n\n{good}"), &["may be a title", "delete a title"]),
+        (
+            good.replace("\n", ",\n").replacen(",\n", "\n", 1),
+            &["bad.csv:2", "ends in a delimiter", "the column is then left out"],
+        ),
+        (format!("{good}# end\n"), &["bad.csv:102", "--comment '#'"]),
+        (format!("{good}# 1,2,0\n"), &["bad.csv:102", "--comment '#'"]),
+    ] {
+        with(content).train_fails("bad.csv", told);
+    }
+    let latin = [b"gr\xf6\xdfe,y,above\n", &good.as_bytes()[header.len() + 1..]].concat();
+    with(latin).train_fails("bad.csv", &["not UTF-8 text", "CSV UTF-8", "WINDOWS-1252"]);
+    let folder = with(good.replacen("x,y", "\"x, volts\",y", 1));
+    let drop = ["train", "bad.csv", "-o", "m.koan", "--drop", "x, volts"];
+    let refused = folder.command("").args(drop).assert().code(1);
+    let message = text(&refused.get_output().stderr);
+    assert!(message.contains("give the number of a column with a comma"), "{message}");
+}
+
 #[test]
 fn the_option_that_helps_is_named() {
     let good = quadrants(100);

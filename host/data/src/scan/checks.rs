@@ -3,7 +3,7 @@
 use super::{ColumnScan, Rounded};
 use crate::MAX_VALUES;
 use crate::error::{ColumnLabel, DataError};
-use crate::no_categories::{MANY, check_categories};
+use crate::no_categories::{MANY, are_mostly_numbers, check_categories};
 use crate::open::Origin;
 use crate::warning::{DataWarning, ROUNDED};
 
@@ -113,6 +113,19 @@ impl ColumnScan {
     /// Texts that are no categories, for a column that is text by inference only.
     pub fn check_texts(&self, origin: &Origin, column: &ColumnLabel) -> Result<(), DataError> {
         let texts = self.values.iter().map(String::as_str);
-        check_categories(texts, self.texts + self.numbers, &origin.file, column)
+        let (numbers, values) = (self.numbers, self.texts + self.numbers);
+        let refused = check_categories(texts.clone(), values, &origin.file, column);
+        let mostly = match &refused {
+            Err(DataError::Identifier { .. }) => are_mostly_numbers(texts),
+            // The different ones are no longer known.
+            _ => self.crowded && numbers > self.texts,
+        };
+        match self.first_text.clone().filter(|_| mostly) {
+            Some((line, text)) => {
+                let place = origin.at_column(line, column.clone());
+                Err(DataError::PartlyNumbers { place, text, numbers, values, target: false })
+            }
+            None => refused,
+        }
     }
 }

@@ -21,7 +21,27 @@ fn training_data() {
             "a,y\n\"1\n\",2\n1e99,1\n",
             "t.csv:4: column 1 (`a`): 1e99 is beyond the range of numbers, ±3.4e38",
         ),
-        ("a,y\n1,2\n1,?\n", "t.csv:3: column 2 (`y`): the target is missing"),
+        (
+            "a,y\n1,2\n1,?\n",
+            "t.csv:3: column 2 (`y`): the target is missing: the last column was taken as the \
+             target",
+        ),
+        (
+            "a,b,y\n1,2,u\n2,3,v\n,,\n,,\n",
+            "t.csv:4: the line has only empty fields: leave such lines out",
+        ),
+        (
+            "Export,2024\n\na,b,y\n1,2,u\n",
+            "t.csv:3: 3 fields, where line 1 has 2: the first lines may be a title, which is no data",
+        ),
+        (
+            "a,b\n1,2,\n2,3,\n",
+            "t.csv:2: 3 fields, where the first line has 2: the line ends in a delimiter",
+        ),
+        (
+            "a,b\n1,2\n# again\n",
+            "t.csv:3: 1 field, where the first line has 2, and the line begins with `#`",
+        ),
         (
             "a,y\n1,2\n1,2\n2,2.0\n",
             "t.csv: column 2 (`y`) is the target, and every row has the same class, \"2\"; \
@@ -86,6 +106,33 @@ fn a_slip_among_numbers() {
     let columns = vec!["temp".to_string()];
     let text_options = ReadOptions { text: columns, ..options() };
     assert_eq!(read_text(&text, &text_options).unwrap().inputs, 41);
+}
+
+/// One in ten of the values of a column stands for an unknown one.
+#[test]
+fn placeholders_among_numbers() {
+    for marker in ["-", "N/A", "None", "#DIV/0!", "<0.5"] {
+        let rows = |rows: usize| -> String {
+            let row = |row: usize| match row % 10 {
+                7 => format!("{row}.25,{marker},{}\n", row % 2),
+                _ => format!("{row}.25,{row}.5,{}\n", row % 2),
+            };
+            format!("x,a,y\n{}", (0..rows).map(row).collect::<String>())
+        };
+        let told = |numbers: usize, values: usize| {
+            format!(
+                "t.csv:9: column 2 (`a`): \"{marker}\" is not a number, but {numbers} of the \
+                 {values} values of this column are"
+            )
+        };
+        assert_eq!(refusal(rows(200), &options()), told(180, 200));
+        assert_eq!(refusal(rows(1200), &options()), told(1080, 1200));
+        let target = ReadOptions { target: Some("a".into()), ..options() };
+        assert_eq!(
+            refusal(rows(200), &target),
+            told(180, 200).replace("): \"", "): the target \"")
+        );
+    }
 }
 
 #[test]
