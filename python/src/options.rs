@@ -274,7 +274,7 @@ pub fn parameters<'py>(py: Python<'py>, options: &TrainOptions) -> PyResult<Boun
     let all = PyDict::new(py);
     let names: Vec<&str> = options.families.iter().map(|family| family.name()).collect();
     all.set_item("family", names)?;
-    if !options.features.is_empty() {
+    if !options.features.is_empty() && options.families[..] != [FamilyName::Linear] {
         all.set_item("n_features", &options.features)?;
     }
     all.set_item("loss", options.loss().name())?;

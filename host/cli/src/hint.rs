@@ -12,6 +12,11 @@ pub fn of(error: &anyhow::Error) -> Option<String> {
             Some("--class-weights")
         }
         Some(koan_trainer::Error::Parameter { name: "false_alarm", .. }) => Some("--false-alarm"),
+        Some(koan_trainer::Error::Parameter { name: "flash", .. }) => Some("--flash"),
+        Some(koan_trainer::Error::Parameter { name: "instructions", .. }) => Some("--instructions"),
+        Some(koan_trainer::Error::Parameter { name: "map", .. }) => Some("--map"),
+        Some(koan_trainer::Error::Parameter { name: "ram", .. }) => Some("--ram"),
+        Some(koan_trainer::Error::Parameter { name: "shape", .. }) => Some("--shape"),
         Some(koan_trainer::Error::Parameter { name: "test_fraction", .. }) => {
             Some("--test-fraction, --test")
         }

@@ -263,7 +263,11 @@ mod tests {
                     && page.contains("again")
             );
         }
-        assert!(search(None).verdict().contains("the model of 200 bytes shows 10.00 %, which is no worse"));
+        assert!(
+            search(None)
+                .verdict()
+                .contains("the model of 200 bytes shows 10.00 %, which is no worse")
+        );
         let json = serde_json::to_string(&search(None)).unwrap();
         let read: Search = serde_json::from_str(&json).unwrap();
         assert_eq!(format!("{read:?}"), format!("{:?}", search(None)));
