@@ -115,7 +115,7 @@ test('what trains is loaded when it is asked for, and works without a network th
   const { context, page, list, asked } = await open();
   await page.evaluate(async () => { await navigator.serviceWorker.ready; });
   assert.deepEqual(asked.filter((path) => path.startsWith('/train')), []);
-  assert.match(await page.textContent('#train-title + p'), /What trains is 0\.9 MB more to load\.$/m);
+  assert.match(await page.textContent('#train-title + p'), /What trains is (0\.9|1\.0) MB more to load\.$/m);
   await page.reload();
   await until(page, () => navigator.serviceWorker.controller !== null);
   const text = states(300);
