@@ -12,9 +12,12 @@ pub fn of(error: &anyhow::Error) -> Option<String> {
             Some("--class-weights")
         }
         Some(koan_trainer::Error::Parameter { name: "false_alarm", .. }) => Some("--false-alarm"),
+        Some(koan_trainer::Error::Parameter { name: "candidates", .. }) => Some("--candidates"),
+        Some(koan_trainer::Error::Parameter { name: "features", .. }) => Some("--features"),
         Some(koan_trainer::Error::Parameter { name: "flash", .. }) => Some("--flash"),
         Some(koan_trainer::Error::Parameter { name: "instructions", .. }) => Some("--instructions"),
         Some(koan_trainer::Error::Parameter { name: "map", .. }) => Some("--map"),
+        Some(koan_trainer::Error::Parameter { name: "projection", .. }) => Some("--projection"),
         Some(koan_trainer::Error::Parameter { name: "ram", .. }) => Some("--ram"),
         Some(koan_trainer::Error::Parameter { name: "shape", .. }) => Some("--shape"),
         Some(koan_trainer::Error::Parameter { name: "test_fraction", .. }) => {
@@ -60,12 +63,12 @@ fn of_data(error: &DataError) -> Option<String> {
         DataError::HeaderUnclear { .. } | DataError::HeaderOfNumbers { .. } => "--header yes|no",
         DataError::MostlyNumbers { place, text, .. } => return Some(of_text(place.line, text)),
         DataError::PartlyNumbers { target: false, .. } => {
-            "unknown values are empty, ?, NA, NaN or null; --text reads the column as text, --drop \
-             leaves it out"
+            "unknown values are empty, ?, NA, NaN or null; --text reads a column of at most 1000 \
+             different values as text, --drop leaves it out"
         }
         DataError::PartlyNumbers { target: true, .. } => {
             "no option passes over such rows: mend the value, or leave them out of the data; \
-             --target names another column"
+             --target names another column, --text takes each text as a class"
         }
         DataError::NotUtf8 { .. } => {
             "save it as \"CSV UTF-8\" (Excel), or convert it: iconv -f WINDOWS-1252 -t UTF-8"
@@ -85,7 +88,8 @@ fn of_data(error: &DataError) -> Option<String> {
             "delete a title; --delimiter names the byte between fields, if it was mistaken"
         }
         DataError::DelimiterAtEnd { .. } => {
-            "end the first line in a delimiter, too: the column is then left out"
+            "remove it; where all lines but the first end in one, end that in one, too: the column \
+             is then left out"
         }
         // A name was taken apart at its comma.
         DataError::NoColumn { wanted, columns, .. }

@@ -142,7 +142,7 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
             let first_text = scan.first_text.clone();
             let numbers = scan.numbers;
             classes = scan.into_classes(&origin, &label, options.task, as_text).map_err(missing)?;
-            if !as_text && options.positive.is_none() {
+            if !as_text && options.positive.is_none() && options.task.is_none() {
                 let text =
                     first_text.map(|(line, text)| (origin.at_column(line, label.clone()), text));
                 check_classes(&classes, rows, numbers, text, &origin.file, &label)?;
@@ -238,7 +238,11 @@ fn scan(file: &DataFile, options: &ReadOptions, before: u64) -> Result<Scanned, 
         if records.len() != first.len() {
             let (place, expected, found) = (origin.at(line), first.len(), records.len());
             let comment = known.is_none() && first[0].starts_with(b"#");
-            let begins = rows < TITLE && scans.iter().all(|scan| scan.numbers == 0);
+            // What stands above a header has an empty line below, or fewer fields than that.
+            let most = if expected == 1 { TITLE } else { 1 };
+            let fewer = expected <= 2 && found > expected && rows < most;
+            let apart = rows == 0 && line > first_line + 1;
+            let begins = (fewer || apart) && scans.iter().all(|scan| scan.numbers == 0);
             return Err(match records.ragged(line, expected) {
                 DataError::Ragged { .. } | DataError::CommentLine { .. } if comment => {
                     DataError::Comment { place, expected, found }
@@ -459,15 +463,17 @@ fn names_a_field(options: &ReadOptions, first: &[Vec<u8>]) -> bool {
     })
 }
 
-/// Whether a first line of numbers may be a header: they count the columns, or are whole
-/// over columns that never are.
+/// Whether a first line of numbers may be a header: they count the columns, also over texts and
+/// behind an empty field, or are whole over columns that never are.
 fn may_be_header_of_numbers(first: &[Vec<u8>], scans: &[ColumnScan], rows: usize) -> bool {
     const ROWS: usize = 5;
     // What pandas writes: 0,1,2 over all columns, and nothing over its index.
     let counted = first.strip_prefix(&[Vec::new()]).unwrap_or(first);
     let numbers: Option<Vec<u32>> = counted.iter().map(|field| whole_number(field)).collect();
-    let lacking =
-        || first.iter().zip(scans).any(|(field, scan)| scan.texts > 0 && scan.lacks(field));
+    let lacks = |(field, scan): (&Vec<u8>, &ColumnScan)| {
+        !field.is_empty() && scan.texts > 0 && scan.lacks(field)
+    };
+    let lacking = || first.iter().zip(scans).any(lacks);
     if let Some(numbers @ [0 | 1, _, ..]) = numbers.as_deref()
         && are_counted(numbers)
         && (numbers.len() > 2 || lacking())

@@ -72,11 +72,8 @@ pub(crate) fn may_count_columns(columns: &[Column], first: &Records<'_>) -> bool
     let number = |field| whole_number(first.field(field));
     let numbers: Option<Vec<u32>> = (0..first.len()).map(number).collect();
     let texts = |kind: &ColumnKind| matches!(kind, ColumnKind::Text { .. } | ColumnKind::Coded(_));
-    // Two numbers say little, but from 0 on they are what pandas writes.
-    let two =
-        |numbers: &[u32]| numbers == [0, 1] && columns.iter().all(|column| column.name.is_empty());
     !columns.iter().any(|column| texts(&column.kind))
-        && numbers.is_some_and(|numbers| count_columns(&numbers) || two(&numbers))
+        && numbers.is_some_and(|numbers| count_columns(&numbers))
 }
 
 /// Whether no numeric column of the first line holds a number, or nothing.

@@ -47,7 +47,8 @@ pub(crate) fn check_categories<'a>(
 }
 
 /// Refuses the different `classes` of a target of so many rows by the rule of
-/// [`check_categories`]; `numbers` of the rows have one, `text` is the first that is none.
+/// [`check_categories`], unless each has two rows in the mean; `numbers` of the rows have one,
+/// `text` is the first that is none.
 ///
 /// # Errors
 /// What they are.
@@ -59,6 +60,9 @@ pub(crate) fn check_classes(
     file: &str,
     column: &ColumnLabel,
 ) -> Result<(), DataError> {
+    if classes.len() <= rows / 2 {
+        return Ok(());
+    }
     let texts = classes.iter().map(String::as_str);
     let Err(error) = check_categories(texts.clone(), rows, file, column) else { return Ok(()) };
     if let Some((place, text)) = text

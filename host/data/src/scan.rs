@@ -312,6 +312,18 @@ impl ColumnScan {
                 };
             }
         }
+        if let Some((line, text)) = &self.first_text
+            && self.crowded
+            && self.numbers > self.texts
+        {
+            return Err(DataError::PartlyNumbers {
+                place: origin.at_column(*line, column.clone()),
+                text: text.clone(),
+                numbers: self.numbers,
+                values: self.numbers + self.texts,
+                target: true,
+            });
+        }
         let mut names = self.into_values(origin, column, true)?;
         if numeric {
             names = numeric_names(&names);

@@ -23,7 +23,7 @@ const NAMED: usize = 5;
 /// Classes without training rows, rounding that costs much, and a model no better than a
 /// baseline; the worst first. `balanced` is the mean error over the classes of a model that makes
 /// all of them count the same.
-pub(crate) fn of(report: &Report, train: &Table, balanced: Option<f64>) -> Vec<String> {
+pub(crate) fn of(report: &Report, train: &Table, balanced: Option<[f64; 2]>) -> Vec<String> {
     let mut doubts = Vec::new();
     // A sample of streamed rows may lack what the others have.
     if train.rows() == report.train_rows {
@@ -31,7 +31,7 @@ pub(crate) fn of(report: &Report, train: &Table, balanced: Option<f64>) -> Vec<S
     }
     if let Some(baselines) = report.baselines {
         doubts.extend(match balanced {
-            Some(error) => no_better_balanced(error, train.schema.classes.len()),
+            Some([error, constant]) => no_better_balanced(error, constant),
             None => beside(report, report.error, &baselines),
         });
     }
@@ -113,8 +113,7 @@ pub(crate) fn of_one_class(classes: usize) -> f64 {
 }
 
 /// A model whose mean error over the classes is not below that of any constant.
-pub(crate) fn no_better_balanced(error: f64, classes: usize) -> Option<String> {
-    let constant = of_one_class(classes);
+pub(crate) fn no_better_balanced(error: f64, constant: f64) -> Option<String> {
     (error >= constant).then(|| {
         let (own, other) = (percent(error), percent(constant));
         format!(
@@ -250,9 +249,14 @@ mod tests {
         assert!(!unjudged.warnings.iter().any(|told| told.contains("no better")), "{unjudged:?}");
         let useless = TrainOptions { lambda: Some(1e6), ..balanced };
         let found = report(&fit, &test, &useless);
-        assert!(super::no_better_balanced(0.89, 10).is_none());
-        assert!(super::no_better_balanced(0.9, 10).unwrap().contains("90.00 %, not below 90.00 %"));
-        assert!(super::of(&found, &fit, Some(0.9))[0].contains("mean error over the classes"));
+        let of_ten = super::of_one_class(10);
+        assert!(super::no_better_balanced(0.89, of_ten).is_none());
+        assert!(
+            super::no_better_balanced(0.9, of_ten).unwrap().contains("90.00 %, not below 90.00 %")
+        );
+        assert!(
+            super::of(&found, &fit, Some([0.9, 0.9]))[0].contains("mean error over the classes")
+        );
     }
 
     #[test]

@@ -110,10 +110,17 @@ pub struct Report {
 pub(crate) struct Doubted {
     /// How many there are.
     pub warnings: usize,
-    /// The mean error over the classes, where all count the same.
-    pub balanced: Option<f64>,
+    /// The mean error over the classes of the test rows, where all count the same, and that of always
+    /// predicting one of them.
+    pub balanced: Option<[f64; 2]>,
     /// Share of rows far from all normal ones that a detector takes for normal.
     pub far: f64,
+}
+
+/// The mean of one of the balanced errors over reports.
+fn mean_at(parts: &[Report], place: usize) -> Option<f64> {
+    let all = parts.iter().map(|part| part.doubted.balanced.map(|errors| errors[place]));
+    all.sum::<Option<f64>>().map(|sum| sum / parts.len() as f64)
 }
 
 /// A smaller model than the one that a search chose.
@@ -219,8 +226,7 @@ impl Report {
     /// rows, and that of always predicting one class, which it must beat.
     #[must_use]
     pub fn balanced_errors(&self) -> Option<[f64; 2]> {
-        let classes = self.outputs.max(2);
-        self.doubted.balanced.map(|error| [error, doubts::of_one_class(classes)])
+        self.doubted.balanced
     }
 
     /// Whether always predicting one class, or the mean, is as good on the test rows; nobody knows
@@ -260,7 +266,8 @@ impl Report {
         let detections: Option<Vec<_>> = parts.iter().map(|part| part.detection).collect();
         self.detection = detections.map(|parts| Detection::mean(&parts));
         self.fold_errors = parts.iter().map(|part| part.error).collect();
-        self.doubted.balanced = mean(|part| part.doubted.balanced);
+        let balanced = [0, 1].map(|place| mean_at(parts, place));
+        self.doubted.balanced = balanced[0].zip(balanced[1]).map(<[f64; 2]>::from);
         let doubts = match (options.goal, &self.detection) {
             (Goal::Detect { normal, false_alarm }, Some(found)) => {
                 let rows = normal_rows_of(table, normal).len();

@@ -287,7 +287,10 @@ pub(crate) fn conclude(
     report.warnings.extend(fitted.warnings);
     // Without test rows nothing is known.
     let known = options.balanced && judged.blob.rows > 0;
-    report.doubted.balanced = known.then(|| judged.blob.balanced_error());
+    report.doubted.balanced = known.then(|| {
+        let classes = judged.blob.confusion.iter().filter(|rows| rows.iter().any(|&n| n > 0));
+        [judged.blob.balanced_error(), crate::doubts::of_one_class(classes.count())]
+    });
     report.doubt(crate::doubts::of(&report, train, report.doubted.balanced));
     Ok((blob, report))
 }

@@ -409,12 +409,13 @@ fn headers_of_numbers_are_asked_about() {
     }
     // Rows of a known model are asked about as well; one is no header where it holds no count.
     let schema = read_text("0.5,0.25,u\n0.75,0.5,v\n", &options()).unwrap().schema;
-    for text in ["0,1,2\n0.5,1.5,u\n", "5,6,7\n0.5,1.5,u\n", "0,1\n1,2\n"] {
+    for text in ["0,1,2\n0.5,1.5,u\n", "5,6,7\n0.5,1.5,u\n"] {
         assert_eq!(stream(text, &schema).unwrap_err(), question.replace("t.csv", "standard input"));
         let known = ReadOptions { header: Some(true), ..options() };
         assert_eq!(rows_from(text.as_bytes(), "t", &schema, &known).unwrap().count(), 1);
     }
-    for text in ["1,2\n0.5,1.5\n", "0,1,u\n0.5,1.5,u\n", "0,1,3\n0.5,1.5,u\n"] {
+    // Two numbers say little.
+    for text in ["1,2\n0.5,1.5\n", "0,1\n1,2\n", "0,1,u\n0.5,1.5,u\n", "0,1,3\n0.5,1.5,u\n"] {
         assert_eq!(stream(text, &schema).unwrap().len(), 2, "{text}");
     }
     // Rows as they come.

@@ -87,7 +87,8 @@ fn words(judged: &Judged<'_>) -> (Grade, String) {
     if let Some([error, constant]) = judged.balanced {
         let what = "always predicting one class, where all classes count the same";
         return match error < constant {
-            true if clearly_below(task, error, constant, rows) => {
+            // Each class has as few rows as its share of them.
+            true if clearly_below(task, error, constant, rows / judged.model.outputs().max(2)) => {
                 (Grade::Good, format!("The model is better than {what}."))
             }
             true => (Grade::Fair, format!("The model is hardly better than {what}.")),

@@ -24,7 +24,7 @@ use crate::train::{bank_plans, check, check_balanced, check_channels, dense_colu
 use crate::{ConvOptions, Error, Goal, TrainOptions};
 
 /// First bytes of a plan; the last one is the version of its form.
-const MAGIC: &[u8; 8] = b"KOANPLN\x02";
+const MAGIC: &[u8; 8] = b"KOANPLN\x03";
 /// Bits of the sample's largest target.
 const TARGET_BITS: i32 = 32;
 /// Bits of the sample's largest weight.

@@ -103,7 +103,7 @@ pub(crate) fn fit_both(
         }
         None => {
             let held_fit = best_on(&system, &held, &LAMBDAS).0;
-            progress.phase("rounding the weights")?;
+            progress.phase("choosing lambda")?;
             let lambda = lambda_for_rounding(&system, &held, &spec, bits, held_fit.lambda);
             drop(system);
             (lambda, Some(held_fit), all_rows(lambda))

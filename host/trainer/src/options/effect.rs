@@ -4,13 +4,15 @@ use super::{FamilyName, TrainOptions};
 use crate::Error;
 
 impl TrainOptions {
-    /// Refuses options that do nothing to models of these `families`. What a search sets by itself
-    /// need not pass.
+    /// Refuses options that do nothing to models of these `families`: for those who ask somebody for
+    /// options, since [`train()`](crate::train()) passes over them.
     ///
     /// # Errors
     /// The option.
     pub fn check_effect(&self, families: &[FamilyName]) -> Result<(), Error> {
-        let linear = families == [FamilyName::Linear] && self.groups.is_empty();
+        let linear = !families.is_empty()
+            && families.iter().all(|&family| family == FamilyName::Linear)
+            && self.groups.is_empty();
         let given = [
             ("candidates", linear && self.candidates.is_some()),
             ("features", linear && !self.features.is_empty()),

@@ -50,7 +50,7 @@ pub use metric::Metric;
 pub use sizes::Limits;
 pub use space::{FAMILIES, Space};
 
-use crate::doubts::{beside, no_better_balanced};
+use crate::doubts::{beside, no_better_balanced, of_one_class};
 use crate::evaluate::{Evaluation, evaluate};
 use crate::front::front;
 use crate::problem::Problem;
@@ -257,7 +257,9 @@ fn doubt(report: &mut Report, point: &Point, metric: Metric, table: &Table) -> R
             let baselines = Baselines::by_weight(table, point.options.seed)?;
             baselines.and_then(|baselines| beside(report, point.loss, &baselines))
         }
-        Metric::BalancedError => no_better_balanced(point.loss, table.schema.classes.len()),
+        Metric::BalancedError => {
+            no_better_balanced(point.loss, of_one_class(table.schema.classes.len()))
+        }
         Metric::MacroF1 | Metric::Auc | Metric::Rmse => None,
     };
     let held_out = doubt.map(|doubt| format!("{doubt}, on held-out rows"));
