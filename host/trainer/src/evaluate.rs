@@ -266,3 +266,39 @@ impl Tally {
         Evaluation { error, rows, weighted_error, rmse, auc: None, confusion: Vec::new() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use koan_data::TableBuilder;
+
+    use super::*;
+
+    /// Blocks of which one has nothing but zeros as targets.
+    #[test]
+    fn blocks_add_up_to_all_rows_by_weight() {
+        let all: Vec<f64> = (0..12).map(|row| if row < 8 { 0.0 } else { 5.0 }).collect();
+        let weights: Vec<f64> = (0..12).map(|row| f64::from(1 + row % 3)).collect();
+        let x: Vec<f64> = (0..12).map(f64::from).collect();
+        let table = |rows: std::ops::Range<usize>| {
+            TableBuilder::new(rows.len())
+                .column("x", &x[rows.clone()])
+                .values("y", &all[rows.clone()])
+                .weights(&weights[rows])
+                .build()
+                .unwrap()
+        };
+        let scores: Vec<f64> = (0..12).map(|row| f64::from(row % 4)).collect();
+        for ends in [&[0, 8, 12][..], &[0, 4, 8]] {
+            let mut tally = Tally::default();
+            for pair in ends.windows(2) {
+                let block = table(pair[0]..pair[1]);
+                tally.add(&of_scores(&block, &scores[pair[0]..pair[1]]), &block);
+            }
+            let last = ends[ends.len() - 1];
+            let whole = of_scores(&table(0..last), &scores[..last]);
+            let (found, wanted) = (tally.finish(), whole.weighted_error.unwrap());
+            assert!((found.weighted_error.unwrap() - wanted).abs() < 1e-12, "{ends:?}");
+            assert!((found.error - whole.error).abs() < 1e-12);
+        }
+    }
+}

@@ -335,3 +335,34 @@ fn what_was_chosen_is_what_the_model_has() {
     assert!(!told("--family linear").contains("frequency"));
     assert!(told("-k 8 --linear").contains(", frequency 1.000, "));
 }
+
+/// Where one map serves all inputs, relevance is learned on top of it.
+#[test]
+fn relevance_that_is_asked_for_is_learned() {
+    let folder = Folder::new();
+    let number = |row: usize, column: usize| (row * (column + 3) * 37 % 101) as f64 / 10.0;
+    let row = |row: usize| {
+        let inputs: Vec<String> = (0..170).map(|column| number(row, column).to_string()).collect();
+        format!("{},{}\n", inputs.join(","), u8::from(number(row, 0) > 5.0))
+    };
+    let names: Vec<String> = (0..170).map(|column| format!("c{column}")).collect();
+    let rows: String = (0..60).map(row).collect();
+    folder.write("wide.csv", format!("{},y\n{rows}", names.join(",")));
+    let train = "train wide.csv -o m.koan --family fourier -k 16 --frequency 1 --lambda 0.1 --json";
+    let told = folder.json(&format!("{train} --relevance yes"));
+    assert_eq!((&told["map"], &told["relevance"]), (&"shared".into(), &true.into()), "{told}");
+    assert_eq!(folder.json(train)["relevance"], false);
+}
+
+/// Cells of a grid, times the usual number of filters, are more than features may be.
+#[test]
+fn as_many_whole_filters_as_there_may_be() {
+    let folder = Folder::new();
+    let row =
+        |row: usize| (0..1600).map(|i| format!("{},", (row * 7 + i * i) % 11)).collect::<String>();
+    let rows: String = (0..12).map(|number| format!("{}{}\n", row(number), number % 2)).collect();
+    folder.write("img.csv", rows);
+    let conv =
+        "--family conv --shape 40x40x1 --kernel 3 --grid 32 --header no --frequency 1 --lambda 0.1";
+    folder.run(&format!("train img.csv -o m.koan {conv} --features 1024")).success();
+}

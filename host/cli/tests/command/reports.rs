@@ -4,7 +4,7 @@ use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 use serde_json::Value;
 
-use crate::common::{Folder, QUICK, Random, quadrants, waves};
+use crate::common::{Folder, QUICK, Random, quadrants, text, waves};
 
 const OF_A_MODEL: [&str; 6] = ["task", "family", "projection", "features", "bits", "bytes"];
 const OF_A_RUN: [&str; 3] = ["error", "rows", "seconds"];
@@ -181,4 +181,31 @@ fn folds_doubt_by_the_rows_left_out() {
     folder.write("q.csv", quadrants(200));
     let good = folder.json("train q.csv -o m.koan -k 48 -b 8 --frequency 1 --folds 4 --json");
     assert!(!good["warnings"].to_string().contains("no better"), "{good}");
+}
+
+/// Always predicting the frequent class is right more often, which is not what such a model is for.
+#[test]
+fn balanced_models_are_of_use() {
+    let folder = Folder::new();
+    let row =
+        |row: usize| format!("{},{}", row * 37 % 400, u8::from(row * 37 % 400 < 12 + row % 40));
+    let rows: String = (0..400).map(|number| row(number) + "\n").collect();
+    folder.write("rare.csv", format!("x,y\n{rows}"));
+    let train = format!("train rare.csv -o m.koan -k 8 {QUICK} --class-weights balanced");
+    for more in ["--report r.html", "--stream yes"] {
+        let told = folder.json(&format!("{train} {more} --json"));
+        assert!(!told["warnings"].to_string().contains("most frequent class"), "{more}: {told}");
+    }
+    let page = text(&folder.read("r.html"));
+    assert!(page.contains("where all classes count the same") && !page.contains("Of no use"));
+}
+
+/// Leaves of ferns are not columns of a matrix, on the page neither.
+#[test]
+fn a_page_of_many_leaves() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(200));
+    let ferns = "--family fern -k 560 --depth 4 --candidates 600 --loss logistic";
+    folder.run(&format!("train q.csv -o m.koan {ferns} {QUICK} --report r.html")).success();
+    assert!(text(&folder.read("r.html")).contains("fern"));
 }

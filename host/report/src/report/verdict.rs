@@ -216,6 +216,30 @@ mod tests {
         }
     }
 
+    /// The most frequent class errs least, and would be the better model, if all classes did not
+    /// count the same.
+    #[test]
+    fn models_of_rare_classes_are_judged_by_the_mean_over_the_classes() {
+        let blob = include_bytes!("../../../../firmware-example/digits.koan");
+        let model = &Model::parse(blob).unwrap();
+        let baselines = Some(&Baselines { constant: 0.03, ..Baselines::default() });
+        for (mean, grade) in [(0.2, Grade::Good), (0.88, Grade::Fair), (0.9, Grade::Poor)] {
+            let judged = Judged {
+                model,
+                task: "classification",
+                error: 0.1,
+                rows: 1000,
+                recordings: None,
+                called: "test rows",
+                baselines,
+                balanced: Some([mean, 0.9]),
+            };
+            let found = of(&judged, Vec::new());
+            assert_eq!(found.grade, grade, "{}", found.words);
+            assert!(found.tiles.iter().any(|tile| tile.value == percent(mean)));
+        }
+    }
+
     #[test]
     fn rows_of_recordings_have_no_interval() {
         let text = |task, recordings| verdict_of(task, 0.1, (0.3, None), recordings).text;

@@ -177,6 +177,15 @@ mod tests {
     use koan_data::digits;
 
     #[test]
+    fn without_test_rows_nothing_is_known() {
+        let table = digits::table().select(&(0..60).collect::<Vec<_>>());
+        let goal = Goal::Detect { normal: None, false_alarm: 0.05 };
+        let options = TrainOptions { goal, features: vec![16], ..TrainOptions::default() };
+        let report = train(&table, None, &options, &Progress::none()).unwrap().report;
+        assert!(report.error.is_nan() && report.rows == 0, "{}", report.error);
+    }
+
+    #[test]
     fn other_digits_are_anomalies() {
         let table = digits::table();
         let (train_rows, test_rows): (Vec<usize>, Vec<usize>) =

@@ -129,6 +129,19 @@ mod tests {
     use super::*;
     use koan_data::TableBuilder;
 
+    /// Ten rare rows that count as much as thirty each are not the rare ones.
+    #[test]
+    fn a_constant_is_judged_by_the_weights_of_rows() {
+        let x: Vec<f64> = (0..100).map(|row| f64::from(row * 37 % 100)).collect();
+        let kinds: Vec<i64> = (0..100).map(|row| i64::from(row % 10 == 0)).collect();
+        let weights: Vec<f64> =
+            kinds.iter().map(|&kind| if kind == 1 { 30.0 } else { 1.0 }).collect();
+        let table = TableBuilder::new(100).column("x", &x[..]).classes("kind", &kinds[..]);
+        let table = table.weights(&weights[..]).build().unwrap();
+        let found = Baselines::by_weight(&table, 1).unwrap().unwrap();
+        assert!((found.constant - 90.0 / 390.0).abs() < 1e-9, "{found:?}");
+    }
+
     /// Where each class is one of the groups, what is left of a class says nothing of all rows.
     #[test]
     fn a_constant_is_that_of_all_rows_whatever_their_groups() {
