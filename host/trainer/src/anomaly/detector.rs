@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn without_test_rows_nothing_is_known() {
-        let table = digits::table().select(&(0..60).collect::<Vec<_>>());
+        let table = digits::table().select(&(0..120).collect::<Vec<_>>());
         let goal = Goal::Detect { normal: None, false_alarm: 0.05 };
         let options = TrainOptions { goal, features: vec![16], ..TrainOptions::default() };
         let report = train(&table, None, &options, &Progress::none()).unwrap().report;
