@@ -2,35 +2,43 @@
 
 use koan_data::DataError;
 
+/// Parameters of the library that an option is called by.
+const OWN: [&str; 10] = [
+    "candidates",
+    "class_weights",
+    "false_alarm",
+    "features",
+    "flash",
+    "instructions",
+    "map",
+    "projection",
+    "ram",
+    "shape",
+];
+
 /// What helps where a target is of too many classes.
 const OTHER_TARGET: &str = "--target names another column, --task regression takes numbers";
+
+/// What is read as a value that is missing.
+const UNKNOWN: &str = "unknown values are empty, ?, NA, NaN or null";
 
 /// The option that helps, with what it does, or that is at fault.
 pub fn of(error: &anyhow::Error) -> Option<String> {
     let parameter = |cause: &(dyn std::error::Error + 'static)| match cause.downcast_ref() {
-        Some(koan_trainer::Error::Parameter { name: "class_weights", .. }) => {
-            Some("--class-weights")
+        Some(koan_trainer::Error::Parameter { name, .. }) if OWN.contains(name) => {
+            Some(format!("--{}", name.replace('_', "-")))
         }
-        Some(koan_trainer::Error::Parameter { name: "false_alarm", .. }) => Some("--false-alarm"),
-        Some(koan_trainer::Error::Parameter { name: "candidates", .. }) => Some("--candidates"),
-        Some(koan_trainer::Error::Parameter { name: "features", .. }) => Some("--features"),
-        Some(koan_trainer::Error::Parameter { name: "flash", .. }) => Some("--flash"),
-        Some(koan_trainer::Error::Parameter { name: "instructions", .. }) => Some("--instructions"),
-        Some(koan_trainer::Error::Parameter { name: "map", .. }) => Some("--map"),
-        Some(koan_trainer::Error::Parameter { name: "projection", .. }) => Some("--projection"),
-        Some(koan_trainer::Error::Parameter { name: "ram", .. }) => Some("--ram"),
-        Some(koan_trainer::Error::Parameter { name: "shape", .. }) => Some("--shape"),
         Some(koan_trainer::Error::Parameter { name: "test_fraction", .. }) => {
-            Some("--test-fraction, --test")
+            Some("--test-fraction, --test".to_owned())
         }
-        Some(koan_trainer::Error::TooMany { what: "classes", .. }) => Some(OTHER_TARGET),
+        Some(koan_trainer::Error::TooMany { what: "classes", .. }) => Some(OTHER_TARGET.to_owned()),
         Some(koan_trainer::Error::Impossible(problem)) if problem.contains("its notes") => {
-            Some("`koan train --no-column-names` leaves the names out")
+            Some("`koan train --no-column-names` leaves the names out".to_owned())
         }
         _ => None,
     };
     if let Some(option) = error.chain().find_map(parameter) {
-        return Some(option.to_owned());
+        return Some(option);
     }
     let data = error.chain().find_map(|cause| {
         let own = cause.downcast_ref::<koan_trainer::Error>().and_then(|error| match error {
@@ -49,7 +57,7 @@ fn of_text(line: u64, text: &str) -> String {
     }
     format!(
         "delete line {line} if it is no row, as units and totals are, or those up to it if they are \
-         a title; unknown values are empty, ?, NA, NaN or null; --text reads the column as text, \
+         a title; {UNKNOWN}; --text reads the column as text, \
          --drop leaves it out"
     )
 }
@@ -63,8 +71,11 @@ fn of_data(error: &DataError) -> Option<String> {
         DataError::HeaderUnclear { .. } | DataError::HeaderOfNumbers { .. } => "--header yes|no",
         DataError::MostlyNumbers { place, text, .. } => return Some(of_text(place.line, text)),
         DataError::PartlyNumbers { target: false, .. } => {
-            "unknown values are empty, ?, NA, NaN or null; --text reads a column of at most 1000 \
-             different values as text, --drop leaves it out"
+            return Some(format!(
+                "{UNKNOWN}; --text reads a column of at most {} different values as text, --drop \
+                 leaves it out",
+                koan_data::MAX_VALUES
+            ));
         }
         DataError::PartlyNumbers { target: true, .. } => {
             "no option passes over such rows: mend the value, or leave them out of the data; \

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::infer::{count_columns, whole_number};
+use super::header::{count_columns, whole_number};
 use super::records::Records;
 use super::scan::{Field, parse};
 use super::schema::{Column, ColumnKind};

@@ -19,6 +19,7 @@ mod error;
 mod extremes;
 mod files;
 mod fill;
+mod header;
 mod idx;
 mod infer;
 mod layout;

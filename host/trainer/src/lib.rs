@@ -33,6 +33,7 @@ mod baseline;
 mod batch;
 mod blob;
 mod calibrate;
+mod check;
 pub mod distributed;
 mod doubts;
 mod dual;

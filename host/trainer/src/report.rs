@@ -117,12 +117,6 @@ pub(crate) struct Doubted {
     pub far: f64,
 }
 
-/// The mean of one of the balanced errors over reports.
-fn mean_at(parts: &[Report], place: usize) -> Option<f64> {
-    let all = parts.iter().map(|part| part.doubted.balanced.map(|errors| errors[place]));
-    all.sum::<Option<f64>>().map(|sum| sum / parts.len() as f64)
-}
-
 /// A smaller model than the one that a search chose.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Smaller {
@@ -266,8 +260,9 @@ impl Report {
         let detections: Option<Vec<_>> = parts.iter().map(|part| part.detection).collect();
         self.detection = detections.map(|parts| Detection::mean(&parts));
         self.fold_errors = parts.iter().map(|part| part.error).collect();
-        let balanced = [0, 1].map(|place| mean_at(parts, place));
-        self.doubted.balanced = balanced[0].zip(balanced[1]).map(<[f64; 2]>::from);
+        let balanced = mean(|part| part.doubted.balanced.map(|[error, _]| error));
+        let constant = mean(|part| part.doubted.balanced.map(|[_, constant]| constant));
+        self.doubted.balanced = balanced.zip(constant).map(<[f64; 2]>::from);
         let doubts = match (options.goal, &self.detection) {
             (Goal::Detect { normal, false_alarm }, Some(found)) => {
                 let rows = normal_rows_of(table, normal).len();

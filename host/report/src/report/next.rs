@@ -46,16 +46,17 @@ pub fn steps(
         Asked::Command => format!("`{command}`"),
         Asked::Python => format!("`{python}`"),
     };
+    // Whether all classes were to count the same.
+    let alike = report.balanced_errors().is_some();
     let mut steps = Vec::new();
     if let Some(baselines) = report.baselines {
-        let balanced = report.balanced_errors().is_some();
         if report.is_of_no_use() {
             steps.push(format!(
                 "Look whether {} names the right column and whether the inputs say anything about \
                  it: see “What the inputs are worth”.",
                 word("--target", "y")
             ));
-        } else if !balanced
+        } else if !alike
             && baselines.linear.is_some_and(|linear| report.error >= linear)
             && model.banks().any(|bank| bank.family() != Family::Linear)
         {
@@ -81,7 +82,7 @@ pub fn steps(
         ));
     }
     let balanced = word("--class-weights balanced", "class_weight=\"balanced\"");
-    if report.balanced_errors().is_none() {
+    if !alike {
         steps.extend(weakest(found, &balanced));
     }
     if let Some(drift) = drift

@@ -11,6 +11,7 @@ use super::sample::{Sample, StoredRows, Tallies};
 use super::schema::{StoredSchema, open};
 use super::{Batch, from_bytes, to_bytes};
 use crate::blob::ModelSpec;
+use crate::check::{check, check_balanced, check_channels};
 use crate::features::FeatureMap;
 use crate::fit::check_loss;
 use crate::folds::hold_out;
@@ -20,7 +21,7 @@ use crate::progress::Progress;
 use crate::report::Chosen;
 use crate::select::{Choice, choose};
 use crate::solve::Loss;
-use crate::train::{bank_plans, check, check_balanced, check_channels, dense_columns};
+use crate::train::{bank_plans, dense_columns};
 use crate::{ConvOptions, Error, Goal, TrainOptions};
 
 /// First bytes of a plan; the last one is the version of its form.

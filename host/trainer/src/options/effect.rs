@@ -14,19 +14,18 @@ impl TrainOptions {
             && families.iter().all(|&family| family == FamilyName::Linear)
             && self.groups.is_empty();
         let given = [
-            ("candidates", linear && self.candidates.is_some()),
-            ("features", linear && !self.features.is_empty()),
-            ("projection", linear && self.projection.is_some()),
+            ("candidates", self.candidates.is_some(), "candidates do"),
+            ("features", !self.features.is_empty(), "a number of features does"),
+            ("projection", self.projection.is_some(), "a projection does"),
         ];
-        let Some((name, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
-        let problem = match name {
-            "candidates" => "candidates do nothing: the family linear has the inputs themselves",
-            "projection" => {
-                "a projection does nothing: the family linear has the inputs themselves"
+        match given.into_iter().find(|(_, given, _)| linear && *given) {
+            Some((name, _, what)) => {
+                let problem =
+                    format!("{what} nothing: the family linear has the inputs themselves");
+                Err(Error::parameter(name, problem))
             }
-            _ => "a number of features does nothing: the family linear has the inputs themselves",
-        };
-        Err(Error::parameter(name, problem))
+            None => Ok(()),
+        }
     }
 }
 

@@ -14,13 +14,13 @@ use web_time::{Duration, Instant};
 use koan::{Calibration, Family, Model};
 
 use crate::blob::{HeadSpec, ModelSpec};
+use crate::check::{check, check_balanced};
 use crate::fit::{Fitted, Judging, fit_loss};
 use crate::options::HeadOptions;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::prune::{MOST_CANDIDATES, pool};
 use crate::solve::Loss;
-use crate::train::{check, check_balanced};
 use crate::{Error, Point};
 use koan_data::{Table, Task};
 

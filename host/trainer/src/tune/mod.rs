@@ -50,6 +50,7 @@ pub use metric::Metric;
 pub use sizes::Limits;
 pub use space::{FAMILIES, Space};
 
+use crate::check::{self, check_balanced};
 use crate::doubts::{beside, no_better_balanced, of_one_class};
 use crate::evaluate::{Evaluation, evaluate};
 use crate::front::front;
@@ -57,7 +58,6 @@ use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::report::Smaller;
 use crate::solve::Loss;
-use crate::train::check_balanced;
 use crate::{Baselines, Error, FamilyName, Goal, Point, Report, TrainOptions, Trained};
 use koan_data::{Table, Task};
 
@@ -367,7 +367,7 @@ fn search_of(
     let mut space = options.space.of(table, options.limits.instructions.is_some());
     let mut nameless = names::leave_out(&mut space.base, table, options.limits.flash)?;
     let problem = Problem::new(table, space.base.balanced);
-    crate::train::check(&problem)?;
+    check::check(&problem)?;
     let seconds = options.time.as_secs_f64();
     let deadline = start.checked_add(options.time.mul_f64(SEARCHING)).filter(|_| options.clock);
     let rungs_of = |space: &Space| -> Result<Searched, Error> {
