@@ -210,8 +210,9 @@ fn options_that_would_do_nothing() {
         folder.fails(&format!("train q.csv -o m.koan {options}"), &[told]);
     }
     // A search knows all families, and chooses pools and slots itself.
-    folder.run("train q.csv -o m.koan --flash 300 --kernel 2").success();
-    folder.run("train q.csv -o m.koan --flash 300 --family linear,stump --frequency 1").success();
+    let search = "train q.csv -o m.koan --flash 200 --loss squared --bits 4";
+    folder.run(&format!("{search} --kernel 2")).success();
+    folder.run(&format!("{search} --family linear,stump --frequency 1")).success();
     folder.fails("train q.csv -o m.koan --slot-bits 6", &["--slot-bits goes with --family bin"]);
     folder.train("w.csv").success();
     let told = ["m.koan: the model has no probabilities", "--probabilities"];
@@ -243,7 +244,6 @@ fn constant_inputs_give_a_warning() {
     }
 }
 
-/// The library knows no options; the command names the one that helps.
 /// What is wrong with a target is told with its column, and with what helps there.
 #[test]
 fn targets_that_cannot_be() {
@@ -313,6 +313,7 @@ fn slips_of_exports() {
     assert!(message.contains("give the number of a column with a comma"), "{message}");
 }
 
+/// The library knows no options; the command names the one that helps.
 #[test]
 fn the_option_that_helps_is_named() {
     let good = quadrants(100);

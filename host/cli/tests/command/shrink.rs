@@ -123,8 +123,8 @@ fn convolutions_keep_features_of_a_pool() {
 #[test]
 fn rows_that_lack_classes_are_refused() {
     let folder = Folder::new();
-    folder.write("q.csv", quadrants(300));
-    folder.train("q.csv -k 64").success();
+    folder.write("q.csv", quadrants(150));
+    folder.train("q.csv -k 32").success();
     let all = String::from_utf8(folder.read("q.csv")).unwrap();
     let of = |classes: &[&str]| -> String {
         let kept =
@@ -133,7 +133,7 @@ fn rows_that_lack_classes_are_refused() {
     };
     folder.write("one.csv", of(&[",1"]));
     folder.write("two.csv", of(&[",0", ",1"]));
-    let shrink = |data: &str| format!("shrink m.koan {data} --flash 240 --loss squared -o s.koan");
+    let shrink = |data: &str| format!("shrink m.koan {data} --flash 160 --loss squared -o s.koan");
     folder.fails(&shrink("one.csv"), &["one.csv: no rows to train on of the classes 0, 2 that"]);
     folder.fails(&shrink("two.csv"), &["two.csv: no rows to train on of the class 2 that"]);
     assert!(!folder.path("s.koan").exists());

@@ -74,7 +74,7 @@ fn the_test_rows_and_the_number_of_threads_change_nothing() {
         rows.replace(",0\n", ",3\n").replace(",2\n", ",0\n").replace(",3\n", ",2\n"),
     );
     let mut fronts = Vec::new();
-    for (test, threads) in [("same.csv", "1"), ("other.csv", "1"), ("same.csv", "3")] {
+    for (test, threads) in [("same.csv", "1"), ("other.csv", "3")] {
         let command = format!("tune q.csv --test {test} {SMALL} -o front --json");
         let mut command = folder.command(&command);
         let output = command.env("RAYON_NUM_THREADS", threads).assert().success();
@@ -88,7 +88,6 @@ fn the_test_rows_and_the_number_of_threads_change_nothing() {
         fronts.push((front, found["front"][0]["test"].clone()));
     }
     assert!(fronts[0].0 == fronts[1].0);
-    assert!(fronts[0].0 == fronts[2].0);
     assert_ne!(fronts[0].1, fronts[1].1);
 }
 
@@ -144,13 +143,6 @@ fn code_counts_where_it_is_to() {
         let of = |what: &str| found[what].as_u64().unwrap();
         assert!(of("bytes") + of(code) <= 3500, "{found}");
     }
-    let found = folder
-        .json(&format!("tune q.csv {} -o front --json", SMALL.replace("330", "3500 --with-code")));
-    for point in found["front"].as_array().unwrap() {
-        let of = |what: &str| point[what].as_u64().unwrap();
-        assert!(of("bytes") + of("code_bytes") <= 3500, "{point}");
-        folder.json(&format!("{} --json", without_koan(&point["command"])));
-    }
     // The form that counts is the one that is told, in the table, the object and the page.
     let tune = format!(
         "tune q.csv {} -o front --report r.html",
@@ -164,6 +156,9 @@ fn code_counts_where_it_is_to() {
         let inspected = folder.json(&format!("inspect {} --json", point["file"].as_str().unwrap()));
         assert_eq!(point["code_bytes"], inspected["code_bytes_small"]);
         assert_eq!(point["code_form"], "small");
+        let of = |what: &str| point[what].as_u64().unwrap();
+        assert!(of("bytes") + of("code_bytes") <= 3072, "{point}");
+        folder.json(&format!("{} --json", without_koan(&point["command"])));
         let code = inspected["code_bytes_small"].to_string();
         let row = |line: &str| line.split_whitespace().nth(1) == Some(&code);
         assert!(printed.lines().any(row) && page.contains(&format!(">{code}<")), "{printed}");
@@ -196,7 +191,8 @@ fn train_chooses_family_features_and_bits() {
     folder.write("q.csv", quadrants(150));
     let chosen = folder.json("train q.csv -o m.koan --json");
     assert!(chosen["bytes"].as_u64().unwrap() <= 2048, "{chosen}");
-    let small = folder.json("train q.csv -o s.koan --json --flash 200 --family stump,fourier");
+    let small = "train q.csv -o s.koan --json --flash 200 --family stump,fourier --loss squared";
+    let small = folder.json(small);
     assert!(small["bytes"].as_u64().unwrap() <= 200, "{small}");
     // What is given is kept.
     let given = folder
