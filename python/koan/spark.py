@@ -44,7 +44,8 @@ def fit(
 
     def reduced(work: Any, start: bytes, merge: Any) -> bytes:
         one = partial(_whole, work, start)
-        return bytes(merge(_collected(df, one, merge)))
+        # A frame that is known to be empty has no partitions.
+        return bytes(merge(_collected(df, one, merge) or [work("rows", [], start)]))
 
     columns = reduced(_parts.found, job.no_columns(), _parts.merged_columns)
     sample = reduced(_parts.sampled, job.no_sample(columns), _parts.merged_samples)
@@ -64,27 +65,54 @@ def fit(
 
 def predict_udf(model: Model) -> Any:
     """A function of a struct of the model's columns: ``df.select(udf(F.struct(*names)))``. It
-    gives the class, or the value, as ``model.predict`` does. Make Spark's session first."""
-    from pyspark.sql.functions import pandas_udf
+    gives the class, or the value, as ``model.predict`` does. Make Spark's session first. Times
+    are what they were to :func:`fit`, whatever the session's time zone; that needs Spark 4.1,
+    before which they are refused."""
+    from pyspark.sql import functions
 
     data = model.to_bytes()
+    kind = _TYPES[_parts.kind_of(model).name]
+    if not hasattr(functions, "arrow_udf"):
+        return _pandas_udf(data, kind)
+
+    def predicted(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        own = Model(data)
+        types = {"float": pa.float32(), "double": pa.float64(), "bigint": pa.int64()}
+        for structs in batches:
+            table = _table(pa.RecordBatch.from_struct_array(structs))
+            yield pa.array(_parts.predicted(own, table), types.get(kind, pa.string()))
+
+    import pyarrow as pa
+
+    # Spark knows by the types that batches of structs become batches of values.
+    arrays = Iterator[pa.Array]  # type: ignore[type-arg, unused-ignore]
+    predicted.__annotations__ = {"batches": arrays, "return": arrays}
+    return functions.arrow_udf(predicted, kind)
+
+
+def _pandas_udf(data: bytes, kind: str) -> Any:
+    """The function for a Spark that has those of pandas alone: it would give them times without a
+    zone, those of the session's zone and those of none alike."""
+    import pandas as pd
+    from pyspark.sql.functions import pandas_udf
 
     def predicted(batches: Iterator[Any]) -> Iterator[Any]:
         import pandas as pd
 
         own = Model(data)
         for table in batches:
+            for name, dtype in table.dtypes.items():
+                if dtype.kind == "M":
+                    raise ValueError(f"X: column `{name}`: times need Spark 4.1 or later")
             yield pd.Series(_parts.predicted(own, table))
 
-    predicted.__annotations__ = _annotations()
-    return pandas_udf(predicted, _TYPES[_parts.kind_of(model).name])
-
-
-def _annotations() -> dict[str, Any]:
-    """The types by which Spark knows that batches of structs become batches of values."""
-    import pandas as pd
-
-    return {"batches": Iterator[pd.DataFrame], "return": Iterator[pd.Series]}
+    predicted.__annotations__ = {
+        "batches": Iterator[pd.DataFrame],
+        "return": Iterator[pd.Series],
+    }
+    return pandas_udf(predicted, kind)
 
 
 def _collected(df: Any, work: Any, merge: Any) -> list[bytes]:

@@ -3,6 +3,8 @@
 import os
 import sys
 
+import numpy as np
+import pandas as pd
 import pytest
 from data import (
     KINDS,
@@ -20,6 +22,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import koan
+import koan.local
 import koan.spark
 
 
@@ -110,3 +113,26 @@ def test_errors_name_the_partition(spark):
     df = spread(spark, "classes", warm, 64, 1)
     model = koan.spark.fit(df, target="y", **OPTIONS)
     assert model.task == "classification"
+
+
+def test_times_are_those_that_were_learned(spark):
+    """The session's zone is not that of the rows."""
+    when = pd.date_range("2024-03-08", periods=120, freq="h", tz="UTC")
+    rows = pd.DataFrame({"when": when, "y": np.sin(np.arange(120) / 9)})
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "America/Los_Angeles")
+    try:
+        df = spark.createDataFrame(rows).repartition(2)
+        model = koan.spark.fit(df, target="y", **OPTIONS)
+        assert model.to_bytes() == koan.local.fit(rows, "y", **OPTIONS).to_bytes()
+        predict = koan.spark.predict_udf(model)
+        found = df.select("y", predict(F.struct("when")).alias("p")).toPandas()
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", zone)
+    found = found.sort_values("y", kind="stable")["p"]
+    assert list(found) == list(model.predict(rows.sort_values("y")[["when"]]))
+
+
+def test_a_frame_without_partitions_has_no_rows(spark):
+    with pytest.raises(ValueError, match="rows: there are none"):
+        koan.spark.fit(spark.createDataFrame([], "x double, y string").where("false"), target="y")
