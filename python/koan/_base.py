@@ -30,6 +30,7 @@ from ._columns import (
     is_pandas,
     is_table,
     names_of,
+    place_of,
     unmasked,
 )
 from ._given import AMOUNTS, amount, places, seed, weights_of_classes, whole
@@ -222,11 +223,12 @@ class Koan(BaseEstimator):
             wanted = [str(name) for name in fitted]
             # The table that was learned from has more columns: those of y, weights and groups.
             fewer = names != wanted and set(wanted) < set(names)
-            if not is_pandas(X):
-                X = X.select(wanted) if fewer else X
-            elif fewer or (names == wanted and list(X.columns) != wanted):
+            if fewer:
+                chosen = [place_of(X, "X", name) for name in wanted]
                 # By place, since names need not be texts.
-                X = X.iloc[:, [names.index(name) for name in wanted]].set_axis(wanted, axis=1)
+                X = X.iloc[:, chosen].set_axis(wanted, axis=1) if is_pandas(X) else X.select(wanted)
+            elif is_pandas(X) and names == wanted and list(X.columns) != wanted:
+                X = X.set_axis(wanted, axis=1)
         validate_data(self, X, reset=False, skip_check_array=True)
         return X
 
@@ -304,12 +306,9 @@ def named_column(X: Any, parameter: str, name: str) -> Any:
     if not is_table(X):
         raise ValueError(f"{parameter}: {name!r} names a column, which X does not have")
     check_kept(X)
-    names = names_of(X)
-    if name not in names:
-        known = ", ".join(f"`{name}`" for name in names[:10])
-        raise ValueError(f"{parameter}: X has no column `{name}`; there are {known}")
+    place = place_of(X, parameter, name)
     # By place, since names need not be texts.
-    values = X.iloc[:, names.index(name)] if is_pandas(X) else X[name]
+    values = X.iloc[:, place] if is_pandas(X) else X[name]
     return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
 
 

@@ -41,6 +41,19 @@ def names_of(X: Any) -> list[str]:
     return [str(name) for name in (X.columns if names is None else names)]
 
 
+def place_of(X: Any, parameter: str, name: str) -> int:
+    """The place of the column of X that a parameter names."""
+    names = names_of(X)
+    places = [place for place, known in enumerate(names) if known == name]
+    if not places:
+        known = ", ".join(f"`{name}`" for name in names[:10])
+        raise ValueError(f"{parameter}: X has no column `{name}`; there are {known}")
+    if len(places) > 1:
+        first, second = places[0] + 1, places[1] + 1
+        raise ValueError(f"{parameter}: columns {first} and {second} are both named `{name}`")
+    return places[0]
+
+
 def check_kept(X: Any) -> None:
     """An error where X is gone once it is read."""
     if hasattr(X, "read_all"):
@@ -157,11 +170,10 @@ def _microseconds(values: np.ndarray) -> np.ndarray:
 def column(values: Any, where: str, what: str = "X") -> Any:
     """A column: an array of numbers, or a list of texts where a missing one is empty."""
     values = np.asarray(values)
-    # Texts have no blanks around them, as files are read.
     if values.dtype.kind == "U":
-        return [str(text).strip() for text in values]
+        return [stripped(text) for text in values]
     if values.dtype.kind == "S":
-        return [text.decode().strip() for text in values]
+        return [stripped(text.decode()) for text in values]
     if values.dtype.kind != "O":
         return numbers(values, what)
     texts = [isinstance(value, str) for value in values]
@@ -177,7 +189,7 @@ def column(values: Any, where: str, what: str = "X") -> Any:
                     f"{what}: row {row + 1}, {where}: {values[row]!r} ({kind}) among {others}: "
                     "make the column one type, for instance by astype(str)"
                 )
-        return [value.strip() if there else "" for value, there in zip(values, known)]
+        return [stripped(value) if there else "" for value, there in zip(values, known)]
     days = days_of(values)
     if days is not None:
         return days
@@ -193,6 +205,11 @@ def column(values: Any, where: str, what: str = "X") -> Any:
                     f"{what}: row {row + 1}, {where}: {value!r} ({kind}) is neither number nor text"
                 ) from error
         raise ValueError(f"{what}: {where}: {error}") from error
+
+
+def stripped(value: Any) -> str:
+    """A text without the blanks of ASCII around it, as files are read."""
+    return str(value).strip(" \t\n\f\r")
 
 
 def days_of(values: np.ndarray) -> np.ndarray | None:

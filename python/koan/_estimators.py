@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._base import Rows, values_of
 from ._report import Reporting
-from ._targets import class_labels, number_targets, real
+from ._targets import class_labels, number_targets, plain, real
 
 Names = str | list[str] | tuple[str, ...]
 
@@ -264,7 +264,7 @@ class KoanClassifier(ClassifierMixin, _Predictor):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of right classes; ``y`` and ``sample_weight`` may name columns of ``X``."""
         y, sample_weight = values_of(X, y=y, sample_weight=sample_weight)
-        return float(super().score(X, y, sample_weight))
+        return float(super().score(X, plain(y), sample_weight))
 
 
 class KoanRegressor(RegressorMixin, _Predictor):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 
-from ._columns import is_table, names_of
+from ._columns import is_table, names_of, place_of
 
 # Amounts that may be texts, and what their k is.
 AMOUNTS = {"flash": 1024, "ram": 1024, "instructions": 1000}
@@ -48,8 +48,7 @@ def places(name: str, columns: Any, X: Any) -> list[int]:
             f"{name}: {columns!r} is no list of columns, such as [{columns!r}]; columns of a "
             "DataFrame that are of type category need not be listed"
         )
-    names = names_of(X) if is_table(X) else []
-    width = len(names) if is_table(X) else np.shape(X)[-1]
+    width = len(names_of(X)) if is_table(X) else np.shape(X)[-1]
     found = []
     for column in columns:
         if not isinstance(column, str):
@@ -57,8 +56,8 @@ def places(name: str, columns: Any, X: Any) -> list[int]:
             if place >= width:
                 raise ValueError(f"{name}: no column {place}: X has {width}, from 0")
             found.append(place)
-        elif column in names:
-            found.append(names.index(column))
+        elif is_table(X):
+            found.append(place_of(X, name, column))
         else:
             raise ValueError(f"{name}: X has no column `{column}`")
     return found

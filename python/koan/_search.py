@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _koan
 from ._base import Rows, values_of
+from ._columns import days_of
 from ._estimators import KoanClassifier
 from ._model import Model, table, threads
 from ._progress import Told
 from ._report import Report, Reporting
-from ._targets import class_labels, number_targets, real
+from ._targets import class_labels, number_targets, plain, real
 from ._trained import warn_of
 
 # Whole numbers are classes where they are at most so many, as in files.
@@ -202,7 +204,7 @@ class KoanSearch(Reporting):
         """The share of right classes, or R²; ``y`` and ``sample_weight`` may name columns of ``X``."""
         y, sample_weight = values_of(X, y=y, sample_weight=sample_weight)
         if self._task() == "classification":
-            return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+            return float(accuracy_score(plain(y), self.predict(X), sample_weight=sample_weight))
         return float(r2_score(real(y), self.predict(X), sample_weight=sample_weight))
 
     def front_report(self, X: Any = None, y: Any = None) -> Report:
@@ -266,6 +268,14 @@ class KoanSearch(Reporting):
 def _guess(y: Any) -> str:
     """The task by the target, as files are read."""
     values = np.asarray(y).reshape(-1)
+    if values.dtype.kind == "O":
+        if days_of(values) is not None:
+            return "regression"
+        if all(isinstance(value, (Real, np.bool_)) for value in values):
+            bools = all(isinstance(value, (bool, np.bool_)) for value in values)
+            values = values.astype(bool if bools else np.float64)
+    if values.dtype.kind in "mM":
+        return "regression"
     if values.dtype.kind not in "iuf":
         return "classification"
     if type_of_target(values) in ("continuous", "unknown"):

@@ -10,7 +10,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
-from ._columns import check_unmasked, days_of, in_order, is_missing, numbers
+from ._columns import check_unmasked, days_of, in_order, is_missing, numbers, stripped
 
 
 def _given(estimator: Any, X: Any, y: Any) -> tuple[Any, str]:
@@ -34,16 +34,12 @@ def _given(estimator: Any, X: Any, y: Any) -> tuple[Any, str]:
 def class_labels(estimator: Any, X: Any, y: Any) -> tuple[Any, npt.NDArray[Any], str]:
     """Labels as the core takes them, the classes in order, and the name of the target."""
     y, name = _given(estimator, X, y)
-    unlike = y.dtype.kind == "O"
-    missing = [is_missing(value) for value in y] if unlike else y != y
+    missing = [is_missing(value) for value in y] if y.dtype.kind == "O" else y != y
     if np.any(missing):
         row = int(np.argmax(missing))
         nan = " (NaN)" if isinstance(y[row], (float, np.floating)) else ""
         raise ValueError(f"y: row {row + 1}: the class is missing{nan}")
-    if unlike and all(isinstance(value, (bool, np.bool_)) for value in y):
-        y = y.astype(bool)
-    elif unlike and all(isinstance(value, (int, np.integer)) for value in y):
-        y = _whole(y)
+    y = plain(y)
     check_classification_targets(y)
     try:
         classes = np.unique(y)
@@ -54,12 +50,30 @@ def class_labels(estimator: Any, X: Any, y: Any) -> tuple[Any, npt.NDArray[Any],
         return _whole(y), classes, name
     if y.dtype.kind == "f":
         return in_order(y, np.float64), classes, name
-    texts = [str(value) for value in y]
+    texts = [stripped(value) for value in y]
     if "" in texts:
         raise ValueError(f"y: row {texts.index('') + 1}: the class is missing (an empty text)")
-    if len(set(texts)) != len(classes) or sorted(set(texts)) != [str(c) for c in classes]:
-        raise ValueError("y: classes that are different, but not as texts")
+    known = sorted(set(texts))
+    if known != [stripped(value) for value in classes]:
+        if known == sorted({str(value) for value in classes}):
+            raise ValueError("y: classes that are different, but not as texts")
+        raise ValueError(
+            "y: without the blanks around them classes are the same, or in another order: strip "
+            "them, as pandas' y.str.strip() does"
+        )
     return texts, classes, name
+
+
+def plain(y: Any) -> Any:
+    """Objects that are all bools, or all whole numbers, as an array of these."""
+    y = np.asarray(y)
+    if y.dtype.kind != "O":
+        return y
+    if all(isinstance(value, (bool, np.bool_)) for value in y.flat):
+        return y.astype(bool)
+    if all(isinstance(value, (int, np.integer)) for value in y.flat):
+        return _whole(y)
+    return y
 
 
 def _whole(y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:

@@ -124,7 +124,7 @@ impl Growing {
         }
         let Self::Texts(all) = self else { return Err("numbers and texts".into()) };
         // Without blanks around them, as files are read.
-        all.extend(texts.map(|text| text.unwrap_or_default().trim().to_owned()));
+        all.extend(texts.map(|text| text.unwrap_or_default().trim_ascii().to_owned()));
         Ok(())
     }
 

@@ -163,6 +163,9 @@ def test_errors_say_what_and_where():
     ]:
         with pytest.raises(ValueError, match=match):
             koan.plan(rows.assign(**changed), "y")
+    for groups in (["a", None], [1.5, np.nan]):
+        with pytest.raises(ValueError, match=r"rows: row 2, column \d \(`g`\): the group is missing"):
+            koan.plan(rows.assign(g=groups * (len(rows) // 2)), "y", groups="g", **OPTIONS)
     for match, options in [
         ("box: no such option", {"box": 3}),
         ("loss: the loss hinge needs the rows in memory", {"loss": "hinge"}),

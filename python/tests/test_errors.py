@@ -145,6 +145,12 @@ def with_value(row, column, value):
             "^y: the values are too close to each other: multiply them",
         ),
         (lambda: quick().fit(X, ["a", ""] * 30), r"^y: row 2: the class is missing \(an empty text\)$"),
+        (lambda: quick().fit(X, ["a", " "] * 30), r"^y: row 2: the class is missing \(an empty text\)$"),
+        (
+            lambda: quick().fit(X, ["hot", "hot ", "b"] * 20),
+            r"^y: without the blanks around them classes are the same, .*: strip them",
+        ),
+        (lambda: quick().fit(X, [" b", "a"] * 30), "^y: .* in another order: strip them"),
         (lambda: quick().fit(X, Y, groups=[1, None] * 30), "^groups: row 2: the group is missing$"),
         (
             lambda: quick().fit(X, Y, groups=pd.array([1, None] * 30)),
@@ -407,6 +413,15 @@ def test_a_column_has_one_meaning():
         name = next(iter(given))
         with pytest.raises(ValueError, match=f"^{name}: the column `y` is given as y, too$"):
             quick().fit(TABLE, "y", **given)
+
+
+def test_columns_of_the_same_name_are_told():
+    twice = pd.concat([TABLE, TABLE[["y"]]], axis=1)
+    with pytest.raises(ValueError, match="^y: columns 3 and 4 are both named `y`$"):
+        quick().fit(twice, "y")
+    fitted = quick().fit(TABLE, "y")
+    with pytest.raises(ValueError, match="^X: columns 1 and 4 are both named `x`$"):
+        fitted.predict(pd.concat([TABLE, TABLE[["x"]]], axis=1))
 
 
 def test_columns_whose_names_are_no_texts():

@@ -6,6 +6,7 @@ import pytest
 from sklearn.base import clone, is_classifier, is_regressor
 
 import koan
+from koan._search import _guess
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = (X[:, 0] > 0).astype(int)
@@ -77,3 +78,12 @@ def test_a_search_is_what_its_target_makes_it():
     texts = np.where(Y, "a", "b")
     assert is_classifier(search.fit(X, texts)) and not is_classifier(clone(search))
     assert is_regressor(search.fit(X, X[:, 0]))
+    # The values decide, however they are stored.
+    numbers = np.round(10 * X[:, 0])
+    for y in (numbers.astype(int), numbers, Y, Y == 1, X[:, 0]):
+        assert _guess(y.astype(object)) == _guess(y)
+    assert _guess(numbers.astype("timedelta64[s]")) == "regression"
+    # What fit takes, score takes.
+    for y in (Y.astype(object), (Y == 1).astype(object)):
+        for estimator in (quick(), koan.KoanSearch(flash=300, minutes=1e-4, family="linear")):
+            assert estimator.fit(X, y).score(X, y) > 0.8

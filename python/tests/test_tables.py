@@ -251,6 +251,15 @@ def test_texts_have_no_blanks_around_them(columns):
     for kind in (padded, pl.from_pandas(padded), pa.Table.from_pandas(padded)):
         assert koan.KoanClassifier(n_features=16).fit(kind, "y").to_bytes() == expected.to_bytes()
         assert (expected.model_.predict(kind) == expected.predict(table[["job"]])).all()
+    # Nor have classes.
+    spaced = koan.KoanClassifier(n_features=16).fit(table.assign(y=" " + table["y"]), "y")
+    assert spaced.to_bytes() == expected.to_bytes()
+    assert list(spaced.classes_) == [f" {name}" for name in expected.classes_]
+    # Blanks are those of ASCII, as in files.
+    other = table.assign(job=table["job"] + "\u00a0")
+    for kind in (other, pl.from_pandas(other), other[["job"]].to_numpy(str)):
+        with pytest.raises(ValueError, match="is none of the values"):
+            koan.Model(expected.to_bytes()).predict(kind)
 
 
 def test_a_number_among_texts_is_unknown(columns):

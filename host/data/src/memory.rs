@@ -219,9 +219,11 @@ impl<'a> TableBuilder<'a> {
             self.describe(part, &mut described)?;
         }
         let Described { columns, may_be_categories, mut warnings } = described;
-        // A target may stand apart from the others, and be called as one of them.
-        let others = columns.iter().filter(|column| column.kind != ColumnKind::Target);
-        let names: Vec<String> = others.map(|column| column.name.clone()).collect();
+        let mut names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+        // A target that comes last may stand apart from the others, and be called as one of them.
+        if columns.last().is_some_and(|column| column.kind == ColumnKind::Target) {
+            names.pop();
+        }
         check_names(&Origin::several(vec![(0, IN_MEMORY.into())]), &names)?;
         let inputs = width(&columns);
         // A single input may have been gone through in order.
@@ -245,9 +247,8 @@ impl<'a> TableBuilder<'a> {
         let division = match &self.groups {
             None => Division::Free,
             Some(given) => {
-                self.check_length("groups", given.len(), 1)?;
                 let mut groups = Groups::default();
-                (0..self.rows).for_each(|row| groups.push(given.name(row).1.as_bytes()));
+                self.group_names(given)?.iter().for_each(|name| groups.push(name.as_bytes()));
                 Division::Groups(groups.numbers)
             }
         };
@@ -425,6 +426,26 @@ impl<'a> TableBuilder<'a> {
 
     fn width(&self) -> usize {
         self.columns.iter().map(|part| part.names.len()).sum()
+    }
+
+    /// The name of each row's group.
+    fn group_names(&self, given: &Values<'_>) -> Result<Vec<String>, DataError> {
+        self.check_length("groups", given.len(), 1)?;
+        let mut names = self.columns.iter().flat_map(|part| &part.names);
+        let column = self.group_column.and_then(|index| Some((index, names.nth(index)?)));
+        let at = match column {
+            Some((index, name)) => {
+                ColumnLabel { number: index + 1, name: name.clone() }.to_string()
+            }
+            None => "groups".to_owned(),
+        };
+        let name = |row: usize| match given.name(row) {
+            (number, name) if number.is_nan() || name.is_empty() => {
+                Err(wrong(format!("row {}, {at}: the group is missing", row + 1)))
+            }
+            (_, name) => Ok(name),
+        };
+        (0..self.rows).map(name).collect()
     }
 
     fn check_length(&self, what: &str, found: usize, columns: usize) -> Result<(), DataError> {

@@ -171,7 +171,7 @@ fn write(field: &Field, unit: Unit, bytes: &mut Vec<u8>) {
         Field::ULong(value) => write!(bytes, "{value}"),
         Field::Float(value) => write!(bytes, "{value}"),
         Field::Double(value) => write!(bytes, "{value}"),
-        Field::Str(text) => bytes.write_all(text.trim().as_bytes()),
+        Field::Str(text) => bytes.write_all(text.trim_ascii().as_bytes()),
         Field::Bytes(raw) => bytes.write_all(raw.data().trim_ascii()),
         other => write!(bytes, "{other}"),
     };

@@ -144,6 +144,20 @@ fn what_is_wrong_is_named_with_its_column_and_row() {
         good().values("y", &xs[..]).groups(&[1u8][..]),
         "the table: groups: 1 values for 3 rows",
     );
+    refused(
+        good().values("y", &xs[..]).groups(&["a", "", "b"][..]),
+        "the table: row 2, groups: the group is missing",
+    );
+    refused(
+        good().group_column("g", &[1.0, 2.0, f64::NAN][..]).values("y", &xs[..]),
+        "the table: row 3, column 2 (`g`): the group is missing",
+    );
+    // Apart from the table a target may have any name, and comes last.
+    assert!(good().values("a", &xs[..]).build().is_ok());
+    refused(
+        TableBuilder::new(3).values("a", &xs[..]).column("a", &xs[..]),
+        "the table: columns 1 and 2 are both named `a`",
+    );
 }
 
 /// Numbers as texts would be an input each, where a file of them has one.

@@ -103,10 +103,7 @@ impl TableBuilder<'_> {
         let weights = self.weights_under()?;
         let groups = match &self.groups {
             None => Vec::new(),
-            Some(given) => {
-                self.check_length("groups", given.len(), 1)?;
-                (0..self.rows).map(|row| given.name(row).1.into_bytes()).collect()
-            }
+            Some(given) => self.group_names(given)?.into_iter().map(String::into_bytes).collect(),
         };
         let (inputs, schema) = (schema.inputs, schema.clone());
         let table = Table { inputs, values, target, schema, division: Division::Free, weights };

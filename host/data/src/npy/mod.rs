@@ -259,7 +259,7 @@ fn write(element: &Element, bytes: &mut Vec<u8>) {
         Element::Unsigned(value) => write!(bytes, "{value}"),
         Element::Single(value) => write!(bytes, "{value}"),
         Element::Double(value) => write!(bytes, "{value}"),
-        Element::Text(text) => bytes.write_all(text.trim().as_bytes()),
+        Element::Text(text) => bytes.write_all(text.trim_ascii().as_bytes()),
     };
 }
 
