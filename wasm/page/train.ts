@@ -18,6 +18,10 @@ export interface Trained {
   /** Options of the command that makes the same bytes. */
   options: string;
   seconds: number;
+  /** The column that it predicts, as the command has it; none is the last one. */
+  target: string | undefined;
+  /** The columns that are left out, as the command has them. */
+  drop: string[];
 }
 
 /** Features of the models; the last is the one that the command makes if it is told nothing else. */
@@ -113,8 +117,6 @@ class Training {
   #current: Trained | undefined;
   /** The columns that are left out, from 0. */
   #drop: number[] = [];
-  /** What the models are of. */
-  #trained: { target: string | undefined; drop: string[] } | undefined;
 
   constructor(source: Source, names: string[], bytes: Uint8Array, use: (blob: ArrayBuffer) => Promise<boolean>) {
     [this.#source, this.#names, this.#use, this.#bytes] = [source, names, use, bytes];
@@ -152,13 +154,13 @@ class Training {
     // The last column is what the command takes by itself.
     const target = index === this.#names.length - 1 ? undefined : nameOf(this.#names, index);
     const of = { target, drop: this.#drop.map((column) => nameOf(this.#names, column)) };
-    if (JSON.stringify(of) !== JSON.stringify(this.#trained)) this.#models = [];
-    this.#trained = of;
+    const same = (model: Trained): boolean => model.target === of.target && model.drop.join() === of.drop.join();
+    if (!this.#models.every(same)) this.#clear();
     const own = worker ?? start();
     own.onmessage = ({ data }: MessageEvent<TrainAnswer>) => {
       if (own !== worker) return;
       const { column } = data as { column?: number };
-      this.#take(data);
+      this.#take(data, of);
       if (column && column - 1 !== index) this.#offerToDrop(column - 1, () => this.#ask(wanted));
     };
     // After a cancellation the Worker is a new one, which must be told of the table again.
@@ -175,6 +177,14 @@ class Training {
       this.#leave([...this.#drop, column]);
       again();
     });
+  /** Removes models of another target, or of other columns. */
+  #clear(): void {
+    this.#models = [];
+    this.#current = undefined;
+    this.#chosen.replaceChildren();
+    this.#draw();
+  }
+
     this.#status.append(' ', leave);
   }
 
@@ -188,15 +198,15 @@ class Training {
     this.#dropped.append(`Left out: ${drop.map((column) => this.#labelOf(column)).join(', ')} `, back);
   }
 
-  #take(answer: TrainAnswer): void {
+  #take(answer: TrainAnswer, of: Pick<Trained, 'target' | 'drop'>): void {
     switch (answer.kind) {
       case 'step':
         this.#status.textContent = `${answer.text}…`;
         break;
       case 'model': {
         this.#models = this.#models.filter(({ options }) => options !== answer.options);
-        this.#models.push(answer);
-        this.#current = answer;
+        this.#current = { ...answer, ...of };
+        this.#models.push(this.#current);
         this.#draw();
         break;
       }
@@ -234,14 +244,13 @@ class Training {
   #choose(model: Trained): void {
     this.#current = model;
     this.#draw();
-    const { report, seconds } = model;
+    const { report, seconds, target, drop } = model;
     const facts = element(
       'p',
       { id: 'train-result' },
       element('b', {}, `${report.bytes.toLocaleString('en')} bytes, ${errorOf(report)}`),
       ` on ${report.rows.toLocaleString('en')} test rows; trained in ${seconds.toFixed(1)} s.`,
     );
-    const { target, drop } = this.#trained!;
     const line = command(this.#source, target, drop, model.options);
     const copy = element('button', { type: 'button' }, 'Copy the command');
     copy.addEventListener('click', () => void navigator.clipboard.writeText(line).then(() => { copy.textContent = 'Copied'; }));

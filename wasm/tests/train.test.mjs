@@ -143,6 +143,13 @@ test('a search is cancelled, and training goes on', async () => {
   await page.click('#train-start');
   await trained(page);
   assert.equal(await page.locator('.front tbody tr').count(), 5);
+  assert.match(await page.textContent('#train-command'), / --target ring /);
+  // Models of another target are not among those that follow, and none of them is the page's own.
+  await page.selectOption('#train-target', '1');
+  await page.click('#train-search');
+  assert.deepEqual([await page.locator('.front *').count(), await page.textContent('#train-chosen')], [0, '']);
+  await page.click('#train-cancel');
+  assert.deepEqual([await page.locator('.front *').count(), await page.textContent('#train-chosen')], [0, '']);
   assert.deepEqual(list, []);
   await context.close();
 });
