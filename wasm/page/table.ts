@@ -1,6 +1,6 @@
 /** The panel of a model and a table of one's own, dropped, chosen or typed. */
 
-import { find } from './dom.js';
+import { find, takeFiles } from './dom.js';
 import { textOf } from './errors.js';
 import type { Summary, TableAnswer, TableQuestion } from './messages.js';
 import { show } from './predictions.js';
@@ -31,8 +31,7 @@ type Bring = (blob: ArrayBuffer, name: string) => Promise<Summary>;
  * @param train called with a table that a model is to be trained on
  */
 export function listen(bring: Bring, train: (file: File) => void): void {
-  const drop = find('#drop');
-  const take = async (files: Iterable<File>, asModel = false): Promise<void> => {
+  const take = async (files: File[], asModel: boolean): Promise<void> => {
     say('');
     for (const file of files) {
       try {
@@ -42,19 +41,7 @@ export function listen(bring: Bring, train: (file: File) => void): void {
       }
     }
   };
-  for (const id of ['#model-file', '#table-file']) {
-    const input = find<HTMLInputElement>(id);
-    input.addEventListener('change', () => void take([...(input.files ?? [])], id === '#model-file'));
-    // The same file may be chosen again after it was changed.
-    input.addEventListener('click', () => (input.value = ''));
-  }
-  for (const name of ['dragenter', 'dragover', 'dragleave', 'drop']) {
-    drop.addEventListener(name, (event) => {
-      event.preventDefault();
-      drop.classList.toggle('over', name === 'dragenter' || name === 'dragover');
-    });
-  }
-  drop.addEventListener('drop', (event) => void take([...(event.dataTransfer?.files ?? [])]));
+  takeFiles('#drop', (files, input) => void take(files, input === 'model-file'));
   // Dropped beside it, a file would take the page's place.
   for (const name of ['dragover', 'drop'] as const) {
     document.addEventListener(name, (event) => {

@@ -1,6 +1,6 @@
 /** Where a table to train on is dropped; what trains is loaded only then. */
 
-import { find } from './dom.js';
+import { find, takeFiles } from './dom.js';
 import { textOf } from './errors.js';
 import type { Rows } from './table.js';
 
@@ -11,7 +11,7 @@ import type { Rows } from './table.js';
 export function offerTraining(
   use: (blob: ArrayBuffer, rows: Rows | undefined) => Promise<boolean>,
 ): (file: File) => void {
-  const train = async (file: File | null | undefined): Promise<void> => {
+  const train = async (file: File | undefined): Promise<void> => {
     if (!file) return;
     find('#train-title').scrollIntoView({ behavior: 'smooth' });
     try {
@@ -25,15 +25,6 @@ export function offerTraining(
       find('#training').replaceChildren(problem);
     }
   };
-  const input = find<HTMLInputElement>('#train-file');
-  input.addEventListener('change', () => void train(input.files?.[0]));
-  const drop = find('#train-drop');
-  for (const name of ['dragenter', 'dragover', 'dragleave', 'drop']) {
-    drop.addEventListener(name, (event) => {
-      event.preventDefault();
-      drop.classList.toggle('over', name === 'dragenter' || name === 'dragover');
-    });
-  }
-  drop.addEventListener('drop', (event) => void train(event.dataTransfer?.files[0]));
+  takeFiles('#train-drop', ([file]) => void train(file));
   return (file) => void train(file);
 }

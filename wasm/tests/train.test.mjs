@@ -321,3 +321,8 @@ test('adult’s first 5,000 rows: from the file to a prediction', { skip: missin
     await context.close();
   }
 });
+  // A browser tells of the same file again only if it was forgotten.
+  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.click('#train-file')]);
+  assert.equal(await page.inputValue('#train-file'), '');
+  await chooser.setFiles({ name: 'ragged.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b\n1,2\n3,4\n') });
+  await page.waitForSelector('#train-start');
