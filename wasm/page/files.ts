@@ -40,6 +40,17 @@ export async function textIn(bytes: Uint8Array<ArrayBuffer>): Promise<string | u
   throw new Error('neither a koan model nor a table of text');
 }
 
+/**
+ * The text of a table's file.
+ *
+ * @throws what the file is instead
+ */
+export async function tableIn(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const text = await textIn(bytes);
+  if (text === undefined) throw new Error('arrays of NumPy, not a table of text');
+  return text;
+}
+
 async function unpacked(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;

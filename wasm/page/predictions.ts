@@ -7,12 +7,12 @@ import type { TableAnswer } from './messages.js';
 const SHOWN = 500;
 
 /** Shows a table's predictions. */
-export function show(answer: Extract<TableAnswer, { kind: 'table' }>): void {
+export function show(name: string, answer: Extract<TableAnswer, { kind: 'table' }>): void {
   const { predictions, targets, judged, lines } = answer;
   const more = lines.length > SHOWN ? `; the first ${SHOWN} are shown` : '';
   const note = answer.note && ` (${answer.note})`;
   find('#summary').textContent =
-    `${lines.length} rows${note}${judged?.figures ?? ''}; ${answer.bytes.toLocaleString('en')} bytes, ` +
+    `${name}: ${lines.length} rows${note}${judged?.figures ?? ''}; ${answer.bytes.toLocaleString('en')} bytes, ` +
     `${answer.micros.toFixed(1)} µs a row (median)${more}.`;
 
   const cells = (kind: string, texts: string[]): HTMLTableRowElement => {

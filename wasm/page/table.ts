@@ -19,6 +19,9 @@ let model: ArrayBuffer | undefined;
 let table: Rows | undefined;
 /** The table's file, for training on it. */
 let file: File | undefined;
+/** How many times files or rows were brought, and when those came that are in use or were refused. */
+let count = 0;
+const newest = { model: 0, table: 0 };
 /** The Worker of this panel: the pad's own is free for drawings meanwhile. */
 let worker: Worker | undefined;
 /** What stops the run that is under way. */
@@ -33,10 +36,13 @@ type Bring = (blob: ArrayBuffer, name: string) => Promise<Summary>;
 export function listen(bring: Bring, train: (file: File) => void): void {
   const take = async (files: File[], asModel: boolean): Promise<void> => {
     say('');
+    const number = ++count;
     for (const file of files) {
+      const kind = asModel || /\.koan$/i.test(file.name) ? 'model' : 'table';
       try {
-        await accept(file, asModel, bring);
+        await accept(file, number, kind, bring);
       } catch (error) {
+        if (isOld(kind, number)) continue;
         return say(`${file.name}: ${textOf(error)}${model || table ? '. Nothing is changed.' : ''}`);
       }
     }
@@ -51,6 +57,7 @@ export function listen(bring: Bring, train: (file: File) => void): void {
   find('#typed-run').addEventListener('click', () => {
     say('');
     file = undefined;
+    isOld('table', ++count);
     const rows = { name: 'the typed rows', text: find<HTMLTextAreaElement>('#typed').value };
     run(rows).catch((error: unknown) => say(textOf(error)));
   });
@@ -59,18 +66,29 @@ export function listen(bring: Bring, train: (file: File) => void): void {
   });
 }
 
+/**
+ * Whether another model, or another table, was brought after the one of this number: what is read
+ * late does not take its place.
+ */
+function isOld(kind: keyof typeof newest, number: number): boolean {
+  if (number < newest[kind]) return true;
+  newest[kind] = number;
+  return false;
+}
+
 /** Takes a file as the model or as a table, and predicts if both are there. */
-async function accept(taken: File, asModel: boolean, bring: Bring): Promise<void> {
+async function accept(taken: File, number: number, kind: keyof typeof newest, bring: Bring): Promise<void> {
   const bytes = await taken.arrayBuffer();
   const start = new TextDecoder('latin1').decode(bytes.slice(0, 4));
+  if (isOld(start === MAGIC ? 'model' : kind, number)) return;
   if (start === MAGIC) {
     await use(bytes, await bring(bytes, taken.name));
-  } else if (asModel || /\.koan$/i.test(taken.name)) {
+  } else if (kind === 'model') {
     throw new Error('not a koan blob: it does not start with the bytes KOAN');
   } else {
-    const { textIn } = await import('./files.js');
-    const text = await textIn(new Uint8Array(bytes));
-    if (text === undefined) throw new Error('arrays of NumPy, not a table of text');
+    const { tableIn } = await import('./files.js');
+    const text = await tableIn(new Uint8Array(bytes));
+    if (isOld(kind, number)) return;
     file = taken;
     await run({ name: taken.name, text });
   }
@@ -118,7 +136,7 @@ async function run(wanted: Rows, other = false): Promise<boolean> {
   say('');
   if (answer.kind === 'table') {
     table = wanted;
-    show(answer);
+    show(wanted.name, answer);
     return true;
   }
   offer(true);

@@ -34,6 +34,8 @@ const MOST_ROWS = 10_000;
 type Use = (blob: ArrayBuffer, rows: Rows | undefined) => Promise<boolean>;
 
 let worker: Worker | undefined;
+/** How many tables were brought: one that is read after another was brought has lost its place. */
+let brought = 0;
 
 /**
  * Offers to train on a table.
@@ -43,16 +45,18 @@ let worker: Worker | undefined;
  */
 export async function train(file: File, use: Use): Promise<void> {
   stop();
+  const number = ++brought;
   const { name, size } = file;
   find('#training').replaceChildren(element('p', { role: 'status' }, `${name}: reading`));
   if (size > MOST_BYTES) {
     return fail(`${name}: ${size.toLocaleString('en')} bytes; a browser trains on at most ${MOST_BYTES.toLocaleString('en')}`);
   }
-  const bytes = new Uint8Array(await file.arrayBuffer());
   try {
-    offer({ file: name }, bytes, await textIn(bytes), use);
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    const text = await textIn(bytes);
+    if (number === brought) offer({ file: name }, bytes, text, use);
   } catch (error) {
-    fail(`${name}: ${textOf(error)}`);
+    if (number === brought) fail(`${name}: ${textOf(error)}`);
   }
 }
 
@@ -83,9 +87,12 @@ function offerFirst(source: Source, { text, lines }: { text: string; lines: numb
 
 function start(): Worker {
   stop();
-  worker = new Worker(new URL('./train-worker.js', import.meta.url), { type: 'module' });
-  worker.addEventListener('error', (event) => fail(event.message || 'the module that trains could not be loaded'));
-  return worker;
+  const own = new Worker(new URL('./train-worker.js', import.meta.url), { type: 'module' });
+  own.addEventListener('error', (event) => {
+    if (own === worker) fail(event.message || 'the module that trains could not be loaded');
+  });
+  worker = own;
+  return own;
 }
 
 /** Ends what is being trained, at once. */
@@ -170,13 +177,6 @@ class Training {
     this.#status.textContent = 'Training';
   }
 
-  /** Offers to train without a column. */
-  #offerToDrop(column: number, again: () => void): void {
-    const leave = element('button', { type: 'button', id: 'train-drop-column' }, `Leave \`${this.#labelOf(column)}\` out`);
-    leave.addEventListener('click', () => {
-      this.#leave([...this.#drop, column]);
-      again();
-    });
   /** Removes models of another target, or of other columns. */
   #clear(): void {
     this.#models = [];
@@ -185,6 +185,13 @@ class Training {
     this.#draw();
   }
 
+  /** Offers to train without a column. */
+  #offerToDrop(column: number, again: () => void): void {
+    const leave = element('button', { type: 'button', id: 'train-drop-column' }, `Leave \`${this.#labelOf(column)}\` out`);
+    leave.addEventListener('click', () => {
+      this.#leave([...this.#drop, column]);
+      again();
+    });
     this.#status.append(' ', leave);
   }
 

@@ -195,7 +195,7 @@ test('a model of windows says what it takes, and makes windows of samples', asyn
   await page.waitForSelector('#results:not([hidden])');
   const expected = koan('predict', 'waves.koan', 'waves.csv').trim().split('\n').slice(1).map((line) => line.split(',')[1]);
   assert.deepEqual(await predictions(page), expected);
-  assert.match(await text(page, '#summary'), /^80 rows \(windows of 20 samples\), .* % right/);
+  assert.match(await text(page, '#summary'), /^waves\.csv: 80 rows \(windows of 20 samples\), .* % right/);
   await give(page, '#table-file', 'short.csv', 'x,y,z\n1,2,3\n', 'the table has 1 samples, a window of the model takes 20');
   assert.deepEqual(list, []);
   await context.close();
@@ -218,7 +218,7 @@ test('a long table shows its progress, and the pad answers meanwhile', async () 
   await draw(page, STROKES[1]);
   await recognised(page, '1');
   await page.waitForSelector('#results:not([hidden])');
-  assert.match(await text(page, '#summary'), /^200000 rows, .*; the first 500 are shown\.$/);
+  assert.match(await text(page, '#summary'), /^long\.csv: 200000 rows, .*; the first 500 are shown\.$/);
   const seen = await page.evaluate(() => window.seen);
   for (const doing of ['Reading the table', 'Predicting']) {
     assert.ok(seen.filter((text) => text.startsWith(doing)).length > 3, `${doing}: ${seen}`);
@@ -241,18 +241,18 @@ test('rows without a target are predicted and not counted', async () => {
   const rows = SENSORS.map((line, i) => line.replace(/[^,]*$/, (target) => ['', '?', 'NA'][i % 40] ?? target));
   await page.setInputFiles('#model-file', join(folder, 'sensors.koan'));
   const said = await predicted(page, 'some.csv', `a,b,kind,level\n${rows.join('\n')}\n`);
-  const [, right, of] = /^400 rows, [\d.]+ % right \((\d+) of (\d+)\); 30 without a target are not counted; /.exec(said) ?? [];
+  const [, right, of] = /^some\.csv: 400 rows, [\d.]+ % right \((\d+) of (\d+)\); 30 without a target are not counted; /.exec(said) ?? [];
   assert.ok(Number(right) > 330 && of === '370', said);
   assert.equal(await page.locator('#results tbody tr').count(), 400);
   assert.equal(await page.locator('#results tbody tr.wrong').count(), 370 - right);
   await page.setInputFiles('#model-file', join(folder, 'sums.koan'));
   // It predicts the table that is there, which has no sums.
-  await until(page, () => document.querySelector('#summary').textContent.startsWith('400 rows; '));
+  await until(page, () => document.querySelector('#summary').textContent.startsWith('some.csv: 400 rows; '));
   const numbers = rows.map((line) => line.replace(/[^,]*$/, (target) => target && (target.length > 2 ? '1.2' : target)));
   const sums = await predicted(page, 'sums.csv', `a,b,kind,sum\n${numbers.join('\n')}\n`);
-  assert.match(sums, /^400 rows, root of the mean squared error [\d.]+; 30 without a target are not counted; /);
+  assert.match(sums, /^sums\.csv: 400 rows, root of the mean squared error [\d.]+; 30 without a target are not counted; /);
   const words = await predicted(page, 'words.csv', `a,b,kind,sum\n${SENSORS.join('\n')}\n`);
-  assert.match(words, /^400 rows; 400 whose target is no number are not counted; /);
+  assert.match(words, /^words\.csv: 400 rows; 400 whose target is no number are not counted; /);
   assert.deepEqual(list, []);
   await context.close();
 });
@@ -267,7 +267,7 @@ test('tables with semicolons, spaces and gzip are predicted as the command does'
     ['spaces.txt', plain.replaceAll(',', '   ')],
     ['sensors.csv.gz', gzipSync(plain)],
   ]) {
-    assert.match(await predicted(page, name, content), /^400 rows, .* \(\d+ of 400\)/);
+    assert.match(await predicted(page, name, content), /^\w+\.[\w.]+: 400 rows, .* \(\d+ of 400\)/);
     assert.deepEqual(await predictions(page), expected, name);
   }
   await give(page, '#table-file', 'cut.csv.gz', gzipSync(plain).subarray(0, 500), 'cut.csv.gz: gzip of a damaged file');

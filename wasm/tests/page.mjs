@@ -72,6 +72,36 @@ export async function give(page, id, name, buffer, message) {
   await until(page, (message) => document.querySelector('#problem').textContent.includes(message), message);
 }
 
+/**
+ * Has the page read files whose names begin with `slow` only when they are released, and fail then to
+ * read those that begin with `gone`.
+ *
+ * @returns what releases them, and waits until the page has them
+ */
+export async function hold(page) {
+  await page.evaluate(() => {
+    const read = Blob.prototype.arrayBuffer;
+    const released = new Promise((resolve) => { window.release = resolve; });
+    window.held = 0;
+    Blob.prototype.arrayBuffer = async function () {
+      if (!/^(slow|gone)/.test(this.name)) return read.call(this);
+      window.held++;
+      await released;
+      try {
+        if (this.name.startsWith('gone')) throw new DOMException('the file could not be read', 'NotReadableError');
+        return await read.call(this);
+      } finally {
+        window.held--;
+      }
+    };
+  });
+  return async () => {
+    await page.evaluate(() => window.release());
+    await until(page, () => window.held === 0);
+    await page.waitForTimeout(300);
+  };
+}
+
 /** Files that are no tables: their first bytes, and what is said of them. */
 export const KINDS = [
   ['book.xlsx', Buffer.from('PK\x03\x04\x14\0\x06\0\b\0\0\0!\0'), 'an Excel workbook or another zip archive, not text'],

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { until } from './chromium.mjs';
-import { accessible, draw, give, KINDS, open, recognised, shots, start, stop } from './page.mjs';
+import { accessible, draw, give, hold, KINDS, open, recognised, shots, start, stop } from './page.mjs';
 import { file, pageFolder, root } from './paths.mjs';
 import { scribbles } from './scribbles.mjs';
 import { STROKES } from './strokes.mjs';
@@ -170,7 +170,7 @@ test('a model and a table give predictions and accuracy', async () => {
   await page.setInputFiles('#model-file', file(root, 'tests/golden/digits.koan'));
   await page.waitForSelector('#results:not([hidden])');
   const right = golden.length - 1;
-  assert.match(await page.textContent('#summary'), new RegExp(`^${golden.length} rows, .*\\(${right} of ${golden.length}\\)`));
+  assert.match(await page.textContent('#summary'), new RegExp(`^rows\\.csv: ${golden.length} rows, .*\\(${right} of ${golden.length}\\)`));
   const shown = await page.locator('#results tbody tr td:nth-child(2)').allTextContents();
   assert.deepEqual(shown, expected.map(String));
   assert.equal(await page.locator('#results tbody tr.wrong').count(), 1);
@@ -211,6 +211,58 @@ test('wrong files are named, with what is wrong', async () => {
   assert.equal(await page.textContent('#results tbody'), shown);
   assert.equal(await page.textContent('#model-note'), note);
   assert.deepEqual(await accessible(page), []);
+  assert.deepEqual(list, []);
+  await context.close();
+});
+
+test('the file that was chosen last is used, whichever is read first', async () => {
+  const { context, page, list } = await open();
+  const digits = readFileSync(file(root, 'tests/golden/digits.koan'));
+  const bring = (id, name, buffer) => page.setInputFiles(id, { name, mimeType: '', buffer });
+  const rows = (count) => Buffer.from(`${Array(64).fill(1)}\n`.repeat(count));
+  const said = (selector, start) => until(page, ([selector, start]) => document.querySelector(selector).textContent.startsWith(start), [selector, start]);
+  const shown = async () => [await page.textContent('#summary'), await page.textContent('#problem'), await page.textContent('#model-note')].map((text) => text.split(':')[0]);
+  await bring('#model-file', 'first.koan', digits);
+  await said('#model-note', 'first.koan: ');
+  for (const late of ['slow.csv', 'gone.csv']) {
+    const release = await hold(page);
+    await bring('#table-file', late, rows(1));
+    await bring('#table-file', 'quick.csv', rows(2));
+    await said('#summary', 'quick.csv: 2 rows');
+    await release();
+    assert.deepEqual(await shown(), ['quick.csv', '', 'first.koan']);
+    await bring('#table-file', 'other.csv', rows(3));
+    await said('#summary', 'other.csv: 3 rows');
+  }
+  // Typed rows are a table too.
+  let release = await hold(page);
+  await bring('#table-file', 'slow.csv', rows(1));
+  await page.fill('#typed', String(rows(4)));
+  await page.click('#typed-run');
+  await said('#summary', 'the typed rows: 4 rows');
+  await release();
+  assert.deepEqual(await shown(), ['the typed rows', '', 'first.koan']);
+  for (const late of ['slow.koan', 'gone.koan']) {
+    release = await hold(page);
+    await bring('#model-file', late, digits);
+    await bring('#model-file', 'quick.koan', digits);
+    await said('#model-note', 'quick.koan: ');
+    await release();
+    assert.deepEqual(await shown(), ['the typed rows', '', 'quick.koan']);
+  }
+  // A model and a table do not take each other's place.
+  release = await hold(page);
+  await bring('#model-file', 'slow.koan', digits);
+  await bring('#table-file', 'quick.csv', rows(2));
+  await said('#summary', 'quick.csv: 2 rows');
+  await release();
+  await said('#model-note', 'slow.koan: ');
+  release = await hold(page);
+  await bring('#table-file', 'gone.csv', rows(1));
+  await bring('#model-file', 'quick.koan', digits);
+  await said('#model-note', 'quick.koan: ');
+  await release();
+  assert.equal(await page.textContent('#problem'), 'gone.csv: the file could not be read. Nothing is changed.');
   assert.deepEqual(list, []);
   await context.close();
 });

@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { complaints, launch, until } from './chromium.mjs';
-import { KINDS } from './page.mjs';
+import { hold, KINDS } from './page.mjs';
 import { file, root } from './paths.mjs';
 import { serve } from './server.mjs';
 import { codes, diary, numbers, rings, states, waves } from './tables.mjs';
@@ -231,6 +231,71 @@ test('without a network the page says that it cannot load what trains', async ()
   }
   await give(page, 'states.csv', states(50));
   await page.waitForSelector('#train-start');
+  await context.close();
+});
+
+test('the table that was chosen last is offered, whichever is read first', async () => {
+  const { context, page, list } = await open();
+  const training = () => page.textContent('#training');
+  await page.evaluate(() => {
+    window.workers = 0;
+    window.Worker = new Proxy(Worker, {
+      construct(worker, words) {
+        window.workers++;
+        return new worker(...words);
+      },
+    });
+  });
+  for (const late of ['slow.csv', 'gone.csv']) {
+    const release = await hold(page);
+    await give(page, late, states(50));
+    await until(page, (late) => document.querySelector('#training').textContent === `${late}: reading`, late);
+    await give(page, 'quick.csv', states(60));
+    await page.waitForSelector('#train-start');
+    const before = await page.evaluate(() => window.workers);
+    await release();
+    assert.match(await training(), /^quick\.csv: predict /);
+    assert.equal(await page.evaluate(() => window.workers), before);
+  }
+  // What is wrong with a file is not told of the network.
+  await give(page, 'gone.csv', states(50));
+  await page.waitForSelector('#training .problem');
+  assert.equal(await training(), 'gone.csv: the file could not be read');
+  assert.deepEqual(list, []);
+  await context.close();
+});
+
+test('a defect while a model is trained is told, and the table is freed', async () => {
+  const { context, page } = await open({ serviceWorkers: 'block' });
+  // What frees it fails too, as it does of a table that a defect leaves in use.
+  const counting = `
+    self.freed = 0;
+    const load = WebAssembly.instantiateStreaming;
+    WebAssembly.instantiateStreaming = async (...words) => {
+      const { module, instance } = await load(...words);
+      const exports = {
+        ...instance.exports,
+        trainer_features() {
+          throw new Error('a defect');
+        },
+        __wbg_trainer_free() {
+          self.freed++;
+          throw new Error('still in use');
+        },
+      };
+      return { module, instance: { exports } };
+    };`;
+  await page.route('**/train-worker.js', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: `${counting}\n${await response.text()}` });
+  });
+  await give(page, 'states.csv', states(50));
+  await page.waitForSelector('#train-start');
+  await page.click('#train-start');
+  await until(page, () => document.querySelector('#train-status .problem'));
+  assert.equal(await page.textContent('#train-status'), 'a defect');
+  const worker = page.workers().find((worker) => worker.url().endsWith('/train-worker.js'));
+  assert.equal(await worker.evaluate(() => self.freed), 1);
   await context.close();
 });
 
