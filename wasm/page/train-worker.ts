@@ -32,15 +32,27 @@ function answer(question: TrainQuestion): void {
   if (!table) throw new Error('there is no table to train on');
   step('reading');
   const trainer = new Trainer(table.name, table.bytes, JSON.stringify({ target: question.target, drop: question.drop }));
-  if (question.kind === 'search') {
-    give(`--flash ${question.flash}`, () => trainer.search(question.flash, step));
-  } else {
-    for (const count of question.features) {
-      give(`--features ${count}`, () => trainer.features(count, (text: string) => step(`${count} features: ${text}`)));
+  try {
+    if (question.kind === 'search') {
+      give(`--flash ${question.flash}`, () => trainer.search(question.flash, step));
+    } else {
+      for (const count of question.features) {
+        give(`--features ${count}`, () => trainer.features(count, (text: string) => step(`${count} features: ${text}`)));
+      }
     }
+  } finally {
+    free(trainer);
   }
-  trainer.free();
   tell({ kind: 'done' });
+}
+
+/** Frees the table's memory. */
+function free(trainer: Trainer): void {
+  try {
+    trainer.free();
+  } catch {
+    // After a defect it is still in use: what is told is the defect, not this.
+  }
 }
 
 /** Trains a model and hands it over, with the command's options that make the same one. */
