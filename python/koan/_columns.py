@@ -50,7 +50,7 @@ def place_of(X: Any, parameter: str, name: str) -> int:
         raise ValueError(f"{parameter}: X has no column `{name}`; there are {known}")
     if len(places) > 1:
         first, second = places[0] + 1, places[1] + 1
-        raise ValueError(f"{parameter}: columns {first} and {second} are both named `{name}`")
+        raise ValueError(f"{parameter}: columns {first} and {second} are both called `{name}`")
     return places[0]
 
 

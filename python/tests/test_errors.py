@@ -417,10 +417,10 @@ def test_a_column_has_one_meaning():
 
 def test_columns_of_the_same_name_are_told():
     twice = pd.concat([TABLE, TABLE[["y"]]], axis=1)
-    with pytest.raises(ValueError, match="^y: columns 3 and 4 are both named `y`$"):
+    with pytest.raises(ValueError, match="^y: columns 3 and 4 are both called `y`$"):
         quick().fit(twice, "y")
     fitted = quick().fit(TABLE, "y")
-    with pytest.raises(ValueError, match="^X: columns 1 and 4 are both named `x`$"):
+    with pytest.raises(ValueError, match="^X: columns 1 and 4 are both called `x`$"):
         fitted.predict(pd.concat([TABLE, TABLE[["x"]]], axis=1))
 
 

@@ -156,7 +156,7 @@ fn what_is_wrong_is_named_with_its_column_and_row() {
     assert!(good().values("a", &xs[..]).build().is_ok());
     refused(
         TableBuilder::new(3).values("a", &xs[..]).column("a", &xs[..]),
-        "the table: columns 1 and 2 are both named `a`",
+        "the table: columns 1 and 2 are both called `a`",
     );
 }
 
