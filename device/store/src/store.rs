@@ -43,6 +43,8 @@ pub struct Store<F> {
     size: u32,
     /// The slot in force, and how far its model has come; `None` before the start.
     force: Option<Option<(usize, Standing)>>,
+    /// The slot of the next update where none is in force.
+    spare: usize,
     /// The highest number that there is.
     number: u32,
     update: Option<Update>,
@@ -92,7 +94,9 @@ impl<F: NorFlash> Store<F> {
         };
         match problem {
             Some(problem) => Err(Error::Layout { problem }),
-            None => Ok(Self { flash, offset, size, force: None, number: 0, update: None }),
+            None => {
+                Ok(Self { flash, offset, size, force: None, spare: 0, number: 0, update: None })
+            }
         }
     }
 
@@ -120,10 +124,11 @@ impl<F: NorFlash> Store<F> {
     /// one that `check` refuses, so that a firmware with less memory can still be updated. So is
     /// one that the flash does not read: flash with checksums fails in a unit in which power was
     /// cut, until it is erased. To be called once, at every start: a model that is on trial is
-    /// marked as tried.
+    /// marked as tried, and one that the flash does not mark is passed over, too.
     ///
     /// # Errors
-    /// [`Error::Flash`], where neither slot is read, or no mark is written.
+    /// [`Error::Flash`], where neither slot is read, or where the only model is not marked. In the
+    /// second case no model is in force, and an update can begin.
     pub fn start<C>(
         &mut self,
         memory: &mut [u8],
@@ -131,7 +136,7 @@ impl<F: NorFlash> Store<F> {
     ) -> Result<Option<Found>, Error<F::Error>> {
         self.force = None;
         self.update = None;
-        let mut failed = 0;
+        let (mut failed, mut unmarked) = (0, None);
         let mut slots = [Slot::EMPTY; 2];
         for at in [0, 1] {
             match self.slot(at) {
@@ -143,6 +148,8 @@ impl<F: NorFlash> Store<F> {
         let number = |slot: usize| slots[slot].header.map_or(0, |header| header.number);
         self.number = number(0).max(number(1));
         let order = if number(1) > number(0) { [1, 0] } else { [0, 1] };
+        // The flash wears evenly.
+        self.spare = self.number as usize % 2;
         for at in order {
             let Slot { header: Some(header), tried, confirmed } = slots[at] else { continue };
             let standing = match (confirmed, tried) {
@@ -151,6 +158,10 @@ impl<F: NorFlash> Store<F> {
                 // Nobody has confirmed it.
                 _ => continue,
             };
+            if standing == Standing::OnTrial {
+                // If it is passed over, an update takes its place.
+                self.spare = at;
+            }
             let length = header.length as usize;
             if length > self.room() {
                 continue;
@@ -168,14 +179,17 @@ impl<F: NorFlash> Store<F> {
             if Crc32::new().bytes(bytes).finish() != header.crc || check(bytes).is_err() {
                 continue;
             }
-            if standing == Standing::OnTrial {
-                self.mark(at, Self::TRIED).map_err(Error::Flash)?;
+            if standing == Standing::OnTrial
+                && let Err(error) = self.mark(at, Self::TRIED)
+            {
+                unmarked = Some(error);
+                continue;
             }
             self.force = Some(Some((at, standing)));
             return Ok(Some(Found { length, offset, number: header.number, standing }));
         }
         self.force = Some(None);
-        Ok(None)
+        unmarked.map_or(Ok(None), |error| Err(Error::Flash(error)))
     }
 
     /// Keeps the model that is on trial.
@@ -202,8 +216,7 @@ impl<F: NorFlash> Store<F> {
         let slot = match self.force.ok_or(Error::NotStarted)? {
             Some((_, Standing::OnTrial)) => return Err(Error::OnTrial),
             Some((slot, Standing::Confirmed)) => 1 - slot,
-            // The flash wears evenly.
-            None => self.number as usize % 2,
+            None => self.spare,
         };
         self.update = None;
         if length > self.room() {
@@ -277,6 +290,8 @@ impl<F: NorFlash> Store<F> {
         let bytes = Header { number, length: length as u32, crc }.to_bytes();
         header.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
         let header = header.get(..Self::TRIED).unwrap_or_default();
+        // It waits for its trial, or may do so although the flash says that it failed.
+        self.spare = slot;
         self.flash.write(start, header).map_err(Error::Flash)?;
         self.number = number;
         Ok(())

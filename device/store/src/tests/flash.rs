@@ -23,6 +23,10 @@ pub struct Flash<const UNIT: usize, const SECTOR: usize> {
     torn: Vec<bool>,
     /// Whether these fail to be read until they are erased, as in flash with checksums.
     pub checks: bool,
+    /// Units in which power was cut and that read as if they were erased.
+    blank: Vec<bool>,
+    /// Whether these refuse to be written until they are erased.
+    pub refuses: bool,
     random: fastrand::Rng,
 }
 
@@ -33,6 +37,8 @@ pub enum Failure {
     Cut,
     /// A checksum of the flash does not hold.
     Torn,
+    /// The unit is not written.
+    Refused,
     /// A wrong call.
     Kind(NorFlashErrorKind),
 }
@@ -40,7 +46,7 @@ pub enum Failure {
 impl NorFlashError for Failure {
     fn kind(&self) -> NorFlashErrorKind {
         match *self {
-            Self::Cut | Self::Torn => NorFlashErrorKind::Other,
+            Self::Cut | Self::Torn | Self::Refused => NorFlashErrorKind::Other,
             Self::Kind(kind) => kind,
         }
     }
@@ -52,13 +58,20 @@ impl<const UNIT: usize, const SECTOR: usize> Flash<UNIT, SECTOR> {
         let (bytes, erases) = (vec![0xff; sectors * SECTOR], vec![0; sectors]);
         let random = fastrand::Rng::with_seed(seed);
         let torn = vec![false; sectors * SECTOR / UNIT];
-        Self { bytes, steps: 0, cut: None, erases, torn, checks: false, random }
+        let (blank, refuses) = (torn.clone(), false);
+        Self { bytes, steps: 0, cut: None, erases, torn, checks: false, blank, refuses, random }
     }
 
     /// What a cut leaves is drawn from this seed.
     #[cfg(test)]
     pub fn random_from(&mut self, seed: u64) {
         self.random = fastrand::Rng::with_seed(seed);
+    }
+
+    /// The unit at this byte, which is erased, refuses to be written until it is erased again.
+    #[cfg(test)]
+    pub fn refuse(&mut self, at: usize) {
+        (self.blank[at / UNIT], self.refuses) = (true, true);
     }
 
     /// Changes a byte.
@@ -97,6 +110,9 @@ impl<const UNIT: usize, const SECTOR: usize> Flash<UNIT, SECTOR> {
                 5 if place / 4 % 3 == border % 3 => random.u8(..) | *old & new,
                 _ => *old,
             };
+        }
+        for unit in at / UNIT..(at + new.len()) / UNIT {
+            self.blank[unit] = self.bytes[unit * UNIT..][..UNIT].iter().all(|&byte| byte == 0xff);
         }
     }
 }
@@ -143,6 +159,7 @@ impl<const UNIT: usize, const SECTOR: usize> NorFlash for Flash<UNIT, SECTOR> {
             }
             self.bytes[at..at + SECTOR].fill(0xff);
             self.torn[at / UNIT..(at + SECTOR) / UNIT].fill(false);
+            self.blank[at / UNIT..(at + SECTOR) / UNIT].fill(false);
         }
         Ok(())
     }
@@ -152,6 +169,9 @@ impl<const UNIT: usize, const SECTOR: usize> NorFlash for Flash<UNIT, SECTOR> {
         for (unit, at) in bytes.chunks(UNIT).zip((offset as usize..).step_by(UNIT)) {
             if self.is_off() {
                 return Err(Failure::Cut);
+            }
+            if self.refuses && self.blank[at / UNIT] {
+                return Err(Failure::Refused);
             }
             let erased = self.bytes[at..at + UNIT].iter().all(|&byte| byte == 0xff);
             assert!(erased, "the unit at {at} is written twice");

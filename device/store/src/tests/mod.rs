@@ -111,12 +111,13 @@ fn store_steps<const UNIT: usize>(store: &Store<Sim<UNIT>>) -> u64 {
 }
 
 /// Cuts power in every step of an update, and in every step of the start that follows.
-/// `checks`: whether units that were cut fail to be read.
-fn every_cut<const UNIT: usize>(checks: bool) {
+/// `checks`: whether units that were cut fail to be read. `refuses`: whether those that read as if
+/// they were erased refuse to be written.
+fn every_cut<const UNIT: usize>(checks: bool, refuses: bool) {
     let old: Vec<u8> = (0..=250).map(|byte| byte & !1).collect();
     let new: Vec<u8> = (0..300).map(|byte| (byte * 7) as u8 & !1).collect();
     let mut flash = Sim::<UNIT>::new(1 + 2 * SLOT as usize, 1);
-    flash.checks = checks;
+    (flash.checks, flash.refuses) = (checks, refuses);
     // From either slot.
     for number in 0..2 {
         flash = update(flash, &old, 64).0;
@@ -145,25 +146,31 @@ fn every_cut<const UNIT: usize>(checks: bool) {
 
 #[test]
 fn a_cut_in_any_step_leaves_the_old_or_the_new_model() {
-    every_cut::<1>(false);
-    every_cut::<4>(false);
-    every_cut::<8>(false);
-    every_cut::<32>(false);
+    every_cut::<1>(false, false);
+    every_cut::<4>(false, false);
+    every_cut::<8>(false, false);
+    every_cut::<32>(false, false);
 }
 
 #[test]
 fn a_cut_in_flash_that_then_fails_to_read_leaves_the_old_or_the_new_model() {
-    every_cut::<1>(true);
-    every_cut::<8>(true);
-    every_cut::<32>(true);
+    every_cut::<1>(true, false);
+    every_cut::<8>(true, false);
+    every_cut::<32>(true, false);
+}
+
+#[test]
+fn a_cut_in_flash_that_then_refuses_to_be_written_leaves_the_old_or_the_new_model() {
+    every_cut::<8>(false, true);
+    every_cut::<32>(true, true);
 }
 
 /// Updates one after the other in the same flash, of which some are cut, some refused, some not
 /// confirmed; power may be cut again and again.
-fn many_updates<const UNIT: usize>(updates: u32, checks: bool) {
+fn many_updates<const UNIT: usize>(updates: u32, checks: bool, refuses: bool) {
     let mut random = fastrand::Rng::with_seed(UNIT as u64);
     let mut flash = Sim::<UNIT>::new(1 + 2 * SLOT as usize, 7);
-    flash.checks = checks;
+    (flash.checks, flash.refuses) = (checks, refuses);
     let mut old: Option<Vec<u8>> = None;
     let mut kept = 0;
     for _ in 0..updates {
@@ -180,7 +187,11 @@ fn many_updates<const UNIT: usize>(updates: u32, checks: bool) {
                 Error::Flash(error) => Error::Flash(error),
                 other => panic!("{other}"),
             };
-            let found = start(&mut store).map_err(off)?;
+            let found = match start(&mut store) {
+                // That of the only model; an update can begin.
+                Err(Error::Flash(Failure::Refused)) => None,
+                found => found.map_err(off)?,
+            };
             assert_eq!(found, old.clone().map(|old| (old, Standing::Confirmed)));
             store.begin(new.len()).map_err(off)?;
             store.write(&new).map_err(off)?;
@@ -201,6 +212,7 @@ fn many_updates<const UNIT: usize>(updates: u32, checks: bool) {
             let found = match start(&mut store) {
                 Ok(found) => found,
                 Err(Error::Flash(Failure::Cut)) => continue,
+                Err(Error::Flash(Failure::Refused)) => None,
                 Err(other) => panic!("{other}"),
             };
             match found {
@@ -236,10 +248,73 @@ fn many_updates<const UNIT: usize>(updates: u32, checks: bool) {
 fn random_updates_leave_the_old_or_the_new_model() {
     // A hundred thousand, where they take a third of a second.
     let updates = if cfg!(debug_assertions) { 1_000 } else { 25_000 };
-    many_updates::<1>(updates, false);
-    many_updates::<4>(updates, false);
-    many_updates::<8>(updates, false);
-    many_updates::<32>(updates, false);
-    many_updates::<8>(updates, true);
-    many_updates::<32>(updates, true);
+    many_updates::<1>(updates, false, false);
+    many_updates::<4>(updates, false, false);
+    many_updates::<8>(updates, false, false);
+    many_updates::<32>(updates, false, false);
+    many_updates::<8>(updates, true, false);
+    many_updates::<32>(updates, true, false);
+    many_updates::<8>(updates, false, true);
+}
+
+/// A model that is to run on trial with the next start.
+fn put<const UNIT: usize>(store: &mut Store<Sim<UNIT>>, model: &[u8]) {
+    store.begin(model.len()).unwrap();
+    store.write(model).unwrap();
+    store.finish(&mut [0; MODEL], check).unwrap();
+}
+
+/// Where the mark lies that a model in this slot has been tried, in flash of units of 8 bytes.
+fn tried(slot: usize) -> usize {
+    128 + slot * SLOT as usize * 128 + 24
+}
+
+#[test]
+fn a_model_that_the_flash_does_not_mark_is_passed_over() {
+    // The only one.
+    let mut store = store(Sim::<8>::new(9, 1));
+    assert_eq!(start(&mut store), Ok(None));
+    put(&mut store, &[2; 50]);
+    let mut flash = store.into_flash();
+    flash.refuse(tried(0));
+    let mut store = self::store(flash);
+    assert_eq!(start(&mut store), Err(Error::Flash(Failure::Refused)));
+    assert_eq!(store.confirm(), Err(Error::NotOnTrial));
+    put(&mut store, &[4; 60]);
+    assert_eq!(start(&mut store), Ok(Some((vec![4; 60], Standing::OnTrial))));
+    store.confirm().unwrap();
+    // One after a confirmed one.
+    put(&mut store, &[6; 70]);
+    let mut flash = store.into_flash();
+    flash.refuse(tried(1));
+    let mut store = self::store(flash);
+    let confirmed = Ok(Some((vec![4; 60], Standing::Confirmed)));
+    assert_eq!(start(&mut store), confirmed);
+    // An update gives it up as it begins.
+    store.begin(0).unwrap();
+    assert_eq!(start(&mut store), confirmed);
+    put(&mut store, &[8; 80]);
+    assert_eq!(start(&mut store), Ok(Some((vec![8; 80], Standing::OnTrial))));
+}
+
+/// Also where no model is in force.
+#[test]
+fn a_model_that_waits_for_its_trial_is_given_up_as_an_update_begins() {
+    for (reset, memory) in [(false, MODEL), (true, 8)] {
+        let mut store = store(Sim::<8>::new(9, 1));
+        assert_eq!(start(&mut store), Ok(None));
+        put(&mut store, &[2; 50]);
+        if reset {
+            // With less memory, so that the model waits still.
+            store = self::store(store.into_flash());
+            assert_eq!(store.start(&mut [0; MODEL][..memory], check), Ok(None));
+        }
+        store.begin(60).unwrap();
+        store.write(&[4; 30]).unwrap();
+        // Power is cut.
+        let mut store = self::store(store.into_flash());
+        assert_eq!(start(&mut store), Ok(None), "reset: {reset}");
+        put(&mut store, &[6; 70]);
+        assert_eq!(start(&mut store), Ok(Some((vec![6; 70], Standing::OnTrial))));
+    }
 }
