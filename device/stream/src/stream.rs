@@ -62,7 +62,7 @@ pub struct Stream<
 enum State {
     /// Whether the parts suit each other is not known yet.
     Unchecked,
-    /// No window has been scored yet.
+    /// The cache is that of no window: none has been scored yet, or not the last one.
     Cold,
     /// The cache is that of the window before.
     Warm,
@@ -140,7 +140,9 @@ where
     /// The scores of a whole window. Not for each type of samples.
     #[inline(never)]
     fn scores(&mut self) -> Result<&[i32], Error> {
-        let (hop, warm) = (self.hop(), self.state == State::Warm);
+        // Until all is well: after an error the cache is that of an earlier window.
+        let warm = core::mem::replace(&mut self.state, State::Cold) == State::Warm;
+        let hop = self.hop();
         let model = self.model.borrow();
         let sizes = model.buffer_sizes(P::FORM);
         let Workspace { block, wide, sums, .. } = self.buffers.workspace();
@@ -151,8 +153,8 @@ where
             sums: cut(sums, sizes.outputs, "sums")?,
         };
         let mut pass = Pass::new(&mut self.cache, hop, warm);
-        self.state = State::Warm;
         score_among::<P>(model, &mut workspace, &mut pass);
+        self.state = State::Warm;
         let scores = self.buffers.workspace().sums.as_flattened();
         Ok(scores.get(..sizes.outputs).unwrap_or_default())
     }
@@ -180,6 +182,8 @@ fn cut<'b, T>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::cell::Cell;
+    use std::vec::Vec;
 
     koan::include_model!(mod exercises = "../../../tests/models/exercises-conv-160.koan");
 
@@ -209,5 +213,42 @@ mod tests {
         let needed = crate::cache_words(&exercises::MODEL, 96);
         let expected = std::format!("buffer `cache` has length 100, the model needs {needed}");
         assert_eq!(refusal::<128, 100>(), expected);
+    }
+
+    /// Lent memory that may be too short.
+    struct Lent<'s>(exercises::Buffers, &'s Cell<bool>);
+
+    impl Buffers for Lent<'_> {
+        fn workspace(&mut self) -> Workspace<'_> {
+            let workspace = self.0.workspace();
+            if self.1.get() { Workspace { sums: &mut [], ..workspace } } else { workspace }
+        }
+    }
+
+    #[test]
+    fn a_window_that_was_not_scored_leaves_no_cache_to_the_next_one() {
+        let short = Cell::new(false);
+        let mut stream = Stream::<3, 128, 898, _, _, exercises::Profile>::new(
+            exercises::Placed,
+            Lent(exercises::Buffers::new(), &short),
+            HOP,
+        );
+        let mut series = Vec::new();
+        let mut windows = 0;
+        for number in 1..=128 + 4 * 32 {
+            let sample = [5, 7, 11].map(|step| (number * number * step % 256) as f32 / 128.0 - 1.0);
+            series.push(sample);
+            // That of the second window.
+            short.set(number == 128 + 32);
+            if short.get() {
+                let error = Error::Buffer { buffer: "sums", needed: 4, given: 0 };
+                assert_eq!(stream.push(sample), Err(error));
+            } else if let Some(scores) = stream.push(sample).unwrap() {
+                let row = series[number - 128..].as_flattened();
+                assert_eq!(scores, exercises::predictor().scores(row).unwrap(), "{number}");
+                windows += 1;
+            }
+        }
+        assert_eq!(windows, 4);
     }
 }
