@@ -60,8 +60,8 @@ const FORMAT_AND_LINTS: [&str; 8] = [
     "cargo clippy --release --workspace --all-targets --locked -- -D warnings",
     "cargo clippy --release --package koan --all-targets --features micromath --locked -- -D warnings",
     "cargo clippy --manifest-path tests/mum32bit/Cargo.toml --all-targets --locked -- -D warnings",
-    "cargo clippy --manifest-path firmware-example/Cargo.toml --package koan-protocol --all-targets \
-     --locked -- -D warnings",
+    "cargo clippy --manifest-path firmware-example/Cargo.toml --package koan-protocol --package \
+     koan-embassy --all-targets --locked -- -D warnings",
 ];
 
 /// The host's tests: they read every format, train, search, replay every golden model and
@@ -257,7 +257,10 @@ fn lints_and_packages() -> Result<()> {
     step(&format!("cargo package {PACKAGES} --no-verify --locked --quiet"))?;
     // A package of its own: its generator draws other numbers on purpose.
     step("cargo test --manifest-path tests/mum32bit/Cargo.toml --locked")?;
-    step("cargo test --manifest-path firmware-example/Cargo.toml --package koan-protocol --locked")
+    step(
+        "cargo test --manifest-path firmware-example/Cargo.toml --package koan-protocol --package \
+         koan-embassy --locked",
+    )
 }
 
 /// Runs jobs on two threads, each of which takes the next one. After an error no other job is begun;

@@ -5,7 +5,12 @@
 
 #![no_std]
 
+#[cfg(test)]
+extern crate std;
+
 mod queue;
+#[cfg(test)]
+mod tests;
 
 use core::convert::Infallible;
 use core::num::NonZeroU16;
@@ -14,6 +19,7 @@ use embassy_time::{Duration, Ticker};
 use koan::Error;
 use koan_stream::{Rules, Steady, Stream, cache_words};
 
+use queue::Numbered;
 pub use queue::{Queue, ROOM};
 
 koan::include_model!(mod exercises = "../../../tests/models/exercises-conv-160.koan");
@@ -70,6 +76,8 @@ pub struct Heard<'a> {
 pub struct Recognizer {
     stream: Exercises,
     steady: Steady<5>,
+    /// Gaps before the last sample.
+    gaps: u32,
 }
 
 impl Recognizer {
@@ -77,7 +85,7 @@ impl Recognizer {
     #[must_use]
     pub const fn new() -> Self {
         let stream = Exercises::new(exercises::Placed, exercises::Buffers::new(), HOP);
-        Self { stream, steady: const { Steady::new(RULES).unwrap() } }
+        Self { stream, steady: const { Steady::new(RULES).unwrap() }, gaps: 0 }
     }
 
     /// Whether this device computes what the trainer computed.
@@ -98,18 +106,22 @@ impl Recognizer {
         mut hear: impl FnMut(Heard<'_>),
     ) -> Result<Infallible, Error> {
         loop {
-            let sample = queue.take().await;
-            // A window across a gap would be one of a movement that never was.
-            if queue.had_gap() {
-                self.stream.restart();
-                self.steady.restart();
-            }
-            if let Some(scores) = self.stream.push(sample)? {
-                let class = self.steady.push(scores);
-                let class = class.and_then(|class| exercises::MODEL.class_name(class));
-                hear(Heard { scores, class });
+            if let Some(heard) = self.push(queue.take().await)? {
+                hear(heard);
             }
         }
+    }
+
+    fn push(&mut self, (gaps, sample): Numbered) -> Result<Option<Heard<'_>>, Error> {
+        // A window across a gap would be one of a movement that never was.
+        if core::mem::replace(&mut self.gaps, gaps) != gaps {
+            self.stream.restart();
+            self.steady.restart();
+        }
+        let Some(scores) = self.stream.push(sample)? else { return Ok(None) };
+        let class = self.steady.push(scores);
+        let class = class.and_then(|class| exercises::MODEL.class_name(class));
+        Ok(Some(Heard { scores, class }))
     }
 }
 
