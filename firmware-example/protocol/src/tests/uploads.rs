@@ -227,6 +227,22 @@ fn pieces_come_in_order_or_start_anew() {
     assert_eq!(nothing, "model: no data at 10");
     let broken = chunk(10, size, &blob[10..13]).replace("\"data\":\"", "\"data\":\"!");
     assert_eq!(error(&mut device, &broken), "model: the data at 10 are no valid base64");
+    // Nor does a new start that is refused: too large, beyond its size, empty, or broken at its
+    // beginning, its end, or in the middle, where padding ends nothing.
+    let room = MODEL + 1;
+    let large = error(&mut device, &chunk(0, room, &blob[..20]));
+    assert_eq!(large, format!("model: {room} bytes are too many, there is room for {MODEL}"));
+    let beyond = error(&mut device, &chunk(0, size, &[0; 319]));
+    assert_eq!(beyond, "model: the data at 0 end beyond the size 318");
+    assert_eq!(error(&mut device, &chunk(0, size, &[])), "model: no data at 0");
+    for broken in ["!AAA", "AAAA!", "AAAA!AAA", "AA==AAAA", "AAAB=", "AB=="] {
+        // Behind as much as is looked at at once, and a block less.
+        for before in [0, 15, 16, 40] {
+            let line = chunk(0, size, &[]).replace("\"\"", "\"DATA\"");
+            let line = line.replace("DATA", &("AAAA".repeat(before) + broken));
+            assert_eq!(error(&mut device, &line), "model: the data at 0 are no valid base64");
+        }
+    }
     // None of that has hurt what had come.
     answer(&mut device, &chunk(10, size, &blob[10..200]));
     assert_alive(&mut device);
