@@ -67,8 +67,9 @@ pub trait Port {
         false
     }
 
-    /// Learns that the last window of the stream is of this class, whether anything changed;
-    /// `None` from a device that does not learn.
+    /// Learns that the latest samples of the stream, as many as a window has, are of this class,
+    /// also where they end between two windows; whether anything changed. `None` from a device
+    /// that does not learn.
     fn learn(&mut self, class: u8) -> Option<Result<bool, Error>> {
         let _ = class;
         None

@@ -19,7 +19,7 @@ pub(crate) enum Request<'l> {
     Sample { given: usize },
     /// That the next sample does not follow the last one.
     RestartStream,
-    /// That the last window of the stream is of this class.
+    /// That the latest samples of the stream, as many as a window has, are of this class.
     Learn { class: u8 },
     /// What the device and its model are.
     Info,

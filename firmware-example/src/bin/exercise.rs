@@ -118,6 +118,7 @@ impl Trainer {
         Ok(Sampled { steady: class.map(|class| class as u8), scores: Some(scores) })
     }
 
+    /// Learns the latest samples, which may end between two windows of the stream.
     fn show(&mut self, class: usize) -> Result<bool, Error> {
         if !self.whole {
             return Err(Error::Unsuited { needs: "a whole window before it is learned" });
