@@ -33,9 +33,9 @@ void loop() {
     Serial.println((const __FlashStringHelper *)tiny_class_name(class_));
     // What the device does then.
     switch (class_) {
-        case TINY_CLASS_LEFT: // left
+        case TINY_CLASS_LEFT: /* left */
             break;
-        case TINY_CLASS_RIGHT: // right
+        case TINY_CLASS_RIGHT: /* right */
             break;
     }
 }

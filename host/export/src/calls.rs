@@ -70,7 +70,7 @@ impl Program<'_> {
         if self.model.has_probabilities() {
             text += PROBABILITIES;
         }
-        self.named(&(text + &self.class_names()))
+        self.named(&text) + &self.class_names()
     }
 
     /// Names of all classes, or none.
@@ -93,14 +93,16 @@ impl Program<'_> {
             256.. => "names[class_]",
             _ => "class_ < @UPPER@_CLASSES ? names[class_] : NULL",
         };
-        format!(
+        let text = format!(
             "\n/* The name of a class, which ends with a zero; null where there is no such class. On AVR it\n \
              * lies in program memory: Serial.print((const __FlashStringHelper *)@NAME@_class_name(class_)).\n \
              * Programs that do not call it do not have the names. */\n\
              static inline const char *@NAME@_class_name(uint8_t class_) {{\n    \
-             static const char names[@UPPER@_CLASSES][{length}] KOAN_FLASH = {{\n{names}    }};\n    \
+             static const char names[@UPPER@_CLASSES][{length}] KOAN_FLASH = {{\n@NAMES@    }};\n    \
              return {known};\n}}\n"
-        )
+        );
+        // They come last: names may be like those of places of the text.
+        self.named(&text).replace("@NAMES@", &names)
     }
 }
 

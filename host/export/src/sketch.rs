@@ -105,36 +105,37 @@ impl Program<'_> {
         let places = [
             ("@SETUP@", SETUP),
             ("@ROW@", row),
-            ("@READINGS@", &self.readings()),
             ("@FILLED@", filled),
-            ("@PREDICTED@", &self.predicted()),
             ("@ORDER@", order),
-            ("@STATUS@", STATUS),
-            ("@SUFFIX@", suffix),
             ("@TYPE@", kind),
         ];
         let text =
             places.iter().fold(text.to_owned(), |text, (place, its)| text.replace(place, its));
-        self.named(&text)
+        // What has names of columns and classes comes last: they may be like places of the text.
+        let text = self.named(&text);
+        let (ahead, text) = text.split_once("@READINGS@").unwrap_or_default();
+        let (between, behind) = text.split_once("@PREDICTED@").unwrap_or_default();
+        [ahead, &self.readings(), between, &self.predicted(suffix), behind].concat()
     }
 
     /// Where readings go.
     fn readings(&self) -> String {
         let variable = if self.window().is_some() { "sample" } else { "row" };
         let places = self.schema.map(row::places).unwrap_or_default();
-        let constants = self.columns();
+        let (constants, upper) = (self.columns(), &self.upper);
         if places.is_empty() || places.len() > NAMED {
             let length = if self.window().is_some() { "CHANNELS" } else { "INPUTS" };
-            return format!("    {variable}[0] = 0; // and so on, @UPPER@_{length} numbers\n");
+            return format!("    {variable}[0] = 0; // and so on, {upper}_{length} numbers\n");
         }
         let line = |(place, constant): (&row::Place<'_>, &String)| {
-            format!("    {variable}[@UPPER@_{constant}] = 0; // {}\n", comment(&place.to_string()))
+            let told = comment(&place.to_string());
+            format!("    {variable}[{upper}_{constant}] = 0; /* {told} */\n")
         };
         places.iter().zip(&constants).map(line).collect()
     }
 
-    /// A prediction, and what comes of it.
-    fn predicted(&self) -> String {
+    /// A prediction of rows of this type, and what comes of it.
+    fn predicted(&self, suffix: &str) -> String {
         let classes = self.class_constants();
         let printed = match classes.is_empty() {
             true => "    Serial.println(class_);\n",
@@ -150,28 +151,28 @@ impl Program<'_> {
                  Serial.println();\n"
             )
         };
-        match self.model.task() {
+        let mut switch = String::new();
+        let text = match self.model.task() {
             Task::Classification => {
                 let cases = if classes.len() > NAMED { Vec::new() } else { classes };
                 let cases = cases
                     .iter()
                     .map(|(constant, class)| {
+                        let (upper, told) = (&self.upper, comment(class));
                         format!(
-                            "        case @UPPER@_{constant}: // {}\n            break;\n",
-                            comment(class)
+                            "        case {upper}_{constant}: /* {told} */\n            break;\n"
                         )
                     })
                     .collect::<String>();
-                let switch = match cases.as_str() {
-                    "" => String::new(),
-                    cases => format!(
+                if !cases.is_empty() {
+                    switch = format!(
                         "    // What the device does then.\n    switch (class_) {{\n{cases}    }}\n"
-                    ),
-                };
+                    );
+                }
                 format!(
                     "    uint8_t class_ = 0;\n    \
                      koan_status status = @NAME@_classify_@SUFFIX@(row, &class_, &memory);\n\
-                     @STATUS@{printed}{switch}"
+                     @STATUS@{printed}"
                 )
             }
             Task::Regression => {
@@ -186,6 +187,7 @@ impl Program<'_> {
                     .to_owned()
                     + &list("FEATURES", "features[i]")
             }
-        }
+        };
+        self.named(&text.replace("@SUFFIX@", suffix).replace("@STATUS@", STATUS)) + &switch
     }
 }

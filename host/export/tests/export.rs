@@ -100,6 +100,34 @@ fn names_are_those_of_the_training_data() {
     assert!(header.contains("#define M_COLUMN_SPEED 0 "), "{header}");
 }
 
+/// Not even where they are like places of the templates, or go on with the next line.
+#[test]
+fn names_change_nothing_of_the_program() {
+    let x: Vec<f32> = (0..100).map(|i| (i * 37 % 100) as f32).collect();
+    let classes = ["@NAME@ @NAMES@??/", "left @CALL@\\"];
+    let state: Vec<&str> = x.iter().map(|x| classes[usize::from(*x > 50.0)]).collect();
+    let column = "temp @PREDICTED@ @UPPER@\\";
+    let table = TableBuilder::new(100).column(column, &x[..]).classes("state", &state[..]).build();
+    let options = TrainOptions { features: vec![8], ..TrainOptions::default() };
+    let blob = train(&table.unwrap(), None, &options, &Progress::none()).unwrap().blob;
+    let (model, folder) = (Model::parse(&blob).unwrap(), tempfile::tempdir().unwrap());
+    let export = Export::new(&model, "m.koan").unwrap();
+    export.write(Language::Arduino, &folder.path().join("sketch")).unwrap();
+    let read = |file: &str| fs::read_to_string(folder.path().join("sketch").join(file)).unwrap();
+    let (header, sketch) = (read("m.h"), read("sketch.ino"));
+    for line in [
+        "    row[M_COLUMN_TEMP_PREDICTED_UPPER] = 0; /* temp @PREDICTED@ @UPPER@\\ */\n",
+        "        case M_CLASS_NAME_NAMES: /* @NAME@ @NAMES@??/ */\n            break;\n",
+        "        case M_CLASS_LEFT_CALL: /* left @CALL@\\ */\n            break;\n",
+    ] {
+        assert!(sketch.contains(line), "{line}: {sketch}");
+    }
+    let names = "{\n        \"@NAME@ @NAMES@\\?\\?/\",\n        \"left @CALL@\\\\\",\n    };\n";
+    assert!(header.contains(names), "{names}: {header}");
+    let continued = |line: &str| line.ends_with('\\') || line.ends_with("??/");
+    assert!(!sketch.lines().any(continued), "{sketch}");
+}
+
 /// The command and the Python package add their own.
 #[test]
 fn messages_have_no_options() {

@@ -29,12 +29,17 @@ struct Port {
 static Port Serial;
 "#;
 
+/// Columns and a class of [`motions`]: names that C must not take for code, nor the templates for
+/// theirs.
+const COLUMNS: &str = "x @PREDICTED@\\,y,run,state\n";
+const WALK: &str = "walk\"ing?\" @CALL@\\";
+
 /// Motions of two recordings, slow and fast; what `given` takes away is missing.
 fn motions(samples: usize, given: impl Fn(usize) -> bool) -> String {
     let mut random = Random::new(4);
-    let mut csv = "x,y,run,state\n".to_owned();
+    let mut csv = COLUMNS.to_owned();
     for t in 0..2 * samples {
-        let (run, state) = if t < samples { ("a", "still") } else { ("b", "walk\"ing?\"") };
+        let (run, state) = if t < samples { ("a", "still") } else { ("b", WALK) };
         let x = random.number() * if t < samples { 0.3 } else { 2.0 };
         let x = if given(t) { x.to_string() } else { String::new() };
         writeln!(csv, "{x},{},{run},\"{}\"", random.number(), state.replace('"', "\"\"")).unwrap();
@@ -67,7 +72,7 @@ fn samples_become_the_windows_of_koan_predict() {
         exported(&folder);
         for recording in ["a", "b"] {
             let mut samples = String::new();
-            let mut rows = "x,y,run,state\n".to_owned();
+            let mut rows = COLUMNS.to_owned();
             for fields in lines(csv, recording) {
                 let x = if fields[0].is_empty() { "nan" } else { fields[0] };
                 writeln!(samples, "{x},{}", fields[1]).unwrap();
@@ -203,7 +208,7 @@ fn sketches_print_names_and_all_values() {
     assert!(passed == "self test passed" && class == again, "{printed}");
     assert!(["hot", "cold"].contains(&class), "{printed}");
     let sketch = text(&folder.read("sketch/sketch.ino"));
-    for part in ["case M_CLASS_HOT: // hot", "row[M_COLUMN_LEVEL] = 0; // level", "< 3000"] {
+    for part in ["case M_CLASS_HOT: /* hot */", "row[M_COLUMN_LEVEL] = 0; /* level */", "< 3000"] {
         assert!(sketch.contains(part), "{part}: {sketch}");
     }
 
@@ -217,7 +222,7 @@ fn sketches_print_names_and_all_values() {
     // A sample every fourth turn at this clock.
     let printed = sketched(&folder, 200);
     assert!((2..=4).contains(&printed.lines().skip(1).count()), "{printed}");
-    let classes = ["still", "walk\"ing?\""];
+    let classes = ["still", WALK];
     assert!(printed.lines().skip(1).all(|class| classes.contains(&class)), "{printed}");
 }
 
