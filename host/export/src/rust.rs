@@ -11,11 +11,12 @@ use crate::error::{Error, Result};
 use crate::stream::stream_of;
 use crate::{Export, Written, files, name};
 
-/// What no module can be called, or what cargo takes for something else.
-const NO_MODULES: &str = "abstract as async await become box break const continue crate do dyn else \
-     enum extern false final fn for gen if impl in let lib loop macro main match mod move mut \
-     override priv pub ref return self static struct super trait true try type typeof unsafe unsized \
-     use virtual where while yield";
+/// What no module can be called, what cargo takes for something else, and crates that a module of
+/// their name would hide.
+const NO_MODULES: &str = "abstract alloc as async await become box break const continue core crate \
+     do dyn else enum extern false final fn for gen if impl in koan let lib loop macro main match mod \
+     move mut override priv pub ref return self static std struct super trait true try type typeof \
+     unsafe unsized use virtual where while yield";
 
 /// Writes the model to what was told: a file of Rust, or a folder.
 pub fn write(export: &Export<'_>, told: &Path) -> Result<Written> {

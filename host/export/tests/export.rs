@@ -128,6 +128,18 @@ fn names_change_nothing_of_the_program() {
     assert!(!sketch.lines().any(continued), "{sketch}");
 }
 
+/// `use koan::…` would mean them.
+#[test]
+fn modules_hide_no_crates() {
+    let (blob, folder) = (tiny(), tempfile::tempdir().unwrap());
+    let model = Model::parse(&blob).unwrap();
+    for name in ["koan", "core", "std", "alloc"] {
+        let export = Export::new(&model, &format!("{name}.koan")).unwrap();
+        let written = export.write(Language::Rust, folder.path()).unwrap();
+        assert!(written.files[1].ends_with(format!("{name}_model.rs")), "{written:?}");
+    }
+}
+
 /// The command and the Python package add their own.
 #[test]
 fn messages_have_no_options() {
