@@ -57,7 +57,14 @@ pub fn comment(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use koan::Model;
+    use koan_data::{Column, ColumnKind, Format, Recordings, Schema, Window};
+
     use super::*;
+    use crate::c::Program;
 
     #[test]
     fn names_are_such_as_c_takes() {
@@ -88,6 +95,83 @@ mod tests {
         assert!(names.is_sorted_by(|a, b| a < b));
         // Others would never be met.
         assert!(names.iter().all(|name| variable(name) == *name));
+    }
+
+    /// The code of a file in C without comments, texts and what is the preprocessor's.
+    fn bare(file: &str) -> String {
+        let (mut code, mut rest) = (String::new(), file);
+        while let Some(c) = rest.chars().next() {
+            let length = if rest.starts_with("/*") {
+                rest.find("*/").expect("comments end") + 2
+            } else if rest.starts_with("//") {
+                rest.find('\n').expect("lines end")
+            } else if matches!(c, '"' | '\'') {
+                let is_escape =
+                    |at: usize| rest[..at].ends_with('\\') && !rest[..at].ends_with("\\\\");
+                let ends = rest.match_indices(c).map(|(at, _)| at);
+                ends.skip(1).find(|at| !is_escape(*at)).expect("texts end") + 1
+            } else {
+                code.push(c);
+                c.len_utf8()
+            };
+            rest = &rest[length..];
+        }
+        code.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Names in small letters, but for those behind a point or an arrow.
+    fn names(code: &str) -> BTreeSet<String> {
+        let code = code.replace("->", ".");
+        let words = code.split(|c: char| !(c.is_ascii_alphanumeric() || "_.".contains(c)));
+        let names = words.filter_map(|word| word.split('.').next());
+        names
+            .filter(|name| name.starts_with(|c: char| c.is_ascii_lowercase()))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    #[test]
+    fn names_of_code_are_found() {
+        let code = "#define no\n/* no */ static int a_1; // no\nb->no = \"no \\\" no\" + '\"' + .5f + 0xfu + c.no;";
+        let expected = ["a_1", "b", "c", "int", "static"].map(str::to_owned);
+        assert_eq!(names(&bare(code)).into_iter().collect::<Vec<_>>(), expected);
+    }
+
+    /// A model called as a variable of what is written would be hidden by it.
+    #[test]
+    fn what_is_written_has_no_names_that_models_can_have() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests");
+        let windows = Window { samples: 2, stride: 1 };
+        let schema = |window| Schema {
+            columns: vec![Column {
+                name: "x".to_owned(),
+                kind: ColumnKind::Numeric { missing: Some(0.5) },
+            }],
+            recordings: Recordings { window, ..Recordings::default() },
+            ..Schema::new(Format::Csv)
+        };
+        let mut found = BTreeSet::new();
+        // A classification, a regression, and features.
+        for file in [
+            "../core/tests/tiny.koan",
+            "models/cpu_act-fourier-300.koan",
+            "golden/features/all.koan",
+        ] {
+            let blob = std::fs::read(root.join(file)).unwrap();
+            let model = Model::parse(&blob).unwrap();
+            for schema in [None, Some(schema(None)), Some(schema(Some(windows)))] {
+                let program = Program::new(&model, schema.as_ref(), "its.koan", "its own");
+                let files =
+                    [program.header(), program.source(), program.example(), program.sketch()];
+                found.extend(files.iter().flat_map(|file| names(&bare(file))));
+            }
+        }
+        for name in ["problem", "stand_in", "late", "class_"] {
+            assert!(found.contains(name), "{name}: {found:?}");
+        }
+        let is_free = |name: &&String| variable(name) == **name && !is_taken(name);
+        let free: Vec<&String> = found.iter().filter(is_free).collect();
+        assert!(free.iter().all(|name| name.starts_with("its_own")), "{free:?}");
     }
 
     #[test]

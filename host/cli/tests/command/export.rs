@@ -339,9 +339,19 @@ fn a_name_that_c_has_is_not_taken_from_it() {
     folder.write("q.csv", quadrants(300));
     folder.train("q.csv").success();
     // A function of libm, one of the runtime, keywords, a header, and names of the files made here.
-    for name in
-        ["log", "koan_parse", "int", "switch", "math", "memory", "bytes", "row", "line", "main"]
-    {
+    for name in [
+        "log",
+        "koan_parse",
+        "int",
+        "switch",
+        "math",
+        "memory",
+        "bytes",
+        "row",
+        "line",
+        "problem",
+        "main",
+    ] {
         std::fs::copy(folder.path("m.koan"), folder.path(&format!("{name}.koan"))).unwrap();
         let out = format!("out_{name}");
         let export = folder.run(&format!("export {name}.koan --c {out}")).success();
