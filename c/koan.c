@@ -812,12 +812,12 @@ static uint16_t map_period(const koan_model *m) {
 
 /* Where the map of a place in a period is: those of channels (6) behind a byte that counts them. */
 static uint32_t map_at(const koan_model *m, uint16_t place) {
-    return K_AT_MAPS + (uint32_t)(map_flags(m) > 4) + (map_flags(m) & 2 ? 6u * place : 0);
+    return K_AT_MAPS + (uint32_t)(map_flags(m) > 4) + (map_flags(m) & 2 ? 6 * (uint32_t)place : 0);
 }
 
 /* Bytes of the input maps. */
 static uint32_t map_bytes(const koan_model *m) {
-    return map_flags(m) & 2 ? map_at(m, map_period(m)) - K_AT_MAPS : 5u + map_period(m);
+    return map_flags(m) & 2 ? map_at(m, map_period(m)) - K_AT_MAPS : 5 + (uint32_t)map_period(m);
 }
 
 /* Whether logarithms are built, or no map has one. */

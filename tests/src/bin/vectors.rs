@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use koan::format::{field, flag};
 use koan::numerics::Scale;
 use koan::{Error, Family, Field, Form, Law, Model, Predictor, Task, Width, class_of};
 use koan_tests::arbitrary::{codes, model, runner};
@@ -229,10 +230,27 @@ fn write_mutants(out: &mut impl Write, count: usize) -> io::Result<()> {
     Ok(())
 }
 
+/// Blobs that end before their input maps do, of so many inputs that numbers of 16 bits do not hold
+/// the maps' bytes: maps of six bytes, and gains.
+fn too_many_maps(blob: &[u8]) -> [Vec<u8>; 2] {
+    [(flag::MAP_PER_INPUT, 10_923_u16), (flag::GAIN_PER_INPUT, 65_531)].map(|(maps, inputs)| {
+        let mut blob = blob.to_vec();
+        blob[field::FLAGS] = blob[field::FLAGS] & !flag::MAP_PER_CHANNEL | maps;
+        blob[field::INPUTS..][..2].copy_from_slice(&inputs.to_le_bytes());
+        fix_crc(&mut blob);
+        blob
+    })
+}
+
 /// The vectors of models of little work, in files `small-0.vectors` and so on.
 fn write_small(folder: &Path) -> io::Result<()> {
     let little = |blob: &[u8]| Model::parse(blob).is_ok_and(|model| model.work() <= SMALL_WORK);
     let mut entries = Vec::new();
+    for blob in too_many_maps(include_bytes!("../../../core/tests/tiny.koan")) {
+        let mut entry = Vec::new();
+        write_verdict(&mut entry, &blob)?;
+        entries.push(entry);
+    }
     for golden in all().iter().filter(|golden| little(&golden.blob)) {
         let mut entry = Vec::new();
         write_scores(&mut entry, golden)?;
