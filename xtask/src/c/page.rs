@@ -81,29 +81,41 @@ fn compile(files: &str, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Runs the program for models that come while it runs, with the page's model and with zeros
-/// behind it.
+/// Runs the program for models that come while it runs, with the page's model, with zeros behind it,
+/// and where it is too much work.
 fn at_run_time(scratch: &Path, program: &str) -> Result<()> {
     let folder = scratch.join("loaded");
     fs::create_dir_all(&folder)?;
     for file in ["koan.h", "koan.c"] {
         fs::copy(root()?.join("c").join(file), folder.join(file))?;
     }
-    fs::write(folder.join("page.c"), format!("{program}{AT_RUN_TIME}"))?;
-    compile("page.c koan.c -lm -o page", &folder)?;
     let model = scratch.join("digits.koan");
     let size = fs::metadata(&model)?.len();
+    let build = |program: &str| {
+        fs::write(folder.join("page.c"), format!("{program}{AT_RUN_TIME}"))?;
+        compile("page.c koan.c -lm -o page", &folder)
+    };
     let told = |size: u64| -> Result<String> {
         let mut page = Command::new(folder.join("page"));
         let output = page.arg(&model).arg(size.to_string()).output()?;
         Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
     };
+    build(program)?;
     let (exact, padded) = (told(size)?, told(size + 4)?);
+    // Less than a prediction of the model.
+    let (_, most) = program.split_once("#define MOST_WORK ").context("docs/c.md: no MOST_WORK")?;
+    let (most, _) = most.split_once('\n').unwrap_or_default();
+    build(&program.replace(&format!("MOST_WORK {most}"), "MOST_WORK 1000"))?;
+    let laborious = told(size)?;
     let class = exact.strip_prefix("fine: ").and_then(|class| class.parse().ok());
     ensure!(matches!(class, Some(0u8..=9)), "docs/c.md: a model while it runs: {exact}");
     ensure!(
         padded.starts_with("checksum mismatch") && padded.ends_with(": -1"),
         "docs/c.md: a model with zeros behind it: {padded}"
+    );
+    ensure!(
+        laborious.contains("does not suit") && laborious.ends_with(": -1"),
+        "docs/c.md: a model of too much work: {laborious}"
     );
     Ok(())
 }
