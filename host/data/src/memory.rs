@@ -207,8 +207,8 @@ impl<'a> TableBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// Lengths that differ, values that are missing or infinite, no inputs or more than
-    /// [`MAX_INPUTS`], no target, a single class, weights below 0 or all 0. The message names
+    /// Lengths that differ, values or groups that are missing, infinite values, no inputs or more
+    /// than [`MAX_INPUTS`], no target, a single class, weights below 0 or all 0. The message names
     /// the column, and the row from 1.
     pub fn build(self) -> Result<Table, DataError> {
         if self.rows == 0 {

@@ -172,7 +172,7 @@ fn values_may_begin_with_a_minus() {
 #[test]
 fn options_that_would_do_nothing() {
     let folder = Folder::new();
-    folder.write("q.csv", quadrants(120));
+    folder.write("q.csv", quadrants(60));
     folder.write("w.csv", waves(120));
     for (options, told) in [
         ("--false-alarm 0.1", "--false-alarm goes with --task anomaly"),

@@ -65,7 +65,7 @@ fn the_front_keeps_its_limits_and_its_models_are_those_of_train() {
 #[test]
 fn the_test_rows_and_the_number_of_threads_change_nothing() {
     let folder = Folder::new();
-    let rows = quadrants(200);
+    let rows = quadrants(120);
     folder.write("q.csv", &rows);
     folder.write("same.csv", &rows);
     // Other targets on the test rows.
@@ -132,7 +132,7 @@ fn instructions_bound_the_prediction() {
 #[test]
 fn code_counts_where_it_is_to() {
     let folder = Folder::new();
-    folder.write("q.csv", quadrants(150));
+    folder.write("q.csv", quadrants(60));
     let train = "train q.csv --family stump,fourier --loss squared --bits 4 --flash 3500 -o m.koan";
     for (option, code, told) in [
         ("=fast", "code_bytes", "bytes of code, "),
@@ -188,7 +188,7 @@ fn a_search_for_people() {
 #[test]
 fn train_chooses_family_features_and_bits() {
     let folder = Folder::new();
-    folder.write("q.csv", quadrants(150));
+    folder.write("q.csv", quadrants(60));
     let chosen = folder.json("train q.csv -o m.koan --json");
     assert!(chosen["bytes"].as_u64().unwrap() <= 2048, "{chosen}");
     let small = "train q.csv -o s.koan --json --flash 200 --family stump,fourier --loss squared";

@@ -92,7 +92,7 @@ impl TableBuilder<'_> {
     /// # Errors
     ///
     /// As [`Self::rows_under`], a target that is not there, is missing or of no known class,
-    /// weights below 0.
+    /// a group that is missing, weights below 0.
     pub fn table_under(
         &self,
         schema: &Schema,

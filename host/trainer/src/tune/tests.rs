@@ -201,7 +201,7 @@ fn a_small_model_that_was_judged_best_grows_to_every_size() {
         ..options(false, Duration::from_millis(300))
     };
     // Large models are judged with few features, small ones with all of theirs.
-    let points = refined_at(&table, &options, &[2000, 1500], 2e9, None);
+    let points = refined_at(&table, &options, &[2000, 1500], 1e9, None);
     let front = crate::front::front(&points, 8);
     let best = front.last().unwrap();
     assert!((1900..=2000).contains(&best.bytes), "{} bytes", best.bytes);
@@ -327,7 +327,7 @@ fn code_counts_as_flash_where_it_is_to() {
         let mut options = options(false, Duration::from_secs(4));
         options.space.base.loss = Some(Loss::Squared);
         options.limits = Limits { code: Some(form), ..Limits::of_flash(flash) };
-        options.space.families.push(FamilyName::Fern);
+        options.space.families = vec![FamilyName::Fourier, FamilyName::Fern];
         let (trained, _) = train_best(&table, None, &options, &Progress::none())?;
         let model = Model::parse(&trained.blob).unwrap();
         let whole = trained.blob.len() + code_bytes(&model, form);
