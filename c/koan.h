@@ -152,8 +152,9 @@ koan_status koan_parse(koan_model *model, const uint8_t *blob, size_t size);
 
 /* Proves that this build on this device computes what the trainer computed: checksum, golden
  * digest, and golden rows if there are any; nothing is computed from a blob whose checksum does
- * not hold. Takes as long as four predictions and one for each golden row, each up to 2^28 steps:
- * look at the work of a model that came while the program runs before (docs/c.md). */
+ * not hold. Takes as long as four predictions and one for each golden row. A prediction may take
+ * 2^28 steps: compare model->work with what the device has time for before this is called with a
+ * model that came while the program runs (docs/c.md). */
 koan_status koan_self_test(const koan_model *model, const koan_memory *memory);
 
 /* The scores of a row of model->inputs numbers: model->outputs of them. The same numbers give

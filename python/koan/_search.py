@@ -272,8 +272,7 @@ def _guess(y: Any) -> str:
         if days_of(values) is not None:
             return "regression"
         if all(isinstance(value, (Real, np.bool_)) for value in values):
-            bools = all(isinstance(value, (bool, np.bool_)) for value in values)
-            values = values.astype(bool if bools else np.float64)
+            values = np.array(values.tolist())
     if values.dtype.kind in "mM":
         return "regression"
     if values.dtype.kind not in "iuf":

@@ -433,12 +433,10 @@ impl<'a> TableBuilder<'a> {
         self.check_length("groups", given.len(), 1)?;
         let mut names = self.columns.iter().flat_map(|part| &part.names);
         let column = self.group_column.and_then(|index| Some((index, names.nth(index)?)));
-        let at = match column {
-            Some((index, name)) => {
-                ColumnLabel { number: index + 1, name: name.clone() }.to_string()
-            }
-            None => "groups".to_owned(),
-        };
+        let at = column.map_or_else(
+            || "groups".to_owned(),
+            |(index, name)| label(index, std::slice::from_ref(name)).to_string(),
+        );
         let name = |row: usize| match given.name(row) {
             (number, name) if number.is_nan() || name.is_empty() => {
                 Err(wrong(format!("row {}, {at}: the group is missing", row + 1)))
