@@ -13,18 +13,8 @@
 /* ---- What is built ---------------------------------------------------------------------- */
 
 /* A bit for each family, and each width of a weight, that macros did not leave out. */
-enum {
-    K_LINEAR,
-    K_FOURIER,
-    K_STUMP,
-    K_BIN,
-    K_MAXOUT,
-    K_SIGMOID,
-    K_CONV,
-    K_FERN,
-    K_SERIES,
-    K_FAMILIES
-};
+enum { K_LINEAR, K_FOURIER, K_STUMP, K_BIN, K_MAXOUT, K_SIGMOID, K_CONV };
+enum { K_FERN = K_CONV + 1, K_SERIES, K_FAMILIES };
 
 enum { K_LAW_NONE, K_GAUSSIAN, K_CAUCHY_LAW, K_SIGN, K_HADAMARD, K_UNIFORM, K_GAMMA2 };
 
@@ -855,7 +845,8 @@ static void check_header(cursor *c) {
     (void)skip(c, 4);
     expect(c, c->status == KOAN_OK && word_at(m, 0) == 0x4e414f4bu, KOAN_NOT_KOAN, 0);
     expect(c, next_byte(c) == 1, KOAN_VERSION, 4);
-    expect(c, c->end - c->at >= K_AT_MAPS - K_AT_FLAGS + K_TRAILER, KOAN_TRUNCATED, c->at);
+    expect(c, c->end >= K_AT_MAPS, KOAN_TRUNCATED, K_AT_FLAGS);
+    expect(c, c->end >= K_AT_MAPS + K_TRAILER, KOAN_TRUNCATED, K_AT_MAPS);
     if (c->status != KOAN_OK) return;
     c->end -= K_TRAILER;
     (void)skip(c, K_AT_MAPS - K_AT_FLAGS);
@@ -873,7 +864,7 @@ static void check_header(cursor *c) {
     (void)skip(c, map_bytes(m));
 }
 
-koan_status koan_parse(koan_model *m, const uint8_t *blob, size_t size) {
+static koan_status parse(koan_model *m, const uint8_t *blob, size_t size) {
     cursor c;
     memset(m, 0, sizeof *m);
     m->blob = blob;
@@ -903,6 +894,16 @@ koan_status koan_parse(koan_model *m, const uint8_t *blob, size_t size) {
     expect(&c, check_word(seed_of(m)) == half_at(m, K_AT_CHECK_WORD), KOAN_GENERATOR,
            K_AT_CHECK_WORD);
     return c.status;
+}
+
+koan_status koan_parse(koan_model *m, const uint8_t *blob, size_t size) {
+    const koan_status status = parse(m, blob, size);
+    const uint32_t refused_at = m->refused_at;
+    if (status == KOAN_OK) return KOAN_OK;
+    /* What was read of it must not be run: it need not hold together. */
+    memset(m, 0, sizeof *m);
+    m->refused_at = refused_at;
+    return status;
 }
 
 /* ---- Input maps ------------------------------------------------------------------------- */
@@ -1234,7 +1235,7 @@ static int32_t wrapped(uint32_t z, uint8_t mult, uint8_t shift) {
  * on, modulo 2^32. */
 static uint32_t project(const job *j, uint8_t law, uint32_t k, uint32_t first, uint16_t count) {
     uint8_t each = law == K_SIGN ? 64 : 8, place = (uint8_t)(first % each);
-    uint64_t number = (uint64_t)k * ((j->model->inputs + each - 1u) / each) + first / each;
+    uint64_t number = (uint64_t)k * (((uint32_t)j->model->inputs + each - 1u) / each) + first / each;
     uint64_t draw = draw_of(j->stream, number);
     const int16_t *q = j->q + (size_t)first;
     uint32_t z = 0;

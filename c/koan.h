@@ -147,7 +147,7 @@ typedef struct koan_memory {
 #define KOAN_SECTION_CALIBRATION 4
 
 /* Checks the blob and makes a model of it. Takes time in proportion to the blob's size.
- * Of a model that is refused only refused_at means something. */
+ * A blob that is refused leaves a model with nothing in it but refused_at, which no call runs. */
 koan_status koan_parse(koan_model *model, const uint8_t *blob, size_t size);
 
 /* Proves that this build on this device computes what the trainer computed: checksum, golden

@@ -77,9 +77,8 @@ static void damage(const char *name, size_t size) {
     free(blob);
 }
 
-/* A model of zeros: docs/c.md has one until the first that is sound. */
-static void nothing_parsed(void) {
-    static koan_model model;
+/* A model of zeros, which docs/c.md has until the first that is sound, or one that was refused. */
+static void nothing_parsed(koan_model model) {
     static koan_memory memory;
     static const uint8_t row[1];
     uint16_t length = 1;
@@ -101,17 +100,34 @@ static void nothing_parsed(void) {
     }
 }
 
+/* A sound model whose place is taken by one that is refused: its blob with other inputs. */
+static void another_is_refused(const char *name, size_t size) {
+    koan_model model;
+    if (koan_parse(&model, room, size) != KOAN_OK) return;
+    room[7] ^= 0xff;
+    if (koan_parse(&model, room, size) != KOAN_CHECKSUM) {
+        printf("%s: taken with other inputs\n", name);
+        missed++;
+    }
+    nothing_parsed(model);
+    room[7] ^= 0xff;
+}
+
 int main(int argc, char **argv) {
+    static const koan_model zeros;
     int i;
-    nothing_parsed();
+    nothing_parsed(zeros);
     for (i = 1; i < argc; i++) {
+        size_t size;
         FILE *file = fopen(argv[i], "rb");
         if (!file) {
             printf("cannot open %s\n", argv[i]);
             return 1;
         }
-        damage(argv[i], fread(room, 1, sizeof room, file));
+        size = fread(room, 1, sizeof room, file);
         fclose(file);
+        damage(argv[i], size);
+        another_is_refused(argv[i], size);
     }
     printf("%lu models, %lu flipped bits, %lu not found\n", models, flips, missed);
     return missed > 0 || models == 0;

@@ -10,9 +10,10 @@ use crate::needs::Form;
 pub struct Workspace<'b> {
     /// Quantised inputs.
     pub inputs: &'b mut [i16],
-    /// Transform block of fourier and conv features.
+    /// Transform block of fourier features (in the fast form, of 256 inputs and more), taps of
+    /// conv features.
     pub block: &'b mut [i16],
-    /// Transform block or shared pool of maxout and sigmoid features, sums of conv features.
+    /// Transform block or shared pool of all other transforms, sums of conv and series features.
     pub wide: &'b mut [i32],
     /// Accumulators, one for each output: an i64, its low half first. The scores
     /// take their place.

@@ -172,7 +172,7 @@ pub(crate) enum Purpose {
     Offsets = 1,
     /// Where a stump's inputs and thresholds start, which projections a maxout unit
     /// takes, in which order the rows of a wide transform come, where a bin's hash
-    /// starts.
+    /// starts, what a fern compares.
     Choices = 2,
 }
 

@@ -12,8 +12,9 @@ mod sealed {
 /// A type that rows may have: `f32`, `i16` or `u8`.
 ///
 /// The same number gives the same bits in every type. The integer types
-/// execute no float operation. For `f32`: NaN counts as the input's offset
-/// (q = 0: what the trainer takes for "unknown"), infinities saturate.
+/// execute no float operation. For `f32`: infinities saturate, and NaN is q = 0, the offset of
+/// the input's map. That is hardly what the model learned of missing numbers: where they were
+/// filled in for training (`--missing impute`), fill in the same number.
 pub trait Input: Copy + sealed::Sealed {
     #[doc(hidden)]
     fn quantise(self, map: &InputMap, limit: i32, logs: bool) -> i16;

@@ -22,8 +22,8 @@ pub const GOLDEN_DIGEST_ROWS: usize = 4;
 ///
 /// Rows are slices of `f32`, `i16` or `u8` with one number for each input; the
 /// same numbers give the same bits in every type. A row of another length is
-/// an [`Error::Length`] that says what is needed. In an `f32` row NaN counts
-/// as the input's offset and infinities saturate.
+/// an [`Error::Length`] that says what is needed. What NaN and infinities in an `f32` row
+/// are says [`Input`].
 ///
 /// It owns its model, a few numbers about where things are in the blob, or refers to
 /// it: `M` is a [`Model`] or a reference to one, which may lie in flash. Its [`Profile`]
@@ -34,8 +34,8 @@ pub const GOLDEN_DIGEST_ROWS: usize = 4;
 ///
 /// # let blob = include_bytes!("../tests/tiny.koan");
 /// let model = Model::parse(blob)?;
-/// let fast = Predictor::new(model, OwnedBuffers::<2, 8, 0, 1>::new())?.scores(&[1i16, 0])?[0];
-/// let mut small = Predictor::<_, Small>::serving(model, OwnedBuffers::<2, 8, 0, 1>::new())?;
+/// let fast = Predictor::new(model, OwnedBuffers::<2, 0, 0, 1>::new())?.scores(&[1i16, 0])?[0];
+/// let mut small = Predictor::<_, Small>::serving(model, OwnedBuffers::<2, 0, 0, 1>::new())?;
 /// assert_eq!(small.scores(&[1i16, 0])?, [fast]);
 /// # Ok::<(), koan::Error>(())
 /// ```
@@ -187,7 +187,7 @@ impl<'m, B: Buffers, P: Profile, M: Borrow<Model<'m>>> Predictor<'m, B, P, M> {
 
     /// The probability of every class, into `probabilities` (one for each
     /// class): softmax of the calibrated scores, or the logistic function of a
-    /// single one. The only calculation here that uses floats, with `libm`'s exponential.
+    /// single one. By floats, with `libm`'s exponential.
     ///
     /// # Errors
     /// As [`Predictor::classify`]; [`Error::Unsuited`] for a model that has none, see
@@ -302,10 +302,15 @@ impl<'m, B: Buffers, P: Profile, M: Borrow<Model<'m>>> Predictor<'m, B, P, M> {
         let rows = self.model().golden();
         for number in 0..rows.count() {
             let (model, workspace) = self.ready()?;
+            let (period, mut place) = (model.map_period(), 0);
             for (index, q) in workspace.inputs.iter_mut().take(model.inputs()).enumerate() {
-                let map = model.input_map(index);
+                let map = model.map_at(place);
                 let logs = serves::<P>(Needs::LOGARITHM);
                 *q = rows.input(number, index).quantise(&map, i32::from(model.limit), logs);
+                place = place.wrapping_add(1);
+                if place >= period {
+                    place = 0;
+                }
             }
             let scores = score::<P>(self.model.borrow(), &mut self.buffers);
             let same = scores

@@ -455,13 +455,13 @@ pub(crate) const fn paired_words(inputs: u16) -> usize {
 }
 
 /// Numbers of a transform that fourier features are made of at a time: all of them, or,
-/// in the small form, an eighth, at least 16 and at most 256.
+/// in the small form, an eighth, at least 16. Every part takes all inputs: parts of less would
+/// take more steps than the work of the bank is.
 pub(crate) const fn fourier_block(inputs: u16, form: Form) -> usize {
     let block = hadamard_block(inputs);
     match (form, block) {
         (Form::Fast, _) | (_, ..16) => block,
         (_, ..128) => 16,
-        (_, 2049..) => 256,
         _ => block / 8,
     }
 }

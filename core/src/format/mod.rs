@@ -29,11 +29,11 @@ pub use work::MAX_WORK;
 pub const MAGIC: [u8; 4] = *b"KOAN";
 /// The format version that this build reads and writes.
 pub const VERSION: u8 = 1;
-/// The most features (grids, for bins) that a model may have, over all its
+/// The most features (grids of bins, ferns) that a model may have, over all its
 /// banks: so many products an accumulator holds for certain.
 pub const MAX_FEATURES: u32 = 65_535;
-/// The most columns that a model's head may have weights for: features, and
-/// slots of grids.
+/// The most columns that a model's head may have weights for: features,
+/// slots of grids, and leaves of ferns.
 pub const MAX_COLUMNS: u32 = 1 << 20;
 
 /// Offsets of the fixed fields.

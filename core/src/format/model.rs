@@ -5,6 +5,7 @@ use crate::format::bank::{Bank, Banks};
 use crate::format::map::{InputMap, Line};
 use crate::format::{TRAILER, field, flag};
 use crate::needs::{Form, Needs};
+use crate::numerics::quotient;
 
 /// What a model's outputs are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,10 +38,11 @@ impl Task {
 pub struct BufferSizes {
     /// Quantised inputs, i16: one for each input.
     pub inputs: usize,
-    /// Transform block of fourier features, taps of conv features, i16.
+    /// Transform block of fourier features (in the fast form, of 256 inputs and more), taps of
+    /// conv features, i16.
     pub block: usize,
-    /// Transform block of all families, shared pool of maxout features, sums of conv
-    /// features, i32.
+    /// Transform block of all other transforms, shared pool of maxout features, sums of conv
+    /// and series features, i32.
     pub wide: usize,
     /// Accumulators, two i32 each, the scores in their place: one for each output.
     pub outputs: usize,
@@ -169,7 +171,8 @@ impl<'a> Model<'a> {
         self.outputs as usize
     }
 
-    /// Features of all banks, K: for bins every slot of every grid counts.
+    /// Columns of the head, and numbers that [`Predictor::features`](crate::Predictor::features)
+    /// writes: one for each feature, each slot of each grid of bins, and each leaf of each fern.
     #[must_use]
     pub const fn features(&self) -> usize {
         let mut columns = 0usize;
@@ -319,13 +322,8 @@ impl<'a> Model<'a> {
         if index >= self.inputs as usize {
             return InputMap::OFF;
         }
-        let period = self.map_period();
-        // Small cores do not divide.
-        let mut place = if self.map_is_shared() { 0 } else { index };
-        while period > 0 && place >= period {
-            place -= period;
-        }
-        self.map_at(place)
+        let (index, period) = (index as u32, self.map_period() as u32);
+        self.map_at((index - quotient(index, period) * period) as usize)
     }
 
     /// The map at a place of a period.
@@ -341,7 +339,7 @@ impl<'a> Model<'a> {
 
     /// The line on which the map of all inputs is.
     pub(crate) const fn line(&self) -> Line {
-        let mut map = self.input_map(0);
+        let mut map = self.map_at(0);
         // No number is on that of a map with logarithm.
         map.log |= !self.map_is_shared();
         map.line(self.limit as i32)

@@ -105,13 +105,16 @@ impl<'a> Model<'a> {
             cursor.record(Fault::NotKoan, Field::Magic, 0);
         }
         if cursor.byte(Field::Version) != VERSION {
-            cursor.record(Fault::Version, Field::Version, 0);
+            cursor.record(Fault::Version, Field::Version, field::VERSION);
         }
         const HEADER_REST: usize = field::INPUT_MAP - field::FLAGS;
         let rest = cursor.end.saturating_sub(cursor.at);
         if rest < HEADER_REST + TRAILER {
-            let field = if rest < HEADER_REST { Field::Header } else { Field::Trailer };
-            cursor.record(Fault::Truncated, field, cursor.at);
+            let (field, at) = match rest {
+                ..HEADER_REST => (Field::Header, field::FLAGS),
+                _ => (Field::Trailer, field::INPUT_MAP),
+            };
+            cursor.record(Fault::Truncated, field, at);
         } else {
             cursor.end -= TRAILER;
         }

@@ -94,7 +94,7 @@ fn field(field: Field, offset: usize) -> (u8, u32) {
 fn verdict(blob: &[u8]) -> (u8, u32, Option<u32>) {
     let refused = |error: Error| match error {
         Error::NotKoan => field(Field::Magic, 0),
-        Error::Version { .. } => field(Field::Version, 4),
+        Error::Version { .. } => field(Field::Version, koan::format::field::VERSION),
         Error::Truncated { offset, .. } => (status("truncated"), offset as u32),
         Error::Checksum => (status("checksum"), 0),
         Error::Field { field: its, offset } => field(its, offset),

@@ -6,11 +6,12 @@
 use std::fs;
 use std::path::Path;
 
-use koan::format::MAX_WORK;
+use koan::format::{MAX_WORK, field};
 use koan::{Any, Error, Field, Form, Limits, Model, OwnedBuffers, Predictor, Profile, Small};
 
 use crate::builder::{Builder, bank, section};
 use crate::memory::Memory;
+use crate::mutate::fix_crc;
 use crate::reference::Reference;
 use crate::unchecked::describe;
 
@@ -186,6 +187,41 @@ fn sections_in_front_of_golden_rows_do_not_multiply_a_self_test() {
     assert_eq!(scores::<Small>(&model, &[0.5]), expected);
     // Neither do they count as work of a prediction.
     assert_eq!(model.work(), Model::parse(&without).unwrap().work());
+}
+
+/// The small form transforms in parts, each of all inputs: that must not be much more than the work
+/// that a model declares, which is that of whole transforms.
+#[test]
+fn parts_of_transforms_take_about_as_long_as_whole_ones() {
+    for inputs in [1u16, 8, 100, 255, 256, 2048, 2049, 4096, 16_384, 65_535] {
+        let banks = vec![bank(FOURIER, HADAMARD, 1, &[])];
+        let blob = Builder { inputs, banks, ..Builder::default() }.blob();
+        let model = Model::parse(&blob).unwrap();
+        let whole = usize::from(inputs).next_power_of_two().max(8);
+        let part = model.buffer_sizes(Form::Small).block;
+        let steps = whole / part * usize::from(inputs) + whole * part.ilog2() as usize;
+        assert!(steps <= 2 * whole * whole.ilog2() as usize, "{inputs} inputs: {steps} steps");
+    }
+}
+
+/// Inputs find their map whatever their number is, as they do where a row is mapped.
+#[test]
+fn maps_of_channels_come_again() {
+    let mut blob = Builder {
+        inputs: 65_535,
+        banks: vec![bank(FOURIER, HADAMARD, 1, &[])],
+        ..Builder::default()
+    }
+    .blob();
+    blob[field::FLAGS] |= 6;
+    let maps: Vec<u8> = (1..=3).flat_map(|gain| [0, 0, 0, 0, 64, gain]).collect();
+    blob.splice(field::INPUT_MAP..FIRST_BANK, [3].into_iter().chain(maps));
+    fix_crc(&mut blob);
+    let model = Model::parse(&blob).unwrap();
+    for input in 0..model.inputs() {
+        assert_eq!(usize::from(model.input_map(input).mult()), input % 3 + 1);
+    }
+    assert_eq!(model.input_map(65_535).mult(), 0);
 }
 
 /// The format takes any text for a name: whoever prints it has to mind what is in it.

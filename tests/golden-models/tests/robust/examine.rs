@@ -1,7 +1,7 @@
 //! The two ways to parse refuse the same; sections are read.
 
-use koan::format::{Fault, Refusal};
-use koan::{Error, Model, OwnedBuffers, Predictor};
+use koan::format::{Fault, Refusal, field};
+use koan::{Error, Field, Model, OwnedBuffers, Predictor};
 
 use crate::mutate::fix_crc;
 
@@ -30,14 +30,17 @@ fn examining_refuses_what_parsing_refuses() {
                         let again = Model::from_words(&blob, parsed.to_words());
                         assert_eq!(format!("{again:?}"), format!("{parsed:?}"));
                     }
-                    (Err(error), Err(Refusal { fault, field, offset })) => match error {
+                    (Err(error), Err(Refusal { fault, field: its, offset })) => match error {
                         Error::Truncated { .. } => {
                             assert_eq!(fault, Fault::Truncated);
-                            assert_eq!(error, Error::Truncated { field, offset });
+                            assert_eq!(error, Error::Truncated { field: its, offset });
                         }
                         Error::Field { .. } => {
                             assert_eq!(fault, Fault::Value);
-                            assert_eq!(error, Error::Field { field, offset });
+                            assert_eq!(error, Error::Field { field: its, offset });
+                        }
+                        Error::Version { .. } => {
+                            assert_eq!((its, offset), (Field::Version, field::VERSION));
                         }
                         _ => assert!(!matches!(fault, Fault::Truncated | Fault::Value)),
                     },
@@ -48,6 +51,21 @@ fn examining_refuses_what_parsing_refuses() {
     }
 }
 
+/// Behind a whole header it is digest and checksum that are missing.
+#[test]
+fn short_blobs_name_what_they_end_before() {
+    for length in 0..27 {
+        let expected = match length {
+            0..4 => (Field::Magic, 0),
+            4 => (Field::Version, field::VERSION),
+            5..19 => (Field::Header, field::FLAGS),
+            _ => (Field::Trailer, field::INPUT_MAP),
+        };
+        let refused = Error::Truncated { field: expected.0, offset: expected.1 };
+        assert_eq!(Model::parse(&TINY[..length]).err(), Some(refused), "{length} bytes");
+    }
+}
+
 #[test]
 fn sections_are_read() -> Result<(), Error> {
     let model = Model::parse(TINY)?;
@@ -55,7 +73,7 @@ fn sections_are_read() -> Result<(), Error> {
     assert!(model.calibration().is_some());
     assert_eq!(model.golden_rows(), 1);
     assert_eq!(model.notes(), "");
-    let mut predictor = Predictor::new(model, OwnedBuffers::<2, 8, 0, 1>::new())?;
+    let mut predictor = Predictor::new(model, OwnedBuffers::<2, 0, 0, 1>::new())?;
     predictor.self_test()?;
     assert_eq!(predictor.scores(&[0.5f32, -1.25])?, [model.golden().score(0, 0)]);
     // An unknown section that must be understood is refused in any case.
