@@ -5,6 +5,7 @@
 //! variables by which a user names others. What passed with which inputs is kept in
 //! `target/passed`; a clean checkout has nothing there.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -18,6 +19,9 @@ use crate::steps::root;
 const FOLDER: &str = "target/passed";
 /// Variables that name a program in the place of the one that is found.
 const NAMED: [&str; 2] = ["CHROMIUM", "PYTHON"];
+
+/// What the tests of other parts read, too, in folders that they name as none of their own.
+const SHARED: [&str; 1] = ["firmware-example/digits.koan"];
 
 /// A part of the tests.
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +88,8 @@ impl Part {
     fn inputs(&self, root: &Path) -> Result<String> {
         let mut hasher = DefaultHasher::new();
         for path in files(root)? {
-            if self.without.iter().any(|folder| path.starts_with(folder)) {
+            let its = !self.without.iter().any(|folder| path.starts_with(folder));
+            if !its && !SHARED.iter().any(|shared| path == Path::new(shared)) {
                 continue;
             }
             path.hash(&mut hasher);
@@ -93,19 +98,21 @@ impl Part {
         }
         for program in ["rustc --version --verbose"].iter().chain(self.programs) {
             program.hash(&mut hasher);
-            version(program).hash(&mut hasher);
+            let mut words = program.split_whitespace();
+            words.next().map(|name| version(name.as_ref(), words)).hash(&mut hasher);
         }
         for variable in NAMED {
-            std::env::var_os(variable).hash(&mut hasher);
+            let program = std::env::var_os(variable);
+            program.hash(&mut hasher);
+            program.map(|program| version(&program, ["--version"])).hash(&mut hasher);
         }
         Ok(format!("{:016x}\n", hasher.finish()))
     }
 }
 
 /// What a program says of itself; nothing where it is not there.
-fn version(line: &str) -> Option<Vec<u8>> {
-    let mut words = line.split_whitespace();
-    Some(Command::new(words.next()?).args(words).output().ok()?.stdout)
+fn version<'a>(program: &OsStr, options: impl IntoIterator<Item = &'a str>) -> Option<Vec<u8>> {
+    Some(Command::new(program).args(options).output().ok()?.stdout)
 }
 
 /// The files of the repository, from its root, in order.
@@ -127,7 +134,8 @@ fn files(root: &Path) -> Result<Vec<PathBuf>> {
 mod tests {
     use super::*;
 
-    const PART: Part = Part { name: "a part", without: &["docs"], programs: &[] };
+    const PART: Part =
+        Part { name: "a part", without: &["docs", "firmware-example"], programs: &[] };
 
     /// Whether the part ran.
     fn ran(root: &Path, again: bool) -> bool {
@@ -141,6 +149,7 @@ mod tests {
         assert!(made.unwrap().success());
         fs::write(folder.path().join(".gitignore"), "/target\n").unwrap();
         fs::create_dir(folder.path().join("docs")).unwrap();
+        fs::create_dir(folder.path().join("firmware-example")).unwrap();
         folder
     }
 
@@ -159,7 +168,10 @@ mod tests {
         assert!(ran(root, false) && !ran(root, false));
         write("docs/page", "");
         write("target/built", "");
-        assert!(!ran(root, false), "neither is an input");
+        write("firmware-example/main.rs", "");
+        assert!(!ran(root, false), "none of them is an input");
+        write("firmware-example/digits.koan", "");
+        assert!(ran(root, false) && !ran(root, false), "tests of every part read it");
     }
 
     #[test]

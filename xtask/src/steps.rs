@@ -73,12 +73,12 @@ const TESTS: &str = "MALLOC_TRIM_THRESHOLD_=67108864 MALLOC_MMAP_THRESHOLD_=3355
 const DEVICES: Part = Part {
     name: "tests on emulated devices",
     without: &["benches", "docs", "fuzz", "host/cli", "host/papers", "python", "wasm"],
-    programs: &["qemu-system-arm --version", "qemu-system-riscv32 --version"],
+    programs: &["qemu-system-arm --version", "qemu-system-riscv32 --version", "cc --version"],
 };
 const IN_C: Part = Part {
     name: "tests of the runtime in C",
     without: &["benches", "docs", "firmware-example", "fuzz", "host/papers", "python", "wasm"],
-    programs: &["cc --version"],
+    programs: &["cc --version", "gcc --version", "clang --version"],
 };
 const IN_BROWSERS: Part = Part {
     name: "tests in node and Chromium",
@@ -186,6 +186,15 @@ impl Beside {
                 return ended_well(&self.line, status);
             }
             std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+}
+
+impl Drop for Beside {
+    /// After an error elsewhere nobody waits for it.
+    fn drop(&mut self) {
+        if matches!(self.process.try_wait(), Ok(None)) {
+            let _ = self.process.kill().and_then(|()| self.process.wait());
         }
     }
 }
@@ -382,11 +391,45 @@ fn ended_well(line: &str, status: ExitStatus) -> Result<()> {
 pub fn root() -> Result<PathBuf> {
     // Asked when run: checkouts that share a target folder share this binary.
     let package = var_os("CARGO_MANIFEST_DIR").context("to be run as `cargo xtask`")?;
-    Ok(Path::new(&package).join(".."))
+    above(Path::new(&package))
+}
+
+/// The folder around that of this package.
+fn above(package: &Path) -> Result<PathBuf> {
+    let shown = package.to_string_lossy();
+    ensure!(
+        !shown.contains(char::is_whitespace),
+        "`cargo xtask` cannot run in {shown:?}: its command lines end words at spaces. Move the \
+         repository to a path without"
+    );
+    Ok(package.join(".."))
 }
 
 fn split(line: &str) -> (Vec<&str>, Vec<&str>) {
     let words: Vec<&str> = line.split_whitespace().collect();
     let variables = words.iter().take_while(|word| word.contains('=')).count();
     (words[..variables].to_vec(), words[variables..].to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_with_spaces_is_refused() {
+        assert!(above(Path::new("/home/koan/xtask")).is_ok());
+        let error = above(Path::new("/home/my projects/koan/xtask")).unwrap_err();
+        assert!(error.to_string().contains("/home/my projects/koan"), "{error}");
+    }
+
+    #[test]
+    fn what_nobody_waits_for_is_ended() {
+        // A child of this process: its folder is there until it has been waited for.
+        let process = Command::new("sleep").arg("100").spawn().unwrap();
+        let known = PathBuf::from(format!("/proc/{}", process.id()));
+        let printed = NamedTempFile::new().unwrap();
+        assert!(!cfg!(target_os = "linux") || known.exists());
+        drop(Beside { line: "sleep 100".into(), process, printed });
+        assert!(!known.exists());
+    }
 }
