@@ -3,7 +3,7 @@
 use bytemuck::{cast_slice, cast_slice_mut};
 
 use crate::crc::Crc32;
-use crate::weigh::{Pairs, laid_feature};
+use crate::weigh::{Pairs, laid_eight, laid_feature};
 
 /// The value of a feature that is fully on: 1.0.
 pub const FEATURE_ONE: i16 = 127;
@@ -84,7 +84,16 @@ impl Sink for Features<'_> {
     }
 
     fn laid_out(&mut self, first: usize, runs: &[Pairs], length: usize) {
-        self.write(first, (0..length).map(|index| laid_feature(runs, index).into()));
+        let Some(places) = self.0.get_mut(first..first.saturating_add(length)) else { return };
+        // Eight at a time: vectors of hosts.
+        let (eights, rest) = places.as_chunks_mut();
+        for (places, eight) in eights.iter_mut().zip(runs.as_flattened()) {
+            *places = laid_eight(eight);
+        }
+        let done = 8 * eights.len();
+        for (index, place) in rest.iter_mut().enumerate() {
+            *place = laid_feature(runs, done + index).into();
+        }
     }
 
     fn wide_run(&mut self, first: usize, run: &[i16]) {

@@ -68,6 +68,13 @@ pub(crate) fn laid_feature(runs: &[Pairs], index: usize) -> i8 {
     (if index % 8 < 4 { high } else { low }) as i8
 }
 
+/// Eight features in a row, from those that are laid out together.
+#[inline(always)]
+pub(crate) fn laid_eight(eight: &[u32; 4]) -> [i16; 8] {
+    let [a, b, c, d] = eight.map(|pair| parts(pair).map(|phi| i16::from(phi as i8)));
+    [a[0], b[0], c[0], d[0], a[1], b[1], c[1], d[1]]
+}
+
 /// Zeros for the features from number `length` on.
 #[inline(never)]
 pub(crate) fn clear_behind(pairs: &mut [[u32; 4]], length: usize) {
@@ -333,6 +340,8 @@ mod tests {
                     assert_eq!(total(run), phis.iter().map(|&phi| i32::from(phi)).sum());
                     let laid = (0..MAX_RUN).map(|i| laid_feature(&[*run], i));
                     assert_eq!(laid.collect::<Vec<_>>(), phis);
+                    let eights = run.iter().flat_map(laid_eight);
+                    assert!(eights.eq(phis.iter().map(|&phi| i16::from(phi))));
                     assert_eq!(weigh::<Any>(bits, codes, run), expected, "{bits}");
                 }
             }
