@@ -9,7 +9,7 @@ use koan::format::MAGIC;
 use koan::{Form, Model};
 use koan_data::Schema;
 pub use koan_export::internal::may_be_model;
-pub use koan_report::words::{counted, error_percent, named_error, percent, task_name};
+pub use koan_report::words::{counted, error_percent, named_error, number, percent, task_name};
 use koan_sign::Envelope;
 use koan_trainer::Baselines;
 use koan_trainer::internal::blob::predictor;
@@ -135,15 +135,6 @@ pub fn rmse(rmse: f64, baselines: Option<&Baselines>) -> String {
     text
 }
 
-/// A number of any size with the digits that tell it: as a power of ten where six decimals would
-/// show nothing of it, or more digits than it has.
-pub fn number(x: f64) -> String {
-    match x.abs() {
-        0.0 | 1e-3..1e9 => format!("{x:.6}"),
-        _ => format!("{x:.6e}"),
-    }
-}
-
 /// What a device needs for a model; `what` says which device, or which model.
 pub fn on_device(what: &str, model: &Model<'_>, form: Form) -> String {
     let (bytes, code) = (model.blob().len(), code_bytes(model, form));
@@ -170,21 +161,5 @@ pub fn quoted(word: &str) -> String {
         word.to_owned()
     } else {
         format!("'{}'", word.replace('\'', "'\\''"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn numbers_of_any_size_show_their_digits() {
-        for (x, text) in [
-            (0.0, "0.000000"),
-            (-1.5, "-1.500000"),
-            (123_456.7, "123456.700000"),
-            (3.4e-5, "3.400000e-5"),
-            (-1.772_088_847e15, "-1.772089e15"),
-        ] {
-            assert_eq!(super::number(x), text);
-        }
     }
 }

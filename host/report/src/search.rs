@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::Result;
 use crate::page::Page;
 use crate::page::plot::{Plot, needs_log};
-use crate::words::error_percent;
+use crate::words::{error_percent, number};
 
 /// A search: all that its page tells of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -134,7 +134,7 @@ impl Search {
 #[must_use]
 pub fn shown(task: &str, metric: Metric, loss: f64) -> String {
     match metric {
-        Metric::Rmse => format!("{loss:.5}"),
+        Metric::Rmse => number(loss),
         Metric::Auc | Metric::MacroF1 => format!("{:.4}", metric.value(loss)),
         Metric::Error | Metric::BalancedError => error_percent(task, loss),
     }
@@ -276,7 +276,7 @@ mod tests {
     /// What another row beats in every figure that is shown is not what to take.
     #[test]
     fn what_is_recommended_is_beaten_by_no_row() {
-        let recommended = |models: &[(usize, f64, u64)]| {
+        let recommended_by = |metric: Metric, models: &[(usize, f64, u64)]| {
             let model = |&(bytes, held_out, instructions): &(usize, f64, u64)| Searched {
                 bytes,
                 code: 2500,
@@ -290,8 +290,8 @@ mod tests {
                 instructions,
             };
             let search = Search {
-                task: "classification".into(),
-                metric: Metric::Auc,
+                task: if metric == Metric::Rmse { "regression" } else { "classification" }.into(),
+                metric,
                 cut: false,
                 front: models.iter().map(model).collect(),
                 judged: Vec::new(),
@@ -299,6 +299,7 @@ mod tests {
             };
             search.recommended()
         };
+        let recommended = |models: &[(usize, f64, u64)]| recommended_by(Metric::Auc, models);
         assert_eq!(recommended(&[(139, 0.0008, 4444), (1417, 0.0011, 549_512)]), 0);
         // Slower, or worse by a digit that is shown.
         assert_eq!(recommended(&[(139, 0.0008, 4444), (1417, 0.0011, 4000)]), 1);
@@ -308,5 +309,10 @@ mod tests {
         let chain = [(100, 0.2001, 100), (200, 0.2, 200), (300, 0.3, 300)];
         assert_eq!(recommended(&chain), 1);
         assert_eq!(recommended(&[(100, 0.3, 100), (100, 0.3, 100)]), 1);
+        // Errors of small targets have digits, too.
+        let small = [(139, 9e-7, 4444), (1417, 1e-7, 549_512)];
+        assert_eq!(recommended_by(Metric::Rmse, &small), 1);
+        let [worse, better] = small.map(|(_, loss, _)| shown("regression", Metric::Rmse, loss));
+        assert_ne!(worse, better);
     }
 }

@@ -22,6 +22,16 @@ pub fn named_error(task: &str, error: f64) -> String {
     }
 }
 
+/// A number of any size with the digits that tell it: as a power of ten where six decimals would
+/// show nothing of it, or more digits than it has.
+#[must_use]
+pub fn number(x: f64) -> String {
+    match x.abs() {
+        0.0 | 1e-3..1e9 => format!("{x:.6}"),
+        _ => format!("{x:.6e}"),
+    }
+}
+
 /// Whether a character steers a terminal, or turns the order of letters round.
 #[must_use]
 pub fn steers(c: char) -> bool {
@@ -57,6 +67,19 @@ fn escaped(text: &str, steers: impl Fn(char) -> bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_of_any_size_show_their_digits() {
+        for (x, text) in [
+            (0.0, "0.000000"),
+            (-1.5, "-1.500000"),
+            (123_456.7, "123456.700000"),
+            (3.4e-5, "3.400000e-5"),
+            (-1.772_088_847e15, "-1.772089e15"),
+        ] {
+            assert_eq!(number(x), text);
+        }
+    }
 
     #[test]
     fn what_steers_a_terminal_is_visible() {
