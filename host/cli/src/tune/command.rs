@@ -3,58 +3,93 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, CommandFactory as _};
 use koan_trainer::{Loss, MapKind, TrainOptions};
 
+use crate::arguments::Arguments;
 use crate::output::quoted;
 use crate::train::numbers;
 
 /// Options of `koan tune` that `koan train` does not know, or that the model's
-/// own options replace; all of them take a value.
-const OWN: [&str; 16] = [
-    "--output",
-    "--report",
-    "--bits",
-    "--flash",
-    "--ram",
-    "--instructions",
-    "--core",
-    "--metric",
-    "--minutes",
-    "--family",
-    "--projection",
-    "--map",
-    "--relevance",
-    "--shape",
-    "--loss",
-    "--class-weights",
+/// own options replace.
+const OWN: [&str; 20] = [
+    "output",
+    "report",
+    "bits",
+    "flash",
+    "ram",
+    "instructions",
+    "core",
+    "metric",
+    "minutes",
+    "family",
+    "projection",
+    "map",
+    "relevance",
+    "shape",
+    "loss",
+    "class-weights",
+    "json",
+    "no-column-names",
+    "no-clock",
+    "with-code",
 ];
-/// The same, of one letter or without a value.
-const OWN_LETTERS: [&str; 2] = ["-o", "-b"];
-const OWN_FLAGS: [&str; 4] = ["--json", "--no-column-names", "--no-clock", "--with-code"];
+
+/// The options that were given to `koan tune` and are kept, in their order, and its data files.
+fn kept(given: &[OsString]) -> (Vec<String>, Vec<String>) {
+    let mut command = Arguments::command();
+    command.build();
+    let matches = command.clone().try_get_matches_from(given).ok();
+    let matches = matches.as_ref().and_then(ArgMatches::subcommand);
+    let Some((tune, (_, matches))) =
+        matches.and_then(|found| Some((command.find_subcommand(found.0)?, found)))
+    else {
+        return Default::default();
+    };
+    let given = |option: &&Arg| {
+        matches.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine)
+    };
+    let mut all: Vec<&Arg> = tune.get_arguments().filter(given).collect();
+    all.sort_by_key(|option| matches.index_of(option.get_id().as_str()));
+    let (mut options, mut data) = (Vec::new(), Vec::new());
+    for option in all {
+        let occurrences = matches.get_raw_occurrences(option.get_id().as_str());
+        for values in occurrences.into_iter().flatten() {
+            let values: Vec<String> =
+                values.map(|value| value.to_string_lossy().into_owned()).collect();
+            match (option.get_long(), option.get_value_delimiter()) {
+                (None, _) => data.extend(values),
+                (Some(name), _) if OWN.contains(&name) => {}
+                (Some(name), Some(delimiter)) => {
+                    options.extend(words(name, &[values.join(&delimiter.to_string())]));
+                }
+                (Some(name), None) => options.extend(words(name, &values)),
+            }
+        }
+    }
+    (options, data)
+}
+
+/// An option with its values, none of which is taken for another option.
+fn words(name: &str, values: &[String]) -> Vec<String> {
+    if values.iter().any(|value| value.starts_with('-')) {
+        return values.iter().map(|value| format!("--{name}={value}")).collect();
+    }
+    std::iter::once(format!("--{name}")).chain(values.iter().cloned()).collect()
+}
 
 /// The `koan train` command that makes the model of `options`: how `koan tune`
 /// was told to read data, and the options that the search found.
 pub fn train_command(given: &[OsString], options: &TrainOptions, output: &Path) -> String {
+    let (kept, data) = kept(given);
+    let quoted_all = |words: &[String]| words.iter().map(|word| quoted(word)).collect::<Vec<_>>();
     let mut words: Vec<String> = vec!["koan".into(), "train".into()];
-    let mut rest = given.iter().skip(2).map(|word| word.to_string_lossy().into_owned());
-    while let Some(word) = rest.next() {
-        let (name, inline) = match word.split_once('=') {
-            Some((name, _)) if name.starts_with('-') => (name.to_owned(), true),
-            _ => (word.clone(), false),
-        };
-        // The value of an option of one letter may stand right behind it.
-        let attached = OWN_LETTERS.iter().any(|own| word.len() > 2 && word.starts_with(own));
-        if OWN_FLAGS.contains(&name.as_str()) || attached {
-            continue;
-        }
-        if OWN.contains(&name.as_str()) || OWN_LETTERS.contains(&name.as_str()) {
-            if !inline {
-                rest.next();
-            }
-            continue;
-        }
-        words.push(quoted(&word));
-    }
+    // Data come first: behind an option that takes many files they would be taken for its.
+    let dashed = data.iter().any(|file| file.starts_with('-'));
+    let (first, last) = if dashed { (&[][..], &data[..]) } else { (&data[..], &[][..]) };
+    words.extend(quoted_all(first));
+    words.extend(quoted_all(&kept));
     let mut add = |name: &str, value: String| words.extend([name.to_owned(), value]);
     let list = |numbers: &[f64]| numbers.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
     let families: Vec<&str> = options.families.iter().map(|family| family.name()).collect();
@@ -89,7 +124,9 @@ pub fn train_command(given: &[OsString], options: &TrainOptions, output: &Path) 
     if let Some(kind) = options.map {
         add("--map", MapKind::name(kind).into());
     }
-    if let Some(frequency) = &options.frequency {
+    // Linear models and maxout units have none.
+    let drawn = families.iter().any(|family| !["linear", "maxout"].contains(family));
+    if let Some(frequency) = options.frequency.as_ref().filter(|_| drawn) {
         add("--frequency", list(frequency));
     }
     if let Some(lambda) = options.lambda {
@@ -121,32 +158,74 @@ pub fn train_command(given: &[OsString], options: &TrainOptions, output: &Path) 
             words.push(flag.into());
         }
     }
+    if !last.is_empty() {
+        words.push("--".into());
+        words.extend(quoted_all(last));
+    }
     words.join(" ")
 }
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser as _;
+    use koan_trainer::FamilyName;
+
     use super::*;
+    use crate::arguments::Command;
+
+    fn of(given: &str, options: &TrainOptions) -> String {
+        let given: Vec<OsString> = given.split(' ').map(OsString::from).collect();
+        train_command(&given, options, Path::new("m.koan"))
+    }
 
     #[test]
     fn what_the_search_was_told_of_models_is_left_out() {
-        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
         let given =
-            words("koan tune my.csv -oout -b4 --bits=4 -o out --flash 2k --json -s7 --drop a");
+            "koan tune my.csv -oout -b4 --flash 2k --json -s7 --drop a,-2 --test t.csv u.csv";
         let options = TrainOptions { bits: Some(3), ..TrainOptions::default() };
-        let command = train_command(&given, &options, Path::new("out/m.koan"));
-        assert!(command.starts_with("koan train my.csv -s7 --drop a --family"), "{command}");
+        let command = of(given, &options);
+        let kept = "koan train my.csv --seed 7 --drop a,-2 --test t.csv u.csv --family";
+        assert!(command.starts_with(kept), "{command}");
         assert!(command.contains(" --bits 3 ") && !command.contains("-b4"), "{command}");
-        assert!(command.ends_with("--output out/m.koan"), "{command}");
+        assert!(command.ends_with("--output m.koan"), "{command}");
+    }
+
+    /// The command is one that `koan train` takes, wherever the data stood.
+    #[test]
+    fn data_are_no_test_files() {
+        for (given, files) in [
+            ("--test t.csv --flash 1k a.csv", &["a.csv", "t.csv"][..]),
+            ("--test t.csv --flash 1k -- a.csv b.csv", &["a.csv", "b.csv", "t.csv"]),
+            ("--flash 1k --test=-t.csv --target=-1 -- -a.csv", &["-a.csv", "-t.csv"]),
+            ("a.csv --test t.csv --drop=-1 --json", &["a.csv", "t.csv"]),
+        ] {
+            let command = of(&format!("koan tune {given}"), &TrainOptions::default());
+            let parsed = Arguments::try_parse_from(command.split(' ')).expect(&command);
+            let Command::Train(train) = parsed.command else { panic!("{command}") };
+            let all = train.source.data.iter().chain(&train.source.test);
+            let all: Vec<&str> = all.filter_map(|file| file.to_str()).collect();
+            assert_eq!(all, files, "{command}");
+        }
+    }
+
+    /// Units of maxout have no frequency.
+    #[test]
+    fn what_does_nothing_is_left_out() {
+        let of = |families| {
+            let frequency = Some(vec![1.0]);
+            of("koan tune my.csv", &TrainOptions { families, frequency, ..Default::default() })
+        };
+        let told = |families| of(families).contains("--frequency 1 ");
+        assert!(!told(vec![FamilyName::Maxout]) && !told(vec![FamilyName::Linear]));
+        assert!(told(vec![FamilyName::Maxout, FamilyName::Stump]));
     }
 
     /// Maps for each channel need the shape, whatever the family.
     #[test]
     fn a_shape_is_kept_for_every_family() {
-        let given = ["koan", "tune", "my.csv", "--shape", "8x3"].map(OsString::from);
         let mut options = TrainOptions { map: Some(MapKind::PerChannel), ..Default::default() };
         options.conv.shape = "8x3".parse().ok();
-        let command = train_command(&given, &options, Path::new("m.koan"));
+        let command = of("koan tune my.csv --shape 8x3", &options);
         assert_eq!(command.matches("--shape 8x3").count(), 1, "{command}");
         assert!(!command.contains("--kernel"), "{command}");
     }

@@ -23,8 +23,13 @@ fn the_front_keeps_its_limits_and_its_models_are_those_of_train() {
     let folder = Folder::new();
     folder.write("q.csv", quadrants(200));
     folder.write("w.csv", waves(150));
-    for data in ["q.csv", "w.csv"] {
-        let found = folder.json(&format!("tune {data} {SMALL} --ram 100 -o front --json"));
+    folder.write("t.csv", waves(40));
+    for tune in [
+        format!("tune q.csv {SMALL} --ram 100 -o front --json"),
+        // `--test` takes many files, of which the data are none.
+        format!("tune --test t.csv {SMALL} --ram 100 --json -o front w.csv"),
+    ] {
+        let found = folder.json(&tune);
         let front = found["front"].as_array().unwrap();
         assert!(!front.is_empty(), "{found}");
         // What is recommended is beaten by no other in bytes, instructions and held-out error.
