@@ -263,7 +263,7 @@ fn are_large(files: &[PathBuf]) -> bool {
 /// The frequencies of the banks that have one.
 fn frequencies(report: &Report) -> String {
     let banks = report.family.split(',').zip(&report.frequency);
-    let drawn = banks.filter(|(family, _)| *family != "linear");
+    let drawn = banks.filter(|(family, _)| !["linear", "maxout"].contains(family));
     let all: Vec<String> = drawn.map(|(_, frequency)| format!("{frequency:.3}")).collect();
     if all.is_empty() { String::new() } else { format!(", frequency {}", all.join(", ")) }
 }

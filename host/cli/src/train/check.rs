@@ -43,6 +43,14 @@ fn of_tasks(arguments: &Train) -> Result<()> {
         target || source.class_weights == ClassWeights::EqualRows,
         "--class-weights are for tasks with a target"
     );
+    ensure!(
+        target || arguments.relevance != Some(true),
+        "--relevance yes is for tasks with a target, which says what inputs are worth"
+    );
+    ensure!(
+        !embedding || arguments.lambda.is_none(),
+        "--lambda does nothing: an embedding has components of the features, and no penalty"
+    );
     Ok(())
 }
 

@@ -203,6 +203,9 @@ fn options_that_would_do_nothing() {
         ("--task regression --positive 1", "--positive goes with --task classification"),
         ("--task embedding --positive 1", "--positive goes with --task classification"),
         ("--task anomaly --positive 1", "--normal names the class of normal rows"),
+        ("--task anomaly --relevance yes", "--relevance yes is for tasks with a target"),
+        ("--task embedding --relevance yes", "--relevance yes is for tasks with a target"),
+        ("--task embedding --lambda 0.1", "--lambda does nothing"),
         ("--drop above", "the target, which is the last column if none is named"),
         ("--target x --drop 1", "(--target, --drop)"),
     ] {

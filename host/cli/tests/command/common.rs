@@ -15,6 +15,9 @@ use wyhash::final3::wyrng;
 /// Settings that leave nothing to search: a training takes milliseconds.
 pub const QUICK: &str = "--frequency 1 --lambda 0.001 --map per-input --relevance no";
 
+/// The same of embeddings, which have no penalty.
+pub const QUICK_EMBEDDING: &str = "--frequency 1 --map per-input --relevance no";
+
 /// A temporary folder that the command is run in, so that messages name files
 /// as the tests do.
 pub struct Folder(TempDir);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::common::{Folder, Random, quadrants, text, waves};
+use crate::common::{Folder, QUICK_EMBEDDING, Random, quadrants, text, waves};
 
 /// The report of a quick training.
 fn trained(folder: &Folder, arguments: &str) -> serde_json::Value {
@@ -158,7 +158,7 @@ fn coordinates() {
     }
     folder.write("line.csv", csv);
     let train = "line.csv --task embedding --family linear --outputs 3";
-    let report = trained(&folder, train);
+    let report = folder.json(&format!("train {train} -o m.koan --json {QUICK_EMBEDDING}"));
     assert_eq!((&report["task"], &report["outputs"]), (&"embedding".into(), &3.into()));
     assert!(report["error"].as_f64().unwrap() < 0.01, "{report}");
     let lines = folder.output("predict m.koan line.csv");
@@ -172,7 +172,8 @@ fn coordinates() {
     assert!(mean.abs() < 0.2 * spread, "{mean} {spread}");
     folder.fails("eval m.koan line.csv", &["m.koan: an embedding has no target"]);
     let few = "line.csv --task embedding --family fourier -k 2 --outputs 3";
-    folder.train_fails(few, &["3 coordinates of 2 features"]);
+    let few = format!("train {few} -o n.koan {QUICK_EMBEDDING}");
+    folder.fails(&few, &["3 coordinates of 2 features"]);
 }
 
 /// A cloud of normal rows, and rows far from it.
@@ -324,7 +325,7 @@ fn an_early_stop_is_a_warning() {
     assert!(stderr.contains(&format!("warning: {warning}")), "{stderr}");
 }
 
-/// Linear models have no frequency.
+/// Linear models have no frequency, nor have units of maxout.
 #[test]
 fn what_was_chosen_is_what_the_model_has() {
     let folder = Folder::new();
@@ -333,6 +334,7 @@ fn what_was_chosen_is_what_the_model_has() {
         text(&folder.train(&format!("q.csv {options}")).success().get_output().stdout)
     };
     assert!(!told("--family linear").contains("frequency"));
+    assert!(!told("-k 8 --family maxout").contains("frequency"));
     assert!(told("-k 8 --linear").contains(", frequency 1.000, "));
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::common::{Folder, QUICK, Random, quadrants, text};
+use crate::common::{Folder, QUICK, QUICK_EMBEDDING, Random, quadrants, text};
 
 /// Waves of two frequencies, one recording in each file, a folder for each.
 fn waves() -> Folder {
@@ -181,7 +181,8 @@ fn every_method_keeps_recordings_whole() {
         assert!(report["error"].as_f64().unwrap() < 0.1, "{option}: {report}");
         assert!(report["baselines"]["constant"].as_f64().unwrap() > 0.4, "{option}: {report}");
     }
-    let report = folder.json(&format!("{train} --task embedding"));
+    let embedding = train.replace(QUICK, QUICK_EMBEDDING);
+    let report = folder.json(&format!("{embedding} --task embedding"));
     assert_eq!(report["fold_errors"].as_array().unwrap().len(), 4);
     assert!(report["error"].as_f64().unwrap() < 1.0, "{report}");
     assert!(report.get("error_float").is_none() && report.get("baselines").is_none(), "{report}");

@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{Folder, QUICK, quadrants, text, waves};
+use crate::common::{Folder, QUICK, QUICK_EMBEDDING, quadrants, text, waves};
 
 /// Streams with a checkpoint after every block.
 const STREAM: &str = "--stream yes --checkpoint-every 0 --sample-rows 2000 --features 24";
@@ -150,7 +150,7 @@ fn heads_that_need_the_rows_are_refused() {
     let folder = Folder::new();
     folder.write("q.csv", "x,y,above\n0.5,oops,1\n");
     for option in ["--loss hinge", "--box 30", "--task embedding", "--task anomaly"] {
-        let train = format!("train q.csv -o m.koan {QUICK} {STREAM} {option}");
+        let train = format!("train q.csv -o m.koan {QUICK_EMBEDDING} {STREAM} {option}");
         let named = option.trim_end_matches(" 30");
         folder.fails(&train, &[named, "needs the rows in memory", "`--stream no`"]);
         assert!(!folder.path("m.koan.checkpoint").exists());

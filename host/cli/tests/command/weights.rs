@@ -99,8 +99,8 @@ fn weights_that_make_no_sense() {
     folder.train_fails("a.csv --weights none", &["a.csv", "no column `none`"]);
     folder.train_fails("a.csv --weights state", &["the target cannot be the rows' weights"]);
     folder.train_fails("a.csv --weights count --window 4", &["windows of samples have none"]);
-    let embedding = "a.csv --weights count --task embedding";
-    folder.train_fails(embedding, &["weights of rows go with a target"]);
+    let embedding = "train a.csv -o m.koan --weights count --task embedding";
+    folder.fails(embedding, &["weights of rows go with a target"]);
     folder.write("zero.csv", "x,w,y\n1,0,a\n2,0,b\n3,0,a\n");
     folder.train_fails("zero.csv --weights w", &["zero.csv", "weights of all rows are 0"]);
     folder.write("t.csv", "x,y,state\n0.1,0.2,hot\n");
