@@ -39,6 +39,10 @@ fn a_folder_of_recordings() {
     let eval = folder.json("eval m.koan data/slow --json");
     assert_eq!(eval["rows"], 90);
     assert!(eval["error"].as_f64().unwrap() < 0.05);
+    // No other recording is there to fit simpler models to.
+    folder.run("eval m.koan data/slow/r3.csv --report e.html").success();
+    let page = text(&folder.read("e.html"));
+    assert!(page.contains("All rows are of one recording") && !page.contains("baselines"));
     let lines = folder.output("predict m.koan data/fast/r3.csv");
     assert_eq!(lines.lines().filter(|line| line.ends_with(",fast")).count(), 9);
     // Samples that come through a pipe, without the time.

@@ -169,7 +169,8 @@ pub fn of_evaluation(evaluation: &Evaluation<'_>) -> Result<String> {
     rows.extend(baselines.map(baseline_rows).unwrap_or_default());
     let caption = match baselines {
         None if detects => "Share of these rows that are misclassified",
-        _ => "Error on these rows; baselines are cross-validated on them",
+        None => "Error on these rows",
+        Some(_) => "Error on these rows; baselines are cross-validated on them",
     };
     errors_table(&mut page, task_name(task), caption, rows);
     if detects {
@@ -280,6 +281,30 @@ mod tests {
             bits: Some(2),
             ..TrainOptions::default()
         };
+    #[test]
+    fn of_no_rows_there_is_no_page() {
+        let table = koan_data::digits::table().select(&(0..100).collect::<Vec<_>>());
+        let options = TrainOptions {
+            features: vec![16],
+            frequency: Some(vec![1.0]),
+            lambda: Some(0.01),
+            ..TrainOptions::default()
+        };
+        let trained = &train(&table, None, &options, &Progress::none()).unwrap();
+        let (blob, none) = (&trained.blob[..], &table.select(&[]));
+        let origin = &Origin::of_command("m.koan", "koan eval m.koan d.csv");
+        let options = &options;
+        let of_none = Training { trained, train: &table, test: none, options, origin };
+        let page = of_training(&of_none, &Progress::none());
+        assert!(page.unwrap_err().to_string().contains("needs rows"));
+        let evaluation = |table| Evaluation { blob, table, baselines: None, origin };
+        let page = of_evaluation(&evaluation(none));
+        assert!(page.unwrap_err().to_string().contains("needs rows"));
+        // Of some without baselines no caption speaks of these.
+        let page = of_evaluation(&evaluation(&table.select(&[0, 1]))).unwrap();
+        assert!(page.contains("Error on these rows") && !page.contains("baselines"), "{page}");
+    }
+
         let trained = &train(&fit, Some(&test), &options, &Progress::none()).unwrap();
         let steps = |origin: &Origin| {
             let options = &options;

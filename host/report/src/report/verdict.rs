@@ -81,6 +81,9 @@ fn words(judged: &Judged<'_>) -> (Grade, String) {
             "anomaly" => "A detector of anomalies",
             "embedding" => "Coordinates without a target: how good they are depends on their use",
             _ => "There are too few rows to compare it with simpler models",
+            _ if judged.recordings == Some(1) => {
+                "All rows are of one recording, which leaves none to fit simpler models to"
+            }
         };
         return (Grade::Fair, format!("{words}."));
     };
@@ -244,6 +247,28 @@ mod tests {
     fn rows_of_recordings_have_no_interval() {
         let text = |task, recordings| verdict_of(task, 0.1, (0.3, None), recordings).text;
         let of = |recordings| text("classification", recordings);
+    /// However many rows one recording has, no simpler model of others can be judged by it.
+    #[test]
+    fn one_recording_is_not_too_few_rows() {
+        let blob = include_bytes!("../../../../firmware-example/digits.koan");
+        let model = &Model::parse(blob).unwrap();
+        let words = |recordings| {
+            let judged = Judged {
+                model,
+                task: "classification",
+                error: 0.1,
+                rows: 5000,
+                recordings,
+                called: "rows",
+                baselines: None,
+                balanced: None,
+            };
+            of(&judged, Vec::new()).words
+        };
+        assert!(words(Some(1)).starts_with("All rows are of one recording"));
+        assert!(words(None).starts_with("There are too few rows"));
+    }
+
         assert!(of(None).contains(" on 1000 rows (95 % interval: 8.29 % to 12.02 %), in"));
         let told = " on 1000 rows of 4 recordings (no interval: rows of a recording are alike), in";
         assert!(of(Some(4)).contains(told));
