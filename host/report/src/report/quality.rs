@@ -209,11 +209,16 @@ fn numbers(page: &mut Page, blob: &[u8], test: &Table, targets: &[f32]) -> Resul
         "Residuals: test rows by target − prediction.",
     );
     residuals.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
-    let at = |share: f64| residuals[((share * (count - 1.0)) as usize).min(residuals.len() - 1)];
-    let rows = [0.5, 0.9, 0.95, 0.99, 1.0]
-        .map(|share| [format!("{} %", 100.0 * share), Plot::label(at(share).abs())]);
+    let rows = [50, 90, 95, 99, 100]
+        .map(|percent| [format!("{percent} %"), Plot::label(at_most(&residuals, percent))]);
     page.table("Absolute residuals", &["rows", "at most"], rows);
     Ok(())
+}
+
+/// What at least so many percent of residuals, which rise in magnitude, do not exceed.
+fn at_most(residuals: &[f64], percent: usize) -> f64 {
+    let count = (percent * residuals.len()).div_ceil(100);
+    residuals.get(count.saturating_sub(1)).map_or(f64::NAN, |residual| residual.abs())
 }
 
 /// What a detector of anomalies does, `normal` being the class of normal rows.
@@ -269,4 +274,19 @@ pub fn embedding(page: &mut Page, blob: &[u8], test: &Table) -> Result<()> {
     }
     page.figure(&plot.draw()?, "Test rows by their first two coordinates.");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One of two rows is no 99 % of them.
+    #[test]
+    fn so_many_rows_have_residuals_of_at_most_that() {
+        let shares = |residuals: &[f64]| [50, 90, 99, 100].map(|share| at_most(residuals, share));
+        assert_eq!(shares(&[0.1, -100.0]), [0.1, 100.0, 100.0, 100.0]);
+        assert_eq!(shares(&[2.0]), [2.0; 4]);
+        let many: Vec<f64> = (1..=200).map(f64::from).collect();
+        assert_eq!(shares(&many), [100.0, 180.0, 198.0, 200.0]);
+    }
 }
