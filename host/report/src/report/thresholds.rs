@@ -128,13 +128,14 @@ pub fn section(page: &mut Page, scored: &Scored<'_>) -> Result<()> {
     let mut listed: Vec<f64> = if scored.probabilities {
         LISTED.to_vec()
     } else {
-        let at = |i: usize| drawn[1 + i * (drawn.len() - 2) / 10].threshold;
-        let mut some: Vec<f64> = (0..=10).map(at).chain([own]).collect();
-        some.sort_by(f64::total_cmp);
-        some.dedup();
-        some
+        (0..=10).map(|i| drawn[1 + i * (drawn.len() - 2) / 10].threshold).collect()
     };
+    // The model's own has a row, and no other row looks like it.
+    listed.retain(|&threshold| Plot::label(threshold) != Plot::label(own));
+    listed.push(own);
     listed.retain(|threshold| threshold.is_finite());
+    listed.sort_by(f64::total_cmp);
+    listed.dedup();
     let cells = listed.into_iter().map(|threshold| {
         let at = given(threshold);
         let own = if threshold == own { " (this model)" } else { "" };
@@ -199,5 +200,18 @@ mod tests {
         assert!(page.render().contains(&format!("Area {expected:.4}")), "{expected}");
         // At the model's own threshold: 3 of 5 rows, of which 2 are right.
         assert!(page.render().contains("0.5 (this model)"));
+    }
+
+    /// It is the least score of a row that is taken for what is looked for, hardly ever a round
+    /// number.
+    #[test]
+    fn the_models_own_threshold_is_listed() {
+        for probabilities in [true, false] {
+            let mut page = Page::new("t");
+            section(&mut page, &Scored { own: 0.5003, probabilities, ..scored() }).unwrap();
+            let page = page.render();
+            assert_eq!(page.matches("0.5003 (this model)").count(), 1);
+            assert_eq!(page.matches("(this model)").count(), 1);
+        }
     }
 }
