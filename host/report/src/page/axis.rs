@@ -3,6 +3,9 @@
 /// Ticks that a plot of this size has room for.
 const MOST_TICKS: usize = 7;
 
+/// Digits after the point up to which small numbers are no powers of ten.
+const MOST_DECIMALS: usize = 6;
+
 /// Share of a logarithmic axis that two ticks are apart at least.
 const CLOSEST: f64 = 0.1;
 
@@ -97,8 +100,8 @@ impl Scale {
         if self.log {
             return short(10f64.powf(tick));
         }
-        let text = format!("{tick:.*}", self.decimals);
-        match text.strip_prefix('-') {
+        let text = self::tick(tick, self.decimals);
+        match text.strip_prefix('−') {
             Some(rest) if rest.chars().all(|c| c == '0' || c == '.') => rest.to_owned(),
             Some(rest) => format!("−{}", grouped(rest)),
             None => grouped(&text),
@@ -106,9 +109,25 @@ impl Scale {
     }
 }
 
+/// A number with so many digits after the point; as a power of ten where it is small and most of
+/// them would be zeros.
+pub fn tick(number: f64, decimals: usize) -> String {
+    let magnitude = number.abs();
+    let text = if decimals > MOST_DECIMALS && magnitude == 0.0 {
+        "0".to_owned()
+    } else if decimals > MOST_DECIMALS && magnitude < 1e-3 {
+        // As many digits as would stand behind the zeros.
+        let digits = (decimals as f64 + magnitude.log10().floor()).max(0.0) as usize;
+        format!("{number:.digits$e}")
+    } else {
+        format!("{number:.decimals$}")
+    };
+    text.replace('-', "−")
+}
+
 /// Thousands apart, where there are more than four digits before the point.
-fn grouped(text: &str) -> String {
-    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+pub fn grouped(text: &str) -> String {
+    let (whole, rest) = text.split_at(text.find(['.', 'e']).unwrap_or(text.len()));
     if whole.len() <= 4 {
         return text.to_owned();
     }
@@ -165,7 +184,7 @@ fn linear_ticks(low: f64, high: f64) -> (Vec<f64>, usize) {
     let step = power * steps.into_iter().find(|s| s * power >= rough * 0.999).unwrap_or(10.0);
     let first = (low / step - 1e-9).ceil() as i64;
     let last = (high / step + 1e-9).floor() as i64;
-    let decimals = (-step.log10() - 1e-9).ceil().clamp(0.0, 12.0) as usize;
+    let decimals = (-step.log10() - 1e-9).ceil().clamp(0.0, 340.0) as usize;
     ((first..=last).map(|n| n as f64 * step).collect(), decimals)
 }
 
@@ -222,6 +241,21 @@ mod tests {
         assert_eq!(labels(64.0, 1024.0), ["100", "200", "500", "1000"]);
         assert_eq!(labels(1e-7, 1e-1), ["1e−7", "1e−6", "1e−5", "1e−4", "0.001", "0.01", "0.1"]);
         assert_eq!(labels(3.0, 4.0), ["3", "3.2", "3.4", "3.6", "3.8", "4"]);
+    }
+
+    /// However small the values are, ticks have the digits that tell them apart.
+    #[test]
+    fn small_ticks_have_digits() {
+        let labels = |low: f64, high: f64| -> Vec<String> {
+            let scale = Axis::new("").scale(low, high);
+            scale.ticks.iter().map(|&tick| scale.label(tick)).collect()
+        };
+        assert_eq!(labels(0.0, 4e-14), ["0", "1e−14", "2e−14", "3e−14", "4e−14"]);
+        let close = ["2.0000e−6", "2.0002e−6", "2.0004e−6"];
+        assert_eq!(labels(2e-6, 2.001e-6)[..3], close);
+        assert_eq!(labels(-2e-9, 0.0)[0], "−2.0e−9");
+        assert_eq!(labels(0.0, 0.004)[..2], ["0.000", "0.001"]);
+        assert_eq!(labels(-20_000.0, 0.0)[0], "−20\u{202f}000");
     }
 
     #[test]

@@ -33,6 +33,8 @@ pub mod verdict;
 
 use std::fmt::Display;
 
+pub(crate) use axis::{grouped, tick};
+
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::words::visible;

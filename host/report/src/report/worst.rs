@@ -10,6 +10,7 @@ use super::parts::{self, Part};
 use crate::page::Page;
 use crate::page::plot::Plot;
 use crate::page::small::Small;
+use crate::page::tick;
 
 /// Rows that are shown.
 const SHOWN: usize = 12;
@@ -164,8 +165,8 @@ fn apart(numbers: [f64; 2]) -> [String; 2] {
     if distance == 0.0 || distance > CLOSE * a.abs().max(b.abs()) {
         return numbers.map(Plot::label);
     }
-    let decimals = (1.0 - distance.log10().floor()).clamp(0.0, 6.0) as usize;
-    numbers.map(|number| format!("{number:.decimals$}").replace('-', "−"))
+    let decimals = (1.0 - distance.log10().floor()).max(0.0);
+    numbers.map(|number| tick(number, decimals as usize))
 }
 
 #[cfg(test)]
@@ -179,6 +180,9 @@ mod tests {
             ([-20_002.31, -20_012.0], ["−20002.3", "−20012.0"]),
             ([1.5, 2.25], ["1.5", "2.25"]),
             ([7.0, 7.0], ["7", "7"]),
+            ([2e-6, 2.0013e-6], ["2.0000e−6", "2.0013e−6"]),
+            ([-1e-9, -1.0003e-9], ["−1.00000e−9", "−1.00030e−9"]),
+            ([0.5, 0.500_000_06], ["0.500000000", "0.500000060"]),
         ] {
             assert_eq!(apart(numbers), shown);
         }
