@@ -157,13 +157,13 @@ pub fn short(value: f64) -> String {
         return format!("{digits}e{exponent}").replace('-', "−");
     }
     let decimals = (3 - magnitude.log10().floor() as i32).clamp(0, 6) as usize;
-    let text = format!("{value:.decimals$}");
+    let text = format!("{magnitude:.decimals$}");
     let text = if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {
         grouped(&text)
     };
-    text.replace('-', "−")
+    if value < 0.0 { format!("−{text}") } else { text }
 }
 
 /// Digits after the point that tell the values exactly, at most 6.
@@ -256,6 +256,21 @@ mod tests {
         assert_eq!(labels(-2e-9, 0.0)[0], "−2.0e−9");
         assert_eq!(labels(0.0, 0.004)[..2], ["0.000", "0.001"]);
         assert_eq!(labels(-20_000.0, 0.0)[0], "−20\u{202f}000");
+    }
+
+    /// A minus is no digit.
+    #[test]
+    fn negative_numbers_are_grouped_as_others() {
+        for (value, text) in [
+            (-123_456.0, "−123\u{202f}456"),
+            (-1234.0, "−1234"),
+            (-12_345.0, "−12\u{202f}345"),
+            (123_456.0, "123\u{202f}456"),
+            (-0.25, "−0.25"),
+            (-2e-9, "−2e−9"),
+        ] {
+            assert_eq!(short(value), text);
+        }
     }
 
     #[test]

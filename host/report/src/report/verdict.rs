@@ -5,6 +5,7 @@ use koan_trainer::Baselines;
 use koan_trainer::tune::{Core, code_bytes};
 
 use crate::page::chart::wilson;
+use crate::page::grouped;
 use crate::page::verdict::{Grade, Tile, Verdict};
 use crate::words::{error_percent, named_error, percent};
 
@@ -80,10 +81,10 @@ fn words(judged: &Judged<'_>) -> (Grade, String) {
         let words = match task {
             "anomaly" => "A detector of anomalies",
             "embedding" => "Coordinates without a target: how good they are depends on their use",
-            _ => "There are too few rows to compare it with simpler models",
             _ if judged.recordings == Some(1) => {
                 "All rows are of one recording, which leaves none to fit simpler models to"
             }
+            _ => "There are too few rows to compare it with simpler models",
         };
         return (Grade::Fair, format!("{words}."));
     };
@@ -163,15 +164,7 @@ fn tiles(judged: &Judged<'_>) -> Vec<Tile> {
 
 /// A count with its thousands apart.
 pub fn counted(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if digits.len() > 4 && index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push('\u{202f}');
-        }
-        text.push(digit);
-    }
-    text
+    grouped(&count.to_string())
 }
 
 #[cfg(test)]
@@ -247,6 +240,13 @@ mod tests {
     fn rows_of_recordings_have_no_interval() {
         let text = |task, recordings| verdict_of(task, 0.1, (0.3, None), recordings).text;
         let of = |recordings| text("classification", recordings);
+        assert!(of(None).contains(" on 1000 rows (95 % interval: 8.29 % to 12.02 %), in"));
+        let told = " on 1000 rows of 4 recordings (no interval: rows of a recording are alike), in";
+        assert!(of(Some(4)).contains(told));
+        assert!(of(Some(1)).contains("of 1 recording (no"));
+        assert!(text("regression", Some(4)).contains("on 1000 rows of 4 recordings, in"));
+    }
+
     /// However many rows one recording has, no simpler model of others can be judged by it.
     #[test]
     fn one_recording_is_not_too_few_rows() {
@@ -267,13 +267,6 @@ mod tests {
         };
         assert!(words(Some(1)).starts_with("All rows are of one recording"));
         assert!(words(None).starts_with("There are too few rows"));
-    }
-
-        assert!(of(None).contains(" on 1000 rows (95 % interval: 8.29 % to 12.02 %), in"));
-        let told = " on 1000 rows of 4 recordings (no interval: rows of a recording are alike), in";
-        assert!(of(Some(4)).contains(told));
-        assert!(of(Some(1)).contains("of 1 recording (no"));
-        assert!(text("regression", Some(4)).contains("on 1000 rows of 4 recordings, in"));
     }
 
     #[test]
