@@ -43,7 +43,8 @@ pub fn run(arguments: &Eval) -> Result<()> {
     let detects = model.task() == Task::Classification && !model.has_probabilities();
     let compared = if detects { None } else { Baselines::cross_validated(&table, model.seed())? };
     if let Some(path) = &arguments.report {
-        let origin = origin(&arguments.model, &files, &[])?;
+        let data = arguments.reading.labelled(&files, schema.format);
+        let origin = origin(&arguments.model, &data, &[])?;
         let baselines = compared.as_ref();
         let evaluation = Evaluation { blob: &blob, table: &table, baselines, origin: &origin };
         write_whole(path, of_evaluation(&evaluation)?.as_bytes())?;

@@ -71,9 +71,11 @@ pub fn run(arguments: &Train) -> Result<()> {
     }
     trained.report.seconds = start.elapsed().as_secs_f64();
     if let (Some(path), Some((train, test))) = (&arguments.report, &tables) {
-        let tested = expand(&arguments.source.test)?;
+        let format = train.schema.format;
+        let data = arguments.source.reading.labelled(&files, format);
+        let tested = arguments.source.labelled_tests(format)?;
         let options = arguments.train_options();
-        let origin = origin(&output, &files, &tested)?;
+        let origin = origin(&output, &data, &tested)?;
         let training =
             Training { trained: &trained, train, test, options: &options, origin: &origin };
         write_whole(path, of_training(&training, progress)?.as_bytes())?;

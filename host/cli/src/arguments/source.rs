@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use koan_data::{LabelFrom, Missing, ReadOptions, Task, Window, expand, labels_beside};
+use koan_data::{Format, LabelFrom, Missing, ReadOptions, Task, Window, expand, labels_beside};
 use koan_trainer::TrainOptions;
 
 use super::values::{column, delimiter, yes_no};
@@ -43,6 +43,11 @@ impl Reading {
         files.extend(self.labels.clone());
         files.extend(beside);
         files
+    }
+
+    /// The files, which have this format, and those of labels that are read with them.
+    pub fn labelled(&self, files: &[PathBuf], format: Format) -> Vec<PathBuf> {
+        labelled(files, self.labels.as_deref(), format)
     }
 
     pub fn options(&self) -> ReadOptions {
@@ -203,6 +208,11 @@ impl Source {
         Ok(files)
     }
 
+    /// The test files, which have this format, and those of labels that are read with them.
+    pub fn labelled_tests(&self, format: Format) -> Result<Vec<PathBuf>> {
+        Ok(labelled(&expand(&self.test)?, self.test_labels.as_deref(), format))
+    }
+
     /// How to read the test data.
     pub fn test_options(&self) -> ReadOptions {
         for_tests(self.read_options(), &self.test, self.test_labels.as_deref(), &self.test_arrays)
@@ -216,6 +226,17 @@ impl Source {
             ..TrainOptions::default()
         }
     }
+}
+
+/// The files with those of labels: the one that is named, or those beside idx images.
+fn labelled(files: &[PathBuf], labels: Option<&Path>, format: Format) -> Vec<PathBuf> {
+    let beside = || files.iter().filter_map(|file| labels_beside(file)).collect();
+    let labels = match labels {
+        Some(labels) => vec![labels.to_owned()],
+        None if format == Format::Idx => beside(),
+        None => Vec::new(),
+    };
+    [files, &labels].concat()
 }
 
 /// How test files are read, where the rows to train on are read by `options`.

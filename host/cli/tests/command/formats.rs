@@ -141,12 +141,22 @@ fn idx_images_with_their_labels() {
     folder.write("train-images.idx3-ubyte", idx(&[120, 3, 2], &images));
     folder.write_gzip("train-labels.idx1-ubyte.gz", idx(&[120], &labels));
     folder.train("train-images.idx3-ubyte --features 32 --report images.html").success();
-    assert!(
-        String::from_utf8(folder.read("images.html")).unwrap().contains("piece of the picture")
-    );
+    let page = String::from_utf8(folder.read("images.html")).unwrap();
+    assert!(page.contains("piece of the picture"));
+    // The same files give the same bytes: those of labels are among them.
+    let listed = |page: &str, name: &str| {
+        let crc = format!("{:08x}", crc32fast::hash(&folder.read(name)));
+        page.contains(&format!(">{name}<")) && page.contains(&crc)
+    };
+    let own = ["train-images.idx3-ubyte", "train-labels.idx1-ubyte.gz"];
+    assert!(own.iter().all(|name| listed(&page, name)));
     assert_eq!(error(&folder, "train-images.idx3-ubyte"), 0.0);
     folder.write("other", idx(&[120], &labels));
-    assert_eq!(error(&folder, "train-images.idx3-ubyte --labels other"), 0.0);
+    let labelled = "train-images.idx3-ubyte --labels other";
+    assert_eq!(error(&folder, labelled), 0.0);
+    folder.run(&format!("eval m.koan {labelled} --report e.html")).success();
+    let page = String::from_utf8(folder.read("e.html")).unwrap();
+    assert!(listed(&page, own[0]) && listed(&page, "other") && !listed(&page, own[1]));
     let lines = folder.output("predict m.koan train-images.idx3-ubyte");
     let expected: Vec<String> = labels.iter().map(u8::to_string).collect();
     assert_eq!(lines, format!("class\n{}\n", expected.join("\n")));
