@@ -92,3 +92,6 @@ pub mod solve {
 pub mod stream {
     pub use crate::stream::remove;
 }
+pub mod train {
+    pub use crate::train::most_columns;
+}

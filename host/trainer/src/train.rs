@@ -397,11 +397,22 @@ pub(crate) fn bank_plans(table: &Table, options: &TrainOptions) -> Result<Vec<Ba
     }
     let columns: usize = banks.iter().map(BankPlan::columns).sum();
     let alone = matches!(banks.as_slice(), [BankPlan { family: Family::Bin { .. }, .. }]);
-    let most = if alone { koan::format::MAX_COLUMNS as usize } else { MAX_DENSE };
+    let most = most_columns(alone, true);
     if columns > most {
         return Err(Error::TooMany { what: "features", found: columns, most });
     }
     Ok(banks)
+}
+
+/// Columns that the features of a model may have together: of bins alone, of others whose head is
+/// a ridge regression, or of those with another loss or a box.
+#[must_use]
+pub const fn most_columns(bins_alone: bool, ridge: bool) -> usize {
+    match (ridge, bins_alone) {
+        (false, _) => crate::fit::MAX_FEATURES,
+        (true, true) => koan::format::MAX_COLUMNS as usize,
+        (true, false) => MAX_DENSE,
+    }
 }
 
 /// Checks that a Gram matrix can be formed, also of bins.

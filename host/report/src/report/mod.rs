@@ -74,8 +74,10 @@ pub fn of_training(training: &Training<'_>, progress: &Progress) -> Result<Strin
             curves: curves.as_ref(),
             found: &found,
             drift: drift.as_ref(),
-            given: match options.features[..] {
-                [features] => Some(features.into()),
+            given: match (&options.features[..], options.candidates) {
+                // Of so few candidates no more can be kept.
+                (&[features], Some(all)) if features > all / 2 => None,
+                (&[features], _) => Some(features.into()),
                 _ => None,
             },
         };

@@ -1,8 +1,9 @@
 //! What to try next, from what the figures of a report say.
 
 use koan::{Family, Model};
-use koan_trainer::Report;
 use koan_trainer::internal::learning_curve::{LearningCurves, LearningPoint, Run};
+use koan_trainer::internal::train::most_columns;
+use koan_trainer::{Loss, Report};
 
 use super::drift::Drift;
 use super::verdict::clearly_below;
@@ -193,7 +194,9 @@ fn size(
     }
     let half = least.max_by_key(|run| run.bytes)?;
     let more = 2 * given.filter(|_| whole.features == report.features)?;
-    clearly_below(task, whole.error, half.error, curves.test_rows).then(|| {
+    let advised = more <= usize::from(u16::MAX) && may_double(report, model);
+    let falls = clearly_below(task, whole.error, half.error, curves.test_rows);
+    (advised && falls).then(|| {
         let option = match asked {
             Asked::Command => format!("`--features {more}`"),
             Asked::Python => format!("`n_features={more}`"),
@@ -206,6 +209,20 @@ fn size(
             error_percent(task, whole.error)
         )
     })
+}
+
+/// Whether there can be such a model of twice the features.
+fn may_double(report: &Report, model: &Model<'_>) -> bool {
+    let families = || model.banks().map(|bank| bank.family());
+    let columns = |bank: koan::Bank<'_>| match bank.family() {
+        Family::Linear => bank.columns() as usize,
+        _ => 2 * bank.columns() as usize,
+    };
+    let bins = model.banks().count() == 1 && families().all(|f| matches!(f, Family::Bin { .. }));
+    // Leaves of ferns are fitted by sums over them, whatever the loss.
+    let ferns = families().all(|family| matches!(family, Family::Fern { .. }));
+    let ridge = ferns || report.loss == Some(Loss::Squared) && report.box_c.is_none();
+    model.banks().map(columns).sum::<usize>() <= most_columns(bins, ridge)
 }
 
 /// What bounds the bytes, as it is typed.
@@ -285,9 +302,33 @@ mod tests {
         assert!(falling.starts_with(&fell), "{falling}");
         assert!(falling.contains("from 26.05 % to 21.75 %"), "{falling}");
         assert_eq!(told([0.2175, 0.2605, 0.35], None), None);
+        // `--features 80000` would be refused.
+        assert_eq!(told([0.2175, 0.2605, 0.35], Some(40_000)), None);
         // Hardly worse than what is compared, though not than the model, which had more rows.
         let fewer = told([0.3, 0.31, 0.4], None).unwrap();
         assert!(fewer.contains("31.00 %, which is hardly worse than 30.00 % of "), "{fewer}");
+    }
+
+    /// Of 5000 features a ridge regression may have twice as many, a logistic fit may not.
+    #[test]
+    fn nobody_is_advised_more_features_than_can_be_had() {
+        let table = koan_data::digits::table().select(&(0..40).collect::<Vec<_>>());
+        let options = koan_trainer::TrainOptions {
+            goal: koan_trainer::Goal::Features,
+            features: vec![5000],
+            frequency: Some(vec![1.0]),
+            map: Some(koan_trainer::MapKind::Shared),
+            relevance: Some(false),
+            ..Default::default()
+        };
+        let progress = koan_trainer::Progress::none();
+        let trained = koan_trainer::train(&table, None, &options, &progress).unwrap();
+        let model = Model::parse(&trained.blob).unwrap();
+        let mut report = trained.report;
+        for (loss, may) in [(Loss::Squared, true), (Loss::Logistic, false)] {
+            report.loss = Some(loss);
+            assert_eq!(may_double(&report, &model), may, "{loss:?}");
+        }
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::solve::{Loss, Solution, Tolerance, boxed};
 use koan_data::{Table, Target, Task};
 
 /// Features up to which these heads are fitted.
-const MAX_FEATURES: usize = 8192;
+pub(crate) const MAX_FEATURES: usize = 8192;
 /// How exact the fits are while λ is chosen, and in the end. Few of those that choose λ take more
 /// products, with so little shrinkage that what is left to do is hardly seen on held-out rows.
 const ROUGH: Tolerance = Tolerance { gap: 2e-3, decrease: 1e-3, products: 200 };
