@@ -17,7 +17,7 @@ use koan::Model;
 use koan_data::{Table, Task};
 use koan_trainer::internal::anomaly::detect;
 use koan_trainer::internal::learning_curve::learning_curves;
-use koan_trainer::{Baselines, Goal, Progress, Report, TrainOptions, Trained, evaluate};
+use koan_trainer::{Baselines, Error, Goal, Progress, Report, TrainOptions, Trained, evaluate};
 
 use crate::words::{error_percent, task_name};
 use crate::{Asked, Origin, Result};
@@ -43,9 +43,10 @@ pub struct Training<'t> {
 /// Models of other sizes and of fewer training rows are fitted for it, which takes the most time.
 ///
 /// # Errors
-/// What training may fail with, and [`koan_trainer::Error::Cancelled`].
+/// What training may fail with, no rows to judge by, and [`koan_trainer::Error::Cancelled`].
 pub fn of_training(training: &Training<'_>, progress: &Progress) -> Result<String> {
     let &Training { trained, train, test, options, origin } = training;
+    check_rows(test)?;
     let Trained { blob, report, choice } = trained;
     let model = Model::parse(blob)?;
     let predicts = options.goal == Goal::Predict;
@@ -117,6 +118,14 @@ pub fn of_training(training: &Training<'_>, progress: &Progress) -> Result<Strin
     Ok(page.render())
 }
 
+/// Of no rows there is nothing to tell.
+fn check_rows(table: &Table) -> Result<()> {
+    match table.rows() {
+        0 => Err(Error::Impossible("a page needs rows to judge the model by".into()).into()),
+        _ => Ok(()),
+    }
+}
+
 /// The class of normal rows in a detector's model.
 const NORMAL: u32 = 1;
 
@@ -145,9 +154,10 @@ pub struct Evaluation<'e> {
 /// anomalies.
 ///
 /// # Errors
-/// Rows that do not suit the model.
+/// Rows that do not suit the model, or no rows.
 pub fn of_evaluation(evaluation: &Evaluation<'_>) -> Result<String> {
     let &Evaluation { blob, table, baselines, origin } = evaluation;
+    check_rows(table)?;
     let model = &Model::parse(blob)?;
     let error = evaluate(blob, table)?.error;
     let task = table.schema.task();
@@ -272,18 +282,6 @@ mod tests {
     }
 
     #[test]
-    fn a_page_speaks_the_words_of_what_asks() {
-        let part = |odd: usize| (0..400).filter(|row| row % 2 == odd).collect::<Vec<_>>();
-        let table = koan_data::digits::table();
-        let (fit, test) = (table.select(&part(0)), table.select(&part(1)));
-        // Little enough for some advice.
-        let options = TrainOptions {
-            features: vec![16],
-            frequency: Some(vec![1.0]),
-            bits: Some(2),
-            ..TrainOptions::default()
-        };
-    #[test]
     fn of_no_rows_there_is_no_page() {
         let table = koan_data::digits::table().select(&(0..100).collect::<Vec<_>>());
         let options = TrainOptions {
@@ -307,6 +305,18 @@ mod tests {
         assert!(page.contains("Error on these rows") && !page.contains("baselines"), "{page}");
     }
 
+    #[test]
+    fn a_page_speaks_the_words_of_what_asks() {
+        let part = |odd: usize| (0..400).filter(|row| row % 2 == odd).collect::<Vec<_>>();
+        let table = koan_data::digits::table();
+        let (fit, test) = (table.select(&part(0)), table.select(&part(1)));
+        // Little enough for some advice.
+        let options = TrainOptions {
+            features: vec![16],
+            frequency: Some(vec![1.0]),
+            bits: Some(2),
+            ..TrainOptions::default()
+        };
         let trained = &train(&fit, Some(&test), &options, &Progress::none()).unwrap();
         let steps = |origin: &Origin| {
             let options = &options;
