@@ -186,8 +186,7 @@ impl ModelSpec {
         }
     }
 
-    /// The feature part of a blob's model; a bank with a list of kept features becomes
-    /// one with as many, without a list.
+    /// The feature part of a blob's model, with its lists of kept features.
     #[must_use]
     pub fn features_of(model: &Model<'_>) -> Self {
         let all = || (0..model.map_period()).map(|i| model.input_map(i)).collect();
@@ -210,7 +209,7 @@ impl ModelSpec {
                 scale: bank.scale(),
                 // Of a bank without groups they would be one that holds all inputs.
                 groups: if bank.is_grouped() { bank.groups().collect() } else { Vec::new() },
-                kept: None,
+                kept: bank.is_kept().then(|| bank.indices().map(|index| index as u32).collect()),
             })
             .collect();
         Self::features(model.seed(), model.inputs() as u16, maps, banks)

@@ -159,6 +159,44 @@ fn what_cannot_be_shrunk_is_refused() {
     assert!(!folder.path("s.koan").exists());
 }
 
+
+/// Rows of 32 numbers, of which the first four say the class, each a little.
+fn sums(rows: usize) -> String {
+    let mut random = Random::new(13);
+    let mut csv = String::new();
+    for _ in 0..rows {
+        let row: Vec<f64> = (0..32).map(|_| random.number()).collect();
+        row.iter().for_each(|number| write!(csv, "{number:.3},").unwrap());
+        let sum: f64 = row[..4].iter().sum();
+        csv += if sum > 0.0 { "more\n" } else { "less\n" };
+    }
+    csv
+}
+
+/// Of the inputs themselves some are kept, too, also where all do not fit, and once more.
+#[test]
+fn linear_terms_are_kept_one_by_one() {
+    let folder = Folder::new();
+    folder.write("s.csv", sums(300));
+    for family in ["linear", "fourier,linear -k 8"] {
+        folder.train(&format!("s.csv --family {family} -b 8")).success();
+        let mut before = folder.read("m.koan").len();
+        for more in [10, 5] {
+            let flash = before - more;
+            let shrink = "--bits 8 --loss squared -o s.koan --json";
+            let found = folder.json(&format!("shrink m.koan s.csv --flash {flash} {shrink}"));
+            let bytes = folder.read("s.koan").len();
+            assert!(found["bytes"] == bytes && bytes <= flash && bytes + 4 > flash, "{found}");
+            assert!(found["error"].as_f64().unwrap() < 0.2, "{found}");
+            let eval = folder.json("eval s.koan s.csv --json");
+            assert_eq!(eval["features"], found["best"]["features"]);
+            std::fs::rename(folder.path("s.koan"), folder.path("m.koan")).unwrap();
+            before = bytes;
+        }
+    }
+    folder.fails("shrink m.koan s.csv --flash 40 -o s.koan", &["one feature has", "40 are"]);
+}
+
 /// Rows of which one in twelve is of the class `rare`: where it is, the other one has more rows
 /// all the same.
 fn unlike(rows: usize) -> String {

@@ -158,17 +158,17 @@ pub fn select_candidates(
 }
 
 /// `spec` with so many features in each bank, all of them kept: whole filters of
-/// convolutions, at least one; the inputs themselves (linear) stay as many as they
-/// are.
+/// convolutions, at least one; of the inputs themselves (linear) all.
 #[must_use]
 pub fn pool(spec: &ModelSpec, candidates: u16) -> ModelSpec {
     let mut pool = spec.clone();
     pool.head = None;
     for bank in &mut pool.banks {
-        if bank.family != Family::Linear {
-            bank.features = whole(bank.family, candidates);
-            bank.kept = None;
-        }
+        bank.kept = None;
+        bank.features = match bank.family {
+            Family::Linear => spec.inputs,
+            family => whole(family, candidates),
+        };
     }
     pool
 }
@@ -245,6 +245,19 @@ mod tests {
         let twice = only(&once, &[0, 2, 4]);
         assert_eq!(twice.banks[0].kept, Some(vec![1, 9]));
         assert_eq!(twice.banks[1].kept, Some(vec![9]));
+    }
+
+    #[test]
+    fn a_pool_has_all_inputs_again() {
+        let mut all = spec();
+        all.banks[1] = BankSpec { family: Family::Linear, features: 3, ..all.banks[1].clone() };
+        all.banks[1].law = Law::None;
+        let some = only(&all, &[2, 5, 10, 12]);
+        assert_eq!(some.banks[1].kept, Some(vec![0, 2]));
+        assert_eq!(pool(&some, 10), all);
+        // As a blob tells of it, too.
+        let blob = some.encode().unwrap();
+        assert_eq!(ModelSpec::features_of(&koan::Model::parse(&blob).unwrap()), some);
     }
 
     #[test]

@@ -87,13 +87,16 @@ impl Base<'_> {
     }
 
     /// Pools to try: none, and ever larger ones.
-    fn pools(&self) -> Result<Vec<u16>, Error> {
+    fn pools(&self) -> Vec<u16> {
         if !self.options.candidates.is_empty() {
-            return Ok(self.options.candidates.clone());
+            return self.options.candidates.clone();
+        }
+        // All pools of nothing but inputs are the same.
+        if self.spec.banks.iter().all(|bank| bank.family == Family::Linear) {
+            return vec![1];
         }
         let flash = self.options.flash.iter().copied().max().unwrap_or(0);
-        let (least, _) = size::most(self, flash, 2, usize::from(u16::MAX))?;
-        Ok(ever_larger(least, MOST_CANDIDATES / 2 / self.spec.banks.len()))
+        ever_larger(size::most(self, flash, 2), MOST_CANDIDATES / 2 / self.spec.banks.len())
     }
 
     /// What training is asked for in the end.
@@ -262,8 +265,8 @@ pub fn shrink(
         return Err(Error::Impossible(message.into()));
     }
     for &flash in &options.flash {
-        let (least, bytes) = size::most(&base, flash, 2, 1)?;
-        if least == 0 {
+        let bytes = size::least(&base, 2)?;
+        if bytes > flash {
             let notes = match base.model.notes().len() {
                 0 => String::new(),
                 notes => format!(
@@ -285,7 +288,7 @@ pub fn shrink(
         attempts: Vec::new(),
     };
     let searches = options.flash.iter().map(search).collect();
-    let pools = base.pools()?;
+    let pools = base.pools();
     let schedule = Schedule {
         pools: &pools,
         open: options.candidates.is_empty(),

@@ -1,12 +1,12 @@
 //! How many features fit in so many bytes.
 
-use koan::Calibration;
+use koan::{Calibration, Family};
 
 use super::Base;
 use crate::Error;
 use crate::blob::{BankWeights, HeadSpec, ModelSpec};
 use crate::fit::width;
-use crate::prune::pool;
+use crate::prune::{only, pool};
 
 /// The blob with these features, and weights of so many bits that are all 0.
 pub(super) fn blank(
@@ -30,21 +30,32 @@ pub(super) fn blank(
     base.whole(features, head, calibration).encode()
 }
 
-/// The most features of each bank, of at most `limit`, that fit in so many bytes
-/// without a list of those kept, and the bytes of the model with one.
-pub(super) fn most(
-    base: &Base<'_>,
-    flash: usize,
-    bits: u8,
-    limit: usize,
-) -> Result<(usize, usize), Error> {
-    let limit = limit.min(usize::from(u16::MAX));
-    let size = |features: usize| -> Result<usize, Error> {
-        Ok(blank(base, &pool(&base.spec, features as u16), bits)?.len())
-    };
-    let least = size(1)?;
-    let fits = |features: usize| size(features).is_ok_and(|bytes| bytes <= flash);
-    Ok((largest(limit, fits), least))
+/// The bytes of the model with one feature, which is of the first bank.
+pub(super) fn least(base: &Base<'_>, bits: u8) -> Result<usize, Error> {
+    Ok(blank(base, &only(&pool(&base.spec, 1), &[0]), bits)?.len())
+}
+
+/// The most features of each bank that fit in so many bytes without a list of those kept; where
+/// not even all inputs of a linear bank do, as many of these at most.
+pub(super) fn most(base: &Base<'_>, flash: usize, bits: u8) -> usize {
+    let fits = |spec: &ModelSpec| blank(base, spec, bits).is_ok_and(|blob| blob.len() <= flash);
+    let limit = usize::from(u16::MAX);
+    match largest(limit, |features| fits(&pool(&base.spec, features as u16))) {
+        0 => largest(limit, |features| fits(&first_inputs(&base.spec, features as u16))),
+        most => most,
+    }
+}
+
+/// A pool of which linear banks have the first inputs alone.
+fn first_inputs(spec: &ModelSpec, features: u16) -> ModelSpec {
+    let mut pool = pool(spec, features);
+    for bank in pool.banks.iter_mut().filter(|bank| bank.family == Family::Linear) {
+        if features < bank.features {
+            bank.features = features;
+            bank.kept = Some((0..features.into()).collect());
+        }
+    }
+    pool
 }
 
 /// The largest number from 1 to `limit` that satisfies what holds for all numbers

@@ -239,11 +239,7 @@ impl Core {
     /// Predicted instructions of one prediction of a finished model from a row of integers.
     #[must_use]
     pub fn instructions_of(self, model: &Model<'_>) -> u64 {
-        let mut spec = ModelSpec::features_of(model);
-        for (bank, its) in spec.banks.iter_mut().zip(model.banks()) {
-            let indices = || its.indices().map(|index| index as u32).collect();
-            bank.kept = its.is_kept().then(indices);
-        }
+        let spec = ModelSpec::features_of(model);
         let features: Vec<u16> = spec.banks.iter().map(|bank| bank.features).collect();
         let bits = model.banks().next().map_or(8, |bank| bank.width().bits());
         self.instructions(&Shape::of(&spec, &features, model.outputs(), bits))
