@@ -53,7 +53,7 @@ pub fn of_training(training: &Training<'_>, progress: &Progress) -> Result<Strin
     let curves = if predicts {
         let options = as_chosen(options, report);
         let own = (blob.as_slice(), report.lambda);
-        Some(learning_curves(own, train, test, &choice.spec, &options, progress)?)
+        Some(learning_curves(own, train, test, &options, progress)?)
     } else {
         None
     };

@@ -10,6 +10,7 @@ mod predictions;
 #[cfg(test)]
 mod tests;
 
+use koan::Model;
 use koan::generator::Stream;
 
 use crate::blob::{BankSpec, ModelSpec, whole};
@@ -86,8 +87,8 @@ pub struct LearningPoint {
     pub test_error: f64,
 }
 
-/// Trains models with the features of `spec` (of the model `blob`, which predicts a target
-/// and was fitted with `lambda`), or fewer, on `train` and judges them on `test`.
+/// Trains models with the features of the model `blob`, which predicts a target and was fitted
+/// with `lambda`, or fewer, on `train` and judges them on `test`.
 ///
 /// # Errors
 /// What training may fail with.
@@ -95,17 +96,21 @@ pub fn learning_curves(
     (blob, lambda): (&[u8], f64),
     train: &Table,
     test: &Table,
-    spec: &ModelSpec,
     options: &TrainOptions,
     progress: &Progress,
 ) -> Result<LearningCurves, Error> {
     let test = thinned(test, TEST_ROWS, options.seed);
     // λ is relative to the rows: that of the model suits fewer of them as well.
     let own = TrainOptions { lambda: Some(lambda), ..options.clone() };
-    let by_rows = learning(blob, train, &test, spec, &own, progress)?;
+    let mut spec = ModelSpec::features_of(&Model::parse(blob)?);
+    let by_rows = learning(blob, train, &test, &spec, &own, progress)?;
     let train = thinned(train, TRAIN_ROWS, options.seed);
     let head = options.head(train.schema.task());
-    let spec = capped(spec, &head);
+    if has_leaves(&spec, &head) {
+        // Fewer ferns are chosen anew, as training does.
+        spec.banks.iter_mut().for_each(|bank| bank.kept = None);
+    }
+    let spec = capped(&spec, &head);
     let bits = head.bits;
     let runs = sizes(&train, &test, &spec, options, progress)?;
     Ok(LearningCurves {

@@ -1,6 +1,14 @@
-use super::{capped, halved, kept, learning_curves};
+use koan::Model;
+use koan::generator::Stream;
+
+use super::{capped, fitted, halved, kept, learning_curves};
+use crate::blob::ModelSpec;
+use crate::evaluate::evaluate;
 use crate::features::{FeatureBlock, FeatureMap};
+use crate::folds::shuffled;
+use crate::problem::Problem;
 use crate::progress::Progress;
+use crate::train::encode;
 use koan_data::digits;
 use koan_data::{Shape, SplitSize, Table, split};
 
@@ -40,8 +48,8 @@ fn the_first_features_do_not_depend_on_how_many_follow() {
         for shared in [0, 20] {
             let options = TrainOptions { shared, linear: true, ..options(family) };
             let spec = train(&table, Some(&test), &options, &Progress::none()).unwrap().choice.spec;
-            let fewer = crate::blob::ModelSpec { banks: halved(&spec.banks, 1), ..spec.clone() };
-            let features = |spec: &crate::blob::ModelSpec| {
+            let fewer = ModelSpec { banks: halved(&spec.banks, 1), ..spec.clone() };
+            let features = |spec: &ModelSpec| {
                 let mut block = FeatureBlock::default();
                 FeatureMap::new(spec).unwrap().block(&test, &[0, 7, 11], &mut block).unwrap();
                 block.matrix()
@@ -66,9 +74,10 @@ fn the_largest_run_is_the_model_itself() {
         let trained = train(&table, Some(&test), &options, &Progress::none()).unwrap();
         let spec = &trained.choice.spec;
         assert_eq!(&capped(spec, &options.head(table.schema.task())), spec);
+        assert_eq!(&ModelSpec::features_of(&Model::parse(&trained.blob).unwrap()), spec);
         let own = (&trained.blob[..], trained.report.lambda);
         let progress = Progress::none();
-        let curves = learning_curves(own, &table, &test, spec, &options, &progress).unwrap();
+        let curves = learning_curves(own, &table, &test, &options, &progress).unwrap();
         let same = curves
             .runs
             .iter()
@@ -99,10 +108,9 @@ fn a_learning_curve_has_the_features_of_the_model() {
     let (table, test) = tables();
     let options = TrainOptions { features: vec![1032], ..options(FamilyName::Fourier) };
     let trained = train(&table, Some(&test), &options, &Progress::none()).unwrap();
-    let spec = &trained.choice.spec;
     let own = (&trained.blob[..], trained.report.lambda);
     let progress = Progress::none();
-    let curves = learning_curves(own, &table, &test, spec, &options, &progress).unwrap();
+    let curves = learning_curves(own, &table, &test, &options, &progress).unwrap();
     // The runs of other sizes are smaller than the model; the curve is not.
     assert!(curves.features < 1032);
     let rows: Vec<usize> = curves.by_rows.iter().map(|lesson| lesson.rows).collect();
@@ -110,14 +118,53 @@ fn a_learning_curve_has_the_features_of_the_model() {
     assert_eq!(curves.by_rows[3].test_error, trained.report.error);
 }
 
+/// Features kept from a pool, and ferns, are chosen once.
+#[test]
+fn a_learning_curve_has_the_features_that_the_model_keeps() {
+    let (table, test) = tables();
+    let few = |family| TrainOptions { features: vec![24], ..options(family) };
+    for options in [
+        TrainOptions { candidates: Some(200), ..few(FamilyName::Fourier) },
+        few(FamilyName::Fern),
+        TrainOptions {
+            families: vec![FamilyName::Fourier, FamilyName::Fern],
+            features: vec![16, 8],
+            ..few(FamilyName::Fourier)
+        },
+    ] {
+        let options = TrainOptions { bits: Some(4), ..options };
+        let trained = train(&table, Some(&test), &options, &Progress::none()).unwrap();
+        let lambda = trained.report.lambda;
+        let own = (&trained.blob[..], lambda);
+        let curves = learning_curves(own, &table, &test, &options, &Progress::none()).unwrap();
+        let spec = ModelSpec::features_of(&Model::parse(&trained.blob).unwrap());
+        assert!(spec.banks.iter().any(|bank| bank.kept.is_some()));
+        // Half of the rows, by hand.
+        let order = shuffled(table.rows(), Stream::new(options.seed, 9));
+        let half = table.select(&order[..table.rows() / 2]);
+        let problem = Problem::new(&half, false);
+        let own = TrainOptions { lambda: Some(lambda), ..options.clone() };
+        let fit = fitted(&problem, spec.clone(), &own.head(problem.task())).unwrap();
+        let blob = encode(&problem, &fit, &fit.compensated, own.blob()).unwrap();
+        assert_eq!(ModelSpec::features_of(&Model::parse(&blob).unwrap()), spec);
+        let [.., before, last] = &curves.by_rows[..] else { panic!("{curves:?}") };
+        assert_eq!(before.test_error, evaluate(&blob, &test).unwrap().error);
+        assert_eq!(last.test_error, trained.report.error);
+        assert!(before.test_error < 2.0 * last.test_error + 0.02, "{before:?} {last:?}");
+        // All features of the model with its bits: what was trained.
+        let (features, bits) = (trained.report.features, trained.report.bits);
+        let whole = curves.runs.iter().find(|run| run.features == features && run.bits == bits);
+        assert_eq!(whole.map(|run| run.bytes), Some(trained.report.bytes));
+    }
+}
+
 #[test]
 fn the_runs_are_the_same_every_time() {
     let (table, test) = tables();
     let options = options(FamilyName::Fourier);
     let trained = train(&table, Some(&test), &options, &Progress::none()).unwrap();
-    let spec = &trained.choice.spec;
     let own = (&trained.blob[..], trained.report.lambda);
-    let run = || learning_curves(own, &table, &test, spec, &options, &Progress::none()).unwrap();
+    let run = || learning_curves(own, &table, &test, &options, &Progress::none()).unwrap();
     assert_eq!(run(), run());
 }
 
