@@ -137,12 +137,18 @@ fn is_cheap(spec: &ModelSpec, head: &HeadOptions) -> bool {
 /// The specification with as many features as the runs may have.
 fn capped(spec: &ModelSpec, head: &HeadOptions) -> ModelSpec {
     let most = if head.is_ridge() { RIDGE_COLUMNS } else { LOSS_COLUMNS };
-    let mut halvings = 0;
     let mut capped = spec.clone();
     let columns = |spec: &ModelSpec| spec.banks.iter().map(BankSpec::columns).sum::<usize>();
-    while !is_cheap(spec, head) && columns(&capped) > most && halvings < 16 {
-        halvings += 1;
-        capped.banks = halved(&spec.banks, halvings);
+    for halvings in 1..u16::BITS {
+        if is_cheap(spec, head) || columns(&capped) <= most {
+            break;
+        }
+        let fewer = halved(&spec.banks, halvings);
+        // One feature of each bank is left, and all linear terms.
+        if fewer == capped.banks {
+            break;
+        }
+        capped.banks = fewer;
     }
     capped
 }

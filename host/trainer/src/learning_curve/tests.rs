@@ -158,6 +158,33 @@ fn a_learning_curve_has_the_features_that_the_model_keeps() {
     }
 }
 
+/// Linear terms stay whole, however many there are.
+#[test]
+fn runs_are_no_smaller_than_one_feature_of_each_bank() {
+    let (table, test) = tables();
+    let table = table.select(&(0..60).collect::<Vec<_>>());
+    let options = TrainOptions {
+        features: vec![2],
+        slot_bits: 10,
+        linear: true,
+        lambda: Some(1e-2),
+        ..options(FamilyName::Bin)
+    };
+    let trained = train(&table, Some(&test), &options, &Progress::none()).unwrap();
+    let spec = &trained.choice.spec;
+    let head = options.head(table.schema.task());
+    let features =
+        |spec: &ModelSpec| -> Vec<u16> { spec.banks.iter().map(|bank| bank.features).collect() };
+    assert_eq!(features(&capped(spec, &head)), [1, 64]);
+    // As many as 16 bits count.
+    let mut most = spec.clone();
+    most.banks[0].family = koan::Family::Fourier;
+    most.banks[0].features = u16::MAX;
+    assert_eq!(features(&capped(&most, &head)), [511, 64]);
+    most.banks[1].features = u16::MAX;
+    assert_eq!(features(&capped(&most, &head)), [1, u16::MAX]);
+}
+
 #[test]
 fn the_runs_are_the_same_every_time() {
     let (table, test) = tables();
