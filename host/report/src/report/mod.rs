@@ -129,10 +129,12 @@ fn check_rows(table: &Table) -> Result<()> {
 /// The class of normal rows in a detector's model.
 const NORMAL: u32 = 1;
 
-/// The options with the loss and the bits that a search chose.
+/// The options with the loss and the bits that a search chose, and without the names of columns
+/// that it left out.
 fn as_chosen(options: &TrainOptions, report: &Report) -> TrainOptions {
     let loss = report.loss.or(options.loss);
-    TrainOptions { loss, bits: Some(report.bits), ..options.clone() }
+    let column_names = options.column_names && !report.nameless;
+    TrainOptions { loss, bits: Some(report.bits), column_names, ..options.clone() }
 }
 
 /// A model, and the rows to judge it by.
@@ -261,7 +263,9 @@ fn repeat(page: &mut Page, model: &Model<'_>, origin: &Origin, seconds: Option<f
 
 #[cfg(test)]
 mod tests {
-    use koan_trainer::{Loss, Progress, train};
+    use koan_data::TableBuilder;
+    use koan_trainer::tune::{Limits, train_usual};
+    use koan_trainer::{FamilyName, Loss, Progress, train};
 
     use super::*;
 
@@ -279,6 +283,29 @@ mod tests {
         let report = train(&table, None, &found, &Progress::none()).unwrap().report;
         let options = as_chosen(&TrainOptions::default(), &report);
         assert_eq!((options.loss, options.bits), (Some(Loss::Logistic), Some(3)));
+    }
+
+    /// A search leaves out names that are too long for the flash: so do the runs of other sizes.
+    #[test]
+    fn other_sizes_have_the_names_that_the_model_has() {
+        let x: Vec<f64> = (0..90).map(|row| f64::from(row * 37 % 90)).collect();
+        let y: Vec<f64> = x.iter().map(|x| 5.0 - 3.0 * x).collect();
+        let table = TableBuilder::new(90).column("a name that is longer than most are", &x[..]);
+        let table = table.values("y", &y[..]).build().unwrap();
+        let (options, quiet) = (TrainOptions::default(), Progress::none());
+        for (flash, nameless) in [(110, true), (300, false)] {
+            let (families, limits) = ([FamilyName::Linear], Limits::of_flash(flash));
+            let (found, _) =
+                train_usual(&table, None, &options, &families, limits, &quiet).unwrap();
+            let report = &found.report;
+            assert_eq!(report.nameless, nameless);
+            let options = as_chosen(&options, report);
+            let own = (&found.blob[..], report.lambda);
+            let curves = learning_curves(own, &table, &table, &options, &quiet).unwrap();
+            let mut runs = curves.runs.iter();
+            let same = runs.find(|run| run.features == report.features && run.bits == report.bits);
+            assert_eq!(same.map(|run| run.bytes), Some(report.bytes));
+        }
     }
 
     #[test]
