@@ -146,7 +146,8 @@ pub fn search(
     }
     done(work::run(py, threads, listener, move |_| {
         for (model, (blob, table)) in search.front.iter_mut().zip(&tables) {
-            model.test = Some(search.metric.loss(&evaluate(blob, table)?));
+            let found = evaluate(blob, table)?;
+            model.test = search.metric.is_defined(&found).then(|| search.metric.loss(&found));
         }
         apart(of_search(&search, &search.verdict(), &[made]))
     }))

@@ -36,7 +36,7 @@ pub struct Searched {
     pub code: usize,
     /// Its loss on held-out training rows.
     pub held_out: f64,
-    /// Its loss on test rows, where there are any.
+    /// Its loss on test rows, where there are any and the metric is defined on them.
     pub test: Option<f64>,
     /// The family.
     pub family: String,
@@ -62,7 +62,7 @@ impl Search {
                 bytes: report.bytes,
                 code: report.code_bytes,
                 held_out: point.loss,
-                test: tested.then(|| metric.loss(&tuned.test)),
+                test: (tested && metric.is_defined(&tuned.test)).then(|| metric.loss(&tuned.test)),
                 family: report.family.clone(),
                 projection: report.projection.clone(),
                 features: match point.options.candidates {

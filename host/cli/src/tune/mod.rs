@@ -231,6 +231,9 @@ fn legend(arguments: &Tune) -> String {
     )
 }
 
+/// In place of a figure that the test rows do not give.
+const NONE: &str = "–";
+
 fn front_table(outcome: &Outcome, arguments: &Tune) -> Grid {
     let metric = arguments.metric;
     let headers =
@@ -243,7 +246,7 @@ fn front_table(outcome: &Outcome, arguments: &Tune) -> Grid {
             model.bytes.to_string(),
             model.code.to_string(),
             shown(model.held_out),
-            shown(model.test.unwrap_or(f64::NAN)),
+            model.test.map_or_else(|| NONE.to_owned(), shown),
             model.family,
             model.features,
             model.bits.to_string(),
@@ -262,13 +265,16 @@ fn recommendation(outcome: &Outcome, paths: &[PathBuf], arguments: &Tune) -> Str
     };
     let metric = arguments.metric;
     let shown = |loss| shown(&best.report.task, metric, loss);
+    let tested = match metric.is_defined(&best.test) {
+        true => format!("{} on the test rows", shown(metric.loss(&best.test))),
+        false => format!("the test rows give no {}", metric.name()),
+    };
     let mut text = format!(
-        "Take {}: {} {} in {} bytes ({} on the test rows)",
+        "Take {}: {} {} in {} bytes ({tested})",
         path.display(),
         metric.name(),
         shown(best.point.loss),
         best.report.bytes,
-        shown(metric.loss(&best.test)),
     );
     // One that is nearly as good and much smaller, or much faster, is worth a mention.
     let least = |suits: &dyn Fn(&Tuned) -> bool| {
@@ -320,7 +326,7 @@ fn point_json(tuned: &Tuned, path: &Path, command: &str, arguments: &Tune) -> Va
         "ram": point.ram,
         "instructions": point.instructions,
         "held_out": metric.value(point.loss),
-        "test": metric.value(metric.loss(test)),
+        "test": metric.is_defined(test).then(|| metric.value(metric.loss(test))),
         "command": command,
         "report": report,
     })

@@ -121,6 +121,27 @@ fn limits_that_no_model_keeps_name_the_smallest() {
     assert_eq!(found["front"][0]["bytes"].to_string(), least);
 }
 
+/// AUC needs rows of both classes: test rows of one give no figure, and no worst one.
+#[test]
+fn what_test_rows_do_not_tell_is_not_shown() {
+    let folder = Folder::new();
+    let rows = quadrants(150).replace(",2\n", ",1\n");
+    folder.write("q.csv", &rows);
+    let of_one: Vec<&str> = rows.lines().filter(|line| !line.ends_with(",0")).collect();
+    folder.write("one.csv", of_one.join("\n"));
+    let tune = format!("tune q.csv --test one.csv --metric auc {SMALL} -o f --report r.html");
+    let found = folder.json(&format!("{tune} --json"));
+    for point in found["front"].as_array().unwrap() {
+        assert!(point["test"].is_null() && point["held_out"].is_number(), "{point}");
+    }
+    let printed = folder.output(&tune);
+    assert!(printed.contains("the test rows give no auc"), "{printed}");
+    assert!(printed.contains("–") && !printed.contains(" 0.0000"), "{printed}");
+    let page = text(&folder.read("r.html"));
+    assert!(page.contains("front, held-out") && !page.contains("front, test rows"), "{page}");
+    assert!(!page.contains(">0.0000<"), "{page}");
+}
+
 #[test]
 fn instructions_bound_the_prediction() {
     let folder = Folder::new();

@@ -54,7 +54,18 @@ impl Metric {
         matches!(self, Self::MacroF1 | Self::Auc)
     }
 
-    /// What is to be small: the metric, or 1 minus it. 1 where it is undefined.
+    /// Whether there is a figure: none is of AUC where all rows are of one class.
+    #[must_use]
+    pub fn is_defined(self, evaluation: &Evaluation) -> bool {
+        match self {
+            Self::Auc => evaluation.auc.is_some(),
+            Self::Rmse => evaluation.rmse.is_some(),
+            Self::Error | Self::BalancedError | Self::MacroF1 => true,
+        }
+    }
+
+    /// What is to be small: the metric, or 1 minus it. Where it is undefined, 1, and of RMSE
+    /// infinity.
     #[must_use]
     pub fn loss(self, evaluation: &Evaluation) -> f64 {
         let confusion = &evaluation.confusion;
@@ -178,6 +189,8 @@ mod tests {
         // 90 of 100 and 5 of 10 right, a third class does not occur.
         let evaluation = of_confusion(vec![vec![90, 10, 0], vec![5, 5, 0], vec![0, 0, 0]]);
         let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
+        let defined = [Metric::Error, Metric::Auc].map(|metric| metric.is_defined(&evaluation));
+        assert_eq!(defined, [true, false]);
         close(Metric::Error.loss(&evaluation), 15.0 / 110.0);
         close(Metric::BalancedError.loss(&evaluation), 1.0 - (0.9 + 0.5) / 2.0);
         let f1 = |right: f64, rows: f64, called: f64| 2.0 * right / (rows + called);
