@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use koan::{Form, Model};
+use koan::{Form, Model, Task};
 use koan_data::{Division, ReadOptions, Table, Target, copies, expand, read_all_with};
 use koan_trainer::tune::{Core, code_bytes};
 use koan_trainer::{Loss, Point, ShrinkOptions, Shrunk, TrainOptions, evaluate, shrink};
@@ -36,6 +36,12 @@ pub fn run(arguments: &Shrink) -> Result<()> {
     let old = read_blob(&arguments.model)?;
     let model = tested(&arguments.model, &old)?;
     let schema = schema_with_target(&arguments.model, &model)?;
+    anyhow::ensure!(
+        model.task() != Task::Regression || model.outputs() == 1,
+        "{}: an embedding has no target that a smaller model could be fitted to: `koan train --task \
+         embedding` with fewer --features, or --bits, makes a smaller one",
+        arguments.model.display()
+    );
     anyhow::ensure!(
         schema.classes.is_empty() || model.has_probabilities(),
         "{}: a detector of anomalies, which shrinking would make a classification of those that \

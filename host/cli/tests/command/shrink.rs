@@ -159,6 +159,19 @@ fn what_cannot_be_shrunk_is_refused() {
     assert!(!folder.path("s.koan").exists());
 }
 
+/// An embedding was told no target, whatever the column is that it left aside.
+#[test]
+fn embeddings_are_not_shrunk() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(100));
+    let named = quadrants(100).replace(",0\n", ",none\n");
+    folder.write("named.csv", named);
+    for data in ["q.csv", "named.csv"] {
+        folder.train(&format!("{data} -k 16 --task embedding --outputs 2")).success();
+        let shrink = format!("shrink m.koan {data} --flash 200 -o s.koan");
+        folder.fails(&shrink, &["m.koan: an embedding has no target", "--task embedding"]);
+    }
+}
 
 /// Rows of 32 numbers, of which the first four say the class, each a little.
 fn sums(rows: usize) -> String {

@@ -252,6 +252,10 @@ pub fn shrink(
     check_balanced(train, options.balanced)?;
     let problem = Problem::new(train, options.balanced);
     check(&problem)?;
+    if model.task() == koan::Task::Regression && model.outputs() > 1 {
+        let message = "an embedding has no target that a smaller model could be fitted to";
+        return Err(Error::Impossible(message.into()));
+    }
     if model.outputs() != problem.outputs || model.inputs() != train.inputs {
         return Err(Error::Impossible("the data are not what the model was trained on".into()));
     }
