@@ -44,7 +44,7 @@ pub fn front(points: &[Point], most: usize) -> Vec<Point> {
 }
 
 /// Whether a point is no worse than another by bytes, instructions and loss, and better by one.
-fn looks_better(one: &Point, other: &Point) -> bool {
+pub fn looks_better(one: &Point, other: &Point) -> bool {
     let figures = |point: &Point| (point.bytes, point.instructions, point.loss);
     let ((bytes, instructions, loss), others) = (figures(one), figures(other));
     let no_worse = bytes <= others.0 && instructions <= others.1 && loss <= others.2;

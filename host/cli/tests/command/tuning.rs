@@ -150,7 +150,16 @@ fn instructions_bound_the_prediction() {
         let limit = "--instructions 6k --core";
         let found = folder.json(&format!("tune q.csv {SMALL} {limit} {core} --json"));
         for point in found["front"].as_array().unwrap() {
-            assert!(point["instructions"].as_u64().unwrap() <= 6000, "{point}");
+            let instructions = point["instructions"].as_u64().unwrap();
+            assert!(instructions <= 6000, "{point}");
+            let file = point["file"].as_str().unwrap();
+            let inspected = folder.json(&format!("inspect {file} --json"));
+            let told = &inspected["instructions"];
+            let mut cores = told.as_object().unwrap().iter();
+            // Of two of the cores it tells.
+            if let Some((_, told)) = cores.find(|(name, _)| name.to_lowercase() == core) {
+                assert_eq!(told, instructions, "{point}");
+            }
         }
     }
 }

@@ -40,6 +40,7 @@ mod space;
 mod trial;
 mod turns;
 
+use koan::{Form, Model};
 use web_time::{Duration, Instant};
 
 pub use code::code_bytes;
@@ -53,7 +54,7 @@ pub use space::{FAMILIES, Space};
 use crate::check::{self, check_balanced};
 use crate::doubts::{beside, no_better_balanced, of_one_class};
 use crate::evaluate::{Evaluation, evaluate};
-use crate::front::front;
+use crate::front::{front, looks_better};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::report::Smaller;
@@ -172,8 +173,7 @@ pub fn tune(
         let fit = LastFit {
             train: train_table,
             test: Some(rows),
-            flash: options.limits.flash,
-            code: options.limits.code,
+            limits: options.limits,
             metric: options.metric,
             open: options.space.base.lambda.is_none(),
             progress: &Progress::none(),
@@ -186,8 +186,9 @@ pub fn tune(
     }
     cut |= turns.cut;
     front.sort_by_key(|(place, _)| *place);
-    let mut front: Vec<Tuned> = front.into_iter().map(|(_, tuned)| tuned).collect();
-    let best = front.last_mut().ok_or_else(|| too_small(options.limits.flash))?;
+    let front = front.into_iter().map(|(_, tuned)| tuned).collect();
+    let mut front = unbeaten(front, options.limits.code)?;
+    let best = front.last_mut().ok_or_else(|| too_small(&options.limits))?;
     // The best one is what most will use.
     if test.is_none() {
         doubt(&mut best.report, &best.point, options.metric, train_table)?;
@@ -227,20 +228,18 @@ fn train_best(
     options: &TuneOptions,
     progress: &Progress,
 ) -> Result<(Trained, Point), Error> {
-    let Limits { flash, code, .. } = options.limits;
     let Best { mut point, smaller, mut nameless } = best(table, options, progress)?;
-    nameless = nameless && !names::fit(&mut point, table, flash)?;
+    nameless = nameless && !names::fit(&mut point, table, options.limits.flash)?;
     let fit = LastFit {
         train: table,
         test,
-        flash,
-        code,
+        limits: options.limits,
         metric: options.metric,
         open: options.space.base.lambda.is_none(),
         progress,
     };
     let trained = fit.train_without_list(&mut point)?;
-    let mut trained = trained.ok_or_else(|| too_small(flash))?;
+    let mut trained = trained.ok_or_else(|| too_small(&options.limits))?;
     if test.is_none() {
         doubt(&mut trained.report, &point, options.metric, table)?;
     }
@@ -305,8 +304,33 @@ fn smaller(judged: &[(usize, f64)], (its_bytes, its_loss): (usize, f64)) -> Opti
     Some(Smaller { bytes, held_out, than: its_loss })
 }
 
-fn too_small(flash: usize) -> Error {
-    Error::parameter("flash", format!("no model is so small: flash {flash}"))
+fn too_small(limits: &Limits) -> Error {
+    let flash = limits.flash;
+    match limits.instructions {
+        None => Error::parameter("flash", format!("no model is so small: flash {flash}")),
+        Some(instructions) => {
+            let given = format!("flash {flash}, instructions {instructions}");
+            Error::parameter("limits", format!("no model is so small and so fast: {given}"))
+        }
+    }
+}
+
+/// Of the models of a front those that no other beats by the figures that came out, and the best.
+fn unbeaten(mut front: Vec<Tuned>, code: Option<Form>) -> Result<Vec<Tuned>, Error> {
+    let flash = |tuned: &Tuned| -> Result<Point, Error> {
+        let model = Model::parse(&tuned.blob)?;
+        let code = code.map_or(0, |form| code_bytes(&model, form));
+        Ok(Point { bytes: tuned.blob.len() + code, ..tuned.point.clone() })
+    };
+    let points = front.iter().map(flash).collect::<Result<Vec<_>, Error>>()?;
+    let beaten = |point: &Point| points.iter().any(|other| looks_better(other, point));
+    let mut stays: Vec<bool> = points.iter().map(|point| !beaten(point)).collect();
+    if let Some(best) = stays.last_mut() {
+        *best = true;
+    }
+    let mut stays = stays.into_iter();
+    front.retain(|_| stays.next().unwrap_or(true));
+    Ok(front)
 }
 
 /// Whether no model keeps the limits.
