@@ -3,13 +3,15 @@
 use koan_data::DataError;
 
 /// Parameters of the library that an option is called by.
-const OWN: [&str; 10] = [
+const OWN: [&str; 12] = [
     "candidates",
     "class_weights",
     "false_alarm",
     "features",
     "flash",
+    "frequency",
     "instructions",
+    "lambda",
     "map",
     "projection",
     "ram",
@@ -30,6 +32,15 @@ pub fn of(error: &anyhow::Error) -> Option<String> {
         }
         Some(koan_trainer::Error::Parameter { name: "test_fraction", .. }) => {
             Some("--test-fraction, --test".to_owned())
+        }
+        Some(koan_trainer::Error::Parameter { name: "box_c", .. }) => Some("--box".to_owned()),
+        Some(koan_trainer::Error::Parameter { name: "family", problem })
+            if problem.ends_with("of a stream") =>
+        {
+            Some("--stream no reads all rows".to_owned())
+        }
+        Some(koan_trainer::Error::Impossible(problem)) if problem.ends_with("cannot be shrunk") => {
+            Some("`koan train --flash BYTES` looks for the best model of a size".to_owned())
         }
         Some(koan_trainer::Error::TooMany { what: "classes", .. }) => Some(OTHER_TARGET.to_owned()),
         Some(koan_trainer::Error::Impossible(problem)) if problem.contains("its notes") => {
@@ -143,10 +154,18 @@ fn of_data(error: &DataError) -> Option<String> {
         DataError::Comment { .. } | DataError::CommentLine { .. } => {
             "--comment '#' passes over lines that begin with it"
         }
-        DataError::Ragged { .. } => "--delimiter names the byte between fields",
-        DataError::NoInputs { .. } => {
-            "--delimiter names the byte between fields, if lines have more than were told apart"
+        DataError::Ragged { .. } => {
+            "mend a damaged line, or delete it; --delimiter names the byte between fields, if it was \
+             mistaken"
         }
+        DataError::NoInputs { .. } => {
+            "--drop leaves columns out; --delimiter names the byte between fields, if lines have \
+             more than were told apart"
+        }
+        DataError::Split { problem, .. } if problem.contains("fraction") => {
+            "--test-fraction, --test"
+        }
+        DataError::Split { problem, .. } if problem.contains(" part") => "--folds",
         DataError::OptionNeedsCsv { option, .. } | DataError::OptionNeeds { option, .. } => {
             return Some(format!("--{}", option.replace('_', "-")));
         }

@@ -15,6 +15,8 @@ use crate::output::{counted, task_name};
 
 /// Part of the rows for the test.
 pub const TEST_FRACTION: f64 = 0.2;
+/// Rows to train and test on, at least: of fewer hardly any is left for either.
+const FEWEST_ROWS: usize = 10;
 /// Classes of a model, at most.
 const CLASSES: usize = 255;
 /// Files of each class for files to be recordings if nothing is said: one to train on, one to
@@ -190,10 +192,11 @@ pub fn tables(
     let mut table = shaped(table(source, files)?, shape, map)?;
     if !test.is_empty() {
         let told = table.schema.warnings.len();
-        let test = read_all_with(&test, &table.schema, &source.test_options())?;
+        let paths = test;
+        let test = read_all_with(&paths, &table.schema, &source.test_options())?;
         // What was said of the training rows, then what is to be said of these.
         table.schema.warnings.extend(test.schema.warnings.iter().skip(told).cloned());
-        table.schema.warnings.extend(twins(&table, &test, &name(files)));
+        table.schema.warnings.extend(twins(&table, &test, &name(&paths)));
         return Ok((table, test));
     }
     let (mut train, test) =
@@ -228,6 +231,12 @@ pub fn divided(
             split_table(&table, size, seed).with_context(|| name(files))?
         }
     };
+    anyhow::ensure!(
+        !test_rows.is_empty() || table.rows() >= FEWEST_ROWS,
+        "{}: {} are too few to train a model on and to test it: there have to be some {FEWEST_ROWS} at least",
+        name(files),
+        counted(table.rows(), "row")
+    );
     anyhow::ensure!(
         !test_rows.is_empty(),
         "{}: no rows are left for the test ({} task, {} rows); `koan train --folds 5` \

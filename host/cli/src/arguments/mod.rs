@@ -162,7 +162,7 @@ pub struct Shrink {
     pub class_weights: ClassWeights,
     /// Bytes that the new model may have; several sizes make a model each, from the
     /// same pools
-    #[arg(long, value_name = "BYTES", required = true, value_delimiter = ',', value_parser = bytes)]
+    #[arg(allow_negative_numbers = true, long, value_name = "BYTES", required = true, value_delimiter = ',', value_parser = bytes)]
     pub flash: Vec<usize>,
     /// Where to write the new model; of several sizes each has its bytes in the name:
     /// m.koan becomes m-900.koan

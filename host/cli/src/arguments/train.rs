@@ -56,7 +56,7 @@ pub struct Train {
     pub family: Vec<FamilyName>,
     /// Bytes of the model, at most; k is 1024. The code comes on top. Options of the model that are
     /// not given are searched [default: 2k where no option of the model is given; else no search]
-    #[arg(long, value_name = "BYTES", value_parser = bytes,
+    #[arg(allow_negative_numbers = true, long, value_name = "BYTES", value_parser = bytes,
           conflicts_with_all = ["features", "box_c", "groups", "pool", "shared_pool", "slot_bits", "depth"],
           help_heading = "Model")]
     pub flash: Option<usize>,

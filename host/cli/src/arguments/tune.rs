@@ -26,7 +26,7 @@ pub struct Tune {
     pub output: PathBuf,
 
     /// Bytes of the model, at most; k is 1024. The code comes on top [default: 4k]
-    #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Limits")]
+    #[arg(allow_negative_numbers = true, long, value_name = "BYTES", value_parser = bytes, help_heading = "Limits")]
     pub flash: Option<usize>,
     /// Include the estimated code size of the runtime (Cortex-M0, fast form by default) in --flash
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true,
@@ -35,11 +35,11 @@ pub struct Tune {
     pub with_code: Option<Form>,
     /// Bytes of the predictor's buffers, at most, as `koan inspect` prints them;
     /// k is 1024. The stack comes on top
-    #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Limits")]
+    #[arg(allow_negative_numbers = true, long, value_name = "BYTES", value_parser = bytes, help_heading = "Limits")]
     pub ram: Option<usize>,
     /// Instructions of a prediction, at most, as predicted for the core; k is
     /// 1000, m a million
-    #[arg(long, value_name = "COUNT", value_parser = count, help_heading = "Limits")]
+    #[arg(allow_negative_numbers = true, long, value_name = "COUNT", value_parser = count, help_heading = "Limits")]
     pub instructions: Option<u64>,
     /// The core that instructions are predicted for
     #[arg(long, default_value = "cortex-m0", help_heading = "Limits",

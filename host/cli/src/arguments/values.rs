@@ -88,7 +88,7 @@ pub fn group(text: &str) -> Result<GroupPlan, String> {
     let inputs = inputs.parse().map_err(|_| format!("`{inputs}` is no number of inputs"))?;
     let law = match parts.next().unwrap_or_default() {
         "none" => Law::None,
-        name => LawArgument::from_str(name, true)?.into(),
+        name => LawArgument::from_str(name, true).map_err(|_| no_law(name))?.into(),
     };
     let frequency = match parts.next() {
         None => 1.0,
@@ -98,4 +98,11 @@ pub fn group(text: &str) -> Result<GroupPlan, String> {
         None => Ok(GroupPlan { inputs, law, frequency }),
         Some(_) => Err("INPUTS:LAW[:FREQUENCY]".into()),
     }
+}
+
+/// That a projection is none of those that there are.
+fn no_law(name: &str) -> String {
+    let laws = LawArgument::value_variants().iter().filter_map(LawArgument::to_possible_value);
+    let names: Vec<String> = laws.map(|law| law.get_name().to_owned()).collect();
+    format!("`{name}` is no projection: {}, none", names.join(", "))
 }

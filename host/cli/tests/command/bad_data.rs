@@ -111,7 +111,27 @@ fn options_that_make_no_sense() {
         let train = format!("train q.csv -o m.koan --task anomaly --false-alarm {rate}");
         folder.fails(&train, &["q.csv", "a false-alarm rate of", "is not above 0 and below 1"]);
     }
-    folder.fails("train q.csv -o m.koan --folds 1", &["60 rows for 1 part; there must be 2 to 60"]);
+    folder.fails(
+        "train q.csv -o m.koan --folds 1",
+        &["60 rows for 1 part; there must be 2 to 60 (--folds)"],
+    );
+    let fraction = "train q.csv -o m.koan --test-fraction 1.5";
+    folder.fails(fraction, &["a test fraction of 1.5 is not within 0 to 1 (--test-fraction"]);
+    folder.fails(
+        "train q.csv -o m.koan --lambda -1",
+        &["a lambda of -1 is not in [0, 1e6] (--lambda)"],
+    );
+    folder.fails("train q.csv -o m.koan --loss hinge --box 0", &["a box of 0 is not", "(--box)"]);
+    folder.write("two.csv", "a,b,y\n1,2,x\n2,3,y\n");
+    folder.train_fails(
+        "two.csv",
+        &["two.csv: 2 rows are too few to train a model on and to test it"],
+    );
+    let row = |i: usize| format!("0.{},{}.5,{},{}\n", i * 37 % 89, i * 7 % 60, 99 - i, i % 2);
+    folder.write("once.csv", (0..40).map(row).collect::<String>());
+    folder.write("more.csv", (20..60).map(row).collect::<String>());
+    let copies = folder.train("once.csv --test more.csv").success();
+    copies.stderr(contains("more.csv: 20 of 40 test rows have the inputs of a training row"));
     folder.train_fails("q.csv --golden-rows 65536", &["--golden-rows 65536: from 0 to 48,"]);
     folder.train_fails("q.csv --golden-rows 61 --folds 3", &["--golden-rows 61: from 0 to 60,"]);
     let tune = "tune q.csv -o front --minutes 0.01 --golden-rows 49";
@@ -125,7 +145,16 @@ fn options_that_make_no_sense() {
     folder.fails("train w.csv -o m.koan --positive 1", &numbers);
     folder.fails("tune w.csv -o front --positive 1", &numbers);
     let few = "train q.csv -o m.koan --task anomaly";
-    folder.fails(few, &["too few for a false-alarm rate", "(--false-alarm)"]);
+    folder.fails(few, &["too few for a false-alarm rate", "a rate of 0.", "(--false-alarm)"]);
+    for (options, told) in
+        [("--family fourier --input-groups 2:gauss", "gaussian, cauchy, sign, hadamard, uniform")]
+    {
+        let command = format!("train q.csv -o m.koan {options}");
+        folder.run(&command).failure().code(2).stderr(contains(told));
+    }
+    for command in ["train q.csv -o m.koan --flash -5", "tune q.csv -o front --ram -5"] {
+        folder.run(command).failure().code(2).stderr(contains("-5"));
+    }
     for command in ["train q.csv -o m.koan", "tune q.csv -o front --minutes 0.01"] {
         let shape = format!("{command} --shape 8x8x1");
         folder.fails(&shape, &["--shape 8x8x1: such rows have 64 inputs, the data have 2"]);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use predicates::str::contains;
 use serde_json::Value;
 
-use crate::common::{Folder, Random, quadrants, waves};
+use crate::common::{Folder, QUICK_EMBEDDING, Random, quadrants, waves};
 
 #[test]
 fn features_are_kept_from_a_larger_pool() {
@@ -167,7 +167,8 @@ fn embeddings_are_not_shrunk() {
     let named = quadrants(100).replace(",0\n", ",none\n");
     folder.write("named.csv", named);
     for data in ["q.csv", "named.csv"] {
-        folder.train(&format!("{data} -k 16 --task embedding --outputs 2")).success();
+        let train = format!("train {data} -o m.koan -k 16 {QUICK_EMBEDDING}");
+        folder.run(&format!("{train} --task embedding --outputs 2")).success();
         let shrink = format!("shrink m.koan {data} --flash 200 -o s.koan");
         folder.fails(&shrink, &["m.koan: an embedding has no target", "--task embedding"]);
     }

@@ -63,15 +63,23 @@ pub fn threshold(similarities: &[f64], rate: f64) -> Result<f64, Error> {
     let rank = (rate * (sorted.len() as f64 + 1.0)).floor() as usize;
     match rank.checked_sub(1).and_then(|index| sorted.get(index)) {
         Some(&threshold) => Ok(threshold),
-        None => Err(Error::parameter(
-            "false_alarm",
-            format!(
-                "{} held-out normal rows are too few for a false-alarm rate of {rate}: \
-             at least {} are needed",
-                sorted.len(),
-                (1.0 / rate).ceil() as usize - 1
-            ),
-        )),
+        None => {
+            let count = sorted.len();
+            let least = (1.0 / rate).ceil() as usize - 1;
+            // Rounded up, to three places.
+            let possible = (1000.0 / (count as f64 + 1.0)).ceil() / 1000.0;
+            let possible = match count {
+                0 | 1 => String::new(),
+                _ => format!("; a rate of {possible} does with these"),
+            };
+            Err(Error::parameter(
+                "false_alarm",
+                format!(
+                    "{count} held-out normal rows, three tenths of those to train on, are too few \
+                     for a false-alarm rate of {rate}: at least {least} are needed{possible}"
+                ),
+            ))
+        }
     }
 }
 

@@ -221,7 +221,10 @@ impl Search {
     /// The end of the search.
     fn finish(self, base: &Base<'_>, seeds: usize, progress: &Progress) -> Result<Shrunk, Error> {
         let (Some(mut own), Some(mut best)) = (self.own, self.best) else {
-            return Err(Error::parameter("flash", format!("nothing fits in {} bytes", self.flash)));
+            let least = self.attempts.iter().map(|point| point.bytes).min();
+            let least = least.map(|bytes| format!("; the smallest that was tried has {bytes}"));
+            let message = format!("nothing fits in {} bytes", self.flash);
+            return Err(Error::parameter("flash", message + &least.unwrap_or_default()));
         };
         let (own_seed, own_warnings) = own.make(base, progress)?;
         let same = best.attempt.point.options.seed == own.attempt.point.options.seed;
@@ -265,8 +268,7 @@ pub fn shrink(
         return Err(Error::Impossible("models of bins cannot be shrunk".into()));
     }
     if base.spec.banks.iter().any(|bank| matches!(bank.family, Family::Fern { .. })) {
-        let message = "models of ferns cannot be shrunk: train one with fewer ferns";
-        return Err(Error::Impossible(message.into()));
+        return Err(Error::Impossible("models of ferns cannot be shrunk".into()));
     }
     for &flash in &options.flash {
         let bytes = size::least(&base, 2)?;
