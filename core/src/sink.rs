@@ -85,14 +85,17 @@ impl Sink for Features<'_> {
 
     fn laid_out(&mut self, first: usize, runs: &[Pairs], length: usize) {
         let Some(places) = self.0.get_mut(first..first.saturating_add(length)) else { return };
-        // Eight at a time: vectors of hosts.
-        let (eights, rest) = places.as_chunks_mut();
-        for (places, eight) in eights.iter_mut().zip(runs.as_flattened()) {
-            *places = laid_eight(eight);
+        let mut done = 0;
+        // Hosts have vectors, for eight at a time; elsewhere it would only be more code.
+        if cfg!(target_pointer_width = "64") {
+            let (eights, _) = places.as_chunks_mut();
+            for (places, eight) in eights.iter_mut().zip(runs.as_flattened()) {
+                *places = laid_eight(eight);
+            }
+            done = 8 * eights.len();
         }
-        let done = 8 * eights.len();
-        for (index, place) in rest.iter_mut().enumerate() {
-            *place = laid_feature(runs, done + index).into();
+        for (index, place) in places.iter_mut().enumerate().skip(done) {
+            *place = laid_feature(runs, index).into();
         }
     }
 
