@@ -253,7 +253,12 @@ impl Growing {
                 numbers.floats(places.clone().map(|place| place.map(|place| values[place])))?;
                 let known = places.map(|place| place.map(|p| values[p]).filter(|n| !n.is_nan()));
                 // Adding zero turns -0 into 0.
-                texts.extend(known.map(|n| n.map_or_else(String::new, |n| (n + 0.0).to_string())));
+                let name: fn(f64) -> String = match array.values().data_type() {
+                    // Of fewer digits.
+                    DataType::Float16 | DataType::Float32 => |n| (n as f32 + 0.0).to_string(),
+                    _ => |n| (n + 0.0).to_string(),
+                };
+                texts.extend(known.map(|n| n.map_or_else(String::new, name)));
                 Ok(())
             }
             Self::Nothing => self.texts(places.map(|_| None)),

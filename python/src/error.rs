@@ -33,6 +33,8 @@ const NAMES: [(&str, &str); 16] = [
 const NO_VALUE: &str = "the value is missing, which is none of the values";
 /// How it ends what it says of numbers that cannot be categories since some are missing.
 const NO_CATEGORIES: &str = "has missing values: it cannot be categories";
+/// How it ends what it says of numbers that are not told apart as categories.
+const NOT_APART: &str = "which are not told apart as categories: make the column text";
 /// How it ends what it says of any value that is missing.
 const MISSING: &str = ": the value is missing";
 
@@ -91,6 +93,7 @@ fn hinted(error: &DataError, otherwise: &str) -> PyErr {
         _ if text.ends_with(NO_CATEGORIES) => {
             ", unless its type says so, by astype(\"category\") or astype(\"string\")"
         }
+        _ if text.ends_with(NOT_APART) => ", by astype(\"category\") or astype(\"string\")",
         _ => otherwise,
     };
     let text = text.strip_prefix("data schema: ").unwrap_or(text);

@@ -117,7 +117,7 @@ fn columns_of(rows: &Bound<'_, Frame>, own: &Schema) -> PyResult<Schema> {
 fn values_of(py: Python<'_>, data: &Data) -> PyResult<ColumnKind> {
     // Numbers are called as training calls those that are categories.
     fn named<T: Copy>(numbers: &[T], number: impl Fn(T) -> f32) -> BTreeSet<String> {
-        let numbers = numbers.iter().map(|&n| f64::from(number(n)) + 0.0);
+        let numbers = numbers.iter().map(|&n| number(n) + 0.0);
         numbers.filter(|number| !number.is_nan()).map(|number| number.to_string()).collect()
     }
     let lent = data.lend(py)?;

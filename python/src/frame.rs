@@ -102,14 +102,19 @@ impl Data {
 
     /// These numbers as categories, which have texts.
     fn categories(self, py: Python<'_>) -> PyResult<Self> {
-        let named = |number: f64| match number.is_nan() {
+        // Adding zero turns -0 into 0.
+        let double = |number: f64| match number.is_nan() {
             true => String::new(),
-            // Adding zero turns -0 into 0.
+            false => (number + 0.0).to_string(),
+        };
+        // Of fewer digits.
+        let single = |number: f32| match number.is_nan() {
+            true => String::new(),
             false => (number + 0.0).to_string(),
         };
         let texts = match self.lend(py)?.values()? {
-            Values::F64(numbers) => numbers.iter().map(|&number| named(number)).collect(),
-            Values::F32(numbers) => numbers.iter().map(|&number| named(number.into())).collect(),
+            Values::F64(numbers) => numbers.iter().map(|&number| double(number)).collect(),
+            Values::F32(numbers) => numbers.iter().map(|&number| single(number)).collect(),
             Values::I64(numbers) => numbers.iter().map(i64::to_string).collect(),
             Values::I32(numbers) => numbers.iter().map(i32::to_string).collect(),
             Values::I16(numbers) => numbers.iter().map(i16::to_string).collect(),

@@ -112,3 +112,29 @@ def test_numbers_with_gaps_say_how_they_are_categories():
         fitted(gaps, categorical_features=["k"], missing="impute")
     for kind in ("category", "string"):
         assert fitted(gaps.astype({"k": kind}), missing="impute").model_.n_inputs == 5
+
+
+def test_categories_of_any_type_of_number_are_found_again():
+    doubles, longs = K / 10 + 0.1, K * 1_000_000 - 5_000_001
+    for values in (doubles, doubles.astype(np.float32), longs, longs.astype(np.int32)):
+        table = ROWS.assign(y=np.where(K == 6, "p", "q"), k=values)
+        fit = fitted(table, categorical_features=["k"])
+        assert fit.model_.n_inputs == 6
+        for rows in (table, table.assign(k=pd.Categorical(values)), pl.from_pandas(table)):
+            rows = rows[["a", "k"]]
+            assert (fit.predict(rows) == table["y"]).all()
+            assert (fit.model_.predict(rows) == table["y"]).all()
+        # Categories of a type have the same names.
+        again = fitted(table.assign(k=pd.Categorical(values)))
+        assert again.to_bytes() == fit.to_bytes()
+
+
+def test_whole_numbers_that_are_one_in_tables_are_no_categories():
+    dates = ROWS.assign(k=20240103 + 2 * (K // 3))
+    with pytest.raises(
+        ValueError,
+        match=r"^X: column 3 \(`k`\) has whole numbers beyond ±16777215, which are not told "
+        r'apart as categories: make the column text, by astype\("category"\) or astype\("string"\)$',
+    ):
+        fitted(dates, categorical_features=["k"])
+    assert fitted(dates.astype({"k": "category"})).model_.n_inputs == 6

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use super::code::CodedValues;
 use super::error::DataError;
-use super::scan::class_name;
+use super::scan::{class_name, is_padded};
 use super::schema::{Column, ColumnKind, Schema, check, width};
 use super::table::Table;
 use super::{MAX_INPUTS, MAX_VALUES};
@@ -14,14 +14,24 @@ use super::{MAX_INPUTS, MAX_VALUES};
 /// one input as well as by two.
 pub(crate) const FEW: RangeInclusive<usize> = 3..=16;
 
-/// The place of a text among the values of a column; numbers may be written in another way, and
-/// truth values, which Parquet files and tables in memory have as 0 and 1, CSV files as words.
+/// Below this magnitude a whole number is the same in `f32`.
+const EXACT: f32 = (1 << f32::MANTISSA_DIGITS) as f32;
+
+/// Whether `f32` may have the number in place of another whole number.
+pub(crate) fn is_large(number: f32) -> bool {
+    number.abs() >= EXACT
+}
+
+/// The place of a text among the values of a column; numbers may be written in another way, also
+/// with more digits than `f32` has, and truth values, which Parquet files and tables in memory
+/// have as 0 and 1, CSV files as words.
 pub(crate) fn place_of(values: &[String], text: &str) -> Option<usize> {
     let place = |text: &str| values.binary_search_by(|value| value.as_str().cmp(text)).ok();
     let truth = || words_of_truth(text)?.into_iter().find_map(place);
     let all_words = || values.iter().all(|value| TRUTH.as_flattened().contains(&value.as_str()));
     place(text)
         .or_else(|| place(&class_name(text)?))
+        .or_else(|| place(&rounded(text)?))
         .or_else(|| truth().filter(|_| values.len() <= 2 && all_words()))
 }
 
@@ -31,7 +41,14 @@ pub(crate) fn coded_place(values: &CodedValues, text: &str) -> Option<usize> {
     values
         .place(text)
         .or_else(|| values.place(&class_name(text)?))
+        .or_else(|| values.place(&rounded(text)?))
         .or_else(|| truth().filter(|_| values.count() <= 2))
+}
+
+/// The name of the `f32` that is nearest to the number of a text, as which tables have it.
+fn rounded(text: &str) -> Option<String> {
+    let number: f32 = text.parse().ok().filter(|number: &f32| number.is_finite())?;
+    (!is_padded(text) && !is_large(number)).then(|| name(number))
 }
 
 /// How programs write what is false and what is true.
@@ -53,7 +70,7 @@ impl Table {
     ///
     /// # Errors
     /// A column that is not there, one whose missing values were imputed, one with too many
-    /// values, windows of samples.
+    /// values or with whole numbers that `f32` does not tell apart, windows of samples.
     pub fn with_categories(&self, columns: &[usize]) -> Result<Table, DataError> {
         // Images, arrays and windows have no columns that could be turned.
         if columns.is_empty() {
@@ -81,7 +98,14 @@ impl Table {
             }
             let mut values = BTreeSet::new();
             for row in 0..self.rows() {
-                values.insert(name(self.row(row)[inputs[index]]));
+                let number = self.row(row)[inputs[index]];
+                if is_large(number) {
+                    return Err(wrong(format!(
+                        "{label} has whole numbers beyond ±16777215, which are not told apart \
+                         as categories: make the column text"
+                    )));
+                }
+                values.insert(name(number));
                 if values.len() > MAX_VALUES {
                     return Err(wrong(format!("{label} has more than {MAX_VALUES} values")));
                 }
@@ -183,7 +207,7 @@ impl Whole {
             return;
         }
         known.push(number);
-        if known.len() > *FEW.end() || number.fract() != 0.0 {
+        if known.len() > *FEW.end() || number.fract() != 0.0 || is_large(number as f32) {
             self.0 = None;
         }
     }
@@ -194,8 +218,8 @@ impl Whole {
     }
 }
 
-/// The name of a number, as that of a class.
+/// The name of a number: as short as `f32` tells it from others, as files mostly have it.
 fn name(value: f32) -> String {
     // Adding zero turns -0 into 0.
-    (f64::from(value) + 0.0).to_string()
+    (value + 0.0).to_string()
 }

@@ -4,7 +4,7 @@ mod checks;
 
 use std::collections::HashSet;
 
-use super::categories::FEW;
+use super::categories::{FEW, is_large};
 use super::delimited::is_decimal_comma;
 use super::error::{ColumnLabel, DataError};
 use super::extremes::Extremes;
@@ -56,13 +56,18 @@ fn exact(field: &[u8], kept: f32) -> f64 {
 pub(crate) fn class_name(text: &str) -> Option<String> {
     const DIGITS: usize = 15;
     let number: f64 = text.parse().ok()?;
-    let digits = text.strip_prefix(['+', '-']).unwrap_or(text).as_bytes();
-    let padded = matches!(digits, [b'0', b'0'..=b'9', ..]);
-    if padded || digits.iter().filter(|byte| byte.is_ascii_digit()).count() > DIGITS {
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    if is_padded(text) || digits > DIGITS {
         return None;
     }
     // Adding zero turns -0 into 0.
     Some((number + 0.0).to_string())
+}
+
+/// Whether a number has zeros before it.
+pub(crate) fn is_padded(text: &str) -> bool {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text).as_bytes();
+    matches!(digits, [b'0', b'0'..=b'9', ..])
 }
 
 /// What has been seen of a column. Lines are the smallest at fault, so that rows
@@ -233,14 +238,15 @@ impl ColumnScan {
         self.is_numeric() && self.whole == 0
     }
 
-    /// Whether all values are whole numbers, none is missing, and they are as few as those of
-    /// categories.
+    /// Whether all values are whole numbers that `f32` tells apart, none is missing, and they are
+    /// as few as those of categories.
     pub fn may_be_categories(&self) -> bool {
         self.is_numeric()
             && !self.fractions
             && !self.crowded
             && self.first_missing.is_none()
             && self.first_infinite.is_none()
+            && !self.range.is_some_and(|(low, high)| is_large(low as f32) || is_large(high as f32))
             && FEW.contains(&numeric_names(&self.values).len())
     }
 

@@ -249,6 +249,8 @@ impl Source<'_> {
         match self.values {
             Values::Text(texts) => texts[at].into(),
             _ if self.values.number(at).is_some_and(f64::is_nan) => "".into(),
+            // As categories are called.
+            Values::F32(numbers) => (numbers[at] + 0.0).to_string().into(),
             _ => self.values.name(at).1.into(),
         }
     }

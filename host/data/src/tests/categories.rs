@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::code::CodedValues;
+use crate::{Unlisted, Values};
 
 const FILE: &str = "a,b,c,y\n0,1.5,10,p\n1,2.0,2,q\n2,2.5,3,p\n0,0.5,2,q\n1.0,1.5,10,q\n";
 
@@ -117,4 +118,76 @@ fn numbers_may_be_written_in_other_ways() {
     assert_eq!(read.row(0), [0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
     // 7 was not seen, and 02 is another name than 2.
     assert_eq!(read.row(1), [0.0; 7]);
+}
+
+#[test]
+fn categories_of_any_type_of_number_are_found_again() {
+    const COUNT: usize = 4;
+    let doubles = [0.1, 0.2, 0.3, 16_000_000.0];
+    let singles = doubles.map(|number| number as f32);
+    let longs = [-7, 12, 100_003, 16_777_215i64];
+    let csv = |texts: [String; COUNT]| {
+        let lines = texts.iter().zip("pqpq".chars()).map(|(text, y)| format!("{text},{y}\n"));
+        format!("k,y\n{}", lines.collect::<String>())
+    };
+    let read = |text: &str| read_text(text, &ReadOptions::default()).unwrap();
+    for (values, texts) in [
+        (Values::F64(&doubles), doubles.map(|number| number.to_string())),
+        (Values::F32(&singles), doubles.map(|number| number.to_string())),
+        (Values::I64(&longs), longs.map(|number| number.to_string())),
+    ] {
+        let builder = TableBuilder::new(COUNT).column("k", values);
+        let table = builder.clone().classes("y", &["p", "q", "p", "q"][..]).build().unwrap();
+        let coded = table.with_categories(&[0]).unwrap();
+        let mut sorted = texts.clone();
+        sorted.sort_unstable();
+        let kind = &coded.schema.columns[0].kind;
+        assert_eq!(*kind, ColumnKind::Text { values: sorted.to_vec() });
+        assert_eq!(coded.values.iter().sum::<f32>(), COUNT as f32);
+        let file = csv(texts);
+        assert_eq!(read(&file).with_categories(&[0]).unwrap().values, coded.values);
+        let mut short = coded.schema.clone();
+        short.columns[0].kind = ColumnKind::Coded(CodedValues::of(&sorted).unwrap());
+        for schema in [&coded.schema, &short] {
+            let rows = builder.rows_under(schema, Unlisted::Refuse).unwrap();
+            let of_file = read_text_with(&file, schema).unwrap();
+            if schema == &coded.schema {
+                assert_eq!((&rows, &of_file.values), (&coded.values, &coded.values));
+            }
+            for row in rows.chunks(COUNT).chain(of_file.values.chunks(COUNT)) {
+                assert_eq!(row.iter().filter(|&&input| input == 1.0).count(), 1);
+            }
+        }
+        // What has more digits than tables have, as f32 in double precision.
+        let long = csv(singles.map(|number| f64::from(number).to_string()));
+        if let Values::F64(_) = values {
+            assert_eq!(read_text_with(&long, &coded.schema).unwrap().values, coded.values);
+        }
+    }
+}
+
+#[test]
+fn whole_numbers_that_are_one_in_tables_are_no_categories() {
+    let dates = [20_240_103i64, 20_240_105, 20_240_107, 20_240_103];
+    let negative = dates.map(|date| -date);
+    for values in [&dates, &negative] {
+        let built = TableBuilder::new(4)
+            .column("a", &[1i64, 2, 3, 1][..])
+            .column("k", &values[..])
+            .classes("y", &["p", "q", "p", "q"][..])
+            .build()
+            .unwrap();
+        let lines =
+            (0..4).map(|row| format!("{},{},{}\n", [1, 2, 3, 1][row], values[row], row % 2));
+        let file = format!("a,k,y\n{}", lines.collect::<String>());
+        for table in [built, read_text(&file, &ReadOptions::default()).unwrap()] {
+            assert_eq!(table.schema.may_be_categories, [0]);
+            let problem = table.with_categories(&[1]).unwrap_err().to_string();
+            assert!(
+                problem.contains("column 2 (`k`) has whole numbers beyond ±16777215"),
+                "{problem}"
+            );
+            assert!(problem.ends_with("make the column text"), "{problem}");
+        }
+    }
 }
