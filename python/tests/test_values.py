@@ -161,3 +161,14 @@ def test_names_of_classes_have_no_line_breaks_in_the_bytes():
     fitted = quick().fit(X, np.where(Y, "c\nd", "e"))
     assert set(fitted.predict(X)) == {"c\nd", "e"}
     assert fitted.model_.classes == ["c d", "e"]
+
+
+@pytest.mark.parametrize("labels", [[10**16 - 1, 10**16], [-(2**53) - 1, -(2**53)]])
+def test_labels_that_are_one_as_floats_are_kept_apart(labels):
+    x = np.linspace(-1, 1, 60).reshape(-1, 1)
+    y = np.where(x[:, 0] > 0, labels[1], labels[0])
+    fit = quick().fit(x, y)
+    assert (fit.classes_ == labels).all() and (fit.predict(x) == y).mean() > 0.9
+    assert ((fit.predict_proba(x)[:, 1] > 0.5) == (y == labels[1])).mean() > 0.9
+    parts = koan.local.fit(pd.DataFrame({"x": x[:, 0], "y": y}), "y", n_features=16)
+    assert parts.classes == labels

@@ -9,6 +9,7 @@ use crate::infer::check_names;
 use crate::no_categories::{check_categories, numeral};
 use crate::one_class::recordings;
 use crate::open::Origin;
+use crate::scan::as_numbers;
 use crate::schema::width;
 use crate::{
     Column, ColumnKind, DataWarning, Division, Format, GroupBy, MAX_INPUTS, MAX_VALUES, Missing,
@@ -379,8 +380,10 @@ impl<'a> TableBuilder<'a> {
                 names.len() - 1
             }));
         }
-        let order =
-            |a: &(f64, String), b: &(f64, String)| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1));
+        let order = |a: &(f64, String), b: &(f64, String)| match given {
+            Values::Text(_) => a.1.cmp(&b.1),
+            _ => as_numbers((a.0, &a.1), (b.0, &b.1)),
+        };
         let mut sorted = names.clone();
         sorted.sort_by(order);
         match &sorted[..] {

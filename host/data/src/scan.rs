@@ -2,6 +2,7 @@
 
 mod checks;
 
+use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use super::categories::{FEW, is_large};
@@ -364,7 +365,15 @@ fn numeric_names<'a>(texts: impl IntoIterator<Item = &'a String>) -> Vec<String>
 /// Names of numeric classes, ascending as numbers.
 pub(crate) fn sort_as_numbers(names: &mut [String]) {
     let number = |name: &String| name.parse::<f64>().unwrap_or(f64::NAN);
-    names.sort_by(|a, b| number(a).total_cmp(&number(b)).then_with(|| a.cmp(b)));
+    names.sort_by(|a, b| as_numbers((number(a), a), (number(b), b)));
+}
+
+/// How numbers with their names are ordered: whole ones exactly, though more than one of them may
+/// be the same `f64`.
+pub(crate) fn as_numbers(a: (f64, &str), b: (f64, &str)) -> Ordering {
+    let whole = |name: &str| name.parse::<i128>().map_or((true, 0), |number| (false, number));
+    let exact = || whole(a.1).cmp(&whole(b.1));
+    a.0.total_cmp(&b.0).then_with(exact).then_with(|| a.1.cmp(b.1))
 }
 
 fn note(first: &mut Option<u64>, line: u64) {

@@ -86,6 +86,25 @@ fn numbers_of_classes_are_in_order() {
     let large = build(Values::I64(&[(1 << 53) + 1, 1 << 53, 0, 1 << 53]));
     assert_eq!(large.schema.classes, ["0", "9007199254740992", "9007199254740993"]);
     assert_eq!(large.target, Target::Classes { labels: vec![2, 1, 0, 1] });
+    // As texts they would be in another order.
+    let folder = tempfile::tempdir().unwrap();
+    for [low, high] in [[10i64.pow(16) - 1, 10i64.pow(16)], [-(1 << 53) - 1, -(1 << 53)]] {
+        let given = [high, low, low, high];
+        let (large, names) = (build(Values::I64(&given)), [low, high].map(|n| n.to_string()));
+        assert_eq!(large.schema.classes, names);
+        assert_eq!(large.target, Target::Classes { labels: vec![1, 0, 0, 1] });
+        let builder = TableBuilder::new(4).column("x", &[1u8, 2, 3, 4][..]);
+        let parts = builder.classes("y", &given[..]).found().unwrap();
+        assert_eq!(parts.schema(None).unwrap().classes, names);
+        let path = folder.path().join("t.csv");
+        let text = format!("x,y\n1,{high}\n2,{low}\n3,{low}\n4,{high}\n");
+        std::fs::write(&path, text).unwrap();
+        let file = crate::read(&path, &crate::ReadOptions::default()).unwrap();
+        assert_eq!((file.schema.classes, file.target), (names.to_vec(), large.target));
+    }
+    // Labels that are texts stay texts.
+    let texts = build(Values::Text(&["9", "10", "9", "9.0"]));
+    assert_eq!(texts.schema.classes, ["10", "9", "9.0"]);
     let zeros = build(Values::F64(&[0.0, 1.0, -0.0, 1.0]));
     assert_eq!(zeros.schema.classes, ["0", "1"]);
     assert_eq!(zeros.target, Target::Classes { labels: vec![0, 1, 0, 1] });
