@@ -114,7 +114,7 @@ def frame(X: Any) -> Frame:
     if hasattr(X, "__arrow_c_stream__"):
         return _arrow(X)
     if hasattr(X, "toarray"):
-        return Frame.of_matrix(in_order(X.astype(np.float32).toarray()))
+        return Frame.of_matrix(numbers(X.toarray(), "X"))
     X = np.asarray(X)
     if X.ndim != 2:
         raise ValueError(f"X: rows of columns are needed, not an array of shape {X.shape}")

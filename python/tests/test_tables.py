@@ -195,6 +195,24 @@ def test_sparse_matrices():
         assert (estimator.predict(kind(dense)) == expected.predict(dense)).all()
 
 
+def test_sparse_matrices_are_told_of_as_dense_ones():
+    def told(rows):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            koan.KoanClassifier(n_features=4).fit(rows, np.arange(60) % 2)
+        return [str(warning.message) for warning in caught]
+
+    times = np.c_[1.7e9 + 10 * np.arange(60), np.random.default_rng(0).normal(size=60)]
+    for kind in (scipy.sparse.csr_matrix, scipy.sparse.csc_array):
+        expected = told(times)
+        assert any("is read as" in text for text in expected)
+        assert told(kind(times)) == expected
+        large = times.copy()
+        large[3, 0] = 1e300
+        with pytest.raises(ValueError, match="^X: row 4, column 1: 1e300 is too large$"):
+            told(kind(large))
+
+
 def test_times_are_the_same_numbers_in_any_unit(monkeypatch):
     when = pd.Series(pd.date_range("2026-01-01", periods=200, freq="h"))
     took = (when - when[0]) * 1.5
