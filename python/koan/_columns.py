@@ -19,6 +19,13 @@ _READ = {np.dtype(name) for name in ("f4", "f8", "i8", "i4", "i2", "u1")}
 # What arrays of more dimensions than two mostly are.
 _AXES = {3: "windows × samples × channels", 4: "images × height × width × channels"}
 
+# What helps where a text stands among numbers, and where a number stands among texts.
+_NO_TEXT = (
+    "correct it or leave the row out, or make it a missing value by pandas.to_numeric(..., "
+    'errors="coerce"), which missing="impute" allows'
+)
+_ONE_TYPE = "make the column one type, for instance by astype(str)"
+
 
 def is_table(X: Any) -> bool:
     """Whether X has columns of types of their own: a DataFrame, or a table of Arrow's."""
@@ -184,10 +191,10 @@ def column(values: Any, where: str, what: str = "X") -> Any:
         for row, (text, there) in enumerate(zip(texts, known)):
             if there and text == rarer:
                 kind = type(values[row]).__name__
-                others = "numbers" if rarer else "texts"
+                others, remedy = ("numbers", _NO_TEXT) if rarer else ("texts", _ONE_TYPE)
                 raise ValueError(
                     f"{what}: row {row + 1}, {where}: {values[row]!r} ({kind}) among {others}: "
-                    "make the column one type, for instance by astype(str)"
+                    f"{remedy}"
                 )
         return [stripped(value) if there else "" for value, there in zip(values, known)]
     days = days_of(values)

@@ -73,7 +73,7 @@ def with_value(row, column, value):
         ),
         (
             lambda: quick().fit(with_value(7, "job", 5), "y"),
-            r"^X: row 8, column 2 \(`job`\): 5 \(int\) among texts",
+            r"^X: row 8, column 2 \(`job`\): 5 \(int\) among texts: make .* by astype\(str\)$",
         ),
         (
             lambda: quick().fit(with_value(7, "job", (1, 2)), "y"),
@@ -81,7 +81,9 @@ def with_value(row, column, value):
         ),
         (
             lambda: quick().fit(TABLE, "y").predict(with_value(9, "x", "warm")),
-            r'^X: row 10, column 1 \(`x`\): .*(is not a number|among numbers)',
+            r"^X: row 10, column 1 \(`x`\): 'warm' \(str\) among numbers: correct it or leave the row "
+            r'out, or make it a missing value by pandas.to_numeric\(..., errors="coerce"\), which '
+            'missing="impute" allows$',
         ),
         (lambda: quick().fit(TABLE, "z"), "^y: X has no column `z`; there are `x`, `job`, `y`$"),
         (lambda: quick().fit(X, "y"), "^y: 'y' names a column, which X does not have$"),
