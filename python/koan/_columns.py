@@ -180,7 +180,7 @@ def column(values: Any, where: str, what: str = "X") -> Any:
     if values.dtype.kind == "U":
         return [stripped(text) for text in values]
     if values.dtype.kind == "S":
-        return [stripped(text.decode()) for text in values]
+        return [stripped(_decoded(text, row, where, what)) for row, text in enumerate(values)]
     if values.dtype.kind != "O":
         return numbers(values, what)
     texts = [isinstance(value, str) for value in values]
@@ -212,6 +212,14 @@ def column(values: Any, where: str, what: str = "X") -> Any:
                     f"{what}: row {row + 1}, {where}: {value!r} ({kind}) is neither number nor text"
                 ) from error
         raise ValueError(f"{what}: {where}: {error}") from error
+
+
+def _decoded(text: bytes, row: int, where: str, what: str) -> str:
+    try:
+        return text.decode()
+    except UnicodeDecodeError as error:
+        problem = f"{bytes(text)!r} is no text of UTF-8"
+        raise ValueError(f"{what}: row {row + 1}, {where}: {problem}") from error
 
 
 def stripped(value: Any) -> str:

@@ -85,6 +85,10 @@ def with_value(row, column, value):
             r'out, or make it a missing value by pandas.to_numeric\(..., errors="coerce"\), which '
             'missing="impute" allows$',
         ),
+        (
+            lambda: quick().fit(np.array([[b"a"]] * 59 + [[b"\xff"]]), Y),
+            r"^X: row 60, column 1: b'\\xff' is no text of UTF-8$",
+        ),
         (lambda: quick().fit(TABLE, "z"), "^y: X has no column `z`; there are `x`, `job`, `y`$"),
         (lambda: quick().fit(X, "y"), "^y: 'y' names a column, which X does not have$"),
         (lambda: koan.KoanDetector().fit(TABLE, "z"), "^y: X has no column `z`; there are `x`"),
