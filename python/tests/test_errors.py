@@ -89,6 +89,10 @@ def with_value(row, column, value):
             lambda: quick().fit(np.array([[b"a"]] * 59 + [[b"\xff"]]), Y),
             r"^X: row 60, column 1: b'\\xff' is no text of UTF-8$",
         ),
+        (
+            lambda: quick().fit(TABLE, "y").predict(TABLE.astype({"x": str})),
+            r'^X: row 1, column 1 \(`x`\): "0\.[0-9]*" is a text, in a column that has numbers$',
+        ),
         (lambda: quick().fit(TABLE, "z"), "^y: X has no column `z`; there are `x`, `job`, `y`$"),
         (lambda: quick().fit(X, "y"), "^y: 'y' names a column, which X does not have$"),
         (lambda: koan.KoanDetector().fit(TABLE, "z"), "^y: X has no column `z`; there are `x`"),

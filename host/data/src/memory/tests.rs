@@ -303,6 +303,11 @@ fn rows_under_a_schema() {
         under(texts.column("7", &[0u8][..])).unwrap_err(),
         "the table: row 1, column 1 (`t`): \"x\" is not a number"
     );
+    let texts = TableBuilder::new(1).column("t", &["11.84"][..]).column("job", &["a"][..]);
+    assert_eq!(
+        under(texts.column("7", &[0u8][..])).unwrap_err(),
+        "the table: row 1, column 1 (`t`): \"11.84\" is a text, in a column that has numbers"
+    );
     assert_eq!(
         under(TableBuilder::new(1).column("t", &[1.0][..])).unwrap_err(),
         "the table: no column `job`; there are `t`"

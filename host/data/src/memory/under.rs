@@ -204,7 +204,11 @@ impl Source<'_> {
         let number = match self.values {
             Values::Text(texts) if texts[at].is_empty() => f64::NAN,
             Values::Text(texts) => {
-                return problem(format!("\"{}\" is not a number", texts[at]));
+                let text = texts[at];
+                return problem(match text.parse::<f64>() {
+                    Ok(_) => format!("\"{text}\" is a text, in a column that has numbers"),
+                    Err(_) => format!("\"{text}\" is not a number"),
+                });
             }
             _ => self.values.number(at).unwrap_or(f64::NAN),
         };
