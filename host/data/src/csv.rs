@@ -49,7 +49,12 @@ impl<'r> CsvRows<'r> {
         let mut columns = schema.columns.clone();
         let layouts = Layouts::new(&columns, want_target);
         let fits = |fields| layouts.of(fields).is_some();
-        let (mut records, _) = Records::new(input, options, fits)?;
+        let named = |name: &str| {
+            let own = schema.own_names(&[name.to_owned()]);
+            columns.iter().any(|column| own.contains(&column.name))
+                || options.keep.iter().any(|kept| kept == name)
+        };
+        let (mut records, _) = Records::new(input, options, fits, named)?;
         let file = records.origin.file.clone();
         let known = records.known.clone();
         let (line, names) = match &known {

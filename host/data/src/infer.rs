@@ -102,7 +102,10 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
             return Err(DataError::Contradiction { problem, options: &["target", "label_from"] });
         }
     };
-    let dropped: Vec<usize> = options.drop.iter().map(find).collect::<Result<_, _>>()?;
+    let index = known.as_ref().map_or(&[][..], |known| &known.index);
+    let is_index = |name: &String| index.iter().any(|column| column.name == *name);
+    let dropped = options.drop.iter().filter(|name| !is_index(name));
+    let dropped: Vec<usize> = dropped.map(find).collect::<Result<_, _>>()?;
     if target.is_some_and(|target| dropped.contains(&target)) {
         let problem = "the target, which is the last column if none is named, cannot be left out";
         return Err(DataError::Contradiction { problem, options: &["target", "drop"] });
@@ -126,7 +129,9 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
         return Err(DataError::Contradiction { problem, options: &["target", "weights"] });
     }
     let mut columns = Vec::with_capacity(names.len());
-    let mut warnings = Vec::new();
+    let told = index.iter().filter(|column| !options.drop.contains(&column.name)).cloned();
+    let mut warnings: Vec<DataWarning> =
+        told.map(|column| DataWarning::Index { file: file(), column }).collect();
     let mut classes = Vec::new();
     let mut may_be_categories = Vec::new();
     for (index, (name, scan)) in names.iter().zip(scans).enumerate() {
@@ -212,7 +217,12 @@ pub(crate) fn names(file: &DataFile, options: &ReadOptions) -> Result<Vec<String
 
 /// Reads one file; its lines count on from `before`.
 fn scan(file: &DataFile, options: &ReadOptions, before: u64) -> Result<Scanned, DataError> {
-    let (mut records, delimiter) = Records::new(file.open()?, options, |_| false)?;
+    let named = |name: &str| {
+        let single = [&options.target, &options.group, &options.weights];
+        let mut wanted = single.into_iter().flatten().chain(&options.text).chain(&options.keep);
+        wanted.any(|wanted| wanted == name)
+    };
+    let (mut records, delimiter) = Records::new(file.open()?, options, |_| false, named)?;
     let origin = records.origin.clone();
     let file = || origin.file.clone();
     let known = records.known.take();

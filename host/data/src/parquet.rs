@@ -12,7 +12,7 @@ use parquet::record::reader::RowIter;
 use parquet::schema::types::Type;
 use serde::Deserialize;
 
-use super::error::DataError;
+use super::error::{ColumnLabel, DataError};
 use super::open::{Input, Origin, Seekable};
 use super::records::{Known, Record, Source};
 
@@ -20,8 +20,8 @@ use super::records::{Known, Record, Source};
 struct Rows {
     origin: Origin,
     rows: RowIter<'static>,
-    /// For each column the unit of stored integers of 64 bits.
-    units: Vec<Unit>,
+    /// For each column the unit of stored integers of 64 bits; none of those that are left out.
+    units: Vec<Option<Unit>>,
     row: u64,
 }
 
@@ -66,6 +66,15 @@ impl Unit {
 #[derive(Deserialize)]
 struct Pandas {
     columns: Vec<Noted>,
+    /// Names of the columns that hold the index; an index that only counts is no column.
+    #[serde(default)]
+    index_columns: Vec<serde_json::Value>,
+}
+
+impl Pandas {
+    fn is_index(&self, name: &str) -> bool {
+        self.index_columns.iter().any(|column| column.as_str() == Some(name))
+    }
 }
 
 #[derive(Deserialize)]
@@ -74,8 +83,12 @@ struct Noted {
     numpy_type: String,
 }
 
-/// Opens a Parquet file and checks that its columns are flat.
-pub(crate) fn open<'r>(input: Input<'r>) -> Result<(Known, Box<dyn Source + 'r>), DataError> {
+/// Opens a Parquet file and checks that its columns are flat. The index of a table of pandas is
+/// left out, but for columns that are `named`.
+pub(crate) fn open<'r>(
+    input: Input<'r>,
+    named: impl Fn(&str) -> bool,
+) -> Result<(Known, Box<dyn Source + 'r>), DataError> {
     let origin = input.origin.clone();
     let malformed = |problem: String| DataError::Malformed { file: origin.file.clone(), problem };
     let source = input.into_seekable()?;
@@ -90,8 +103,17 @@ pub(crate) fn open<'r>(input: Input<'r>) -> Result<(Known, Box<dyn Source + 'r>)
     let mut units = Vec::new();
     let notes = reader.metadata().file_metadata().key_value_metadata();
     let pandas = notes.and_then(|notes| notes.iter().find(|note| note.key == "pandas"));
-    let pandas = pandas.and_then(|note| serde_json::from_str(note.value.as_deref()?).ok());
-    for column in reader.metadata().file_metadata().schema().get_fields() {
+    let pandas: Option<Pandas> =
+        pandas.and_then(|note| serde_json::from_str(note.value.as_deref()?).ok());
+    let columns = reader.metadata().file_metadata().schema().get_fields();
+    let is_index = |name: &str| pandas.as_ref().is_some_and(|pandas| pandas.is_index(name));
+    for (index, column) in columns.iter().enumerate() {
+        if is_index(column.name()) && !named(column.name()) {
+            let (number, name) = (index + 1, column.name().to_owned());
+            known.index.push(ColumnLabel { number, name });
+            units.push(None);
+            continue;
+        }
         let info = column.get_basic_info();
         let repeated = info.has_repetition() && info.repetition() == Repetition::REPEATED;
         if !column.is_primitive() || repeated {
@@ -100,7 +122,7 @@ pub(crate) fn open<'r>(input: Input<'r>) -> Result<(Known, Box<dyn Source + 'r>)
         }
         known.names.push(column.name().to_owned());
         known.text.push(is_text(column));
-        units.push(Unit::of(column, pandas.as_ref()));
+        units.push(Some(Unit::of(column, pandas.as_ref())));
     }
     if known.names.is_empty() {
         return Err(malformed("no columns in it".into()));
@@ -141,7 +163,9 @@ impl Source for Rows {
         self.row += 1;
         record.clear();
         for ((_, field), unit) in row.get_column_iter().zip(&self.units) {
-            record.push(|bytes| write(field, *unit, bytes));
+            if let Some(unit) = *unit {
+                record.push(|bytes| write(field, unit, bytes));
+            }
         }
         Ok(Some(self.row))
     }

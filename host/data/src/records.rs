@@ -7,7 +7,7 @@ use std::path::Path;
 use super::ReadOptions;
 use super::arff::Arff;
 use super::delimited::{Delimited, is_decimal_comma};
-use super::error::DataError;
+use super::error::{ColumnLabel, DataError};
 use super::npy;
 use super::open::{Container, Input, Origin};
 use super::proben1::Proben1;
@@ -53,6 +53,8 @@ pub(crate) struct Known {
     pub text: Vec<bool>,
     /// How many at the end are targets: those that are not chosen are no inputs.
     pub targets: usize,
+    /// Columns of the file that are none of these: the index of a table of pandas.
+    pub index: Vec<ColumnLabel>,
 }
 
 /// Records with their fields trimmed; blank lines are skipped.
@@ -71,12 +73,13 @@ enum Kind<'r> {
 
 impl<'r> Records<'r> {
     /// Opens the records of an input; `fits` says which numbers of fields are to
-    /// be expected, where a delimiter must be guessed. Also tells the delimiter, if
-    /// the file has a single one.
+    /// be expected, where a delimiter must be guessed, and `named` which columns are asked
+    /// for by name. Also tells the delimiter, if the file has a single one.
     pub fn new(
         mut input: Input<'r>,
         options: &ReadOptions,
         fits: impl Fn(usize) -> bool,
+        named: impl Fn(&str) -> bool,
     ) -> Result<(Records<'r>, Option<u8>), DataError> {
         let origin = input.origin.clone();
         let known = |(known, source): (Known, Box<dyn Source + 'r>)| Records {
@@ -91,9 +94,10 @@ impl<'r> Records<'r> {
             Container::Npy => known(npy::open(input, options)?),
             Container::Npz => known(npy::open_archive(input, options)?),
             #[cfg(feature = "parquet")]
-            Container::Parquet => known(super::parquet::open(input)?),
+            Container::Parquet => known(super::parquet::open(input, named)?),
             #[cfg(not(feature = "parquet"))]
             Container::Parquet => {
+                let _ = named;
                 let problem = "this build of koan reads no Parquet (cargo feature `parquet`)";
                 return Err(DataError::Malformed { file: origin.file, problem: problem.into() });
             }
@@ -106,10 +110,10 @@ impl<'r> Records<'r> {
                         problem: problem.into(),
                     });
                 }
-                let named = named_delimiter(&mut input, options);
-                let delimiter = named.unwrap_or_else(|| delimiter(&input, options, fits));
+                let told = named_delimiter(&mut input, options);
+                let delimiter = told.unwrap_or_else(|| delimiter(&input, options, fits));
                 check_frame(&input, options, delimiter)?;
-                let guess = options.delimiter.is_none() && named.is_none();
+                let guess = options.delimiter.is_none() && told.is_none();
                 let spaced = guess && spaced_rows(&mut input, options, delimiter);
                 let rows = if spaced { b' ' } else { delimiter };
                 let source = Kind::Delimited(Delimited::new(input, options, rows));

@@ -166,6 +166,13 @@ pub enum DataWarning {
         /// How many different texts it has.
         values: usize,
     },
+    /// The index of a table of pandas, which is left out.
+    Index {
+        /// The file, or the first of them and how many more.
+        file: String,
+        /// The column.
+        column: ColumnLabel,
+    },
 }
 
 impl fmt::Display for DataWarning {
@@ -276,6 +283,11 @@ impl fmt::Display for DataWarning {
                 "{file}: {column} has {values} different numbers{}, such as \"{text}\", as texts, and \
                  each of them is an input: make them numbers if they are no categories",
                 Written::of(text).map_or(String::new(), |how| format!(" {}", how.name()))
+            ),
+            Self::Index { file, column } => write!(
+                f,
+                "{file}: {column} is the index of a table of pandas, which is left out; name it as \
+                 the target, the group or a text to use it"
             ),
         }
     }

@@ -236,6 +236,41 @@ fn times_of_parquet_have_one_unit() {
     assert_eq!((table.row(0), table.row(1)), (&[0.0; 3][..], &[45_296_789e3; 3][..]));
 }
 
+/// The index that pandas stores behind the columns is no column, unless it is asked for.
+#[cfg(feature = "parquet")]
+#[test]
+fn index_of_pandas() {
+    let plain = read(fixture("plain.parquet"), &options()).unwrap();
+    assert_eq!((plain.schema.target_name(), plain.inputs), (Some("state"), 4));
+    for (name, index) in [("shuffled", "__index_level_0__"), ("indexed", "id")] {
+        let path = fixture(&format!("{name}.parquet"));
+        let table = read(&path, &options()).unwrap();
+        let told: Vec<String> = table.schema.warnings.iter().map(ToString::to_string).collect();
+        let [told] = &told[..] else { panic!("{told:?}") };
+        assert!(told.contains(&format!("column 5 (`{index}`) is the index")), "{told}");
+        assert_eq!(Schema { warnings: Vec::new(), ..table.schema.clone() }, plain.schema);
+        assert_eq!(table.row(0), [5.0, 0.0, 1.0, 0.0]);
+        // Nor is it one of rows to predict, with and without names.
+        for schema in [plain.schema.clone(), plain.schema.clone().without_names()] {
+            let again = read_with(&path, &schema, &options()).unwrap();
+            assert_eq!(again.values, table.values);
+        }
+        // As it may be said.
+        let drop = ReadOptions { drop: vec![index.to_owned()], ..options() };
+        assert_eq!(read(&path, &drop).unwrap().schema, plain.schema);
+        // As the target it comes back, and under the schema of that as well.
+        let target = Some(index.to_owned());
+        let table = read(&path, &ReadOptions { target, ..regression() }).unwrap();
+        assert_eq!(table.target, Target::Values(vec![4.0, 0.0, 3.0, 5.0, 1.0, 2.0]));
+        let again = read_with(&path, &table.schema, &options()).unwrap();
+        assert_eq!(again.target, table.target);
+    }
+    assert!(matches!(
+        read(fixture("indexed.parquet"), &ReadOptions { target: Some("5".into()), ..options() }),
+        Err(DataError::NoColumn { .. })
+    ));
+}
+
 /// A Parquet file may also come through a pipe or compressed.
 #[cfg(feature = "parquet")]
 #[test]
