@@ -48,10 +48,6 @@ impl<'r> Delimited<'r> {
         let Some(first) = self.lines.next()? else { return Ok(None) };
         record.clear();
         self.split(record, first)?;
-        if self.delimiter == b' ' {
-            // Between runs of spaces there are no empty fields.
-            record.fields.retain(|field| !field.is_empty());
-        }
         if self.delimiter == b';' {
             self.points_for_commas(record, first)?;
         }
@@ -60,7 +56,7 @@ impl<'r> Delimited<'r> {
 
     /// Takes the current line apart, and those after it that its quotes hold.
     fn split(&mut self, record: &mut Record, first: u64) -> Result<(), DataError> {
-        let mut at = 0;
+        let (mut at, mut delimiters) = (0, 0);
         loop {
             let line = self.lines.raw();
             let content = line.len() - usize::from(line.ends_with(b"\n"));
@@ -72,13 +68,18 @@ impl<'r> Delimited<'r> {
                 let delimiter = self.delimiter;
                 let end = rest.iter().position(|&byte| byte == delimiter);
                 let end = end.map_or(content, |end| at + end);
-                record.push(|bytes| bytes.extend_from_slice(line[at..end].trim_ascii()));
+                let field = line[at..end].trim_ascii();
+                // Between runs of spaces there are no empty fields but those in quotes.
+                if !(field.is_empty() && delimiter == b' ') {
+                    record.push(|bytes| bytes.extend_from_slice(field));
+                }
                 at = end;
             }
             let line = self.lines.raw();
             if line.get(at) != Some(&self.delimiter) {
-                return self.check_rows(record, first);
+                return self.check_rows(delimiters, first);
             }
+            delimiters += 1;
             at += 1;
         }
     }
@@ -134,11 +135,10 @@ impl<'r> Delimited<'r> {
         }
     }
 
-    /// Refuses quotes that hold what look like rows: lines each of which has the fields of
+    /// Refuses quotes that hold what look like rows: lines each of which has the delimiters of
     /// a whole record.
-    fn check_rows(&self, record: &Record, first: u64) -> Result<(), DataError> {
+    fn check_rows(&self, delimiters: usize, first: u64) -> Result<(), DataError> {
         let last = self.lines.number;
-        let delimiters = record.fields.len() - 1;
         if first == last || delimiters == 0 {
             return Ok(());
         }

@@ -237,6 +237,9 @@ fn scan(file: &DataFile, options: &ReadOptions, before: u64) -> Result<Scanned, 
             (0..records.len()).map(|i| records.field(i).to_vec()).collect()
         }
     };
+    if first.is_empty() {
+        return Err(DataError::Malformed { file: file(), problem: "no columns in it".into() });
+    }
     let mut scans = vec![ColumnScan::default(); first.len()];
     let group = options.group.as_ref().and_then(|wanted| {
         let named = first.iter().position(|name| name == wanted.as_bytes());

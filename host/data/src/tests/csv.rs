@@ -221,3 +221,18 @@ fn a_stream_goes_on_after_a_bad_row() {
     let lines: Vec<_> = reader.by_ref().map(|row| row.ok().map(|r| r.0)).collect();
     assert_eq!(lines, [Some(2), None, None, Some(5)]);
 }
+
+/// Between spaces a field in quotes may be empty, also each of a line.
+#[test]
+fn empty_fields_in_quotes_between_spaces() {
+    let table = read_text("\"\"  1 u\n2 3 v\n4 \"\" u\n", &imputing()).unwrap();
+    assert_eq!((table.rows(), table.values), (3, vec![3.0, 1.0, 2.0, 3.0, 4.0, 2.0]));
+    for text in ["\"\" \"\"\n1 2\n", "\"\" \"\"\n\"\" \"\"\n", "sep= \n\"\" \"\"\n1 2\n"] {
+        let error = read_text(text, &options()).unwrap_err();
+        assert!(error.starts_with("t.csv:"), "{error}");
+    }
+    assert_eq!(
+        read_text("\"\" 1\n2 3 4\n", &options()).unwrap_err(),
+        "t.csv:2: 3 fields, where line 1 has 2: the first lines may be a title, which is no data"
+    );
+}
