@@ -1,10 +1,10 @@
 //! Delimited text: CSV, TSV, semicolons or runs of spaces.
 
-use super::ReadOptions;
 use super::error::DataError;
 use super::lines::Lines;
 use super::open::Input;
 use super::records::Record;
+use super::{MAX_FIELDS, ReadOptions};
 
 /// The records of delimited text.
 ///
@@ -81,6 +81,11 @@ impl<'r> Delimited<'r> {
             }
             delimiters += 1;
             at += 1;
+            if record.fields.len() == MAX_FIELDS {
+                let place = self.lines.origin.at(self.lines.number);
+                let problem = format!("more than {MAX_FIELDS} columns");
+                return Err(DataError::MalformedLine { place, problem });
+            }
         }
     }
 

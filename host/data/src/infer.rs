@@ -11,7 +11,7 @@ use super::records::{Known, Records};
 use super::scan::{ColumnScan, Field, parse};
 use super::schema::{Column, ColumnKind, Format, Schema, check, width};
 use super::warning::DataWarning;
-use super::{MAX_INPUTS, Missing, ReadOptions, Task};
+use super::{MAX_FIELDS, MAX_INPUTS, Missing, ReadOptions, Task};
 
 /// What the first pass finds.
 pub(crate) struct Inferred {
@@ -237,8 +237,13 @@ fn scan(file: &DataFile, options: &ReadOptions, before: u64) -> Result<Scanned, 
             (0..records.len()).map(|i| records.field(i).to_vec()).collect()
         }
     };
-    if first.is_empty() {
-        return Err(DataError::Malformed { file: file(), problem: "no columns in it".into() });
+    let problem = match first.len() {
+        0 => Some("no columns in it".to_owned()),
+        1..=MAX_FIELDS => None,
+        _ => Some(format!("more than {MAX_FIELDS} columns")),
+    };
+    if let Some(problem) = problem {
+        return Err(DataError::Malformed { file: file(), problem });
     }
     let mut scans = vec![ColumnScan::default(); first.len()];
     let group = options.group.as_ref().and_then(|wanted| {

@@ -75,6 +75,9 @@ pub const MAX_VALUES: usize = 1000;
 /// Inputs per row, at most.
 pub const MAX_INPUTS: usize = 1 << 20;
 
+/// Fields of a record, at most: all inputs and the target.
+pub(crate) const MAX_FIELDS: usize = MAX_INPUTS + 1;
+
 /// Bytes of a line of text, at most, with its end; of a row with line breaks in quotes
 /// together. That is 32 for each of the most inputs.
 pub const MAX_LINE: usize = 32 * MAX_INPUTS;

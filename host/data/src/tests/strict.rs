@@ -69,6 +69,20 @@ impl std::io::Read for Long {
     }
 }
 
+/// A short line of many delimiters takes little memory.
+#[test]
+fn columns_of_bounded_number() {
+    let text = format!("{}\n1\n", ",".repeat(MAX_INPUTS + 2));
+    let expected = "t.csv:1: more than 1048577 columns";
+    assert_eq!(read_text(&text, &options()).unwrap_err(), expected);
+    let schema = read_text("1,2\n2,3\n4,5\n", &regression()).unwrap().schema;
+    let error = stream(&text, &schema).unwrap_err();
+    assert!(error.ends_with("more than 1048577 columns"), "{error}");
+    // Without the target they are inputs, none of which has a value.
+    let most = read_text(format!("{}\n1\n", ",".repeat(MAX_INPUTS)), &options()).unwrap_err();
+    assert!(most.contains("1 field, where the first line has 1048577"), "{most}");
+}
+
 #[test]
 fn lines_of_bounded_length() {
     let csv = read_text("a,y\n1,2.5\n3,4.5\n", &regression()).unwrap().schema;
