@@ -200,6 +200,8 @@ fn tokens(line: &[u8], into: &mut Record) -> Result<(), &'static str> {
     into.bytes.extend_from_slice(line);
     let mut start = 0;
     let mut place = 0;
+    // Whether the token has been blanks and digits so far.
+    let mut opens = true;
     let mut push = |start: usize, end: usize| {
         let token = &line[start..end];
         let first = end - token.trim_ascii_start().len();
@@ -209,20 +211,17 @@ fn tokens(line: &[u8], into: &mut Record) -> Result<(), &'static str> {
         match line[place] {
             b',' => {
                 push(start, place);
-                start = place + 1;
+                (start, opens) = (place + 1, true);
             }
             // A quote opens at the start of a token, or of a sparse value.
-            quote @ (b'\'' | b'"')
-                if line[start..place]
-                    .iter()
-                    .all(|b| b.is_ascii_whitespace() || b.is_ascii_digit()) =>
-            {
+            quote @ (b'\'' | b'"') if opens => {
                 match closing(&line[place..], quote) {
                     Some(end) => place += end,
                     None => return Err("a quote that is not closed"),
                 }
+                opens = false;
             }
-            _ => {}
+            byte => opens &= byte.is_ascii_whitespace() || byte.is_ascii_digit(),
         }
         place += 1;
     }
@@ -264,4 +263,66 @@ fn unquoted(token: &[u8]) -> Vec<u8> {
         });
     }
     plain
+}
+
+#[cfg(test)]
+mod tests {
+    use wyhash::final3::wyrng;
+
+    use super::*;
+
+    /// Where the tokens are, each quote looking back at the whole token.
+    fn naive(line: &[u8]) -> Option<Vec<(usize, usize)>> {
+        let (mut ends, mut start, mut place) = (Vec::new(), 0, 0);
+        let opens = |token: &[u8]| {
+            token.iter().all(|byte| byte.is_ascii_whitespace() || byte.is_ascii_digit())
+        };
+        while place < line.len() {
+            match line[place] {
+                b',' => {
+                    ends.push((start, place));
+                    start = place + 1;
+                }
+                quote @ (b'\'' | b'"') if opens(&line[start..place]) => {
+                    place += closing(&line[place..], quote)?;
+                }
+                _ => {}
+            }
+            place += 1;
+        }
+        ends.push((start, line.len()));
+        Some(ends)
+    }
+
+    #[test]
+    fn tokens_are_those_of_a_slow_search() {
+        let mut state = 7;
+        let mut found = Record::default();
+        let mut split = 0;
+        for _ in 0..20_000 {
+            let bytes = b",,  1\\a''\"";
+            let mut byte = || bytes[wyrng(&mut state) as usize % bytes.len()];
+            let line: Vec<u8> = (0..12).map(|_| byte()).collect();
+            let expected = naive(&line).map(|ends| {
+                let trimmed = ends.iter().map(|&(start, end)| line[start..end].trim_ascii());
+                trimmed.map(<[u8]>::to_vec).collect::<Vec<_>>()
+            });
+            let told = tokens(&line, &mut found).ok().map(|()| {
+                let fields = found.fields.iter().map(|range| found.bytes[range.clone()].to_vec());
+                fields.collect::<Vec<_>>()
+            });
+            split += usize::from(told.as_ref().is_some_and(|tokens| tokens.len() > 1));
+            assert_eq!(told, expected, "{line:?}");
+        }
+        assert!(split > 1000);
+    }
+
+    /// Many quotes behind many blanks take no longer than the line is.
+    #[test]
+    fn many_quotes_behind_blanks() {
+        let line = format!("1,{}{}", " ".repeat(200_000), "'".repeat(200_000));
+        let mut found = Record::default();
+        tokens(line.as_bytes(), &mut found).unwrap();
+        assert_eq!(found.fields.len(), 2);
+    }
 }
