@@ -205,7 +205,11 @@ impl Schema {
 
     /// The schema of telling class `positive` from all the others.
     pub(crate) fn against_rest(self, positive: &str, file: &str) -> Result<Schema, DataError> {
-        let name = super::scan::class_name(positive).unwrap_or_else(|| positive.to_owned());
+        // Classes that are texts may look like numbers, and keep what they are.
+        let name = match self.classes.iter().any(|class| class == positive) {
+            true => positive.to_owned(),
+            false => super::scan::class_name(positive).unwrap_or_else(|| positive.to_owned()),
+        };
         if !self.classes.contains(&name) {
             let classes = super::fill::list(&self.classes);
             return Err(DataError::NoSuchClass {

@@ -271,6 +271,29 @@ fn index_of_pandas() {
     ));
 }
 
+const SIGNS: &str = "@relation r\n@attribute a numeric\n@attribute class {+1,-1}\n@data\n\
+    1,+1\n2,+1\n3,-1\n4,-1\n";
+
+/// Classes that are texts are told apart as they are written, also where they look like numbers.
+#[test]
+fn texts_like_numbers_against_the_rest() {
+    let positive = |name: &str| ReadOptions { positive: Some(name.to_owned()), ..options() };
+    let table = read_text(SIGNS, &positive("+1")).unwrap();
+    assert_eq!(table.schema.classes, ["not +1", "+1"]);
+    assert_eq!(table.target, Target::Classes { labels: vec![1, 1, 0, 0] });
+    let table = read_text("x,c\n1,1.0\n2,none\n3,1.0\n", &positive("1.0")).unwrap();
+    assert_eq!(table.target, Target::Classes { labels: vec![1, 0, 1] });
+    // Classes that are numbers have one name, however they are written.
+    let table = read_text("x,c\n1,1.0\n2,2\n3,1\n4,2\n", &positive("+1.0")).unwrap();
+    assert_eq!(table.schema.classes, ["not 1", "1"]);
+    assert_eq!(table.target, Target::Classes { labels: vec![1, 0, 1, 0] });
+    #[cfg(feature = "parquet")]
+    {
+        let table = read(fixture("decimals.parquet"), &positive("1.0")).unwrap();
+        assert_eq!(table.target, Target::Classes { labels: vec![1, 0, 1, 0] });
+    }
+}
+
 /// A Parquet file may also come through a pipe or compressed.
 #[cfg(feature = "parquet")]
 #[test]
