@@ -243,7 +243,7 @@ impl Windower {
     }
 
     /// The target of the window: the value that most samples have, the earliest
-    /// of equals; or the mean of numbers.
+    /// of equals, as it is written first; or the mean of numbers.
     pub fn target(&self, mean: bool) -> String {
         if mean {
             let numbers: Option<Vec<f64>> = self.targets.iter().map(|t| t.parse().ok()).collect();
@@ -256,16 +256,16 @@ impl Windower {
                 }
             };
         }
-        let mut counts: Vec<(String, usize)> = Vec::new();
+        let mut counts: Vec<(String, &str, usize)> = Vec::new();
         for target in &self.targets {
             let name = class_name(target).unwrap_or_else(|| target.clone());
-            match counts.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, count)) => *count += 1,
-                None => counts.push((name, 1)),
+            match counts.iter_mut().find(|(known, ..)| *known == name) {
+                Some((.., count)) => *count += 1,
+                None => counts.push((name, target, 1)),
             }
         }
-        let most = counts.iter().map(|(_, count)| *count).max();
-        let first = counts.into_iter().find(|(_, count)| Some(*count) == most);
-        first.map_or_else(String::new, |(name, _)| name)
+        let most = counts.iter().map(|(.., count)| *count).max();
+        let first = counts.iter().find(|(.., count)| Some(*count) == most);
+        first.map_or_else(String::new, |(_, text, _)| (*text).to_owned())
     }
 }

@@ -91,6 +91,27 @@ fn missing_samples_are_the_median_of_their_channel() {
     assert_eq!(table.values, [1.0, 10.0, 5.0, 20.0, 5.0, 30.0, 9.0, 20.0]);
 }
 
+/// Classes of windows are texts as they are written, also where these look like numbers.
+#[test]
+fn windows_of_texts_like_numbers() {
+    let options = ReadOptions { window: Some(Window { samples: 2, stride: 2 }), ..options() };
+    for (one, two) in [("1.0", "2.0"), ("+1", "-1")] {
+        let head = format!("@relation r\n@attribute a numeric\n@attribute c {{{one},{two}}}\n");
+        let rows = format!("@data\n1,{two}\n2,{two}\n3,{one}\n4,{one}\n");
+        let table = read_text(head + &rows, &options).unwrap();
+        let place = table.schema.classes.iter().position(|class| class == one).unwrap() as u32;
+        assert_eq!(table.target, Target::Classes { labels: vec![1 - place, place] });
+    }
+    let table = read_text("x,c\n1,none\n2,none\n3,1.0\n4,1.0\n", &options).unwrap();
+    assert_eq!(table.schema.classes, ["1.0", "none"]);
+    assert_eq!(table.target, Target::Classes { labels: vec![1, 0] });
+    // Numbers count together, however they are written.
+    let text = "x,c\n1,1\n2,2\n3,2.0\n4,1\n5,1\n6,+1\n7,1\n8,2\n9,2\n";
+    let window = Some(Window { samples: 3, stride: 3 });
+    let table = read_text(text, &ReadOptions { window, ..options }).unwrap();
+    assert_eq!(table.target, Target::Classes { labels: vec![1, 0, 1] });
+}
+
 #[test]
 fn windows_with_few_values_are_told() {
     let text = "x,y,c\n1,10,u\n?,20,u\n5,?,v\n9,?,v\n3,?,u\n4,1,v\n";
