@@ -19,8 +19,9 @@ pub(crate) struct CsvRows<'r> {
     sources: Vec<(usize, usize)>,
     /// Field and column of the target.
     target: Option<(usize, usize)>,
-    /// Field that tells recordings apart.
+    /// Field that tells recordings apart, and its column where no row may lack it.
     group: Option<usize>,
+    needed_group: Option<usize>,
     /// Fields that are kept as they are, with their names.
     kept: Vec<(usize, String)>,
     /// Field and column of the rows' weights, and the last row's weight.
@@ -139,10 +140,13 @@ impl<'r> CsvRows<'r> {
             let target = schema.label(position).to_string();
             return Err(DataError::NoTarget { file, target });
         }
-        let group = match schema.recordings.group {
-            Some(GroupBy::Column(column)) => matched.get(column).copied().flatten(),
+        let grouped = match schema.recordings.group {
+            Some(GroupBy::Column(column)) => Some(column),
             _ => None,
         };
+        let group = grouped.and_then(|column| matched.get(column).copied().flatten());
+        // Rows to be predicted one by one are of no recordings.
+        let is_needed = want_target || schema.recordings.window.is_some();
         let weight = match options.weights.as_ref().filter(|_| want_target) {
             Some(wanted) => {
                 let known: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
@@ -174,6 +178,7 @@ impl<'r> CsvRows<'r> {
             sources,
             target,
             group,
+            needed_group: grouped.filter(|_| is_needed),
             fields,
             filled: false,
             unlisted: Vec::new(),
@@ -229,6 +234,12 @@ impl<'r> CsvRows<'r> {
         };
         if self.records.len() != self.fields {
             return Err(self.records.ragged(line, self.fields));
+        }
+        if let (Some(field), Some(column)) = (self.group, self.needed_group)
+            && parse(self.records.field(field)) == Field::Missing
+        {
+            let place = self.place(line, field, &self.columns[column]);
+            return Err(DataError::MissingGroup { place });
         }
         self.filled = false;
         self.unlisted.clear();

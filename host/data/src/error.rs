@@ -358,6 +358,9 @@ pub enum DataError {
         counted(*found, "field")
     )]
     CommentLine { place: Place, expected: usize, found: usize },
+    /// A row that does not say which recording it is of.
+    #[error("{place}: the group is missing")]
+    MissingGroup { place: Place },
 }
 
 /// So many of a thing.

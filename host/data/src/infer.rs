@@ -82,7 +82,9 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
     let blank = blank.map(|line| origin.at(line));
     let is_blank = |place: &Place| Some(Place { column: None, ..place.clone() }) == blank;
     let missing = |error| match error {
-        DataError::MissingValue { place, .. } | DataError::TargetMissing { place }
+        DataError::MissingValue { place, .. }
+        | DataError::TargetMissing { place }
+        | DataError::MissingGroup { place }
             if is_blank(&place) =>
         {
             DataError::EmptyLine { place: Place { column: None, ..place } }
@@ -139,6 +141,10 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
         let stated = known.as_ref().is_some_and(|known| known.text[index]);
         let as_text = stated || texts.contains(&index);
         let other_target = index + targets >= names.len();
+        if let (true, Some(line)) = (group == Some(GroupBy::Column(index)), scan.first_missing) {
+            let place = origin.at_column(line, label);
+            return Err(missing(DataError::MissingGroup { place }));
+        }
         let kind = if target == Some(index) {
             if !as_text && options.task != Some(Task::Regression) {
                 scan.check_commas(&origin, &label)?;

@@ -129,6 +129,30 @@ fn windows_with_few_values_are_told() {
     told(&reader.left_out().unwrap());
 }
 
+/// Rows that do not say which recording they are of are none of a recording of their own.
+#[test]
+fn rows_without_a_group_are_refused() {
+    let text = "x,who,y\n1,ann,u\n2,ann,v\n3,bob,u\n4,bob,v\n";
+    let options = ReadOptions { group: Some("who".into()), ..options() };
+    let window = Some(Window { samples: 2, stride: 2 });
+    let windows = ReadOptions { window, ..options.clone() };
+    let table = read_text(text, &options).unwrap();
+    let windowed = read_text(text, &windows).unwrap();
+    for missing in ["", "NA", "?"] {
+        let lacking = text.replace("4,bob", &format!("4,{missing}"));
+        let expected = "t.csv:5: column 2 (`who`): the group is missing";
+        for options in [&options, &windows, &imputing()] {
+            let grouped = ReadOptions { group: Some("who".into()), ..options.clone() };
+            assert_eq!(read_text(&lacking, &grouped).unwrap_err(), expected);
+        }
+        // Nor as test data, or as samples; a row to predict is of no recording.
+        let told = |error: String| error.ends_with(":5: column 2 (`who`): the group is missing");
+        assert!(told(read_text_with(&lacking, &table.schema).unwrap_err()));
+        assert!(told(stream(&lacking, &windowed.schema).unwrap_err()));
+        assert_eq!(stream(&lacking, &table.schema).unwrap().len(), 4);
+    }
+}
+
 #[test]
 fn recordings_that_cannot_be() {
     let (files, paths) = folders();
