@@ -248,8 +248,9 @@ fn delimiter(input: &Input<'_>, options: &ReadOptions, fits: impl Fn(usize) -> b
     if tabbed && counts[1].1 > 0 {
         return b'\t';
     }
-    let fitting = counts.iter().find(|(_, n)| *n > 0 && fits(n + 1));
     // The last of equal maxima wins: comma before tab before semicolon.
+    let fitting = counts.iter().rev().filter(|(_, n)| *n > 0 && fits(n + 1));
+    let fitting = fitting.max_by_key(|(_, count)| *count);
     let most = counts.iter().rev().max_by_key(|(_, count)| *count);
     if let Some(&(delimiter, 1..)) = fitting.or(most) {
         return delimiter;

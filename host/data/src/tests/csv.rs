@@ -236,3 +236,18 @@ fn empty_fields_in_quotes_between_spaces() {
         "t.csv:2: 3 fields, where line 1 has 2: the first lines may be a title, which is no data"
     );
 }
+
+/// A comma in a name between semicolons delimits nothing, whichever rows are read again.
+#[test]
+fn commas_in_names_between_semicolons() {
+    let text = "x1;x2;price, EUR\n1;2;3.5\n4;5;6\n7;8;9\n";
+    let table = read_text(text, &regression()).unwrap();
+    assert_eq!((table.rows(), table.inputs), (3, 2));
+    let again = read_text_with(text, &table.schema).unwrap();
+    assert_eq!((again.values, again.target), (table.values, table.target));
+    let rows = stream(text, &table.schema).unwrap();
+    assert_eq!(rows[1], (3, vec![4.0, 5.0]));
+    // A file without the target and with as many commas still has semicolons.
+    let rows = stream("x1;x2\n1;2\n", &table.schema).unwrap();
+    assert_eq!(rows, [(2, vec![1.0, 2.0])]);
+}
