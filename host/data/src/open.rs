@@ -179,6 +179,8 @@ impl<'r> Input<'r> {
         let mut magic = Vec::new();
         (&mut source).take(2).read_to_end(&mut magic).map_err(|e| origin.read_error(e))?;
         origin.gzip = magic == [0x1f, 0x8b];
+        // What is there already: the magic's bytes and those that were read with them.
+        let there = if origin.gzip { 0 } else { magic.len() + source.buffer().len() };
         let source = Cursor::new(magic).chain(source);
         let mut reader: Box<dyn BufRead + 'r> = if origin.gzip {
             let decoder = MultiGzDecoder::new(source);
@@ -201,7 +203,7 @@ impl<'r> Input<'r> {
             let (taken, line_ends) = (chunk.len(), chunk.contains(&b'\n'));
             head.extend_from_slice(chunk);
             reader.consume(taken);
-            enough = line_ends && has_line(&head);
+            enough = line_ends && head.len() >= there && has_line(&head);
         }
         if head.starts_with(b"\xef\xbb\xbf") {
             head.drain(..3);

@@ -203,3 +203,39 @@ fn a_slow_stream_gives_its_rows_as_they_come() {
     assert_eq!(error.to_string(), "pipe: cannot be read: nothing more");
     assert!(reader.next().is_none());
 }
+
+/// A first line of one character tells no format: the next ones do.
+#[test]
+fn svmlight_that_begins_with_a_label_alone() {
+    let text = "1\n2 1:0.5\n1 2:3\n2 1:1\n";
+    for bytes in [text.as_bytes().to_vec(), gzip(text.as_bytes())] {
+        let table = read_text(bytes, &options()).unwrap();
+        assert_eq!((table.schema.format, table.rows(), table.inputs), (Format::Svmlight, 4, 2));
+        assert_eq!(table.values, [0.0, 0.0, 0.5, 0.0, 0.0, 3.0, 1.0, 0.0]);
+    }
+}
+
+/// A slow stream is read no further than its first line.
+#[test]
+fn one_line_of_a_slow_stream_is_enough() {
+    let schema = read_text("1,2\n2,3\n4,5\n", &regression()).unwrap().schema;
+    let mut lines = ["7\n", "8\n"].into_iter();
+    struct Slow<F>(F);
+    impl<F: FnMut(&mut [u8]) -> std::io::Result<usize>> std::io::Read for Slow<F> {
+        fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+            (self.0)(bytes)
+        }
+    }
+    let given = std::cell::Cell::new(0);
+    let slow = Slow(|bytes: &mut [u8]| {
+        let Some(line) = lines.next() else { return Ok(0) };
+        given.set(given.get() + 1);
+        bytes[..2].copy_from_slice(line.as_bytes());
+        Ok(2)
+    });
+    let mut rows = rows_from(slow, "standard input", &schema, &options()).unwrap();
+    assert_eq!(given.get(), 1);
+    assert_eq!(rows.next().unwrap().unwrap(), (1, vec![7.0]));
+    assert_eq!(given.get(), 1);
+    assert_eq!(rows.next().unwrap().unwrap(), (2, vec![8.0]));
+}

@@ -323,6 +323,7 @@ fn rows_of_another_kind() {
         ("1 1:2\n", &csv, "an svmlight file", "a table such as a CSV file"),
         ("1,2\n", &svm, "a table such as a CSV file", "an svmlight file"),
         ("a,b\n1,2\n", &svm, "a table such as a CSV file", "an svmlight file"),
+        ("1\n2,3\n", &svm, "a table such as a CSV file", "an svmlight file"),
         ("1;2\n", &svm, "a table such as a CSV file", "an svmlight file"),
         ("1\t2\n", &svm, "a table such as a CSV file", "an svmlight file"),
         ("1 2\n", &svm, "a table such as a CSV file", "an svmlight file"),
@@ -334,8 +335,8 @@ fn rows_of_another_kind() {
     }
     // Rows without values may be of either kind, but not further on.
     assert_eq!(stream("1\n-1\n", &svm).unwrap().len(), 2);
-    let error = stream("1\n2,3\n", &svm).unwrap_err();
-    assert_eq!(error, "standard input:2: `2,3` is not a label");
+    let error = stream(format!("{}2,3\n", "1\n".repeat(100)), &svm).unwrap_err();
+    assert_eq!(error, "standard input:101: `2,3` is not a label");
 }
 
 #[test]
