@@ -1,20 +1,21 @@
 //! Parquet files of flat columns, read as the CSV file that they would be.
 
+mod notes;
+
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use super::error::{ColumnLabel, DataError};
+use super::open::{Input, Origin, Seekable};
+use super::records::{Known, Record, Source};
 use bytes::Bytes;
+use notes::Notes;
 use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as Physical};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use parquet::record::reader::RowIter;
 use parquet::schema::types::Type;
-use serde::Deserialize;
-
-use super::error::{ColumnLabel, DataError};
-use super::open::{Input, Origin, Seekable};
-use super::records::{Known, Record, Source};
 
 /// The rows of a Parquet file, row group after row group.
 struct Rows {
@@ -38,8 +39,8 @@ impl Unit {
     const MILLISECOND: Self = Self { multiplier: 1000, ..Self::ONE };
     const SECOND: Self = Self { multiplier: 1_000_000, ..Self::ONE };
 
-    /// The unit of a column. Parquet knows no durations: of these pandas notes what they are.
-    fn of(column: &Type, pandas: Option<&Pandas>) -> Self {
+    /// The unit of a column. Parquet knows no durations: of these there are notes.
+    fn of(column: &Type, notes: &Notes) -> Self {
         if let Some(LogicalType::Timestamp(time)) = column.get_basic_info().logical_type_ref() {
             // The others have types of their own.
             return if time.unit == TimeUnit::NANOS { Self::NANOSECOND } else { Self::ONE };
@@ -47,40 +48,12 @@ impl Unit {
         if let Some(LogicalType::Time(time)) = column.get_basic_info().logical_type_ref() {
             return if time.unit == TimeUnit::NANOS { Self::NANOSECOND } else { Self::ONE };
         }
-        let named = |noted: &&Noted| noted.field_name.as_deref() == Some(column.name());
-        let noted = pandas.and_then(|pandas| pandas.columns.iter().find(named));
-        match noted.map(|noted| noted.numpy_type.as_str()) {
-            Some("timedelta64[ns]") => Self::NANOSECOND,
-            Some("timedelta64[ms]") => Self::MILLISECOND,
-            Some("timedelta64[s]") => Self::SECOND,
-            _ => Self::ONE,
-        }
+        notes.duration(column.name()).unwrap_or(Self::ONE)
     }
 
     fn apply(self, stored: i64) -> i64 {
         stored.saturating_mul(self.multiplier).div_euclid(self.divisor)
     }
-}
-
-/// What pandas notes of a table.
-#[derive(Deserialize)]
-struct Pandas {
-    columns: Vec<Noted>,
-    /// Names of the columns that hold the index; an index that only counts is no column.
-    #[serde(default)]
-    index_columns: Vec<serde_json::Value>,
-}
-
-impl Pandas {
-    fn is_index(&self, name: &str) -> bool {
-        self.index_columns.iter().any(|column| column.as_str() == Some(name))
-    }
-}
-
-#[derive(Deserialize)]
-struct Noted {
-    field_name: Option<String>,
-    numpy_type: String,
 }
 
 /// Opens a Parquet file and checks that its columns are flat. The index of a table of pandas is
@@ -101,14 +74,10 @@ pub(crate) fn open<'r>(
     let reader = opened.map_err(malformed)?;
     let mut known = Known::default();
     let mut units = Vec::new();
-    let notes = reader.metadata().file_metadata().key_value_metadata();
-    let pandas = notes.and_then(|notes| notes.iter().find(|note| note.key == "pandas"));
-    let pandas: Option<Pandas> =
-        pandas.and_then(|note| serde_json::from_str(note.value.as_deref()?).ok());
+    let notes = Notes::of(reader.metadata().file_metadata().key_value_metadata());
     let columns = reader.metadata().file_metadata().schema().get_fields();
-    let is_index = |name: &str| pandas.as_ref().is_some_and(|pandas| pandas.is_index(name));
     for (index, column) in columns.iter().enumerate() {
-        if is_index(column.name()) && !named(column.name()) {
+        if notes.is_index(column.name()) && !named(column.name()) {
             let (number, name) = (index + 1, column.name().to_owned());
             known.index.push(ColumnLabel { number, name });
             units.push(None);
@@ -122,7 +91,7 @@ pub(crate) fn open<'r>(
         }
         known.names.push(column.name().to_owned());
         known.text.push(is_text(column));
-        units.push(Some(Unit::of(column, pandas.as_ref())));
+        units.push(Some(Unit::of(column, &notes)));
     }
     if known.names.is_empty() {
         return Err(malformed("no columns in it".into()));

@@ -231,6 +231,11 @@ fn times_of_parquet_have_one_unit() {
     let microseconds = 90_061e6;
     assert_eq!(table.row(1)[..5], [microseconds; 5]);
     assert_eq!(table.row(1)[5], 1.0);
+    // Without the notes of pandas, too.
+    for name in ["durations.parquet", "polars.parquet"] {
+        let table = read(fixture(name), &regression()).unwrap();
+        assert_eq!((table.row(0), table.row(1)), (&[0.0; 4][..], &[90_061e6; 4][..]), "{name}");
+    }
     // Times of day have a type of their own.
     let table = read(fixture("clock.parquet"), &regression()).unwrap();
     assert_eq!((table.row(0), table.row(1)), (&[0.0; 3][..], &[45_296_789e3; 3][..]));
