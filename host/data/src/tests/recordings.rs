@@ -150,6 +150,13 @@ fn rows_without_a_group_are_refused() {
         assert!(told(read_text_with(&lacking, &table.schema).unwrap_err()));
         assert!(told(stream(&lacking, &windowed.schema).unwrap_err()));
         assert_eq!(stream(&lacking, &table.schema).unwrap().len(), 4);
+        // In blocks neither.
+        let files = Files::new();
+        let path = [files.write("t.csv", &lacking)];
+        assert_eq!(files.message(&infer_all(&path, &options).unwrap_err()), expected);
+        let take = |_| Ok(());
+        let blocks = crate::stream::for_each_block(&path, &table.schema, &options, 0, take);
+        assert_eq!(files.message(&blocks.unwrap_err()), expected);
     }
 }
 
