@@ -105,6 +105,7 @@ pub fn training(
             return Ok(Err(None));
         }
         trained.report.seconds = seconds;
+        trained.report.nameless = asked.column_names && !wanted.column_names;
         // The tables that the model was made of; what is fitted to them has no categories.
         let categories: Vec<usize> = trained.report.categories.iter().map(|n| n - 1).collect();
         let train = train.with_categories(&categories)?;
