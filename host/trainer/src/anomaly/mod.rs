@@ -75,8 +75,8 @@ pub fn threshold(similarities: &[f64], rate: f64) -> Result<f64, Error> {
             Err(Error::parameter(
                 "false_alarm",
                 format!(
-                    "{count} held-out normal rows, three tenths of those to train on, are too few \
-                     for a false-alarm rate of {rate}: at least {least} are needed{possible}"
+                    "{count} held-out normal rows are too few for a false-alarm rate of {rate}: at \
+                     least {least} are needed, three tenths of those to train on{possible}"
                 ),
             ))
         }
