@@ -21,8 +21,8 @@
 //!
 //! Nothing here allocates, panics on input, or uses `unsafe`. After
 //! [`Model::parse`] has accepted a blob, no call can panic, read out of bounds
-//! or loop for longer than the model's declared work and the length of its blob allow. Everything between the
-//! input map and the scores is integer arithmetic.
+//! or loop for longer than the model's declared work and the length of its blob
+//! allow. Everything between the input map and the scores is integer arithmetic.
 //!
 //! Two cargo features, both off: `micromath` adds a function, probabilities through a faster,
 //! coarser exponential; `defmt` has errors, classes and sizes in defmt's logs.

@@ -203,6 +203,22 @@ mod tests {
         fit.train(&mut point).unwrap().map(|trained| (trained, point))
     }
 
+    /// Options of which nothing is left to choose.
+    fn given(families: Vec<FamilyName>, candidates: Option<u16>, features: u16) -> TrainOptions {
+        TrainOptions {
+            families,
+            candidates,
+            features: vec![features],
+            bits: Some(4),
+            loss: Some(Loss::Squared),
+            lambda: Some(1e-3),
+            frequency: Some(vec![1.0]),
+            map: Some(crate::MapKind::Shared),
+            relevance: Some(false),
+            ..TrainOptions::default()
+        }
+    }
+
     #[test]
     fn no_model_is_larger_than_it_may_be() {
         let table = digits::table().select(&(0..300).collect::<Vec<_>>());
@@ -215,18 +231,7 @@ mod tests {
             (sums, Some(200), 60),
         ];
         for (families, candidates, features) in cases {
-            let options = TrainOptions {
-                families,
-                candidates,
-                features: vec![features],
-                bits: Some(4),
-                loss: Some(Loss::Squared),
-                lambda: Some(1e-3),
-                frequency: Some(vec![1.0]),
-                map: Some(crate::MapKind::Shared),
-                relevance: Some(false),
-                ..TrainOptions::default()
-            };
+            let options = given(families, candidates, features);
             let of = |flash: usize| {
                 let limits = Limits::of_flash(flash);
                 let (trained, point) = last_fit(&table, options.clone(), limits, false, 1.0)?;
@@ -252,18 +257,7 @@ mod tests {
             (FamilyName::Conv, Some(256), 60),
             (FamilyName::Conv, None, 64),
         ] {
-            let options = TrainOptions {
-                families: vec![family],
-                candidates,
-                features: vec![features],
-                bits: Some(4),
-                loss: Some(Loss::Squared),
-                lambda: Some(1e-3),
-                frequency: Some(vec![1.0]),
-                map: Some(crate::MapKind::Shared),
-                relevance: Some(false),
-                ..TrainOptions::default()
-            };
+            let options = given(vec![family], candidates, features);
             let of = |instructions: Option<u64>| {
                 let limits = Limits { instructions, ..Limits::of_flash(usize::MAX) };
                 let (trained, point) = last_fit(&table, options.clone(), limits, false, 1.0)?;
