@@ -179,7 +179,7 @@ def test_what_a_notebook_shows():
 
 
 def test_the_code_counts_where_it_is_to(digits):
-    X, y = digits[0][:200], digits[1][:200]
+    X, y = digits[0][:100], digits[1][:100]
     given = {"family": "stump", "bits": 4, "input_map": "shared", "flash": "3.5k"}
     model = koan.KoanClassifier(**given, with_code="fast").fit(X, y).model_
     assert 3000 < model.nbytes + model.code <= 3584

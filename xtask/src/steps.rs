@@ -93,12 +93,13 @@ const IN_PYTHON: Part = Part {
 
 /// The tests: host, two emulated cores, node, Chromium and Python. Those of the host and of Python
 /// run beside the others, so that no core waits; what they print comes last, and the run ends with
-/// the summary of the host's. Those of the host are always run, the others where anything changed
+/// the summary of the host's, which take what time the others leave: they alone can use all cores
+/// until the end. Those of the host are always run, the others where anything changed
 /// since they passed, or if they are to be run `again`.
 pub fn test(again: bool) -> Result<()> {
     // What is installed meanwhile is not needed to compile for the host.
     at_once(crate::setup::run, build)?;
-    let host = Beside::start(TESTS)?;
+    let host = Beside::start(&yielding(TESTS))?;
     let xtask = std::env::current_exe()?;
     let python = IN_PYTHON.begin(again)?;
     let of_python = || Beside::start(&format!("{} python", xtask.display()));
@@ -110,6 +111,11 @@ pub fn test(again: bool) -> Result<()> {
     let python =
         python.map_or(Ok(()), |(begun, tests)| tests.finish().and_then(|()| begun.passed()));
     host.finish().and(others).and(python)
+}
+
+/// This command line, to be run where others leave time, on systems that know of such.
+fn yielding(line: &str) -> String {
+    if cfg!(unix) { line.replacen("cargo ", "nice -n 5 cargo ", 1) } else { line.to_owned() }
 }
 
 /// Runs the tests that need no browser beside the builds of those that do, then these.

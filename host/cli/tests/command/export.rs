@@ -23,15 +23,22 @@ int main(void) {
 }
 "#;
 
-/// Compiles the exported files with this one as the main program.
+/// Compiles the exported files with this one as the main program, and the runtime as
+/// [`compile_runtime`] left it.
 pub fn compile(folder: &Folder, main: &str, program: &str) {
-    let output = Command::new("cc")
-        .current_dir(folder.path("out"))
-        .args(WARNINGS)
-        .args([main, "m.c", "koan.c", "-lm", "-o", program])
-        .output()
-        .expect("there is a C compiler");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    cc(folder, "out", &[main, "m.c", "koan.o", "-lm", "-o", program]);
+}
+
+/// Compiles the runtime of an export, for all of its programs.
+fn compile_runtime(folder: &Folder, out: &str) {
+    cc(folder, out, &["-c", "koan.c", "-o", "koan.o"]);
+}
+
+fn cc(folder: &Folder, out: &str, arguments: &[&str]) {
+    let mut command = Command::new("cc");
+    command.current_dir(folder.path(out)).args(WARNINGS).args(arguments);
+    let output = command.output().expect("there is a C compiler");
+    assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
 }
 
 /// What the exported program says of these rows.
@@ -52,6 +59,7 @@ pub fn exported(folder: &Folder) {
     let files = ["koan.h", "koan.c", "koan_config.h", "m.h", "m.c", "main.c"];
     let paths: Vec<_> = files.map(|file| Path::new("out").join(file)).to_vec();
     assert_eq!(told.lines().map(Path::new).collect::<Vec<_>>(), paths);
+    compile_runtime(folder, "out");
     compile(folder, "main.c", "program");
     std::fs::write(folder.path("out/check.c"), CHECK).unwrap();
     compile(folder, "check.c", "check");
@@ -359,19 +367,13 @@ fn a_name_that_c_has_is_not_taken_from_it() {
         assert!(told.contains(&format!("{name}_model: {name} is")), "{told}");
         let files = text(&export.get_output().stdout);
         assert!(files.contains(&format!("{name}_model.h")), "{files}");
-        let output = Command::new("cc")
-            .current_dir(folder.path(&out))
-            .args(WARNINGS)
-            .args(["-I.", "main.c", "koan.c"])
-            .args([
-                format!("{name}_model.c"),
-                "-lm".to_owned(),
-                "-o".to_owned(),
-                "program".to_owned(),
-            ])
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{name}: {}", text(&output.stderr));
+        // One model and one runtime: what differs are the names.
+        if name == "log" {
+            compile_runtime(&folder, &out);
+        }
+        let model = format!("{name}_model.c");
+        let program = ["-I.", "main.c", &model, "../out_log/koan.o", "-lm", "-o", "program"];
+        cc(&folder, &out, &program);
     }
 }
 

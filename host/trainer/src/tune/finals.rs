@@ -352,7 +352,7 @@ mod tests {
     fn the_last_fit_chooses_the_lambda_of_ferns() {
         let models = judged(&[(Fern, 500, 0.2), (Fourier, 500, 0.21)]);
         with_refinement(|refinement| {
-            refinement.folds = refinement.folds.sample(100);
+            refinement.folds = refinement.folds.sample(40);
             let mut all = points(&models);
             all[0].options.lambda = None;
             refinement.finals(&mut all, &models, 600).unwrap();
@@ -394,7 +394,7 @@ mod tests {
     fn more_features_may_have_another_frequency() {
         let mut models = judged(&[(Fourier, 500, 0.2)]);
         with_refinement(|refinement| {
-            refinement.folds = refinement.folds.sample(100);
+            refinement.folds = refinement.folds.sample(60);
             let frequencies = |refinement: &mut Refinement<'_>, models: &[Refined]| {
                 let mut all = points(models);
                 refinement.finals(&mut all, models, 1000).unwrap();

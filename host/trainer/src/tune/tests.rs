@@ -37,7 +37,7 @@ fn without_time_there_is_one_model_of_the_largest_size() {
 fn a_search_on_three_rows_ends() {
     let (a, y) = ([1.0, 2.0, 3.0], ["x", "y", "x"]);
     let table = TableBuilder::new(3).column("a", &a[..]).classes("y", &y[..]).build().unwrap();
-    let mut options = options(false, Duration::from_secs(1));
+    let mut options = options(false, Duration::from_millis(50));
     options.space.families.push(FamilyName::Fern);
     options.limits.flash = USUAL_FLASH;
     let found = tune(&table, None, &options, &Progress::none()).unwrap();
@@ -324,7 +324,7 @@ fn few_series_are_searched_by_their_family() {
 fn code_counts_as_flash_where_it_is_to() {
     let table = digits::table().select(&(0..120).collect::<Vec<_>>());
     let searched = |flash: usize, form: Form| {
-        let mut options = options(false, Duration::from_secs(4));
+        let mut options = options(false, Duration::from_secs(2));
         options.space.base.loss = Some(Loss::Squared);
         options.limits = Limits { code: Some(form), ..Limits::of_flash(flash) };
         options.space.families = vec![FamilyName::Fourier, FamilyName::Fern];
