@@ -140,6 +140,14 @@ impl Target {
         self.len() == 0
     }
 
+    /// Whether all rows have the same, which none could be told apart by.
+    pub fn is_one_value(&self) -> bool {
+        match self {
+            Target::Classes { labels } => labels.windows(2).all(|pair| pair[0] == pair[1]),
+            Target::Values(values) => values.windows(2).all(|pair| pair[0] == pair[1]),
+        }
+    }
+
     /// The targets of the given rows, in the given order.
     ///
     /// # Panics

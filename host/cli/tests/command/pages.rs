@@ -99,6 +99,22 @@ fn pages_of_a_single_row() {
     assert!(page.contains("1 row"), "{page}");
 }
 
+/// As a recording of one activity: what always predicts its class errs nowhere.
+#[test]
+fn rows_of_one_class_do_not_make_a_model_useless() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(200));
+    folder.train("q.csv -k 16").success();
+    let csv = quadrants(200);
+    let (title, rows) = csv.split_once('\n').unwrap();
+    let one: Vec<&str> = rows.lines().filter(|row| row.ends_with(",1")).collect();
+    folder.write("one.csv", format!("{title}\n{}\n", one.join("\n")));
+    let told = folder.json("eval m.koan one.csv --json --report r.html");
+    assert!(told.get("baselines").is_none(), "{told}");
+    let page = page(&folder, "r.html");
+    assert!(page.contains("All rows have the same target") && !page.contains("Of no use"));
+}
+
 #[test]
 fn a_page_needs_rows_that_were_not_seen_and_a_place() {
     let folder = Folder::new();

@@ -26,6 +26,8 @@ pub struct Judged<'j> {
     pub rows: usize,
     /// The recordings that they are of, if they are of some.
     pub recordings: Option<usize>,
+    /// Whether all of them have the same target.
+    pub alike: bool,
     /// What these rows are called.
     pub called: &'j str,
     /// What it must beat.
@@ -83,6 +85,9 @@ fn words(judged: &Judged<'_>) -> (Grade, String) {
             "embedding" => "Coordinates without a target: how good they are depends on their use",
             _ if judged.recordings == Some(1) => {
                 "All rows are of one recording, which leaves none to fit simpler models to"
+            }
+            _ if judged.alike && rows > 1 => {
+                "All rows have the same target, which leaves nothing to compare the model with"
             }
             _ => "There are too few rows to compare it with simpler models",
         };
@@ -185,9 +190,17 @@ mod tests {
         let model = Model::parse(blob).unwrap();
         let baselines = Some(&Baselines { constant, linear, ..Baselines::default() });
         let (rows, called) = (1000, "rows");
-        let balanced = None;
-        let judged =
-            Judged { model: &model, task, error, rows, recordings, called, baselines, balanced };
+        let judged = Judged {
+            model: &model,
+            task,
+            error,
+            rows,
+            recordings,
+            alike: false,
+            called,
+            baselines,
+            balanced: None,
+        };
         of(&judged, Vec::new())
     }
 
@@ -226,6 +239,7 @@ mod tests {
                 error: 0.1,
                 rows: 1000,
                 recordings: None,
+                alike: false,
                 called: "test rows",
                 baselines,
                 balanced: Some([mean, 0.9]),
@@ -252,21 +266,23 @@ mod tests {
     fn one_recording_is_not_too_few_rows() {
         let blob = include_bytes!("../../../../firmware-example/digits.koan");
         let model = &Model::parse(blob).unwrap();
-        let words = |recordings| {
+        let words = |recordings, alike| {
             let judged = Judged {
                 model,
                 task: "classification",
                 error: 0.1,
                 rows: 5000,
                 recordings,
+                alike,
                 called: "rows",
                 baselines: None,
                 balanced: None,
             };
             of(&judged, Vec::new()).words
         };
-        assert!(words(Some(1)).starts_with("All rows are of one recording"));
-        assert!(words(None).starts_with("There are too few rows"));
+        assert!(words(Some(1), true).starts_with("All rows are of one recording"));
+        assert!(words(None, true).starts_with("All rows have the same target"));
+        assert!(words(None, false).starts_with("There are too few rows"));
     }
 
     #[test]
@@ -282,6 +298,7 @@ mod tests {
                 error: 0.0,
                 rows,
                 recordings: None,
+                alike: false,
                 called,
                 baselines: None,
                 balanced: None,

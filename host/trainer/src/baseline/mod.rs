@@ -75,7 +75,7 @@ impl Baselines {
 
     /// Judged on all rows of `table`: the constant that is best for them, and for each row the
     /// linear model of the other folds, stratified and of whole groups; none for fewer than four
-    /// rows or two groups.
+    /// rows or two groups, or where all rows have the same target, which the constant always is.
     ///
     /// # Errors
     /// A table that cannot be split.
@@ -99,7 +99,7 @@ impl Baselines {
 /// What [`Baselines::cross_validated`] is made from.
 fn in_turn(table: &Table, seed: u64) -> Result<Option<(Evaluation, Option<Evaluation>)>, Error> {
     let rows = table.rows();
-    if rows < 4 {
+    if rows < 4 || table.target.is_one_value() {
         return Ok(None);
     }
     let mut order = Vec::new();
