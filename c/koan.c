@@ -846,7 +846,7 @@ static void check_header(cursor *c) {
     expect(c, c->status == KOAN_OK && word_at(m, 0) == 0x4e414f4bu, KOAN_NOT_KOAN, 0);
     expect(c, next_byte(c) == 1, KOAN_VERSION, 4);
     expect(c, c->end >= K_AT_MAPS, KOAN_TRUNCATED, K_AT_FLAGS);
-    expect(c, c->end >= K_AT_MAPS + K_TRAILER, KOAN_TRUNCATED, K_AT_MAPS);
+    expect(c, c->end >= (uint32_t)K_AT_MAPS + K_TRAILER, KOAN_TRUNCATED, K_AT_MAPS);
     if (c->status != KOAN_OK) return;
     c->end -= K_TRAILER;
     (void)skip(c, K_AT_MAPS - K_AT_FLAGS);
