@@ -122,6 +122,9 @@ impl fmt::Display for Refusal {
             Self::OtherSize { size, begun } => {
                 write!(f, "model: size {size}, but it began with {begun}")
             }
+            Self::Offset { offset, expected: 0 } => {
+                write!(f, "model: offset {offset}, expected 0")
+            }
             Self::Offset { offset, expected } => {
                 write!(f, "model: offset {offset}, expected {expected} or 0")
             }

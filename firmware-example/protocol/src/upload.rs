@@ -26,7 +26,8 @@ impl Upload {
         if size > area.len() {
             return Err(Refusal::Size { size, room: area.len() });
         }
-        if size != begun {
+        // Without a beginning there is no size to differ from, but an offset to begin at.
+        if received > 0 && size != begun {
             return Err(Refusal::OtherSize { size, begun });
         }
         if offset != received {

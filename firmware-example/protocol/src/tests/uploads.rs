@@ -215,7 +215,7 @@ fn pieces_come_in_order_or_start_anew() {
     let (blob, golden) = GOLDEN[0];
     let size = blob.len();
     let lost = error(&mut device, &chunk(10, size, &blob[10..20]));
-    assert_eq!(lost, "model: size 318, but it began with 0");
+    assert_eq!(lost, "model: offset 10, expected 0");
     answer(&mut device, &chunk(0, size, &blob[..10]));
     let again = error(&mut device, &chunk(20, size, &blob[20..30]));
     assert_eq!(again, "model: offset 20, expected 10 or 0");
@@ -264,7 +264,7 @@ fn an_abort_forgets_what_has_come() {
     answer(&mut device, &chunk(0, blob.len(), &blob[..100]));
     assert_eq!(answer(&mut device, abort), json!({ "abort": "upload" }));
     let lost = error(&mut device, &chunk(100, blob.len(), &blob[100..]));
-    assert_eq!(lost, "model: size 318, but it began with 0");
+    assert_eq!(lost, "model: offset 100, expected 0");
     assert_alive(&mut device);
     // Half a line before it is ended by the blank line.
     let answers = super::answers(&mut device, "{\"model\":{\"off\n{\"abort\":true}\n");
