@@ -26,16 +26,16 @@ impl Layouts {
         Layouts(layouts)
     }
 
-    /// Those of rows that are inputs alone.
-    pub fn of_inputs(columns: &[Column]) -> Layouts {
-        Layouts(without_target(columns).into())
-    }
-
     /// The likeliest layout of lines with so many fields.
     pub fn of(&self, fields: usize) -> Option<&Layout> {
         let count = |layout: &Layout| layout.iter().flatten().count();
         self.0.iter().find(|layout| count(layout) == fields)
     }
+}
+
+/// That of rows which are inputs alone.
+pub(crate) fn of_inputs(columns: &[Column]) -> Layout {
+    layout(columns, &[ColumnKind::Target, ColumnKind::Dropped])
 }
 
 /// The layout without columns of these kinds.

@@ -240,6 +240,43 @@ fn rows_without_a_target() {
     assert_eq!(two, "the table: two targets: one can be predicted");
 }
 
+/// A search takes few whole numbers for categories, and nobody wrote a list of them. Codes and names
+/// of places are texts, which somebody else may have turned into numbers.
+#[test]
+fn numbers_are_none_of_the_texts_only_where_these_were_numbers() {
+    let under = |values: &[&str], notes: bool| {
+        let values = values.repeat(4);
+        let train = TableBuilder::new(values.len()).column("c", &values[..]);
+        let target: Vec<f64> = (0..values.len()).map(|row| row as f64).collect();
+        let schema = train.values("y", &target[..]).build().unwrap().schema;
+        let schema = if notes { schema.for_notes() } else { schema };
+        let coded = matches!(schema.columns[0].kind, ColumnKind::Coded(_));
+        assert_eq!(coded, notes);
+        let number = TableBuilder::new(1).column("c", &[7u8][..]);
+        number.rows_under(&schema, Unlisted::Refuse)
+    };
+    assert!(under(&["10", "11", "12"], false).is_ok());
+    let error = under(&["00", "10", "11"], false).unwrap_err().to_string();
+    assert!(error.contains("\"7\" is none of the values: 00, 10, 11"), "{error}");
+    let towns: Vec<String> = (0..60).map(|town| format!("a long name of town {town}")).collect();
+    let towns: Vec<&str> = towns.iter().map(String::as_str).collect();
+    let error = under(&towns, true).unwrap_err().to_string();
+    assert!(error.contains("\"7\" is none of the 60 values"), "{error}");
+}
+
+/// By position as many columns as there are inputs: those that were dropped are none.
+#[test]
+fn dropped_columns_are_not_given_from_memory() {
+    let train = TableBuilder::new(3).column("a", &[1.0, 2.0, 3.0][..]);
+    let mut schema = train.values("y", &[0.5, 1.5, 2.5][..]).build().unwrap().schema;
+    schema.columns.push(crate::Column { name: "w".into(), kind: ColumnKind::Dropped });
+    let one = TableBuilder::new(1).column("", &[4.0][..]);
+    let two = one.clone().column("", &[5.0][..]);
+    assert_eq!(one.rows_under(&schema, Unlisted::Refuse).unwrap(), [4.0]);
+    let error = two.rows_under(&schema, Unlisted::Refuse).unwrap_err().to_string();
+    assert_eq!(error, "the table: 2 columns, where the model was trained on 1");
+}
+
 /// Under a schema, rows from memory are those of a file.
 #[test]
 fn rows_under_a_schema() {

@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::{Role, TableBuilder, Values, missing, wrong};
-use crate::categories::{coded_place, one_of, place_of};
+use crate::categories::{FEW, coded_place, one_of, place_of};
 use crate::error::{ColumnLabel, DataError, describe_columns};
 use crate::fill::list;
 use crate::infer::check_names;
-use crate::layout::{Layout, Layouts, match_names};
+use crate::layout::{Layout, match_names, of_inputs};
 use crate::open::Origin;
+use crate::scan::is_padded;
 use crate::{Column, ColumnKind, Division, Format, Missing, Schema, Table, Target};
 
 /// What becomes of a text that is none of its column's values.
@@ -182,7 +183,8 @@ impl Source<'_> {
                 let place = place_of(values, &text);
                 one_of(values.len(), place, out);
                 // Of categories that are numbers nobody wrote a list.
-                let numerals = || values.iter().all(|value| value.parse::<f64>().is_ok());
+                let numeral = |value: &String| value.parse::<f64>().is_ok() && !is_padded(value);
+                let numerals = || values.iter().all(numeral);
                 if place.is_some() || self.may_be(row, &text, allowed, numerals)? {
                     return Ok(());
                 }
@@ -193,7 +195,8 @@ impl Source<'_> {
                 let (text, count) = (self.text(at), values.count());
                 let place = coded_place(values, &text).filter(|_| !text.is_empty());
                 one_of(count, place, out);
-                if place.is_some() || self.may_be(row, &text, allowed, || true)? {
+                // More than a search takes for categories by itself were texts.
+                if place.is_some() || self.may_be(row, &text, allowed, || FEW.contains(&count))? {
                     return Ok(());
                 }
                 return problem(format!("\"{text}\" is none of the {count} values"));
@@ -298,11 +301,11 @@ fn layout(schema: &Schema, names: &[String]) -> Result<Layout, DataError> {
             wanted,
         });
     }
-    // Whoever has rows in memory gives the inputs: one column more is a slip, not the target.
-    let layouts = Layouts::of_inputs(columns);
-    layouts.of(names.len()).cloned().ok_or_else(|| DataError::ColumnCount {
-        file: file(),
-        expected: columns.iter().filter(|column| column.inputs() > 0).count(),
-        found: names.len(),
-    })
+    // Whoever has rows in memory gives the inputs: one column more is a slip, neither the target
+    // nor what was dropped.
+    let layout = of_inputs(columns);
+    match layout.iter().flatten().count() {
+        count if count == names.len() => Ok(layout),
+        expected => Err(DataError::ColumnCount { file: file(), expected, found: names.len() }),
+    }
 }
