@@ -24,7 +24,21 @@ pub fn named(schema: &Schema, names: &Schema) -> Result<Schema> {
     if is_nameless(schema) && !schema.columns.iter().any(is_coded) && is_nameless(names) {
         return Err(Error::NoNames);
     }
-    Ok(schema.named_by(names))
+    let named = schema.named_by(names);
+    // A code of a name, and a name, are of one column only.
+    let differs = |(own, its): &(&Column, &Column)| !its.name.is_empty() && own.name != its.name;
+    let mut both = named.columns.iter().zip(&names.columns);
+    if let Some(index) = both.position(|pair| differs(&pair)) {
+        let (own, its) = (&schema.columns[index].name, &names.columns[index].name);
+        let other = match schema.name_code {
+            Some(_) => "has another name".to_owned(),
+            None => format!("is `{own}`"),
+        };
+        let number = index + 1;
+        let problem = format!("column {number} is `{its}`, which {other} in the training data");
+        return Err(Error::names(problem));
+    }
+    Ok(named)
 }
 
 /// Whether a model's notes have codes for names of columns or of their values, or no names:
@@ -56,4 +70,29 @@ pub fn told(schema: &Schema, is_named: bool) -> Vec<Warning> {
     let coded = what.map(|what| Warning::Coded { what });
     let nameless = (is_nameless(schema) && !is_named).then_some(Warning::Nameless);
     coded.into_iter().chain(nameless).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use koan_data::Format;
+
+    fn columns(names: impl Iterator<Item = String>) -> Schema {
+        let kind = ColumnKind::Numeric { missing: None };
+        let columns = names.map(|name| Column { name, kind: kind.clone() }).collect();
+        Schema { columns, ..Schema::new(Format::Csv) }
+    }
+
+    #[test]
+    fn names_without_the_codes_of_the_columns_are_refused() {
+        let own = || (0..40).map(|column| format!("a long name of column {column}"));
+        let coded = columns(own()).for_notes();
+        assert!(coded.name_code.is_some());
+        assert!(told(&named(&coded, &columns(own())).unwrap(), true).is_empty());
+        let other = own().enumerate().map(|(i, own)| if i == 2 { "q".to_owned() } else { own });
+        let error = named(&coded, &columns(other)).unwrap_err().to_string();
+        assert_eq!(error, "column 3 is `q`, which has another name in the training data");
+        let error = named(&columns(own()), &coded).unwrap_err().to_string();
+        assert!(error.contains("which is `a long name of column 0` in the training"), "{error}");
+    }
 }

@@ -192,6 +192,9 @@ fn values_that_are_codes_get_their_names_from_data() {
     }
     folder.write("other.csv", "a,b\n1,2\n3,4\n");
     folder.fails("export m.koan --c out --names other.csv", &["other.csv", "2 columns, not 3"]);
+    folder.write("renamed.csv", format!("firmware,heat,y\n{lines}"));
+    let parts = ["renamed.csv", "column 2 is `heat`, which is `temp` in the training data"];
+    folder.fails("export m.koan --c out --names renamed.csv", &parts);
     // What the model does not use may be anything.
     let with_id = |(row, line)| format!("{}.{:03},46,{line}\n", row / 300, 300 + row % 300);
     let rows: String = lines.lines().enumerate().map(with_id).collect();
