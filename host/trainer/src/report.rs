@@ -91,8 +91,8 @@ pub struct Report {
     /// are then means over the parts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fold_errors: Vec<f64>,
-    /// Whether a search left the names of columns out to save bytes: the model takes columns in
-    /// their order.
+    /// Whether the names of columns were left out, by a search to save bytes or because no model has
+    /// room for them: the model takes columns in their order.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub nameless: bool,
     /// A much smaller model that was nearly as good, where a search found one.
@@ -209,7 +209,7 @@ impl Report {
             baselines: None,
             detection: None,
             fold_errors: Vec::new(),
-            nameless: false,
+            nameless: options.blob().has_no_room_for_names(&train.schema),
             smaller: None,
             warnings,
             doubted: Doubted::default(),

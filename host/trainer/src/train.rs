@@ -65,6 +65,8 @@ pub fn train(
     check_channels(train, options)?;
     let problem = Problem::new(train, options.balanced);
     check(&problem)?;
+    // Before the fit, after which it would be in vain.
+    options.blob().notes(&train.schema)?;
     if train.weights.is_some() && options.goal != Goal::Predict {
         let message = "weights of rows go with a target: embeddings and anomalies have none";
         return Err(Error::parameter("weights", message));

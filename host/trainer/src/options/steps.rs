@@ -102,14 +102,65 @@ impl BlobOptions {
         Self { golden_rows: 0, ..self }
     }
 
-    /// The notes of the blob: how raw columns become inputs.
+    /// The notes of the blob: how raw columns become inputs. Names of columns for which a section
+    /// has no room are left out.
     ///
     /// # Errors
-    /// Never in practice: a schema always serialises.
+    /// Notes that are too long without them.
     pub(crate) fn notes(&self, schema: &Schema) -> Result<String, Error> {
-        let schema = schema.clone();
-        let schema = if self.column_names { schema } else { schema.without_names() };
-        serde_json::to_string(&schema.for_notes())
-            .map_err(|error| Error::Impossible(error.to_string()))
+        if self.column_names {
+            let notes = written(schema)?;
+            if notes.len() <= MOST {
+                return Ok(notes);
+            }
+        }
+        let notes = written(&schema.clone().without_names())?;
+        if notes.len() > MOST {
+            return Err(Error::Impossible(format!(
+                "what a model says of its {} columns, names aside, takes {} bytes, and it has room \
+                 for {MOST}: texts with fewer values take less",
+                schema.columns.len(),
+                notes.len()
+            )));
+        }
+        Ok(notes)
+    }
+
+    /// Whether a model has no room for the names of the columns that it is to carry.
+    pub(crate) fn has_no_room_for_names(&self, schema: &Schema) -> bool {
+        self.column_names && written(schema).is_ok_and(|notes| notes.len() > MOST)
+    }
+}
+
+/// Bytes of a section at most.
+const MOST: usize = u16::MAX as usize;
+
+fn written(schema: &Schema) -> Result<String, Error> {
+    serde_json::to_string(&schema.for_notes()).map_err(|error| Error::Impossible(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use koan_data::{Column, ColumnKind, Format};
+
+    fn schema(columns: usize, kind: &ColumnKind) -> Schema {
+        let column = |i: usize| Column { name: format!("gene_{i:06}"), kind: kind.clone() };
+        Schema { columns: (0..columns).map(column).collect(), ..Schema::new(Format::Csv) }
+    }
+
+    #[test]
+    fn names_without_room_are_left_out() {
+        let options = TrainOptions::default().blob();
+        let number = ColumnKind::Numeric { missing: None };
+        let few = schema(1000, &number);
+        assert!(options.notes(&few).unwrap().len() > 3000 && !options.has_no_room_for_names(&few));
+        let many = schema(6000, &number);
+        assert!(options.notes(&many).unwrap().len() < 100 && options.has_no_room_for_names(&many));
+        let without = BlobOptions { column_names: false, ..options };
+        assert!(!without.has_no_room_for_names(&many));
+        let values = (0..100).map(|i| format!("a long value {i}")).collect();
+        let error = options.notes(&schema(500, &ColumnKind::Text { values })).unwrap_err();
+        assert!(error.to_string().contains("500 columns, names aside"), "{error}");
     }
 }

@@ -244,7 +244,7 @@ fn train_best(
         doubt(&mut trained.report, &point, options.metric, table)?;
     }
     trained.report.smaller = smaller;
-    trained.report.nameless = nameless;
+    trained.report.nameless |= nameless;
     Ok((trained, point))
 }
 
