@@ -64,9 +64,25 @@ export function numberOf(field: string): number | string | undefined {
 /** Whether a text is that of a number. */
 export const isNumber = (text: string): boolean => typeof numberOf(text) === 'number';
 
+/** A number without an exponent, as the trainer writes it. */
+const written = (number: number): string =>
+  String(number).replace(/(\d)\.?(\d*)e([+-])(\d+)/, (_, first: string, rest: string, sign: string, power: string) =>
+    sign === '+' ? first + rest.padEnd(+power, '0') : `0.${(first + rest).padStart(+power + rest.length, '0')}`,
+  );
+
+/** The name of a number among those of float32: no more digits than tell it from the others. */
+export function shortest(number: number): string {
+  const single = Math.fround(number);
+  const rounded = (digits: number): number => +single.toPrecision(digits);
+  let digits = 1;
+  // Nine are always enough.
+  while (digits < 9 && Math.fround(rounded(digits)) !== single) digits++;
+  return written(rounded(digits));
+}
+
 /** A number as the name of a class or value: "+1", "1" and "1.0" are all "1". */
-const plain = (field: string): string =>
-  isNumber(field) && !/^[+-]?0\d/.test(field) ? String(+field + 0) : field;
+export const plain = (field: string): string =>
+  isNumber(field) && !/^[+-]?0\d/.test(field) ? written(+field + 0) : field;
 
 /** How programs write what is false, then what is true: as a number, then in words. */
 const TRUTH = ['0', 'False', 'false', 'FALSE', '1', 'True', 'true', 'TRUE'];

@@ -1,24 +1,42 @@
 /** How predictions compare with the targets that stand beside them. */
 
-import { numberOf } from '../js/fields.js';
+import { numberOf, plain } from '../js/fields.js';
 import type { Judged } from './messages.js';
 
-/** Rows without a target that says something are left out, and counted. */
-export function judge(task: string, predictions: readonly string[], targets: readonly string[]): Judged {
+/** The class of a target: where `positive` is told from all other classes, one of two. */
+function classOf(target: string, positive: string | undefined): string {
+  if (positive === undefined) return target;
+  return target === positive || plain(target) === positive ? positive : `not ${positive}`;
+}
+
+/**
+ * Rows without a target that says something are left out, and counted.
+ *
+ * @param positive the class that the model tells from all others, if it does
+ */
+export function judge(
+  task: string,
+  predictions: readonly string[],
+  targets: readonly string[],
+  positive: string | undefined,
+): Judged {
   const classes = task === 'classification';
   const known = targets.map((target) => {
     const value = numberOf(target);
     return classes ? value !== undefined : typeof value === 'number';
   });
   const count = known.filter(Boolean).length;
-  const wrong = predictions.map((prediction, row) => classes && known[row]! && !same(prediction, targets[row]!));
+  const wrong = predictions.map(
+    (prediction, row) => classes && known[row]! && !same(prediction, classOf(targets[row]!, positive)),
+  );
   const figures: string[] = [];
   if (count > 0 && classes) {
     const right = count - wrong.filter(Boolean).length;
     figures.push(`, ${((100 * right) / count).toFixed(2)} % right (${right} of ${count})`);
   } else if (count > 0) {
-    const squares = predictions.map((value, row) => (known[row] ? (Number(value) - Number(targets[row])) ** 2 : 0));
-    const error = Math.sqrt(squares.reduce((sum, square) => sum + square, 0) / count);
+    // What is shown are the digits of a float32: that is what was predicted.
+    const off = predictions.map((value, row) => (known[row] ? Math.fround(Number(value)) - Number(targets[row]) : 0));
+    const error = Math.sqrt(off.reduce((sum, by) => sum + by * by, 0) / count);
     figures.push(`, root of the mean squared error ${error.toPrecision(4)}`);
   }
   const left = targets.length - count;

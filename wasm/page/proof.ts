@@ -44,10 +44,11 @@ export function show(blob: Uint8Array, summary: Summary, own: boolean): void {
 }
 
 /** What a page of one's own does with a model. */
-function codeOf({ name, task, sample }: Summary): string {
+function codeOf({ name, task, outputs, sample }: Summary): string {
   const raw = !sample.startsWith('new');
   const path = `./${name.endsWith('.koan') ? name : 'model.koan'}`;
   const file = /['\\]/.test(path) ? JSON.stringify(path) : `'${path}'`;
+  const value = outputs > 1 ? 'values = model.values' : 'value = model.predict';
   return [
     `import { Model } from 'koan-wasm';`,
     ...(raw ? [`import { Columns } from 'koan-wasm/columns';`] : []),
@@ -55,7 +56,7 @@ function codeOf({ name, task, sample }: Summary): string {
     `const file = new URL(${file}, import.meta.url);`,
     `const model = await Model.load(file${raw ? ', { columns: Columns }' : ''});`,
     `const row = ${sample};`,
-    task === 'classification' ? 'const label = model.predictLabel(row);' : 'const value = model.predict(row);',
+    `const ${task === 'classification' ? 'label = model.predictLabel' : value}(row);`,
   ].join('\n');
 }
 

@@ -9,10 +9,12 @@ interface Notes {
   format?: string;
   columns?: unknown[];
   salt?: string;
+  /** The class that is told from all others. */
+  positive?: string;
   window?: [samples: number, stride: number];
 }
 
-function notesOf(info: Info): Notes {
+export function notesOf(info: Info): Notes {
   try {
     return JSON.parse(info.notes || '{}') as Notes;
   } catch {

@@ -1,13 +1,13 @@
 /** Predicts tables, in a Worker of their own: loaded when there is a table. */
 
 import { readTable, type Table } from '../js/columns.js';
-import { numberOf } from '../js/fields.js';
+import { numberOf, shortest } from '../js/fields.js';
 import { Model } from '../js/index.js';
 import { textOf } from './errors.js';
 import { judge } from './judge.js';
 import { median } from './median.js';
 import type { TableAnswer, TableQuestion } from './messages.js';
-import { windowsOf } from './rows.js';
+import { notesOf, windowsOf } from './rows.js';
 
 const say = (answer: TableAnswer): void => postMessage(answer);
 
@@ -24,7 +24,8 @@ addEventListener('message', async ({ data }: MessageEvent<TableQuestion>) => {
 
 async function predict({ blob, text }: TableQuestion): Promise<void> {
   using model = await Model.load(blob);
-  const { task, inputs, classNames, bytes } = model.info;
+  const { task, inputs, outputs, classNames, bytes } = model.info;
+  const classes = task === 'classification';
   const tell = (doing: string) => (share: number) => say({ kind: 'progress', doing, share });
   const { rows, targets, lines, note } = tableOf(text, model, tell('Reading the table'));
   const predictions: string[] = [];
@@ -34,13 +35,15 @@ async function predict({ blob, text }: TableQuestion): Promise<void> {
     predicting(at / lines.length);
     const block = rows.subarray(at * inputs, (at + BLOCK) * inputs);
     const start = performance.now();
-    const values = task === 'classification' ? model.classifyMany(block) : model.predictMany(block);
-    micros.push((1000 * (performance.now() - start)) / values.length);
-    for (const value of values) {
-      predictions.push(task === 'classification' ? (classNames[value] ?? String(value)) : value.toPrecision(5));
-    }
+    const values = classes ? model.classifyMany(block) : model.valuesMany(block);
+    micros.push((1000 * inputs * (performance.now() - start)) / block.length);
+    const texts = Array.from(values, (value) => (classes ? (classNames[value] ?? String(value)) : shortest(value)));
+    const each = classes ? 1 : outputs;
+    for (let row = 0; row < texts.length; row += each) predictions.push(texts.slice(row, row + each).join(', '));
   }
-  const judged = targets && judge(task, predictions, targets);
+  // Several values are no prediction of the target.
+  const judges = targets && (classes || outputs === 1);
+  const judged = judges ? judge(task, predictions, targets, notesOf(model.info).positive) : undefined;
   say({ kind: 'table', predictions, targets, judged, lines, bytes, micros: median(micros), note });
 }
 

@@ -257,6 +257,71 @@ test('rows without a target are predicted and not counted', async () => {
   await context.close();
 });
 
+test('large numbers have the digits that the command prints, and the error that it finds', async () => {
+  const { context, page, list } = await open();
+  const lines = SENSORS.map((line) => line.split(',')).map(([a, b, kind]) => `${a},${b},${kind},${(1013250 + +a - +b).toFixed(3)}`);
+  const table = `a,b,kind,pressure\n${lines.join('\n')}\n`;
+  writeFileSync(join(folder, 'pressure.csv'), table);
+  koan('train', 'pressure.csv', '-o', 'pressure.koan', '-k', '64');
+  await page.setInputFiles('#model-file', join(folder, 'pressure.koan'));
+  const said = await predicted(page, 'pressure.csv', table);
+  const expected = koan('predict', 'pressure.koan', 'pressure.csv').trim().split('\n').slice(1);
+  assert.deepEqual((await predictions(page)).map(Number), expected.map(Number));
+  const off = expected.map((value, row) => Math.fround(value) - lines[row].split(',')[3]);
+  const error = Math.sqrt(off.reduce((sum, by) => sum + by * by, 0) / off.length);
+  assert.ok(error < 1 && said.includes(`root of the mean squared error ${error.toPrecision(4)};`), `${error}: ${said}`);
+  assert.deepEqual(list, []);
+  await context.close();
+});
+
+test('one class against all others is judged by its two classes, as the command does', async () => {
+  const judged = async (model, name) => {
+    const { context, page, list } = await open();
+    await page.setInputFiles('#model-file', join(folder, model));
+    const right = Number(/, ([\d.]+) % right/.exec(await predicted(page, name, modelOf(name)))?.[1]);
+    const wrong = await page.locator('#results tbody tr.wrong').count();
+    const rows = await page.locator('#results tbody tr').count();
+    assert.equal(wrong, Math.round((1 - right / 100) * rows));
+    assert.deepEqual(list, []);
+    await context.close();
+    return right;
+  };
+  // `koan eval` says how many are misclassified.
+  const evaluated = (model, name) => /([\d.]+) % misclassified/.exec(koan('eval', model, name))?.[1];
+  for (const names of [['low', 'middle', 'high'], ['1', '2', '3.0']]) {
+    const lines = SENSORS.map((line) => line.split(',')).map(([a, b]) => `${a},${b},${names[Math.min(Math.floor(+a + +b + 0.5), 2)]}`);
+    writeFileSync(join(folder, 'levels.csv'), `a,b,level\n${lines.join('\n')}\n`);
+    koan('train', 'levels.csv', '-o', 'levels.koan', '-k', '64', '--positive', names[2]);
+    const right = await judged('levels.koan', 'levels.csv');
+    assert.ok(right > 90, `${right} % right`);
+    assert.equal((100 - right).toFixed(2), evaluated('levels.koan', 'levels.csv'));
+  }
+  // What is normal is a class, too.
+  const states = SENSORS.map((line, i) => (i % 10 ? `${line.split(',').slice(0, 2)},in` : `${5 + (i % 7)},-4,out`));
+  writeFileSync(join(folder, 'states.csv'), `a,b,state\n${states.join('\n')}\n`);
+  koan('train', 'states.csv', '-o', 'states.koan', '-k', '64', '--task', 'anomaly', '--normal', 'in', '--false-alarm', '0.05');
+  assert.equal((100 - (await judged('states.koan', 'states.csv'))).toFixed(2), evaluated('states.koan', 'states.csv'));
+  // Windows have the target of most of their samples, less than half of them here.
+  const speeds = WAVES.map((line, i) => line.replace('slow', ['slow', 'still', 'off', 'slow', 'still', 'off', 'slow'][i % 7]));
+  writeFileSync(join(folder, 'speeds.csv'), `x,y,z,speed\n${speeds.join('\n')}\n`);
+  koan('train', 'speeds.csv', '-o', 'speeds.koan', '-k', '64', '--window', '20', '--positive', 'slow');
+  assert.equal((100 - (await judged('speeds.koan', 'speeds.csv'))).toFixed(2), evaluated('speeds.koan', 'speeds.csv'));
+});
+
+test('of an embedding all values are shown, and none is judged', async () => {
+  const { context, page, list } = await open();
+  koan('train', 'sums.csv', '-o', 'three.koan', '-k', '64', '--task', 'embedding', '--outputs', '3');
+  await page.setInputFiles('#model-file', join(folder, 'three.koan'));
+  await until(page, () => document.querySelector('#code').textContent.endsWith('const values = model.values(row);'));
+  const said = await predicted(page, 'sums.csv', modelOf('sums.csv'));
+  assert.match(said, /^sums\.csv: 400 rows; \d/);
+  const numbers = (line) => line.split(',').map(Number);
+  const expected = koan('predict', 'three.koan', 'sums.csv').trim().split('\n').slice(1);
+  assert.deepEqual((await predictions(page)).map(numbers), expected.map(numbers));
+  assert.deepEqual(list, []);
+  await context.close();
+});
+
 test('tables with semicolons, spaces and gzip are predicted as the command does', async () => {
   const { context, page, list } = await open();
   await page.setInputFiles('#model-file', join(folder, 'sensors.koan'));
