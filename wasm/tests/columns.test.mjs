@@ -275,6 +275,36 @@ test('a model of raw columns predicts as the command does', async () => {
   }
 });
 
+test('categories that are numbers are found as the command finds them, however they are written', async () => {
+  const folder = mkdtempSync(file(tmpdir(), 'koan-levels-'));
+  try {
+    const koan = (...args) => execFileSync(process.env.KOAN, args, { cwd: folder, encoding: 'utf8', stdio: 'pipe' });
+    await init();
+    const known = ['0.1', '0.2', '0.3', '0.0000005', '7', '16777217', '25000000000000000000000'];
+    const levels = [0.1 + 0.2, Math.fround(0.1), Math.fround(0.2), 5e-7, Math.fround(5e-7), 2.5e22, 7.0000001, 0.4, 16777217, 16777216];
+    const texts = ['0.0000005', '5E-7', '50e-8', '.1', '0.10000000149011612', '00.1', '+0.2', '16777217.0', '7.00', '-0.1', '2.5e22', '0.3000000000000000000'];
+    // Notes that are long have codes.
+    for (const more of [[], Array.from({ length: 90 }, (_, i) => String(100.5 + i))]) {
+      const values = [...known, ...more];
+      const lines = Array.from({ length: 8 * values.length }, (_, i) => `${(i * 37) % 11},${values[i % values.length]},${(i % values.length) + (i % 3)}`);
+      writeFileSync(file(folder, 'train.csv'), `a,level,y\n${lines.join('\n')}\n`);
+      koan('train', 'train.csv', '-o', 'model.koan', '-k', '32', '--task', 'regression', '--text', 'level');
+      const fields = [...levels, ...texts];
+      const text = `a,level\n${fields.map((level) => `3,${level}`).join('\n')}\n`;
+      writeFileSync(file(folder, 'rows.csv'), text);
+      const expected = koan('predict', 'model.koan', 'rows.csv', '--scores').trim().split('\n').slice(1);
+      const scores = expected.map((line) => Number(line.split(',').at(-1)));
+      const model = Model.from(readFileSync(file(folder, 'model.koan')), { columns: Columns, ...zeros });
+      assert.equal(model.info.notes.includes('0.0000005'), more.length === 0);
+      assert.deepEqual([...model.scoresMany(readTable(text, model.info, zeros).rows)], scores);
+      assert.deepEqual(fields.map((level) => model.scores({ a: 3, level })[0]), scores);
+      assert.ok(new Set(scores).size > 4, `${scores}`);
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test('truth values are read as the command reads them, by their words and by codes', async () => {
   const folder = mkdtempSync(file(tmpdir(), 'koan-truth-'));
   try {
