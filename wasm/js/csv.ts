@@ -25,7 +25,7 @@ export function parse(
   const blanks = `[^\\S\\n${delimiter}]*`;
   const quoted = `${blanks}"([^"]*(?:""[^"]*)*)"${blanks}`;
   const next = new RegExp(`(?:${quoted}|(?!${blanks}")([^\\n${delimiter}]*))(${delimiter}|\\n|$)`, 'y');
-  const decimals: Decimals[] = [];
+  const decimals: Decimals = { columns: [] };
   const records: CsvRecord[] = [];
   let at = 0;
   let line = 1;
@@ -105,24 +105,36 @@ function delimiterOf(line: string, fits: (fields: number) => boolean): string {
   return words > 1 && (!fits(1) || fits(words)) ? ' ' : ',';
 }
 
-/** The lines of a column's first numbers with a comma and with a point. */
+/** What is known of the numbers between semicolons. */
 interface Decimals {
+  /** The lines of each column's first numbers with a comma and with a point. */
+  columns: { comma?: number; point?: number }[];
+  /** The first column with a decimal comma, from 1. */
   comma?: number;
-  point?: number;
+  /** The first number that may have points between its thousands. */
+  thousands?: { line: number; column: number; text: string };
 }
 
 const isDecimalComma = (field: string): boolean =>
   /^[\d+\-eE]*,[\d+\-eE]*$/.test(field) && isNumber(field.replace(',', '.'));
 
-/** Makes numbers with decimal commas numbers with points; a column with both is refused. */
-function pointsForCommas(fields: string[], columns: Decimals[], line: number): void {
+/** 1.200, not 0.200 or 1.20. */
+const areThousands = (field: string): boolean => /^-?[1-9]\d{0,2}(\.\d{3})+$/.test(field);
+
+/**
+ * Makes numbers with decimal commas numbers with points; a column with both is refused, and what may be thousands
+ * where there are decimal commas.
+ */
+function pointsForCommas(fields: string[], all: Decimals, line: number): void {
   fields.forEach((field, index) => {
-    const seen = (columns[index] ??= {});
+    const seen = (all.columns[index] ??= {});
     if (isDecimalComma(field)) {
       fields[index] = field.replace(',', '.');
       seen.comma ??= line;
-    } else if (field.includes('.') && isNumber(field)) {
-      seen.point ??= line;
+      all.comma ??= index + 1;
+    } else if (field.includes('.')) {
+      if (isNumber(field)) seen.point ??= line;
+      if (areThousands(field)) all.thousands ??= { line, column: index + 1, text: field };
     }
     const { comma, point } = seen;
     if (comma && point) {
@@ -132,4 +144,9 @@ function pointsForCommas(fields: string[], columns: Decimals[], line: number): v
       );
     }
   });
+  if (!all.comma || !all.thousands) return;
+  const { line: at, column, text } = all.thousands;
+  throw new Error(
+    `line ${at}: ${text} in column ${column} may be ${text.replaceAll('.', '')}, since column ${all.comma} has decimal commas: write numbers without points between thousands`,
+  );
 }

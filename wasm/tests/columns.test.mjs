@@ -186,6 +186,13 @@ test('what stands between fields is told from the first lines, as the command do
   assert.deepEqual([...readTable('a,b\n1 2\n3  4\n', { notes: '{"columns":["a","b"]}', inputs: 2 }).rows], [1, 2, 3, 4]);
   const throws = (text, message) => assert.throws(() => read(text), { message });
   throws('a;b;c;t\n1,5;2;x;on\n1.5;2;x;on\n', 'line 3, column 1: numbers with a decimal comma and, in line 2, with a decimal point');
+  const thousands = (line, column, comma) =>
+    `line ${line}: 1.200 in column ${column} may be 1200, since column ${comma} has decimal commas: write numbers without points between thousands`;
+  throws('a;b;c;t\n1,5;1.200;x;on\n', thousands(2, 2, 1));
+  throws('a;b;c;t\n1.200;2;x;on\n1;2;x;on\n1;,5;x;on\n', thousands(2, 1, 2));
+  throws('a;b;c;t\n1,5;-1.200.000;x;on\n', thousands(2, 2, 1).replace('1.200', '-1.200.000').replace('1200', '-1200000'));
+  assert.deepEqual([...read('a;b;c;t\n1,5;0.200;x;on\n2;1.20;x;on\n').rows], [1.5, Math.fround(0.2), 1, 0, 2, Math.fround(1.2), 1, 0]);
+  assert.deepEqual([...read('a;b;c;t\n1;1.200;x;on\n').rows], [1, Math.fround(1.2), 1, 0]);
   throws('a,b,c,t\n1,2,"x,on\n', 'line 2: a quote is opened and not closed');
   throws('a,b,c,t\n1,2,"x" y,on\n', 'line 2: text after the quote that ends a field');
   throws('a,b,c,t\n1,2,"x\n"" y" z,on\n', 'line 3: text after the quote that ends a field');
@@ -242,6 +249,7 @@ test('a model of raw columns predicts as the command does', async () => {
       'spaces under commas': cells.map((row, line) => row.map(quoted).join(line ? ' ' : ',')),
       quotes: cells.map((row) => row.map((field) => ` "${field}" `).join(',')),
       capitals: cells.map((row, line) => (line ? row : row.map((name) => name.toUpperCase())).join(',')),
+      thousands: cells.map((row, line) => row.map(commas).with(0, line ? `1.0${row[0]}` : row[0]).join(';')),
       'one name': cells.map((row, line) => (line ? row : ['years', ...row.slice(1)]).join(',')),
       'another column': cells.map((row, line) => [...row, line ? '1' : 'more'].join(',')),
       'another column without a header': cells.slice(1).map((row) => [...row, '1'].join(',')),
@@ -255,13 +263,13 @@ test('a model of raw columns predicts as the command does', async () => {
         own = koan('predict', 'people.koan', 'other.csv').trim().split('\n').slice(-people.length);
       } catch {
         refused.push(name);
-        assert.throws(() => readTable(text, model.info), { message: /lacks column `age`|columns, the model needs/ }, name);
+        assert.throws(() => readTable(text, model.info), { message: /lacks column `age`|columns, the model needs|write numbers without points/ }, name);
         continue;
       }
       assert.deepEqual(own, labels, name);
       assert.deepEqual(model.predictLabelMany(readTable(text, model.info).rows), labels, name);
     }
-    assert.deepEqual(refused, ['capitals', 'one name', 'another column without a header']);
+    assert.deepEqual(refused, ['capitals', 'thousands', 'one name', 'another column without a header']);
     assert.deepEqual(table.targets, people.map(({ earns }) => earns));
     const right = labels.filter((label, i) => label === people[i].earns).length;
     assert.ok(right > 0.9 * people.length, `${right} of ${people.length}`);
