@@ -24,7 +24,7 @@ export function parse(
   const { text, delimiter } = told(given.replace(/^\ufeff/, ''), fits);
   const blanks = `[^\\S\\n${delimiter}]*`;
   const quoted = `${blanks}"([^"]*(?:""[^"]*)*)"${blanks}`;
-  const next = new RegExp(`(?:${quoted}|(?!${blanks}")([^\\n${delimiter}]*))(${delimiter}|\\n|$)`, 'y');
+  const next = new RegExp(`(?:${quoted}|(?!${blanks}")([^\\n${delimiter}]*))([${delimiter}\\n]|$)`, 'y');
   const decimals: Decimals = { columns: [] };
   const records: CsvRecord[] = [];
   let at = 0;
@@ -74,9 +74,16 @@ export function parse(
 }
 
 /** The text and what is between its fields, which the first lines tell. */
-function told(text: string, fits: (fields: number) => boolean): { text: string; delimiter: string } {
+function told(given: string, fits: (fields: number) => boolean): { text: string; delimiter: string } {
+  // A first line `sep=;`, as programs for sheets write it; saved again, it may end in more of them.
+  const [line, named] = /^sep=([,;\t|: ])\1*(?=\r?(\n|$))/i.exec(given) ?? [''];
+  const text = given.slice(line.length);
   const [header = '', row = ''] = text.split('\n', 1000).filter((line) => line.trim());
-  const delimiter = delimiterOf(header.trim(), fits);
+  const delimiter = named ?? delimiterOf(header.trim(), row, fits);
+  if (delimiter === '|' && [header, row].every((line) => /^\|.*\|$/.test(line.trim()))) {
+    throw new Error('its lines begin and end with `|`, as tables of Markdown do: leave these bars out, and the line of dashes');
+  }
+  if (named) return { text, delimiter };
   // A header between commas over rows between spaces, as loggers write it.
   const names = header.split(delimiter).length;
   const isOther = names > 1 && wordsOf(row.trim()) === names && !row.includes(delimiter) && !/[ \t"]/.test(header.trim());
@@ -85,9 +92,12 @@ function told(text: string, fits: (fields: number) => boolean): { text: string; 
     : { text, delimiter };
 }
 
+/** The parts between the marks outside quotes. */
+const partsOf = (line: string, mark: string): number => line.replace(/"[^"]*("|$)/g, '').split(mark).length;
+
 const wordsOf = (line: string): number => line.split(' ').filter(Boolean).length;
 
-function delimiterOf(line: string, fits: (fields: number) => boolean): string {
+function delimiterOf(line: string, row: string, fits: (fields: number) => boolean): string {
   // Commas that are all within numbers delimit nothing.
   const numbers = [';', '\t'].find((mark) => {
     const parts = line.split(mark).map(trimmed);
@@ -95,12 +105,14 @@ function delimiterOf(line: string, fits: (fields: number) => boolean): string {
     return parts.length > 1 && commas.length && commas.every(isDecimalComma);
   });
   if (numbers) return numbers;
-  const plain = line.replace(/"[^"]*("|$)/g, '');
-  const count = (mark: string): number => plain.split(mark).length;
+  const count = (mark: string): number => partsOf(line, mark);
   const found = [',', '\t', ';'].filter((mark) => count(mark) > 1);
   const fitting = found.find((mark) => fits(count(mark)));
   if (fitting) return fitting;
   if (found.length) return found.reduce((a, b) => (count(b) > count(a) ? b : a));
+  // Where nothing else delimits, and as many bars are in the next line: a text may have some.
+  const bars = count('|');
+  if (bars > 1 && (!row || partsOf(row, '|') === bars) && (!fits(1) || fits(bars))) return '|';
   const words = wordsOf(line);
   return words > 1 && (!fits(1) || fits(words)) ? ' ' : ',';
 }

@@ -180,11 +180,23 @@ test('what stands between fields is told from the first lines, as the command do
     'a\tb\tc\tt\n1.5\t-2\ty z\ton\n0.25\t3\tx\toff',
     '  a  b c   t\n1.5 -2   "y z"  on\n 0.25 3 x off \n',
     't , "b" ,c,a\non,"-2", "y z" ,1.5\n"o""ff",3,x,25e-2\n',
+    'a|b|c|t\n1.5|-2|y z|on\n 0.25 | 3 | x | off\n',
+    'a|b|"c"|t\n1.5|-2|"y z"|"o|n"\n.25|3|x|off',
+    'sep=;\na;b;c;t\n1,5;-2;y z;on\n0,25;3;x;off\n',
+    '\ufeffSEP=,,,,\r\na,b,c,t\r\n1.5,-2,y z,on\r\n0.25,3,x,off',
+    'sep=:\na:b:c:t\n1.5:-2:y z:on\n0.25:3:x:off\n',
+    'sep=|\n1.5|-2|y z|on\n0.25|3|x|off\n',
   ]) {
     assert.deepEqual([...read(text).rows], expected, text);
   }
   assert.deepEqual([...readTable('a,b\n1 2\n3  4\n', { notes: '{"columns":["a","b"]}', inputs: 2 }).rows], [1, 2, 3, 4]);
+  // Lines are counted with the one that names the delimiter.
+  assert.deepEqual(readTable('sep=\t\na\tb\n1\t2\n', { notes: '{"columns":["a","b"]}', inputs: 2 }).lines, [3]);
+  // A text that has a bar.
+  assert.deepEqual([...readTable('x|y\nz\n', { notes: '{"columns":[{"values":["x|y","z"]}]}', inputs: 2 }).rows], [1, 0, 0, 1]);
   const throws = (text, message) => assert.throws(() => read(text), { message });
+  throws('|a|b|\n|1.5|-2|\n', 'its lines begin and end with `|`, as tables of Markdown do: leave these bars out, and the line of dashes');
+  throws('sep=x\n1,2,x,on\n', 'the table has 1 columns, the model needs 3 columns (4 with the target)');
   throws('a;b;c;t\n1,5;2;x;on\n1.5;2;x;on\n', 'line 3, column 1: numbers with a decimal comma and, in line 2, with a decimal point');
   const thousands = (line, column, comma) =>
     `line ${line}: 1.200 in column ${column} may be 1200, since column ${comma} has decimal commas: write numbers without points between thousands`;
@@ -245,6 +257,8 @@ test('a model of raw columns predicts as the command does', async () => {
       semicolons: cells.map((row) => row.map(commas).join(';')),
       bare: cells.slice(1).map((row) => row.map(commas).join(';')),
       'without target': cells.slice(1).map((row) => row.slice(0, -1).join('\t')),
+      bars: cells.map((row) => row.join('|')),
+      'a line that names the delimiter': [`sep=:`, ...cells.map((row) => row.join(':'))],
       spaces: cells.map((row) => row.map(quoted).join('   ')),
       'spaces under commas': cells.map((row, line) => row.map(quoted).join(line ? ' ' : ',')),
       quotes: cells.map((row) => row.map((field) => ` "${field}" `).join(',')),
