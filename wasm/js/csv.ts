@@ -81,7 +81,9 @@ function told(given: string, fits: (fields: number) => boolean): { text: string;
   const [header = '', row = ''] = text.split('\n', 1000).filter((line) => line.trim());
   const delimiter = named ?? delimiterOf(header.trim(), row, fits);
   if (delimiter === '|' && [header, row].every((line) => /^\|.*\|$/.test(line.trim()))) {
-    throw new Error('its lines begin and end with `|`, as tables of Markdown do: leave these bars out, and the line of dashes');
+    throw new Error(
+      'its lines begin and end with `|`, as tables of Markdown do: leave these bars out, and the line of dashes',
+    );
   }
   if (named) return { text, delimiter };
   // A header between commas over rows between spaces, as loggers write it.
@@ -159,6 +161,7 @@ function pointsForCommas(fields: string[], all: Decimals, line: number): void {
   if (!all.comma || !all.thousands) return;
   const { line: at, column, text } = all.thousands;
   throw new Error(
-    `line ${at}: ${text} in column ${column} may be ${text.replaceAll('.', '')}, since column ${all.comma} has decimal commas: write numbers without points between thousands`,
+    `line ${at}: ${text} in column ${column} may be ${text.replaceAll('.', '')}, since column ${all.comma} has decimal ` +
+      'commas: write numbers without points between thousands',
   );
 }

@@ -83,11 +83,11 @@ export function shortest(number: number): string {
 /** Whether a text is that of a number without zeros before it. */
 const isBare = (field: string): boolean => isNumber(field) && !/^[+-]?0\d/.test(field);
 
-/** A number as the name of a class or value: "+1", "1" and "1.0" are all "1". Not one of more digits than numbers have. */
+/** A number as the name of a class or value: "+1", "1" and "1.0" are all "1". One of too many digits stays as it is. */
 export const plain = (field: string): string =>
   isBare(field) && field.replace(/\D/g, '').length < 16 ? written(+field + 0) : field;
 
-/** The name of the float32 nearest to a number, as which tables have it; not where it may stand for other whole numbers. */
+/** The name of the float32 nearest to a number, where it stands for no other whole number: as which tables have it. */
 const rounded = (field: string): string =>
   isBare(field) && Math.abs(Math.fround(+field)) < 2 ** 24 ? shortest(+field) : field;
 
@@ -116,7 +116,8 @@ export function push(rows: number[], schema: Schema, column: Column, field: Fiel
       values.length < 3 && at >= 0 && (code || values.every((value) => TRUTH.indexOf(value) % 4 > 0))
         ? TRUTH.slice(at & 4).slice(1, 4)
         : [];
-    const own = code && value === undefined ? value : (listed(text) ?? listed(plain(bare), rounded(bare), ...words(TRUTH.indexOf(text))));
+    const other = (): string | undefined => listed(plain(bare), rounded(bare), ...words(TRUTH.indexOf(text)));
+    const own = code && value === undefined ? value : (listed(text) ?? other());
     rows.push(...values.map((value) => (value === own ? 1 : 0)));
     if (own !== undefined || !schema.strict) return;
     // As in Python: where numbers were missing in training, texts may have been, too.
