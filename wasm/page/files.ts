@@ -18,6 +18,9 @@ const KINDS: [start: string, what: string][] = [
 /** What `koan train` reads besides text: arrays of NumPy, alone or in an archive. */
 const ARRAYS = /^(\x93NUMPY|PK\x03\x04.{26}[\w.-]+\.npy)/s;
 
+/** How text begins that `koan train` reads and the page does not: a header of ARFF or of PROBEN1. */
+const HEADED = /^(\s|%.*\n)*(@relation|@attribute|bool_in=|real_in=)/i;
+
 /**
  * The text of a table's file, unpacked if it is packed; none of a file of arrays.
  *
@@ -40,6 +43,9 @@ export async function textIn(bytes: Uint8Array<ArrayBuffer>): Promise<string | u
   throw new Error('neither a koan model nor a table of text');
 }
 
+/** Whether the page reads the rows of a text, of which it then shows predictions. */
+export const isTable = (text: string): boolean => !HEADED.test(text);
+
 /**
  * The text of a table's file.
  *
@@ -48,6 +54,7 @@ export async function textIn(bytes: Uint8Array<ArrayBuffer>): Promise<string | u
 export async function tableIn(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const text = await textIn(bytes);
   if (text === undefined) throw new Error('arrays of NumPy, not a table of text');
+  if (!isTable(text)) throw new Error('ARFF or PROBEN1: drop it on the panel below, which trains on it, and here a table');
   return text;
 }
 

@@ -35,8 +35,10 @@ export interface Source {
 /** The command that makes the same model. */
 export function command({ file, lines }: Source, target: string | undefined, drop: string[], options: string): string {
   const all = /\.gz$/i.test(file) ? `gunzip -c ${path(file)}` : `cat ${path(file)}`;
-  const first = lines === undefined ? '' : `${all} | head -n ${lines} > first.csv && `;
-  const table = lines === undefined ? path(file) : 'first.csv';
+  // By the ending `.tsv` the command takes tabs.
+  const part = `first${/\.\w+$/.exec(file.replace(/\.gz$/i, ''))?.[0] ?? '.csv'}`;
+  const first = lines === undefined ? '' : `${all} | head -n ${lines} > ${part} && `;
+  const table = lines === undefined ? path(file) : part;
   const columns = option('target', target ?? '') + option('drop', drop.join(','));
   return `${first}koan train ${table}${columns} --missing impute ${options} -o model.koan`;
 }

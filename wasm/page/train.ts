@@ -5,7 +5,7 @@
 
 import { find } from './dom.js';
 import { textOf } from './errors.js';
-import { firstRows, MOST_BYTES, textIn } from './files.js';
+import { firstRows, isTable, MOST_BYTES, textIn } from './files.js';
 import type { Rows } from './table.js';
 import { command, download, element, errorOf, nameOf, type Source } from './train-dom.js';
 import { draw } from './train-front.js';
@@ -70,7 +70,7 @@ function offer(source: Source, bytes: Uint8Array, text: string | undefined, use:
     const { names } = data;
     const first = text === undefined ? undefined : firstRows(text, MOST_ROWS + Number(names.some(Boolean)));
     if (first) return offerFirst(source, first, use);
-    const rows = text === undefined ? undefined : { name: source.file, text };
+    const rows = text === undefined || !isTable(text) ? undefined : { name: source.file, text };
     new Training(source, names, bytes, (blob) => use(blob, rows));
   }, { once: true });
   own.postMessage({ kind: 'columns', name: source.file, bytes } satisfies TrainQuestion);

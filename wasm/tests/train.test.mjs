@@ -111,6 +111,33 @@ for (const [name, text, target] of [
   });
 }
 
+test('a table whose first line names its delimiter is predicted after training; of ARFF nothing is said', async () => {
+  const { context, page, list } = await open();
+  const table = states(300);
+  await give(page, 'sheet.csv', `sep=;\n${table.replaceAll(',', ';')}`);
+  await page.waitForSelector('#train-start');
+  await page.click('#train-start');
+  await trained(page);
+  await page.waitForSelector('#results:not([hidden])');
+  assert.match(await page.textContent('#summary'), /^sheet\.csv: 300 rows, [\d.]+ % right/);
+  // A page that has no table yet.
+  const { context: other, page: second, list: more } = await open();
+  const attributes = ['heat numeric', 'load numeric', 'kind {pump,fan,heater}', 'hours numeric', 'state {bad,good}'];
+  const rows = table.trim().split('\n').slice(1).map((line) => line.replace(/^,/, '?,'));
+  const arff = `% states\n@relation states\n${attributes.map((text) => `@attribute ${text}\n`).join('')}@data\n${rows.join('\n')}\n`;
+  await give(second, 'states.arff', arff);
+  await second.waitForSelector('#train-start');
+  await second.click('#train-start');
+  await trained(second);
+  await until(second, () => document.querySelector('#summary').textContent === 'Now a table.');
+  assert.equal(await second.textContent('#problem'), '');
+  await second.setInputFiles('#table-file', { name: 'states.arff', mimeType: '', buffer: Buffer.from(arff) });
+  await until(second, () => document.querySelector('#problem').textContent.startsWith('states.arff: ARFF or PROBEN1: drop it on the panel below'));
+  assert.deepEqual([...list, ...more], []);
+  await context.close();
+  await other.close();
+});
+
 test('what trains is loaded when it is asked for, and works without a network then', async () => {
   const { context, page, list, asked } = await open();
   await page.evaluate(async () => { await navigator.serviceWorker.ready; });
@@ -213,6 +240,18 @@ test('of a table that is too long the first rows are offered, with the command t
   const line = await page.textContent('#train-command');
   assert.equal(line, 'gunzip -c large.csv.gz | head -n 10001 > first.csv && koan train first.csv --missing impute --features 32 -o model.koan');
   assert.ok((await downloaded(page)).equals(made(line)));
+  // By the ending `.tsv` tabs are between the fields, where semicolons are more.
+  const tabbed = numbers(10_001).replace(/^.*\n/, 'a;1\tb;2\tc;3\td;4\te;5\tf;6\ty;7;8\n').replace(/,/g, '\t');
+  await give(page, 'large.tsv.gz', gzipSync(tabbed));
+  await page.click('#train-first');
+  await page.waitForSelector('#train-start');
+  await page.click('#train-start');
+  await until(page, () => document.querySelector('.front tbody button'), undefined, 60_000);
+  await page.click('#train-cancel');
+  await page.click('.front tbody button');
+  const tabs = await page.textContent('#train-command');
+  assert.equal(tabs, 'gunzip -c large.tsv.gz | head -n 10001 > first.tsv && koan train first.tsv --missing impute --features 32 -o model.koan');
+  assert.ok((await downloaded(page)).equals(made(tabs)));
   // As long as it may be, with a line at its end that is blank.
   await give(page, 'long.csv', `${numbers(10_000)}\n`);
   await page.waitForSelector('#train-start');
