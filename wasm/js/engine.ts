@@ -12,20 +12,11 @@ export function hasSimd(): boolean {
 }
 
 /**
- * Fetches; an answer that is not OK is an error with its status.
+ * Fetches; where there is no answer, the error has the address, which engines leave out.
  *
  * @internal
  */
-export async function fetched(address: URL | string): Promise<Response> {
-  return answered(await fetch(address));
-}
-
-/**
- * A response that is OK.
- *
- * @internal
- */
-export function answered(response: Response): Response {
-  if (!response.ok) throw new Error(`HTTP status ${response.status} for ${response.url}`);
-  return response;
-}
+export const fetched = (address: URL | string): Promise<Response> =>
+  fetch(address).catch((cause: Error) => {
+    throw new Error(`${address}: ${cause.message}`, { cause });
+  });

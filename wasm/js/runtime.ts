@@ -2,7 +2,6 @@
 
 import type { InitOutput } from '../build/glue.js';
 import { decoded, familiesOf, isIntact, viewOf } from './blob.js';
-import { answered } from './engine.js';
 import { Heap } from './heap.js';
 import { host } from './host/page.js';
 
@@ -100,14 +99,17 @@ async function compile(given: Source): Promise<WebAssembly.Module> {
   const module = moduleOf(given);
   if (module) return module;
   const source = await opened(given as Bytes);
-  return isResponse(source) && answered(source).headers.get('content-type') === 'application/wasm'
+  return isResponse(source) && source.headers.get('content-type') === 'application/wasm'
     ? WebAssembly.compileStreaming(source)
     : WebAssembly.compile(await bytesOf(source));
 }
 
-/** What an address is of; any other source itself. */
-const opened = async (source: Bytes): Promise<Exclude<Bytes, URL | string>> =>
-  source instanceof URL || typeof source === 'string' ? host.open(source) : source;
+/** What an address is of; any other source itself. A response must be OK. */
+async function opened(given: Bytes): Promise<Exclude<Bytes, URL | string>> {
+  const source = given instanceof URL || typeof given === 'string' ? await host.open(given) : given;
+  if (isResponse(source) && !source.ok) throw new Error(`HTTP status ${source.status} for ${source.url}`);
+  return source;
+}
 
 /**
  * The bytes of a source that is not a module.
@@ -116,7 +118,6 @@ const opened = async (source: Bytes): Promise<Exclude<Bytes, URL | string>> =>
  */
 export async function bytesOf(given: Bytes): Promise<OwnBytes> {
   const source = await opened(given);
-  if (isResponse(source)) answered(source);
   return bytesIn((source as Partial<Blob> | undefined)?.arrayBuffer ? await (source as Blob).arrayBuffer() : source);
 }
 

@@ -207,6 +207,12 @@ test('a model is loaded from whatever holds it', async () => {
   const rejects = (source, message) => assert.rejects(Model.load(source), { message });
   await rejects(new Response('', { status: 404 }), 'HTTP status 404 for ');
   await rejects('no/such.koan', /ENOENT.*no\/such\.koan/);
+  // A port that nobody listens on.
+  const nowhere = 'http://127.0.0.1:9/no.koan';
+  for (const address of [nowhere, new URL(nowhere)]) {
+    const unreached = (error) => error.message === `${nowhere}: fetch failed` && error.cause instanceof TypeError;
+    await assert.rejects(Model.load(address), unreached);
+  }
   await rejects(await WebAssembly.compile(bytes('koan.wasm')), 'the WebAssembly module has no custom section `koan`');
   await rejects(7, 'a model is loaded from bytes, a URL, a Response, a Blob or a WebAssembly.Module');
   await rejects(undefined, 'a model is loaded from bytes, a URL, a Response, a Blob or a WebAssembly.Module');
