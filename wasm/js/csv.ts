@@ -125,15 +125,15 @@ interface Decimals {
   columns: { comma?: number; point?: number }[];
   /** The first column with a decimal comma, from 1. */
   comma?: number;
-  /** The first number that may have points between its thousands. */
-  thousands?: { line: number; column: number; text: string };
+  /** What is said of the first number that may have points between its thousands. */
+  thousands?: string;
 }
 
 const isDecimalComma = (field: string): boolean =>
   /^[\d+\-eE]*,[\d+\-eE]*$/.test(field) && isNumber(field.replace(',', '.'));
 
 /** 1.200, not 0.200 or 1.20. */
-const areThousands = (field: string): boolean => /^-?[1-9]\d{0,2}(\.\d{3})+$/.test(field);
+const THOUSANDS = /^-?[1-9]\d{0,2}(\.\d{3})+$/;
 
 /**
  * Makes numbers with decimal commas numbers with points; a column with both is refused, and what may be thousands
@@ -148,7 +148,9 @@ function pointsForCommas(fields: string[], all: Decimals, line: number): void {
       all.comma ??= index + 1;
     } else if (field.includes('.')) {
       if (isNumber(field)) seen.point ??= line;
-      if (areThousands(field)) all.thousands ??= { line, column: index + 1, text: field };
+      if (THOUSANDS.test(field)) {
+        all.thousands ??= `line ${line}: ${field} in column ${index + 1} may be ${field.replaceAll('.', '')}`;
+      }
     }
     const { comma, point } = seen;
     if (comma && point) {
@@ -158,10 +160,8 @@ function pointsForCommas(fields: string[], all: Decimals, line: number): void {
       );
     }
   });
-  if (!all.comma || !all.thousands) return;
-  const { line: at, column, text } = all.thousands;
-  throw new Error(
-    `line ${at}: ${text} in column ${column} may be ${text.replaceAll('.', '')}, since column ${all.comma} has decimal ` +
-      'commas: write numbers without points between thousands',
-  );
+  const { comma, thousands } = all;
+  if (comma && thousands) {
+    throw new Error(`${thousands}, since column ${comma} has decimal commas: write numbers without points between thousands`);
+  }
 }

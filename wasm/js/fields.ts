@@ -73,11 +73,11 @@ const written = (number: number): string =>
 /** The name of a number among those of float32: no more digits than tell it from the others. */
 export function shortest(number: number): string {
   const single = Math.fround(number);
-  const rounded = (digits: number): number => +single.toPrecision(digits);
-  let digits = 1;
-  // Nine are always enough.
-  while (digits < 9 && Math.fround(rounded(digits)) !== single) digits++;
-  return written(rounded(digits));
+  for (let digits = 1; ; digits++) {
+    const name = +single.toPrecision(digits);
+    // Nine are always enough.
+    if (digits > 8 || Math.fround(name) === single) return written(name);
+  }
 }
 
 /** Whether a text is that of a number without zeros before it. */

@@ -21,7 +21,7 @@ export interface Schema {
 }
 
 /** Reads the notes of a model. */
-export function schemaOf(info: Pick<Info, 'inputs' | 'notes'>, reading?: Reading): Schema {
+export function schemaOf(info: Pick<Info, 'inputs' | 'notes'>, { unknown = 'error' }: Reading = {}): Schema {
   let notes: { format?: string; columns?: unknown[]; salt?: string; window?: number[] } = {};
   try {
     notes = JSON.parse(info.notes || '{}');
@@ -60,7 +60,9 @@ export function schemaOf(info: Pick<Info, 'inputs' | 'notes'>, reading?: Reading
     const kind = (target ?? dropped) !== undefined ? left : Array.isArray(values) ? 'text' : 'number';
     return { kind, name: named(target ?? dropped ?? name), values, missing } as Column;
   });
-  return { columns, nameCode, samples: notes.window?.[0], strict: reading?.unknown !== 'zeros' };
+  // One that is misspelt would count as an error.
+  if (!['error', 'zeros'].includes(unknown)) throw new TypeError(`unknown is ${unknown}, not error or zeros`);
+  return { columns, nameCode, samples: notes.window?.[0], strict: unknown === 'error' };
 }
 
 /** How many inputs a column makes. */

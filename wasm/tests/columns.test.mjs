@@ -130,6 +130,12 @@ test('a text that training did not have is an error, unless zeros are asked for'
   const row = { city: 'c1', day: 1, heat: 0 };
   throws(() => columns.rows([row, { ...row, city: null }]), 'row 1: column city: a value is missing');
   throws(() => columns.rows([row, { ...row, city: 4 }]), `row 1: column city: \`4\` is none of the 12 values: ${ten}`);
+  for (const unknown of ['zero', null, true]) {
+    const told = { name: 'TypeError', message: `unknown is ${unknown}, not error or zeros` };
+    assert.throws(() => new Columns({ notes, inputs: 16 }, { unknown }), told);
+    assert.throws(() => table('c2', 3, { unknown }), told);
+  }
+  assert.deepEqual(table('c2', 3, { unknown: undefined }), table('c2', 3, { unknown: 'error' }));
   // Codes say nothing of their texts.
   const lines = csv.trim().split('\n');
   throws(() => readTable(`${lines[0]}\n${lines[6]}\n`, info), /^line 2, column 2 .*: a value is missing$/);
