@@ -324,7 +324,7 @@ fn few_series_are_searched_by_their_family() {
 fn code_counts_as_flash_where_it_is_to() {
     let table = digits::table().select(&(0..120).collect::<Vec<_>>());
     let searched = |flash: usize, form: Form| {
-        let mut options = options(false, Duration::from_secs(2));
+        let mut options = options(false, Duration::from_secs(4));
         options.space.base.loss = Some(Loss::Squared);
         options.limits = Limits { code: Some(form), ..Limits::of_flash(flash) };
         options.space.families = vec![FamilyName::Fourier, FamilyName::Fern];
