@@ -30,12 +30,19 @@ def write(
     """Writes a model, and warns of what is worth knowing of the files; see ``Model.export``."""
     if name is not None and not isinstance(name, str):
         raise ValueError(f"name: {name!r} is no text")
-    file = (model._file or "model.koan") if name is None else name + ".koan"
+    file = (model._file or _stem(folder, language) + ".koan") if name is None else name + ".koan"
     rows = None if names is None else _named(names)
     written, said = _koan.export(model._blob, folder, language, file, rows, model._names)
     for warning in said:
         warnings.warn(warning, UserWarning, stacklevel=stacklevel + 1)
     return written
+
+
+def _stem(folder: str | os.PathLike[str], language: str) -> str:
+    """What a model without a name is called: as the file of Rust that is named, so that several go
+    into one folder."""
+    path = os.fsdecode(folder) if language == "rust" else ""
+    return os.path.basename(path)[:-3] if path.endswith(".rs") else "model"
 
 
 def _named(names: Sequence[str] | Any) -> _koan.Frame:

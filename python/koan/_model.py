@@ -97,8 +97,9 @@ class Model:
 
         Files are written whole or not at all. Those that are there are replaced if an export wrote
         them, but for an example that was changed: it stays. Others are an error, and nothing is
-        written then. What is worth knowing of the files, such as columns whose usual values rows of
-        ``int16_t`` do not carry, is a ``UserWarning``.
+        written then; so is another model in the place of the one that a module of Rust would include,
+        unless the module that is there includes it. What is worth knowing of the files, such as
+        columns whose usual values rows of ``int16_t`` do not carry, is a ``UserWarning``.
 
         Parameters
         ----------
@@ -108,7 +109,8 @@ class Model:
             the model's bytes and a module that includes them; ``folder`` may also be a file whose
             name ends in ``.rs``
         name : what the model is called: its files, its variable and, in capitals, its constants;
-            as the file that it was loaded from, or else ``model``
+            as the file that it was loaded from, or else as the file of Rust that ``folder`` names,
+            or else ``model``
         names : the columns of the training data, where the model has codes in place of their names,
             or none: a list of names, or a table, which also has the values of columns of texts; all
             columns or only the inputs, in their order. What was trained in this process or

@@ -188,6 +188,26 @@ def test_all_kinds_of_models_are_exported(tmp_path):
         koan.KoanClassifier().export(tmp_path / "none")
 
 
+@pytest.mark.filterwarnings("ignore:usual values")
+def test_models_of_rust_in_one_folder_stay_apart(clf, root, tmp_path):
+    other = koan.Model((root / "core/tests/tiny.koan").read_bytes())
+    assert [path.name for path in clf.export(tmp_path / "door.rs", "rust")] == ["door.koan", "door.rs"]
+    other.export(str(tmp_path / "pump.rs"), "rust")
+    for name, model in (("door", clf.model_), ("pump", other)):
+        assert koan.load(tmp_path / f"{name}.koan") == model
+        assert f'pub mod model = "{name}.koan"' in (tmp_path / f"{name}.rs").read_text()
+    # Trained anew it takes the place of what the module included; another's stays.
+    other.export(tmp_path / "door.rs", "rust")
+    assert koan.load(tmp_path / "door.koan") == other
+    clf.save(tmp_path / "model.koan")
+    before = contents(tmp_path)
+    for folder, name in ((tmp_path, None), (tmp_path / "new.rs", "model")):
+        with pytest.raises(ValueError, match="^folder: .*model.koan is there and another model: rem"):
+            other.export(folder, "rust", name=name)
+    assert contents(tmp_path) == before
+    clf.export(tmp_path, "rust")
+
+
 def test_wrong_exports_say_what_is_wrong(root, tmp_path):
     model = koan.load(root / "core/tests/tiny.koan")
     (tmp_path / "file").write_text("mine")

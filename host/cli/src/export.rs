@@ -61,7 +61,9 @@ fn names_in(schema: &Schema, path: &Path) -> Result<Schema> {
 fn with_option(error: Error) -> anyhow::Error {
     match error {
         Error::ForeignModule { .. } => anyhow!("{error}, --rust FILE.rs"),
-        Error::NoModel { .. } => anyhow!("{error}, --rust FOLDER/FILE.rs"),
+        Error::NoModel { .. } | Error::OtherBlob { .. } => {
+            anyhow!("{error}, --rust FOLDER/FILE.rs")
+        }
         Error::NoFolderName { .. } => anyhow!("--arduino needs the name of a folder"),
         Error::NoNames => anyhow!("its first line has no names of columns"),
         error => error.into(),

@@ -107,6 +107,16 @@ pub enum Error {
     /// Columns without names, which name nothing.
     #[error("the columns have no names")]
     NoNames,
+    /// In the place of the blob that a file of Rust includes there is another model, which the file
+    /// does not include yet.
+    #[error(
+        "{} is there and another model: remove it, name the model otherwise, or name a file in \
+         another folder", path.display()
+    )]
+    OtherBlob {
+        /// The file in that place.
+        path: PathBuf,
+    },
 }
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;

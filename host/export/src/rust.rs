@@ -42,6 +42,9 @@ pub fn write(export: &Export<'_>, told: &Path) -> Result<Written> {
         if !files::may_be_model(&blob) {
             return Err(Error::NoModel { path: blob });
         }
+        if is_of_another(&blob, model, &source, file) {
+            return Err(Error::OtherBlob { path: blob });
+        }
         files::write_whole(&blob, model.blob())?;
         files.push(blob);
     }
@@ -50,6 +53,19 @@ pub fn write(export: &Export<'_>, told: &Path) -> Result<Written> {
     files::write_whole(&source, text.as_bytes())?;
     files.push(source);
     Ok(Written { files, warnings: export.unnamed() })
+}
+
+/// Whether another model lies there that the file of Rust, which is replaced, does not include: it
+/// may be that of another file.
+fn is_of_another(blob: &Path, model: &Model<'_>, source: &Path, file: &str) -> bool {
+    let includes = |text: String| text.contains(&included(file));
+    std::fs::read(blob).is_ok_and(|old| old != model.blob())
+        && !std::fs::read_to_string(source).is_ok_and(includes)
+}
+
+/// How a file of Rust includes the blob.
+fn included(file: &str) -> String {
+    format!("pub mod model = {file:?}\n")
 }
 
 /// The file of Rust in a folder, which is made.
@@ -93,7 +109,8 @@ fn text(model: &Model<'_>, schema: Option<&Schema>, file: &str, module: &str) ->
          /// let mut predictor = {module}::model::predictor();\n    \
          /// predictor.self_test()?;\n    \
          /// {call} // row: [f32, i16 or u8; {module}::INPUTS]\n    /// ```\n    \
-         pub mod model = {file:?}\n}}\n"
+         {}}}\n",
+        included(file)
     );
     text
 }

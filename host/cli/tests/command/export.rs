@@ -167,6 +167,14 @@ fn a_file_of_rust_includes_the_model() {
         (read("src/main.rs"), read("other/m.koan")),
         ("fn main() {}".into(), "a poem".into())
     );
+    // Nor is another model written over, but by the file that includes it.
+    std::fs::create_dir(folder.path("new")).unwrap();
+    folder.output("export m.koan --rust new/a.rs");
+    folder.train("s.csv --features 8").success();
+    folder.fails("export m.koan --rust new/b.rs", &["m.koan is there and another model"]);
+    assert_ne!(folder.read("new/m.koan"), folder.read("m.koan"));
+    folder.output("export m.koan --rust new/a.rs");
+    assert_eq!(folder.read("new/m.koan"), folder.read("m.koan"));
     std::fs::copy(folder.path("m.koan"), folder.path("loop.koan")).unwrap();
     let told = folder.output("export loop.koan --rust src");
     assert!(told.contains("loop_model.rs"), "{told}");
