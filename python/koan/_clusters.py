@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _koan
-from ._columns import frame, is_table, names_of
+from ._columns import frame, is_pandas, is_table, names_of
 from ._model import threads
 
 # Options of `plan`, and of what trains on clusters.
@@ -82,9 +82,31 @@ def rows(batch: Any) -> _koan.Frame:
     if not is_table(batch):
         kind = type(batch).__name__
         raise ValueError(f"rows: a table with named columns is needed, not {kind}")
-    if len(set(names_of(batch))) < len(names_of(batch)):
+    names = names_of(batch)
+    if len(set(names)) < len(names):
         raise ValueError("rows: two columns have one name")
+    if is_pandas(batch) and list(batch.columns) != names:
+        # As of estimators: names need not be texts.
+        batch = batch.set_axis(names, axis=1)
     return frame(batch)
+
+
+def check_names(**given: Any) -> None:
+    """An error where a parameter that names a column does not."""
+    for parameter, name in given.items():
+        if not isinstance(name, str) and (name is not None or parameter == "target"):
+            kind = type(name).__name__
+            raise ValueError(f"{parameter}: the name of a column is needed, a text, not {kind}")
+
+
+def size_of_sample(rows: Any) -> int:
+    """The rows of a sample, also as ``1e4``."""
+    if rows is None:
+        return SAMPLE_ROWS
+    is_number = isinstance(rows, (int, float, np.number)) and not isinstance(rows, bool)
+    if not is_number or not 0 < rows < 2**63 or int(rows) != rows:
+        raise ValueError(f"sample_rows: {rows!r} is not a whole number from 1 on")
+    return int(rows)
 
 
 class Plan:
@@ -297,11 +319,13 @@ def plan(
     given = parameters(options)
     if unknown not in ("error", "zeros"):
         raise ValueError(f"unknown: no {unknown!r}; there are 'error' and 'zeros'")
+    check_names(target=target, sample_weight=sample_weight, groups=groups)
+    size = size_of_sample(sample_rows)
     table = rows(sample)
     reading = (target, sample_weight, groups, impute(missing), unknown == "zeros")
     columns = _koan.Columns(*reading)
     columns.add(table)
-    taken = columns.sample(task, given["random_state"], test_fraction, sample_rows)
+    taken = columns.sample(task, given["random_state"], test_fraction, size)
     taken.add(table)
     return Plan(taken.plan(given, threads(n_jobs)))
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _koan
-from ._clusters import SAMPLE_ROWS, Plan, impute, parameters, rows
+from ._clusters import Plan, check_names, impute, parameters, rows, size_of_sample
 from ._model import Model, threads
 
 
@@ -27,11 +27,12 @@ class Job:
         sample_rows: int | None,
         options: dict[str, Any],
     ) -> None:
+        check_names(target=target, sample_weight=sample_weight, groups=groups)
         self.given = parameters(options)
         self.reading = (target, sample_weight, groups, impute(missing))
         self.task = task
         self.test_fraction = float(test_fraction)
-        self.sample_rows = SAMPLE_ROWS if sample_rows is None else int(sample_rows)
+        self.sample_rows = size_of_sample(sample_rows)
         if not 0 <= self.test_fraction < 1:
             raise ValueError(f"test_fraction: {test_fraction} is not within 0 to 1")
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _parts
-from ._clusters import SAMPLE_ROWS, Gradients, Sums, plan
+from ._clusters import Gradients, Sums, plan, size_of_sample
 from ._model import Model
 
 
@@ -37,7 +37,7 @@ def fit(
         task=task,
         missing=missing,
         test_fraction=test_fraction,
-        sample_rows=SAMPLE_ROWS if sample_rows is None else sample_rows,
+        sample_rows=size_of_sample(sample_rows),
         n_jobs=n_jobs,
         **options,
     )

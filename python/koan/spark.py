@@ -38,6 +38,12 @@ def fit(
     ``loss="logistic"`` and more rows than in the sample up to 10 times more, for gradients. If
     making them is work, ``df.cache()`` first. Executors need the package koan, pandas and pyarrow.
     """
+    if not hasattr(df, "mapInArrow"):
+        kind = type(df).__name__
+        raise TypeError(
+            f"df: expected a DataFrame of Spark's, got a {kind}: spark.createDataFrame makes one of "
+            "pandas' own, and for a table in memory there are the estimators"
+        )
     job = _parts.Job(
         target, sample_weight, groups, task, missing, test_fraction, sample_rows, options
     )

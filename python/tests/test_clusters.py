@@ -173,6 +173,8 @@ def test_errors_say_what_and_where():
         ('task: no "ranking"', {"task": "ranking"}),
         ("test_fraction: ", {"test_fraction": 1.0}),
         ("sample_rows: ", {"sample_rows": 1}),
+        ("^target: the name of a column is needed, a text, not Series$", {"target": rows["y"]}),
+        ("^groups: the name of a column is needed, a text, not list$", {"groups": ["y"]}),
         ("class_weight: ", {"class_weight": {"cold": 2}}),
         ("family: ", {"family": "fern"}),
         ("sample_weight: .*no column `w`", {"sample_weight": "w"}),
@@ -252,3 +254,18 @@ def test_sums_and_descents_are_pickled(loss):
         step = descent.step()
         descent = again(descent).advance(again(koan.Gradients(plan, step, n_jobs=1).add(rows)))
     assert koan.finish(plan, descent) == expected
+
+
+def test_names_of_columns_need_not_be_texts():
+    rows = table("numbers").drop(columns="job")
+    plain = koan.local.fit(rows.set_axis(["0", "1", "y"], axis=1), "y", **OPTIONS)
+    assert koan.local.fit(rows.set_axis([0, 1, "y"], axis=1), "y", **OPTIONS) == plain
+    with pytest.raises(ValueError, match="^rows: two columns have one name$"):
+        koan.plan(rows.set_axis([1, "1", "y"], axis=1), "y")
+
+
+@pytest.mark.parametrize("size", [-1, 1.5, "all", np.nan, 1e30])
+def test_sizes_of_samples_are_whole_numbers(size):
+    for work in (koan.plan, koan.local.fit):
+        with pytest.raises(ValueError, match="^sample_rows: .* is not a whole number from 1 on$"):
+            work(table("numbers"), "y", sample_rows=size)
