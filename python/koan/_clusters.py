@@ -9,6 +9,7 @@ import numpy as np
 from . import _koan
 from ._columns import frame, is_pandas, is_table, names_of
 from ._model import threads
+from ._trained import report_of_parts, warn_of
 
 # Options of `plan`, and of what trains on clusters.
 OPTIONS = (
@@ -331,7 +332,8 @@ def plan(
 
 
 def finish(plan: Plan, sums: Sums | Descent, n_jobs: int | None = None) -> bytes:
-    """The bytes of the model: ``koan.Model(blob)`` runs it.
+    """The bytes of the model: ``koan.Model(blob)`` runs it. What is worth knowing of the rows or the
+    model is a ``UserWarning``.
 
     Parameters
     ----------
@@ -339,5 +341,8 @@ def finish(plan: Plan, sums: Sums | Descent, n_jobs: int | None = None) -> bytes
     sums : those of all rows; with ``loss="logistic"`` the descent that is done.
     """
     if isinstance(sums, Descent):
-        return sums._own.finish(threads(n_jobs))
-    return _koan.finish(plan._own, sums._own, threads(n_jobs))
+        blob, report = sums._own.finish(threads(n_jobs))
+    else:
+        blob, report = _koan.finish(plan._own, sums._own, threads(n_jobs))
+    warn_of(report_of_parts(report), stacklevel=2)
+    return blob

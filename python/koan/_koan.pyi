@@ -17,11 +17,14 @@ __all__ = [
     "Plan",
     "Sample",
     "Sums",
+    "Verdict",
     "__version__",
     "evaluation",
     "export",
     "finish",
+    "judged",
     "merge_slabs",
+    "merge_verdicts",
     "search",
     "train",
     "training",
@@ -232,12 +235,20 @@ class Descent:
     def from_bytes(
         plan: Plan, sums: Sums, bytes: bytes, threads: int | None = None
     ) -> Descent: ...
-    def finish(self, threads: int | None = None) -> bytes: ...
+    def finish(self, threads: int | None = None) -> tuple[bytes, str]: ...
+
+@final
+class Verdict:
+    def __new__(cls, plan: Plan, blob: bytes) -> Verdict: ...
+    def add(self, frame: Frame) -> None: ...
+    def to_bytes(self) -> bytes: ...
 
 def merge_slabs(slabs: list[bytes]) -> bytes: ...
+def merge_verdicts(parts: list[bytes]) -> bytes: ...
+def judged(verdict: bytes) -> str | None: ...
 def finish(
     plan: Plan,
     sums: Sums,
     threads: int | None = None,
     listener: Callable[[str], None] | None = None,
-) -> bytes: ...
+) -> tuple[bytes, str]: ...

@@ -70,6 +70,9 @@ class Model:
         self._file: str | None = None
         # The names that its training data had, where the bytes have no room for them.
         self._names: str | None = None
+        self.report_: dict[str, Any] | None = None
+        """How it came about, by ``koan.local.fit``, ``koan.dask.fit`` and ``koan.spark.fit``, with
+        warnings and, of test rows, the error; None otherwise."""
 
     @staticmethod
     def _trained(data: bytes, names: str | None) -> Model:
@@ -125,7 +128,7 @@ class Model:
         return write(self, folder, language, name, names, stacklevel=2)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kept = {"_file": self._file, "_names": self._names}
+        kept = {"_file": self._file, "_names": self._names, "report_": self.report_}
         kept = {key: value for key, value in kept.items() if value is not None}
         return Model, (self.to_bytes(),), kept or None
 

@@ -11,6 +11,7 @@ import numpy as np
 from . import _koan
 from ._clusters import Plan, check_names, impute, parameters, rows, size_of_sample
 from ._model import Model, threads
+from ._trained import report_of_parts, warn_of
 
 
 class Job:
@@ -79,6 +80,13 @@ def graded(part: str, batches: Iterable[Any], plan: bytes, step: bytes) -> bytes
     return gradients.to_bytes()
 
 
+def judged(part: str, batches: Iterable[Any], plan: bytes, blob: bytes) -> bytes:
+    """How good a model is on the test rows of a part."""
+    verdict = _koan.Verdict(_koan.Plan.from_bytes(plan), blob)
+    _add(part, batches, verdict.add)
+    return verdict.to_bytes()
+
+
 def _add(part: str, batches: Iterable[Any], add: Callable[[_koan.Frame], None]) -> None:
     for batch in batches:
         try:
@@ -122,17 +130,28 @@ def merged_gradients(plan: bytes, step: bytes, parts: Sequence[bytes]) -> bytes:
 
 
 def finished(
-    plan: Plan, sums: _koan.Sums, gradients: Callable[[bytes], bytes], n_jobs: int | None
+    plan: Plan,
+    sums: _koan.Sums,
+    gradients: Callable[[bytes], bytes],
+    verdict: Callable[[bytes], bytes] | None,
+    n_jobs: int | None,
 ) -> Model:
-    """The model; `gradients` gives those of all rows at a step, where the loss needs some."""
-    if plan.loss != "logistic":
-        return Model(_koan.finish(plan._own, sums, threads(n_jobs)))
-    descent = _koan.Descent(plan._own, sums, threads(n_jobs))
-    while not descent.done:
-        step = descent.step()
-        all_rows = _koan.Gradients.from_bytes(plan._own, step, gradients(step))
-        descent.advance(all_rows, threads(n_jobs))
-    return Model(descent.finish(threads(n_jobs)))
+    """The model; `gradients` gives those of all rows at a step, where the loss needs some, and
+    `verdict` that of a model on the test rows, if there are any."""
+    if plan.loss == "logistic":
+        descent = _koan.Descent(plan._own, sums, threads(n_jobs))
+        while not descent.done:
+            step = descent.step()
+            all_rows = _koan.Gradients.from_bytes(plan._own, step, gradients(step))
+            descent.advance(all_rows, threads(n_jobs))
+        blob, report = descent.finish(threads(n_jobs))
+    else:
+        blob, report = _koan.finish(plan._own, sums, threads(n_jobs))
+    model = Model(blob)
+    judged = None if verdict is None else _koan.judged(verdict(blob))
+    model.report_ = report_of_parts(report, judged)
+    warn_of(model.report_, stacklevel=3)
+    return model
 
 
 def kind_of(model: Model) -> np.dtype[Any]:

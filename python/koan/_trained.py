@@ -22,6 +22,17 @@ def read_report(text: str, target: int, apart: bool) -> dict[str, Any]:
     return report
 
 
+def report_of_parts(text: str, verdict: str | None = None) -> dict[str, Any]:
+    """The report of a training on rows in parts, with how good the model is on the test rows, if
+    there are any."""
+    report: dict[str, Any] = json.loads(text)
+    # Errors that only test rows in memory tell, and the time of the last step alone.
+    unknown = [key for key, value in report.items() if value is None]
+    for key in ("baselines", "seconds", *unknown):
+        report.pop(key, None)
+    return report if verdict is None else report | json.loads(verdict)
+
+
 def _of_python(warning: str, target: int, apart: bool) -> str:
     if not warning.startswith(_TABLE):
         return warning

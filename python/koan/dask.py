@@ -28,8 +28,9 @@ def fit(
     """Trains a model on a DataFrame of Dask's: parameters as those of :func:`koan.plan`.
 
     The partitions are read three times: for the columns, for the sample, and for the sums; with
-    ``loss="logistic"`` and more rows than in the sample up to 10 times more, for gradients. If
-    making them is work, ``ddf.persist()`` first. Workers need the package koan.
+    ``loss="logistic"`` and more rows than in the sample up to 10 times more, for gradients; with
+    ``test_fraction`` once more, for the error that the model's ``report_`` has. If making them is
+    work, ``ddf.persist()`` first. Workers need the package koan.
     """
     from dask import compute, delayed
 
@@ -59,7 +60,10 @@ def fit(
         merge = partial(_parts.merged_gradients, worker_plan, step)
         return reduced(_parts.graded, merge, worker_plan, step)
 
-    return _parts.finished(plan, sums, gradients, n_jobs)
+    def verdict(blob: bytes) -> bytes:
+        return reduced(_parts.judged, _koan.merge_verdicts, worker_plan, blob)
+
+    return _parts.finished(plan, sums, gradients, verdict if job.test_fraction else None, n_jobs)
 
 
 def predict(model: Model, ddf: Any) -> Any:

@@ -27,7 +27,8 @@ def fit(
     :func:`koan.plan`.
 
     The model is that which a cluster makes of the same rows. Nothing is searched for: of one
-    table on one machine, ``KoanClassifier`` and ``KoanRegressor`` make better models.
+    table on one machine, ``KoanClassifier`` and ``KoanRegressor`` make better models. Its
+    ``report_`` says how it came about, with ``test_fraction`` also its error on the test rows.
     """
     made = plan(
         table,
@@ -45,4 +46,8 @@ def fit(
     def gradients(step: bytes) -> bytes:
         return Gradients(made, step, n_jobs).add(table).to_bytes()
 
-    return _parts.finished(made, Sums(made, n_jobs).add(table)._own, gradients, n_jobs)
+    def verdict(blob: bytes) -> bytes:
+        return _parts.judged("rows", [table], made.to_bytes(for_workers=True), blob)
+
+    sums = Sums(made, n_jobs).add(table)._own
+    return _parts.finished(made, sums, gradients, verdict if test_fraction else None, n_jobs)

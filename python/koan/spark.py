@@ -35,8 +35,9 @@ def fit(
     """Trains a model on a DataFrame of Spark's: parameters as those of :func:`koan.plan`.
 
     The rows are read three times: for the columns, for the sample, and for the sums; with
-    ``loss="logistic"`` and more rows than in the sample up to 10 times more, for gradients. If
-    making them is work, ``df.cache()`` first. Executors need the package koan, pandas and pyarrow.
+    ``loss="logistic"`` and more rows than in the sample up to 10 times more, for gradients; with
+    ``test_fraction`` once more, for the error that the model's ``report_`` has. If making them is
+    work, ``df.cache()`` first. Executors need the package koan, pandas and pyarrow.
     """
     if not hasattr(df, "mapInArrow"):
         kind = type(df).__name__
@@ -66,7 +67,11 @@ def fit(
         merge = partial(_parts.merged_gradients, worker_plan, step)
         return reduced(partial(_graded, step), worker_plan, merge)
 
-    return _parts.finished(plan, _koan.Sums.from_slabs(plan._own, slabs), gradients, n_jobs)
+    def verdict(blob: bytes) -> bytes:
+        return reduced(partial(_judged, blob), worker_plan, _koan.merge_verdicts)
+
+    sums = _koan.Sums.from_slabs(plan._own, slabs)
+    return _parts.finished(plan, sums, gradients, verdict if job.test_fraction else None, n_jobs)
 
 
 def predict_udf(model: Model) -> Any:
@@ -144,6 +149,11 @@ def _whole(work: Any, start: bytes, batches: Iterable[Any]) -> Iterator[Any]:
 def _graded(step: bytes, part: str, batches: Iterable[Any], plan: bytes) -> bytes:
     """The gradients of a partition at a step."""
     return _parts.graded(part, batches, plan, step)
+
+
+def _judged(blob: bytes, part: str, batches: Iterable[Any], plan: bytes) -> bytes:
+    """How good a model is on the test rows of a partition."""
+    return _parts.judged(part, batches, plan, blob)
 
 
 def _cut(plan: bytes, count: int, batches: Iterable[Any]) -> Iterator[Any]:

@@ -13,6 +13,7 @@ use crate::error::{guarded, parameter};
 use crate::frame::Frame;
 use crate::options::Parameters;
 use crate::reading::{Reading, pack, unpack, wrong, wrong_rows};
+use crate::train::{json, report_json};
 use crate::work;
 
 /// What the columns of some rows are.
@@ -286,7 +287,65 @@ pub fn merge_slabs<'py>(py: Python<'py>, slabs: Vec<Vec<u8>>) -> PyResult<Bound<
     Ok(PyBytes::new(py, &merged.to_bytes().map_err(wrong)?))
 }
 
-/// The bytes of the model.
+/// How good a model is on the test rows.
+#[pyclass(module = "koan._koan")]
+pub struct Verdict {
+    reading: Reading,
+    plan: Arc<distributed::Plan>,
+    blob: Vec<u8>,
+    own: distributed::Verdict,
+}
+
+#[pymethods]
+impl Verdict {
+    #[new]
+    fn new(plan: &Plan, blob: Vec<u8>) -> Self {
+        let (reading, plan) = (plan.reading.clone(), plan.own.clone());
+        Self { reading, plan, blob, own: distributed::Verdict::default() }
+    }
+
+    /// Adds rows, of which those for the test count; none are fine.
+    fn add(&mut self, frame: &Bound<'_, Frame>) -> PyResult<()> {
+        if frame.get().rows == 0 {
+            return Ok(());
+        }
+        let (table, groups) = self.reading.rows(frame, self.plan.schema())?;
+        let (own, plan, blob) = (&mut self.own, &self.plan, &self.blob);
+        let add = || own.add(plan, blob, Batch { table: &table, groups: &groups });
+        guarded(|| frame.py().detach(add))?.map_err(wrong)
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let own =
+            serde_json::to_vec(&self.own).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        Ok(PyBytes::new(py, &own))
+    }
+}
+
+/// The verdicts of several parts as one.
+#[pyfunction]
+pub fn merge_verdicts<'py>(py: Python<'py>, parts: Vec<Vec<u8>>) -> PyResult<Bound<'py, PyBytes>> {
+    let merged = serde_json::to_vec(&merged(&parts)?);
+    Ok(PyBytes::new(py, &merged.map_err(|error| PyValueError::new_err(error.to_string()))?))
+}
+
+/// What a verdict says, as JSON; none where there are no rows for the test.
+#[pyfunction]
+pub fn judged(verdict: Vec<u8>) -> PyResult<Option<String>> {
+    merged(&[verdict])?.finish().map(|evaluation| json(&evaluation)).transpose()
+}
+
+fn merged(parts: &[Vec<u8>]) -> PyResult<distributed::Verdict> {
+    let mut merged = distributed::Verdict::default();
+    for part in parts {
+        let part = serde_json::from_slice(part)
+            .map_err(|_| PyValueError::new_err("these bytes are not those of a verdict"))?;
+        merged.merge(&part);
+    }
+    Ok(merged)
+}
+
+/// The bytes of the model, and the report as JSON.
 #[pyfunction]
 #[pyo3(signature = (plan, sums, threads = None, listener = None))]
 pub fn finish<'py>(
@@ -295,10 +354,10 @@ pub fn finish<'py>(
     sums: &Sums,
     threads: Option<usize>,
     listener: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyBytes>> {
+) -> PyResult<(Bound<'py, PyBytes>, String)> {
     let (plan, sums) = (plan.own.clone(), sums.own.clone());
     let finished = work::run(py, threads, listener, move |progress| {
         distributed::finish(&plan, sums, progress)
     })?;
-    Ok(PyBytes::new(py, &finished.blob))
+    Ok((PyBytes::new(py, &finished.blob), report_json(&finished.report)?))
 }

@@ -12,6 +12,7 @@ use crate::clusters::{Plan, Sums};
 use crate::error::guarded;
 use crate::frame::Frame;
 use crate::reading::{Reading, wrong};
+use crate::train::report_json;
 use crate::work;
 
 /// Sums over rows of the logistic loss and its gradient at a step.
@@ -165,17 +166,17 @@ impl Descent {
         })
     }
 
-    /// The bytes of the model.
+    /// The bytes of the model, and the report as JSON.
     #[pyo3(signature = (threads = None))]
     fn finish<'py>(
         &mut self,
         py: Python<'py>,
         threads: Option<usize>,
-    ) -> PyResult<Bound<'py, PyBytes>> {
+    ) -> PyResult<(Bound<'py, PyBytes>, String)> {
         let finished = self.with(py, threads, |plan, own, progress| {
             distributed::finish(plan, Summed::from(&*own), progress)
         })?;
-        Ok(PyBytes::new(py, &finished.blob))
+        Ok((PyBytes::new(py, &finished.blob), report_json(&finished.report)?))
     }
 }
 

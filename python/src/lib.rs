@@ -37,7 +37,10 @@ fn _koan(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<clusters::Sums>()?;
     module.add_class::<descent::Gradients>()?;
     module.add_class::<descent::Descent>()?;
+    module.add_class::<clusters::Verdict>()?;
     module.add_function(wrap_pyfunction!(clusters::merge_slabs, module)?)?;
+    module.add_function(wrap_pyfunction!(clusters::merge_verdicts, module)?)?;
+    module.add_function(wrap_pyfunction!(clusters::judged, module)?)?;
     module.add_function(wrap_pyfunction!(clusters::finish, module)?)?;
     Ok(())
 }

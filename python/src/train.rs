@@ -5,13 +5,13 @@ use std::time::Instant;
 
 use koan_data::{Missing, Table, TableBuilder};
 use koan_report::Search;
-use koan_trainer::{Goal, Outcome, Progress, Tuned};
+use koan_trainer::{Goal, Outcome, Progress, Report, Tuned};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use serde::Serialize;
 
-use crate::error::{guarded, parameter, to_train_on};
+use crate::error::{guarded, parameter, shortened, to_train_on};
 use crate::export::names_of;
 use crate::frame::{Data, Frame};
 use crate::options::{Parameters, parameters};
@@ -149,7 +149,7 @@ pub fn train<'py>(
     let found = point.as_ref().map(|point| parameters(py, &point.options)).transpose()?;
     let blob = PyBytes::new(py, &trained.blob);
     let held_out = point.map(|point| point.loss);
-    Ok((blob, json(&trained.report)?, held_out, found, names, stand_ins))
+    Ok((blob, report_json(&trained.report)?, held_out, found, names, stand_ins))
 }
 
 /// Searches for models: those of the front, the best last, and whether there was not time for
@@ -187,7 +187,7 @@ pub fn tune<'py>(
         found.set_item("instructions", point.instructions)?;
         found.set_item("held_out", metric.value(point.loss))?;
         found.set_item("params", parameters(py, &point.options)?)?;
-        found.set_item("report", json(report)?)?;
+        found.set_item("report", report_json(report)?)?;
         found.set_item("names", names)?;
         front.append(found)?;
     }
@@ -195,7 +195,16 @@ pub fn tune<'py>(
     Ok((front, outcome.cut, search, stand_ins))
 }
 
-fn json(found: &impl Serialize) -> PyResult<String> {
+/// A report as JSON, its warnings without hundreds of digits.
+pub(crate) fn report_json(report: &Report) -> PyResult<String> {
+    let mut report = report.clone();
+    for warning in &mut report.warnings {
+        *warning = shortened(warning);
+    }
+    json(&report)
+}
+
+pub(crate) fn json(found: &impl Serialize) -> PyResult<String> {
     serde_json::to_string(found).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 

@@ -13,6 +13,7 @@ from dask.distributed import Client, LocalCluster
 
 import koan
 import koan.dask
+import koan.local
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +65,15 @@ def test_predictions_are_the_models(client):
         found = koan.dask.predict(model, ddf).compute()
         assert list(found) == list(model.predict(rows.drop(columns="y")))
         assert found.name == "prediction"
+
+
+def test_the_report_has_the_error_on_test_rows(client):
+    rows = table("numbers")
+    ddf = dd.from_pandas(rows, npartitions=6, sort=False)
+    model = koan.dask.fit(ddf, target="y", test_fraction=0.25, **OPTIONS)
+    expected = koan.local.fit(rows, "y", test_fraction=0.25, **OPTIONS).report_
+    assert model.report_["rows"] == expected["rows"] > 200
+    assert model.report_["error"] == pytest.approx(expected["error"])
 
 
 def test_errors_name_the_partition(client):

@@ -101,6 +101,21 @@ def test_predictions_are_the_models(spark):
         assert list(found["p"]) == list(model.predict(found[inputs]))
 
 
+def test_the_report_has_the_error_on_test_rows(spark):
+    rows = table("weights")
+    given = {**OPTIONS, **KINDS["weights"], "test_fraction": 0.25}
+    model = koan.spark.fit(spread(spark, "weights", rows, 5, 1), target="y", **given)
+    expected = koan.local.fit(rows, "y", **given).report_
+    assert model.report_["rows"] == expected["rows"] > 200
+    assert model.report_["confusion"] == expected["confusion"]
+    assert model.report_["weighted_error"] == pytest.approx(expected["weighted_error"])
+
+
+def test_a_table_of_pandas_is_told():
+    with pytest.raises(TypeError, match="^df: expected a DataFrame of Spark's, got a DataFrame: spark"):
+        koan.spark.fit(table("numbers"), target="y")
+
+
 def test_errors_name_the_partition(spark):
     df = spread(spark, "classes", table("classes"), 3, 1)
     with pytest.raises(PythonException, match=r"partition \d: rows: row \d+, column 1 \(`a`\)"):

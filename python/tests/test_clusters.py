@@ -1,5 +1,6 @@
 """Rows in parts: plan, sums, merge, finish."""
 
+import json
 import pickle
 import subprocess
 
@@ -254,6 +255,47 @@ def test_sums_and_descents_are_pickled(loss):
         step = descent.step()
         descent = again(descent).advance(again(koan.Gradients(plan, step, n_jobs=1).add(rows)))
     assert koan.finish(plan, descent) == expected
+
+
+def test_reports_warn_and_have_the_error_on_test_rows(command, tmp_path):
+    rows = table("weights")
+    options = {**OPTIONS, **CHOSEN, "sample_weight": "w"}
+    model = koan.local.fit(rows, "y", **options, test_fraction=0.25)
+    assert pickle.loads(pickle.dumps(model)).report_ == model.report_
+    rows.to_csv(tmp_path / "a.csv", index=False)
+    line = (
+        "train a.csv --target y --weights w -o m.koan --stream yes --features 24 --family fourier "
+        "--seed 3 --test-fraction 0.25 --frequency 1 --map per-input --relevance no --json"
+    )
+    done = subprocess.run([command, *line.split()], cwd=tmp_path, capture_output=True, text=True)
+    expected = json.loads(done.stdout)
+    for key in ("error", "weighted_error", "rows", "train_rows"):
+        assert model.report_[key] == pytest.approx(expected[key]), key
+    # Without test rows there is no error.
+    constant = rows.assign(a=1.0, b=2.0, job="clerk")
+    with pytest.warns(UserWarning, match="^every input is constant") as told:
+        model = koan.local.fit(constant, "y", **options)
+        plan = koan.plan(constant, "y", **options)
+        blob = koan.finish(plan, koan.Sums(plan).add(constant))
+    assert [str(warning.message) for warning in told] == 2 * model.report_["warnings"]
+    assert {warning.filename for warning in told} == {__file__}
+    assert "error" not in model.report_ and koan.Model(blob).report_ is None
+
+
+def test_verdicts_of_parts_are_that_of_all_rows():
+    for kind in ("numbers", "weights"):
+        rows = table(kind)
+        plan = koan.plan(rows, "y", **OPTIONS, **KINDS[kind][0], **CHOSEN, test_fraction=0.25)
+        blob = koan.finish(plan, koan.Sums(plan).add(rows))
+        parts = [rows.iloc[:300], rows.iloc[:0], rows.iloc[300:]]
+        made = [koan._parts.judged("rows", [part], plan.to_bytes(True), blob) for part in parts]
+        merged = json.loads(koan._koan.judged(koan._koan.merge_verdicts(made)))
+        whole = koan._parts.judged("rows", parts, plan.to_bytes(True), blob)
+        whole = json.loads(koan._koan.judged(whole))
+        assert merged.pop("confusion", None) == whole.pop("confusion", None)
+        assert merged == pytest.approx(whole)
+        assert 150 < merged["rows"] < 350
+        assert koan._koan.judged(made[1]) is None
 
 
 def test_names_of_columns_need_not_be_texts():

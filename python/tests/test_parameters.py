@@ -62,6 +62,10 @@ def test_numbers_of_hundreds_of_digits_are_short():
     for rows in (X * 1e300, TABLE * 1e300):
         with pytest.raises(ValueError, match=r"^X: row 1, column 1.*: 1\.257302\d+e299 is too large$"):
             quick().fit(rows, Y)
+    search = koan.KoanSearch(minutes=1e-4, family="linear")
+    for estimator in (quick(), search):
+        with pytest.warns(UserWarning, match=r"^X: column 1.*: values from -2\.39\d+e-300 to 1\.8"):
+            estimator.fit(TABLE * [1e-300, 1, 1], Y)
 
 
 def test_codes_are_those_of_families_that_have_some():

@@ -1,7 +1,7 @@
 //! Errors of a model on a table, through the core.
 
 use koan::{Error, Model, Task, class_of};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::anomaly::auc;
 use crate::blob::schema;
@@ -184,7 +184,7 @@ pub fn of_values(pairs: impl Iterator<Item = (f64, f64)>) -> Evaluation {
 }
 
 /// Evaluations of blocks of rows, added up.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Tally {
     confusion: Vec<Vec<u64>>,
     rows: usize,
@@ -208,11 +208,27 @@ impl Tally {
         if let Target::Values(values) = &table.target {
             self.squares += values.iter().map(|&y| f64::from(y).powi(2)).sum::<f64>();
         }
+        self.add_confusion(&block.confusion);
+    }
+
+    /// Adds those of other blocks.
+    pub fn merge(&mut self, other: &Self) {
+        self.rows += other.rows;
+        self.errors += other.errors;
+        self.squares += other.squares;
+        if let Some(more) = other.weighted {
+            let sums = self.weighted.get_or_insert_default();
+            *sums = (sums.0 + more.0, sums.1 + more.1, sums.2 + more.2);
+        }
+        self.add_confusion(&other.confusion);
+    }
+
+    fn add_confusion(&mut self, confusion: &[Vec<u64>]) {
         if self.confusion.is_empty() {
-            self.confusion.clone_from(&block.confusion);
+            self.confusion = confusion.to_vec();
             return;
         }
-        for (mine, theirs) in self.confusion.iter_mut().zip(&block.confusion) {
+        for (mine, theirs) in self.confusion.iter_mut().zip(confusion) {
             for (count, more) in mine.iter_mut().zip(theirs) {
                 *count += more;
             }

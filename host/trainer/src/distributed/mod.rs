@@ -13,6 +13,8 @@
 //! For the logistic loss a [`Descent`] takes the place of the sums: until it is done, it gives a
 //! [`Step`] out, of which [`Gradients`] are made part by part, and merged; they are sums of
 //! integers too, and the descent goes on from them.
+//!
+//! A [`Verdict`] says how good the model is on the test rows, if the [`Roles`] leave some out.
 
 mod descent;
 #[cfg(test)]
@@ -30,6 +32,7 @@ mod step;
 mod sums;
 #[cfg(test)]
 mod tests;
+mod verdict;
 
 pub use descent::Descent;
 pub(crate) use finish::finish_with;
@@ -43,6 +46,7 @@ pub use sample::Sample;
 pub use slab::Slab;
 pub use step::Step;
 pub use sums::Sums;
+pub use verdict::Verdict;
 
 use koan_data::Table;
 use koan_data::stream::Block;
