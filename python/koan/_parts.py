@@ -162,7 +162,9 @@ def kind_of(model: Model) -> np.dtype[Any]:
     return kind if kind.kind in "if" else np.dtype(object)
 
 
-def predicted(model: Model, table: Any) -> Any:
-    """What the model predicts of a table of pandas, maybe without rows."""
+def predicted(model: Model, table: Any, unknown: str) -> Any:
+    """What the model predicts of a table, maybe without rows."""
     kind = kind_of(model)
-    return np.asarray(model.predict(table), kind) if len(table) else np.empty(0, kind)
+    if not len(table):
+        return np.empty(0, kind)
+    return np.asarray(model.predict(table, unknown=unknown), kind)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from . import _koan, _parts
-from ._model import Model
+from ._model import Model, zeros
 
 # Partial results that are merged at once.
 _ARITY = 4
@@ -66,11 +66,12 @@ def fit(
     return _parts.finished(plan, sums, gradients, verdict if job.test_fraction else None, n_jobs)
 
 
-def predict(model: Model, ddf: Any) -> Any:
+def predict(model: Model, ddf: Any, *, unknown: str = "error") -> Any:
     """A Series of Dask's: the class of each row, or its value, as ``model.predict`` gives them."""
     _check(ddf)
+    zeros(unknown)
     meta = ("prediction", _parts.kind_of(model))
-    return ddf.map_partitions(_predicted, model.to_bytes(), meta=meta)
+    return ddf.map_partitions(_predicted, model.to_bytes(), unknown, meta=meta)
 
 
 def _check(ddf: Any) -> None:
@@ -86,8 +87,8 @@ def _summed(part: str, batches: Any, plan: bytes) -> bytes:
     return _parts.summed(part, batches, plan).to_bytes()
 
 
-def _predicted(table: Any, data: bytes) -> Any:
+def _predicted(table: Any, data: bytes, unknown: str) -> Any:
     import pandas as pd
 
-    values = _parts.predicted(Model(data), table)
+    values = _parts.predicted(Model(data), table, unknown)
     return pd.Series(values, index=table.index, name="prediction")

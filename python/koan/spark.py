@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from . import _koan, _parts
-from ._model import Model
+from ._model import Model, zeros
 
 # Bytes of a slab of the sums, about.
 _SLAB = 2_000_000
@@ -74,17 +74,18 @@ def fit(
     return _parts.finished(plan, sums, gradients, verdict if job.test_fraction else None, n_jobs)
 
 
-def predict_udf(model: Model) -> Any:
+def predict_udf(model: Model, *, unknown: str = "error") -> Any:
     """A function of a struct of the model's columns: ``df.select(udf(F.struct(*names)))``. It
-    gives the class, or the value, as ``model.predict`` does. Make Spark's session first. Times
-    are what they were to :func:`fit`, whatever the session's time zone; that needs Spark 4.1,
-    before which they are refused."""
+    gives the class, or the value, as ``model.predict`` does with ``unknown``. Make Spark's session
+    first. Times are what they were to :func:`fit`, whatever the session's time zone; that needs Spark
+    4.1, before which they are refused."""
     from pyspark.sql import functions
 
+    zeros(unknown)
     data = model.to_bytes()
     kind = _TYPES[_parts.kind_of(model).name]
     if not hasattr(functions, "arrow_udf"):
-        return _pandas_udf(data, kind)
+        return _pandas_udf(data, kind, unknown)
 
     def predicted(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -93,7 +94,8 @@ def predict_udf(model: Model) -> Any:
         types = {"float": pa.float32(), "double": pa.float64(), "bigint": pa.int64()}
         for structs in batches:
             table = _table(pa.RecordBatch.from_struct_array(structs))
-            yield pa.array(_parts.predicted(own, table), types.get(kind, pa.string()))
+            values = _parts.predicted(own, table, unknown)
+            yield pa.array(values, types.get(kind, pa.string()))
 
     import pyarrow as pa
 
@@ -103,7 +105,7 @@ def predict_udf(model: Model) -> Any:
     return functions.arrow_udf(predicted, kind)
 
 
-def _pandas_udf(data: bytes, kind: str) -> Any:
+def _pandas_udf(data: bytes, kind: str, unknown: str) -> Any:
     """The function for a Spark that has those of pandas alone: it would give them times without a
     zone, those of the session's zone and those of none alike."""
     import pandas as pd
@@ -117,7 +119,7 @@ def _pandas_udf(data: bytes, kind: str) -> Any:
             for name, dtype in table.dtypes.items():
                 if dtype.kind == "M":
                     raise ValueError(f"X: column `{name}`: times need Spark 4.1 or later")
-            yield pd.Series(_parts.predicted(own, table))
+            yield pd.Series(_parts.predicted(own, table, unknown))
 
     predicted.__annotations__ = {
         "batches": Iterator[pd.DataFrame],

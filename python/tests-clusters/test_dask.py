@@ -67,6 +67,19 @@ def test_predictions_are_the_models(client):
         assert found.name == "prediction"
 
 
+def test_texts_that_were_not_seen_may_be_zeros(client):
+    rows = table("classes")
+    model = koan.Model(in_one_process("classes", rows))
+    other = rows.drop(columns="y").assign(job="smith")
+    ddf = dd.from_pandas(other, npartitions=3, sort=False)
+    found = koan.dask.predict(model, ddf, unknown="zeros").compute()
+    assert list(found) == list(model.predict(other, unknown="zeros"))
+    with pytest.raises(ValueError, match='"smith" is none of the values'):
+        koan.dask.predict(model, ddf).compute()
+    with pytest.raises(ValueError, match="^unknown: no 'guess'"):
+        koan.dask.predict(model, ddf, unknown="guess")
+
+
 def test_the_report_has_the_error_on_test_rows(client):
     rows = table("numbers")
     ddf = dd.from_pandas(rows, npartitions=6, sort=False)

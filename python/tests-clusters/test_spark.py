@@ -101,6 +101,20 @@ def test_predictions_are_the_models(spark):
         assert list(found["p"]) == list(model.predict(found[inputs]))
 
 
+def test_texts_that_were_not_seen_may_be_zeros(spark):
+    model = koan.Model(in_one_process("numbers", table("numbers")))
+    other = table("numbers", 60).assign(job="smith")
+    df = spread(spark, "numbers", other, 2, 1)
+    row = F.struct("a", "job", "b")
+    predict = koan.spark.predict_udf(model, unknown="zeros")
+    found = df.select("a", "job", "b", predict(row).alias("p")).toPandas()
+    assert list(found["p"]) == list(model.predict(found[["a", "job", "b"]], unknown="zeros"))
+    with pytest.raises(PythonException, match='"smith" is none of the values'):
+        df.select(koan.spark.predict_udf(model)(row)).collect()
+    with pytest.raises(ValueError, match="^unknown: no 'guess'"):
+        koan.spark.predict_udf(model, unknown="guess")
+
+
 def test_the_report_has_the_error_on_test_rows(spark):
     rows = table("weights")
     given = {**OPTIONS, **KINDS["weights"], "test_fraction": 0.25}
