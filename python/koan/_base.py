@@ -60,7 +60,8 @@ class Rows(NamedTuple):
 
     def as_taken(self) -> tuple[_koan.Frame, dict[int, str], Target, Any, Any]:
         """As the core takes them."""
-        return frame(self.X), self.roles, self.target, self.weights, _groups(self.groups, self.X)
+        X = frame(self.X, self.roles)
+        return X, self.roles, self.target, self.weights, _groups(self.groups, self.X)
 
     def read_report(self, text: str) -> dict[str, Any]:
         """The report of what was learned from them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Collection
 from importlib.util import find_spec
 from typing import Any
 
@@ -112,11 +113,13 @@ def in_order(values: Any, dtype: Any = None) -> np.ndarray:
     return np.require(values, dtype, ["C", "ALIGNED"])
 
 
-def frame(X: Any) -> Frame:
-    """X as the core reads it: without a copy where it is a matrix of a type that is read."""
+def frame(X: Any, unread: Collection[int] = ()) -> Frame:
+    """X as the core reads it: without a copy where it is a matrix of a type that is read. The values
+    of columns that are `unread` are given apart."""
     check_dimensions(X)
     X = unmasked(X)
     if is_pandas(X):
+        _check_no_periods(X, unread)
         return _pandas(X)
     if hasattr(X, "__arrow_c_stream__"):
         return _arrow(X)
@@ -139,6 +142,8 @@ def _arrow(X: Any) -> Frame:
         # What Arrow has no type for, such as some of polars.
         if "C Data interface" not in str(error) or not hasattr(X, "select"):
             raise
+        if type(X).__module__.startswith("polars"):
+            X = _typed(X)
         for place, name in enumerate(names_of(X)):
             try:
                 Frame.of_arrow(X.select([name]))
@@ -147,7 +152,14 @@ def _arrow(X: Any) -> Frame:
                     f"X: column {place + 1} (`{name}`): values of the type {X.schema[name]} are "
                     "not read: numbers and texts are"
                 ) from error
-        raise
+        return Frame.of_arrow(X)
+
+
+def _typed(X: Any) -> Any:
+    """A table of polars', whose columns of no type, of missing values alone, are numbers."""
+    import polars as pl
+
+    return X.with_columns(pl.col(pl.Null).cast(pl.Float64))
 
 
 def numbers(values: np.ndarray, what: str) -> np.ndarray:
@@ -249,6 +261,17 @@ def _has_arrow() -> bool:
     return find_spec("pyarrow") is not None
 
 
+def _check_no_periods(X: Any, unread: Collection[int]) -> None:
+    """An error where a column has periods, whose numbers are other ones for each frequency."""
+    for place, (name, dtype) in enumerate(zip(X.columns, X.dtypes)):
+        kinds = [dtype, getattr(getattr(dtype, "categories", None), "dtype", None)]
+        if place not in unread and any(type(kind).__name__ == "PeriodDtype" for kind in kinds):
+            raise ValueError(
+                f"X: column {place + 1} (`{name}`): periods are not read: make them times, as "
+                ".dt.to_timestamp() does"
+            )
+
+
 def _pandas(X: Any) -> Frame:
     named = all(isinstance(name, str) for name in X.columns)
     names = [name if named else "" for name in X.columns]
@@ -289,7 +312,9 @@ def _is_plain(dtype: Any) -> bool:
         inner = categories.dtype
         return inner.kind != "O" or all(isinstance(category, str) for category in categories)
     longer = dtype.kind == "f" and getattr(dtype, "itemsize", 8) > 8
-    return dtype.kind != "c" and dtype != object and not longer and not hasattr(dtype, "fill_value")
+    swapped = isinstance(dtype, np.dtype) and not dtype.isnative
+    odd = longer or swapped or hasattr(dtype, "fill_value")
+    return dtype.kind != "c" and dtype != object and not odd
 
 
 def _series(series: Any, where: str) -> Any:
@@ -305,6 +330,23 @@ def _series(series: Any, where: str) -> Any:
         dtype = series.dtype
     if isinstance(dtype, np.dtype) and dtype.kind != "O":
         return numbers(series.to_numpy(), f"X: {where}")
+    times = _times_of_arrow(series) if hasattr(dtype, "pyarrow_dtype") else None
+    if times is not None:
+        return numbers(times, f"X: {where}")
     if dtype.kind in "iufb":
         return series.to_numpy(dtype=np.float64, na_value=np.nan)
     return column(series.to_numpy(dtype=object), where)
+
+
+def _times_of_arrow(series: Any) -> np.ndarray | None:
+    """Times, durations and times of day of a column of Arrow's; None where they are others."""
+    import pyarrow as pa
+
+    values = pa.array(series)
+    if pa.types.is_time(values.type):
+        # Since midnight; finer ones than microseconds are cut off.
+        whole = values.cast(pa.time64("us"), safe=False).cast(pa.int64())
+        values = whole.cast(pa.duration("us"))
+    if not (pa.types.is_timestamp(values.type) or pa.types.is_duration(values.type)):
+        return None
+    return np.asarray(values.to_numpy(zero_copy_only=False))
