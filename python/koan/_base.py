@@ -308,9 +308,8 @@ def named_column(X: Any, parameter: str, name: str) -> Any:
         raise ValueError(f"{parameter}: {name!r} names a column, which X does not have")
     check_kept(X)
     place = place_of(X, parameter, name)
-    # By place, since names need not be texts.
-    values = X.iloc[:, place] if is_pandas(X) else X[name]
-    return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
+    # By place, since names need not be texts. Arrow's own `to_numpy` refuses texts.
+    return np.asarray(X.iloc[:, place].to_numpy() if is_pandas(X) else X[name])
 
 
 def _groups(groups: Any, X: Any) -> Any:

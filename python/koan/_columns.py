@@ -13,6 +13,8 @@ from ._koan import Frame
 
 # The day that dates are counted from.
 _FIRST = datetime.date(1970, 1, 1).toordinal()
+_UTC = datetime.timezone.utc
+_MICROSECOND = datetime.timedelta(microseconds=1)
 
 # Types that are read where they lie.
 _READ = {np.dtype(name) for name in ("f4", "f8", "i8", "i4", "i2", "u1")}
@@ -249,6 +251,23 @@ def days_of(values: np.ndarray) -> np.ndarray | None:
         return None
     days = [None if value is None else value.toordinal() - _FIRST for value in found]
     return np.array(days, np.float64 if None in days else np.int64)
+
+
+def times_of(values: np.ndarray) -> np.ndarray | None:
+    """Objects that are times, or durations, as microseconds, as times of Arrow are read: those of a
+    zone in UTC; missing ones are NaN. None where they are others."""
+    found = [None if is_missing(value) else value for value in values]
+    known = [value for value in found if value is not None]
+    if known and all(isinstance(value, datetime.datetime) for value in known):
+        first = {zoned: datetime.datetime(1970, 1, 1, tzinfo=zoned) for zoned in (None, _UTC)}
+        found = [
+            None if value is None else value - first[None if value.tzinfo is None else _UTC]
+            for value in found
+        ]
+    elif not known or not all(isinstance(value, datetime.timedelta) for value in known):
+        return None
+    whole = [None if value is None else value // _MICROSECOND for value in found]
+    return np.array(whole, np.float64 if None in whole else np.int64)
 
 
 def is_missing(value: Any) -> bool:

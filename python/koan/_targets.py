@@ -10,7 +10,15 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
-from ._columns import check_unmasked, days_of, in_order, is_missing, numbers, stripped
+from ._columns import (
+    check_unmasked,
+    days_of,
+    in_order,
+    is_missing,
+    numbers,
+    stripped,
+    times_of,
+)
 
 
 def _given(estimator: Any, X: Any, y: Any) -> tuple[Any, str]:
@@ -110,12 +118,17 @@ def real(y: Any) -> npt.NDArray[np.float64]:
     """Numbers of a target: times and durations are microseconds and dates days, as of inputs."""
     y = np.asarray(y)
     try:
-        if y.dtype.kind in "mM":
+        if y.dtype == "M8[D]":
+            # The dates of Arrow and polars.
+            y = np.where(np.isnat(y), np.nan, y.astype(np.int64))
+        elif y.dtype.kind in "mM":
             y = numbers(y, "y")
         elif y.dtype.kind == "O":
-            days = days_of(y) if y.ndim == 1 else None
+            found = days_of(y) if y.ndim == 1 else None
+            if found is None and y.ndim == 1:
+                found = times_of(y)
             missing = [is_missing(value) for value in y.flat]
-            y = np.where(np.reshape(missing, y.shape), np.nan, y) if days is None else days
+            y = np.where(np.reshape(missing, y.shape), np.nan, y) if found is None else found
         return in_order(y, np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"y: {error}") from error

@@ -178,6 +178,40 @@ def test_periods_are_refused():
     assert grouped == expected
 
 
+def test_columns_of_batches_are_named():
+    names = np.where(Y, "on", "off")
+    batch = pa.RecordBatch.from_pandas(TABLE.assign(y=names, w=[True] * 80))
+    expected = quick().fit(TABLE.assign(y=names, w=1), "y", sample_weight="w").to_bytes()
+    assert quick().fit(batch, "y", sample_weight="w").to_bytes() == expected
+
+
+def test_dates_and_times_with_a_zone_are_targets():
+    whole = (20 * X[:, 1]).astype(int) + 20_000
+    days = pd.Series(whole.astype("M8[D]").astype(object))
+    expected = koan.KoanRegressor(n_features=16).fit(X, whole)
+    for y in (
+        pl.Series(days),
+        whole.astype("M8[D]"),
+        pa.array(days, pa.date32()),
+        pd.Series(days, dtype=pd.ArrowDtype(pa.date32())),
+    ):
+        fitted = koan.KoanRegressor(n_features=16).fit(X, y)
+        assert fitted.to_bytes() == expected.to_bytes()
+        assert fitted.score(X, y) == expected.score(X, whole)
+    times = pd.Series(whole.astype("M8[m]").astype("M8[us]"))
+    expected = koan.KoanRegressor(n_features=16).fit(X, times).to_bytes()
+    zoned = times.dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo")
+    arrow = zoned.astype(pd.ArrowDtype(pa.timestamp("us", tz="Asia/Tokyo")))
+    for y in (zoned, arrow, pl.from_pandas(zoned), list(zoned)):
+        fitted = koan.KoanRegressor(n_features=16).fit(X, y)
+        assert fitted.to_bytes() == expected
+        assert fitted.score(X, y) > 0
+    table = pd.DataFrame(X).assign(y=zoned)
+    assert koan.KoanRegressor(n_features=16).fit(table, "y").score(table, "y") > 0
+    with pytest.raises(ValueError, match="^y: row 4: nan "):
+        koan.KoanRegressor(n_features=16).fit(X, zoned.mask(np.arange(80) == 3))
+
+
 def test_bytes_in_the_other_order():
     table = TABLE.astype(">f8").assign(b=(50 * X[:, 1]).astype(">i4"))
     expected = quick().fit(table.astype({"a": "f8", "b": "i4", "c": "f8"}), Y)
