@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from numbers import Real
 from typing import Any
 
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _koan
 from ._base import Rows, values_of
-from ._columns import days_of
+from ._columns import days_of, is_missing, times_of
 from ._estimators import KoanClassifier
 from ._model import Model, table, threads
 from ._progress import Told
@@ -269,13 +270,19 @@ def _guess(y: Any) -> str:
     """The task by the target, as files are read."""
     values = np.asarray(y).reshape(-1)
     if values.dtype.kind == "O":
-        if days_of(values) is not None:
+        values = values[[not is_missing(value) for value in values]]
+        if days_of(values) is not None or times_of(values) is not None:
+            return "regression"
+        if len(values) and all(isinstance(value, Decimal) for value in values):
             return "regression"
         if all(isinstance(value, (Real, np.bool_)) for value in values):
             values = np.array(values.tolist())
+    if values.dtype.kind == "f":
+        # What is wrong with others is told later, with the row.
+        values = values[np.isfinite(values)]
     if values.dtype.kind in "mM":
         return "regression"
-    if values.dtype.kind not in "iuf":
+    if values.dtype.kind not in "iuf" or not len(values):
         return "classification"
     if type_of_target(values) in ("continuous", "unknown"):
         return "regression"

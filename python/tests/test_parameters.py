@@ -1,5 +1,7 @@
 """Parameters that are wrong are named."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -91,3 +93,21 @@ def test_a_search_is_what_its_target_makes_it():
     for y in (Y.astype(object), (Y == 1).astype(object)):
         for estimator in (quick(), koan.KoanSearch(flash=300, minutes=1e-4, family="linear")):
             assert estimator.fit(X, y).score(X, y) > 0.8
+
+
+def test_targets_of_numbers_are_searched_as_numbers():
+    rows = np.random.default_rng(0).normal(size=(60, 2))
+    search = koan.KoanSearch(minutes=1e-4, family="linear")
+    times = pd.Series(pd.Timestamp("2026-01-01", tz="UTC") + pd.to_timedelta(rows[:, 0], unit="h"))
+    for y in ([Decimal(str(value)) for value in rows[:, 0]], times):
+        assert search.fit(rows, y).task_ == "regression"
+    gap = np.arange(60) == 6
+    few = np.where(gap, np.nan, rows[:, 0] > 0)
+    for y in (few, pd.Series(few).astype("Int64"), pd.Series(few).astype(object)):
+        with pytest.raises(ValueError, match=r"^y: row 7: the class is missing( \(NaN\))?$"):
+            search.fit(rows, y)
+    for y in (np.where(gap, np.nan, rows[:, 0]), times.mask(gap)):
+        with pytest.raises(ValueError, match="^y: row 7: nan "):
+            search.fit(rows, y)
+    with pytest.raises(ValueError, match="^y: row 1: the class is missing"):
+        search.fit(rows, [None] * 60)
