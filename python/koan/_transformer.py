@@ -13,6 +13,8 @@ from ._detector import unlabelled
 
 # What stands for a feature of 1 in the core.
 _ONE = 127.0
+# Families of filters, which slide along images or series.
+_SHAPED = ("conv", "series")
 
 
 class KoanTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Koan):
@@ -23,8 +25,9 @@ class KoanTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Koan):
 
     Parameters
     ----------
-    n_features : number of features; 512 if not given
-    family : ``fourier``, ``stump``, ``maxout``, ``sigmoid`` and others, or several
+    n_features : number of features; 512 if not given; of ``linear`` alone none is given
+    family : ``fourier``, ``stump``, ``bin``, ``maxout``, ``sigmoid``, ``fern``, ``linear``, which has
+        the inputs themselves, or several
     projection : law of the draws; by family and number of inputs if not given
     frequency : relative to the spread of the rows: 1 if not given
     input_map : ``shared``, ``per-channel``, ``per-input`` or ``per-input-log``
@@ -60,6 +63,13 @@ class KoanTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Koan):
 
     def fit(self, X: Any, y: Any = None) -> KoanTransformer:
         """Learns the scales of the inputs; ``y`` is as that of ``KoanDetector.fit``."""
+        given = [self.family] if isinstance(self.family, str) else self.family or []
+        for family in given:
+            if family in _SHAPED:
+                raise ValueError(
+                    f"family: {family!r} needs the shape of a row, which {type(self).__name__} does not "
+                    "know; there are fourier, stump, bin, maxout, sigmoid, fern and linear"
+                )
         with self._fitting():
             self._train(unlabelled(self, X, y), goal="features")
             self._n_features_out = self.model_.n_features

@@ -116,6 +116,12 @@ def with_value(row, column, value):
         ),
         (lambda: quick(family="series").fit(X, Y), "^shape: .* shape of a row, LENGTHx"),
         (lambda: quick(family="conv").fit(X, Y), "^shape: .* shape of a row: HEIGHTx"),
+        (
+            lambda: koan.KoanTransformer(family=["stump", "conv"]).fit(X),
+            "^family: 'conv' needs the shape of a row, which KoanTransformer does not know; there are "
+            "fourier, stump, bin, maxout, sigmoid, fern and linear$",
+        ),
+        (lambda: koan.KoanTransformer(family="series").fit(X), "^family: 'series' needs the shape"),
         (lambda: koan.KoanSearch(flash=10, minutes=1e-4).fit(X, Y), "^flash: .* small: flash 10, "),
         (lambda: quick().fit(X, Y, sample_weight=-np.ones(60)), "Negative values|sample_weight"),
         (lambda: quick().fit(X, Y, sample_weight=np.zeros(60)), "sample_weight|all.zero|zero"),
