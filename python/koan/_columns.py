@@ -36,8 +36,12 @@ def is_table(X: Any) -> bool:
 
 
 def _is_column(X: Any) -> bool:
-    """Whether X is a Series: a column without a table."""
-    return hasattr(X, "to_frame")
+    """Whether X is a Series, or that of Arrow's: a column without a table."""
+    return hasattr(X, "to_frame") or _is_chunked(X)
+
+
+def _is_chunked(X: Any) -> bool:
+    return hasattr(X, "combine_chunks") and not hasattr(X, "column_names")
 
 
 def is_pandas(X: Any) -> bool:
@@ -76,7 +80,8 @@ def check_dimensions(X: Any, shaped: bool = False) -> None:
     is a parameter `shape`."""
     if _is_column(X):
         kind = type(X).__name__
-        raise ValueError(f"X: expected 2D, got a {kind}: X.to_frame() is a table of one column")
+        made = 'pyarrow.table({"x": X})' if _is_chunked(X) else "X.to_frame()"
+        raise ValueError(f"X: expected 2D, got a {kind}: {made} is a table of one column")
     if type(X).__name__ == "LazyFrame":
         raise ValueError("X: expected a table, got a LazyFrame: X.collect() is one")
     if isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], dict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Sequence
 from html import escape
@@ -291,6 +292,8 @@ def load(file: str | os.PathLike[str] | bytes | BinaryIO) -> Model:
     if isinstance(file, (bytes, bytearray, memoryview)):
         return Model(bytes(file))
     if hasattr(file, "read"):
+        if isinstance(file, io.TextIOBase):
+            raise TypeError("file: it is opened as text: open it with 'rb'")
         return Model(file.read())
     path = os.fspath(file)
     try:

@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.exceptions import NotFittedError
 
@@ -43,6 +44,10 @@ def with_value(row, column, value):
         ),
         (lambda: quick().fit(pl.Series(X[:, 0]), Y), "^X: expected 2D, got a Series"),
         (lambda: quick().fit(X, Y).predict(TABLE.x), "^X: expected 2D, got a Series"),
+        (
+            lambda: quick().fit(pa.chunked_array([X[:, 0]]), Y),
+            r'^X: expected 2D, got a ChunkedArray: pyarrow.table\({"x": X}\) is a table of one column$',
+        ),
         (lambda: quick().fit(X, Y).model_.predict(TABLE.x), "^X: expected 2D, got a Series"),
         (lambda: koan.KoanDetector().fit(TABLE.x), "^X: expected 2D, got a Series"),
         (lambda: koan.plan(TABLE.x, "y"), "^rows: a table with named .* is needed, not Series$"),

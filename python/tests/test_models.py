@@ -79,6 +79,8 @@ def test_a_model_is_its_bytes(root, tmp_path):
     assert koan.load(path.read_bytes()) == model
     with open(path, "rb") as file:
         assert koan.load(file) == model
+    with open(path) as file, pytest.raises(TypeError, match="^file: .* as text: open it with 'rb'$"):
+        koan.load(file)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["m.koan"]
 
 
