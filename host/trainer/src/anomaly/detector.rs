@@ -217,6 +217,43 @@ mod tests {
             .unwrap()
     }
 
+    /// Three currents that are driven by one load, or that have nothing to do with each other; in every
+    /// fifth row one of them is a quarter less.
+    fn currents(rows: usize, seed: u64, load: bool) -> Table {
+        let stream = koan::generator::Stream::new(seed, 0);
+        let uniform = |i: usize| stream.draw(i as u64) as f64 / u64::MAX as f64;
+        let of_row = |row: usize| {
+            let phase = move |phase: usize| {
+                let driven = if load { uniform(8 * row) } else { uniform(8 * row + phase) };
+                let less = if row % 5 == 0 && phase == 1 { 0.75 } else { 1.0 };
+                (less * (5.0 + 10.0 * driven) + uniform(8 * row + 3 + phase)) as f32
+            };
+            (0..3).map(phase)
+        };
+        let values: Vec<f32> = (0..rows).flat_map(of_row).collect();
+        let states = |row: usize| if row % 5 == 0 { "fault" } else { "ok" };
+        let states: Vec<&str> = (0..rows).map(states).collect();
+        let table = koan_data::TableBuilder::new(rows).matrix(3, &values[..]);
+        table.classes("state", &states[..]).build().unwrap()
+    }
+
+    #[test]
+    fn what_drives_all_inputs_is_learned() {
+        let goal = Goal::Detect { normal: Some(1), false_alarm: 0.02 };
+        let options = TrainOptions { goal, features: vec![512], ..TrainOptions::default() };
+        let [fit, test] = [1, 2].map(|seed| currents(1500, seed, true));
+        let report = train(&fit, Some(&test), &options, &Progress::none()).unwrap().report;
+        assert!(report.detection.unwrap().auc.unwrap() > 0.97);
+        // Where nothing does, there is nothing to learn but where the rows are.
+        let lambda = |load: bool| {
+            let rows: Vec<usize> = (0..1500).filter(|row| row % 5 > 0).collect();
+            let normal = currents(1500, 1, load).select(&rows);
+            let banks = crate::train::bank_plans(&normal, &options).unwrap();
+            choose(&normal, &banks, 0.02, &options).unwrap().lambda
+        };
+        assert!(lambda(true) < 0.01 && lambda(false) >= 0.01);
+    }
+
     #[test]
     fn rows_far_from_all_normal_ones_are_anomalies() {
         let goal = Goal::Detect { normal: None, false_alarm: 0.01 };
