@@ -7,7 +7,8 @@ use super::warning::DataWarning;
 const LEAST_NUMBERS: usize = 20;
 /// The gap to the others, as so many times what those span.
 const GAP: f64 = 5.0;
-/// Its magnitude, as so many times the largest of the others: area codes lie apart, too.
+/// Its magnitude, as so many times the largest of the others, where it has their sign: area codes
+/// lie apart, too.
 const LARGER: f64 = 3.0;
 /// One of so many numbers, at most, is such a value.
 const SHARE: usize = 4;
@@ -145,7 +146,9 @@ impl Extremes {
             let span = next + opposite;
             let few = end.count > 1 && SHARE * end.count <= self.numbers;
             let apart = span > 0.0 && end.value - next > GAP * span;
-            let large = end.value.abs() > LARGER * next.abs().max(opposite.abs());
+            // Of another sign, or 0, beside values that are far from 0 and near each other.
+            let crosses = end.value >= 0.0 && next < 0.0;
+            let large = crosses || end.value.abs() > LARGER * next.abs().max(opposite.abs());
             (few && apart && large).then_some((end, next))
         };
         let (value, count, others) = if let Some((end, next)) = far(high, low.value) {
@@ -221,6 +224,12 @@ mod tests {
         assert_eq!(with(&[1e6; 20]), None, "too many for a code");
         let shifted: Vec<f64> = usual.iter().map(|value| value + 400.0).collect();
         assert_eq!(found(&[&shifted, &[700.0, 700.0]]), None, "of the same size");
+        let others = (400.0, 419.5);
+        for code in [0.0, -1.0, -999.0] {
+            assert_eq!(found(&[&shifted, &[code, code]]), Some((code, 2, others)), "another sign");
+        }
+        let below: Vec<f64> = shifted.iter().map(|value| -value).collect();
+        assert_eq!(found(&[&below, &[9.0, 9.0]]), Some((9.0, 2, (-419.5, -400.0))));
         // Whatever is seen first.
         assert_eq!(found(&[&[1e6, 3.0], &usual, &[1e6]]), Some((1e6, 2, (0.0, 19.5))));
         assert_eq!(found(&[&[5.0; 30], &[1e6, 1e6]]), None, "two values");
