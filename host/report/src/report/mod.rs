@@ -255,12 +255,17 @@ fn repeat(page: &mut Page, model: &Model<'_>, origin: &Origin, seconds: Option<f
         ("koan", env!("CARGO_PKG_VERSION").to_owned()),
         ("format", koan::format::VERSION.to_string()),
         ("seed", model.seed().to_string()),
-        ("CRC-32 of the model", format!("{:08x}", crc32fast::hash(model.blob()))),
+        ("CRC-32 of the model", format!("{:08x}", checksum(model.blob()))),
     ];
     facts.extend(
         seconds.map(|seconds| ("seconds (this page not counted)", format!("{seconds:.1}"))),
     );
     page.facts("This run", facts);
+}
+
+/// The checksum that ends a blob. That of the whole, this one included, is the same for all blobs.
+fn checksum(blob: &[u8]) -> u32 {
+    blob.last_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
 #[cfg(test)]
@@ -285,6 +290,16 @@ mod tests {
         let report = train(&table, None, &found, &Progress::none()).unwrap().report;
         let options = as_chosen(&TrainOptions::default(), &report);
         assert_eq!((options.loss, options.bits), (Some(Loss::Logistic), Some(3)));
+    }
+
+    #[test]
+    fn pages_tell_models_apart_by_their_checksums() {
+        let digits: &[u8] = include_bytes!("../../../../firmware-example/digits.koan");
+        let tiny: &[u8] = include_bytes!("../../../../core/tests/tiny.koan");
+        for blob in [digits, tiny] {
+            assert_eq!(checksum(blob), crc32fast::hash(&blob[..blob.len() - 4]));
+        }
+        assert_ne!(checksum(digits), checksum(tiny));
     }
 
     /// A search leaves out names that are too long for the flash: so do the runs of other sizes.
