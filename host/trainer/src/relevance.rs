@@ -72,6 +72,9 @@ pub fn learn(
             (u, problem.targets(&rows))
         };
         let gradient = gradient(&part(0, fit), &part(count, held), &scales, &stream);
+        let squares = second.iter().zip(&gradient).map(|(s, g)| 0.99 * s + 0.01 * g.powi(2));
+        // Beside the largest: gradients have the square of the target's unit.
+        let floor = (1e-12 * squares.fold(0.0, f64::max).sqrt()).max(f64::MIN_POSITIVE);
         for i in 0..inputs {
             first[i] = 0.9 * first[i] + 0.1 * gradient[i];
             second[i] = 0.99 * second[i] + 0.01 * gradient[i].powi(2);
@@ -79,7 +82,7 @@ pub fn learn(
             let square = second[i] / (1.0 - 0.99f64.powi(step as i32));
             // Smaller steps towards the end.
             let rate = RATE * (1.0 - 0.7 * step as f64 / STEPS as f64);
-            logs[i] -= rate * (mean / (square.sqrt() + 1e-12) + PRIOR * logs[i]);
+            logs[i] -= rate * (mean / (square.sqrt() + floor) + PRIOR * logs[i]);
         }
     }
     let largest = logs.iter().fold(f64::NEG_INFINITY, |a, &log| a.max(log)).exp();

@@ -6,7 +6,7 @@ use crate::Error;
 use crate::blob::ModelSpec;
 use crate::features::FeatureMap;
 use crate::folds::{Folds, SMALL_ROWS};
-use crate::lambda::{CELL_LAMBDAS, FEW_LAMBDAS, given_or};
+use crate::lambda::{CELL_LAMBDAS, FEW_LAMBDAS, given_or, of_cells};
 use crate::parallel;
 use crate::problem::Problem;
 use crate::progress::Progress;
@@ -92,7 +92,7 @@ fn judge_sparse(
     let (fit, held_out) = (cells(&sample.fit)?, cells(&sample.judge)?);
     let weights: Vec<f64> = sample.fit.iter().map(|&row| problem.weight(row)).collect();
     // Three of them tell frequencies apart as well as all.
-    let lambdas = given_or(lambda, &CELL_LAMBDAS[1..4]);
+    let lambdas = given_or(lambda, &of_cells(&CELL_LAMBDAS[1..4], &weights));
     let outputs = 0..problem.outputs;
     let means: Vec<f64> =
         outputs.map(|output| weighted_mean(problem, &sample.fit, output)).collect();

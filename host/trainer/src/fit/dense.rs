@@ -34,7 +34,7 @@ pub fn fit_dense(
     progress: &Progress,
 ) -> Result<Fitted, Error> {
     let map = FeatureMap::new(&spec)?;
-    if dual::suits(map.features(), problem.table.rows()) {
+    if dual::suits(map.features(), problem.table.rows(), problem.outputs) {
         return fit_wide(problem, map, spec, options, progress);
     }
     let (fit_rows, held_rows) = hold_out(problem, options.seed);

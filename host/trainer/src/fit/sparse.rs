@@ -9,7 +9,7 @@ use crate::calibrate;
 use crate::features::FeatureMap;
 use crate::folds::hold_out;
 use crate::head::{RoundedOutput, assemble};
-use crate::lambda::{CELL_LAMBDAS, given_or};
+use crate::lambda::{CELL_LAMBDAS, given_or, of_cells};
 use crate::options::HeadOptions;
 use crate::parallel;
 use crate::problem::Problem;
@@ -52,11 +52,11 @@ pub fn fit_sparse(
         };
         (0..problem.outputs).map(of_output).unzip()
     };
-    let lambdas = given_or(options.lambda, &CELL_LAMBDAS);
+    let fit_weights = weights(&fit_rows);
+    let lambdas = given_or(options.lambda, &of_cells(&CELL_LAMBDAS, &fit_weights));
     let mut errors = vec![0.0; lambdas.len()];
     // Held-out scores of every λ: [λ][output][row]. The weights of every λ are too many to keep.
     let mut held_scores = Vec::new();
-    let fit_weights = weights(&fit_rows);
     let (means, targets) = centred(&fit_rows);
     let ridge = Ridge::new(&fit_cells, &fit_weights, problem.outputs);
     let mut solutions = Vec::new();

@@ -232,24 +232,33 @@ impl<'d> Logistic<'d> {
     }
 
     fn start(&self, start: Option<&LinearFit>, penalty: f64) -> State {
-        let (weights, bias) = match start {
-            Some(fit) => (fit.weights.clone(), fit.bias.clone()),
-            None => {
-                // The classes' shares. No class may start at no share at all.
-                let share = |t: usize| {
-                    ((self.known.class_totals[t] + 0.5) / (self.known.total + 1.0))
-                        .clamp(1e-12, 1.0 - 1e-12)
-                };
-                let bias = (0..self.outputs)
-                    .map(|t| {
-                        let odds = if self.outputs == 1 { 1.0 - share(t) } else { 1.0 };
-                        (share(t) / odds).ln()
-                    })
-                    .collect();
-                (Mat::zeros(self.design.features(), self.outputs), bias)
+        let shares: Vec<f64> = (0..self.outputs).map(|t| self.share(t)).collect();
+        if let Some(fit) = start {
+            let state = self.state(fit.weights.clone(), fit.bias.clone(), penalty);
+            // Of rows without one of the classes a fit may be far off, where no step leads back.
+            if state.objective <= self.loss_of_shares(&shares) {
+                return state;
             }
-        };
-        self.state(weights, bias, penalty)
+        }
+        let odds = |share: f64| if self.outputs == 1 { share / (1.0 - share) } else { share };
+        let bias = shares.iter().map(|&share| odds(share).ln()).collect();
+        self.state(Mat::zeros(self.design.features(), self.outputs), bias, penalty)
+    }
+
+    /// The share of an output's class among the rows. No class may start at no share at all.
+    fn share(&self, t: usize) -> f64 {
+        ((self.known.class_totals[t] + 0.5) / (self.known.total + 1.0)).clamp(1e-12, 1.0 - 1e-12)
+    }
+
+    /// The loss of weights of 0 with these shares.
+    fn loss_of_shares(&self, shares: &[f64]) -> f64 {
+        let total = self.known.total;
+        let own = self.known.class_totals.iter().zip(shares).map(|(sum, share)| -sum * share.ln());
+        let own: f64 = own.sum();
+        match shares {
+            [share] => own - (total - self.known.class_totals[0]) * (1.0 - share).ln(),
+            _ => own + total * shares.iter().sum::<f64>().ln(),
+        }
     }
 
     fn state(&self, weights: Mat<f64>, bias: Vec<f64>, penalty: f64) -> State {
@@ -424,6 +433,24 @@ mod tests {
             };
             let direct: f64 = (0..rows).map(of_row).sum();
             assert!((entropy - direct).abs() < 1e-9 * direct, "{entropy} {direct}");
+        }
+    }
+
+    /// As of a fit to rows that lack a class: where all chances are 0 or 1, no step leads away.
+    #[test]
+    fn a_start_far_off_is_not_gone_on_from() {
+        let values: Vec<i16> = (0..1600).map(|i| (i * i % 61) as i16 - 30).collect();
+        let design = Design::new(values, 8);
+        for outputs in [1, 3] {
+            let labels: Vec<u32> = (0..200).map(|i| i % (outputs as u32).max(2)).collect();
+            let regression = Logistic::new(&design, &labels, outputs, None);
+            let bias = (0..outputs).map(|t| if t == 0 { 200.0 } else { 0.0 }).collect();
+            let start = LinearFit { weights: Mat::zeros(8, outputs), bias, lambda: 1.0 };
+            let [new, off] = [None, Some(&start)].map(|start| regression.solve(0.01, start, 1e-6));
+            assert!((off.convergence.objective / new.convergence.objective - 1.0).abs() < 1e-5);
+            let shares: Vec<f64> = (0..outputs).map(|t| regression.share(t)).collect();
+            let plain = regression.start(None, 0.0).objective;
+            assert!((regression.loss_of_shares(&shares) / plain - 1.0).abs() < 1e-9);
         }
     }
 

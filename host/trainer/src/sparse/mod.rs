@@ -142,8 +142,12 @@ impl Cells {
                 let mut changes = vec![0.0; self.slots_each];
                 for (slot, column) in columns.enumerate() {
                     let now = weights[column];
-                    let best = now
-                        + (sums[slot] - problem.lambda * now) / (counts[column] + problem.lambda);
+                    let curvature = counts[column] + problem.lambda;
+                    if curvature <= 0.0 {
+                        // A cell without rows, which nothing holds.
+                        continue;
+                    }
+                    let best = now + (sums[slot] - problem.lambda * now) / curvature;
                     let code = levels.code(best);
                     if code != codes[column] {
                         codes[column] = code;
