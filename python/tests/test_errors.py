@@ -275,7 +275,7 @@ def test_what_is_odd_about_a_target_names_it():
     with pytest.warns(UserWarning, match=rf"^y: row \d+: column 3 \(`y`\): .*{said}"):
         koan.KoanSearch(minutes=1e-4, family="stump", task="regression").fit(table, "y")
     unknown = np.where(np.arange(60) % 20 == 0, -1e6, X[:, 0])
-    with pytest.warns(UserWarning, match="^y: 3 of 60 values are -1000000, far from the others"):
+    with pytest.warns(UserWarning, match="^y: 3 of 60 targets are -1000000, far from the others"):
         koan.KoanRegressor(n_features=8).fit(TABLE[["x", "job"]], unknown)
 
 

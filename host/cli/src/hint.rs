@@ -120,7 +120,8 @@ fn of_data(error: &DataError) -> Option<String> {
             "names are separated by commas: give the number of a column with a comma in its name"
         }
         DataError::DecimalComma { .. } => {
-            "--delimiter names the byte between fields, --text reads the column as text"
+            "write numbers with points, or have semicolons between fields; --text reads the column \
+             as text"
         }
         DataError::Unreadable { file, .. } if file == "-" => {
             "only `predict` reads standard input: write the rows to a file"

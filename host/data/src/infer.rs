@@ -159,7 +159,9 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
                     first_text.map(|(line, text)| (origin.at_column(line, label.clone()), text));
                 check_classes(&classes, rows, numbers, text, &origin.file, &label)?;
             }
-            warnings.extend(far.filter(|_| classes.is_empty()));
+            let far = far.filter(|_| classes.is_empty());
+            warnings.extend(far.map(DataWarning::of_target));
+            warnings.extend(DataWarning::of_classes(&origin.file, &label, &classes));
             ColumnKind::Target
         } else if index >= used {
             warnings.push(DataWarning::Nothing { file: file(), column: label });

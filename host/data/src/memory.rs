@@ -366,7 +366,8 @@ impl<'a> TableBuilder<'a> {
             loss.add(0, &numbers, range);
             extremes.add_all(&numbers, range);
             let values = numbers.into_iter().map(|number| number as f32).collect();
-            warnings.extend(extremes.warning(IN_MEMORY, &label));
+            let far = extremes.warning(IN_MEMORY, &label);
+            warnings.extend(far.map(crate::DataWarning::of_target));
             warnings.extend(loss.warning(label));
             return Ok((Vec::new(), Target::Values(values)));
         }
@@ -405,7 +406,8 @@ impl<'a> TableBuilder<'a> {
         };
         let indices: Vec<u32> = names.iter().map(index).collect();
         let labels = numbered.into_iter().map(|class| indices[class]).collect();
-        let classes = sorted.into_iter().map(|(_, name)| name).collect();
+        let classes: Vec<String> = sorted.into_iter().map(|(_, name)| name).collect();
+        warnings.extend(crate::DataWarning::of_classes(IN_MEMORY, &label, &classes));
         Ok((classes, Target::Classes { labels }))
     }
 

@@ -1,5 +1,6 @@
 //! What is worth knowing of data that can be read all the same.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -173,6 +174,52 @@ pub enum DataWarning {
         /// The column.
         column: ColumnLabel,
     },
+    /// As [`Self::FarAway`], of a target.
+    FarTarget {
+        /// The file, or the first of them and how many more.
+        file: String,
+        /// The column.
+        column: ColumnLabel,
+        /// The value.
+        value: f64,
+        /// How often it is there.
+        count: usize,
+        /// All numbers of the column.
+        numbers: usize,
+        /// The least and the largest of the others.
+        others: (f64, f64),
+    },
+    /// Two classes whose names differ in case only.
+    CaseOnly {
+        /// The file, or the first of them and how many more.
+        file: String,
+        /// The column.
+        column: ColumnLabel,
+        /// Their names.
+        classes: [String; 2],
+    },
+}
+
+impl DataWarning {
+    /// The same of a column that is the target.
+    pub(crate) fn of_target(self) -> Self {
+        match self {
+            Self::FarAway { file, column, value, count, numbers, others } => {
+                Self::FarTarget { file, column, value, count, numbers, others }
+            }
+            other => other,
+        }
+    }
+
+    /// What to say of the names of a target's classes.
+    pub(crate) fn of_classes(file: &str, column: &ColumnLabel, classes: &[String]) -> Option<Self> {
+        let mut known = HashMap::new();
+        let same = classes.iter().find_map(|class| {
+            let other = known.insert(class.to_lowercase(), class)?;
+            Some([other.clone(), class.clone()])
+        })?;
+        Some(Self::CaseOnly { file: file.to_owned(), column: column.clone(), classes: same })
+    }
 }
 
 impl fmt::Display for DataWarning {
@@ -288,6 +335,18 @@ impl fmt::Display for DataWarning {
                 f,
                 "{file}: {column} is the index of a table of pandas, which is left out; name it as \
                  the target, the group or a text to use it"
+            ),
+            Self::FarTarget { file, column, value, count, numbers, others: (least, largest) } => {
+                write!(
+                    f,
+                    "{file}: {column}: {count} of {numbers} targets are {value}, far from the others \
+                     ({least} to {largest}): if it stands for an unknown value, leave these rows out"
+                )
+            }
+            Self::CaseOnly { file, column, classes: [one, other] } => write!(
+                f,
+                "{file}: {column}: the classes \"{one}\" and \"{other}\" differ in case only: if they \
+                 are one, give them one name"
             ),
         }
     }

@@ -161,6 +161,9 @@ fn codes_of_unknown_values_are_told() {
     // A target of numbers, but not the names of classes.
     let found = told(format!("a,b,y\n{}", rows(&|row| (number(row) + 0.25).to_string())));
     assert_eq!(found.len(), 2, "{found:?}");
+    // An empty target is an error, which no option passes over.
+    let advice = "if it stands for an unknown value, leave these rows out";
+    assert!(found[1].contains("5 of 100 targets are -998.75") && found[1].ends_with(advice));
     let classes = told(format!("a,y\n{}", {
         let class = |row: usize| if row % 20 == 3 { 9999 } else { row % 3 };
         (0..100).map(|row| format!("{}.5,{}\n", row * 37 % 100, class(row))).collect::<String>()
@@ -171,7 +174,22 @@ fn codes_of_unknown_values_are_told() {
     let table = crate::TableBuilder::new(100).column("b", &b[..]).values("y", &b[..]);
     let found: Vec<String> =
         table.build().unwrap().schema.warnings.iter().map(ToString::to_string).collect();
-    assert!(found.len() == 2 && found.iter().all(|told| told.contains(text)), "{found:?}");
+    assert!(found.len() == 2 && found[0].contains(text), "{found:?}");
+    assert!(found[1].contains("5 of 100 targets are -999") && found[1].ends_with(advice));
+}
+
+#[test]
+fn classes_that_differ_in_case_only_are_told() {
+    let rows = |classes: [&str; 2]| -> String {
+        (0..20).map(|row| format!("{row}.5,{}\n", classes[row % 2])).collect()
+    };
+    let told = |text: String| read_text(text, &options()).unwrap().schema.warnings;
+    assert_eq!(told(format!("a,y\n{}", rows(["ok", "bad"]))), []);
+    let found = told(format!("a,y\n{}", rows(["OK", "ok"])));
+    let [one] = &found[..] else { panic!("{found:?}") };
+    let expected = "column 2 (`y`): the classes \"OK\" and \"ok\" differ in case only: if they are \
+                    one, give them one name";
+    assert!(one.to_string().ends_with(expected), "{one}");
 }
 
 /// A delimiter at the end of each line makes a last column of nothing.
