@@ -57,8 +57,8 @@ const PARTS: [&str; 24] = [
     "TEXT",
 ];
 
-/// Dialects that Arduino's, older and newer compilers take the runtime for. By the letter C++98 has neither
-/// numbers of 64 bits nor macros of any number of arguments, but compilers do.
+/// Dialects that Arduino's, older and newer compilers take the runtime for. By the letter C++98 has
+/// neither numbers of 64 bits nor macros of any number of arguments, but compilers do.
 const DIALECTS: [&str; 5] = [
     "avr-gcc -mmcu=atmega2560 -std=gnu11 -pedantic",
     "avr-g++ -mmcu=atmega2560 -x c++ -std=gnu++11 -pedantic",

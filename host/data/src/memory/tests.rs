@@ -240,8 +240,8 @@ fn rows_without_a_target() {
     assert_eq!(two, "the table: two targets: one can be predicted");
 }
 
-/// A search takes few whole numbers for categories, and nobody wrote a list of them. Codes and names
-/// of places are texts, which somebody else may have turned into numbers.
+/// A search takes columns of few whole numbers for categories, and other numbers are none of them.
+/// Zip codes and names of places are texts, which somebody may have turned into numbers.
 #[test]
 fn numbers_are_none_of_the_texts_only_where_these_were_numbers() {
     let under = |values: &[&str], notes: bool| {

@@ -5,4 +5,5 @@ mod common;
 mod heads;
 mod laws;
 mod scores;
+mod units;
 mod weights;
