@@ -79,6 +79,17 @@ fn of_data(error: &DataError) -> Option<String> {
             "--missing impute takes the column's median instead, and a missing text is none of the \
              values; --drop leaves the column out"
         }
+        DataError::MissingValue { training: false, .. } => {
+            "fill it in, or leave the row out; models of rows with missing values, by `koan train \
+             --missing impute`, take them"
+        }
+        DataError::NotANumber { place, .. } => {
+            let line = place.line;
+            return Some(format!(
+                "mend the value, or delete line {line} if it is no row, as units and totals are; \
+                 {UNKNOWN}"
+            ));
+        }
         DataError::HeaderUnclear { .. } | DataError::HeaderOfNumbers { .. } => "--header yes|no",
         DataError::MostlyNumbers { place, text, .. } => return Some(of_text(place.line, text)),
         DataError::PartlyNumbers { target: false, .. } => {

@@ -222,7 +222,8 @@ pub fn run(arguments: &Train) -> Result<()> {
     {
         say!("  target: {target}, the last column; `--target` names another")?;
     }
-    if let (Some(classes), None) = (numbers_as_classes, arguments.source.task) {
+    let of_notes = || streamed.as_ref().and_then(|_| self::numbers_as_classes(&schema));
+    if let (Some(classes), None) = (numbers_as_classes.or_else(of_notes), arguments.source.task) {
         let told = format!(
             "  task: classification, {classes} classes, since the target has few different whole \
              numbers; `--task regression` predicts numbers"
@@ -385,7 +386,7 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
             let table = shaped(table, arguments.shape, arguments.map)?;
             check_golden_rows(arguments.golden_rows, &table)?;
             let target = table.schema.target_name().map(str::to_owned);
-            let numbers_as_classes = numbers_as_classes(&table);
+            let numbers_as_classes = numbers_as_classes(&table.schema);
             cross_validated(&table, count, &given, &trained).map(|trained| Made {
                 trained,
                 target,
@@ -401,7 +402,7 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
             let trained = trained(&train_table, &test_table);
             let trained = trained.with_context(|| name(files))?;
             let target = train_table.schema.target_name().map(str::to_owned);
-            let numbers_as_classes = numbers_as_classes(&train_table);
+            let numbers_as_classes = numbers_as_classes(&train_table.schema);
             let recordings = test_table.division.groups();
             if arguments.report.is_none() {
                 let tables = None;
@@ -418,9 +419,9 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
 }
 
 /// How many classes a table of columns has, if they are whole numbers, and more than two.
-fn numbers_as_classes(table: &Table) -> Option<usize> {
-    let classes = &table.schema.classes;
-    let of_columns = table.schema.columns.iter().any(|column| column.kind == ColumnKind::Target);
+fn numbers_as_classes(schema: &Schema) -> Option<usize> {
+    let classes = &schema.classes;
+    let of_columns = schema.columns.iter().any(|column| column.kind == ColumnKind::Target);
     let numbers = classes.iter().all(|class| class.parse::<i64>().is_ok());
     (of_columns && numbers && classes.len() > 2).then_some(classes.len())
 }

@@ -10,13 +10,14 @@ use super::scan::{Field, class_name, parse};
 use super::schema::{ColumnKind, Schema};
 use super::table::{Division, Table, Target};
 
-/// Reads all rows of the files; `expected` rows are made room for at once.
+/// Reads all rows of the files, of which `expected` are made room for at once; and the first row of
+/// each file, which windows have none of.
 pub(crate) fn fill(
     files: Vec<DataFile>,
     schema: Schema,
     options: &ReadOptions,
     expected: usize,
-) -> Result<Table, DataError> {
+) -> Result<(Table, Vec<usize>), DataError> {
     let mut reader = RowReader::of_files(files, &schema, options, true)?;
     let file = reader.source().to_owned();
     let inputs = schema.inputs;
@@ -27,13 +28,16 @@ pub(crate) fn fill(
 
     let mut targets = Targets::new(&schema);
     let mut groups = Groups::default();
-    let mut weights = Vec::new();
+    let (mut weights, mut starts) = (Vec::new(), Vec::new());
     for row in 1.. {
         values.try_reserve(inputs).map_err(|_| too_large(row))?;
         let Some(line) = reader.append(&mut values)? else {
             break;
         };
         targets.push(&reader, line)?;
+        if reader.number() == 1 && schema.recordings.window.is_none() {
+            starts.push(row - 1);
+        }
         weights.extend(reader.weight());
         if schema.recordings.group.is_some() {
             groups.push(reader.group());
@@ -55,7 +59,7 @@ pub(crate) fn fill(
     drop(reader);
     let mut schema = schema;
     schema.warnings.extend(left_out);
-    Ok(Table { inputs, values, target, schema, division, weights })
+    Ok((Table { inputs, values, target, schema, division, weights }, starts))
 }
 
 /// Numbers for recordings, in the order in which they come.

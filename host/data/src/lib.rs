@@ -225,12 +225,12 @@ pub fn column_names(
 
 fn read_files(files: &[DataFile], options: &ReadOptions) -> Result<Table, DataError> {
     let (schema, options, rows) = infer_files(files, options)?;
-    let mut table = fill::fill(files.to_vec(), schema, &options, rows)?;
+    let (mut table, starts) = fill::fill(files.to_vec(), schema, &options, rows)?;
     fill::impute(&mut table);
     take_parts(&mut table, files, &options)?;
     let names = files.iter().map(|file| (0, file.path.display().to_string()));
     let file = open::Origin::several(names.collect()).file;
-    let told = one_class::recordings(&table, &file);
+    let told = one_class::recordings(&table, &file, &starts);
     table.schema.warnings.extend(told);
     Ok(table)
 }
@@ -413,7 +413,7 @@ pub fn read_all_with(
 ) -> Result<Table, DataError> {
     check_distinct(files)?;
     let on_disk = DataFile::on_disk(files);
-    let mut table = fill::fill(on_disk.clone(), schema.clone(), options, 0)?;
+    let (mut table, _) = fill::fill(on_disk.clone(), schema.clone(), options, 0)?;
     // A pipe has been read to its end.
     if files.iter().all(|file| file.is_file()) {
         take_parts(&mut table, &on_disk, options)?;

@@ -265,7 +265,7 @@ impl<'a> TableBuilder<'a> {
         schema.recordings.group = self.group_column.map(GroupBy::Column);
         let mut table = Table { inputs, values, target, schema, division, weights };
         impute(&mut table);
-        let told = recordings(&table, IN_MEMORY);
+        let told = recordings(&table, IN_MEMORY, &[]);
         table.schema.warnings.extend(told);
         Ok(table)
     }

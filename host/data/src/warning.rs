@@ -198,6 +198,23 @@ pub enum DataWarning {
         /// Their names.
         classes: [String; 2],
     },
+    /// A column of whole numbers each of which comes with one class, as those do that name
+    /// recordings.
+    OneClassEachNumber {
+        /// The file, or the first of them and how many more.
+        file: String,
+        /// The column.
+        column: ColumnLabel,
+        /// How many different numbers it has.
+        values: usize,
+    },
+    /// Files each of which has rows of one class, as recordings have.
+    OneClassEachFile {
+        /// The first file, and how many more.
+        file: String,
+        /// How many there are.
+        files: usize,
+    },
 }
 
 impl DataWarning {
@@ -220,6 +237,22 @@ impl DataWarning {
         })?;
         Some(Self::CaseOnly { file: file.to_owned(), column: column.clone(), classes: same })
     }
+}
+
+/// What to say of a column whose values each come with one class.
+fn one_class(
+    f: &mut fmt::Formatter<'_>,
+    file: &str,
+    what: &str,
+    column: &ColumnLabel,
+    values: usize,
+) -> fmt::Result {
+    write!(
+        f,
+        "{file}: each of the {values} {what} of {column} comes with one class only: if its rows are \
+         of one recording, the error is too good: make the column the groups of the rows, which are \
+         kept together, or leave it out"
+    )
 }
 
 impl fmt::Display for DataWarning {
@@ -319,11 +352,17 @@ impl fmt::Display for DataWarning {
                 "{file}: {unused} of {samples} samples are in no window, at the ends of recordings or \
                  between windows"
             ),
-            Self::OneClassEach { file, column, values } => write!(
+            Self::OneClassEach { file, column, values } => {
+                one_class(f, file, "texts", column, *values)
+            }
+            Self::OneClassEachNumber { file, column, values } => {
+                one_class(f, file, "numbers", column, *values)
+            }
+            Self::OneClassEachFile { file, files } => write!(
                 f,
-                "{file}: each of the {values} texts of {column} comes with one class only: if its \
-                 rows are of one recording, the error is too good: make the column the groups of \
-                 the rows, which are kept together, or leave it out"
+                "{file}: each of the {files} files has rows of one class only: if a file is a \
+                 recording, what is judged on other rows of it is judged too well: `--group file` \
+                 keeps the rows of a file together"
             ),
             Self::Numerals { file, column, values, text } => write!(
                 f,

@@ -1,10 +1,12 @@
 //! Calibration: slope and intercept that turn scores into honest probabilities, and
 //! biases that make classes as frequent as they are.
 
+use std::ops::Range;
+
 use koan::Calibration;
 
 use crate::solve::few::{Local, minimise};
-use crate::solve::loss::probabilities;
+use crate::solve::loss::{in_runs, probabilities};
 
 /// A slope for all scores and a bias for each output that make probabilities of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,8 +22,9 @@ pub struct Recentred {
     pub fitted: bool,
 }
 
-/// Penalty on squared biases (in logits) and on the square of the slope less 1, for
-/// each row: it only matters to classes that scores separate.
+/// Penalties that only matter to classes that scores separate: on squared biases (in logits), for
+/// each row, and on the square of the slope less 1, for all rows together. Of many classes scores
+/// differ little, and the slope has to be large.
 const PULL: f64 = 1e-3;
 
 /// Fits slope and biases to scores that were not fitted to these rows, by Newton's
@@ -84,25 +87,30 @@ impl Rows<'_> {
         }
     }
 
-    /// Labels and weights of the rows, by their numbers.
-    fn labelled(&self) -> impl Iterator<Item = (usize, usize, f64)> {
-        let weight = |row: usize| self.weights.map_or(1.0, |weights| weights[row]);
-        self.labels.iter().enumerate().map(move |(row, &label)| (row, label as usize, weight(row)))
+    fn weight(&self, row: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[row])
     }
 
     fn total(&self) -> f64 {
-        self.labelled().map(|(_, _, weight)| weight).sum::<f64>().max(f64::MIN_POSITIVE)
+        (0..self.labels.len()).map(|row| self.weight(row)).sum::<f64>().max(f64::MIN_POSITIVE)
     }
 
     /// Mean negative log-likelihood, and its derivatives.
     fn loss(&self, parameters: &[f64]) -> Local {
+        let total = self.total();
+        let runs = in_runs(self.labels.len(), |rows| self.loss_of(rows, parameters, total));
+        runs.iter().fold(Local::none(parameters.len()), Local::add)
+    }
+
+    /// What some rows add to it, of the weight `total` of all.
+    fn loss_of(&self, rows: Range<usize>, parameters: &[f64], total: f64) -> Local {
         let classes = self.classes();
         let without = classes + 1 - parameters.len();
-        let total = self.total();
         let mut sums = Local::none(parameters.len());
         let mut p = vec![0.0; classes];
-        for (row, label, weight) in self.labelled() {
-            let share = weight / total;
+        for row in rows {
+            let label = self.labels[row] as usize;
+            let share = self.weight(row) / total;
             self.logits(row, parameters, &mut p);
             let own = p[label];
             sums.value += share * (probabilities(&mut p) - own);
@@ -115,25 +123,24 @@ impl Rows<'_> {
                 let hit = f64::from(u8::from(label == t));
                 sums.gradient[(place + 1, 0)] += share * (p[t] - hit);
                 sums.curvature[(place + 1, 0)] += share * p[t] * (score(t) - mean);
-                for (other, u) in (without..=t).enumerate() {
-                    let same = f64::from(u8::from(t == u));
-                    sums.curvature[(place + 1, other + 1)] += share * p[t] * (same - p[u]);
-                }
             }
+            sums.curve_softmax(1, &p[without..], share);
         }
         sums
     }
 
-    /// Moves the parameters to the least loss and `pull`, among those that are allowed;
-    /// whether it came to an end.
-    fn fit(&self, at: &mut Vec<f64>, pull: f64, allowed: impl Fn(&[f64]) -> bool) -> bool {
+    /// Moves the parameters to the least loss and pulls, that of biases as given, among those that
+    /// are allowed; whether it came to an end.
+    fn fit(&self, at: &mut Vec<f64>, of_biases: f64, allowed: impl Fn(&[f64]) -> bool) -> bool {
         let off = |parameters: &[f64], k: usize| parameters[k] - f64::from(u8::from(k == 0));
+        let of_slope = PULL / self.total();
         let function = |parameters: &[f64]| {
             if !allowed(parameters) {
                 return Local::infinite(parameters.len());
             }
             let mut sums = self.loss(parameters);
             for k in 0..parameters.len() {
+                let pull = if k == 0 { of_slope } else { of_biases };
                 sums.value += 0.5 * pull * off(parameters, k).powi(2);
                 sums.gradient[(k, 0)] += pull * off(parameters, k);
                 sums.curvature[(k, k)] += pull;
@@ -155,7 +162,7 @@ pub fn fit(scores: &[f64], labels: &[u32], outputs: usize) -> Option<Calibration
     let rows = Rows { scores, labels, weights: None, outputs };
     let mut at = rows.start(usize::from(outputs == 1));
     // A little shrinkage keeps separable data finite.
-    let fitted = rows.fit(&mut at, 1e-3 / rows.total(), |_| true);
+    let fitted = rows.fit(&mut at, PULL / rows.total(), |_| true);
     let intercept = if outputs == 1 { at[1] } else { 0.0 };
     if fitted { checked(at[0], intercept) } else { None }
 }
@@ -260,6 +267,7 @@ mod tests {
         assert!(recentred(&[-1.0, -2.0, 1.0, 2.0], &[0, 0, 1, 1], &[1.0; 4], 1).fitted);
     }
 
+    /// Of many classes scores differ by little.
     #[test]
     fn finds_slope_and_biases_that_made_the_labels() {
         // softmax(3·(s + b)), b = (0.4, 0, −0.4).
@@ -279,12 +287,15 @@ mod tests {
                 odds.iter().take_while(before).count().min(2) as u32
             })
             .collect();
-        let found = recentred(&scores, &labels, &[1.0; 20_000], 3);
-        assert!((found.slope - 3.0).abs() < 0.1, "{found:?}");
-        // A constant for all biases changes nothing.
-        let middle = found.bias.iter().sum::<f64>() / 3.0;
-        for (found, bias) in found.bias.iter().zip(bias) {
-            assert!((found - middle - bias).abs() < 0.03, "{found} {bias}");
+        for scale in [1.0, 0.02] {
+            let scores: Vec<f64> = scores.iter().map(|score| scale * score).collect();
+            let found = recentred(&scores, &labels, &[1.0; 20_000], 3);
+            assert!((scale * found.slope - 3.0).abs() < 0.1, "{found:?}");
+            // A constant for all biases changes nothing.
+            let middle = found.bias.iter().sum::<f64>() / 3.0;
+            for (found, bias) in found.bias.iter().zip(bias) {
+                assert!(((found - middle) / scale - bias).abs() < 0.03, "{found} {bias}");
+            }
         }
     }
 

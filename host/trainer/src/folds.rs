@@ -1,10 +1,12 @@
 //! Rows to fit on and rows to judge by.
 
+use std::borrow::Cow;
+
 use koan::generator::Stream;
 
 use crate::Error;
 use crate::problem::Problem;
-use koan_data::{Division, Part, SplitSize, Table, folds, split, split_table};
+use koan_data::{Division, Part, SplitSize, Table, Target, folds, split, split_table};
 
 /// Parts of the rows, some of which are held out in turn.
 #[derive(Clone, Debug)]
@@ -17,6 +19,9 @@ pub struct Folds {
 
 /// Tables below this many rows are judged in five folds, others in three.
 pub const SMALL_ROWS: usize = 3000;
+
+/// Runs that the rows of a class are divided into which one group alone has.
+const RUNS: usize = 10;
 
 /// What makes the seed of rows that are held out of training another one than that of the
 /// rows to test on.
@@ -45,7 +50,7 @@ impl Folds {
     /// Fewer rows or groups than parts.
     pub fn of(table: &Table, count: usize, seed: u64) -> Result<Self, Error> {
         let mut parts = vec![Vec::new(); count];
-        for (row, part) in folds(table, count, seed)?.into_iter().enumerate() {
+        for (row, part) in folds(&judgeable(table), count, seed)?.into_iter().enumerate() {
             parts[part].push(row);
         }
         Ok(Self { parts, held: (0..count).collect() })
@@ -135,6 +140,43 @@ pub(crate) fn groups(table: &Table) -> Option<usize> {
     Some(known.len())
 }
 
+/// The same targets and groups, but the rows of a class that one group alone has are in runs of
+/// their own, in the order of the rows: held out as a whole, nothing could be said of a class that
+/// no row to fit on has.
+fn judgeable(table: &Table) -> Cow<'_, Table> {
+    let (Target::Classes { labels }, Division::Groups(groups)) = (&table.target, &table.division)
+    else {
+        return Cow::Borrowed(table);
+    };
+    let mut classes = vec![(None, 0, false); table.schema.classes.len()];
+    for (&label, &group) in labels.iter().zip(groups) {
+        let (first, rows, shared) = &mut classes[label as usize];
+        *shared |= *first.get_or_insert(group) != group;
+        *rows += 1;
+    }
+    if classes.iter().all(|&(_, rows, shared)| shared || rows == 0) {
+        return Cow::Borrowed(table);
+    }
+    let next = groups.iter().max().map_or(0, |most| most + 1);
+    let mut passed = vec![0; classes.len()];
+    let of_row = |(&label, &group): (&u32, &u32)| {
+        let class = label as usize;
+        let (_, rows, shared) = classes[class];
+        let run = passed[class] * RUNS / rows;
+        passed[class] += 1;
+        if shared { group } else { next + (class * RUNS + run) as u32 }
+    };
+    let groups = labels.iter().zip(groups).map(of_row).collect();
+    Cow::Owned(Table {
+        inputs: table.inputs,
+        values: Vec::new(),
+        target: table.target.clone(),
+        division: Division::Groups(groups),
+        schema: table.schema.clone(),
+        weights: None,
+    })
+}
+
 /// The rows to fit on and those to validate on, where a data set has them.
 fn given(table: &Table) -> Option<(Vec<usize>, Vec<usize>)> {
     let Division::Parts(parts) = &table.division else { return None };
@@ -172,7 +214,7 @@ pub(crate) fn hold_out_of(table: &Table, size: SplitSize, seed: u64) -> (Vec<usi
     match &table.division {
         Division::Free => free(),
         // A single group is cut in two runs.
-        Division::Groups(_) => split_table(table, size, seed).unwrap_or_else(|_| {
+        Division::Groups(_) => split_table(&judgeable(table), size, seed).unwrap_or_else(|_| {
             let fit = free().0.len();
             ((0..fit).collect(), (fit..rows).collect())
         }),
@@ -239,6 +281,33 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn classes_of_one_group_are_held_out_in_runs() {
+        let mut table = digits::table();
+        let Target::Classes { labels } = table.target.clone() else { unreachable!() };
+        // Two classes have a recording each, all others are in all of twenty.
+        let group = |(row, &label): (usize, &u32)| match label {
+            3 => 100,
+            7 => 101,
+            _ => row as u32 % 20,
+        };
+        let groups: Vec<u32> = labels.iter().enumerate().map(group).collect();
+        table.division = Division::Groups(groups.clone());
+        let sides = Folds::new(&table, 1).unwrap().splits();
+        let once = hold_out_of(&table, SplitSize::TestRows(270), 1);
+        for (fit, held) in sides.iter().chain([&once]) {
+            for class in 0..10 {
+                let has = |rows: &[usize]| rows.iter().any(|&row| labels[row] == class);
+                assert!(has(fit) && has(held), "{class} of {}", held.len());
+            }
+            let whole = |row: &usize| groups[*row] < 100;
+            let ours: Vec<u32> =
+                held.iter().filter(|row| whole(row)).map(|&row| groups[row]).collect();
+            assert!(fit.iter().all(|row| !whole(row) || !ours.contains(&groups[*row])));
+        }
+        assert!(matches!(judgeable(&digits::table()), Cow::Borrowed(_)));
     }
 
     #[test]

@@ -184,9 +184,17 @@ fn a_bad_row_ends_the_stream() {
     folder.write("q.csv", quadrants(150));
     folder.train("q.csv --features 32").success();
     for (bad, message) in [
-        ("1,oops", "standard input:3: column 2 (`y`): \"oops\" is not a number"),
+        (
+            "1,oops",
+            "standard input:3: column 2 (`y`): \"oops\" is not a number (mend the value, or delete \
+             line 3 ",
+        ),
         ("1", "standard input:3: 1 field, "),
-        ("1,", "standard input:3: column 2 (`y`): the value is missing"),
+        (
+            "1,",
+            "standard input:3: column 2 (`y`): the value is missing, and was never missing in the \
+             training data (fill it in, or leave the row out; ",
+        ),
     ] {
         let rows = format!("x,y\n1.9,1.9\n{bad}\n-1,1\n");
         let assert = folder.command("predict m.koan").write_stdin(rows).assert().code(1);

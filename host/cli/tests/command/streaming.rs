@@ -271,6 +271,17 @@ fn baselines_stand_beside_the_error() {
     }
 }
 
+#[test]
+fn numbers_taken_for_classes_are_told() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(1500));
+    let told = |task: &str| {
+        let run = folder.run(&format!("train q.csv -o s.koan {QUICK} {STREAM}{task}")).success();
+        text(&run.get_output().stdout).contains("since the target has few different whole numbers")
+    };
+    assert!(told("") && !told(" --task classification"));
+}
+
 /// Recordings are on one side each, also in streaming.
 #[test]
 fn groups_and_windows_stream_too() {

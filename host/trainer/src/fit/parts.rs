@@ -7,7 +7,8 @@
 //! the one whose scores are best; for classes by their log-loss after one slope for all
 //! outputs and a bias for each ([`recentred`]). These biases also go into the model: on
 //! recordings that a head has not seen, classes that vary much score lower than on
-//! those that it was fitted to.
+//! those that it was fitted to. Rows of a class that one part alone has say nothing: the
+//! heads that judge them have never seen the class.
 
 use faer::{ColRef, Mat, MatRef};
 use koan::{Calibration, Family, Width};
@@ -109,9 +110,42 @@ struct Scored {
 struct Parts<'p> {
     problem: &'p Problem<'p>,
     parts: Vec<FoldPart<'p>>,
+    /// The classes that two parts or more have, ascending.
+    shared: &'p [u32],
+}
+
+/// The classes that two parts or more have, ascending; none of values.
+fn shared_classes(problem: &Problem<'_>, parts: &Folds) -> Vec<u32> {
+    let Target::Classes { labels } = &problem.table.target else { return Vec::new() };
+    let mut having = vec![0; problem.table.schema.classes.len()];
+    for rows in &parts.parts {
+        let mut here = vec![false; having.len()];
+        rows.iter().for_each(|&row| here[labels[row] as usize] = true);
+        having.iter_mut().zip(here).for_each(|(count, here)| *count += usize::from(here));
+    }
+    (0u32..).zip(having).filter(|&(_, count)| count > 1).map(|(class, _)| class).collect()
 }
 
 impl Parts<'_> {
+    /// What suits the scores of classes, rows × classes, of which only those that parts share
+    /// count.
+    fn of_classes(&self, scores: &[f64], labels: &[u32], weights: &[f64]) -> Recentred {
+        let (shared, outputs) = (self.shared, self.problem.outputs);
+        if outputs == 1 || shared.len() == outputs {
+            return recentred(scores, labels, weights, outputs);
+        }
+        let place = |label: &u32| shared.binary_search(label).ok().map(|place| place as u32);
+        let rows: Vec<usize> = (0..labels.len()).filter(|&r| place(&labels[r]).is_some()).collect();
+        let of_row = |&row: &usize| shared.iter().map(move |&t| scores[row * outputs + t as usize]);
+        let kept: Vec<f64> = rows.iter().flat_map(of_row).collect();
+        let labels: Vec<u32> = labels.iter().filter_map(place).collect();
+        let weights: Vec<f64> = rows.iter().map(|&row| weights[row]).collect();
+        let found = recentred(&kept, &labels, &weights, shared.len());
+        let mut bias = vec![0.0; outputs];
+        shared.iter().zip(&found.bias).for_each(|(&class, by)| bias[class as usize] = *by);
+        Recentred { bias, ..found }
+    }
+
     /// Judges the scores of rows, one part after the other, each T × rows.
     fn judge(&self, scores: &[Mat<f64>], lambda: f64) -> Scored {
         let problem = self.problem;
@@ -123,7 +157,7 @@ impl Parts<'_> {
                 let labels: Vec<u32> = rows().map(|row| labels[row]).collect();
                 let scores: Vec<f64> =
                     columns().flat_map(|row| row.iter().copied().collect::<Vec<_>>()).collect();
-                let found = recentred(&scores, &labels, &weights, problem.outputs);
+                let found = self.of_classes(&scores, &labels, &weights);
                 let Recentred { slope, bias, loss, fitted } = found;
                 Scored { lambda, loss, bias, slope, fitted }
             }
@@ -195,7 +229,8 @@ fn better(a: Scored, b: Scored) -> Scored {
 
 /// Fits by the Gram matrix of all features, or of the best of a larger pool; selection,
 /// λ and biases are judged by leaving recordings out in turn. None where rows come
-/// without recordings or with too few, for bins, and where it would take too long.
+/// without recordings or with too few, where each has classes of its own, for bins, and where
+/// it would take too long.
 ///
 /// # Errors
 /// A specification that the format does not allow.
@@ -213,6 +248,10 @@ pub fn fit_parts(
     let Some(parts) = parts.filter(|_| !bins && columns(&spec) >= count) else {
         return Ok(None);
     };
+    let shared = shared_classes(problem, &parts);
+    if matches!(problem.table.target, Target::Classes { .. }) && shared.len() < 2 {
+        return Ok(None);
+    }
     progress.phase("computing features")?;
     let map = FeatureMap::new(&spec)?;
     let nothing = || Moments::new(map.features(), problem.outputs);
@@ -235,7 +274,7 @@ pub fn fit_parts(
             rest.for_each(|(_, (_, _, moments))| others.merge(moments));
             parts.push(FoldPart { rows, design, others: Others::new(&spec, &others, keep) });
         }
-        Parts { problem, parts }
+        Parts { problem, parts, shared: &shared }
     };
     let lambdas = given_or(options.lambda, &LAMBDAS);
     progress.phase("solving")?;

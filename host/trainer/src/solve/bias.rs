@@ -70,11 +70,8 @@ pub(crate) fn logistic(
             for t in 0..outputs {
                 let wanted = f64::from(u8::from(sign(label, t, outputs) > 0.0));
                 sums.gradient[(t, 0)] += weight * (row[t] - wanted);
-                for u in 0..=t {
-                    let same = if t == u { row[t] } else { 0.0 };
-                    sums.curvature[(t, u)] += weight * (same - row[t] * row[u]);
-                }
             }
+            sums.curve_softmax(0, &row, weight);
         }
         sums
     };

@@ -27,6 +27,17 @@ impl Local {
         Self { value: f64::INFINITY, ..Self::none(count) }
     }
 
+    /// Adds to the second derivatives, from row and column `first` on, those of a softmax in its
+    /// logits, where it has the probabilities `p`: weight · (diag(p) − p·pᵀ).
+    pub fn curve_softmax(&mut self, first: usize, p: &[f64], weight: f64) {
+        for (u, own) in p.iter().enumerate() {
+            let (place, share) = (first + u, weight * own);
+            let column = self.curvature.col_mut(place).subrows_mut(place, p.len() - u);
+            column.iter_mut().zip(&p[u..]).for_each(|(sum, p)| *sum -= share * p);
+            self.curvature[(place, place)] += share;
+        }
+    }
+
     /// Adds another function.
     pub fn add(mut self, other: &Self) -> Self {
         self.value += other.value;

@@ -10,7 +10,7 @@ use faer::MatRef;
 pub(super) const ROWS: usize = 1024;
 
 /// What comes of so many rows, in runs of [`ROWS`].
-pub(super) fn in_runs<T: Send>(rows: usize, of_run: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+pub(crate) fn in_runs<T: Send>(rows: usize, of_run: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
     parallel::in_runs(rows, ROWS, of_run)
 }
 

@@ -39,6 +39,8 @@ const MOST_SHARE: f64 = 0.12;
 const OF_SMALL: f64 = 0.3;
 /// Features below which they are not cut.
 const LEAST_COLUMNS: usize = 160;
+/// Bits of a weight of linear models that are tried beside those of all others.
+const EXACT: u8 = 16;
 /// Features at most.
 pub(super) const MOST_COLUMNS: usize = 4096;
 
@@ -306,7 +308,26 @@ impl<'r> Refinement<'r> {
                 ways.push(TrainOptions { lambda, ..options.clone() });
             }
         }
+        // It takes little, so that there is time for it whatever the others take.
+        let place = ways.len().min(1);
+        ways.splice(place..place, self.exact_linear(found, target));
         ways
+    }
+
+    /// The inputs alone, with weights of 16 bits: where a number is a linear function of them, as
+    /// in a calibration of sensors, the rounding of weights is most of the error, and the bytes
+    /// are few.
+    fn exact_linear(&self, found: &Searched, target: usize) -> Option<TrainOptions> {
+        let base = &self.search.space.base;
+        if self.search.problem.task() != Task::Regression || base.bits.is_some() {
+            return None;
+        }
+        let points = found.entries.iter().chain(&found.others).flat_map(|entry| &entry.points);
+        let linear = points.filter(|point| {
+            point.options.families == [FamilyName::Linear] && point.bytes <= target
+        });
+        let best = linear.min_by(|a, b| a.value.total_cmp(&b.value))?;
+        Some(TrainOptions { lambda: base.lambda, bits: Some(EXACT), ..best.options.clone() })
     }
 
     /// Takes as many held-out parts and rows as there is time for, and where that is not

@@ -63,6 +63,37 @@ fn smaller_models_are_judged_too() {
     assert!(found.judged.iter().all(|(bytes, _)| *bytes < 256 * 4 + 200), "{:?}", found.judged);
 }
 
+/// A sensor's calibration: rounding to 8 bits would be most of the error.
+#[test]
+fn a_linear_truth_has_weights_of_16_bits() {
+    let input =
+        |stream: u32| (0..300).map(|row| f64::from(row * stream % 307) / 307.0).collect::<Vec<_>>();
+    let (a, b, c) = (input(37), input(101), input(211));
+    let y: Vec<f64> = (0..300).map(|row| 31.5 * a[row] - 4.2 * b[row] + 0.3 * c[row]).collect();
+    let table = TableBuilder::new(300)
+        .column("a", &a[..])
+        .column("b", &b[..])
+        .column("c", &c[..])
+        .values("y", &y[..])
+        .build()
+        .unwrap();
+    let mut options = options(false, Duration::from_secs(1));
+    options.space.families.push(FamilyName::Linear);
+    options.limits.flash = USUAL_FLASH;
+    let best = |options: &TuneOptions| {
+        let found = tune(&table, Some(&table), options, &Progress::none()).unwrap();
+        found.front.last().unwrap().clone()
+    };
+    let Tuned { point, blob, test, .. } = best(&options);
+    assert_eq!(
+        (&point.options.families[..], point.options.bits),
+        (&[FamilyName::Linear][..], Some(16))
+    );
+    assert!(blob.len() < 150 && test.error < 1e-3, "{} bytes, {}", blob.len(), test.error);
+    options.space.base.bits = Some(8);
+    assert_eq!(best(&options).point.options.bits, Some(8), "bits that are given stay");
+}
+
 #[test]
 fn a_clock_that_is_not_needed_changes_nothing() {
     let table = digits::table();

@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use koan::generator::Stream;
 
 use super::*;
@@ -69,6 +71,56 @@ fn recordings_stay_whole_and_without_enough_of_them_there_are_no_parts() {
     assert_eq!(count(&places(3, 0)), None);
     assert!(parts_of(&table, MOST_FEATURES + 1, 1).is_none());
     assert_eq!(count(&Table { division: Division::Free, ..table }), None);
+}
+
+/// No head that judges the rows of such a class has seen it.
+#[test]
+fn rows_of_a_class_that_one_part_has_do_not_count() {
+    let mut table = places(12, 60);
+    let Target::Classes { labels } = &mut table.target else { unreachable!() };
+    labels[ROWS..4 * ROWS].copy_from_slice(&[2, 1, 2].map(|class| [class; ROWS]).concat());
+    labels[4 * ROWS..].iter_mut().for_each(|class| *class = 2 * u32::from(*class > 0));
+    let problem = Problem::new(&table, false);
+    let rows =
+        |recordings: Range<usize>| (recordings.start * ROWS..recordings.end * ROWS).collect();
+    let parts = vec![rows(0..2), rows(2..3), rows(3..12)];
+    let shared = shared_classes(&problem, &Folds { parts, held: vec![0, 1, 2] });
+    assert_eq!(shared, [0, 2], "the second class is in one part");
+    let parts = Parts { problem: &problem, parts: Vec::new(), shared: &shared };
+    let scores: Vec<f64> = (0..3 * 60).map(|place| uniform(61, place)).collect();
+    let labels: Vec<u32> = (0..60).map(|row| row % 3).collect();
+    let weights = vec![1.0; 60];
+    let found = parts.of_classes(&scores, &labels, &weights);
+    let others: Vec<usize> = (0..60).filter(|row| row % 3 != 1).collect();
+    let without: Vec<f64> =
+        others.iter().flat_map(|row| [scores[3 * row], scores[3 * row + 2]]).collect();
+    let of_others: Vec<u32> = others.iter().map(|row| u32::from(row % 3 == 2)).collect();
+    let wanted = recentred(&without, &of_others, &weights[..40], 2);
+    assert_eq!(found.bias, [wanted.bias[0], 0.0, wanted.bias[1]]);
+    assert_eq!((found.loss, found.slope), (wanted.loss, wanted.slope));
+}
+
+/// A fault that was recorded once, and recordings of all that is well.
+#[test]
+fn a_class_of_one_recording_is_told() {
+    let recordings = |fault: &dyn Fn(usize) -> bool, count: usize, stream: u32| {
+        let mut table = places(count, stream);
+        let labels = (0..count).flat_map(|recording| [u32::from(fault(recording)); ROWS]).collect();
+        let place = |recording| if fault(recording) { 1.5 } else { 0.0 };
+        let noise = |at: usize| 0.8 * f64::from(uniform(stream + 1, at) as f32);
+        let value = |at: usize| (place(at / (2 * ROWS)) + noise(at)) as f32;
+        table.values = (0..table.values.len()).map(value).collect();
+        table.target = Target::Classes { labels };
+        table.schema.classes.pop();
+        table
+    };
+    let table = recordings(&|recording| recording == 5, 12, 70);
+    let test = recordings(&|recording| recording % 2 == 0, 40, 80);
+    for loss in [crate::solve::Loss::Squared, crate::solve::Loss::Logistic] {
+        let options = TrainOptions { loss: Some(loss), bits: Some(4), ..options(1) };
+        let error = train(&table, Some(&test), &options, &Progress::none()).unwrap().report.error;
+        assert!(error < 0.2, "{error}");
+    }
 }
 
 #[test]
