@@ -381,7 +381,10 @@ fn the_option_that_helps_is_named() {
     folder.write("hole.csv", "x,y,above\n0.5,,1\n");
     let output = folder.run("eval m.koan hole.csv").code(1).get_output().clone();
     let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("`koan train --missing impute`") && !told.contains("(--missing"), "{told}");
+    assert!(
+        told.contains("`koan train --missing impute`") && !told.contains("(--missing"),
+        "{told}"
+    );
 }
 
 /// Columns that are read otherwise than they look are told, in words, in JSON and on the page.
