@@ -87,7 +87,7 @@ fn of_data(error: &DataError) -> Option<String> {
             let line = place.line;
             return Some(format!(
                 "mend the value, or delete line {line} if it is no row, as units and totals are; \
-                 {UNKNOWN}"
+                 {UNKNOWN}; `koan train --text` takes a column as categories"
             ));
         }
         DataError::HeaderUnclear { .. } | DataError::HeaderOfNumbers { .. } => "--header yes|no",

@@ -83,8 +83,15 @@ pub fn run(arguments: &Train) -> Result<()> {
     // Before more is printed: the line would stand in it.
     drop(terminal);
     let report = &trained.report;
+    let guessed = numbers_as_classes.is_some() && arguments.source.task.is_none();
     for warning in &report.warnings {
-        out::warn(&format!("warning: {warning}"));
+        // What is no class but a count is told by none.
+        let task = if guessed && warning.contains("the most frequent class") {
+            "; numbers were taken for classes: --task regression predicts numbers"
+        } else {
+            ""
+        };
+        out::warn(&format!("warning: {warning}{task}"));
     }
     if report.nameless {
         out::warn(
@@ -188,16 +195,18 @@ pub fn run(arguments: &Train) -> Result<()> {
         (report.error_float, report.error_nearest, report.error_compensated)
     {
         let cost = format!(
-            "  cost of rounding: {} with real weights, {} rounded to the nearest, {} compensated",
+            "  cost of rounding: {} with real weights, {} as they are rounded here, {} if each were \
+             rounded by itself",
             error_percent(&report.task, float),
-            error_percent(&report.task, nearest),
-            error_percent(&report.task, compensated)
+            error_percent(&report.task, compensated),
+            error_percent(&report.task, nearest)
         );
         say!("{}", wrapped(&cost, 4))?;
     }
     if let Some(Smaller { bytes, held_out, than }) = report.smaller {
         let told = format!(
-            "  {bytes} bytes may do: {} on rows that the search held out, where this model had {}",
+            "  {bytes} bytes may do (`--flash {bytes}`): {} on rows that the search held out, where \
+             this model had {}",
             named_error(&report.task, held_out),
             error_percent(&report.task, than)
         );

@@ -210,8 +210,9 @@ pub enum DataError {
     Numerals { file: String, column: ColumnLabel, values: usize, text: String },
     /// A text column of dates or times of day that is an input.
     #[error(
-        "{file}: {column} has {values} different dates or times, which are no categories: what \
-         they say must be told by numbers, such as the hour of the day"
+        "{file}: {column} has {} different dates or times, which are no categories: what they say \
+         must be told by numbers, such as the hour of the day",
+        if *values > MAX_VALUES { format!("more than {MAX_VALUES}") } else { values.to_string() }
     )]
     Times { file: String, column: ColumnLabel, values: usize },
     /// A text column that is an input and has numbers as they are not read, such as those with a

@@ -77,7 +77,7 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
     // What delimiters at the end of each line make.
     let is_nothing = |&index: &usize| names[index].is_empty() && scans[index].is_empty();
     let trailing = (1..names.len()).rev().take_while(is_nothing).count();
-    let used = names.len() - if known.is_none() && header { trailing } else { 0 };
+    let used = names.len() - if known.is_none() { trailing } else { 0 };
     // A value that is missing in a line without any.
     let blank = blank.map(|line| origin.at(line));
     let is_blank = |place: &Place| Some(Place { column: None, ..place.clone() }) == blank;
@@ -130,6 +130,14 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
         let problem = "the target cannot be the rows' weights as well";
         return Err(DataError::Contradiction { problem, options: &["target", "weights"] });
     }
+    // Other programs write the numbers of rows first, under no name.
+    let unnamed_index = known.is_none()
+        && header
+        && matches!(names.first().map(String::as_str), Some("" | "Unnamed: 0"))
+        && !dropped.contains(&0)
+        && group != Some(GroupBy::Column(0))
+        && names.len() > 2
+        && names[1..used].iter().all(|name| !name.is_empty());
     let mut columns = Vec::with_capacity(names.len());
     let told = index.iter().filter(|column| !options.drop.contains(&column.name)).cloned();
     let mut warnings: Vec<DataWarning> =
@@ -163,6 +171,9 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
             warnings.extend(far.map(DataWarning::of_target));
             warnings.extend(DataWarning::of_classes(&origin.file, &label, &classes));
             ColumnKind::Target
+        } else if index == 0 && unnamed_index && scan.may_be_index() && !as_text {
+            warnings.push(DataWarning::Unnamed { file: file(), column: label });
+            ColumnKind::Dropped
         } else if index >= used {
             warnings.push(DataWarning::Nothing { file: file(), column: label });
             ColumnKind::Dropped

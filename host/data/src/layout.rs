@@ -76,11 +76,13 @@ pub(crate) fn may_count_columns(columns: &[Column], first: &Records<'_>) -> bool
         && numbers.is_some_and(|numbers| count_columns(&numbers))
 }
 
-/// Whether no numeric column of the first line holds a number, or nothing.
+/// Whether no numeric column of the first line holds a number, or nothing; but for the first field,
+/// which is empty above an index.
 pub(crate) fn looks_like_header(columns: &[Column], layout: &Layout, first: &Records<'_>) -> bool {
     let mut numeric = columns.iter().zip(layout).filter_map(|(column, field)| {
         let numeric = matches!(column.kind, ColumnKind::Numeric { .. });
-        field.filter(|_| numeric)
+        let index = |&field: &usize| field == 0 && first.field(field).is_empty();
+        field.filter(|_| numeric).filter(|field| !index(field))
     });
     let is_name = |field| matches!(parse(first.field(field)), Field::Text(_) | Field::NotUtf8);
     let first_is_name = numeric.next().is_some_and(is_name);

@@ -105,7 +105,7 @@ pub(crate) fn numeral<'a>(
 }
 
 /// Whether a text is a date, a time of day, or both: numbers between the signs that such have.
-fn is_time(text: &str) -> bool {
+pub(crate) fn is_time(text: &str) -> bool {
     let text = text.trim_end_matches("UTC").trim_end_matches(['Z', ' ']);
     let mut fields = text.split(|c: char| !c.is_ascii_digit());
     let digits = fields.all(|field| matches!(field.len(), 1..=9));

@@ -127,6 +127,11 @@ impl RowReader<'static> {
             let problem = "idx files are read one at a time".into();
             return Err(DataError::Malformed { file, problem });
         }
+        if options.label_from.is_some() && want_target && schema.recordings.label.is_none() {
+            let problem =
+                "the labels that the model learned are in the data, not in the paths of files";
+            return Err(DataError::Contradiction { problem, options: &["label_from"] });
+        }
         reader.files.extend(files);
         reader.next_file()?;
         Ok(reader)

@@ -9,7 +9,7 @@ use super::categories::{FEW, is_large};
 use super::delimited::is_decimal_comma;
 use super::error::{ColumnLabel, DataError};
 use super::extremes::Extremes;
-use super::no_categories::Numbers;
+use super::no_categories::{Numbers, is_time};
 use super::open::Origin;
 use super::order::Order;
 use super::{MAX_VALUES, Task};
@@ -92,6 +92,8 @@ pub(crate) struct ColumnScan {
     commas: usize,
     /// Whether the texts are numbers that are not read as such.
     written: Numbers,
+    /// Whether some text is neither a date nor a time.
+    timeless: bool,
     /// The first text with a byte that none has.
     first_nul: Option<u64>,
     /// The smallest and the largest number.
@@ -137,6 +139,7 @@ impl ColumnScan {
             Field::Text(text) => {
                 self.texts += 1;
                 self.written.add(text);
+                self.timeless = self.timeless || !is_time(text);
                 if text.contains('\0') {
                     note(&mut self.first_nul, line);
                 }
@@ -172,6 +175,7 @@ impl ColumnScan {
         self.extremes.merge(&other.extremes);
         self.commas += other.commas;
         self.written.merge(&other.written);
+        self.timeless |= other.timeless;
         self.range = match (self.range, other.range) {
             (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
             (a, b) => a.or(b),
@@ -232,6 +236,13 @@ impl ColumnScan {
     pub fn lacks(&self, field: &[u8]) -> bool {
         let text = std::str::from_utf8(field).unwrap_or_default();
         !self.crowded && !self.values.contains(text)
+    }
+
+    /// Whether all values may be different whole numbers, as those of an index are.
+    pub fn may_be_index(&self) -> bool {
+        let whole = self.is_numeric() && !self.fractions && self.first_missing.is_none();
+        let room = self.range.is_some_and(|(low, high)| high - low + 1.0 >= self.numbers as f64);
+        whole && room && (self.crowded || self.values.len() == self.numbers)
     }
 
     /// Whether each value is a number with a fraction.

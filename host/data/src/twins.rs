@@ -1,8 +1,10 @@
 //! Test rows that are training rows too.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::ops::Range;
 
-use super::table::Table;
+use super::schema::Column;
+use super::table::{Table, Target};
 use super::warning::DataWarning;
 
 /// Rows of which the values of each input are looked at.
@@ -13,33 +15,69 @@ const VARIETY: f64 = 100.0;
 /// Part of the test rows that is told.
 const SHARE: f64 = 0.1;
 
+/// Part of the rows with the inputs of others that have the target of one of them, too, at least:
+/// of what was measured again targets differ.
+const AGREE: f64 = 0.9;
+
 /// What to say of test rows whose inputs are those of a training row: of copies on both sides the
-/// error is too good. Nothing where inputs have so few values that rows are equal by chance.
+/// error is too good. Nothing where inputs have so few values that rows are equal by chance, or
+/// where such rows have other targets.
 #[must_use]
 pub fn twins(train: &Table, test: &Table, file: &str) -> Option<DataWarning> {
     if train.inputs != test.inputs || !is_various(train) {
         return None;
     }
-    let known: HashSet<u64> = (0..train.rows()).map(|row| hash(train.row(row))).collect();
-    let copies = (0..test.rows()).filter(|&row| known.contains(&hash(test.row(row)))).count();
-    (copies as f64 >= SHARE * test.rows() as f64 && copies > 1).then(|| DataWarning::Twins {
+    let mut known: HashMap<u64, Vec<u32>> = HashMap::new();
+    for row in 0..train.rows() {
+        let targets = known.entry(hash(train.row(row))).or_default();
+        let target = target(train, row);
+        if !targets.contains(&target) {
+            targets.push(target);
+        }
+    }
+    let found = (0..test.rows()).filter_map(|row| Some((row, known.get(&hash(test.row(row)))?)));
+    let agrees = |(row, targets): (usize, &Vec<u32>)| targets.contains(&target(test, row));
+    let agree: Vec<bool> = found.map(agrees).collect();
+    let copies = agree.len();
+    let agree = agree.into_iter().filter(|&agrees| agrees).count();
+    let many = copies as f64 >= SHARE * test.rows() as f64 && copies > 1;
+    (many && agree as f64 >= AGREE * copies as f64).then(|| DataWarning::Twins {
         file: file.to_owned(),
         rows: test.rows(),
         copies,
     })
 }
 
-/// Whether the inputs have values enough for many more rows than there are.
+/// A row's target, as bits that only equal ones share.
+fn target(table: &Table, row: usize) -> u32 {
+    match &table.target {
+        Target::Classes { labels } => labels[row],
+        Target::Values(values) => values[row].to_bits(),
+    }
+}
+
+/// Whether by chance, if columns had nothing to do with each other, hardly any two rows would be
+/// equal: by the chance that two rows have the same value in a column.
 fn is_various(table: &Table) -> bool {
     let step = table.rows().div_ceil(SAMPLE).max(1);
-    let bits_of = |input: usize| {
-        let values = (0..table.rows()).step_by(step).map(|row| table.row(row)[input].to_bits());
-        (values.collect::<HashSet<u32>>().len().max(1) as f64).log2()
+    let rows = || (0..table.rows()).step_by(step);
+    let bits_of = |inputs: Range<usize>| {
+        let mut counts: HashMap<u64, f64> = HashMap::new();
+        rows().for_each(|row| {
+            *counts.entry(hash(&table.row(row)[inputs.clone()])).or_default() += 1.0
+        });
+        let all = rows().count() as f64;
+        -counts.values().map(|count| (count / all).powi(2)).sum::<f64>().log2()
     };
     let enough = (VARIETY * table.rows() as f64).log2();
-    let mut bits = 0.0;
-    (0..table.inputs).any(|input| {
-        bits += bits_of(input);
+    let (mut bits, mut first) = (0.0, 0);
+    // Inputs of windows and of formats without columns are looked at one by one.
+    let widths: Vec<usize> = table.schema.columns.iter().map(Column::inputs).collect();
+    let widths =
+        if widths.iter().sum::<usize>() == table.inputs { widths } else { vec![1; table.inputs] };
+    widths.into_iter().filter(|&width| width > 0).any(|width| {
+        bits += bits_of(first..first + width);
+        first += width;
         bits >= enough
     })
 }
@@ -65,6 +103,11 @@ mod tests {
         let mixed: Vec<usize> = second.iter().map(|&row| row - row % 8 / 5).collect();
         let told = twins(&train, &all.select(&mixed), "digits").unwrap().to_string();
         assert!(told.starts_with("digits: ") && told.contains("test rows"), "{told}");
+        // What was measured again has other targets now and then.
+        let mut again = all.select(&mixed);
+        let Target::Classes { labels } = &mut again.target else { unreachable!() };
+        labels.iter_mut().skip(2).step_by(4).for_each(|label| *label = (*label + 1) % 10);
+        assert_eq!(twins(&train, &again, "digits"), None);
         // Of two inputs with few values all rows are somewhere.
         let of_two = |table: &Table| {
             let values = (0..table.rows()).flat_map(|row| table.row(row)[2..4].to_vec()).collect();

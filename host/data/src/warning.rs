@@ -215,6 +215,14 @@ pub enum DataWarning {
         /// How many there are.
         files: usize,
     },
+    /// A first column without a name whose values are all different whole numbers, as those of an
+    /// index are; it is left out.
+    Unnamed {
+        /// The file, or the first of them and how many more.
+        file: String,
+        /// The column.
+        column: ColumnLabel,
+    },
 }
 
 impl DataWarning {
@@ -358,6 +366,11 @@ impl fmt::Display for DataWarning {
             Self::OneClassEachNumber { file, column, values } => {
                 one_class(f, file, "numbers", column, *values)
             }
+            Self::Unnamed { file, column } => write!(
+                f,
+                "{file}: {column} has no name of its own and a different whole number in each row, as \
+                 an index has, and is left out; give it a name to use it"
+            ),
             Self::OneClassEachFile { file, files } => write!(
                 f,
                 "{file}: each of the {files} files has rows of one class only: if a file is a \

@@ -8,6 +8,7 @@ mod experiments;
 mod page;
 mod picture;
 mod rivals;
+mod shown;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,7 +18,7 @@ use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::docs::{koan, text};
+use crate::docs::{koan, replace, text};
 use crate::steps::root;
 use experiments::{Experiment, Part};
 
@@ -97,6 +98,8 @@ pub fn run(data: Option<&Path>, names: &[String], missing: bool) -> Result<()> {
     let rivals = rivals::all()?;
     let find = |part: &Part| stored.get(part.name).map_or(&[][..], Vec::as_slice);
     page::write(&parts, find, &rivals)?;
+    let shown = shown::sentence(|name| stored.get(name).map(Vec::as_slice))?;
+    replace(&root()?.join("README.md"), "small", &shown)?;
     picture::write(&parts, find, &rivals)
 }
 

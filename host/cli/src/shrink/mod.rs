@@ -157,6 +157,13 @@ pub fn run(arguments: &Shrink) -> Result<()> {
             let told = on_device(what, &Model::parse(blob)?, Form::Fast);
             say!("{}", wrapped(&told, 4))?;
         }
+        if now.bytes >= before.bytes {
+            let told = format!(
+                "  not smaller than the model it was made from: a `--flash` below {} shrinks it",
+                before.bytes
+            );
+            say!("{}", wrapped(&told, 4))?;
+        }
         if now.bytes < before.bytes && now.flash() > before.flash() {
             say!("  the model is smaller, but not with the code that it needs")?;
         }

@@ -86,6 +86,11 @@ fn of_families(arguments: &Train) -> Result<()> {
         [("--features", arguments.features.len()), ("--frequency", arguments.frequency.len())];
     for (option, values) in lists {
         ensure!(
+            values < 2 || arguments.searched().is_none(),
+            "{option} has {values} values, but a search compares families one by one: one value for \
+             all"
+        );
+        ensure!(
             values <= families.len().max(1),
             "{option} has {values} values for {} famil{}: one for each, or one for all",
             families.len(),

@@ -219,6 +219,7 @@ fn options_that_would_do_nothing() {
         ),
         ("-k 8,9", "--features has 2 values for 1 family"),
         ("--family stump,bin --frequency 1,2,3", "--frequency has 3 values for 2 families"),
+        ("--flash 300 --frequency 1,2", "--frequency has 2 values, but a search compares families"),
         ("--sample-rows 50", "--sample-rows goes with --stream yes"),
         ("--checkpoint c", "--checkpoint goes with --stream yes"),
         ("--stream no --checkpoint-every 5", "--checkpoint-every goes with --stream yes"),
@@ -378,6 +379,8 @@ fn the_option_that_helps_is_named() {
     folder.train_fails("t10k-images", &["no labels found", "(--labels FILE)"]);
     // Under a schema the options of training are of no help.
     folder.train("bad.csv").success();
+    let from_paths = "eval m.koan bad.csv --label-from file";
+    folder.fails(from_paths, &["the labels that the model learned are in", "(--label-from)"]);
     folder.write("hole.csv", "x,y,above\n0.5,,1\n");
     let output = folder.run("eval m.koan hole.csv").code(1).get_output().clone();
     let told = String::from_utf8(output.stderr).unwrap();

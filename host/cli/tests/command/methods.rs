@@ -23,7 +23,7 @@ fn every_loss_and_box() {
         "--loss logistic --class-weights balanced",
         "--loss hinge --class-weights balanced --positive 1",
         "--loss logistic --family stump,bin -k 20,4 --slot-bits 3",
-        "--loss hinge --family bin -k 8 --slot-bits 4",
+        "--loss hinge --family bin -k 24 --slot-bits 4",
     ] {
         let features = if arguments.contains("-k ") { "" } else { "--features 48" };
         let report = trained(&folder, &format!("q.csv {features} {arguments}"));

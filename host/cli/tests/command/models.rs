@@ -281,6 +281,24 @@ fn windows_that_no_stream_takes_are_none() {
     assert!(!file.contains("const HOP") && !file.contains("const CACHE"), "{file}");
 }
 
+/// Of few rows a pool of thousands says no more than one of hundreds, and takes minutes.
+#[test]
+fn shrinking_to_more_bytes_is_told() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(100));
+    folder.train("q.csv -k 40 --bits 2").success();
+    let shrink = "shrink m.koan q.csv --flash 4k --bits 4 --loss squared -o s.koan";
+    let report = folder.json(&format!("{shrink} --json"));
+    let pools = report["attempts"].as_array().unwrap().iter().map(|all| &all["candidates"]);
+    let most = pools.filter_map(serde_json::Value::as_u64).max().unwrap();
+    assert!((1..=320).contains(&most), "four for each of 80 rows: {most}");
+    let told = folder.output(shrink);
+    assert!(
+        told.contains("not smaller than the model it was made from: a `--flash` below "),
+        "{told}"
+    );
+}
+
 /// The number of threads is for the machine, not for the model.
 #[test]
 fn threads_change_nothing() {

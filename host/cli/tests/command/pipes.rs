@@ -23,9 +23,9 @@ fn command(folder: &Folder, arguments: &str) -> Command {
 fn a_closed_pipe_ends_every_subcommand_quietly() {
     let folder = Folder::new();
     folder.write("q.csv", quadrants(100));
-    folder.train("q.csv --family maxout -k 12").success();
+    folder.train("q.csv --family maxout -k 40").success();
     let model = folder.read("m.koan");
-    let train = format!("train q.csv -o piped.koan {QUICK} --family maxout -k 12");
+    let train = format!("train q.csv -o piped.koan {QUICK} --family maxout -k 40");
     for arguments in [
         "demo",
         &train,
@@ -52,7 +52,11 @@ fn a_closed_pipe_ends_every_subcommand_quietly() {
             .unwrap()
             .wait_with_output()
             .unwrap();
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments}");
+        // A model of so few features may be told to be of little use.
+        let told = String::from_utf8_lossy(&output.stderr);
+        let others =
+            told.lines().filter(|line| !line.starts_with("warning: the model is no better"));
+        assert_eq!(others.count(), 0, "{arguments}: {told}");
         assert_eq!(output.status.signal(), Some(SIGPIPE), "{arguments}: {}", output.status);
         // The model was safe before anything was printed.
         if arguments == train {

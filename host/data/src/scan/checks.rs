@@ -114,6 +114,10 @@ impl ColumnScan {
     pub fn check_texts(&self, origin: &Origin, column: &ColumnLabel) -> Result<(), DataError> {
         let texts = self.values.iter().map(String::as_str);
         let (numbers, values) = (self.numbers, self.texts + self.numbers);
+        if self.crowded && !self.timeless && numbers == 0 {
+            let (file, column, values) = (origin.file.clone(), column.clone(), MAX_VALUES + 1);
+            return Err(DataError::Times { file, column, values });
+        }
         let refused = check_categories(texts.clone(), values, &origin.file, column);
         let mostly = match &refused {
             Err(DataError::Identifier { .. }) => are_mostly_numbers(texts),

@@ -28,6 +28,11 @@ fn texts_that_tell_rows_apart() {
         "t.csv: column 1 (`when`) has 30 different dates or times, which are no categories: what \
          they say must be told by numbers, such as the hour of the day"
     );
+    let minute =
+        |row: usize| format!("2026-01-02 {:02}:{:02},{row}.5,{}\n", row / 60, row % 60, row % 2);
+    let text_of_day = format!("when,a,y\n{}", (0..1200).map(minute).collect::<String>());
+    let told = read_text(text_of_day, &options()).unwrap_err();
+    assert!(told.contains("has more than 1000 different dates or times"), "{told}");
     assert_eq!(
         others(&|row| format!("{}.5C", row + 20)),
         "t.csv: column 1 (`when`) has 30 different numbers with a unit, such as \"20.5C\", which is \
@@ -95,6 +100,9 @@ fn trailing_columns_of_nothing() {
     assert_eq!((table.inputs, table.schema.target_name()), (2, Some("y")));
     let nothing = |warning: &&DataWarning| matches!(warning, DataWarning::Nothing { .. });
     assert_eq!(table.schema.warnings.iter().filter(nothing).count(), 2);
+    // Lines without titles may end in a delimiter, too.
+    let table = read_text(text.split_once('\n').unwrap().1, &options()).unwrap();
+    assert_eq!((table.inputs, &table.schema.classes[..]), (2, &["u".into(), "v".into()][..]));
     // With a value in the last one the other is a column as well.
     let error = read_text(text.replace("4,v,,", "4,v,,7"), &options()).unwrap_err();
     assert_eq!(error, "t.csv: column 4 has no values");
@@ -113,23 +121,51 @@ fn groups_by_a_negative_number() {
     }
 }
 
-/// The index that other programs write as a first column without a name.
+/// The index that other programs write as a first column without a name, in any order.
+#[test]
+fn an_index_without_a_name_is_left_out() {
+    let of = |name: &str, first: &dyn Fn(usize) -> String| {
+        let row = |row: usize| format!("{},{}.5,{}\n", first(row), row * 7 % 5, row % 2);
+        let text = format!("{name},a,y\n{}", (0..40).map(row).collect::<String>());
+        let table = read_text(text, &options()).unwrap();
+        let left_out = |warning: &DataWarning| matches!(warning, DataWarning::Unnamed { .. });
+        (table.inputs, table.schema.warnings.iter().any(left_out))
+    };
+    let shuffled = |row: usize| (row * 23 % 40).to_string();
+    assert_eq!(of("", &shuffled), (1, true));
+    assert_eq!(of("Unnamed: 0", &shuffled), (1, true));
+    assert_eq!(of("", &|row| (row * 23 % 40 * 3).to_string()), (1, true), "some rows of more");
+    assert_eq!(of("x", &shuffled), (2, false), "a name");
+    assert_eq!(of("", &|row| (row * 23 % 39).to_string()), (2, false), "a number twice");
+    assert_eq!(of("", &|row| format!("{}.5", row * 23 % 40)), (2, false));
+    // Rows to predict come with the index or without.
+    let text = format!(
+        ",a,y\n{}",
+        (0..40).map(|row| format!("{row},{row}.5,{}\n", row % 2)).collect::<String>()
+    );
+    let schema = through_json(&read_text(&text, &options()).unwrap().schema);
+    for rows in [",a\n7,1.5\n", "a\n1.5\n"] {
+        assert_eq!(stream(rows, &schema).unwrap()[0].1, [1.5]);
+    }
+}
+
 #[test]
 fn columns_that_number_the_rows() {
     let warnings = |first: &dyn Fn(usize) -> String| -> Vec<String> {
         let row = |row: usize| format!("{},{}.5,{}\n", first(row), row * 7 % 5, row % 2);
-        let text = format!(",a,y\n{}", (0..40).map(row).collect::<String>());
+        let text = format!("n,a,y\n{}", (0..40).map(row).collect::<String>());
         let table = read_text(text, &options()).unwrap();
         table.schema.warnings.iter().map(ToString::to_string).collect()
     };
     let told = warnings(&|row| row.to_string());
-    let text = "t.csv: column 1 numbers the rows, and is an input: leave it out unless the \
+    let text = "t.csv: column 1 (`n`) numbers the rows, and is an input: leave it out unless the \
                 numbers of new rows say something";
     assert!(matches!(&told[..], [one] if one.ends_with(text)), "{told:?}");
     assert_eq!(warnings(&|row| (row + 1).to_string()).len(), 1);
     assert!(warnings(&|row| (row % 39).to_string()).is_empty());
     // Times and counters.
-    let text = "t.csv: column 1 never falls from one row to the next, as times and counters do";
+    let text =
+        "t.csv: column 1 (`n`) never falls from one row to the next, as times and counters do";
     for rising in [&(|row: usize| 2 * row) as &dyn Fn(usize) -> usize, &|row| 10 * row + row % 7] {
         let told = warnings(&|row| format!("{}.5", rising(row)));
         assert!(matches!(&told[..], [one] if one.contains(text)), "{told:?}");

@@ -85,6 +85,11 @@ fn unnamed_schemas_skip_a_header() {
     assert_eq!(json(&schema), r#"{"columns":[1,{"values":["boss","clerk","x, y"]},0]}"#);
     assert_eq!(stream(SENSORS, &schema).unwrap().len(), 4);
     assert_eq!(stream("1,boss\n2,boss\n", &schema).unwrap().len(), 2);
+    // Above an index there is no name.
+    let text = ",a,y\n1,0.5,7\n1,1.5,8\n2,2.5,9\n";
+    let schema = through_json(&read_text(text, &options()).unwrap().schema.without_names());
+    assert_eq!(stream(text, &schema).unwrap().len(), 3);
+    assert!(stream(",0.5,7\n", &schema).is_err());
 }
 
 #[test]

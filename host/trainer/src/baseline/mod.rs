@@ -21,8 +21,9 @@ const FOLDS: usize = 5;
 pub struct Baselines {
     /// Of always predicting the most frequent class, or the mean.
     pub constant: f64,
-    /// Of ridge regression on the inputs themselves; none where the inputs are
-    /// too many.
+    /// Of a linear model of the inputs themselves, by ridge regression or, of classes, logistic
+    /// regression where that is better on training rows held out; none where the inputs are too
+    /// many.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub linear: Option<f64>,
     /// Of numbers: the root mean squared errors, in the target's units.

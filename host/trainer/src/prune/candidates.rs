@@ -18,6 +18,15 @@ use crate::ridge::{System, best_on};
 /// Features that a pool may have: its Gram matrix and the inverse of that take
 /// 8 bytes for each pair.
 pub const MOST_CANDIDATES: usize = 8192;
+/// Features for each row, at most, where there are more than a few: what a kernel can say of so
+/// few rows is said then, and the work grows with the cube of the features.
+const FEATURES_OF_A_ROW: usize = 4;
+const FEW_FEATURES: usize = 256;
+
+/// Features that so many rows are enough for.
+pub(crate) fn most_features(rows: usize) -> usize {
+    (FEATURES_OF_A_ROW * rows).max(FEW_FEATURES)
+}
 
 /// A pool of features, in the order of what they are worth.
 #[derive(Clone, Debug)]

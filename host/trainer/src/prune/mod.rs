@@ -15,7 +15,7 @@ use crate::ridge::{LinearFit, System, best_on};
 
 pub use backward::backward;
 pub use candidates::{MOST_CANDIDATES, Shortlist, pool, select_candidates};
-pub(crate) use candidates::{only, with_empty_banks};
+pub(crate) use candidates::{most_features, only, with_empty_banks};
 pub use forward::{Criterion, forward};
 
 /// The ridge fit on the features in `kept` alone, λ the best one on held-out

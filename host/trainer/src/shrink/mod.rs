@@ -13,13 +13,13 @@ use web_time::{Duration, Instant};
 
 use koan::{Calibration, Family, Model};
 
-use crate::blob::{HeadSpec, ModelSpec};
+use crate::blob::{BankSpec, HeadSpec, ModelSpec};
 use crate::check::{check, check_balanced};
 use crate::fit::{Fitted, Judging, fit_loss};
 use crate::options::HeadOptions;
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::prune::{MOST_CANDIDATES, pool};
+use crate::prune::{MOST_CANDIDATES, most_features, pool};
 use crate::solve::Loss;
 use crate::{Error, Point};
 use koan_data::{Table, Task};
@@ -96,7 +96,14 @@ impl Base<'_> {
             return vec![1];
         }
         let flash = self.options.flash.iter().copied().max().unwrap_or(0);
-        ever_larger(size::most(self, flash, 2), MOST_CANDIDATES / 2 / self.spec.banks.len())
+        // Filters are looked at in many places of a row.
+        let filters = |bank: &BankSpec| matches!(bank.family, Family::Conv(_) | Family::Series(_));
+        let of_rows = match self.spec.banks.iter().any(filters) {
+            true => usize::MAX,
+            false => most_features(self.problem.table.rows()),
+        };
+        let most = (MOST_CANDIDATES / 2).min(of_rows) / self.spec.banks.len();
+        ever_larger(size::most(self, flash, 2), most.max(1))
     }
 
     /// What training is asked for in the end.
@@ -205,9 +212,14 @@ impl Search {
             base.bits().into_iter().filter_map(|bits| pool.attempt(self.flash, bits).transpose());
         let tried = tried.collect::<Result<Vec<_>, Error>>()?;
         self.attempts.extend(tried.iter().map(|attempt| attempt.point.clone()));
-        let best = tried.into_iter().min_by(|a, b| a.point.loss.total_cmp(&b.point.loss));
+        // Of those that are as good as each other the smallest.
+        let order = |a: &Point, b: &Point| a.loss.total_cmp(&b.loss).then(a.bytes.cmp(&b.bytes));
+        let best = tried.into_iter().min_by(|a, b| order(&a.point, &b.point));
         if let Some(attempt) = best
-            && self.best.as_ref().is_none_or(|best| attempt.point.loss < best.attempt.point.loss)
+            && self
+                .best
+                .as_ref()
+                .is_none_or(|best| order(&attempt.point, &best.attempt.point).is_lt())
         {
             self.front = pool.front(&attempt)?;
             self.candidates = candidates;

@@ -12,6 +12,7 @@ use super::sizes::sizes;
 use crate::blob::{MapSpec, ModelSpec};
 use crate::folds::Folds;
 use crate::problem::Problem;
+use crate::prune::most_features;
 use crate::{Error, FamilyName, TrainOptions};
 use koan_data::Task;
 
@@ -39,10 +40,6 @@ const LEAST_COLUMNS: usize = 96;
 const LEAST_CANDIDATES: usize = 6;
 /// Columns of a search, at most.
 const MOST_COLUMNS: usize = 16_384;
-/// Features for each row, at most, where there are more than a few: what a kernel can say of so
-/// few rows is said then, and the work grows with the cube of the features.
-const FEATURES_OF_A_ROW: usize = 4;
-const FEW_FEATURES: usize = 256;
 
 /// Rows and columns of a rung.
 #[derive(Clone, Copy, Debug)]
@@ -222,7 +219,7 @@ impl Search<'_> {
     pub(super) fn most_columns(&self, options: &TrainOptions) -> usize {
         match options.families[..] {
             [FamilyName::Conv | FamilyName::Series] => MOST_COLUMNS,
-            _ => (FEATURES_OF_A_ROW * self.problem.table.rows()).max(FEW_FEATURES),
+            _ => most_features(self.problem.table.rows()),
         }
     }
 

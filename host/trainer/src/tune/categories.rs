@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use koan_data::Table;
 
-use super::{TuneOptions, is_of_limits, search_of};
+use super::{SEARCHING, TuneOptions, is_of_limits, search_of};
 use crate::Error;
 use crate::progress::Progress;
 
@@ -17,34 +17,50 @@ const CLEARLY: f64 = 0.95;
 /// Inputs up to which categories are tried: with more of them a search finds little in time.
 const MOST_INPUTS: usize = 512;
 
-/// The columns to take as categories, and the table with them; none where numbers do better,
-/// or where nothing is to be asked.
+/// What short searches say.
+#[derive(Default)]
+pub(super) struct Choice {
+    /// The columns to take as categories, and the table with them; none where numbers do better,
+    /// or where nothing is to be asked.
+    pub coded: Option<(Vec<usize>, Table)>,
+    /// Time that the searches may take; none where there were none.
+    pub time: Duration,
+    /// Whether there was not time for all of their plans.
+    pub cut: bool,
+}
+
+/// Asks whether columns of few whole numbers are better taken as categories.
 pub(super) fn choose(
     table: &Table,
     options: &TuneOptions,
     progress: &Progress,
-) -> Result<Option<(Vec<usize>, Table)>, Error> {
+) -> Result<Choice, Error> {
     let base = &options.space.base;
     let columns = &table.schema.may_be_categories;
     // Whose place in a row has a meaning is no category.
     let placed = base.conv.shape.is_some() || super::space::shape_of(base, table).is_some();
     if columns.is_empty() || placed || !base.categories.is_empty() || !base.groups.is_empty() {
-        return Ok(None);
+        return Ok(Choice::default());
     }
     let coded = table.with_categories(columns)?;
     if coded.inputs > MOST_INPUTS {
-        return Ok(None);
+        return Ok(Choice::default());
     }
     progress.phase("trying columns of few whole numbers as categories")?;
     let short = TuneOptions { time: options.time.mul_f64(SHARE).min(MOST), ..options.clone() };
-    let value = |table: &Table| match search_of(table, &short, 1, progress) {
-        Ok(found) => Ok(found.points.last().map_or(f64::INFINITY, |point| point.value)),
+    let mut cut = false;
+    let mut value = |table: &Table| match search_of(table, &short, 1, false, progress) {
+        Ok(found) => {
+            cut |= found.cut;
+            Ok(found.points.last().map_or(f64::INFINITY, |point| point.value))
+        }
         // What no model of one of them fits, one of the other may.
         Err(error) if is_of_limits(&error) => Ok(f64::INFINITY),
         Err(error) => Err(error),
     };
     let better = value(&coded)? < CLEARLY * value(table)?;
-    Ok(better.then(|| (columns.clone(), coded)))
+    let time = 2 * short.time.mul_f64(SEARCHING);
+    Ok(Choice { coded: better.then(|| (columns.clone(), coded)), time, cut })
 }
 
 #[cfg(test)]
@@ -103,12 +119,12 @@ mod tests {
     fn nothing_is_asked_where_no_column_may_be_one() {
         let mut table = rows(false);
         table.schema.may_be_categories.clear();
-        assert!(choose(&table, &options(), &Progress::none()).unwrap().is_none());
+        assert!(choose(&table, &options(), &Progress::none()).unwrap().coded.is_none());
     }
 
     #[test]
     fn amounts_stay_numbers() {
         let chosen = choose(&rows(false), &options(), &Progress::none()).unwrap();
-        assert!(chosen.is_none());
+        assert!(chosen.coded.is_none() && !chosen.time.is_zero());
     }
 }

@@ -24,6 +24,15 @@ const MOST_LEAVES: usize = 16_384;
 const ROWS_OF_A_FERN: usize = 2;
 const FEW_FERNS: usize = 64;
 
+/// A way to make ferns that is compared with others.
+struct Way {
+    sized: Sized,
+    /// The same with a given λ.
+    quick: TrainOptions,
+    /// Multiply-adds of that on one held-out part.
+    work: f64,
+}
+
 /// Whether a model is of ferns alone.
 pub(super) fn is_fern(options: &TrainOptions) -> bool {
     matches!(options.families[..], [FamilyName::Fern])
@@ -57,12 +66,16 @@ impl Space {
 
 impl Refinement<'_> {
     /// The best ways to make ferns for models of `target` bytes, or of fewer where there is no
-    /// time to judge so large ones; and these bytes.
+    /// time to judge so large ones; and these bytes. They may be `alone`, with no other models.
     pub(super) fn ferns(
         &mut self,
+        alone: bool,
         target: usize,
         reserve: f64,
     ) -> Result<(usize, Vec<Sized>), Error> {
+        if self.is_over() {
+            return Ok((target, Vec::new()));
+        }
         let search = self.search;
         let classes = search.problem.task() == Task::Classification;
         let bits = search.space.base.bits.unwrap_or(if classes { 3 } else { 4 });
@@ -72,15 +85,19 @@ impl Refinement<'_> {
         }
         let mut room = target;
         // All of the same bytes, so that they can be compared.
-        while room / 2 >= target / SMALLEST && !self.affords_all(&all, bits, room, reserve)? {
-            room /= 2;
+        let mut compared = self.compared_ways(&all, bits, room)?;
+        while room / 2 >= target / SMALLEST && !self.affords_all(&compared, reserve)? {
+            let smaller = self.compared_ways(&all, bits, room / 2)?;
+            if smaller.is_empty() {
+                break;
+            }
+            (room, compared) = (room / 2, smaller);
         }
         let mut ways = Vec::new();
-        for options in all {
-            let Some(sized) = self.sized(&options, bits, room)? else { continue };
-            let quick = self.quick(&sized.point.options);
-            let work = self.work(&quick)? / self.folds.held.len() as f64;
-            if work <= self.available(reserve).min(self.each) {
+        for Way { sized, quick, work } in compared {
+            // Where there is nothing else, one is there whatever it takes.
+            let needed = alone && ways.is_empty();
+            if needed || work <= self.available(reserve).min(self.each) {
                 self.left -= work;
                 ways.push((sized, quick));
             }
@@ -101,16 +118,30 @@ impl Refinement<'_> {
         MOST_FERNS.min(MOST_LEAVES >> depth).min(by_rows) as u16
     }
 
-    /// Whether there is time for each of some ways.
-    fn affords_all(
+    /// All ways in models of so many bytes, as far as one fern fits.
+    fn compared_ways(
         &self,
         all: &[TrainOptions],
         bits: u8,
         room: usize,
-        reserve: f64,
-    ) -> Result<bool, Error> {
+    ) -> Result<Vec<Way>, Error> {
+        let mut ways = Vec::new();
         for options in all {
-            let Some(Sized { point, .. }) = self.sized(options, bits, room)? else { continue };
+            let Some(sized) = self.sized(options, bits, room)? else { continue };
+            let quick = self.quick(&sized.point.options);
+            let work = self.work(&quick)? / self.folds.held.len() as f64;
+            ways.push(Way { sized, quick, work });
+        }
+        Ok(ways)
+    }
+
+    /// Whether there is time to compare all ways, and to judge each of them.
+    fn affords_all(&self, ways: &[Way], reserve: f64) -> Result<bool, Error> {
+        let compared: f64 = ways.iter().map(|way| way.work).sum();
+        if compared > self.available(reserve) {
+            return Ok(false);
+        }
+        for Way { sized: Sized { point, .. }, .. } in ways {
             if !self.affords(&point.options, self.work(&point.options)?, reserve) {
                 return Ok(false);
             }

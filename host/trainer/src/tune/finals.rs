@@ -249,7 +249,7 @@ impl Refinement<'_> {
         anew: Anew,
     ) -> Result<bool, Error> {
         let whole = Folds::new(self.search.problem.table, self.search.space.base.seed)?;
-        let work = SHARE * self.growth().min(self.clock.possible());
+        let work = SHARE * self.growth_in_time();
         while !others.is_empty() {
             let mut rows = whole.rows();
             while rows >= anew.rows {

@@ -92,7 +92,7 @@ impl Refinement<'_> {
     ) -> Result<Vec<Growth<'m>>, Error> {
         let blind = |model| Growth { model, loss: 1.0, value: 1.0 };
         let unseen = chosen.first().map(|&first| blind(first)).into_iter().collect();
-        let work = SHARE * self.growth().min(self.clock.possible());
+        let work = SHARE * self.growth_in_time();
         let least = chosen.iter().map(|model| model.room).max().unwrap_or(target);
         let held = self.folds.held.clone();
         let mut room = target;

@@ -30,7 +30,7 @@ impl Refinement<'_> {
             }
             let work = self.work(&sized.point.options)?;
             // The first one is there whatever it takes.
-            let needed = refined.is_empty() && jobs.is_empty();
+            let needed = refined.is_empty() && jobs.is_empty() && !self.is_over();
             if !self.affords(&sized.point.options, work, reserve) && !needed {
                 continue;
             }
@@ -39,7 +39,8 @@ impl Refinement<'_> {
             tried.push(sized.point.options.clone());
             jobs.push(sized);
         }
-        let (end, needed, wanted) = (self.end, refined.is_empty(), jobs.len());
+        let (end, wanted) = (self.end, jobs.len());
+        let needed = refined.is_empty() && !self.is_over();
         let start = Instant::now();
         let judged = self.judge_jobs(jobs, end, needed)?;
         if judged.len() == wanted {
@@ -47,7 +48,9 @@ impl Refinement<'_> {
             self.judged.1 += start.elapsed();
             self.clock.measured(self.judged.0, self.judged.1);
         }
-        self.hurried |= self.clock.possible() < SLACK * self.left;
+        if self.clock.possible() < SLACK * self.left {
+            *self.hurried.get_mut() = true;
+        }
         refined.extend(judged);
         Ok(())
     }

@@ -62,6 +62,7 @@ use crate::solve::Loss;
 use crate::{Baselines, Error, FamilyName, Goal, Point, Report, TrainOptions, Trained};
 use koan_data::{Table, Task};
 
+use categories::Choice;
 use halving::{Search, Searched};
 use last::LastFit;
 use refine::{Allowance, Refinement};
@@ -87,6 +88,8 @@ const SIZES: ([f64; 4], [f64; 1]) = ([1.0, 0.6, 0.35, 0.2], [1.0]);
 const SMALLEST: usize = 400;
 /// Share of the time after which the search ends; the rest is for the last fits.
 const SEARCHING: f64 = 0.85;
+/// Share of the time that what comes before a search may take above its plan.
+const LATE: f64 = 0.05;
 /// Share of that rest which the best model of a front may take.
 const OF_THE_BEST: f64 = 0.6;
 /// Share of the time that its rungs plan for; the rest of the search refines.
@@ -340,7 +343,9 @@ fn is_of_limits(error: &Error) -> bool {
 }
 
 fn nothing() -> Error {
-    Error::parameter("time", "the search found no model: give it more time")
+    let message = "there is not time to judge a single model: name one family that is faster, or \
+                   give more time";
+    Error::parameter("time", message)
 }
 
 /// Options on the front.
@@ -364,27 +369,39 @@ fn search(
     check(table, options)?;
     let start = Instant::now();
     let given = &options.space.base.categories;
-    let coded = match given.is_empty() {
+    let Choice { coded, time, mut cut } = match given.is_empty() {
         true => categories::choose(table, options, progress)?,
-        false => Some((given.clone(), table.with_categories(given)?)),
+        false => {
+            let coded = Some((given.clone(), table.with_categories(given)?));
+            Choice { coded, ..Choice::default() }
+        }
     };
     let mut options = options.clone();
     if options.clock {
-        options.time = options.time.saturating_sub(start.elapsed());
+        // As planned, so that the rest is the same each time, unless it took clearly longer.
+        let took = start.elapsed();
+        let late = took > time + options.time.mul_f64(LATE);
+        options.time = options.time.saturating_sub(if late { took } else { time });
+        cut |= late;
     }
-    let Some((columns, coded)) = coded else { return search_of(table, &options, most, progress) };
-    let mut chosen = search_of(&coded, &options, most, progress)?;
-    for point in &mut chosen.points {
-        point.options.categories.clone_from(&columns);
+    let (columns, coded) = coded.unzip();
+    let mut chosen = search_of(coded.as_ref().unwrap_or(table), &options, most, true, progress)?;
+    chosen.cut |= cut;
+    if let Some(columns) = columns {
+        for point in &mut chosen.points {
+            point.options.categories.clone_from(&columns);
+        }
     }
     Ok(chosen)
 }
 
-/// A search on the table as it is.
+/// A search on the table as it is. Without a last fit that could take longer nothing is judged
+/// larger, or on more rows, than there was time for.
 fn search_of(
     table: &Table,
     options: &TuneOptions,
     most: usize,
+    last_fit: bool,
     progress: &Progress,
 ) -> Result<Chosen, Error> {
     let start = Instant::now();
@@ -409,6 +426,7 @@ fn search_of(
     // front are to be trained, too.
     let last = (1.0 - SEARCHING) * seconds;
     let last = match (options.clock, most) {
+        _ if !last_fit => 0.0,
         (false, _) => last.max(GROWN * longer(table)),
         (true, 1) => last,
         (true, _) => OF_THE_BEST * last,
@@ -426,7 +444,7 @@ fn search_of(
     let shares: Vec<usize> = shares.iter().map(|&share| options.limits.share(share)).collect();
     let small: Vec<usize> = if most > 1 { small_sizes(&options.limits) } else { Vec::new() };
     let points = refinement.run(&found, &shares, &small)?;
-    let cut = found.cut || refinement.cut || refinement.hurried;
+    let cut = found.cut || refinement.cut || *refinement.hurried.get_mut();
     let of_blob = |point: &Point| -> Result<(usize, f64), Error> {
         Ok((point.bytes - search.code_of(&point.options, &found.inputs)?, point.loss))
     };
@@ -475,6 +493,9 @@ fn check(table: &Table, options: &TuneOptions) -> Result<(), Error> {
     }
     if !base.groups.is_empty() {
         return refused("groups", "a search does not know groups of inputs");
+    }
+    if base.frequency.as_ref().is_some_and(|all| all.len() > 1) {
+        return refused("frequency", "a search compares families one by one: one value for all");
     }
     if options.time.is_zero() {
         return refused("time", "a search needs time");

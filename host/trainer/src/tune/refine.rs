@@ -3,6 +3,8 @@
 //! changed in the best of them (loss, bits, frequency, a second family, features kept from
 //! a larger pool...), best first, as long as there is time; the best are confirmed.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use web_time::{Duration, Instant};
 
 use super::confirm;
@@ -11,7 +13,7 @@ use super::growth::Rooms;
 use super::halving::{Search, Searched};
 use super::inputs::Inputs;
 use super::moves::{Change, digits};
-use super::pace::Clock;
+use super::pace::{Clock, SLACK};
 use super::rank::ranked;
 use crate::folds::Folds;
 use crate::solve::Loss;
@@ -105,7 +107,9 @@ pub(super) struct Refinement<'r> {
     /// Whether the clock ended it.
     pub cut: bool,
     /// Whether less was tried than was planned.
-    pub hurried: bool,
+    pub hurried: AtomicBool,
+    /// Whether any model was judged.
+    pub(super) found: bool,
 }
 
 impl<'r> Refinement<'r> {
@@ -125,20 +129,49 @@ impl<'r> Refinement<'r> {
         let end =
             clock.deadline.map(|end| now + end.saturating_duration_since(now).mul_f64(models));
         let (left, each) = (work, work);
-        let (judged, cut, hurried) = ((0.0, Duration::ZERO), false, false);
-        Ok(Self { search, inputs, folds, left, each, end, clock, judged, growth, cut, hurried })
+        let judged = (0.0, Duration::ZERO);
+        let (cut, hurried, found) = (false, AtomicBool::new(false), false);
+        Ok(Self {
+            search,
+            inputs,
+            folds,
+            left,
+            each,
+            end,
+            clock,
+            judged,
+            growth,
+            cut,
+            hurried,
+            found,
+        })
     }
 
     /// Multiply-adds that are left above the `reserve`; fewer where the clock leaves less time
     /// than the plan.
     pub(super) fn available(&self, reserve: f64) -> f64 {
-        let share = (self.clock.possible() / self.left.max(1.0)).min(1.0);
-        share * (self.left - reserve)
+        let left = self.left.max(1.0);
+        self.in_time(left, self.clock.possible()) / left * (self.left - reserve)
     }
 
     /// What the last fit may take, on a machine of this speed.
     pub(super) fn growth(&self) -> f64 {
-        self.growth * self.clock.speed_share()
+        self.in_time(self.growth, self.growth * self.clock.speed_share())
+    }
+
+    /// What the last fit may take, and there is time for before the end.
+    pub(super) fn growth_in_time(&self) -> f64 {
+        self.in_time(self.growth(), self.clock.possible())
+    }
+
+    /// What was planned, or what is possible where that is clearly less: the result then depends on
+    /// the machine.
+    fn in_time(&self, planned: f64, possible: f64) -> f64 {
+        if possible >= SLACK * planned {
+            return planned;
+        }
+        self.hurried.store(true, Relaxed);
+        possible
     }
 
     /// The models that were judged, the best of them twice, for each number of bytes in
@@ -160,12 +193,17 @@ impl<'r> Refinement<'r> {
         let parts: Vec<(usize, f64)> =
             parts.chain(small.iter().map(|&target| (target, OF_SMALL))).collect();
         for (number, &(target, part)) in parts.iter().enumerate() {
+            if self.is_over() {
+                self.cut = true;
+                break;
+            }
             let others: f64 = parts[number + 1..].iter().map(|(_, part)| part).sum();
             let rest = self.left * others / (others + part);
             self.folds = Folds::new(self.search.problem.table, self.search.space.base.seed)?;
             let second = confirm::SHARE * (self.left - rest);
             let ways = self.ways(found, target.max(least));
             let (rooms, mut models) = self.at(&ways, target, rest + second)?;
+            self.found |= !models.is_empty();
             self.confirm(&mut models, rest)?;
             for Refined { point, lambda, .. } in &models {
                 let mut point = point.clone();
@@ -185,6 +223,11 @@ impl<'r> Refinement<'r> {
         Ok(points)
     }
 
+    /// Whether the time for models to be judged is over, and some were.
+    pub(super) fn is_over(&self) -> bool {
+        self.found && self.end.is_some_and(|end| Instant::now() >= end)
+    }
+
     /// The numbers of bytes, `target` or less, that there is time to judge models at, and these
     /// models, which begin with `ways`; `reserve` is the work that is left for others.
     fn at(
@@ -195,7 +238,12 @@ impl<'r> Refinement<'r> {
     ) -> Result<(Rooms, Vec<Refined>), Error> {
         self.each = MOST_SHARE * self.available(reserve);
         let whole = target;
-        let target = self.fit_extent(ways, whole, self.available(reserve))?;
+        let ferns = match ways {
+            [] => self.search.space.ferns(self.search.problem),
+            _ => Vec::new(),
+        };
+        let way = ways.first().or(ferns.first());
+        let target = self.fit_extent(way, whole, self.available(reserve))?;
         let mut seeds = Vec::new();
         for options in ways {
             let bits = options.bits.unwrap_or(4);
@@ -209,7 +257,7 @@ impl<'r> Refinement<'r> {
                 self.usual_loss()
             });
         }
-        let (of_ferns, ferns) = self.ferns(whole, reserve)?;
+        let (of_ferns, ferns) = self.ferns(ways.is_empty(), whole, reserve)?;
         let rooms = Rooms { of_ferns, others: target };
         seeds.extend(ferns);
         let mut refined: Vec<Refined> = Vec::new();
@@ -330,16 +378,16 @@ impl<'r> Refinement<'r> {
         Some(TrainOptions { lambda: base.lambda, bits: Some(EXACT), ..best.options.clone() })
     }
 
-    /// Takes as many held-out parts and rows as there is time for, and where that is not
+    /// Takes as many held-out parts and rows as there is time for to judge models like `way`, and where that is not
     /// enough fewer bytes: the number of bytes that models are to be judged at.
     fn fit_extent(
         &mut self,
-        ways: &[TrainOptions],
+        way: Option<&TrainOptions>,
         target: usize,
         work: f64,
     ) -> Result<usize, Error> {
         let mut judged = target;
-        let Some(way) = ways.first() else { return Ok(target) };
+        let Some(way) = way else { return Ok(target) };
         let bits = way.bits.unwrap_or(4);
         let loss = Some(way.loss.unwrap_or_else(|| self.usual_loss()));
         while let Some(sized) = self.sized(way, bits, judged)? {

@@ -30,6 +30,25 @@ fn without_time_there_is_one_model_of_the_largest_size() {
     assert!(found.cut && found.rungs.is_empty());
     let [best] = found.front.as_slice() else { panic!("{} models", found.front.len()) };
     assert!((500..=600).contains(&best.blob.len()), "{} bytes", best.blob.len());
+    assert_eq!(found.judged.len(), 1, "more sizes take more time");
+}
+
+/// The same models come of machines that are about as fast as the plan counts on.
+#[test]
+fn a_plan_stands_on_machines_that_are_a_little_slower() {
+    super::trial::with_refinement(|refinement| {
+        (refinement.left, refinement.growth) = (1000.0 * budget::SPEED, 100.0 * budget::SPEED);
+        let mut with = |share: f64| {
+            let deadline = Instant::now().checked_add(Duration::from_secs(1000));
+            refinement.clock = Clock { deadline, speed: share * budget::SPEED };
+            *refinement.hurried.get_mut() = false;
+            let found = [refinement.available(0.0) / refinement.left, refinement.growth_in_time()];
+            (found, *refinement.hurried.get_mut())
+        };
+        assert_eq!(with(0.9), ([1.0, 100.0 * budget::SPEED], false));
+        let ([available, growth], hurried) = with(0.5);
+        assert!(available < 0.51 && growth < 51.0 * budget::SPEED && hurried);
+    });
 }
 
 /// A part to fit on has a single row or class then, and every loss is flat.
@@ -183,7 +202,7 @@ fn refined_at(
     let allowance = Allowance { work, reserved: 0.0, clock: Clock::new(end), growth: work };
     let mut refinement = Refinement::new(&search, found.inputs.clone(), allowance).unwrap();
     let points = refinement.run(&found, targets, &[]).unwrap();
-    assert_eq!(refinement.cut || refinement.hurried, end.is_some());
+    assert_eq!(refinement.cut || *refinement.hurried.get_mut(), end.is_some());
     points
 }
 

@@ -49,3 +49,17 @@ fn ferns_that_were_judged_small_grow_to_the_limit() {
     assert_eq!(others.clone().count() + 1, points.len(), "all others are smaller");
     assert!(others.max().unwrap() < 67);
 }
+
+/// Ways to make ferns that there is not time for on all rows are compared on some.
+#[test]
+fn ferns_alone_are_found_in_any_time() {
+    let table = digits::table();
+    let rows: Vec<usize> = (0..6 * table.rows()).map(|row| row / 6).collect();
+    let table = table.select(&rows);
+    let mut options = options(false, Duration::from_millis(20));
+    options.space.families = vec![FamilyName::Fern];
+    options.space.base.candidates = Some(200);
+    let found = tune(&table, None, &options, &Progress::none()).unwrap();
+    let best = found.front.last().unwrap();
+    assert!(best.point.options.families == [FamilyName::Fern] && best.point.loss < 0.7);
+}
