@@ -67,9 +67,9 @@ pub(crate) fn logistic(
             }
             let own = own_score(&row, label);
             sums.value += weight * (probabilities(&mut row) - own);
-            for t in 0..outputs {
+            for (t, chance) in row.iter().enumerate() {
                 let wanted = f64::from(u8::from(sign(label, t, outputs) > 0.0));
-                sums.gradient[(t, 0)] += weight * (row[t] - wanted);
+                sums.gradient[(t, 0)] += weight * (chance - wanted);
             }
             sums.curve_softmax(0, &row, weight);
         }

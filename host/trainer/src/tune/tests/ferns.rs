@@ -59,7 +59,6 @@ fn ferns_alone_are_found_in_any_time() {
     let mut options = options(false, Duration::from_millis(20));
     options.space.families = vec![FamilyName::Fern];
     options.space.base.candidates = Some(200);
-    let found = tune(&table, None, &options, &Progress::none()).unwrap();
-    let best = found.front.last().unwrap();
-    assert!(best.point.options.families == [FamilyName::Fern] && best.point.loss < 0.7);
+    let points = refined(&table, &options, 1e8, None);
+    assert!(!points.is_empty() && points.iter().all(|point| point.loss < 0.9), "{points:?}");
 }
